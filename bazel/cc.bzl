@@ -1,0 +1,57 @@
+"""Sluice's C++ targets: cc_library, cc_binary and cc_test with the house's options.
+
+Visibility follows from the room (first folder): a room can be used by itself and by the rooms that the arrows in
+bazel/BUILD.bazel allow, so nobody writes `visibility`.
+"""
+
+_COPTS = ["-Wall"]
+
+# -O2 of g++ 12 vectorises almost nothing; math functions need not set errno nor raise flags for us.
+_LOOP_COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+
+_ROOMS = ["graph", "executor", "ops", "training", "distributed"]
+
+def room_visibility():
+    """Visibility of a target in the calling package."""
+    room = native.package_name().split("/")[0]
+    if room in _ROOMS:
+        return ["//bazel:may_use_" + room]
+    return ["//visibility:public"]
+
+def sluice_library(name, copts = [], registers = False, loops = False, visibility = None, **kwargs):
+    """A library.
+
+    Args:
+      name: as in cc_library.
+      copts: added to the house's.
+      registers: True where the code only has effects at start-up (ops, kernels, gradients): it is linked whole.
+      loops: True for kernels: optimised for loops over arrays.
+      visibility: only where it is narrower than the room's.
+      **kwargs: as in cc_library.
+    """
+    native.cc_library(
+        name = name,
+        copts = _COPTS + (_LOOP_COPTS if loops else []) + copts,
+        alwayslink = registers,
+        visibility = visibility or room_visibility(),
+        **kwargs
+    )
+
+def sluice_binary(name, copts = [], visibility = None, **kwargs):
+    """A program."""
+    native.cc_binary(
+        name = name,
+        copts = _COPTS + copts,
+        visibility = visibility or room_visibility(),
+        **kwargs
+    )
+
+def sluice_test(name, copts = [], deps = [], size = "small", **kwargs):
+    """A GoogleTest program; main() and the matchers are linked in."""
+    native.cc_test(
+        name = name,
+        copts = _COPTS + copts,
+        deps = deps + ["@gtest"],
+        size = size,
+        **kwargs
+    )

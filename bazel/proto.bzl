@@ -1,0 +1,41 @@
+"""C++ from .proto files by the distribution's protoc (proto_library would want Protobuf's sources)."""
+
+load("//bazel:cc.bzl", "room_visibility")
+
+def sluice_proto(name, srcs, deps = [], grpc = False, visibility = None):
+    """A cc_library over what protoc writes; include `<package>/<file>.pb.h`.
+
+    Args:
+      name: of the library.
+      srcs: .proto files of this package; they import others by their path from the root.
+      deps: other sluice_proto libraries that `srcs` import.
+      grpc: True where `srcs` have services; gives `<file>.grpc.pb.h` as well.
+      visibility: only where it is narrower than the room's.
+    """
+    stems = [src[:-len(".proto")] for src in srcs]
+    kinds = [".pb", ".grpc.pb"] if grpc else [".pb"]
+    hdrs = [stem + kind + ".h" for stem in stems for kind in kinds]
+    ccs = [stem + kind + ".cc" for stem in stems for kind in kinds]
+    visibility = visibility or room_visibility()
+    native.filegroup(
+        name = name + "_protos",
+        srcs = srcs + [dep + "_protos" for dep in deps],
+        visibility = visibility,
+    )
+    plugin = "--plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin --grpc_out=$(GENDIR) " if grpc else ""
+    native.genrule(
+        name = name + "_generate",
+        srcs = [name + "_protos"],
+        outs = hdrs + ccs,
+        cmd = "protoc -I. --cpp_out=$(GENDIR) " + plugin +
+              " ".join(["%s/%s" % (native.package_name(), src) for src in srcs]),
+        visibility = ["//visibility:private"],
+    )
+    native.cc_library(
+        name = name,
+        srcs = ccs,
+        hdrs = hdrs,
+        copts = ["-w"],
+        deps = deps + ["@protobuf"] + (["@grpc"] if grpc else []),
+        visibility = visibility,
+    )
