@@ -46,11 +46,12 @@ def sluice_binary(name, copts = [], visibility = None, **kwargs):
         **kwargs
     )
 
-def sluice_test(name, copts = [], deps = [], size = "small", **kwargs):
+def sluice_test(name, copts = [], deps = [], data = [], size = "small", **kwargs):
     """A GoogleTest program; main() and the matchers are linked in."""
     native.cc_test(
         name = name,
         copts = _COPTS + copts,
+        data = data + ["//bazel/sanitizers:suppressions"],
         deps = deps + ["@gtest"],
         size = size,
         **kwargs
