@@ -1,0 +1,59 @@
+"""Counts test cases of a `bazel test` by its build events: count_cases.py EVENTS STATUS.
+
+A case is a <testcase> in a test's XML report; a target that does not build, or whose report cannot be read, is one
+failed case. Prints `N passed, N failed` and exits with 1 where a case or Bazel (STATUS) failed.
+"""
+
+import json
+import sys
+import urllib.parse
+import xml.etree.ElementTree as ElementTree
+
+NO_TESTS_FOUND = 4
+
+
+def report_counts(path):
+    """Returns (passed, failed, skipped) of one report."""
+    passed = failed = skipped = 0
+    for case in ElementTree.parse(path).iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed += 1
+        elif case.find("skipped") is not None or case.get("status") == "notrun":
+            skipped += 1
+        else:
+            passed += 1
+    return passed, failed, skipped
+
+
+def results(events):
+    """Yields (label and run, counts) for each test run and each target that failed to build."""
+    with open(events, encoding="utf-8") as lines:
+        for line in lines:
+            event = json.loads(line)
+            if "testResult" in event["id"]:
+                key = json.dumps(event["id"]["testResult"], sort_keys=True)
+                result = event["testResult"]
+                uris = [output["uri"] for output in result.get("testActionOutput", []) if output["name"] == "test.xml"]
+                try:
+                    counts = report_counts(urllib.parse.unquote(urllib.parse.urlparse(uris[0]).path))
+                except (IndexError, OSError, ElementTree.ParseError):
+                    counts = (0, 0, 0)
+                # A program that dies after its last case, or reports none, has failed all the same.
+                if result.get("status") != "PASSED" and counts[1] == 0:
+                    counts = (counts[0], 1, counts[2])
+                yield key, counts
+            elif "targetCompleted" in event["id"] and not event.get("completed", {}).get("success"):
+                yield event["id"]["targetCompleted"]["label"], (0, 1, 0)
+
+
+def main():
+    events, status = sys.argv[1], int(sys.argv[2])
+    totals = [sum(column) for column in zip((0, 0, 0), *dict(results(events)).values())]
+    passed, failed, skipped = totals
+    if status not in (0, NO_TESTS_FOUND) and failed == 0:
+        failed = 1
+    print("%d passed, %d failed" % (passed, failed) + (", %d skipped" % skipped if skipped else ""))
+    return int(failed > 0 or passed == 0)
+
+
+sys.exit(main())
