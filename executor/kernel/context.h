@@ -1,0 +1,140 @@
+// What one call of a kernel sees: inputs, outputs, memory, threads, the step around it.
+//
+// Owned by the executor; valid during Compute, or until `done` of an asynchronous kernel.
+// Thread safety: one call, one context; a kernel that shards its work touches only tensors' bytes
+// from its shards.
+#ifndef SLUICE_EXECUTOR_KERNEL_CONTEXT_H_
+#define SLUICE_EXECUTOR_KERNEL_CONTEXT_H_
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "executor/kernel/kernel.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+class CallFrame;            // executor/step/call_frame.h: feeds and fetches of the step
+class CancellationManager;  // executor/step/cancellation.h
+class ResourceManager;      // executor/kernel/resource_manager.h
+class Rendezvous;           // executor/step/rendezvous.h
+class Stalls;               // executor/step/stalls.h: who waits for what
+class ThreadPool;           // executor/step/thread_pool.h
+
+// A value on an edge. Either a tensor, or a reference to a variable's tensor and its mutex, or
+// dead (no value: the branch not taken).
+struct Value {
+  Tensor tensor;
+  Tensor* ref = nullptr;
+  std::mutex* ref_mutex = nullptr;
+  bool is_dead = false;
+};
+
+// A ref input: the variable's own tensor. Take the mutex around reads and writes of `*tensor`
+// (kernels with use_locking = false may leave it, as TensorFlow's do).
+struct RefInput {
+  Tensor* tensor;
+  std::mutex* mutex;
+};
+
+// What all kernels of a step share.
+struct StepContext {
+  int64_t step_id = 0;
+  Allocator* allocator = nullptr;
+  ThreadPool* intra_op = nullptr;  // null: run in the caller
+  ResourceManager* resources = nullptr;       // of the device
+  ResourceManager* step_resources = nullptr;  // of this step: stacks, TensorArrays, temporaries
+  CancellationManager* cancellation = nullptr;
+  Rendezvous* rendezvous = nullptr;
+  CallFrame* call_frame = nullptr;
+  Stalls* stalls = nullptr;
+  // Runs a closure on the inter-op pool.
+  std::function<void(std::function<void()>)>* schedule = nullptr;
+};
+
+class KernelContext {
+ public:
+  // `inputs` may be moved out of where a kernel forwards their buffers.
+  KernelContext(const StepContext& step, const Node& node, Kernel* kernel, Value* inputs,
+                int num_inputs, Value* outputs, int num_outputs)
+      : step_(&step),
+        node_(&node),
+        kernel_(kernel),
+        inputs_(inputs),
+        outputs_(outputs),
+        num_inputs_(num_inputs),
+        num_outputs_(num_outputs) {}
+
+  // --- inputs
+  int num_inputs() const { return num_inputs_; }
+  // A ref input must be read with ref_input; where a value was declared, refs were read already.
+  const Tensor& input(int i) const { return inputs_[i].tensor; }
+  DataType input_dtype(int i) const {
+    return inputs_[i].ref ? inputs_[i].ref->dtype() : inputs_[i].tensor.dtype();
+  }
+  bool has_input(int i) const { return !inputs_[i].is_dead; }  // Merge only
+  bool input_is_ref(int i) const { return inputs_[i].ref != nullptr; }
+  RefInput ref_input(int i) const { return {inputs_[i].ref, inputs_[i].ref_mutex}; }
+  // For kernels that pass values on as they are (Switch, Merge, Enter, …).
+  Value& input_value(int i) { return inputs_[i]; }
+
+  // --- outputs
+  int num_outputs() const { return num_outputs_; }
+  DataType output_dtype(int i) const;  // base type
+  // Numbers are left uninitialised. `*out` is owned by the context.
+  absl::Status AllocateOutput(int i, const TensorShape& shape, Tensor** out);
+  // The buffer of the first of `candidates` (input indices) that nobody else holds and that has
+  // the type's size and the shape's number of elements; else a new one.
+  absl::Status ForwardOrAllocate(absl::Span<const int> candidates, int i, const TensorShape& shape,
+                                 Tensor** out);
+  absl::Status ForwardOrAllocate(std::initializer_list<int> candidates, int i,
+                                 const TensorShape& shape, Tensor** out) {
+    return ForwardOrAllocate(absl::MakeConstSpan(candidates.begin(), candidates.size()), i, shape,
+                             out);
+  }
+  void set_output(int i, Tensor tensor) { outputs_[i].tensor = std::move(tensor); }
+  // The mutex and tensor must live as long as the resource manager.
+  void set_output_ref(int i, std::mutex* mutex, Tensor* tensor) {
+    outputs_[i].ref = tensor;
+    outputs_[i].ref_mutex = mutex;
+  }
+  void set_output_dead(int i) { outputs_[i].is_dead = true; }  // Switch and Recv only
+  Value& output_value(int i) { return outputs_[i]; }
+
+  // Scratch memory from the step's allocator.
+  absl::StatusOr<Tensor> AllocateTemp(DataType dtype, const TensorShape& shape) {
+    return Tensor::Allocate(*step_->allocator, dtype, shape);
+  }
+
+  // --- surroundings
+  const StepContext& step() const { return *step_; }
+  const Node& node() const { return *node_; }
+  const std::string& name() const;
+  ResourceManager& resources() const { return *step_->resources; }
+  // Calls `f(begin, end)` over [0, total) in shards, some on other threads, and waits for all.
+  // `cost` is roughly nanoseconds an element; small work runs in the caller as one call.
+  void ParallelFor(int64_t total, double cost, const std::function<void(int64_t, int64_t)>& f);
+
+  // Frame and iteration of the call, for names that differ by iteration; 0 outside loops.
+  uint64_t frame_id = 0;
+  int64_t iteration = 0;
+  bool is_input_dead = false;  // Send only
+
+ private:
+  const StepContext* step_;
+  const Node* node_;
+  Kernel* kernel_;
+  Value* inputs_;
+  Value* outputs_;
+  int num_inputs_;
+  int num_outputs_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_KERNEL_CONTEXT_H_

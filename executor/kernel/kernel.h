@@ -1,0 +1,166 @@
+// Kernels: what computes a node on a device, and what a kernel sees.
+//
+// A kernel is made once per node of a plan and called by many steps at once, so Compute must not
+// change the object without a lock. It never blocks a thread: an op that has to wait (queue,
+// accumulator, Recv) is an AsyncKernel, which stores its callback and returns.
+//
+//   class ReluKernel : public Kernel { … };                       // a class where there is state
+//   template <typename T> absl::Status Relu(KernelContext& c);     // else a function
+//   KERNELS(Relu, "T", FunctionKernel<Relu>, RealList);
+#ifndef SLUICE_EXECUTOR_KERNEL_KERNEL_H_
+#define SLUICE_EXECUTOR_KERNEL_KERNEL_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/op/attr.h"
+#include "graph/op/op_def.h"
+#include "graph/status.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+class Node;
+class KernelContext;
+class ResourceManager;
+
+// What a kernel is made from: its node, seen before the first step.
+class KernelInit {
+ public:
+  KernelInit(const Node& node, std::string device_name, ResourceManager* resources)
+      : node_(node), device_name_(std::move(device_name)), resources_(resources) {}
+
+  const Node& node() const { return node_; }
+  const std::string& name() const;
+  const std::string& device_name() const { return device_name_; }
+  ResourceManager& resources() const { return *resources_; }
+  int num_inputs() const;
+  int num_outputs() const;
+  DataType input_type(int i) const;   // as declared: ref where the op takes the variable
+  DataType output_type(int i) const;  // likewise
+  // [first, last) of a (list) argument.
+  std::pair<int, int> InputRange(std::string_view arg) const;
+  std::pair<int, int> OutputRange(std::string_view arg) const;
+
+  // The declaration guarantees presence and kind.
+  template <typename T>
+  const T& attr(std::string_view attr_name) const {
+    return std::get<T>(FindAttr(attr_name));
+  }
+  template <typename T>
+  T AttrOr(std::string_view attr_name, T otherwise) const {
+    const T* v = std::get_if<T>(&FindAttr(attr_name));
+    return v ? *v : otherwise;
+  }
+
+ private:
+  const AttrValue& FindAttr(std::string_view attr_name) const;  // monostate when absent
+  const Node& node_;
+  std::string device_name_;
+  ResourceManager* resources_;
+};
+
+class AsyncKernel;
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual absl::Status Compute(KernelContext& context) = 0;
+  virtual AsyncKernel* AsAsync() { return nullptr; }
+  // False: so cheap (a few hundred nanoseconds at most) that handing it to another thread costs
+  // more than running it. The executor also measures; this is where it starts from.
+  virtual bool IsExpensive() const { return true; }
+};
+
+// `done` is called exactly once, from any thread, with no lock held; `context` is valid until then.
+class AsyncKernel : public Kernel {
+ public:
+  using Done = std::function<void(absl::Status)>;
+  virtual void ComputeAsync(KernelContext& context, Done done) = 0;
+  absl::Status Compute(KernelContext&) final {
+    return absl::InternalError("asynchronous kernel called synchronously");
+  }
+  AsyncKernel* AsAsync() final { return this; }
+};
+
+// Several functions of this name may be registered; the first whose constraints hold is taken.
+struct KernelDef {
+  std::string op;
+  std::string device_type = "CPU";
+  std::vector<std::pair<std::string, TypeSet>> constraints;  // type attr (or list) -> allowed
+  std::string label;                                         // chosen by attr `_kernel`
+  // Inputs and outputs that live in host memory on any device (names of arguments).
+  std::vector<std::string> host_memory;
+  std::function<absl::StatusOr<std::unique_ptr<Kernel>>(KernelInit&)> make;
+};
+
+class KernelRegistry {
+ public:
+  static KernelRegistry& Global();
+  void Add(KernelDef def);
+  // NOT_FOUND: "No kernel was registered to support Op …", listing what there is.
+  absl::StatusOr<const KernelDef*> Find(const Node& node, std::string_view device_type) const;
+  absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init, std::string_view device_type) const;
+  // All of one op, in order of registration.
+  const std::vector<KernelDef>& For(std::string_view op) const;
+
+ private:
+  std::map<std::string, std::vector<KernelDef>, std::less<>> kernels_;
+};
+
+// A kernel without state: a function over the context.
+using KernelFunction = absl::Status (*)(KernelContext&);
+std::unique_ptr<Kernel> MakeFunctionKernel(KernelFunction function, bool expensive);
+
+struct KernelRegistrar {
+  KernelRegistrar(KernelDef def) { KernelRegistry::Global().Add(std::move(def)); }  // NOLINT
+};
+
+namespace kernel_internal {
+// K may be constructible from KernelInit&, or have `static StatusOr<unique_ptr<Kernel>> Make(KernelInit&)`.
+template <typename K>
+absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(KernelInit& init) {
+  if constexpr (requires { K::Make(init); }) {
+    return K::Make(init);
+  } else if constexpr (std::is_constructible_v<K, KernelInit&>) {
+    return std::unique_ptr<Kernel>(new K(init));
+  } else {
+    return std::unique_ptr<Kernel>(new K());
+  }
+}
+
+template <template <typename> class K, typename... Ts>
+bool RegisterFor(const char* op, const char* attr, TypeList<Ts...>) {
+  (KernelRegistry::Global().Add({.op = op,
+                                 .constraints = {{attr, TypeSet(kDataTypeOf<Ts>)}},
+                                 .make = &MakeKernel<K<Ts>>}),
+   ...);
+  return true;
+}
+}  // namespace kernel_internal
+
+#define SLUICE_KERNEL_NAME_INNER_(line, op) sluice_kernel_##op##_##line
+#define SLUICE_KERNEL_NAME_(line, op) SLUICE_KERNEL_NAME_INNER_(line, op)
+
+// KERNEL(NoOp, NoOpKernel): one class for all types.
+// KERNEL(Cast, CastKernel, {"SrcT", RealTypes()}, …): where the named attributes are of these types.
+#define KERNEL(op_name, kernel_class, ...)                                                      \
+  static const ::sluice::KernelRegistrar SLUICE_KERNEL_NAME_(__COUNTER__, op_name)(             \
+      ::sluice::KernelDef{.op = #op_name,                                                       \
+                          .constraints = {__VA_ARGS__},                                         \
+                          .make = &::sluice::kernel_internal::MakeKernel<kernel_class>})
+
+// KERNELS(Relu, "T", ReluKernel, RealList): the class template ReluKernel<T> for each T of the list.
+#define KERNELS(op_name, attr, kernel_template, ...)                        \
+  static const bool SLUICE_KERNEL_NAME_(__COUNTER__, op_name) =             \
+      ::sluice::kernel_internal::RegisterFor<kernel_template>(#op_name, attr, __VA_ARGS__ {})
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_KERNEL_KERNEL_H_

@@ -1,0 +1,63 @@
+// Symbolic gradients: adds to the graph the nodes that compute d(sum of ys) / d(xs).
+//
+// Reference behaviour: tf.gradients (facts of it in TensorFlow's gradients_util.py): the same nodes
+// under the same names, aggregation, gating, colocation and None where there is no path.
+#ifndef SLUICE_GRAPH_GRADIENT_GRADIENTS_H_
+#define SLUICE_GRAPH_GRADIENT_GRADIENTS_H_
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// One gradient: none (no path, or not differentiable), a tensor, or rows of one.
+class Grad {
+ public:
+  Grad() = default;
+  Grad(Output dense) : value_(dense) {  // NOLINT: a tensor is a gradient
+    if (!dense) value_ = std::monostate();
+  }
+  Grad(IndexedSlices slices) : value_(slices) {}  // NOLINT
+
+  bool is_none() const { return std::holds_alternative<std::monostate>(value_); }
+  bool is_dense() const { return std::holds_alternative<Output>(value_); }
+  bool is_slices() const { return std::holds_alternative<IndexedSlices>(value_); }
+  // Invalid unless is_dense / is_slices.
+  Output dense() const { return is_dense() ? std::get<Output>(value_) : Output(); }
+  IndexedSlices slices() const {
+    return is_slices() ? std::get<IndexedSlices>(value_) : IndexedSlices();
+  }
+  explicit operator bool() const { return !is_none(); }
+
+ private:
+  std::variant<std::monostate, Output, IndexedSlices> value_;
+};
+
+enum class AggregationMethod { kAddN = 0, kExperimentalTree = 1, kExperimentalAccumulateN = 2 };
+enum class UnconnectedGradients { kNone, kZero };
+
+struct GradientOptions {
+  std::vector<Grad> grad_ys;  // one a y (none = ones), or empty
+  std::string name = "gradients";
+  bool colocate_gradients_with_ops = false;
+  bool gate_gradients = false;  // the gradients of one op wait for each other
+  AggregationMethod aggregation = AggregationMethod::kAddN;
+  OutputList stop_gradients;  // constants for this call
+  UnconnectedGradients unconnected = UnconnectedGradients::kNone;
+};
+
+// One entry an x. Errors: NOT_FOUND-like LookupError texts for ops without a registered gradient
+// on a path (naming the op, the node and the path), mismatched grad_ys, invalid handles.
+absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputList& xs,
+                                            GradientOptions options = {});
+
+// A dense tensor of the same meaning (UnsortedSegmentSum for slices); invalid for none.
+Output ToDense(const Grad& grad);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_GRADIENT_GRADIENTS_H_

@@ -1,0 +1,98 @@
+// What a shape function sees of a node, and how it answers.
+//
+//   .Shape([](ShapeContext& c) {
+//     SLUICE_ASSIGN_OR_RETURN(PartialShape a, c.WithRank(0, 2));
+//     ...
+//     return c.SetOutput(0, {a.dim(0), b.dim(1)});
+//   })
+//
+// Inputs may have unknown sizes or unknown rank; an answer may be unknown too, never wrong. A
+// returned error becomes the node's, with its name and the user's line in front.
+#ifndef SLUICE_GRAPH_INFER_SHAPE_CONTEXT_H_
+#define SLUICE_GRAPH_INFER_SHAPE_CONTEXT_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+class ShapeContext {
+ public:
+  // `node`'s inputs are linked; its outputs' shapes are what this context fills in.
+  explicit ShapeContext(Node* node);
+
+  int num_inputs() const { return node_->num_inputs(); }
+  int num_outputs() const { return node_->num_outputs(); }
+  const PartialShape& input(int i) const;
+  DataType input_type(int i) const { return BaseType(node_->input_type(i)); }
+  DataType output_type(int i) const { return BaseType(node_->output_type(i)); }
+  // [first, last) of the inputs of a list argument.
+  std::pair<int, int> InputRange(std::string_view arg) const;
+  const Node& node() const { return *node_; }
+
+  // Attributes; the op's declaration guarantees the kind.
+  template <typename T>
+  const T& attr(std::string_view name) const {
+    return std::get<T>(node_->attrs().find(name)->second);
+  }
+  bool has_attr(std::string_view name) const { return node_->attrs().contains(name); }
+
+  // The input's value where it follows from constants (and from static shapes); else nothing.
+  std::optional<Tensor> InputValue(int i) const;
+  // Input i as integers (int32 or int64; scalar or vector): sizes known and unknown (-1 also where
+  // the value itself is -1). Nothing if not even the length is known.
+  std::optional<std::vector<int64_t>> InputInts(int i) const;
+  // Input i, a shape tensor: what is known of the shape that it denotes.
+  absl::StatusOr<PartialShape> InputAsShape(int i) const;
+
+  absl::Status SetOutput(int i, PartialShape shape);  // always OK, so that it can be returned
+  absl::Status SetOutputs(const PartialShape& shape);  // the same for all
+  // Contents of the handle that output i is.
+  void SetOutputHandle(int i, HandleData data) { node_->set_output_handle(i, std::move(data)); }
+  const HandleData* InputHandle(int i) const;
+
+  // The input's shape, refined to the given rank; "Shape must be rank 2 but is rank 3".
+  absl::StatusOr<PartialShape> WithRank(int i, int rank) const;
+  absl::StatusOr<PartialShape> WithRankAtLeast(int i, int rank) const;
+  absl::StatusOr<PartialShape> WithRankAtMost(int i, int rank) const;
+
+ private:
+  Node* node_;
+};
+
+// Runs the op's shape function and stores what it says in `node`, merged with what an earlier run
+// said. On an error (message: TensorFlow's sentence about the shapes) the outputs stay unknown.
+absl::Status InferShapes(Node* node);
+
+// Parts of shape functions.
+absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank);
+// "Dimensions must be equal, but are 2 and 3"; -1 merges with anything.
+absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b);
+// NumPy's rule. "Dimensions must be equal, but are 2 and 3" where two sizes differ and none is 1.
+absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const PartialShape& b);
+// An axis in [-rank, rank) as one in [0, rank); rank < 0 = unknown gives -1 for negative axes.
+absl::StatusOr<int> CanonicalAxis(int64_t axis, int rank);
+
+// Whole shape functions.
+ShapeFunction SameAsInput(int i);          // one output, shaped as input i
+ShapeFunction ScalarOutput();              // all outputs scalars
+ShapeFunction UnknownOutputs();            // nothing known (last resort)
+ShapeFunction NoOutputs();
+ShapeFunction BroadcastBinary();           // output 0 = broadcast of inputs 0 and 1
+ShapeFunction AllSameShape();              // all inputs merge into output 0's shape
+
+// The value of `output` as far as constants and static shapes tell, without running any kernel:
+// Const, Shape/Size/Rank of known shapes, and the arithmetic that shape code is made of (Pack,
+// ConcatV2, StridedSlice, Slice, Range, Cast, Add, Sub, Mul, Prod, Reshape, Fill, Identity, …).
+std::optional<Tensor> ConstantValue(Output output);
+// The shape that the integer vector `output` denotes, with -1 where an element is not known.
+std::optional<PartialShape> ConstantValueAsShape(Output output);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_INFER_SHAPE_CONTEXT_H_

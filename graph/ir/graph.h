@@ -1,0 +1,303 @@
+// The graph: nodes (an op, its inputs, attributes and device) joined by data and control edges.
+//
+// One representation from the user's builder to the executor's passes. Nodes have dense ids in
+// order of creation; a removed node leaves a null behind. Handles (Output, Operation) are small
+// values that stay valid as long as the graph and the node do.
+//
+// Thread safety: none; one thread builds a graph. Errors: Add returns them; the builder functions
+// keep the first one in the graph (`status`), and every op on an invalid handle is itself invalid.
+#ifndef SLUICE_GRAPH_IR_GRAPH_H_
+#define SLUICE_GRAPH_IR_GRAPH_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/op/attr.h"
+#include "graph/op/op_def.h"
+#include "graph/tensor/shape.h"
+
+namespace sluice {
+
+class ControlFlowContext;  // graph/build/control_flow_context.h
+class Graph;
+class Node;
+struct Scopes;  // graph/ir/scopes.h
+
+// Where the user's program made a node; default argument of every builder function.
+using At = std::source_location;
+
+// One output of a node. Copyable; invalid (node == nullptr) after an error.
+struct Output {
+  Node* node = nullptr;
+  int index = 0;
+
+  Output() = default;
+  Output(Node* n, int i = 0) : node(n), index(i) {}  // NOLINT: a node stands for its output 0
+
+  explicit operator bool() const { return node != nullptr; }
+  DataType dtype() const;              // DT_INVALID if invalid; may be a ref type
+  const PartialShape& shape() const;   // unknown rank if invalid
+  std::string name() const;            // "node:0"; "" if invalid
+  Graph* graph() const;
+  bool operator==(const Output&) const = default;
+  bool operator<(const Output& o) const;
+};
+using OutputList = std::vector<Output>;
+
+// A node as something to run or to wait for.
+struct Operation {
+  Node* node = nullptr;
+
+  Operation() = default;
+  Operation(Node* n) : node(n) {}          // NOLINT: handles convert freely
+  Operation(Output o) : node(o.node) {}    // NOLINT: the op that makes a tensor
+  explicit operator bool() const { return node != nullptr; }
+  const std::string& name() const;  // "" if invalid
+  const std::string& device() const;
+  Graph* graph() const;
+  Output output(int i) const { return Output(node, i); }
+  bool operator==(const Operation&) const = default;
+};
+
+// The gradient of a gather: rows of a tensor. values[i] belongs to row indices[i]; rows may repeat.
+struct IndexedSlices {
+  Output values;
+  Output indices;
+  Output dense_shape;  // may be invalid
+  explicit operator bool() const { return static_cast<bool>(values); }
+};
+
+// A use of a node's output: input `dst_input` of `dst`.
+struct Use {
+  int src_output;
+  Node* dst;
+  int dst_input;
+};
+
+// dtype and shape behind a resource handle (a variable's), as shape functions pass them on.
+struct HandleData {
+  DataType dtype = DT_INVALID;
+  PartialShape shape;
+};
+
+class Node {
+ public:
+  int id() const { return id_; }
+  const std::string& name() const { return name_; }
+  const std::string& op() const { return def_->name; }
+  const OpDef& def() const { return *def_; }
+  Graph* graph() const { return graph_; }
+
+  // All attributes, defaults filled in, those that begin with '_' included.
+  const AttrMap& attrs() const { return attrs_; }
+  // Null when absent or of another kind.
+  template <typename T>
+  const T* FindAttr(std::string_view name) const {
+    return sluice::FindAttr<T>(attrs_, name);
+  }
+  // `otherwise` when absent or of another kind.
+  template <typename T>
+  T AttrOr(std::string_view name, T otherwise) const {
+    const T* v = FindAttr<T>(name);
+    return v ? *v : otherwise;
+  }
+  void SetAttr(std::string name, AttrValue value) { attrs_[std::move(name)] = std::move(value); }
+  void RemoveAttr(std::string_view name);
+
+  // Inputs in the order of the op's arguments, lists flattened.
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  const Output& input(int i) const { return inputs_[i]; }
+  absl::Span<const Output> inputs() const { return inputs_; }
+  absl::Span<Node* const> control_inputs() const { return control_inputs_; }
+  // What the op takes: a ref type where it wants the variable itself.
+  DataType input_type(int i) const { return input_types_[i]; }
+  // [first, last) of the inputs that argument `arg` (index in def().inputs) stands for.
+  std::pair<int, int> InputRange(int arg) const {
+    return {input_starts_[arg], input_starts_[arg + 1]};
+  }
+  std::pair<int, int> OutputRange(int arg) const {
+    return {output_starts_[arg], output_starts_[arg + 1]};
+  }
+
+  int num_outputs() const { return static_cast<int>(output_types_.size()); }
+  DataType output_type(int i) const { return output_types_[i]; }
+  const PartialShape& output_shape(int i) const { return output_shapes_[i]; }
+  void set_output_shape(int i, PartialShape s) { output_shapes_[i] = std::move(s); }
+  // Null unless output i is a handle whose contents are known.
+  const HandleData* output_handle(int i) const;
+  void set_output_handle(int i, HandleData data);
+
+  // Who uses the outputs, in order of creation; and who waits for the node.
+  absl::Span<const Use> uses() const { return uses_; }
+  absl::Span<Node* const> control_outputs() const { return control_outputs_; }
+
+  // What the user asked for ("" = anything), and what the placer gave ("" = not placed).
+  const std::string& device() const { return device_; }
+  void set_device(std::string d) { device_ = std::move(d); }
+  const std::string& assigned_device() const { return assigned_device_; }
+  void set_assigned_device(std::string d) { assigned_device_ = std::move(d); }
+  // Names of the nodes that attr `_class` ties this one to ("loc:@" taken off).
+  std::vector<std::string> colocation() const;
+
+  // Cond branch or while body that the node was built in; null = none.
+  ControlFlowContext* context() const { return context_; }
+  void set_context(ControlFlowContext* c) { context_ = c; }
+
+  // "file.cc:42" of the user's program; "" for imported nodes.
+  std::string location() const;
+  // "MatMul node 'dense/MatMul'": how messages begin.
+  std::string Describe() const;
+
+  bool IsStateful() const { return def_->is_stateful; }
+
+ private:
+  friend class Graph;
+  Node() = default;
+
+  int id_ = 0;
+  Graph* graph_ = nullptr;
+  const OpDef* def_ = nullptr;
+  std::string name_;
+  std::string device_;
+  std::string assigned_device_;
+  AttrMap attrs_;
+  std::vector<Output> inputs_;
+  std::vector<Node*> control_inputs_;
+  std::vector<DataType> input_types_;
+  std::vector<int> input_starts_;   // one a declared argument, and the end
+  std::vector<DataType> output_types_;
+  std::vector<int> output_starts_;
+  std::vector<PartialShape> output_shapes_;
+  std::map<int, HandleData> output_handles_;
+  std::vector<Use> uses_;
+  std::vector<Node*> control_outputs_;
+  ControlFlowContext* context_ = nullptr;
+  At location_;
+  bool has_location_ = false;
+};
+
+// What Graph::Add makes a node of: the whole NodeDef, types of inputs given by attributes.
+struct NodeSpec {
+  std::string name;  // used as it is; must be free
+  std::string op;
+  std::vector<Output> inputs;
+  std::vector<Node*> control_inputs;
+  std::string device;
+  AttrMap attrs;
+  // An input whose node does not exist yet (NextIteration -> Merge): invalid Outputs are allowed
+  // at these positions and set by UpdateInput before the graph is used.
+  bool allow_missing_inputs = false;
+  const At* at = nullptr;
+};
+
+// GraphDef.versions.
+struct GraphVersions {
+  int producer = 2474;  // what TensorFlow 2.21 writes
+  int min_consumer = 0;
+  std::vector<int> bad_consumers;
+};
+
+class Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Checks the op, its attributes (filling in defaults), the types of the inputs and the name.
+  // Outputs' shapes are unknown until InferShapes (graph/infer). INVALID_ARGUMENT, NOT_FOUND (op), ALREADY_EXISTS (name); the
+  // message names the node and the line that made it.
+  absl::StatusOr<Node*> Add(NodeSpec spec);
+  // Takes the node out, its edges too. Whoever used its outputs must have been redirected.
+  void Remove(Node* node);
+  // Input i of `node` becomes `source`, of the same type. INVALID_ARGUMENT otherwise.
+  absl::Status UpdateInput(Node* node, int i, Output source);
+  void AddControlEdge(Node* from, Node* to);  // once, however often it is added
+  void RemoveControlEdge(Node* from, Node* to);
+  Node* Find(std::string_view name) const;  // null if there is none
+  // "name", "name:1", or "^name" (as operation).
+  absl::StatusOr<Output> FindOutput(std::string_view tensor_name) const;
+  int num_node_ids() const { return static_cast<int>(nodes_.size()); }
+  int num_nodes() const { return live_nodes_; }
+  Node* node(int id) const { return nodes_[id].get(); }  // null where it was removed
+  std::vector<Node*> nodes() const;                      // in order of creation
+
+  // A name that no node has and that nobody asked for before: `base`, `base_1`, … (TensorFlow's
+  // rule, counted by lower-cased name). With mark = false the name is not taken.
+  std::string UniqueName(std::string_view base, bool mark = true);
+
+  // The first error of the builder functions; OK while there is none.
+  const absl::Status& status() const { return status_; }
+  void SetError(const absl::Status& error) { status_.Update(error); }
+
+  // Collections, as MetaGraphDef has them: names of nodes or tensors under a key…
+  std::map<std::string, std::vector<std::string>, std::less<>>& collections() {
+    return collections_;
+  }
+  const std::map<std::string, std::vector<std::string>, std::less<>>& collections() const {
+    return collections_;
+  }
+  void AddToCollection(std::string_view key, std::string value);
+
+  // Seeds of random ops are derived from this and the node (0, false: none was set).
+  void SetRandomSeed(int64_t seed) { random_seed_ = seed; has_random_seed_ = true; }
+  bool has_random_seed() const { return has_random_seed_; }
+  int64_t random_seed() const { return random_seed_; }
+
+  GraphVersions& versions() { return versions_; }
+  const GraphVersions& versions() const { return versions_; }
+  // FunctionDefLibrary, serialised; kept as it came.
+  std::string& function_library() { return function_library_; }
+  const std::string& function_library() const { return function_library_; }
+
+  // The open scopes of the builder.
+  Scopes& scopes() { return *scopes_; }
+  // Objects that live as long as the graph (control-flow contexts, optimizers' bookkeeping).
+  void Own(std::shared_ptr<void> object) { owned_.push_back(std::move(object)); }
+
+  // Nodes made after this was set are refused with FAILED_PRECONDITION.
+  void Finalize() { finalized_ = true; }
+  bool finalized() const { return finalized_; }
+
+ private:
+  absl::Status Resolve(NodeSpec& spec, Node& node) const;
+  void Link(Node* node);
+
+  std::vector<std::unique_ptr<Node>> nodes_;
+  int live_nodes_ = 0;
+  std::unordered_map<std::string, Node*> by_name_;
+  std::unordered_map<std::string, int> names_used_;  // lower-cased name -> next suffix
+  absl::Status status_;
+  std::map<std::string, std::vector<std::string>, std::less<>> collections_;
+  GraphVersions versions_;
+  std::string function_library_;
+  std::unique_ptr<Scopes> scopes_;
+  std::vector<std::shared_ptr<void>> owned_;
+  int64_t random_seed_ = 0;
+  bool has_random_seed_ = false;
+  bool finalized_ = false;
+};
+
+// Nodes so that every node comes after its inputs and control inputs; back edges of loops
+// (NextIteration -> Merge) are left out. INVALID_ARGUMENT "<k> nodes in a cycle" otherwise.
+absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph);
+
+}  // namespace sluice
+
+template <>
+struct std::hash<sluice::Output> {
+  size_t operator()(const sluice::Output& o) const {
+    return std::hash<const void*>()(o.node) * 31 + static_cast<size_t>(o.index);
+  }
+};
+
+#endif  // SLUICE_GRAPH_IR_GRAPH_H_

@@ -1,0 +1,58 @@
+// Attribute values of nodes: TensorFlow's AttrValue as a C++ value.
+#ifndef SLUICE_GRAPH_OP_ATTR_H_
+#define SLUICE_GRAPH_OP_ATTR_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+struct FunctionRef;  // a function's name and attributes
+// Inside a function body: the value of the function's own attribute of this name.
+struct AttrPlaceholder {
+  std::string name;
+  bool operator==(const AttrPlaceholder&) const = default;
+};
+using FunctionAttr = std::shared_ptr<const FunctionRef>;
+
+// monostate = not set. Lists are vectors; an empty list of an attribute that no op declares is read
+// as vector<std::string>.
+using AttrValue =
+    std::variant<std::monostate, std::string, int64_t, float, bool, DataType, PartialShape, Tensor,
+                 FunctionAttr, AttrPlaceholder, std::vector<std::string>, std::vector<int64_t>,
+                 std::vector<float>, std::vector<bool>, std::vector<DataType>,
+                 std::vector<PartialShape>, std::vector<Tensor>, std::vector<FunctionAttr>>;
+
+// Ordered, so that everything made from a graph (files, hashes, listings) is reproducible.
+using AttrMap = std::map<std::string, AttrValue, std::less<>>;
+
+struct FunctionRef {
+  std::string name;
+  AttrMap attrs;
+};
+
+// Same kind and value; tensors compare by type, shape and bits.
+bool AttrEquals(const AttrValue& a, const AttrValue& b);
+bool AttrMapsEqual(const AttrMap& a, const AttrMap& b);
+// For messages: "DT_FLOAT", "[2,?]", "\"SAME\"", "[1, 2]".
+std::string AttrToString(const AttrValue& v);
+
+// Null when absent or of another kind.
+template <typename T>
+const T* FindAttr(const AttrMap& attrs, std::string_view name) {
+  auto it = attrs.find(name);
+  return it == attrs.end() ? nullptr : std::get_if<T>(&it->second);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_OP_ATTR_H_

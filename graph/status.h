@@ -1,0 +1,44 @@
+// Early returns for absl::Status and absl::StatusOr.
+#ifndef SLUICE_GRAPH_STATUS_H_
+#define SLUICE_GRAPH_STATUS_H_
+
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/strings.h"
+
+#define SLUICE_RETURN_IF_ERROR(expr)                           \
+  do {                                                         \
+    if (absl::Status sluice_status_ = (expr); !sluice_status_.ok()) [[unlikely]] \
+      return sluice_status_;                                   \
+  } while (false)
+
+#define SLUICE_CONCAT_INNER_(a, b) a##b
+#define SLUICE_CONCAT_(a, b) SLUICE_CONCAT_INNER_(a, b)
+// SLUICE_ASSIGN_OR_RETURN(auto x, F());
+#define SLUICE_ASSIGN_OR_RETURN(lhs, expr) \
+  SLUICE_ASSIGN_OR_RETURN_IMPL_(SLUICE_CONCAT_(sluice_or_, __LINE__), lhs, expr)
+#define SLUICE_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
+  auto tmp = (expr);                                  \
+  if (!tmp.ok()) [[unlikely]]                         \
+    return tmp.status();                              \
+  lhs = *std::move(tmp)
+
+namespace sluice {
+
+// The same code, `prefix` in front of the message; payloads are kept. OK stays OK.
+absl::Status Annotate(const absl::Status& status, std::string_view prefix);
+// The same, `suffix` behind.
+absl::Status AnnotateAfter(const absl::Status& status, std::string_view suffix);
+
+// Short for the code that bad input gets: InvalidArgument(a, b, …) concatenates.
+template <typename... Args>
+absl::Status InvalidArgument(const Args&... args) {
+  return absl::InvalidArgumentError(StrCat(args...));
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_STATUS_H_

@@ -1,0 +1,41 @@
+// Text from parts. Debian's Abseil has a string_view of its own; ours is the standard one, and this
+// is the one place where the two meet.
+#ifndef SLUICE_GRAPH_STRINGS_H_
+#define SLUICE_GRAPH_STRINGS_H_
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace sluice {
+
+inline absl::string_view ToAbsl(std::string_view s) { return {s.data(), s.size()}; }
+inline std::string_view ToStd(absl::string_view s) { return {s.data(), s.size()}; }
+
+namespace strings_internal {
+template <typename T>
+decltype(auto) Piece(const T& v) {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    return absl::string_view(v.data(), v.size());
+  } else {
+    return (v);
+  }
+}
+}  // namespace strings_internal
+
+// absl::StrCat that takes std::string_view too.
+template <typename... Args>
+std::string StrCat(const Args&... args) {
+  return absl::StrCat(strings_internal::Piece(args)...);
+}
+template <typename... Args>
+void StrAppend(std::string* text, const Args&... args) {
+  absl::StrAppend(text, strings_internal::Piece(args)...);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_STRINGS_H_

@@ -1,0 +1,164 @@
+// The two 16-bit floating types: IEEE binary16 (`half`) and the upper half of binary32 (`bfloat16`).
+//
+// Both are storage types: arithmetic happens in float and is rounded to nearest even once an
+// operation, which is what TensorFlow's CPU kernels do.
+#ifndef SLUICE_GRAPH_TENSOR_FLOAT16_H_
+#define SLUICE_GRAPH_TENSOR_FLOAT16_H_
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace sluice {
+
+namespace float16_internal {
+
+inline uint16_t FloatToHalfBits(float f) {
+  const uint32_t x = std::bit_cast<uint32_t>(f);
+  const uint32_t sign = (x >> 16) & 0x8000u;
+  const uint32_t magnitude = x & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
+  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to infinity
+  if (magnitude < 0x38800000u) {  // subnormal: let the adder round at the right place
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
+  }
+  const uint32_t odd = (magnitude >> 13) & 1u;
+  return static_cast<uint16_t>(sign | ((magnitude + 0xc8000fffu + odd) >> 13));
+}
+
+inline float HalfBitsToFloat(uint16_t h) {
+  const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
+  const uint32_t exponent = (h >> 10) & 0x1fu;
+  const uint32_t mantissa = h & 0x3ffu;
+  if (exponent == 0) {
+    const float v = static_cast<float>(mantissa) * 0x1p-24f;
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(v) | sign);
+  }
+  const uint32_t e = exponent == 31 ? 0xffu : exponent + 112;
+  return std::bit_cast<float>(sign | (e << 23) | (mantissa << 13));
+}
+
+inline uint16_t FloatToBfloat16Bits(float f) {
+  const uint32_t x = std::bit_cast<uint32_t>(f);
+  if ((x & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(((x >> 16) & 0x8000u) | 0x7fc0u);
+  return static_cast<uint16_t>((x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
+}
+
+}  // namespace float16_internal
+
+struct half {
+  uint16_t bits = 0;
+
+  half() = default;
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  explicit half(T v) : bits(float16_internal::FloatToHalfBits(static_cast<float>(v))) {}
+  operator float() const { return float16_internal::HalfBitsToFloat(bits); }
+  static half FromBits(uint16_t b) {
+    half h;
+    h.bits = b;
+    return h;
+  }
+};
+
+struct bfloat16 {
+  uint16_t bits = 0;
+
+  bfloat16() = default;
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  explicit bfloat16(T v) : bits(float16_internal::FloatToBfloat16Bits(static_cast<float>(v))) {}
+  explicit bfloat16(half v) : bfloat16(static_cast<float>(v)) {}
+  operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  static bfloat16 FromBits(uint16_t b) {
+    bfloat16 h;
+    h.bits = b;
+    return h;
+  }
+};
+
+template <typename T>
+inline constexpr bool kIsFloat16 = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+
+// Arithmetic stays in the type: the float result is rounded once.
+template <typename H>
+  requires kIsFloat16<H>
+inline H operator+(H a, H b) {
+  return H(static_cast<float>(a) + static_cast<float>(b));
+}
+template <typename H>
+  requires kIsFloat16<H>
+inline H operator-(H a, H b) {
+  return H(static_cast<float>(a) - static_cast<float>(b));
+}
+template <typename H>
+  requires kIsFloat16<H>
+inline H operator*(H a, H b) {
+  return H(static_cast<float>(a) * static_cast<float>(b));
+}
+template <typename H>
+  requires kIsFloat16<H>
+inline H operator/(H a, H b) {
+  return H(static_cast<float>(a) / static_cast<float>(b));
+}
+template <typename H>
+  requires kIsFloat16<H>
+inline H operator-(H a) {
+  return H::FromBits(a.bits ^ 0x8000u);
+}
+template <typename H>
+  requires kIsFloat16<H>
+inline H& operator+=(H& a, H b) {
+  return a = a + b;
+}
+template <typename H>
+  requires kIsFloat16<H>
+inline H& operator-=(H& a, H b) {
+  return a = a - b;
+}
+template <typename H>
+  requires kIsFloat16<H>
+inline H& operator*=(H& a, H b) {
+  return a = a * b;
+}
+template <typename H>
+  requires kIsFloat16<H>
+inline H& operator/=(H& a, H b) {
+  return a = a / b;
+}
+
+}  // namespace sluice
+
+template <>
+class std::numeric_limits<sluice::half> {
+ public:
+  static constexpr bool is_specialized = true;
+  static constexpr bool is_integer = false;
+  static constexpr bool is_signed = true;
+  static constexpr bool has_infinity = true;
+  static sluice::half lowest() { return sluice::half::FromBits(0xfbff); }
+  static sluice::half max() { return sluice::half::FromBits(0x7bff); }
+  static sluice::half min() { return sluice::half::FromBits(0x0400); }
+  static sluice::half epsilon() { return sluice::half::FromBits(0x1400); }
+  static sluice::half infinity() { return sluice::half::FromBits(0x7c00); }
+  static sluice::half quiet_NaN() { return sluice::half::FromBits(0x7e00); }
+};
+
+template <>
+class std::numeric_limits<sluice::bfloat16> {
+ public:
+  static constexpr bool is_specialized = true;
+  static constexpr bool is_integer = false;
+  static constexpr bool is_signed = true;
+  static constexpr bool has_infinity = true;
+  static sluice::bfloat16 lowest() { return sluice::bfloat16::FromBits(0xff7f); }
+  static sluice::bfloat16 max() { return sluice::bfloat16::FromBits(0x7f7f); }
+  static sluice::bfloat16 min() { return sluice::bfloat16::FromBits(0x0080); }
+  static sluice::bfloat16 epsilon() { return sluice::bfloat16::FromBits(0x3c00); }
+  static sluice::bfloat16 infinity() { return sluice::bfloat16::FromBits(0x7f80); }
+  static sluice::bfloat16 quiet_NaN() { return sluice::bfloat16::FromBits(0x7fc0); }
+};
+
+#endif  // SLUICE_GRAPH_TENSOR_FLOAT16_H_

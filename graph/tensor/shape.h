@@ -1,0 +1,104 @@
+// Shapes: the sizes of a tensor (TensorShape), and what is known of them before a step runs
+// (PartialShape).
+//
+// Both are values. A TensorShape is always valid: sizes are >= 0 and their product fits in int64.
+#ifndef SLUICE_GRAPH_TENSOR_SHAPE_H_
+#define SLUICE_GRAPH_TENSOR_SHAPE_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace sluice {
+
+class TensorShape {
+ public:
+  static constexpr int kMaxRank = 254;
+
+  TensorShape() = default;  // a scalar
+  // For sizes known to be valid (taken from a tensor, or literals); others go through Make.
+  TensorShape(std::initializer_list<int64_t> dims);  // NOLINT: `{2, 3}` is a shape
+  explicit TensorShape(absl::Span<const int64_t> dims);
+
+  // INVALID_ARGUMENT on a negative size, too many dimensions or a product beyond int64.
+  static absl::StatusOr<TensorShape> Make(absl::Span<const int64_t> dims);
+
+  int rank() const { return static_cast<int>(dims_.size()); }
+  int64_t dim(int i) const { return dims_[i]; }
+  absl::Span<const int64_t> dims() const { return dims_; }
+  int64_t num_elements() const { return num_elements_; }
+  bool IsScalar() const { return dims_.empty(); }
+  bool IsVector() const { return dims_.size() == 1; }
+  bool IsMatrix() const { return dims_.size() == 2; }
+
+  // The caller answers for the product not overflowing.
+  void AddDim(int64_t size);
+  void InsertDim(int i, int64_t size);
+  void RemoveDim(int i);
+  void set_dim(int i, int64_t size);
+
+  bool operator==(const TensorShape& o) const { return dims_ == o.dims_; }
+  std::string ToString() const;  // "[2,3]", "[]"
+
+ private:
+  void Recount();
+  absl::InlinedVector<int64_t, 4> dims_;
+  int64_t num_elements_ = 1;
+};
+
+// Rank unknown, or a rank and sizes of which each may be unknown (-1).
+class PartialShape {
+ public:
+  static constexpr int64_t kUnknown = -1;
+
+  PartialShape() = default;  // rank unknown
+  PartialShape(std::initializer_list<int64_t> dims);  // NOLINT: `{-1, 3}` is a shape
+  explicit PartialShape(absl::Span<const int64_t> dims);
+  PartialShape(const TensorShape& shape);  // NOLINT: a known shape is a partial one
+
+  static PartialShape UnknownRank() { return PartialShape(); }
+  static PartialShape Scalar() { return PartialShape(std::initializer_list<int64_t>{}); }
+  static PartialShape Vector(int64_t n = kUnknown) { return PartialShape({n}); }
+  static PartialShape Matrix(int64_t r = kUnknown, int64_t c = kUnknown) {
+    return PartialShape({r, c});
+  }
+  static PartialShape UnknownOfRank(int rank);
+
+  bool rank_known() const { return rank_known_; }
+  int rank() const { return rank_known_ ? static_cast<int>(dims_.size()) : -1; }
+  // -1 where the size or the rank is unknown.
+  int64_t dim(int i) const { return rank_known_ ? dims_[i] : kUnknown; }
+  absl::Span<const int64_t> dims() const { return dims_; }
+  bool IsFullyDefined() const;
+  int64_t num_elements() const;  // -1 unless fully defined
+  // Must be fully defined.
+  TensorShape AsShape() const { return TensorShape(dims_); }
+
+  void AddDim(int64_t size) { dims_.push_back(size); }
+  void set_dim(int i, int64_t size) { dims_[i] = size; }
+
+  // No known part of the two contradicts.
+  bool IsCompatibleWith(const PartialShape& o) const;
+  // What is known of either; INVALID_ARGUMENT where they contradict.
+  absl::StatusOr<PartialShape> MergeWith(const PartialShape& o) const;
+  // Dimensions of this, then of `o`; unknown rank if either is.
+  PartialShape Concatenate(const PartialShape& o) const;
+
+  bool operator==(const PartialShape& o) const = default;
+  std::string ToString() const;  // "[2,?]", "[]", "<unknown>"
+
+ private:
+  bool rank_known_ = false;
+  absl::InlinedVector<int64_t, 4> dims_;
+};
+
+// Product of two sizes, or -1 if it does not fit in int64 (both >= 0).
+int64_t MultiplyWithoutOverflow(int64_t a, int64_t b);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_TENSOR_SHAPE_H_

@@ -1,0 +1,145 @@
+// A tensor: a type, a shape, and a shared buffer of elements in row-major order.
+//
+// Copying a Tensor shares the buffer. Thread safety: as for any value; the elements of a shared
+// buffer must not be written (kernels ask `BufferIsUnique` or copy).
+#ifndef SLUICE_GRAPH_TENSOR_TENSOR_H_
+#define SLUICE_GRAPH_TENSOR_TENSOR_H_
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/tensor/buffer.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/resource_handle.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/variant.h"
+
+namespace sluice {
+
+class Tensor {
+ public:
+  // No type and no elements: "nothing here". IsInitialized() is false.
+  Tensor() = default;
+
+  // From the heap; numbers are left uninitialised, strings empty. IsInitialized() is false when
+  // there is no memory: sizes that a user chose go through Allocate.
+  Tensor(DataType dtype, const TensorShape& shape);
+
+  // RESOURCE_EXHAUSTED when the allocator has no memory.
+  static absl::StatusOr<Tensor> Allocate(Allocator& allocator, DataType dtype,
+                                         const TensorShape& shape);
+  // Over an existing buffer, starting `offset_bytes` into it; shares its ownership.
+  Tensor(DataType dtype, const TensorShape& shape, BufferRef buffer, size_t offset_bytes = 0);
+
+  // Constants: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`,
+  // `Tensor::Of<float>({2, 2}, {1, 2, 3, 4})`. The number of values must fit the shape.
+  template <typename T>
+  static Tensor Scalar(T value);
+  static Tensor Scalar(const char* value) { return Scalar(std::string(value)); }
+  template <typename T>
+  static Tensor Vector(absl::Span<const T> values);
+  template <typename T>
+  static Tensor Vector(std::initializer_list<T> values) {
+    return Vector(absl::MakeConstSpan(values.begin(), values.size()));
+  }
+  template <typename T>
+  static Tensor Of(const TensorShape& shape, absl::Span<const T> values);
+  template <typename T>
+  static Tensor Of(const TensorShape& shape, std::initializer_list<T> values) {
+    return Of(shape, absl::MakeConstSpan(values.begin(), values.size()));
+  }
+
+  DataType dtype() const { return dtype_; }
+  const TensorShape& shape() const { return shape_; }
+  int rank() const { return shape_.rank(); }
+  int64_t dim(int i) const { return shape_.dim(i); }
+  int64_t num_elements() const { return shape_.num_elements(); }
+  size_t bytes() const { return static_cast<size_t>(num_elements()) * DataTypeSize(dtype_); }
+  bool IsInitialized() const { return dtype_ != DT_INVALID && (buffer_ || num_elements() == 0); }
+
+  // Elements. T must be the C++ type of dtype() (quantised types: the integer of their size).
+  template <typename T>
+  const T* data() const {
+    return static_cast<const T*>(data_);
+  }
+  template <typename T>
+  T* data() {
+    return static_cast<T*>(data_);
+  }
+  template <typename T>
+  absl::Span<const T> flat() const {
+    return {data<T>(), static_cast<size_t>(num_elements())};
+  }
+  template <typename T>
+  absl::Span<T> flat() {
+    return {data<T>(), static_cast<size_t>(num_elements())};
+  }
+  template <typename T>
+  const T& scalar() const {
+    return *data<T>();
+  }
+  template <typename T>
+  T& scalar() {
+    return *data<T>();
+  }
+  const void* raw() const { return data_; }
+  void* raw() { return data_; }
+
+  // The same elements under another shape of as many elements.
+  Tensor Reshaped(const TensorShape& shape) const;
+  // The same bytes under another type of the same size.
+  Tensor Bitcast(DataType dtype) const;
+  // Rows [begin, end) of dimension 0, sharing the buffer (not aligned to 64 bytes in general).
+  Tensor SliceRows(int64_t begin, int64_t end) const;
+  // A copy of the elements in a buffer of its own, from `allocator`.
+  absl::StatusOr<Tensor> Clone(Allocator& allocator = Heap()) const;
+
+  // Nobody else holds the buffer, and it may be reused for another result of its size.
+  bool BufferIsUnique() const {
+    return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne();
+  }
+  bool SharesBufferWith(const Tensor& o) const { return buffer_ && buffer_.get() == o.buffer_.get(); }
+  const BufferRef& buffer() const { return buffer_; }
+
+  // "Tensor<float, [2,3]: 1 2 3 4 5 6>", shortened after `max_values`.
+  std::string ToString(int max_values = 10) const;
+  // The elements alone, as Assert and Print show them: "1 2 3...".
+  std::string SummarizeValues(int64_t max_values) const;
+
+ private:
+  DataType dtype_ = DT_INVALID;
+  void* data_ = nullptr;
+  BufferRef buffer_;
+  TensorShape shape_;
+};
+
+using Tensors = std::vector<Tensor>;
+
+template <typename T>
+Tensor Tensor::Scalar(T value) {
+  Tensor t(kDataTypeOf<T>, TensorShape());
+  t.scalar<T>() = std::move(value);
+  return t;
+}
+
+template <typename T>
+Tensor Tensor::Vector(absl::Span<const T> values) {
+  return Of(TensorShape({static_cast<int64_t>(values.size())}), values);
+}
+
+template <typename T>
+Tensor Tensor::Of(const TensorShape& shape, absl::Span<const T> values) {
+  Tensor t(kDataTypeOf<T>, shape);
+  const int64_t n = std::min<int64_t>(shape.num_elements(), static_cast<int64_t>(values.size()));
+  std::copy_n(values.begin(), n, t.data<T>());
+  return t;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_TENSOR_TENSOR_H_
