@@ -56,3 +56,34 @@ def sluice_test(name, copts = [], deps = [], data = [], size = "small", **kwargs
         size = size,
         **kwargs
     )
+
+def sluice_fuzz_test(name, corpus, copts = [], deps = [], size = "small", **kwargs):
+    """A fuzz target: LLVMFuzzerTestOneInput over bytes from outside.
+
+    As a test it runs over `corpus` and a few hundred mutations of each file. With `--config=fuzz` it is a libFuzzer
+    program: `bazel build --config=fuzz //x:y_fuzz && bazel-bin/x/y_fuzz -max_total_time=60 x/corpus`.
+
+    Args:
+      name: ends in _fuzz.
+      corpus: files to start from.
+      copts: added to the house's.
+      deps: as in cc_test.
+      size: as in cc_test.
+      **kwargs: as in cc_test.
+    """
+    native.cc_test(
+        name = name,
+        args = ["$(rootpath %s)" % file for file in corpus],
+        copts = _COPTS + copts,
+        data = corpus + ["//bazel/sanitizers:suppressions"],
+        linkopts = select({
+            "//bazel:fuzz": ["-fsanitize=fuzzer"],
+            "//conditions:default": [],
+        }),
+        deps = deps + select({
+            "//bazel:fuzz": [],
+            "//conditions:default": ["//bazel/fuzz:replay"],
+        }),
+        size = size,
+        **kwargs
+    )
