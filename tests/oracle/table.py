@@ -1,0 +1,201 @@
+"""The form of oracle rows: what an op is fed, and what of it is compared with TensorFlow.
+
+A row becomes many cases (types x shapes x attributes x static shapes); README.md describes how. This module imports
+neither TensorFlow nor the harness.
+"""
+
+import dataclasses
+import math
+from typing import Any, Callable, Optional, Sequence
+
+import numpy
+
+inf, nan = math.inf, math.nan
+
+# Names of dtypes are TensorFlow's, in lower case and without `dt_`.
+HALFS = ("half", "bfloat16")
+FLOATS = ("float", "double")
+ALL_FLOATS = FLOATS + HALFS
+COMPLEX = ("complex64", "complex128")
+SIGNED = ("int32", "int64", "int8", "int16")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+INTS = SIGNED + UNSIGNED
+INDEX = ("int32", "int64")
+REALS = ALL_FLOATS + INTS
+NUMBERS = REALS + COMPLEX
+PLAIN = NUMBERS + ("bool",)
+ALL = PLAIN + ("string",)
+
+# Shapes for `Row.shapes`: one entry a case, either one shape for all inputs or a list with a shape an input.
+ELEMENTWISE = ((), (5,), (2, 3), (0,), (2, 0, 3), (3, 1, 2, 2))
+BROADCAST = (
+    ((2, 3), (2, 3)), ((), ()), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)), ((), (2, 2)), ((4,), ()),
+    ((2, 1, 3), (4, 1)), ((0,), (1,)), ((2, 0), (2, 0)), ((1, 2, 1, 2), (3, 1, 2, 1)), ((3, 1, 0), (2, 1)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Gen:
+    """Values of one input. Chain the methods: each returns a changed copy."""
+    make: Callable[[numpy.random.Generator, tuple, str], Any]  # (random, shape, dtype name) -> array or list
+    shape: Optional[tuple] = None
+    dtype: Optional[str] = None
+    is_const: bool = False
+    edge_values: tuple = ()
+    is_differentiated: bool = True
+
+    def of(self, *shape):
+        """With this shape, whatever the row's shapes say."""
+        return dataclasses.replace(self, shape=shape)
+
+    def typed(self, dtype):
+        """With this dtype: needed where the op's definition leaves it open (inputs of mixed lists)."""
+        return dataclasses.replace(self, dtype=dtype)
+
+    def const(self):
+        """By a Const node, except in the variant without static shapes."""
+        return dataclasses.replace(self, is_const=True)
+
+    def edges(self, *values):
+        """Also at these values: one more case, in which every input is a vector over all combinations of edges."""
+        return dataclasses.replace(self, edge_values=values)
+
+    def no_gradient(self):
+        """No gradient is asked for this input."""
+        return dataclasses.replace(self, is_differentiated=False)
+
+
+def uniform(lo=-2, hi=2):
+    """Uniform in [lo, hi]: real and imaginary part for complex types, whole numbers that the type holds for ints."""
+
+    def make(random, shape, dtype):
+        if dtype == "bool":
+            return random.integers(0, 2, shape).astype(bool)
+        if dtype == "string":
+            return random.choice(numpy.array([b"", b"a", b"bc", b"d\x00e", "\u00fc".encode()], object), shape)
+        if dtype in COMPLEX:
+            return random.uniform(lo, hi, shape) + 1j * random.uniform(lo, hi, shape)
+        if dtype in INTS or dtype.startswith(("qint", "quint")):
+            low, high = integer_range(dtype)
+            return random.integers(max(math.ceil(lo), low), min(math.floor(hi), high), shape, dtype=numpy.int64,
+                                   endpoint=True)
+        return random.uniform(lo, hi, shape)
+
+    return Gen(make)
+
+
+def integer_range(dtype):
+    """Least and greatest value of an integer type, both within int64."""
+    info = numpy.iinfo(dtype.removeprefix("q"))
+    return int(info.min), min(int(info.max), 2**63 - 1)
+
+
+def ints(lo, hi):
+    """Whole numbers in [lo, hi), of whatever type the input has (indices, sizes)."""
+    return Gen(lambda random, shape, dtype: random.integers(lo, hi, shape))
+
+
+def away_from_zero(lo=0.3, hi=2):
+    """Both signs, magnitude in [lo, hi] (at least 1 for ints): divisors."""
+
+    def make(random, shape, dtype):
+        low, high = (1, max(1, math.floor(hi))) if dtype in INTS else (lo, hi)
+        sign = random.choice([1, -1], shape) if dtype not in UNSIGNED else numpy.ones(shape, int)
+        magnitude = uniform(low, high).make(random, shape, "int64" if dtype in INTS else "double")
+        if dtype in COMPLEX:
+            return sign * magnitude + 1j * random.uniform(lo, hi, shape)
+        return sign * magnitude
+
+    return Gen(make)
+
+
+def distinct(step=0.25):
+    """No two elements closer than `step`, in random order: maxima, sorting."""
+
+    def make(random, shape, dtype):
+        order = random.permutation(int(numpy.prod(shape))).reshape(shape)
+        if dtype in UNSIGNED or dtype == "bool":
+            return order
+        order = order - int(numpy.prod(shape)) // 2
+        return order if dtype in INTS else order * step + 0.1
+
+    return Gen(make)
+
+
+def strings(*choices):
+    """Random ones of these strings."""
+    choices = [c.encode() if isinstance(c, str) else c for c in choices]
+    return Gen(lambda random, shape, dtype: random.choice(numpy.array(choices, object), shape)).typed("string")
+
+
+def values(data, dtype=None):
+    """Exactly these values, fed. (A bare list or number in a case is a Const.)"""
+    array = numpy.array(data, object) if dtype == "string" else numpy.asarray(data)
+    return Gen(lambda random, shape, d: array, shape=array.shape, dtype=dtype)
+
+
+def rand(*shape):
+    """uniform() of this shape."""
+    return uniform().of(*shape)
+
+
+class C:
+    """One case: the op's inputs in order and its attributes.
+
+    An input is a Gen with a shape, a list or number or array (a Const of these values), or, for an argument that is a
+    list of tensors, a Python list of Gens (`[rand(2), rand(3)]`; constants in it as `values(…)`). Keywords are
+    attributes; those that follow from the inputs (T, N, …) are left out. Types are names, shapes are lists with -1 for
+    unknown sizes, or None for unknown rank; tensors are numpy arrays.
+    """
+
+    def __init__(self, *inputs, says=None, code=None, variants=None, grad=None, tol=None, types=None, **attrs):
+        self.inputs = inputs
+        self.attrs = attrs
+        self.says = says          # errors: a regular expression that our message matches
+        self.code = code          # errors: our code, where it is not TensorFlow's on purpose ("INVALID_ARGUMENT")
+        self.variants = variants  # which of known, unknown, const; None: the rule of README.md
+        self.grad = grad          # as Row.grad
+        self.tol = tol            # as Row.tol
+        self.types = types        # as Row.types
+
+
+@dataclasses.dataclass
+class Row:
+    """Everything that is checked of one op. Several rows may have the same op."""
+    op: str
+    # Form 1: a Gen an input, and shapes; every element of `shapes` x `attrs` is a case.
+    inputs: Sequence[Gen] = ()
+    shapes: Sequence = ()
+    attrs: Sequence[dict] = ({},)
+    # Form 2: cases one by one. Both forms may stand in one row.
+    cases: Sequence[C] = ()
+    # Form 3: a program for ops with state. Called with program.Builder, once for each combination of types.
+    build: Optional[Callable] = None
+    # Type attributes: {"T": FLOATS, "Tidx": INDEX} (all combinations) or a list of combinations. Attributes that are not
+    # named take all types that TensorFlow has CPU kernels for (no quantised ones).
+    types: Any = None
+    # Bad inputs: TensorFlow must refuse them (when it builds the graph or when it runs it), we with the same code.
+    errors: Sequence[C] = ()
+    # None: TensorFlow's gradient and the numeric one are compared where TensorFlow has a gradient and the types are
+    # floating or complex. "tf": no numeric check. False: nothing.
+    grad: Any = None
+    # Relative tolerance: a number for all types or {"float": 1e-4, …}; None: TOLERANCES. Values that should be equal bit
+    # for bit take 0.
+    tol: Any = None
+    grad_tol: Any = None
+    numeric_tol: Optional[float] = None
+    # "values", or "shapes" where values are arbitrary (Empty) or differ by design; or a function (ours, theirs) of
+    # two numpy arrays that returns a complaint or None.
+    compare: Any = "values"
+    # Our static shapes must say at least as much as TensorFlow's. False: they are not compared (say why beside it).
+    static_shapes: bool = True
+    name: str = ""  # tells rows of one op apart in reports
+
+    @property
+    def id(self):
+        return self.op + ("/" + self.name if self.name else "")
+
+
+# Relative, and absolute where |value| < 1. Gradients get four times this.
+TOLERANCES = {
+    "float": 1e-5, "double": 1e-11, "half": 2e-3, "bfloat16": 1.6e-2, "complex64": 1e-5, "complex128": 1e-11,
+}
