@@ -5,9 +5,8 @@ namespace {
 
 absl::Status WithMessage(const absl::Status& status, std::string message) {
   absl::Status changed(status.code(), message);
-  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {
-    changed.SetPayload(url, payload);
-  });
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { changed.SetPayload(url, payload); });
   return changed;
 }
 

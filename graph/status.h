@@ -9,10 +9,10 @@
 #include "absl/status/statusor.h"
 #include "graph/strings.h"
 
-#define SLUICE_RETURN_IF_ERROR(expr)                           \
-  do {                                                         \
+#define SLUICE_RETURN_IF_ERROR(expr)                                             \
+  do {                                                                           \
     if (absl::Status sluice_status_ = (expr); !sluice_status_.ok()) [[unlikely]] \
-      return sluice_status_;                                   \
+      return sluice_status_;                                                     \
   } while (false)
 
 #define SLUICE_CONCAT_INNER_(a, b) a##b

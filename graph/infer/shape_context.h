@@ -50,7 +50,7 @@ class ShapeContext {
   // Input i, a shape tensor: what is known of the shape that it denotes.
   absl::StatusOr<PartialShape> InputAsShape(int i) const;
 
-  absl::Status SetOutput(int i, PartialShape shape);  // always OK, so that it can be returned
+  absl::Status SetOutput(int i, PartialShape shape);   // always OK, so that it can be returned
   absl::Status SetOutputs(const PartialShape& shape);  // the same for all
   // Contents of the handle that output i is.
   void SetOutputHandle(int i, HandleData data) { node_->set_output_handle(i, std::move(data)); }
@@ -79,12 +79,12 @@ absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const Partia
 absl::StatusOr<int> CanonicalAxis(int64_t axis, int rank);
 
 // Whole shape functions.
-ShapeFunction SameAsInput(int i);          // one output, shaped as input i
-ShapeFunction ScalarOutput();              // all outputs scalars
-ShapeFunction UnknownOutputs();            // nothing known (last resort)
+ShapeFunction SameAsInput(int i);  // one output, shaped as input i
+ShapeFunction ScalarOutput();      // all outputs scalars
+ShapeFunction UnknownOutputs();    // nothing known (last resort)
 ShapeFunction NoOutputs();
-ShapeFunction BroadcastBinary();           // output 0 = broadcast of inputs 0 and 1
-ShapeFunction AllSameShape();              // all inputs merge into output 0's shape
+ShapeFunction BroadcastBinary();  // output 0 = broadcast of inputs 0 and 1
+ShapeFunction AllSameShape();     // all inputs merge into output 0's shape
 
 // The value of `output` as far as constants and static shapes tell, without running any kernel:
 // Const, Shape/Size/Rank of known shapes, and the arithmetic that shape code is made of (Pack,

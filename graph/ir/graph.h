@@ -44,9 +44,9 @@ struct Output {
   Output(Node* n, int i = 0) : node(n), index(i) {}  // NOLINT: a node stands for its output 0
 
   explicit operator bool() const { return node != nullptr; }
-  DataType dtype() const;              // DT_INVALID if invalid; may be a ref type
-  const PartialShape& shape() const;   // unknown rank if invalid
-  std::string name() const;            // "node:0"; "" if invalid
+  DataType dtype() const;             // DT_INVALID if invalid; may be a ref type
+  const PartialShape& shape() const;  // unknown rank if invalid
+  std::string name() const;           // "node:0"; "" if invalid
   Graph* graph() const;
   bool operator==(const Output&) const = default;
   bool operator<(const Output& o) const;
@@ -58,8 +58,8 @@ struct Operation {
   Node* node = nullptr;
 
   Operation() = default;
-  Operation(Node* n) : node(n) {}          // NOLINT: handles convert freely
-  Operation(Output o) : node(o.node) {}    // NOLINT: the op that makes a tensor
+  Operation(Node* n) : node(n) {}        // NOLINT: handles convert freely
+  Operation(Output o) : node(o.node) {}  // NOLINT: the op that makes a tensor
   explicit operator bool() const { return node != nullptr; }
   const std::string& name() const;  // "" if invalid
   const std::string& device() const;
@@ -173,7 +173,7 @@ class Node {
   std::vector<Output> inputs_;
   std::vector<Node*> control_inputs_;
   std::vector<DataType> input_types_;
-  std::vector<int> input_starts_;   // one a declared argument, and the end
+  std::vector<int> input_starts_;  // one a declared argument, and the end
   std::vector<DataType> output_types_;
   std::vector<int> output_starts_;
   std::vector<PartialShape> output_shapes_;
@@ -214,8 +214,8 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
 
   // Checks the op, its attributes (filling in defaults), the types of the inputs and the name.
-  // Outputs' shapes are unknown until InferShapes (graph/infer). INVALID_ARGUMENT, NOT_FOUND (op), ALREADY_EXISTS (name); the
-  // message names the node and the line that made it.
+  // Outputs' shapes are unknown until InferShapes (graph/infer). INVALID_ARGUMENT, NOT_FOUND (op),
+  // ALREADY_EXISTS (name); the message names the node and the line that made it.
   absl::StatusOr<Node*> Add(NodeSpec spec);
   // Takes the node out, its edges too. Whoever used its outputs must have been redirected.
   void Remove(Node* node);
@@ -249,7 +249,10 @@ class Graph {
   void AddToCollection(std::string_view key, std::string value);
 
   // Seeds of random ops are derived from this and the node (0, false: none was set).
-  void SetRandomSeed(int64_t seed) { random_seed_ = seed; has_random_seed_ = true; }
+  void SetRandomSeed(int64_t seed) {
+    random_seed_ = seed;
+    has_random_seed_ = true;
+  }
   bool has_random_seed() const { return has_random_seed_; }
   int64_t random_seed() const { return random_seed_; }
 

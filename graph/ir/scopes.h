@@ -25,7 +25,7 @@ struct Scopes {
     bool new_stack;               // ControlDependencies(g, None): hides the outer frames
   };
   std::vector<ControlFrame> control_frames;
-  std::vector<Node*> colocation;       // innermost last; null = "colocate with nothing"
+  std::vector<Node*> colocation;  // innermost last; null = "colocate with nothing"
   ControlFlowContext* context = nullptr;
 };
 

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "absl/strings/escaping.h"
-#include "graph/strings.h"
 #include "absl/strings/str_join.h"
+#include "graph/strings.h"
 
 namespace sluice {
 namespace {
@@ -57,8 +57,8 @@ std::string Text(const std::vector<T>& v) {
 
 bool AttrEquals(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
-  return std::visit(
-      [&](const auto& v) { return Equal(v, std::get<std::decay_t<decltype(v)>>(b)); }, a);
+  return std::visit([&](const auto& v) { return Equal(v, std::get<std::decay_t<decltype(v)>>(b)); },
+                    a);
 }
 
 bool AttrMapsEqual(const AttrMap& a, const AttrMap& b) {

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "graph/strings.h"
 #include "graph/status.h"
+#include "graph/strings.h"
 
 namespace sluice {
 namespace {
@@ -119,9 +119,7 @@ AttrDef TypeListAttr(TypeSet allowed, std::vector<DataType> v) {
   return TypeListAttr(allowed).Default(std::move(v));
 }
 AttrDef IntListAttr() { return MakeAttr(AttrKind::kInt, true); }
-AttrDef IntListAttr(std::vector<int64_t> v) {
-  return MakeAttr(AttrKind::kInt, true, std::move(v));
-}
+AttrDef IntListAttr(std::vector<int64_t> v) { return MakeAttr(AttrKind::kInt, true, std::move(v)); }
 AttrDef FloatListAttr() { return MakeAttr(AttrKind::kFloat, true); }
 AttrDef FloatListAttr(std::vector<float> v) {
   return MakeAttr(AttrKind::kFloat, true, std::move(v));
@@ -260,10 +258,11 @@ absl::StatusOr<const OpDef*> OpRegistry::Lookup(std::string_view name) const {
   if (const OpDef* def = Find(name)) return def;
   char host[256] = "unknown";
   gethostname(host, sizeof(host) - 1);
-  return absl::NotFoundError(StrCat(
-      "Op type not registered '", name, "' in binary running on ", host,
-      ". Make sure the library that defines it is linked (//ops/all has every op; a static library ",
-      "needs alwayslink)."));
+  return absl::NotFoundError(StrCat("Op type not registered '", name, "' in binary running on ",
+                                    host,
+                                    ". Make sure the library that defines it is linked (//ops/all "
+                                    "has every op; a static library ",
+                                    "needs alwayslink)."));
 }
 
 std::vector<const OpDef*> OpRegistry::All() const {

@@ -51,7 +51,7 @@ struct AttrDef {
   std::optional<AttrValue> default_value;  // absent: must be given
   TypeSet allowed_types;                   // kType; empty: any
   std::vector<std::string> allowed_strings;
-  std::optional<int64_t> minimum;          // of an int, or of the length of a list
+  std::optional<int64_t> minimum;  // of an int, or of the length of a list
 
   // "int", "list(type)", … as TensorFlow's OpDef writes it.
   std::string KindName() const;

@@ -53,8 +53,7 @@ static constexpr size_t kHeaderBytes = kTensorAlignment;
 Buffer* Buffer::New(Allocator& allocator, DataType dtype, int64_t count) {
   static_assert(sizeof(Buffer) <= kHeaderBytes);
   size_t bytes;
-  if (count < 0 ||
-      __builtin_mul_overflow(static_cast<size_t>(count), ElementSize(dtype), &bytes) ||
+  if (count < 0 || __builtin_mul_overflow(static_cast<size_t>(count), ElementSize(dtype), &bytes) ||
       bytes > SIZE_MAX / 2) {
     return nullptr;
   }

@@ -75,7 +75,7 @@ class Buffer {
   int64_t count_ = 0;
   size_t bytes_ = 0;
   void* data_ = nullptr;
-  Allocator* allocator_ = nullptr;         // null for wrapped memory
+  Allocator* allocator_ = nullptr;  // null for wrapped memory
   std::function<void()>* release_ = nullptr;
 };
 

@@ -89,14 +89,14 @@ struct DataTypeOf;
 template <DataType D>
 struct CppTypeOf;
 
-#define SLUICE_MATCH_TYPE(cpp, dt)                \
-  template <>                                     \
-  struct DataTypeOf<cpp> {                        \
-    static constexpr DataType value = dt;         \
-  };                                              \
-  template <>                                     \
-  struct CppTypeOf<dt> {                          \
-    using type = cpp;                             \
+#define SLUICE_MATCH_TYPE(cpp, dt)        \
+  template <>                             \
+  struct DataTypeOf<cpp> {                \
+    static constexpr DataType value = dt; \
+  };                                      \
+  template <>                             \
+  struct CppTypeOf<dt> {                  \
+    using type = cpp;                     \
   }
 SLUICE_MATCH_TYPE(float, DT_FLOAT);
 SLUICE_MATCH_TYPE(double, DT_DOUBLE);
@@ -162,7 +162,8 @@ constexpr TypeSet QuantizedTypes() {
 }
 // TensorFlow's `numbertype`: what arithmetic ops allow, quantised types included.
 constexpr TypeSet NumberTypes() {
-  return RealTypes() | ComplexTypes() | TypeSet{DT_QINT8, DT_QUINT8, DT_QINT32, DT_QINT16, DT_QUINT16};
+  return RealTypes() | ComplexTypes() |
+         TypeSet{DT_QINT8, DT_QUINT8, DT_QINT32, DT_QINT16, DT_QUINT16};
 }
 constexpr TypeSet IndexTypes() { return {DT_INT32, DT_INT64}; }
 

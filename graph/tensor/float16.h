@@ -1,4 +1,5 @@
-// The two 16-bit floating types: IEEE binary16 (`half`) and the upper half of binary32 (`bfloat16`).
+// The two 16-bit floating types: IEEE binary16 (`half`) and the upper half of binary32
+// (`bfloat16`).
 //
 // Both are storage types: arithmetic happens in float and is rounded to nearest even once an
 // operation, which is what TensorFlow's CPU kernels do.
@@ -42,7 +43,8 @@ inline float HalfBitsToFloat(uint16_t h) {
 
 inline uint16_t FloatToBfloat16Bits(float f) {
   const uint32_t x = std::bit_cast<uint32_t>(f);
-  if ((x & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(((x >> 16) & 0x8000u) | 0x7fc0u);
+  if ((x & 0x7fffffffu) > 0x7f800000u)
+    return static_cast<uint16_t>(((x >> 16) & 0x8000u) | 0x7fc0u);
   return static_cast<uint16_t>((x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
 }
 
@@ -53,7 +55,7 @@ struct half {
 
   half() = default;
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   explicit half(T v) : bits(float16_internal::FloatToHalfBits(static_cast<float>(v))) {}
   operator float() const { return float16_internal::HalfBitsToFloat(bits); }
   static half FromBits(uint16_t b) {
@@ -68,7 +70,7 @@ struct bfloat16 {
 
   bfloat16() = default;
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   explicit bfloat16(T v) : bits(float16_internal::FloatToBfloat16Bits(static_cast<float>(v))) {}
   explicit bfloat16(half v) : bfloat16(static_cast<float>(v)) {}
   operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
@@ -84,50 +86,32 @@ inline constexpr bool kIsFloat16 = std::is_same_v<T, half> || std::is_same_v<T, 
 
 // Arithmetic stays in the type: the float result is rounded once.
 template <typename H>
-  requires kIsFloat16<H>
-inline H operator+(H a, H b) {
-  return H(static_cast<float>(a) + static_cast<float>(b));
-}
+requires kIsFloat16<H>
+inline H operator+(H a, H b) { return H(static_cast<float>(a) + static_cast<float>(b)); }
 template <typename H>
-  requires kIsFloat16<H>
-inline H operator-(H a, H b) {
-  return H(static_cast<float>(a) - static_cast<float>(b));
-}
+requires kIsFloat16<H>
+inline H operator-(H a, H b) { return H(static_cast<float>(a) - static_cast<float>(b)); }
 template <typename H>
-  requires kIsFloat16<H>
-inline H operator*(H a, H b) {
-  return H(static_cast<float>(a) * static_cast<float>(b));
-}
+requires kIsFloat16<H>
+inline H operator*(H a, H b) { return H(static_cast<float>(a) * static_cast<float>(b)); }
 template <typename H>
-  requires kIsFloat16<H>
-inline H operator/(H a, H b) {
-  return H(static_cast<float>(a) / static_cast<float>(b));
-}
+requires kIsFloat16<H>
+inline H operator/(H a, H b) { return H(static_cast<float>(a) / static_cast<float>(b)); }
 template <typename H>
-  requires kIsFloat16<H>
-inline H operator-(H a) {
-  return H::FromBits(a.bits ^ 0x8000u);
-}
+requires kIsFloat16<H>
+inline H operator-(H a) { return H::FromBits(a.bits ^ 0x8000u); }
 template <typename H>
-  requires kIsFloat16<H>
-inline H& operator+=(H& a, H b) {
-  return a = a + b;
-}
+requires kIsFloat16<H>
+inline H& operator+=(H& a, H b) { return a = a + b; }
 template <typename H>
-  requires kIsFloat16<H>
-inline H& operator-=(H& a, H b) {
-  return a = a - b;
-}
+requires kIsFloat16<H>
+inline H& operator-=(H& a, H b) { return a = a - b; }
 template <typename H>
-  requires kIsFloat16<H>
-inline H& operator*=(H& a, H b) {
-  return a = a * b;
-}
+requires kIsFloat16<H>
+inline H& operator*=(H& a, H b) { return a = a * b; }
 template <typename H>
-  requires kIsFloat16<H>
-inline H& operator/=(H& a, H b) {
-  return a = a / b;
-}
+requires kIsFloat16<H>
+inline H& operator/=(H& a, H b) { return a = a / b; }
 
 }  // namespace sluice
 

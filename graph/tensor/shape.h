@@ -55,7 +55,7 @@ class PartialShape {
  public:
   static constexpr int64_t kUnknown = -1;
 
-  PartialShape() = default;  // rank unknown
+  PartialShape() = default;                           // rank unknown
   PartialShape(std::initializer_list<int64_t> dims);  // NOLINT: `{-1, 3}` is a shape
   explicit PartialShape(absl::Span<const int64_t> dims);
   PartialShape(const TensorShape& shape);  // NOLINT: a known shape is a partial one

@@ -68,8 +68,8 @@ absl::StatusOr<Tensor> Tensor::Allocate(Allocator& allocator, DataType dtype,
   Buffer* buffer = Buffer::New(allocator, dtype, shape.num_elements());
   if (buffer == nullptr) {
     return absl::ResourceExhaustedError(StrCat("OOM when allocating tensor with shape",
-                                                     shape.ToString(), " and type ",
-                                                     DataTypeName(dtype)));
+                                               shape.ToString(), " and type ",
+                                               DataTypeName(dtype)));
   }
   return Tensor(dtype, shape, BufferRef(buffer));
 }
@@ -123,7 +123,7 @@ std::string Tensor::SummarizeValues(int64_t max_values) const {
 
 std::string Tensor::ToString(int max_values) const {
   return StrCat("Tensor<", DataTypeName(dtype_), ", ", shape_.ToString(), ": ",
-                      SummarizeValues(max_values), ">");
+                SummarizeValues(max_values), ">");
 }
 
 }  // namespace sluice

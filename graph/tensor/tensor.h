@@ -100,10 +100,10 @@ class Tensor {
   absl::StatusOr<Tensor> Clone(Allocator& allocator = Heap()) const;
 
   // Nobody else holds the buffer, and it may be reused for another result of its size.
-  bool BufferIsUnique() const {
-    return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne();
+  bool BufferIsUnique() const { return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne(); }
+  bool SharesBufferWith(const Tensor& o) const {
+    return buffer_ && buffer_.get() == o.buffer_.get();
   }
-  bool SharesBufferWith(const Tensor& o) const { return buffer_ && buffer_.get() == o.buffer_.get(); }
   const BufferRef& buffer() const { return buffer_; }
 
   // "Tensor<float, [2,3]: 1 2 3 4 5 6>", shortened after `max_values`.

@@ -1,0 +1,191 @@
+#include "graph/build/node_builder.h"
+
+#include <algorithm>
+
+#include "graph/build/control_flow_context.h"
+#include "graph/infer/shape_context.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+std::string ShapesOf(const Node& node) {
+  std::string text;
+  for (const Output& in : node.inputs()) {
+    StrAppend(&text, text.empty() ? "" : ", ", "'", in ? in.name() : "?", "' ",
+              in ? in.shape().ToString() : "");
+  }
+  return text;
+}
+
+// Control inputs of the open ControlDependencies blocks. A node whose input was itself made inside
+// a block already waits for that block's controls.
+void CollectControls(const Scopes& scopes, NodeSpec& spec) {
+  const auto& frames = scopes.control_frames;
+  for (size_t f = frames.size(); f-- > 0;) {
+    const Scopes::ControlFrame& frame = frames[f];
+    const bool covered = std::any_of(spec.inputs.begin(), spec.inputs.end(), [&](const Output& in) {
+      return std::find(frame.seen.begin(), frame.seen.end(), in.node) != frame.seen.end();
+    });
+    if (!covered) {
+      for (Node* c : frame.controls) {
+        const bool is_input = std::any_of(spec.inputs.begin(), spec.inputs.end(),
+                                          [&](const Output& in) { return in.node == c; });
+        if (!is_input) spec.control_inputs.push_back(c);
+      }
+    }
+    if (frame.new_stack) break;
+  }
+}
+
+void RecordInFrames(Scopes& scopes, Node* node) {
+  for (size_t f = scopes.control_frames.size(); f-- > 0;) {
+    scopes.control_frames[f].seen.push_back(node);
+    if (scopes.control_frames[f].new_stack) break;
+  }
+}
+
+void ApplyDevices(const Scopes& scopes, NodeSpec& spec) {
+  for (size_t i = scopes.devices.size(); i-- > 0;) spec.device = scopes.devices[i](spec);
+}
+
+// Attr `_class`: the groups of the nodes that the scopes tie this one to, sorted.
+void ApplyColocation(const Scopes& scopes, NodeSpec& spec) {
+  if (scopes.colocation.empty()) return;
+  std::vector<std::string> groups;
+  if (const auto* own = FindAttr<std::vector<std::string>>(spec.attrs, "_class")) groups = *own;
+  for (Node* with : scopes.colocation) {
+    std::vector<std::string> theirs = with->colocation();
+    if (theirs.empty()) theirs.push_back(with->name());
+    for (const std::string& name : theirs) groups.push_back("loc:@" + name);
+    if (spec.device.empty()) spec.device = with->device();
+  }
+  std::sort(groups.begin(), groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  spec.attrs["_class"] = std::move(groups);
+}
+
+}  // namespace
+
+Graph* GraphOf(std::initializer_list<const Output*> single,
+               std::initializer_list<const OutputList*> lists) {
+  for (const Output* o : single) {
+    if (*o) return o->graph();
+  }
+  for (const OutputList* list : lists) {
+    for (const Output& o : *list) {
+      if (o) return o.graph();
+    }
+  }
+  return nullptr;
+}
+
+NodeBuilder::NodeBuilder(Graph* graph, std::string_view op, At at) : graph_(graph), at_(at) {
+  spec_.op = std::string(op);
+}
+
+NodeBuilder& NodeBuilder::Name(std::string_view name) {
+  name_ = std::string(name);
+  return *this;
+}
+NodeBuilder& NodeBuilder::Input(Output input) {
+  arguments_.push_back({{input}, false});
+  return *this;
+}
+NodeBuilder& NodeBuilder::Input(const OutputList& inputs) {
+  arguments_.push_back({inputs, true});
+  return *this;
+}
+NodeBuilder& NodeBuilder::ControlInput(Operation op) {
+  if (op) spec_.control_inputs.push_back(op.node);
+  return *this;
+}
+NodeBuilder& NodeBuilder::Attr(std::string_view name, AttrValue value) {
+  spec_.attrs.insert_or_assign(std::string(name), std::move(value));
+  return *this;
+}
+NodeBuilder& NodeBuilder::Device(std::string_view device) {
+  spec_.device = std::string(device);
+  return *this;
+}
+NodeBuilder& NodeBuilder::AllowMissingInputs() {
+  allow_missing_ = true;
+  return *this;
+}
+
+absl::Status NodeBuilder::InferAttrs(const OpDef& def) {
+  if (arguments_.size() != def.inputs.size()) {
+    return InvalidArgument("takes ", def.inputs.size(), " arguments, got ", arguments_.size());
+  }
+  auto infer = [&](const std::string& attr, AttrValue value) {
+    if (!attr.empty()) spec_.attrs.emplace(attr, std::move(value));  // what was given wins
+  };
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    const ArgDef& arg = def.inputs[i];
+    const OutputList& tensors = arguments_[i].tensors;
+    infer(arg.number_attr, static_cast<int64_t>(tensors.size()));
+    std::vector<DataType> types;
+    for (const Output& t : tensors) {
+      if (t) types.push_back(BaseType(t.dtype()));
+    }
+    if (!types.empty()) infer(arg.type_attr, types[0]);
+    infer(arg.type_list_attr, types);
+    spec_.inputs.insert(spec_.inputs.end(), tensors.begin(), tensors.end());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Node*> NodeBuilder::Build() {
+  SLUICE_ASSIGN_OR_RETURN(const OpDef* def, OpRegistry::Global().Lookup(spec_.op));
+  SLUICE_RETURN_IF_ERROR(InferAttrs(*def));
+  spec_.allow_missing_inputs = allow_missing_;
+  spec_.at = &at_;
+  Scopes& scopes = graph_->scopes();
+  const std::string base = name_.empty() ? spec_.op : name_;
+  spec_.name = base.ends_with('/') ? base.substr(0, base.size() - 1)
+                                   : graph_->UniqueName(StrCat(scopes.name, base));
+  ApplyDevices(scopes, spec_);
+  ApplyColocation(scopes, spec_);
+  CollectControls(scopes, spec_);
+  if (scopes.context != nullptr) SLUICE_RETURN_IF_ERROR(scopes.context->Enter(spec_));
+  SLUICE_ASSIGN_OR_RETURN(Node * node, graph_->Add(std::move(spec_)));
+  node->set_context(scopes.context);
+  RecordInFrames(scopes, node);
+  return node;
+}
+
+Node* NodeBuilder::Finish() {
+  if (graph_ == nullptr || !graph_->status().ok()) return nullptr;
+  const std::string op = spec_.op;
+  for (const Argument& arg : arguments_) {
+    for (const Output& t : arg.tensors) {
+      if (t && t.graph() != graph_) {
+        graph_->SetError(InvalidArgument(op, " '", name_, "': input '", t.name(),
+                                         "' belongs to another graph [built at ", at_.file_name(),
+                                         ":", at_.line(), "]"));
+        return nullptr;
+      }
+      if (!t && !allow_missing_) {
+        graph_->SetError(InvalidArgument(op, " '", name_, "': an input is invalid [built at ",
+                                         at_.file_name(), ":", at_.line(), "]"));
+        return nullptr;
+      }
+    }
+  }
+  const std::string shown_name = name_.empty() ? op : name_;
+  absl::StatusOr<Node*> node = Build();
+  if (!node.ok()) {
+    graph_->SetError(AnnotateAfter(Annotate(node.status(), StrCat(op, " '", shown_name, "': ")),
+                                   StrCat(" [built at ", at_.file_name(), ":", at_.line(), "]")));
+    return nullptr;
+  }
+  if (absl::Status inferred = InferShapes(*node); !inferred.ok()) {
+    graph_->SetError(AnnotateAfter(
+        Annotate(inferred, StrCat(op, " '", (*node)->name(), "': ")),
+        StrCat("\n  built at ", at_.file_name(), ":", at_.line(), "; inputs: ", ShapesOf(**node))));
+    return nullptr;
+  }
+  return *node;
+}
+
+}  // namespace sluice

@@ -1,0 +1,270 @@
+#include "graph/ir/graph.h"
+
+#include <algorithm>
+
+#include "graph/ir/scopes.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+const std::string& EmptyString() {
+  static const std::string* empty = new std::string;
+  return *empty;
+}
+
+std::string LowerCased(std::string_view s) {
+  std::string lower(s);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+template <typename T>
+void EraseValue(std::vector<T>& v, const T& value) {
+  v.erase(std::remove(v.begin(), v.end(), value), v.end());
+}
+
+}  // namespace
+
+DataType Output::dtype() const { return node ? node->output_type(index) : DT_INVALID; }
+const PartialShape& Output::shape() const {
+  static const PartialShape* unknown = new PartialShape;
+  return node ? node->output_shape(index) : *unknown;
+}
+std::string Output::name() const { return node ? StrCat(node->name(), ":", index) : ""; }
+Graph* Output::graph() const { return node ? node->graph() : nullptr; }
+bool Output::operator<(const Output& o) const {
+  const int a = node ? node->id() : -1;
+  const int b = o.node ? o.node->id() : -1;
+  return a != b ? a < b : index < o.index;
+}
+
+const std::string& Operation::name() const { return node ? node->name() : EmptyString(); }
+const std::string& Operation::device() const { return node ? node->device() : EmptyString(); }
+Graph* Operation::graph() const { return node ? node->graph() : nullptr; }
+
+void Node::RemoveAttr(std::string_view name) {
+  if (auto it = attrs_.find(name); it != attrs_.end()) attrs_.erase(it);
+}
+
+const HandleData* Node::output_handle(int i) const {
+  auto it = output_handles_.find(i);
+  return it == output_handles_.end() ? nullptr : &it->second;
+}
+void Node::set_output_handle(int i, HandleData data) { output_handles_[i] = std::move(data); }
+
+std::vector<std::string> Node::colocation() const {
+  std::vector<std::string> names;
+  if (const auto* classes = FindAttr<std::vector<std::string>>("_class")) {
+    for (const std::string& c : *classes) {
+      if (c.starts_with("loc:@")) names.push_back(c.substr(5));
+    }
+  }
+  return names;
+}
+
+std::string Node::location() const {
+  return has_location_ ? StrCat(location_.file_name(), ":", location_.line()) : "";
+}
+std::string Node::Describe() const { return StrCat(op(), " node '", name_, "'"); }
+
+Graph::Graph() : scopes_(std::make_unique<Scopes>()) {}
+Graph::~Graph() = default;
+
+absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
+  if (finalized_) {
+    return absl::FailedPreconditionError(
+        StrCat("node '", spec.name, "' (op ", spec.op, ") added to a finalized graph"));
+  }
+  if (by_name_.contains(spec.name)) {
+    return absl::AlreadyExistsError(
+        StrCat("Node name '", spec.name, "' already exists in the Graph"));
+  }
+  std::unique_ptr<Node> node(new Node);
+  SLUICE_RETURN_IF_ERROR(Resolve(spec, *node));
+  node->id_ = num_node_ids();
+  node->graph_ = this;
+  node->name_ = std::move(spec.name);
+  node->device_ = std::move(spec.device);
+  node->attrs_ = std::move(spec.attrs);
+  node->inputs_ = std::move(spec.inputs);
+  node->control_inputs_ = std::move(spec.control_inputs);
+  node->output_shapes_.resize(node->output_types_.size());
+  if (spec.at != nullptr) {
+    node->location_ = *spec.at;
+    node->has_location_ = true;
+  }
+  Node* added = node.get();
+  nodes_.push_back(std::move(node));
+  ++live_nodes_;
+  by_name_.emplace(added->name_, added);
+  names_used_.emplace(LowerCased(added->name_), 1);  // later requests for it get a suffix
+  Link(added);
+  return added;
+}
+
+void Graph::Link(Node* node) {
+  for (int i = 0; i < node->num_inputs(); ++i) {
+    const Output& in = node->inputs_[i];
+    if (in) in.node->uses_.push_back({in.index, node, i});
+  }
+  std::vector<Node*> controls;
+  for (Node* c : node->control_inputs_) {
+    if (std::find(controls.begin(), controls.end(), c) == controls.end()) controls.push_back(c);
+  }
+  node->control_inputs_ = std::move(controls);
+  for (Node* c : node->control_inputs_) c->control_outputs_.push_back(node);
+}
+
+void Graph::Remove(Node* node) {
+  for (const Output& in : node->inputs_) {
+    if (!in) continue;
+    auto& uses = in.node->uses_;
+    uses.erase(
+        std::remove_if(uses.begin(), uses.end(), [&](const Use& u) { return u.dst == node; }),
+        uses.end());
+  }
+  for (const Use& use : node->uses_) {
+    if (use.dst != node) use.dst->inputs_[use.dst_input] = Output();
+  }
+  for (Node* c : node->control_inputs_) EraseValue(c->control_outputs_, node);
+  for (Node* c : node->control_outputs_) EraseValue(c->control_inputs_, node);
+  by_name_.erase(node->name_);
+  --live_nodes_;
+  nodes_[node->id_].reset();
+}
+
+absl::Status Graph::UpdateInput(Node* node, int i, Output source) {
+  if (!source || i < 0 || i >= node->num_inputs()) {
+    return InvalidArgument(node->Describe(), ": no input ", i, " to connect to '", source.name(),
+                           "'");
+  }
+  if (BaseType(source.dtype()) != BaseType(node->input_type(i)) ||
+      (IsRefType(node->input_type(i)) && !IsRefType(source.dtype()))) {
+    return InvalidArgument("Input ", i, " of node ", node->name(), " was passed ",
+                           DataTypeName(source.dtype()), " from ", source.name(),
+                           " incompatible with expected ", DataTypeName(node->input_type(i)), ".");
+  }
+  const Output old = node->inputs_[i];
+  if (old) {
+    auto& uses = old.node->uses_;
+    uses.erase(std::remove_if(uses.begin(), uses.end(),
+                              [&](const Use& u) { return u.dst == node && u.dst_input == i; }),
+               uses.end());
+  }
+  node->inputs_[i] = source;
+  source.node->uses_.push_back({source.index, node, i});
+  return absl::OkStatus();
+}
+
+void Graph::AddControlEdge(Node* from, Node* to) {
+  auto& controls = to->control_inputs_;
+  if (std::find(controls.begin(), controls.end(), from) != controls.end()) return;
+  controls.push_back(from);
+  from->control_outputs_.push_back(to);
+}
+
+void Graph::RemoveControlEdge(Node* from, Node* to) {
+  EraseValue(to->control_inputs_, from);
+  EraseValue(from->control_outputs_, to);
+}
+
+Node* Graph::Find(std::string_view name) const {
+  auto it = by_name_.find(std::string(name));
+  return it == by_name_.end() ? nullptr : it->second;
+}
+
+absl::StatusOr<Output> Graph::FindOutput(std::string_view tensor_name) const {
+  std::string_view name = tensor_name;
+  if (name.starts_with('^')) name.remove_prefix(1);
+  int index = 0;
+  if (size_t colon = name.rfind(':'); colon != name.npos) {
+    const std::string_view digits = name.substr(colon + 1);
+    const bool number =
+        !digits.empty() && digits.size() < 9 &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (number) {
+      index = std::stoi(std::string(digits));
+      name = name.substr(0, colon);
+    }
+  }
+  Node* node = Find(name);
+  if (node == nullptr) {
+    return absl::NotFoundError(StrCat("tensor '", tensor_name, "': no node '", name, "'"));
+  }
+  if (index >= node->num_outputs() && !(index == 0 && node->num_outputs() == 0)) {
+    return InvalidArgument("Output ", index, " of node ", name, " does not exist. Node only has ",
+                           node->num_outputs(), " outputs.");
+  }
+  return Output(node, index);
+}
+
+std::vector<Node*> Graph::nodes() const {
+  std::vector<Node*> all;
+  all.reserve(live_nodes_);
+  for (const auto& node : nodes_) {
+    if (node != nullptr) all.push_back(node.get());
+  }
+  return all;
+}
+
+std::string Graph::UniqueName(std::string_view base, bool mark) {
+  const std::string key = LowerCased(base);
+  int count = 0;
+  if (auto it = names_used_.find(key); it != names_used_.end()) count = it->second;
+  if (mark) names_used_[key] = count + 1;
+  if (count == 0) return std::string(base);
+  std::string name;
+  std::string name_key = key;
+  while (names_used_.contains(name_key)) {
+    name = StrCat(base, "_", count++);
+    name_key = LowerCased(name);
+  }
+  if (mark) {
+    names_used_[key] = count;
+    names_used_[name_key] = 1;
+  }
+  return name;
+}
+
+void Graph::AddToCollection(std::string_view key, std::string value) {
+  auto it = collections_.find(key);
+  if (it == collections_.end())
+    it = collections_.emplace(std::string(key), std::vector<std::string>()).first;
+  it->second.push_back(std::move(value));
+}
+
+absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph) {
+  auto is_back_edge = [](const Node* from, const Node* to) {
+    return (to->op() == "Merge" || to->op() == "RefMerge") &&
+           (from->op() == "NextIteration" || from->op() == "RefNextIteration");
+  };
+  std::vector<int> pending(graph.num_node_ids(), 0);
+  std::vector<Node*> order;
+  order.reserve(graph.num_nodes());
+  for (Node* node : graph.nodes()) {
+    int count = static_cast<int>(node->control_inputs().size());
+    for (const Output& in : node->inputs()) {
+      if (in && !is_back_edge(in.node, node)) ++count;
+    }
+    pending[node->id()] = count;
+    if (count == 0) order.push_back(node);
+  }
+  auto release = [&](Node* node) {
+    if (--pending[node->id()] == 0) order.push_back(node);
+  };
+  for (size_t next = 0; next < order.size(); ++next) {
+    Node* node = order[next];
+    for (const Use& use : node->uses()) {
+      if (!is_back_edge(node, use.dst)) release(use.dst);
+    }
+    for (Node* to : node->control_outputs()) release(to);
+  }
+  const int left = graph.num_nodes() - static_cast<int>(order.size());
+  if (left > 0) return InvalidArgument(left, " nodes in a cycle");
+  return order;
+}
+
+}  // namespace sluice
