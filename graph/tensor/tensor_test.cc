@@ -1,0 +1,115 @@
+#include "graph/tensor/tensor.h"
+
+#include <cmath>
+#include <limits>
+
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+TEST(Float16Test, HalfRoundsToNearestEvenAndKeepsSpecialValues) {
+  EXPECT_EQ(half(1.0f).bits, 0x3c00);
+  EXPECT_EQ(half(65504.0f).bits, 0x7bff);
+  EXPECT_EQ(half(65520.0f).bits, 0x7c00);            // rounds up to infinity
+  EXPECT_EQ(half(65519.996f).bits, 0x7bff);          // just below
+  EXPECT_EQ(half(1.0f + 1.0f / 2048).bits, 0x3c00);  // tie to even
+  EXPECT_EQ(half(1.0f + 3.0f / 2048).bits, 0x3c02);  // tie to even
+  EXPECT_EQ(half(5.9604645e-8f).bits, 0x0001);       // the smallest subnormal
+  EXPECT_EQ(half(-0.0f).bits, 0x8000);
+  EXPECT_TRUE(std::isnan(static_cast<float>(half(std::nanf("")))));
+}
+
+TEST(Float16Test, EveryHalfSurvivesTheWayThroughFloat) {
+  for (int bits = 0; bits < 0x10000; ++bits) {
+    const half h = half::FromBits(static_cast<uint16_t>(bits));
+    const float f = h;
+    if (std::isnan(f)) continue;
+    EXPECT_EQ(half(f).bits, bits);
+  }
+}
+
+TEST(Float16Test, Bfloat16RoundsToNearestEven) {
+  EXPECT_EQ(bfloat16(1.0f).bits, 0x3f80);
+  EXPECT_EQ(bfloat16(1.0f + 1.0f / 256).bits, 0x3f80);
+  EXPECT_EQ(bfloat16(1.0f + 3.0f / 256).bits, 0x3f82);
+  EXPECT_EQ(bfloat16(std::numeric_limits<float>::max()).bits, 0x7f80);
+}
+
+TEST(DataTypeTest, NamesGoBothWays) {
+  for (int t = 1; t < kDataTypeCount; ++t) {
+    const DataType type = static_cast<DataType>(t);
+    EXPECT_EQ(DataTypeFromName(DataTypeName(type)), type);
+    EXPECT_EQ(DataTypeFromName(DataTypeName(MakeRefType(type))), MakeRefType(type));
+  }
+  EXPECT_EQ(DataTypeFromName("DT_FLOAT"), DT_FLOAT);
+  EXPECT_EQ(DataTypeFromName("float33"), DT_INVALID);
+}
+
+TEST(ShapeTest, MakeRefusesNegativeAndOverflowingSizes) {
+  EXPECT_EQ(TensorShape::Make({2, 3})->num_elements(), 6);
+  EXPECT_FALSE(TensorShape::Make({2, -1}).ok());
+  EXPECT_FALSE(TensorShape::Make({int64_t{1} << 40, int64_t{1} << 40}).ok());
+  EXPECT_EQ(TensorShape::Make({0, int64_t{1} << 40, int64_t{1} << 40})->num_elements(), 0);
+}
+
+TEST(ShapeTest, PartialShapesMergeAndPrint) {
+  PartialShape a({-1, 3});
+  EXPECT_EQ(a.ToString(), "[?,3]");
+  EXPECT_EQ(a.MergeWith({2, -1})->ToString(), "[2,3]");
+  EXPECT_FALSE(a.MergeWith({2, 4}).ok());
+  EXPECT_FALSE(a.MergeWith({2, 3, 4}).ok());
+  EXPECT_EQ(PartialShape().MergeWith(a)->ToString(), "[?,3]");
+  EXPECT_EQ(PartialShape().ToString(), "<unknown>");
+}
+
+TEST(TensorTest, CopiesShareTheBufferAndClonesDoNot) {
+  Tensor a = Tensor::Of<float>({2, 2}, {1, 2, 3, 4});
+  EXPECT_TRUE(a.BufferIsUnique());
+  Tensor b = a;
+  EXPECT_FALSE(a.BufferIsUnique());
+  EXPECT_TRUE(a.SharesBufferWith(b));
+  Tensor c = *a.Clone();
+  c.data<float>()[0] = 9;
+  EXPECT_EQ(a.data<float>()[0], 1);
+}
+
+TEST(TensorTest, RowsAreSharedNotCopied) {
+  Tensor a = Tensor::Of<int32_t>({3, 2}, {1, 2, 3, 4, 5, 6});
+  Tensor rows = a.SliceRows(1, 3);
+  EXPECT_EQ(rows.shape(), TensorShape({2, 2}));
+  EXPECT_EQ(rows.data<int32_t>()[0], 3);
+  EXPECT_TRUE(rows.SharesBufferWith(a));
+}
+
+TEST(TensorTest, StringsAreConstructedAndDestroyed) {
+  Tensor a(DT_STRING, {2});
+  a.flat<std::string>()[1] = std::string(100, 'x');
+  EXPECT_EQ(a.flat<std::string>()[0], "");
+  EXPECT_EQ(a.SummarizeValues(1), "...");
+}
+
+TEST(TensorTest, TooLargeIsAStatus) {
+  EXPECT_EQ(Tensor::Allocate(Heap(), DT_FLOAT, TensorShape({int64_t{1} << 62})).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST(TensorTest, WrappedMemoryIsReleasedOnce) {
+  int released = 0;
+  float values[2] = {1, 2};
+  {
+    Tensor t(DT_FLOAT, {2}, BufferRef(Buffer::Wrap(values, sizeof(values), [&] { ++released; })));
+    Tensor copy = t;
+    EXPECT_EQ(copy.data<float>()[1], 2);
+    EXPECT_FALSE(t.BufferIsUnique());  // not ours to reuse
+  }
+  EXPECT_EQ(released, 1);
+}
+
+TEST(TensorTest, SummariesAreShortened) {
+  EXPECT_EQ(Tensor::Vector<float>({1, 2.5, 3}).ToString(2), "Tensor<float, [3]: 1 2.5...>");
+  EXPECT_EQ(Tensor::Scalar(true).ToString(), "Tensor<bool, []: 1>");
+}
+
+}  // namespace
+}  // namespace sluice
