@@ -73,11 +73,11 @@ class Tensor {
   }
   template <typename T>
   absl::Span<const T> flat() const {
-    return {data<T>(), static_cast<size_t>(num_elements())};
+    return absl::Span<const T>(data<T>(), static_cast<size_t>(num_elements()));
   }
   template <typename T>
   absl::Span<T> flat() {
-    return {data<T>(), static_cast<size_t>(num_elements())};
+    return absl::Span<T>(data<T>(), static_cast<size_t>(num_elements()));
   }
   template <typename T>
   const T& scalar() const {
