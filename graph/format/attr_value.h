@@ -1,0 +1,25 @@
+// AttrValue, NameAttrList and OpDef, in and out.
+#ifndef SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
+#define SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
+
+#include "absl/status/statusor.h"
+#include "graph/format/limits.h"
+#include "graph/format/proto/attr_value.pb.h"
+#include "graph/format/proto/op_def.pb.h"
+#include "graph/op/attr.h"
+#include "graph/op/op_def.h"
+
+namespace sluice {
+
+// A list without elements becomes an empty vector<std::string>, which Graph::Add turns into what
+// the op declares; a list with elements of two kinds is INVALID_ARGUMENT.
+absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget);
+// UNIMPLEMENTED for tensors that cannot be written (see TensorToProto).
+absl::Status AttrToProto(const AttrValue& value, pb::AttrValue* proto);
+
+// A declaration as TensorFlow's tools read it. Documentation goes to `summary`.
+void OpDefToProto(const OpDef& def, pb::OpDef* proto);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_

@@ -1,0 +1,200 @@
+#include "graph/format/graph_def.h"
+
+#include "gmock/gmock.h"
+#include "graph/format/text.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A loop: Enter -> Merge -> AddV2 -> NextIteration -> Merge; Exit.
+constexpr char kLoop[] = R"(
+  node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+  node { name: "next" op: "NextIteration" input: "add" attr { key: "T" value { type: DT_FLOAT } } }
+  node { name: "enter" op: "Enter" input: "x" attr { key: "T" value { type: DT_FLOAT } }
+         attr { key: "frame_name" value { s: "f" } } }
+  node { name: "merge" op: "Merge" input: "enter" input: "next"
+         attr { key: "N" value { i: 2 } } attr { key: "T" value { type: DT_FLOAT } } }
+  node { name: "add" op: "AddV2" input: "merge" input: "merge" input: "^merge" attr { key: "T" value { type: DT_FLOAT } } }
+  node { name: "exit" op: "Exit" input: "merge" attr { key: "T" value { type: DT_FLOAT } } }
+  versions { producer: 27 min_consumer: 12 bad_consumers: 5 }
+)";
+
+pb::GraphDef Def(std::string_view text) {
+  pb::GraphDef def;
+  absl::Status status = ParseText(text, &def);
+  EXPECT_TRUE(status.ok()) << status;
+  return def;
+}
+
+TEST(GraphDef, NodesEdgesAttributesAndDevicesComeIn) {
+  Graph g;
+  auto imported = ImportGraphDef(R"(
+    node { name: "a" op: "Placeholder" device: "/cpu:0"
+           attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: 2 } dim { size: -1 } } } } }
+    node { name: "s/sum" op: "Sum" input: "a" input: "^n"
+           attr { key: "_class" value { list { s: "loc:@a" } } } }
+    node { name: "n" op: "NoOp" })",
+                                 g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  Node* sum = g.Find("s/sum");
+  ASSERT_NE(sum, nullptr);
+  EXPECT_EQ(sum->input(0).name(), "a:0");
+  EXPECT_EQ(sum->input(0).shape().ToString(), "[2,?]");
+  EXPECT_THAT(sum->control_inputs(), ElementsAre(g.Find("n")));
+  EXPECT_THAT(sum->colocation(), ElementsAre("a"));
+  EXPECT_EQ(sum->AttrOr("keep_dims", true), false);  // defaults are filled in
+  EXPECT_EQ(sum->AttrOr("T", DT_INVALID), DT_FLOAT);
+  EXPECT_EQ(g.Find("a")->device(), "/cpu:0");
+  EXPECT_EQ(imported->added.size(), 3u);
+}
+
+TEST(GraphDef, LoopsAndBackEdgesComeInAndGoOut) {
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(kLoop, g).ok());
+  EXPECT_EQ(g.Find("merge")->input(1).name(), "next:0");
+  EXPECT_EQ(g.versions().producer, 27);
+  auto def = ExportGraphDef(g);
+  ASSERT_TRUE(def.ok());
+  EXPECT_EQ(def->versions().min_consumer(), 12);
+  Graph again;
+  ASSERT_TRUE(ImportGraphDef(*def, again).ok());
+  auto twice = ExportGraphDef(again);
+  ASSERT_TRUE(twice.ok());
+  EXPECT_EQ(PrintText(*def), PrintText(*twice));
+}
+
+TEST(GraphDef, BinaryAndTextAreTheSame) {
+  const pb::GraphDef def = Def(kLoop);
+  Graph from_binary, from_text;
+  ASSERT_TRUE(ImportGraphDef(def.SerializeAsString(), from_binary).ok());
+  ASSERT_TRUE(ImportGraphDef(PrintText(def), from_text).ok());
+  EXPECT_EQ(PrintText(*ExportGraphDef(from_binary)), PrintText(*ExportGraphDef(from_text)));
+  EXPECT_EQ(from_text.num_nodes(), 6);
+}
+
+TEST(GraphDef, DefaultAttributesAreStrippedOnRequest) {
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(R"(node { name: "n" op: "Attributes"
+      attr { key: "i" value { i: 3 } } attr { key: "_private" value { b: true } } })",
+                             g)
+                  .ok());
+  auto full = ExportGraphDef(g);
+  ASSERT_TRUE(full.ok());
+  EXPECT_EQ(full->node(0).attr_size(), 14);
+  EXPECT_TRUE(full->node(0).attr().at("strings").has_list());
+  auto stripped = ExportGraphDef(g, {.strip_default_attrs = true});
+  ASSERT_TRUE(stripped.ok());
+  EXPECT_EQ(stripped->node(0).attr_size(), 2);
+  Graph again;
+  ASSERT_TRUE(ImportGraphDef(*stripped, again).ok());
+  EXPECT_EQ(PrintText(*ExportGraphDef(again)), PrintText(*full));
+}
+
+TEST(GraphDef, EveryKindOfAttributePassesThrough) {
+  const char* text = R"(node { name: "n" op: "NoOp"
+    attr { key: "_empty" value { } }
+    attr { key: "_s" value { s: "\001" } }
+    attr { key: "_placeholder" value { placeholder: "T" } }
+    attr { key: "_tensor" value { tensor { dtype: DT_INT32 tensor_shape { } int_val: 4 } } }
+    attr { key: "_func" value { func { name: "f" attr { key: "x" value { list { f: 1.5 f: 2 } } } } } }
+    attr { key: "_funcs" value { list { func { name: "f" } } } }
+    attr { key: "_tensors" value { list { tensor { dtype: DT_BOOL tensor_shape { } bool_val: true } } } }
+    attr { key: "_shapes" value { list { shape { unknown_rank: true } shape { } } } }
+    attr { key: "_bools" value { list { b: false b: true } } } } versions { producer: 2474 })";
+  Graph g;
+  auto imported = ImportGraphDef(text, g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(PrintText(*ExportGraphDef(g)), PrintText(Def(text)));
+}
+
+TEST(GraphDef, FunctionLibraryIsKept) {
+  const char* text = R"(library { function { signature { name: "f" } }
+                                  gradient { function_name: "f" gradient_func: "g" } })";
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(text, g).ok());
+  EXPECT_EQ(ExportGraphDef(g)->library().DebugString(), Def(text).library().DebugString());
+  // A second graph adds its functions; the same function twice is one.
+  ASSERT_TRUE(ImportGraphDef("library { function { signature { name: 'h' } } "
+                             "function { signature { name: 'f' } } }",
+                             g)
+                  .ok());
+  EXPECT_EQ(ExportGraphDef(g)->library().function_size(), 2);
+  EXPECT_THAT(ImportGraphDef("library { function { signature { name: 'h' summary: 'other' } } }", g)
+                  .status()
+                  .message(),
+              HasSubstr("Cannot add function 'h'"));
+}
+
+TEST(GraphDef, PrefixInputMapAndReturns) {
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(kLoop, g).ok());
+  ImportOptions options;
+  options.prefix = "p";
+  options.input_map["x"] = Output(g.Find("exit"));
+  options.input_map["unused:1"] = Output(g.Find("exit"));
+  options.return_outputs = {"exit", "merge:1", "x"};
+  options.return_nodes = {"add"};
+  auto imported = ImportGraphDef(kLoop, g, options);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(g.Find("p/enter")->input(0).name(), "exit:0");
+  EXPECT_EQ(imported->outputs[0].name(), "p/exit:0");
+  EXPECT_EQ(imported->outputs[1].name(), "p/merge:1");
+  EXPECT_EQ(imported->outputs[2].name(), "exit:0");
+  EXPECT_EQ(imported->nodes[0]->name(), "p/add");
+  EXPECT_THAT(imported->unused_input_map_keys, ElementsAre("unused:1"));
+}
+
+TEST(GraphDef, ColocationFollowsThePrefix) {
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(R"(node { name: "a" op: "NoOp" }
+      node { name: "b" op: "NoOp" attr { key: "_class" value { list { s: "loc:@a" } } } })",
+                             g, {.prefix = "p"})
+                  .ok());
+  EXPECT_THAT(g.Find("p/b")->colocation(), ElementsAre("p/a"));
+}
+
+TEST(GraphDef, OutputShapesAreCheckedAndDropped) {
+  const std::string head =
+      R"(node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+      attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } } } }
+      attr { key: "_output_shapes" value { list { shape { dim { size: )";
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(head + "2 } } } } } }", g).ok());
+  EXPECT_EQ(g.Find("c")->attrs().count("_output_shapes"), 0u);
+  Graph other;
+  EXPECT_THAT(ImportGraphDef(head + "3 } } } } } }", other).status().message(),
+              HasSubstr("Node 'c' has an _output_shapes attribute inconsistent"));
+}
+
+TEST(GraphDef, SecondImportKeepsTheNarrowerVersions) {
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef("node { name: 'a' op: 'NoOp' } versions { producer: 30 }", g).ok());
+  ASSERT_TRUE(ImportGraphDef("node { name: 'b' op: 'NoOp' } "
+                             "versions { producer: 20 min_consumer: 3 bad_consumers: 7 }",
+                             g)
+                  .ok());
+  EXPECT_EQ(g.versions().producer, 20);
+  EXPECT_EQ(g.versions().min_consumer, 3);
+  EXPECT_THAT(g.versions().bad_consumers, ElementsAre(7));
+}
+
+TEST(GraphDef, ControlDependenciesGoToNodesWithoutInputs) {
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef("node { name: 'first' op: 'NoOp' }", g).ok());
+  ImportOptions options;
+  options.control_dependencies = {g.Find("first")};
+  ASSERT_TRUE(
+      ImportGraphDef("node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'NoOp' input: '^a' }", g,
+                     options)
+          .ok());
+  EXPECT_THAT(g.Find("a")->control_inputs(), ElementsAre(g.Find("first")));
+  EXPECT_THAT(g.Find("b")->control_inputs(), ElementsAre(g.Find("a")));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,489 @@
+// GraphDef -> Graph.
+#include <algorithm>
+#include <cctype>
+#include <queue>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "graph/format/attr_value.h"
+#include "graph/format/graph_def.h"
+#include "graph/format/text.h"
+#include "graph/infer/shape_context.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// --- names
+
+bool IsNameStart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.'; }
+bool IsNameChar(char c) { return IsNameStart(c) || c == '_' || c == '-' || c == '/' || c == '\\'; }
+
+bool IsValidName(std::string_view name, bool allow_internal) {
+  bool at_start = true;
+  for (char c : name) {
+    const bool ok =
+        at_start ? IsNameStart(c) || (allow_internal && c == '_') : IsNameChar(c) || c == '>';
+    if (!ok) return false;
+    at_start = c == '>';
+  }
+  return !at_start;
+}
+
+// "name", "name:<k>" or "^name" (index -1).
+struct TensorName {
+  std::string_view node;
+  int index;
+};
+
+TensorName ParseTensorName(std::string_view text) {
+  if (text.starts_with('^')) return {text.substr(1), -1};
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos) return {text, 0};
+  const std::string_view digits = text.substr(colon + 1);
+  const bool is_index =
+      !digits.empty() && digits.size() < 10 && (digits.size() == 1 || digits[0] != '0') &&
+      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!is_index) return {text, 0};
+  return {text.substr(0, colon), std::stoi(std::string(digits))};
+}
+
+bool IsMerge(std::string_view op) { return op == "Merge" || op == "RefMerge"; }
+bool IsNextIteration(std::string_view op) {
+  return op == "NextIteration" || op == "RefNextIteration";
+}
+
+// One input of a node of the message.
+struct Source {
+  int node = -1;  // index in the message; -1: `mapped` instead
+  int index = 0;  // output; -1 = control
+  Output mapped;
+};
+
+class Importer {
+ public:
+  Importer(const pb::GraphDef& def, Graph& graph, const ImportOptions& options)
+      : def_(def), graph_(graph), options_(options), budget_(options.limits) {}
+
+  absl::StatusOr<ImportResult> Run();
+
+ private:
+  // Before anything is added.
+  absl::Status Check();
+  absl::Status CheckVersions() const;
+  absl::Status IndexNodes();
+  absl::Status ReadSources(int n);
+  absl::Status CheckColocation(int n) const;
+  absl::Status CheckRequest() const;
+  absl::Status CheckLibrary();
+  // Adding.
+  absl::Status AddNodes();
+  absl::Status AddNode(int n);
+  absl::Status ReadAttrs(int n, const OpDef& op, AttrMap* attrs);
+  absl::Status Connect(int n, NodeSpec* spec);
+  absl::StatusOr<Output> Resolve(int n, const Source& source) const;
+  absl::Status InferNode(int n, const std::vector<PartialShape>* declared);
+  absl::Status AddBackEdges();
+  absl::Status CheckReturnOutputs() const;
+  void MergeVersions();
+  void CollectReturns(ImportResult* result) const;
+
+  std::string NewName(std::string_view name) const {
+    return options_.prefix.empty() ? std::string(name) : StrCat(options_.prefix, "/", name);
+  }
+  const pb::NodeDef& node(int n) const { return def_.node(n); }
+  // A Merge does not wait for the edge that closes its loop.
+  bool IsBackEdge(const Source& source, int n) const {
+    return source.index >= 0 && IsMerge(node(n).op()) && IsNextIteration(node(source.node).op());
+  }
+
+  const pb::GraphDef& def_;
+  Graph& graph_;
+  const ImportOptions& options_;
+  FormatBudget budget_;
+  absl::flat_hash_map<absl::string_view, int> by_name_;
+  std::vector<std::vector<Source>> sources_;
+  std::vector<std::vector<int>> consumers_;  // one entry a use, back edges left out
+  std::vector<int> pending_;
+  std::vector<Node*> made_;  // null while not made
+  struct BackEdge {
+    int node;
+    int input;
+    Source source;
+  };
+  std::vector<BackEdge> back_edges_;
+  std::vector<Node*> added_;
+  absl::flat_hash_set<std::string> used_mappings_;
+  std::string merged_library_;
+};
+
+absl::Status Importer::CheckVersions() const {
+  const pb::VersionDef& v = def_.versions();
+  if (v.producer() < 0) {
+    return InvalidArgument("GraphDef producer version ", v.producer(),
+                           " below min producer 0 supported by TensorFlow 2.21.0.  Please "
+                           "regenerate your graph.");
+  }
+  if (v.min_consumer() > kGraphDefVersion) {
+    return InvalidArgument("GraphDef min consumer version ", v.min_consumer(),
+                           " above current version ", kGraphDefVersion,
+                           " for TensorFlow 2.21.0.  Please upgrade TensorFlow.");
+  }
+  for (int bad : v.bad_consumers()) {
+    if (bad == kGraphDefVersion) {
+      return InvalidArgument("GraphDef disallows consumer version ", bad,
+                             ".  Please upgrade TensorFlow: this version is likely buggy.");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::IndexNodes() {
+  if (def_.node_size() > options_.limits.max_nodes) {
+    return InvalidArgument("GraphDef has ", def_.node_size(), " nodes, at most ",
+                           options_.limits.max_nodes, " are allowed");
+  }
+  by_name_.reserve(def_.node_size());
+  for (int n = 0; n < def_.node_size(); ++n) {
+    const std::string& name = node(n).name();
+    if (!IsValidName(name, options_.allow_internal_names)) {
+      return InvalidArgument("Node '", name, "': Node name contains invalid characters");
+    }
+    if (!by_name_.emplace(name, n).second) {
+      return InvalidArgument("Node '", name, "' is not unique");
+    }
+    if (node(n).op().empty())
+      return InvalidArgument("Node '", name, "' does not specify an operation");
+    if (const std::string name_here = NewName(name); graph_.Find(name_here) != nullptr) {
+      return InvalidArgument("Node name '", name_here, "' already exists in the Graph");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::ReadSources(int n) {
+  bool in_controls = false;
+  absl::flat_hash_set<int> controls;  // a repeated control input counts once
+  for (const std::string& input : node(n).input()) {
+    const TensorName name = ParseTensorName(input);
+    const bool is_control = name.index < 0;
+    if (in_controls && !is_control) {
+      return InvalidArgument("Node '", node(n).name(),
+                             "': Control dependencies must come after regular dependencies");
+    }
+    in_controls = is_control;
+    Source source{.index = name.index};
+    const std::string key =
+        is_control ? StrCat("^", name.node) : StrCat(name.node, ":", name.index);
+    auto mapped = options_.input_map.find(key);
+    if (mapped == options_.input_map.end() && name.index == 0) {
+      mapped = options_.input_map.find(name.node);
+    }
+    if (mapped != options_.input_map.end()) {
+      used_mappings_.insert(mapped->first);
+      source.mapped = mapped->second;
+    } else if (auto it = by_name_.find(ToAbsl(name.node)); it != by_name_.end()) {
+      source.node = it->second;
+      if (is_control && !controls.insert(source.node).second) continue;
+      if (!IsBackEdge(source, n)) consumers_[source.node].push_back(n);
+    } else {
+      return InvalidArgument("Node '", node(n).name(), "': Unknown input node '", input, "'");
+    }
+    sources_[n].push_back(source);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::CheckColocation(int n) const {
+  const auto classes = node(n).attr().find("_class");
+  if (classes == node(n).attr().end()) return absl::OkStatus();
+  for (const std::string& c : classes->second.list().s()) {
+    if (!c.starts_with("loc:@")) continue;
+    const std::string_view other = std::string_view(c).substr(5);
+    if (!by_name_.contains(ToAbsl(other))) {
+      return InvalidArgument("Node '", node(n).name(),
+                             "' expects to be colocated with unknown node '", other, "'");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::CheckRequest() const {
+  for (const auto& [key, output] : options_.input_map) {
+    if (!output) return InvalidArgument("input_map gives no tensor for '", key, "'");
+  }
+  auto check = [&](std::string_view what, std::string_view node_name) {
+    if (by_name_.contains(ToAbsl(node_name))) return absl::OkStatus();
+    return InvalidArgument("Requested return ", what, " '", node_name, "' not found in graph def");
+  };
+  for (const std::string& t : options_.return_outputs) {
+    if (options_.input_map.contains(t)) continue;
+    SLUICE_RETURN_IF_ERROR(check("tensor", ParseTensorName(t).node));
+  }
+  for (const std::string& name : options_.return_nodes) {
+    SLUICE_RETURN_IF_ERROR(check("node", name));
+  }
+  return absl::OkStatus();
+}
+
+// Functions of the message join those of the graph.
+absl::Status Importer::CheckLibrary() {
+  if (def_.library().function_size() == 0 && def_.library().gradient_size() == 0) {
+    merged_library_ = graph_.function_library();
+    return absl::OkStatus();
+  }
+  pb::FunctionDefLibrary library;
+  if (!library.ParseFromString(graph_.function_library())) {
+    return absl::DataLossError("the graph's function library is damaged");
+  }
+  absl::flat_hash_map<std::string, std::string> known;
+  for (const auto& f : library.function()) known[f.signature().name()] = f.SerializeAsString();
+  for (const auto& f : def_.library().function()) {
+    auto [it, is_new] = known.emplace(f.signature().name(), f.SerializeAsString());
+    if (is_new) {
+      *library.add_function() = f;
+    } else if (it->second.size() != f.ByteSizeLong()) {  // maps have no order: sizes must do
+      return InvalidArgument("Cannot add function '", f.signature().name(),
+                             "' because a different function with the same name already exists.");
+    }
+  }
+  library.mutable_gradient()->MergeFrom(def_.library().gradient());
+  merged_library_ = library.SerializeAsString();
+  return absl::OkStatus();
+}
+
+absl::Status Importer::AddNodes() {
+  pending_.resize(def_.node_size());
+  for (const std::vector<int>& users : consumers_) {
+    for (int n : users) ++pending_[n];
+  }
+  // By position in the message, so that ids follow it where edges allow.
+  std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
+  for (int n = 0; n < def_.node_size(); ++n) {
+    if (pending_[n] == 0) ready.push(n);
+  }
+  int processed = 0;
+  while (!ready.empty()) {
+    const int n = ready.top();
+    ready.pop();
+    ++processed;
+    SLUICE_RETURN_IF_ERROR(AddNode(n));
+    for (int consumer : consumers_[n]) {
+      if (--pending_[consumer] == 0) ready.push(consumer);
+    }
+  }
+  if (processed == def_.node_size()) return absl::OkStatus();
+  std::string some;
+  int named = 0;
+  for (int n = 0; n < def_.node_size() && named < 3; ++n) {
+    if (made_[n] == nullptr && pending_[n] > 0) {
+      StrAppend(&some, named++ == 0 ? ": " : ", ", "{{node ", node(n).name(), "}}");
+    }
+  }
+  return InvalidArgument(def_.node_size() - processed, " nodes in a cycle", some);
+}
+
+absl::Status Importer::ReadAttrs(int n, const OpDef& op, AttrMap* attrs) {
+  const bool drop_unknown =
+      options_.ignore_unknown_attrs || def_.versions().producer() > kGraphDefVersion;
+  for (const auto& [name, value] : node(n).attr()) {
+    if (!name.starts_with('_') && op.FindAttr(name) == nullptr) {
+      if (drop_unknown) continue;
+      return InvalidArgument("NodeDef mentions attr '", name, "' not in Op<name=", op.name,
+                             ">; NodeDef: {{node ", node(n).name(), "}}");
+    }
+    absl::StatusOr<AttrValue> read = AttrFromProto(value, budget_);
+    if (!read.ok()) {
+      return Annotate(read.status(), StrCat("Node '", node(n).name(), "': attr '", name, "': "));
+    }
+    attrs->emplace(name, *std::move(read));
+  }
+  if (options_.prefix.empty()) return absl::OkStatus();
+  if (auto it = attrs->find("_class"); it != attrs->end()) {
+    if (auto* classes = std::get_if<std::vector<std::string>>(&it->second)) {
+      for (std::string& c : *classes) {
+        if (c.starts_with("loc:@")) c = StrCat("loc:@", NewName(std::string_view(c).substr(5)));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Output> Importer::Resolve(int n, const Source& source) const {
+  if (source.node < 0) return source.mapped;
+  Node* from = made_[source.node];
+  if (from == nullptr) return Output();  // a back edge
+  if (source.index >= from->num_outputs()) {
+    return InvalidArgument("Node '", node(n).name(), "': Output ", source.index, " of node ",
+                           from->name(), " does not exist. Node only has ", from->num_outputs(),
+                           " outputs.");
+  }
+  return Output(from, source.index);
+}
+
+absl::Status Importer::Connect(int n, NodeSpec* spec) {
+  for (const Source& source : sources_[n]) {
+    if (source.index < 0) {
+      spec->control_inputs.push_back(source.node < 0 ? source.mapped.node : made_[source.node]);
+      continue;
+    }
+    SLUICE_ASSIGN_OR_RETURN(const Output input, Resolve(n, source));
+    if (!input) {
+      if (!IsMerge(node(n).op())) {
+        return InvalidArgument("Node '", node(n).name(),
+                               "' had a back edge, but only Merge nodes can have back edges.");
+      }
+      back_edges_.push_back({n, static_cast<int>(spec->inputs.size()), source});
+      spec->allow_missing_inputs = true;
+    }
+    spec->inputs.push_back(input);
+  }
+  if (sources_[n].empty()) spec->control_inputs = options_.control_dependencies;
+  return absl::OkStatus();
+}
+
+absl::Status Importer::AddNode(int n) {
+  absl::StatusOr<const OpDef*> op = OpRegistry::Global().Lookup(node(n).op());
+  if (!op.ok()) return AnnotateAfter(op.status(), StrCat(" [[{{node ", node(n).name(), "}}]]"));
+  const int deprecated_at = (*op)->deprecated_at;
+  if (deprecated_at > 0 && def_.versions().producer() >= deprecated_at) {
+    return absl::UnimplementedError(
+        StrCat("Op ", node(n).op(), " is not available in GraphDef version ",
+               def_.versions().producer(), ". It has been removed in version ", deprecated_at, ". ",
+               (*op)->deprecation, ". [[{{node ", node(n).name(), "}}]]"));
+  }
+  NodeSpec spec;
+  spec.name = NewName(node(n).name());
+  spec.op = node(n).op();
+  spec.device = node(n).device().empty() ? options_.default_device : node(n).device();
+  SLUICE_RETURN_IF_ERROR(ReadAttrs(n, **op, &spec.attrs));
+  SLUICE_RETURN_IF_ERROR(Connect(n, &spec));
+  std::vector<PartialShape> declared;
+  auto shapes = spec.attrs.find("_output_shapes");
+  const bool has_shapes = shapes != spec.attrs.end();
+  if (has_shapes) {
+    if (auto* list = std::get_if<std::vector<PartialShape>>(&shapes->second)) declared = *list;
+    spec.attrs.erase(shapes);
+  }
+  SLUICE_ASSIGN_OR_RETURN(made_[n], graph_.Add(std::move(spec)));
+  added_.push_back(made_[n]);
+  return options_.infer_shapes ? InferNode(n, has_shapes ? &declared : nullptr) : absl::OkStatus();
+}
+
+absl::Status Importer::InferNode(int n, const std::vector<PartialShape>* declared) {
+  Node* made = made_[n];
+  SLUICE_RETURN_IF_ERROR(InferShapes(made));
+  if (declared == nullptr) return absl::OkStatus();
+  for (int i = 0; i < made->num_outputs() && i < static_cast<int>(declared->size()); ++i) {
+    if (!made->output_shape(i).IsCompatibleWith((*declared)[i])) {
+      return InvalidArgument("Node '", node(n).name(),
+                             "' has an _output_shapes attribute inconsistent with the GraphDef for "
+                             "output #",
+                             i, ": ", (*declared)[i].ToString(), " is not compatible with ",
+                             made->output_shape(i).ToString());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::AddBackEdges() {
+  for (const BackEdge& edge : back_edges_) {
+    SLUICE_ASSIGN_OR_RETURN(const Output source, Resolve(edge.node, edge.source));
+    if (!IsNextIteration(source.node->op())) {
+      return InvalidArgument("Node '", node(edge.node).name(), "' had a back edge from '",
+                             source.node->name(), "', which is not a NextIteration node");
+    }
+    SLUICE_RETURN_IF_ERROR(graph_.UpdateInput(made_[edge.node], edge.input, source));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::CheckReturnOutputs() const {
+  for (const std::string& t : options_.return_outputs) {
+    const TensorName name = ParseTensorName(t);
+    auto it = by_name_.find(ToAbsl(name.node));
+    if (it == by_name_.end()) continue;  // mapped
+    if (name.index < 0 || name.index >= made_[it->second]->num_outputs()) {
+      return InvalidArgument("Invalid return output ", name.index, " of node '", name.node, "'");
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Importer::MergeVersions() {
+  GraphVersions& versions = graph_.versions();
+  const pb::VersionDef& v = def_.versions();
+  const bool first = graph_.num_nodes() == static_cast<int>(added_.size());
+  versions.producer = first ? v.producer() : std::min(versions.producer, v.producer());
+  versions.min_consumer =
+      first ? v.min_consumer() : std::max(versions.min_consumer, v.min_consumer());
+  if (first) versions.bad_consumers.clear();
+  auto& bad = versions.bad_consumers;
+  bad.insert(bad.end(), v.bad_consumers().begin(), v.bad_consumers().end());
+  std::sort(bad.begin(), bad.end());
+  bad.erase(std::unique(bad.begin(), bad.end()), bad.end());
+}
+
+void Importer::CollectReturns(ImportResult* result) const {
+  for (const std::string& t : options_.return_outputs) {
+    if (auto mapped = options_.input_map.find(t); mapped != options_.input_map.end()) {
+      result->outputs.push_back(mapped->second);
+      continue;
+    }
+    const TensorName name = ParseTensorName(t);
+    result->outputs.push_back(Output(made_[by_name_.at(ToAbsl(name.node))], name.index));
+  }
+  for (const std::string& name : options_.return_nodes) {
+    result->nodes.push_back(made_[by_name_.at(name)]);
+  }
+  for (const auto& [key, output] : options_.input_map) {
+    if (!used_mappings_.contains(key)) result->unused_input_map_keys.push_back(key);
+  }
+  result->added = added_;
+}
+
+absl::Status Importer::Check() {
+  SLUICE_RETURN_IF_ERROR(CheckVersions());
+  SLUICE_RETURN_IF_ERROR(IndexNodes());
+  sources_.resize(def_.node_size());
+  consumers_.resize(def_.node_size());
+  made_.resize(def_.node_size());
+  for (int n = 0; n < def_.node_size(); ++n) {
+    SLUICE_RETURN_IF_ERROR(ReadSources(n));
+    SLUICE_RETURN_IF_ERROR(CheckColocation(n));
+  }
+  SLUICE_RETURN_IF_ERROR(CheckRequest());
+  return CheckLibrary();
+}
+
+absl::StatusOr<ImportResult> Importer::Run() {
+  SLUICE_RETURN_IF_ERROR(Check());
+  absl::Status status = AddNodes();
+  if (status.ok()) status = AddBackEdges();
+  if (status.ok()) status = CheckReturnOutputs();
+  if (!status.ok()) {
+    for (auto it = added_.rbegin(); it != added_.rend(); ++it) graph_.Remove(*it);
+    return status;
+  }
+  graph_.function_library() = std::move(merged_library_);
+  MergeVersions();
+  ImportResult result;
+  CollectReturns(&result);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<ImportResult> ImportGraphDef(const pb::GraphDef& def, Graph& graph,
+                                            const ImportOptions& options) {
+  return Importer(def, graph, options).Run();
+}
+
+absl::StatusOr<ImportResult> ImportGraphDef(std::string_view bytes, Graph& graph,
+                                            const ImportOptions& options) {
+  pb::GraphDef def;
+  SLUICE_RETURN_IF_ERROR(ParseBinaryOrText(bytes, "GraphDef", &def));
+  return ImportGraphDef(def, graph, options);
+}
+
+}  // namespace sluice

@@ -1,0 +1,122 @@
+#include "graph/format/meta_graph.h"
+
+#include <set>
+
+#include "graph/format/attr_value.h"
+#include "graph/format/proto/control_flow.pb.h"
+#include "graph/format/proto/queue_runner.pb.h"
+#include "graph/format/proto/variable.pb.h"
+#include "graph/format/text.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+std::string WithPrefix(const std::string& name, std::string_view prefix) {
+  if (prefix.empty()) return name;
+  if (name.starts_with('^')) return StrCat("^", prefix, "/", name.substr(1));
+  return StrCat(prefix, "/", name);
+}
+
+// Field 2 of both messages is a message (library / graph_def), and so is field 1; telling them
+// apart takes looking inside: a MetaGraphDef's nodes are one level deeper.
+bool HasNodes(const pb::GraphDef& def) {
+  for (const auto& node : def.node()) {
+    if (node.op().empty()) return false;
+  }
+  return true;
+}
+
+absl::Status ReadGraph(std::string_view bytes, pb::MetaGraphDef* meta) {
+  pb::GraphDef def;
+  SLUICE_RETURN_IF_ERROR(ParseBinaryOrText(bytes, "GraphDef", &def));
+  if (!HasNodes(def)) return InvalidArgument("GraphDef: a node has no op");
+  meta->Clear();
+  *meta->mutable_graph_def() = std::move(def);
+  return absl::OkStatus();
+}
+
+bool HasUnknownFields(const google::protobuf::Message& message) {
+  return message.GetReflection()->GetUnknownFields(message).field_count() > 0;
+}
+
+// Messages that collections hold as Any: naming them links them, so that text can hold them.
+bool HasCollectionTypes() {
+  for (const google::protobuf::Message* m :
+       {static_cast<const google::protobuf::Message*>(&pb::QueueRunnerDef::default_instance()),
+        static_cast<const google::protobuf::Message*>(&pb::VariableDef::default_instance()),
+        static_cast<const google::protobuf::Message*>(&pb::SaveSliceInfoDef::default_instance()),
+        static_cast<const google::protobuf::Message*>(&pb::CondContextDef::default_instance()),
+        static_cast<const google::protobuf::Message*>(&pb::WhileContextDef::default_instance())}) {
+    if (m->GetDescriptor() == nullptr) return false;
+  }
+  return true;
+}
+
+void DescribeOps(const Graph& graph, pb::MetaGraphDef::MetaInfoDef* info) {
+  std::set<std::string_view> seen;
+  for (const Node* node : graph.nodes()) seen.insert(node->op());
+  info->clear_stripped_op_list();
+  for (std::string_view op : seen) {
+    if (const OpDef* def = OpRegistry::Global().Find(op)) {
+      pb::OpDef* written = info->mutable_stripped_op_list()->add_op();
+      OpDefToProto(*def, written);
+      written->clear_summary();
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& meta, Graph& graph,
+                                                     const ImportOptions& options) {
+  ImportedMetaGraph imported;
+  SLUICE_ASSIGN_OR_RETURN(imported.graph, ImportGraphDef(meta.graph_def(), graph, options));
+  imported.rest = meta;
+  imported.rest.clear_graph_def();
+  for (const auto& [key, collection] : meta.collection_def()) {
+    if (!collection.has_node_list()) continue;
+    for (const std::string& name : collection.node_list().value()) {
+      graph.AddToCollection(key, WithPrefix(name, options.prefix));
+    }
+    imported.rest.mutable_collection_def()->erase(key);
+  }
+  return imported;
+}
+
+absl::StatusOr<pb::MetaGraphDef> ReadMetaGraphOrGraph(std::string_view bytes) {
+  if (!HasCollectionTypes()) return absl::InternalError("messages of collections are not linked");
+  pb::MetaGraphDef meta;
+  const absl::Status as_meta = ParseBinaryOrText(bytes, "MetaGraphDef", &meta);
+  const bool plausible =
+      as_meta.ok() && !HasUnknownFields(meta) && !HasUnknownFields(meta.graph_def()) &&
+      (meta.has_graph_def() || meta.collection_def_size() > 0 || bytes.empty()) &&
+      HasNodes(meta.graph_def());
+  if (plausible && meta.graph_def().node_size() > 0) return meta;
+  pb::MetaGraphDef as_graph;
+  const absl::Status graph_status = ReadGraph(bytes, &as_graph);
+  if (graph_status.ok()) return as_graph;
+  if (plausible) return meta;
+  return InvalidArgument("no graph: as MetaGraphDef ",
+                         as_meta.ok() ? "it has no nodes" : ToStd(as_meta.message()),
+                         "; as GraphDef ", ToStd(graph_status.message()));
+}
+
+absl::StatusOr<pb::MetaGraphDef> ExportMetaGraphDef(const Graph& graph,
+                                                    const ExportOptions& options,
+                                                    const pb::MetaGraphDef& rest) {
+  pb::MetaGraphDef meta = rest;
+  SLUICE_ASSIGN_OR_RETURN(*meta.mutable_graph_def(), ExportGraphDef(graph, options));
+  auto* info = meta.mutable_meta_info_def();
+  DescribeOps(graph, info);
+  info->set_tensorflow_version("2.21.0");
+  info->set_stripped_default_attrs(options.strip_default_attrs);
+  for (const auto& [key, names] : graph.collections()) {
+    if (rest.collection_def().contains(key)) continue;
+    auto* list = (*meta.mutable_collection_def())[key].mutable_node_list();
+    for (const std::string& name : names) list->add_value(name);
+  }
+  return meta;
+}
+
+}  // namespace sluice
