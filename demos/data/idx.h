@@ -1,0 +1,37 @@
+// Images and labels in the IDX format of MNIST and its relatives, plain or gzip-compressed.
+//
+// Format: two zero bytes, a type byte (8 = uint8), the number of dimensions, their sizes as
+// big-endian 32-bit integers, then the elements in row-major order.
+#ifndef SLUICE_DEMOS_DATA_IDX_H_
+#define SLUICE_DEMOS_DATA_IDX_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice::demos {
+
+// A uint8 tensor. NOT_FOUND when the file is missing, DATA_LOSS when it is damaged.
+absl::StatusOr<Tensor> ReadIdx(const std::string& path);
+
+struct Dataset {
+  Tensor images;  // float [n, height, width, 1], 0 to 1
+  Tensor labels;  // int32 [n]
+};
+
+struct TrainAndTest {
+  Dataset train;
+  Dataset test;
+};
+
+// The four files of Debian's package dataset-fashion-mnist. Where they are missing the message says
+// how to get them.
+absl::StatusOr<TrainAndTest> LoadFashionMnist(const std::string& folder);
+
+// Rows `rows` of both.
+Dataset Gather(const Dataset& data, absl::Span<const int64_t> rows);
+
+}  // namespace sluice::demos
+
+#endif  // SLUICE_DEMOS_DATA_IDX_H_

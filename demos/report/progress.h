@@ -1,0 +1,46 @@
+// The live line of a training run: step, loss, images/s, dropped gradients, time left.
+//
+// On a terminal one line is rewritten; elsewhere a plain line is printed now and then.
+// Thread safety: one thread calls.
+#ifndef SLUICE_DEMOS_REPORT_PROGRESS_H_
+#define SLUICE_DEMOS_REPORT_PROGRESS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace sluice::demos {
+
+struct TrainingState {
+  int64_t step = 0;
+  int64_t steps = 0;
+  double loss = 0;
+  int64_t images = 0;  // trained on so far
+  int64_t dropped_gradients = 0;
+  double seconds = 0;  // since the start
+};
+
+// "step 120/600  loss 0.4312  15321 images/s  dropped 39  ETA 0:31".
+std::string ProgressLine(const TrainingState& state);
+
+class Progress {
+ public:
+  // Writes to `out`; plain lines at most every `plain_interval_s` seconds when it is no terminal.
+  explicit Progress(std::FILE* out, double plain_interval_s = 2.0);
+  ~Progress();
+  void Show(const TrainingState& state);
+  // Ends the live line.
+  void Finish(const TrainingState& state);
+
+ private:
+  std::FILE* out_;
+  bool terminal_;
+  double interval_s_;
+  double last_shown_s_ = -1e9;
+  bool open_line_ = false;
+};
+
+}  // namespace sluice::demos
+
+#endif  // SLUICE_DEMOS_REPORT_PROGRESS_H_
