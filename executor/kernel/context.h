@@ -8,10 +8,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "executor/kernel/kernel.h"
@@ -24,7 +27,7 @@ class CancellationManager;  // executor/step/cancellation.h
 class ResourceManager;      // executor/kernel/resource_manager.h
 class Rendezvous;           // executor/step/rendezvous.h
 class Stalls;               // executor/step/stalls.h: who waits for what
-class ThreadPool;           // executor/step/thread_pool.h
+class ThreadPool;           // executor/device/thread_pool.h
 
 // A value on an edge. Either a tensor, or a reference to a variable's tensor and its mutex, or
 // dead (no value: the branch not taken).
@@ -46,7 +49,7 @@ struct RefInput {
 struct StepContext {
   int64_t step_id = 0;
   Allocator* allocator = nullptr;
-  ThreadPool* intra_op = nullptr;  // null: run in the caller
+  ThreadPool* intra_op = nullptr;             // null: run in the caller
   ResourceManager* resources = nullptr;       // of the device
   ResourceManager* step_resources = nullptr;  // of this step: stacks, TensorArrays, temporaries
   CancellationManager* cancellation = nullptr;
@@ -59,37 +62,41 @@ struct StepContext {
 
 class KernelContext {
  public:
-  // `inputs` may be moved out of where a kernel forwards their buffers.
-  KernelContext(const StepContext& step, const Node& node, Kernel* kernel, Value* inputs,
-                int num_inputs, Value* outputs, int num_outputs)
+  // inputs[i] is where input i lies. The value there may be taken away (its buffer reused) where
+  // bit i of `movable` is set: nobody else reads it after this call.
+  KernelContext(const StepContext& step, const Node& node, Value* const* inputs, int num_inputs,
+                uint64_t movable, Value* outputs, int num_outputs)
       : step_(&step),
         node_(&node),
-        kernel_(kernel),
         inputs_(inputs),
         outputs_(outputs),
+        movable_(movable),
         num_inputs_(num_inputs),
         num_outputs_(num_outputs) {}
 
   // --- inputs
   int num_inputs() const { return num_inputs_; }
   // A ref input must be read with ref_input; where a value was declared, refs were read already.
-  const Tensor& input(int i) const { return inputs_[i].tensor; }
+  const Tensor& input(int i) const { return inputs_[i]->tensor; }
   DataType input_dtype(int i) const {
-    return inputs_[i].ref ? inputs_[i].ref->dtype() : inputs_[i].tensor.dtype();
+    return inputs_[i]->ref ? inputs_[i]->ref->dtype() : inputs_[i]->tensor.dtype();
   }
-  bool has_input(int i) const { return !inputs_[i].is_dead; }  // Merge only
-  bool input_is_ref(int i) const { return inputs_[i].ref != nullptr; }
-  RefInput ref_input(int i) const { return {inputs_[i].ref, inputs_[i].ref_mutex}; }
-  // For kernels that pass values on as they are (Switch, Merge, Enter, …).
-  Value& input_value(int i) { return inputs_[i]; }
+  bool has_input(int i) const { return !inputs_[i]->is_dead; }  // Merge only
+  bool input_is_ref(int i) const { return inputs_[i]->ref != nullptr; }
+  RefInput ref_input(int i) const { return {inputs_[i]->ref, inputs_[i]->ref_mutex}; }
+  // For kernels that pass values on as they are (Switch, Merge, Enter, …): may be moved from. A
+  // copy where others read the value too.
+  Value& input_value(int i) { return IsMovable(i) ? *inputs_[i] : CopyOfInput(i); }
 
   // --- outputs
   int num_outputs() const { return num_outputs_; }
   DataType output_dtype(int i) const;  // base type
-  // Numbers are left uninitialised. `*out` is owned by the context.
+  // RESOURCE_EXHAUSTED when there is no memory. Numbers are left uninitialised. `*out` is owned by
+  // the context.
   absl::Status AllocateOutput(int i, const TensorShape& shape, Tensor** out);
   // The buffer of the first of `candidates` (input indices) that nobody else holds and that has
-  // the type's size and the shape's number of elements; else a new one.
+  // the type's size and the shape's number of elements; else a new one. The input may still be
+  // read, element by element with the output.
   absl::Status ForwardOrAllocate(absl::Span<const int> candidates, int i, const TensorShape& shape,
                                  Tensor** out);
   absl::Status ForwardOrAllocate(std::initializer_list<int> candidates, int i,
@@ -118,7 +125,7 @@ class KernelContext {
   ResourceManager& resources() const { return *step_->resources; }
   // Calls `f(begin, end)` over [0, total) in shards, some on other threads, and waits for all.
   // `cost` is roughly nanoseconds an element; small work runs in the caller as one call.
-  void ParallelFor(int64_t total, double cost, const std::function<void(int64_t, int64_t)>& f);
+  void ParallelFor(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f);
 
   // Frame and iteration of the call, for names that differ by iteration; 0 outside loops.
   uint64_t frame_id = 0;
@@ -126,13 +133,18 @@ class KernelContext {
   bool is_input_dead = false;  // Send only
 
  private:
+  // Only the first 64 inputs can be taken over: longer lists are rare, and summed into the first.
+  bool IsMovable(int i) const { return i < 64 && ((movable_ >> i) & 1) != 0; }
+  Value& CopyOfInput(int i);
+
   const StepContext* step_;
   const Node* node_;
-  Kernel* kernel_;
-  Value* inputs_;
+  Value* const* inputs_;
   Value* outputs_;
+  uint64_t movable_;
   int num_inputs_;
   int num_outputs_;
+  std::unique_ptr<Value[]> copies_;  // of inputs, made by input_value
 };
 
 }  // namespace sluice

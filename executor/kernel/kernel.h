@@ -4,13 +4,15 @@
 // change the object without a lock. It never blocks a thread: an op that has to wait (queue,
 // accumulator, Recv) is an AsyncKernel, which stores its callback and returns.
 //
-//   class ReluKernel : public Kernel { … };                       // a class where there is state
-//   template <typename T> absl::Status Relu(KernelContext& c);     // else a function
-//   KERNELS(Relu, "T", FunctionKernel<Relu>, RealList);
+//   class ReluKernel : public Kernel { … };                     // a class where there is state
+//   KERNEL(Relu, ReluKernel);
+//   template <typename T> absl::Status Relu(KernelContext& c);  // else a function
+//   FUNCTION_KERNELS(Relu, "T", Relu, RealList);
 #ifndef SLUICE_EXECUTOR_KERNEL_KERNEL_H_
 #define SLUICE_EXECUTOR_KERNEL_KERNEL_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -104,9 +106,10 @@ class KernelRegistry {
  public:
   static KernelRegistry& Global();
   void Add(KernelDef def);
-  // NOT_FOUND: "No kernel was registered to support Op …", listing what there is.
+  // NOT_FOUND: "No OpKernel was registered to support Op …", listing what there is.
   absl::StatusOr<const KernelDef*> Find(const Node& node, std::string_view device_type) const;
-  absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init, std::string_view device_type) const;
+  absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init,
+                                               std::string_view device_type) const;
   // All of one op, in order of registration.
   const std::vector<KernelDef>& For(std::string_view op) const;
 
@@ -114,16 +117,23 @@ class KernelRegistry {
   std::map<std::string, std::vector<KernelDef>, std::less<>> kernels_;
 };
 
-// A kernel without state: a function over the context.
+// A kernel without state: a function over the context. KERNEL(Shape, FunctionKernel<ShapeOf,
+// false>)
 using KernelFunction = absl::Status (*)(KernelContext&);
-std::unique_ptr<Kernel> MakeFunctionKernel(KernelFunction function, bool expensive);
+template <KernelFunction kFunction, bool kExpensive = true>
+class FunctionKernel final : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override { return kFunction(context); }
+  bool IsExpensive() const override { return kExpensive; }
+};
 
 struct KernelRegistrar {
   KernelRegistrar(KernelDef def) { KernelRegistry::Global().Add(std::move(def)); }  // NOLINT
 };
 
 namespace kernel_internal {
-// K may be constructible from KernelInit&, or have `static StatusOr<unique_ptr<Kernel>> Make(KernelInit&)`.
+// K may be constructible from KernelInit&, or have `static StatusOr<unique_ptr<Kernel>>
+// Make(KernelInit&)`.
 template <typename K>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(KernelInit& init) {
   if constexpr (requires { K::Make(init); }) {
@@ -137,9 +147,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(KernelInit& init) {
 
 template <template <typename> class K, typename... Ts>
 bool RegisterFor(const char* op, const char* attr, TypeList<Ts...>) {
-  (KernelRegistry::Global().Add({.op = op,
-                                 .constraints = {{attr, TypeSet(kDataTypeOf<Ts>)}},
-                                 .make = &MakeKernel<K<Ts>>}),
+  (KernelRegistry::Global().Add(
+       {.op = op, .constraints = {{attr, TypeSet(kDataTypeOf<Ts>)}}, .make = &MakeKernel<K<Ts>>}),
    ...);
   return true;
 }
@@ -149,17 +158,28 @@ bool RegisterFor(const char* op, const char* attr, TypeList<Ts...>) {
 #define SLUICE_KERNEL_NAME_(line, op) SLUICE_KERNEL_NAME_INNER_(line, op)
 
 // KERNEL(NoOp, NoOpKernel): one class for all types.
-// KERNEL(Cast, CastKernel, {"SrcT", RealTypes()}, …): where the named attributes are of these types.
-#define KERNEL(op_name, kernel_class, ...)                                                      \
-  static const ::sluice::KernelRegistrar SLUICE_KERNEL_NAME_(__COUNTER__, op_name)(             \
-      ::sluice::KernelDef{.op = #op_name,                                                       \
-                          .constraints = {__VA_ARGS__},                                         \
+// KERNEL(Cast, CastKernel, {"SrcT", RealTypes()}, …): where the named attributes are of these
+// types.
+#define KERNEL(op_name, kernel_class, ...)                                          \
+  static const ::sluice::KernelRegistrar SLUICE_KERNEL_NAME_(__COUNTER__, op_name)( \
+      ::sluice::KernelDef{.op = #op_name,                                           \
+                          .constraints = {__VA_ARGS__},                             \
                           .make = &::sluice::kernel_internal::MakeKernel<kernel_class>})
 
-// KERNELS(Relu, "T", ReluKernel, RealList): the class template ReluKernel<T> for each T of the list.
-#define KERNELS(op_name, attr, kernel_template, ...)                        \
-  static const bool SLUICE_KERNEL_NAME_(__COUNTER__, op_name) =             \
-      ::sluice::kernel_internal::RegisterFor<kernel_template>(#op_name, attr, __VA_ARGS__ {})
+// KERNELS(Relu, "T", ReluKernel, RealList): the class template ReluKernel<T> for each T of the
+// list.
+#define KERNELS(op_name, attr, kernel_template, ...)            \
+  static const bool SLUICE_KERNEL_NAME_(__COUNTER__, op_name) = \
+      ::sluice::kernel_internal::RegisterFor<kernel_template>(#op_name, attr, __VA_ARGS__{})
+
+// FUNCTION_KERNELS(Relu, "T", Relu, RealList): the function template Relu<T> for each T of the
+// list.
+#define FUNCTION_KERNELS(op_name, attr, function_template, ...) \
+  SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, __COUNTER__, __VA_ARGS__)
+#define SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, line, ...)                  \
+  template <typename T>                                                                        \
+  using SLUICE_KERNEL_NAME_(line, function) = ::sluice::FunctionKernel<&function_template<T>>; \
+  KERNELS(op_name, attr, SLUICE_KERNEL_NAME_(line, function), __VA_ARGS__)
 
 }  // namespace sluice
 

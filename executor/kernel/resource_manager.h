@@ -55,12 +55,12 @@ class ResourceManager {
   absl::StatusOr<std::shared_ptr<T>> LookupOrCreate(
       std::string_view container, std::string_view name,
       const std::function<absl::StatusOr<std::shared_ptr<T>>()>& make) {
-    auto found = LookupOrCreateAny(
-        container, name, typeid(T), [&]() -> absl::StatusOr<std::shared_ptr<Resource>> {
-          absl::StatusOr<std::shared_ptr<T>> made = make();
-          if (!made.ok()) return made.status();
-          return std::shared_ptr<Resource>(*std::move(made));
-        });
+    auto found = LookupOrCreateAny(container, name, typeid(T),
+                                   [&]() -> absl::StatusOr<std::shared_ptr<Resource>> {
+                                     absl::StatusOr<std::shared_ptr<T>> made = make();
+                                     if (!made.ok()) return made.status();
+                                     return std::shared_ptr<Resource>(*std::move(made));
+                                   });
     if (!found.ok()) return found.status();
     return std::static_pointer_cast<T>(*std::move(found));
   }

@@ -105,6 +105,16 @@ class Tensor {
     return buffer_ && buffer_.get() == o.buffer_.get();
   }
   const BufferRef& buffer() const { return buffer_; }
+  // Gives up the buffer. The object may be assigned to again; its elements may still be read while
+  // the result lives.
+  BufferRef ReleaseBuffer() { return std::move(buffer_); }
+  // *this = Tensor(dtype, shape, buffer), cheaper where the shape stays the same.
+  void Reset(DataType dtype, const TensorShape& shape, BufferRef buffer) {
+    dtype_ = dtype;
+    buffer_ = std::move(buffer);
+    data_ = buffer_ ? buffer_->data() : nullptr;
+    if (!(shape_ == shape)) shape_ = shape;
+  }
 
   // "Tensor<float, [2,3]: 1 2 3 4 5 6>", shortened after `max_values`.
   std::string ToString(int max_values = 10) const;

@@ -1,0 +1,70 @@
+// Threads that run closures, and loops shared between them and the caller.
+//
+// Thread safety: all methods may be called from any thread, those of the pool included.
+// Blocking: ParallelFor returns when the whole range is done; the caller works on it too, and needs
+// no other thread to make progress, so a pool of one thread, or a pool that is busy, never blocks
+// it. Closures given to Schedule should not block.
+// The destructor runs what was scheduled, and joins.
+#ifndef SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
+#define SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+
+namespace sluice {
+
+class ThreadPool {
+ public:
+  using RangeFunction = absl::FunctionRef<void(int64_t, int64_t)>;
+
+  // `name` is what debuggers show. Without threads, Schedule runs in the caller.
+  ThreadPool(std::string name, int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int num_threads() const { return static_cast<int>(threads_.size()); }
+
+  void Schedule(std::function<void()> closure);
+
+  // Calls `f(begin, end)` over [0, total) in blocks. `cost_ns` is the time of one element: what
+  // takes less than it costs to wake a thread runs in the caller, in one call.
+  void ParallelFor(int64_t total, double cost_ns, RangeFunction f);
+
+ private:
+  // A ParallelFor under way; lives on its caller's stack.
+  struct Loop {
+    RangeFunction f;
+    int64_t total;
+    int64_t block;
+    std::atomic<int64_t> next{0};
+    std::atomic<int> helpers{0};  // threads inside RunBlocks; raised under mutex_
+  };
+  static void RunBlocks(Loop& loop);
+  void Work();
+  // The next loop with blocks left, joined; null if there is none. With mutex_ held.
+  Loop* JoinLoop();
+  bool HasLoop() const;
+
+  const std::string name_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> closures_;  // guarded by mutex_
+  std::vector<Loop*> loops_;                    // guarded by mutex_
+  int sleeping_ = 0;                            // guarded by mutex_
+  bool stopping_ = false;                       // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_

@@ -1,0 +1,60 @@
+#include "executor/kernel/context.h"
+
+#include "executor/device/thread_pool.h"
+#include "graph/ir/graph.h"
+#include "graph/strings.h"
+
+namespace sluice {
+
+const std::string& KernelContext::name() const { return node_->name(); }
+
+DataType KernelContext::output_dtype(int i) const { return BaseType(node_->output_type(i)); }
+
+absl::Status KernelContext::AllocateOutput(int i, const TensorShape& shape, Tensor** out) {
+  const DataType dtype = output_dtype(i);
+  Buffer* buffer = Buffer::New(*step_->allocator, dtype, shape.num_elements());
+  if (buffer == nullptr) [[unlikely]] {
+    return Tensor::Allocate(*step_->allocator, dtype, shape).status();  // the message
+  }
+  outputs_[i].tensor.Reset(dtype, shape, BufferRef(buffer));
+  *out = &outputs_[i].tensor;
+  return absl::OkStatus();
+}
+
+absl::Status KernelContext::ForwardOrAllocate(absl::Span<const int> candidates, int i,
+                                              const TensorShape& shape, Tensor** out) {
+  const DataType dtype = output_dtype(i);
+  const size_t size = DataTypeSize(dtype);
+  for (int c : candidates) {
+    if (!IsMovable(c) || inputs_[c]->ref != nullptr) continue;
+    Tensor& input = inputs_[c]->tensor;
+    // Buffers of objects are not forwarded to other types: their elements have destructors.
+    if (!(input.dtype() == dtype || (size != 0 && DataTypeSize(input.dtype()) == size)) ||
+        input.num_elements() != shape.num_elements() || !input.BufferIsUnique() ||
+        input.raw() != input.buffer()->data() || input.bytes() != input.buffer()->bytes()) {
+      continue;
+    }
+    outputs_[i].tensor.Reset(dtype, shape, input.ReleaseBuffer());
+    *out = &outputs_[i].tensor;
+    return absl::OkStatus();
+  }
+  return AllocateOutput(i, shape, out);
+}
+
+void KernelContext::ParallelFor(int64_t total, double cost,
+                                absl::FunctionRef<void(int64_t, int64_t)> f) {
+  if (total <= 0) return;
+  if (step_->intra_op == nullptr) {
+    f(0, total);
+  } else {
+    step_->intra_op->ParallelFor(total, cost, f);
+  }
+}
+
+Value& KernelContext::CopyOfInput(int i) {
+  if (copies_ == nullptr) copies_ = std::make_unique<Value[]>(num_inputs_);
+  copies_[i] = *inputs_[i];
+  return copies_[i];
+}
+
+}  // namespace sluice

@@ -1,0 +1,64 @@
+#include "executor/step/stalls.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "graph/strings.h"
+
+namespace sluice {
+
+Stalls& Stalls::Global() {
+  static Stalls* stalls = new Stalls;
+  return *stalls;
+}
+
+Stalls::Entry Stalls::Open(Stall stall) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Entry entry = next_++;
+  waiting_.emplace(entry, Waiting{std::move(stall), std::chrono::steady_clock::now()});
+  return entry;
+}
+
+void Stalls::Close(Entry entry) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  auto it = waiting_.find(entry);
+  if (it == waiting_.end()) return;
+  read_.wait(lock, [&] { return it->second.readers == 0; });
+  waiting_.erase(it);
+}
+
+std::vector<Stalls::Report> Stalls::Describe(int64_t step_id) {
+  std::vector<std::pair<Waiting*, Report>> read;
+  const auto now = std::chrono::steady_clock::now();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (auto& [entry, w] : waiting_) {  // ascending: the longest wait first
+      if (step_id != 0 && w.stall.step_id != step_id) continue;
+      ++w.readers;
+      read.emplace_back(&w, Report{w.stall.step_id, w.stall.node, w.stall.op, w.stall.resource, "",
+                                   std::chrono::duration<double>(now - w.since).count()});
+    }
+  }
+  std::vector<Report> reports;
+  for (auto& [w, report] : read) {
+    if (w->stall.describe) report.state = w->stall.describe();
+    reports.push_back(std::move(report));
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& [w, report] : read) --w->readers;
+  read_.notify_all();
+  return reports;
+}
+
+std::string Stalls::ToString(int64_t step_id) {
+  std::string text;
+  for (const Report& r : Describe(step_id)) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof(seconds), "%.1f s", r.seconds);
+    StrAppend(&text, "'", r.node, "' (", r.op, ") has waited ", seconds, " for ", r.resource,
+              r.state.empty() ? "" : ": ", r.state, "\n");
+  }
+  return text;
+}
+
+}  // namespace sluice
