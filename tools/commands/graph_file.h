@@ -1,0 +1,23 @@
+// Graph files given on the command line.
+#ifndef SLUICE_TOOLS_COMMANDS_GRAPH_FILE_H_
+#define SLUICE_TOOLS_COMMANDS_GRAPH_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "graph/format/meta_graph.h"
+
+namespace sluice {
+
+struct GraphFile {
+  int64_t bytes = 0;
+  pb::MetaGraphDef meta;  // only graph_def is set where the file is a GraphDef
+};
+
+// A GraphDef or MetaGraphDef, binary or text. NOT_FOUND where `path` cannot be read;
+// INVALID_ARGUMENT where it is neither.
+absl::StatusOr<GraphFile> ReadGraphFile(const std::string& path);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TOOLS_COMMANDS_GRAPH_FILE_H_

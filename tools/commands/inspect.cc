@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "fmt/format.h"
+#include "graph/format/graph_def.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "tools/commands/command.h"
+#include "tools/commands/graph_file.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kNamesMax = 20;  // of inputs, outputs and ops that are listed
+
+using Counts = std::map<std::string, int>;
+
+// What can be counted in a GraphDef, however wrong it is.
+struct Census {
+  int64_t edges = 0;
+  int64_t control_edges = 0;
+  int64_t constants = 0;
+  int64_t constant_bytes = 0;
+  Counts ops;
+  Counts devices;
+  std::vector<const pb::NodeDef*> inputs;   // placeholders
+  std::vector<const pb::NodeDef*> outputs;  // what no other node uses
+};
+
+void CountInputs(const pb::NodeDef& node, Census& census, std::set<std::string>& used) {
+  for (const std::string& input : node.input()) {
+    const bool is_control = !input.empty() && input[0] == '^';
+    ++(is_control ? census.control_edges : census.edges);
+    used.insert(is_control ? input.substr(1) : input.substr(0, input.find(':')));
+  }
+}
+
+Census TakeCensus(const pb::GraphDef& graph) {
+  Census census;
+  std::set<std::string> used;
+  for (const pb::NodeDef& node : graph.node()) {
+    ++census.ops[node.op()];
+    ++census.devices[node.device().empty() ? "any" : node.device()];
+    CountInputs(node, census, used);
+    if (node.op() == "Const") {
+      ++census.constants;
+      const auto value = node.attr().find("value");
+      if (value != node.attr().end()) census.constant_bytes += value->second.ByteSizeLong();
+    }
+    if (node.op() == "Placeholder" || node.op() == "PlaceholderWithDefault") {
+      census.inputs.push_back(&node);
+    }
+  }
+  for (const pb::NodeDef& node : graph.node()) {
+    if (!used.contains(node.name())) census.outputs.push_back(&node);
+  }
+  return census;
+}
+
+std::string MostFirst(const Counts& counts) {
+  std::vector<std::pair<std::string, int>> rows(counts.begin(), counts.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> words;
+  for (const auto& [name, count] : rows) words.push_back(StrCat(name, " ", count));
+  if (words.size() > kNamesMax) {
+    const size_t more = words.size() - kNamesMax;
+    words.resize(kNamesMax);
+    words.push_back(StrCat("and ", more, " more"));
+  }
+  return absl::StrJoin(words, ", ");
+}
+
+// "x (Placeholder) float [?,3]"; the types are known where `graph` could be made.
+std::string Describe(const pb::NodeDef& def, const Graph* graph) {
+  std::string text = StrCat(def.name(), " (", def.op(), ")");
+  const Node* node = graph == nullptr ? nullptr : graph->Find(def.name());
+  for (int i = 0; node != nullptr && i < node->num_outputs(); ++i) {
+    StrAppend(&text, i > 0 ? ", " : " ", DataTypeName(node->output_type(i)), " ",
+              node->output_shape(i).ToString());
+  }
+  return text;
+}
+
+void Print(std::string_view label, std::string_view text) { fmt::print("{:<12}{}\n", label, text); }
+
+void PrintNodes(std::string_view label, const std::vector<const pb::NodeDef*>& nodes,
+                const Graph* graph) {
+  if (nodes.empty()) Print(label, "none");
+  for (size_t i = 0; i < nodes.size() && i < kNamesMax; ++i) {
+    Print(i == 0 ? label : "", Describe(*nodes[i], graph));
+  }
+  if (nodes.size() > kNamesMax) Print("", StrCat("and ", nodes.size() - kNamesMax, " more"));
+}
+
+// Variables with what their shapes say; nothing where the graph could not be made.
+void PrintVariables(const Graph* graph) {
+  static const std::set<std::string, std::less<>> kOps = {"Variable", "VariableV2", "VarHandleOp"};
+  int64_t count = 0, bytes = 0, unknown = 0;
+  for (const Node* node : graph == nullptr ? std::vector<Node*>() : graph->nodes()) {
+    if (!kOps.contains(node->op())) continue;
+    ++count;
+    const auto* shape = node->FindAttr<PartialShape>("shape");
+    const auto* dtype = node->FindAttr<DataType>("dtype");
+    const bool known = shape != nullptr && dtype != nullptr && shape->IsFullyDefined();
+    known ? bytes += shape->num_elements() * static_cast<int64_t>(DataTypeSize(*dtype)) : ++unknown;
+  }
+  if (graph == nullptr) return;
+  Print("variables", unknown == 0
+                         ? StrCat(count, ", ", bytes, " bytes")
+                         : StrCat(count, ", ", bytes, " bytes and ", unknown, " of unknown size"));
+}
+
+void PrintMeta(const pb::MetaGraphDef& meta) {
+  std::map<std::string, int> collections;
+  for (const auto& [name, collection] : meta.collection_def()) {
+    collections[name] = collection.node_list().value_size() + collection.bytes_list().value_size() +
+                        collection.int64_list().value_size() +
+                        collection.float_list().value_size() + collection.any_list().value_size();
+  }
+  if (!collections.empty()) Print("collections", MostFirst(collections));
+  for (const auto& [name, signature] : meta.signature_def()) {
+    std::vector<std::string> inputs, outputs;
+    for (const auto& [key, tensor] : signature.inputs()) inputs.push_back(tensor.name());
+    for (const auto& [key, tensor] : signature.outputs()) outputs.push_back(tensor.name());
+    std::sort(inputs.begin(), inputs.end());
+    std::sort(outputs.begin(), outputs.end());
+    Print("signature",
+          StrCat(name, ": ", absl::StrJoin(inputs, ", "), " -> ", absl::StrJoin(outputs, ", ")));
+  }
+}
+
+}  // namespace
+
+absl::Status InspectCommand(const Arguments& arguments) {
+  if (arguments.size() != 1) {
+    return InvalidArgument("'inspect' takes one graph file, got ", arguments.size(), " arguments");
+  }
+  SLUICE_ASSIGN_OR_RETURN(const GraphFile file, ReadGraphFile(arguments[0]));
+  const pb::GraphDef& def = file.meta.graph_def();
+  const Census census = TakeCensus(def);
+  Graph graph;
+  const absl::Status problem = ImportGraphDef(def, graph).status();
+  const Graph* made = problem.ok() ? &graph : nullptr;
+
+  Print("file", StrCat(arguments[0], ", ", file.bytes, " bytes"));
+  Print("versions", StrCat("producer ", def.versions().producer(), ", min_consumer ",
+                           def.versions().min_consumer()));
+  Print("nodes", StrCat(def.node_size()));
+  Print("edges", StrCat(census.edges, " data, ", census.control_edges, " control"));
+  Print("functions", StrCat(def.library().function_size()));
+  Print("constants", StrCat(census.constants, ", ", census.constant_bytes, " bytes"));
+  PrintVariables(made);
+  Print("devices", MostFirst(census.devices));
+  Print("ops", MostFirst(census.ops));
+  PrintNodes("inputs", census.inputs, made);
+  PrintNodes("outputs", census.outputs, made);
+  PrintMeta(file.meta);
+  Print("problem", problem.ok() ? "none" : problem.ToString());
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

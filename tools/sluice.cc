@@ -1,0 +1,68 @@
+// sluice: looks at graphs and ops, and runs graphs, from the command line.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/flags/usage_config.h"
+#include "absl/strings/match.h"
+#include "tools/commands/command.h"
+
+namespace sluice {
+namespace {
+
+constexpr char kUsage[] = R"(looks at graphs and ops, and runs graphs.
+
+  sluice ops [--json]
+      Lists the ops: inputs, attributes, types with a kernel, whether there is a gradient. With --json a row is
+      {"op": …, "inputs": [names], "attrs": [names], "kernels": [dtypes], "gradient": true|false}. "kernels" is ["*"]
+      where the kernel takes whatever the op's declaration allows and that is no choice of types.
+
+  sluice inspect GRAPH
+      Sizes, devices, ops, inputs, outputs, and the first problem of a graph.
+
+  sluice run GRAPH [--feeds F.npz] [--fetches a:0,b:0] [--targets op,…] [--init op,…] [--steps N] [--out O.npz]
+      Runs the ops of --init once, in one step without feeds; then N steps that fetch and run the targets. The keys of
+      F.npz are tensor names; an array under "x:0#steps" has one more dimension in front, of N, and step i gets row i.
+      O.npz has the last step's result under the name of each fetch, and with --steps the results of all steps, stacked,
+      under "<fetch>#steps" where their shapes are equal.
+      Strings are NumPy's 'S' or 'U' (written as 'S'); bfloat16 is read from and written as float32.
+
+GRAPH is a GraphDef or MetaGraphDef, binary or text; the kind is seen from the content.)";
+
+struct Command {
+  const char* name;
+  absl::Status (*run)(const Arguments&);
+};
+constexpr Command kCommands[] = {
+    {"inspect", InspectCommand}, {"ops", OpsCommand}, {"run", RunCommand}};
+
+int Main(const Arguments& words) {
+  const auto* command =
+      std::find_if(std::begin(kCommands), std::end(kCommands),
+                   [&words](const Command& c) { return words.size() > 1 && words[1] == c.name; });
+  if (command == std::end(kCommands)) {
+    std::fprintf(stderr, "sluice %s\n", kUsage);
+    return 2;
+  }
+  const absl::Status status = command->run(Arguments(words.begin() + 2, words.end()));
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "sluice %s: %s\n", command->name, status.ToString().c_str());
+  return 1;
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(sluice::kUsage);
+  absl::FlagsUsageConfig config;
+  config.contains_help_flags = [](absl::string_view file) {
+    return absl::StrContains(file, "tools/commands/");
+  };
+  absl::SetFlagsUsageConfig(config);
+  const std::vector<char*> words = absl::ParseCommandLine(argc, argv);
+  return sluice::Main(sluice::Arguments(words.begin(), words.end()));
+}
