@@ -1,0 +1,19 @@
+#include "executor/passes/passes.h"
+
+#include "executor/passes/common_subexpressions.h"
+#include "executor/passes/fold_constants.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+absl::Status RunPasses(Graph& graph, const PassOptions& options) {
+  if (!options.disabled.contains("fold_constants")) {
+    SLUICE_RETURN_IF_ERROR(FoldConstants(graph, options).status());
+  }
+  if (!options.disabled.contains("common_subexpressions")) {
+    SLUICE_RETURN_IF_ERROR(MergeCommonSubexpressions(graph, options).status());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

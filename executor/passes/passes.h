@@ -1,0 +1,29 @@
+// The rewrites that a pruned graph goes through before it is planned, in their order.
+#ifndef SLUICE_EXECUTOR_PASSES_PASSES_H_
+#define SLUICE_EXECUTOR_PASSES_PASSES_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+struct PassOptions {
+  // Names of nodes that are fed, fetched or run for their effect: they stay, under their names.
+  std::set<std::string> keep;
+  // Passes that are not run: "fold_constants", "common_subexpressions".
+  std::set<std::string> disabled;
+  // A folded constant is at most this large.
+  int64_t max_constant_bytes = 10 << 20;
+};
+
+// Every pass leaves the results of the kept nodes as they are, never runs or removes a stateful
+// node, and takes time linear in the graph. An error is a defect of a pass, not of the graph.
+absl::Status RunPasses(Graph& graph, const PassOptions& options);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_PASSES_PASSES_H_

@@ -1,0 +1,141 @@
+#include "executor/passes/passes.h"
+
+#include "executor/kernel/context.h"
+#include "executor/passes/common_subexpressions.h"
+#include "executor/passes/fold_constants.h"
+#include "graph/build/node_builder.h"
+#include "graph/infer/shape_context.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+// The few ops that the passes are tried on; the names of Const, Shape and Switch matter.
+OP(Const, "A constant.")
+    .Output("output", "dtype")
+    .Attr("value", TensorAttr())
+    .Attr("dtype", TypeAttr())
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<Tensor>("value").shape()); });
+OP(Shape, "Sizes.")
+    .Input("input", "T")
+    .Output("output", DT_INT32)
+    .Attr("T", TypeAttr())
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, {c.input(0).rank()}); });
+OP(Placeholder, "Fed.")
+    .Output("output", DT_FLOAT)
+    .Attr("shape", ShapeAttr(PartialShape()))
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
+OP(Switch, "Branches.")
+    .Input("data", DT_FLOAT)
+    .Input("pred", DT_FLOAT)
+    .Output("output_false", DT_FLOAT)
+    .Output("output_true", DT_FLOAT)
+    .Shape(UnknownOutputs());
+OP(PassAdd, "Sum.")
+    .Input("x", DT_FLOAT)
+    .Input("y", DT_FLOAT)
+    .Output("z", DT_FLOAT)
+    .Shape(BroadcastBinary());
+OP(PassRandom, "Stateful.")
+    .Input("x", DT_FLOAT)
+    .Output("y", DT_FLOAT)
+    .Stateful()
+    .Shape(SameAsInput(0));
+OP(PassFails, "Its kernel fails.").Input("x", DT_FLOAT).Output("y", DT_FLOAT).Shape(SameAsInput(0));
+
+class AddKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+    out->scalar<float>() = c.input(0).scalar<float>() + c.input(1).scalar<float>();
+    return absl::OkStatus();
+  }
+};
+class FailingKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext&) override { return absl::InternalError("no"); }
+};
+KERNEL(PassAdd, AddKernel);
+KERNEL(PassRandom, AddKernel);
+KERNEL(PassFails, FailingKernel);
+
+class PassesTest : public ::testing::Test {
+ protected:
+  Output Scalar(float v) {
+    return NodeBuilder(&g_, "Const", At::current())
+        .Attr("value", Tensor::Scalar(v))
+        .Attr("dtype", DT_FLOAT)
+        .Finish();
+  }
+  Output Placeholder(PartialShape shape) {
+    return NodeBuilder(&g_, "Placeholder", At::current()).Attr("shape", shape).Finish();
+  }
+  Output Call(std::string_view op, const OutputList& inputs, std::string_view name = "") {
+    NodeBuilder b(&g_, op, At::current());
+    b.Name(name);
+    for (const Output& in : inputs) b.Input(in);
+    return b.Finish();
+  }
+  Graph g_;
+};
+
+TEST_F(PassesTest, ChainsOfConstantsBecomeOne) {
+  Output sum = Call("PassAdd", {Scalar(1), Call("PassAdd", {Scalar(2), Scalar(3)})});
+  Output y = Call("PassAdd", {Placeholder({}), sum}, "y");
+  EXPECT_EQ(*FoldConstants(g_, {.keep = {"y"}}), 2);
+  ASSERT_EQ(y.node->input(1).node->op(), "Const");
+  EXPECT_EQ(y.node->input(1).node->FindAttr<Tensor>("value")->scalar<float>(), 6);
+}
+
+TEST_F(PassesTest, WhatIsKeptStatefulOrFailingIsLeftForTheStep) {
+  Call("PassAdd", {Scalar(1), Scalar(2)}, "fetched");
+  Call("PassRandom", {Scalar(1)}, "random");
+  Call("PassFails", {Scalar(1)}, "fails");
+  EXPECT_EQ(*FoldConstants(g_, {.keep = {"fetched"}}), 0);
+  EXPECT_NE(g_.Find("fails"), nullptr);
+}
+
+TEST_F(PassesTest, ShapesThatAreKnownAreConstants) {
+  Output shape = Call("Shape", {Placeholder({2, 3})});
+  Output unknown = Call("Shape", {Placeholder({-1, 3})});
+  Output use = NodeBuilder(&g_, "Shape", At::current()).Name("use").Input(shape).Finish();
+  Output use2 = NodeBuilder(&g_, "Shape", At::current()).Name("use2").Input(unknown).Finish();
+  EXPECT_EQ(*FoldConstants(g_, {.keep = {"use", "use2"}}), 1);
+  EXPECT_EQ(use.node->input(0).node->op(), "Const");
+  EXPECT_EQ(use2.node->input(0).node->op(), "Shape");
+}
+
+// A Merge takes whichever branch is alive: a constant in the dead one must stay dead.
+TEST_F(PassesTest, ConstantsInsideABranchStayThere) {
+  Node* branch = Call("Switch", {Placeholder({}), Placeholder({})}).node;
+  ControlDependencies inside(g_, {branch});
+  Output one = Scalar(1);
+  Call("PassAdd", {one, one}, "sum");
+  EXPECT_EQ(*FoldConstants(g_, {}), 0);
+  EXPECT_NE(g_.Find("sum"), nullptr);
+}
+
+TEST_F(PassesTest, EqualNodesMergeAndStatefulOnesDoNot) {
+  Output x = Placeholder({});
+  Output a = Call("PassAdd", {x, Scalar(1)});
+  Output b = Call("PassAdd", {x, Scalar(1)});
+  Output c = Call("PassAdd", {x, Scalar(2)});
+  Call("PassRandom", {x});
+  Call("PassRandom", {x});
+  Output out = Call("PassAdd", {a, b}, "out");
+  Call("PassAdd", {b, c}, "out2");
+  EXPECT_EQ(*MergeCommonSubexpressions(g_, {.keep = {"out", "out2"}}), 2);
+  EXPECT_EQ(out.node->input(0), out.node->input(1));
+  EXPECT_NE(g_.Find("PassRandom_1"), nullptr);
+}
+
+TEST_F(PassesTest, PassesCanBeSwitchedOff) {
+  Call("PassAdd", {Scalar(1), Scalar(1)});
+  const int before = g_.num_nodes();
+  ASSERT_TRUE(RunPasses(g_, {.disabled = {"fold_constants", "common_subexpressions"}}).ok());
+  EXPECT_EQ(g_.num_nodes(), before);
+}
+
+}  // namespace
+}  // namespace sluice
