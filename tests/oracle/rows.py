@@ -1,0 +1,116 @@
+"""Runs rows in a pool of processes, each with TensorFlow and a case_runner of its own."""
+
+import glob
+import multiprocessing
+import multiprocessing.connection
+import os
+import runpy
+import time
+import traceback
+
+import numpy
+
+from tests.oracle import compare
+from tests.oracle import expand
+from tests.oracle import sluice_side
+from tests.oracle import tensorflow_side
+
+
+def load(family):
+    """Rows of a family (or of all: "*"), in order of file and place."""
+    rows = []
+    for path in sorted(glob.glob("tests/oracle/cases/%s_*.py" % family)):
+        rows += [(os.path.basename(path)[:-3], row) for row in runpy.run_path(path)["ROWS"]]
+    return rows
+
+
+def numeric_for(cases):
+    """Which gradients get a numeric check: the most precise types that the row has."""
+    types = {x.dtype for case in cases for g in case.builder.gradients_wanted for x in g.xs + g.ys}
+    best = {"double", "complex128"} & types or {"float"}
+    return lambda case, wanted: all(t.dtype in best for t in wanted.xs + wanted.ys)
+
+
+def drop_gradients_without_reference(row, cases):
+    if row.build is None and not tensorflow_side.has_gradient(row.op):
+        for case in cases:
+            case.builder.gradients_wanted = []
+
+
+def check(row, runner):
+    """[(case id, [complaint])] of a row."""
+    cases = expand.expand(row)
+    drop_gradients_without_reference(row, cases)
+    random = numpy.random.default_rng(expand.seed(row))
+    joint = [c for c in cases if c.op_node is not None and not c.is_error]
+    apart = [c for c in cases if c.op_node is None or c.is_error]
+    groups = ([joint] if joint else []) + [[c] for c in apart]
+    found = {}
+    for group in groups:
+        theirs = tensorflow_side.evaluate(group, random)
+        ours = sluice_side.evaluate(runner, group, theirs, numeric_for(group)) if runner else theirs
+        for case, our, their in zip(group, ours, theirs):
+            found[id(case)] = compare.complaints(case, our, their)
+    return [(case.id, found[id(case)]) for case in cases]
+
+
+def work(connection):
+    """A worker: takes rows, sends back results."""
+    # Without Sluice, TensorFlow is held against itself: that finds mistakes in rows.
+    runner = None if os.environ.get("SLUICE_ORACLE_WITHOUT_SLUICE") else sluice_side.Runner()
+    while True:
+        index = connection.recv()
+        if index is None:
+            if runner:
+                runner.stop()
+            return
+        row = work.rows[index]
+        started = time.monotonic()
+        try:
+            result = check(row, runner)
+        except Exception:  # pylint: disable=broad-except  # a mistake in a row must not hide the other rows
+            result = [("row", [traceback.format_exc()])]
+        connection.send((index, result, time.monotonic() - started))
+
+
+class Worker:
+    """A forked process with a pipe; `row` is the index that it works on."""
+
+    def __init__(self, context):
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.row = None
+
+    def give(self, row):
+        self.row = row
+        self.connection.send(row)
+
+
+def check_all(rows, jobs=2, report=lambda index, result, seconds: None):
+    """Calls `report` for each row as it ends. A worker that dies (TensorFlow crashed) fails its row only."""
+    work.rows = rows
+    context = multiprocessing.get_context("fork")
+    pending = list(range(len(rows)))
+    workers = [Worker(context) for _ in range(min(jobs, len(rows)))]
+    for worker in workers:
+        worker.give(pending.pop(0))
+    while any(w.row is not None for w in workers):
+        busy = {w.connection: w for w in workers if w.row is not None}
+        for connection in multiprocessing.connection.wait(list(busy)):
+            worker = busy[connection]
+            try:
+                report(*connection.recv())
+            except EOFError:
+                worker.process.join()
+                report(worker.row, [("row", ["the process of TensorFlow died: exit code %s" % worker.process.exitcode])], 0)
+                workers.remove(worker)
+                worker = Worker(context)
+                workers.append(worker)
+            worker.row = None
+            if pending:
+                worker.give(pending.pop(0))
+    for worker in workers:
+        worker.connection.send(None)
+        worker.process.join()
