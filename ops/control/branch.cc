@@ -1,0 +1,73 @@
+// Ops that choose between branches: deadness comes from Switch and ends at Merge.
+
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+absl::Status SwitchShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+  if (const HandleData* handle = c.InputHandle(0)) {
+    c.SetOutputHandle(0, *handle);
+    c.SetOutputHandle(1, *handle);
+  }
+  return c.SetOutputs(c.input(0));
+}
+
+// Known is what all inputs agree on: any of them may be the one that is taken.
+absl::Status MergeShape(ShapeContext& c) {
+  PartialShape merged = c.input(0);
+  for (int i = 1; i < c.num_inputs() && merged.rank_known(); ++i) {
+    const PartialShape& other = c.input(i);
+    if (other.rank() != merged.rank()) {
+      merged = PartialShape::UnknownRank();
+      break;
+    }
+    for (int d = 0; d < merged.rank(); ++d) {
+      if (merged.dim(d) != other.dim(d)) merged.set_dim(d, PartialShape::kUnknown);
+    }
+  }
+  if (const HandleData* handle = c.InputHandle(0)) c.SetOutputHandle(0, *handle);
+  SLUICE_RETURN_IF_ERROR(c.SetOutput(0, std::move(merged)));
+  return c.SetOutput(1, PartialShape::Scalar());
+}
+
+OP(Merge,
+   "Passes on the first of `inputs` that arrives alive; the rest is ignored. Dead if all inputs are."
+   " `value_index` is the position of the one taken.")
+    .Input("inputs", "N*T")
+    .Output("output", "T")
+    .Output("value_index", DT_INT32)
+    .Attr("T", TypeAttr())
+    .Attr("N", IntAttr().Min(1))
+    .Shape(MergeShape);
+
+OP(RefMerge, "Merge of references to variables.")
+    .RefInput("inputs", "N*T")
+    .RefOutput("output", "T")
+    .Output("value_index", DT_INT32)
+    .Attr("T", TypeAttr())
+    .Attr("N", IntAttr().Min(1))
+    .Shape(MergeShape);
+
+OP(RefSwitch, "Switch of a reference to a variable.")
+    .RefInput("data", "T")
+    .Input("pred", DT_BOOL)
+    .RefOutput("output_false", "T")
+    .RefOutput("output_true", "T")
+    .Attr("T", TypeAttr())
+    .AllowsUninitializedInput()
+    .Shape(SwitchShape);
+
+OP(Switch,
+   "Passes `data` to `output_true` if the scalar `pred` holds, else to `output_false`; the other"
+   " output is dead, and so is all that needs it, up to a Merge.")
+    .Input("data", "T")
+    .Input("pred", DT_BOOL)
+    .Output("output_false", "T")
+    .Output("output_true", "T")
+    .Attr("T", TypeAttr())
+    .Shape(SwitchShape);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,56 @@
+#include "executor/kernel/context.h"
+
+namespace sluice {
+namespace {
+
+bool Predicate(const Tensor& t) { return t.scalar<bool>(); }
+
+class SwitchKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& pred = c.input(1);
+    if (!pred.shape().IsScalar()) {
+      return InvalidArgument("The second input must be a scalar, but it has shape ",
+                             pred.shape().ToString());
+    }
+    const int taken = Predicate(pred) ? 1 : 0;
+    c.output_value(taken) = std::move(c.input_value(0));
+    c.set_output_dead(1 - taken);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+class MergeKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    // The executor marks the inputs that did not arrive as dead.
+    int taken = -1;
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      if (!c.has_input(i)) continue;
+      if (taken >= 0) {
+        return absl::InternalError(StrCat("Merge node '", c.name(), "' has more than one live input"));
+      }
+      taken = i;
+    }
+    if (taken < 0) {  // all dead: the executor passes the deadness on
+      c.set_output_dead(0);
+      c.set_output_dead(1);
+      return absl::OkStatus();
+    }
+    c.output_value(0) = std::move(c.input_value(taken));
+    Tensor* index;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, TensorShape(), &index));
+    index->scalar<int32_t>() = taken;
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+KERNEL(Switch, SwitchKernel);
+KERNEL(RefSwitch, SwitchKernel);
+KERNEL(Merge, MergeKernel);
+KERNEL(RefMerge, MergeKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,138 @@
+// Assignment to variables, whole: by reference and by handle.
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/state/arithmetic.h"
+#include "ops/state/variable_resource.h"
+
+namespace sluice {
+namespace {
+
+// About what a memory-bound pass takes an element.
+constexpr double kAddCost = 0.3;
+
+class AssignKernel : public Kernel {
+ public:
+  explicit AssignKernel(KernelInit& init)
+      : validate_shape_(init.AttrOr<bool>("validate_shape", true)) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const RefInput ref = c.ref_input(0);
+    Tensor& value = c.input_value(1).tensor;
+    {
+      std::lock_guard lock(*ref.mutex);
+      if (validate_shape_ && !(ref.tensor->shape() == value.shape())) {
+        return InvalidArgument(
+            "Assign requires shapes of both tensors to match. lhs shape= ",
+            ref.tensor->shape().ToString(), " rhs shape= ", value.shape().ToString());
+      }
+      SLUICE_RETURN_IF_ERROR(StoreValue(value, ref.tensor, *c.step().allocator));
+    }
+    c.set_output_ref(0, ref.mutex, ref.tensor);
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool validate_shape_;
+};
+
+// variable = variable (op) value. The caller holds the mutex.
+absl::Status UpdateInPlace(KernelContext& c, ArithmeticOp op, Tensor* variable,
+                           const Tensor& value) {
+  SLUICE_RETURN_IF_ERROR(MakeWritable(variable, *c.step().allocator));
+  const ArithmeticRow row = FindArithmetic(op, variable->dtype());
+  if (row == nullptr) {
+    return absl::UnimplementedError(StrCat(c.node().Describe(), ": no arithmetic on ",
+                                           DataTypeName(variable->dtype())));
+  }
+  const size_t size = DataTypeSize(variable->dtype());
+  char* to = static_cast<char*>(variable->raw());
+  const char* from = static_cast<const char*>(value.raw());
+  c.ParallelFor(variable->num_elements(), kAddCost, [=](int64_t begin, int64_t end) {
+    row(to + begin * size, from + begin * size, end - begin);
+  });
+  return absl::OkStatus();
+}
+
+template <ArithmeticOp op>
+class AssignUpdateKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    const RefInput ref = c.ref_input(0);
+    {
+      std::lock_guard lock(*ref.mutex);
+      if (!(ref.tensor->shape() == c.input(1).shape())) {
+        return InvalidArgument("Parameters and update must be the same size");
+      }
+      SLUICE_RETURN_IF_ERROR(UpdateInPlace(c, op, ref.tensor, c.input(1)));
+    }
+    c.set_output_ref(0, ref.mutex, ref.tensor);
+    return absl::OkStatus();
+  }
+};
+
+absl::Status CheckDtype(const Var& variable, DataType dtype) {
+  if (variable.tensor.dtype() == dtype) return absl::OkStatus();
+  return InvalidArgument("Trying to assign variable with wrong dtype. Expected ",
+                         DataTypeName(variable.tensor.dtype()), " got ", DataTypeName(dtype));
+}
+
+class AssignVariableKernel : public Kernel {
+ public:
+  explicit AssignVariableKernel(KernelInit& init)
+      : validate_shape_(init.AttrOr<bool>("validate_shape", false)) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    Tensor& value = c.input_value(1).tensor;
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupOrCreateVariable(c, 0));
+    std::unique_lock lock(variable->mutex);
+    if (variable->is_initialized) {
+      SLUICE_RETURN_IF_ERROR(CheckDtype(*variable, value.dtype()));
+      if (validate_shape_ && !(variable->tensor.shape() == value.shape())) {
+        return InvalidArgument(
+            "Trying to assign to variable with tensor with wrong shape. Expected ",
+            variable->tensor.shape().ToString(), " got ", value.shape().ToString());
+      }
+    }
+    SLUICE_RETURN_IF_ERROR(StoreValue(value, &variable->tensor, *c.step().allocator));
+    variable->is_initialized = true;
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool validate_shape_;
+};
+
+template <ArithmeticOp op>
+class AssignUpdateVariableKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& value = c.input(1);
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
+    std::unique_lock lock(variable->mutex);
+    if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
+    SLUICE_RETURN_IF_ERROR(CheckDtype(*variable, value.dtype()));
+    if (!(variable->tensor.shape() == value.shape())) {
+      return InvalidArgument("Cannot update variable with shape ",
+                             variable->tensor.shape().ToString(), " using a Tensor with shape ",
+                             value.shape().ToString(), ", shapes must be equal.");
+    }
+    return UpdateInPlace(c, op, &variable->tensor, value);
+  }
+};
+
+constexpr TypeSet kArithmetic = RealTypes() | ComplexTypes();
+using AssignAddKernel = AssignUpdateKernel<ArithmeticOp::kAdd>;
+using AssignSubKernel = AssignUpdateKernel<ArithmeticOp::kSub>;
+using AssignAddVariableKernel = AssignUpdateVariableKernel<ArithmeticOp::kAdd>;
+using AssignSubVariableKernel = AssignUpdateVariableKernel<ArithmeticOp::kSub>;
+
+KERNEL(Assign, AssignKernel);
+KERNEL(AssignAdd, AssignAddKernel, {"T", kArithmetic});
+KERNEL(AssignSub, AssignSubKernel, {"T", kArithmetic});
+KERNEL(AssignVariableOp, AssignVariableKernel);
+KERNEL(AssignAddVariableOp, AssignAddVariableKernel, {"dtype", kArithmetic});
+KERNEL(AssignSubVariableOp, AssignSubVariableKernel, {"dtype", kArithmetic});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,33 @@
+// A scalar variable as a counter: what CountUpTo and ResourceCountUpTo share.
+#ifndef SLUICE_OPS_STATE_COUNT_UP_TO_H_
+#define SLUICE_OPS_STATE_COUNT_UP_TO_H_
+
+#include "graph/status.h"
+#include "graph/tensor/tensor.h"
+#include "ops/state/variable_resource.h"
+
+namespace sluice {
+
+template <typename T>
+absl::Status CountUpTyped(Tensor* counter, int64_t limit, Allocator& allocator, Tensor* out) {
+  const T value = counter->scalar<T>();
+  if (value >= limit) return absl::OutOfRangeError(StrCat("Reached limit of ", limit));
+  SLUICE_RETURN_IF_ERROR(MakeWritable(counter, allocator));
+  out->scalar<T>() = value;
+  counter->scalar<T>() = static_cast<T>(value + 1);
+  return absl::OkStatus();
+}
+
+// *out = *counter, then ++*counter; both int32 or int64. The caller holds the variable's mutex.
+// OUT_OF_RANGE at `limit`, and the counter stays.
+inline absl::Status CountUp(Tensor* counter, int64_t limit, Allocator& allocator, Tensor* out) {
+  if (!counter->shape().IsScalar()) {
+    return InvalidArgument("input is not a scalar: ", counter->shape().ToString());
+  }
+  if (counter->dtype() == DT_INT32) return CountUpTyped<int32_t>(counter, limit, allocator, out);
+  return CountUpTyped<int64_t>(counter, limit, allocator, out);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_STATE_COUNT_UP_TO_H_

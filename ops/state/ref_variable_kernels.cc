@@ -1,0 +1,173 @@
+#include <atomic>
+#include <cstring>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/state/count_up_to.h"
+#include "ops/state/variable_resource.h"
+
+namespace sluice {
+namespace {
+
+class VariableKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const PartialShape& shape = init.attr<PartialShape>("shape");
+    const DataType dtype = init.attr<DataType>("dtype");
+    if (!shape.IsFullyDefined()) {
+      return InvalidArgument("Shape ", shape.ToString(), " is not fully defined");
+    }
+    SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
+    SLUICE_ASSIGN_OR_RETURN(
+        std::shared_ptr<RefVar> variable,
+        init.resources().LookupOrCreate<RefVar>(
+            name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<RefVar>> {
+              return std::make_shared<RefVar>(name.name, dtype, shape.AsShape());
+            }));
+    if (variable->dtype() != dtype) {
+      return InvalidArgument(init.node().Describe(), ": expected the type of the variable '",
+                             name.name, "' that exists, ", DataTypeName(variable->dtype()),
+                             ", got ", DataTypeName(dtype));
+    }
+    return std::unique_ptr<Kernel>(new VariableKernel(std::move(variable)));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    c.set_output_ref(0, &variable_->mutex, &variable_->tensor);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  explicit VariableKernel(std::shared_ptr<RefVar> variable) : variable_(std::move(variable)) {}
+  const std::shared_ptr<RefVar> variable_;
+};
+
+class IsVariableInitializedKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    const RefInput ref = c.ref_input(0);
+    std::lock_guard lock(*ref.mutex);
+    out->scalar<bool>() = ref.tensor->IsInitialized();
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+// What TemporaryVariable makes in the step's resources.
+struct TemporaryTensor : Resource {
+  static constexpr const char* kTypeName = "N10tensorflow19TemporaryVariableOp6TmpVarE";
+  explicit TemporaryTensor(std::string n) : name(std::move(n)) {}
+  std::string DebugString() const override { return StrCat("temporary variable '", name, "'"); }
+  const std::string name;
+  std::mutex mutex;
+  Tensor tensor;  // guarded by mutex
+};
+
+std::string StepContainer(const KernelContext& c) {
+  return StrCat("__per_step_", c.step().step_id);
+}
+
+std::string TemporaryName(const KernelContext& c, std::string_view var_name) {
+  return StrCat(var_name, "/frame:", c.frame_id, "/iter:", c.iteration);
+}
+
+class TemporaryVariableKernel : public Kernel {
+ public:
+  explicit TemporaryVariableKernel(KernelInit& init)
+      : shape_(init.attr<PartialShape>("shape")),
+        dtype_(init.attr<DataType>("dtype")),
+        var_name_(init.AttrOr<std::string>("var_name", "")) {
+    if (var_name_.empty()) var_name_ = init.name();
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    if (!shape_.IsFullyDefined()) {
+      return InvalidArgument("Shape ", shape_.ToString(), " is not fully defined");
+    }
+    const std::string name = TemporaryName(c, var_name_);
+    bool is_new = false;
+    SLUICE_ASSIGN_OR_RETURN(
+        const std::shared_ptr<TemporaryTensor> variable,
+        c.step().step_resources->LookupOrCreate<TemporaryTensor>(
+            StepContainer(c), name, [&]() -> absl::StatusOr<std::shared_ptr<TemporaryTensor>> {
+              auto made = std::make_shared<TemporaryTensor>(var_name_);
+              SLUICE_ASSIGN_OR_RETURN(made->tensor, c.AllocateTemp(dtype_, shape_.AsShape()));
+              // Nothing of what was in the memory before shows.
+              if (const size_t bytes = made->tensor.bytes(); bytes > 0) {
+                std::memset(made->tensor.raw(), 0, bytes);
+              }
+              is_new = true;
+              return made;
+            }));
+    if (!is_new) {
+      return absl::AlreadyExistsError(StrCat("Resource ", StepContainer(c), "/", name, "/",
+                                             TemporaryTensor::kTypeName));
+    }
+    c.set_output_ref(0, &variable->mutex, &variable->tensor);
+    return absl::OkStatus();
+  }
+
+ private:
+  const PartialShape shape_;
+  const DataType dtype_;
+  std::string var_name_;
+};
+
+class DestroyTemporaryVariableKernel : public Kernel {
+ public:
+  explicit DestroyTemporaryVariableKernel(KernelInit& init)
+      : var_name_(init.attr<std::string>("var_name")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    static std::atomic<int64_t> destroyed{0};
+    ResourceManager& resources = *c.step().step_resources;
+    const std::string container = StepContainer(c);
+    const std::string name = TemporaryName(c, var_name_);
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryTensor> variable,
+                            resources.Lookup<TemporaryTensor>(container, name));
+    {
+      std::lock_guard lock(variable->mutex);
+      c.set_output(0, std::exchange(variable->tensor, Tensor()));
+    }
+    SLUICE_RETURN_IF_ERROR(resources.Delete<TemporaryTensor>(container, name));
+    // References to it may still be on their way; the empty tensor outlives them, to the step's end.
+    return resources
+        .LookupOrCreate<TemporaryTensor>(
+            container, StrCat(name, "/destroyed:", destroyed.fetch_add(1)),
+            [&]() -> absl::StatusOr<std::shared_ptr<TemporaryTensor>> { return variable; })
+        .status();
+  }
+
+ private:
+  const std::string var_name_;
+};
+
+class CountUpToKernel : public Kernel {
+ public:
+  explicit CountUpToKernel(KernelInit& init) : limit_(init.attr<int64_t>("limit")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const RefInput ref = c.ref_input(0);
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    std::lock_guard lock(*ref.mutex);
+    return CountUp(ref.tensor, limit_, *c.step().allocator, out);
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const int64_t limit_;
+};
+
+KERNEL(CountUpTo, CountUpToKernel, {"T", IndexTypes()});
+KERNEL(DestroyTemporaryVariable, DestroyTemporaryVariableKernel);
+KERNEL(IsVariableInitialized, IsVariableInitializedKernel);
+KERNEL(TemporaryVariable, TemporaryVariableKernel);
+KERNEL(Variable, VariableKernel);
+KERNEL(VariableV2, VariableKernel);
+
+}  // namespace
+}  // namespace sluice

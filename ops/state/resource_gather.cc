@@ -1,0 +1,102 @@
+// Parts of a variable, read without reading all of it.
+
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+absl::Status CheckType(const HandleData& handle, DataType dtype) {
+  if (handle.dtype == DT_INVALID || handle.dtype == dtype) return absl::OkStatus();
+  return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
+                         DataTypeName(handle.dtype), " got ", DataTypeName(dtype));
+}
+
+absl::Status GatherShape(ShapeContext& c) {
+  const HandleData* handle = c.InputHandle(0);
+  if (handle == nullptr) return c.SetOutput(0, PartialShape::UnknownRank());
+  SLUICE_RETURN_IF_ERROR(CheckType(*handle, c.attr<DataType>("dtype")));
+  const PartialShape& params = handle->shape;
+  const PartialShape& indices = c.input(1);
+  if (!params.rank_known() || !indices.rank_known()) {
+    return c.SetOutput(0, PartialShape::UnknownRank());
+  }
+  if (params.rank() < 1) return InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  int64_t batch = c.attr<int64_t>("batch_dims");
+  if (batch < 0) batch += indices.rank();
+  if (batch < 0 || batch > indices.rank() || batch >= params.rank()) {
+    return InvalidArgument("batch_dims ", c.attr<int64_t>("batch_dims"),
+                           " does not fit params of shape ", params.ToString(),
+                           " and indices of shape ", indices.ToString());
+  }
+  PartialShape out(params.dims().subspan(0, batch));
+  SLUICE_RETURN_IF_ERROR(
+      out.MergeWith(PartialShape(indices.dims().subspan(0, batch))).status());
+  out = out.Concatenate(PartialShape(indices.dims().subspan(batch)))
+            .Concatenate(PartialShape(params.dims().subspan(batch + 1)));
+  return c.SetOutput(0, std::move(out));
+}
+
+absl::Status GatherNdShape(ShapeContext& c) {
+  const HandleData* handle = c.InputHandle(0);
+  if (handle == nullptr) return c.SetOutput(0, PartialShape::UnknownRank());
+  SLUICE_RETURN_IF_ERROR(CheckType(*handle, c.attr<DataType>("dtype")));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRankAtLeast(1, 1));
+  const PartialShape& params = handle->shape;
+  if (!params.rank_known() || !indices.rank_known()) {
+    return c.SetOutput(0, PartialShape::UnknownRank());
+  }
+  const int64_t depth = indices.dim(indices.rank() - 1);
+  if (depth < 0) return c.SetOutput(0, PartialShape::UnknownRank());
+  if (depth > params.rank()) {
+    return InvalidArgument("indices.shape[-1] must be <= params.rank, but saw indices shape: ",
+                           indices.ToString(), " and params shape: ", params.ToString());
+  }
+  const PartialShape batch(indices.dims().subspan(0, indices.rank() - 1));
+  return c.SetOutput(0, batch.Concatenate(PartialShape(params.dims().subspan(depth))));
+}
+
+OP(ResourceGather,
+   "output[b…, i…, :] = variable[b…, indices[b…, i…], :], where b runs over the first `batch_dims`"
+   " dimensions of both.")
+    .Input("resource", DT_RESOURCE)
+    .Input("indices", "Tindices")
+    .Output("output", "dtype")
+    .Attr("batch_dims", IntAttr(0))
+    .Attr("validate_indices", BoolAttr(true))
+    .Attr("dtype", TypeAttr())
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Stateful()
+    .Shape(GatherShape)
+    GRADIENT([](Backprop& b) {
+      // The gradient has rows for the indices only, and may repeat them.
+      Output shape = VariableShape(b.Value("resource"));
+      Output size = Reshape(Size(b.Value("indices")), Constant(b.graph(), {1}));
+      Output row = Slice(shape, Constant(b.graph(), {1}), Constant(b.graph(), {-1}));
+      Output values_shape = ConcatV2({size, row}, Constant(b.graph(), 0));
+      b.Into("resource", IndexedSlices{Reshape(b.Of("output"), values_shape),
+                                       Reshape(b.Value("indices"), size), shape});
+    });
+
+OP(ResourceGatherNd,
+   "output[i…, :] = variable[indices[i…, 0], indices[i…, 1], …, :]: the last dimension of `indices`"
+   " is a position in the variable's first dimensions.")
+    .Input("resource", DT_RESOURCE)
+    .Input("indices", "Tindices")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr())
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Stateful()
+    .Shape(GatherNdShape)
+    GRADIENT([](Backprop& b) {
+      Output indices = b.Value("indices");
+      Output shape = VariableShape(b.Value("resource"), {.out_type = indices.dtype()});
+      if (indices.shape().rank() == 2 && indices.shape().dim(1) == 1) {
+        b.Into("resource",
+               IndexedSlices{b.Of("output"), Squeeze(indices, {.squeeze_dims = {-1}}), shape});
+      } else {
+        b.Into("resource", ScatterNd(indices, b.Of("output"), shape));
+      }
+    });
+
+}  // namespace
+}  // namespace sluice

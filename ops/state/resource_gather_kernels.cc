@@ -1,0 +1,192 @@
+#include <cstring>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/state/arithmetic.h"
+#include "ops/state/row_index.h"
+#include "ops/state/variable_resource.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kRowCost = 10;  // finding it; its elements come on top
+constexpr double kElementCost = 0.2;
+
+// A variable under a shared lock: many read at once, nobody writes, and no buffer is shared.
+class Reader {
+ public:
+  absl::Status Open(KernelContext& c, DataType dtype) {
+    SLUICE_ASSIGN_OR_RETURN(variable_, LookupVariable(c, 0));
+    lock_ = std::shared_lock(variable_->mutex);
+    if (!variable_->is_initialized) return VariableNotFound(c, 0, *variable_);
+    if (variable_->tensor.dtype() != dtype) {
+      return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
+                             DataTypeName(dtype), " got ",
+                             DataTypeName(variable_->tensor.dtype()));
+    }
+    return absl::OkStatus();
+  }
+  const Tensor& tensor() const { return variable_->tensor; }
+
+ private:
+  std::shared_ptr<Var> variable_;
+  std::shared_lock<std::shared_mutex> lock_;
+};
+
+// Row i of `out` becomes the `row_size` elements of `params` at element row_of(i) * row_size.
+template <typename RowOf>
+void CopyRows(KernelContext& c, const Tensor& params, int64_t row_size, const RowOf& row_of,
+              int64_t rows, Tensor* out) {
+  if (rows == 0 || row_size == 0) return;
+  const double cost = kRowCost + kElementCost * static_cast<double>(row_size);
+  if (IsPlainBytes(params.dtype())) {
+    const size_t bytes = DataTypeSize(params.dtype()) * static_cast<size_t>(row_size);
+    const char* from = static_cast<const char*>(params.raw());
+    char* to = static_cast<char*>(out->raw());
+    c.ParallelFor(rows, cost, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        std::memcpy(to + i * bytes, from + row_of(i) * bytes, bytes);
+      }
+    });
+    return;
+  }
+  const ArithmeticRow assign = FindArithmetic(ArithmeticOp::kAssign, params.dtype());
+  for (int64_t i = 0; i < rows; ++i) {
+    const Tensor source = params.Reshaped({params.num_elements() / row_size, row_size})
+                              .SliceRows(row_of(i), row_of(i) + 1);
+    Tensor target = out->Reshaped({rows, row_size}).SliceRows(i, i + 1);
+    assign(target.raw(), source.raw(), row_size);
+  }
+}
+
+class ResourceGatherKernel : public Kernel {
+ public:
+  explicit ResourceGatherKernel(KernelInit& init)
+      : batch_dims_(init.AttrOr<int64_t>("batch_dims", 0)), dtype_(init.attr<DataType>("dtype")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& indices = c.input(1);
+    Reader reader;
+    SLUICE_RETURN_IF_ERROR(reader.Open(c, dtype_));
+    const Tensor& params = reader.tensor();
+    SLUICE_ASSIGN_OR_RETURN(const int batch_dims, CheckShapes(params.shape(), indices.shape()));
+
+    int64_t batches = 1;
+    int64_t row_size = 1;
+    TensorShape shape = indices.shape();
+    for (int d = 0; d < batch_dims; ++d) batches *= params.dim(d);
+    for (int d = batch_dims + 1; d < params.rank(); ++d) {
+      row_size *= params.dim(d);
+      shape.AddDim(params.dim(d));
+    }
+    SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
+    const RowIndex index(indices);
+    const int64_t limit = params.dim(batch_dims);
+    if (const int64_t bad = index.FirstOutside(limit); bad >= 0) {
+      return InvalidArgument("indices[", PositionText(indices.shape(), bad), "] = ", index[bad],
+                             " is not in [0, ", limit, ")");
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    const int64_t per_batch = batches > 0 ? index.size() / batches : 0;
+    CopyRows(
+        c, params, row_size,
+        [&](int64_t i) { return (per_batch > 0 ? i / per_batch : 0) * limit + index[i]; },
+        index.size(), out);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<int> CheckShapes(const TensorShape& params, const TensorShape& indices) const {
+    const int64_t batch_dims = batch_dims_ < 0 ? batch_dims_ + indices.rank() : batch_dims_;
+    if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
+    if (batch_dims < 0 || batch_dims > indices.rank()) {
+      return InvalidArgument("batch_dims ", batch_dims_, " does not fit indices of shape ",
+                             indices.ToString());
+    }
+    if (batch_dims >= params.rank()) {
+      return InvalidArgument("params must have at least ", batch_dims,
+                             " (batch_dims) dimensions but it has shape ", params.ToString());
+    }
+    for (int d = 0; d < batch_dims; ++d) {
+      if (params.dim(d) == indices.dim(d)) continue;
+      return InvalidArgument("params.shape[", d, "]: ", params.dim(d),
+                             " should be equal to indices.shape[", d, "]: ", indices.dim(d));
+    }
+    return static_cast<int>(batch_dims);
+  }
+
+  const int64_t batch_dims_;
+  const DataType dtype_;
+};
+
+class ResourceGatherNdKernel : public Kernel {
+ public:
+  explicit ResourceGatherNdKernel(KernelInit& init) : dtype_(init.attr<DataType>("dtype")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& indices = c.input(1);
+    Reader reader;
+    SLUICE_RETURN_IF_ERROR(reader.Open(c, dtype_));
+    const Tensor& params = reader.tensor();
+    if (params.rank() < 1) return InvalidArgument("params must be at least a vector");
+    if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
+    const int64_t depth = indices.dim(indices.rank() - 1);
+    if (depth > params.rank()) {
+      return InvalidArgument(
+          "index innermost dimension length must be <= params rank; saw: ", depth, " vs. ",
+          params.rank());
+    }
+    TensorShape shape(indices.shape().dims().subspan(0, indices.rank() - 1));
+    const int64_t rows = shape.num_elements();
+    int64_t row_size = 1;
+    for (int d = static_cast<int>(depth); d < params.rank(); ++d) {
+      row_size *= params.dim(d);
+      shape.AddDim(params.dim(d));
+    }
+    SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
+    const RowIndex index(indices);
+    SLUICE_RETURN_IF_ERROR(CheckIndices(c, index, rows, depth, params.shape(), shape));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    CopyRows(
+        c, params, row_size,
+        [&](int64_t i) {
+          int64_t at = 0;
+          for (int d = 0; d < depth; ++d) at = at * params.dim(d) + index[i * depth + d];
+          return at;
+        },
+        rows, out);
+    return absl::OkStatus();
+  }
+
+ private:
+  static absl::Status CheckIndices(const KernelContext& c, const RowIndex& index, int64_t rows,
+                                   int64_t depth, const TensorShape& params,
+                                   const TensorShape& out) {
+    for (int64_t i = 0; i < rows; ++i) {
+      bool inside = true;
+      std::string text;
+      for (int d = 0; d < depth; ++d) {
+        const int64_t at = index[i * depth + d];
+        inside = inside && at >= 0 && at < params.dim(d);
+      }
+      if (inside) continue;
+      for (int d = 0; d < depth; ++d) StrAppend(&text, d > 0 ? ", " : "", index[i * depth + d]);
+      const int batch_rank = out.rank() - (params.rank() - static_cast<int>(depth));
+      return InvalidArgument(
+          "indices[", PositionText(TensorShape(out.dims().subspan(0, batch_rank)), i), "] = [",
+          text, "] does not index into param shape ", params.ToString(),
+          ", node name: ", c.name());
+    }
+    return absl::OkStatus();
+  }
+
+  const DataType dtype_;
+};
+
+KERNEL(ResourceGather, ResourceGatherKernel);
+KERNEL(ResourceGatherNd, ResourceGatherNdKernel);
+
+}  // namespace
+}  // namespace sluice

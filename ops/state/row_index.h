@@ -1,0 +1,47 @@
+// Tensors of indices, int32 or int64, and the messages about those that are out of range.
+#ifndef SLUICE_OPS_STATE_ROW_INDEX_H_
+#define SLUICE_OPS_STATE_ROW_INDEX_H_
+
+#include <cstdint>
+#include <string>
+
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+// The elements of an index tensor as int64, whatever their type. Borrowed from the tensor.
+class RowIndex {
+ public:
+  explicit RowIndex(const Tensor& t)
+      : data_(t.raw()), is_int64_(t.dtype() == DT_INT64), size_(t.num_elements()) {}
+  int64_t size() const { return size_; }
+  int64_t operator[](int64_t i) const {
+    return is_int64_ ? static_cast<const int64_t*>(data_)[i] : static_cast<const int32_t*>(data_)[i];
+  }
+  // Position of the first one outside [0, limit); -1 if there is none.
+  int64_t FirstOutside(int64_t limit) const {
+    for (int64_t i = 0; i < size_; ++i) {
+      if (static_cast<uint64_t>((*this)[i]) >= static_cast<uint64_t>(limit)) return i;
+    }
+    return -1;
+  }
+
+ private:
+  const void* data_;
+  bool is_int64_;
+  int64_t size_;
+};
+
+// "1,2": where the element at `flat` stands in a tensor of this shape; "" for a scalar.
+inline std::string PositionText(const TensorShape& shape, int64_t flat) {
+  std::string text;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    text = std::to_string(flat % shape.dim(d)) + (text.empty() ? "" : ",") + text;
+    flat /= shape.dim(d);
+  }
+  return text;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_STATE_ROW_INDEX_H_

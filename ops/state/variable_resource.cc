@@ -1,0 +1,119 @@
+#include "ops/state/variable_resource.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+// The node that made the handle in input `i`, through ops that only pass it on.
+const Node* HandleSource(const Node& node, int i) {
+  const Node* source = node.input(i).node;
+  while (source != nullptr && source->num_inputs() > 0 &&
+         (source->op() == "Identity" || source->op() == "Enter" || source->op() == "Switch")) {
+    source = source->input(0).node;
+  }
+  return source;
+}
+
+// " (made at trainer/model.cc:42; 'w/Assign' initializes it)", as far as the graph tells.
+std::string Origin(const KernelContext& c, int i) {
+  const Node* source = HandleSource(c.node(), i);
+  if (source == nullptr || source->op() != "VarHandleOp") return "";
+  std::string text;
+  if (const std::string location = source->location(); !location.empty()) {
+    text = StrCat("made at ", location);
+  }
+  for (const Use& use : source->uses()) {
+    if (use.dst->op() != "AssignVariableOp") continue;
+    StrAppend(&text, text.empty() ? "" : "; ", "'", use.dst->name(), "' initializes it");
+    break;
+  }
+  return text.empty() ? text : StrCat(" (", text, ")");
+}
+
+std::string DoesNotExist(std::string_view container, std::string_view name) {
+  return StrCat("Resource ", container, "/", name, "/", Var::kTypeName, " does not exist.");
+}
+
+absl::StatusOr<const ResourceHandle*> HandleOf(const KernelContext& c, int i) {
+  const Tensor& t = c.input(i);
+  if (t.dtype() != DT_RESOURCE || !t.IsInitialized() || t.num_elements() != 1) {
+    return InvalidArgument(c.node().Describe(), ": expected one resource handle as input ", i,
+                           ", got ", DataTypeName(t.dtype()), t.shape().ToString());
+  }
+  return &t.scalar<ResourceHandle>();
+}
+
+}  // namespace
+
+std::string Var::DebugString() const {
+  std::shared_lock lock(mutex);
+  if (!is_initialized) return StrCat("variable '", name_, "': not initialized");
+  return StrCat("variable '", name_, "': ", DataTypeName(tensor.dtype()),
+                tensor.shape().ToString());
+}
+
+std::string RefVar::DebugString() const {
+  std::lock_guard lock(mutex);
+  return StrCat("variable '", name_, "': ", DataTypeName(dtype_), tensor.shape().ToString(),
+                tensor.IsInitialized() ? "" : ", not initialized");
+}
+
+absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i) {
+  SLUICE_ASSIGN_OR_RETURN(const ResourceHandle* handle, HandleOf(c, i));
+  absl::StatusOr<std::shared_ptr<Var>> found = c.resources().Lookup<Var>(*handle);
+  if (!found.ok()) return AnnotateAfter(found.status(), Origin(c, i));
+  return found;
+}
+
+absl::StatusOr<std::shared_ptr<Var>> LookupOrCreateVariable(KernelContext& c, int i) {
+  SLUICE_ASSIGN_OR_RETURN(const ResourceHandle* handle, HandleOf(c, i));
+  if (handle->object && handle->type_name == Var::kTypeName) {
+    return std::static_pointer_cast<Var>(handle->object);
+  }
+  return c.resources().LookupOrCreate<Var>(
+      handle->container, handle->name, [&]() -> absl::StatusOr<std::shared_ptr<Var>> {
+        return std::make_shared<Var>(handle->container, handle->name);
+      });
+}
+
+absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable) {
+  return absl::NotFoundError(
+      StrCat(DoesNotExist(variable.container(), variable.name()), Origin(c, i)));
+}
+
+absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle) {
+  return absl::FailedPreconditionError(
+      StrCat("Could not find variable ", handle.name,
+             ". This could mean that the variable has been deleted. In TF1, it can also mean the "
+             "variable is uninitialized. Debug info: container=",
+             handle.container,
+             ", status error message=", DoesNotExist(handle.container, handle.name), Origin(c, i)));
+}
+
+absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
+  if (tensor->BufferIsUnique()) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(*tensor, tensor->Clone(allocator));
+  return absl::OkStatus();
+}
+
+absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator) {
+  // A slice of something large would keep all of it.
+  if (value.BufferIsUnique() && value.buffer()->bytes() <= 2 * value.bytes() + kTensorAlignment) {
+    *variable = std::move(value);
+    return absl::OkStatus();
+  }
+  const bool fits = variable->BufferIsUnique() && variable->dtype() == value.dtype() &&
+                    variable->shape() == value.shape() && IsPlainBytes(value.dtype());
+  if (!fits) {
+    SLUICE_ASSIGN_OR_RETURN(*variable, value.Clone(allocator));
+  } else if (value.bytes() > 0) {
+    std::memcpy(variable->raw(), value.raw(), value.bytes());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

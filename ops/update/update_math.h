@@ -1,0 +1,79 @@
+// Arithmetic of the update loops, the same for all element types: 16-bit types round after each
+// operation, as TensorFlow's do.
+#ifndef SLUICE_OPS_UPDATE_UPDATE_MATH_H_
+#define SLUICE_OPS_UPDATE_UPDATE_MATH_H_
+
+#include <cmath>
+#include <complex>
+
+#include "executor/kernel/target_clones.h"
+#include "graph/tensor/dtype.h"
+#include "ops/update/update_kernel.h"
+
+namespace sluice {
+
+template <typename T>
+SLUICE_INLINE_IN_CLONES T Sqrt(T x) {
+  if constexpr (kIsFloat16<T>) {
+    return T(std::sqrt(static_cast<float>(x)));
+  } else {
+    return std::sqrt(x);
+  }
+}
+
+template <typename T>
+SLUICE_INLINE_IN_CLONES T ReciprocalSqrt(T x) {
+  if constexpr (kIsFloat16<T>) {
+    return T(1.0f / std::sqrt(static_cast<float>(x)));
+  } else {
+    return T(1) / std::sqrt(x);
+  }
+}
+
+// Real types only, from here on.
+template <typename T>
+SLUICE_INLINE_IN_CLONES T Magnitude(T x) {
+  return x < T(0) ? -x : x;
+}
+
+template <typename T>
+SLUICE_INLINE_IN_CLONES T SignOf(T x) {
+  return x > T(0) ? T(1) : (x < T(0) ? T(-1) : T(0));
+}
+
+template <typename T>
+SLUICE_INLINE_IN_CLONES T Larger(T a, T b) {
+  return a < b ? b : a;
+}
+
+template <typename T>
+SLUICE_INLINE_IN_CLONES T Clamp(T x, T low, T high) {
+  return x < low ? low : (high < x ? high : x);
+}
+
+template <typename T>
+inline T Power(T x, T exponent) {
+  if constexpr (kIsFloat16<T>) {
+    return T(std::pow(static_cast<float>(x), static_cast<float>(exponent)));
+  } else {
+    return std::pow(x, exponent);
+  }
+}
+
+using UpdateTypes = JoinTypes<FloatList, ComplexList>::type;
+
+// The arrays of a call do not overlap, except where one variable was given twice.
+#define SLUICE_UPDATE_LOOP                 \
+  _Pragma("GCC ivdep") for (int64_t i = begin; i < end; ++i)
+
+// A kernel template called `op##Update` that runs `function<T>` by `spec`, an UpdateSpec.
+#define SLUICE_UPDATE(algorithm, spec, function)                                       \
+  template <typename T>                                                                \
+  class algorithm##Update : public UpdateKernel {                                      \
+   public:                                                                             \
+    explicit algorithm##Update(KernelInit& init) : UpdateKernel(init, spec(), &function<T>) {} \
+  }
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_UPDATE_UPDATE_MATH_H_
