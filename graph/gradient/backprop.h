@@ -30,8 +30,8 @@ class Backprop {
   }
 
   // The forward op's tensor called `arg`: an input, else an output. Lists with Values.
-  Output Value(std::string_view arg) const;
-  OutputList Values(std::string_view arg) const;
+  Output Value(std::string_view arg);
+  OutputList Values(std::string_view arg);
   Output In(int i) const { return op_->input(i); }
   Output Out(int i) const { return Output(op_, i); }
 
@@ -50,13 +50,19 @@ class Backprop {
   void IntoList(std::string_view arg, const OutputList& grads);
   void Fail(absl::Status status);
 
+  // What Of answers for an output without gradient, where it was made beforehand.
+  void SetZeros(int output, Output zeros) { zeros_[output] = zeros; }
   // The result: one entry an input.
   const std::vector<Grad>& input_grads() const { return input_grads_; }
   const absl::Status& status() const { return status_; }
 
  private:
+  // [first, last) of the inputs, or else outputs, of an argument; empty after an error.
+  std::pair<int, int> Range(std::string_view arg, bool inputs_only = false);
+
   Node* op_;
   std::vector<Grad> output_grads_;
+  OutputList zeros_;
   std::vector<Grad> input_grads_;
   absl::Status status_;
 };

@@ -9,6 +9,7 @@
 #ifndef SLUICE_GRAPH_IR_GRAPH_H_
 #define SLUICE_GRAPH_IR_GRAPH_H_
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,7 +42,11 @@ struct Output {
   int index = 0;
 
   Output() = default;
-  Output(Node* n, int i = 0) : node(n), index(i) {}  // NOLINT: a node stands for its output 0
+  // A node stands for its output 0. A template, so that no literal 0 is taken for a null node: with
+  // it `Reshape(x, {0, -1})` would be ambiguous.
+  template <typename N>
+  requires std::same_as<N, Node> Output(N* n, int i = 0)
+      : node(n), index(i) {}  // NOLINT: see above
 
   explicit operator bool() const { return node != nullptr; }
   DataType dtype() const;             // DT_INVALID if invalid; may be a ref type

@@ -1,0 +1,27 @@
+// Slices as a dense tensor: rows of the same index add up.
+#include "graph/build/node_builder.h"
+#include "graph/gradient/gradients.h"
+#include "graph/gradient/nodes.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+Output ToDense(const Grad& grad) {
+  if (!grad.is_slices()) return grad.dense();
+  const IndexedSlices slices = grad.slices();
+  Graph* graph = slices.values.graph();
+  if (graph == nullptr) return Output();
+  if (!slices.dense_shape) {
+    graph->SetError(absl::InvalidArgumentError(
+        StrCat("Tensor conversion requested for IndexedSlices without dense_shape: '",
+               slices.values.name(), "'")));
+    return Output();
+  }
+  return NodeBuilder(graph, "UnsortedSegmentSum", At::current())
+      .Input(slices.values)
+      .Input(slices.indices)
+      .Input(gradient::FirstElement(slices.dense_shape))
+      .Finish();
+}
+
+}  // namespace sluice

@@ -1,0 +1,1 @@
+#include "ops/builders/sugar.h"
