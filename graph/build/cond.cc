@@ -1,0 +1,141 @@
+#include "graph/build/cond.h"
+
+#include <memory>
+#include <utility>
+
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+Output Identity(Output x, std::string_view name, At at) {
+  return NodeBuilder(x.graph(), "Identity", at).Name(name).Input(x).Finish();
+}
+
+// Makes what `branch` makes inside `context`, and passes its results out.
+OutputList Build(Graph& graph, CondContext* context, const Branch& branch, At at) {
+  ControlFlowContext* outer = std::exchange(graph.scopes().context, context);
+  const BranchResult result = branch();
+  OutputList outs;
+  if (const Operation* op = result.operation()) {
+    ControlDependencies after(graph, {*op});
+    ColocateWith with(graph, context->pivot());
+    outs.push_back(Identity(context->pivot(), "control_dependency", at));
+  } else {
+    for (const Output& t : *result.tensors()) outs.push_back(t ? context->AddValue(t) : t);
+  }
+  graph.scopes().context = outer;
+  return outs;
+}
+
+absl::Status CheckBranches(const OutputList& if_true, const OutputList& if_false,
+                           const std::string& name) {
+  if (if_true.size() != if_false.size()) {
+    return InvalidArgument("Cond '", name,
+                           "': true_fn and false_fn must return the same number of ",
+                           "tensors, got ", if_true.size(), " and ", if_false.size());
+  }
+  for (size_t i = 0; i < if_true.size(); ++i) {
+    const DataType t = BaseType(if_true[i].dtype());
+    const DataType f = BaseType(if_false[i].dtype());
+    if (t != f) {
+      return InvalidArgument("Cond '", name, "': outputs of true_fn and false_fn must have the ",
+                             "same type, got ", DataTypeName(t), " and ", DataTypeName(f),
+                             " for output ", i);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+CondContext::CondContext(std::string name, ControlFlowContext* outer, Output pred, Output pivot,
+                         int branch)
+    : ControlFlowContext(Kind::kCond, std::move(name), outer),
+      pred_(pred),
+      pivot_(pivot),
+      branch_(branch) {
+  entered_[pred] = pred;
+  entered_[pivot] = pivot;
+}
+
+bool CondContext::IsInside(Output value) const {
+  for (const ControlFlowContext* c = value.node->context(); c != nullptr; c = c->outer()) {
+    if (c == this) return true;
+  }
+  return false;
+}
+
+Output CondContext::Switched(Output value) {
+  Graph& graph = *value.graph();
+  if (outer() != nullptr) value = outer()->AddValue(value);
+  ControlDependencies none = ControlDependencies::None(graph);
+  ColocateWith with(graph, value, /*ignore_existing=*/true);
+  Node* node = NodeBuilder(&graph, IsRefType(value.dtype()) ? "RefSwitch" : "Switch", At::current())
+                   .Input(value)
+                   .Input(pred_)
+                   .Finish();
+  if (node == nullptr) return {};
+  node->set_context(this);
+  return Output(node, branch_);
+}
+
+Output CondContext::AddValue(Output value) {
+  if (IsInside(value)) return value;
+  if (auto it = entered_.find(value); it != entered_.end()) return it->second;
+  const Output switched = Switched(value);
+  entered_[value] = switched;
+  return switched;
+}
+
+absl::Status CondContext::Enter(NodeSpec& spec) {
+  Graph& graph = *pred_.graph();
+  if (spec.inputs.empty()) {
+    spec.control_inputs.push_back(pivot_.node);
+    return absl::OkStatus();
+  }
+  NameScope scope(graph, spec.name + "/");
+  for (Output& in : spec.inputs) {
+    if (in) in = AddValue(in);
+  }
+  return graph.status();
+}
+
+OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false, std::string_view name,
+                At at) {
+  if (!pred) return {};
+  Graph& graph = *pred.graph();
+  NameScope scope(graph, name);
+  Node* split = NodeBuilder(&graph, "Switch", at).Input(pred).Input(pred).Finish();
+  if (split == nullptr) return {};
+  const Output pivot_true = Identity(Output(split, 1), "switch_t", at);
+  const Output pivot_false = Identity(Output(split, 0), "switch_f", at);
+  const Output pred_id = Identity(pred, "pred_id", at);
+  if (!pred_id) return {};
+  ControlFlowContext* outer = graph.scopes().context;
+  auto make_context = [&](Output pivot, int branch) {
+    auto context =
+        std::make_shared<CondContext>(scope.prefix() + "cond_text", outer, pred_id, pivot, branch);
+    graph.Own(context);
+    return context.get();
+  };
+  const OutputList t = Build(graph, make_context(pivot_true, 1), if_true, at);
+  const OutputList f = Build(graph, make_context(pivot_false, 0), if_false, at);
+  if (!graph.status().ok()) return {};
+  if (absl::Status same = CheckBranches(t, f, scope.prefix()); !same.ok()) {
+    graph.SetError(AnnotateAfter(same, StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+    return {};
+  }
+  OutputList merged;
+  for (size_t i = 0; i < t.size(); ++i) {
+    const bool is_ref = IsRefType(t[i].dtype()) && IsRefType(f[i].dtype());
+    merged.push_back(NodeBuilder(&graph, is_ref ? "RefMerge" : "Merge", at)
+                         .Input(OutputList{f[i], t[i]})
+                         .Finish());
+  }
+  return merged;
+}
+
+}  // namespace sluice

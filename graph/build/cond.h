@@ -1,0 +1,67 @@
+// Two branches of which a step runs one.
+//
+//   Output y = Cond(Less(x, 0.0f), [&] { return -x; }, [&] { return x; })[0];
+//
+// Ops made inside a branch run only when it is taken; ops made before, outside, run always. Values
+// from outside enter through a Switch each; the results of both branches meet in a Merge each.
+// Reference behaviour: tf.compat.v1.cond: same nodes and names.
+#ifndef SLUICE_GRAPH_BUILD_COND_H_
+#define SLUICE_GRAPH_BUILD_COND_H_
+
+#include <functional>
+#include <map>
+#include <string_view>
+#include <variant>
+
+#include "graph/build/control_flow_context.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// What a branch gives: tensors, or an op that was run for its effect.
+class BranchResult {
+ public:
+  BranchResult(Output tensor) : value_(OutputList{tensor}) {}       // NOLINT
+  BranchResult(OutputList tensors) : value_(std::move(tensors)) {}  // NOLINT
+  BranchResult(std::initializer_list<Output> t) : value_(OutputList(t)) {}
+  BranchResult(Operation op) : value_(op) {}  // NOLINT
+
+  const OutputList* tensors() const { return std::get_if<OutputList>(&value_); }
+  const Operation* operation() const { return std::get_if<Operation>(&value_); }
+
+ private:
+  std::variant<OutputList, Operation> value_;
+};
+using Branch = std::function<BranchResult()>;
+
+// One tensor for each that the branches give; of an operation, the predicate's value once it ran.
+// INVALID_ARGUMENT, kept in the graph, where the branches differ in number or types; then empty.
+OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false,
+                std::string_view name = "cond", At at = At::current());
+
+// One branch of a Cond, as the gradient engine and the builder see it.
+class CondContext final : public ControlFlowContext {
+ public:
+  // `pred` steers the switches; `pivot` is alive when the branch (1 = true, 0 = false) is taken.
+  CondContext(std::string name, ControlFlowContext* outer, Output pred, Output pivot, int branch);
+
+  Output pred() const { return pred_; }
+  Output pivot() const { return pivot_; }
+  int branch() const { return branch_; }
+
+  Output AddValue(Output value) override;
+  absl::Status Enter(NodeSpec& spec) override;
+
+ private:
+  bool IsInside(Output value) const;
+  Output Switched(Output value);
+
+  Output pred_;
+  Output pivot_;
+  int branch_;
+  std::map<Output, Output> entered_;  // from outside -> the switched value
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_BUILD_COND_H_
