@@ -1,0 +1,77 @@
+#include "ops/math/elementwise.h"
+#include "ops/math/wrapping.h"
+
+namespace sluice {
+namespace {
+
+// sum += x, and sum = x + y.
+template <typename T>
+SLUICE_TARGET_CLONES void AccumulateLoop(const T* x, T* sum, int64_t n) {
+  SLUICE_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) sum[i] = WrappingAdd(sum[i], x[i]);
+}
+template <typename T>
+SLUICE_TARGET_CLONES void AddLoop(const T* x, const T* y, T* sum, int64_t n) {
+  SLUICE_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) sum[i] = WrappingAdd(x[i], y[i]);
+}
+
+// Elements of all inputs that are summed before the next ones: they stay in the first cache.
+constexpr int64_t kTile = 2048;
+
+template <typename T>
+class AddNKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override {
+    const int count = context.num_inputs();
+    const TensorShape shape = context.input(0).shape();
+    absl::InlinedVector<const T*, 8> inputs(count);
+    for (int i = 0; i < count; ++i) {
+      if (context.input(i).shape() != shape) {
+        return InvalidArgument("Inputs to operation AddN of type AddN must have the same size and "
+                               "shape.  Input 0: ",
+                               shape.ToString(), " != input ", i, ": ",
+                               context.input(i).shape().ToString());
+      }
+      inputs[i] = context.input(i).template data<T>();
+    }
+    if (count == 1) {
+      context.set_output(0, context.input(0));
+      return absl::OkStatus();
+    }
+    Tensor* output;
+    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
+    T* sum = output->template data<T>();
+    ForBlocks(context, shape.num_elements(), 0.2 * count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i += kTile) {
+        const int64_t n = std::min(kTile, end - i);
+        if constexpr (kIsFloat16<T>) {
+          SumWide(inputs, sum, i, n);
+        } else {
+          AddLoop(inputs[0] + i, inputs[1] + i, sum + i, n);
+          for (int k = 2; k < count; ++k) AccumulateLoop(inputs[k] + i, sum + i, n);
+        }
+      }
+    });
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  // Sums in float, and rounds once.
+  static void SumWide(absl::Span<const T* const> inputs, T* sum, int64_t begin, int64_t n) {
+    if constexpr (kIsFloat16<T>) {
+      float total[kTile], wide[kTile];
+      elementwise::Widen(inputs[0] + begin, total, n);
+      for (size_t k = 1; k < inputs.size(); ++k) {
+        elementwise::Widen(inputs[k] + begin, wide, n);
+        AccumulateLoop(wide, total, n);
+      }
+      elementwise::Narrow(total, sum + begin, n);
+    }
+  }
+};
+KERNELS(AddN, "T", AddNKernel, NumberList);
+
+}  // namespace
+}  // namespace sluice

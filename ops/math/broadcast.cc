@@ -1,0 +1,108 @@
+#include "ops/math/broadcast.h"
+
+namespace sluice {
+
+template <int N>
+absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(const std::array<const TensorShape*, N>& shapes) {
+  int rank = 0;
+  for (const TensorShape* s : shapes) rank = std::max(rank, s->rank());
+  BroadcastPlan<N> plan;
+  std::array<int64_t, N> step;  // elements of each operand that a step of this dimension skips
+  step.fill(1);
+  absl::InlinedVector<int64_t, 4> sizes(rank);
+  unsigned last_repeats = 0;  // which operands do not move along the dimension folded into
+  for (int i = rank - 1; i >= 0; --i) {
+    std::array<int64_t, N> size;
+    int64_t joint = 1;
+    for (int k = 0; k < N; ++k) {
+      const int own = i - (rank - shapes[k]->rank());
+      size[k] = own < 0 ? 1 : shapes[k]->dim(own);
+      if (size[k] == 1) continue;
+      if (joint != 1 && joint != size[k]) {
+        return InvalidArgument("Incompatible shapes: ", shapes[0]->ToString(), " vs. ",
+                               shapes[k]->ToString());
+      }
+      joint = size[k];
+    }
+    sizes[i] = joint;
+    if (joint == 1) continue;
+    unsigned repeats = 0;
+    for (int k = 0; k < N; ++k) repeats |= (size[k] == 1 ? 1u : 0u) << k;
+    if (!plan.dims.empty() && repeats == last_repeats) {
+      plan.dims.back() *= joint;
+    } else {
+      plan.dims.push_back(joint);
+      for (int k = 0; k < N; ++k) plan.strides[k].push_back(size[k] == 1 ? 0 : step[k]);
+      last_repeats = repeats;
+    }
+    for (int k = 0; k < N; ++k) step[k] *= size[k];
+  }
+  if (plan.dims.empty()) {
+    plan.dims.push_back(1);
+    for (int k = 0; k < N; ++k) plan.strides[k].push_back(1);
+  }
+  SLUICE_ASSIGN_OR_RETURN(plan.shape, TensorShape::Make(sizes));
+  std::reverse(plan.dims.begin(), plan.dims.end());
+  for (auto& strides : plan.strides) std::reverse(strides.begin(), strides.end());
+  return plan;
+}
+
+template absl::StatusOr<BroadcastPlan<2>> PlanBroadcast<2>(
+    const std::array<const TensorShape*, 2>&);
+template absl::StatusOr<BroadcastPlan<3>> PlanBroadcast<3>(
+    const std::array<const TensorShape*, 3>&);
+
+absl::Status BinaryKernel::Compute(KernelContext& context) {
+  const Tensor& x = context.input(0);
+  const Tensor& y = context.input(1);
+  SLUICE_RETURN_IF_ERROR(Check(x, y));
+  const bool same = x.shape() == y.shape();
+  const bool y_scalar = !same && y.num_elements() == 1 && y.rank() <= x.rank();
+  const bool x_scalar = !same && !y_scalar && x.num_elements() == 1 && x.rank() <= y.rank();
+  if (!same && !x_scalar && !y_scalar) return ComputeBroadcast(context);
+  const TensorShape shape = x_scalar ? y.shape() : x.shape();
+  const char* px = static_cast<const char*>(x.raw());
+  const char* py = static_cast<const char*>(y.raw());
+  Tensor* output;
+  SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, shape, &output));
+  char* pz = static_cast<char*>(output->raw());
+  const BinaryLoops::Loop loop =
+      x_scalar ? loops_.x_scalar : (y_scalar ? loops_.y_scalar : loops_.both);
+  const size_t x_step = x_scalar ? 0 : loops_.in_size;
+  const size_t y_step = y_scalar ? 0 : loops_.in_size;
+  ForBlocks(context, shape.num_elements(), loops_.cost, [&](int64_t begin, int64_t end) {
+    loop(px + begin * x_step, py + begin * y_step, pz + begin * loops_.out_size, end - begin);
+  });
+  return absl::OkStatus();
+}
+
+absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
+  const Tensor& x = context.input(0);
+  const Tensor& y = context.input(1);
+  SLUICE_ASSIGN_OR_RETURN(const BroadcastPlan<2> plan,
+                          PlanBroadcast<2>({&x.shape(), &y.shape()}));
+  const char* px = static_cast<const char*>(x.raw());
+  const char* py = static_cast<const char*>(y.raw());
+  Tensor* output;
+  SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, plan.shape, &output));
+  char* pz = static_cast<char*>(output->raw());
+  const int64_t inner = plan.inner();
+  const BinaryLoops::Loop loop = plan.strides[0].back() == 0   ? loops_.x_scalar
+                                 : plan.strides[1].back() == 0 ? loops_.y_scalar
+                                                               : loops_.both;
+  auto rows = [&](int64_t begin, int64_t end) {
+    ForRows<2>(plan, begin, end, [&](int64_t row, const std::array<int64_t, 2>& offset) {
+      loop(px + offset[0] * loops_.in_size, py + offset[1] * loops_.in_size,
+           pz + row * inner * loops_.out_size, inner);
+    });
+  };
+  const double row_cost = 5 + loops_.cost * static_cast<double>(inner);
+  if (row_cost * static_cast<double>(plan.rows()) < 20'000) {
+    rows(0, plan.rows());
+  } else {
+    context.ParallelFor(plan.rows(), row_cost, rows);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

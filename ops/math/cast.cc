@@ -1,0 +1,41 @@
+// Conversion between types of numbers.
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/math/gradient_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+void CastGradient(Backprop& b) {
+  const TypeSet differentiable = FloatTypes() | ComplexTypes();
+  const DataType from = BaseType(b.In(0).dtype());
+  const DataType to = BaseType(b.Out(0).dtype());
+  if (!differentiable.contains(from) || !differentiable.contains(to)) return;
+  if (b.GradOf(0).is_slices()) {
+    IndexedSlices rows = b.GradOf(0).slices();
+    rows.values = from == to ? rows.values : Cast(rows.values, from);
+    b.Into("x", rows);
+    return;
+  }
+  Output grad = b.Of("y");
+  b.Into("x", from == to ? grad : Cast(grad, from));
+}
+#endif
+
+OP(Cast,
+   "The elements as numbers of type DstT. Floating numbers lose their fraction on the way to "
+   "integers, complex ones their imaginary part on the way to real ones; bool is \"not zero\". "
+   "With Truncate, a floating number is cut to a narrower one instead of rounded.")
+    .Input("x", "SrcT")
+    .Output("y", "DstT")
+    .Attr("SrcT", TypeAttr())
+    .Attr("DstT", TypeAttr())
+    .Attr("Truncate", BoolAttr(false))
+    .Shape(SameAsInput(0))
+    GRADIENT(CastGradient);
+
+}  // namespace
+}  // namespace sluice

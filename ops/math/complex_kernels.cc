@@ -1,0 +1,61 @@
+#include <complex>
+
+#include "ops/math/broadcast.h"
+#include "ops/math/elementwise.h"
+
+namespace sluice {
+namespace {
+
+struct ComplexFn {
+  static constexpr double kCost = 0.3;
+  template <typename T>
+  std::complex<T> operator()(T re, T im) const {
+    return {re, im};
+  }
+};
+KERNEL(Complex, Binary<ComplexFn>::Kernel<float>, {"T", DT_FLOAT}, {"Tout", DT_COMPLEX64});
+KERNEL(Complex, Binary<ComplexFn>::Kernel<double>, {"T", DT_DOUBLE}, {"Tout", DT_COMPLEX128});
+
+struct RealFn {
+  static constexpr double kCost = 0.2;
+  template <typename T>
+  T operator()(std::complex<T> x) const {
+    return x.real();
+  }
+};
+KERNEL(Real, Elementwise<RealFn>::Kernel<complex64>, {"T", DT_COMPLEX64}, {"Tout", DT_FLOAT});
+KERNEL(Real, Elementwise<RealFn>::Kernel<complex128>, {"T", DT_COMPLEX128}, {"Tout", DT_DOUBLE});
+
+struct ImagFn {
+  static constexpr double kCost = 0.2;
+  template <typename T>
+  T operator()(std::complex<T> x) const {
+    return x.imag();
+  }
+};
+KERNEL(Imag, Elementwise<ImagFn>::Kernel<complex64>, {"T", DT_COMPLEX64}, {"Tout", DT_FLOAT});
+KERNEL(Imag, Elementwise<ImagFn>::Kernel<complex128>, {"T", DT_COMPLEX128}, {"Tout", DT_DOUBLE});
+
+struct ComplexAbsFn {
+  static constexpr double kCost = 2;
+  template <typename T>
+  T operator()(std::complex<T> x) const {
+    return std::abs(x);
+  }
+};
+KERNEL(ComplexAbs, Elementwise<ComplexAbsFn>::Kernel<complex64>, {"T", DT_COMPLEX64},
+       {"Tout", DT_FLOAT});
+KERNEL(ComplexAbs, Elementwise<ComplexAbsFn>::Kernel<complex128>, {"T", DT_COMPLEX128},
+       {"Tout", DT_DOUBLE});
+
+struct ConjFn {
+  static constexpr double kCost = 0.3;
+  template <typename T>
+  std::complex<T> operator()(std::complex<T> x) const {
+    return std::conj(x);
+  }
+};
+KERNELS(Conj, "T", Elementwise<ConjFn>::Kernel, ComplexList);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,140 @@
+// Kernels of one tensor, element by element, from a functor:
+//
+//   struct SquareFn {
+//     static constexpr double kCost = 0.3;  // nanoseconds an element, roughly
+//     template <typename T>
+//     SLUICE_INLINE_IN_CLONES T operator()(T x) const { return x * x; }
+//   };
+//   KERNELS(Square, "T", Elementwise<SquareFn>::Kernel, NumberList);
+//
+// The output's type is what the functor returns. half and bfloat16 are widened to float a block at
+// a time, so the functor never sees them. Loops over floating numbers are compiled for each
+// x86-64 level. A result is written over its input where nobody else holds that.
+//
+// The same bits come out whatever the number of threads: shards begin at multiples of a block.
+#ifndef SLUICE_OPS_MATH_ELEMENTWISE_H_
+#define SLUICE_OPS_MATH_ELEMENTWISE_H_
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "executor/kernel/context.h"
+#include "executor/kernel/kernel.h"
+#include "executor/kernel/target_clones.h"
+
+// Before a loop whose result may lie over its input: element i depends on element i alone.
+#if defined(__GNUC__) && !defined(__clang__)
+#define SLUICE_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define SLUICE_INDEPENDENT
+#endif
+
+namespace sluice {
+
+// `loop(x, y, n)` from n elements at x to n elements at y.
+class ElementwiseKernel : public Kernel {
+ public:
+  using Loop = void (*)(const void* x, void* y, int64_t n);
+  ElementwiseKernel(Loop loop, double cost, size_t x_size, size_t y_size)
+      : loop_(loop), cost_(cost), x_size_(x_size), y_size_(y_size) {}
+  absl::Status Compute(KernelContext& context) override;
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const Loop loop_;
+  const double cost_;
+  const size_t x_size_;
+  const size_t y_size_;
+};
+
+// Runs f(begin, end) over [0, n) in shards of whole blocks; small work in the caller, without
+// overhead. `cost`: nanoseconds an element.
+inline constexpr int64_t kElementsPerBlock = 256;
+template <typename F>
+void ForBlocks(KernelContext& context, int64_t n, double cost, const F& f) {
+  if (static_cast<double>(n) * cost < 10'000) return f(int64_t{0}, n);
+  const int64_t blocks = (n + kElementsPerBlock - 1) / kElementsPerBlock;
+  context.ParallelFor(blocks, cost * kElementsPerBlock, [&](int64_t begin, int64_t end) {
+    f(begin * kElementsPerBlock, std::min(end * kElementsPerBlock, n));
+  });
+}
+
+namespace elementwise {
+
+// What a functor computes with in place of T.
+template <typename T>
+using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
+
+template <typename F, typename In, typename Out>
+SLUICE_TARGET_CLONES void ClonedLoop(const In* x, Out* y, int64_t n) {
+  const F f;
+  SLUICE_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
+}
+
+template <typename F, typename In, typename Out>
+void Loop(const In* x, Out* y, int64_t n) {
+  if constexpr (std::is_floating_point_v<In>) {
+    ClonedLoop<F>(x, y, n);
+  } else {
+    const F f;
+    SLUICE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
+  }
+}
+
+// To and from float, exactly and rounded.
+template <typename H>
+SLUICE_TARGET_CLONES void Widen(const H* x, float* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i]);
+}
+template <typename H>
+SLUICE_TARGET_CLONES void Narrow(const float* x, H* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = H(x[i]);
+}
+
+template <typename F, typename T>
+void Run(const void* x_raw, void* y_raw, int64_t n) {
+  using Out = decltype(std::declval<F>()(std::declval<Wide<T>>()));
+  const T* x = static_cast<const T*>(x_raw);
+  if constexpr (kIsFloat16<T>) {
+    float wide_x[kElementsPerBlock], wide_y[kElementsPerBlock];
+    for (int64_t i = 0; i < n; i += kElementsPerBlock) {
+      const int64_t count = std::min(kElementsPerBlock, n - i);
+      Widen(x + i, wide_x, count);
+      if constexpr (std::is_same_v<Out, float>) {
+        Loop<F>(wide_x, wide_y, count);
+        Narrow(wide_y, static_cast<T*>(y_raw) + i, count);
+      } else {
+        Loop<F>(wide_x, static_cast<Out*>(y_raw) + i, count);
+      }
+    }
+  } else {
+    Loop<F>(x, static_cast<Out*>(y_raw), n);
+  }
+}
+
+// The size of what comes out for elements of type T.
+template <typename F, typename T>
+constexpr size_t OutputSize() {
+  using Out = decltype(std::declval<F>()(std::declval<Wide<T>>()));
+  return kIsFloat16<T> && std::is_same_v<Out, float> ? sizeof(T) : sizeof(Out);
+}
+
+}  // namespace elementwise
+
+template <typename F>
+struct Elementwise {
+  template <typename T>
+  class Kernel : public ElementwiseKernel {
+   public:
+    Kernel()
+        : ElementwiseKernel(elementwise::Run<F, T>, F::kCost + (kIsFloat16<T> ? 0.5 : 0),
+                            sizeof(T), elementwise::OutputSize<F, T>()) {}
+  };
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_MATH_ELEMENTWISE_H_

@@ -1,0 +1,113 @@
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/math/same_size.h"
+#include "ops/math/vector_math.h"
+
+namespace sluice {
+namespace {
+
+using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
+
+// Functions of one element, all named as <cmath> and <complex> name them.
+#define SLUICE_UNARY_FN(Name, cost, expression)        \
+  struct Name {                                        \
+    static constexpr double kCost = cost;              \
+    template <typename T>                              \
+    SLUICE_INLINE_IN_CLONES T operator()(T x) const {  \
+      return expression;                               \
+    }                                                  \
+  }
+
+SLUICE_UNARY_FN(ExpFn, 0.6, std::exp(x));
+SLUICE_UNARY_FN(LogFn, 0.6, std::log(x));
+SLUICE_UNARY_FN(TanhFn, 0.7, std::tanh(x));
+SLUICE_UNARY_FN(SigmoidFn, 0.8, T(1) / (T(1) + std::exp(-x)));
+SLUICE_UNARY_FN(ErfFn, 1, std::erf(x));
+SLUICE_UNARY_FN(ErfcFn, 1, std::erfc(x));
+
+KERNELS(Exp, "T", Elementwise<ExpFn>::Kernel, FloatAndComplexList);
+KERNELS(Log, "T", Elementwise<LogFn>::Kernel, FloatAndComplexList);
+KERNELS(Tanh, "T", Elementwise<TanhFn>::Kernel, FloatAndComplexList);
+KERNELS(Sigmoid, "T", Elementwise<SigmoidFn>::Kernel, FloatAndComplexList);
+KERNELS(Erf, "T", Elementwise<ErfFn>::Kernel, FloatList);
+KERNELS(Erfc, "T", Elementwise<ErfcFn>::Kernel, FloatList);
+
+struct Expm1Fn {
+  static constexpr double kCost = 1;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::expm1(x);
+    } else {
+      // Kahan: the rounding error of u = exp(x) is in log(u) too, and cancels.
+      const T u = std::exp(x);
+      if (u == T(1)) return x;
+      if (u - T(1) == T(-1)) return T(-1);
+      const T log_u = std::log(u);
+      return u == log_u ? u : (u - T(1)) * (x / log_u);
+    }
+  }
+};
+KERNELS(Expm1, "T", Elementwise<Expm1Fn>::Kernel, FloatAndComplexList);
+
+struct Log1pFn {
+  static constexpr double kCost = 1;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::log1p(x);
+    } else {
+      const T u = T(1) + x;
+      if (u == T(1) || u == x) return u == x ? std::log(u) : x;
+      return x * (std::log(u) / (u - T(1)));
+    }
+  }
+};
+KERNELS(Log1p, "T", Elementwise<Log1pFn>::Kernel, FloatAndComplexList);
+
+// The sign that the C library's lgamma keeps in a global would be a race.
+struct LgammaFn {
+  static constexpr double kCost = 15;
+  float operator()(float x) const {
+    int sign;
+    return lgammaf_r(x, &sign);
+  }
+  double operator()(double x) const {
+    int sign;
+    return lgamma_r(x, &sign);
+  }
+};
+KERNELS(Lgamma, "T", Elementwise<LgammaFn>::Kernel, TypeList<half, float, double>);
+
+template <typename T>
+SLUICE_INLINE_IN_CLONES T Conjugate(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return x;
+  } else {
+    return std::conj(x);
+  }
+}
+
+struct SigmoidGradFn {
+  static constexpr double kCost = 0.3;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T y, T dy) const {
+    const T c = Conjugate(y);
+    return dy * c * (T(1) - c);
+  }
+};
+KERNELS(SigmoidGrad, "T", SameSize<SigmoidGradFn>::Kernel, FloatAndComplexList);
+
+struct TanhGradFn {
+  static constexpr double kCost = 0.3;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T y, T dy) const {
+    const T c = Conjugate(y);
+    return dy * (T(1) - c * c);
+  }
+};
+KERNELS(TanhGrad, "T", SameSize<TanhGradFn>::Kernel, FloatAndComplexList);
+
+}  // namespace
+}  // namespace sluice

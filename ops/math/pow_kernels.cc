@@ -1,0 +1,49 @@
+#include <cmath>
+
+#include "ops/math/broadcast.h"
+#include "ops/math/vector_math.h"
+#include "ops/math/wrapping.h"
+
+namespace sluice {
+namespace {
+
+struct PowFn {
+  static constexpr double kCost = 1.5;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      T power = 1;
+      for (; y > 0; y >>= 1) {
+        if (y & 1) power = WrappingMultiply(power, x);
+        x = WrappingMultiply(x, x);
+      }
+      return power;
+    } else {
+      return std::pow(x, y);
+    }
+  }
+};
+KERNELS(Pow, "T", Binary<PowFn>::Kernel,
+        TypeList<half, bfloat16, float, double, complex64, complex128>);
+
+// Integers take no negative exponent.
+template <typename T>
+class PowIntKernel : public BinaryKernel {
+ public:
+  PowIntKernel() : BinaryKernel(elementwise::LoopsOf<PowFn, T>()) {}
+
+ protected:
+  absl::Status Check(const Tensor& x, const Tensor& y) const override {
+    if (x.num_elements() == 0) return absl::OkStatus();
+    for (T exponent : y.flat<T>()) {
+      if (exponent < 0) {
+        return InvalidArgument("Integers to negative integer powers are not allowed");
+      }
+    }
+    return absl::OkStatus();
+  }
+};
+KERNELS(Pow, "T", PowIntKernel, SignedIntList);
+
+}  // namespace
+}  // namespace sluice

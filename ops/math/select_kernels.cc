@@ -1,0 +1,197 @@
+#include <string>
+
+#include "graph/tensor/resource_handle.h"
+#include "graph/tensor/variant.h"
+#include "ops/math/broadcast.h"
+
+namespace sluice {
+namespace {
+
+// Types are chosen by the size of their elements; W is an integer (or pair of them) of that size.
+struct Wide16 {
+  uint64_t low, high;
+};
+constexpr TypeSet k1Byte = {DT_INT8, DT_UINT8, DT_BOOL, DT_QINT8, DT_QUINT8};
+constexpr TypeSet k2Bytes = {DT_HALF, DT_BFLOAT16, DT_INT16, DT_UINT16, DT_QINT16, DT_QUINT16};
+constexpr TypeSet k4Bytes = {DT_FLOAT, DT_INT32, DT_UINT32, DT_QINT32};
+constexpr TypeSet k8Bytes = {DT_DOUBLE, DT_INT64, DT_UINT64, DT_COMPLEX64};
+
+// Output elements from where the condition sends them. Steps are 0 or 1: an operand that is one
+// element stays.
+template <typename W>
+void SelectLoop(const bool* condition, int condition_step, const W* t, int t_step, const W* e,
+                int e_step, W* out, int64_t n) {
+  if (condition_step == 1 && t_step == 1 && e_step == 1) {
+    SLUICE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
+    return;
+  }
+  if (condition_step == 1 && e_step == 0 && t_step == 1) {
+    const W other = *e;
+    SLUICE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : other;
+    return;
+  }
+  if (condition_step == 1 && e_step == 1 && t_step == 0) {
+    const W other = *t;
+    SLUICE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? other : e[i];
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = condition[i * condition_step] ? t[i * t_step] : e[i * e_step];
+  }
+}
+
+template <typename W>
+class SelectV2Kernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override {
+    const bool* condition = context.input(0).data<bool>();
+    const W* t = static_cast<const W*>(context.input(1).raw());
+    const W* e = static_cast<const W*>(context.input(2).raw());
+    absl::StatusOr<BroadcastPlan<3>> planned =
+        PlanBroadcast<3>({&context.input(0).shape(), &context.input(1).shape(),
+                          &context.input(2).shape()});
+    if (!planned.ok()) {
+      return InvalidArgument("condition ", context.input(0).shape().ToString(), ", then ",
+                             context.input(1).shape().ToString(), ", and else ",
+                             context.input(2).shape().ToString(), " must be broadcastable");
+    }
+    const BroadcastPlan<3>& plan = *planned;
+    Tensor* output;
+    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({1, 2}, 0, plan.shape, &output));
+    W* out = static_cast<W*>(output->raw());
+    const int64_t inner = plan.inner();
+    auto step = [&](int operand) { return plan.strides[operand].back() == 0 ? 0 : 1; };
+    if (plan.dims.size() == 1) {
+      ForBlocks(context, inner, kCost, [&](int64_t begin, int64_t end) {
+        SelectLoop(condition + begin * step(0), step(0), t + begin * step(1), step(1),
+                   e + begin * step(2), step(2), out + begin, end - begin);
+      });
+      return absl::OkStatus();
+    }
+    context.ParallelFor(plan.rows(), 5 + kCost * inner, [&](int64_t begin, int64_t end) {
+      ForRows<3>(plan, begin, end, [&](int64_t row, const std::array<int64_t, 3>& at) {
+        SelectLoop(condition + at[0], step(0), t + at[1], step(1), e + at[2], step(2),
+                   out + row * inner, inner);
+      });
+    });
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  static constexpr double kCost = std::is_trivially_copyable_v<W> ? 0.3 : 20;
+};
+
+// Select: the condition is a scalar, an element a row, or of the data's shape.
+template <typename W>
+class SelectKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& condition = context.input(0);
+    const TensorShape shape = context.input(1).shape();
+    if (context.input(2).shape() != shape) {
+      return InvalidArgument("'t' and 'e' must have the same size.  but received: ",
+                             shape.ToString(), " vs. ", context.input(2).shape().ToString());
+    }
+    if (condition.rank() == 0) {
+      context.set_output(0, context.input(condition.scalar<bool>() ? 1 : 2));
+      return absl::OkStatus();
+    }
+    const bool by_row = condition.rank() == 1 && shape.rank() != 1;
+    if (by_row && (shape.rank() == 0 || condition.dim(0) != shape.dim(0))) {
+      return InvalidArgument("Number of batches of 't' must match size of 'condition', got ",
+                             shape.ToString(), " and ", condition.shape().ToString());
+    }
+    if (!by_row && condition.shape() != shape) {
+      return InvalidArgument("'condition' must be a scalar, a vector or of the shape of 't' ",
+                             shape.ToString(), ", got ", condition.shape().ToString());
+    }
+    const bool* where = condition.data<bool>();
+    const W* t = static_cast<const W*>(context.input(1).raw());
+    const W* e = static_cast<const W*>(context.input(2).raw());
+    Tensor* output;
+    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({1, 2}, 0, shape, &output));
+    W* out = static_cast<W*>(output->raw());
+    const int64_t n = shape.num_elements();
+    if (!by_row) {
+      ForBlocks(context, n, 0.3, [&](int64_t begin, int64_t end) {
+        SelectLoop(where + begin, 1, t + begin, 1, e + begin, 1, out + begin, end - begin);
+      });
+      return absl::OkStatus();
+    }
+    const int64_t rows = shape.dim(0), columns = rows == 0 ? 0 : n / rows;
+    for (int64_t row = 0; row < rows; ++row) {
+      const W* from = (where[row] ? t : e) + row * columns;
+      if (from != out + row * columns) std::copy_n(from, columns, out + row * columns);
+    }
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+KERNEL(SelectV2, SelectV2Kernel<uint8_t>, {"T", k1Byte});
+KERNEL(SelectV2, SelectV2Kernel<uint16_t>, {"T", k2Bytes});
+KERNEL(SelectV2, SelectV2Kernel<uint32_t>, {"T", k4Bytes});
+KERNEL(SelectV2, SelectV2Kernel<uint64_t>, {"T", k8Bytes});
+KERNEL(SelectV2, SelectV2Kernel<Wide16>, {"T", DT_COMPLEX128});
+KERNELS(SelectV2, "T", SelectV2Kernel, TypeList<std::string, ResourceHandle, Variant>);
+KERNEL(Select, SelectKernel<uint8_t>, {"T", k1Byte});
+KERNEL(Select, SelectKernel<uint16_t>, {"T", k2Bytes});
+KERNEL(Select, SelectKernel<uint32_t>, {"T", k4Bytes});
+KERNEL(Select, SelectKernel<uint64_t>, {"T", k8Bytes});
+KERNEL(Select, SelectKernel<Wide16>, {"T", DT_COMPLEX128});
+KERNELS(Select, "T", SelectKernel, TypeList<std::string, ResourceHandle, Variant>);
+
+template <typename T>
+class ClipByValueKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override {
+    const TensorShape shape = context.input(0).shape();
+    const Tensor& low = context.input(1);
+    const Tensor& high = context.input(2);
+    for (const Tensor* bound : {&low, &high}) {
+      if (bound->num_elements() != 1 && bound->shape() != shape) {
+        return InvalidArgument(
+            "clip_value_min and clip_value_max must be either of the same shape as input, or a "
+            "scalar. input shape: ",
+            shape.ToString(), "clip_value_min shape: ", low.shape().ToString(),
+            "clip_value_max shape: ", high.shape().ToString());
+      }
+    }
+    const T* t = context.input(0).template data<T>();
+    const T* low_data = low.data<T>();
+    const T* high_data = high.data<T>();
+    const int low_step = low.shape() == shape ? 1 : 0, high_step = high.shape() == shape ? 1 : 0;
+    Tensor* output;
+    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
+    T* out = output->template data<T>();
+    ForBlocks(context, shape.num_elements(), 0.4, [&](int64_t begin, int64_t end) {
+      if (low_step == 0 && high_step == 0) {
+        const T lowest = *low_data, highest = *high_data;
+        SLUICE_INDEPENDENT
+        for (int64_t i = begin; i < end; ++i) out[i] = Clip(t[i], lowest, highest);
+      } else {
+        for (int64_t i = begin; i < end; ++i) {
+          out[i] = Clip(t[i], low_data[i * low_step], high_data[i * high_step]);
+        }
+      }
+    });
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  static T Clip(T x, T low, T high) {
+    if (x > high) x = high;
+    return x < low ? low : x;
+  }
+};
+KERNELS(ClipByValue, "T", ClipByValueKernel,
+        TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                 uint16_t>);
+
+}  // namespace
+}  // namespace sluice
