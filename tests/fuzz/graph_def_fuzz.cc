@@ -1,11 +1,35 @@
-// A GraphDef of any bytes is read or refused.
-
+// A GraphDef from outside is either taken or refused with an error, whatever its bytes; a graph
+// that was taken can be written and read again.
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 
-#include "graph/format/proto/graph.pb.h"
+#include "graph/format/graph_def.h"
+
+namespace {
+
+sluice::ImportOptions SmallLimits() {
+  sluice::ImportOptions options;
+  options.limits.max_tensor_bytes = 1 << 20;
+  options.limits.max_total_bytes = 1 << 22;
+  options.limits.max_nodes = 1 << 12;
+  options.limits.max_list_length = 1 << 12;
+  return options;
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  sluice::pb::GraphDef graph;
-  if (graph.ParseFromArray(data, static_cast<int>(size))) graph.ByteSizeLong();
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const sluice::ImportOptions options = SmallLimits();
+  sluice::Graph graph;
+  if (!sluice::ImportGraphDef(bytes, graph, options).ok()) {
+    if (graph.num_nodes() != 0) std::abort();  // something was left behind
+    return 0;
+  }
+  absl::StatusOr<sluice::pb::GraphDef> def = sluice::ExportGraphDef(graph);
+  sluice::Graph again;
+  if (!def.ok() || !sluice::ImportGraphDef(*def, again, options).ok()) std::abort();
   return 0;
 }

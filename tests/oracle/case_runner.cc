@@ -1,0 +1,134 @@
+// Answers oracle requests (case.proto) on stdin with answers on stdout, until stdin ends.
+//
+// A crash is meant to be seen: the caller reports it as the failure of the case and starts the
+// program again.
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/kernel/kernel.h"
+#include "executor/session/session.h"
+#include "graph/format/attr_value.h"
+#include "graph/format/graph_def.h"
+#include "graph/format/tensor_proto.h"
+#include "graph/gradient/gradients.h"
+#include "graph/status.h"
+#include "tests/oracle/case.pb.h"
+
+namespace sluice::oracle {
+namespace {
+
+void SetStatus(const absl::Status& status, Status* proto) {
+  proto->set_code(static_cast<int>(status.code()));
+  proto->set_message(std::string(status.message()));
+}
+
+// One request: a graph, what is added to it, and the steps on it.
+class Case {
+ public:
+  Case(const Request& request, Answer* answer) : request_(request), answer_(answer) {}
+
+  void Answer() {
+    absl::Status imported = ImportGraphDef(request_.graph_def(), graph_).status();
+    SetStatus(imported, answer_->mutable_import());
+    if (!imported.ok()) return;
+    for (const std::string& name : request_.describe()) Describe(name);
+    for (const Gradient& gradient : request_.gradient()) {
+      GradientAnswer* added = answer_->add_gradient();
+      SetStatus(AddGradient(gradient, added), added->mutable_status());
+    }
+    for (const Run& run : request_.run()) {
+      RunAnswer* done = answer_->add_run();
+      SetStatus(Step(run, done), done->mutable_status());
+    }
+  }
+
+ private:
+  void Describe(const std::string& name) {
+    Described* described = answer_->add_described();
+    absl::StatusOr<Output> output = graph_.FindOutput(name);
+    if (!output.ok()) return;
+    described->set_dtype(output->dtype());
+    pb::TensorShapeProto shape;
+    ShapeToProto(output->shape(), &shape);
+    described->set_shape(shape.SerializeAsString());
+  }
+
+  absl::StatusOr<OutputList> Find(const google::protobuf::RepeatedPtrField<std::string>& names) {
+    OutputList found;
+    for (const std::string& name : names) {
+      SLUICE_ASSIGN_OR_RETURN(const Output output, graph_.FindOutput(name));
+      found.push_back(output);
+    }
+    return found;
+  }
+
+  absl::Status AddGradient(const Gradient& gradient, GradientAnswer* added) {
+    SLUICE_ASSIGN_OR_RETURN(const OutputList ys, Find(gradient.y()));
+    SLUICE_ASSIGN_OR_RETURN(const OutputList xs, Find(gradient.x()));
+    SLUICE_ASSIGN_OR_RETURN(const OutputList grad_ys, Find(gradient.grad_y()));
+    GradientOptions options;
+    options.grad_ys.assign(grad_ys.begin(), grad_ys.end());
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Grad> grads, Gradients(ys, xs, options));
+    for (size_t i = 0; i < grads.size(); ++i) {
+      added->add_exists(!grads[i].is_none());
+      if (!grads[i].is_none()) gradients_[StrCat(gradient.name(), "/", i)] = ToDense(grads[i]);
+    }
+    return graph_.status();
+  }
+
+  absl::Status Step(const Run& run, RunAnswer* done);
+
+  const Request& request_;
+  oracle::Answer* answer_;
+  Graph graph_;
+  std::map<std::string, Output> gradients_;
+  std::unique_ptr<Session> session_;
+};
+
+void ListOps(Answer* answer) {
+  pb::OpList list;
+  for (const OpDef* op : OpRegistry::Global().All()) {
+    OpDefToProto(*op, list.add_op());
+    if (op->gradient) answer->add_differentiable(op->name);
+    if (op->not_differentiable) answer->add_not_differentiable(op->name);
+    if (!KernelRegistry::Global().For(op->name).empty()) answer->add_with_kernel(op->name);
+  }
+  answer->set_op_list(list.SerializeAsString());
+}
+
+bool ReadMessage(Request* request) {
+  uint32_t size;
+  if (std::fread(&size, sizeof(size), 1, stdin) != 1) return false;
+  std::string bytes(size, '\0');
+  return std::fread(bytes.data(), 1, size, stdin) == size && request->ParseFromString(bytes);
+}
+
+bool WriteMessage(const Answer& answer) {
+  const std::string bytes = answer.SerializeAsString();
+  const uint32_t size = static_cast<uint32_t>(bytes.size());
+  return std::fwrite(&size, sizeof(size), 1, stdout) == 1 &&
+         std::fwrite(bytes.data(), 1, size, stdout) == size && std::fflush(stdout) == 0;
+}
+
+int Main() {
+  Request request;
+  while (ReadMessage(&request)) {
+    Answer answer;
+    if (request.list_ops()) {
+      ListOps(&answer);
+    } else {
+      Case(request, &answer).Answer();
+    }
+    if (!WriteMessage(answer)) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace sluice::oracle
+
+int main() { return sluice::oracle::Main(); }

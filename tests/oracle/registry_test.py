@@ -1,0 +1,116 @@
+"""Every op that is linked in has oracle rows, is declared as TensorFlow declares it, and has a gradient where it has."""
+
+import os
+import re
+import struct
+import subprocess
+import unittest
+
+from tensorflow.core.framework import op_def_pb2
+from tensorflow.python.framework import op_def_registry
+from tensorflow.python.framework import ops
+
+from tests.oracle import program
+from tests.oracle import rows
+from tests.oracle import sluice_side
+
+DIFFERENCES = "docs/differences.md"
+
+
+def linked_ops():
+    """(OpDef by name, ops with a gradient, ops registered as having none)."""
+    request_class, answer_class = sluice_side.messages()
+    data = request_class(list_ops=True).SerializeToString()
+    done = subprocess.run([os.path.join(sluice_side.ROOT, "tests/oracle/case_runner")],
+                          input=struct.pack("<I", len(data)) + data, stdout=subprocess.PIPE, check=True)
+    answer = answer_class.FromString(done.stdout[4:])
+    found = op_def_pb2.OpList.FromString(answer.op_list)
+    return {op.name: op for op in found.op}, set(answer.differentiable), set(answer.not_differentiable)
+
+
+def listed(section):
+    """Names in backquotes at the start of the list items of a section of docs/differences.md."""
+    with open(DIFFERENCES, encoding="utf-8") as file:
+        text = file.read()
+    part = re.search(r"^## %s\n(.*?)(?=^## |\Z)" % re.escape(section), text, re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"^- `([^`]+)`", part.group(1), re.MULTILINE)) if part else set()
+
+
+def argument(arg):
+    return (arg.name, program.type_name(arg.type) if arg.type else "", arg.type_attr, arg.number_attr,
+            arg.type_list_attr, arg.is_ref)
+
+
+def attribute(attr):
+    value = lambda v: text(v) if v is not None else None
+    allowed = attr.allowed_values.list
+    return (attr.type, value(attr.default_value if attr.HasField("default_value") else None),
+            attr.minimum if attr.has_minimum else None, sorted(allowed.type), sorted(allowed.s))
+
+
+def text(attr_value):
+    """A value as text that does not depend on how a tensor or float is encoded."""
+    return "empty list" if attr_value.WhichOneof("value") == "list" and not attr_value.list.ByteSize() else str(attr_value)
+
+
+def declaration(op):
+    """What of an OpDef must be equal: {what: value}."""
+    rows_ = {"inputs": [argument(a) for a in op.input_arg], "outputs": [argument(a) for a in op.output_arg]}
+    rows_.update({"attr " + a.name: attribute(a) for a in op.attr})
+    for flag in ("is_stateful", "is_commutative", "is_aggregate", "allows_uninitialized_input",
+                 "is_distributed_communication"):
+        rows_[flag] = getattr(op, flag)
+    rows_["deprecated at"] = op.deprecation.version
+    return rows_
+
+
+def tensorflow_gradient(op):
+    """"none registered", "not differentiable" or "gradient"."""
+    try:
+        return "not differentiable" if ops.gradient_registry.lookup(op) is None else "gradient"
+    except LookupError:
+        return "none registered"
+
+
+class Registry(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.ops, cls.differentiable, cls.not_differentiable = linked_ops()
+        cls.with_rows = {row.op for _, row in rows.load("*")}
+
+    def test_every_op_has_rows(self):
+        exempt = listed("Ops without oracle rows")
+        for op in self.ops:
+            with self.subTest(op):
+                self.assertTrue(op in self.with_rows or op in exempt,
+                                "%s has no row in tests/oracle/cases" % op)
+
+    def test_rows_are_of_ops_that_exist(self):
+        for op in sorted(self.with_rows):
+            with self.subTest(op):
+                self.assertIn(op, self.ops)
+
+    def test_declarations_equal_tensorflows(self):
+        exempt = listed("Declarations")
+        for op, ours in self.ops.items():
+            with self.subTest(op):
+                theirs = op_def_registry.get(op)
+                if op in exempt:
+                    continue
+                self.assertIsNotNone(theirs, "TensorFlow has no op " + op)
+                our, their = declaration(ours), declaration(theirs)
+                found = ["%s: %s, TensorFlow's %s" % (k, our.get(k), their.get(k))
+                         for k in sorted(set(our) | set(their)) if our.get(k) != their.get(k)]
+                self.assertEqual(found, [], "\n".join(found))
+
+    def test_gradients_where_tensorflow_has_them(self):
+        exempt = listed("Gradients")
+        for op in self.ops:
+            theirs = tensorflow_gradient(op)
+            with self.subTest(op):
+                if op in exempt:
+                    continue
+                ours = ("gradient" if op in self.differentiable else
+                        "not differentiable" if op in self.not_differentiable else "none registered")
+                self.assertEqual(ours, theirs)
