@@ -81,6 +81,7 @@ Graph* GraphOf(std::initializer_list<const Output*> single,
 }
 
 NodeBuilder::NodeBuilder(Graph* graph, std::string_view op, At at) : graph_(graph), at_(at) {
+  if (graph != nullptr && graph->scopes().at != nullptr) at_ = *graph->scopes().at;
   spec_.op = std::string(op);
 }
 

@@ -55,6 +55,10 @@ struct GradientOptions {
 absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputList& xs,
                                             GradientOptions options = {});
 
+// Identities of the gradients that are there, each of which waits for all of them: a use of one
+// then sees no variable updated by a use of another. Nones stay.
+void GateTogether(Graph& graph, std::vector<Grad>& grads);
+
 // A dense tensor of the same meaning (UnsortedSegmentSum for slices); invalid for none.
 Output ToDense(const Grad& grad);
 

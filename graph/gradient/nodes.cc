@@ -16,6 +16,43 @@ Output Unary(std::string_view op, std::string_view name, Output x) {
   return NodeBuilder(x.graph(), op, At::current()).Name(name).Input(x).Finish();
 }
 
+Output ShapeOf(Output x) {
+  if (!x) return Output();
+  if (!x.shape().IsFullyDefined()) return Unary("Shape", "Shape", x);
+  Tensor sizes(DT_INT32, TensorShape({x.shape().rank()}));
+  for (int i = 0; i < x.shape().rank(); ++i) {
+    sizes.data<int32_t>()[i] = static_cast<int32_t>(x.shape().dim(i));
+  }
+  return Const(x.graph(), "Shape", sizes);
+}
+
+namespace {
+
+template <typename... Ts>
+Tensor ScalarOf(DataType dtype, int value, TypeList<Ts...>) {
+  Tensor t;
+  ((dtype == kDataTypeOf<Ts> ? (void)(t = Tensor::Scalar<Ts>(Ts(static_cast<float>(value))))
+                             : (void)0),
+   ...);
+  return t;
+}
+
+}  // namespace
+
+Output Filled(Output shape, DataType dtype, int value, std::string_view name) {
+  Graph* graph = shape.graph();
+  if (graph == nullptr) return Output();
+  const Tensor scalar = ScalarOf(dtype, value, NumberList());
+  if (!scalar.IsInitialized()) return Output();
+  NameScope scope(*graph, name);
+  const Output constant = Const(graph, "Const", scalar);
+  return NodeBuilder(graph, "Fill", At::current())
+      .Name(scope.prefix())
+      .Input(shape)
+      .Input(constant)
+      .Finish();
+}
+
 Output FirstElement(Output vector) {
   Graph* graph = vector.graph();
   if (graph == nullptr) return Output();

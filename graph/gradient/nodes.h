@@ -5,7 +5,9 @@
 #define SLUICE_GRAPH_GRADIENT_NODES_H_
 
 #include <string_view>
+#include <vector>
 
+#include "graph/gradient/gradients.h"
 #include "graph/ir/graph.h"
 
 namespace sluice::gradient {
@@ -13,6 +15,10 @@ namespace sluice::gradient {
 Output Const(Graph* graph, std::string_view name, const Tensor& value);
 // An op of one tensor and one result, without attributes to give.
 Output Unary(std::string_view op, std::string_view name, Output x);
+// Sizes of x: a constant where they are known, else a Shape node.
+Output ShapeOf(Output x);
+// `value` (0 or 1) everywhere: nodes `<name>/Const` and `<name>`.
+Output Filled(Output shape, DataType dtype, int value, std::string_view name);
 // vector[0], with the nodes that TensorFlow's indexing makes.
 Output FirstElement(Output vector);
 

@@ -157,6 +157,8 @@ class Node {
   ControlFlowContext* context() const { return context_; }
   void set_context(ControlFlowContext* c) { context_ = c; }
 
+  // The user's line; null for imported nodes.
+  const At* at() const { return has_location_ ? &location_ : nullptr; }
   // "file.cc:42" of the user's program; "" for imported nodes.
   std::string location() const;
   // "MatMul node 'dense/MatMul'": how messages begin.

@@ -27,6 +27,8 @@ struct Scopes {
   std::vector<ControlFrame> control_frames;
   std::vector<Node*> colocation;  // innermost last; null = "colocate with nothing"
   ControlFlowContext* context = nullptr;
+  // The line that nodes are said to be from, whoever makes them: a gradient is from its op's line.
+  const At* at = nullptr;
 };
 
 }  // namespace sluice

@@ -1,0 +1,20 @@
+// An op that has run when all of `ops` have.
+#ifndef SLUICE_GRAPH_BUILD_GROUP_H_
+#define SLUICE_GRAPH_BUILD_GROUP_H_
+
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// A NoOp with control edges; over several devices a NoOp a device comes first (`<name>/NoOp`…), so
+// that one edge a device crosses. A name that ends in '/' is taken whole.
+// Reference behaviour: tf.group.
+Operation Group(Graph& graph, const std::vector<Operation>& ops,
+                std::string_view name = "group_deps", At at = At::current());
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_BUILD_GROUP_H_

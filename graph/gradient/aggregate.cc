@@ -1,0 +1,114 @@
+#include "graph/gradient/aggregate.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "graph/build/node_builder.h"
+#include "graph/gradient/nodes.h"
+#include "graph/status.h"
+
+namespace sluice::gradient {
+namespace {
+
+Output AddN(const OutputList& summands) {
+  if (summands.size() == 1) return summands[0];
+  return NodeBuilder(GraphOf({}, {&summands}), "AddN", At::current()).Input(summands).Finish();
+}
+
+Output SumOverDevices(Graph& graph, const OutputList& summands) {
+  std::map<std::string, OutputList> by_device;
+  for (const Output& t : summands) by_device[t.node->device()].push_back(t);
+  OutputList partial;
+  for (const auto& [device, tensors] : by_device) {
+    ColocateWith with(graph, tensors[0], /*ignore_existing=*/true);
+    partial.push_back(AddN(tensors));
+  }
+  return AddN(partial);
+}
+
+Output SumAsTree(Graph& graph, const Node& op, const OutputList& summands) {
+  NameScope scope(graph, StrCat(op.name(), "_gradient_sum"));
+  Output sum = summands[0];
+  for (size_t i = 1; i < summands.size(); ++i) sum = AddN({sum, summands[i]});
+  return sum;
+}
+
+bool HasKnownShape(const OutputList& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [](const Output& t) { return t.shape().IsFullyDefined(); });
+}
+
+Output SumTensors(Graph& graph, const Node& op, const OutputList& summands,
+                  AggregationMethod method) {
+  if (method == AggregationMethod::kAddN) return SumOverDevices(graph, summands);
+  if (method == AggregationMethod::kExperimentalAccumulateN && summands.size() > 2 &&
+      HasKnownShape(summands) && OpRegistry::Global().Find("AccumulateNV2") != nullptr) {
+    return NodeBuilder(&graph, "AccumulateNV2", At::current())
+        .Input(summands)
+        .Attr("shape", summands[0].shape())
+        .Finish();
+  }
+  return SumAsTree(graph, op, summands);
+}
+
+Output Concat(Graph& graph, const OutputList& parts) {
+  NameScope scope(graph, "concat");
+  const Output axis = Const(&graph, "axis", Tensor::Scalar<int32_t>(0));
+  return NodeBuilder(&graph, "ConcatV2", At::current())
+      .Name(scope.prefix())
+      .Input(parts)
+      .Input(axis)
+      .Finish();
+}
+
+// Indices of one type: int64 where they differ.
+void UnifyIndices(std::vector<IndexedSlices>& slices) {
+  const bool same = std::all_of(slices.begin(), slices.end(), [&](const IndexedSlices& s) {
+    return s.indices.dtype() == slices[0].indices.dtype();
+  });
+  if (same) return;
+  for (IndexedSlices& s : slices) {
+    if (s.indices.dtype() == DT_INT64) continue;
+    s.indices = NodeBuilder(s.indices.graph(), "Cast", At::current())
+                    .Input(s.indices)
+                    .Attr("DstT", DT_INT64)
+                    .Finish();
+  }
+}
+
+Grad SumSlices(Graph& graph, std::vector<IndexedSlices> slices) {
+  UnifyIndices(slices);
+  OutputList values, indices;
+  for (const IndexedSlices& s : slices) {
+    values.push_back(s.values);
+    indices.push_back(s.indices);
+  }
+  const Output all_values = Concat(graph, values);
+  const Output all_indices = Concat(graph, indices);
+  return Grad(IndexedSlices{
+      .values = all_values, .indices = all_indices, .dense_shape = slices[0].dense_shape});
+}
+
+}  // namespace
+
+Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod method) {
+  if (summands.empty()) return Grad();
+  if (summands.size() == 1) return summands[0];
+  Graph& graph = *op.graph();
+  const bool all_slices =
+      std::all_of(summands.begin(), summands.end(), [](const Grad& g) { return g.is_slices(); });
+  const bool all_dense =
+      std::all_of(summands.begin(), summands.end(), [](const Grad& g) { return g.is_dense(); });
+  if (all_slices) {
+    std::vector<IndexedSlices> slices;
+    for (const Grad& g : summands) slices.push_back(g.slices());
+    return SumSlices(graph, std::move(slices));
+  }
+  OutputList tensors;
+  for (const Grad& g : summands) tensors.push_back(ToDense(g));
+  if (!graph.status().ok()) return Grad();
+  return all_dense ? SumTensors(graph, op, tensors, method) : AddN(tensors);
+}
+
+}  // namespace sluice::gradient

@@ -1,0 +1,17 @@
+// The sum of the gradients that reach one tensor.
+#ifndef SLUICE_GRAPH_GRADIENT_AGGREGATE_H_
+#define SLUICE_GRAPH_GRADIENT_AGGREGATE_H_
+
+#include <vector>
+
+#include "graph/gradient/gradients.h"
+
+namespace sluice::gradient {
+
+// Tensors by AddN (first on each device, then over devices), slices by concatenation, a mixture as
+// tensors. None for no summands. `op` is the op whose output the tensor is: it names the tree form.
+Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod method);
+
+}  // namespace sluice::gradient
+
+#endif  // SLUICE_GRAPH_GRADIENT_AGGREGATE_H_

@@ -1,0 +1,22 @@
+// Gradients of the two ends of a cond: a Switch's is a Merge, and a Merge's is a Switch.
+#ifndef SLUICE_GRAPH_GRADIENT_COND_GRADIENT_H_
+#define SLUICE_GRAPH_GRADIENT_COND_GRADIENT_H_
+
+#include "graph/gradient/backprop.h"
+
+namespace sluice {
+
+// Gradient functions of the ops Switch and Merge.
+void SwitchGradient(Backprop& b);
+void MergeGradient(Backprop& b);
+
+namespace gradient {
+
+// Zeros for output `index` of `op`, which has no gradient although another output has. For a Switch
+// into a branch they are alive when the other branch is taken: that is when they count.
+Output ZerosFor(Node* op, int index);
+
+}  // namespace gradient
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_GRADIENT_COND_GRADIENT_H_

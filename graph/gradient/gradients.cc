@@ -1,0 +1,354 @@
+// The reverse walk: from ys back to xs, op by op, as soon as all gradients of an op's outputs are
+// in.
+#include "graph/gradient/gradients.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "graph/build/group.h"
+#include "graph/build/node_builder.h"
+#include "graph/gradient/aggregate.h"
+#include "graph/gradient/backprop.h"
+#include "graph/gradient/cond_gradient.h"
+#include "graph/gradient/nodes.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// Types that gradients flow through; resources and variants stand for what they hold.
+bool CarriesGradient(DataType type) {
+  const DataType base = BaseType(type);
+  return IsFloating(base) || IsComplex(base) || base == DT_RESOURCE || base == DT_VARIANT;
+}
+
+bool IsLoop(const std::string& op) {
+  static const std::set<std::string>* ops = new std::set<std::string>{
+      "Enter", "RefEnter", "Exit", "RefExit", "LoopCond", "NextIteration", "RefNextIteration"};
+  return ops->contains(op);
+}
+
+// One call of Gradients.
+class ReverseWalk {
+ public:
+  ReverseWalk(Graph& graph, const OutputList& ys, const OutputList& xs,
+              const GradientOptions& options)
+      : graph_(graph), ys_(ys), xs_(xs), options_(options) {}
+
+  absl::StatusOr<std::vector<Grad>> Run();
+
+ private:
+  void FindOpsBetween();
+  void FindStops();
+  absl::Status SeedYs();
+  absl::StatusOr<Grad> Seed(size_t i);
+  absl::Status Visit(Node* op);
+  absl::StatusOr<std::vector<Grad>> InputGrads(Node* op, std::vector<Grad> output_grads);
+  absl::Status CheckInputGrads(const Node& op, const std::vector<Grad>& grads) const;
+  void Release(Node* op);
+  Grad Result(const Output& x);
+  absl::Status NoGradient(const Node& op) const;
+  std::string PathThrough(const Node& op) const;
+  std::optional<ColocateWith> Colocation(Node* op) const;
+
+  Graph& graph_;
+  const OutputList& ys_;
+  const OutputList& xs_;
+  const GradientOptions& options_;
+  std::set<const Node*> reached_;    // from xs, forwards
+  std::vector<Node*> between_list_;  // … and from ys, backwards
+  std::set<const Node*> between_;
+  std::map<const Node*, int> pending_;  // uses of outputs whose gradient is not in yet
+  std::set<const Node*> stops_;
+  std::map<Output, std::vector<Grad>> partial_;  // summands
+  std::map<Output, Grad> total_;
+  std::deque<Node*> ready_;
+};
+
+void ReverseWalk::FindOpsBetween() {
+  std::deque<const Node*> forward;
+  for (const Output& x : xs_) forward.push_back(x.node);
+  while (!forward.empty()) {
+    const Node* op = forward.front();
+    forward.pop_front();
+    if (!reached_.insert(op).second) continue;
+    for (const Use& use : op->uses()) {
+      if (CarriesGradient(op->output_type(use.src_output))) forward.push_back(use.dst);
+    }
+  }
+  std::deque<Node*> backward;
+  for (const Output& y : ys_) backward.push_back(y.node);
+  while (!backward.empty()) {
+    Node* op = backward.front();
+    backward.pop_front();
+    if (!reached_.contains(op) || !between_.insert(op).second) continue;
+    between_list_.push_back(op);
+    for (const Output& in : op->inputs()) backward.push_back(in.node);
+  }
+  for (const Node* op : between_list_) {
+    for (const Output& in : op->inputs()) {
+      if (between_.contains(in.node)) ++pending_[in.node];
+    }
+  }
+}
+
+// An x ends the walk where none of its own inputs is on a path to another x.
+void ReverseWalk::FindStops() {
+  for (const Output& x : xs_) {
+    const auto inputs = x.node->inputs();
+    const bool is_end = std::none_of(inputs.begin(), inputs.end(), [&](const Output& in) {
+      auto it = pending_.find(in.node);
+      return it != pending_.end() && it->second > 0;
+    });
+    if (is_end) stops_.insert(x.node);
+  }
+  for (const Output& t : options_.stop_gradients) stops_.insert(t.node);
+}
+
+std::optional<ColocateWith> ReverseWalk::Colocation(Node* op) const {
+  if (!options_.colocate_gradients_with_ops) return std::nullopt;
+  return std::optional<ColocateWith>(std::in_place, graph_, op);
+}
+
+absl::StatusOr<Grad> ReverseWalk::Seed(size_t i) {
+  const Output& y = ys_[i];
+  const std::string name = StrCat("grad_ys_", i);
+  const Grad given = options_.grad_ys.empty() ? Grad() : options_.grad_ys[i];
+  if (given.is_none()) {
+    if (IsComplex(y.dtype())) {
+      return InvalidArgument("Gradients of complex tensors must set grad_ys (y.dtype = ",
+                             DataTypeName(BaseType(y.dtype())), ")");
+    }
+    return Grad(gradient::Filled(gradient::ShapeOf(y), BaseType(y.dtype()), 1, name));
+  }
+  const DataType type =
+      BaseType(given.is_dense() ? given.dense().dtype() : given.slices().values.dtype());
+  if (IsComplex(type) != IsComplex(y.dtype())) {
+    return InvalidArgument("Gradient type ", DataTypeName(type), " generated for ",
+                           IsComplex(y.dtype()) ? "complex" : "real or integer-valued", " tensor ",
+                           y.name(), " with type ", DataTypeName(y.dtype()), " must be ",
+                           IsComplex(y.dtype()) ? "complex" : "real or integer");
+  }
+  if (given.is_slices()) return given;
+  return Grad(gradient::Unary("Identity", name, given.dense()));
+}
+
+absl::Status ReverseWalk::SeedYs() {
+  if (!options_.grad_ys.empty() && options_.grad_ys.size() != ys_.size()) {
+    return InvalidArgument("Passed ", options_.grad_ys.size(), " grad_ys for ", ys_.size(), " ys");
+  }
+  for (size_t i = 0; i < ys_.size(); ++i) {
+    std::optional<ColocateWith> with = Colocation(ys_[i].node);
+    SLUICE_ASSIGN_OR_RETURN(Grad seed, Seed(i));
+    partial_[ys_[i]].push_back(std::move(seed));
+  }
+  std::set<const Node*> queued;
+  for (const Output& y : ys_) {
+    const bool is_ready = between_.contains(y.node) && pending_[y.node] == 0;
+    if (is_ready && queued.insert(y.node).second) ready_.push_back(y.node);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Grad>> ReverseWalk::Run() {
+  FindOpsBetween();
+  for (const Node* op : between_list_) {
+    if (!IsLoop(op->op())) continue;
+    return absl::UnimplementedError(
+        StrCat("Gradients through while loops are not supported: ", op->Describe(),
+               " lies on a path from ", ys_[0].name(), " to ", xs_[0].name(), PathThrough(*op)));
+  }
+  NameScope scope(graph_, options_.name);
+  SLUICE_RETURN_IF_ERROR(SeedYs());
+  FindStops();
+  while (!ready_.empty()) {
+    Node* op = ready_.front();
+    ready_.pop_front();
+    SLUICE_RETURN_IF_ERROR(Visit(op));
+    SLUICE_RETURN_IF_ERROR(graph_.status());
+    Release(op);
+  }
+  std::vector<Grad> results;
+  for (const Output& x : xs_) results.push_back(Result(x));
+  SLUICE_RETURN_IF_ERROR(graph_.status());
+  return results;
+}
+
+absl::Status ReverseWalk::Visit(Node* op) {
+  const At* previous_line = graph_.scopes().at;
+  if (op->at() != nullptr) graph_.scopes().at = op->at();
+  std::optional<ColocateWith> with = Colocation(op);
+  std::vector<Grad> output_grads;
+  bool has_any = false;
+  for (int i = 0; i < op->num_outputs(); ++i) {
+    Grad sum = gradient::Sum(*op, partial_[Output(op, i)], options_.aggregation);
+    has_any |= !sum.is_none();
+    total_[Output(op, i)] = sum;
+    output_grads.push_back(std::move(sum));
+  }
+  absl::Status status;
+  if (has_any && !stops_.contains(op)) {
+    absl::StatusOr<std::vector<Grad>> input_grads = InputGrads(op, std::move(output_grads));
+    status = input_grads.status();
+    for (int i = 0; status.ok() && i < op->num_inputs(); ++i) {
+      if (!(*input_grads)[i].is_none()) partial_[op->input(i)].push_back((*input_grads)[i]);
+    }
+  }
+  graph_.scopes().at = previous_line;
+  return status;
+}
+
+absl::StatusOr<std::vector<Grad>> ReverseWalk::InputGrads(Node* op,
+                                                          std::vector<Grad> output_grads) {
+  if (op->def().not_differentiable) return std::vector<Grad>(op->num_inputs());
+  if (!op->def().gradient) return NoGradient(*op);
+  Backprop backprop(op, output_grads);
+  for (int i = 0; i < op->num_outputs(); ++i) {
+    if (output_grads[i].is_none() && CarriesGradient(op->output_type(i))) {
+      backprop.SetZeros(i, gradient::ZerosFor(op, i));
+    }
+  }
+  NameScope scope(graph_, StrCat(op->name(), "_grad"));
+  op->def().gradient(backprop);
+  SLUICE_RETURN_IF_ERROR(graph_.status());
+  SLUICE_RETURN_IF_ERROR(Annotate(backprop.status(), StrCat("gradient of ", op->Describe(), ": ")));
+  std::vector<Grad> grads = backprop.input_grads();
+  SLUICE_RETURN_IF_ERROR(CheckInputGrads(*op, grads));
+  const auto given =
+      std::count_if(grads.begin(), grads.end(), [](const Grad& g) { return !g.is_none(); });
+  if (options_.gate_gradients && given > 1) {
+    DeviceScope nowhere = DeviceScope::None(graph_);
+    ColocateWith untied(graph_, Operation(), /*ignore_existing=*/true);
+    GateTogether(graph_, grads);
+  }
+  return grads;
+}
+
+// A gradient takes its tensor's shape, of which the gradient's function may know less.
+absl::Status ReverseWalk::CheckInputGrads(const Node& op, const std::vector<Grad>& grads) const {
+  for (int i = 0; i < op.num_inputs(); ++i) {
+    const Output grad = grads[i].dense();
+    if (!grad || op.input(i).dtype() == DT_RESOURCE || op.input(i).dtype() == DT_VARIANT) continue;
+    absl::StatusOr<PartialShape> merged = grad.shape().MergeWith(op.input(i).shape());
+    if (!merged.ok()) {
+      return InvalidArgument(
+          "Incompatible shapes between op input and calculated input gradient.  ",
+          "Forward operation: ", op.name(), ".  Input index: ", i,
+          ". Original input shape: ", op.input(i).shape().ToString(),
+          ".  Calculated input gradient shape: ", grad.shape().ToString());
+    }
+    grad.node->set_output_shape(grad.index, *std::move(merged));
+  }
+  return absl::OkStatus();
+}
+
+void ReverseWalk::Release(Node* op) {
+  for (const Output& in : op->inputs()) {
+    auto it = pending_.find(in.node);
+    if (it != pending_.end() && --it->second == 0) ready_.push_back(in.node);
+  }
+}
+
+Grad ReverseWalk::Result(const Output& x) {
+  if (auto it = total_.find(x); it != total_.end() && !it->second.is_none()) return it->second;
+  if (options_.unconnected == UnconnectedGradients::kNone) return Grad();
+  return Grad(gradient::Unary("ZerosLike", "zeros_like", x));
+}
+
+absl::Status ReverseWalk::NoGradient(const Node& op) const {
+  return absl::NotFoundError(StrCat("No gradient defined for operation '", op.name(),
+                                    "' (op type: ", op.op(), ")", PathThrough(op)));
+}
+
+// "; it is on the path x -> … -> op -> … -> y".
+std::string ReverseWalk::PathThrough(const Node& op) const {
+  std::set<const Node*> ends;
+  for (const Output& x : xs_) ends.insert(x.node);
+  std::set<const Node*> starts;
+  for (const Output& y : ys_) starts.insert(y.node);
+  // Breadth first from `op` in one direction until a node of `goal` is met.
+  auto walk = [&](const std::set<const Node*>& goal, bool backwards) {
+    std::map<const Node*, const Node*> from = {{&op, nullptr}};
+    std::deque<const Node*> queue = {&op};
+    std::vector<std::string> names;
+    while (!queue.empty()) {
+      const Node* at = queue.front();
+      queue.pop_front();
+      if (goal.contains(at)) {
+        for (const Node* n = at; n != nullptr && n != &op; n = from[n]) names.push_back(n->name());
+        break;
+      }
+      auto visit = [&](const Node* next) {
+        if (between_.contains(next) && from.emplace(next, at).second) queue.push_back(next);
+      };
+      if (backwards) {
+        for (const Output& in : at->inputs()) visit(in.node);
+      } else {
+        for (const Use& use : at->uses()) visit(use.dst);
+      }
+    }
+    return names;
+  };
+  std::vector<std::string> path = walk(ends, /*backwards=*/true);
+  path.push_back(op.name());
+  std::vector<std::string> rest = walk(starts, /*backwards=*/false);
+  path.insert(path.end(), rest.rbegin(), rest.rend());
+  std::string text;
+  for (const std::string& name : path) StrAppend(&text, text.empty() ? "'" : " -> '", name, "'");
+  return StrCat("; it is on the path ", text);
+}
+
+absl::Status CheckHandles(const OutputList& ys, const OutputList& xs, Graph** graph) {
+  if (ys.empty() || xs.empty()) return InvalidArgument("Gradients needs at least one y and one x");
+  *graph = ys[0].graph();
+  for (const OutputList* list : {&ys, &xs}) {
+    for (const Output& t : *list) {
+      if (!t) return InvalidArgument("Gradients of or with respect to an invalid tensor");
+      if (t.graph() != *graph) {
+        return InvalidArgument("Gradients: '", t.name(), "' belongs to another graph");
+      }
+    }
+  }
+  return (*graph)->status();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputList& xs,
+                                            GradientOptions options) {
+  Graph* graph = nullptr;
+  SLUICE_RETURN_IF_ERROR(CheckHandles(ys, xs, &graph));
+  return ReverseWalk(*graph, ys, xs, options).Run();
+}
+
+void GateTogether(Graph& graph, std::vector<Grad>& grads) {
+  NameScope scope(graph, "tuple");
+  std::vector<Operation> all;
+  for (const Grad& g : grads) {
+    if (!g.is_none()) all.push_back(g.is_dense() ? g.dense() : g.slices().values);
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Operation& a, const Operation& b) { return a.node->id() < b.node->id(); });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const Operation gate = Group(graph, all);
+  auto gated = [&](Output t) {
+    ColocateWith with(graph, t);
+    ControlDependencies after(graph, {gate});
+    return gradient::Unary("Identity", "control_dependency", t);
+  };
+  for (Grad& g : grads) {
+    if (g.is_dense()) {
+      g = Grad(gated(g.dense()));
+    } else if (g.is_slices()) {
+      IndexedSlices slices = g.slices();
+      slices.values = gated(slices.values);
+      g = Grad(slices);
+    }
+  }
+}
+
+}  // namespace sluice
