@@ -1,5 +1,8 @@
 // Ops that choose between branches: deadness comes from Switch and ends at Merge.
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "graph/gradient/cond_gradient.h"
+#endif
 #include "ops/op.h"
 
 namespace sluice {
@@ -40,7 +43,7 @@ OP(Merge,
     .Output("value_index", DT_INT32)
     .Attr("T", TypeAttr())
     .Attr("N", IntAttr().Min(1))
-    .Shape(MergeShape);
+    .Shape(MergeShape) GRADIENT(MergeGradient);
 
 OP(RefMerge, "Merge of references to variables.")
     .RefInput("inputs", "N*T")
@@ -67,7 +70,7 @@ OP(Switch,
     .Output("output_false", "T")
     .Output("output_true", "T")
     .Attr("T", TypeAttr())
-    .Shape(SwitchShape);
+    .Shape(SwitchShape) GRADIENT(SwitchGradient);
 
 }  // namespace
 }  // namespace sluice
