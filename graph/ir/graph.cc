@@ -1,6 +1,7 @@
 #include "graph/ir/graph.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "graph/ir/scopes.h"
 #include "graph/status.h"
@@ -110,9 +111,10 @@ void Graph::Link(Node* node) {
     const Output& in = node->inputs_[i];
     if (in) in.node->uses_.push_back({in.index, node, i});
   }
+  std::unordered_set<Node*> seen;  // a group of all variables may have many thousands
   std::vector<Node*> controls;
   for (Node* c : node->control_inputs_) {
-    if (std::find(controls.begin(), controls.end(), c) == controls.end()) controls.push_back(c);
+    if (seen.insert(c).second) controls.push_back(c);
   }
   node->control_inputs_ = std::move(controls);
   for (Node* c : node->control_inputs_) c->control_outputs_.push_back(node);
