@@ -1,0 +1,38 @@
+#include "executor/device/device_set.h"
+
+#include <algorithm>
+#include <random>
+
+#include "graph/status.h"
+
+namespace sluice {
+
+std::shared_ptr<DeviceSet> DeviceSet::Cpus(int cpus, std::string_view task) {
+  auto set = std::make_shared<DeviceSet>();
+  std::random_device random;
+  for (int i = 0; i < std::max(cpus, 1); ++i) {
+    auto device = std::make_unique<Device>();
+    device->name = StrCat(task, "/device:CPU:", i);
+    if (absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(device->name); spec.ok()) {
+      device->spec = *spec;
+    }
+    device->incarnation = (uint64_t{random()} << 32 | random()) | 1;
+    set->devices_.push_back(std::move(device));
+  }
+  return set;
+}
+
+Device* DeviceSet::Find(std::string_view name) const {
+  for (const auto& device : devices_) {
+    if (device->name == name) return device.get();
+  }
+  return nullptr;
+}
+
+std::vector<std::string> DeviceSet::names() const {
+  std::vector<std::string> names;
+  for (const auto& device : devices_) names.push_back(device->name);
+  return names;
+}
+
+}  // namespace sluice
