@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "executor/kernel/kernel.h"
-#include "executor/session/session.h"
 #include "graph/format/attr_value.h"
 #include "graph/format/graph_def.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/gradient/gradients.h"
 #include "graph/status.h"
 #include "tests/oracle/case.pb.h"
+#include "tests/oracle/interpreter.h"
 
 namespace sluice::oracle {
 namespace {
@@ -80,13 +80,46 @@ class Case {
     return graph_.status();
   }
 
-  absl::Status Step(const Run& run, RunAnswer* done);
+  absl::StatusOr<Output> Fetch(const std::string& name) {
+    auto it = gradients_.find(name);
+    return it == gradients_.end() ? graph_.FindOutput(name) : it->second;
+  }
+
+  absl::Status Step(const Run& run, RunAnswer* done) {
+    Interpreter::Feeds feeds;
+    for (const Feed& feed : run.feed()) {
+      pb::TensorProto proto;
+      if (!proto.ParseFromString(feed.tensor())) return InvalidArgument("feed is no TensorProto");
+      SLUICE_ASSIGN_OR_RETURN(const Output output, graph_.FindOutput(feed.name()));
+      SLUICE_ASSIGN_OR_RETURN(Tensor tensor, TensorFromProto(proto));
+      feeds.emplace_back(output, std::move(tensor));
+    }
+    OutputList fetches;
+    for (const std::string& name : run.fetch()) {
+      SLUICE_ASSIGN_OR_RETURN(const Output output, Fetch(name));
+      fetches.push_back(output);
+    }
+    std::vector<Node*> targets;
+    for (const std::string& name : run.target()) {
+      Node* node = graph_.Find(name);
+      if (node == nullptr) return absl::NotFoundError(StrCat("no node '", name, "'"));
+      targets.push_back(node);
+    }
+    if (session_ == nullptr || run.new_session()) session_ = std::make_unique<Interpreter>(graph_);
+    SLUICE_ASSIGN_OR_RETURN(const Tensors results, session_->Run(feeds, fetches, targets));
+    for (const Tensor& t : results) {
+      pb::TensorProto proto;
+      SLUICE_RETURN_IF_ERROR(TensorToContentProto(t, &proto));
+      done->add_tensor(proto.SerializeAsString());
+    }
+    return absl::OkStatus();
+  }
 
   const Request& request_;
   oracle::Answer* answer_;
   Graph graph_;
   std::map<std::string, Output> gradients_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Interpreter> session_;
 };
 
 void ListOps(Answer* answer) {
