@@ -8,6 +8,7 @@
 #include "absl/flags/usage.h"
 #include "absl/flags/usage_config.h"
 #include "absl/strings/match.h"
+#include "google/protobuf/stubs/logging.h"
 #include "tools/commands/command.h"
 
 namespace sluice {
@@ -17,18 +18,11 @@ constexpr char kUsage[] = R"(looks at graphs and ops, and runs graphs.
 
   sluice ops [--json]
       Lists the ops: inputs, attributes, types with a kernel, whether there is a gradient. With --json a row is
-      {"op": …, "inputs": [names], "attrs": [names], "kernels": [dtypes], "gradient": true|false}. "kernels" is ["*"]
-      where the kernel takes whatever the op's declaration allows and that is no choice of types.
+      {"op": …, "inputs": [names], "attrs": [names], "kernels": [dtypes], "gradient": true|false}. "kernels" are
+      the values of the op's first type attribute that a kernel takes; ["*"] where it has none.
 
   sluice inspect GRAPH
       Sizes, devices, ops, inputs, outputs, and the first problem of a graph.
-
-  sluice run GRAPH [--feeds F.npz] [--fetches a:0,b:0] [--targets op,…] [--init op,…] [--steps N] [--out O.npz]
-      Runs the ops of --init once, in one step without feeds; then N steps that fetch and run the targets. The keys of
-      F.npz are tensor names; an array under "x:0#steps" has one more dimension in front, of N, and step i gets row i.
-      O.npz has the last step's result under the name of each fetch, and with --steps the results of all steps, stacked,
-      under "<fetch>#steps" where their shapes are equal.
-      Strings are NumPy's 'S' or 'U' (written as 'S'); bfloat16 is read from and written as float32.
 
 GRAPH is a GraphDef or MetaGraphDef, binary or text; the kind is seen from the content.)";
 
@@ -36,8 +30,7 @@ struct Command {
   const char* name;
   absl::Status (*run)(const Arguments&);
 };
-constexpr Command kCommands[] = {
-    {"inspect", InspectCommand}, {"ops", OpsCommand}, {"run", RunCommand}};
+constexpr Command kCommands[] = {{"inspect", InspectCommand}, {"ops", OpsCommand}};
 
 int Main(const Arguments& words) {
   const auto* command =
@@ -57,6 +50,8 @@ int Main(const Arguments& words) {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
+  // What protobuf finds wrong comes back as a status.
+  google::protobuf::SetLogHandler(nullptr);
   absl::SetProgramUsageMessage(sluice::kUsage);
   absl::FlagsUsageConfig config;
   config.contains_help_flags = [](absl::string_view file) {

@@ -16,6 +16,8 @@ ABSL_FLAG(bool, json, false, "ops: one JSON object a line");
 namespace sluice {
 namespace {
 
+constexpr TypeSet kAnyType = NumberTypes() | TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT};
+
 // The types of one kernel: what it says of the op's first type attribute, else what that attribute
 // allows.
 TypeSet TypesOf(const KernelDef& kernel, const AttrDef& attr) {
@@ -23,7 +25,8 @@ TypeSet TypesOf(const KernelDef& kernel, const AttrDef& attr) {
   for (const auto& [name, allowed] : kernel.constraints) {
     if (name == attr.name) types = types | allowed;
   }
-  return types.empty() ? attr.allowed_types : types;
+  if (!types.empty()) return types;
+  return attr.allowed_types.empty() ? kAnyType : attr.allowed_types;
 }
 
 // Names of the types that some kernel of the op takes; {"*"} where the declaration leaves no
@@ -33,11 +36,9 @@ std::vector<std::string> KernelTypes(const OpDef& op) {
   if (kernels.empty()) return {};
   const auto attr = std::find_if(op.attrs.begin(), op.attrs.end(),
                                  [](const AttrDef& a) { return a.kind == AttrKind::kType; });
+  if (attr == op.attrs.end()) return {"*"};
   TypeSet types;
-  if (attr != op.attrs.end()) {
-    for (const KernelDef& kernel : kernels) types = types | TypesOf(kernel, *attr);
-  }
-  if (types.empty()) return {"*"};
+  for (const KernelDef& kernel : kernels) types = types | TypesOf(kernel, *attr);
   std::vector<std::string> names;
   for (const DataType type : types.list()) names.push_back(DataTypeName(type));
   return names;
