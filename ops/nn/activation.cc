@@ -1,0 +1,182 @@
+// Activation functions, element by element, and the ops that their gradients are made of. The
+// output has the input's shape.
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/math/gradient_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+// `gradients` and the tensor that the slope depends on, of one shape.
+absl::Status SlopeShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape merged, c.input(0).MergeWith(c.input(1)));
+  return c.SetOutput(0, merged);
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// Where an activation's slope depends on its own output `outputs` (Elu, Selu): the second
+// derivative is gradients * grad in the negative part and 0 in the other.
+Output WhereNegative(Backprop& b, Output outputs) {
+  Output negative = Less(outputs, NumberLike(outputs, 0, "Less/y"));
+  return Select(negative, b.Of("backprops") * b.Value("gradients"), ZerosLike(outputs));
+}
+#endif
+
+OP(Elu, "x where x > 0, else exp(x) - 1.")
+    .Input("features", "T")
+    .Output("activations", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(SameAsInput(0))
+    GRADIENT([](Backprop& b) {
+      b.Into("features", EluGrad(b.Of("activations"), b.Value("activations")));
+    });
+
+OP(EluGrad, "Gradient of Elu from its output: gradients * (outputs + 1) where outputs < 0.")
+    .Input("gradients", "T")
+    .Input("outputs", "T")
+    .Output("backprops", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(SlopeShape)
+    GRADIENT([](Backprop& b) {
+      Output outputs = b.Value("outputs");
+      b.Into("gradients", EluGrad(b.Of("backprops"), outputs));
+      b.Into("outputs", WhereNegative(b, outputs));
+    });
+
+OP(LeakyRelu, "x where x > 0, else alpha * x.")
+    .Input("features", "T")
+    .Output("activations", "T")
+    .Attr("alpha", FloatAttr(0.2f))
+    .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Shape(SameAsInput(0))
+    GRADIENT([](Backprop& b) {
+      b.Into("features", LeakyReluGrad(b.Of("activations"), b.Value("features"),
+                                       {.alpha = b.attr<float>("alpha")}));
+    });
+
+OP(LeakyReluGrad, "Gradient of LeakyRelu: gradients where features > 0, else alpha * gradients.")
+    .Input("gradients", "T")
+    .Input("features", "T")
+    .Output("backprops", "T")
+    .Attr("alpha", FloatAttr(0.2f))
+    .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Shape(SlopeShape)
+    GRADIENT([](Backprop& b) {
+      Output x = b.Value("features");
+      b.Into("gradients", LeakyReluGrad(b.Of("backprops"), x, {.alpha = b.attr<float>("alpha")}));
+      b.Into("features", ZerosLike(x));
+    });
+
+OP(Relu, "max(x, 0).")
+    .Input("features", "T")
+    .Output("activations", "T")
+    .Attr("T", TypeAttr(RealTypes() | TypeSet{DT_QINT8}))
+    .Shape(SameAsInput(0))
+    GRADIENT([](Backprop& b) {
+      b.Into("features", ReluGrad(b.Of("activations"), b.Value("activations")));
+    });
+
+OP(Relu6, "min(max(x, 0), 6).")
+    .Input("features", "T")
+    .Output("activations", "T")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape(SameAsInput(0))
+    GRADIENT([](Backprop& b) {
+      b.Into("features", Relu6Grad(b.Of("activations"), b.Value("activations")));
+    });
+
+OP(Relu6Grad,
+   "Gradient of Relu6: gradients where 0 < features < 6, else 0. `features` may be Relu6's input or "
+   "its output.")
+    .Input("gradients", "T")
+    .Input("features", "T")
+    .Output("backprops", "T")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape(SlopeShape)
+    GRADIENT([](Backprop& b) {
+      Output x = b.Value("features");
+      b.Into("gradients", Relu6Grad(b.Of("backprops"), x));
+      b.Into("features", ZerosLike(x));
+    });
+
+OP(ReluGrad,
+   "Gradient of Relu: gradients where features > 0, else 0. `features` may be Relu's input or its "
+   "output.")
+    .Input("gradients", "T")
+    .Input("features", "T")
+    .Output("backprops", "T")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape(SlopeShape)
+    GRADIENT([](Backprop& b) {
+      Output x = b.Value("features");
+      b.Into("gradients", ReluGrad(b.Of("backprops"), x));
+      b.Into("features", ZerosLike(x));
+    });
+
+OP(Selu,
+   "scale * x where x >= 0, else scale * alpha * (exp(x) - 1), with the constants that keep mean 0 "
+   "and variance 1 from layer to layer (Klambauer et al., 2017).")
+    .Input("features", "T")
+    .Output("activations", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(SameAsInput(0))
+    GRADIENT([](Backprop& b) {
+      b.Into("features", SeluGrad(b.Of("activations"), b.Value("activations")));
+    });
+
+OP(SeluGrad, "Gradient of Selu from its output.")
+    .Input("gradients", "T")
+    .Input("outputs", "T")
+    .Output("backprops", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(SlopeShape)
+    GRADIENT([](Backprop& b) {
+      Output outputs = b.Value("outputs");
+      b.Into("gradients", SeluGrad(b.Of("backprops"), outputs));
+      b.Into("outputs", WhereNegative(b, outputs));
+    });
+
+OP(Softplus, "log(exp(x) + 1), without overflow for large x.")
+    .Input("features", "T")
+    .Output("activations", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(SameAsInput(0))
+    GRADIENT([](Backprop& b) {
+      b.Into("features", b.Of("activations") * Sigmoid(b.Value("features")));
+    });
+
+// d2x = grad * dy * exp(x) / (1 + exp(x))^2, written without overflow of the square.
+OP(SoftplusGrad, "Gradient of Softplus: gradients / (exp(-features) + 1).")
+    .Input("gradients", "T")
+    .Input("features", "T")
+    .Output("backprops", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(SlopeShape)
+    GRADIENT([](Backprop& b) {
+      Output grad = b.Of("backprops"), x = b.Value("features");
+      ControlDependencies after(b.graph(), {grad});
+      b.Into("gradients", SoftplusGrad(grad, x));
+      b.Into("features", grad * b.Value("gradients") /
+                             (Exp(-x) + NumberLike(x, 2, "add/y") + Exp(x)));
+    });
+
+OP(Softsign, "x / (|x| + 1).")
+    .Input("features", "T")
+    .Output("activations", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(SameAsInput(0))
+    GRADIENT([](Backprop& b) {
+      b.Into("features", SoftsignGrad(b.Of("activations"), b.Value("features")));
+    });
+
+OP(SoftsignGrad, "Gradient of Softsign: gradients / (|features| + 1)^2.")
+    .Input("gradients", "T")
+    .Input("features", "T")
+    .Output("backprops", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(SlopeShape);
+
+}  // namespace
+}  // namespace sluice

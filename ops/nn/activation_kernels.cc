@@ -1,0 +1,96 @@
+#include <cmath>
+
+#include "graph/status.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/same_size.h"
+#include "ops/math/vector_math.h"
+
+namespace sluice {
+namespace {
+
+// Comparisons are written so that a NaN comes out as NaN.
+struct ReluFn {
+  static constexpr double kCost = 0.2;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    return x < T(0) ? T(0) : x;
+  }
+};
+KERNELS(Relu, "T", Elementwise<ReluFn>::Kernel, RealList);
+
+struct Relu6Fn {
+  static constexpr double kCost = 0.2;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    const T y = x < T(0) ? T(0) : x;
+    return y > T(6) ? T(6) : y;
+  }
+};
+KERNELS(Relu6, "T", Elementwise<Relu6Fn>::Kernel, RealList);
+
+struct EluFn {
+  static constexpr double kCost = 1;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    return x < T(0) ? std::expm1(x) : x;
+  }
+};
+KERNELS(Elu, "T", Elementwise<EluFn>::Kernel, FloatList);
+
+// Klambauer et al., 2017: scale, and scale times alpha.
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
+constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
+
+struct SeluFn {
+  static constexpr double kCost = 1;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    return x < T(0) ? T(kSeluScaleAlpha) * std::expm1(x) : T(kSeluScale) * x;
+  }
+};
+KERNELS(Selu, "T", Elementwise<SeluFn>::Kernel, FloatList);
+
+// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), in which nothing overflows.
+struct SoftplusFn {
+  static constexpr double kCost = 2;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    return (x < T(0) ? T(0) : x) + std::log1p(std::exp(-std::abs(x)));
+  }
+};
+KERNELS(Softplus, "T", Elementwise<SoftplusFn>::Kernel, FloatList);
+
+struct SoftsignFn {
+  static constexpr double kCost = 0.5;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    return x / (T(1) + std::abs(x));
+  }
+};
+KERNELS(Softsign, "T", Elementwise<SoftsignFn>::Kernel, FloatList);
+
+// The slopes: g is the incoming gradient, x the tensor that the slope depends on.
+#define SLUICE_SLOPE_FN(Name, cost, expression)            \
+  struct Name {                                            \
+    static constexpr double kCost = cost;                  \
+    template <typename T>                                  \
+    SLUICE_INLINE_IN_CLONES T operator()(T g, T x) const { \
+      return expression;                                   \
+    }                                                      \
+  }
+SLUICE_SLOPE_FN(ReluGradFn, 0.3, x > T(0) ? g : T(0));
+SLUICE_SLOPE_FN(Relu6GradFn, 0.3, (x > T(0)) & (x < T(6)) ? g : T(0));
+SLUICE_SLOPE_FN(EluGradFn, 0.3, x < T(0) ? (x + T(1)) * g : g);
+SLUICE_SLOPE_FN(SeluGradFn, 0.3, x < T(0) ? g * (x + T(kSeluScaleAlpha)) : g * T(kSeluScale));
+SLUICE_SLOPE_FN(SoftplusGradFn, 1, g / (std::exp(-x) + T(1)));
+SLUICE_SLOPE_FN(SoftsignGradFn, 0.5, g / ((T(1) + std::abs(x)) * (T(1) + std::abs(x))));
+
+KERNELS(ReluGrad, "T", SameSize<ReluGradFn>::Kernel, RealList);
+KERNELS(Relu6Grad, "T", SameSize<Relu6GradFn>::Kernel, RealList);
+KERNELS(EluGrad, "T", SameSize<EluGradFn>::Kernel, FloatList);
+KERNELS(SeluGrad, "T", SameSize<SeluGradFn>::Kernel, FloatList);
+KERNELS(SoftplusGrad, "T", SameSize<SoftplusGradFn>::Kernel, FloatList);
+KERNELS(SoftsignGrad, "T", SameSize<SoftsignGradFn>::Kernel, FloatList);
+
+}  // namespace
+}  // namespace sluice

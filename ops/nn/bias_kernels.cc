@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "executor/kernel/target_clones.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// A tensor as [outer, channels, inner].
+struct Channels {
+  int64_t outer = 1, channels = 1, inner = 1;
+};
+
+absl::StatusOr<Channels> ChannelsOf(const Tensor& value, bool nchw) {
+  if (value.rank() < 2) {
+    return InvalidArgument("Input tensor must be at least 2D: ", value.shape().ToString());
+  }
+  const int channel = nchw ? 1 : value.rank() - 1;
+  Channels c;
+  for (int i = 0; i < value.rank(); ++i) {
+    (i < channel ? c.outer : i == channel ? c.channels : c.inner) *= value.dim(i);
+  }
+  return c;
+}
+
+bool IsNchw(KernelInit& init) {
+  return init.AttrOr<std::string>("data_format", "NHWC") == "NCHW";
+}
+
+template <typename T>
+SLUICE_TARGET_CLONES void AddRows(const T* x, const T* bias, T* y, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i] + bias[i];
+  }
+}
+
+template <typename T>
+SLUICE_TARGET_CLONES void AddScalar(const T* x, T bias, T* y, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] + bias;
+}
+
+template <typename T>
+class BiasAddKernel : public Kernel {
+ public:
+  explicit BiasAddKernel(KernelInit& init) : nchw_(IsNchw(init)) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& value = context.input(0);
+    const Tensor& bias = context.input(1);
+    SLUICE_ASSIGN_OR_RETURN(const Channels c, ChannelsOf(value, nchw_));
+    if (!bias.shape().IsVector()) {
+      return InvalidArgument("Biases must be 1D: ", bias.shape().ToString());
+    }
+    if (bias.dim(0) != c.channels) {
+      return InvalidArgument("Must provide as many biases as the ",
+                             nchw_ ? "channel" : "last", " dimension of the input tensor: ",
+                             bias.shape().ToString(), " vs. ", value.shape().ToString());
+    }
+    return Add(context, bias.data<T>(), c);
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  absl::Status Add(KernelContext& context, const T* bias, const Channels& c) {
+    const TensorShape shape = context.input(0).shape();
+    const T* x = context.input(0).data<T>();  // stays where it is if the output takes it over
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
+    T* y = out->data<T>();
+    if (c.inner == 1) {
+      context.ParallelFor(c.outer, 0.2 * static_cast<double>(c.channels),
+                          [&](int64_t begin, int64_t end) {
+                            AddRows(x + begin * c.channels, bias, y + begin * c.channels,
+                                    end - begin, c.channels);
+                          });
+    } else {
+      context.ParallelFor(c.outer * c.channels, 0.2 * static_cast<double>(c.inner),
+                          [&](int64_t begin, int64_t end) {
+                            for (int64_t i = begin; i < end; ++i) {
+                              AddScalar(x + i * c.inner, bias[i % c.channels], y + i * c.inner,
+                                        c.inner);
+                            }
+                          });
+    }
+    return absl::OkStatus();
+  }
+
+  const bool nchw_;
+};
+KERNELS(BiasAdd, "T", BiasAddKernel, NumberList);
+KERNELS(BiasAddV1, "T", BiasAddKernel, NumberList);
+
+// Sums of 16-bit floating types are kept in float.
+template <typename T>
+using Sum = std::conditional_t<kIsFloat16<T>, float, T>;
+
+template <typename T>
+SLUICE_TARGET_CLONES void SumRows(const T* x, Sum<T>* sums, int64_t rows, int64_t n) {
+  std::fill_n(sums, n, Sum<T>(0));
+  for (int64_t r = 0; r < rows; ++r, x += n) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<Sum<T>>(x[i]);
+  }
+}
+
+template <typename T>
+SLUICE_TARGET_CLONES Sum<T> SumRun(const T* x, int64_t n) {
+  constexpr int kLanes = 16;
+  Sum<T> lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) lanes[j] += static_cast<Sum<T>>(x[i + j]);
+  }
+  for (; i < n; ++i) lanes[0] += static_cast<Sum<T>>(x[i]);
+  Sum<T> sum = lanes[0];
+  for (int j = 1; j < kLanes; ++j) sum += lanes[j];
+  return sum;
+}
+
+template <typename T>
+class BiasAddGradKernel : public Kernel {
+ public:
+  explicit BiasAddGradKernel(KernelInit& init) : nchw_(IsNchw(init)) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& grad = context.input(0);
+    SLUICE_ASSIGN_OR_RETURN(const Channels c, ChannelsOf(grad, nchw_));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {c.channels}, &out));
+    if (grad.num_elements() == 0) {
+      std::fill_n(out->data<T>(), c.channels, T(0));
+      return absl::OkStatus();
+    }
+    if (c.inner == 1) return SumLast(context, grad.data<T>(), c, out->data<T>());
+    SumMiddle(context, grad.data<T>(), c, out->data<T>());
+    return absl::OkStatus();
+  }
+
+ private:
+  // Rows are summed in blocks whose size depends on the shape alone, and the blocks in order, so
+  // that the bits do not depend on the number of threads.
+  static absl::Status SumLast(KernelContext& context, const T* x, const Channels& c, T* out) {
+    const int64_t rows_per_block = std::max<int64_t>(128, (c.outer + 63) / 64);
+    const int64_t blocks = (c.outer + rows_per_block - 1) / rows_per_block;
+    SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(kDataTypeOf<Sum<T>>,
+                                                                 {blocks, c.channels}));
+    Sum<T>* sums = partial.data<Sum<T>>();
+    const double cost = 0.2 * static_cast<double>(rows_per_block * c.channels);
+    context.ParallelFor(blocks, cost, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const int64_t first = b * rows_per_block;
+        SumRows(x + first * c.channels, sums + b * c.channels,
+                std::min(rows_per_block, c.outer - first), c.channels);
+      }
+    });
+    for (int64_t b = 1; b < blocks; ++b) {
+      for (int64_t i = 0; i < c.channels; ++i) sums[i] += sums[b * c.channels + i];
+    }
+    for (int64_t i = 0; i < c.channels; ++i) out[i] = T(sums[i]);
+    return absl::OkStatus();
+  }
+
+  static void SumMiddle(KernelContext& context, const T* x, const Channels& c, T* out) {
+    const double cost = 0.2 * static_cast<double>(c.outer * c.inner);
+    context.ParallelFor(c.channels, cost, [&](int64_t begin, int64_t end) {
+      for (int64_t channel = begin; channel < end; ++channel) {
+        Sum<T> sum(0);
+        for (int64_t o = 0; o < c.outer; ++o) {
+          sum += SumRun(x + (o * c.channels + channel) * c.inner, c.inner);
+        }
+        out[channel] = T(sum);
+      }
+    });
+  }
+
+  const bool nchw_;
+};
+KERNELS(BiasAddGrad, "T", BiasAddGradKernel, NumberList);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,131 @@
+// One row of logits at a time: maximum, exponentials and their sum, as softmax and the cross
+// entropies need them. Rows of 16-bit types are widened to float first.
+//
+// Loops keep 16 partial results, so that they vectorise and give the same bits on every level of
+// x86-64 up to the fused operations of each.
+#ifndef SLUICE_OPS_NN_CLASS_ROWS_H_
+#define SLUICE_OPS_NN_CLASS_ROWS_H_
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "executor/kernel/target_clones.h"
+#include "graph/tensor/float16.h"
+#include "ops/math/vector_math.h"
+
+namespace sluice::class_rows {
+
+// What rows of T are computed in.
+template <typename T>
+using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
+
+inline constexpr int kLanes = 16;
+
+// NaNs are passed over: they come out of the exponentials.
+template <typename F>
+SLUICE_TARGET_CLONES F Max(const F* x, int64_t n) {
+  F lanes[kLanes];
+  for (F& lane : lanes) lane = -std::numeric_limits<F>::infinity();
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
+  }
+  for (int j = 0; i < n; ++i, ++j) lanes[j] = x[i] > lanes[j] ? x[i] : lanes[j];
+  F max = lanes[0];
+  for (int j = 1; j < kLanes; ++j) max = lanes[j] > max ? lanes[j] : max;
+  return max;
+}
+
+template <typename F>
+SLUICE_INLINE_IN_CLONES F Sum(const F* x, int64_t n) {
+  F lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) lanes[j] += x[i + j];
+  }
+  for (int j = 0; i < n; ++i, ++j) lanes[j] += x[i];
+  F sum = lanes[0];
+  for (int j = 1; j < kLanes; ++j) sum += lanes[j];
+  return sum;
+}
+
+// y = exp(x - max); the sum of y. y may be x.
+template <typename F>
+SLUICE_TARGET_CLONES F ExpSum(const F* x, F max, F* y, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = std::exp(x[i] - max);
+  return Sum(y, n);
+}
+
+template <typename F>
+SLUICE_TARGET_CLONES void Scale(F* x, F factor, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] *= factor;
+}
+
+// y = x - shift - offset, in this order.
+template <typename F>
+SLUICE_TARGET_CLONES void Subtract(const F* x, F shift, F offset, F* y, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - shift) - offset;
+}
+
+// Sum of labels * (offset - (x - shift)); a label of 0 counts for nothing, however bad x is.
+template <typename F>
+SLUICE_TARGET_CLONES F Expected(const F* labels, const F* x, F shift, F offset, int64_t n) {
+  F lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) {
+      const F term = labels[i + j] * (offset - (x[i + j] - shift));
+      lanes[j] += labels[i + j] == F(0) ? F(0) : term;
+    }
+  }
+  for (int j = 0; i < n; ++i, ++j) {
+    if (labels[i] != F(0)) lanes[j] += labels[i] * (offset - (x[i] - shift));
+  }
+  F sum = lanes[0];
+  for (int j = 1; j < kLanes; ++j) sum += lanes[j];
+  return sum;
+}
+
+// y = y * factor - labels.
+template <typename F>
+SLUICE_TARGET_CLONES void ScaleMinus(F* y, F factor, const F* labels, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = y[i] * factor - labels[i];
+}
+
+// A row as numbers that can be computed with: the row itself, or a widened copy in `buffer`.
+template <typename T>
+const Wide<T>* Widen(const T* row, int64_t n, std::vector<Wide<T>>* buffer) {
+  if constexpr (kIsFloat16<T>) {
+    buffer->assign(row, row + n);
+    return buffer->data();
+  } else {
+    return row;
+  }
+}
+
+// Where a row of results is computed: the output itself, or `buffer` until Narrow.
+template <typename T>
+Wide<T>* Target(T* row, int64_t n, std::vector<Wide<T>>* buffer) {
+  if constexpr (kIsFloat16<T>) {
+    buffer->resize(static_cast<size_t>(n));
+    return buffer->data();
+  } else {
+    return row;
+  }
+}
+template <typename T>
+void Narrow(const Wide<T>* from, int64_t n, T* row) {
+  if constexpr (kIsFloat16<T>) {
+    for (int64_t i = 0; i < n; ++i) row[i] = T(from[i]);
+  }
+}
+
+}  // namespace sluice::class_rows
+
+#endif  // SLUICE_OPS_NN_CLASS_ROWS_H_

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/status.h"
+#include "ops/nn/class_rows.h"
+
+namespace sluice {
+namespace {
+
+namespace rows = class_rows;
+
+constexpr double kCost = 1.5;  // nanoseconds a class
+
+// Loss and gradient of one row against a distribution.
+template <typename F>
+F DenseRow(const F* x, const F* labels, F* backprop, int64_t n) {
+  const F max = rows::Max(x, n);
+  const F sum = rows::ExpSum(x, max, backprop, n);
+  const F loss = rows::Expected(labels, x, max, std::log(sum), n);
+  rows::ScaleMinus(backprop, F(1) / sum, labels, n);
+  return loss;
+}
+
+// The same against one right class.
+template <typename F>
+F SparseRow(const F* x, int64_t label, F* backprop, int64_t n) {
+  const F max = rows::Max(x, n);
+  const F sum = rows::ExpSum(x, max, backprop, n);
+  const F loss = std::log(sum) - (x[label] - max);
+  rows::Scale(backprop, F(1) / sum, n);
+  backprop[label] -= F(1);
+  return loss;
+}
+
+// A matrix whose sizes of 1 are read as `rows` or `columns` equal ones.
+template <typename T>
+class Broadcast {
+ public:
+  Broadcast(const Tensor& t, int64_t columns)
+      : data_(t.data<T>()),
+        row_stride_(t.dim(0) == 1 ? 0 : t.dim(1)),
+        columns_(columns),
+        is_one_column_(t.dim(1) == 1 && columns != 1) {}
+
+  const rows::Wide<T>* Row(int64_t r, std::vector<rows::Wide<T>>* buffer) const {
+    const T* row = data_ + r * row_stride_;
+    if (!is_one_column_) return rows::Widen(row, columns_, buffer);
+    buffer->assign(static_cast<size_t>(columns_), static_cast<rows::Wide<T>>(*row));
+    return buffer->data();
+  }
+
+ private:
+  const T* data_;
+  int64_t row_stride_;
+  int64_t columns_;
+  bool is_one_column_;
+};
+
+// The shape that both broadcast to, with TensorFlow's texts.
+absl::StatusOr<TensorShape> BroadcastMatrix(const Tensor& logits, const Tensor& labels) {
+  const int rank = std::max(logits.rank(), labels.rank());
+  TensorShape joined;
+  for (int i = 0; i < rank; ++i) {
+    auto size = [&](const Tensor& t) {
+      const int d = i - (rank - t.rank());
+      return d < 0 ? 1 : t.dim(d);
+    };
+    const int64_t a = size(logits), b = size(labels);
+    if (a != b && a != 1 && b != 1) {
+      return InvalidArgument("logits and labels must be broadcastable: logits_size=",
+                             logits.shape().ToString(), " labels_size=", labels.shape().ToString());
+    }
+    joined.AddDim(a == 1 ? b : a);
+  }
+  if (!joined.IsMatrix()) {
+    return InvalidArgument(
+        "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional");
+  }
+  return joined;
+}
+
+// A vector counts as one row.
+Tensor AsMatrix(const Tensor& t) {
+  if (t.rank() == 2) return t;
+  return t.Reshaped(t.rank() == 1 ? TensorShape({1, t.dim(0)}) : TensorShape({1, 1}));
+}
+
+template <typename T>
+class CrossEntropyKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override {
+    SLUICE_ASSIGN_OR_RETURN(TensorShape shape,
+                            BroadcastMatrix(context.input(0), context.input(1)));
+    Tensor *loss, *backprop;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {shape.dim(0)}, &loss));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &backprop));
+    const int64_t n = shape.dim(1);
+    if (n == 0) std::fill_n(loss->data<T>(), shape.dim(0), T(0));
+    if (shape.num_elements() == 0) return absl::OkStatus();
+    const Tensor logits = AsMatrix(context.input(0)), labels = AsMatrix(context.input(1));
+    const Broadcast<T> x(logits, n), p(labels, n);
+    context.ParallelFor(shape.dim(0), kCost * static_cast<double>(n),
+                        [&](int64_t begin, int64_t end) {
+                          Rows(x, p, loss->data<T>(), backprop->data<T>(), n, begin, end);
+                        });
+    return absl::OkStatus();
+  }
+
+ private:
+  static void Rows(const Broadcast<T>& logits, const Broadcast<T>& labels, T* loss, T* backprop,
+                   int64_t n, int64_t begin, int64_t end) {
+    std::vector<rows::Wide<T>> wide_x, wide_p, wide_y;
+    for (int64_t r = begin; r < end; ++r) {
+      auto* y = rows::Target(backprop + r * n, n, &wide_y);
+      loss[r] = T(DenseRow(logits.Row(r, &wide_x), labels.Row(r, &wide_p), y, n));
+      rows::Narrow(y, n, backprop + r * n);
+    }
+  }
+};
+KERNELS(SoftmaxCrossEntropyWithLogits, "T", CrossEntropyKernel, FloatList);
+
+absl::Status CheckSparse(const Tensor& logits, const Tensor& labels) {
+  if (!logits.shape().IsMatrix()) {
+    return InvalidArgument("logits must be 2-D, but got shape ", logits.shape().ToString());
+  }
+  if (!labels.shape().IsVector()) {
+    return InvalidArgument("labels must be 1-D, but got shape ", labels.shape().ToString());
+  }
+  if (logits.dim(0) != labels.dim(0)) {
+    return InvalidArgument("logits and labels must have the same first dimension, got logits shape ",
+                           logits.shape().ToString(), " and labels shape ",
+                           labels.shape().ToString());
+  }
+  if (logits.dim(1) <= 0) {
+    return InvalidArgument("Must have at least one class, but got logits shape ",
+                           logits.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
+template <typename Label>
+absl::Status CheckLabels(const Tensor& labels, int64_t classes) {
+  for (Label label : labels.flat<Label>()) {
+    if (label >= 0 && label < classes) continue;
+    return InvalidArgument("Received a label value of ", label,
+                           " which is outside the valid range of [0, ", classes,
+                           ").  Label values: ", labels.SummarizeValues(labels.num_elements()));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+class SparseCrossEntropyKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& logits = context.input(0);
+    SLUICE_RETURN_IF_ERROR(CheckSparse(logits, context.input(1)));
+    Tensor* loss;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {logits.dim(0)}, &loss));
+    return context.input(1).dtype() == DT_INT32 ? Run<int32_t>(context, loss->data<T>())
+                                                : Run<int64_t>(context, loss->data<T>());
+  }
+
+ private:
+  template <typename Label>
+  static absl::Status Run(KernelContext& context, T* loss) {
+    const TensorShape shape = context.input(0).shape();
+    const int64_t n = shape.dim(1);
+    SLUICE_RETURN_IF_ERROR(CheckLabels<Label>(context.input(1), n));
+    const T* x = context.input(0).data<T>();
+    const Label* labels = context.input(1).data<Label>();
+    Tensor* backprop;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &backprop));
+    T* out = backprop->data<T>();
+    context.ParallelFor(
+        shape.dim(0), kCost * static_cast<double>(n), [&](int64_t begin, int64_t end) {
+          std::vector<rows::Wide<T>> wide_x, wide_y;
+          for (int64_t r = begin; r < end; ++r) {
+            auto* y = rows::Target(out + r * n, n, &wide_y);
+            loss[r] = T(SparseRow(rows::Widen(x + r * n, n, &wide_x),
+                                  static_cast<int64_t>(labels[r]), y, n));
+            rows::Narrow(y, n, out + r * n);
+          }
+        });
+    return absl::OkStatus();
+  }
+};
+KERNELS(SparseSoftmaxCrossEntropyWithLogits, "T", SparseCrossEntropyKernel, FloatList);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,112 @@
+// Softmax along the last dimension, and losses over classes.
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/math/gradient_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+absl::Status AtLeastVector(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape logits, c.WithRankAtLeast(0, 1));
+  return c.SetOutput(0, logits);
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+Output IntLike(Output x, int32_t value, std::string_view name) {
+  return x ? Constant(*x.graph(), Tensor::Scalar(value), name) : Output();
+}
+
+// Sums over the last dimension, which stays with size 1.
+Output SumOfLast(Output x) {
+  return Sum(x, IntLike(x, -1, "Sum/reduction_indices"), {.keep_dims = true});
+}
+
+// A factor for each row of a matrix.
+Output TimesRows(Output vector, Output matrix) {
+  return ExpandDims(vector, IntLike(vector, -1, "ExpandDims/dim")) * matrix;
+}
+
+// Gradient of both cross entropies by the logits. The op's second output is the gradient of its
+// first; where something flows back into it too, that is a gradient of Softmax.
+Output ByLogits(Backprop& b) {
+  Output grad = TimesRows(b.Of("loss"), b.Value("backprop"));
+  if (!b.Has(1)) return grad;
+  Output second = b.Of("backprop");
+  Output softmax = Softmax(b.Value("features"));
+  Output inner = BatchMatMulV2(ExpandDims(second, IntLike(second, 1, "ExpandDims/dim")),
+                               ExpandDims(softmax, IntLike(second, 2, "ExpandDims_1/dim")));
+  return grad + (second - Squeeze(inner, {.squeeze_dims = {1}})) * softmax;
+}
+#endif
+
+OP(LogSoftmax, "x - log(sum(exp(x))) over the last dimension, without overflow.")
+    .Input("logits", "T")
+    .Output("logsoftmax", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(AtLeastVector)
+    GRADIENT([](Backprop& b) {
+      Output grad = b.Of("logsoftmax");
+      Output softmax = Exp(b.Value("logsoftmax"));
+      b.Into("logits", grad - SumOfLast(grad) * softmax);
+    });
+
+OP(Softmax, "exp(x) / sum(exp(x)) over the last dimension, without overflow.")
+    .Input("logits", "T")
+    .Output("softmax", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(AtLeastVector)
+    GRADIENT([](Backprop& b) {
+      Output grad = b.Of("softmax"), softmax = b.Value("softmax");
+      b.Into("logits", (grad - SumOfLast(grad * softmax)) * softmax);
+    });
+
+OP(SoftmaxCrossEntropyWithLogits,
+   "Cross entropy of softmax(features) and the distributions `labels`, a number a row, and its "
+   "gradient by features, softmax(features) - labels. Both are [batch, classes]; either may have a "
+   "size of 1 that is broadcast.")
+    .Input("features", "T")
+    .Input("labels", "T")
+    .Output("loss", "T")
+    .Output("backprop", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape s, BroadcastShapes(c.input(0), c.input(1)));
+      SLUICE_ASSIGN_OR_RETURN(s, WithRank(s, 2));
+      SLUICE_RETURN_IF_ERROR(c.SetOutput(0, {s.dim(0)}));
+      return c.SetOutput(1, s);
+    })
+    GRADIENT([](Backprop& b) {
+      b.Into("features", ByLogits(b));
+      b.Into("labels", TimesRows(b.Of("loss"), -LogSoftmax(b.Value("features"))));
+    });
+
+OP(SparseSoftmaxCrossEntropyWithLogits,
+   "Cross entropy of softmax(features), [batch, classes], and one right class a row, and its "
+   "gradient by features. Labels are [batch], each in [0, classes).")
+    .Input("features", "T")
+    .Input("labels", "Tlabels")
+    .Output("loss", "T")
+    .Output("backprop", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Attr("Tlabels", TypeAttr(IndexTypes(), DT_INT64))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape features, c.WithRank(0, 2));
+      SLUICE_ASSIGN_OR_RETURN(PartialShape labels, c.WithRank(1, 1));
+      SLUICE_ASSIGN_OR_RETURN(int64_t batch, MergeDim(features.dim(0), labels.dim(0)));
+      SLUICE_RETURN_IF_ERROR(c.SetOutput(0, {batch}));
+      features.set_dim(0, batch);
+      return c.SetOutput(1, features);
+    })
+    GRADIENT([](Backprop& b) { b.Into("features", ByLogits(b)); });
+
+OP(L2Loss, "sum(t * t) / 2.")
+    .Input("t", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(ScalarOutput())
+    GRADIENT([](Backprop& b) { b.Into("t", b.Value("t") * b.Of("output")); });
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,78 @@
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/nn/class_rows.h"
+
+namespace sluice {
+namespace {
+
+namespace rows = class_rows;
+
+// Nanoseconds of one exponential and what goes with it.
+constexpr double kCost = 1;
+
+template <typename F>
+void SoftmaxRow(const F* x, F* y, int64_t n) {
+  const F sum = rows::ExpSum(x, rows::Max(x, n), y, n);
+  rows::Scale(y, F(1) / sum, n);
+}
+
+template <typename F>
+void LogSoftmaxRow(const F* x, F* y, int64_t n) {
+  const F max = rows::Max(x, n);
+  if (x != y) {
+    const F sum = rows::ExpSum(x, max, y, n);
+    return rows::Subtract(x, max, std::log(sum), y, n);
+  }
+  std::vector<F> scratch(static_cast<size_t>(n));
+  const F sum = rows::ExpSum(x, max, scratch.data(), n);
+  rows::Subtract(x, max, std::log(sum), y, n);
+}
+
+// Softmax and LogSoftmax: rows of the last dimension.
+template <typename T, bool kLog>
+class SoftmaxKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override {
+    const TensorShape shape = context.input(0).shape();
+    if (shape.rank() < 1) {
+      return InvalidArgument("logits must have >= 1 dimension, got ", shape.ToString());
+    }
+    const int64_t n = shape.dim(shape.rank() - 1);
+    const T* x = context.input(0).data<T>();  // stays where it is if the output takes it over
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();
+    T* y = out->data<T>();
+    context.ParallelFor(shape.num_elements() / n, kCost * static_cast<double>(n),
+                        [&](int64_t begin, int64_t end) { Rows(x, y, n, begin, end); });
+    return absl::OkStatus();
+  }
+
+ private:
+  static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
+    std::vector<rows::Wide<T>> wide_x, wide_y;
+    for (int64_t r = begin; r < end; ++r) {
+      const auto* from = rows::Widen(x + r * n, n, &wide_x);
+      auto* to = rows::Target(y + r * n, n, &wide_y);
+      if constexpr (kLog) {
+        LogSoftmaxRow(from, to, n);
+      } else {
+        SoftmaxRow(from, to, n);
+      }
+      rows::Narrow(to, n, y + r * n);
+    }
+  }
+};
+
+template <typename T>
+using Softmax = SoftmaxKernel<T, false>;
+template <typename T>
+using LogSoftmax = SoftmaxKernel<T, true>;
+KERNELS(Softmax, "T", Softmax, FloatList);
+KERNELS(LogSoftmax, "T", LogSoftmax, FloatList);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,124 @@
+// The greatest elements of each row.
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/math/gradient_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+absl::Status TopKShape(ShapeContext& c, int64_t k) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRankAtLeast(0, 1));
+  if (!input.rank_known()) return c.SetOutputs(input);
+  const int last = input.rank() - 1;
+  if (k >= 0 && input.dim(last) >= 0 && input.dim(last) < k) {
+    return InvalidArgument("input must have last dimension >= k = ", k, " but is ", input.dim(last));
+  }
+  input.set_dim(last, k);
+  return c.SetOutputs(input);
+}
+
+absl::Status InTopKShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape predictions, c.WithRank(0, 2));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape targets, c.WithRank(1, 1));
+  SLUICE_ASSIGN_OR_RETURN(int64_t batch, MergeDim(predictions.dim(0), targets.dim(0)));
+  return c.SetOutput(0, {batch});
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// The gradient goes to the elements that were chosen. Indices are numbered over the whole input:
+// row r of the flattened input starts at r * (last size).
+void TopKGradient(Backprop& b) {
+  Graph& g = b.graph();
+  auto number = [&](auto value, std::string_view name) {
+    return Constant(g, Tensor::Scalar(value), name);
+  };
+  auto last_size = [&](Output shape) {
+    Output last = Size(shape) - number(int32_t{1}, "sub/y");
+    return GatherV2(Cast(shape, DT_INT64), last, number(int32_t{0}, "GatherV2/axis"));
+  };
+  Output input_shape = ShapeOf(b.Value("input")), indices = b.Value("indices");
+  Output chosen = last_size(ShapeOf(indices));
+  Output rows = Reshape(indices, Pack({number(int64_t{-1}, "stack/0"), chosen}));
+  Output row_size = last_size(input_shape);
+  Output num_rows = StridedSlice(ShapeOf(rows), IntVector(g, {0}, "strided_slice/stack"),
+                                 IntVector(g, {1}, "strided_slice/stack_1"),
+                                 IntVector(g, {1}, "strided_slice/stack_2"),
+                                 {.shrink_axis_mask = 1});
+  Output starts = Range(number(int64_t{0}, "range/start"), Cast(num_rows, DT_INT64) * row_size,
+                        row_size);
+  Output starts_column =
+      Cast(ExpandDims(starts, number(int32_t{-1}, "ExpandDims/dim")), indices.dtype());
+  Output flat_shape = IntVector(g, {-1}, "Reshape/shape");
+  Output flat = Reshape(rows + starts_column, flat_shape);
+  Output size = Prod(input_shape, IntVector(g, {0}, "Prod/axis"));
+  Output scattered = ScatterNd(ExpandDims(flat, number(int32_t{-1}, "ExpandDims/dim")),
+                               Reshape(b.Of("values"), flat_shape),
+                               Cast(Pack({size}, {.name = "ScatterNd/shape"}), indices.dtype()));
+  b.Into("input", Reshape(scattered, input_shape));
+}
+#endif
+
+OP(InTopK,
+   "Whether the target class is among the k greatest predictions of its row. Equal predictions "
+   "all count as before none; a row whose numbers are not finite, or whose target is out of range, "
+   "gives false. predictions are [batch, classes], targets [batch].")
+    .Input("predictions", DT_FLOAT)
+    .Input("targets", "T")
+    .Output("precision", DT_BOOL)
+    .Attr("k", IntAttr())
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(InTopKShape);
+
+OP(InTopKV2, "InTopK with k as a tensor.")
+    .Input("predictions", DT_FLOAT)
+    .Input("targets", "T")
+    .Input("k", "T")
+    .Output("precision", DT_BOOL)
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
+      return InTopKShape(c);
+    });
+
+OP(TopK, "TopKV2 with k as an attribute.")
+    .Input("input", "T")
+    .Output("values", "T")
+    .Output("indices", DT_INT32)
+    .Attr("k", IntAttr().Min(0))
+    .Attr("sorted", BoolAttr(true))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Deprecated(7, "Use TopKV2 instead")
+    .Shape([](ShapeContext& c) { return TopKShape(c, c.attr<int64_t>("k")); })
+    GRADIENT(TopKGradient);
+
+OP(TopKV2,
+   "The k greatest elements of each row (last dimension) and where they stand, in falling order; of "
+   "equal ones the first comes first.")
+    .Input("input", "T")
+    .Input("k", "Tk")
+    .Output("values", "T")
+    .Output("indices", "index_type")
+    .Attr("sorted", BoolAttr(true))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Attr("Tk", TypeAttr(IndexTypes() | TypeSet{DT_INT16}, DT_INT32))
+    .Attr("index_type", TypeAttr(IndexTypes() | TypeSet{DT_INT16}, DT_INT32))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      int64_t k = PartialShape::kUnknown;
+      if (std::optional<Tensor> value = c.InputValue(1)) {
+        k = value->dtype() == DT_INT16   ? value->scalar<int16_t>()
+            : value->dtype() == DT_INT32 ? value->scalar<int32_t>()
+                                         : value->scalar<int64_t>();
+        if (k < 0) return InvalidArgument("Dimension size, given by scalar input 1, must be "
+                                          "non-negative but is ", k);
+      }
+      return TopKShape(c, k);
+    })
+    GRADIENT(TopKGradient);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+int64_t ScalarInt(const Tensor& t) {
+  switch (t.dtype()) {
+    case DT_INT16: return t.scalar<int16_t>();
+    case DT_INT32: return t.scalar<int32_t>();
+    default: return t.scalar<int64_t>();
+  }
+}
+
+// Greater first, and of equal ones the first. NaNs come last, so that the order is one.
+template <typename T>
+struct Before {
+  const T* row;
+  bool operator()(int64_t a, int64_t b) const {
+    if (row[a] > row[b]) return true;
+    if (row[a] < row[b]) return false;
+    if constexpr (std::is_floating_point_v<T> || kIsFloat16<T>) {
+      const bool a_nan = std::isnan(static_cast<float>(row[a]));
+      const bool b_nan = std::isnan(static_cast<float>(row[b]));
+      if (a_nan != b_nan) return b_nan;
+    }
+    return a < b;
+  }
+};
+
+// The first k of the n positions of a row in that order.
+template <typename T>
+void SelectRow(const T* row, int64_t n, int64_t k, std::vector<int64_t>* order) {
+  const Before<T> before{row};
+  if (k == 1) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; ++i) best = before(i, best) ? i : best;
+    (*order)[0] = best;
+    return;
+  }
+  std::iota(order->begin(), order->end(), int64_t{0});
+  if (k < n) std::nth_element(order->begin(), order->begin() + k, order->end(), before);
+  std::sort(order->begin(), order->begin() + k, before);
+}
+
+template <typename T>
+class TopKKernel : public Kernel {
+ public:
+  explicit TopKKernel(KernelInit& init) : k_(init.AttrOr<int64_t>("k", -1)) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& input = context.input(0);
+    int64_t k = k_;
+    if (context.num_inputs() == 2) {
+      if (!context.input(1).shape().IsScalar()) {
+        return InvalidArgument("k must be scalar, got shape ",
+                               context.input(1).shape().ToString());
+      }
+      k = ScalarInt(context.input(1));
+    }
+    if (k < 0) return InvalidArgument("Need k >= 0, got ", k);
+    if (input.rank() < 1) {
+      return InvalidArgument("input must be >= 1-D, got shape ", input.shape().ToString());
+    }
+    const int64_t n = input.dim(input.rank() - 1);
+    if (n < k) return InvalidArgument("input must have at least k columns. Had ", n, ", needed ", k);
+    TensorShape shape = input.shape();
+    shape.set_dim(shape.rank() - 1, k);
+    Tensor *values, *indices;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &values));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &indices));
+    if (shape.num_elements() == 0) return absl::OkStatus();
+    switch (indices->dtype()) {
+      case DT_INT16: Rows<int16_t>(context, input, n, k, values, indices); break;
+      case DT_INT32: Rows<int32_t>(context, input, n, k, values, indices); break;
+      default: Rows<int64_t>(context, input, n, k, values, indices);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename Index>
+  static void Rows(KernelContext& context, const Tensor& input, int64_t n, int64_t k,
+                   Tensor* values, Tensor* indices) {
+    const double cost = static_cast<double>(n) * (k == 1 ? 1 : 8);
+    context.ParallelFor(input.num_elements() / n, cost, [&](int64_t begin, int64_t end) {
+      std::vector<int64_t> order(static_cast<size_t>(n));
+      for (int64_t r = begin; r < end; ++r) {
+        const T* row = input.data<T>() + r * n;
+        SelectRow(row, n, k, &order);
+        for (int64_t i = 0; i < k; ++i) {
+          values->data<T>()[r * k + i] = row[order[i]];
+          indices->data<Index>()[r * k + i] = static_cast<Index>(order[i]);
+        }
+      }
+    });
+  }
+
+  const int64_t k_;  // TopK's attribute; -1 for TopKV2
+};
+KERNELS(TopK, "T", TopKKernel, RealList);
+KERNELS(TopKV2, "T", TopKKernel, RealList);
+
+// Whether fewer than k classes are predicted above the target. Says no where it cannot be told.
+bool IsAmongTopK(const float* row, int64_t classes, int64_t target, int64_t k) {
+  if (target < 0 || target >= classes || !std::isfinite(row[target])) return false;
+  int64_t above = 0;
+  for (int64_t i = 0; i < classes && above <= k; ++i) {
+    if (!std::isfinite(row[i])) return false;
+    if (row[i] > row[target]) ++above;
+  }
+  return above < k;
+}
+
+class InTopKKernel : public Kernel {
+ public:
+  explicit InTopKKernel(KernelInit& init) : k_(init.AttrOr<int64_t>("k", 0)) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& predictions = context.input(0);
+    const Tensor& targets = context.input(1);
+    int64_t k = k_;
+    if (context.num_inputs() == 3) {
+      if (!context.input(2).shape().IsScalar()) {
+        return InvalidArgument("k must be 0-D, got shape ", context.input(2).shape().ToString());
+      }
+      k = ScalarInt(context.input(2));
+    }
+    if (predictions.rank() != 2) return InvalidArgument("predictions must be 2-dimensional");
+    if (targets.rank() != 1) return InvalidArgument("targets must be 1-dimensional");
+    if (predictions.dim(0) != targets.dim(0)) {
+      return InvalidArgument("First dimension of predictions ", predictions.dim(0),
+                             " must match length of targets ", targets.dim(0));
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, targets.shape(), &out));
+    const int64_t classes = predictions.dim(1);
+    for (int64_t r = 0; r < targets.dim(0); ++r) {
+      const int64_t target = targets.dtype() == DT_INT32 ? targets.data<int32_t>()[r]
+                                                         : targets.data<int64_t>()[r];
+      out->data<bool>()[r] =
+          IsAmongTopK(predictions.data<float>() + r * classes, classes, target, k);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const int64_t k_;  // InTopK's attribute
+};
+KERNEL(InTopK, InTopKKernel);
+KERNEL(InTopKV2, InTopKKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,116 @@
+// Philox 4x32 with 10 rounds: the counter-based random numbers behind every random op.
+//
+// A generator is a 64-bit key and a 128-bit counter; each call gives four 32-bit numbers and moves
+// the counter on by one. Skip moves it in constant time, so shards of one output draw exactly the
+// numbers that one thread would have drawn, and results do not depend on the number of threads.
+//
+// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). How
+// seeds become keys and counters is TensorFlow's, so that equal seeds give equal numbers.
+//
+// Thread safety: values without locks; ReservedGenerator may be used from any thread.
+#ifndef SLUICE_OPS_RANDOM_PHILOX_H_
+#define SLUICE_OPS_RANDOM_PHILOX_H_
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+namespace sluice {
+
+class Philox {
+ public:
+  static constexpr int kResults = 4;  // numbers a call
+  using Results = std::array<uint32_t, kResults>;
+  using Counter = std::array<uint32_t, 4>;
+  using Key = std::array<uint32_t, 2>;
+
+  // The key is `seed`, the upper half of the counter `seed2`.
+  Philox(uint64_t seed, uint64_t seed2)
+      : counter_{0, 0, Low(seed2), High(seed2)}, key_{Low(seed), High(seed)} {}
+  Philox(Counter counter, Key key) : counter_(counter), key_(key) {}
+
+  const Counter& counter() const { return counter_; }
+  const Key& key() const { return key_; }
+
+  // As if it had been called `calls` times.
+  void Skip(uint64_t calls) {
+    const uint64_t low = Join(counter_[0], counter_[1]) + calls;
+    counter_[0] = Low(low);
+    counter_[1] = High(low);
+    if (low < calls && ++counter_[2] == 0) ++counter_[3];
+  }
+
+  Results operator()() {
+    const Results results = Rounds(counter_, key_);
+    Skip(1);
+    return results;
+  }
+
+  // The ten rounds alone.
+  static Results Rounds(Counter c, Key k) {
+    for (int round = 0; round < 10; ++round) {
+      const uint64_t a = uint64_t{0xD2511F53} * c[0];
+      const uint64_t b = uint64_t{0xCD9E8D57} * c[2];
+      c = {High(b) ^ c[1] ^ k[0], Low(b), High(a) ^ c[3] ^ k[1], Low(a)};
+      k[0] += 0x9E3779B9;
+      k[1] += 0xBB67AE85;
+    }
+    return c;
+  }
+
+  static uint32_t Low(uint64_t v) { return static_cast<uint32_t>(v); }
+  static uint32_t High(uint64_t v) { return static_cast<uint32_t>(v >> 32); }
+  static uint64_t Join(uint32_t low, uint32_t high) { return low | uint64_t{high} << 32; }
+
+ private:
+  Counter counter_;
+  Key key_;
+};
+
+// One number at a time.
+class SingleNumbers {
+ public:
+  explicit SingleNumbers(Philox* source) : source_(source) {}
+  uint32_t operator()() {
+    if (used_ == Philox::kResults) {
+      results_ = (*source_)();
+      used_ = 0;
+    }
+    return results_[used_++];
+  }
+
+ private:
+  Philox* source_;
+  Philox::Results results_;
+  int used_ = Philox::kResults;
+};
+
+// The generator that belongs to one node: every execution takes a stretch of its own, so that
+// successive steps go on where the last one stopped.
+class ReservedGenerator {
+ public:
+  // Seeds (0, 0) mean "differently in every program".
+  ReservedGenerator(int64_t seed, int64_t seed2);
+
+  // A generator whose next `calls` calls nobody else gets.
+  Philox Reserve(uint64_t calls) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const Philox reserved = generator_;
+    generator_.Skip(calls);
+    return reserved;
+  }
+  // Enough for `outputs` results where each may take many attempts: what TensorFlow's ops reserve.
+  Philox ReserveOutputs(int64_t outputs) {
+    return Reserve(static_cast<uint64_t>(outputs) * kCallsPerOutput);
+  }
+
+  static constexpr uint64_t kCallsPerOutput = 256;
+
+ private:
+  std::mutex mutex_;
+  Philox generator_;  // guarded by mutex_
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_RANDOM_PHILOX_H_
