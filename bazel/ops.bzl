@@ -7,7 +7,7 @@ cut by compiling a family's definitions twice: `:math_definitions` without gradi
 load("//bazel:cc.bzl", "sluice_binary", "sluice_library")
 load("//bazel:generate.bzl", "generated_files")
 
-def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdrs = []):
+def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
     """Definitions of ops: `:name` with gradients, `:name_definitions` without.
 
     Args:
@@ -17,6 +17,7 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
       deps: besides ops/op.h.
       gradient_srcs: what the gradients alone need; not compiled for `:name_definitions`.
       gradient_hdrs: likewise; include them under `#ifndef SLUICE_DEFINITIONS_ONLY`.
+      gradient_deps: likewise.
     """
     sluice_library(
         name = name + "_definitions",
@@ -32,7 +33,7 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
         srcs = srcs + gradient_srcs,
         hdrs = hdrs + gradient_hdrs,
         registers = True,
-        deps = deps + ["//ops:op"],
+        deps = deps + gradient_deps + ["//ops:op"],
     )
 
 def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
