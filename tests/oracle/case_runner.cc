@@ -128,7 +128,15 @@ void ListOps(Answer* answer) {
     OpDefToProto(*op, list.add_op());
     if (op->gradient) answer->add_differentiable(op->name);
     if (op->not_differentiable) answer->add_not_differentiable(op->name);
-    if (!KernelRegistry::Global().For(op->name).empty()) answer->add_with_kernel(op->name);
+    for (const KernelDef& kernel : KernelRegistry::Global().For(op->name)) {
+      KernelRow* row = answer->add_kernel();
+      row->set_op(op->name);
+      for (const auto& [attr, types] : kernel.constraints) {
+        auto* constraint = row->add_constraint();
+        constraint->set_attr(attr);
+        for (DataType t : types.list()) constraint->add_type(t);
+      }
+    }
   }
   answer->set_op_list(list.SerializeAsString());
 }

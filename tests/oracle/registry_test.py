@@ -1,5 +1,6 @@
 """Every op that is linked in has oracle rows, is declared as TensorFlow declares it, and has a gradient where it has."""
 
+import itertools
 import os
 import re
 import struct
@@ -10,6 +11,7 @@ from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.framework import op_def_registry
 from tensorflow.python.framework import ops
 
+from tests.oracle import expand
 from tests.oracle import program
 from tests.oracle import rows
 from tests.oracle import sluice_side
@@ -17,15 +19,35 @@ from tests.oracle import sluice_side
 DIFFERENCES = "docs/differences.md"
 
 
-def linked_ops():
-    """(OpDef by name, ops with a gradient, ops registered as having none)."""
+def ask_for_ops():
+    """case_runner's answer."""
     request_class, answer_class = sluice_side.messages()
     data = request_class(list_ops=True).SerializeToString()
     done = subprocess.run([os.path.join(sluice_side.ROOT, "tests/oracle/case_runner")],
                           input=struct.pack("<I", len(data)) + data, stdout=subprocess.PIPE, check=True)
-    answer = answer_class.FromString(done.stdout[4:])
-    found = op_def_pb2.OpList.FromString(answer.op_list)
-    return {op.name: op for op in found.op}, set(answer.differentiable), set(answer.not_differentiable)
+    return answer_class.FromString(done.stdout[4:])
+
+
+def our_kernels(answer):
+    """Op name -> [{attr: set of type names}]."""
+    found = {}
+    for kernel in answer.kernel:
+        types = {c.attr: {program.type_name(t) for t in c.type} for c in kernel.constraint}
+        found.setdefault(kernel.op, []).append(types)
+    return found
+
+
+def missing_kernels(op, ours):
+    """Combinations of types that TensorFlow has a CPU kernel for and we have not."""
+    missing = set()
+    for kernel in expand.kernel_types(op):
+        names = sorted(kernel)
+        for combination in itertools.product(*(kernel[n] for n in names)):
+            wanted = dict(zip(names, combination))
+            if not any(all(wanted.get(a, t) in types for a, types in mine.items() for t in [next(iter(types))])
+                       for mine in ours):
+                missing.add(",".join("%s=%s" % item for item in wanted.items()))
+    return missing
 
 
 def listed(section):
@@ -76,7 +98,10 @@ class Registry(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.ops, cls.differentiable, cls.not_differentiable = linked_ops()
+        answer = ask_for_ops()
+        cls.ops = {op.name: op for op in op_def_pb2.OpList.FromString(answer.op_list).op}
+        cls.differentiable, cls.not_differentiable = set(answer.differentiable), set(answer.not_differentiable)
+        cls.kernels = our_kernels(answer)
         cls.with_rows = {row.op for _, row in rows.load("*")}
 
     def test_every_op_has_rows(self):
@@ -103,6 +128,15 @@ class Registry(unittest.TestCase):
                 found = ["%s: %s, TensorFlow's %s" % (k, our.get(k), their.get(k))
                          for k in sorted(set(our) | set(their)) if our.get(k) != their.get(k)]
                 self.assertEqual(found, [], "\n".join(found))
+
+    def test_kernels_for_tensorflows_types(self):
+        exempt = listed("Kernels")
+        for op in self.ops:
+            with self.subTest(op):
+                if op in exempt or not expand.kernel_types(op):
+                    continue
+                missing = missing_kernels(op, self.kernels.get(op, []))
+                self.assertTrue(not missing, "no kernel for %s" % "; ".join(sorted(missing)))
 
     def test_gradients_where_tensorflow_has_them(self):
         exempt = listed("Gradients")

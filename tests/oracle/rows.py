@@ -39,6 +39,8 @@ def drop_gradients_without_reference(row, cases):
 
 def check(row, runner):
     """[(case id, [complaint])] of a row."""
+    if runner:
+        runner.timeout_s = sluice_side.TIMEOUT_S
     cases = expand.expand(row)
     drop_gradients_without_reference(row, cases)
     random = numpy.random.default_rng(expand.seed(row))

@@ -17,7 +17,8 @@ from tests.oracle import program
 from tests.oracle import tensorflow_side
 
 ROOT = os.environ.get("SLUICE_ORACLE_ROOT", "")  # where the built files lie; "" in a test: the runfiles
-TIMEOUT_S = 120
+TIMEOUT_S = 60
+TIMEOUT_AFTER_HANG_S = 5  # one hang seldom comes alone
 
 
 def messages():
@@ -39,6 +40,7 @@ class Runner:
     def __init__(self):
         self.request_class, self.answer_class = messages()
         self.process = None
+        self.timeout_s = TIMEOUT_S
 
     def _start(self):
         self.process = subprocess.Popen([os.path.join(ROOT, "tests/oracle/case_runner")], stdin=subprocess.PIPE,
@@ -49,9 +51,10 @@ class Runner:
         data = b""
         out, err = self.process.stdout.fileno(), self.process.stderr.fileno()
         while len(data) < size:
-            ready, _, _ = select.select([out, err], [], [], TIMEOUT_S)
+            ready, _, _ = select.select([out, err], [], [], self.timeout_s)
             if not ready:
-                raise Died("no answer within %d s" % TIMEOUT_S)
+                waited, self.timeout_s = self.timeout_s, TIMEOUT_AFTER_HANG_S
+                raise Died("no answer within %d s" % waited)
             if err in ready:
                 self.stderr_tail = (self.stderr_tail + os.read(err, 65536))[-2000:]
             if out in ready:
