@@ -1,13 +1,14 @@
 // Max, Min, Prod, All and Any.
 #include <limits>
 
-#include "ops/math/reduce.h"
+#include "ops/math/reduction.h"
 #include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
 
 struct ProdOp {
+  using Loops = ProdOp;
   template <typename T>
   using Acc = elementwise::Wide<T>;
   template <typename A>
@@ -30,6 +31,7 @@ struct ProdOp {
 KERNELS(Prod, "T", Reduction<ProdOp>::Kernel, NumberList);
 
 struct MaxOp : ProdOp {
+  using Loops = MaxOp;
   template <typename A>
   static constexpr A Identity() {
     return std::numeric_limits<A>::has_infinity ? -std::numeric_limits<A>::infinity()
@@ -43,6 +45,7 @@ struct MaxOp : ProdOp {
 KERNELS(Max, "T", Reduction<MaxOp>::Kernel, RealList);
 
 struct MinOp : ProdOp {
+  using Loops = MinOp;
   template <typename A>
   static constexpr A Identity() {
     return std::numeric_limits<A>::has_infinity ? std::numeric_limits<A>::infinity()
@@ -56,6 +59,7 @@ struct MinOp : ProdOp {
 KERNELS(Min, "T", Reduction<MinOp>::Kernel, RealList);
 
 struct AllOp : ProdOp {
+  using Loops = AllOp;
   template <typename T>
   using Acc = bool;
   template <typename A>
@@ -70,6 +74,7 @@ struct AllOp : ProdOp {
 KERNEL(All, Reduction<AllOp>::Kernel<bool>);
 
 struct AnyOp : AllOp {
+  using Loops = AnyOp;
   template <typename A>
   static constexpr A Identity() {
     return false;

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <complex>
 
-#include "ops/math/reduce.h"
+#include "ops/math/reduction.h"
 #include "ops/math/wrapping.h"
 
 namespace sluice {
@@ -14,6 +14,7 @@ inline constexpr bool kIsComplex<std::complex<T>> = true;
 
 // Sums in the type itself; 16-bit floating numbers in float.
 struct SumOp {
+  using Loops = SumOp;
   template <typename T>
   using Acc = elementwise::Wide<T>;
   template <typename A>
@@ -64,6 +65,7 @@ KERNELS(Mean, "T", Reduction<MeanOp>::Kernel, NumberList);
 
 // The sum of squared absolute values, and its root.
 struct NormOp : SumOp {
+  using Loops = NormOp;
   template <typename T>
   using Acc = typename WideSum<T>::type;
   template <typename A, typename T>

@@ -1,0 +1,228 @@
+// MatMul and BatchMatMul: operands checked and laid out, then tiles of products in parallel.
+#include <vector>
+
+#include "ops/math/broadcast.h"
+#include "ops/math/cast_loops.h"
+#include "ops/math/gemm.h"
+
+namespace sluice {
+namespace {
+
+// How one operand's matrices lie: `rows` and `columns` of op(matrix).
+struct Layout {
+  int64_t rows;
+  int64_t columns;
+  bool transposed;
+  bool conjugate;
+  int64_t elements() const { return rows * columns; }
+};
+
+Layout LayoutOf(const TensorShape& s, bool transposed, bool conjugate) {
+  const int64_t rows = s.dim(s.rank() - 2), columns = s.dim(s.rank() - 1);
+  return transposed ? Layout{columns, rows, true, conjugate}
+                    : Layout{rows, columns, false, false};
+}
+
+template <typename T>
+MatrixView<T> ViewOf(const T* data, const Layout& l) {
+  return l.transposed ? MatrixView<T>{data, 1, l.rows, l.conjugate}
+                      : MatrixView<T>{data, l.columns, 1, false};
+}
+
+// A product of batches. Where each product's matrices start is in elements.
+struct Products {
+  Layout a, b;
+  std::vector<int64_t> a_starts, b_starts;  // one a product; the result's follow each other
+  int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
+};
+
+// The products cut into tiles of rows (or of columns, where there are more of them), each one call
+// of Gemm. The cut follows from the sizes alone, so the result does not depend on threads.
+template <typename T>
+void Multiply(KernelContext& context, const Products& p, const T* a, const T* b, T* c) {
+  const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns;
+  if (m * n * p.count() == 0) return;
+  if (k == 0) {
+    std::fill_n(c, m * n * p.count(), T(0));
+    return;
+  }
+  constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
+  const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) *
+                       static_cast<double>(k);
+  const bool by_row = m >= n;
+  const int64_t length = by_row ? m : n;
+  constexpr int64_t kGrain = 48;  // a multiple of the libraries' own tiles
+  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 4e6), 1, 16);
+  const int64_t step = std::max((length / wanted + kGrain - 1) / kGrain * kGrain, kGrain);
+  const int64_t tiles = (length + step - 1) / step;
+  auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t product = i / tiles, from = i % tiles * step;
+      const int64_t size = std::min(step, length - from);
+      MatrixView<T> va = ViewOf(a + p.a_starts[product], p.a);
+      MatrixView<T> vb = ViewOf(b + p.b_starts[product], p.b);
+      T* to = c + product * m * n;
+      if (by_row) {
+        Gemm<T>(size, n, k, va.FromRow(from), vb, to + from * n, n);
+      } else {
+        Gemm<T>(m, size, k, va, vb.FromColumn(from), to + from, n);
+      }
+    }
+  };
+  const double cost = flops / static_cast<double>(tiles) / kFlopsPerNs;
+  if (p.count() * tiles == 1) {
+    run(0, 1);
+  } else {
+    context.ParallelFor(p.count() * tiles, cost, run);
+  }
+}
+
+// `x` with elements of type T; itself where they are.
+template <typename T>
+absl::StatusOr<Tensor> As(KernelContext& context, const Tensor& x) {
+  if (x.dtype() == kDataTypeOf<T>) return x;
+  SLUICE_ASSIGN_OR_RETURN(Tensor converted, context.AllocateTemp(kDataTypeOf<T>, x.shape()));
+  FindCastLoop(x.dtype(), kDataTypeOf<T>, false)(x.raw(), converted.raw(), x.num_elements());
+  return converted;
+}
+
+// Products computed in type T; the tensors may be of narrower types (16-bit floating numbers in
+// float, bytes in int32).
+template <typename T>
+absl::Status MultiplyTensors(KernelContext& context, const Products& p, const Tensor& a,
+                             const Tensor& b, Tensor* c) {
+  SLUICE_ASSIGN_OR_RETURN(const Tensor wide_a, As<T>(context, a));
+  SLUICE_ASSIGN_OR_RETURN(const Tensor wide_b, As<T>(context, b));
+  if (c->dtype() == kDataTypeOf<T>) {
+    Multiply<T>(context, p, wide_a.data<T>(), wide_b.data<T>(), c->data<T>());
+    return absl::OkStatus();
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor wide_c, context.AllocateTemp(kDataTypeOf<T>, c->shape()));
+  Multiply<T>(context, p, wide_a.data<T>(), wide_b.data<T>(), wide_c.data<T>());
+  FindCastLoop(kDataTypeOf<T>, c->dtype(), false)(wide_c.raw(), c->raw(), c->num_elements());
+  return absl::OkStatus();
+}
+
+template <typename T>
+class MatMulKernel : public Kernel {
+ public:
+  explicit MatMulKernel(KernelInit& init)
+      : transpose_a_(init.attr<bool>("transpose_a")),
+        transpose_b_(init.attr<bool>("transpose_b")) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& a = context.input(0);
+    const Tensor& b = context.input(1);
+    if (a.rank() != 2 || b.rank() != 2) {
+      return InvalidArgument("In[0] and In[1] must be matrices, got shapes ",
+                             a.shape().ToString(), " and ", b.shape().ToString());
+    }
+    Products p{.a = LayoutOf(a.shape(), transpose_a_, false),
+               .b = LayoutOf(b.shape(), transpose_b_, false),
+               .a_starts = {0},
+               .b_starts = {0}};
+    if (p.a.columns != p.b.rows) {
+      return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
+                             ", In[1]: ", b.shape().ToString());
+    }
+    Tensor* c;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {p.a.rows, p.b.columns}, &c));
+    return MultiplyTensors<T>(context, p, a, b, c);
+  }
+
+ private:
+  const bool transpose_a_;
+  const bool transpose_b_;
+};
+
+// Batch dimensions that must be equal (BatchMatMul) or may broadcast (V2, V3).
+template <typename T, bool kBroadcasts>
+class BatchMatMulKernel : public Kernel {
+ public:
+  explicit BatchMatMulKernel(KernelInit& init)
+      : adj_x_(init.attr<bool>("adj_x")), adj_y_(init.attr<bool>("adj_y")) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& x = context.input(0);
+    const Tensor& y = context.input(1);
+    SLUICE_RETURN_IF_ERROR(CheckShapes(x.shape(), y.shape()));
+    Products p{.a = LayoutOf(x.shape(), adj_x_, true), .b = LayoutOf(y.shape(), adj_y_, true)};
+    if (p.a.columns != p.b.rows) {
+      return InvalidArgument("Matrix size-incompatible: In[0]: ", x.shape().ToString(),
+                             ", In[1]: ", y.shape().ToString());
+    }
+    const TensorShape x_batch(x.shape().dims().subspan(0, x.rank() - 2));
+    const TensorShape y_batch(y.shape().dims().subspan(0, y.rank() - 2));
+    absl::StatusOr<BroadcastPlan<2>> plan = PlanBroadcast<2>({&x_batch, &y_batch});
+    if (!plan.ok()) {
+      return InvalidArgument("In[0] and In[1] must have compatible batch dimensions: ",
+                             x.shape().ToString(), " vs. ", y.shape().ToString());
+    }
+    const int64_t inner = plan->inner();
+    ForRows<2>(*plan, 0, plan->rows(), [&](int64_t, const std::array<int64_t, 2>& at) {
+      for (int64_t i = 0; i < inner; ++i) {
+        p.a_starts.push_back((at[0] + i * plan->strides[0].back()) * p.a.elements());
+        p.b_starts.push_back((at[1] + i * plan->strides[1].back()) * p.b.elements());
+      }
+    });
+    TensorShape shape = plan->shape;
+    shape.AddDim(p.a.rows);
+    shape.AddDim(p.b.columns);
+    Tensor* output;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &output));
+    return MultiplyTensors<T>(context, p, x, y, output);
+  }
+
+ private:
+  absl::Status CheckShapes(const TensorShape& x, const TensorShape& y) const {
+    if (!kBroadcasts && x.rank() != y.rank()) {
+      return InvalidArgument("In[0] and In[1] has different ndims: ", x.ToString(), " vs. ",
+                             y.ToString());
+    }
+    if (x.rank() < 2) return InvalidArgument("In[0] ndims must be >= 2: ", x.rank());
+    if (y.rank() < 2) return InvalidArgument("In[1] ndims must be >= 2: ", y.rank());
+    if (!kBroadcasts &&
+        x.dims().subspan(0, x.rank() - 2) != y.dims().subspan(0, y.rank() - 2)) {
+      return InvalidArgument("In[0] and In[1] must have the same batch dimensions: ",
+                             x.ToString(), " vs. ", y.ToString());
+    }
+    return absl::OkStatus();
+  }
+
+  const bool adj_x_;
+  const bool adj_y_;
+};
+
+constexpr TypeSet kInFloat = {DT_FLOAT, DT_HALF, DT_BFLOAT16};
+
+#define SLUICE_MATMUL(types, T)                                            \
+  KERNEL(MatMul, MatMulKernel<T>, {"T", types});                           \
+  KERNEL(BatchMatMul, BatchMatMulSame<T>, {"T", types});                   \
+  KERNEL(BatchMatMulV2, BatchMatMulBroadcast<T>, {"T", types});            \
+  KERNEL(BatchMatMulV3, BatchMatMulBroadcast<T>, {"Ta", kDataTypeOf<T>},   \
+         {"Tb", kDataTypeOf<T>}, {"Tout", kDataTypeOf<T>})
+
+template <typename T>
+using BatchMatMulSame = BatchMatMulKernel<T, false>;
+template <typename T>
+using BatchMatMulBroadcast = BatchMatMulKernel<T, true>;
+SLUICE_MATMUL(kInFloat, float);
+SLUICE_MATMUL(DT_DOUBLE, double);
+SLUICE_MATMUL(DT_INT16, int16_t);
+SLUICE_MATMUL(DT_INT32, int32_t);
+SLUICE_MATMUL(DT_INT64, int64_t);
+SLUICE_MATMUL(DT_COMPLEX64, complex64);
+SLUICE_MATMUL(DT_COMPLEX128, complex128);
+#undef SLUICE_MATMUL
+
+// Mixed types.
+constexpr TypeSet kBytes = {DT_INT8, DT_UINT8};
+KERNEL(BatchMatMulV3, BatchMatMulBroadcast<int32_t>, {"Ta", kBytes}, {"Tb", kBytes},
+       {"Tout", DT_INT32});
+KERNEL(BatchMatMulV3, BatchMatMulBroadcast<float>, {"Ta", kBytes | DT_BFLOAT16},
+       {"Tb", DT_BFLOAT16}, {"Tout", DT_BFLOAT16});
+KERNEL(BatchMatMulV3, BatchMatMulBroadcast<float>, {"Ta", DT_BFLOAT16}, {"Tb", kBytes},
+       {"Tout", DT_BFLOAT16});
+
+}  // namespace
+}  // namespace sluice
