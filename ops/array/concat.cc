@@ -1,0 +1,228 @@
+// Tensors put together along a dimension, old or new.
+
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "graph/build/scopes.h"
+#include "ops/array/shape_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+// Of the inputs [first, last), along the axis that input `axis_input` is.
+absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(axis_input, 0).status());
+  PartialShape merged;
+  const std::optional<std::vector<int64_t>> given = c.InputInts(axis_input);
+  const bool axis_known = c.InputValue(axis_input).has_value() && given && given->size() == 1;
+  for (int i = first; i < last && !merged.rank_known(); ++i) {
+    if (c.input(i).rank_known()) merged = PartialShape::UnknownOfRank(c.input(i).rank());
+  }
+  if (!merged.rank_known()) return c.SetOutput(0, PartialShape());
+  const int64_t axis = axis_known ? (*given)[0] : 0;
+  for (int i = first; i < last; ++i) {
+    SLUICE_RETURN_IF_ERROR(c.WithRank(i, merged.rank()).status());
+    const int64_t least = axis < 0 ? -axis : axis + 1;
+    if (merged.rank() == 0 || merged.rank() < least) {
+      return InvalidArgument("Shape must be at least rank ", std::max<int64_t>(1, least),
+                             " but is rank ", merged.rank());
+    }
+  }
+  if (!axis_known) return c.SetOutput(0, PartialShape::UnknownOfRank(merged.rank()));
+  const int d = static_cast<int>(axis < 0 ? axis + merged.rank() : axis);
+  int64_t total = 0;
+  for (int i = first; i < last; ++i) {
+    PartialShape shape = c.input(i).rank_known() ? c.input(i)
+                                                 : PartialShape::UnknownOfRank(merged.rank());
+    total = total < 0 || shape.dim(d) < 0 ? -1 : total + shape.dim(d);
+    shape.set_dim(d, PartialShape::kUnknown);
+    SLUICE_ASSIGN_OR_RETURN(merged, merged.MergeWith(shape));
+  }
+  merged.set_dim(d, total);
+  return c.SetOutput(0, std::move(merged));
+}
+
+absl::Status ConcatShape(ShapeContext& c) { return ConcatShapeOf(c, 1, c.num_inputs(), 0); }
+absl::Status ConcatV2Shape(ShapeContext& c) {
+  return ConcatShapeOf(c, 0, c.num_inputs() - 1, c.num_inputs() - 1);
+}
+
+absl::Status PackShape(ShapeContext& c) {
+  PartialShape merged;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(merged, merged.MergeWith(c.input(i)));
+  }
+  if (!merged.rank_known()) return c.SetOutput(0, PartialShape());
+  SLUICE_ASSIGN_OR_RETURN(const int axis,
+                          CanonicalAxis(c.attr<int64_t>("axis"), merged.rank() + 1));
+  PartialShape out = PartialShape::Scalar();
+  for (int i = 0; i <= merged.rank(); ++i) {
+    if (i == axis) out.AddDim(c.num_inputs());
+    if (i < merged.rank()) out.AddDim(merged.dim(i));
+  }
+  return c.SetOutput(0, std::move(out));
+}
+
+// The attribute promises the result's shape: N rows of one.
+absl::Status ParallelConcatShape(ShapeContext& c) {
+  const PartialShape& shape = c.attr<PartialShape>("shape");
+  PartialShape row = shape;
+  if (!shape.IsFullyDefined()) return InvalidArgument("shape attr must be fully defined");
+  if (shape.rank() == 0) return InvalidArgument("shape attr must have at least one dimension");
+  row.set_dim(0, 1);
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    SLUICE_RETURN_IF_ERROR(row.MergeWith(c.input(i)).status());
+  }
+  return c.SetOutput(0, shape);
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+
+// Slices of a dense gradient: where each input lay.
+void SplitDense(Backprop& b, int first, const OutputList& values, Output axis) {
+  Graph& g = b.graph();
+  OutputList shapes;
+  bool all_known = true;
+  for (const Output& v : values) all_known &= v.shape().IsFullyDefined();
+  if (all_known) {
+    for (const Output& v : values) shapes.push_back(ShapeNode(v));
+  } else {
+    shapes = ShapeN(values);
+  }
+  OutputList grads;
+  // TensorFlow's limit between N slices and one SplitV.
+  if (values.size() > 16) {
+    Output sizes = Squeeze(Slice(Pack(shapes, {.axis = 1}), Pack({axis, IndexScalar(g, 0)}),
+                                 IndexVector(g, {1, -1})));
+    grads = SplitV(b.Of(0), sizes, axis, static_cast<int64_t>(values.size()));
+  } else {
+    const OutputList begins = ConcatOffset(axis, shapes);
+    for (size_t i = 0; i < begins.size(); ++i) {
+      grads.push_back(Slice(b.Of(0), begins[i], shapes[i]));
+    }
+  }
+  for (size_t i = 0; i < grads.size(); ++i) b.Into(first + static_cast<int>(i), grads[i]);
+}
+
+// Rows of a gradient belong to the inputs whose rows they are.
+void SplitRowsOfSlices(Backprop& b, int first, const OutputList& values, Output axis) {
+  const IndexedSlices grad = b.GradOf(0).slices();
+  const DataType type = BaseType(grad.indices.dtype());
+  Graph& g = b.graph();
+  Output start = IndexScalar(g, 0, type);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Output shape = ShapeNode(values[i]);
+    Output rows = GatherV2(shape, axis, IndexScalar(g, 0));
+    if (BaseType(rows.dtype()) != type) rows = Cast(rows, type);
+    Output end = AddV2(start, rows);
+    Output chosen = Squeeze(
+        Where(LogicalAnd(GreaterEqual(grad.indices, start), Less(grad.indices, end))),
+        {.squeeze_dims = {1}});
+    Output zero = IndexScalar(g, 0);
+    b.Into(first + static_cast<int>(i),
+           IndexedSlices{GatherV2(grad.values, chosen, zero),
+                         Sub(GatherV2(grad.indices, chosen, zero), start), shape});
+    start = end;
+  }
+}
+
+// Every input has all rows, and its part of each.
+void SplitWithinSlices(Backprop& b, int first, const OutputList& values, int64_t axis) {
+  const IndexedSlices grad = b.GradOf(0).slices();
+  Graph& g = b.graph();
+  const int rank = values[0].shape().rank();
+  std::vector<int64_t> mask(rank, 0), zeros(rank, 0);
+  mask[axis] = 1;
+  Output begin = IndexVector(g, zeros);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Output shape = ShapeNode(values[i]);
+    Output size = ConcatV2({IndexVector(g, {-1}), PartOf(shape, 1, kToTheEnd)}, IndexScalar(g, 0));
+    b.Into(first + static_cast<int>(i),
+           IndexedSlices{Slice(grad.values, begin, size), grad.indices, shape});
+    begin = AddV2(begin, Mul(shape, IndexVector(g, mask)));
+  }
+}
+
+void ConcatGradient(Backprop& b, std::string_view axis_arg) {
+  const OutputList values = b.Values("values");
+  const int first = axis_arg == "axis" ? 0 : 1;
+  if (values.size() == 1) return b.Into(first, b.GradOf(0));
+  Graph& g = b.graph();
+  Output axis = b.Value(axis_arg);
+  const std::optional<Tensor> constant = ConstantValue(axis);
+  // A constant of another cond or while context is made again in this one.
+  if (constant && axis.node->context() != g.scopes().context) {
+    axis = Const(g, *constant, BaseType(axis.dtype()));
+  }
+  if (BaseType(axis.dtype()) != DT_INT32) axis = Cast(axis, DT_INT32);
+  Output from_start = FloorMod(axis, RankNode(values[0]));
+  if (!b.GradOf(0).is_slices()) return SplitDense(b, first, values, from_start);
+  const int rank = values[0].shape().rank();
+  if (!constant || rank < 0) {
+    return b.Fail(absl::InvalidArgumentError(
+        "Can only compute IndexedSlices gradient with statically-known concat_dim"));
+  }
+  const int64_t at = constant->dtype() == DT_INT64 ? constant->scalar<int64_t>()
+                                                   : constant->scalar<int32_t>();
+  if (at == 0 || at == -rank) return SplitRowsOfSlices(b, first, values, from_start);
+  SplitWithinSlices(b, first, values, at < 0 ? at + rank : at);
+}
+
+#endif  // SLUICE_DEFINITIONS_ONLY
+
+OP(Concat, "An old form of ConcatV2, whose dimension comes first.")
+    .Input("concat_dim", DT_INT32)
+    .Input("values", "N*T")
+    .Output("output", "T")
+    .Attr("N", IntAttr().Min(2))
+    .Attr("T", TypeAttr())
+    .Shape(ConcatShape)
+    GRADIENT([](Backprop& b) { ConcatGradient(b, "concat_dim"); });
+
+OP(ConcatV2, "`values` one after the other along dimension `axis`; the other sizes are equal.")
+    .Input("values", "N*T")
+    .Input("axis", "Tidx")
+    .Output("output", "T")
+    .Attr("N", IntAttr().Min(2))
+    .Attr("T", TypeAttr())
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ConcatV2Shape)
+    GRADIENT([](Backprop& b) { ConcatGradient(b, "axis"); });
+
+OP(Pack, "N tensors of one shape, stacked along a new dimension `axis`.")
+    .Input("values", "N*T")
+    .Output("output", "T")
+    .Attr("N", IntAttr().Min(1))
+    .Attr("T", TypeAttr())
+    .Attr("axis", IntAttr(0))
+    .Shape(PackShape)
+    GRADIENT([](Backprop& b) {
+      b.IntoList("values", Unpack(b.Of(0), b.op().num_inputs(), {.axis = b.attr<int64_t>("axis")}));
+    });
+
+OP(ParallelConcat, "N rows of shape [1, …] put into one tensor, each as soon as it is there.")
+    .Input("values", "N*T")
+    .Output("output", "T")
+    .Attr("N", IntAttr().Min(1))
+    .Attr("T", TypeAttr())
+    .Attr("shape", ShapeAttr())
+    .Shape(ParallelConcatShape);
+
+OP(_ParallelConcatStart, "The memory that the parts of a ParallelConcat are written to.")
+    .Output("output", "dtype")
+    .Attr("shape", ShapeAttr())
+    .Attr("dtype", TypeAttr())
+    .Stateful()
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
+
+OP(_ParallelConcatUpdate, "`value`, with row `loc` overwritten by `update`.")
+    .Input("value", "T")
+    .Input("update", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("loc", IntAttr())
+    .Shape(SameAsInput(0));
+
+}  // namespace
+}  // namespace sluice

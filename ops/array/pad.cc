@@ -1,0 +1,98 @@
+// Tensors with a border: of zeros, of one value, or of their own elements mirrored.
+
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/array/shape_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+// Sizes of input 0 with the known paddings (input 1) added `sign` times.
+absl::Status PaddedShape(ShapeContext& c, int sign) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape paddings, c.WithRank(1, 2));
+  SLUICE_RETURN_IF_ERROR(MergeDim(paddings.dim(1), 2).status());
+  PartialShape in = c.input(0);
+  const int64_t rank = paddings.dim(0);
+  if (rank >= 0) {
+    if (rank > TensorShape::kMaxRank) return InvalidArgument("too many dimensions: ", rank);
+    SLUICE_ASSIGN_OR_RETURN(in, c.WithRank(0, static_cast<int>(rank)));
+  }
+  if (!in.rank_known()) return c.SetOutput(0, PartialShape());
+  const std::optional<Tensor> value = c.InputValue(1);
+  if (!value) return c.SetOutput(0, PartialShape::UnknownOfRank(in.rank()));
+  const std::vector<int64_t> ends = *c.InputInts(1);
+  for (int i = 0; i < in.rank(); ++i) {
+    if (ends[2 * i] < 0 || ends[2 * i + 1] < 0) {
+      return InvalidArgument("Paddings must be non-negative: ", ends[2 * i], " ", ends[2 * i + 1]);
+    }
+    if (in.dim(i) < 0) continue;
+    const int64_t size = in.dim(i) + sign * (ends[2 * i] + ends[2 * i + 1]);
+    if (size < 0) return InvalidArgument("paddings are larger than dimension ", i);
+    in.set_dim(i, size);
+  }
+  return c.SetOutput(0, std::move(in));
+}
+
+absl::Status PadShape(ShapeContext& c) { return PaddedShape(c, 1); }
+absl::Status MirrorPadGradShape(ShapeContext& c) { return PaddedShape(c, -1); }
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// What the border surrounds.
+void PadGradient(Backprop& b) {
+  Graph& g = b.graph();
+  Output before = Slice(b.Value("paddings"), IndexVector(g, {0, 0}),
+                        Pack({RankNode(b.In(0)), IndexScalar(g, 1)}));
+  Output begin = Reshape(before, IndexVector(g, {-1}));
+  b.Into("input", Slice(b.Of(0), begin, ShapeNode(b.In(0), BaseType(begin.dtype()))));
+}
+#endif
+
+OP(MirrorPad,
+   "`input` with a border of its own elements, mirrored at the edge: paddings[i] gives the widths"
+   " before and behind dimension i. SYMMETRIC repeats the edge itself, REFLECT does not.")
+    .Input("input", "T")
+    .Input("paddings", "Tpaddings")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
+    .Attr("mode", OneOf({"REFLECT", "SYMMETRIC"}))
+    .Shape(PadShape)
+    GRADIENT([](Backprop& b) {
+      b.Into("input", MirrorPadGrad(b.Of(0), b.Value("paddings"), b.attr<std::string>("mode")));
+    });
+
+OP(MirrorPadGrad, "The gradient of MirrorPad: the border's elements added to those they mirror.")
+    .Input("input", "T")
+    .Input("paddings", "Tpaddings")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
+    .Attr("mode", OneOf({"REFLECT", "SYMMETRIC"}))
+    .Shape(MirrorPadGradShape)
+    GRADIENT([](Backprop& b) {
+      b.Into("input", MirrorPad(b.Of(0), b.Value("paddings"), b.attr<std::string>("mode")));
+    });
+
+OP(Pad, "`input` with zeros around: paddings[i] gives how many before and behind dimension i.")
+    .Input("input", "T")
+    .Input("paddings", "Tpaddings")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(PadShape)
+    GRADIENT(PadGradient);
+
+OP(PadV2, "Pad with `constant_values` in place of zeros.")
+    .Input("input", "T")
+    .Input("paddings", "Tpaddings")
+    .Input("constant_values", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(PadShape)
+    GRADIENT(PadGradient);
+
+}  // namespace
+}  // namespace sluice

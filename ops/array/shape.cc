@@ -1,0 +1,114 @@
+// Ops on shapes: what a tensor's sizes are, and how two shapes broadcast.
+
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+absl::Status ShapeOfInputs(ShapeContext& c) {
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    SLUICE_RETURN_IF_ERROR(c.SetOutput(i, PartialShape::Vector(c.input(i).rank())));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BroadcastArgsShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape a, c.WithRank(0, 1));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape b, c.WithRank(1, 1));
+  const bool known = a.dim(0) >= 0 && b.dim(0) >= 0;
+  return c.SetOutput(0, PartialShape::Vector(known ? std::max(a.dim(0), b.dim(0)) : -1));
+}
+
+absl::Status TwoVectors(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
+  return c.SetOutputs(PartialShape::Vector());
+}
+
+absl::Status ConcatOffsetShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.WithRank(i, 1));
+    SLUICE_RETURN_IF_ERROR(c.SetOutput(i - 1, std::move(shape)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status UnravelIndexShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, c.WithRank(1, 1));
+  const PartialShape& indices = c.input(0);
+  if (indices.rank() == 0) return c.SetOutput(0, dims);
+  return c.SetOutput(0, PartialShape::Matrix(dims.dim(0), indices.num_elements()));
+}
+
+OP(BroadcastArgs, "The shape that tensors of shapes `s0` and `s1` broadcast to.")
+    .Input("s0", "T")
+    .Input("s1", "T")
+    .Output("r0", "T")
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(BroadcastArgsShape);
+
+OP(BroadcastGradientArgs,
+   "The dimensions along which a gradient must be summed for a tensor of shape `s0`, and of `s1`,"
+   " that was broadcast with the other.")
+    .Input("s0", "T")
+    .Input("s1", "T")
+    .Output("r0", "T")
+    .Output("r1", "T")
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(TwoVectors);
+
+OP(ConcatOffset,
+   "Where each of N tensors of the given shapes begins in their concatenation along `concat_dim`.")
+    .Input("concat_dim", DT_INT32)
+    .Input("shape", "N*shape_type")
+    .Output("offset", "N*shape_type")
+    .Attr("N", IntAttr().Min(2))
+    .Attr("shape_type", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(ConcatOffsetShape);
+
+OP(Rank, "The number of dimensions of `input`.")
+    .Input("input", "T")
+    .Output("output", DT_INT32)
+    .Attr("T", TypeAttr())
+    .NotDifferentiable()
+    .Shape(ScalarOutput());
+
+OP(Shape, "The sizes of the dimensions of `input`, as a vector.")
+    .Input("input", "T")
+    .Output("output", "out_type")
+    .Attr("T", TypeAttr())
+    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(ShapeOfInputs);
+
+OP(ShapeN, "Shape of each of N tensors.")
+    .Input("input", "N*T")
+    .Output("output", "N*out_type")
+    .Attr("N", IntAttr().Min(1))
+    .Attr("T", TypeAttr())
+    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(ShapeOfInputs);
+
+OP(Size, "The number of elements of `input`.")
+    .Input("input", "T")
+    .Output("output", "out_type")
+    .Attr("T", TypeAttr())
+    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(ScalarOutput());
+
+OP(UnravelIndex,
+   "The coordinates, in a tensor of shape `dims`, of elements counted in row-major order: column i"
+   " of the result is where indices[i] lies.")
+    .Input("indices", "Tidx")
+    .Input("dims", "Tidx")
+    .Output("output", "Tidx")
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UnravelIndexShape);
+
+}  // namespace
+}  // namespace sluice

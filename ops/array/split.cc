@@ -1,0 +1,132 @@
+// Tensors taken apart along a dimension.
+
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+// The axis that scalar input i gives, if it is known; INVALID_ARGUMENT outside of the rank.
+absl::StatusOr<std::optional<int>> SplitAxis(ShapeContext& c, int i, int rank) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
+  const std::optional<Tensor> value = c.InputValue(i);
+  if (!value || rank < 0) return std::optional<int>();
+  const int64_t axis = value->scalar<int32_t>();
+  const int64_t least = axis < 0 ? -axis : axis + 1;
+  if (rank < least) {
+    return InvalidArgument("Shape must be at least rank ", least, " but is rank ", rank);
+  }
+  return std::optional<int>(static_cast<int>(axis < 0 ? axis + rank : axis));
+}
+
+absl::Status SplitShape(ShapeContext& c) {
+  const PartialShape& in = c.input(1);
+  SLUICE_ASSIGN_OR_RETURN(const std::optional<int> axis, SplitAxis(c, 0, in.rank()));
+  if (!axis) {
+    return c.SetOutputs(in.rank_known() ? PartialShape::UnknownOfRank(in.rank()) : PartialShape());
+  }
+  PartialShape out = in;
+  const int64_t n = c.num_outputs();
+  if (in.dim(*axis) >= 0) {
+    if (in.dim(*axis) % n != 0) {
+      return InvalidArgument("Dimension size must be evenly divisible by ", n, " but is ",
+                             in.dim(*axis));
+    }
+    out.set_dim(*axis, in.dim(*axis) / n);
+  }
+  return c.SetOutputs(out);
+}
+
+// The sizes of the parts, with the one written as -1 computed where that is possible.
+absl::Status SplitVShape(ShapeContext& c) {
+  const PartialShape& in = c.input(0);
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
+  SLUICE_ASSIGN_OR_RETURN(const std::optional<int> axis, SplitAxis(c, 2, in.rank()));
+  if (!axis) {
+    return c.SetOutputs(in.rank_known() ? PartialShape::UnknownOfRank(in.rank()) : PartialShape());
+  }
+  const std::optional<Tensor> sizes = c.InputValue(1);
+  PartialShape out = in;
+  out.set_dim(*axis, c.num_outputs() == 1 ? in.dim(*axis) : PartialShape::kUnknown);
+  if (!sizes || sizes->dtype() == DT_INT8) return c.SetOutputs(out);
+  const std::vector<int64_t> given = *c.InputInts(1);
+  if (static_cast<int>(given.size()) != c.num_outputs()) {
+    return InvalidArgument("Length of size_splits should be equal to num_outputs");
+  }
+  int64_t total = 0;
+  int missing = 0;
+  for (int64_t s : given) {
+    if (s < -1) return InvalidArgument("Invalid size ", s, " in size_splits: must be >= -1");
+    if (s < 0) {
+      ++missing;
+    } else {
+      total += s;
+    }
+  }
+  if (missing > 1) return InvalidArgument("size_splits can only have one -1");
+  const int64_t whole = in.dim(*axis);
+  if (whole >= 0 && (missing == 0 ? total != whole : total > whole)) {
+    return InvalidArgument("can't split axis of size ", whole, " into pieces of total size ", total);
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    out.set_dim(*axis, given[i] >= 0 ? given[i] : whole >= 0 ? whole - total : -1);
+    SLUICE_RETURN_IF_ERROR(c.SetOutput(i, out));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status UnpackShape(ShapeContext& c) {
+  const PartialShape& in = c.input(0);
+  if (!in.rank_known()) return c.SetOutputs(PartialShape());
+  SLUICE_ASSIGN_OR_RETURN(const int axis, CanonicalAxis(c.attr<int64_t>("axis"), in.rank()));
+  SLUICE_RETURN_IF_ERROR(MergeDim(in.dim(axis), c.attr<int64_t>("num")).status());
+  PartialShape out = PartialShape::Scalar();
+  for (int i = 0; i < in.rank(); ++i) {
+    if (i != axis) out.AddDim(in.dim(i));
+  }
+  return c.SetOutputs(out);
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+Output Joined(const OutputList& parts, Output axis) {
+  return parts.size() == 1 ? Identity(parts[0]) : ConcatV2(parts, axis);
+}
+#endif
+
+OP(Split, "`value` in `num_split` equal parts along dimension `split_dim`.")
+    .Input("split_dim", DT_INT32)
+    .Input("value", "T")
+    .Output("output", "num_split*T")
+    .Attr("num_split", IntAttr().Min(1))
+    .Attr("T", TypeAttr())
+    .Shape(SplitShape)
+    GRADIENT([](Backprop& b) {
+      b.Into("value", Joined(b.ListOf("output"), b.Value("split_dim")));
+    });
+
+OP(SplitV, "`value` in parts of the given sizes along `split_dim`; one size may be -1: the rest.")
+    .Input("value", "T")
+    .Input("size_splits", "Tlen")
+    .Input("split_dim", DT_INT32)
+    .Output("output", "num_split*T")
+    .Attr("num_split", IntAttr().Min(1))
+    .Attr("T", TypeAttr())
+    .Attr("Tlen", TypeAttr(IndexTypes() | TypeSet{DT_INT8}, DT_INT64))
+    .Shape(SplitVShape)
+    GRADIENT([](Backprop& b) {
+      b.Into("value", Joined(b.ListOf("output"), b.Value("split_dim")));
+    });
+
+OP(Unpack, "The `num` slices of `value` along dimension `axis`, which they lose.")
+    .Input("value", "T")
+    .Output("output", "num*T")
+    .Attr("num", IntAttr().Min(0))
+    .Attr("T", TypeAttr())
+    .Attr("axis", IntAttr(0))
+    .Shape(UnpackShape)
+    GRADIENT([](Backprop& b) {
+      const OutputList grads = b.ListOf("output");
+      if (!grads.empty()) b.Into("value", Pack(grads, {.axis = b.attr<int64_t>("axis")}));
+    });
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,117 @@
+// Tensors repeated: Tile by whole copies, BroadcastTo along dimensions of size 1.
+
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/array/shape_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+absl::Status TileShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape multiples, c.WithRank(1, 1));
+  PartialShape in = c.input(0);
+  if (multiples.dim(0) >= 0) {
+    if (multiples.dim(0) > TensorShape::kMaxRank) return InvalidArgument("too many dimensions");
+    SLUICE_ASSIGN_OR_RETURN(in, c.WithRank(0, static_cast<int>(multiples.dim(0))));
+  }
+  if (!in.rank_known()) return c.SetOutput(0, PartialShape());
+  const std::optional<std::vector<int64_t>> times = c.InputInts(1);
+  if (!times || static_cast<int>(times->size()) != in.rank()) {
+    return c.SetOutput(0, PartialShape::UnknownOfRank(in.rank()));
+  }
+  const bool exact = c.InputValue(1).has_value();
+  for (int i = 0; i < in.rank(); ++i) {
+    const int64_t m = (*times)[i];
+    if (exact && m < 0) return InvalidArgument("Expected multiples[", i, "] >= 0, but got ", m);
+    const int64_t d = in.dim(i);
+    const int64_t size = m == 0 || d == 0 ? 0 : m < 0 || d < 0 ? -1 : MultiplyWithoutOverflow(m, d);
+    if (size < 0 && m > 0 && d > 0) return InvalidArgument("dimension ", i, " is too large");
+    in.set_dim(i, size);
+  }
+  return c.SetOutput(0, std::move(in));
+}
+
+absl::Status BroadcastToShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape out, c.InputAsShape(1));
+  const PartialShape& in = c.input(0);
+  if (!out.rank_known() || !in.rank_known()) return c.SetOutput(0, out);
+  if (in.rank() > out.rank()) {
+    return InvalidArgument("Input shape ", in.ToString(), " must have rank <= ", out.rank());
+  }
+  for (int i = 0; i < in.rank(); ++i) {
+    const int64_t want = out.dim(i + out.rank() - in.rank());
+    if (in.dim(i) < 0 || want < 0 || in.dim(i) == 1 || in.dim(i) == want) continue;
+    return InvalidArgument("Incompatible shapes: ", in.ToString(), " vs. ", out.ToString());
+  }
+  return c.SetOutput(0, out);
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+
+// The gradient's copies side by side, one dimension more each, and summed.
+void TileGradient(Backprop& b) {
+  Graph& g = b.graph();
+  Output multiples = b.Value("multiples");
+  const DataType type = BaseType(multiples.dtype());
+  Output shape = ShapeNode(b.In(0), type);
+  Output pairs = Reshape(Transpose(Pack({multiples, shape}), IndexVector(g, {1, 0})),
+                         IndexVector(g, {-1}));
+  Output axes = Range(IndexScalar(g, 0), SizeNode(pairs), IndexScalar(g, 2));
+  Output grad;
+  if (b.GradOf(0).is_slices()) {
+    // Rows of all copies are brought into the first one.
+    const IndexedSlices slices = b.GradOf(0).slices();
+    Output rows = ElementOf(shape, 0);
+    const DataType index_type = BaseType(slices.indices.dtype());
+    if (type != index_type) rows = Cast(rows, index_type);
+    grad = UnsortedSegmentSum(slices.values, FloorMod(slices.indices, rows), rows);
+    pairs = ConcatV2({IndexVector(g, {1}, type), PartOf(pairs, 1, kToTheEnd)}, IndexScalar(g, 0));
+  } else {
+    grad = b.Of(0);
+  }
+  Output sum = Sum(Reshape(grad, pairs), axes);
+  if (sum && b.In(0).shape().rank_known()) sum.node->set_output_shape(0, b.In(0).shape());
+  b.Into("input", sum);
+}
+
+void BroadcastToGradient(Backprop& b) {
+  Output shape = b.Value("shape");
+  const DataType type = BaseType(shape.dtype());
+  Output input_shape = ShapeNode(b.In(0), type);
+  Output axes = BroadcastGradientArgs(shape, input_shape).r1;
+  b.Into("input", Reshape(Sum(b.Of(0), axes, {.keep_dims = true}), input_shape));
+}
+
+#endif  // SLUICE_DEFINITIONS_ONLY
+
+OP(BroadcastTo, "`input` in the given shape: dimensions of size 1 and new leading ones repeat.")
+    .Input("input", "T")
+    .Input("shape", "Tidx")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(BroadcastToShape)
+    GRADIENT(BroadcastToGradient);
+
+OP(Tile, "multiples[i] copies of `input` side by side along each dimension i.")
+    .Input("input", "T")
+    .Input("multiples", "Tmultiples")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tmultiples", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(TileShape)
+    GRADIENT(TileGradient);
+
+OP(TileGrad, "The gradient of Tile: the copies in `input` summed.")
+    .Input("input", "T")
+    .Input("multiples", DT_INT32)
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Deprecated(3, "TileGrad has been replaced with reduce_sum")
+    .Shape(UnknownOutputs());
+
+}  // namespace
+}  // namespace sluice

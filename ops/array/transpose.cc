@@ -1,0 +1,114 @@
+// Dimensions in another order or direction.
+
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+absl::Status TransposeShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape perm, c.WithRank(1, 1));
+  const PartialShape& x = c.input(0);
+  const std::optional<Tensor> value = c.InputValue(1);
+  int64_t rank = x.rank();
+  if (rank < 0) {
+    rank = perm.dim(0);
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(rank, MergeDim(rank, perm.dim(0)));
+  }
+  if (rank < 0 || rank > TensorShape::kMaxRank) return c.SetOutput(0, PartialShape());
+  PartialShape out = PartialShape::UnknownOfRank(static_cast<int>(rank));
+  if (!value) return c.SetOutput(0, rank < 2 && x.rank_known() ? x : out);
+  const std::vector<int64_t> order = *c.InputInts(1);
+  for (int i = 0; i < rank; ++i) {
+    const int64_t d = order[i] < 0 ? order[i] + rank : order[i];
+    if (d < 0 || d >= rank) {
+      return InvalidArgument("perm dim ", order[i], " is out of range of input rank ", rank);
+    }
+    out.set_dim(i, x.dim(static_cast<int>(d)));
+  }
+  return c.SetOutput(0, std::move(out));
+}
+
+absl::Status VectorShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, 1));
+  return c.SetOutput(0, std::move(x));
+}
+
+absl::Status ReverseShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, c.WithRank(1, 1));
+  const PartialShape& in = c.input(0);
+  if (in.rank() > 8) return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
+  if (dims.dim(0) < 0) return c.SetOutput(0, in);
+  if (dims.dim(0) > TensorShape::kMaxRank) return InvalidArgument("too many dimensions");
+  SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(0, static_cast<int>(dims.dim(0))));
+  return c.SetOutput(0, std::move(out));
+}
+
+absl::Status ReverseV2Shape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
+  const PartialShape& in = c.input(0);
+  if (in.rank() > 8) return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
+  const std::optional<Tensor> value = c.InputValue(1);
+  if (value && in.rank_known()) {
+    std::vector<bool> seen(in.rank());
+    for (int64_t axis : *c.InputInts(1)) {
+      const int64_t d = axis < 0 ? axis + in.rank() : axis;
+      if (d < 0 || d >= in.rank()) {
+        return InvalidArgument("'axis'[", axis, "] is out of valid range [", 0, ", ",
+                               in.rank() - 1, "]");
+      }
+      if (seen[d]) return InvalidArgument("axis ", d, " specified more than once.");
+      seen[d] = true;
+    }
+  }
+  return c.SetOutput(0, in);
+}
+
+OP(ConjugateTranspose, "Transpose, with complex conjugates of the elements.")
+    .Input("x", "T")
+    .Input("perm", "Tperm")
+    .Output("y", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(TransposeShape)
+    GRADIENT([](Backprop& b) {
+      b.Into("x", ConjugateTranspose(b.Of(0), InvertPermutation(b.Value("perm"))));
+    });
+
+OP(InvertPermutation, "The permutation that undoes `x`: y[x[i]] = i.")
+    .Input("x", "T")
+    .Output("y", "T")
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(VectorShape);
+
+OP(Reverse, "An old form of ReverseV2: dimension i backwards where dims[i].")
+    .Input("tensor", "T")
+    .Input("dims", DT_BOOL)
+    .Output("output", "T")
+    .Attr("T", TypeAttr(RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}))
+    .Shape(ReverseShape)
+    GRADIENT([](Backprop& b) { b.Into("tensor", Reverse(b.Of(0), b.Value("dims"))); });
+
+OP(ReverseV2, "`tensor` with the dimensions listed in `axis` backwards.")
+    .Input("tensor", "T")
+    .Input("axis", "Tidx")
+    .Output("output", "T")
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Attr("T", TypeAttr(RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}))
+    .Shape(ReverseV2Shape)
+    GRADIENT([](Backprop& b) { b.Into("tensor", ReverseV2(b.Of(0), b.Value("axis"))); });
+
+OP(Transpose, "Dimension i of the result is dimension perm[i] of `x`.")
+    .Input("x", "T")
+    .Input("perm", "Tperm")
+    .Output("y", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(TransposeShape)
+    GRADIENT([](Backprop& b) {
+      b.Into("x", Transpose(b.Of(0), InvertPermutation(b.Value("perm"))));
+    });
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,101 @@
+// Distinct elements, and elements of one list that are missing in another.
+
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+absl::Status UniqueShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, 1));
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    SLUICE_RETURN_IF_ERROR(c.SetOutput(i, i == 1 ? x : PartialShape::Vector()));
+  }
+  return absl::OkStatus();
+}
+
+// y has x's shape but for the dimension that `axis` names; without one, x is a vector.
+absl::Status UniqueV2Shape(ShapeContext& c) {
+  for (int i = 1; i < c.num_outputs(); ++i) {
+    SLUICE_RETURN_IF_ERROR(c.SetOutput(i, PartialShape::Vector()));
+  }
+  const PartialShape& x = c.input(0);
+  const std::optional<Tensor> value = c.InputValue(1);
+  if (c.input(1).rank() > 1) {
+    return InvalidArgument("axis expects a 1D vector.");
+  }
+  if (!value) {
+    return c.SetOutput(0, x.rank_known() ? PartialShape::UnknownOfRank(x.rank()) : PartialShape());
+  }
+  const std::vector<int64_t> axes = *c.InputInts(1);
+  if (axes.size() > 1) return InvalidArgument("axis does not support input tensors larger than 1 elements");
+  if (axes.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(0, 1));
+    SLUICE_RETURN_IF_ERROR(c.SetOutput(1, vector));
+    return c.SetOutput(0, PartialShape::Vector());
+  }
+  if (!x.rank_known()) return c.SetOutput(0, PartialShape());
+  if (axes[0] < -x.rank() || axes[0] >= x.rank()) {
+    return InvalidArgument("axis expects to be in the range [", -x.rank(), ", ", x.rank(), ")");
+  }
+  const int axis = static_cast<int>(axes[0] < 0 ? axes[0] + x.rank() : axes[0]);
+  PartialShape y = x;
+  y.set_dim(axis, PartialShape::kUnknown);
+  SLUICE_RETURN_IF_ERROR(c.SetOutput(1, PartialShape::Vector(x.dim(axis))));
+  return c.SetOutput(0, std::move(y));
+}
+
+absl::Status ListDiffShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
+  return c.SetOutputs(PartialShape::Vector());
+}
+
+OP(ListDiff, "The elements of `x` that are not in `y`, in order, and where they stand in `x`.")
+    .Input("x", "T")
+    .Input("y", "T")
+    .Output("out", "T")
+    .Output("idx", "out_idx")
+    .Attr("T", TypeAttr())
+    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ListDiffShape);
+
+OP(Unique, "The distinct elements of a vector in the order they come; x[i] = y[idx[i]].")
+    .Input("x", "T")
+    .Output("y", "T")
+    .Output("idx", "out_idx")
+    .Attr("T", TypeAttr())
+    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UniqueShape);
+
+OP(UniqueV2, "The distinct slices of `x` along `axis` (a vector of one; or of none, for a vector).")
+    .Input("x", "T")
+    .Input("axis", "Taxis")
+    .Output("y", "T")
+    .Output("idx", "out_idx")
+    .Attr("T", TypeAttr())
+    .Attr("Taxis", TypeAttr(IndexTypes(), DT_INT64))
+    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UniqueV2Shape);
+
+OP(UniqueWithCounts, "Unique, and how often each element comes.")
+    .Input("x", "T")
+    .Output("y", "T")
+    .Output("idx", "out_idx")
+    .Output("count", "out_idx")
+    .Attr("T", TypeAttr())
+    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UniqueShape);
+
+OP(UniqueWithCountsV2, "UniqueV2, and how often each slice comes.")
+    .Input("x", "T")
+    .Input("axis", "Taxis")
+    .Output("y", "T")
+    .Output("idx", "out_idx")
+    .Output("count", "out_idx")
+    .Attr("T", TypeAttr())
+    .Attr("Taxis", TypeAttr(IndexTypes(), DT_INT64))
+    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UniqueV2Shape);
+
+}  // namespace
+}  // namespace sluice
