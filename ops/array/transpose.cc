@@ -51,7 +51,8 @@ absl::Status ReverseV2Shape(ShapeContext& c) {
   const std::optional<Tensor> value = c.InputValue(1);
   if (value && in.rank_known()) {
     std::vector<bool> seen(in.rank());
-    for (int64_t axis : *c.InputInts(1)) {
+    const std::vector<int64_t> axes = *c.InputInts(1);
+    for (int64_t axis : axes) {
       const int64_t d = axis < 0 ? axis + in.rank() : axis;
       if (d < 0 || d >= in.rank()) {
         return InvalidArgument("'axis'[", axis, "] is out of valid range [", 0, ", ",
