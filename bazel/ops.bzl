@@ -16,6 +16,7 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
       hdrs: what these share (shape functions).
       deps: besides ops/op.h.
       gradient_srcs: what the gradients alone need; not compiled for `:name_definitions`.
+      gradient_deps: likewise; libraries over builder functions.
       gradient_hdrs: likewise; include them under `#ifndef SLUICE_DEFINITIONS_ONLY`.
       gradient_deps: likewise.
     """

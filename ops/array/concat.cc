@@ -33,8 +33,8 @@ absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input)
   const int d = static_cast<int>(axis < 0 ? axis + merged.rank() : axis);
   int64_t total = 0;
   for (int i = first; i < last; ++i) {
-    PartialShape shape = c.input(i).rank_known() ? c.input(i)
-                                                 : PartialShape::UnknownOfRank(merged.rank());
+    PartialShape shape =
+        c.input(i).rank_known() ? c.input(i) : PartialShape::UnknownOfRank(merged.rank());
     total = total < 0 || shape.dim(d) < 0 ? -1 : total + shape.dim(d);
     shape.set_dim(d, PartialShape::kUnknown);
     SLUICE_ASSIGN_OR_RETURN(merged, merged.MergeWith(shape));
@@ -93,8 +93,8 @@ void SplitDense(Backprop& b, int first, const OutputList& values, Output axis) {
   OutputList grads;
   // TensorFlow's limit between N slices and one SplitV.
   if (values.size() > 16) {
-    Output sizes = Squeeze(Slice(Pack(shapes, {.axis = 1}), Pack({axis, IndexScalar(g, 0)}),
-                                 IndexVector(g, {1, -1})));
+    Output sizes = Squeeze(
+        Slice(Pack(shapes, {.axis = 1}), Pack({axis, IndexScalar(g, 0)}), IndexVector(g, {1, -1})));
     grads = SplitV(b.Of(0), sizes, axis, static_cast<int64_t>(values.size()));
   } else {
     const OutputList begins = ConcatOffset(axis, shapes);
@@ -116,9 +116,9 @@ void SplitRowsOfSlices(Backprop& b, int first, const OutputList& values, Output 
     Output rows = GatherV2(shape, axis, IndexScalar(g, 0));
     if (BaseType(rows.dtype()) != type) rows = Cast(rows, type);
     Output end = AddV2(start, rows);
-    Output chosen = Squeeze(
-        Where(LogicalAnd(GreaterEqual(grad.indices, start), Less(grad.indices, end))),
-        {.squeeze_dims = {1}});
+    Output chosen =
+        Squeeze(Where(LogicalAnd(GreaterEqual(grad.indices, start), Less(grad.indices, end))),
+                {.squeeze_dims = {1}});
     Output zero = IndexScalar(g, 0);
     b.Into(first + static_cast<int>(i),
            IndexedSlices{GatherV2(grad.values, chosen, zero),
@@ -163,8 +163,8 @@ void ConcatGradient(Backprop& b, std::string_view axis_arg) {
     return b.Fail(absl::InvalidArgumentError(
         "Can only compute IndexedSlices gradient with statically-known concat_dim"));
   }
-  const int64_t at = constant->dtype() == DT_INT64 ? constant->scalar<int64_t>()
-                                                   : constant->scalar<int32_t>();
+  const int64_t at =
+      constant->dtype() == DT_INT64 ? constant->scalar<int64_t>() : constant->scalar<int32_t>();
   if (at == 0 || at == -rank) return SplitRowsOfSlices(b, first, values, from_start);
   SplitWithinSlices(b, first, values, at < 0 ? at + rank : at);
 }
@@ -177,8 +177,7 @@ OP(Concat, "An old form of ConcatV2, whose dimension comes first.")
     .Output("output", "T")
     .Attr("N", IntAttr().Min(2))
     .Attr("T", TypeAttr())
-    .Shape(ConcatShape)
-    GRADIENT([](Backprop& b) { ConcatGradient(b, "concat_dim"); });
+    .Shape(ConcatShape) GRADIENT([](Backprop& b) { ConcatGradient(b, "concat_dim"); });
 
 OP(ConcatV2, "`values` one after the other along dimension `axis`; the other sizes are equal.")
     .Input("values", "N*T")
@@ -187,8 +186,7 @@ OP(ConcatV2, "`values` one after the other along dimension `axis`; the other siz
     .Attr("N", IntAttr().Min(2))
     .Attr("T", TypeAttr())
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ConcatV2Shape)
-    GRADIENT([](Backprop& b) { ConcatGradient(b, "axis"); });
+    .Shape(ConcatV2Shape) GRADIENT([](Backprop& b) { ConcatGradient(b, "axis"); });
 
 OP(Pack, "N tensors of one shape, stacked along a new dimension `axis`.")
     .Input("values", "N*T")
@@ -196,8 +194,7 @@ OP(Pack, "N tensors of one shape, stacked along a new dimension `axis`.")
     .Attr("N", IntAttr().Min(1))
     .Attr("T", TypeAttr())
     .Attr("axis", IntAttr(0))
-    .Shape(PackShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(PackShape) GRADIENT([](Backprop& b) {
       b.IntoList("values", Unpack(b.Of(0), b.op().num_inputs(), {.axis = b.attr<int64_t>("axis")}));
     });
 

@@ -4,6 +4,10 @@
 
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/array/shape_nodes.h"
+#endif
+
 namespace sluice {
 namespace {
 
@@ -30,8 +34,11 @@ absl::Status OneHotShape(ShapeContext& c) {
   int64_t depth = -1;
   if (std::optional<Tensor> value = c.InputValue(1)) {
     depth = value->scalar<int32_t>();
-    if (depth < 0) return InvalidArgument("Dimension size, given by scalar input 1, must be "
-                                          "non-negative but is ", depth);
+    if (depth < 0)
+      return InvalidArgument(
+          "Dimension size, given by scalar input 1, must be "
+          "non-negative but is ",
+          depth);
   }
   const PartialShape& indices = c.input(0);
   if (!indices.rank_known()) return c.SetOutput(0, PartialShape());
@@ -129,7 +136,7 @@ OP(Fill, "A tensor of shape `dims`, every element `value`.")
     .Attr("T", TypeAttr())
     .Attr("index_type", TypeAttr(IndexTypes(), DT_INT32))
     .Shape(FillShape)
-    GRADIENT([](Backprop& b) { b.Into("value", ReduceSum(b.Of(0))); });
+        GRADIENT([](Backprop& b) { b.Into("value", Sum(b.Of(0), AllAxes(b.Of(0)))); });
 
 OP(LinSpace, "`num` values from `start` to `stop`, both included, at equal distances.")
     .Input("start", "T")
@@ -167,9 +174,9 @@ OP(Range, "`start`, `start` + `delta`, … up to and without `limit`.")
     .Input("limit", "Tidx")
     .Input("delta", "Tidx")
     .Output("output", "Tidx")
-    .Attr("Tidx", TypeAttr(FloatTypes() | SignedIntTypes() |
-                               TypeSet{DT_UINT16, DT_UINT32, DT_UINT64},
-                           DT_INT32))
+    .Attr("Tidx",
+          TypeAttr(FloatTypes() | SignedIntTypes() | TypeSet{DT_UINT16, DT_UINT32, DT_UINT64},
+                   DT_INT32))
     .NotDifferentiable()
     .Shape(RangeShape);
 

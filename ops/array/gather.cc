@@ -34,8 +34,8 @@ absl::Status GatherV2Shape(ShapeContext& c) {
   }
   int64_t axis = (*axis_value)[0];
   const int64_t least = axis < 0 ? -axis : axis + 1;
-  SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, static_cast<int>(std::min<int64_t>(least, 1 << 20)))
-                             .status());
+  SLUICE_RETURN_IF_ERROR(
+      c.WithRankAtLeast(0, static_cast<int>(std::min<int64_t>(least, 1 << 20))).status());
   if (!params.rank_known() || !indices.rank_known()) return c.SetOutput(0, PartialShape());
   if (batch < -indices.rank() || batch > indices.rank()) {
     return InvalidArgument("Expected batch_dims in the range [", -indices.rank(), ", ",
@@ -81,7 +81,9 @@ Output ShapeOfParams(Output params) {
   return ShapeNode(params);
 }
 
-Output Size1(Output indices) { return ExpandDims(SizeNode(indices), IndexScalar(*indices.graph(), 0)); }
+Output Size1(Output indices) {
+  return ExpandDims(SizeNode(indices), IndexScalar(*indices.graph(), 0));
+}
 
 // Rows of the gradient belong to the rows that were taken.
 void RowsAsSlices(Backprop& b, Output params, Output indices) {
@@ -152,8 +154,7 @@ void GatherAxisGradient(Backprop& b, Output params, Output indices, Output axis,
   Output size = StridedSlice(shape, Pack({axis}), Pack({AddV2(axis, one)}), IndexVector(g, {1}),
                              {.shrink_axis_mask = 1});
   Output sum = BatchGatherGradient(shape, values, indices, batch, size);
-  Output back =
-      ConcatV2({batches, AddV2(between, one), IndexVector(g, {batch}), behind}, zero);
+  Output back = ConcatV2({batches, AddV2(between, one), IndexVector(g, {batch}), behind}, zero);
   b.Into("params", Transpose(sum, back));
 }
 
@@ -193,19 +194,19 @@ OP(Gather, "An old form of GatherV2 along the first dimension.")
     .Attr("Tparams", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Shape(GatherShape)
-    GRADIENT([](Backprop& b) { RowsAsSlices(b, b.Value("params"), b.Value("indices")); });
+        GRADIENT([](Backprop& b) { RowsAsSlices(b, b.Value("params"), b.Value("indices")); });
 
 OP(GatherNd,
    "The elements or slices of `params` whose leading coordinates are the rows of `indices`."
-   " `bad_indices_policy`: \"ERROR\" (also \"\" and \"DEFAULT\"), or \"IGNORE\", which gives zeros.")
+   " `bad_indices_policy`: \"ERROR\" (also \"\" and \"DEFAULT\"), or \"IGNORE\", which gives "
+   "zeros.")
     .Input("params", "Tparams")
     .Input("indices", "Tindices")
     .Output("output", "Tparams")
     .Attr("Tparams", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
     .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(GatherNdShape)
-    GRADIENT(GatherNdGradient);
+    .Shape(GatherNdShape) GRADIENT(GatherNdGradient);
 
 OP(GatherV2,
    "The slices of `params` along `axis` that `indices` name, in the indices' shape. The first"
@@ -218,8 +219,7 @@ OP(GatherV2,
     .Attr("Tparams", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
     .Attr("Taxis", TypeAttr(IndexTypes()))
-    .Shape(GatherV2Shape)
-    GRADIENT(GatherV2Gradient);
+    .Shape(GatherV2Shape) GRADIENT(GatherV2Gradient);
 
 }  // namespace
 }  // namespace sluice

@@ -14,8 +14,7 @@ absl::Status EachAsItsInput(ShapeContext& c) {
 }
 
 absl::Status EnsuredShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape shape,
-                          c.attr<PartialShape>("shape").MergeWith(c.input(0)));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.attr<PartialShape>("shape").MergeWith(c.input(0)));
   return c.SetOutput(0, std::move(shape));
 }
 
@@ -26,16 +25,14 @@ OP(DebugGradientIdentity, "Identity whose gradient a gradient debugger watches."
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .AllowsUninitializedInput()
-    .Shape(SameAsInput(0))
-    GRADIENT(PassGradient);
+    .Shape(SameAsInput(0)) GRADIENT(PassGradient);
 
 OP(DebugGradientRefIdentity, "DebugGradientIdentity of a reference to a variable.")
     .RefInput("input", "T")
     .RefOutput("output", "T")
     .Attr("T", TypeAttr())
     .AllowsUninitializedInput()
-    .Shape(SameAsInput(0))
-    GRADIENT(PassGradient);
+    .Shape(SameAsInput(0)) GRADIENT(PassGradient);
 
 OP(DeepCopy, "A copy of `x` in memory of its own.")
     .Input("x", "T")
@@ -49,8 +46,7 @@ OP(EnsureShape, "`input`, once its shape is found to be compatible with `shape`.
     .Output("output", "T")
     .Attr("shape", ShapeAttr())
     .Attr("T", TypeAttr())
-    .Shape(EnsuredShape)
-    GRADIENT(PassGradient);
+    .Shape(EnsuredShape) GRADIENT(PassGradient);
 
 OP(GuaranteeConst, "`input`, with the user's promise that it never changes.")
     .Input("input", "T")
@@ -63,15 +59,13 @@ OP(Identity, "`input`.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
-    .Shape(SameAsInput(0))
-    GRADIENT(PassGradient);
+    .Shape(SameAsInput(0)) GRADIENT(PassGradient);
 
 OP(IdentityN, "Tensors of any types, each as it came.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeListAttr().Min(1))
-    .Shape(EachAsItsInput)
-    GRADIENT([](Backprop& b) {
+    .Shape(EachAsItsInput) GRADIENT([](Backprop& b) {
       for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(i));
     });
 
@@ -80,10 +74,9 @@ OP(PreventGradient, "`input`; asking for a gradient through it is an error, whic
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("message", StringAttr(""))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
-      b.Fail(absl::NotFoundError(StrCat("Gradient explicitly disabled. Reason: ",
-                                        b.attr<std::string>("message"))));
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+      b.Fail(absl::NotFoundError(
+          StrCat("Gradient explicitly disabled. Reason: ", b.attr<std::string>("message"))));
     });
 
 OP(StopGradient, "`input`, as a constant for gradients.")

@@ -14,8 +14,8 @@ namespace sluice {
 
 using Ints = absl::InlinedVector<int64_t, 8>;
 
-// Calls `f` with a pointer to the elements as they are: `const T*` of an integer type of TensorFlow's
-// index arguments.
+// Calls `f` with a pointer to the elements as they are: `const T*` of an integer type of
+// TensorFlow's index arguments.
 template <typename F>
 decltype(auto) WithIndices(const Tensor& t, F&& f) {
   switch (t.dtype()) {

@@ -58,8 +58,7 @@ OP(MirrorPad,
     .Attr("T", TypeAttr())
     .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("mode", OneOf({"REFLECT", "SYMMETRIC"}))
-    .Shape(PadShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(PadShape) GRADIENT([](Backprop& b) {
       b.Into("input", MirrorPadGrad(b.Of(0), b.Value("paddings"), b.attr<std::string>("mode")));
     });
 
@@ -70,8 +69,7 @@ OP(MirrorPadGrad, "The gradient of MirrorPad: the border's elements added to tho
     .Attr("T", TypeAttr())
     .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("mode", OneOf({"REFLECT", "SYMMETRIC"}))
-    .Shape(MirrorPadGradShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(MirrorPadGradShape) GRADIENT([](Backprop& b) {
       b.Into("input", MirrorPad(b.Of(0), b.Value("paddings"), b.attr<std::string>("mode")));
     });
 
@@ -81,8 +79,7 @@ OP(Pad, "`input` with zeros around: paddings[i] gives how many before and behind
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(PadShape)
-    GRADIENT(PadGradient);
+    .Shape(PadShape) GRADIENT(PadGradient);
 
 OP(PadV2, "Pad with `constant_values` in place of zeros.")
     .Input("input", "T")
@@ -91,8 +88,7 @@ OP(PadV2, "Pad with `constant_values` in place of zeros.")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(PadShape)
-    GRADIENT(PadGradient);
+    .Shape(PadShape) GRADIENT(PadGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -54,8 +54,7 @@ void DynamicPartitionGradient(Backprop& b) {
   Output partitions = b.Value("partitions");
   Output prefix = ShapeNode(partitions);
   Output count = Prod(prefix, IndexVector(g, {0}));
-  Output positions =
-      Reshape(Range(IndexScalar(g, 0), count, IndexScalar(g, 1)), prefix);
+  Output positions = Reshape(Range(IndexScalar(g, 0), count, IndexScalar(g, 1)), prefix);
   const OutputList origins = DynamicPartition(positions, partitions, b.op().num_outputs());
   Output stitched = ParallelDynamicStitch(origins, b.ListOf("outputs"));
   b.Into("data", ReshapedLike(stitched, b.Value("data")));
@@ -80,19 +79,18 @@ OP(DynamicPartition,
     .Output("outputs", "num_partitions*T")
     .Attr("num_partitions", IntAttr().Min(1))
     .Attr("T", TypeAttr())
-    .Shape(DynamicPartitionShape)
-    GRADIENT(DynamicPartitionGradient);
+    .Shape(DynamicPartitionShape) GRADIENT(DynamicPartitionGradient);
 
 OP(DynamicStitch,
-   "One tensor of the slices of all `data`, each put at the row that its index names; where two have"
+   "One tensor of the slices of all `data`, each put at the row that its index names; where two "
+   "have"
    " one index, the last wins.")
     .Input("indices", "N*int32")
     .Input("data", "N*T")
     .Output("merged", "T")
     .Attr("N", IntAttr().Min(1))
     .Attr("T", TypeAttr())
-    .Shape(DynamicStitchShape)
-    GRADIENT(DynamicStitchGradient);
+    .Shape(DynamicStitchShape) GRADIENT(DynamicStitchGradient);
 
 OP(ParallelDynamicStitch, "DynamicStitch whose result for repeated indices is any of their slices.")
     .Input("indices", "N*int32")
@@ -100,8 +98,7 @@ OP(ParallelDynamicStitch, "DynamicStitch whose result for repeated indices is an
     .Output("merged", "T")
     .Attr("N", IntAttr().Min(1))
     .Attr("T", TypeAttr())
-    .Shape(DynamicStitchShape)
-    GRADIENT(DynamicStitchGradient);
+    .Shape(DynamicStitchShape) GRADIENT(DynamicStitchGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -10,8 +10,8 @@ namespace sluice {
 namespace {
 
 absl::Status CannotReshape(const PartialShape& in, const PartialShape& out, int64_t elements) {
-  return InvalidArgument("Cannot reshape a tensor with ", in.num_elements(),
-                         " elements to shape ", out.ToString(), " (", elements, " elements)");
+  return InvalidArgument("Cannot reshape a tensor with ", in.num_elements(), " elements to shape ",
+                         out.ToString(), " (", elements, " elements)");
 }
 
 // Sets the one unknown size of `out` so that it holds as many elements as `in`.
@@ -107,8 +107,7 @@ absl::Status BitcastShape(ShapeContext& c) {
   } else if (from < to) {
     if (in.rank() == 0 || (in.dim(in.rank() - 1) >= 0 && in.dim(in.rank() - 1) != to / from)) {
       return InvalidArgument("Cannot bitcast from ", DataTypeName(c.input_type(0)), " to ",
-                             DataTypeName(c.output_type(0)),
-                             " due to shape ", in.ToString());
+                             DataTypeName(c.output_type(0)), " due to shape ", in.ToString());
     }
     out = PartialShape(in.dims().first(in.rank() - 1));
   }
@@ -134,8 +133,7 @@ OP(ExpandDims, "`input` with a dimension of size 1 put in at `dim`, counted from
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tdim", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ExpandDimsShape)
-    GRADIENT(BackToInputShape);
+    .Shape(ExpandDimsShape) GRADIENT(BackToInputShape);
 
 OP(Reshape, "The elements of `tensor`, in order, in the given shape; one size may be -1: the rest.")
     .Input("tensor", "T")
@@ -143,16 +141,14 @@ OP(Reshape, "The elements of `tensor`, in order, in the given shape; one size ma
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReshapeShape)
-    GRADIENT(BackToInputShape);
+    .Shape(ReshapeShape) GRADIENT(BackToInputShape);
 
 OP(Squeeze, "`input` without its dimensions of size 1, or without those named by `squeeze_dims`.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("squeeze_dims", IntListAttr({}).Min(0))
-    .Shape(SqueezeShape)
-    GRADIENT(BackToInputShape);
+    .Shape(SqueezeShape) GRADIENT(BackToInputShape);
 
 }  // namespace
 }  // namespace sluice

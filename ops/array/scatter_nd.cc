@@ -29,13 +29,15 @@ absl::Status CheckUpdates(const PartialShape& indices, const PartialShape& updat
   if (depth < 0) return absl::OkStatus();
   auto mismatch = [&] {
     return InvalidArgument("Dimensions [0,", outer, ") of indices[shape=", indices.ToString(),
-                           "] must match dimensions [0,", outer, ") of updates[shape=",
-                           updates.ToString(), "], and the rest of updates dimensions [", depth,
-                           ",", output.rank(), ") of the output[shape=", output.ToString(), "]");
+                           "] must match dimensions [0,", outer,
+                           ") of updates[shape=", updates.ToString(),
+                           "], and the rest of updates dimensions [", depth, ",", output.rank(),
+                           ") of the output[shape=", output.ToString(), "]");
   };
   if (depth > output.rank() || updates.rank() != outer + output.rank() - depth) return mismatch();
   for (int i = 0; i < updates.rank(); ++i) {
-    const int64_t want = i < outer ? indices.dim(i) : output.dim(static_cast<int>(i - outer + depth));
+    const int64_t want =
+        i < outer ? indices.dim(i) : output.dim(static_cast<int>(i - outer + depth));
     if (!MergeDim(updates.dim(i), want).ok()) return mismatch();
   }
   return absl::OkStatus();
@@ -87,8 +89,7 @@ OP(ScatterNd, "Zeros of the given shape, with `updates` added at `indices`; of s
     .Attr("T", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
     .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(ScatterNdShape)
-    GRADIENT([](Backprop& b) { b.Into("updates", UpdatesGradient(b)); });
+    .Shape(ScatterNdShape) GRADIENT([](Backprop& b) { b.Into("updates", UpdatesGradient(b)); });
 
 OP(ScatterNdNonAliasingAdd, "`input`, with `updates` added at `indices`.")
     .Input("input", "T")
@@ -98,8 +99,7 @@ OP(ScatterNdNonAliasingAdd, "`input`, with `updates` added at `indices`.")
     .Attr("T", TypeAttr(NumberTypes() | TypeSet{DT_BOOL}))
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
       b.Into("input", b.Of(0));
       b.Into("updates", UpdatesGradient(b));
     });
@@ -112,8 +112,7 @@ OP(TensorScatterAdd, "`tensor`, with `updates` added at `indices`.")
     .Attr("T", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape)
-    GRADIENT(SumGradient);
+    .Shape(TensorScatterShape) GRADIENT(SumGradient);
 
 OP(TensorScatterMax, "`tensor`, with the greater of it and `updates` at `indices`.")
     .Input("tensor", "T")
@@ -123,8 +122,7 @@ OP(TensorScatterMax, "`tensor`, with the greater of it and `updates` at `indices
     .Attr("T", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape)
-    GRADIENT(ExtremeGradient);
+    .Shape(TensorScatterShape) GRADIENT(ExtremeGradient);
 
 OP(TensorScatterMin, "`tensor`, with the smaller of it and `updates` at `indices`.")
     .Input("tensor", "T")
@@ -134,8 +132,7 @@ OP(TensorScatterMin, "`tensor`, with the smaller of it and `updates` at `indices
     .Attr("T", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape)
-    GRADIENT(ExtremeGradient);
+    .Shape(TensorScatterShape) GRADIENT(ExtremeGradient);
 
 OP(TensorScatterSub, "`tensor`, with `updates` subtracted at `indices`.")
     .Input("tensor", "T")
@@ -145,8 +142,7 @@ OP(TensorScatterSub, "`tensor`, with `updates` subtracted at `indices`.")
     .Attr("T", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
       b.Into("tensor", Identity(b.Of(0)));
       b.Into("updates", Neg(UpdatesGradient(b)));
     });
@@ -159,8 +155,7 @@ OP(TensorScatterUpdate, "`tensor`, with `updates` in place of what was at `indic
     .Attr("T", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16, DT_UINT16}))
     .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
       b.Into("tensor", TensorScatterUpdate(Identity(b.Of(0)), b.Value("indices"),
                                            ZerosLike(b.Value("updates"))));
       b.Into("updates", UpdatesGradient(b));

@@ -1,6 +1,8 @@
 #include "ops/array/shape_nodes.h"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "ops/builders/ops.h"
 
@@ -43,6 +45,15 @@ Output SizeNode(Output x, DataType type) {
 Output RankNode(Output x) {
   if (!x) return Output();
   return x.shape().rank_known() ? IndexScalar(*x.graph(), x.shape().rank()) : Rank(x);
+}
+
+Output AllAxes(Output x) {
+  if (!x) return Output();
+  Graph& g = *x.graph();
+  if (!x.shape().rank_known()) return Range(IndexScalar(g, 0), Rank(x), IndexScalar(g, 1));
+  std::vector<int64_t> axes(x.shape().rank());
+  std::iota(axes.begin(), axes.end(), 0);
+  return IndexVector(g, axes);
 }
 
 Output ElementOf(Output vector, int64_t i) {

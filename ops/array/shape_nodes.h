@@ -16,8 +16,7 @@
 namespace sluice {
 
 // A vector or scalar constant of an index type.
-Output IndexVector(Graph& graph, std::initializer_list<int64_t> values,
-                   DataType type = DT_INT32);
+Output IndexVector(Graph& graph, std::initializer_list<int64_t> values, DataType type = DT_INT32);
 Output IndexVector(Graph& graph, absl::Span<const int64_t> values, DataType type = DT_INT32);
 Output IndexScalar(Graph& graph, int64_t value, DataType type = DT_INT32);
 
@@ -25,6 +24,9 @@ Output IndexScalar(Graph& graph, int64_t value, DataType type = DT_INT32);
 Output ShapeNode(Output x, DataType type = DT_INT32);
 Output SizeNode(Output x, DataType type = DT_INT32);
 Output RankNode(Output x);
+
+// All dimensions of `x`, as an index vector.
+Output AllAxes(Output x);
 
 // x[i] and x[begin:end] of a vector; an end of kToTheEnd takes the rest.
 inline constexpr int64_t kToTheEnd = INT64_MAX;

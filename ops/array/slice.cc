@@ -139,13 +139,13 @@ OP(Slice, "`size[i]` elements of each dimension i from begin[i] on; a size of -1
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Index", TypeAttr(IndexTypes()))
-    .Shape(SliceShape)
-    GRADIENT(SliceGradient);
+    .Shape(SliceShape) GRADIENT(SliceGradient);
 
 OP(StridedSlice,
    "Every strides[i]-th element of dimension i from begin[i] up to and without end[i]; negative"
    " positions count from the end. Bit i of a mask: of begin_mask and end_mask, begin[i] or end[i]"
-   " is as far as possible; of ellipsis_mask, entry i stands for all dimensions that no other names;"
+   " is as far as possible; of ellipsis_mask, entry i stands for all dimensions that no other "
+   "names;"
    " of new_axis_mask, it makes a dimension of size 1; of shrink_axis_mask, it takes one element"
    " and the dimension away.")
     .Input("input", "T")
@@ -160,8 +160,7 @@ OP(StridedSlice,
     .Attr("ellipsis_mask", IntAttr(0))
     .Attr("new_axis_mask", IntAttr(0))
     .Attr("shrink_axis_mask", IntAttr(0))
-    .Shape(StridedSliceShape)
-    GRADIENT(StridedSliceGradient);
+    .Shape(StridedSliceShape) GRADIENT(StridedSliceGradient);
 
 OP(StridedSliceGrad, "Zeros of the given shape, with `dy` at the place that StridedSlice takes.")
     .Input("shape", "Index")
@@ -177,8 +176,7 @@ OP(StridedSliceGrad, "Zeros of the given shape, with `dy` at the place that Stri
     .Attr("ellipsis_mask", IntAttr(0))
     .Attr("new_axis_mask", IntAttr(0))
     .Attr("shrink_axis_mask", IntAttr(0))
-    .Shape(StridedSliceGradShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(StridedSliceGradShape) GRADIENT([](Backprop& b) {
       b.Into("dy", StridedSlice(b.Of(0), b.Value("begin"), b.Value("end"), b.Value("strides"),
                                 MasksOf<StridedSliceAttrs>(b)));
     });
@@ -197,8 +195,7 @@ OP(TensorStridedSliceUpdate, "`input`, with `value` at the place that StridedSli
     .Attr("ellipsis_mask", IntAttr(0))
     .Attr("new_axis_mask", IntAttr(0))
     .Attr("shrink_axis_mask", IntAttr(0))
-    .Shape(TensorStridedSliceUpdateShape)
-    GRADIENT(TensorStridedSliceUpdateGradient);
+    .Shape(TensorStridedSliceUpdateShape) GRADIENT(TensorStridedSliceUpdateGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -38,7 +38,7 @@ struct SliceSpec {
     int64_t size = 0;  // elements taken; -1 unknown
   };
   std::vector<Dim> dims;
-  PartialShape result;  // after removed dimensions left and new ones came
+  PartialShape result;      // after removed dimensions left and new ones came
   bool is_identity = true;  // every dimension is taken whole and in order
 };
 

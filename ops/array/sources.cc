@@ -68,8 +68,7 @@ OP(PlaceholderWithDefault, "`input`, unless the step is fed another tensor in it
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
-    .Shape(DefaultShape)
-    GRADIENT([](Backprop& b) { b.Into("input", b.GradOf(0)); });
+    .Shape(DefaultShape) GRADIENT([](Backprop& b) { b.Into("input", b.GradOf(0)); });
 
 OP(_Arg, "Argument `index` of a function call.")
     .Output("output", "T")

@@ -65,7 +65,8 @@ absl::Status SplitVShape(ShapeContext& c) {
   if (missing > 1) return InvalidArgument("size_splits can only have one -1");
   const int64_t whole = in.dim(*axis);
   if (whole >= 0 && (missing == 0 ? total != whole : total > whole)) {
-    return InvalidArgument("can't split axis of size ", whole, " into pieces of total size ", total);
+    return InvalidArgument("can't split axis of size ", whole, " into pieces of total size ",
+                           total);
   }
   for (int i = 0; i < c.num_outputs(); ++i) {
     out.set_dim(*axis, given[i] >= 0 ? given[i] : whole >= 0 ? whole - total : -1);
@@ -98,8 +99,7 @@ OP(Split, "`value` in `num_split` equal parts along dimension `split_dim`.")
     .Output("output", "num_split*T")
     .Attr("num_split", IntAttr().Min(1))
     .Attr("T", TypeAttr())
-    .Shape(SplitShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SplitShape) GRADIENT([](Backprop& b) {
       b.Into("value", Joined(b.ListOf("output"), b.Value("split_dim")));
     });
 
@@ -111,8 +111,7 @@ OP(SplitV, "`value` in parts of the given sizes along `split_dim`; one size may 
     .Attr("num_split", IntAttr().Min(1))
     .Attr("T", TypeAttr())
     .Attr("Tlen", TypeAttr(IndexTypes() | TypeSet{DT_INT8}, DT_INT64))
-    .Shape(SplitVShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SplitVShape) GRADIENT([](Backprop& b) {
       b.Into("value", Joined(b.ListOf("output"), b.Value("split_dim")));
     });
 
@@ -122,8 +121,7 @@ OP(Unpack, "The `num` slices of `value` along dimension `axis`, which they lose.
     .Attr("num", IntAttr().Min(0))
     .Attr("T", TypeAttr())
     .Attr("axis", IntAttr(0))
-    .Shape(UnpackShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(UnpackShape) GRADIENT([](Backprop& b) {
       const OutputList grads = b.ListOf("output");
       if (!grads.empty()) b.Into("value", Pack(grads, {.axis = b.attr<int64_t>("axis")}));
     });

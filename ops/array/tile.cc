@@ -57,8 +57,8 @@ void TileGradient(Backprop& b) {
   Output multiples = b.Value("multiples");
   const DataType type = BaseType(multiples.dtype());
   Output shape = ShapeNode(b.In(0), type);
-  Output pairs = Reshape(Transpose(Pack({multiples, shape}), IndexVector(g, {1, 0})),
-                         IndexVector(g, {-1}));
+  Output pairs =
+      Reshape(Transpose(Pack({multiples, shape}), IndexVector(g, {1, 0})), IndexVector(g, {-1}));
   Output axes = Range(IndexScalar(g, 0), SizeNode(pairs), IndexScalar(g, 2));
   Output grad;
   if (b.GradOf(0).is_slices()) {
@@ -93,8 +93,7 @@ OP(BroadcastTo, "`input` in the given shape: dimensions of size 1 and new leadin
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(BroadcastToShape)
-    GRADIENT(BroadcastToGradient);
+    .Shape(BroadcastToShape) GRADIENT(BroadcastToGradient);
 
 OP(Tile, "multiples[i] copies of `input` side by side along each dimension i.")
     .Input("input", "T")
@@ -102,8 +101,7 @@ OP(Tile, "multiples[i] copies of `input` side by side along each dimension i.")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tmultiples", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(TileShape)
-    GRADIENT(TileGradient);
+    .Shape(TileShape) GRADIENT(TileGradient);
 
 OP(TileGrad, "The gradient of Tile: the copies in `input` summed.")
     .Input("input", "T")

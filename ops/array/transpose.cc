@@ -37,7 +37,8 @@ absl::Status VectorShape(ShapeContext& c) {
 absl::Status ReverseShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, c.WithRank(1, 1));
   const PartialShape& in = c.input(0);
-  if (in.rank() > 8) return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
+  if (in.rank() > 8)
+    return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
   if (dims.dim(0) < 0) return c.SetOutput(0, in);
   if (dims.dim(0) > TensorShape::kMaxRank) return InvalidArgument("too many dimensions");
   SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(0, static_cast<int>(dims.dim(0))));
@@ -47,7 +48,8 @@ absl::Status ReverseShape(ShapeContext& c) {
 absl::Status ReverseV2Shape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
   const PartialShape& in = c.input(0);
-  if (in.rank() > 8) return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
+  if (in.rank() > 8)
+    return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
   const std::optional<Tensor> value = c.InputValue(1);
   if (value && in.rank_known()) {
     std::vector<bool> seen(in.rank());
@@ -55,8 +57,8 @@ absl::Status ReverseV2Shape(ShapeContext& c) {
     for (int64_t axis : axes) {
       const int64_t d = axis < 0 ? axis + in.rank() : axis;
       if (d < 0 || d >= in.rank()) {
-        return InvalidArgument("'axis'[", axis, "] is out of valid range [", 0, ", ",
-                               in.rank() - 1, "]");
+        return InvalidArgument("'axis'[", axis, "] is out of valid range [", 0, ", ", in.rank() - 1,
+                               "]");
       }
       if (seen[d]) return InvalidArgument("axis ", d, " specified more than once.");
       seen[d] = true;
@@ -71,8 +73,7 @@ OP(ConjugateTranspose, "Transpose, with complex conjugates of the elements.")
     .Output("y", "T")
     .Attr("T", TypeAttr())
     .Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(TransposeShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(TransposeShape) GRADIENT([](Backprop& b) {
       b.Into("x", ConjugateTranspose(b.Of(0), InvertPermutation(b.Value("perm"))));
     });
 
@@ -89,7 +90,7 @@ OP(Reverse, "An old form of ReverseV2: dimension i backwards where dims[i].")
     .Output("output", "T")
     .Attr("T", TypeAttr(RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}))
     .Shape(ReverseShape)
-    GRADIENT([](Backprop& b) { b.Into("tensor", Reverse(b.Of(0), b.Value("dims"))); });
+        GRADIENT([](Backprop& b) { b.Into("tensor", Reverse(b.Of(0), b.Value("dims"))); });
 
 OP(ReverseV2, "`tensor` with the dimensions listed in `axis` backwards.")
     .Input("tensor", "T")
@@ -98,7 +99,7 @@ OP(ReverseV2, "`tensor` with the dimensions listed in `axis` backwards.")
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("T", TypeAttr(RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}))
     .Shape(ReverseV2Shape)
-    GRADIENT([](Backprop& b) { b.Into("tensor", ReverseV2(b.Of(0), b.Value("axis"))); });
+        GRADIENT([](Backprop& b) { b.Into("tensor", ReverseV2(b.Of(0), b.Value("axis"))); });
 
 OP(Transpose, "Dimension i of the result is dimension perm[i] of `x`.")
     .Input("x", "T")
@@ -106,8 +107,7 @@ OP(Transpose, "Dimension i of the result is dimension perm[i] of `x`.")
     .Output("y", "T")
     .Attr("T", TypeAttr())
     .Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(TransposeShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(TransposeShape) GRADIENT([](Backprop& b) {
       b.Into("x", Transpose(b.Of(0), InvertPermutation(b.Value("perm"))));
     });
 

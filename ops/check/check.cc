@@ -12,7 +12,8 @@ std::string GradientMessage(const Backprop& b) {
 }
 #endif
 
-OP(Assert, "Fails the step unless `condition`, showing up to `summarize` elements of each of `data`.")
+OP(Assert,
+   "Fails the step unless `condition`, showing up to `summarize` elements of each of `data`.")
     .Input("condition", DT_BOOL)
     .Input("data", "T")
     .Attr("T", TypeListAttr().Min(1))
@@ -28,7 +29,7 @@ OP(CheckNumerics, "`tensor`, once it is found to hold no infinity and no NaN.")
     .Attr("message", StringAttr())
     .Stateful()
     .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { b.Into("tensor", CheckNumerics(b.Of(0), GradientMessage(b))); });
+        GRADIENT([](Backprop& b) { b.Into("tensor", CheckNumerics(b.Of(0), GradientMessage(b))); });
 
 OP(CheckNumericsV2, "CheckNumerics that tells positive from negative infinities.")
     .Input("tensor", "T")
@@ -36,8 +37,9 @@ OP(CheckNumericsV2, "CheckNumerics that tells positive from negative infinities.
     .Attr("T", TypeAttr(FloatTypes()))
     .Attr("message", StringAttr())
     .Stateful()
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { b.Into("tensor", CheckNumericsV2(b.Of(0), GradientMessage(b))); });
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+      b.Into("tensor", CheckNumericsV2(b.Of(0), GradientMessage(b)));
+    });
 
 OP(Print,
    "`input`; writes `message` and up to `summarize` elements of each of `data` to standard error,"
@@ -51,8 +53,7 @@ OP(Print,
     .Attr("first_n", IntAttr(-1))
     .Attr("summarize", IntAttr(3))
     .Stateful()
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { b.Into("input", b.GradOf(0)); });
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { b.Into("input", b.GradOf(0)); });
 
 OP(PrintV2,
    "Writes a string and `end` to `output_stream`: stdout, stderr, log(info), log(warning),"
@@ -67,8 +68,9 @@ OP(PrintV2,
         if (stream == name) return c.WithRank(0, 0).status();
       }
       if (stream.starts_with("file://")) return c.WithRank(0, 0).status();
-      return InvalidArgument("Unknown output stream: ", stream,
-                             ", must be stdout, stderr, log(info), log(warning), log(error) or file://PATH");
+      return InvalidArgument(
+          "Unknown output stream: ", stream,
+          ", must be stdout, stderr, log(info), log(warning), log(error) or file://PATH");
     });
 
 OP(Timestamp, "The time in seconds since 1970, when the op runs.")

@@ -1,5 +1,5 @@
-// Reductions of the rows that carry one segment number. The numbers of the Segment ops ascend; those
-// of the UnsortedSegment ops come in any order and may be negative, which drops the row.
+// Reductions of the rows that carry one segment number. The numbers of the Segment ops ascend;
+// those of the UnsortedSegment ops come in any order and may be negative, which drops the row.
 
 #include "ops/op.h"
 #include "ops/sparse/segment_shape.h"
@@ -103,8 +103,8 @@ void UnsortedExtremeGradient(Backprop& b) {
   NonNegativeRows rows(ids);
   Output selected = Equal(data, rows.Of(b.Out(0)));
   selected = LogicalAnd(selected, rows.is_positive());
-  Output count = UnsortedSegmentSum(Cast(selected, BaseType(grad.dtype())), ids,
-                                    b.Value("num_segments"));
+  Output count =
+      UnsortedSegmentSum(Cast(selected, BaseType(grad.dtype())), ids, b.Value("num_segments"));
   Output shared = rows.Of(RealDiv(grad, count));
   b.Into("data", SelectV2(selected, shared, ZeroOf(shared)));
 }
@@ -152,8 +152,7 @@ OP(SegmentMax, "The greatest row of each segment; 0 where a segment has none.")
     .Output("output", "T")
     .Attr("T", TypeAttr(RealTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape)
-    GRADIENT(SegmentExtremeGradient);
+    .Shape(SegmentShape) GRADIENT(SegmentExtremeGradient);
 
 OP(SegmentMean, "The mean of the rows of each segment; 0 where it has none.")
     .Input("data", "T")
@@ -161,8 +160,7 @@ OP(SegmentMean, "The mean of the rows of each segment; 0 where it has none.")
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape)
-    GRADIENT(SegmentMeanGradient);
+    .Shape(SegmentShape) GRADIENT(SegmentMeanGradient);
 
 OP(SegmentMin, "The least row of each segment; 0 where it has none.")
     .Input("data", "T")
@@ -170,8 +168,7 @@ OP(SegmentMin, "The least row of each segment; 0 where it has none.")
     .Output("output", "T")
     .Attr("T", TypeAttr(RealTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape)
-    GRADIENT(SegmentExtremeGradient);
+    .Shape(SegmentShape) GRADIENT(SegmentExtremeGradient);
 
 OP(SegmentProd, "The product of the rows of each segment; 1 where it has none.")
     .Input("data", "T")
@@ -179,8 +176,7 @@ OP(SegmentProd, "The product of the rows of each segment; 1 where it has none.")
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape)
-    GRADIENT(SegmentProdGradient);
+    .Shape(SegmentShape) GRADIENT(SegmentProdGradient);
 
 OP(SegmentSum, "The sum of the rows of each segment.")
     .Input("data", "T")
@@ -189,9 +185,10 @@ OP(SegmentSum, "The sum of the rows of each segment.")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Shape(SegmentShape)
-    GRADIENT([](Backprop& b) { b.Into("data", Rows(b.Of(0), b.Value("segment_ids"))); });
+        GRADIENT([](Backprop& b) { b.Into("data", Rows(b.Of(0), b.Value("segment_ids"))); });
 
-OP(UnsortedSegmentMax, "The greatest row of each of `num_segments`; the type's least where none is.")
+OP(UnsortedSegmentMax,
+   "The greatest row of each of `num_segments`; the type's least where none is.")
     .Input("data", "T")
     .Input("segment_ids", "Tindices")
     .Input("num_segments", "Tnumsegments")
@@ -199,10 +196,10 @@ OP(UnsortedSegmentMax, "The greatest row of each of `num_segments`; the type's l
     .Attr("T", TypeAttr(RealTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UnsortedSegmentShape)
-    GRADIENT(UnsortedExtremeGradient);
+    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedExtremeGradient);
 
-OP(UnsortedSegmentMin, "The least row of each of `num_segments`; the type's greatest where none is.")
+OP(UnsortedSegmentMin,
+   "The least row of each of `num_segments`; the type's greatest where none is.")
     .Input("data", "T")
     .Input("segment_ids", "Tindices")
     .Input("num_segments", "Tnumsegments")
@@ -210,8 +207,7 @@ OP(UnsortedSegmentMin, "The least row of each of `num_segments`; the type's grea
     .Attr("T", TypeAttr(RealTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UnsortedSegmentShape)
-    GRADIENT(UnsortedExtremeGradient);
+    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedExtremeGradient);
 
 OP(UnsortedSegmentProd, "The product of the rows of each of `num_segments`; 1 where none is.")
     .Input("data", "T")
@@ -221,8 +217,7 @@ OP(UnsortedSegmentProd, "The product of the rows of each of `num_segments`; 1 wh
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UnsortedSegmentShape)
-    GRADIENT(UnsortedProdGradient);
+    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedProdGradient);
 
 OP(UnsortedSegmentSum, "The sum of the rows of each of `num_segments`.")
     .Input("data", "T")
@@ -232,8 +227,7 @@ OP(UnsortedSegmentSum, "The sum of the rows of each of `num_segments`.")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
     .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UnsortedSegmentShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(UnsortedSegmentShape) GRADIENT([](Backprop& b) {
       b.Into("data", NonNegativeRows(b.Value("segment_ids")).Of(b.Of(0)));
     });
 

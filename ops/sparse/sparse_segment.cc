@@ -1,5 +1,5 @@
-// Segment reductions over the rows of a table that `indices` names, without gathering them first; and
-// their gradients.
+// Segment reductions over the rows of a table that `indices` names, without gathering them first;
+// and their gradients.
 
 #include "ops/op.h"
 #include "ops/sparse/segment_shape.h"
@@ -60,14 +60,16 @@ void SparseSegmentGradient(Backprop& b, Dense dense, Sparse sparse) {
   }
 }
 
-#define SLUICE_SPARSE_SEGMENT_GRADIENT(kind)                                                      \
-  void kind##Gradient(Backprop& b) {                                                              \
-    SparseSegmentGradient(                                                                        \
-        b,                                                                                        \
-        [](Output g, Output i, Output s, Output n) { return SparseSegment##kind##Grad(g, i, s, n); }, \
-        [](Output g, Output i, Output s, Output n) {                                              \
-          return SparseSegment##kind##GradV2(g, i, s, n);                                         \
-        });                                                                                       \
+#define SLUICE_SPARSE_SEGMENT_GRADIENT(kind)              \
+  void kind##Gradient(Backprop& b) {                      \
+    SparseSegmentGradient(                                \
+        b,                                                \
+        [](Output g, Output i, Output s, Output n) {      \
+          return SparseSegment##kind##Grad(g, i, s, n);   \
+        },                                                \
+        [](Output g, Output i, Output s, Output n) {      \
+          return SparseSegment##kind##GradV2(g, i, s, n); \
+        });                                               \
   }
 SLUICE_SPARSE_SEGMENT_GRADIENT(Sum)
 SLUICE_SPARSE_SEGMENT_GRADIENT(Mean)
@@ -76,8 +78,7 @@ SLUICE_SPARSE_SEGMENT_GRADIENT(SqrtN)
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
-OP(SparseSegmentMean,
-   "The mean of the rows data[indices] of each segment; `segment_ids` ascend.")
+OP(SparseSegmentMean, "The mean of the rows data[indices] of each segment; `segment_ids` ascend.")
     .Input("data", "T")
     .Input("indices", "Tidx")
     .Input("segment_ids", "Tsegmentids")
@@ -86,8 +87,7 @@ OP(SparseSegmentMean,
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(SparseSegmentShape)
-    GRADIENT(MeanGradient);
+    .Shape(SparseSegmentShape) GRADIENT(MeanGradient);
 
 OP(SparseSegmentMeanGrad, "The gradient of SparseSegmentMean, for data of `output_dim0` rows.")
     .Input("grad", "T")
@@ -125,11 +125,11 @@ OP(SparseSegmentMeanWithNumSegments,
     .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(WithNumSegmentsShape)
-    GRADIENT(MeanGradient);
+    .Shape(WithNumSegmentsShape) GRADIENT(MeanGradient);
 
 OP(SparseSegmentSqrtN,
-   "The sum, divided by the square root of their number, of the rows data[indices] of each segment; `segment_ids` ascend.")
+   "The sum, divided by the square root of their number, of the rows data[indices] of each "
+   "segment; `segment_ids` ascend.")
     .Input("data", "T")
     .Input("indices", "Tidx")
     .Input("segment_ids", "Tsegmentids")
@@ -138,8 +138,7 @@ OP(SparseSegmentSqrtN,
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(SparseSegmentShape)
-    GRADIENT(SqrtNGradient);
+    .Shape(SparseSegmentShape) GRADIENT(SqrtNGradient);
 
 OP(SparseSegmentSqrtNGrad, "The gradient of SparseSegmentSqrtN, for data of `output_dim0` rows.")
     .Input("grad", "T")
@@ -177,11 +176,9 @@ OP(SparseSegmentSqrtNWithNumSegments,
     .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(WithNumSegmentsShape)
-    GRADIENT(SqrtNGradient);
+    .Shape(WithNumSegmentsShape) GRADIENT(SqrtNGradient);
 
-OP(SparseSegmentSum,
-   "The sum of the rows data[indices] of each segment; `segment_ids` ascend.")
+OP(SparseSegmentSum, "The sum of the rows data[indices] of each segment; `segment_ids` ascend.")
     .Input("data", "T")
     .Input("indices", "Tidx")
     .Input("segment_ids", "Tsegmentids")
@@ -190,8 +187,7 @@ OP(SparseSegmentSum,
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(SparseSegmentShape)
-    GRADIENT(SumGradient);
+    .Shape(SparseSegmentShape) GRADIENT(SumGradient);
 
 OP(SparseSegmentSumGrad, "The gradient of SparseSegmentSum, for data of `output_dim0` rows.")
     .Input("grad", "T")
@@ -229,8 +225,7 @@ OP(SparseSegmentSumWithNumSegments,
     .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(WithNumSegmentsShape)
-    GRADIENT(SumGradient);
+    .Shape(WithNumSegmentsShape) GRADIENT(SumGradient);
 
 }  // namespace
 }  // namespace sluice
