@@ -49,12 +49,12 @@ void ApplyDevices(const Scopes& scopes, NodeSpec& spec) {
   for (size_t i = scopes.devices.size(); i-- > 0;) spec.device = scopes.devices[i](spec);
 }
 
-// Attr `_class`: the groups of the nodes that the scopes tie this one to, sorted.
-void ApplyColocation(const Scopes& scopes, NodeSpec& spec) {
-  if (scopes.colocation.empty()) return;
+// Attr `_class`: the groups of the nodes to stand beside, sorted.
+void ApplyColocation(const std::vector<Node*>& nodes, NodeSpec& spec) {
+  if (nodes.empty()) return;
   std::vector<std::string> groups;
   if (const auto* own = FindAttr<std::vector<std::string>>(spec.attrs, "_class")) groups = *own;
-  for (Node* with : scopes.colocation) {
+  for (Node* with : nodes) {
     std::vector<std::string> theirs = with->colocation();
     if (theirs.empty()) theirs.push_back(with->name());
     for (const std::string& name : theirs) groups.push_back("loc:@" + name);
@@ -146,7 +146,17 @@ absl::StatusOr<Node*> NodeBuilder::Build() {
   spec_.name = base.ends_with('/') ? base.substr(0, base.size() - 1)
                                    : graph_->UniqueName(StrCat(scopes.name, base));
   ApplyDevices(scopes, spec_);
-  ApplyColocation(scopes, spec_);
+  std::vector<Node*> beside = scopes.colocation;
+  // A reference cannot cross devices: its user stands beside its owner, whatever the scopes say.
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    if (!def->inputs[i].is_ref) continue;
+    for (const Output& t : arguments_[i].tensors) {
+      if (!t || !IsRefType(t.dtype())) continue;
+      beside.push_back(t.node);
+      spec_.device = t.node->device();
+    }
+  }
+  ApplyColocation(beside, spec_);
   CollectControls(scopes, spec_);
   if (scopes.context != nullptr) SLUICE_RETURN_IF_ERROR(scopes.context->Enter(spec_));
   SLUICE_ASSIGN_OR_RETURN(Node * node, graph_->Add(std::move(spec_)));

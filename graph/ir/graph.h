@@ -206,6 +206,15 @@ struct NodeSpec {
   const At* at = nullptr;
 };
 
+// The nodes that belong to a variable, as VariableDef names them.
+struct VariableNodes {
+  std::string initializer;    // op that gives it its first value: "w/Assign"
+  std::string snapshot;       // tensor that reads it: "w/read:0", "w/Read/ReadVariableOp:0"
+  std::string initial_value;  // tensor
+  bool trainable = true;
+  bool is_resource = false;
+};
+
 // GraphDef.versions.
 struct GraphVersions {
   int producer = 2474;  // what TensorFlow 2.21 writes
@@ -262,6 +271,12 @@ class Graph {
   }
   bool has_random_seed() const { return has_random_seed_; }
   int64_t random_seed() const { return random_seed_; }
+  // 0, 1, 2, … for the random ops that were given no seed of their own.
+  int64_t NextOpSeed() { return op_seeds_++; }
+
+  // The nodes of each variable, by its tensor's name ("w:0"); collections list the same names.
+  std::map<std::string, VariableNodes, std::less<>>& variables() { return variables_; }
+  const std::map<std::string, VariableNodes, std::less<>>& variables() const { return variables_; }
 
   GraphVersions& versions() { return versions_; }
   const GraphVersions& versions() const { return versions_; }
@@ -293,7 +308,9 @@ class Graph {
   std::unique_ptr<Scopes> scopes_;
   std::vector<std::shared_ptr<void>> owned_;
   int64_t random_seed_ = 0;
+  int64_t op_seeds_ = 0;
   bool has_random_seed_ = false;
+  std::map<std::string, VariableNodes, std::less<>> variables_;
   bool finalized_ = false;
 };
 

@@ -1,0 +1,125 @@
+// Tensors that a program writes down, and placeholders.
+//
+// A name that ends in '/' is taken whole, as everywhere in the builder.
+#ifndef SLUICE_OPS_BUILDERS_CONSTANT_H_
+#define SLUICE_OPS_BUILDERS_CONSTANT_H_
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "graph/ir/graph.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+// A number of a program, exact until its dtype is known.
+class Number {
+ public:
+  template <typename T>
+  requires std::is_arithmetic_v<T> Number(T value)  // NOLINT: numbers are numbers
+      : is_integer_(std::is_integral_v<T>),
+        integer_(std::is_integral_v<T> ? static_cast<int64_t>(value) : 0),
+        real_(static_cast<double>(value)) {}
+
+  // As a scalar tensor. INVALID_ARGUMENT where `dtype` cannot hold it: a fraction in an integer
+  // type, a value out of range, a type that is not numeric.
+  absl::StatusOr<Tensor> As(DataType dtype) const;
+  std::string ToString() const;
+
+ private:
+  bool is_integer_;
+  int64_t integer_;
+  double real_;
+};
+
+// The tensor type that stands for a C++ type; strings of all kinds are std::string.
+template <typename T>
+using ElementOf = std::conditional_t<
+    std::is_convertible_v<T, std::string_view>, std::string,
+    std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) == 8,
+                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>, T>>;
+
+Output Constant(Graph& graph, const Tensor& value, std::string_view name = "",
+                At at = At::current());
+
+// A number as `dtype` has it: `Constant(g, 1, DT_HALF)`.
+Output Constant(Graph& graph, Number value, DataType dtype, std::string_view name = "",
+                At at = At::current());
+
+// `Constant(g, 3.0f)`, `Constant(g, "text")`: a scalar of the C++ type (int is int32, 1.0 double).
+template <typename T>
+requires(std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string_view>) Output
+    Constant(Graph& graph, T value, std::string_view name = "", At at = At::current()) {
+  return Constant(graph, Tensor::Scalar(ElementOf<T>(value)), name, at);
+}
+
+// `Constant(g, {1, 2})`, and `Constant(g, {{1, 2}, {3, 4}})`; rows must have the same length.
+template <typename T>
+Output Constant(Graph& graph, std::initializer_list<T> values, std::string_view name = "",
+                At at = At::current()) {
+  const std::vector<ElementOf<T>> elements(values.begin(), values.end());
+  Tensor tensor(kDataTypeOf<ElementOf<T>>, {static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < elements.size(); ++i) tensor.flat<ElementOf<T>>()[i] = elements[i];
+  return Constant(graph, tensor, name, at);
+}
+template <typename T>
+Output Constant(Graph& graph, std::initializer_list<std::initializer_list<T>> rows,
+                std::string_view name = "", At at = At::current());
+template <typename T>
+Output Constant(Graph& graph, const std::vector<T>& values, std::string_view name = "",
+                At at = At::current()) {
+  Tensor tensor(kDataTypeOf<ElementOf<T>>, {static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < values.size(); ++i) {
+    tensor.flat<ElementOf<T>>()[i] = ElementOf<T>(values[i]);
+  }
+  return Constant(graph, tensor, name, at);
+}
+
+// A value that every run is fed.
+Output Placeholder(Graph& graph, DataType dtype, const PartialShape& shape,
+                   std::string_view name = "", At at = At::current());
+
+// Tensors of one value. Those of fewer than 1000 elements are one Const, larger ones a Fill.
+Output Zeros(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,
+             std::string_view name = "zeros", At at = At::current());
+Output Ones(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,
+            std::string_view name = "ones", At at = At::current());
+Output Fill(Graph& graph, const std::vector<int64_t>& dims, Number value, DataType dtype = DT_FLOAT,
+            std::string_view name = "", At at = At::current());
+Output Fill(const std::vector<int64_t>& dims, Output value, std::string_view name = "",
+            At at = At::current());
+
+// 1-D of the numbers 0 to limit-1.
+Output Range(Output limit, std::string_view name = "range", At at = At::current());
+
+// Integers as a Const vector: int32, or int64 where one needs it.
+Tensor IntegerTensor(const std::vector<int64_t>& values);
+
+// `scalar` in every place of a tensor of the given shape.
+Tensor Splat(const Tensor& scalar, const TensorShape& shape);
+
+// Reports that the rows of a nested list differ in length.
+Output RaggedConstant(Graph& graph, std::string_view name, At at);
+
+template <typename T>
+Output Constant(Graph& graph, std::initializer_list<std::initializer_list<T>> rows,
+                std::string_view name, At at) {
+  const size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
+  Tensor tensor(kDataTypeOf<ElementOf<T>>,
+                {static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)});
+  size_t next = 0;
+  for (const std::initializer_list<T>& row : rows) {
+    if (row.size() != width) return RaggedConstant(graph, name, at);
+    for (const T& v : row) tensor.flat<ElementOf<T>>()[next++] = ElementOf<T>(v);
+  }
+  return Constant(graph, tensor, name, at);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_BUILDERS_CONSTANT_H_

@@ -1,0 +1,61 @@
+// Arithmetic on tensors: `MatMul(x, w) + b`, `1.0f - x`, `-x`.
+//
+// A number takes the dtype of the other side. Comparison operators are not overloaded: handles are
+// compared by identity (==), tensors by Equal, Less and so on.
+#ifndef SLUICE_OPS_BUILDERS_OPERAND_H_
+#define SLUICE_OPS_BUILDERS_OPERAND_H_
+
+#include <concepts>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "graph/ir/graph.h"
+#include "ops/builders/constant.h"
+
+namespace sluice {
+
+class Variable;
+
+// One side of an operator: a tensor, a variable (read when it is used) or a number. Keeps the line
+// where it was made an operand; lives as long as the expression.
+class Operand {
+ public:
+  Operand(Output tensor, At at = At::current())  // NOLINT: operands are implicit
+      : tensor_(tensor), at_(at) {}
+  Operand(const Variable& variable, At at = At::current())  // NOLINT
+      : variable_(&variable), at_(at) {}
+  template <typename T>
+  requires std::is_arithmetic_v<T> Operand(T number, At at = At::current())
+      : number_(number), at_(at) {}  // NOLINT
+
+  bool is_number() const { return number_.has_value(); }
+  // Null for numbers and invalid handles.
+  Graph* graph() const;
+  DataType dtype() const;  // DT_INVALID for numbers
+  // The tensor; a number becomes a Const `name` of type `dtype` in the open scope.
+  Output In(Graph& graph, DataType dtype, std::string_view name) const;
+  At at() const { return at_; }
+
+ private:
+  Output tensor_;
+  const Variable* variable_ = nullptr;
+  std::optional<Number> number_;
+  At at_;
+};
+
+// AddV2 `add`, Sub `sub`, Mul `mul`; RealDiv `truediv`, integers as double (8 and 16 bits as
+// float); FloorMod `mod`; Neg.
+Output operator+(Operand x, Operand y);
+Output operator-(Operand x, Operand y);
+Output operator*(Operand x, Operand y);
+Output operator/(Operand x, Operand y);
+Output operator%(Operand x, Operand y);
+Output operator-(Operand x);
+
+// `op` on two operands under the scope `name`, as the operators do it.
+Output BinaryOp(std::string_view op, std::string_view name, const Operand& x, const Operand& y);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_BUILDERS_OPERAND_H_

@@ -1,1 +1,0 @@
-#include "ops/builders/sugar.h"
