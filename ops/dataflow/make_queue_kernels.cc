@@ -1,0 +1,82 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/dataflow/fifo_queue.h"
+#include "ops/dataflow/named_resource.h"
+#include "ops/dataflow/priority_queue.h"
+
+namespace sluice {
+namespace {
+
+std::string ListText(const std::vector<PartialShape>& shapes) {
+  std::string text;
+  for (const PartialShape& s : shapes) StrAppend(&text, text.empty() ? "" : ", ", s.ToString());
+  return StrCat("[", text, "]");
+}
+
+absl::Status CheckShapes(const QueueOptions& options) {
+  const std::vector<PartialShape>& shapes = options.shapes;
+  const bool padding = options.kind == "PaddingFIFOQueue";
+  if (padding && shapes.size() != options.types.size()) {
+    return InvalidArgument("Shapes must be provided for all components, but received ",
+                           options.types.size(), " dtypes and ", shapes.size(), " shapes.");
+  }
+  if (!shapes.empty() && shapes.size() != options.types.size()) {
+    std::string types;
+    for (DataType t : options.types) {
+      StrAppend(&types, types.empty() ? "" : ", ", DataTypeName(t));
+    }
+    return InvalidArgument("Different number of component types.  Types: ", types,
+                           ", Shapes: ", ListText(shapes));
+  }
+  for (const PartialShape& s : shapes) {
+    if (padding && !s.rank_known()) {
+      return InvalidArgument("shape ", s.ToString(), " must have known rank.");
+    }
+    if (!padding && !s.IsFullyDefined()) {
+      return InvalidArgument("Shape ", s.ToString(), " is not fully defined");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<QueueOptions> OptionsOf(const KernelInit& init) {
+  QueueOptions options;
+  options.kind = init.node().op();
+  if (options.kind.ends_with("V2")) options.kind.resize(options.kind.size() - 2);
+  options.capacity = init.AttrOr<int64_t>("capacity", -1);
+  options.types = init.AttrOr<std::vector<DataType>>("component_types", {});
+  options.shapes = init.AttrOr<std::vector<PartialShape>>("shapes", {});
+  if (options.kind == "PriorityQueue") {
+    if (!options.shapes.empty() || options.types.empty()) {
+      options.shapes.insert(options.shapes.begin(), PartialShape::Scalar());
+    }
+    options.types.insert(options.types.begin(), DT_INT64);
+  }
+  SLUICE_RETURN_IF_ERROR(CheckShapes(options));
+  return options;
+}
+
+template <typename Q>
+struct QueueKernel {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(const QueueOptions options, OptionsOf(init));
+    return MakeNamedResourceKernel<Queue>(
+        init,
+        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<Queue>> {
+          QueueOptions named = options;
+          named.name = name.name;
+          return std::make_shared<Q>(std::move(named));
+        },
+        [&](const Queue& queue) { return queue.CheckSame(options); });
+  }
+};
+
+KERNEL(FIFOQueue, QueueKernel<FifoQueue>);
+KERNEL(FIFOQueueV2, QueueKernel<FifoQueue>);
+KERNEL(PaddingFIFOQueue, QueueKernel<PaddingFifoQueue>);
+KERNEL(PaddingFIFOQueueV2, QueueKernel<PaddingFifoQueue>);
+KERNEL(PriorityQueue, QueueKernel<PriorityQueue>);
+KERNEL(PriorityQueueV2, QueueKernel<PriorityQueue>);
+
+}  // namespace
+}  // namespace sluice

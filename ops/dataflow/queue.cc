@@ -1,0 +1,380 @@
+#include "ops/dataflow/queue.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/status.h"
+#include "ops/dataflow/rows.h"
+
+namespace sluice {
+namespace {
+
+absl::Status PutCancelled() { return absl::CancelledError("Enqueue operation was cancelled"); }
+absl::Status TakeCancelled() { return absl::CancelledError("Dequeue operation was cancelled"); }
+
+std::string ShapesText(const std::vector<PartialShape>& shapes) {
+  std::string text;
+  for (const PartialShape& s : shapes) StrAppend(&text, text.empty() ? "" : ", ", s.ToString());
+  return StrCat("[", text, "]");
+}
+
+std::string TypesText(const std::vector<DataType>& types) {
+  std::string text;
+  for (DataType t : types) StrAppend(&text, text.empty() ? "" : ", ", DataTypeName(t));
+  return text;
+}
+
+}  // namespace
+
+Queue::Queue(QueueOptions options) : options_([&] {
+  if (options.capacity < 0) options.capacity = std::numeric_limits<int32_t>::max();
+  return std::move(options);
+}()) {}
+
+// Attempts keep the queue alive through their waits, so none is left here.
+Queue::~Queue() = default;
+
+// --- the lines
+
+void Queue::Submit(Line& line, Attempt attempt) {
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    const int64_t id = attempt.id = next_id_++;
+    line.push_back(std::move(attempt));
+    TryLines(&complete);
+    // Those that could not go on are at the end, and this one was the last to come.
+    if (!line.empty() && line.back().id == id) {
+      Attempt& blocked = line.back();
+      const auto self = shared_from_this();
+      const bool waits = blocked.wait.Start(
+          blocked.caller, StrCat("queue '", options_.name, "'"), [self, id] { self->Cancel(id); },
+          [self, id] { return self->DescribeAttempt(id); });
+      if (!waits) {
+        blocked.status = blocked.action == Action::kTake ? TakeCancelled() : PutCancelled();
+        if (blocked.action == Action::kTake) PutBack(std::move(blocked.rows));
+        complete.splice(complete.end(), line, std::prev(line.end()));
+        TryLines(&complete);
+      }
+    }
+  }
+  Finish(std::move(complete));
+}
+
+void Queue::TryLines(Line* complete) {
+  bool moved = true;
+  while (moved) {
+    moved = TryLine(putting_, complete);
+    if (TryLine(taking_, complete)) moved = true;
+  }
+}
+
+bool Queue::TryLine(Line& line, Line* complete) {
+  bool moved = false;
+  while (!line.empty()) {
+    Attempt& head = line.front();
+    const Progress progress = head.action == Action::kPut     ? TryPut(head)
+                              : head.action == Action::kClose ? TryClose(head)
+                                                              : TryTake(head);
+    moved = moved || progress != Progress::kNone;
+    if (progress != Progress::kComplete) break;
+    complete->splice(complete->end(), line, line.begin());
+  }
+  return moved;
+}
+
+Queue::Progress Queue::TryPut(Attempt& attempt) {
+  if (closed_) {
+    attempt.status =
+        absl::CancelledError(StrCat(kind_of_one(), " '", options_.name, "' is closed."));
+    return Progress::kComplete;
+  }
+  Progress progress = Progress::kNone;
+  while (Count() < options_.capacity) {
+    progress = Progress::kSome;
+    Put(std::move(attempt.rows.back()));
+    attempt.rows.pop_back();
+    if (attempt.rows.empty()) return Progress::kComplete;
+  }
+  return progress;
+}
+
+Queue::Progress Queue::TryClose(Attempt& attempt) {
+  if (closed_) {
+    attempt.status =
+        absl::CancelledError(StrCat("Queue '", options_.name, "' is already closed."));
+  }
+  closed_ = true;
+  return Progress::kComplete;
+}
+
+Queue::Progress Queue::TryTake(Attempt& attempt) {
+  const int64_t count = Count();
+  if (closed_ && count < attempt.wanted) {
+    const int64_t wanted = attempt.wanted;
+    // What a batch already holds counts as left in the queue.
+    PutBack(std::exchange(attempt.rows, {}));
+    if (!attempt.fewer_will_do || Count() == 0) {
+      attempt.status = absl::OutOfRangeError(
+          StrCat(attempt.is_many ? options_.kind : kind_of_one(), " '", options_.name,
+                 "' is closed and has insufficient elements (requested ", wanted,
+                 ", current size ", count, ")"));
+      return Progress::kComplete;
+    }
+    attempt.wanted = Count();
+  }
+  Progress progress = Progress::kNone;
+  while (Available(closed_) > 0) {
+    progress = Progress::kSome;
+    attempt.rows.push_back(Take());
+    if (--attempt.wanted == 0) return Progress::kComplete;
+  }
+  return progress;
+}
+
+void Queue::Cancel(int64_t id) {
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    for (Line* line : {&putting_, &taking_}) {
+      const auto found =
+          std::find_if(line->begin(), line->end(), [id](const Attempt& a) { return a.id == id; });
+      if (found == line->end()) continue;
+      if (found->action == Action::kTake) PutBack(std::exchange(found->rows, {}));
+      found->status = found->action == Action::kTake ? TakeCancelled() : PutCancelled();
+      complete.splice(complete.end(), *line, found);
+      TryLines(&complete);
+      break;
+    }
+  }
+  Finish(std::move(complete));
+}
+
+void Queue::Finish(Line complete) {
+  for (Attempt& attempt : complete) {
+    attempt.wait.End();
+    if (attempt.action == Action::kTake) {
+      FinishTake(attempt);
+    } else {
+      attempt.done(std::move(attempt.status));
+    }
+  }
+}
+
+void Queue::FinishTake(Attempt& attempt) {
+  if (!attempt.status.ok()) {
+    attempt.taken(std::move(attempt.status));
+  } else if (!attempt.is_many) {
+    attempt.taken(std::move(attempt.rows[0]));
+  } else {
+    attempt.taken(Stack(*attempt.caller.allocator, std::move(attempt.rows)));
+  }
+}
+
+// --- what callers ask for
+
+void Queue::Enqueue(const Caller& caller, Tensors element, Done done) {
+  if (absl::Status status = CheckElement(element); !status.ok()) return done(std::move(status));
+  if (caller.IsCancelled()) return done(PutCancelled());
+  Attempt attempt{.action = Action::kPut, .caller = caller, .done = std::move(done)};
+  attempt.rows.push_back(std::move(element));
+  Submit(putting_, std::move(attempt));
+}
+
+void Queue::EnqueueMany(const Caller& caller, Tensors batch, Done done) {
+  if (absl::Status status = CheckBatch(batch); !status.ok()) return done(std::move(status));
+  if (caller.IsCancelled()) return done(PutCancelled());
+  absl::StatusOr<std::vector<Tensors>> rows = SplitRows(*caller.allocator, batch);
+  if (!rows.ok()) return done(rows.status());
+  if (rows->empty()) return done(absl::OkStatus());
+  std::reverse(rows->begin(), rows->end());
+  Submit(putting_, {.action = Action::kPut,
+                    .caller = caller,
+                    .rows = *std::move(rows),
+                    .is_many = true,
+                    .done = std::move(done)});
+}
+
+void Queue::Dequeue(const Caller& caller, Taken taken) {
+  if (caller.IsCancelled()) return taken(TakeCancelled());
+  Submit(taking_,
+         {.action = Action::kTake, .caller = caller, .wanted = 1, .taken = std::move(taken)});
+}
+
+void Queue::TakeMany(const Caller& caller, int64_t count, bool fewer_will_do, Taken taken) {
+  if (!HasShapes()) {
+    return taken(InvalidArgument(
+        options_.kind,
+        "'s DequeueMany and DequeueUpTo require the components to have specified shapes."));
+  }
+  if (count == 0) return taken(EmptyBatch());
+  if (caller.IsCancelled()) return taken(TakeCancelled());
+  Submit(taking_, {.action = Action::kTake,
+                   .caller = caller,
+                   .wanted = count,
+                   .is_many = true,
+                   .fewer_will_do = fewer_will_do,
+                   .taken = std::move(taken)});
+}
+
+void Queue::DequeueMany(const Caller& caller, int64_t count, Taken taken) {
+  TakeMany(caller, count, false, std::move(taken));
+}
+
+void Queue::DequeueUpTo(const Caller& caller, int64_t count, Taken taken) {
+  TakeMany(caller, count, true, std::move(taken));
+}
+
+void Queue::Close(const Caller& caller, bool cancel_pending_enqueues, Done done) {
+  if (!cancel_pending_enqueues) {
+    return Submit(putting_,
+                  {.action = Action::kClose, .caller = caller, .done = std::move(done)});
+  }
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    for (Attempt& a : putting_) a.status = PutCancelled();
+    complete.splice(complete.end(), putting_);
+    TryLines(&complete);
+  }
+  Finish(std::move(complete));
+  done(absl::OkStatus());
+}
+
+bool Queue::is_closed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+int64_t Queue::size() const {
+  std::lock_guard lock(mutex_);
+  return Count();
+}
+
+// --- checks and results
+
+bool Queue::HasShapes() const { return !options_.shapes.empty() || options_.types.empty(); }
+
+absl::Status Queue::CheckTypes(const Tensors& tuple) const {
+  if (tuple.size() != options_.types.size()) {
+    return InvalidArgument("Wrong number of components in tuple. Expected ",
+                           options_.types.size(), ", got ", tuple.size());
+  }
+  for (size_t i = 0; i < tuple.size(); ++i) {
+    if (tuple[i].dtype() == options_.types[i]) continue;
+    return InvalidArgument("Type mismatch in tuple component ", i, ". Expected ",
+                           DataTypeName(options_.types[i]), ", got ",
+                           DataTypeName(tuple[i].dtype()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Queue::CheckElement(const Tensors& element) const {
+  SLUICE_RETURN_IF_ERROR(CheckTypes(element));
+  for (size_t i = 0; i < options_.shapes.size(); ++i) {
+    if (options_.shapes[i].IsCompatibleWith(element[i].shape())) continue;
+    return InvalidArgument("Shape mismatch in tuple component ", i, ". Expected ",
+                           options_.shapes[i].ToString(), ", got ",
+                           element[i].shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Queue::CheckBatch(const Tensors& batch) const {
+  SLUICE_RETURN_IF_ERROR(CheckTypes(batch));
+  if (batch.empty()) return absl::OkStatus();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (batch[i].rank() > 0) continue;
+    return InvalidArgument("Shape mismatch in tuple component ", i,
+                           ". Expected a batch of elements, got ", batch[i].shape().ToString());
+  }
+  const int64_t rows = batch[0].dim(0);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (options_.shapes.empty()) {
+      if (batch[i].dim(0) == rows) continue;
+      return InvalidArgument(
+          "All input tensors must have the same size in the 0th dimension. Component ", i, " has ",
+          batch[i].dim(0), ", and should have ", rows);
+    }
+    const PartialShape expected = PartialShape({rows}).Concatenate(options_.shapes[i]);
+    if (expected.IsCompatibleWith(batch[i].shape())) continue;
+    return InvalidArgument("Shape mismatch in tuple component ", i, ". Expected ",
+                           expected.ToString(), ", got ", batch[i].shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensors> Queue::Stack(Allocator& allocator, std::vector<Tensors> rows) const {
+  return StackRows(allocator, rows);
+}
+
+Tensors Queue::EmptyBatch() const {
+  Tensors batch;
+  for (size_t i = 0; i < options_.types.size(); ++i) {
+    TensorShape shape({0});
+    for (int64_t size : options_.shapes[i].dims()) shape.AddDim(std::max<int64_t>(size, 0));
+    batch.emplace_back(options_.types[i], shape);
+  }
+  return batch;
+}
+
+absl::Status Queue::CheckSame(const QueueOptions& requested) const {
+  const auto differs = [&](std::string_view what, const std::string& has,
+                           const std::string& asked) {
+    const std::string_view verb = what == "capacity" ? " was " : " were ";
+    return InvalidArgument("Shared queue '", options_.name, "' has ", what, " ", has,
+                           " but requested ", what, verb, asked);
+  };
+  if (requested.kind != options_.kind) {
+    return InvalidArgument("Expected ", options_.kind, ", found ", requested.kind);
+  }
+  const int64_t capacity =
+      requested.capacity < 0 ? std::numeric_limits<int32_t>::max() : requested.capacity;
+  if (capacity != options_.capacity) {
+    return differs("capacity", StrCat(options_.capacity), StrCat(capacity));
+  }
+  if (requested.types != options_.types) {
+    return differs("component types", TypesText(options_.types), TypesText(requested.types));
+  }
+  if (requested.shapes != options_.shapes) {
+    return differs("component shapes", ShapesText(options_.shapes), ShapesText(requested.shapes));
+  }
+  return absl::OkStatus();
+}
+
+// --- reports
+
+std::string Queue::State() const {
+  std::string text = StrCat(Count());
+  if (options_.capacity < std::numeric_limits<int32_t>::max()) {
+    StrAppend(&text, " of ", options_.capacity);
+  }
+  StrAppend(&text, " elements");
+  if (closed_) StrAppend(&text, ", closed");
+  if (!putting_.empty()) StrAppend(&text, ", ", putting_.size(), " waiting to enqueue");
+  if (!taking_.empty()) StrAppend(&text, ", ", taking_.size(), " waiting to dequeue");
+  return text;
+}
+
+std::string Queue::DebugString() const {
+  std::lock_guard lock(mutex_);
+  return StrCat("queue '", options_.name, "': ", State());
+}
+
+std::string Queue::DescribeAttempt(int64_t id) const {
+  std::lock_guard lock(mutex_);
+  std::string text = State();
+  for (const Attempt& a : taking_) {
+    if (a.id == id && a.is_many) {
+      StrAppend(&text, "; has ", a.rows.size(), " of ",
+                static_cast<int64_t>(a.rows.size()) + a.wanted);
+    }
+  }
+  for (const Attempt& a : putting_) {
+    if (a.id == id && a.is_many) StrAppend(&text, "; ", a.rows.size(), " elements to put in");
+  }
+  return text;
+}
+
+}  // namespace sluice

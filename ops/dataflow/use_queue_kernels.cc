@@ -1,0 +1,180 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/dataflow/named_resource.h"
+#include "ops/dataflow/queue.h"
+
+namespace sluice {
+namespace {
+
+std::string TypesText(const std::vector<DataType>& types) {
+  std::string text;
+  for (DataType t : types) StrAppend(&text, text.empty() ? "" : ", ", DataTypeName(t));
+  return text;
+}
+
+// What all of these do first: find the queue, or say why not.
+class QueueUser : public AsyncKernel {
+ public:
+  void ComputeAsync(KernelContext& c, Done done) final {
+    absl::StatusOr<std::shared_ptr<Queue>> queue = LookupNamed<Queue>(c, 0);
+    if (!queue.ok()) return done(queue.status());
+    Use(c, **queue, std::move(done));
+  }
+  bool IsExpensive() const override { return false; }
+
+ protected:
+  virtual void Use(KernelContext& c, Queue& queue, Done done) = 0;
+};
+
+absl::Status CheckTimeout(const KernelInit& init) {
+  if (init.AttrOr<int64_t>("timeout_ms", -1) == -1) return absl::OkStatus();
+  return InvalidArgument("Timeout not supported yet.");
+}
+
+// A handle as TensorFlow's signatures write it.
+std::string HandleText(const KernelContext& c) {
+  return c.input_is_ref(0) ? "string_ref" : "resource";
+}
+
+class EnqueueKernel : public QueueUser {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_RETURN_IF_ERROR(CheckTimeout(init));
+    return std::unique_ptr<Kernel>(new EnqueueKernel(init));
+  }
+
+ protected:
+  void Use(KernelContext& c, Queue& queue, Done done) override {
+    Tensors element;
+    std::vector<DataType> types;
+    for (int i = 1; i < c.num_inputs(); ++i) {
+      element.push_back(c.input(i));
+      types.push_back(c.input(i).dtype());
+    }
+    if (types != queue.options().types) {
+      return done(InvalidArgument("Signature mismatch, have: ", HandleText(c), ", ",
+                                  TypesText(types), "-> expected: ", HandleText(c), ", ",
+                                  TypesText(queue.options().types), "->"));
+    }
+    if (is_many_) {
+      queue.EnqueueMany(CallerOf(c), std::move(element), std::move(done));
+    } else {
+      queue.Enqueue(CallerOf(c), std::move(element), std::move(done));
+    }
+  }
+
+ private:
+  explicit EnqueueKernel(KernelInit& init)
+      : is_many_(init.node().op().starts_with("QueueEnqueueMany")) {}
+  const bool is_many_;
+};
+
+class DequeueKernel : public QueueUser {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_RETURN_IF_ERROR(CheckTimeout(init));
+    return std::unique_ptr<Kernel>(new DequeueKernel(init));
+  }
+
+ protected:
+  void Use(KernelContext& c, Queue& queue, Done done) override {
+    if (types_ != queue.options().types) {
+      const std::string handle = amount_ == Amount::kOne ? HandleText(c) : HandleText(c) + ", int32";
+      return done(InvalidArgument("Signature mismatch, have: ", handle, "->", TypesText(types_),
+                                  " expected: ", handle, "->",
+                                  TypesText(queue.options().types)));
+    }
+    Queue::Taken taken = [&c, done = std::move(done)](absl::StatusOr<Tensors> element) {
+      if (!element.ok()) return done(element.status());
+      for (size_t i = 0; i < element->size(); ++i) {
+        c.set_output(static_cast<int>(i), std::move((*element)[i]));
+      }
+      done(absl::OkStatus());
+    };
+    if (amount_ == Amount::kOne) return queue.Dequeue(CallerOf(c), std::move(taken));
+
+    const Tensor& n = c.input(1);
+    if (!n.shape().IsScalar()) {
+      return taken(InvalidArgument("Input 'n' must be a scalar, got shape ", n.shape().ToString()));
+    }
+    const int32_t count = n.scalar<int32_t>();
+    if (count < 0) {
+      return taken(InvalidArgument(
+          amount_ == Amount::kMany ? "DequeueManyOp requested " : "DequeueUpToOp requested ", count,
+          " < 0 elements"));
+    }
+    if (amount_ == Amount::kMany) {
+      queue.DequeueMany(CallerOf(c), count, std::move(taken));
+    } else {
+      queue.DequeueUpTo(CallerOf(c), count, std::move(taken));
+    }
+  }
+
+ private:
+  enum class Amount { kOne, kMany, kUpTo };
+  explicit DequeueKernel(KernelInit& init)
+      : amount_(init.node().op().starts_with("QueueDequeueMany")   ? Amount::kMany
+                : init.node().op().starts_with("QueueDequeueUpTo") ? Amount::kUpTo
+                                                                   : Amount::kOne),
+        types_(init.attr<std::vector<DataType>>("component_types")) {}
+  const Amount amount_;
+  const std::vector<DataType> types_;
+};
+
+class CloseKernel : public QueueUser {
+ public:
+  explicit CloseKernel(KernelInit& init)
+      : cancel_pending_enqueues_(init.AttrOr<bool>("cancel_pending_enqueues", false)) {}
+
+ protected:
+  void Use(KernelContext& c, Queue& queue, Done done) override {
+    queue.Close(CallerOf(c), cancel_pending_enqueues_, std::move(done));
+  }
+
+ private:
+  const bool cancel_pending_enqueues_;
+};
+
+class SizeKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Queue> queue, LookupNamed<Queue>(c, 0));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    out->scalar<int32_t>() = static_cast<int32_t>(queue->size());
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+class IsClosedKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Queue> queue, LookupNamed<Queue>(c, 0));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    out->scalar<bool>() = queue->is_closed();
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+KERNEL(QueueClose, CloseKernel);
+KERNEL(QueueCloseV2, CloseKernel);
+KERNEL(QueueDequeue, DequeueKernel);
+KERNEL(QueueDequeueV2, DequeueKernel);
+KERNEL(QueueDequeueMany, DequeueKernel);
+KERNEL(QueueDequeueManyV2, DequeueKernel);
+KERNEL(QueueDequeueUpTo, DequeueKernel);
+KERNEL(QueueDequeueUpToV2, DequeueKernel);
+KERNEL(QueueEnqueue, EnqueueKernel);
+KERNEL(QueueEnqueueV2, EnqueueKernel);
+KERNEL(QueueEnqueueMany, EnqueueKernel);
+KERNEL(QueueEnqueueManyV2, EnqueueKernel);
+KERNEL(QueueIsClosed, IsClosedKernel);
+KERNEL(QueueIsClosedV2, IsClosedKernel);
+KERNEL(QueueSize, SizeKernel);
+KERNEL(QueueSizeV2, SizeKernel);
+
+}  // namespace
+}  // namespace sluice
