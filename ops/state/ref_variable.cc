@@ -91,6 +91,7 @@ OP(Variable, "VariableV2 as old graphs have it: the shape of a scalar stands for
     .Attr("container", StringAttr(""))
     .Attr("shared_name", StringAttr(""))
     .Stateful()
+    .Hidden()  // the class Variable stands for it
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape& shape = c.attr<PartialShape>("shape");
       return c.SetOutput(0, shape.rank() == 0 ? PartialShape::UnknownRank() : shape);
