@@ -3,7 +3,7 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
+#include "graph/build/scopes.h"
 #endif
 
 namespace sluice {
@@ -19,7 +19,7 @@ absl::Status SlopeShape(ShapeContext& c) {
 // Where an activation's slope depends on its own output `outputs` (Elu, Selu): the second
 // derivative is gradients * grad in the negative part and 0 in the other.
 Output WhereNegative(Backprop& b, Output outputs) {
-  Output negative = Less(outputs, NumberLike(outputs, 0, "Less/y"));
+  Output negative = Less(outputs, Constant(b.graph(), 0, outputs.dtype(), "Less/y"));
   return Select(negative, b.Of("backprops") * b.Value("gradients"), ZerosLike(outputs));
 }
 #endif
@@ -28,8 +28,7 @@ OP(Elu, "x where x > 0, else exp(x) - 1.")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("features", EluGrad(b.Of("activations"), b.Value("activations")));
     });
 
@@ -38,8 +37,7 @@ OP(EluGrad, "Gradient of Elu from its output: gradients * (outputs + 1) where ou
     .Input("outputs", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SlopeShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output outputs = b.Value("outputs");
       b.Into("gradients", EluGrad(b.Of("backprops"), outputs));
       b.Into("outputs", WhereNegative(b, outputs));
@@ -50,8 +48,7 @@ OP(LeakyRelu, "x where x > 0, else alpha * x.")
     .Output("activations", "T")
     .Attr("alpha", FloatAttr(0.2f))
     .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("features", LeakyReluGrad(b.Of("activations"), b.Value("features"),
                                        {.alpha = b.attr<float>("alpha")}));
     });
@@ -62,8 +59,7 @@ OP(LeakyReluGrad, "Gradient of LeakyRelu: gradients where features > 0, else alp
     .Output("backprops", "T")
     .Attr("alpha", FloatAttr(0.2f))
     .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
-    .Shape(SlopeShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("features");
       b.Into("gradients", LeakyReluGrad(b.Of("backprops"), x, {.alpha = b.attr<float>("alpha")}));
       b.Into("features", ZerosLike(x));
@@ -73,8 +69,7 @@ OP(Relu, "max(x, 0).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(RealTypes() | TypeSet{DT_QINT8}))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("features", ReluGrad(b.Of("activations"), b.Value("activations")));
     });
 
@@ -82,20 +77,19 @@ OP(Relu6, "min(max(x, 0), 6).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("features", Relu6Grad(b.Of("activations"), b.Value("activations")));
     });
 
 OP(Relu6Grad,
-   "Gradient of Relu6: gradients where 0 < features < 6, else 0. `features` may be Relu6's input or "
+   "Gradient of Relu6: gradients where 0 < features < 6, else 0. `features` may be Relu6's input "
+   "or "
    "its output.")
     .Input("gradients", "T")
     .Input("features", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape(SlopeShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("features");
       b.Into("gradients", Relu6Grad(b.Of("backprops"), x));
       b.Into("features", ZerosLike(x));
@@ -108,8 +102,7 @@ OP(ReluGrad,
     .Input("features", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape(SlopeShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("features");
       b.Into("gradients", ReluGrad(b.Of("backprops"), x));
       b.Into("features", ZerosLike(x));
@@ -121,8 +114,7 @@ OP(Selu,
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("features", SeluGrad(b.Of("activations"), b.Value("activations")));
     });
 
@@ -131,8 +123,7 @@ OP(SeluGrad, "Gradient of Selu from its output.")
     .Input("outputs", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SlopeShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output outputs = b.Value("outputs");
       b.Into("gradients", SeluGrad(b.Of("backprops"), outputs));
       b.Into("outputs", WhereNegative(b, outputs));
@@ -142,8 +133,7 @@ OP(Softplus, "log(exp(x) + 1), without overflow for large x.")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("features", b.Of("activations") * Sigmoid(b.Value("features")));
     });
 
@@ -153,21 +143,18 @@ OP(SoftplusGrad, "Gradient of Softplus: gradients / (exp(-features) + 1).")
     .Input("features", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SlopeShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output grad = b.Of("backprops"), x = b.Value("features");
       ControlDependencies after(b.graph(), {grad});
       b.Into("gradients", SoftplusGrad(grad, x));
-      b.Into("features", grad * b.Value("gradients") /
-                             (Exp(-x) + NumberLike(x, 2, "add/y") + Exp(x)));
+      b.Into("features", grad * b.Value("gradients") / (Exp(-x) + 2.0 + Exp(x)));
     });
 
 OP(Softsign, "x / (|x| + 1).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("features", SoftsignGrad(b.Of("activations"), b.Value("features")));
     });
 

@@ -1,5 +1,6 @@
-// Batch normalisation in one op: y = (x - mean) * rsqrt(variance + epsilon) * scale + offset, a mean
-// and a variance a channel. In training they are the batch's own; in inference they are inputs.
+// Batch normalisation in one op: y = (x - mean) * rsqrt(variance + epsilon) * scale + offset, a
+// mean and a variance a channel. In training they are the batch's own; in inference they are
+// inputs.
 //
 // Outputs besides y: batch_mean and batch_variance (with the unbiased variance), mixed with the
 // inputs mean and variance by exponential_avg_factor; reserve_space_1 and _2, the batch's mean and
@@ -72,8 +73,7 @@ OP(FusedBatchNorm, "Batch normalisation of images; see FusedBatchNormV3.")
     .Attr("exponential_avg_factor", FloatAttr(1.0f))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("is_training", BoolAttr(true))
-    .Shape(NormShape)
-    GRADIENT([](Backprop& b) { BatchNormGradient(b, 1); });
+    .Shape(NormShape) GRADIENT([](Backprop& b) { BatchNormGradient(b, 1); });
 
 OP(FusedBatchNormGrad, "Gradient of FusedBatchNorm; see FusedBatchNormGradV3.")
     .Input("y_backprop", "T")
@@ -90,8 +90,7 @@ OP(FusedBatchNormGrad, "Gradient of FusedBatchNorm; see FusedBatchNormGradV3.")
     .Attr("epsilon", FloatAttr(0.0001f))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("is_training", BoolAttr(true))
-    .Shape(NormGradShape)
-    GRADIENT(BatchNormSecondGradient);
+    .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormGradV2, "Gradient of FusedBatchNormV2; see FusedBatchNormGradV3.")
     .Input("y_backprop", "T")
@@ -109,11 +108,11 @@ OP(FusedBatchNormGradV2, "Gradient of FusedBatchNormV2; see FusedBatchNormGradV3
     .Attr("epsilon", FloatAttr(0.0001f))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("is_training", BoolAttr(true))
-    .Shape(NormGradShape)
-    GRADIENT(BatchNormSecondGradient);
+    .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormGradV3,
-   "Gradient of FusedBatchNormV3. reserve_space_1 and _2 are the forward op's in training, the mean "
+   "Gradient of FusedBatchNormV3. reserve_space_1 and _2 are the forward op's in training, the "
+   "mean "
    "and the variance in inference; the last two outputs are empty.")
     .Input("y_backprop", "T")
     .Input("x", "T")
@@ -131,8 +130,7 @@ OP(FusedBatchNormGradV3,
     .Attr("epsilon", FloatAttr(0.0001f))
     .Attr("data_format", OneOf({"NHWC", "NCHW", "NDHWC", "NCDHW"}, "NHWC"))
     .Attr("is_training", BoolAttr(true))
-    .Shape(NormGradShape)
-    GRADIENT(BatchNormSecondGradient);
+    .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormV2, "Batch normalisation of images; see FusedBatchNormV3.")
     .Input("x", "T")
@@ -151,8 +149,7 @@ OP(FusedBatchNormV2, "Batch normalisation of images; see FusedBatchNormV3.")
     .Attr("exponential_avg_factor", FloatAttr(1.0f))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("is_training", BoolAttr(true))
-    .Shape(NormShape)
-    GRADIENT([](Backprop& b) { BatchNormGradient(b, 2); });
+    .Shape(NormShape) GRADIENT([](Backprop& b) { BatchNormGradient(b, 2); });
 
 OP(FusedBatchNormV3,
    "Batch normalisation of images or volumes, four or five dimensions as data_format says; the "
@@ -175,8 +172,7 @@ OP(FusedBatchNormV3,
     .Attr("exponential_avg_factor", FloatAttr(1.0f))
     .Attr("data_format", OneOf({"NHWC", "NCHW", "NDHWC", "NCDHW"}, "NHWC"))
     .Attr("is_training", BoolAttr(true))
-    .Shape(NormShape)
-    GRADIENT([](Backprop& b) { BatchNormGradient(b, 3); });
+    .Shape(NormShape) GRADIENT([](Backprop& b) { BatchNormGradient(b, 3); });
 
 }  // namespace
 }  // namespace sluice

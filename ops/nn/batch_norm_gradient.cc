@@ -5,7 +5,6 @@
 
 #include "ops/builders/ops.h"
 #include "ops/builders/sugar.h"
-#include "ops/math/gradient_nodes.h"
 
 namespace sluice {
 namespace {
@@ -37,9 +36,7 @@ Gradients3 GradOp(Backprop& b, int version, Output y_grad, Output x, Output mean
       {.epsilon = epsilon, .data_format = data_format, .is_training = is_training}));
 }
 
-Output Permuted(Output x, const std::vector<int64_t>& order) {
-  return x ? Transpose(x, IntVector(*x.graph(), order, "transpose/perm")) : x;
-}
+Output Permuted(Output x, const std::vector<int64_t>& order) { return Transpose(x, order); }
 
 // What the gradient op computes, in elementary ops: a gradient by x, scale and offset.
 class Written {
@@ -65,7 +62,7 @@ class Written {
     Output variance = MeanOf(SquaredDifference(x, StopGradient(x_mean)), keep);
     Output x_offset = x - x_mean;
     Output product = y_grad * x_offset;
-    Output shifted = variance + NumberLike(variance, epsilon_, "add/y");
+    Output shifted = variance + epsilon_;
     Output by_x = scale * Rsqrt(shifted) *
                   (y_grad - y_grad_mean - Reciprocal(shifted) * MeanOf(product, keep) * x_offset);
     Output by_scale = Rsqrt(shifted) * SumOf(product, keep);
@@ -79,7 +76,7 @@ class Written {
     mean = PerChannel(mean);
     variance = PerChannel(variance);
     scale = PerChannel(scale);
-    Output factor = Rsqrt(variance + NumberLike(variance, epsilon_, "add/y"));
+    Output factor = Rsqrt(variance + epsilon_);
     Output by_scale = SumOf(y_grad * (x - mean) * factor, false);
     return {Narrowed(y_grad * scale * factor), by_scale, SumOf(y_grad, false)};
   }
@@ -88,19 +85,14 @@ class Written {
   // 16-bit types are too coarse for the sums.
   Output Widened(Output x) { return dtype_ == DT_FLOAT ? x : Cast(x, DT_FLOAT); }
   Output Narrowed(Output x) { return dtype_ == DT_FLOAT ? x : Cast(x, dtype_); }
-  Output Axes(std::string_view name) { return IntVector(b_.graph(), axes_, name); }
-  Output MeanOf(Output x, bool keep) {
-    return Mean(x, Axes("Mean/reduction_indices"), {.keep_dims = keep});
-  }
-  Output SumOf(Output x, bool keep) {
-    return Sum(x, Axes("Sum/reduction_indices"), {.keep_dims = keep});
-  }
+  Output MeanOf(Output x, bool keep) { return ReduceMean(x, axes_, {.keep_dims = keep}); }
+  Output SumOf(Output x, bool keep) { return ReduceSum(x, axes_, {.keep_dims = keep}); }
   // A vector a channel, broadcast against x.
   Output PerChannel(Output vector) {
     if (channels_last_) return vector;
-    Output one = Constant(b_.graph(), Tensor::Scalar<int32_t>(1), "Reshape/shape/0");
+    Output one = Constant(b_.graph(), 1, "Reshape/shape/0");
     OutputList shape(format_.size(), one);
-    shape[1] = Size(vector);
+    shape[1] = SizeOf(vector);
     return Reshape(vector, Pack(shape, {.name = "Reshape/shape"}));
   }
 
@@ -125,13 +117,13 @@ void BatchNormGradient(Backprop& b, int version) {
     grads = GradOp(b, version, y_grad, x, b.Value("mean"), b.Value("variance"), format);
   } else {
     const bool volume = format == "NCDHW";
-    const std::vector<int64_t> last = volume ? std::vector<int64_t>{0, 2, 3, 4, 1}
-                                             : std::vector<int64_t>{0, 2, 3, 1};
-    const std::vector<int64_t> first = volume ? std::vector<int64_t>{0, 4, 1, 2, 3}
-                                              : std::vector<int64_t>{0, 3, 1, 2};
+    const std::vector<int64_t> last =
+        volume ? std::vector<int64_t>{0, 2, 3, 4, 1} : std::vector<int64_t>{0, 2, 3, 1};
+    const std::vector<int64_t> first =
+        volume ? std::vector<int64_t>{0, 4, 1, 2, 3} : std::vector<int64_t>{0, 3, 1, 2};
     Output x_last = Permuted(x, last);
-    grads = GradOp(b, version, Permuted(y_grad, last), x_last, b.Value("mean"),
-                   b.Value("variance"), volume ? "NDHWC" : "NHWC");
+    grads = GradOp(b, version, Permuted(y_grad, last), x_last, b.Value("mean"), b.Value("variance"),
+                   volume ? "NDHWC" : "NHWC");
     grads.x = Permuted(grads.x, first);
   }
   b.Into("x", grads.x);
@@ -142,11 +134,10 @@ void BatchNormGradient(Backprop& b, int version) {
 void BatchNormSecondGradient(Backprop& b) {
   Output y_grad = b.Value("y_backprop"), x = b.Value("x"), scale = b.Value("scale");
   Written written(b);
-  const Gradients3 grads =
-      b.attr<bool>("is_training")
-          ? written.Training(y_grad, x, scale)
-          : written.Inference(y_grad, x, scale, b.Value("reserve_space_1"),
-                              b.Value("reserve_space_2"));
+  const Gradients3 grads = b.attr<bool>("is_training")
+                               ? written.Training(y_grad, x, scale)
+                               : written.Inference(y_grad, x, scale, b.Value("reserve_space_1"),
+                                                   b.Value("reserve_space_2"));
   absl::StatusOr<std::vector<Grad>> second =
       Gradients({grads.x, grads.scale, grads.offset}, {y_grad, x, scale},
                 {.grad_ys = {b.Of("x_backprop"), b.Of("scale_backprop"), b.Of("offset_backprop")},

@@ -2,10 +2,6 @@
 // after the batch (NCHW).
 #include "ops/op.h"
 
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
-#endif
-
 namespace sluice {
 namespace {
 
@@ -23,14 +19,14 @@ absl::Status AddShape(ShapeContext& c, bool nchw) {
 
 bool IsNchw(const ShapeContext& c) { return c.attr<std::string>("data_format") == "NCHW"; }
 
-OP(BiasAdd, "value + bias, with a bias a channel. value has at least 2 dimensions, bias is [channels].")
+OP(BiasAdd,
+   "value + bias, with a bias a channel. value has at least 2 dimensions, bias is [channels].")
     .Input("value", "T")
     .Input("bias", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Shape([](ShapeContext& c) { return AddShape(c, IsNchw(c)); })
-    GRADIENT([](Backprop& b) {
+    .Shape([](ShapeContext& c) { return AddShape(c, IsNchw(c)); }) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       b.Into("value", grad);
       b.Into("bias", BiasAddGrad(grad, {.data_format = b.attr<std::string>("data_format")}));
@@ -45,27 +41,19 @@ OP(BiasAddGrad, "Sums out_backprop over all dimensions but the channels.")
       SLUICE_ASSIGN_OR_RETURN(PartialShape grad, c.WithRankAtLeast(0, 2));
       if (!grad.rank_known()) return c.SetOutput(0, PartialShape::Vector());
       return c.SetOutput(0, {grad.dim(ChannelDim(grad, IsNchw(c)))});
-    })
-    GRADIENT([](Backprop& b) {
+    }) GRADIENT([](Backprop& b) {
       // The bias's gradient, repeated over the dimensions that were summed.
       Output grad = b.Of("output");
       Output shape = ShapeOf(b.Value("out_backprop")), bias_shape = ShapeOf(grad);
-      Graph& g = b.graph();
-      auto slice = [&](int64_t begin, int64_t end, bool has_begin, bool has_end) {
-        return StridedSlice(shape, IntVector(g, {begin}, "strided_slice/stack"),
-                            IntVector(g, {end}, "strided_slice/stack_1"),
-                            IntVector(g, {1}, "strided_slice/stack_2"),
-                            {.begin_mask = has_begin ? 0 : 1, .end_mask = has_end ? 0 : 1});
-      };
-      Output axis = Constant(g, Tensor::Scalar<int32_t>(0), "concat/axis");
-      Output one = IntVector(g, {1}, "concat/values");
+      Output axis = Constant(b.graph(), 0, "concat/axis");
+      Output one = Constant(b.graph(), {1}, "concat/values");
       Output expanded, repeats;
       if (b.attr<std::string>("data_format") == "NCHW") {
-        Output batch = slice(0, 1, false, true), space = slice(2, 0, true, false);
+        Output batch = RowsOf(shape, 0, 1), space = RowsOf(shape, 2, 0);
         expanded = ConcatV2({OnesLike(batch), bias_shape, OnesLike(space)}, axis);
         repeats = ConcatV2({batch, one, space}, axis);
       } else {
-        Output rest = slice(0, -1, false, true);
+        Output rest = RowsOf(shape, 0, -1);
         expanded = ConcatV2({OnesLike(rest), bias_shape}, axis);
         repeats = ConcatV2({rest, one}, axis);
       }
@@ -77,16 +65,10 @@ OP(BiasAddV1, "BiasAdd without data_format: channels are the last dimension.")
     .Input("bias", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
-    .Shape([](ShapeContext& c) { return AddShape(c, false); })
-    GRADIENT([](Backprop& b) {
+    .Shape([](ShapeContext& c) { return AddShape(c, false); }) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
-      Graph& g = b.graph();
-      Output rank = Rank(grad);
-      Output axes = Range(Constant(g, Tensor::Scalar<int32_t>(0), "range/start"),
-                          rank - NumberLike(rank, 1, "sub/y"),
-                          Constant(g, Tensor::Scalar<int32_t>(1), "range/delta"));
       b.Into("value", grad);
-      b.Into("bias", Sum(grad, axes));
+      b.Into("bias", Sum(grad, Range(RankOf(grad) - 1)));
     });
 
 }  // namespace

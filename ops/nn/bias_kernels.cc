@@ -25,9 +25,7 @@ absl::StatusOr<Channels> ChannelsOf(const Tensor& value, bool nchw) {
   return c;
 }
 
-bool IsNchw(KernelInit& init) {
-  return init.AttrOr<std::string>("data_format", "NHWC") == "NCHW";
-}
+bool IsNchw(KernelInit& init) { return init.AttrOr<std::string>("data_format", "NHWC") == "NCHW"; }
 
 template <typename T>
 SLUICE_TARGET_CLONES void AddRows(const T* x, const T* bias, T* y, int64_t rows, int64_t n) {
@@ -56,9 +54,9 @@ class BiasAddKernel : public Kernel {
       return InvalidArgument("Biases must be 1D: ", bias.shape().ToString());
     }
     if (bias.dim(0) != c.channels) {
-      return InvalidArgument("Must provide as many biases as the ",
-                             nchw_ ? "channel" : "last", " dimension of the input tensor: ",
-                             bias.shape().ToString(), " vs. ", value.shape().ToString());
+      return InvalidArgument("Must provide as many biases as the ", nchw_ ? "channel" : "last",
+                             " dimension of the input tensor: ", bias.shape().ToString(), " vs. ",
+                             value.shape().ToString());
     }
     return Add(context, bias.data<T>(), c);
   }
@@ -72,11 +70,10 @@ class BiasAddKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
     T* y = out->data<T>();
     if (c.inner == 1) {
-      context.ParallelFor(c.outer, 0.2 * static_cast<double>(c.channels),
-                          [&](int64_t begin, int64_t end) {
-                            AddRows(x + begin * c.channels, bias, y + begin * c.channels,
-                                    end - begin, c.channels);
-                          });
+      context.ParallelFor(
+          c.outer, 0.2 * static_cast<double>(c.channels), [&](int64_t begin, int64_t end) {
+            AddRows(x + begin * c.channels, bias, y + begin * c.channels, end - begin, c.channels);
+          });
     } else {
       context.ParallelFor(c.outer * c.channels, 0.2 * static_cast<double>(c.inner),
                           [&](int64_t begin, int64_t end) {
@@ -146,8 +143,8 @@ class BiasAddGradKernel : public Kernel {
   static absl::Status SumLast(KernelContext& context, const T* x, const Channels& c, T* out) {
     const int64_t rows_per_block = std::max<int64_t>(128, (c.outer + 63) / 64);
     const int64_t blocks = (c.outer + rows_per_block - 1) / rows_per_block;
-    SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(kDataTypeOf<Sum<T>>,
-                                                                 {blocks, c.channels}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor partial,
+                            context.AllocateTemp(kDataTypeOf<Sum<T>>, {blocks, c.channels}));
     Sum<T>* sums = partial.data<Sum<T>>();
     const double cost = 0.2 * static_cast<double>(rows_per_block * c.channels);
     context.ParallelFor(blocks, cost, [&](int64_t begin, int64_t end) {

@@ -4,18 +4,13 @@
 #include "ops/nn/window.h"
 #include "ops/op.h"
 
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
-#endif
-
 namespace sluice {
 namespace {
 
 absl::StatusOr<ImageSliding> SlidingOf(ShapeContext& c) {
   return ImageSlidingOf(c.node().op(), c.attr<std::string>("data_format"),
                         c.attr<std::vector<int64_t>>("strides"),
-                        c.attr<std::vector<int64_t>>("dilations"),
-                        c.attr<std::string>("padding"),
+                        c.attr<std::vector<int64_t>>("dilations"), c.attr<std::string>("padding"),
                         c.attr<std::vector<int64_t>>("explicit_paddings"));
 }
 
@@ -41,8 +36,8 @@ absl::Status CheckGroups(int64_t channels, const PartialShape& filter) {
   const int64_t groups = channels / filter_channels;
   if (groups < 1) return InvalidArgument("Number of groups must be at least 1, got ", groups);
   if (out >= 0 && out % groups != 0) {
-    return InvalidArgument("Depth of output (", out, ") is not a multiple of the number of groups (",
-                           groups, ")");
+    return InvalidArgument("Depth of output (", out,
+                           ") is not a multiple of the number of groups (", groups, ")");
   }
   return absl::OkStatus();
 }
@@ -60,10 +55,10 @@ absl::Status ConvShape(ShapeContext& c, bool depthwise) {
   } else {
     SLUICE_RETURN_IF_ERROR(CheckGroups(input.dim(layout.channel), filter));
   }
-  SLUICE_ASSIGN_OR_RETURN(const int64_t height, WindowOutputs(input.dim(layout.height),
-                                                              filter.dim(0), sliding.height));
-  SLUICE_ASSIGN_OR_RETURN(const int64_t width, WindowOutputs(input.dim(layout.width),
-                                                             filter.dim(1), sliding.width));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t height,
+                          WindowOutputs(input.dim(layout.height), filter.dim(0), sliding.height));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t width,
+                          WindowOutputs(input.dim(layout.width), filter.dim(1), sliding.width));
   return c.SetOutput(0, Images(layout, input.dim(layout.batch), height, width, channels));
 }
 
@@ -142,8 +137,7 @@ struct DepthwiseOps {
   }
   Output ByFilter(Output x, Output sizes, Output grad) const {
     return DepthwiseConv2dNativeBackpropFilter(
-        x, sizes, grad, strides, padding,
-        SameAttrs<DepthwiseConv2dNativeBackpropFilterAttrs>(b));
+        x, sizes, grad, strides, padding, SameAttrs<DepthwiseConv2dNativeBackpropFilterAttrs>(b));
   }
 };
 
@@ -179,8 +173,7 @@ OP(Conv2D,
     .Attr("explicit_paddings", IntListAttr({}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape([](ShapeContext& c) { return ConvShape(c, false); })
-    GRADIENT([](Backprop& b) {
+    .Shape([](ShapeContext& c) { return ConvShape(c, false); }) GRADIENT([](Backprop& b) {
       const ConvOps ops{b};
       Output x = b.Value("input"), filter = b.Value("filter"), grad = b.Of("output");
       OutputList shapes = ShapeN({x, filter});
@@ -201,8 +194,7 @@ OP(Conv2DBackpropFilter, "Gradient of Conv2D by its filter, whose shape is filte
     .Attr("explicit_paddings", IntListAttr({}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape(SizesShape<1>)
-    GRADIENT(GradientOfByFilter<ConvOps>);
+    .Shape(SizesShape<1>) GRADIENT(GradientOfByFilter<ConvOps>);
 
 OP(Conv2DBackpropInput,
    "Gradient of Conv2D by its input, whose shape is input_sizes (all four sizes, or height and "
@@ -218,8 +210,7 @@ OP(Conv2DBackpropInput,
     .Attr("explicit_paddings", IntListAttr({}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape(ConvBackpropInputShape)
-    GRADIENT(GradientOfByInput<ConvOps>);
+    .Shape(ConvBackpropInputShape) GRADIENT(GradientOfByInput<ConvOps>);
 
 OP(DepthwiseConv2dNative,
    "Convolution of each channel by itself: filters are [height, width, channels, m], and output "
@@ -233,8 +224,7 @@ OP(DepthwiseConv2dNative,
     .Attr("explicit_paddings", IntListAttr({}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape([](ShapeContext& c) { return ConvShape(c, true); })
-    GRADIENT([](Backprop& b) {
+    .Shape([](ShapeContext& c) { return ConvShape(c, true); }) GRADIENT([](Backprop& b) {
       const DepthwiseOps ops{b};
       Output x = b.Value("input"), filter = b.Value("filter"), grad = b.Of("output");
       b.Into("input", ops.ByInput(ShapeOf(x), filter, grad));
@@ -253,8 +243,7 @@ OP(DepthwiseConv2dNativeBackpropFilter,
     .Attr("explicit_paddings", IntListAttr({}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape(SizesShape<1>)
-    GRADIENT(GradientOfByFilter<DepthwiseOps>);
+    .Shape(SizesShape<1>) GRADIENT(GradientOfByFilter<DepthwiseOps>);
 
 OP(DepthwiseConv2dNativeBackpropInput,
    "Gradient of DepthwiseConv2dNative by its input, whose shape is input_sizes.")
@@ -268,8 +257,7 @@ OP(DepthwiseConv2dNativeBackpropInput,
     .Attr("explicit_paddings", IntListAttr({}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape(SizesShape<0>)
-    GRADIENT(GradientOfByInput<DepthwiseOps>);
+    .Shape(SizesShape<0>) GRADIENT(GradientOfByInput<DepthwiseOps>);
 
 }  // namespace
 }  // namespace sluice

@@ -90,8 +90,7 @@ template <typename T>
 class CrossEntropyKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& context) override {
-    SLUICE_ASSIGN_OR_RETURN(TensorShape shape,
-                            BroadcastMatrix(context.input(0), context.input(1)));
+    SLUICE_ASSIGN_OR_RETURN(TensorShape shape, BroadcastMatrix(context.input(0), context.input(1)));
     Tensor *loss, *backprop;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {shape.dim(0)}, &loss));
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &backprop));
@@ -128,9 +127,9 @@ absl::Status CheckSparse(const Tensor& logits, const Tensor& labels) {
     return InvalidArgument("labels must be 1-D, but got shape ", labels.shape().ToString());
   }
   if (logits.dim(0) != labels.dim(0)) {
-    return InvalidArgument("logits and labels must have the same first dimension, got logits shape ",
-                           logits.shape().ToString(), " and labels shape ",
-                           labels.shape().ToString());
+    return InvalidArgument(
+        "logits and labels must have the same first dimension, got logits shape ",
+        logits.shape().ToString(), " and labels shape ", labels.shape().ToString());
   }
   if (logits.dim(1) <= 0) {
     return InvalidArgument("Must have at least one class, but got logits shape ",
@@ -173,16 +172,16 @@ class SparseCrossEntropyKernel : public Kernel {
     Tensor* backprop;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &backprop));
     T* out = backprop->data<T>();
-    context.ParallelFor(
-        shape.dim(0), kCost * static_cast<double>(n), [&](int64_t begin, int64_t end) {
-          std::vector<rows::Wide<T>> wide_x, wide_y;
-          for (int64_t r = begin; r < end; ++r) {
-            auto* y = rows::Target(out + r * n, n, &wide_y);
-            loss[r] = T(SparseRow(rows::Widen(x + r * n, n, &wide_x),
-                                  static_cast<int64_t>(labels[r]), y, n));
-            rows::Narrow(y, n, out + r * n);
-          }
-        });
+    context.ParallelFor(shape.dim(0), kCost * static_cast<double>(n),
+                        [&](int64_t begin, int64_t end) {
+                          std::vector<rows::Wide<T>> wide_x, wide_y;
+                          for (int64_t r = begin; r < end; ++r) {
+                            auto* y = rows::Target(out + r * n, n, &wide_y);
+                            loss[r] = T(SparseRow(rows::Widen(x + r * n, n, &wide_x),
+                                                  static_cast<int64_t>(labels[r]), y, n));
+                            rows::Narrow(y, n, out + r * n);
+                          }
+                        });
     return absl::OkStatus();
   }
 };

@@ -29,10 +29,10 @@ class LeakyReluKernel : public Kernel {
     const Tensor& g = context.input(0);
     const Tensor& x = context.input(is_gradient ? 1 : 0);
     if (!(g.shape() == x.shape())) {
-      return InvalidArgument(
-          "Inputs to operation ", context.name(), " of type ", context.node().op(),
-          " must have the same size and shape.  Input 0: ", g.shape().ToString(),
-          " != input 1: ", x.shape().ToString());
+      return InvalidArgument("Inputs to operation ", context.name(), " of type ",
+                             context.node().op(),
+                             " must have the same size and shape.  Input 0: ", g.shape().ToString(),
+                             " != input 1: ", x.shape().ToString());
     }
     Tensor* y;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, x.shape(), &y));

@@ -18,8 +18,7 @@ OP(LRN,
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
       return c.SetOutput(0, images);
-    })
-    GRADIENT([](Backprop& b) {
+    }) GRADIENT([](Backprop& b) {
       b.Into("input", LRNGrad(b.Of("output"), b.Value("input"), b.Value("output"),
                               {.depth_radius = b.attr<int64_t>("depth_radius"),
                                .bias = b.attr<float>("bias"),

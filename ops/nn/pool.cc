@@ -4,10 +4,6 @@
 #include "ops/nn/window.h"
 #include "ops/op.h"
 
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
-#endif
-
 namespace sluice {
 namespace {
 
@@ -64,9 +60,7 @@ absl::Status PoolShapeOfInputs(ShapeContext& c, int first) {
   }
   std::optional<std::vector<int64_t>> ksize = c.InputInts(first), strides = c.InputInts(first + 1);
   SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRank(0, 4));
-  auto known = [](const auto& v) {
-    return v && std::find(v->begin(), v->end(), -1) == v->end();
-  };
+  auto known = [](const auto& v) { return v && std::find(v->begin(), v->end(), -1) == v->end(); };
   if (!known(ksize) || !known(strides)) return c.SetOutput(0, PartialShape::UnknownOfRank(4));
   return PoolShape(c, *ksize, *strides, true);
 }
@@ -102,8 +96,7 @@ OP(AvgPool, "The mean of each window. What lies outside the image does not count
     .Attr("padding", OneOf({"SAME", "VALID"}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, false); })
-    GRADIENT([](Backprop& b) {
+    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, false); }) GRADIENT([](Backprop& b) {
       const PoolAttrs a(b);
       b.Into("value", AvgPoolGrad(ShapeOf(b.Value("value")), b.Of("output"), a.ksize, a.strides,
                                   a.padding, {.data_format = a.data_format}));
@@ -122,8 +115,7 @@ OP(AvgPoolGrad, "Gradient of AvgPool by its input, whose shape is orig_input_sha
       SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(0));
       SLUICE_ASSIGN_OR_RETURN(shape, WithRank(shape, 4));
       return c.SetOutput(0, shape);
-    })
-    GRADIENT([](Backprop& b) {
+    }) GRADIENT([](Backprop& b) {
       const PoolAttrs a(b);
       b.Into("grad", AvgPool(b.Of("output"), a.ksize, a.strides, a.padding,
                              {.data_format = a.data_format}));
@@ -141,8 +133,7 @@ OP(MaxPool,
     .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
     .Attr("explicit_paddings", IntListAttr({}))
     .Attr("data_format", OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"))
-    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, true); })
-    GRADIENT([](Backprop& b) {
+    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, true); }) GRADIENT([](Backprop& b) {
       const PoolAttrs a(b);
       b.Into("input",
              MaxPoolGrad(b.Value("input"), b.Value("output"), b.Of("output"), a.ksize, a.strides,
@@ -163,13 +154,12 @@ OP(MaxPoolGrad,
     .Attr("explicit_paddings", IntListAttr({}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("T", TypeAttr(RealTypes(), DT_FLOAT))
-    .Shape(ImageShapeOfInput)
-    GRADIENT([](Backprop& b) {
+    .Shape(ImageShapeOfInput) GRADIENT([](Backprop& b) {
       const PoolAttrs a(b);
       NoGradientOfImages(b);
-      b.Into("grad", MaxPoolGradGrad(b.Value("orig_input"), b.Value("orig_output"),
-                                     b.Of("output"), a.ksize, a.strides, a.padding,
-                                     {.data_format = a.data_format}));
+      b.Into("grad",
+             MaxPoolGradGrad(b.Value("orig_input"), b.Value("orig_output"), b.Of("output"), a.ksize,
+                             a.strides, a.padding, {.data_format = a.data_format}));
     });
 
 OP(MaxPoolGradGrad,
@@ -184,8 +174,7 @@ OP(MaxPoolGradGrad,
     .Attr("padding", OneOf({"SAME", "VALID"}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, true); })
-    GRADIENT([](Backprop& b) {
+    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, true); }) GRADIENT([](Backprop& b) {
       const PoolAttrs a(b);
       NoGradientOfImages(b);
       b.Into("grad", MaxPoolGrad(b.Value("orig_input"), b.Value("orig_output"), b.Of("output"),
@@ -214,13 +203,11 @@ OP(MaxPoolGradV2, "MaxPoolGrad with ksize and strides as tensors.")
     .Attr("padding", OneOf({"SAME", "VALID"}))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("T", TypeAttr(RealTypes(), DT_FLOAT))
-    .Shape(ImageShapeOfInput)
-    GRADIENT([](Backprop& b) {
+    .Shape(ImageShapeOfInput) GRADIENT([](Backprop& b) {
       NoGradientOfImages(b);
       b.Into("grad",
              MaxPoolGradGradV2(b.Value("orig_input"), b.Value("orig_output"), b.Of("output"),
-                               b.Value("ksize"), b.Value("strides"),
-                               b.attr<std::string>("padding"),
+                               b.Value("ksize"), b.Value("strides"), b.attr<std::string>("padding"),
                                {.data_format = b.attr<std::string>("data_format")}));
     });
 
@@ -233,12 +220,11 @@ OP(MaxPoolV2, "MaxPool with ksize and strides as tensors.")
                         DT_FLOAT))
     .Attr("padding", OneOf({"SAME", "VALID"}))
     .Attr("data_format", OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"))
-    .Shape([](ShapeContext& c) { return PoolShapeOfInputs(c, 1); })
-    GRADIENT([](Backprop& b) {
-      b.Into("input", MaxPoolGradV2(b.Value("input"), b.Value("output"), b.Of("output"),
-                                    b.Value("ksize"), b.Value("strides"),
-                                    b.attr<std::string>("padding"),
-                                    {.data_format = b.attr<std::string>("data_format")}));
+    .Shape([](ShapeContext& c) { return PoolShapeOfInputs(c, 1); }) GRADIENT([](Backprop& b) {
+      b.Into("input",
+             MaxPoolGradV2(b.Value("input"), b.Value("output"), b.Of("output"), b.Value("ksize"),
+                           b.Value("strides"), b.attr<std::string>("padding"),
+                           {.data_format = b.attr<std::string>("data_format")}));
     });
 
 }  // namespace

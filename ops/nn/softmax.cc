@@ -1,10 +1,6 @@
 // Softmax along the last dimension, and losses over classes.
 #include "ops/op.h"
 
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
-#endif
-
 namespace sluice {
 namespace {
 
@@ -14,19 +10,11 @@ absl::Status AtLeastVector(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-Output IntLike(Output x, int32_t value, std::string_view name) {
-  return x ? Constant(*x.graph(), Tensor::Scalar(value), name) : Output();
-}
-
 // Sums over the last dimension, which stays with size 1.
-Output SumOfLast(Output x) {
-  return Sum(x, IntLike(x, -1, "Sum/reduction_indices"), {.keep_dims = true});
-}
+Output SumOfLast(Output x) { return ReduceSum(x, -1, {.keep_dims = true}); }
 
 // A factor for each row of a matrix.
-Output TimesRows(Output vector, Output matrix) {
-  return ExpandDims(vector, IntLike(vector, -1, "ExpandDims/dim")) * matrix;
-}
+Output TimesRows(Output vector, Output matrix) { return ExpandDims(vector, -1) * matrix; }
 
 // Gradient of both cross entropies by the logits. The op's second output is the gradient of its
 // first; where something flows back into it too, that is a gradient of Softmax.
@@ -35,8 +23,7 @@ Output ByLogits(Backprop& b) {
   if (!b.Has(1)) return grad;
   Output second = b.Of("backprop");
   Output softmax = Softmax(b.Value("features"));
-  Output inner = BatchMatMulV2(ExpandDims(second, IntLike(second, 1, "ExpandDims/dim")),
-                               ExpandDims(softmax, IntLike(second, 2, "ExpandDims_1/dim")));
+  Output inner = BatchMatMulV2(ExpandDims(second, 1), ExpandDims(softmax, 2));
   return grad + (second - Squeeze(inner, {.squeeze_dims = {1}})) * softmax;
 }
 #endif
@@ -45,8 +32,7 @@ OP(LogSoftmax, "x - log(sum(exp(x))) over the last dimension, without overflow."
     .Input("logits", "T")
     .Output("logsoftmax", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(AtLeastVector)
-    GRADIENT([](Backprop& b) {
+    .Shape(AtLeastVector) GRADIENT([](Backprop& b) {
       Output grad = b.Of("logsoftmax");
       Output softmax = Exp(b.Value("logsoftmax"));
       b.Into("logits", grad - SumOfLast(grad) * softmax);
@@ -56,8 +42,7 @@ OP(Softmax, "exp(x) / sum(exp(x)) over the last dimension, without overflow.")
     .Input("logits", "T")
     .Output("softmax", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(AtLeastVector)
-    GRADIENT([](Backprop& b) {
+    .Shape(AtLeastVector) GRADIENT([](Backprop& b) {
       Output grad = b.Of("softmax"), softmax = b.Value("softmax");
       b.Into("logits", (grad - SumOfLast(grad * softmax)) * softmax);
     });
@@ -76,8 +61,7 @@ OP(SoftmaxCrossEntropyWithLogits,
       SLUICE_ASSIGN_OR_RETURN(s, WithRank(s, 2));
       SLUICE_RETURN_IF_ERROR(c.SetOutput(0, {s.dim(0)}));
       return c.SetOutput(1, s);
-    })
-    GRADIENT([](Backprop& b) {
+    }) GRADIENT([](Backprop& b) {
       b.Into("features", ByLogits(b));
       b.Into("labels", TimesRows(b.Of("loss"), -LogSoftmax(b.Value("features"))));
     });
@@ -98,15 +82,14 @@ OP(SparseSoftmaxCrossEntropyWithLogits,
       SLUICE_RETURN_IF_ERROR(c.SetOutput(0, {batch}));
       features.set_dim(0, batch);
       return c.SetOutput(1, features);
-    })
-    GRADIENT([](Backprop& b) { b.Into("features", ByLogits(b)); });
+    }) GRADIENT([](Backprop& b) { b.Into("features", ByLogits(b)); });
 
 OP(L2Loss, "sum(t * t) / 2.")
     .Input("t", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(FloatTypes()))
     .Shape(ScalarOutput())
-    GRADIENT([](Backprop& b) { b.Into("t", b.Value("t") * b.Of("output")); });
+        GRADIENT([](Backprop& b) { b.Into("t", b.Value("t") * b.Of("output")); });
 
 }  // namespace
 }  // namespace sluice

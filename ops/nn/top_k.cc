@@ -1,10 +1,6 @@
 // The greatest elements of each row.
 #include "ops/op.h"
 
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
-#endif
-
 namespace sluice {
 namespace {
 
@@ -13,7 +9,8 @@ absl::Status TopKShape(ShapeContext& c, int64_t k) {
   if (!input.rank_known()) return c.SetOutputs(input);
   const int last = input.rank() - 1;
   if (k >= 0 && input.dim(last) >= 0 && input.dim(last) < k) {
-    return InvalidArgument("input must have last dimension >= k = ", k, " but is ", input.dim(last));
+    return InvalidArgument("input must have last dimension >= k = ", k, " but is ",
+                           input.dim(last));
   }
   input.set_dim(last, k);
   return c.SetOutputs(input);
@@ -31,31 +28,20 @@ absl::Status InTopKShape(ShapeContext& c) {
 // row r of the flattened input starts at r * (last size).
 void TopKGradient(Backprop& b) {
   Graph& g = b.graph();
-  auto number = [&](auto value, std::string_view name) {
-    return Constant(g, Tensor::Scalar(value), name);
-  };
   auto last_size = [&](Output shape) {
-    Output last = Size(shape) - number(int32_t{1}, "sub/y");
-    return GatherV2(Cast(shape, DT_INT64), last, number(int32_t{0}, "GatherV2/axis"));
+    return GatherV2(Cast(shape, DT_INT64), SizeOf(shape) - 1, Constant(g, 0, "GatherV2/axis"));
   };
   Output input_shape = ShapeOf(b.Value("input")), indices = b.Value("indices");
   Output chosen = last_size(ShapeOf(indices));
-  Output rows = Reshape(indices, Pack({number(int64_t{-1}, "stack/0"), chosen}));
+  Output rows = Reshape(indices, Pack({Constant(g, int64_t{-1}, "stack/0"), chosen}));
   Output row_size = last_size(input_shape);
-  Output num_rows = StridedSlice(ShapeOf(rows), IntVector(g, {0}, "strided_slice/stack"),
-                                 IntVector(g, {1}, "strided_slice/stack_1"),
-                                 IntVector(g, {1}, "strided_slice/stack_2"),
-                                 {.shrink_axis_mask = 1});
-  Output starts = Range(number(int64_t{0}, "range/start"), Cast(num_rows, DT_INT64) * row_size,
-                        row_size);
-  Output starts_column =
-      Cast(ExpandDims(starts, number(int32_t{-1}, "ExpandDims/dim")), indices.dtype());
-  Output flat_shape = IntVector(g, {-1}, "Reshape/shape");
-  Output flat = Reshape(rows + starts_column, flat_shape);
-  Output size = Prod(input_shape, IntVector(g, {0}, "Prod/axis"));
-  Output scattered = ScatterNd(ExpandDims(flat, number(int32_t{-1}, "ExpandDims/dim")),
-                               Reshape(b.Of("values"), flat_shape),
-                               Cast(Pack({size}, {.name = "ScatterNd/shape"}), indices.dtype()));
+  Output num_rows = ElementAt(ShapeOf(rows), 0);
+  Output starts =
+      Range(Constant(g, int64_t{0}, "range/start"), Cast(num_rows, DT_INT64) * row_size, row_size);
+  Output flat = Reshape(rows + Cast(ExpandDims(starts, -1), indices.dtype()), {-1});
+  Output size = Pack({ReduceProd(input_shape, 0)}, {.name = "ScatterNd/shape"});
+  Output scattered =
+      ScatterNd(ExpandDims(flat, -1), Reshape(b.Of("values"), {-1}), Cast(size, indices.dtype()));
   b.Into("input", Reshape(scattered, input_shape));
 }
 #endif
@@ -93,10 +79,11 @@ OP(TopK, "TopKV2 with k as an attribute.")
     .Attr("T", TypeAttr(RealTypes()))
     .Deprecated(7, "Use TopKV2 instead")
     .Shape([](ShapeContext& c) { return TopKShape(c, c.attr<int64_t>("k")); })
-    GRADIENT(TopKGradient);
+        GRADIENT(TopKGradient);
 
 OP(TopKV2,
-   "The k greatest elements of each row (last dimension) and where they stand, in falling order; of "
+   "The k greatest elements of each row (last dimension) and where they stand, in falling order; "
+   "of "
    "equal ones the first comes first.")
     .Input("input", "T")
     .Input("k", "Tk")
@@ -113,12 +100,14 @@ OP(TopKV2,
         k = value->dtype() == DT_INT16   ? value->scalar<int16_t>()
             : value->dtype() == DT_INT32 ? value->scalar<int32_t>()
                                          : value->scalar<int64_t>();
-        if (k < 0) return InvalidArgument("Dimension size, given by scalar input 1, must be "
-                                          "non-negative but is ", k);
+        if (k < 0)
+          return InvalidArgument(
+              "Dimension size, given by scalar input 1, must be "
+              "non-negative but is ",
+              k);
       }
       return TopKShape(c, k);
-    })
-    GRADIENT(TopKGradient);
+    }) GRADIENT(TopKGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -11,9 +11,12 @@ namespace {
 
 int64_t ScalarInt(const Tensor& t) {
   switch (t.dtype()) {
-    case DT_INT16: return t.scalar<int16_t>();
-    case DT_INT32: return t.scalar<int32_t>();
-    default: return t.scalar<int64_t>();
+    case DT_INT16:
+      return t.scalar<int16_t>();
+    case DT_INT32:
+      return t.scalar<int32_t>();
+    default:
+      return t.scalar<int64_t>();
   }
 }
 
@@ -58,8 +61,7 @@ class TopKKernel : public Kernel {
     int64_t k = k_;
     if (context.num_inputs() == 2) {
       if (!context.input(1).shape().IsScalar()) {
-        return InvalidArgument("k must be scalar, got shape ",
-                               context.input(1).shape().ToString());
+        return InvalidArgument("k must be scalar, got shape ", context.input(1).shape().ToString());
       }
       k = ScalarInt(context.input(1));
     }
@@ -68,7 +70,8 @@ class TopKKernel : public Kernel {
       return InvalidArgument("input must be >= 1-D, got shape ", input.shape().ToString());
     }
     const int64_t n = input.dim(input.rank() - 1);
-    if (n < k) return InvalidArgument("input must have at least k columns. Had ", n, ", needed ", k);
+    if (n < k)
+      return InvalidArgument("input must have at least k columns. Had ", n, ", needed ", k);
     TensorShape shape = input.shape();
     shape.set_dim(shape.rank() - 1, k);
     Tensor *values, *indices;
@@ -76,9 +79,14 @@ class TopKKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &indices));
     if (shape.num_elements() == 0) return absl::OkStatus();
     switch (indices->dtype()) {
-      case DT_INT16: Rows<int16_t>(context, input, n, k, values, indices); break;
-      case DT_INT32: Rows<int32_t>(context, input, n, k, values, indices); break;
-      default: Rows<int64_t>(context, input, n, k, values, indices);
+      case DT_INT16:
+        Rows<int16_t>(context, input, n, k, values, indices);
+        break;
+      case DT_INT32:
+        Rows<int32_t>(context, input, n, k, values, indices);
+        break;
+      default:
+        Rows<int64_t>(context, input, n, k, values, indices);
     }
     return absl::OkStatus();
   }
@@ -141,8 +149,8 @@ class InTopKKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, targets.shape(), &out));
     const int64_t classes = predictions.dim(1);
     for (int64_t r = 0; r < targets.dim(0); ++r) {
-      const int64_t target = targets.dtype() == DT_INT32 ? targets.data<int32_t>()[r]
-                                                         : targets.data<int64_t>()[r];
+      const int64_t target =
+          targets.dtype() == DT_INT32 ? targets.data<int32_t>()[r] : targets.data<int64_t>()[r];
       out->data<bool>()[r] =
           IsAmongTopK(predictions.data<float>() + r * classes, classes, target, k);
     }

@@ -70,8 +70,7 @@ absl::StatusOr<Window> SlideWindow(int64_t input, int64_t filter, const Sliding&
       break;
     case Padding::kSame: {
       w.outputs = (input + s.stride - 1) / s.stride;
-      const int64_t missing =
-          std::max<int64_t>(0, (w.outputs - 1) * s.stride + extent - input);
+      const int64_t missing = std::max<int64_t>(0, (w.outputs - 1) * s.stride + extent - input);
       w.before = missing / 2;  // the odd one goes behind
       w.after = missing - w.before;
       break;
@@ -106,13 +105,13 @@ absl::StatusOr<ImageSliding> ImageSlidingOf(std::string_view op, std::string_vie
                                             std::string_view padding,
                                             const std::vector<int64_t>& explicit_paddings) {
   if (strides.size() != 4) {
-    return InvalidArgument(op, " on data format ", data_format,
-                           " requires the stride attribute to contain 4 values, but got: ",
-                           strides.size());
+    return InvalidArgument(
+        op, " on data format ", data_format,
+        " requires the stride attribute to contain 4 values, but got: ", strides.size());
   }
   if (dilations.size() != 4) {
-    return InvalidArgument(op, " requires the dilation attribute to contain 4 values, but got: ",
-                           dilations.size());
+    return InvalidArgument(
+        op, " requires the dilation attribute to contain 4 values, but got: ", dilations.size());
   }
   const ImageLayout layout = ImageLayout::Of(data_format);
   const Padding kind = PaddingOf(padding);

@@ -14,7 +14,8 @@ namespace sluice::random {
 absl::StatusOr<TensorShape> ShapeFromInput(const Tensor& t);
 
 template <typename D, typename T>
-void Fill(KernelContext& context, const Philox& start, const D& distribution, T* out, int64_t size) {
+void Fill(KernelContext& context, const Philox& start, const D& distribution, T* out,
+          int64_t size) {
   constexpr int kCount = D::kCount;
   const int64_t groups = (size + kCount - 1) / kCount;
   context.ParallelFor(groups, D::kCost * kCount, [&](int64_t begin, int64_t end) {

@@ -10,12 +10,6 @@ absl::Status ShapeOfInput(ShapeContext& c) {
   return c.SetOutput(0, shape);
 }
 
-// `shape` numbers for each element of input 1.
-absl::Status ShapeThenParameters(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(0));
-  return c.SetOutput(0, shape.Concatenate(c.input(1)));
-}
-
 absl::Status ShapeAndScalars(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
   SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
@@ -40,8 +34,8 @@ OP(Multinomial,
       std::optional<Tensor> samples = c.InputValue(1);
       const int64_t n = samples ? samples->scalar<int32_t>() : PartialShape::kUnknown;
       if (samples && n < 0) {
-        return InvalidArgument("Dimension size, given by scalar input 1, must be non-negative but is ",
-                               n);
+        return InvalidArgument(
+            "Dimension size, given by scalar input 1, must be non-negative but is ", n);
       }
       return c.SetOutput(0, {logits.dim(0), n});
     });

@@ -31,7 +31,8 @@ template <typename T>
 void CopyRowsOf(const Tensor& from, const std::vector<int64_t>& order, Tensor* to) {
   const int64_t row = from.num_elements() / static_cast<int64_t>(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
-    std::copy_n(from.data<T>() + order[i] * row, row, to->data<T>() + static_cast<int64_t>(i) * row);
+    std::copy_n(from.data<T>() + order[i] * row, row,
+                to->data<T>() + static_cast<int64_t>(i) * row);
   }
 }
 
@@ -53,10 +54,17 @@ class RandomShuffleKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, value.shape(), &out));
     switch (value.dtype()) {
-      case DT_STRING: CopyRowsOf<std::string>(value, order, out); break;
-      case DT_RESOURCE: CopyRowsOf<ResourceHandle>(value, order, out); break;
-      case DT_VARIANT: CopyRowsOf<Variant>(value, order, out); break;
-      default: CopyRows(value, order, out);
+      case DT_STRING:
+        CopyRowsOf<std::string>(value, order, out);
+        break;
+      case DT_RESOURCE:
+        CopyRowsOf<ResourceHandle>(value, order, out);
+        break;
+      case DT_VARIANT:
+        CopyRowsOf<Variant>(value, order, out);
+        break;
+      default:
+        CopyRows(value, order, out);
     }
     return absl::OkStatus();
   }
