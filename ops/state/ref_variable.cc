@@ -90,6 +90,7 @@ OP(Variable, "VariableV2 as old graphs have it: the shape of a scalar stands for
     .Attr("dtype", TypeAttr())
     .Attr("container", StringAttr(""))
     .Attr("shared_name", StringAttr(""))
+    .Hidden()  // class Variable has the name
     .Stateful()
     .Hidden()  // the class Variable stands for it
     .Shape([](ShapeContext& c) -> absl::Status {

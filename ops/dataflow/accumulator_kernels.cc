@@ -1,0 +1,157 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/dataflow/conditional_accumulator.h"
+#include "ops/dataflow/named_resource.h"
+
+namespace sluice {
+namespace {
+
+using Kind = ConditionalAccumulator::Kind;
+
+template <Kind kind>
+struct MakeAccumulatorKernel {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const Reduction reduction =
+        init.AttrOr<std::string>("reduction_type", "MEAN") == "SUM" ? Reduction::kSum
+                                                                    : Reduction::kMean;
+    return MakeNamedResourceKernel<ConditionalAccumulator>(
+        init,
+        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<ConditionalAccumulator>> {
+          return std::make_shared<ConditionalAccumulator>(
+              name.name, kind, init.attr<DataType>("dtype"), init.attr<PartialShape>("shape"),
+              reduction);
+        },
+        [&](const ConditionalAccumulator& found) -> absl::Status {
+          if (found.kind() == kind) return absl::OkStatus();
+          return InvalidArgument(init.node().Describe(), ": expected an accumulator of ",
+                                 kind == Kind::kDense ? "dense" : "sparse",
+                                 " gradients behind this name, got one of the other kind");
+        });
+  }
+};
+
+absl::Status CheckScalar(const Tensor& t, std::string_view name) {
+  if (t.shape().IsScalar()) return absl::OkStatus();
+  return InvalidArgument("Argument ", name, " must be scalar, but had bad shape ",
+                         t.shape().ToString());
+}
+
+absl::Status CheckKind(const KernelContext& c, const ConditionalAccumulator& accumulator,
+                       Kind kind, DataType dtype) {
+  if (accumulator.kind() == kind && accumulator.dtype() == dtype) return absl::OkStatus();
+  return InvalidArgument(c.node().Describe(), ": expected an accumulator of ",
+                         kind == Kind::kDense ? "dense " : "sparse ", DataTypeName(dtype),
+                         " gradients, got one of ",
+                         accumulator.kind() == Kind::kDense ? "dense " : "sparse ",
+                         DataTypeName(accumulator.dtype()));
+}
+
+// Spreads work over the caller's threads; valid as long as the context.
+Parallel ParallelOf(KernelContext& c) {
+  return [&c](int64_t total, double cost, const std::function<void(int64_t, int64_t)>& f) {
+    c.ParallelFor(total, cost, f);
+  };
+}
+
+template <Kind kind>
+class ApplyGradientKernel : public Kernel {
+ public:
+  explicit ApplyGradientKernel(KernelInit& init)
+      : dtype_(init.attr<DataType>("dtype")),
+        has_known_shape_(init.AttrOr<bool>("has_known_shape", false)) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
+                            LookupNamed<ConditionalAccumulator>(c, 0));
+    SLUICE_RETURN_IF_ERROR(CheckKind(c, *accumulator, kind, dtype_));
+    SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "local_step"));
+    const int64_t local_step = c.input(1).scalar<int64_t>();
+    Tensors gradient;
+    // Moved, so that a buffer that nobody else holds becomes the sum's.
+    for (int i = 2; i < c.num_inputs(); ++i) {
+      gradient.push_back(std::move(c.input_value(i).tensor));
+    }
+    return accumulator->Apply(CallerOf(c), local_step, std::move(gradient), has_known_shape_,
+                              ParallelOf(c));
+  }
+
+ private:
+  const DataType dtype_;
+  const bool has_known_shape_;
+};
+
+template <Kind kind>
+class TakeGradientKernel : public AsyncKernel {
+ public:
+  explicit TakeGradientKernel(KernelInit& init) : dtype_(init.attr<DataType>("dtype")) {}
+
+  void ComputeAsync(KernelContext& c, Done done) override {
+    const auto accumulator = LookupNamed<ConditionalAccumulator>(c, 0);
+    if (!accumulator.ok()) return done(accumulator.status());
+    absl::Status status = CheckKind(c, **accumulator, kind, dtype_);
+    status.Update(CheckScalar(c.input(1), "num_required"));
+    if (!status.ok()) return done(std::move(status));
+    // Whoever adds the last gradient divides the sum; by then our own threads may be gone.
+    const Parallel here = [](int64_t total, double, const std::function<void(int64_t, int64_t)>& f) {
+      f(0, total);
+    };
+    (*accumulator)
+        ->Take(CallerOf(c), c.input(1).scalar<int32_t>(), here,
+               [&c, done = std::move(done)](absl::StatusOr<Tensors> taken) {
+                 if (!taken.ok()) return done(taken.status());
+                 for (size_t i = 0; i < taken->size(); ++i) {
+                   c.set_output(static_cast<int>(i), std::move((*taken)[i]));
+                 }
+                 done(absl::OkStatus());
+               });
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const DataType dtype_;
+};
+
+class SetGlobalStepKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
+                            LookupNamed<ConditionalAccumulator>(c, 0));
+    // TensorFlow calls the argument so here too.
+    SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "num_required"));
+    accumulator->SetGlobalStep(c.input(1).scalar<int64_t>());
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+class NumAccumulatedKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
+                            LookupNamed<ConditionalAccumulator>(c, 0));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    out->scalar<int32_t>() = static_cast<int32_t>(accumulator->counts().accumulated);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+constexpr TypeSet kGradients = {DT_HALF, DT_FLOAT, DT_DOUBLE};
+
+KERNEL(ConditionalAccumulator, MakeAccumulatorKernel<Kind::kDense>, {"dtype", kGradients});
+KERNEL(ResourceConditionalAccumulator, MakeAccumulatorKernel<Kind::kDense>, {"dtype", kGradients});
+KERNEL(SparseConditionalAccumulator, MakeAccumulatorKernel<Kind::kSparse>, {"dtype", kGradients});
+KERNEL(AccumulatorApplyGradient, ApplyGradientKernel<Kind::kDense>);
+KERNEL(ResourceAccumulatorApplyGradient, ApplyGradientKernel<Kind::kDense>);
+KERNEL(SparseAccumulatorApplyGradient, ApplyGradientKernel<Kind::kSparse>);
+KERNEL(AccumulatorTakeGradient, TakeGradientKernel<Kind::kDense>);
+KERNEL(ResourceAccumulatorTakeGradient, TakeGradientKernel<Kind::kDense>);
+KERNEL(SparseAccumulatorTakeGradient, TakeGradientKernel<Kind::kSparse>);
+KERNEL(AccumulatorSetGlobalStep, SetGlobalStepKernel);
+KERNEL(ResourceAccumulatorSetGlobalStep, SetGlobalStepKernel);
+KERNEL(AccumulatorNumAccumulated, NumAccumulatedKernel);
+KERNEL(ResourceAccumulatorNumAccumulated, NumAccumulatedKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,146 @@
+#include "ops/dataflow/conditional_accumulator.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+absl::Status TakeCancelled() { return absl::CancelledError("TakeGrad operation was cancelled"); }
+
+void RunHere(int64_t total, double, const std::function<void(int64_t, int64_t)>& f) {
+  f(0, total);
+}
+
+}  // namespace
+
+ConditionalAccumulator::ConditionalAccumulator(std::string name, Kind kind, DataType dtype,
+                                               PartialShape shape, Reduction reduction)
+    : name_(std::move(name)),
+      kind_(kind),
+      dtype_(dtype),
+      reduction_(reduction),
+      sum_(kind == Kind::kDense ? MakeDenseSum(dtype, std::move(shape))
+                                : MakeSparseSum(dtype, std::move(shape))) {}
+
+absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_step,
+                                           Tensors gradient, bool has_known_shape,
+                                           const Parallel& parallel) {
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    if (local_step < counts_.global_step) {
+      ++counts_.dropped_as_stale;
+      return absl::OkStatus();
+    }
+    SLUICE_RETURN_IF_ERROR(sum_->Check(gradient, has_known_shape));
+    SLUICE_RETURN_IF_ERROR(sum_->Add(std::move(gradient), *caller.allocator, parallel));
+    ++counts_.applied;
+    ++counts_.accumulated;
+    TryTakers(&complete);
+  }
+  Finish(std::move(complete), parallel);
+  return absl::OkStatus();
+}
+
+void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
+                                  const Parallel& parallel, Taken taken) {
+  if (num_required < 1) {
+    return taken(
+        InvalidArgument("Argument num_required must be positive, but was ", num_required));
+  }
+  if (caller.IsCancelled()) return taken(TakeCancelled());
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    const int64_t id = next_id_++;
+    takers_.push_back({.id = id,
+                       .num_required = num_required,
+                       .caller = caller,
+                       .taken = std::move(taken),
+                       .wait = {},
+                       .sum = {},
+                       .status = {}});
+    TryTakers(&complete);
+    if (!takers_.empty() && takers_.back().id == id) {
+      Taker& blocked = takers_.back();
+      const auto self = shared_from_this();
+      const auto describe = [self, num_required] {
+        std::lock_guard lock(self->mutex_);
+        return self->State(num_required);
+      };
+      if (!blocked.wait.Start(caller, StrCat("accumulator '", name_, "'"),
+                              [self, id] { self->Cancel(id); }, describe)) {
+        blocked.status = TakeCancelled();
+        complete.splice(complete.end(), takers_, std::prev(takers_.end()));
+        TryTakers(&complete);
+      }
+    }
+  }
+  Finish(std::move(complete), parallel);
+}
+
+void ConditionalAccumulator::TryTakers(Line* complete) {
+  while (!takers_.empty() && counts_.accumulated >= takers_.front().num_required) {
+    takers_.front().sum = sum_->Take(counts_.accumulated);
+    counts_.accumulated = 0;
+    ++counts_.updates;
+    ++counts_.global_step;
+    complete->splice(complete->end(), takers_, takers_.begin());
+  }
+}
+
+void ConditionalAccumulator::Finish(Line complete, const Parallel& parallel) {
+  for (Taker& taker : complete) {
+    taker.wait.End();
+    if (!taker.status.ok()) {
+      taker.taken(std::move(taker.status));
+    } else {
+      taker.taken(
+          sum_->Finish(std::move(taker.sum), reduction_, *taker.caller.allocator, parallel));
+    }
+  }
+}
+
+void ConditionalAccumulator::Cancel(int64_t id) {
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = std::find_if(takers_.begin(), takers_.end(),
+                                    [id](const Taker& taker) { return taker.id == id; });
+    if (found == takers_.end()) return;
+    found->status = TakeCancelled();
+    complete.splice(complete.end(), takers_, found);
+    TryTakers(&complete);  // the next one may need fewer
+  }
+  Finish(std::move(complete), RunHere);
+}
+
+void ConditionalAccumulator::SetGlobalStep(int64_t step) {
+  std::lock_guard lock(mutex_);
+  counts_.global_step = step;
+}
+
+ConditionalAccumulator::Counts ConditionalAccumulator::counts() const {
+  std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+std::string ConditionalAccumulator::State(int64_t num_required) const {
+  std::string text = StrCat(counts_.accumulated);
+  if (num_required > 0) StrAppend(&text, " of ", num_required);
+  StrAppend(&text, " gradients for step ", counts_.global_step);
+  if (counts_.dropped_as_stale > 0) {
+    StrAppend(&text, ", ", counts_.dropped_as_stale, " dropped as stale so far");
+  }
+  return text;
+}
+
+std::string ConditionalAccumulator::DebugString() const {
+  std::lock_guard lock(mutex_);
+  return StrCat("accumulator '", name_, "': ", State(0), ", ", takers_.size(), " waiting to take");
+}
+
+}  // namespace sluice

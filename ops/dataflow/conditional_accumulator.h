@@ -1,0 +1,93 @@
+// Collects gradients of one variable until enough are there, and drops those that are stale.
+//
+//   A1. A gradient computed at a step below the current one is dropped, and counted as dropped.
+//   A2. Whoever takes gets all gradients that were added since the last take, at least as many as he
+//       asked for; with it the current step grows by one.
+//   A3. Takers are served in the order in which they came.
+//
+// Thread safety: all methods may be called from any thread.
+// Blocking: none blocks a thread. A taker's callback is called exactly once, never while this lock is
+//   held: at once, or by whoever adds the last gradient, or when the taker is cancelled.
+// Errors: INVALID_ARGUMENT on a wrong type or shape and on num_required < 1; CANCELLED.
+#ifndef SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
+#define SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "executor/kernel/resource_manager.h"
+#include "graph/tensor/tensor.h"
+#include "ops/dataflow/gradient_sum.h"
+#include "ops/dataflow/wait.h"
+
+namespace sluice {
+
+class ConditionalAccumulator : public Resource,
+                               public std::enable_shared_from_this<ConditionalAccumulator> {
+ public:
+  static constexpr const char* kTypeName = "N10tensorflow26ConditionalAccumulatorBaseE";
+  enum class Kind { kDense, kSparse };
+  using Taken = std::function<void(absl::StatusOr<Tensors>)>;
+
+  // `shape` may be partial or unknown.
+  ConditionalAccumulator(std::string name, Kind kind, DataType dtype, PartialShape shape,
+                         Reduction reduction);
+
+  // Adds a gradient ({tensor}, or {indices, values, shape}) that was computed at `local_step`.
+  absl::Status Apply(const Caller& caller, int64_t local_step, Tensors gradient,
+                     bool has_known_shape, const Parallel& parallel);
+  // The reduced gradients, in the same form, once there are `num_required`.
+  void Take(const Caller& caller, int64_t num_required, const Parallel& parallel, Taken taken);
+  // Gradients of steps below are dropped from now on.
+  void SetGlobalStep(int64_t step);
+
+  // Since the accumulator was made; the last two numbers are of now.
+  struct Counts {
+    int64_t applied = 0;
+    int64_t dropped_as_stale = 0;
+    int64_t updates = 0;
+    int64_t accumulated = 0;
+    int64_t global_step = 0;
+  };
+  Counts counts() const;
+  Kind kind() const { return kind_; }
+  DataType dtype() const { return dtype_; }
+  std::string DebugString() const override;
+
+ private:
+  struct Taker {
+    int64_t id;
+    int64_t num_required;
+    Caller caller;
+    Taken taken;
+    Wait wait;
+    GradientSum::Taken sum;
+    absl::Status status;
+  };
+  using Line = std::list<Taker>;
+
+  void TryTakers(Line* complete);  // lock held
+  void Finish(Line complete, const Parallel& parallel);
+  void Cancel(int64_t id);
+  std::string State(int64_t num_required) const;  // lock held; 0 = of nobody
+
+  const std::string name_;
+  const Kind kind_;
+  const DataType dtype_;
+  const Reduction reduction_;
+
+  mutable std::mutex mutex_;
+  const std::unique_ptr<GradientSum> sum_;  // guarded by mutex_, but for Finish
+  Counts counts_;                           // guarded by mutex_
+  Line takers_;                             // guarded by mutex_
+  int64_t next_id_ = 1;                     // guarded by mutex_
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_

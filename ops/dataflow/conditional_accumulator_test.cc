@@ -1,0 +1,273 @@
+#include "ops/dataflow/conditional_accumulator.h"
+
+#include <future>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Kind = ConditionalAccumulator::Kind;
+
+void Here(int64_t total, double, const std::function<void(int64_t, int64_t)>& f) { f(0, total); }
+
+std::shared_ptr<ConditionalAccumulator> Dense(PartialShape shape = {2},
+                                              Reduction reduction = Reduction::kMean) {
+  return std::make_shared<ConditionalAccumulator>("a", Kind::kDense, DT_FLOAT, shape, reduction);
+}
+std::shared_ptr<ConditionalAccumulator> Sparse(PartialShape shape = {4, 2},
+                                               Reduction reduction = Reduction::kMean) {
+  return std::make_shared<ConditionalAccumulator>("a", Kind::kSparse, DT_FLOAT, shape, reduction);
+}
+
+absl::Status Add(ConditionalAccumulator& a, int64_t step, std::initializer_list<float> g) {
+  return a.Apply({}, step, {Tensor::Vector<float>(g)}, false, Here);
+}
+Tensors Rows(std::initializer_list<int64_t> rows, std::initializer_list<float> values) {
+  return {Tensor::Vector<int64_t>(rows),
+          Tensor::Of<float>({static_cast<int64_t>(rows.size()), 2}, values),
+          Tensor::Vector<int64_t>({4, 2})};
+}
+absl::Status AddRows(ConditionalAccumulator& a, Tensors gradient) {
+  return a.Apply({}, 0, std::move(gradient), true, Here);
+}
+
+struct Take {
+  std::shared_ptr<absl::StatusOr<Tensors>> result;
+  void From(ConditionalAccumulator& a, int64_t n, const Caller& caller = {}) {
+    a.Take(caller, n, Here, [this](absl::StatusOr<Tensors> t) {
+      ASSERT_EQ(result, nullptr) << "called twice";
+      result = std::make_shared<absl::StatusOr<Tensors>>(std::move(t));
+    });
+  }
+  bool pending() const { return result == nullptr; }
+  absl::Status status() const { return pending() ? absl::UnknownError("pending") : result->status(); }
+  std::vector<float> values(int part = 0) const {
+    if (!status().ok()) return {-1};
+    const auto flat = (**result)[part].flat<float>();
+    return {flat.begin(), flat.end()};
+  }
+  std::vector<int64_t> ints(int part) const {
+    const auto flat = (**result)[part].flat<int64_t>();
+    return {flat.begin(), flat.end()};
+  }
+};
+
+TEST(ConditionalAccumulatorTest, MeanIsOverAllThatCameAlsoIfMoreThanRequired) {
+  auto a = Dense();
+  for (float v : {1.0f, 2.0f, 6.0f}) ASSERT_TRUE(Add(*a, 0, {v, 2}).ok());
+  Take take;
+  take.From(*a, 2);
+  EXPECT_THAT(take.values(), ElementsAre(3, 2));
+  EXPECT_EQ(a->counts().accumulated, 0);
+  EXPECT_EQ(a->counts().global_step, 1);
+}
+
+TEST(ConditionalAccumulatorTest, SumDoesNotDivide) {
+  auto a = Dense({2}, Reduction::kSum);
+  for (float v : {1.0f, 2.0f}) ASSERT_TRUE(Add(*a, 0, {v, 2}).ok());
+  Take take;
+  take.From(*a, 1);
+  EXPECT_THAT(take.values(), ElementsAre(3, 4));
+}
+
+TEST(ConditionalAccumulatorTest, GradientFromOldStepIsDroppedAndCounted) {
+  auto a = Dense();
+  a->SetGlobalStep(5);
+  // Not even its shape is looked at.
+  EXPECT_TRUE(Add(*a, 4, {1, 2, 3}).ok());
+  EXPECT_TRUE(Add(*a, 5, {1, 2}).ok());
+  EXPECT_TRUE(Add(*a, 9, {1, 2}).ok());
+  EXPECT_EQ(a->counts().accumulated, 2);
+  EXPECT_EQ(a->counts().applied, 2);
+  EXPECT_EQ(a->counts().dropped_as_stale, 1);
+}
+
+TEST(ConditionalAccumulatorTest, TakersAreServedInTheirOrder) {
+  auto a = Dense();
+  Take first, second;
+  first.From(*a, 2);
+  second.From(*a, 1);
+  ASSERT_TRUE(Add(*a, 0, {1, 1}).ok());
+  EXPECT_TRUE(second.pending()) << "must not overtake";
+  ASSERT_TRUE(Add(*a, 0, {3, 3}).ok());
+  EXPECT_THAT(first.values(), ElementsAre(2, 2));
+  EXPECT_TRUE(second.pending());
+  ASSERT_TRUE(Add(*a, 1, {7, 7}).ok());
+  EXPECT_THAT(second.values(), ElementsAre(7, 7));
+  EXPECT_EQ(a->counts().updates, 2);
+}
+
+TEST(ConditionalAccumulatorTest, AGradientThatOthersHoldIsNotWrittenTo) {
+  auto a = Dense();
+  const Tensor mine = Tensor::Vector<float>({1, 2});
+  ASSERT_TRUE(a->Apply({}, 0, {mine}, false, Here).ok());
+  ASSERT_TRUE(Add(*a, 0, {10, 20}).ok());
+  Take take;
+  take.From(*a, 2);
+  EXPECT_THAT(take.values(), ElementsAre(5.5, 11));
+  EXPECT_THAT(mine.flat<float>(), ElementsAre(1, 2));
+}
+
+TEST(ConditionalAccumulatorTest, ShapesAreCheckedAgainstTheFirstGradientAndTheDeclaredShape) {
+  auto declared = Dense({2});
+  EXPECT_EQ(Add(*declared, 0, {1, 2, 3}).message(), "Shape mismatch: expected [2], got [3]");
+  auto open = Dense(PartialShape({-1}));
+  ASSERT_TRUE(Add(*open, 0, {1}).ok());
+  EXPECT_EQ(Add(*open, 0, {1, 2}).message(), "Shape mismatch: expected [1], got [2]");
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      declared->Apply({}, 0, {Tensor::Vector<double>({1, 2})}, false, Here)));
+}
+
+TEST(ConditionalAccumulatorTest, NumRequiredMustBePositive) {
+  auto a = Dense();
+  Take take;
+  take.From(*a, 0);
+  EXPECT_EQ(take.status().message(), "Argument num_required must be positive, but was 0");
+}
+
+TEST(ConditionalAccumulatorTest, CancellingATakerLetsTheNextOneOn) {
+  auto a = Dense();
+  CancellationManager step;
+  Take cancelled, next, late;
+  cancelled.From(*a, 3, {.cancellation = &step});
+  next.From(*a, 1);
+  ASSERT_TRUE(Add(*a, 0, {1, 2}).ok());
+  EXPECT_TRUE(next.pending());
+  step.StartCancel();
+  EXPECT_EQ(cancelled.status(), absl::CancelledError("TakeGrad operation was cancelled"));
+  EXPECT_THAT(next.values(), ElementsAre(1, 2));
+  late.From(*a, 1, {.cancellation = &step});
+  EXPECT_TRUE(absl::IsCancelled(late.status()));
+}
+
+TEST(ConditionalAccumulatorTest, WhoWaitsAndForWhatIsSeen) {
+  auto a = Dense();
+  Stalls stalls;
+  ASSERT_TRUE(Add(*a, 0, {1, 2}).ok());
+  Take take;
+  take.From(*a, 3, {.stalls = &stalls, .node = "take", .op = "AccumulatorTakeGradient"});
+  ASSERT_EQ(stalls.Describe().size(), 1u);
+  EXPECT_EQ(stalls.Describe()[0].resource, "accumulator 'a'");
+  EXPECT_THAT(stalls.Describe()[0].state, HasSubstr("1 of 3 gradients for step 0"));
+  ASSERT_TRUE(Add(*a, 0, {1, 2}).ok());
+  ASSERT_TRUE(Add(*a, 0, {1, 2}).ok());
+  EXPECT_TRUE(stalls.Describe().empty());
+}
+
+// --- rows
+
+TEST(SparseAccumulatorTest, MeanDividesEachRowByItsOwnCount) {
+  auto a = Sparse();
+  ASSERT_TRUE(AddRows(*a, Rows({0, 2}, {1, 2, 3, 4})).ok());
+  ASSERT_TRUE(AddRows(*a, Rows({2, 3}, {5, 6, 7, 8})).ok());
+  Take take;
+  take.From(*a, 2);
+  EXPECT_THAT(take.ints(0), ElementsAre(0, 2, 3));
+  EXPECT_THAT(take.values(1), ElementsAre(1, 2, 4, 5, 7, 8));
+  EXPECT_THAT(take.ints(2), ElementsAre(4, 2));
+}
+
+TEST(SparseAccumulatorTest, SumAndUnknownShape) {
+  auto a = Sparse(PartialShape::Scalar(), Reduction::kSum);
+  ASSERT_TRUE(AddRows(*a, Rows({0, 2}, {1, 2, 3, 4})).ok());
+  ASSERT_TRUE(AddRows(*a, Rows({2, 3}, {5, 6, 7, 8})).ok());
+  Take take;
+  take.From(*a, 2);
+  EXPECT_THAT(take.values(1), ElementsAre(1, 2, 8, 10, 7, 8));
+  EXPECT_THAT(take.ints(2), ElementsAre(-1, 2));
+}
+
+TEST(SparseAccumulatorTest, AnEmptyGradientCounts) {
+  auto a = Sparse();
+  ASSERT_TRUE(AddRows(*a, Rows({}, {})).ok());
+  ASSERT_TRUE(AddRows(*a, Rows({1}, {1, 2})).ok());
+  Take take;
+  take.From(*a, 2);
+  EXPECT_THAT(take.ints(0), ElementsAre(1));
+  EXPECT_THAT(take.values(1), ElementsAre(1, 2));
+}
+
+TEST(SparseAccumulatorTest, RowsThatRepeatInOneGradientStayApart) {
+  auto a = Sparse();
+  ASSERT_TRUE(AddRows(*a, Rows({2, 2}, {1, 2, 3, 4})).ok());
+  ASSERT_TRUE(AddRows(*a, Rows({2, 3}, {5, 6, 7, 8})).ok());
+  Take take;
+  take.From(*a, 1);
+  EXPECT_THAT(take.ints(0), ElementsAre(2, 2, 3));
+  EXPECT_THAT(take.values(1), ElementsAre(3, 4, 3, 4, 7, 8));
+}
+
+TEST(SparseAccumulatorTest, MessagesNameWhatDoesNotFit) {
+  auto a = Sparse();
+  const auto says = [&](Tensors g) { return std::string(AddRows(*a, std::move(g)).message()); };
+  Tensors g = Rows({1}, {1, 2});
+  g[0] = Tensor(DT_INT64, {1, 1});
+  EXPECT_EQ(says(g), "Input indices should be vector but received shape: [1,1]");
+  g = Rows({1}, {1, 2});
+  g[1] = Tensor::Scalar(1.0f);
+  EXPECT_EQ(says(g), "Values cannot be 0-dimensional.");
+  g = Rows({1, 2}, {1, 2, 3, 4});
+  g[0] = Tensor::Vector<int64_t>({1});
+  EXPECT_EQ(says(g), "Expected 1 non-empty input values, got 2");
+  g = Rows({1}, {1, 2});
+  g[2] = Tensor::Vector<int64_t>({4});
+  EXPECT_EQ(says(g), "Shape mismatch: expected shape rank at least 2, got 1");
+  g[2] = Tensor::Vector<int64_t>({4, 3});
+  EXPECT_EQ(says(g), "Shape mismatch: expected shape dim 1 to be 2, got 3");
+  EXPECT_EQ(says(Rows({4}, {1, 2})),
+            "Shape mismatch: index of slice 0 exceeded limits of shape; index is 4 exceeded 4");
+  g = Rows({1}, {1, 2});
+  g[1] = Tensor::Of<float>({1, 3}, {1, 2, 3});
+  EXPECT_EQ(says(g), "Shape mismatch: expected values dim 1 to be 2, got 3");
+  g[1] = Tensor::Vector<float>({1});
+  EXPECT_EQ(says(g), "Shape mismatch: expected values rank at least 2, got 1");
+}
+
+// Replicas that add from threads of their own, while takers come, wait and are cancelled.
+TEST(ConditionalAccumulatorTest, EveryGradientIsCountedOnceBetweenThreads) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 300;
+  auto a = Dense({1}, Reduction::kSum);
+  std::atomic<int64_t> sum{0};
+  std::atomic<bool> adding{true};
+  std::thread taker([&] {
+    while (adding.load() || a->counts().accumulated > 0) {
+      CancellationManager step;
+      std::promise<void> done;
+      std::thread canceller([&step] { step.StartCancel(); });
+      a->Take({.cancellation = &step, .stalls = &Stalls::Global()}, 2, Here,
+              [&](absl::StatusOr<Tensors> t) {
+                if (t.ok()) sum += static_cast<int64_t>((*t)[0].data<float>()[0]);
+                done.set_value();
+              });
+      done.get_future().wait();
+      canceller.join();
+      if (!adding.load()) break;
+    }
+  });
+  std::vector<std::thread> replicas;
+  for (int t = 0; t < kThreads; ++t) {
+    replicas.emplace_back([&] {
+      for (int i = 0; i < kEach; ++i) ASSERT_TRUE(Add(*a, 1'000'000, {1}).ok());
+    });
+  }
+  for (std::thread& t : replicas) t.join();
+  adding = false;
+  taker.join();
+  const int64_t left = a->counts().accumulated;
+  if (left > 0) {
+    Take rest;
+    rest.From(*a, 1);
+    sum += static_cast<int64_t>(rest.values()[0]);
+  }
+  EXPECT_EQ(sum.load(), kThreads * kEach);
+  EXPECT_EQ(a->counts().applied, kThreads * kEach);
+}
+
+}  // namespace
+}  // namespace sluice

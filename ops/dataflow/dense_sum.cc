@@ -1,0 +1,82 @@
+#include "graph/status.h"
+#include "ops/dataflow/gradient_sum.h"
+#include "ops/dataflow/scale.h"
+#include "ops/state/arithmetic.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kAddCost = 0.3;
+
+class DenseSum : public GradientSum {
+ public:
+  DenseSum(DataType dtype, PartialShape shape) : dtype_(dtype), shape_(std::move(shape)) {}
+
+  absl::Status Check(const Tensors& gradient, bool) const override {
+    const Tensor& g = gradient[0];
+    if (g.dtype() != dtype_) {
+      return InvalidArgument("expected gradients of type ", DataTypeName(dtype_), ", got ",
+                             DataTypeName(g.dtype()));
+    }
+    if (sum_.IsInitialized() && !(sum_.shape() == g.shape())) {
+      return InvalidArgument("Shape mismatch: expected ", sum_.shape().ToString(), ", got ",
+                             g.shape().ToString());
+    }
+    if (!shape_.IsCompatibleWith(g.shape())) {
+      return InvalidArgument("Shape mismatch: expected ", shape_.ToString(), ", got ",
+                             g.shape().ToString());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(Tensors gradient, Allocator& allocator, const Parallel& parallel) override {
+    if (!sum_.IsInitialized()) {
+      sum_ = std::move(gradient[0]);
+      return absl::OkStatus();
+    }
+    if (!sum_.BufferIsUnique()) {
+      SLUICE_ASSIGN_OR_RETURN(sum_, sum_.Clone(allocator));
+    }
+    const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, dtype_);
+    const size_t size = DataTypeSize(dtype_);
+    char* to = static_cast<char*>(sum_.raw());
+    const char* from = static_cast<const char*>(gradient[0].raw());
+    parallel(sum_.num_elements(), kAddCost, [=](int64_t begin, int64_t end) {
+      add(to + begin * size, from + begin * size, end - begin);
+    });
+    return absl::OkStatus();
+  }
+
+  Taken Take(int64_t count) override {
+    Taken taken{.sum = {std::move(sum_)}, .row_counts = {}, .count = count};
+    sum_ = Tensor();
+    return taken;
+  }
+
+  absl::StatusOr<Tensors> Finish(Taken taken, Reduction reduction, Allocator&,
+                                 const Parallel& parallel) const override {
+    // More than one gradient was added, so the buffer is our own.
+    if (reduction == Reduction::kMean && taken.count > 1) {
+      Tensor& sum = taken.sum[0];
+      const size_t size = DataTypeSize(dtype_);
+      char* to = static_cast<char*>(sum.raw());
+      parallel(sum.num_elements(), kAddCost, [&](int64_t begin, int64_t end) {
+        DivideBy(dtype_, to + begin * size, end - begin, taken.count);
+      });
+    }
+    return std::move(taken.sum);
+  }
+
+ private:
+  const DataType dtype_;
+  const PartialShape shape_;
+  Tensor sum_;  // without a value when nothing was added
+};
+
+}  // namespace
+
+std::unique_ptr<GradientSum> MakeDenseSum(DataType dtype, PartialShape shape) {
+  return std::make_unique<DenseSum>(dtype, std::move(shape));
+}
+
+}  // namespace sluice

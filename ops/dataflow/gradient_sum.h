@@ -1,0 +1,51 @@
+// Sums of gradients as they arrive: dense ones, and gradients of some rows.
+//
+// Thread safety: none; the accumulator's lock guards it. Buffers are taken over where nobody else
+// holds them.
+#ifndef SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
+#define SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+// KernelContext::ParallelFor, or something that runs the whole range here.
+using Parallel =
+    std::function<void(int64_t total, double cost, const std::function<void(int64_t, int64_t)>&)>;
+
+enum class Reduction { kMean, kSum };
+
+class GradientSum {
+ public:
+  virtual ~GradientSum() = default;
+  // INVALID_ARGUMENT where `gradient` does not fit what was added before, or the declared shape.
+  virtual absl::Status Check(const Tensors& gradient, bool has_known_shape) const = 0;
+  // After Check. RESOURCE_EXHAUSTED; the sum is then as before.
+  virtual absl::Status Add(Tensors gradient, Allocator& allocator, const Parallel& parallel) = 0;
+  // The sum of the `count` gradients that were added, or their mean; empty again afterwards.
+  struct Taken {
+    Tensors sum;
+    std::vector<int32_t> row_counts;  // sparse: how many gradients had the row
+    int64_t count;
+  };
+  virtual Taken Take(int64_t count) = 0;
+  // Divides what was taken, without the accumulator's lock. Two words a gradient: dense {sum},
+  // sparse {indices, values, shape}.
+  virtual absl::StatusOr<Tensors> Finish(Taken taken, Reduction reduction, Allocator& allocator,
+                                         const Parallel& parallel) const = 0;
+};
+
+// Gradients are {tensor}; `shape` may be partial.
+std::unique_ptr<GradientSum> MakeDenseSum(DataType dtype, PartialShape shape);
+// Gradients are {indices, values, shape}: row indices[i] has values[i, :].
+std::unique_ptr<GradientSum> MakeSparseSum(DataType dtype, PartialShape shape);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
