@@ -143,17 +143,6 @@ OP(Erfc, "1 - Erf(x), exact for large x.")
     .Shape(SameAsInput(0))
     GRADIENT([](Backprop& b) { ErfGradient(b, -1.1283791670955126); });
 
-OP(Lgamma, "The logarithm of the absolute value of the gamma function.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
-      Output grad = b.Of("y");
-      ControlDependencies after(b.graph(), {grad});
-      b.Into("x", grad * Digamma(b.Value("x")));
-    });
-
 OP(Xlogy, "x * log(y), and 0 where x is 0 whatever y is. Broadcasts.")
     .Input("x", "T")
     .Input("y", "T")

@@ -66,20 +66,6 @@ struct Log1pFn {
 };
 KERNELS(Log1p, "T", Elementwise<Log1pFn>::Kernel, FloatAndComplexList);
 
-// The sign that the C library's lgamma keeps in a global would be a race.
-struct LgammaFn {
-  static constexpr double kCost = 15;
-  float operator()(float x) const {
-    int sign;
-    return lgammaf_r(x, &sign);
-  }
-  double operator()(double x) const {
-    int sign;
-    return lgamma_r(x, &sign);
-  }
-};
-KERNELS(Lgamma, "T", Elementwise<LgammaFn>::Kernel, TypeList<half, float, double>);
-
 template <typename T>
 SLUICE_INLINE_IN_CLONES T Conjugate(T x) {
   if constexpr (std::is_floating_point_v<T>) {
