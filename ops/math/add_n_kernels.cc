@@ -28,10 +28,10 @@ class AddNKernel : public Kernel {
     absl::InlinedVector<const T*, 8> inputs(count);
     for (int i = 0; i < count; ++i) {
       if (context.input(i).shape() != shape) {
-        return InvalidArgument("Inputs to operation AddN of type AddN must have the same size and "
-                               "shape.  Input 0: ",
-                               shape.ToString(), " != input ", i, ": ",
-                               context.input(i).shape().ToString());
+        return InvalidArgument(
+            "Inputs to operation AddN of type AddN must have the same size and "
+            "shape.  Input 0: ",
+            shape.ToString(), " != input ", i, ": ", context.input(i).shape().ToString());
       }
       inputs[i] = context.input(i).template data<T>();
     }

@@ -42,10 +42,9 @@ OP(Add, "x + y. Strings are joined. Broadcasts.")
     .Input("x", "T")
     .Input("y", "T")
     .Output("z", "T")
-    .Attr("T", TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes() |
-                        TypeSet{DT_UINT8, DT_STRING}))
-    .Shape(BroadcastBinary())
-    GRADIENT(AddGradient);
+    .Attr("T",
+          TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes() | TypeSet{DT_UINT8, DT_STRING}))
+    .Shape(BroadcastBinary()) GRADIENT(AddGradient);
 
 OP(AddV2, "x + y. Broadcasts.")
     .Input("x", "T")
@@ -54,8 +53,7 @@ OP(AddV2, "x + y. Broadcasts.")
     .Attr("T", TypeAttr(Numbers()))
     .Commutative()
     .Aggregate()
-    .Shape(BroadcastBinary())
-    GRADIENT(AddGradient);
+    .Shape(BroadcastBinary()) GRADIENT(AddGradient);
 
 OP(AddN, "The sum of tensors of one shape.")
     .Input("inputs", "N*T")
@@ -64,8 +62,7 @@ OP(AddN, "The sum of tensors of one shape.")
     .Attr("T", TypeAttr(NumberTypes() | TypeSet{DT_VARIANT}))
     .Commutative()
     .Aggregate()
-    .Shape(AllSameShape())
-    GRADIENT([](Backprop& b) {
+    .Shape(AllSameShape()) GRADIENT([](Backprop& b) {
       for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(0));
     });
 
@@ -74,8 +71,7 @@ OP(Sub, "x - y. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output minus = -grad;
       if (SameKnownShapes(b.In(0), b.In(1), grad)) {
@@ -92,8 +88,7 @@ OP(Mul, "x * y. Broadcasts.")
     .Output("z", "T")
     .Attr("T", TypeAttr(Numbers()))
     .Commutative()
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx = Mul(grad, ConjOf(b.Value("y")));
       Output gy = Mul(ConjOf(b.Value("x")), grad);
@@ -105,8 +100,7 @@ OP(MulNoNan, "x * y, and 0 where y is 0 whatever x is. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatTypes() | ComplexTypes()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx = MulNoNan(grad, b.Value("y"));
       Output gy = MulNoNan(b.Value("x"), grad);
@@ -119,8 +113,7 @@ OP(SquaredDifference, "(x - y) * conj(x - y). Broadcasts.")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatTypes() | ComplexTypes() | IndexTypes()))
     .Commutative()
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx;
       {
@@ -136,8 +129,7 @@ OP(Maximum, "The greater of x and y; NaN where either is. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       IntoTaken(b, [](Output x, Output y) { return GreaterEqual(x, y); });
     });
 
@@ -146,8 +138,7 @@ OP(Minimum, "The less of x and y; NaN where either is. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       IntoTaken(b, [](Output x, Output y) { return LessEqual(x, y); });
     });
 

@@ -79,8 +79,7 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
 absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   const Tensor& x = context.input(0);
   const Tensor& y = context.input(1);
-  SLUICE_ASSIGN_OR_RETURN(const BroadcastPlan<2> plan,
-                          PlanBroadcast<2>({&x.shape(), &y.shape()}));
+  SLUICE_ASSIGN_OR_RETURN(const BroadcastPlan<2> plan, PlanBroadcast<2>({&x.shape(), &y.shape()}));
   const char* px = static_cast<const char*>(x.raw());
   const char* py = static_cast<const char*>(y.raw());
   Tensor* output;

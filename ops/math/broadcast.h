@@ -1,7 +1,7 @@
 // Kernels of two (or three) tensors that broadcast as NumPy's do, from a functor of two elements:
 //
-//   struct AddFn { static constexpr double kCost = 0.3; template <typename T> T operator()(T, T); };
-//   KERNELS(AddV2, "T", BroadcastBinaryKernel<AddFn>::Kernel, NumberList);
+//   struct AddFn { static constexpr double kCost = 0.3; template <typename T> T operator()(T, T);
+//   }; KERNELS(AddV2, "T", BroadcastBinaryKernel<AddFn>::Kernel, NumberList);
 //
 // Shapes are folded first: neighbouring dimensions that broadcast alike become one, so equal
 // shapes, a scalar side, a row or a column are one or two nested loops, and the inner one runs over

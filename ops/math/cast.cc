@@ -34,8 +34,7 @@ OP(Cast,
     .Attr("SrcT", TypeAttr())
     .Attr("DstT", TypeAttr())
     .Attr("Truncate", BoolAttr(false))
-    .Shape(SameAsInput(0))
-    GRADIENT(CastGradient);
+    .Shape(SameAsInput(0)) GRADIENT(CastGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -35,8 +35,8 @@ class CastKernel : public Kernel {
     CastLoop loop =
         FindCastLoop(StoredAs(from), StoredAs(to), init.AttrOr<bool>("Truncate", false));
     if (loop == nullptr) {
-      return absl::UnimplementedError(StrCat("Cast ", DataTypeName(from), " to ",
-                                             DataTypeName(to), " is not supported"));
+      return absl::UnimplementedError(
+          StrCat("Cast ", DataTypeName(from), " to ", DataTypeName(to), " is not supported"));
     }
     return std::unique_ptr<Kernel>(new CastKernel(loop, DataTypeSize(from), DataTypeSize(to)));
   }

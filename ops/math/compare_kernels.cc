@@ -6,13 +6,13 @@
 namespace sluice {
 namespace {
 
-#define SLUICE_COMPARISON(Name, comparison)                                         \
-  struct Name {                                                                     \
-    static constexpr double kCost = 0.2;                                            \
-    template <typename T>                                                           \
-    SLUICE_INLINE_IN_CLONES bool operator()(const T& x, const T& y) const {         \
-      return comparison;                                                            \
-    }                                                                               \
+#define SLUICE_COMPARISON(Name, comparison)                                 \
+  struct Name {                                                             \
+    static constexpr double kCost = 0.2;                                    \
+    template <typename T>                                                   \
+    SLUICE_INLINE_IN_CLONES bool operator()(const T& x, const T& y) const { \
+      return comparison;                                                    \
+    }                                                                       \
   }
 SLUICE_COMPARISON(EqualFn, x == y);
 SLUICE_COMPARISON(NotEqualFn, x != y);
@@ -20,7 +20,7 @@ SLUICE_COMPARISON(GreaterFn, x > y);
 SLUICE_COMPARISON(GreaterEqualFn, x >= y);
 SLUICE_COMPARISON(LessFn, x < y);
 SLUICE_COMPARISON(LessEqualFn, x <= y);
-SLUICE_COMPARISON(AndFn, x && y);
+SLUICE_COMPARISON(AndFn, x&& y);
 SLUICE_COMPARISON(OrFn, x || y);
 
 KERNELS(Greater, "T", Binary<GreaterFn>::Kernel, RealList);

@@ -25,8 +25,7 @@ OP(Complex, "real + i * imag. Broadcasts.")
     .Output("out", "Tout")
     .Attr("T", TypeAttr({DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
     .Attr("Tout", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("out");
       const DataType part = RealPartType(grad.dtype());
       Output gx = Real(grad, {.Tout = part});
@@ -39,8 +38,7 @@ OP(Real, "The real part.")
     .Output("output", "Tout")
     .Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64))
     .Attr("Tout", TypeAttr({DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       b.Into("input", MakeComplex(grad, NumberLike(grad, 0)));
     });
@@ -50,8 +48,7 @@ OP(Imag, "The imaginary part.")
     .Output("output", "Tout")
     .Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64))
     .Attr("Tout", TypeAttr({DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       b.Into("input", MakeComplex(NumberLike(grad, 0), grad));
     });
@@ -60,16 +57,14 @@ OP(Conj, "The complex conjugate.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(ComplexTypes() | TypeSet{DT_VARIANT}, DT_COMPLEX64))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { b.Into("input", ConjOf(b.Of("output"))); });
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { b.Into("input", ConjOf(b.Of("output"))); });
 
 OP(ComplexAbs, "The absolute value of complex numbers, a real tensor.")
     .Input("x", "T")
     .Output("y", "Tout")
     .Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64))
     .Attr("Tout", TypeAttr({DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y"), y = b.Value("y");
       Output towards_x = MakeComplex(grad, ZerosLike(grad)) * b.Value("x");
       b.Into("x", DivNoNan(towards_x, MakeComplex(y, ZerosLike(y))));

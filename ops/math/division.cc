@@ -29,8 +29,7 @@ OP(RealDiv, "x / y of real or complex numbers. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       QuotientGradient(b, [](Output x, Output y) { return RealDiv(x, y); });
     });
 
@@ -39,8 +38,7 @@ OP(Div, "x / y; of integers the quotient without its fraction, as C++ divides. B
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       QuotientGradient(b, [](Output x, Output y) { return RealDiv(x, y); });
     });
 
@@ -49,8 +47,7 @@ OP(DivNoNan, "x / y, and 0 where y is 0. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatTypes() | ComplexTypes()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       QuotientGradient(b, [](Output x, Output y) { return DivNoNan(x, y); });
     });
 
@@ -59,16 +56,14 @@ OP(FloorDiv, "The quotient rounded down, as Python divides with `//`. Broadcasts
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop&) {});
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop&) {});
 
 OP(FloorMod, "The remainder with the sign of y: x - FloorDiv(x, y) * y. Broadcasts.")
     .Input("x", "T")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output quotient = FloorDiv(b.Value("x"), b.Value("y"));
       IntoBroadcast(b, grad, grad * Neg(quotient));
@@ -86,8 +81,7 @@ OP(TruncateDiv, "The quotient without its fraction. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop&) {});
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop&) {});
 
 OP(TruncateMod, "The remainder with the sign of x: x - TruncateDiv(x, y) * y. Broadcasts.")
     .Input("x", "T")

@@ -130,8 +130,8 @@ struct Elementwise {
   class Kernel : public ElementwiseKernel {
    public:
     Kernel()
-        : ElementwiseKernel(elementwise::Run<F, T>, F::kCost + (kIsFloat16<T> ? 0.5 : 0),
-                            sizeof(T), elementwise::OutputSize<F, T>()) {}
+        : ElementwiseKernel(elementwise::Run<F, T>, F::kCost + (kIsFloat16<T> ? 0.5 : 0), sizeof(T),
+                            elementwise::OutputSize<F, T>()) {}
   };
 };
 

@@ -36,8 +36,7 @@ OP(Exp, "e to the power of each element.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       b.Into("x", grad * ConjOf(b.Value("y")));
@@ -47,8 +46,7 @@ OP(Expm1, "exp(x) - 1, exact for small x.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       b.Into("x", grad * Exp(ConjOf(b.Value("x"))));
@@ -58,8 +56,7 @@ OP(Log, "The natural logarithm.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       b.Into("x", grad * Reciprocal(ConjOf(b.Value("x"))));
@@ -69,20 +66,18 @@ OP(Log1p, "log(1 + x), exact for small x.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       Output x = ConjOf(b.Value("x"));
-      b.Into("x", grad * Reciprocal(NumberLike(x, 1, "add/x") + x));
+      b.Into("x", grad * Reciprocal(1 + x));
     });
 
 OP(Sigmoid, "1 / (1 + exp(-x)).")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       b.Into("x", SigmoidGrad(ConjOf(b.Value("y")), grad));
@@ -93,13 +88,12 @@ OP(SigmoidGrad, "The gradient by x of y = Sigmoid(x): dy * y * (1 - y).")
     .Input("dy", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output y = ConjOf(b.Value("y"));
       Output by_y = grad * ConjOf(b.Value("dy"));
-      b.Into("y", by_y - NumberLike(by_y, 2, "mul/x") * by_y * y);
+      b.Into("y", by_y - 2 * by_y * y);
       b.Into("dy", SigmoidGrad(y, grad));
     });
 
@@ -107,8 +101,7 @@ OP(Tanh, "Hyperbolic tangent.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       b.Into("x", TanhGrad(ConjOf(b.Value("y")), grad));
@@ -119,13 +112,12 @@ OP(TanhGrad, "The gradient by x of y = Tanh(x): dy * (1 - y * y).")
     .Input("dy", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output y = ConjOf(b.Value("y"));
       Output dy = ConjOf(b.Value("dy"));
-      b.Into("y", grad * NumberLike(grad, -2, "mul/y") * dy * y);
+      b.Into("y", grad * -2 * dy * y);
       b.Into("dy", TanhGrad(y, grad));
     });
 
@@ -133,23 +125,20 @@ OP(Erf, "The Gauss error function: 2/sqrt(pi) times the integral of exp(-t^2) fr
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { ErfGradient(b, 1.1283791670955126); });
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { ErfGradient(b, 1.1283791670955126); });
 
 OP(Erfc, "1 - Erf(x), exact for large x.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { ErfGradient(b, -1.1283791670955126); });
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { ErfGradient(b, -1.1283791670955126); });
 
 OP(Xlogy, "x * log(y), and 0 where x is 0 whatever y is. Broadcasts.")
     .Input("x", "T")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = b.Value("x"), y = b.Value("y");
       Output x_shape = ShapeOf(x), y_shape = ShapeOf(y);
@@ -165,15 +154,14 @@ OP(Xlog1py, "x * log(1 + y), and 0 where x is 0 whatever y is. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = b.Value("x"), y = b.Value("y");
       Output x_shape = ShapeOf(x), y_shape = ShapeOf(y);
       BroadcastGradientArgsOutputs axes = BroadcastGradientArgs(x_shape, y_shape);
       ControlDependencies after(b.graph(), {grad});
       Output by_x = Xlog1py(NotZero(x), y);
-      Output by_y = Xdivy(x, y + NumberLike(y, 1, "add/y"));
+      Output by_y = Xdivy(x, y + 1);
       IntoReshaped(b, by_x * grad, by_y * grad, x_shape, y_shape, axes);
     });
 
@@ -182,8 +170,7 @@ OP(Xdivy, "x / y, and 0 where x is 0 whatever y is. Broadcasts.")
     .Input("y", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = b.Value("x"), y = b.Value("y");
       Output x_shape = ShapeOf(x), y_shape = ShapeOf(y);

@@ -10,13 +10,13 @@ namespace {
 using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 
 // Functions of one element, all named as <cmath> and <complex> name them.
-#define SLUICE_UNARY_FN(Name, cost, expression)        \
-  struct Name {                                        \
-    static constexpr double kCost = cost;              \
-    template <typename T>                              \
-    SLUICE_INLINE_IN_CLONES T operator()(T x) const {  \
-      return expression;                               \
-    }                                                  \
+#define SLUICE_UNARY_FN(Name, cost, expression)       \
+  struct Name {                                       \
+    static constexpr double kCost = cost;             \
+    template <typename T>                             \
+    SLUICE_INLINE_IN_CLONES T operator()(T x) const { \
+      return expression;                              \
+    }                                                 \
   }
 
 SLUICE_UNARY_FN(ExpFn, 0.6, std::exp(x));

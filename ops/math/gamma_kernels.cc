@@ -24,10 +24,9 @@ double DigammaOf(double x) {
   const double y = 1 / (x * x);
   // Bernoulli numbers B(2k) / 2k.
   const double series =
-      y * (1.0 / 12 -
-           y * (1.0 / 120 -
-                y * (1.0 / 252 -
-                     y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12))))));
+      y * (1.0 / 12 - y * (1.0 / 120 -
+                           y * (1.0 / 252 -
+                                y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12))))));
   return sum + std::log(x) - 0.5 / x - series;
 }
 

@@ -134,8 +134,7 @@ void MultiplyBlocks(const LaneOf<T>* a, const LaneOf<T>* b, int64_t rows, int64_
 }  // namespace
 
 template <typename T>
-void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c,
-          int64_t c_step) {
+void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step) {
   const int64_t depth_max = std::min(k, kBlockDepth);
   const int64_t rows_max = RoundUp(std::min(m, kBlockRows), kTileRows<T>);
   const int64_t columns_max = RoundUp(std::min(n, kBlockColumns), kTileColumns<T>);
@@ -149,8 +148,8 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* 
       for (int64_t i = 0; i < m; i += kBlockRows) {
         const int64_t rows = std::min(kBlockRows, m - i);
         PackRows(a.FromRow(i).FromColumn(p), rows, depth, packed_a.get());
-        MultiplyBlocks<T>(packed_a.get(), packed_b.get(), rows, depth, columns,
-                          c + i * c_step + j, c_step, p > 0);
+        MultiplyBlocks<T>(packed_a.get(), packed_b.get(), rows, depth, columns, c + i * c_step + j,
+                          c_step, p > 0);
       }
     }
   }

@@ -37,70 +37,11 @@ std::optional<ReductionAxes> StaticReductionAxes(const PartialShape& x, const Pa
   return axes;
 }
 
-// Zero-filled where the type is not a number's.
-Tensor ScalarTensor(DataType dtype, double value) {
-  Tensor t(dtype, TensorShape());
-  switch (dtype) {
-    case DT_FLOAT:
-      t.scalar<float>() = static_cast<float>(value);
-      break;
-    case DT_DOUBLE:
-      t.scalar<double>() = value;
-      break;
-    case DT_HALF:
-      t.scalar<half>() = half(value);
-      break;
-    case DT_BFLOAT16:
-      t.scalar<bfloat16>() = bfloat16(value);
-      break;
-    case DT_COMPLEX64:
-      t.scalar<complex64>() = static_cast<float>(value);
-      break;
-    case DT_COMPLEX128:
-      t.scalar<complex128>() = value;
-      break;
-    case DT_INT8:
-      t.scalar<int8_t>() = static_cast<int8_t>(value);
-      break;
-    case DT_INT16:
-      t.scalar<int16_t>() = static_cast<int16_t>(value);
-      break;
-    case DT_INT32:
-      t.scalar<int32_t>() = static_cast<int32_t>(value);
-      break;
-    case DT_INT64:
-      t.scalar<int64_t>() = static_cast<int64_t>(value);
-      break;
-    case DT_UINT8:
-      t.scalar<uint8_t>() = static_cast<uint8_t>(value);
-      break;
-    case DT_UINT16:
-      t.scalar<uint16_t>() = static_cast<uint16_t>(value);
-      break;
-    case DT_UINT32:
-      t.scalar<uint32_t>() = static_cast<uint32_t>(value);
-      break;
-    case DT_UINT64:
-      t.scalar<uint64_t>() = static_cast<uint64_t>(value);
-      break;
-    default:
-      break;
-  }
-  return t;
-}
-
 Output SumToShape(Output grad, Output axes, Output shape) {
   return Reshape(Sum(grad, axes, {.keep_dims = true}), shape);
 }
 
 }  // namespace
-
-Output ShapeOf(Output x) {
-  if (!x) return Output();
-  if (!x.shape().IsFullyDefined()) return Shape(x);
-  std::vector<int64_t> sizes(x.shape().dims().begin(), x.shape().dims().end());
-  return IntVector(*x.graph(), sizes, "Shape");
-}
 
 Output IntVector(Graph& graph, const std::vector<int64_t>& values, std::string_view name) {
   Tensor t(DT_INT32, TensorShape({static_cast<int64_t>(values.size())}));
@@ -110,7 +51,7 @@ Output IntVector(Graph& graph, const std::vector<int64_t>& values, std::string_v
 
 Output NumberLike(Output x, double value, std::string_view name) {
   if (!x) return Output();
-  return Constant(*x.graph(), ScalarTensor(BaseType(x.dtype()), value), name);
+  return Constant(*x.graph(), Number(value), BaseType(x.dtype()), name);
 }
 
 Output ConjOf(Output x) { return x && IsComplex(x.dtype()) ? Conj(x) : x; }
@@ -159,8 +100,8 @@ Output ReducedShape(Output input_shape, Output axes) {
   // Sizes of the input, with ones stitched over the reduced axes.
   Output axes32 = BaseType(axes.dtype()) == DT_INT32 ? axes : Cast(axes, DT_INT32);
   Output rank = Size(input_shape);
-  Output positive = FloorMod(axes32 + rank, rank);
-  Output all = Range(Constant(graph, 0, "range/start"), rank, Constant(graph, 1, "range/delta"));
+  Output positive = (axes32 + rank) % rank;
+  Output all = Range(rank);
   Output ones = Fill(ShapeOf(positive), Constant(graph, 1, "ones/Const"));
   return DynamicStitch({all, positive}, {input_shape, ones});
 }

@@ -14,9 +14,6 @@
 
 namespace sluice {
 
-// Shape(x) as an int32 vector: a constant where every size is known, as tf.shape gives.
-Output ShapeOf(Output x);
-
 // An int32 vector constant.
 Output IntVector(Graph& graph, const std::vector<int64_t>& values, std::string_view name);
 

@@ -43,8 +43,7 @@ absl::Status BatchShape(ShapeContext& c, Batch batch) {
 }
 
 absl::Status SameBatchShape(ShapeContext& c) {
-  return BatchShape(
-      c, [](const PartialShape& x, const PartialShape& y) { return x.MergeWith(y); });
+  return BatchShape(c, [](const PartialShape& x, const PartialShape& y) { return x.MergeWith(y); });
 }
 
 absl::Status BroadcastBatchShape(ShapeContext& c) { return BatchShape(c, BroadcastShapes); }
@@ -93,11 +92,9 @@ Output Product(Factor left, Factor right, bool grad_x, bool grad_y) {
                    .grad_a = grad_x,
                    .grad_b = grad_y});
   }
-  return BatchMatMulV2(left.matrix, right.matrix,
-                       {.adj_x = left.transposed,
-                        .adj_y = right.transposed,
-                        .grad_x = grad_x,
-                        .grad_y = grad_y});
+  return BatchMatMulV2(
+      left.matrix, right.matrix,
+      {.adj_x = left.transposed, .adj_y = right.transposed, .grad_x = grad_x, .grad_y = grad_y});
 }
 
 Output WithoutLastTwoOf(Output shape) {
@@ -136,8 +133,7 @@ OP(MatMul, "The product of two matrices.")
     .Attr("T", TypeAttr(FloatTypes() | UnsignedIntTypes() | ComplexTypes() | IndexTypes()))
     .Attr("grad_a", BoolAttr(false))
     .Attr("grad_b", BoolAttr(false))
-    .Shape(MatMulShape)
-    GRADIENT(MatMulGradient);
+    .Shape(MatMulShape) GRADIENT(MatMulGradient);
 
 OP(BatchMatMul, "The products of the matrices of two batches of one shape.")
     .Input("x", "T")
@@ -148,8 +144,7 @@ OP(BatchMatMul, "The products of the matrices of two batches of one shape.")
     .Attr("adj_y", BoolAttr(false))
     .Attr("grad_x", BoolAttr(false))
     .Attr("grad_y", BoolAttr(false))
-    .Shape(SameBatchShape)
-    GRADIENT([](Backprop& b) { BatchGradient(b, false); });
+    .Shape(SameBatchShape) GRADIENT([](Backprop& b) { BatchGradient(b, false); });
 
 OP(BatchMatMulV2, "The products of the matrices of two batches; the batch dimensions broadcast.")
     .Input("x", "T")
@@ -161,24 +156,20 @@ OP(BatchMatMulV2, "The products of the matrices of two batches; the batch dimens
     .Attr("adj_y", BoolAttr(false))
     .Attr("grad_x", BoolAttr(false))
     .Attr("grad_y", BoolAttr(false))
-    .Shape(BroadcastBatchShape)
-    GRADIENT([](Backprop& b) { BatchGradient(b, true); });
+    .Shape(BroadcastBatchShape) GRADIENT([](Backprop& b) { BatchGradient(b, true); });
 
 OP(BatchMatMulV3, "BatchMatMulV2 with a type for each tensor: bytes are summed in int32.")
     .Input("x", "Ta")
     .Input("y", "Tb")
     .Output("output", "Tout")
-    .Attr("Ta",
-          TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes() | TypeSet{DT_UINT8}))
-    .Attr("Tb",
-          TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes() | TypeSet{DT_UINT8}))
+    .Attr("Ta", TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes() | TypeSet{DT_UINT8}))
+    .Attr("Tb", TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes() | TypeSet{DT_UINT8}))
     .Attr("Tout", TypeAttr(FloatTypes() | ComplexTypes() | IndexTypes() | TypeSet{DT_INT16}))
     .Attr("adj_x", BoolAttr(false))
     .Attr("adj_y", BoolAttr(false))
     .Attr("grad_x", BoolAttr(false))
     .Attr("grad_y", BoolAttr(false))
-    .Shape(BroadcastBatchShape)
-    GRADIENT([](Backprop& b) { BatchGradient(b, true); });
+    .Shape(BroadcastBatchShape) GRADIENT([](Backprop& b) { BatchGradient(b, true); });
 
 }  // namespace
 }  // namespace sluice

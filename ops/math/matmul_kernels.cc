@@ -19,8 +19,7 @@ struct Layout {
 
 Layout LayoutOf(const TensorShape& s, bool transposed, bool conjugate) {
   const int64_t rows = s.dim(s.rank() - 2), columns = s.dim(s.rank() - 1);
-  return transposed ? Layout{columns, rows, true, conjugate}
-                    : Layout{rows, columns, false, false};
+  return transposed ? Layout{columns, rows, true, conjugate} : Layout{rows, columns, false, false};
 }
 
 template <typename T>
@@ -47,8 +46,8 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
     return;
   }
   constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
-  const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) *
-                       static_cast<double>(k);
+  const double flops =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const bool by_row = m >= n;
   const int64_t length = by_row ? m : n;
   constexpr int64_t kGrain = 48;  // a multiple of the libraries' own tiles
@@ -114,8 +113,8 @@ class MatMulKernel : public Kernel {
     const Tensor& a = context.input(0);
     const Tensor& b = context.input(1);
     if (a.rank() != 2 || b.rank() != 2) {
-      return InvalidArgument("In[0] and In[1] must be matrices, got shapes ",
-                             a.shape().ToString(), " and ", b.shape().ToString());
+      return InvalidArgument("In[0] and In[1] must be matrices, got shapes ", a.shape().ToString(),
+                             " and ", b.shape().ToString());
     }
     Products p{.a = LayoutOf(a.shape(), transpose_a_, false),
                .b = LayoutOf(b.shape(), transpose_b_, false),
@@ -181,10 +180,9 @@ class BatchMatMulKernel : public Kernel {
     }
     if (x.rank() < 2) return InvalidArgument("In[0] ndims must be >= 2: ", x.rank());
     if (y.rank() < 2) return InvalidArgument("In[1] ndims must be >= 2: ", y.rank());
-    if (!kBroadcasts &&
-        x.dims().subspan(0, x.rank() - 2) != y.dims().subspan(0, y.rank() - 2)) {
-      return InvalidArgument("In[0] and In[1] must have the same batch dimensions: ",
-                             x.ToString(), " vs. ", y.ToString());
+    if (!kBroadcasts && x.dims().subspan(0, x.rank() - 2) != y.dims().subspan(0, y.rank() - 2)) {
+      return InvalidArgument("In[0] and In[1] must have the same batch dimensions: ", x.ToString(),
+                             " vs. ", y.ToString());
     }
     return absl::OkStatus();
   }
@@ -195,12 +193,12 @@ class BatchMatMulKernel : public Kernel {
 
 constexpr TypeSet kInFloat = {DT_FLOAT, DT_HALF, DT_BFLOAT16};
 
-#define SLUICE_MATMUL(types, T)                                            \
-  KERNEL(MatMul, MatMulKernel<T>, {"T", types});                           \
-  KERNEL(BatchMatMul, BatchMatMulSame<T>, {"T", types});                   \
-  KERNEL(BatchMatMulV2, BatchMatMulBroadcast<T>, {"T", types});            \
-  KERNEL(BatchMatMulV3, BatchMatMulBroadcast<T>, {"Ta", kDataTypeOf<T>},   \
-         {"Tb", kDataTypeOf<T>}, {"Tout", kDataTypeOf<T>})
+#define SLUICE_MATMUL(types, T)                                                                  \
+  KERNEL(MatMul, MatMulKernel<T>, {"T", types});                                                 \
+  KERNEL(BatchMatMul, BatchMatMulSame<T>, {"T", types});                                         \
+  KERNEL(BatchMatMulV2, BatchMatMulBroadcast<T>, {"T", types});                                  \
+  KERNEL(BatchMatMulV3, BatchMatMulBroadcast<T>, {"Ta", kDataTypeOf<T>}, {"Tb", kDataTypeOf<T>}, \
+         {"Tout", kDataTypeOf<T>})
 
 template <typename T>
 using BatchMatMulSame = BatchMatMulKernel<T, false>;

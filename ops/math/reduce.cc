@@ -35,8 +35,8 @@ absl::Status ReductionShape(ShapeContext& c) {
   std::vector<bool> reduced(input.rank(), false);
   for (int64_t axis : *axes) {
     if (axis < -input.rank() || axis >= input.rank()) {
-      return InvalidArgument("Invalid reduction dimension ", axis, " for input with ",
-                             input.rank(), " dimensions.");
+      return InvalidArgument("Invalid reduction dimension ", axis, " for input with ", input.rank(),
+                             " dimensions.");
     }
     reduced[axis < 0 ? axis + input.rank() : axis] = true;
   }
@@ -119,14 +119,12 @@ Output SumGradient(Backprop& b) {
 }
 
 // The product of all elements of an int32 vector.
-Output ProductOf(Output vector) {
-  return Prod(vector, IntVector(*vector.graph(), {0}, "Const"));
-}
+Output ProductOf(Output vector) { return Prod(vector, IntVector(*vector.graph(), {0}, "Const")); }
 
 // axes as int32 numbers in [0, rank).
 Output NonNegative(Output axes, Output rank) {
   if (BaseType(axes.dtype()) != DT_INT32) axes = Cast(axes, DT_INT32);
-  return FloorMod(axes + rank, rank, {.name = "mod"});
+  return (axes + rank) % rank;
 }
 
 Output GatherRows(Output params, Output indices) {
@@ -181,9 +179,7 @@ void ProdGradient(Backprop& b) {
     DeviceScope cpu(graph, "/cpu:0");
     Output rank = Rank(x);
     Output reduced = NonNegative(axes, rank);
-    Output all =
-        Range(Constant(graph, 0, "range/start"), rank, Constant(graph, 1, "range/delta"));
-    Output other = ListDiff(all, reduced).out;
+    Output other = ListDiff(Range(rank), reduced).out;
     permutation = ConcatV2({reduced, other}, Constant(graph, 0, "concat/axis"));
     reduced_count = ProductOf(GatherRows(x_shape, reduced));
     other_count = ProductOf(GatherRows(x_shape, other));
@@ -233,8 +229,7 @@ OP(Sum, "The sum of the elements; no elements give 0.")
     .Attr("keep_dims", BoolAttr(false))
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape)
-    GRADIENT([](Backprop& b) { b.Into(0, SumGradient(b)); });
+    .Shape(ReductionShape) GRADIENT([](Backprop& b) { b.Into(0, SumGradient(b)); });
 
 OP(Mean, "The mean of the elements; no elements give NaN, of integers 0.")
     .Input("input", "T")
@@ -243,8 +238,7 @@ OP(Mean, "The mean of the elements; no elements give NaN, of integers 0.")
     .Attr("keep_dims", BoolAttr(false))
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape)
-    GRADIENT(MeanGradient);
+    .Shape(ReductionShape) GRADIENT(MeanGradient);
 
 OP(Prod, "The product of the elements; no elements give 1.")
     .Input("input", "T")
@@ -253,8 +247,7 @@ OP(Prod, "The product of the elements; no elements give 1.")
     .Attr("keep_dims", BoolAttr(false))
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape)
-    GRADIENT(ProdGradient);
+    .Shape(ReductionShape) GRADIENT(ProdGradient);
 
 OP(Max, "The greatest element; NaN where one is; no elements give the type's lowest value.")
     .Input("input", "T")
@@ -263,8 +256,7 @@ OP(Max, "The greatest element; NaN where one is; no elements give the type's low
     .Attr("keep_dims", BoolAttr(false))
     .Attr("T", TypeAttr(RealTypes() | QuantizedTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape)
-    GRADIENT(ExtremeGradient);
+    .Shape(ReductionShape) GRADIENT(ExtremeGradient);
 
 OP(Min, "The least element; NaN where one is; no elements give the type's highest value.")
     .Input("input", "T")
@@ -273,8 +265,7 @@ OP(Min, "The least element; NaN where one is; no elements give the type's highes
     .Attr("keep_dims", BoolAttr(false))
     .Attr("T", TypeAttr(RealTypes() | QuantizedTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape)
-    GRADIENT(ExtremeGradient);
+    .Shape(ReductionShape) GRADIENT(ExtremeGradient);
 
 OP(EuclideanNorm, "The square root of the sum of the squared absolute values.")
     .Input("input", "T")
@@ -283,8 +274,7 @@ OP(EuclideanNorm, "The square root of the sum of the squared absolute values.")
     .Attr("keep_dims", BoolAttr(false))
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape)
-    GRADIENT(NormGradient);
+    .Shape(ReductionShape) GRADIENT(NormGradient);
 
 OP(ArgMax, "The index of the greatest element along a dimension; the first of equal ones.")
     .Input("input", "T")
@@ -292,10 +282,8 @@ OP(ArgMax, "The index of the greatest element along a dimension; the first of eq
     .Output("output", "output_type")
     .Attr("T", TypeAttr(RealTypes() | QuantizedTypes() | TypeSet{DT_BOOL}))
     .Attr("Tidx", TypeAttr(IndexTypes() | TypeSet{DT_INT16}, DT_INT32))
-    .Attr("output_type",
-          TypeAttr(IndexTypes() | TypeSet{DT_INT16, DT_UINT16}, DT_INT64))
-    .Shape(ArgShape)
-    GRADIENT([](Backprop&) {});
+    .Attr("output_type", TypeAttr(IndexTypes() | TypeSet{DT_INT16, DT_UINT16}, DT_INT64))
+    .Shape(ArgShape) GRADIENT([](Backprop&) {});
 
 OP(ArgMin, "The index of the least element along a dimension; the first of equal ones.")
     .Input("input", "T")
@@ -304,8 +292,7 @@ OP(ArgMin, "The index of the least element along a dimension; the first of equal
     .Attr("T", TypeAttr(RealTypes() | QuantizedTypes() | TypeSet{DT_BOOL}))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("output_type", TypeAttr(IndexTypes(), DT_INT64))
-    .Shape(ArgShape)
-    GRADIENT([](Backprop&) {});
+    .Shape(ArgShape) GRADIENT([](Backprop&) {});
 
 }  // namespace
 }  // namespace sluice

@@ -86,8 +86,7 @@ void Reducer::InCaller(const char* x, char* acc, Dims dims) const {
 // The leading, reduced dimension in a few parts, each with accumulators of its own.
 void Reducer::InParts(KernelContext& context, const char* x, char* acc, Dims dims) const {
   const int64_t size = dims[0].size, step = Elements(dims.subspan(1)), kept = KeptElements(dims);
-  const int64_t parts =
-      std::clamp<int64_t>(size * step / 65536, 1, std::min<int64_t>(size, 32));
+  const int64_t parts = std::clamp<int64_t>(size * step / 65536, 1, std::min<int64_t>(size, 32));
   const auto partial = std::make_unique<char[]>(parts * kept * loops_.acc_size);
   loops_.fill(partial.get(), parts * kept);
   const double cost = loops_.cost * static_cast<double>(size * step / parts);
@@ -188,8 +187,8 @@ absl::Status ReductionKernel::Compute(KernelContext& context) {
   Tensor scratch;
   if (!loops_.in_place) {
     SLUICE_ASSIGN_OR_RETURN(
-        scratch, context.AllocateTemp(
-                     DT_UINT8, TensorShape({n * static_cast<int64_t>(loops_.acc_size)})));
+        scratch,
+        context.AllocateTemp(DT_UINT8, TensorShape({n * static_cast<int64_t>(loops_.acc_size)})));
   }
   char* acc = static_cast<char*>(loops_.in_place ? output->raw() : scratch.raw());
   loops_.fill(acc, n);

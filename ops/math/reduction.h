@@ -118,8 +118,8 @@ SLUICE_INLINE_IN_CLONES void Columns(const T* x, A* acc, int64_t rows, int64_t c
   for (; r + 4 <= rows; r += 4, x += 4 * stride) {
     SLUICE_INDEPENDENT
     for (int64_t c = 0; c < columns; ++c) {
-      const A a = Op::template Combine<A>(Op::template Load<A>(x[c]),
-                                          Op::template Load<A>(x[c + stride]));
+      const A a =
+          Op::template Combine<A>(Op::template Load<A>(x[c]), Op::template Load<A>(x[c + stride]));
       const A b = Op::template Combine<A>(Op::template Load<A>(x[c + 2 * stride]),
                                           Op::template Load<A>(x[c + 3 * stride]));
       acc[c] = Op::template Combine<A>(acc[c], Op::template Combine<A>(a, b));
@@ -158,8 +158,7 @@ struct LoopsFor {
       Rows<Loops, A>(static_cast<const T*>(x), static_cast<A*>(acc), rows, n);
     }
   }
-  static void RunColumns(const void* x, void* acc, int64_t rows, int64_t columns,
-                         int64_t stride) {
+  static void RunColumns(const void* x, void* acc, int64_t rows, int64_t columns, int64_t stride) {
     if constexpr (std::is_floating_point_v<A>) {
       ClonedColumns<Loops, A>(static_cast<const T*>(x), static_cast<A*>(acc), rows, columns,
                               stride);
@@ -197,8 +196,7 @@ struct Reduction {
   template <typename T>
   class Kernel : public ReductionKernel {
    public:
-    explicit Kernel(KernelInit& init)
-        : ReductionKernel(init, reduction::LoopsFor<Op, T>::Get()) {}
+    explicit Kernel(KernelInit& init) : ReductionKernel(init, reduction::LoopsFor<Op, T>::Get()) {}
   };
 };
 

@@ -6,9 +6,8 @@
 namespace sluice {
 namespace {
 
-using SignedNumberList =
-    TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, complex64,
-             complex128>;
+using SignedNumberList = TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t,
+                                  complex64, complex128>;
 
 struct AbsFn {
   static constexpr double kCost = 0.2;

@@ -7,8 +7,8 @@ absl::Status SameSizeKernel::Compute(KernelContext& context) {
   const Tensor& y = context.input(1);
   if (x.num_elements() != y.num_elements()) {
     return InvalidArgument(
-        "The two arguments to a cwise op must have same number of elements, got ",
-        x.num_elements(), " and ", y.num_elements());
+        "The two arguments to a cwise op must have same number of elements, got ", x.num_elements(),
+        " and ", y.num_elements());
   }
   const TensorShape shape = x.shape();
   const char* px = static_cast<const char*>(x.raw());

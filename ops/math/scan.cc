@@ -32,11 +32,10 @@ OP(Cumsum, "Running sums along `axis`.")
     .Attr("reverse", BoolAttr(false))
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
-      b.Into("x", Cumsum(b.Of("out"), b.Value("axis"),
-                         {.exclusive = b.attr<bool>("exclusive"),
-                          .reverse = !b.attr<bool>("reverse")}));
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+      b.Into("x",
+             Cumsum(b.Of("out"), b.Value("axis"),
+                    {.exclusive = b.attr<bool>("exclusive"), .reverse = !b.attr<bool>("reverse")}));
     });
 
 OP(Cumprod, "Running products along `axis`.")
@@ -47,8 +46,7 @@ OP(Cumprod, "Running products along `axis`.")
     .Attr("reverse", BoolAttr(false))
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       const bool exclusive = b.attr<bool>("exclusive"), reverse = b.attr<bool>("reverse");
       Output x = b.Value("x"), axis = b.Value("axis"), grad = b.Of("out");
       Output products = Cumprod(x, axis, {.exclusive = exclusive, .reverse = reverse});
@@ -64,16 +62,14 @@ OP(CumulativeLogsumexp, "Running log(sum(exp(x))) along `axis`, without overflow
     .Attr("reverse", BoolAttr(false))
     .Attr("T", TypeAttr(FloatTypes()))
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       const bool exclusive = b.attr<bool>("exclusive"), reverse = b.attr<bool>("reverse");
       Output x = b.Value("x"), axis = b.Value("axis"), y = b.Value("out"), grad = b.Of("out");
       // Positive and negative gradients apart, in the log domain.
       auto part = [&](bool positive) {
         Output log = LogOfPart(grad, positive);
-        return Exp(CumulativeLogsumexp(log - y, axis,
-                                       {.exclusive = exclusive, .reverse = !reverse}) +
-                   x);
+        return Exp(
+            CumulativeLogsumexp(log - y, axis, {.exclusive = exclusive, .reverse = !reverse}) + x);
       };
       Output positive = part(true);
       b.Into("x", positive - part(false));

@@ -94,8 +94,8 @@ struct Scanner {
       SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
       T* y = output->template data<T>();
       if (shape.num_elements() == 0) return absl::OkStatus();
-      const double cost = (std::is_same_v<Scan, LogSumExpScan> ? 20.0 : 1.0) *
-                          static_cast<double>(rows * columns);
+      const double cost =
+          (std::is_same_v<Scan, LogSumExpScan> ? 20.0 : 1.0) * static_cast<double>(rows * columns);
       context.ParallelFor(outer, cost, [&](int64_t begin, int64_t end) {
         const auto totals = std::make_unique<A[]>(columns);
         for (int64_t i = begin; i < end; ++i) {

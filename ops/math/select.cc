@@ -31,8 +31,7 @@ OP(Select,
     .Input("e", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
-    .Shape(SelectShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(SelectShape) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       Output condition = b.Value("condition");
       Output zeros = ZerosLike(b.Value("t"));
@@ -50,8 +49,7 @@ OP(SelectV2, "t where the condition holds, else e. All three broadcast.")
       SLUICE_ASSIGN_OR_RETURN(PartialShape data, BroadcastShapes(c.input(1), c.input(2)));
       SLUICE_ASSIGN_OR_RETURN(PartialShape shape, BroadcastShapes(c.input(0), data));
       return c.SetOutput(0, shape);
-    })
-    GRADIENT([](Backprop& b) {
+    }) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       Output condition = b.Value("condition");
       Output zeros = NumberLike(grad, 0, "zeros");
@@ -69,8 +67,7 @@ OP(ClipByValue,
     .Input("clip_value_max", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       Output t = b.Value("t"), low = b.Value("clip_value_min"), high = b.Value("clip_value_max");
       Output t_shape = ShapeOf(t), low_shape = ShapeOf(low), high_shape = ShapeOf(high);

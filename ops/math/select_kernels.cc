@@ -50,9 +50,8 @@ class SelectV2Kernel : public Kernel {
     const bool* condition = context.input(0).data<bool>();
     const W* t = static_cast<const W*>(context.input(1).raw());
     const W* e = static_cast<const W*>(context.input(2).raw());
-    absl::StatusOr<BroadcastPlan<3>> planned =
-        PlanBroadcast<3>({&context.input(0).shape(), &context.input(1).shape(),
-                          &context.input(2).shape()});
+    absl::StatusOr<BroadcastPlan<3>> planned = PlanBroadcast<3>(
+        {&context.input(0).shape(), &context.input(1).shape(), &context.input(2).shape()});
     if (!planned.ok()) {
       return InvalidArgument("condition ", context.input(0).shape().ToString(), ", then ",
                              context.input(1).shape().ToString(), ", and else ",
@@ -189,9 +188,9 @@ class ClipByValueKernel : public Kernel {
     return x < low ? low : x;
   }
 };
-KERNELS(ClipByValue, "T", ClipByValueKernel,
-        TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
-                 uint16_t>);
+KERNELS(
+    ClipByValue, "T", ClipByValueKernel,
+    TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t>);
 
 }  // namespace
 }  // namespace sluice

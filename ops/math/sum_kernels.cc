@@ -42,7 +42,7 @@ struct WideSum {
   using type = elementwise::Wide<T>;
 };
 template <typename T>
-  requires std::is_integral_v<T>
+requires std::is_integral_v<T>
 struct WideSum<T> {
   using type = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 };

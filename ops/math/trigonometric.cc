@@ -30,15 +30,13 @@ OP(Sin, "Sine of an angle in radians.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Cos(x); }); });
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Cos(x); }); });
 
 OP(Cos, "Cosine of an angle in radians.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       Output x = ConjOf(b.Value("x"));
@@ -50,8 +48,7 @@ OP(Tan, "Tangent of an angle in radians.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       b.Into("x", Square(Reciprocal(Cos(ConjOf(b.Value("x"))))) * grad);
@@ -61,15 +58,13 @@ OP(Asin, "The angle in [-pi/2, pi/2] whose sine x is.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { Chain(b, InverseRootOfOneMinusSquare); });
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { Chain(b, InverseRootOfOneMinusSquare); });
 
 OP(Acos, "The angle in [0, pi] whose cosine x is.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       Output inverse = InverseRootOfOneMinusSquare(ConjOf(b.Value("x")));
@@ -81,8 +76,7 @@ OP(Atan, "The angle in (-pi/2, pi/2) whose tangent x is.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Chain(b, [](Output x) {
         Output square = Square(x);
         return Reciprocal(AddV2(NumberLike(x, 1), square));
@@ -94,8 +88,7 @@ OP(Atan2, "The angle in [-pi, pi] of the point (x, y). Broadcasts.")
     .Input("x", "T")
     .Output("z", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(BroadcastBinary())
-    GRADIENT([](Backprop& b) {
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output y = b.Value("y"), x = b.Value("x");
       ControlDependencies after(b.graph(), {grad});
@@ -112,21 +105,20 @@ OP(Sinh, "Hyperbolic sine.")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
     .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Cosh(x); }); });
+        GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Cosh(x); }); });
 
 OP(Cosh, "Hyperbolic cosine.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
     .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Sinh(x); }); });
+        GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Sinh(x); }); });
 
 OP(Asinh, "Inverse hyperbolic sine.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       b.Into("x", grad / Cosh(ConjOf(b.Value("y"))));
@@ -136,8 +128,7 @@ OP(Acosh, "Inverse hyperbolic cosine; NaN below 1.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
       b.Into("x", grad / Sinh(ConjOf(b.Value("y"))));
@@ -147,8 +138,7 @@ OP(Atanh, "Inverse hyperbolic tangent; NaN outside [-1, 1].")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-    GRADIENT([](Backprop& b) {
+    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       Chain(b, [](Output x) {
         Output square = Square(x);
         return Reciprocal(Sub(NumberLike(x, 1), square));

@@ -10,14 +10,14 @@ namespace {
 using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 
 // The function of <cmath> and <complex> of that name.
-#define SLUICE_TRIGONOMETRIC(Op, function)                    \
-  struct Op##Fn {                                             \
-    static constexpr double kCost = 1;                        \
-    template <typename T>                                     \
-    SLUICE_INLINE_IN_CLONES T operator()(T x) const {         \
-      return std::function(x);                                \
-    }                                                         \
-  };                                                          \
+#define SLUICE_TRIGONOMETRIC(Op, function)            \
+  struct Op##Fn {                                     \
+    static constexpr double kCost = 1;                \
+    template <typename T>                             \
+    SLUICE_INLINE_IN_CLONES T operator()(T x) const { \
+      return std::function(x);                        \
+    }                                                 \
+  };                                                  \
   KERNELS(Op, "T", Elementwise<Op##Fn>::Kernel, FloatAndComplexList)
 
 SLUICE_TRIGONOMETRIC(Sin, sin);

@@ -1,0 +1,15 @@
+"""Complex numbers."""
+
+from tests.oracle.table import *
+
+PAIRS = [{"T": "complex64", "Tout": "float"}, {"T": "complex128", "Tout": "double"}]
+
+ROWS = [
+    Row("Complex", [uniform(), uniform()], shapes=BROADCAST,
+        types=[{"T": "float", "Tout": "complex64"}, {"T": "double", "Tout": "complex128"}],
+        errors=[C(rand(2), rand(3), types={"T": "float", "Tout": "complex64"}, says="(Incompatible|must be equal)")]),
+    Row("Real", [uniform()], shapes=ELEMENTWISE, types=PAIRS),
+    Row("Imag", [uniform()], shapes=ELEMENTWISE, types=PAIRS),
+    Row("Conj", [uniform()], shapes=ELEMENTWISE, types={"T": COMPLEX}),
+    Row("ComplexAbs", [away_from_zero()], shapes=ELEMENTWISE, types=PAIRS, cases=[C(values([0, 3 + 4j]), grad=False)]),
+]
