@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/build/scopes.h"
 #include "graph/gradient/backprop.h"
 
 namespace sluice {

@@ -138,10 +138,6 @@ void Reducer::Run(KernelContext& context, const char* x, char* acc, Dims dims) c
 
 absl::StatusOr<ReductionPlan> PlanReduction(const TensorShape& input, const Tensor& axes,
                                             bool keep_dims) {
-  if (axes.rank() > 1) {
-    return InvalidArgument("reduction_indices must be a scalar or a vector, got shape ",
-                           axes.shape().ToString());
-  }
   const int rank = input.rank();
   absl::InlinedVector<bool, 8> reduced(rank, false);
   for (int64_t i = 0; i < axes.num_elements(); ++i) {

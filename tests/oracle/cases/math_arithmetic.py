@@ -6,7 +6,7 @@ MISFIT = C(rand(2, 3), rand(2, 2), types={"T": "float"}, says="(Incompatible sha
 EDGE = (0, -0.0, 1, -1, inf, -inf, nan)
 WRAP = [C(values([127, -128, 100]), values([1, -1, 100]), types={"T": "int8"}),
         C(values([2**31 - 1, -2**31]), values([2, 2]), types={"T": "int32"})]
-ZERO = [C(values([1, 2]), values([1, 0]), types={"T": t}, says="Integer division by zero") for t in ("int32", "int64")]
+ZERO = [C(values([1, 2]), values([1, 0]), types={"T": t}, says="(Integer division by zero|Unexpected error in binary operator)") for t in ("int32", "int64")]
 LARGE = ((300, 7), (300, 1)), ((5, 2000), (2000,)), ((70, 1, 9), (1, 40, 1)), ((1,), (3, 1, 1))
 
 

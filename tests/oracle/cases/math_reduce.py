@@ -17,7 +17,7 @@ EMPTY = [C(rand(0, 3), [0]), C(rand(2, 0), [1]), C(rand(0), 0, keep_dims=True)]
 ERRORS = [C(rand(2, 3), [2], types={"T": "float", "Tidx": "int32"}, says="[Ii]nvalid reduction dimension"),
           C(rand(2, 3), [-3], types={"T": "float", "Tidx": "int32"}, says="[Ii]nvalid reduction dimension"),
           C(rand(2, 3), [0, 0], types={"T": "float", "Tidx": "int32"}, says="duplicate", variants=["unknown"]),
-          C(rand(2, 3), [[0]], types={"T": "float", "Tidx": "int32"}, says="(rank|vector)")]
+          C(rand(2, 3), [[0]], types={"T": "float", "Tidx": "int32"}, says="rank", variants=["known"])]
 BIG = [C(uniform(-1, 1).of(70000), 0), C(uniform(-1, 1).of(3000, 7), 0), C(uniform(-1, 1).of(5, 5000), 1), C(uniform(-1, 1).of(700, 300), 0),
        C(uniform(-1, 1).of(40, 3000), 0), C(uniform(-1, 1).of(9, 70, 11, 3), [0, 2])]
 T32 = {"T": NUMBERS, "Tidx": ("int32",)}
@@ -59,11 +59,11 @@ ROWS = [
     Row("EuclideanNorm", cases=shapes_and_axes(away_from_zero()), types=T32, grad="tf"),
     Row("EuclideanNorm", cases=EMPTY, types=T32, grad=False, name="empty"),
     Row("ArgMax", cases=[C(distinct().of(2, 3), 0), C(distinct().of(2, 3), -1), C(distinct().of(2, 3, 4), 1), C(distinct().of(5), 0),
-                         C(values([1, 1, 0]), 0), C(distinct().of(0, 3), 1)], types={"T": REALS, "Tidx": INDEX, "output_type": INDEX},
+                         C(values([1, 1, 0]), 0), C(distinct().of(0, 3), 1)], types={"T": REALS, "Tidx": INDEX, "output_type": INDEX},  # TensorFlow reads an int16 axis as garbage
         errors=[C(rand(2, 3), 2, types={"T": "float", "Tidx": "int32", "output_type": "int64"}, says="(in the range|Expected dimension)"),
                 C(rand(2, 0), 1, types={"T": "float", "Tidx": "int32", "output_type": "int64"}, says="empty")]),
     Row("ArgMax", cases=[C(distinct().of(2, 3), 0), C(values([[nan, 1.0], [2, nan]]), 0), C(values([1, nan, 2.0]), 0)],
-        types={"T": FLOATS, "Tidx": ("int16", "int32"), "output_type": ("int16", "uint16")}, name="narrow"),
+        types={"T": FLOATS, "Tidx": ("int32",), "output_type": ("int16", "uint16")}, name="narrow"),
     Row("ArgMax", cases=[C(B.of(2, 3), 0), C(B.of(4), 0)], types={"T": ("bool",), "Tidx": ("int32",), "output_type": INDEX}, name="bool"),
     Row("ArgMin", cases=[C(distinct().of(2, 3), 0), C(distinct().of(2, 3), -1), C(distinct().of(2, 3, 4), 1), C(values([1, 0, 0]), 0)],
         types={"T": REALS + ("bool",), "Tidx": INDEX, "output_type": INDEX},
