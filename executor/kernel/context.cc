@@ -8,7 +8,7 @@ namespace sluice {
 
 const std::string& KernelContext::name() const { return node_->name(); }
 
-DataType KernelContext::output_dtype(int i) const { return BaseType(node_->output_type(i)); }
+DataType KernelContext::DeclaredType(int i) const { return BaseType(node_->output_type(i)); }
 
 absl::Status KernelContext::AllocateOutput(int i, const TensorShape& shape, Tensor** out) {
   const DataType dtype = output_dtype(i);

@@ -73,6 +73,12 @@ class KernelContext {
         movable_(movable),
         num_inputs_(num_inputs),
         num_outputs_(num_outputs) {}
+  // The same, with the outputs' base types at hand.
+  KernelContext(const StepContext& step, const Node& node, Value* const* inputs, int num_inputs,
+                uint64_t movable, Value* outputs, int num_outputs, const DataType* output_types)
+      : KernelContext(step, node, inputs, num_inputs, movable, outputs, num_outputs) {
+    output_types_ = output_types;
+  }
 
   // --- inputs
   int num_inputs() const { return num_inputs_; }
@@ -90,7 +96,9 @@ class KernelContext {
 
   // --- outputs
   int num_outputs() const { return num_outputs_; }
-  DataType output_dtype(int i) const;  // base type
+  DataType output_dtype(int i) const {  // base type
+    return output_types_ != nullptr ? output_types_[i] : DeclaredType(i);
+  }
   // RESOURCE_EXHAUSTED when there is no memory. Numbers are left uninitialised. `*out` is owned by
   // the context.
   absl::Status AllocateOutput(int i, const TensorShape& shape, Tensor** out);
@@ -136,9 +144,11 @@ class KernelContext {
   // Only the first 64 inputs can be taken over: longer lists are rare, and summed into the first.
   bool IsMovable(int i) const { return i < 64 && ((movable_ >> i) & 1) != 0; }
   Value& CopyOfInput(int i);
+  DataType DeclaredType(int i) const;
 
   const StepContext* step_;
   const Node* node_;
+  const DataType* output_types_ = nullptr;
   Value* const* inputs_;
   Value* outputs_;
   uint64_t movable_;

@@ -108,6 +108,11 @@ class Tensor {
   // Gives up the buffer. The object may be assigned to again; its elements may still be read while
   // the result lives.
   BufferRef ReleaseBuffer() { return std::move(buffer_); }
+  // Nothing is here any more; the memory of the shape is kept for the next value.
+  void Clear() {
+    buffer_ = BufferRef();
+    dtype_ = DT_INVALID;
+  }
   // *this = Tensor(dtype, shape, buffer), cheaper where the shape stays the same.
   void Reset(DataType dtype, const TensorShape& shape, BufferRef buffer) {
     dtype_ = dtype;

@@ -1,0 +1,67 @@
+#include "executor/plan/order.h"
+
+#include <deque>
+
+#include "executor/plan/draft.h"
+
+namespace sluice {
+namespace {
+
+// A source, or a read of a variable.
+bool RunsEarly(const DraftItem& item) {
+  if (item.kind == OpKind::kArrival || item.kind == OpKind::kLoopVariable) return true;
+  return item.inputs.empty() || (item.node != nullptr && ReadsVariable(*item.node));
+}
+
+}  // namespace
+
+std::vector<int> ExecutionOrder(const DraftBody& body) {
+  const int n = static_cast<int>(body.items.size());
+  std::vector<int> waiting(n, 0);
+  std::vector<std::vector<int>> users(n);
+  for (int i = 0; i < n; ++i) {
+    const DraftItem& item = body.items[i];
+    const auto wait_for = [&](int from) {
+      users[from].push_back(i);
+      ++waiting[i];
+    };
+    for (const DraftInput& in : item.inputs) {
+      if (in.item >= 0) wait_for(in.item);
+    }
+    for (int from : item.controls) wait_for(from);
+  }
+  std::deque<int> early;
+  std::vector<int> late;
+  const auto add = [&](int i) {
+    if (RunsEarly(body.items[i])) {
+      early.push_back(i);
+    } else {
+      late.push_back(i);
+    }
+  };
+  for (int i = 0; i < n; ++i) {
+    if (waiting[i] == 0 && RunsEarly(body.items[i])) early.push_back(i);
+  }
+  for (int i = n; i-- > 0;) {  // the first ends up on top
+    if (waiting[i] == 0 && !RunsEarly(body.items[i])) late.push_back(i);
+  }
+  std::vector<int> order;
+  order.reserve(n);
+  while (!early.empty() || !late.empty()) {
+    int next;
+    if (!early.empty()) {
+      next = early.front();
+      early.pop_front();
+    } else {
+      next = late.back();
+      late.pop_back();
+    }
+    order.push_back(next);
+    for (size_t u = users[next].size(); u-- > 0;) {
+      if (--waiting[users[next][u]] == 0) add(users[next][u]);
+    }
+  }
+  return order;
+}
+
+}  // namespace sluice

@@ -1,0 +1,209 @@
+#include "executor/plan/slots.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+// A reader outside the producer's unit. A Merge that is a unit takes each input by itself.
+struct Reader {
+  int unit;
+  int merge_input;  // -1 for other units
+  bool operator==(const Reader&) const = default;
+};
+
+class SlotAssigner {
+ public:
+  SlotAssigner(const DraftBody& body, const Partition& partition)
+      : body_(body), partition_(partition) {
+    plan_.items.resize(body.items.size());
+    plan_.copies.resize(partition.units.size());
+    outside_.resize(body.items.size());
+    used_.resize(body.items.size());
+    for (size_t i = 0; i < body.items.size(); ++i) {
+      outside_[i].resize(body.items[i].output_types.size());
+      used_[i].assign(body.items[i].output_types.size(), false);
+    }
+  }
+
+  SlotPlan Run() {
+    FindReaders();
+    PlaceSharedValues();
+    for (size_t u = 0; u < partition_.units.size(); ++u) PlaceWithin(static_cast<int>(u));
+    return std::move(plan_);
+  }
+
+ private:
+  struct Outside {
+    Reader reader;
+    uint32_t slot;
+  };
+
+  int UnitOf(int item) const { return partition_.unit_of[item]; }
+  Reader ReaderOf(int item, int input) const {
+    const int unit = UnitOf(item);
+    const bool merge = partition_.units[unit].kind == Unit::Kind::kMerge;
+    return {unit, merge ? input : -1};
+  }
+
+  void FindReaders() {
+    for (size_t i = 0; i < body_.items.size(); ++i) {
+      const DraftItem& item = body_.items[i];
+      for (size_t k = 0; k < item.inputs.size(); ++k) {
+        const DraftInput& in = item.inputs[k];
+        if (in.base != ValueRef::kSlot) continue;
+        used_[in.item][in.index] = true;
+        if (UnitOf(in.item) == UnitOf(static_cast<int>(i))) continue;
+        const Reader reader = ReaderOf(static_cast<int>(i), static_cast<int>(k));
+        std::vector<Outside>& all = outside_[in.item][in.index];
+        const bool known = std::any_of(all.begin(), all.end(),
+                                       [&](const Outside& o) { return o.reader == reader; });
+        if (!known) all.push_back({reader, 0});
+      }
+    }
+  }
+
+  bool IsShared(int item) const {
+    return std::any_of(outside_[item].begin(), outside_[item].end(),
+                       [](const auto& readers) { return !readers.empty(); });
+  }
+
+  // References keep slots of their own: a slot for values never has a reference in it.
+  bool MayRecycle(int item) const {
+    const std::vector<DataType>& types = body_.items[item].output_types;
+    return !IsShared(item) && std::none_of(types.begin(), types.end(), IsRefType);
+  }
+
+  void PlaceSharedValues() {
+    for (size_t i = 0; i < body_.items.size(); ++i) {
+      if (!IsShared(static_cast<int>(i))) continue;
+      const uint32_t first = plan_.num_slots;
+      plan_.items[i].first_output = first;
+      plan_.num_slots += static_cast<uint32_t>(outside_[i].size());
+      for (size_t k = 0; k < outside_[i].size(); ++k) {
+        uint32_t slot = first + static_cast<uint32_t>(k);
+        for (size_t r = 0; r < outside_[i][k].size(); ++r) {
+          if (r > 0) {
+            plan_.copies[UnitOf(static_cast<int>(i))].push_back(
+                {first + static_cast<uint32_t>(k), plan_.num_slots});
+            slot = plan_.num_slots++;
+          }
+          outside_[i][k][r].slot = slot;
+        }
+      }
+    }
+  }
+
+  ValueRef RefOf(int item, int input) const {
+    const DraftInput& in = body_.items[item].inputs[input];
+    ValueRef ref{in.base, in.is_ref, in.dereference, static_cast<uint32_t>(in.index)};
+    if (in.base != ValueRef::kSlot) return ref;
+    ref.index = plan_.items[in.item].first_output + static_cast<uint32_t>(in.index);
+    if (UnitOf(in.item) == UnitOf(item)) return ref;
+    const Reader reader = ReaderOf(item, input);
+    for (const Outside& o : outside_[in.item][in.index]) {
+      if (o.reader == reader) ref.index = o.slot;
+    }
+    return ref;
+  }
+
+  // The value may be dropped in the unit after its last reader there.
+  bool MayDrop(int item, int input) const {
+    const DraftInput& in = body_.items[item].inputs[input];
+    if (in.base != ValueRef::kSlot) return false;
+    return UnitOf(in.item) != UnitOf(item) || outside_[in.item][in.index].empty();
+  }
+
+  void PlaceWithin(int unit) {
+    const std::vector<int>& items = partition_.units[unit].items;
+    if (partition_.units[unit].kind == Unit::Kind::kMerge) return PlaceMerge(items[0]);
+    // Readers in this unit, by (producer, output).
+    std::map<std::pair<int, int>, int> last_reader;
+    for (int i : items) {
+      const DraftItem& item = body_.items[i];
+      for (size_t k = 0; k < item.inputs.size(); ++k) {
+        if (!MayDrop(i, static_cast<int>(k))) continue;
+        last_reader[{item.inputs[k].item, item.inputs[k].index}] = i;
+      }
+    }
+    std::unordered_map<size_t, std::vector<uint32_t>> free;  // blocks of slots, by length
+    std::unordered_map<int, int> alive;                      // outputs of an item still to be read
+    for (int i : items) {
+      PlaceOutputs(i, &free, &alive);
+      const DraftItem& item = body_.items[i];
+      SlotPlan::Item& placed = plan_.items[i];
+      for (size_t k = 0; k < item.inputs.size(); ++k) {
+        placed.inputs.push_back(RefOf(i, static_cast<int>(k)));
+        const DraftInput& in = item.inputs[k];
+        if (!MayDrop(i, static_cast<int>(k)) || last_reader[{in.item, in.index}] != i) continue;
+        const auto same = [&](const DraftInput& other) {
+          return other.base == in.base && other.item == in.item && other.index == in.index;
+        };
+        const auto first = std::find_if(item.inputs.begin(), item.inputs.end(), same);
+        if (first != item.inputs.begin() + static_cast<int64_t>(k)) continue;  // counted already
+        placed.releases.push_back(placed.inputs[k].index);
+        if (k < 64 && std::count_if(item.inputs.begin(), item.inputs.end(), same) == 1) {
+          placed.movable |= uint64_t{1} << k;
+        }
+        if (UnitOf(in.item) == unit && MayRecycle(in.item) && --alive[in.item] == 0) {
+          free[outside_[in.item].size()].push_back(plan_.items[in.item].first_output);
+        }
+      }
+    }
+  }
+
+  void PlaceOutputs(int i, std::unordered_map<size_t, std::vector<uint32_t>>* free,
+                    std::unordered_map<int, int>* alive) {
+    SlotPlan::Item& placed = plan_.items[i];
+    const size_t n = outside_[i].size();
+    if (!IsShared(i) && n > 0) {
+      std::vector<uint32_t>& blocks = (*free)[n];
+      if (blocks.empty() || !MayRecycle(i)) {
+        placed.first_output = plan_.num_slots;
+        plan_.num_slots += static_cast<uint32_t>(n);
+      } else {
+        placed.first_output = blocks.back();
+        blocks.pop_back();
+      }
+    }
+    for (size_t k = 0; k < n; ++k) {
+      if (used_[i][k]) {
+        ++(*alive)[i];
+      } else {
+        placed.releases.push_back(placed.first_output + static_cast<uint32_t>(k));
+      }
+    }
+    if (MayRecycle(i) && n > 0 && (*alive)[i] == 0) (*free)[n].push_back(placed.first_output);
+  }
+
+  void PlaceMerge(int i) {
+    SlotPlan::Item& placed = plan_.items[i];
+    if (!IsShared(i)) {
+      placed.first_output = plan_.num_slots;
+      plan_.num_slots += static_cast<uint32_t>(outside_[i].size());
+    }
+    for (size_t k = 0; k < body_.items[i].inputs.size(); ++k) {
+      placed.inputs.push_back(RefOf(i, static_cast<int>(k)));
+    }
+    for (size_t k = 0; k < outside_[i].size(); ++k) {
+      if (!used_[i][k]) placed.releases.push_back(placed.first_output + static_cast<uint32_t>(k));
+    }
+  }
+
+  const DraftBody& body_;
+  const Partition& partition_;
+  SlotPlan plan_;
+  std::vector<std::vector<std::vector<Outside>>> outside_;  // by item and output
+  std::vector<std::vector<bool>> used_;                     // by item and output
+};
+
+}  // namespace
+
+SlotPlan AssignSlots(const DraftBody& body, const Partition& partition) {
+  return SlotAssigner(body, partition).Run();
+}
+
+}  // namespace sluice

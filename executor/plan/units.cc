@@ -1,0 +1,128 @@
+#include "executor/plan/units.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace sluice {
+namespace {
+
+// Sets of boundaries, as numbers: equal sets have equal numbers. 0 is the empty set.
+class BoundarySets {
+ public:
+  BoundarySets() : sets_(1) { numbers_[{}] = 0; }
+
+  const std::vector<int>& operator[](int set) const { return sets_[set]; }
+
+  int Single(int boundary) { return Number({boundary}); }
+
+  int Union(int a, int b) {
+    if (a == b || b == 0) return a;
+    if (a == 0) return b;
+    if (a > b) std::swap(a, b);
+    const auto [it, is_new] = unions_.emplace(std::make_pair(a, b), -1);
+    if (!is_new) return it->second;
+    std::vector<int> both;
+    std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
+                   std::back_inserter(both));
+    const int number = Number(std::move(both));
+    unions_[{a, b}] = number;
+    return number;
+  }
+
+ private:
+  int Number(std::vector<int> set) {
+    const auto [it, is_new] = numbers_.emplace(std::move(set), static_cast<int>(sets_.size()));
+    if (is_new) sets_.push_back(it->first);
+    return it->second;
+  }
+
+  std::vector<std::vector<int>> sets_;
+  std::map<std::vector<int>, int> numbers_;
+  absl::flat_hash_map<std::pair<int, int>, int> unions_;
+};
+
+// An item that waits for more boundaries than this becomes one itself, so that the sets stay small.
+constexpr size_t kLargestSet = 32;
+
+class Partitioner {
+ public:
+  Partitioner(const DraftBody& body, const std::vector<bool>& expensive)
+      : body_(body), expensive_(expensive), behind_(body.items.size(), 0) {
+    result_.unit_of.assign(body.items.size(), -1);
+  }
+
+  Partition Run() {
+    for (int i : body_.order) Place(i);
+    for (Partition::Members& unit : result_.units) {
+      for (int i : unit.items) {
+        const DraftItem& item = body_.items[i];
+        unit.may_be_dead |= item.may_be_dead || item.kind == OpKind::kSwitch ||
+                            item.kind == OpKind::kMerge || item.kind == OpKind::kLoop;
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void Place(int i) {
+    const DraftItem& item = body_.items[i];
+    int waits_for = 0;
+    bool together = true;  // all inputs come from the same boundaries
+    bool first = true;
+    const auto add = [&](int from) {
+      together = together && (first || behind_[from] == waits_for);
+      first = false;
+      waits_for = sets_.Union(waits_for, behind_[from]);
+    };
+    for (const DraftInput& in : item.inputs) {
+      if (in.item >= 0) add(in.item);
+    }
+    for (int from : item.controls) add(from);
+    const bool is_async = item.kernel != nullptr && item.kernel->AsAsync() != nullptr;
+    const bool is_expensive = !is_async && !expensive_.empty() && expensive_[i];
+    if (is_async || is_expensive || item.kind == OpKind::kArrival ||
+        (item.kind == OpKind::kMerge && !Together(item, together)) ||
+        sets_[waits_for].size() > kLargestSet) {
+      behind_[i] = sets_.Single(i);
+      Partition::Members unit;
+      unit.kind = is_async                                                   ? Unit::Kind::kAsync
+                  : item.kind == OpKind::kArrival                            ? Unit::Kind::kArrival
+                  : item.kind == OpKind::kMerge && !Together(item, together) ? Unit::Kind::kMerge
+                                                                             : Unit::Kind::kSegment;
+      unit.items = {i};
+      unit.is_expensive = is_expensive;
+      result_.unit_of[i] = static_cast<int>(result_.units.size());
+      result_.units.push_back(std::move(unit));
+      return;
+    }
+    behind_[i] = waits_for;
+    const auto [it, is_new] = segments_.emplace(waits_for, static_cast<int>(result_.units.size()));
+    if (is_new) result_.units.emplace_back();
+    result_.unit_of[i] = it->second;
+    result_.units[it->second].items.push_back(i);
+  }
+
+  // Invariants come when they come, without being waited for in later iterations.
+  bool Together(const DraftItem& merge, bool together) const {
+    return together && std::none_of(merge.inputs.begin(), merge.inputs.end(),
+                                    [](const auto& in) { return in.base == ValueRef::kInvariant; });
+  }
+
+  const DraftBody& body_;
+  const std::vector<bool>& expensive_;
+  BoundarySets sets_;
+  std::vector<int> behind_;                 // by item: the set that its users wait for
+  absl::flat_hash_map<int, int> segments_;  // set -> unit
+  Partition result_;
+};
+
+}  // namespace
+
+Partition PartitionItems(const DraftBody& body, const std::vector<bool>& expensive) {
+  return Partitioner(body, expensive).Run();
+}
+
+}  // namespace sluice

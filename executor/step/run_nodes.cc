@@ -1,0 +1,316 @@
+// The inner loop: nodes one after the other, on values in slots.
+#include <utility>
+
+#include "executor/plan/frame_id.h"
+#include "executor/step/step.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+inline void Step::Call::Pass(int input, Value& to) const {
+  if (IsMovable(input)) {
+    to = std::move(*inputs[input]);
+  } else {
+    to = *inputs[input];
+  }
+}
+
+inline void Step::Release(Iteration& it, const PlanNode& node) {
+  const uint32_t* slot = it.body->releases.data() + node.first_release;
+  for (int i = 0; i < node.num_releases; ++i) it.slots[slot[i]].tensor.Clear();
+}
+
+inline absl::Status Step::CheckOutputs(const PlanNode& node, const Value* outputs) {
+  for (int i = 0; i < node.num_outputs; ++i) {
+    const Value& out = outputs[i];
+    if (out.tensor.dtype() == node.output_types[i]) [[likely]] {
+      continue;
+    }
+    if (out.ref != nullptr || out.is_dead) continue;
+    if (out.tensor.dtype() == DT_INVALID) {
+      return absl::InternalError(
+          StrCat("Missing ", i, "-th output from {{node ", node.node->name(), "}}"));
+    }
+    return absl::InternalError(StrCat(node.node->Describe(), ": output ", i, " declared as ",
+                                      DataTypeName(node.output_types[i]), ", got ",
+                                      DataTypeName(out.tensor.dtype())));
+  }
+  return absl::OkStatus();
+}
+
+inline absl::Status Step::RunKernel(const Call& call) {
+  const PlanNode& node = call.node;
+  KernelContext context(context_, *node.node, call.inputs, node.num_inputs, call.movable,
+                        call.outputs, node.num_outputs, node.output_types);
+  context.frame_id = call.it.frame_id;
+  context.iteration = call.it.number;
+  if ((node.flags & PlanNode::kRunsWhenDead) != 0) [[unlikely]] {
+    context.is_input_dead = HasDeadInput(call.it, node);
+  }
+  absl::Status status = node.kernel->Compute(context);
+  if (!status.ok()) [[unlikely]] {
+    return status;
+  }
+  return CheckOutputs(node, call.outputs);
+}
+
+bool Step::RunSegment(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker) {
+  return unit.may_be_dead ? RunNodes<true>(it, unit, loop, worker)
+                          : RunNodes<false>(it, unit, loop, worker);
+}
+
+template <bool kDeadness>
+bool Step::RunNodes(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker) {
+  const Body& body = *it.body;
+  const PlanNode* const nodes = body.nodes.data() + unit.first_node;
+  for (uint32_t n = 0; n < unit.num_nodes; ++n) {
+    const PlanNode& node = nodes[n];
+    if (HasFailed()) [[unlikely]] {
+      return false;
+    }
+    Value* const outputs = it.slots.data() + node.first_output;
+    if constexpr (kDeadness) {
+      const int32_t flag = body.deadness[unit.first_node + n].flag;
+      const bool is_dead = IsDead(it, node);
+      if (flag >= 0) it.flags[flag] = is_dead;
+      if (is_dead) {
+        PassDeadness(it, node, worker);
+        Release(it, node);
+        continue;
+      }
+      for (int i = 0; i < node.num_outputs; ++i) outputs[i].is_dead = false;
+    }
+    const Call call{it,   node,  it.inputs.data() + node.first_input, node.movable, outputs,
+                    loop, worker};
+    absl::Status status;
+    if (attention_ || (node.flags & PlanNode::kHasRefs) != 0) [[unlikely]] {
+      status = RunCarefully(call);
+    } else if (node.kind == OpKind::kKernel) {
+      status = RunKernel(call);
+    } else {
+      status = RunBuiltin(call);
+    }
+    if (!status.ok()) [[unlikely]] {
+      Fail(node, status);
+      return false;
+    }
+    Release(it, node);
+  }
+  return true;
+}
+
+bool Step::HasDeadInput(const Iteration& it, const PlanNode& node) {
+  const NodeDeadness& deadness = it.body->deadness[&node - it.body->nodes.data()];
+  const uint32_t* control = it.body->controls.data() + deadness.first_control;
+  for (uint32_t i = 0; i < deadness.num_controls; ++i) {
+    if (it.flags[control[i]]) return true;
+  }
+  if (node.kind == OpKind::kLoop) return false;  // its variables are dead or alive one by one
+  Value* const* inputs = it.inputs.data() + node.first_input;
+  for (int i = 0; i < node.num_inputs; ++i) {
+    if (inputs[i]->is_dead) return true;
+  }
+  return false;
+}
+
+bool Step::IsDead(const Iteration& it, const PlanNode& node) {
+  if (node.kind == OpKind::kMerge) {
+    Value* const* inputs = it.inputs.data() + node.first_input;
+    for (int i = 0; i < node.num_inputs; ++i) {
+      if (!inputs[i]->is_dead) return false;
+    }
+    return true;
+  }
+  if (node.kind == OpKind::kControlTrigger) return false;
+  return (node.flags & PlanNode::kRunsWhenDead) == 0 && HasDeadInput(it, node);
+}
+
+void Step::PassDeadness(Iteration& it, const PlanNode& node, Worker& worker) {
+  for (int i = 0; i < node.num_outputs; ++i) it.slots[node.first_output + i].is_dead = true;
+  Value dead;
+  dead.is_dead = true;
+  switch (node.kind) {
+    case OpKind::kFetch:
+      fetches_[node.aux].is_dead = true;
+      break;
+    case OpKind::kEnter:
+      Enter(it, node, std::move(dead), worker);
+      break;
+    case OpKind::kExit:
+      Exit(it, node, std::move(dead), worker);
+      break;
+    default:  // a dead NextIteration ends there
+      break;
+  }
+}
+
+absl::Status Step::RunBuiltin(const Call& call) {
+  const PlanNode& node = call.node;
+  switch (node.kind) {
+    case OpKind::kKernel:
+      return RunKernel(call);
+    case OpKind::kPass:
+      call.Pass(0, call.outputs[0]);
+      return absl::OkStatus();
+    case OpKind::kConstant:
+      call.outputs[0].tensor = plan_->constants[node.aux].tensor;
+      return absl::OkStatus();
+    case OpKind::kFetch:
+      return RunFetch(call);
+    case OpKind::kSwitch:
+      return RunSwitch(call);
+    case OpKind::kMerge:
+      return RunMerge(call);
+    case OpKind::kLoop:
+      return RunLoop(call);
+    case OpKind::kLoopVariable: {
+      Value& carried = call.loop->carried[node.aux];
+      call.outputs[0] = std::move(carried);
+      const bool is_dead = call.outputs[0].is_dead;
+      call.outputs[1].is_dead = is_dead;
+      carried.is_dead = true;  // until it is carried again
+      if (is_dead) return absl::OkStatus();
+      return SetMergeIndex(node, call.it.number == 0 ? 0 : 1, call.outputs);
+    }
+    case OpKind::kCarry:
+      call.Pass(0, call.loop->carried[node.aux]);
+      call.loop->goes_on = true;
+      return absl::OkStatus();
+    case OpKind::kLeave:
+      call.Pass(0, call.loop->outputs[node.aux]);
+      return absl::OkStatus();
+    case OpKind::kEnter:
+    case OpKind::kExit:
+    case OpKind::kNextIteration: {
+      Value value;
+      call.Pass(0, value);
+      if (node.kind == OpKind::kEnter) Enter(call.it, node, std::move(value), call.worker);
+      if (node.kind == OpKind::kExit) Exit(call.it, node, std::move(value), call.worker);
+      if (node.kind == OpKind::kNextIteration) {
+        NextIteration(call.it, node, std::move(value), call.worker);
+      }
+      return absl::OkStatus();
+    }
+    default:  // kNoOp, kControlTrigger
+      return absl::OkStatus();
+  }
+}
+
+absl::Status Step::RunCarefully(const Call& call) {
+  if (has_deadline_ && std::chrono::steady_clock::now() >= deadline_) {
+    TimeOut();
+    return absl::CancelledError("timed out");
+  }
+  absl::InlinedVector<Value, 4> read;
+  absl::InlinedVector<Value*, 8> inputs;
+  Call with_values = call;
+  if ((call.node.flags & PlanNode::kHasRefs) != 0) {
+    read.resize(call.node.num_inputs);
+    inputs.assign(call.inputs, call.inputs + call.node.num_inputs);
+    SLUICE_RETURN_IF_ERROR(ReadRefs(call.it, call.node, read.data(), inputs.data()));
+    with_values.inputs = inputs.data();
+  }
+  if (observer_ == nullptr) return RunBuiltin(with_values);
+  const int64_t start = NowNs();
+  absl::Status status = RunBuiltin(with_values);
+  observer_->OnNode(call.node, start, NowNs(), call.outputs);
+  return status;
+}
+
+absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* read,
+                            Value** inputs) const {
+  const ValueRef* refs = it.body->inputs.data() + node.first_input;
+  for (int i = 0; i < node.num_inputs; ++i) {
+    if (!refs[i].is_ref || inputs[i]->is_dead) continue;
+    Value& variable = *inputs[i];
+    bool is_initialized;
+    {
+      std::lock_guard<std::mutex> lock(*variable.ref_mutex);
+      is_initialized = variable.ref->IsInitialized();
+      if (refs[i].dereference) read[i].tensor = *variable.ref;
+    }
+    if (!is_initialized && !node.node->def().allows_uninitialized_input) {
+      // A loop's node is one of its Enters.
+      const Node* source = node.node->input(node.kind == OpKind::kLoop ? 0 : i).node;
+      absl::Status status = absl::FailedPreconditionError(
+          StrCat("Attempting to use uninitialized value ", source->name()));
+      status.SetPayload(kUninitializedPayload, absl::Cord(source->name()));
+      return status;
+    }
+    if (refs[i].dereference) inputs[i] = &read[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Step::RunFetch(const Call& call) {
+  Value& fetch = fetches_[call.node.aux];
+  call.Pass(0, fetch);
+  if ((call.node.flags & PlanNode::kCopyOut) == 0) return absl::OkStatus();
+  // A variable may be updated in place after the step: what the caller holds must not change.
+  SLUICE_ASSIGN_OR_RETURN(fetch.tensor, fetch.tensor.Clone(*environment_.allocator));
+  return absl::OkStatus();
+}
+
+absl::Status Step::RunSwitch(const Call& call) {
+  const Tensor& predicate = call.inputs[1]->tensor;
+  if (!predicate.shape().IsScalar()) {
+    return InvalidArgument("The second input must be a scalar, but it has shape ",
+                           predicate.shape().ToString());
+  }
+  const bool taken = predicate.scalar<bool>();
+  call.Pass(0, call.outputs[taken]);
+  call.outputs[!taken].is_dead = true;
+  return absl::OkStatus();
+}
+
+absl::Status Step::RunMerge(const Call& call) {
+  int taken = 0;
+  while (call.inputs[taken]->is_dead) ++taken;  // one is alive, else the node were dead
+  call.Pass(taken, call.outputs[0]);
+  return SetMergeIndex(call.node, taken, call.outputs);
+}
+
+absl::Status Step::SetMergeIndex(const PlanNode& node, int taken, Value* outputs) {
+  if ((node.flags & PlanNode::kNeedsIndex) == 0) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(outputs[1].tensor,
+                          Tensor::Allocate(*environment_.allocator, DT_INT32, TensorShape()));
+  outputs[1].tensor.scalar<int32_t>() = taken;
+  return absl::OkStatus();
+}
+
+absl::Status Step::RunLoop(const Call& call) {
+  const Loop& loop = plan_->loops[call.node.aux];
+  std::unique_ptr<LoopState> state(loops_[call.node.aux].exchange(nullptr));
+  if (state == nullptr) state = std::make_unique<LoopState>(this, *plan_, loop, feeds_.data());
+  for (uint32_t i = 0; i < loop.num_variables; ++i) call.Pass(i, state->carried[i]);
+  for (uint32_t i = 0; i < loop.num_invariants; ++i) {
+    call.Pass(loop.num_variables + i, state->invariants[i]);
+  }
+  state->outputs = call.outputs;
+  for (int i = 0; i < call.node.num_outputs; ++i) call.outputs[i].is_dead = true;
+  Iteration& it = state->iteration;
+  it.frame_id = FrameId(call.it.frame_id, call.it.number, it.body->frame_name_hash);
+  it.number = 0;
+  bool ok = true;
+  do {
+    state->goes_on = false;
+    ok = RunNodes<true>(it, it.body->units[0], state.get(), call.worker);
+    ++it.number;
+  } while (ok && state->goes_on);
+  if (!ok) it.Clear();
+  for (Value& v : state->invariants) v.tensor.Clear();
+  for (Value& v : state->carried) v.tensor.Clear();
+  delete loops_[call.node.aux].exchange(state.release());
+  return ok ? absl::OkStatus() : absl::CancelledError("the loop's body has failed");
+}
+
+}  // namespace sluice

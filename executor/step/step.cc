@@ -1,0 +1,293 @@
+#include "executor/step/step.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/step/frame_instance.h"
+#include "executor/step/stalls.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+Step::Step(std::shared_ptr<const Plan> plan, const StepEnvironment& environment)
+    : plan_(std::move(plan)),
+      environment_(environment),
+      feeds_(plan_->num_feeds),
+      fetches_(plan_->num_fetches),
+      root_(this, *plan_, plan_->bodies[0], feeds_.data(), nullptr),
+      loops_(plan_->loops.size()) {
+  schedule_ = [this](std::function<void()> closure) {
+    if (environment_.inter_op != nullptr) {
+      environment_.inter_op->Schedule(std::move(closure));
+    } else {
+      closure();
+    }
+  };
+  context_.allocator = environment_.allocator;
+  context_.intra_op = environment_.intra_op;
+  context_.resources = environment_.resources;
+  context_.step_resources = &step_resources_;
+  context_.cancellation = &cancellation_;
+  context_.stalls = environment_.stalls;
+  context_.schedule = &schedule_;
+  caller_.is_caller = true;
+}
+
+Step::~Step() {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    idle_.wait(lock, [this] { return helpers_ == 0; });
+  }
+  for (std::atomic<LoopState*>& loop : loops_) delete loop.load();
+}
+
+absl::Status Step::Run(const StepArguments& arguments) {
+  Start(arguments);
+  const Body& root = plan_->bodies[0];
+  if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment) {
+    RunSegment(root_, root.units[0], nullptr, caller_);
+  } else if (!root.units.empty()) {
+    RunUnits();
+  }
+  return Finish();
+}
+
+void Step::Start(const StepArguments& arguments) {
+  context_.step_id = arguments.step_id;
+  context_.rendezvous = arguments.rendezvous;
+  observer_ = arguments.observer;
+  has_deadline_ = arguments.deadline != std::chrono::steady_clock::time_point();
+  deadline_ = arguments.deadline;
+  attention_ = observer_ != nullptr || has_deadline_;
+  for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].tensor = *arguments.feeds[i];
+  for (Value& fetch : fetches_) fetch.is_dead = false;
+}
+
+void Step::RunUnits() {
+  const Body& root = plan_->bodies[0];
+  finished_.store(false, std::memory_order_relaxed);
+  root_.ResetPending();
+  active_.store(static_cast<int64_t>(root.roots.size()), std::memory_order_relaxed);
+  // Asynchronous ones last, hence first to be taken: whoever they wait for can then go on.
+  for (const bool async : {false, true}) {
+    for (uint32_t u : root.roots) {
+      if ((root.units[u].kind == Unit::Kind::kAsync) == async) caller_.ready.push_back({&root_, u});
+    }
+  }
+  ShareExpensive(0, caller_);
+  do {
+    Work(caller_);
+  } while (WaitForWork());
+}
+
+absl::Status Step::Finish() {
+  for (Value& feed : feeds_) feed.tensor.Clear();
+  step_resources_.ClearAll();
+  if (HasFailed()) [[unlikely]] {
+    DropFrames();
+    DropValues();
+    cancellation_.Reset();
+    std::lock_guard<std::mutex> lock(mutex_);
+    absl::Status status = std::exchange(status_, absl::OkStatus());
+    const int further = std::exchange(further_errors_, 0);
+    if (further == 0) return status;
+    return AnnotateAfter(status, StrCat("\n(", further, " more errors followed in this step.)"));
+  }
+  for (size_t i = 0; i < fetches_.size(); ++i) {
+    if (fetches_[i].is_dead) {
+      DropValues();
+      return InvalidArgument("Retval[", i, "] does not have value");
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Step::DropValues() {
+  root_.Clear();
+  for (Value& fetch : fetches_) fetch.tensor.Clear();
+}
+
+void Step::Work(Worker& worker) {
+  while (!worker.ready.empty() || TakeShared(worker)) {
+    const Ready next = worker.ready.back();
+    worker.ready.pop_back();
+    Process(next, worker);
+  }
+}
+
+void Step::Process(const Ready& next, Worker& worker) {
+  Iteration& it = *next.iteration;
+  const Unit& unit = it.body->units[next.unit];
+  if (next.ended) {
+    EndAsync(it, unit, worker);
+    return;
+  }
+  if (HasFailed()) {
+    Ended(it, 0, worker);
+    return;
+  }
+  switch (unit.kind) {
+    case Unit::Kind::kSegment:
+      if (RunSegment(it, unit, nullptr, worker)) {
+        Complete(it, unit, worker);
+      } else {
+        Ended(it, 0, worker);
+      }
+      break;
+    case Unit::Kind::kAsync:
+      StartAsync(it, unit, worker);
+      break;
+    case Unit::Kind::kMerge:
+      RunMergeUnit(it, unit, worker);
+      break;
+    case Unit::Kind::kArrival:  // never ready by itself
+      break;
+  }
+}
+
+void Step::Complete(Iteration& it, const Unit& unit, Worker& worker) {
+  const size_t before = worker.ready.size();
+  Ended(it, Signal(it, unit, worker), worker);
+  // Not earlier: what others may finish has to be counted.
+  if (worker.ready.size() > before) ShareExpensive(before, worker);
+}
+
+// Hands the unit's values on. The number of units of the iteration that became ready.
+int Step::Signal(Iteration& it, const Unit& unit, Worker& worker) {
+  const Body& body = *it.body;
+  for (uint32_t c = 0; c < unit.num_copies; ++c) {
+    const SlotCopy& copy = body.copies[unit.first_copy + c];
+    it.slots[copy.to] = it.slots[copy.from];
+  }
+  int ready = 0;
+  for (uint32_t e = 0; e < unit.num_edges; ++e) {
+    const UnitEdge& edge = body.edges[unit.first_edge + e];
+    if (edge.kind == UnitEdge::kPlain) {
+      if (it.pending[edge.unit].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      worker.ready.push_back({&it, edge.unit});
+      ++ready;
+    } else {
+      MergeArrives(it, unit, edge, worker, &ready);
+    }
+  }
+  return ready;
+}
+
+// A unit has ended, and made `more` others of its iteration ready.
+void Step::Ended(Iteration& it, int more, Worker& worker) {
+  if (it.frame != nullptr) {
+    // Under the lock, because with its last unit the iteration may go away.
+    std::lock_guard<std::mutex> lock(frames_mutex_);
+    it.outstanding += more - 1;
+    if (it.outstanding == 0) IterationEnded(it, worker);
+  }
+  CountActive(more - 1, worker);
+}
+
+void Step::CountActive(int change, const Worker& worker) {
+  if (change == 0) return;
+  if (active_.fetch_add(change, std::memory_order_acq_rel) + change != 0) return;
+  if (worker.is_caller) {
+    finished_.store(true, std::memory_order_relaxed);
+    return;
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  finished_.store(true, std::memory_order_release);
+  wake_.notify_one();
+}
+
+// Leaves one of the units that became ready to this thread, and the cheap ones.
+void Step::ShareExpensive(size_t from, Worker& worker) {
+  if (environment_.inter_op == nullptr || environment_.inter_op->num_threads() == 0) return;
+  for (size_t i = from; i < worker.ready.size() && worker.ready.size() > 1;) {
+    const Ready ready = worker.ready[i];
+    if (ready.iteration->body->units[ready.unit].is_expensive) {
+      worker.ready.erase(worker.ready.begin() + static_cast<int64_t>(i));
+      PushShared(ready);
+    } else {
+      ++i;
+    }
+  }
+}
+
+void Step::PushShared(const Ready& ready) {
+  // All under the lock: once it is released, the step may end, and this object with it.
+  std::lock_guard<std::mutex> lock(mutex_);
+  shared_.push_back(ready);
+  num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_release);
+  if (caller_waits_) {
+    wake_.notify_one();
+  } else if (environment_.inter_op != nullptr && environment_.inter_op->num_threads() > 0) {
+    ++helpers_;
+    environment_.inter_op->Schedule([this] { Help(); });
+  }
+}
+
+bool Step::TakeShared(Worker& worker) {
+  if (num_shared_.load(std::memory_order_acquire) == 0) return false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (shared_.empty()) return false;
+  worker.ready.push_back(shared_.back());
+  shared_.pop_back();
+  num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_relaxed);
+  return true;
+}
+
+// In a thread of the pool.
+void Step::Help() {
+  Worker worker;
+  Work(worker);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (--helpers_ == 0) idle_.notify_all();
+}
+
+// False when the step has ended.
+bool Step::WaitForWork() {
+  if (finished_.load(std::memory_order_acquire)) return false;
+  std::unique_lock<std::mutex> lock(mutex_);
+  caller_waits_ = true;
+  const auto woken = [this] {
+    return finished_.load(std::memory_order_acquire) || !shared_.empty();
+  };
+  bool timed_out = false;
+  if (has_deadline_ && !HasFailed()) {
+    timed_out = !wake_.wait_until(lock, deadline_, woken);
+  } else {
+    wake_.wait(lock, woken);
+  }
+  caller_waits_ = false;
+  lock.unlock();
+  if (timed_out) TimeOut();
+  return !finished_.load(std::memory_order_acquire);
+}
+
+void Step::Fail(const PlanNode& node, const absl::Status& status) {
+  std::string where = StrCat("\n\t [[{{node ", node.node->name(), "}}]]");
+  const std::string location = node.node->location();
+  if (!location.empty()) where = StrCat(" [built at ", location, "]", where);
+  Cancel(AnnotateAfter(status, where));
+}
+
+void Step::Cancel(const absl::Status& status) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (status_.ok()) {
+      status_ = status;
+    } else if (!absl::IsCancelled(status)) {
+      ++further_errors_;
+    }
+  }
+  if (context_.rendezvous != nullptr) context_.rendezvous->StartAbort(status);
+  cancellation_.StartCancel();
+}
+
+void Step::TimeOut() {
+  std::string message = "Timed out waiting for notification";
+  if (environment_.stalls != nullptr) {
+    const std::string waits = environment_.stalls->ToString(context_.step_id);
+    if (!waits.empty()) StrAppend(&message, "; step ", context_.step_id, ":\n", waits);
+  }
+  Cancel(absl::DeadlineExceededError(message));
+}
+
+}  // namespace sluice

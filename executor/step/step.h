@@ -1,0 +1,208 @@
+// One run of a plan at a time: the object holds the memory of a step, and is used again and again.
+//
+//   Step step(plan, environment);
+//   absl::Status status = step.Run({.step_id = 7, .feeds = feeds});
+//   … step.fetch(0) …
+//
+// The step starts on the caller's thread and, while there is work that is not worth another thread,
+// stays there; the caller also runs what asynchronous kernels make ready. So a step needs no pool
+// to make progress, and a warm step of cheap nodes takes no lock and allocates nothing.
+//
+// Errors: the first one of a kernel, with the node's name and the line that made it behind; it
+// cancels all that is blocked, and what follows from that is not reported. Run returns when every
+// kernel has ended.
+//
+// Thread safety: Run by one thread at a time; Cancel from any thread while the object lives.
+#ifndef SLUICE_EXECUTOR_STEP_STEP_H_
+#define SLUICE_EXECUTOR_STEP_STEP_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "executor/device/thread_pool.h"
+#include "executor/kernel/context.h"
+#include "executor/kernel/resource_manager.h"
+#include "executor/plan/plan.h"
+#include "executor/step/cancellation.h"
+#include "executor/step/iteration.h"
+#include "executor/step/rendezvous.h"
+
+namespace sluice {
+
+// Payload of the FAILED_PRECONDITION for an uninitialised variable: the name of its node.
+inline constexpr char kUninitializedPayload[] = "sluice/uninitialized_variable";
+
+// Told of every node that ran. Thread safety: called from several threads at once.
+class NodeObserver {
+ public:
+  virtual ~NodeObserver() = default;
+  // Times are of the steady clock.
+  virtual void OnNode(const PlanNode& node, int64_t start_ns, int64_t end_ns,
+                      const Value* outputs) = 0;
+};
+
+// What a session gives all its steps; everything may be null but the allocator and resources.
+struct StepEnvironment {
+  Allocator* allocator = nullptr;
+  ResourceManager* resources = nullptr;
+  ThreadPool* intra_op = nullptr;
+  ThreadPool* inter_op = nullptr;
+  Stalls* stalls = nullptr;
+};
+
+struct StepArguments {
+  int64_t step_id = 0;
+  absl::Span<const Tensor* const> feeds;  // borrowed
+  Rendezvous* rendezvous = nullptr;
+  NodeObserver* observer = nullptr;
+  // Zero: no limit. Else the step is cancelled then, with DEADLINE_EXCEEDED.
+  std::chrono::steady_clock::time_point deadline = {};
+};
+
+class Step {
+ public:
+  Step(std::shared_ptr<const Plan> plan, const StepEnvironment& environment);
+  ~Step();
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+  absl::Status Run(const StepArguments& arguments);
+  // After a Run that went well; may be moved from.
+  Tensor& fetch(int i) { return fetches_[i].tensor; }
+  // Ends the step with `status`, unless it has an error already. Of a step that is not running:
+  // ends the next one at once; the caller sees to it that this is meant.
+  void Cancel(const absl::Status& status);
+  // Keeps nothing of the last step's values.
+  void DropValues();
+
+  const Plan& plan() const { return *plan_; }
+
+ private:
+  friend struct AsyncCall;
+  // A unit to run, or an asynchronous one that has ended.
+  struct Ready {
+    Iteration* iteration;
+    uint32_t unit;
+    bool ended = false;
+  };
+  struct Worker {
+    absl::InlinedVector<Ready, 32> ready;
+    bool is_caller = false;
+  };
+
+  // --- step.cc: who runs what, when
+  void Start(const StepArguments& arguments);
+  void RunUnits();
+  absl::Status Finish();
+  void Work(Worker& worker);
+  void Process(const Ready& next, Worker& worker);
+  void Complete(Iteration& it, const Unit& unit, Worker& worker);
+  int Signal(Iteration& it, const Unit& unit, Worker& worker);
+  void Ended(Iteration& it, int more, Worker& worker);
+  void ShareExpensive(size_t from, Worker& worker);
+  void PushShared(const Ready& ready);
+  bool TakeShared(Worker& worker);
+  void Help();
+  bool WaitForWork();
+  void CountActive(int change, const Worker& worker);
+  bool HasFailed() const { return cancellation_.IsCancelled(); }
+  void Fail(const PlanNode& node, const absl::Status& status);
+  void TimeOut();
+
+  // --- run_nodes.cc: the nodes of a segment
+  bool RunSegment(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker);
+  template <bool kDeadness>
+  bool RunNodes(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker);
+  // A node whose inputs are alive: at `inputs`, of which those in `movable` may be taken over.
+  struct Call {
+    Iteration& it;
+    const PlanNode& node;
+    Value* const* inputs;
+    uint64_t movable;
+    Value* outputs;
+    LoopState* loop;  // that the node runs in, or null
+    Worker& worker;
+    bool IsMovable(int i) const { return i < 64 && ((movable >> i) & 1) != 0; }
+    void Pass(int input, Value& to) const;
+  };
+  absl::Status RunKernel(const Call& call);
+  absl::Status RunBuiltin(const Call& call);
+  absl::Status RunCarefully(const Call& call);
+  absl::Status RunFetch(const Call& call);
+  absl::Status RunLoop(const Call& call);
+  static absl::Status RunSwitch(const Call& call);
+  absl::Status RunMerge(const Call& call);
+  absl::Status SetMergeIndex(const PlanNode& node, int taken, Value* outputs);
+  absl::Status ReadRefs(const Iteration& it, const PlanNode& node, Value* read,
+                        Value** inputs) const;
+  static bool HasDeadInput(const Iteration& it, const PlanNode& node);
+  static bool IsDead(const Iteration& it, const PlanNode& node);
+  void PassDeadness(Iteration& it, const PlanNode& node, Worker& worker);
+  static absl::Status CheckOutputs(const PlanNode& node, const Value* outputs);
+  static void Release(Iteration& it, const PlanNode& node);
+
+  // --- async.cc: asynchronous kernels
+  void StartAsync(Iteration& it, const Unit& unit, Worker& worker);
+  void EndAsync(Iteration& it, const Unit& unit, Worker& worker);
+  void OnAsyncDone(AsyncCall& call, absl::Status status);
+
+  // --- frames.cc: values that change frame or iteration
+  void MergeArrives(Iteration& it, const Unit& from, const UnitEdge& edge, Worker& worker,
+                    int* ready);
+  void RunMergeUnit(Iteration& it, const Unit& unit, Worker& worker);
+  void Enter(Iteration& it, const PlanNode& node, Value value, Worker& worker);
+  void Exit(Iteration& it, const PlanNode& node, Value value, Worker& worker);
+  void NextIteration(Iteration& it, const PlanNode& node, Value value, Worker& worker);
+  void Arrive(Iteration& it, uint32_t unit, Value value, Worker& worker);
+  void InvariantArrives(Iteration& it, uint32_t unit, Worker& worker);
+  FrameInstance* ChildFrame(Iteration& it, const Body& body);
+  Iteration* StartIteration(FrameInstance& frame, Worker& worker);
+  void IterationEnded(Iteration& it, Worker& worker);
+  void FrameEnded(FrameInstance* frame, Worker& worker);
+  void DropFrames();
+
+  const std::shared_ptr<const Plan> plan_;
+  const StepEnvironment environment_;
+  StepContext context_;
+  std::vector<Value> feeds_;
+  std::vector<Value> fetches_;
+  Iteration root_;
+  std::vector<std::atomic<LoopState*>> loops_;  // spare states, by loop
+  CancellationManager cancellation_;
+  ResourceManager step_resources_;
+  std::function<void(std::function<void()>)> schedule_;
+  Worker caller_;
+
+  NodeObserver* observer_ = nullptr;
+  bool has_deadline_ = false;
+  bool attention_ = false;  // observer_ or has_deadline_
+  std::chrono::steady_clock::time_point deadline_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;    // the caller
+  std::condition_variable idle_;    // the destructor
+  absl::Status status_;             // guarded by mutex_
+  int further_errors_ = 0;          // guarded by mutex_
+  std::vector<Ready> shared_;       // guarded by mutex_
+  bool caller_waits_ = false;       // guarded by mutex_
+  int helpers_ = 0;                 // closures in the pool; guarded by mutex_
+  std::atomic<int> num_shared_{0};  // size of shared_
+  std::atomic<int64_t> active_{0};  // units ready or running; the step ends with the last
+  std::atomic<bool> finished_{false};
+
+  std::mutex frames_mutex_;  // all FrameInstances, and Iteration::children
+  std::vector<std::unique_ptr<FrameInstance>> frames_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_STEP_STEP_H_
