@@ -161,7 +161,6 @@ class Node {
   const At* at() const { return has_location_ ? &location_ : nullptr; }
   // "file.cc:42" of the user's program; "" for imported nodes.
   std::string location() const;
-  const At* at() const { return has_location_ ? &location_ : nullptr; }
   // "MatMul node 'dense/MatMul'": how messages begin.
   std::string Describe() const;
 
