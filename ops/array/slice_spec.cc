@@ -166,9 +166,13 @@ absl::StatusOr<SliceSpec> ResolveSlice(const PartialShape& input,
     spec.dims.push_back(d);
   }
   spec.result = PartialShape::Scalar();
+  spec.result_dims.assign(input.rank(), -1);
   for (int d : dense.result) {
     if (d == kNewAxis) spec.result.AddDim(1);
-    if (d >= 0) spec.result.AddDim(spec.dims[d].size);
+    if (d >= 0) {
+      spec.result_dims[d] = spec.result.rank();
+      spec.result.AddDim(spec.dims[d].size);
+    }
   }
   return spec;
 }

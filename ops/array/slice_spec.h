@@ -38,6 +38,8 @@ struct SliceSpec {
     int64_t size = 0;  // elements taken; -1 unknown
   };
   std::vector<Dim> dims;
+  // Where in `result` each dimension of the input is; -1 where it was removed.
+  std::vector<int> result_dims;
   PartialShape result;      // after removed dimensions left and new ones came
   bool is_identity = true;  // every dimension is taken whole and in order
 };

@@ -1,0 +1,209 @@
+#include <algorithm>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/int_tensor.h"
+#include "ops/array/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+int64_t SizeBehind(const TensorShape& shape, int axis) {
+  int64_t n = 1;
+  for (int d = axis; d < shape.rank(); ++d) n *= shape.dim(d);
+  return n;
+}
+
+// Input i of `count` from input `first` on becomes columns of `out` seen as [outer, row].
+void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t row, Tensor* out) {
+  int64_t offset = 0;
+  for (int i = first; i < first + count; ++i) {
+    const Tensor& in = c.input(i);
+    if (in.num_elements() == 0) continue;
+    const int64_t width = in.num_elements() / outer;
+    CopyStrided(c, in.dtype(), in.raw(), out->raw(),
+                {.dims = {{outer, width, row}, {width, 1, 1}}, .to_offset = offset});
+    offset += width;
+  }
+}
+
+// Values are inputs [first, first + count).
+absl::StatusOr<TensorShape> ConcatenatedShape(KernelContext& c, int first, int count, int axis) {
+  TensorShape shape = c.input(first).shape();
+  int64_t total = shape.dim(axis);
+  for (int i = first + 1; i < first + count; ++i) {
+    const TensorShape& other = c.input(i).shape();
+    if (other.rank() != shape.rank()) {
+      return InvalidArgument("ConcatOp : Ranks of all input tensors should match: shape[0] = ",
+                             shape.ToString(), " vs. shape[", i - first, "] = ", other.ToString());
+    }
+    for (int d = 0; d < shape.rank(); ++d) {
+      if (d == axis || other.dim(d) == shape.dim(d)) continue;
+      return InvalidArgument("ConcatOp : Dimension ", d,
+                             " in both shapes must be equal: shape[0] = ", shape.ToString(),
+                             " vs. shape[", i - first, "] = ", other.ToString());
+    }
+    if (__builtin_add_overflow(total, other.dim(axis), &total)) {
+      return InvalidArgument("ConcatOp : the result is too large");
+    }
+  }
+  absl::InlinedVector<int64_t, 8> dims(shape.dims().begin(), shape.dims().end());
+  dims[axis] = total;
+  return TensorShape::Make(dims);
+}
+
+absl::Status ConcatInputs(KernelContext& c, int axis_input, const char* axis_name, int first) {
+  const int count = c.num_inputs() - 1;
+  const Tensor& axis_tensor = c.input(axis_input);
+  // Vectors of one element pass, as they do in TensorFlow's older graphs.
+  if (axis_tensor.rank() > 1 || axis_tensor.num_elements() != 1) {
+    return InvalidArgument(axis_name, " tensor should be a scalar integer, but got shape ",
+                           axis_tensor.shape().ToString());
+  }
+  const int64_t given = IntAt(axis_tensor, 0);
+  const int rank = c.input(first).rank();
+  if (given < -rank || given >= rank) {
+    return InvalidArgument("ConcatOp : Expected concatenating dimensions in the range [", -rank,
+                           ", ", rank, "), but got ", given);
+  }
+  const int axis = static_cast<int>(given < 0 ? given + rank : given);
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ConcatenatedShape(c, first, count, axis));
+  if (count == 1) {
+    c.set_output(0, c.input(first));
+    return absl::OkStatus();
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  if (shape.num_elements() == 0) return absl::OkStatus();
+  const int64_t row = SizeBehind(shape, axis);
+  CopyColumns(c, first, count, shape.num_elements() / row, row, out);
+  return absl::OkStatus();
+}
+
+absl::Status Concat(KernelContext& c) { return ConcatInputs(c, 0, "concat_dim", 1); }
+absl::Status ConcatV2(KernelContext& c) { return ConcatInputs(c, c.num_inputs() - 1, "axis", 0); }
+
+class PackKernel final : public Kernel {
+ public:
+  explicit PackKernel(KernelInit& init) : axis_(init.attr<int64_t>("axis")) {}
+  absl::Status Compute(KernelContext& c) override {
+    const TensorShape& shape = c.input(0).shape();
+    for (int i = 1; i < c.num_inputs(); ++i) {
+      if (c.input(i).shape() == shape) continue;
+      return InvalidArgument("Shapes of all inputs must match: values[0].shape = ",
+                             shape.ToString(), " != values[", i,
+                             "].shape = ", c.input(i).shape().ToString());
+    }
+    const int rank = shape.rank() + 1;
+    if (axis_ < -rank || axis_ >= rank) {
+      return InvalidArgument("axis = ", axis_, " not in [", -rank, ", ", rank, ")");
+    }
+    const int axis = static_cast<int>(axis_ < 0 ? axis_ + rank : axis_);
+    TensorShape packed = shape;
+    packed.InsertDim(axis, c.num_inputs());
+    if (c.num_inputs() == 1) {
+      c.set_output(0, c.input(0).Reshaped(packed));
+      return absl::OkStatus();
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, packed, &out));
+    if (packed.num_elements() == 0) return absl::OkStatus();
+    const int64_t row = SizeBehind(packed, axis);
+    CopyColumns(c, 0, c.num_inputs(), packed.num_elements() / row, row, out);
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t axis_;
+};
+
+// Rows one below the other; the inputs have arrived, so that there is nothing to gain in parallel.
+class ParallelConcatKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const PartialShape& shape = init.attr<PartialShape>("shape");
+    if (!shape.IsFullyDefined() || shape.rank() == 0) {
+      return InvalidArgument("shape must be fully defined and have a dimension, got ",
+                             shape.ToString());
+    }
+    auto kernel = std::make_unique<ParallelConcatKernel>();
+    kernel->shape_ = shape.AsShape();
+    return std::unique_ptr<Kernel>(std::move(kernel));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    TensorShape row = shape_;
+    row.set_dim(0, 1);
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      if (c.input(i).shape() == row && c.num_inputs() == shape_.dim(0)) continue;
+      return InvalidArgument("value shape ", c.input(i).shape().ToString(), " of input ", i,
+                             " is not a row of the result's shape ", shape_.ToString());
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape_, &out));
+    if (shape_.num_elements() > 0) {
+      CopyColumns(c, 0, c.num_inputs(), 1, shape_.num_elements(), out);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  TensorShape shape_;
+};
+
+class ParallelConcatStartKernel final : public Kernel {
+ public:
+  explicit ParallelConcatStartKernel(KernelInit& init)
+      : shape_(init.attr<PartialShape>("shape")) {}
+  absl::Status Compute(KernelContext& c) override {
+    if (!shape_.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
+    Tensor* out;
+    return c.AllocateOutput(0, shape_.AsShape(), &out);
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  PartialShape shape_;
+};
+
+// Writes into the memory that all updates of one concatenation share: each to a row of its own.
+class ParallelConcatUpdateKernel final : public Kernel {
+ public:
+  explicit ParallelConcatUpdateKernel(KernelInit& init) : row_(init.attr<int64_t>("loc")) {}
+  absl::Status Compute(KernelContext& c) override {
+    Tensor value = c.input(0);
+    const Tensor& update = c.input(1);
+    const bool matches = value.rank() > 0 && update.rank() == value.rank() &&
+                         update.dim(0) == 1 && value.dim(0) > 0 &&
+                         update.num_elements() == value.num_elements() / value.dim(0);
+    if (!matches) {
+      return InvalidArgument("update shape doesn't match the slice of value: ",
+                             value.shape().ToString(), " vs. ", update.shape().ToString());
+    }
+    if (row_ < -value.dim(0) || row_ >= value.dim(0)) {
+      return InvalidArgument("loc ", row_, " is not a row of ", value.shape().ToString());
+    }
+    const int64_t row = row_ < 0 ? row_ + value.dim(0) : row_;
+    Tensor target = value.SliceRows(row, row + 1);
+    CopyElements(c, value.dtype(), update.raw(), target.raw(), update.num_elements());
+    c.set_output(0, std::move(value));
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t row_;
+};
+
+constexpr TypeSet kPlain = RealTypes() | ComplexTypes() |
+                           TypeSet{DT_BOOL, DT_STRING};
+constexpr TypeSet kQuantized = QuantizedTypes() | TypeSet{DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
+using ConcatKernel = FunctionKernel<Concat>;
+KERNEL(Concat, ConcatKernel, {"T", kPlain | kQuantized});
+using ConcatV2Kernel = FunctionKernel<ConcatV2>;
+KERNEL(ConcatV2, ConcatV2Kernel, {"T", kPlain | kQuantized});
+KERNEL(Pack, PackKernel, {"T", kPlain | kQuantized | TypeSet{DT_RESOURCE, DT_VARIANT}});
+KERNEL(ParallelConcat, ParallelConcatKernel, {"T", kPlain});
+KERNEL(_ParallelConcatStart, ParallelConcatStartKernel, {"dtype", kPlain});
+KERNEL(_ParallelConcatUpdate, ParallelConcatUpdateKernel, {"T", kPlain});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/constant_element.h"
+#include "ops/array/elements.h"
+#include "ops/array/int_tensor.h"
+#include "ops/array/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+// Types that TensorFlow fills and zeroes; quantised ones beside the numbers.
+constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL};
+
+absl::Status Zero(KernelContext& c, Tensor* out) {
+  if (!IsPlainBytes(out->dtype())) return absl::OkStatus();  // constructed empty
+  char* to = static_cast<char*>(out->raw());
+  c.ParallelFor(static_cast<int64_t>(out->bytes()), 0.03, [to](int64_t begin, int64_t end) {
+    std::memset(to + begin, 0, static_cast<size_t>(end - begin));
+  });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TensorShape> ShapeFrom(const Tensor& dims, const char* what) {
+  if (dims.rank() != 1) {
+    return InvalidArgument(what, " must represent a vector, got shape ", dims.shape().ToString());
+  }
+  return TensorShape::Make(IntsOf(dims));
+}
+
+absl::Status Fill(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "dims"));
+  if (!c.input(1).shape().IsScalar()) {
+    return InvalidArgument("value must represent a scalar, got shape ",
+                           c.input(1).shape().ToString());
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  FillElements(c, out->dtype(), c.input(1).raw(), out->raw(), shape.num_elements());
+  return absl::OkStatus();
+}
+
+class EmptyKernel final : public Kernel {
+ public:
+  explicit EmptyKernel(KernelInit& init) : zero_(init.attr<bool>("init")) {}
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "shape"));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    return zero_ ? Zero(c, out) : absl::OkStatus();
+  }
+
+ private:
+  bool zero_;
+};
+
+absl::Status ZerosLike(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  if (in.dtype() == DT_VARIANT) {
+    for (const Variant& v : in.flat<Variant>()) {
+      if (!v.empty()) return absl::UnimplementedError(StrCat("no zeros of ", v.TypeName()));
+    }
+  }
+  Tensor* out;
+  if (!IsPlainBytes(in.dtype())) return c.AllocateOutput(0, in.shape(), &out);
+  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, in.shape(), &out));
+  return Zero(c, out);
+}
+
+absl::Status OnesLike(KernelContext& c) {
+  const TensorShape shape = c.input(0).shape();
+  const Tensor one = OneElement(c.output_dtype(0));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, shape, &out));
+  FillElements(c, out->dtype(), one.raw(), out->raw(), shape.num_elements());
+  return absl::OkStatus();
+}
+
+absl::Status CheckScalar(const Tensor& t, const char* name) {
+  // Vectors of one element pass, as they do in TensorFlow's older graphs.
+  if (t.shape().IsScalar() || (t.rank() == 1 && t.dim(0) == 1)) return absl::OkStatus();
+  return InvalidArgument(name, " must be a scalar, not shape ", t.shape().ToString());
+}
+
+template <typename T>
+absl::StatusOr<int64_t> RangeSize(T start, T limit, T delta) {
+  if (delta == T(0)) return InvalidArgument("Requires delta != 0: ", static_cast<double>(delta));
+  if (delta > T(0) ? start > limit : limit > start) {
+    return InvalidArgument("Requires start ", delta > T(0) ? "<=" : ">=", " limit when delta ",
+                           delta > T(0) ? ">" : "<", " 0: ", static_cast<double>(start), "/",
+                           static_cast<double>(limit));
+  }
+  if constexpr (std::is_integral_v<T>) {
+    const __int128 span = static_cast<__int128>(limit) - start;
+    const __int128 step = delta;
+    const __int128 size = (span + step + (step > 0 ? -1 : 1)) / step;
+    if (size > std::numeric_limits<int64_t>::max()) {
+      return InvalidArgument("Requires ((limit - start) / delta) to be an int64");
+    }
+    return static_cast<int64_t>(size);
+  } else {
+    const double size = std::ceil(std::abs(
+        (static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
+    if (!(size < 9.2e18)) {
+      return InvalidArgument("Requires ((limit - start) / delta) to be an int64, got ", size);
+    }
+    return static_cast<int64_t>(size);
+  }
+}
+
+template <typename T>
+absl::Status Range(KernelContext& c) {
+  const char* const names[] = {"start", "limit", "delta"};
+  for (int i = 0; i < 3; ++i) SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(i), names[i]));
+  const T start = c.input(0).scalar<T>(), delta = c.input(2).scalar<T>();
+  SLUICE_ASSIGN_OR_RETURN(const int64_t n, RangeSize(start, c.input(1).scalar<T>(), delta));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n}, &out));
+  T* to = out->data<T>();
+  c.ParallelFor(n, 1, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if constexpr (std::is_integral_v<T>) {
+        to[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+      } else if constexpr (kIsFloat16<T>) {
+        to[i] = T(static_cast<float>(start) + static_cast<float>(i) * static_cast<float>(delta));
+      } else {
+        to[i] = start + static_cast<T>(i) * delta;
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status LinSpace(KernelContext& c) {
+  const char* const names[] = {"start", "stop", "num"};
+  for (int i = 0; i < 3; ++i) SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(i), names[i]));
+  const T start = c.input(0).scalar<T>(), stop = c.input(1).scalar<T>();
+  const int64_t n = IntAt(c.input(2), 0);
+  if (n <= 0) return InvalidArgument("Requires num > 0: ", n);
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n}, &out));
+  T* to = out->data<T>();
+  to[0] = start;
+  if (n == 1) return absl::OkStatus();
+  const T step = (stop - start) / static_cast<T>(n - 1);
+  for (int64_t i = 1; i + 1 < n; ++i) to[i] = start + step * static_cast<T>(i);
+  to[n - 1] = stop;
+  return absl::OkStatus();
+}
+
+// Output seen as [outer, depth, inner], indices as [outer, inner].
+template <typename T, typename Index>
+void SetHot(KernelContext& c, const Index* indices, const T& on, T* to, int64_t outer,
+            int64_t depth, int64_t inner) {
+  c.ParallelFor(outer, 2.0 * static_cast<double>(inner), [=, &on](int64_t begin, int64_t end) {
+    for (int64_t o = begin; o < end; ++o) {
+      for (int64_t i = 0; i < inner; ++i) {
+        const int64_t at = static_cast<int64_t>(indices[o * inner + i]);
+        if (at >= 0 && at < depth) to[(o * depth + at) * inner + i] = on;
+      }
+    }
+  });
+}
+
+class OneHotKernel final : public Kernel {
+ public:
+  explicit OneHotKernel(KernelInit& init) : axis_(init.attr<int64_t>("axis")) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& indices = c.input(0);
+    if (axis_ < -1 || axis_ > indices.rank()) {
+      return InvalidArgument("Expected axis to be -1 or between [0, ", indices.rank() + 1,
+                             ").  But received: ", axis_);
+    }
+    const char* const names[] = {"depth", "on_value", "off_value"};
+    for (int i = 1; i < 4; ++i) {
+      if (!c.input(i).shape().IsScalar()) {
+        return InvalidArgument(names[i - 1], " must be a scalar, but got: ",
+                               c.input(i).shape().ToString());
+      }
+    }
+    const int64_t depth = IntAt(c.input(1), 0);
+    if (depth < 0) return InvalidArgument("depth must be non-negative, got: ", depth);
+    const int axis = axis_ < 0 ? indices.rank() : static_cast<int>(axis_);
+    absl::InlinedVector<int64_t, 8> dims(indices.shape().dims().begin(),
+                                         indices.shape().dims().end());
+    dims.insert(dims.begin() + axis, depth);
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();
+    FillElements(c, out->dtype(), c.input(3).raw(), out->raw(), shape.num_elements());
+    int64_t inner = 1;
+    for (int d = axis; d < indices.rank(); ++d) inner *= indices.dim(d);
+    WithElement(out->dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      WithIndices(indices, [&](const auto* p) {
+        SetHot(c, p, *static_cast<const T*>(c.input(2).raw()), static_cast<T*>(out->raw()),
+               indices.num_elements() / inner, depth, inner);
+      });
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t axis_;
+};
+
+constexpr TypeSet kObjects = {DT_STRING, DT_RESOURCE, DT_VARIANT};
+using FillKernel = FunctionKernel<Fill>;
+KERNEL(Fill, FillKernel, {"T", kPlain | QuantizedTypes() | kObjects | TypeSet{DT_INT4, DT_UINT4}});
+KERNEL(Empty, EmptyKernel, {"dtype", kPlain | TypeSet{DT_STRING}});
+using ZerosLikeKernel = FunctionKernel<ZerosLike>;
+KERNEL(ZerosLike, ZerosLikeKernel, {"T", kPlain | TypeSet{DT_STRING, DT_VARIANT}});
+using OnesLikeKernel = FunctionKernel<OnesLike>;
+KERNEL(OnesLike, OnesLikeKernel, {"T", kPlain});
+KERNEL(OneHot, OneHotKernel, {"T", kPlain | kObjects});
+using RangeList = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
+FUNCTION_KERNELS(Range, "Tidx", Range, RangeList);
+using LinSpaceList = TypeList<float, double>;
+FUNCTION_KERNELS(LinSpace, "T", LinSpace, LinSpaceList);
+
+}  // namespace
+}  // namespace sluice

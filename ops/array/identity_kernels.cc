@@ -1,0 +1,57 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+absl::Status Identity(KernelContext& c) {
+  for (int i = 0; i < c.num_inputs(); ++i) c.set_output(i, c.input(i));
+  return absl::OkStatus();
+}
+
+// Hands on the reference itself.
+absl::Status RefIdentity(KernelContext& c) {
+  c.output_value(0) = c.input_value(0);
+  return absl::OkStatus();
+}
+
+absl::Status DeepCopy(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor copy, c.input(0).Clone(*c.step().allocator));
+  c.set_output(0, std::move(copy));
+  return absl::OkStatus();
+}
+
+class EnsureShapeKernel final : public Kernel {
+ public:
+  explicit EnsureShapeKernel(KernelInit& init) : shape_(init.attr<PartialShape>("shape")) {}
+  absl::Status Compute(KernelContext& c) override {
+    if (!shape_.IsCompatibleWith(c.input(0).shape())) {
+      const Output& source = c.node().input(0);
+      return InvalidArgument("Shape of tensor ", source ? source.node->name() : c.name(), " ",
+                             c.input(0).shape().ToString(),
+                             " is not compatible with expected shape ", shape_.ToString(), ".");
+    }
+    c.set_output(0, c.input(0));
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  PartialShape shape_;
+};
+
+using IdentityKernel = FunctionKernel<Identity, false>;
+KERNEL(Identity, IdentityKernel);
+KERNEL(IdentityN, IdentityKernel);
+KERNEL(StopGradient, IdentityKernel);
+KERNEL(PreventGradient, IdentityKernel);
+KERNEL(GuaranteeConst, IdentityKernel);
+KERNEL(DebugGradientIdentity, IdentityKernel);
+using RefIdentityKernel = FunctionKernel<RefIdentity, false>;
+KERNEL(DebugGradientRefIdentity, RefIdentityKernel);
+using DeepCopyKernel = FunctionKernel<DeepCopy>;
+KERNEL(DeepCopy, DeepCopyKernel);
+KERNEL(EnsureShape, EnsureShapeKernel);
+
+}  // namespace
+}  // namespace sluice

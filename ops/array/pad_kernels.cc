@@ -1,0 +1,219 @@
+#include <algorithm>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/constant_element.h"
+#include "ops/array/elements.h"
+#include "ops/array/int_tensor.h"
+#include "ops/array/strided_copy.h"
+#include "ops/state/arithmetic.h"
+
+namespace sluice {
+namespace {
+
+// Widths of the border before and behind each dimension.
+struct Border {
+  Ints before;
+  Ints behind;
+};
+
+absl::StatusOr<Border> ReadBorder(const Tensor& in, const Tensor& paddings) {
+  if (paddings.rank() != 2 || paddings.dim(1) != 2) {
+    return InvalidArgument("paddings must be a matrix with 2 columns: ",
+                           paddings.shape().ToString());
+  }
+  if (paddings.dim(0) != in.rank()) {
+    return InvalidArgument("The first dimension of paddings must be the rank of inputs",
+                           paddings.shape().ToString(), " ", in.shape().ToString());
+  }
+  Border border;
+  for (int d = 0; d < in.rank(); ++d) {
+    border.before.push_back(IntAt(paddings, 2 * d));
+    border.behind.push_back(IntAt(paddings, 2 * d + 1));
+    if (border.before[d] < 0 || border.behind[d] < 0) {
+      return InvalidArgument("Paddings must be non-negative: ", border.before[d], " ",
+                             border.behind[d]);
+    }
+  }
+  return border;
+}
+
+absl::StatusOr<TensorShape> Grown(const TensorShape& in, const Border& border) {
+  Ints dims;
+  for (int d = 0; d < in.rank(); ++d) {
+    int64_t size;
+    if (__builtin_add_overflow(in.dim(d), border.before[d], &size) ||
+        __builtin_add_overflow(size, border.behind[d], &size)) {
+      return InvalidArgument("paddings of dimension ", d, " are too large");
+    }
+    dims.push_back(size);
+  }
+  return TensorShape::Make(dims);
+}
+
+// The middle of a tensor of shape `whole`, which a tensor of shape `part` fills.
+CopyBox Middle(const TensorShape& whole, const TensorShape& part, const Border& border) {
+  CopyBox box;
+  const auto from = RowMajorStrides(part);
+  const auto to = RowMajorStrides(whole);
+  for (int d = 0; d < part.rank(); ++d) {
+    box.dims.push_back({part.dim(d), from[d], to[d]});
+    box.to_offset += border.before[d] * to[d];
+  }
+  return box;
+}
+
+absl::Status Pad(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(in, c.input(1)));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, Grown(in.shape(), border));
+  Tensor value = c.num_inputs() == 3 ? c.input(2) : ZeroElement(in.dtype());
+  if (value.num_elements() != 1 || value.rank() > 0) {
+    return InvalidArgument("constant_values must be a scalar. Found: ", value.shape().ToString());
+  }
+  if (shape == in.shape()) {
+    c.set_output(0, in);
+    return absl::OkStatus();
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  FillElements(c, in.dtype(), value.raw(), out->raw(), shape.num_elements());
+  CopyStrided(c, in.dtype(), in.raw(), out->raw(), Middle(shape, in.shape(), border));
+  return absl::OkStatus();
+}
+
+// How far from the edge mirroring begins: REFLECT leaves the edge itself out.
+int64_t EdgeOf(KernelInit& init) { return init.attr<std::string>("mode") == "REFLECT" ? 1 : 0; }
+
+absl::Status CheckMirror(const Border& border, const TensorShape& inner, int64_t edge) {
+  for (int d = 0; d < inner.rank(); ++d) {
+    if (std::max(border.before[d], border.behind[d]) <= inner.dim(d) - edge) continue;
+    if (border.before[d] == 0 && border.behind[d] == 0) continue;
+    return InvalidArgument("paddings must be ",
+                           edge == 1 ? "less than" : "no greater than", " the dimension size: ",
+                           border.before[d], ", ", border.behind[d], edge == 1 ? " not less than "
+                                                                               : " greater than ",
+                           inner.dim(d));
+  }
+  return absl::OkStatus();
+}
+
+// The border of dimension d as two boxes over one tensor (`from`: the elements mirrored, `to`: the
+// border): whole where dimensions behind d are concerned, only the middle of those before.
+struct Mirror {
+  CopyBox sides[2];
+};
+Mirror MirrorOf(const TensorShape& whole, const TensorShape& inner, const Border& border, int d,
+                int64_t edge) {
+  Mirror mirror;
+  const auto strides = RowMajorStrides(whole);
+  CopyBox box;
+  int64_t corner = 0;
+  for (int k = 0; k < whole.rank(); ++k) {
+    box.dims.push_back({k < d ? inner.dim(k) : whole.dim(k), strides[k], strides[k]});
+    if (k < d) corner += border.before[k] * strides[k];
+  }
+  const int64_t first = border.before[d], last = first + inner.dim(d) - 1;
+  for (int side = 0; side < 2; ++side) {
+    const int64_t width = side == 0 ? border.before[d] : border.behind[d];
+    const int64_t sign = side == 0 ? 1 : -1;
+    box.dims[d] = {width, sign * strides[d], -sign * strides[d]};
+    box.from_offset = corner + (side == 0 ? first + edge : last - edge) * strides[d];
+    box.to_offset = corner + (side == 0 ? first - 1 : last + 1) * strides[d];
+    mirror.sides[side] = box;
+  }
+  return mirror;
+}
+
+class MirrorPadKernel final : public Kernel {
+ public:
+  explicit MirrorPadKernel(KernelInit& init) : edge_(EdgeOf(init)) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& in = c.input(0);
+    SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(in, c.input(1)));
+    SLUICE_RETURN_IF_ERROR(CheckMirror(border, in.shape(), edge_));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, Grown(in.shape(), border));
+    if (shape == in.shape()) {
+      c.set_output(0, in);
+      return absl::OkStatus();
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    CopyStrided(c, in.dtype(), in.raw(), out->raw(), Middle(shape, in.shape(), border));
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      for (CopyBox& side : MirrorOf(shape, in.shape(), border, d, edge_).sides) {
+        CopyStrided(c, in.dtype(), out->raw(), out->raw(), std::move(side));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t edge_;
+};
+
+// Adds the elements of the box's `to` side to those of its `from` side.
+void AddBack(DataType dtype, char* base, const CopyBox& box, size_t at, int64_t from, int64_t to) {
+  const size_t size = ElementStride(dtype);
+  if (at == box.dims.size()) {
+    FindArithmetic(ArithmeticOp::kAdd, dtype)(ElementAt(base, from, size),
+                                              ElementAt(base, to, size), 1);
+    return;
+  }
+  const CopyDim& d = box.dims[at];
+  if (at + 1 == box.dims.size() && d.from == 1 && d.to == 1) {
+    FindArithmetic(ArithmeticOp::kAdd, dtype)(ElementAt(base, from, size),
+                                              ElementAt(base, to, size), d.size);
+    return;
+  }
+  for (int64_t i = 0; i < d.size; ++i) {
+    AddBack(dtype, base, box, at + 1, from + i * d.from, to + i * d.to);
+  }
+}
+
+class MirrorPadGradKernel final : public Kernel {
+ public:
+  explicit MirrorPadGradKernel(KernelInit& init) : edge_(EdgeOf(init)) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& grad = c.input(0);
+    SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(grad, c.input(1)));
+    TensorShape inner = grad.shape();
+    for (int d = 0; d < inner.rank(); ++d) {
+      const int64_t size = inner.dim(d) - border.before[d] - border.behind[d];
+      if (size < 0) {
+        return InvalidArgument("the border of dimension ", d, " is wider than the tensor: ",
+                               border.before[d], ", ", border.behind[d], ", ", inner.dim(d));
+      }
+      inner.set_dim(d, size);
+    }
+    SLUICE_RETURN_IF_ERROR(CheckMirror(border, inner, edge_));
+    SLUICE_ASSIGN_OR_RETURN(Tensor folded, grad.Clone(*c.step().allocator));
+    for (int d = 0; d < inner.rank() && folded.num_elements() > 0; ++d) {
+      for (const CopyBox& side : MirrorOf(grad.shape(), inner, border, d, edge_).sides) {
+        AddBack(grad.dtype(), static_cast<char*>(folded.raw()), side, 0, side.from_offset,
+                side.to_offset);
+      }
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, inner, &out));
+    CopyBox middle = Middle(grad.shape(), inner, border);
+    for (CopyDim& d : middle.dims) std::swap(d.from, d.to);
+    std::swap(middle.from_offset, middle.to_offset);
+    CopyStrided(c, grad.dtype(), folded.raw(), out->raw(), std::move(middle));
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t edge_;
+};
+
+constexpr TypeSet kTypes = RealTypes() | ComplexTypes() |
+                           TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32};
+using PadKernel = FunctionKernel<Pad>;
+KERNEL(Pad, PadKernel, {"T", kTypes});
+KERNEL(PadV2, PadKernel, {"T", kTypes});
+KERNEL(MirrorPad, MirrorPadKernel, {"T", kTypes});
+KERNEL(MirrorPadGrad, MirrorPadGradKernel, {"T", RealTypes() | ComplexTypes()});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/int_tensor.h"
+
+namespace sluice {
+namespace {
+
+absl::Status CheckFits(DataType type, int64_t value, const std::string& what) {
+  if (type == DT_INT64 || value <= std::numeric_limits<int32_t>::max()) return absl::OkStatus();
+  return InvalidArgument("Number of elements was larger than representable by 32-bit output type: ",
+                         what, " is ", value);
+}
+
+absl::Status Shape(KernelContext& c) {
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    const TensorShape& shape = c.input(i).shape();
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, {shape.rank()}, &out));
+    for (int d = 0; d < shape.rank(); ++d) {
+      SLUICE_RETURN_IF_ERROR(CheckFits(out->dtype(), shape.dim(d), StrCat("dim ", d)));
+      SetIntAt(*out, d, shape.dim(d));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Size(KernelContext& c) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {}, &out));
+  SLUICE_RETURN_IF_ERROR(CheckFits(out->dtype(), c.input(0).num_elements(), "size"));
+  SetIntAt(*out, 0, c.input(0).num_elements());
+  return absl::OkStatus();
+}
+
+absl::Status Rank(KernelContext& c) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {}, &out));
+  SetIntAt(*out, 0, c.input(0).rank());
+  return absl::OkStatus();
+}
+
+absl::Status EmitInts(KernelContext& c, int i, absl::Span<const int64_t> values) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, {static_cast<int64_t>(values.size())}, &out));
+  for (size_t k = 0; k < values.size(); ++k) SetIntAt(*out, static_cast<int64_t>(k), values[k]);
+  return absl::OkStatus();
+}
+
+// Two shapes as vectors, and their sizes from the last dimension backwards, 1 where one has no more.
+class TwoShapes {
+ public:
+  static absl::StatusOr<TwoShapes> Of(KernelContext& c) {
+    TwoShapes s;
+    for (int i = 0; i < 2; ++i) {
+      if (c.input(i).rank() != 1) {
+        return InvalidArgument("In[", i, "] must be a vector.", c.input(i).shape().ToString());
+      }
+      s.shapes_[i] = IntsOf(c.input(i));
+    }
+    s.rank_ = static_cast<int>(std::max(s.shapes_[0].size(), s.shapes_[1].size()));
+    for (int d = 0; d < s.rank_; ++d) {
+      if (s.At(0, d) != s.At(1, d) && s.At(0, d) != 1 && s.At(1, d) != 1) {
+        return InvalidArgument("Incompatible shapes: ", s.Text(0), " vs. ", s.Text(1));
+      }
+    }
+    return s;
+  }
+  int rank() const { return rank_; }
+  bool equal() const { return shapes_[0] == shapes_[1]; }
+  // The size of dimension d of the broadcast, as shape i has it.
+  int64_t At(int i, int d) const {
+    const int at = d - rank_ + static_cast<int>(shapes_[i].size());
+    return at < 0 ? 1 : shapes_[i][at];
+  }
+
+ private:
+  std::string Text(int i) const {
+    std::string text = "[";
+    for (size_t k = 0; k < shapes_[i].size(); ++k) {
+      StrAppend(&text, k > 0 ? "," : "", shapes_[i][k]);
+    }
+    return text + "]";
+  }
+  Ints shapes_[2];
+  int rank_ = 0;
+};
+
+absl::Status BroadcastArgs(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TwoShapes shapes, TwoShapes::Of(c));
+  Ints out;
+  for (int d = 0; d < shapes.rank(); ++d) {
+    out.push_back(shapes.At(0, d) == 1 ? shapes.At(1, d) : shapes.At(0, d));
+  }
+  return EmitInts(c, 0, out);
+}
+
+// Dimensions where a shape has 1: also where both have, as TensorFlow does, unless all is equal.
+absl::Status BroadcastGradientArgs(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TwoShapes shapes, TwoShapes::Of(c));
+  for (int i = 0; i < 2; ++i) {
+    Ints axes;
+    for (int d = 0; d < shapes.rank() && !shapes.equal(); ++d) {
+      if (shapes.At(i, d) == 1) axes.push_back(d);
+    }
+    SLUICE_RETURN_IF_ERROR(EmitInts(c, i, axes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ConcatOffset(KernelContext& c) {
+  if (!c.input(0).shape().IsScalar()) {
+    return InvalidArgument("Concat dim tensor should be a scalar integer, but got shape ",
+                           c.input(0).shape().ToString());
+  }
+  const Ints first = IntsOf(c.input(1));
+  const int64_t rank = static_cast<int64_t>(first.size());
+  int64_t axis = IntAt(c.input(0), 0);
+  if (axis < -rank || axis >= rank) {
+    return InvalidArgument("Concat dim is out of range: ", axis, " vs. ", rank);
+  }
+  if (axis < 0) axis += rank;
+  int64_t offset = 0;
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    if (c.input(i).rank() != 1) {
+      return InvalidArgument("input ", i - 1, " should be a vector, but got shape ",
+                             c.input(i).shape().ToString());
+    }
+    const Ints shape = IntsOf(c.input(i));
+    if (static_cast<int64_t>(shape.size()) != rank) {
+      return InvalidArgument("input ", i - 1, " should contain ", rank, " elements, but got ",
+                             shape.size());
+    }
+    Ints begin(rank, 0);
+    for (int64_t d = 0; d < rank; ++d) {
+      if (d == axis || shape[d] == first[d]) continue;
+      return InvalidArgument("All dimensions except ", axis, " must match. Input ", i - 1,
+                             " has shape ", PartialShape(shape).ToString(),
+                             " and doesn't match input 0 with shape ",
+                             PartialShape(first).ToString(), ".");
+    }
+    begin[axis] = offset;
+    offset += shape[axis];
+    SLUICE_RETURN_IF_ERROR(EmitInts(c, i - 1, begin));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status UnravelIndex(KernelContext& c) {
+  const Tensor& indices = c.input(0);
+  if (c.input(1).rank() != 1) {
+    return InvalidArgument("dims must be a vector, but got shape ",
+                           c.input(1).shape().ToString());
+  }
+  if (indices.rank() > 1) {
+    return InvalidArgument("The indices can only be scalar or vector, got \"",
+                           indices.shape().ToString(), "\"");
+  }
+  const Ints dims = IntsOf(c.input(1));
+  int64_t total = 1;
+  for (int64_t d : dims) {
+    if (d == 0) return InvalidArgument("Input dims cannot contain a dim of zero, but dims contains zero");
+    total = d < 0 ? -1 : MultiplyWithoutOverflow(total, d);
+    if (total < 0) return InvalidArgument("Dimensions must be positive, and their product an int64");
+  }
+  const int64_t n = indices.num_elements();
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(
+      0, indices.rank() == 0 ? TensorShape({rank}) : TensorShape({rank, n}), &out));
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = IntAt(indices, i);
+    if (at < 0 || at >= total) return InvalidArgument("index is out of bound as with dims");
+    for (int64_t d = rank - 1; d >= 0; --d) {
+      SetIntAt(*out, d * n + i, at % dims[d]);
+      at /= dims[d];
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <KernelFunction kFunction>
+using Cheap = FunctionKernel<kFunction, false>;
+
+KERNEL(Shape, Cheap<Shape>);
+KERNEL(ShapeN, Cheap<Shape>);
+KERNEL(Size, Cheap<Size>);
+KERNEL(Rank, Cheap<Rank>);
+KERNEL(BroadcastArgs, Cheap<BroadcastArgs>);
+KERNEL(BroadcastGradientArgs, Cheap<BroadcastGradientArgs>);
+KERNEL(ConcatOffset, Cheap<ConcatOffset>);
+KERNEL(UnravelIndex, Cheap<UnravelIndex>);
+
+}  // namespace
+}  // namespace sluice

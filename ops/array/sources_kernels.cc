@@ -1,0 +1,129 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/kernel/context.h"
+#include "executor/step/call_frame.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+class ConstKernel final : public Kernel {
+ public:
+  explicit ConstKernel(KernelInit& init) : value_(init.attr<Tensor>("value")) {}
+  absl::Status Compute(KernelContext& c) override {
+    c.set_output(0, value_);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  Tensor value_;
+};
+
+absl::Status Unfed(KernelContext& c) {
+  const PartialShape shape = c.node().AttrOr<PartialShape>("shape", PartialShape());
+  std::string text = StrCat("You must feed a value for placeholder tensor '", c.name(),
+                            "' with dtype ", DataTypeName(c.output_dtype(0)));
+  if (shape.rank_known() && shape.rank() > 0) StrAppend(&text, " and shape ", shape.ToString());
+  return absl::InvalidArgumentError(text);
+}
+
+absl::Status PassOn(KernelContext& c) {
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
+
+class ArgKernel final : public Kernel {
+ public:
+  explicit ArgKernel(KernelInit& init) : index_(static_cast<int>(init.attr<int64_t>("index"))) {}
+  absl::Status Compute(KernelContext& c) override {
+    const CallFrame* frame = c.step().call_frame;
+    if (frame == nullptr || index_ >= frame->num_feeds()) {
+      return absl::InternalError(StrCat("argument ", index_, " was not given"));
+    }
+    c.set_output(0, frame->feed(index_));
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  int index_;
+};
+
+class RetvalKernel final : public Kernel {
+ public:
+  explicit RetvalKernel(KernelInit& init)
+      : index_(static_cast<int>(init.attr<int64_t>("index"))) {}
+  absl::Status Compute(KernelContext& c) override {
+    CallFrame* frame = c.step().call_frame;
+    if (frame == nullptr || index_ >= frame->num_fetches()) {
+      return absl::InternalError(StrCat("result ", index_, " was not asked for"));
+    }
+    frame->set_fetch(index_, c.input(0));
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  int index_;
+};
+
+// The file stays mapped while the tensor lives.
+absl::StatusOr<Buffer*> MapFile(const std::string& path, size_t bytes) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return absl::NotFoundError(StrCat(path, "; No such file or directory"));
+  struct stat info;
+  void* data = MAP_FAILED;
+  const bool fits = fstat(file, &info) == 0 && static_cast<size_t>(info.st_size) >= bytes;
+  // Private: nothing that writes to the tensor's memory reaches the file.
+  if (fits) data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+  close(file);
+  if (!fits) return InvalidArgument("file '", path, "' must hold at least ", bytes, " bytes");
+  if (data == MAP_FAILED) return absl::ResourceExhaustedError(StrCat("cannot map ", path));
+  return Buffer::Wrap(data, bytes, [data, bytes] { munmap(data, bytes); });
+}
+
+class ImmutableConstKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const PartialShape& shape = init.attr<PartialShape>("shape");
+    const DataType dtype = init.attr<DataType>("dtype");
+    if (!IsPlainBytes(dtype)) return InvalidArgument("Sorry, DT_STRING is not currently supported");
+    if (!shape.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
+    auto kernel = std::make_unique<ImmutableConstKernel>();
+    const size_t bytes = DataTypeSize(dtype) * static_cast<size_t>(shape.num_elements());
+    if (bytes == 0) {
+      kernel->value_ = Tensor(dtype, shape.AsShape());
+    } else {
+      SLUICE_ASSIGN_OR_RETURN(Buffer* const buffer,
+                              MapFile(init.attr<std::string>("memory_region_name"), bytes));
+      kernel->value_ = Tensor(dtype, shape.AsShape(), BufferRef(buffer));
+    }
+    return std::unique_ptr<Kernel>(std::move(kernel));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    c.set_output(0, value_);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  Tensor value_;
+};
+
+KERNEL(Const, ConstKernel);
+KERNEL(HostConst, ConstKernel);
+KERNEL(ImmutableConst, ImmutableConstKernel);
+using UnfedKernel = FunctionKernel<Unfed, false>;
+KERNEL(Placeholder, UnfedKernel);
+KERNEL(PlaceholderV2, UnfedKernel);
+using DefaultKernel = FunctionKernel<PassOn, false>;
+KERNEL(PlaceholderWithDefault, DefaultKernel);
+KERNEL(_Arg, ArgKernel);
+KERNEL(_Retval, RetvalKernel);
+
+}  // namespace
+}  // namespace sluice

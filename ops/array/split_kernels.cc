@@ -1,0 +1,154 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/int_tensor.h"
+#include "ops/array/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+// Parts of a tensor along an axis, taken one after the other.
+class Splitter {
+ public:
+  Splitter(KernelContext& c, const Tensor& value, int axis) : c_(c), value_(value), axis_(axis) {
+    for (int d = 0; d < axis; ++d) outer_ *= value.dim(d);
+    for (int d = axis + 1; d < value.rank(); ++d) inner_ *= value.dim(d);
+  }
+
+  // The next `size` slices, as output i of the given shape. Whole rows share the memory.
+  absl::Status Next(int i, int64_t size, const TensorShape& shape) {
+    const int64_t first = taken_;
+    taken_ += size;
+    if (outer_ == 1) {
+      const TensorShape rows({value_.dim(axis_), inner_});
+      c_.set_output(i, value_.Reshaped(rows).SliceRows(first, taken_).Reshaped(shape));
+      return absl::OkStatus();
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c_.AllocateOutput(i, shape, &out));
+    CopyStrided(c_, value_.dtype(), value_.raw(), out->raw(),
+                {.dims = {{outer_, value_.dim(axis_) * inner_, size * inner_},
+                          {size * inner_, 1, 1}},
+                 .from_offset = first * inner_});
+    return absl::OkStatus();
+  }
+
+ private:
+  KernelContext& c_;
+  const Tensor& value_;
+  int axis_;
+  int64_t outer_ = 1;
+  int64_t inner_ = 1;
+  int64_t taken_ = 0;
+};
+
+absl::StatusOr<int> SplitAxis(const Tensor& axis, const Tensor& value) {
+  if (axis.num_elements() != 1) {
+    return InvalidArgument("split_dim must be a scalar but has rank ", axis.rank());
+  }
+  const int64_t given = IntAt(axis, 0);
+  const int rank = value.rank();
+  if (given < -rank || given >= rank) {
+    return InvalidArgument("-input rank(-", rank, ") <= split_dim < input rank (", rank,
+                           "), but got ", given);
+  }
+  return static_cast<int>(given < 0 ? given + rank : given);
+}
+
+absl::Status Split(KernelContext& c) {
+  const Tensor& value = c.input(1);
+  SLUICE_ASSIGN_OR_RETURN(const int axis, SplitAxis(c.input(0), value));
+  const int n = c.num_outputs();
+  if (value.dim(axis) % n != 0) {
+    return InvalidArgument("Number of ways to split should evenly divide the split dimension, but "
+                           "got split_dim ", axis, " (size = ", value.dim(axis),
+                           ") and num_split ", n);
+  }
+  const int64_t size = value.dim(axis) / n;
+  TensorShape shape = value.shape();
+  shape.set_dim(axis, size);
+  Splitter splitter(c, value, axis);
+  for (int i = 0; i < n; ++i) SLUICE_RETURN_IF_ERROR(splitter.Next(i, size, shape));
+  return absl::OkStatus();
+}
+
+// The sizes of the parts, that which is -1 computed; they fill `whole`.
+absl::StatusOr<Ints> PartSizes(const Tensor& given, int parts, int64_t whole) {
+  if (given.rank() != 1 || given.dim(0) != parts) {
+    return InvalidArgument("size of the split_tensor must be 1-D and have the same elements as "
+                           "outputs got ", given.shape().ToString(), " and ", parts, " outputs");
+  }
+  Ints sizes = IntsOf(given);
+  int missing = -1;
+  int64_t total = 0;
+  for (int i = 0; i < parts; ++i) {
+    if (sizes[i] == -1) {
+      if (missing >= 0) return InvalidArgument("There can only be one -1 in the input.");
+      missing = i;
+    } else if (sizes[i] < 0) {
+      return InvalidArgument("Split size at index ", i, " must be >= 0. Got: ", sizes[i]);
+    } else if (__builtin_add_overflow(total, sizes[i], &total)) {
+      return InvalidArgument("The sizes of the splits are too large");
+    }
+  }
+  if (missing >= 0 ? total > whole : total != whole) {
+    return InvalidArgument("Determined shape must either match input shape along split_dim exactly "
+                           "if fully specified, or be less than the size of the input along "
+                           "split_dim if not fully specified.  Got: ", total);
+  }
+  if (missing >= 0) sizes[missing] = whole - total;
+  return sizes;
+}
+
+absl::Status SplitV(KernelContext& c) {
+  const Tensor& value = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const int axis, SplitAxis(c.input(2), value));
+  SLUICE_ASSIGN_OR_RETURN(const Ints sizes,
+                          PartSizes(c.input(1), c.num_outputs(), value.dim(axis)));
+  TensorShape shape = value.shape();
+  Splitter splitter(c, value, axis);
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    shape.set_dim(axis, sizes[i]);
+    SLUICE_RETURN_IF_ERROR(splitter.Next(i, sizes[i], shape));
+  }
+  return absl::OkStatus();
+}
+
+class UnpackKernel final : public Kernel {
+ public:
+  explicit UnpackKernel(KernelInit& init) : axis_(init.attr<int64_t>("axis")) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& value = c.input(0);
+    const int rank = value.rank();
+    if (axis_ < -rank || axis_ >= rank) {
+      return InvalidArgument("axis = ", axis_, " not in [", -rank, ", ", rank, ")");
+    }
+    const int axis = static_cast<int>(axis_ < 0 ? axis_ + rank : axis_);
+    if (value.dim(axis) != c.num_outputs()) {
+      return InvalidArgument("Input shape axis ", axis, " must equal ", c.num_outputs(),
+                             ", got shape ", value.shape().ToString());
+    }
+    TensorShape shape = value.shape();
+    shape.RemoveDim(axis);
+    Splitter splitter(c, value, axis);
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      SLUICE_RETURN_IF_ERROR(splitter.Next(i, 1, shape));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t axis_;
+};
+
+constexpr TypeSet kTypes = RealTypes() | ComplexTypes() |
+                           TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2,
+                                   DT_FLOAT8_E4M3FN};
+constexpr TypeSet kSplitTypes = kTypes | TypeSet{DT_QUINT8, DT_INT4, DT_UINT4};
+using SplitKernel = FunctionKernel<Split>;
+KERNEL(Split, SplitKernel, {"T", kSplitTypes});
+using SplitVKernel = FunctionKernel<SplitV>;
+KERNEL(SplitV, SplitVKernel, {"T", kSplitTypes});
+KERNEL(Unpack, UnpackKernel, {"T", kTypes});
+
+}  // namespace
+}  // namespace sluice

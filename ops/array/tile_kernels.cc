@@ -1,0 +1,84 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/int_tensor.h"
+#include "ops/array/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+absl::Status Tile(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  if (c.input(1).rank() != 1 || c.input(1).dim(0) != in.rank()) {
+    return InvalidArgument("Expected multiples argument to be a vector of length ", in.rank(),
+                           " but got length ", c.input(1).num_elements());
+  }
+  const Ints multiples = IntsOf(c.input(1));
+  Ints dims;
+  for (int d = 0; d < in.rank(); ++d) {
+    if (multiples[d] < 0) {
+      return InvalidArgument("Expected multiples[", d, "] >= 0, but got ", multiples[d]);
+    }
+    const int64_t size = MultiplyWithoutOverflow(in.dim(d), multiples[d]);
+    if (size < 0) return InvalidArgument("dimension ", d, " of the result is too large");
+    dims.push_back(size);
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  if (shape == in.shape()) {
+    c.set_output(0, in);
+    return absl::OkStatus();
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  const auto from = RowMajorStrides(in.shape());
+  const auto to = RowMajorStrides(shape);
+  CopyBox box;
+  for (int d = 0; d < in.rank(); ++d) {
+    box.dims.push_back({multiples[d], 0, in.dim(d) * to[d]});
+    box.dims.push_back({in.dim(d), from[d], to[d]});
+  }
+  CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
+  return absl::OkStatus();
+}
+
+absl::Status BroadcastTo(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  if (c.input(1).rank() > 1) {
+    return InvalidArgument("shape must be a vector, got shape ", c.input(1).shape().ToString());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(1))));
+  const int added = shape.rank() - in.rank();
+  bool fits = added >= 0;
+  for (int d = 0; fits && d < in.rank(); ++d) {
+    fits = in.dim(d) == 1 || in.dim(d) == shape.dim(d + added);
+  }
+  if (!fits) {
+    return InvalidArgument("Incompatible shapes: ", in.shape().ToString(), " vs. ",
+                           shape.ToString());
+  }
+  if (shape == in.shape()) {
+    c.set_output(0, in);
+    return absl::OkStatus();
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  const auto from = RowMajorStrides(in.shape());
+  const auto to = RowMajorStrides(shape);
+  CopyBox box;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const bool repeats = d < added || in.dim(d - added) == 1;
+    box.dims.push_back({shape.dim(d), repeats ? 0 : from[d - added], to[d]});
+  }
+  CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
+  return absl::OkStatus();
+}
+
+constexpr TypeSet kTypes = RealTypes() | ComplexTypes() |
+                           TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2,
+                                   DT_FLOAT8_E4M3FN};
+using TileKernel = FunctionKernel<Tile>;
+KERNEL(Tile, TileKernel, {"T", kTypes - TypeSet{DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN}});
+using BroadcastToKernel = FunctionKernel<BroadcastTo>;
+KERNEL(BroadcastTo, BroadcastToKernel, {"T", kTypes});
+
+}  // namespace
+}  // namespace sluice

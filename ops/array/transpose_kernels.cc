@@ -1,0 +1,165 @@
+#include <complex>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/int_tensor.h"
+#include "ops/array/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+absl::StatusOr<Ints> ReadPermutation(const Tensor& x, const Tensor& perm) {
+  if (perm.rank() != 1) {
+    return InvalidArgument("perm must be rank 1, got shape ", perm.shape().ToString());
+  }
+  if (perm.dim(0) != x.rank()) {
+    return InvalidArgument("transpose expects a vector of size ", x.rank(),
+                           ". But input(1) is a vector of size ", perm.dim(0));
+  }
+  Ints order = IntsOf(perm);
+  absl::InlinedVector<bool, 8> seen(order.size(), false);
+  const int64_t rank = x.rank();
+  for (int64_t& d : order) {
+    if (d < 0 || d >= rank) return InvalidArgument(d, " is out of range [0 .. ", rank, ")");
+    seen[d] = true;
+  }
+  for (int64_t d = 0; d < rank; ++d) {
+    if (!seen[d]) {
+      return InvalidArgument(d, " is missing from {", perm.SummarizeValues(-1), "}.");
+    }
+  }
+  return order;
+}
+
+// Whether dimensions that have more than one element keep their order.
+bool KeepsElements(const TensorShape& shape, const Ints& order) {
+  int64_t last = -1;
+  for (int64_t d : order) {
+    if (shape.dim(static_cast<int>(d)) == 1) continue;
+    if (d < last) return false;
+    last = d;
+  }
+  return true;
+}
+
+template <typename T>
+void ConjugateAll(KernelContext& c, Tensor* t) {
+  T* to = t->data<T>();
+  c.ParallelFor(t->num_elements(), 1, [to](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = std::conj(to[i]);
+  });
+}
+
+template <bool kConjugate>
+absl::Status TransposeWith(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Ints order, ReadPermutation(x, c.input(1)));
+  TensorShape shape;
+  for (int64_t d : order) shape.AddDim(x.dim(static_cast<int>(d)));
+  const bool conjugate = kConjugate && IsComplex(x.dtype());
+  if (!conjugate && KeepsElements(x.shape(), order)) {
+    c.set_output(0, x.Reshaped(shape));
+    return absl::OkStatus();
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  const auto from = RowMajorStrides(x.shape());
+  const auto to = RowMajorStrides(shape);
+  CopyBox box;
+  for (int d = 0; d < shape.rank(); ++d) box.dims.push_back({shape.dim(d), from[order[d]], to[d]});
+  CopyStrided(c, x.dtype(), x.raw(), out->raw(), std::move(box));
+  if (conjugate && x.dtype() == DT_COMPLEX64) ConjugateAll<complex64>(c, out);
+  if (conjugate && x.dtype() == DT_COMPLEX128) ConjugateAll<complex128>(c, out);
+  return absl::OkStatus();
+}
+
+absl::Status InvertPermutation(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  if (x.rank() != 1) {
+    return InvalidArgument("invert_permutation expects a 1D vector.");
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, x.shape(), &out));
+  const int64_t n = x.dim(0);
+  for (int64_t i = 0; i < n; ++i) SetIntAt(*out, i, -1);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t d = IntAt(x, i);
+    if (d < 0 || d >= n) return InvalidArgument(d, " is not between 0 and ", n);
+    if (IntAt(*out, d) != -1) return InvalidArgument(d, " is duplicated in the input.");
+    SetIntAt(*out, d, i);
+  }
+  return absl::OkStatus();
+}
+
+// `backwards`: whether each dimension is reversed.
+absl::Status ReverseDims(KernelContext& c, const absl::InlinedVector<bool, 8>& backwards) {
+  const Tensor& in = c.input(0);
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+  const auto strides = RowMajorStrides(in.shape());
+  CopyBox box;
+  for (int d = 0; d < in.rank(); ++d) {
+    box.dims.push_back({in.dim(d), backwards[d] ? -strides[d] : strides[d], strides[d]});
+    if (backwards[d]) box.from_offset += (in.dim(d) - 1) * strides[d];
+  }
+  CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
+  return absl::OkStatus();
+}
+
+absl::Status CheckReverseRank(int rank) {
+  if (rank <= 8) return absl::OkStatus();
+  return absl::UnimplementedError("reverse is not implemented for tensors of rank > 8.");
+}
+
+absl::Status Reverse(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  const Tensor& dims = c.input(1);
+  if (in.rank() > 0 && dims.rank() != 1) {
+    return InvalidArgument("'dims' must be 1-dimension, not ", dims.rank());
+  }
+  if (in.rank() != dims.num_elements()) {
+    return InvalidArgument("'dims' must have the same number of values as 'input' has dimensions. "
+                           "'input' has ", in.rank(), "'dims' has ", dims.num_elements(),
+                           " values");
+  }
+  SLUICE_RETURN_IF_ERROR(CheckReverseRank(in.rank()));
+  const auto flags = dims.flat<bool>();
+  return ReverseDims(c, absl::InlinedVector<bool, 8>(flags.begin(), flags.end()));
+}
+
+absl::Status ReverseV2(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  const Tensor& axes = c.input(1);
+  if (axes.rank() != 1) {
+    return InvalidArgument("'dims' must be 1-dimension, not ", axes.rank());
+  }
+  SLUICE_RETURN_IF_ERROR(CheckReverseRank(in.rank()));
+  absl::InlinedVector<bool, 8> backwards(in.rank(), false);
+  for (int64_t axis : IntsOf(axes)) {
+    const int64_t d = axis < 0 ? axis + in.rank() : axis;
+    if (d < 0 || d >= in.rank()) {
+      return InvalidArgument("'axis'[", axis, "] = ", axis, " is out of valid range [0, ",
+                             in.rank() - 1);
+    }
+    if (backwards[d]) return InvalidArgument("axis ", d, " specified more than once.");
+    backwards[d] = true;
+  }
+  return ReverseDims(c, backwards);
+}
+
+constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING};
+constexpr TypeSet kTransposed = kPlain | TypeSet{DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2,
+                                                 DT_FLOAT8_E4M3FN};
+using TransposeKernel = FunctionKernel<TransposeWith<false>>;
+KERNEL(Transpose, TransposeKernel, {"T", kTransposed});
+using ConjugateTransposeKernel = FunctionKernel<TransposeWith<true>>;
+KERNEL(ConjugateTranspose, ConjugateTransposeKernel, {"T", kTransposed});
+using InvertPermutationKernel = FunctionKernel<InvertPermutation, false>;
+KERNEL(InvertPermutation, InvertPermutationKernel);
+using ReverseKernel = FunctionKernel<Reverse>;
+KERNEL(Reverse, ReverseKernel, {"T", kPlain});
+using ReverseV2Kernel = FunctionKernel<ReverseV2>;
+KERNEL(ReverseV2, ReverseV2Kernel, {"T", kPlain});
+
+}  // namespace
+}  // namespace sluice

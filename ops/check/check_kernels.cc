@@ -1,0 +1,174 @@
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+// "[<values of input 0>][<values of input 1>]…", from input `first` on.
+std::string Summaries(const KernelContext& c, int first, int64_t summarize,
+                      std::string_view between) {
+  std::string text;
+  for (int i = first; i < c.num_inputs(); ++i) {
+    StrAppend(&text, i > first ? between : "", "[", c.input(i).SummarizeValues(summarize), "]");
+  }
+  return text;
+}
+
+class AssertKernel final : public Kernel {
+ public:
+  explicit AssertKernel(KernelInit& init) : summarize_(init.attr<int64_t>("summarize")) {}
+  absl::Status Compute(KernelContext& c) override {
+    if (!c.input(0).shape().IsScalar()) {
+      return InvalidArgument("In[0] should be a scalar: ", c.input(0).shape().ToString());
+    }
+    if (c.input(0).scalar<bool>()) return absl::OkStatus();
+    return InvalidArgument("assertion failed: ", Summaries(c, 1, summarize_, " "));
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  int64_t summarize_;
+};
+
+// A whole line at a time, so that steps that print at once do not mix.
+void WriteLine(FILE* stream, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+class PrintKernel final : public Kernel {
+ public:
+  explicit PrintKernel(KernelInit& init)
+      : message_(init.attr<std::string>("message")),
+        first_n_(init.attr<int64_t>("first_n")),
+        summarize_(init.attr<int64_t>("summarize")) {}
+  absl::Status Compute(KernelContext& c) override {
+    c.set_output(0, c.input(0));
+    if (first_n_ >= 0 && calls_.fetch_add(1, std::memory_order_relaxed) >= first_n_) {
+      return absl::OkStatus();
+    }
+    WriteLine(stderr, StrCat(message_, Summaries(c, 1, summarize_, ""), "\n"));
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string message_;
+  const int64_t first_n_;
+  const int64_t summarize_;
+  std::atomic<int64_t> calls_{0};
+};
+
+class PrintV2Kernel final : public Kernel {
+ public:
+  explicit PrintV2Kernel(KernelInit& init)
+      : stream_(init.attr<std::string>("output_stream")), end_(init.attr<std::string>("end")) {}
+  absl::Status Compute(KernelContext& c) override {
+    if (!c.input(0).shape().IsScalar()) {
+      return InvalidArgument("Input is expected to be scalar, but got ",
+                             c.input(0).shape().ToString());
+    }
+    const std::string text = c.input(0).scalar<std::string>() + end_;
+    constexpr std::string_view kFile = "file://";
+    if (stream_.starts_with(kFile)) return Append(stream_.substr(kFile.size()), text);
+    WriteLine(stream_ == "stdout" ? stdout : stderr, text);
+    return absl::OkStatus();
+  }
+
+ private:
+  static absl::Status Append(const std::string& path, const std::string& text) {
+    FILE* file = std::fopen(path.c_str(), "ae");
+    if (file == nullptr) return absl::NotFoundError(StrCat("cannot write to '", path, "'"));
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+    return absl::OkStatus();
+  }
+  const std::string stream_;
+  const std::string end_;
+};
+
+struct Found {
+  bool nan = false;
+  bool positive = false;
+  bool negative = false;
+};
+
+template <typename T>
+Found Look(const T* x, int64_t n) {
+  // All at once first: a sum of x - x is 0 unless something is not finite.
+  double zero = 0;
+  for (int64_t i = 0; i < n; ++i) zero += static_cast<double>(x[i]) - static_cast<double>(x[i]);
+  Found found;
+  if (zero == 0) return found;
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = static_cast<double>(x[i]);
+    found.nan |= std::isnan(v);
+    found.positive |= std::isinf(v) && v > 0;
+    found.negative |= std::isinf(v) && v < 0;
+  }
+  return found;
+}
+
+// The words for what was found; `signs`: whether infinities are told apart.
+std::string Words(const Found& found, bool signs) {
+  std::vector<std::string> words;
+  if (signs) {
+    if (found.negative) words.push_back("-Inf");
+    if (found.positive) words.push_back("+Inf");
+  } else if (found.negative || found.positive) {
+    words.push_back("Inf");
+  }
+  if (found.nan) words.push_back("NaN");
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool last = i + 1 == words.size();
+    StrAppend(&text, i == 0 ? "" : last && words.size() > 2 ? ", and " : last ? " and " : ", ",
+              words[i]);
+  }
+  return text;
+}
+
+template <typename T, bool kSigns>
+class CheckNumericsBase final : public Kernel {
+ public:
+  explicit CheckNumericsBase(KernelInit& init) : message_(init.attr<std::string>("message")) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& x = c.input(0);
+    c.set_output(0, x);
+    const Found found = Look(x.data<T>(), x.num_elements());
+    if (!found.nan && !found.positive && !found.negative) return absl::OkStatus();
+    return InvalidArgument(message_, " : Tensor had ", Words(found, kSigns), " values");
+  }
+
+ private:
+  const std::string message_;
+};
+
+template <typename T>
+using CheckNumerics = CheckNumericsBase<T, false>;
+template <typename T>
+using CheckNumericsV2 = CheckNumericsBase<T, true>;
+
+absl::Status Timestamp(KernelContext& c) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {}, &out));
+  out->scalar<double>() = std::chrono::duration<double>(now).count();
+  return absl::OkStatus();
+}
+
+KERNEL(Assert, AssertKernel);
+KERNEL(Print, PrintKernel);
+KERNEL(PrintV2, PrintV2Kernel);
+KERNELS(CheckNumerics, "T", CheckNumerics, FloatList);
+KERNELS(CheckNumericsV2, "T", CheckNumericsV2, FloatList);
+using TimestampKernel = FunctionKernel<Timestamp, false>;
+KERNEL(Timestamp, TimestampKernel);
+
+}  // namespace
+}  // namespace sluice
