@@ -90,9 +90,9 @@ class PackKernel final : public Kernel {
     const TensorShape& shape = c.input(0).shape();
     for (int i = 1; i < c.num_inputs(); ++i) {
       if (c.input(i).shape() == shape) continue;
-      return InvalidArgument("Shapes of all inputs must match: values[0].shape = ",
-                             shape.ToString(), " != values[", i,
-                             "].shape = ", c.input(i).shape().ToString());
+      return InvalidArgument(
+          "Shapes of all inputs must match: values[0].shape = ", shape.ToString(), " != values[", i,
+          "].shape = ", c.input(i).shape().ToString());
     }
     const int rank = shape.rank() + 1;
     if (axis_ < -rank || axis_ >= rank) {
@@ -152,8 +152,7 @@ class ParallelConcatKernel final : public Kernel {
 
 class ParallelConcatStartKernel final : public Kernel {
  public:
-  explicit ParallelConcatStartKernel(KernelInit& init)
-      : shape_(init.attr<PartialShape>("shape")) {}
+  explicit ParallelConcatStartKernel(KernelInit& init) : shape_(init.attr<PartialShape>("shape")) {}
   absl::Status Compute(KernelContext& c) override {
     if (!shape_.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
     Tensor* out;
@@ -172,8 +171,8 @@ class ParallelConcatUpdateKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     Tensor value = c.input(0);
     const Tensor& update = c.input(1);
-    const bool matches = value.rank() > 0 && update.rank() == value.rank() &&
-                         update.dim(0) == 1 && value.dim(0) > 0 &&
+    const bool matches = value.rank() > 0 && update.rank() == value.rank() && update.dim(0) == 1 &&
+                         value.dim(0) > 0 &&
                          update.num_elements() == value.num_elements() / value.dim(0);
     if (!matches) {
       return InvalidArgument("update shape doesn't match the slice of value: ",
@@ -193,8 +192,7 @@ class ParallelConcatUpdateKernel final : public Kernel {
   int64_t row_;
 };
 
-constexpr TypeSet kPlain = RealTypes() | ComplexTypes() |
-                           TypeSet{DT_BOOL, DT_STRING};
+constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING};
 constexpr TypeSet kQuantized = QuantizedTypes() | TypeSet{DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 using ConcatKernel = FunctionKernel<Concat>;
 KERNEL(Concat, ConcatKernel, {"T", kPlain | kQuantized});

@@ -179,8 +179,8 @@ class OneHotKernel final : public Kernel {
     const char* const names[] = {"depth", "on_value", "off_value"};
     for (int i = 1; i < 4; ++i) {
       if (!c.input(i).shape().IsScalar()) {
-        return InvalidArgument(names[i - 1], " must be a scalar, but got: ",
-                               c.input(i).shape().ToString());
+        return InvalidArgument(names[i - 1],
+                               " must be a scalar, but got: ", c.input(i).shape().ToString());
       }
     }
     const int64_t depth = IntAt(c.input(1), 0);

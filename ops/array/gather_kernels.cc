@@ -242,9 +242,9 @@ class GatherNdKernel final : public Kernel {
   bool ignore_ = false;
 };
 
-constexpr TypeSet kTypes = RealTypes() | ComplexTypes() | QuantizedTypes() |
-                           TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2,
-                                   DT_FLOAT8_E4M3FN};
+constexpr TypeSet kTypes =
+    RealTypes() | ComplexTypes() | QuantizedTypes() |
+    TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 using GatherKernel = FunctionKernel<GatherFirst>;
 KERNEL(Gather, GatherKernel, {"Tparams", kTypes});
 KERNEL(GatherV2, GatherV2Kernel, {"Tparams", kTypes});

@@ -15,8 +15,8 @@ absl::Status CheckRows(const Tensor& x, const Tensor& i, const Tensor& v) {
   }
   for (int d = 1; d < x.rank(); ++d) {
     if (x.dim(d) == v.dim(d)) continue;
-    return InvalidArgument("x and v shape doesn't match at index ", d, " : ",
-                           x.shape().ToString(), " vs. ", v.shape().ToString());
+    return InvalidArgument("x and v shape doesn't match at index ", d, " : ", x.shape().ToString(),
+                           " vs. ", v.shape().ToString());
   }
   if (i.dim(0) != v.dim(0)) {
     return InvalidArgument("i and x shape doesn't match at index 0: ", i.shape().ToString(),

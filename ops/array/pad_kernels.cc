@@ -89,11 +89,9 @@ absl::Status CheckMirror(const Border& border, const TensorShape& inner, int64_t
   for (int d = 0; d < inner.rank(); ++d) {
     if (std::max(border.before[d], border.behind[d]) <= inner.dim(d) - edge) continue;
     if (border.before[d] == 0 && border.behind[d] == 0) continue;
-    return InvalidArgument("paddings must be ",
-                           edge == 1 ? "less than" : "no greater than", " the dimension size: ",
-                           border.before[d], ", ", border.behind[d], edge == 1 ? " not less than "
-                                                                               : " greater than ",
-                           inner.dim(d));
+    return InvalidArgument("paddings must be ", edge == 1 ? "less than" : "no greater than",
+                           " the dimension size: ", border.before[d], ", ", border.behind[d],
+                           edge == 1 ? " not less than " : " greater than ", inner.dim(d));
   }
   return absl::OkStatus();
 }
@@ -181,8 +179,9 @@ class MirrorPadGradKernel final : public Kernel {
     for (int d = 0; d < inner.rank(); ++d) {
       const int64_t size = inner.dim(d) - border.before[d] - border.behind[d];
       if (size < 0) {
-        return InvalidArgument("the border of dimension ", d, " is wider than the tensor: ",
-                               border.before[d], ", ", border.behind[d], ", ", inner.dim(d));
+        return InvalidArgument("the border of dimension ", d,
+                               " is wider than the tensor: ", border.before[d], ", ",
+                               border.behind[d], ", ", inner.dim(d));
       }
       inner.set_dim(d, size);
     }
@@ -207,8 +206,8 @@ class MirrorPadGradKernel final : public Kernel {
   int64_t edge_;
 };
 
-constexpr TypeSet kTypes = RealTypes() | ComplexTypes() |
-                           TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32};
+constexpr TypeSet kTypes =
+    RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32};
 using PadKernel = FunctionKernel<Pad>;
 KERNEL(Pad, PadKernel, {"T", kTypes});
 KERNEL(PadV2, PadKernel, {"T", kTypes});

@@ -27,17 +27,17 @@ absl::Status DynamicPartition(KernelContext& c) {
   const Tensor& data = c.input(0);
   const Tensor& partitions = c.input(1);
   if (!StartsWith(data.shape(), partitions.shape())) {
-    return InvalidArgument("data.shape must start with partitions.shape, got data.shape = ",
-                           data.shape().ToString(),
-                           ", partitions.shape = ", partitions.shape().ToString());
+    return InvalidArgument(
+        "data.shape must start with partitions.shape, got data.shape = ", data.shape().ToString(),
+        ", partitions.shape = ", partitions.shape().ToString());
   }
   const int count = c.num_outputs();
   std::vector<int64_t> sizes(count, 0);
   const auto part_of = partitions.flat<int32_t>();
   for (size_t i = 0; i < part_of.size(); ++i) {
     if (part_of[i] < 0 || part_of[i] >= count) {
-      return InvalidArgument("partitions[", PositionText(partitions.shape(), i), "] = ",
-                             part_of[i], " is not in [0, ", count, ")");
+      return InvalidArgument("partitions[", PositionText(partitions.shape(), i), "] = ", part_of[i],
+                             " is not in [0, ", count, ")");
     }
     ++sizes[part_of[i]];
   }
@@ -76,9 +76,9 @@ absl::StatusOr<TensorShape> StitchedShape(KernelContext& c, int n) {
     const TensorShape row = RowsOf(0, data.shape(), indices.rank());
     if (row != RowsOf(0, c.input(n).shape(), c.input(0).rank())) {
       return InvalidArgument("Need data[0].shape[", c.input(0).rank(), ":] = data[", i, "].shape[",
-                             indices.rank(), ":], got data[0].shape = ",
-                             c.input(n).shape().ToString(), ", data[", i,
-                             "].shape = ", data.shape().ToString());
+                             indices.rank(),
+                             ":], got data[0].shape = ", c.input(n).shape().ToString(), ", data[",
+                             i, "].shape = ", data.shape().ToString());
     }
     for (int32_t at : indices.flat<int32_t>()) {
       if (at < 0) return InvalidArgument("indices[", i, "] is out of range: ", at);
@@ -115,8 +115,7 @@ absl::Status DynamicStitch(KernelContext& c) {
   return absl::OkStatus();
 }
 
-constexpr TypeSet kPlain = RealTypes() | ComplexTypes() |
-                           TypeSet{DT_BOOL, DT_STRING, DT_VARIANT};
+constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_VARIANT};
 constexpr TypeSet kStitched = kPlain | TypeSet{DT_QINT8, DT_QUINT8, DT_QINT32};
 using DynamicPartitionKernel = FunctionKernel<DynamicPartition>;
 KERNEL(DynamicPartition, DynamicPartitionKernel, {"T", kPlain | TypeSet{DT_RESOURCE}});

@@ -30,8 +30,9 @@ absl::StatusOr<TensorShape> ReshapeTarget(const Tensor& in, const Tensor& sizes)
   const int64_t n = in.num_elements();
   if (missing >= 0) {
     if (known == 0) {
-      return InvalidArgument("reshape cannot infer the missing input size for an empty tensor "
-                             "unless all specified input sizes are non-zero");
+      return InvalidArgument(
+          "reshape cannot infer the missing input size for an empty tensor "
+          "unless all specified input sizes are non-zero");
     }
     if (n % known != 0) {
       return InvalidArgument("Input to reshape is a tensor with ", n,

@@ -31,8 +31,9 @@ absl::Status AppendStrings(Tensor* out, const Tensor& indices, const Tensor& upd
       if (inside) at = at * out->dim(d) + x;
     }
     if (!inside && bad == BadIndices::kIgnore) continue;
-    if (!inside) return InvalidArgument("indices[", i, "] does not index into shape ",
-                                        out->shape().ToString());
+    if (!inside)
+      return InvalidArgument("indices[", i, "] does not index into shape ",
+                             out->shape().ToString());
     for (int64_t k = 0; k < row; ++k) {
       out->data<std::string>()[at * row + k] += updates.data<std::string>()[i * row + k];
     }
@@ -51,8 +52,7 @@ class ScatterNdKernel final : public Kernel {
     const Tensor& indices = c.input(0);
     const Tensor& updates = c.input(1);
     if (c.input(2).rank() != 1) {
-      return InvalidArgument("Shape must be a vector, got shape ",
-                             c.input(2).shape().ToString());
+      return InvalidArgument("Shape must be a vector, got shape ", c.input(2).shape().ToString());
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(2))));
     SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));

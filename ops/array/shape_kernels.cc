@@ -50,7 +50,8 @@ absl::Status EmitInts(KernelContext& c, int i, absl::Span<const int64_t> values)
   return absl::OkStatus();
 }
 
-// Two shapes as vectors, and their sizes from the last dimension backwards, 1 where one has no more.
+// Two shapes as vectors, and their sizes from the last dimension backwards, 1 where one has no
+// more.
 class TwoShapes {
  public:
   static absl::StatusOr<TwoShapes> Of(KernelContext& c) {
@@ -152,8 +153,7 @@ absl::Status ConcatOffset(KernelContext& c) {
 absl::Status UnravelIndex(KernelContext& c) {
   const Tensor& indices = c.input(0);
   if (c.input(1).rank() != 1) {
-    return InvalidArgument("dims must be a vector, but got shape ",
-                           c.input(1).shape().ToString());
+    return InvalidArgument("dims must be a vector, but got shape ", c.input(1).shape().ToString());
   }
   if (indices.rank() > 1) {
     return InvalidArgument("The indices can only be scalar or vector, got \"",
@@ -162,9 +162,11 @@ absl::Status UnravelIndex(KernelContext& c) {
   const Ints dims = IntsOf(c.input(1));
   int64_t total = 1;
   for (int64_t d : dims) {
-    if (d == 0) return InvalidArgument("Input dims cannot contain a dim of zero, but dims contains zero");
+    if (d == 0)
+      return InvalidArgument("Input dims cannot contain a dim of zero, but dims contains zero");
     total = d < 0 ? -1 : MultiplyWithoutOverflow(total, d);
-    if (total < 0) return InvalidArgument("Dimensions must be positive, and their product an int64");
+    if (total < 0)
+      return InvalidArgument("Dimensions must be positive, and their product an int64");
   }
   const int64_t n = indices.num_elements();
   const int64_t rank = static_cast<int64_t>(dims.size());

@@ -69,10 +69,11 @@ absl::StatusOr<SliceSpec> ReadSpec(KernelContext& c, int first, const TensorShap
   for (int i = 0; i < 3; ++i) {
     const Tensor& t = c.input(first + i);
     if (t.rank() != 1 || t.dim(0) != c.input(first).num_elements()) {
-      return InvalidArgument("Expected begin, end, and strides to be 1D equal size tensors, but got "
-                             "shapes ", c.input(first).shape().ToString(), ", ",
-                             c.input(first + 1).shape().ToString(), ", and ",
-                             c.input(first + 2).shape().ToString(), " instead.");
+      return InvalidArgument(
+          "Expected begin, end, and strides to be 1D equal size tensors, but got "
+          "shapes ",
+          c.input(first).shape().ToString(), ", ", c.input(first + 1).shape().ToString(), ", and ",
+          c.input(first + 2).shape().ToString(), " instead.");
     }
   }
   auto ints = [&](int i) {
@@ -176,7 +177,8 @@ class TensorStridedSliceUpdateKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     CopyElements(c, in.dtype(), in.raw(), out->raw(), shape.num_elements());
     SliceBox box = BoxOf(spec, shape);
-    for (int d = 0; d < shape.rank(); ++d) box.dims[d] = {box.dims[d].size, strides[d], box.dims[d].from};
+    for (int d = 0; d < shape.rank(); ++d)
+      box.dims[d] = {box.dims[d].size, strides[d], box.dims[d].from};
     CopyStrided(c, in.dtype(), value.raw(), out->raw(), {std::move(box.dims), 0, box.offset});
     return absl::OkStatus();
   }
@@ -207,9 +209,9 @@ class TensorStridedSliceUpdateKernel final : public Kernel {
   SliceMasks masks_;
 };
 
-constexpr TypeSet kTypes = RealTypes() | ComplexTypes() |
-                           TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32,
-                                   DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
+constexpr TypeSet kTypes =
+    RealTypes() | ComplexTypes() |
+    TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 constexpr TypeSet kHandles = {DT_RESOURCE, DT_VARIANT};
 using SliceKernel = FunctionKernel<Slice>;
 KERNEL(Slice, SliceKernel, {"T", kTypes});

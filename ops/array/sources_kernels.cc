@@ -55,8 +55,7 @@ class ArgKernel final : public Kernel {
 
 class RetvalKernel final : public Kernel {
  public:
-  explicit RetvalKernel(KernelInit& init)
-      : index_(static_cast<int>(init.attr<int64_t>("index"))) {}
+  explicit RetvalKernel(KernelInit& init) : index_(static_cast<int>(init.attr<int64_t>("index"))) {}
   absl::Status Compute(KernelContext& c) override {
     CallFrame* frame = c.step().call_frame;
     if (frame == nullptr || index_ >= frame->num_fetches()) {

@@ -25,10 +25,10 @@ class Splitter {
     }
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c_.AllocateOutput(i, shape, &out));
-    CopyStrided(c_, value_.dtype(), value_.raw(), out->raw(),
-                {.dims = {{outer_, value_.dim(axis_) * inner_, size * inner_},
-                          {size * inner_, 1, 1}},
-                 .from_offset = first * inner_});
+    CopyStrided(
+        c_, value_.dtype(), value_.raw(), out->raw(),
+        {.dims = {{outer_, value_.dim(axis_) * inner_, size * inner_}, {size * inner_, 1, 1}},
+         .from_offset = first * inner_});
     return absl::OkStatus();
   }
 
@@ -59,9 +59,10 @@ absl::Status Split(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const int axis, SplitAxis(c.input(0), value));
   const int n = c.num_outputs();
   if (value.dim(axis) % n != 0) {
-    return InvalidArgument("Number of ways to split should evenly divide the split dimension, but "
-                           "got split_dim ", axis, " (size = ", value.dim(axis),
-                           ") and num_split ", n);
+    return InvalidArgument(
+        "Number of ways to split should evenly divide the split dimension, but "
+        "got split_dim ",
+        axis, " (size = ", value.dim(axis), ") and num_split ", n);
   }
   const int64_t size = value.dim(axis) / n;
   TensorShape shape = value.shape();
@@ -74,8 +75,10 @@ absl::Status Split(KernelContext& c) {
 // The sizes of the parts, that which is -1 computed; they fill `whole`.
 absl::StatusOr<Ints> PartSizes(const Tensor& given, int parts, int64_t whole) {
   if (given.rank() != 1 || given.dim(0) != parts) {
-    return InvalidArgument("size of the split_tensor must be 1-D and have the same elements as "
-                           "outputs got ", given.shape().ToString(), " and ", parts, " outputs");
+    return InvalidArgument(
+        "size of the split_tensor must be 1-D and have the same elements as "
+        "outputs got ",
+        given.shape().ToString(), " and ", parts, " outputs");
   }
   Ints sizes = IntsOf(given);
   int missing = -1;
@@ -91,9 +94,11 @@ absl::StatusOr<Ints> PartSizes(const Tensor& given, int parts, int64_t whole) {
     }
   }
   if (missing >= 0 ? total > whole : total != whole) {
-    return InvalidArgument("Determined shape must either match input shape along split_dim exactly "
-                           "if fully specified, or be less than the size of the input along "
-                           "split_dim if not fully specified.  Got: ", total);
+    return InvalidArgument(
+        "Determined shape must either match input shape along split_dim exactly "
+        "if fully specified, or be less than the size of the input along "
+        "split_dim if not fully specified.  Got: ",
+        total);
   }
   if (missing >= 0) sizes[missing] = whole - total;
   return sizes;
@@ -140,9 +145,9 @@ class UnpackKernel final : public Kernel {
   int64_t axis_;
 };
 
-constexpr TypeSet kTypes = RealTypes() | ComplexTypes() |
-                           TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2,
-                                   DT_FLOAT8_E4M3FN};
+constexpr TypeSet kTypes =
+    RealTypes() | ComplexTypes() |
+    TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 constexpr TypeSet kSplitTypes = kTypes | TypeSet{DT_QUINT8, DT_INT4, DT_UINT4};
 using SplitKernel = FunctionKernel<Split>;
 KERNEL(Split, SplitKernel, {"T", kSplitTypes});

@@ -72,9 +72,9 @@ absl::Status BroadcastTo(KernelContext& c) {
   return absl::OkStatus();
 }
 
-constexpr TypeSet kTypes = RealTypes() | ComplexTypes() |
-                           TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2,
-                                   DT_FLOAT8_E4M3FN};
+constexpr TypeSet kTypes =
+    RealTypes() | ComplexTypes() |
+    TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 using TileKernel = FunctionKernel<Tile>;
 KERNEL(Tile, TileKernel, {"T", kTypes - TypeSet{DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN}});
 using BroadcastToKernel = FunctionKernel<BroadcastTo>;

@@ -118,9 +118,10 @@ absl::Status Reverse(KernelContext& c) {
     return InvalidArgument("'dims' must be 1-dimension, not ", dims.rank());
   }
   if (in.rank() != dims.num_elements()) {
-    return InvalidArgument("'dims' must have the same number of values as 'input' has dimensions. "
-                           "'input' has ", in.rank(), "'dims' has ", dims.num_elements(),
-                           " values");
+    return InvalidArgument(
+        "'dims' must have the same number of values as 'input' has dimensions. "
+        "'input' has ",
+        in.rank(), "'dims' has ", dims.num_elements(), " values");
   }
   SLUICE_RETURN_IF_ERROR(CheckReverseRank(in.rank()));
   const auto flags = dims.flat<bool>();
@@ -148,8 +149,8 @@ absl::Status ReverseV2(KernelContext& c) {
 }
 
 constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING};
-constexpr TypeSet kTransposed = kPlain | TypeSet{DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2,
-                                                 DT_FLOAT8_E4M3FN};
+constexpr TypeSet kTransposed =
+    kPlain | TypeSet{DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 using TransposeKernel = FunctionKernel<TransposeWith<false>>;
 KERNEL(Transpose, TransposeKernel, {"T", kTransposed});
 using ConjugateTransposeKernel = FunctionKernel<TransposeWith<true>>;

@@ -133,8 +133,8 @@ absl::Status UniqueSlices(KernelContext& c, int axis) {
   return WithKey(x.dtype(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(x.raw());
-    const Groups groups = outer == 1 && inner == 1 ? GroupElements(from, n)
-                                                   : GroupSlices(from, outer, n, inner);
+    const Groups groups =
+        outer == 1 && inner == 1 ? GroupElements(from, n) : GroupSlices(from, outer, n, inner);
     const int64_t count = static_cast<int64_t>(groups.first.size());
     TensorShape shape = x.shape();
     shape.set_dim(axis, count);

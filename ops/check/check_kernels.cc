@@ -127,7 +127,11 @@ std::string Words(const Found& found, bool signs) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {
     const bool last = i + 1 == words.size();
-    StrAppend(&text, i == 0 ? "" : last && words.size() > 2 ? ", and " : last ? " and " : ", ",
+    StrAppend(&text,
+              i == 0                     ? ""
+              : last && words.size() > 2 ? ", and "
+              : last                     ? " and "
+                                         : ", ",
               words[i]);
   }
   return text;

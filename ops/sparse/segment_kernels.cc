@@ -87,8 +87,8 @@ absl::Status UnsortedSegment(KernelContext& c) {
     const int64_t id = IntAt(ids, i);
     if (id >= segments) {
       const std::string at = PositionText(ids.shape(), i);
-      return InvalidArgument("segment_ids", at.empty() ? "" : "[", at, at.empty() ? "" : "]",
-                             " = ", id, " is out of range [0, ", segments, ")");
+      return InvalidArgument("segment_ids", at.empty() ? "" : "[", at, at.empty() ? "" : "]", " = ",
+                             id, " is out of range [0, ", segments, ")");
     }
     row_of[i] = id < 0 ? -1 : id;
   }

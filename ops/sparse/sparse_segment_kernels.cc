@@ -66,8 +66,8 @@ absl::Status CheckForward(const Pairs& p, int64_t table_rows, int64_t segments) 
       return InvalidArgument("segment ids must be < num_segments: ", p.ids[i], " vs. ", segments);
     }
     if (p.indices[i] < 0 || p.indices[i] >= table_rows) {
-      return InvalidArgument("indices[", i, "] == ", p.indices[i], " out of range [0, ",
-                             table_rows, ")");
+      return InvalidArgument("indices[", i, "] == ", p.indices[i], " out of range [0, ", table_rows,
+                             ")");
     }
   }
   return absl::OkStatus();
