@@ -39,7 +39,7 @@ class Number {
 
 // The tensor type that stands for a C++ type; strings of all kinds are std::string.
 template <typename T>
-using ElementOf = std::conditional_t<
+using ElementTypeOf = std::conditional_t<
     std::is_convertible_v<T, std::string_view>, std::string,
     std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) == 8,
                        std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>, T>>;
@@ -55,16 +55,16 @@ Output Constant(Graph& graph, Number value, DataType dtype, std::string_view nam
 template <typename T>
 requires(std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string_view>) Output
     Constant(Graph& graph, T value, std::string_view name = "", At at = At::current()) {
-  return Constant(graph, Tensor::Scalar(ElementOf<T>(value)), name, at);
+  return Constant(graph, Tensor::Scalar(ElementTypeOf<T>(value)), name, at);
 }
 
 // `Constant(g, {1, 2})`, and `Constant(g, {{1, 2}, {3, 4}})`; rows must have the same length.
 template <typename T>
 Output Constant(Graph& graph, std::initializer_list<T> values, std::string_view name = "",
                 At at = At::current()) {
-  const std::vector<ElementOf<T>> elements(values.begin(), values.end());
-  Tensor tensor(kDataTypeOf<ElementOf<T>>, {static_cast<int64_t>(values.size())});
-  for (size_t i = 0; i < elements.size(); ++i) tensor.flat<ElementOf<T>>()[i] = elements[i];
+  const std::vector<ElementTypeOf<T>> elements(values.begin(), values.end());
+  Tensor tensor(kDataTypeOf<ElementTypeOf<T>>, {static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < elements.size(); ++i) tensor.flat<ElementTypeOf<T>>()[i] = elements[i];
   return Constant(graph, tensor, name, at);
 }
 template <typename T>
@@ -73,9 +73,9 @@ Output Constant(Graph& graph, std::initializer_list<std::initializer_list<T>> ro
 template <typename T>
 Output Constant(Graph& graph, const std::vector<T>& values, std::string_view name = "",
                 At at = At::current()) {
-  Tensor tensor(kDataTypeOf<ElementOf<T>>, {static_cast<int64_t>(values.size())});
+  Tensor tensor(kDataTypeOf<ElementTypeOf<T>>, {static_cast<int64_t>(values.size())});
   for (size_t i = 0; i < values.size(); ++i) {
-    tensor.flat<ElementOf<T>>()[i] = ElementOf<T>(values[i]);
+    tensor.flat<ElementTypeOf<T>>()[i] = ElementTypeOf<T>(values[i]);
   }
   return Constant(graph, tensor, name, at);
 }
@@ -110,12 +110,12 @@ template <typename T>
 Output Constant(Graph& graph, std::initializer_list<std::initializer_list<T>> rows,
                 std::string_view name, At at) {
   const size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
-  Tensor tensor(kDataTypeOf<ElementOf<T>>,
+  Tensor tensor(kDataTypeOf<ElementTypeOf<T>>,
                 {static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)});
   size_t next = 0;
   for (const std::initializer_list<T>& row : rows) {
     if (row.size() != width) return RaggedConstant(graph, name, at);
-    for (const T& v : row) tensor.flat<ElementOf<T>>()[next++] = ElementOf<T>(v);
+    for (const T& v : row) tensor.flat<ElementTypeOf<T>>()[next++] = ElementTypeOf<T>(v);
   }
   return Constant(graph, tensor, name, at);
 }

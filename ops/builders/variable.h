@@ -68,7 +68,7 @@ class Variable {
   requires std::is_arithmetic_v<T> Variable(Graph& graph, std::string_view name, T initial_value,
                                             const VariableOptions& options = {},
                                             At at = At::current())
-      : Variable(graph, name, Tensor::Scalar(ElementOf<T>(initial_value)), options, at) {}
+      : Variable(graph, name, Tensor::Scalar(ElementTypeOf<T>(initial_value)), options, at) {}
 
   // The variable that a node (its own, a read, an assignment) or a name ("w", "w:0") belongs to.
   // NOT_FOUND where there is none.
