@@ -187,6 +187,7 @@ void GatherNdGradient(Backprop& b) {
 #endif  // SLUICE_DEFINITIONS_ONLY
 
 OP(Gather, "An old form of GatherV2 along the first dimension.")
+    .Hidden()
     .Input("params", "Tparams")
     .Input("indices", "Tindices")
     .Output("output", "Tparams")

@@ -8,6 +8,7 @@
 #define SLUICE_OPS_BUILDERS_SUGAR_H_
 
 #include "graph/build/group.h"
+#include "graph/build/scopes.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/indexing.h"
 #include "ops/builders/operand.h"

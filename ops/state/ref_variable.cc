@@ -85,6 +85,7 @@ OP(TemporaryVariable,
     .Shape(DeclaredShape);
 
 OP(Variable, "VariableV2 as old graphs have it: the shape of a scalar stands for an unknown one.")
+    .Hidden()
     .RefOutput("ref", "dtype")
     .Attr("shape", ShapeAttr())
     .Attr("dtype", TypeAttr())
