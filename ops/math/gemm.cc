@@ -134,7 +134,8 @@ void MultiplyBlocks(const LaneOf<T>* a, const LaneOf<T>* b, int64_t rows, int64_
 }  // namespace
 
 template <typename T>
-void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step) {
+void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
+          GemmInto into) {
   const int64_t depth_max = std::min(k, kBlockDepth);
   const int64_t rows_max = RoundUp(std::min(m, kBlockRows), kTileRows<T>);
   const int64_t columns_max = RoundUp(std::min(n, kBlockColumns), kTileColumns<T>);
@@ -149,23 +150,23 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* 
         const int64_t rows = std::min(kBlockRows, m - i);
         PackRows(a.FromRow(i).FromColumn(p), rows, depth, packed_a.get());
         MultiplyBlocks<T>(packed_a.get(), packed_b.get(), rows, depth, columns, c + i * c_step + j,
-                          c_step, p > 0);
+                          c_step, p > 0 || into == GemmInto::kAdd);
       }
     }
   }
 }
 
 template void Gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*,
-                   int64_t);
+                   int64_t, GemmInto);
 template void Gemm(int64_t, int64_t, int64_t, MatrixView<int16_t>, MatrixView<int16_t>, int16_t*,
-                   int64_t);
+                   int64_t, GemmInto);
 template void Gemm(int64_t, int64_t, int64_t, MatrixView<int32_t>, MatrixView<int32_t>, int32_t*,
-                   int64_t);
+                   int64_t, GemmInto);
 template void Gemm(int64_t, int64_t, int64_t, MatrixView<int64_t>, MatrixView<int64_t>, int64_t*,
-                   int64_t);
+                   int64_t, GemmInto);
 template void Gemm(int64_t, int64_t, int64_t, MatrixView<std::complex<float>>,
-                   MatrixView<std::complex<float>>, std::complex<float>*, int64_t);
+                   MatrixView<std::complex<float>>, std::complex<float>*, int64_t, GemmInto);
 template void Gemm(int64_t, int64_t, int64_t, MatrixView<std::complex<double>>,
-                   MatrixView<std::complex<double>>, std::complex<double>*, int64_t);
+                   MatrixView<std::complex<double>>, std::complex<double>*, int64_t, GemmInto);
 
 }  // namespace sluice

@@ -29,10 +29,14 @@ struct MatrixView {
   }
 };
 
-// C (m x n, rows `c_step` apart) = A (m x k) * B (k x n). For float, one step of each view is 1.
-// Instantiated for float, double, int16, int32, int64, complex64 and complex128; integers wrap.
+enum class GemmInto { kReplace, kAdd };
+
+// C (m x n, rows `c_step` apart) = A (m x k) * B (k x n), or that is added to C. For float, one
+// step of each view is 1. Instantiated for float, double, int16, int32, int64, complex64 and
+// complex128; integers wrap.
 template <typename T>
-void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step);
+void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
+          GemmInto into = GemmInto::kReplace);
 
 }  // namespace sluice
 

@@ -97,8 +97,8 @@ void BlockByFilter(const ConvGeometry& g, const F* in, const F* out_grad, int64_
       const int64_t count = std::min(tile, end - r);
       if (patches) GatherPatches(g, in, group, r, count, patches);
       Gemm<F>(k, n, count, Transposed(patches ? patches : in + r * k, k),
-              RowMajor(out_grad + r * g.out_channels + group * n, g.out_channels),
-              sums + group * n, g.out_channels, r == begin ? GemmInto::kReplace : GemmInto::kAdd);
+              RowMajor(out_grad + r * g.out_channels + group * n, g.out_channels), sums + group * n,
+              g.out_channels, r == begin ? GemmInto::kReplace : GemmInto::kAdd);
     }
   }
 }
@@ -160,14 +160,13 @@ absl::Status ConvByFilter(KernelContext& context, const ConvGeometry& g, const F
     SLUICE_ASSIGN_OR_RETURN(partial, context.AllocateTemp(kDataTypeOf<F>, {blocks - 1, size}));
     others = partial.data<F>();
   }
-  context.ParallelFor(blocks, TileCost(g, rows) * static_cast<double>(g.groups),
-                      [&](int64_t begin, int64_t end) {
-                        for (int64_t b = begin; b < end; ++b) {
-                          BlockByFilter(g, in, out_grad, b * rows,
-                                        std::min((b + 1) * rows, g.positions()),
-                                        b == 0 ? filter_grad : others + (b - 1) * size);
-                        }
-                      });
+  context.ParallelFor(
+      blocks, TileCost(g, rows) * static_cast<double>(g.groups), [&](int64_t begin, int64_t end) {
+        for (int64_t b = begin; b < end; ++b) {
+          BlockByFilter(g, in, out_grad, b * rows, std::min((b + 1) * rows, g.positions()),
+                        b == 0 ? filter_grad : others + (b - 1) * size);
+        }
+      });
   context.ParallelFor(size, 0.3 * static_cast<double>(blocks), [&](int64_t begin, int64_t end) {
     for (int64_t b = 1; b < blocks; ++b) {
       const F* from = others + (b - 1) * size;
@@ -177,13 +176,10 @@ absl::Status ConvByFilter(KernelContext& context, const ConvGeometry& g, const F
   return absl::OkStatus();
 }
 
-#define SLUICE_INSTANTIATE(F)                                                                 \
-  template absl::Status ConvForward(KernelContext&, const ConvGeometry&, const F*, const F*,  \
-                                    F*);                                                      \
-  template absl::Status ConvByInput(KernelContext&, const ConvGeometry&, const F*, const F*,  \
-                                    F*);                                                      \
-  template absl::Status ConvByFilter(KernelContext&, const ConvGeometry&, const F*, const F*, \
-                                     F*)
+#define SLUICE_INSTANTIATE(F)                                                                     \
+  template absl::Status ConvForward(KernelContext&, const ConvGeometry&, const F*, const F*, F*); \
+  template absl::Status ConvByInput(KernelContext&, const ConvGeometry&, const F*, const F*, F*); \
+  template absl::Status ConvByFilter(KernelContext&, const ConvGeometry&, const F*, const F*, F*)
 SLUICE_INSTANTIATE(float);
 SLUICE_INSTANTIATE(double);
 SLUICE_INSTANTIATE(int32_t);

@@ -17,12 +17,13 @@ absl::StatusOr<ConvAttrs> ConvAttrs::Of(const KernelInit& init) {
       a.sliding,
       ImageSlidingOf(a.op, a.data_format, strides, dilations, init.attr<std::string>("padding"),
                      init.attr<std::vector<int64_t>>("explicit_paddings")));
+  const auto unsupported = a.op == "Conv2D" ? absl::UnimplementedError : absl::InvalidArgumentError;
   if (strides[a.layout.batch] != 1 || strides[a.layout.channel] != 1) {
-    return absl::UnimplementedError(
+    return unsupported(
         "Current implementation does not yet support strides in the batch and depth dimensions.");
   }
   if (dilations[a.layout.batch] != 1 || dilations[a.layout.channel] != 1) {
-    return absl::UnimplementedError(
+    return unsupported(
         "Current implementation does not yet support dilations in the batch and depth dimensions.");
   }
   return a;
@@ -45,12 +46,13 @@ absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const Tensor
   g.filter_width = filter.dim(1);
   g.filter_channels = filter.dim(2);
   g.out_channels = filter.dim(3);
-  if (g.filter_channels == 0) return InvalidArgument("filter depth must be stricly greated than 0");
+  if (g.filter_channels == 0)
+    return InvalidArgument("filter depth must be stricly positive, got 0");
   if (g.in_channels % g.filter_channels != 0) {
     return InvalidArgument("input depth must be evenly divisible by filter depth: ", g.in_channels,
                            " vs ", g.filter_channels);
   }
-  if (filter.num_elements() <= 0) {
+  if (g.filter_height == 0 || g.filter_width == 0) {
     return InvalidArgument(
         "filter must not have zero elements (i.e. all dimensions must be non-zero)");
   }
@@ -102,8 +104,8 @@ absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const Tensor
     if (grad.dim(s.dim) == s.computed) continue;
     return InvalidArgument(attrs.op, ": Size of out_backprop doesn't match computed: actual = ",
                            grad.dim(s.dim), ", computed = ", s.computed, " spatial_dim: ", s.dim,
-                           " input: ", s.input, " filter: ", s.filter, " output: ",
-                           grad.dim(s.dim), " stride: ", s.stride, " dilation: ", s.dilation);
+                           " input: ", s.input, " filter: ", s.filter, " output: ", grad.dim(s.dim),
+                           " stride: ", s.stride, " dilation: ", s.dilation);
   }
   return g;
 }
@@ -132,8 +134,10 @@ absl::StatusOr<TensorShape> ImageSizes(const ConvAttrs& attrs, const Tensor& siz
     dims = std::move(all);
   }
   if (dims.size() != 4) {
-    return InvalidArgument(attrs.op, " requires input_sizes to contain 4 values or 2 values, but "
-                           "got: ", dims.size());
+    return InvalidArgument(attrs.op,
+                           " requires input_sizes to contain 4 values or 2 values, but "
+                           "got: ",
+                           dims.size());
   }
   return TensorShape::Make(dims);
 }

@@ -44,7 +44,7 @@ struct ConvAttrs {
   ImageSliding sliding;
   ImageLayout layout;
 
-  // UNIMPLEMENTED for strides and dilations over batch and channels.
+  // UNIMPLEMENTED (Conv2D) or INVALID_ARGUMENT for strides and dilations over batch and channels.
   static absl::StatusOr<ConvAttrs> Of(const KernelInit& init);
 };
 

@@ -33,8 +33,8 @@ F* ThreadScratch(int64_t n) {
   thread_local int64_t size = 0;
   if (size < n) {
     memory.reset();
-    memory.reset(static_cast<F*>(::operator new[](static_cast<size_t>(n) * sizeof(F),
-                                                  std::align_val_t(64))));
+    memory.reset(static_cast<F*>(
+        ::operator new[](static_cast<size_t>(n) * sizeof(F), std::align_val_t(64))));
     size = n;
   }
   return memory.get();

@@ -1,0 +1,284 @@
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/nn/batch_norm_loops.h"
+#include "ops/nn/image_tensor.h"
+
+namespace sluice {
+namespace {
+
+// The attributes that forward and backward share.
+struct NormAttrs {
+  explicit NormAttrs(KernelInit& init)
+      : epsilon(init.attr<float>("epsilon")),
+        is_training(init.attr<bool>("is_training")),
+        rank(static_cast<int>(init.attr<std::string>("data_format").size())),
+        channels(init.attr<std::string>("data_format").starts_with("NC") ? Channels::kFirst
+                                                                         : Channels::kLast) {}
+  int64_t ChannelsIn(const TensorShape& x) const {
+    return x.dim(channels == Channels::kFirst ? 1 : x.rank() - 1);
+  }
+  absl::Status CheckImages(const char* what, const Tensor& t) const {
+    if (t.rank() == 4 || t.rank() == rank) return absl::OkStatus();
+    return InvalidArgument(what, " must be ", rank, "-dimensional", t.shape().ToString());
+  }
+
+  const float epsilon;
+  const bool is_training;
+  const int rank;
+  const Channels channels;
+};
+
+absl::Status CheckVector(const char* what, const Tensor& t) {
+  if (t.shape().IsVector()) return absl::OkStatus();
+  return InvalidArgument(what, " must be 1-dimensional", t.shape().ToString());
+}
+
+absl::Status CheckSize(std::string_view when, const char* what, const Tensor& t, int64_t channels) {
+  if (t.num_elements() == channels) return absl::OkStatus();
+  return InvalidArgument(when, what,
+                         " must have the same number of elements as the channels of x, ", "got ",
+                         t.num_elements(), " and ", channels);
+}
+
+template <typename T>
+class BatchNormKernel : public Kernel {
+ public:
+  explicit BatchNormKernel(KernelInit& init)
+      : attrs_(init), new_share_(init.attr<float>("exponential_avg_factor")) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    SLUICE_RETURN_IF_ERROR(Check(context));
+    const Tensor& x = context.input(0);
+    const int64_t n = attrs_.ChannelsIn(x.shape());
+    Tensor *y, *stats[4];
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, x.shape(), &y));
+    for (int i = 0; i < 4; ++i) {
+      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i + 1, {n}, &stats[i]));
+    }
+    if (context.num_outputs() == 6) {
+      Tensor* unused;
+      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(5, {}, &unused));
+      unused->scalar<float>() = 0;
+    }
+    if (x.num_elements() == 0) {
+      for (int i = 0; i < 4; ++i) {
+        std::fill_n(stats[i]->data<float>(), n,
+                    i < 2 ? std::numeric_limits<float>::quiet_NaN() : 0.0f);
+      }
+      return absl::OkStatus();
+    }
+    ReadImages<T> in;
+    WrittenImages<T> out;
+    SLUICE_RETURN_IF_ERROR(in.Open(context, x, attrs_.channels));
+    SLUICE_RETURN_IF_ERROR(out.Open(context, y, attrs_.channels));
+    const int64_t rows = x.num_elements() / n;
+    float* mean = stats[2]->data<float>();
+    float* variance = stats[3]->data<float>();
+    if (attrs_.is_training) {
+      SLUICE_RETURN_IF_ERROR(Measure(context, in.data(), rows, n, mean, variance));
+      MixStatistics(context, rows, n, mean, variance, stats[0]->data<float>(),
+                    stats[1]->data<float>());
+    } else {
+      for (int i = 0; i < 4; ++i) {
+        std::copy_n(context.input(3 + i % 2).data<float>(), n, stats[i]->data<float>());
+      }
+    }
+    Apply(context, in.data(), rows, n, mean, variance, out.data());
+    return out.Close(context);
+  }
+
+ private:
+  absl::Status Check(KernelContext& context) const {
+    const Tensor& x = context.input(0);
+    static constexpr const char* kNames[] = {"", "scale", "offset", "mean", "variance"};
+    SLUICE_RETURN_IF_ERROR(attrs_.CheckImages("input", x));
+    for (int i = 1; i < 5; ++i) {
+      SLUICE_RETURN_IF_ERROR(CheckVector(kNames[i], context.input(i)));
+    }
+    const int64_t n = attrs_.ChannelsIn(x.shape());
+    for (int i = 1; i < 3; ++i) {
+      SLUICE_RETURN_IF_ERROR(CheckSize("", kNames[i], context.input(i), n));
+    }
+    for (int i = 3; i < 5; ++i) {
+      if (!attrs_.is_training) {
+        SLUICE_RETURN_IF_ERROR(
+            CheckSize("When is_training=false, ", kNames[i], context.input(i), n));
+      } else if (new_share_ != 1) {
+        SLUICE_RETURN_IF_ERROR(
+            CheckSize("When exponential_avg_factor != 1, ", kNames[i], context.input(i), n));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Mean and biased variance of each channel.
+  static absl::Status Measure(KernelContext& context, const float* x, int64_t rows, int64_t n,
+                              float* mean, float* variance) {
+    std::vector<double> totals(static_cast<size_t>(n));
+    SLUICE_RETURN_IF_ERROR(batch_norm::SumRows(
+        context, rows, n,
+        [&](int64_t first, int64_t count, float* sums) {
+          batch_norm::AddRows(x + first * n, count, n, sums);
+        },
+        totals.data()));
+    for (int64_t i = 0; i < n; ++i)
+      mean[i] = static_cast<float>(totals[i] / static_cast<double>(rows));
+    SLUICE_RETURN_IF_ERROR(batch_norm::SumRows(
+        context, rows, n,
+        [&](int64_t first, int64_t count, float* sums) {
+          batch_norm::AddSquares(x + first * n, mean, count, n, sums);
+        },
+        totals.data()));
+    for (int64_t i = 0; i < n; ++i) {
+      variance[i] = static_cast<float>(totals[i] / static_cast<double>(rows));
+    }
+    return absl::OkStatus();
+  }
+
+  // The outputs batch_mean and batch_variance: unbiased, and mixed with what was there.
+  void MixStatistics(KernelContext& context, int64_t rows, int64_t n, const float* mean,
+                     const float* variance, float* out_mean, float* out_variance) const {
+    const float unbias =
+        static_cast<float>(rows) / static_cast<float>(std::max<int64_t>(rows - 1, 1));
+    for (int64_t i = 0; i < n; ++i) {
+      out_mean[i] = mean[i];
+      out_variance[i] = variance[i] * unbias;
+    }
+    if (new_share_ == 1) return;
+    const float* old_mean = context.input(3).data<float>();
+    const float* old_variance = context.input(4).data<float>();
+    for (int64_t i = 0; i < n; ++i) {
+      out_mean[i] = (1 - new_share_) * old_mean[i] + new_share_ * out_mean[i];
+      out_variance[i] = (1 - new_share_) * old_variance[i] + new_share_ * out_variance[i];
+    }
+  }
+
+  void Apply(KernelContext& context, const float* x, int64_t rows, int64_t n, const float* mean,
+             const float* variance, float* y) const {
+    const float* scale = context.input(1).data<float>();
+    const float* offset = context.input(2).data<float>();
+    std::vector<float> factor(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) {
+      factor[i] = scale[i] / std::sqrt(variance[i] + attrs_.epsilon);
+    }
+    context.ParallelFor(rows, 0.3 * static_cast<double>(n), [&](int64_t begin, int64_t end) {
+      batch_norm::Normalize(x + begin * n, mean, factor.data(), offset, end - begin, n,
+                            y + begin * n);
+    });
+  }
+
+  const NormAttrs attrs_;
+  const float new_share_;
+};
+
+template <typename T>
+class BatchNormGradKernel : public Kernel {
+ public:
+  explicit BatchNormGradKernel(KernelInit& init) : attrs_(init) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    SLUICE_RETURN_IF_ERROR(Check(context));
+    const Tensor &dy = context.input(0), &x = context.input(1);
+    const int64_t n = attrs_.ChannelsIn(x.shape());
+    Tensor *dx, *dscale, *doffset;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, dy.shape(), &dx));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, {n}, &dscale));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(2, {n}, &doffset));
+    for (int i : {3, 4}) {
+      Tensor* unused;
+      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i, {}, &unused));
+      unused->scalar<float>() = 0;
+    }
+    if (x.num_elements() == 0) {
+      std::fill_n(dscale->data<float>(), n, 0.0f);
+      std::fill_n(doffset->data<float>(), n, 0.0f);
+      return absl::OkStatus();
+    }
+    ReadImages<T> in, grad;
+    WrittenImages<T> out;
+    SLUICE_RETURN_IF_ERROR(grad.Open(context, dy, attrs_.channels));
+    SLUICE_RETURN_IF_ERROR(in.Open(context, x, attrs_.channels));
+    SLUICE_RETURN_IF_ERROR(out.Open(context, dx, attrs_.channels));
+    SLUICE_RETURN_IF_ERROR(Run(context, grad.data(), in.data(), x.num_elements() / n, n, out.data(),
+                               dscale->data<float>(), doffset->data<float>()));
+    return out.Close(context);
+  }
+
+ private:
+  absl::Status Check(KernelContext& context) const {
+    const Tensor &dy = context.input(0), &x = context.input(1);
+    SLUICE_RETURN_IF_ERROR(attrs_.CheckImages("input", dy));
+    SLUICE_RETURN_IF_ERROR(attrs_.CheckImages("input", x));
+    if (!(dy.shape() == x.shape())) {
+      return InvalidArgument("x and y_backprop must have same shape, but x has shape ",
+                             x.shape().ToString(), " and y_backprop has shape ",
+                             dy.shape().ToString());
+    }
+    static constexpr const char* kNames[] = {"scale", "saved mean", "saved variance"};
+    for (int i = 0; i < 3; ++i) {
+      SLUICE_RETURN_IF_ERROR(CheckVector(kNames[i], context.input(2 + i)));
+      SLUICE_RETURN_IF_ERROR(
+          CheckSize("", kNames[i], context.input(2 + i), attrs_.ChannelsIn(x.shape())));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(KernelContext& context, const float* dy, const float* x, int64_t rows, int64_t n,
+                   float* dx, float* dscale, float* doffset) const {
+    const float* scale = context.input(2).data<float>();
+    const float* mean = context.input(3).data<float>();
+    const float* variance = context.input(4).data<float>();
+    std::vector<double> dy_sums(static_cast<size_t>(n)), products(static_cast<size_t>(n));
+    SLUICE_RETURN_IF_ERROR(batch_norm::SumRows(
+        context, rows, n,
+        [&](int64_t first, int64_t count, float* sums) {
+          batch_norm::AddRows(dy + first * n, count, n, sums);
+        },
+        dy_sums.data()));
+    SLUICE_RETURN_IF_ERROR(batch_norm::SumRows(
+        context, rows, n,
+        [&](int64_t first, int64_t count, float* sums) {
+          batch_norm::AddProducts(dy + first * n, x + first * n, mean, count, n, sums);
+        },
+        products.data()));
+    // In inference mean and variance are constants, so that only the factor is left.
+    std::vector<float> factor(static_cast<size_t>(n)), dy_mean(static_cast<size_t>(n)),
+        slope(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) {
+      const float inverse = 1 / std::sqrt(variance[i] + attrs_.epsilon);
+      dscale[i] = static_cast<float>(products[i]) * inverse;
+      doffset[i] = static_cast<float>(dy_sums[i]);
+      factor[i] = scale[i] * inverse;
+      if (!attrs_.is_training) continue;
+      dy_mean[i] = static_cast<float>(dy_sums[i] / static_cast<double>(rows));
+      slope[i] = static_cast<float>(products[i] / static_cast<double>(rows)) * inverse * inverse;
+    }
+    context.ParallelFor(rows, 0.4 * static_cast<double>(n), [&](int64_t begin, int64_t end) {
+      batch_norm::Backward(dy + begin * n, x + begin * n, mean, dy_mean.data(), slope.data(),
+                           factor.data(), end - begin, n, dx + begin * n);
+    });
+    return absl::OkStatus();
+  }
+
+  const NormAttrs attrs_;
+};
+
+KERNEL(FusedBatchNorm, BatchNormKernel<float>);
+KERNEL(FusedBatchNormGrad, BatchNormGradKernel<float>);
+#define SLUICE_BATCH_NORM(T)                                                            \
+  KERNEL(FusedBatchNormV2, BatchNormKernel<T>, {"T", kDataTypeOf<T>});                  \
+  KERNEL(FusedBatchNormV3, BatchNormKernel<T>, {"T", kDataTypeOf<T>}, {"U", DT_FLOAT}); \
+  KERNEL(FusedBatchNormGradV2, BatchNormGradKernel<T>, {"T", kDataTypeOf<T>});          \
+  KERNEL(FusedBatchNormGradV3, BatchNormGradKernel<T>, {"T", kDataTypeOf<T>}, {"U", DT_FLOAT})
+SLUICE_BATCH_NORM(half);
+SLUICE_BATCH_NORM(bfloat16);
+SLUICE_BATCH_NORM(float);
+#undef SLUICE_BATCH_NORM
+
+}  // namespace
+}  // namespace sluice
