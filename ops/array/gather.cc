@@ -102,8 +102,8 @@ Output FlatBatchIndices(Output params_shape, Output indices, int64_t batch_dims)
   Output stride = IndexScalar(g, 1, type);
   Output flat = indices;
   for (int64_t d = batch_dims; d > 0; --d) {
-    Output size = ElementOf(sizes, d - 1);
-    stride = Mul(stride, ElementOf(sizes, d));
+    Output size = ElementAt(sizes, d - 1);
+    stride = Mul(stride, ElementAt(sizes, d));
     Output offsets = Mul(Range(IndexScalar(g, 0, type), size, IndexScalar(g, 1, type)), stride);
     OutputList shape(indices.shape().rank(), IndexScalar(g, 1, type));
     shape[d - 1] = size;

@@ -56,12 +56,6 @@ Output AllAxes(Output x) {
   return IndexVector(g, axes);
 }
 
-Output ElementOf(Output vector, int64_t i) {
-  if (!vector) return Output();
-  Graph& g = *vector.graph();
-  return StridedSlice(vector, IndexVector(g, {i}), IndexVector(g, {i + 1}), IndexVector(g, {1}),
-                      {.shrink_axis_mask = 1});
-}
 Output PartOf(Output vector, int64_t begin, int64_t end) {
   if (!vector) return Output();
   Graph& g = *vector.graph();

@@ -28,9 +28,8 @@ Output RankNode(Output x);
 // All dimensions of `x`, as an index vector.
 Output AllAxes(Output x);
 
-// x[i] and x[begin:end] of a vector; an end of kToTheEnd takes the rest.
+// x[begin:end] of a vector; an end of kToTheEnd takes the rest.
 inline constexpr int64_t kToTheEnd = INT64_MAX;
-Output ElementOf(Output vector, int64_t i);
 Output PartOf(Output vector, int64_t begin, int64_t end);
 // x[begin:end] with computed ends; an invalid one is open.
 Output PartOf(Output vector, Output begin, Output end);

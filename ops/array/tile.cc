@@ -64,7 +64,7 @@ void TileGradient(Backprop& b) {
   if (b.GradOf(0).is_slices()) {
     // Rows of all copies are brought into the first one.
     const IndexedSlices slices = b.GradOf(0).slices();
-    Output rows = ElementOf(shape, 0);
+    Output rows = ElementAt(shape, 0);
     const DataType index_type = BaseType(slices.indices.dtype());
     if (type != index_type) rows = Cast(rows, index_type);
     grad = UnsortedSegmentSum(slices.values, FloorMod(slices.indices, rows), rows);

@@ -51,7 +51,7 @@ template <typename Dense, typename Sparse>
 void SparseSegmentGradient(Backprop& b, Dense dense, Sparse sparse) {
   Output data = b.Value("data"), indices = b.Value("indices"), ids = b.Value("segment_ids");
   Output shape = ShapeNode(data);
-  Output rows = ElementOf(shape, 0);
+  Output rows = ElementAt(shape, 0);
   if (b.attr<bool>("sparse_gradient")) {
     auto grad = sparse(b.Of(0), indices, ids, rows);
     b.Into("data", IndexedSlices{grad.output, grad.sorted_unique_indices, shape});

@@ -1,0 +1,59 @@
+#include "ops/math/gemm.h"
+
+#include <complex>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+template <typename T>
+class GemmTest : public testing::Test {
+ public:
+  static T Number(int64_t i) { return T(static_cast<int>(i * 7 % 19 - 9)); }
+};
+using Types = testing::Types<float, double, int16_t, int32_t, int64_t, std::complex<float>,
+                             std::complex<double>>;
+TYPED_TEST_SUITE(GemmTest, Types);
+
+// Small whole numbers, so that every order of summing gives the same.
+TYPED_TEST(GemmTest, MultipliesAllShapesAndTransposes) {
+  using T = TypeParam;
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (Size s : {Size{1, 1, 1}, Size{2, 3, 4}, Size{7, 9, 11}, Size{1, 40, 5}, Size{40, 1, 5},
+                 Size{101, 67, 300}}) {
+    std::vector<T> a(s.m * s.k), b(s.k * s.n), c(s.m * s.n, T(99));
+    for (size_t i = 0; i < a.size(); ++i) a[i] = this->Number(i);
+    for (size_t i = 0; i < b.size(); ++i) b[i] = this->Number(i + 3);
+    for (int transposes = 0; transposes < 4; ++transposes) {
+      const MatrixView<T> va =
+          transposes & 1 ? MatrixView<T>{a.data(), 1, s.m} : MatrixView<T>{a.data(), s.k, 1};
+      const MatrixView<T> vb =
+          transposes & 2 ? MatrixView<T>{b.data(), 1, s.k} : MatrixView<T>{b.data(), s.n, 1};
+      Gemm<T>(s.m, s.n, s.k, va, vb, c.data(), s.n);
+      for (int64_t i = 0; i < s.m; ++i) {
+        for (int64_t j = 0; j < s.n; ++j) {
+          T sum(0);
+          for (int64_t p = 0; p < s.k; ++p) {
+            sum = static_cast<T>(sum + va.data[i * va.row_step + p * va.column_step] *
+                                           vb.data[p * vb.row_step + j * vb.column_step]);
+          }
+          ASSERT_EQ(c[i * s.n + j], sum) << s.m << "x" << s.n << "x" << s.k << " " << transposes;
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, ConjugatesComplexNumbers) {
+  const std::complex<float> a(1, 2), b(3, 4);
+  std::complex<float> c;
+  Gemm<std::complex<float>>(1, 1, 1, {&a, 1, 1, true}, {&b, 1, 1}, &c, 1);
+  EXPECT_EQ(c, std::conj(a) * b);
+}
+
+}  // namespace
+}  // namespace sluice
