@@ -40,7 +40,10 @@ def rewritten(text):
     def block(match):
         path, name = match.group("path", "name")
         wanted = path and source(path, name)
-        return match.group(0).replace(match.group("code"), wanted) if wanted else match.group(0)
+        if not wanted:
+            return match.group(0)
+        start, end = match.span("code")
+        return text[match.start():start] + wanted + text[end:match.end()]
     return BLOCK.sub(block, text)
 
 
