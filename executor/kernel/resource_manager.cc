@@ -48,6 +48,7 @@ absl::StatusOr<std::shared_ptr<Resource>> ResourceManager::LookupOrCreateAny(
   if (it != resources_.end()) return it->second;
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Resource> made, make());
   resources_.emplace(std::move(key), made);
+  is_used_.store(true, std::memory_order_release);
   return made;
 }
 
@@ -83,6 +84,8 @@ void ResourceManager::Clear(std::string_view container) {
 }
 
 void ResourceManager::ClearAll() {
+  if (!is_used_.load(std::memory_order_acquire)) return;  // steps call this at their end
+  is_used_.store(false, std::memory_order_release);
   std::map<Key, std::shared_ptr<Resource>> dropped;  // destroyed without the lock
   std::lock_guard<std::mutex> lock(mutex_);
   dropped.swap(resources_);

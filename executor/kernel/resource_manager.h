@@ -6,6 +6,7 @@
 #ifndef SLUICE_EXECUTOR_KERNEL_RESOURCE_MANAGER_H_
 #define SLUICE_EXECUTOR_KERNEL_RESOURCE_MANAGER_H_
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -85,6 +86,7 @@ class ResourceManager {
   absl::Status DeleteAny(std::string_view container, std::string_view name, std::type_index type,
                          const char* type_name);
 
+  std::atomic<bool> is_used_{false};  // something was made since the last ClearAll
   mutable std::mutex mutex_;
   std::map<Key, std::shared_ptr<Resource>> resources_;  // guarded by mutex_
 };

@@ -76,6 +76,9 @@ absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Gr
         body, parallel ? ExpensiveItems(body, options.expensive) : std::vector<bool>()));
     plan->bodies.push_back(LayOut(body, partitions.back()));
     plan->bodies.back().frame_name_hash = Hash64(body.frame_name);
+    for (PlanNode& node : plan->bodies.back().nodes) {
+      if (options.device) node.device = static_cast<uint16_t>(options.device(*node.node));
+    }
   }
   LinkFrames(draft, partitions, plan.get());
   for (int body : draft.loops) {

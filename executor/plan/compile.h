@@ -17,6 +17,8 @@ namespace sluice {
 struct CompileOptions {
   // Makes the kernel of a node, or finds the one that earlier plans of the session use for it.
   std::function<absl::StatusOr<std::shared_ptr<Kernel>>(const Node&)> kernel;
+  // Position of a node's device; absent: 0.
+  std::function<int(const Node&)> device;
   // Nodes (ids) that are worth a thread of their own; empty: none.
   std::vector<bool> expensive;
   // Every loop is run by frames and iterations, also those that could be one node.

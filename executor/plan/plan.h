@@ -61,6 +61,7 @@ struct alignas(64) PlanNode {
   // the loops. kLoopVariable, kCarry, kLeave: which one. kEnter, kNextIteration: index among
   // Plan::arrivals. kExit: index among Body::exits.
   uint32_t aux = 0;
+  uint16_t device = 0;  // index in the session's devices
 };
 static_assert(sizeof(PlanNode) == 64);
 

@@ -1,6 +1,7 @@
 // Asynchronous kernels: start them, and go on when they have answered.
 #include <utility>
 
+#include "executor/step/node_values.h"
 #include "executor/step/step.h"
 #include "graph/status.h"
 
@@ -41,8 +42,8 @@ void Step::StartAsync(Iteration& it, const Unit& unit, Worker& worker) {
   }
   Value* const outputs = it.slots.data() + node.first_output;
   for (int i = 0; i < node.num_outputs; ++i) outputs[i].is_dead = false;
-  call.context.emplace(context_, *node.node, inputs, node.num_inputs, node.movable, outputs,
-                       node.num_outputs, node.output_types);
+  call.context.emplace(contexts_[node.device], *node.node, inputs, node.num_inputs, node.movable,
+                       outputs, node.num_outputs, node.output_types);
   call.context->frame_id = it.frame_id;
   call.context->iteration = it.number;
   call.context->is_input_dead = unit.may_be_dead && HasDeadInput(it, node);

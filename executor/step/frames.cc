@@ -8,6 +8,7 @@
 #include "executor/plan/frame_id.h"
 #include "executor/plan/layout.h"
 #include "executor/step/frame_instance.h"
+#include "executor/step/node_values.h"
 #include "executor/step/step.h"
 
 namespace sluice {

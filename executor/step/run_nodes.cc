@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "executor/plan/frame_id.h"
+#include "executor/step/node_values.h"
 #include "executor/step/step.h"
 #include "graph/status.h"
 
@@ -24,33 +25,10 @@ inline void Step::Call::Pass(int input, Value& to) const {
   }
 }
 
-inline void Step::Release(Iteration& it, const PlanNode& node) {
-  const uint32_t* slot = it.body->releases.data() + node.first_release;
-  for (int i = 0; i < node.num_releases; ++i) it.slots[slot[i]].tensor.Clear();
-}
-
-inline absl::Status Step::CheckOutputs(const PlanNode& node, const Value* outputs) {
-  for (int i = 0; i < node.num_outputs; ++i) {
-    const Value& out = outputs[i];
-    if (out.tensor.dtype() == node.output_types[i]) [[likely]] {
-      continue;
-    }
-    if (out.ref != nullptr || out.is_dead) continue;
-    if (out.tensor.dtype() == DT_INVALID) {
-      return absl::InternalError(
-          StrCat("Missing ", i, "-th output from {{node ", node.node->name(), "}}"));
-    }
-    return absl::InternalError(StrCat(node.node->Describe(), ": output ", i, " declared as ",
-                                      DataTypeName(node.output_types[i]), ", got ",
-                                      DataTypeName(out.tensor.dtype())));
-  }
-  return absl::OkStatus();
-}
-
 inline absl::Status Step::RunKernel(const Call& call) {
   const PlanNode& node = call.node;
-  KernelContext context(context_, *node.node, call.inputs, node.num_inputs, call.movable,
-                        call.outputs, node.num_outputs, node.output_types);
+  KernelContext context(contexts_[node.device], *node.node, call.inputs, node.num_inputs,
+                        call.movable, call.outputs, node.num_outputs, node.output_types);
   context.frame_id = call.it.frame_id;
   context.iteration = call.it.number;
   if ((node.flags & PlanNode::kRunsWhenDead) != 0) [[unlikely]] {

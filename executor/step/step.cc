@@ -23,13 +23,17 @@ Step::Step(std::shared_ptr<const Plan> plan, const StepEnvironment& environment)
       closure();
     }
   };
-  context_.allocator = environment_.allocator;
-  context_.intra_op = environment_.intra_op;
-  context_.resources = environment_.resources;
-  context_.step_resources = &step_resources_;
-  context_.cancellation = &cancellation_;
-  context_.stalls = environment_.stalls;
-  context_.schedule = &schedule_;
+  for (ResourceManager* resources : environment_.resources) {
+    StepContext context;
+    context.allocator = environment_.allocator;
+    context.intra_op = environment_.intra_op;
+    context.resources = resources;
+    context.step_resources = &step_resources_;
+    context.cancellation = &cancellation_;
+    context.stalls = environment_.stalls;
+    context.schedule = &schedule_;
+    contexts_.push_back(context);
+  }
   caller_.is_caller = true;
 }
 
@@ -53,8 +57,12 @@ absl::Status Step::Run(const StepArguments& arguments) {
 }
 
 void Step::Start(const StepArguments& arguments) {
-  context_.step_id = arguments.step_id;
-  context_.rendezvous = arguments.rendezvous;
+  step_id_ = arguments.step_id;
+  rendezvous_ = arguments.rendezvous;
+  for (StepContext& context : contexts_) {
+    context.step_id = step_id_;
+    context.rendezvous = rendezvous_;
+  }
   observer_ = arguments.observer;
   has_deadline_ = arguments.deadline != std::chrono::steady_clock::time_point();
   deadline_ = arguments.deadline;
@@ -100,6 +108,14 @@ absl::Status Step::Finish() {
     }
   }
   return absl::OkStatus();
+}
+
+void Step::ForgetCancellation() {
+  if (!HasFailed()) return;
+  cancellation_.Reset();
+  std::lock_guard<std::mutex> lock(mutex_);
+  status_ = absl::OkStatus();
+  further_errors_ = 0;
 }
 
 void Step::DropValues() {
@@ -277,15 +293,15 @@ void Step::Cancel(const absl::Status& status) {
       ++further_errors_;
     }
   }
-  if (context_.rendezvous != nullptr) context_.rendezvous->StartAbort(status);
+  if (rendezvous_ != nullptr) rendezvous_->StartAbort(status);
   cancellation_.StartCancel();
 }
 
 void Step::TimeOut() {
   std::string message = "Timed out waiting for notification";
   if (environment_.stalls != nullptr) {
-    const std::string waits = environment_.stalls->ToString(context_.step_id);
-    if (!waits.empty()) StrAppend(&message, "; step ", context_.step_id, ":\n", waits);
+    const std::string waits = environment_.stalls->ToString(step_id_);
+    if (!waits.empty()) StrAppend(&message, "; step ", step_id_, ":\n", waits);
   }
   Cancel(absl::DeadlineExceededError(message));
 }

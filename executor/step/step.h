@@ -50,10 +50,10 @@ class NodeObserver {
                       const Value* outputs) = 0;
 };
 
-// What a session gives all its steps; everything may be null but the allocator and resources.
+// What a session gives all its steps; everything may be null but the allocator.
 struct StepEnvironment {
   Allocator* allocator = nullptr;
-  ResourceManager* resources = nullptr;
+  std::vector<ResourceManager*> resources;  // by device; at least one
   ThreadPool* intra_op = nullptr;
   ThreadPool* inter_op = nullptr;
   Stalls* stalls = nullptr;
@@ -81,8 +81,8 @@ class Step {
   // Ends the step with `status`, unless it has an error already. Of a step that is not running:
   // ends the next one at once; the caller sees to it that this is meant.
   void Cancel(const absl::Status& status);
-  // Keeps nothing of the last step's values.
-  void DropValues();
+  // A Cancel that came after the end does not count for the next step.
+  void ForgetCancellation();
 
   const Plan& plan() const { return *plan_; }
 
@@ -103,6 +103,7 @@ class Step {
   void Start(const StepArguments& arguments);
   void RunUnits();
   absl::Status Finish();
+  void DropValues();
   void Work(Worker& worker);
   void Process(const Ready& next, Worker& worker);
   void Complete(Iteration& it, const Unit& unit, Worker& worker);
@@ -147,8 +148,6 @@ class Step {
   static bool HasDeadInput(const Iteration& it, const PlanNode& node);
   static bool IsDead(const Iteration& it, const PlanNode& node);
   void PassDeadness(Iteration& it, const PlanNode& node, Worker& worker);
-  static absl::Status CheckOutputs(const PlanNode& node, const Value* outputs);
-  static void Release(Iteration& it, const PlanNode& node);
 
   // --- async.cc: asynchronous kernels
   void StartAsync(Iteration& it, const Unit& unit, Worker& worker);
@@ -172,7 +171,7 @@ class Step {
 
   const std::shared_ptr<const Plan> plan_;
   const StepEnvironment environment_;
-  StepContext context_;
+  std::vector<StepContext> contexts_;  // by device
   std::vector<Value> feeds_;
   std::vector<Value> fetches_;
   Iteration root_;
@@ -182,6 +181,8 @@ class Step {
   std::function<void(std::function<void()>)> schedule_;
   Worker caller_;
 
+  int64_t step_id_ = 0;
+  Rendezvous* rendezvous_ = nullptr;
   NodeObserver* observer_ = nullptr;
   bool has_deadline_ = false;
   bool attention_ = false;  // observer_ or has_deadline_

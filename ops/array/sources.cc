@@ -70,19 +70,5 @@ OP(PlaceholderWithDefault, "`input`, unless the step is fed another tensor in it
     .Attr("shape", ShapeAttr())
     .Shape(DefaultShape) GRADIENT([](Backprop& b) { b.Into("input", b.GradOf(0)); });
 
-OP(_Arg, "Argument `index` of a function call.")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("index", IntAttr().Min(0))
-    .Stateful()
-    .Shape(UnknownOutputs());
-
-OP(_Retval, "Result `index` of a function call.")
-    .Input("input", "T")
-    .Attr("T", TypeAttr())
-    .Attr("index", IntAttr().Min(0))
-    .Stateful()
-    .Shape(NoOutputs());
-
 }  // namespace
 }  // namespace sluice

@@ -1,0 +1,179 @@
+#include "executor/passes/prune.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "executor/plan/op_kind.h"
+#include "graph/infer/shape_context.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+OP(_Arg, "A fed tensor: feed number `index` of the step.")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("index", IntAttr().Min(0))
+    .Stateful()
+    .Hidden()
+    .Shape([](ShapeContext&) { return absl::OkStatus(); });
+
+OP(_Retval, "A fetched tensor: becomes result number `index` of the step.")
+    .Input("input", "T")
+    .Attr("T", TypeAttr())
+    .Attr("index", IntAttr().Min(0))
+    .Stateful()
+    .Hidden()
+    .Shape([](ShapeContext&) { return absl::OkStatus(); });
+
+class Pruner {
+ public:
+  absl::Status AddFeed(const Output& feed, int index) {
+    NodeSpec spec;
+    spec.name = StrCat("_arg_", feed.node->name(), "_", feed.index, "_", index);
+    spec.op = "_Arg";
+    spec.device = feed.node->device();
+    spec.attrs = {{"T", BaseType(feed.dtype())}, {"index", int64_t{index}}};
+    SLUICE_ASSIGN_OR_RETURN(Node * arg, result_->Add(std::move(spec)));
+    arg->set_output_shape(0, feed.shape());
+    if (!fed_.emplace(feed, arg).second) {
+      return InvalidArgument("Endpoint \"", feed.name(), "\" fed more than once.");
+    }
+    return absl::OkStatus();
+  }
+
+  bool IsFed(const Output& output) const { return fed_.contains(output); }
+
+  // Copies the node after everything that it needs, and returns the copy.
+  absl::StatusOr<Node*> Copy(Node* root) {
+    std::vector<Node*> stack = {root};
+    while (!stack.empty()) {
+      Node* node = stack.back();
+      if (copies_.contains(node)) {
+        stack.pop_back();
+      } else if (!PushMissing(*node, &stack)) {
+        stack.pop_back();
+        SLUICE_RETURN_IF_ERROR(CopyOne(node));
+      }
+    }
+    // Back edges lead to nodes that may not be copied yet.
+    while (!back_edges_.empty()) {
+      const auto [merge, input, source] = back_edges_.back();
+      back_edges_.pop_back();
+      SLUICE_ASSIGN_OR_RETURN(Node * from, Copy(source.node));
+      SLUICE_RETURN_IF_ERROR(result_->UpdateInput(merge, input, Output(from, source.index)));
+    }
+    return copies_.at(root);
+  }
+
+  absl::Status AddFetch(const Output& fetch, int index) {
+    if (IsFed(fetch)) return InvalidArgument(fetch.name(), " is both fed and fetched.");
+    SLUICE_ASSIGN_OR_RETURN(Node * copy, Copy(fetch.node));
+    NodeSpec spec;
+    spec.name = StrCat("_retval_", fetch.node->name(), "_", fetch.index, "_", index);
+    spec.op = "_Retval";
+    spec.inputs = {Output(copy, fetch.index)};
+    spec.device = fetch.node->device();
+    spec.attrs = {{"T", BaseType(fetch.dtype())}, {"index", int64_t{index}}};
+    spec.at = fetch.node->at();
+    return result_->Add(std::move(spec)).status();
+  }
+
+  std::unique_ptr<Graph> Take() { return std::move(result_); }
+
+ private:
+  struct BackEdge {
+    Node* merge;
+    int input;
+    Output source;
+  };
+
+  static bool IsBackEdge(const Node& node, const Output& in) {
+    return OpKindOf(node) == OpKind::kMerge && OpKindOf(*in.node) == OpKind::kNextIteration;
+  }
+
+  // Puts what `node` needs and is not copied yet on the stack; false if there is nothing.
+  bool PushMissing(const Node& node, std::vector<Node*>* stack) {
+    const size_t before = stack->size();
+    for (const Output& in : node.inputs()) {
+      if (!in || IsFed(in) || copies_.contains(in.node) || IsBackEdge(node, in)) continue;
+      stack->push_back(in.node);
+    }
+    for (Node* control : node.control_inputs()) {
+      if (!copies_.contains(control)) stack->push_back(control);
+    }
+    if (stack->size() == before) return false;
+    std::reverse(stack->begin() + static_cast<int64_t>(before), stack->end());
+    return true;
+  }
+
+  absl::Status CopyOne(Node* node) {
+    NodeSpec spec;
+    spec.name = node->name();
+    spec.op = node->op();
+    spec.device = node->device();
+    spec.attrs = node->attrs();
+    spec.at = node->at();
+    std::vector<std::pair<int, Output>> back;
+    for (int i = 0; i < node->num_inputs(); ++i) {
+      const Output& in = node->input(i);
+      if (!in) return InvalidArgument(node->Describe(), ": input ", i, " is not connected");
+      if (auto fed = fed_.find(in); fed != fed_.end()) {
+        spec.inputs.push_back(Output(fed->second));
+      } else if (IsBackEdge(*node, in)) {
+        spec.inputs.push_back(Output());
+        spec.allow_missing_inputs = true;
+        back.emplace_back(i, in);
+      } else {
+        spec.inputs.push_back(Output(copies_.at(in.node), in.index));
+      }
+    }
+    for (Node* control : node->control_inputs()) {
+      spec.control_inputs.push_back(copies_.at(control));
+    }
+    SLUICE_ASSIGN_OR_RETURN(Node * copy, result_->Add(std::move(spec)));
+    copy->set_assigned_device(node->assigned_device());
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      copy->set_output_shape(i, node->output_shape(i));
+      if (const HandleData* handle = node->output_handle(i)) copy->set_output_handle(i, *handle);
+    }
+    for (const auto& [i, source] : back) back_edges_.push_back({copy, i, source});
+    copies_.emplace(node, copy);
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<Graph> result_ = std::make_unique<Graph>();
+  std::unordered_map<Output, Node*> fed_;  // to its _Arg
+  std::unordered_map<const Node*, Node*> copies_;
+  std::vector<BackEdge> back_edges_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
+                                             absl::Span<const Output> fetches,
+                                             absl::Span<const Operation> targets) {
+  if (fetches.empty() && targets.empty()) {
+    return InvalidArgument("Must specify at least one target to fetch or execute.");
+  }
+  Pruner pruner;
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (feeds[i] == feeds[j]) {
+        return InvalidArgument("Endpoint \"", feeds[i].name(), "\" fed more than once.");
+      }
+    }
+    SLUICE_RETURN_IF_ERROR(pruner.AddFeed(feeds[i], static_cast<int>(i)));
+  }
+  for (size_t i = 0; i < fetches.size(); ++i) {
+    SLUICE_RETURN_IF_ERROR(pruner.AddFetch(fetches[i], static_cast<int>(i)));
+  }
+  for (const Operation& target : targets) {
+    SLUICE_RETURN_IF_ERROR(pruner.Copy(target.node).status());
+  }
+  return pruner.Take();
+}
+
+}  // namespace sluice

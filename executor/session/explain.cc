@@ -1,0 +1,40 @@
+#include "executor/session/explain.h"
+
+#include <string>
+
+#include "absl/strings/cord.h"
+#include "executor/step/step.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+bool IsInitializer(const Node& node) {
+  return node.op() == "Assign" || node.op() == "AssignVariableOp";
+}
+
+}  // namespace
+
+absl::Status ExplainError(absl::Status status, const Graph& graph) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kUninitializedPayload);
+  if (!payload) return status;
+  const Node* variable = graph.Find(std::string(*payload));
+  if (variable == nullptr) return status;
+  std::string hint = StrCat("\n\t variable '", variable->name(), "'");
+  if (!variable->location().empty()) StrAppend(&hint, " was made at ", variable->location());
+  const Node* initializer = nullptr;
+  for (const Use& use : variable->uses()) {
+    if (use.dst_input == 0 && IsInitializer(*use.dst)) {
+      initializer = use.dst;
+      break;
+    }
+  }
+  if (initializer == nullptr) {
+    hint += "; the graph has no op that assigns its first value";
+  } else {
+    StrAppend(&hint, "; its initializer '", initializer->name(), "' has not run in this session");
+  }
+  return AnnotateAfter(status, hint);
+}
+
+}  // namespace sluice

@@ -1,0 +1,136 @@
+// A session runs steps of a graph in this process.
+//
+//   Session session(g);
+//   SLUICE_RETURN_IF_ERROR(session.Run({init}));
+//   absl::StatusOr<Tensors> out = session.Run({{x, xs}, {y, ys}}, {loss}, {train});
+//
+// The session follows the graph: nodes added later can be run too. Each new combination of feeds,
+// fetches and targets is compiled once, at its first Run.
+//
+// Thread safety: Run, Callables and Close from any thread, many at a time; but nobody may change
+// the graph meanwhile. Lifetime: the graph outlives the session, the session its Callables. The
+// destructor waits for nothing: it may only run when no Run is under way.
+// Errors: the graph's first error, if it has one; of a step, the first error of a kernel, with the
+// node and the line of the program that made it. CANCELLED after Close; DEADLINE_EXCEEDED by
+// timeout, with what the step was waiting for.
+#ifndef SLUICE_EXECUTOR_SESSION_SESSION_H_
+#define SLUICE_EXECUTOR_SESSION_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+class CancellationManager;  // executor/step/cancellation.h
+class DeviceSet;            // executor/device/device_set.h
+class Rendezvous;           // executor/step/rendezvous.h
+struct StepStats;           // executor/trace/step_stats.h
+
+// A tensor of the graph, and the value to use for it.
+struct Feed {
+  Output tensor;
+  Tensor value;
+};
+struct NamedFeed {
+  std::string tensor;  // "x:0" or "x"
+  Tensor value;
+};
+
+struct SessionOptions {
+  // Devices to run on; null: `cpu_devices` of this session's own, with variables of their own.
+  std::shared_ptr<DeviceSet> devices;
+  int cpu_devices = 1;
+  // Threads that work at the same time on one op, and on different ops of a step; the caller is one
+  // of them. 0: as many as the machine has, shared by all sessions of the process.
+  int intra_op_threads = 0;
+  int inter_op_threads = 0;
+  bool allow_soft_placement = false;
+  bool log_device_placement = false;
+  // Passes to leave out: "fold_constants", "common_subexpressions"; "all" for all of them.
+  std::set<std::string> disabled_passes;
+  // Loops run by frames and iterations even where they could be one node: for tests.
+  bool dynamic_loops = false;
+  // Of a Run that gives none; 0: no limit.
+  int64_t operation_timeout_ms = 0;
+  // Told of what is suspicious but no error; to stderr if empty.
+  std::function<void(const std::string&)> warn;
+};
+
+struct RunOptions {
+  // The step is cancelled after this time; 0: the session's.
+  int64_t timeout_ms = 0;
+  // The step is cancelled with it. Outlives the Run.
+  CancellationManager* cancellation = nullptr;
+  // Fills RunMetadata::step_stats; slows the step down.
+  bool trace = false;
+};
+
+struct RunMetadata {
+  std::shared_ptr<const StepStats> step_stats;  // null unless traced
+  int64_t step_id = 0;
+};
+
+// A combination of feeds, fetches and targets, ready to run. A cheap value; thread-safe as the
+// session is.
+class Callable {
+ public:
+  Callable() = default;
+  // INVALID_ARGUMENT "Expected <n> feed tensors, but got <m>".
+  absl::StatusOr<Tensors> Run(absl::Span<const Tensor> feeds, const RunOptions& options = {},
+                              RunMetadata* metadata = nullptr) const;
+  // The same into `*fetches`, whose memory is used again.
+  absl::Status RunInto(absl::Span<const Tensor> feeds, Tensors* fetches,
+                       const RunOptions& options = {}, RunMetadata* metadata = nullptr) const;
+
+ private:
+  friend class Session;
+  std::shared_ptr<class SessionState> session_;
+  class SessionPlan* plan_ = nullptr;
+};
+
+class Session {
+ public:
+  explicit Session(Graph& graph, SessionOptions options = {});
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // The fetches' values, in their order.
+  absl::StatusOr<Tensors> Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
+                              absl::Span<const Operation> targets = {},
+                              const RunOptions& options = {}, RunMetadata* metadata = nullptr);
+  absl::Status Run(absl::Span<const Operation> targets);
+  // By name, for graphs from files. NOT_FOUND as TensorFlow says it.
+  absl::StatusOr<Tensors> Run(absl::Span<const NamedFeed> feeds,
+                              absl::Span<const std::string> fetches,
+                              absl::Span<const std::string> targets = {},
+                              const RunOptions& options = {}, RunMetadata* metadata = nullptr);
+
+  absl::StatusOr<Callable> MakeCallable(absl::Span<const Output> feeds,
+                                        absl::Span<const Output> fetches,
+                                        absl::Span<const Operation> targets = {});
+
+  // Cancels the steps under way, and refuses later ones. What it holds lives until the destructor.
+  absl::Status Close();
+
+  DeviceSet& devices() const;
+  Graph& graph() const;
+
+ private:
+  std::shared_ptr<class SessionState> state_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_SESSION_SESSION_H_

@@ -1,0 +1,48 @@
+// A compiled combination of feeds, fetches and targets, with its idle Steps.
+//
+// Thread safety: all methods from any thread.
+#ifndef SLUICE_EXECUTOR_SESSION_SESSION_PLAN_H_
+#define SLUICE_EXECUTOR_SESSION_SESSION_PLAN_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "executor/plan/plan.h"
+#include "executor/step/step.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+class SessionPlan {
+ public:
+  SessionPlan(std::shared_ptr<const Plan> plan, const StepEnvironment& environment,
+              std::vector<Output> feeds);
+  ~SessionPlan();
+
+  // An idle step; goes back with Return.
+  Step* Take();
+  void Return(Step* step);
+  // Cancels the steps under way.
+  void CancelAll(const absl::Status& status);
+
+  const Plan& plan() const { return *plan_; }
+  const std::vector<Output>& feeds() const { return feeds_; }
+
+  // A value for feed i. INVALID_ARGUMENT when type or shape do not fit.
+  absl::Status CheckFeed(int i, const Tensor& value) const;
+
+ private:
+  const std::shared_ptr<const Plan> plan_;
+  const StepEnvironment environment_;
+  const std::vector<Output> feeds_;
+  std::atomic<Step*> spare_{nullptr};  // the step of a session with one thread
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Step>> steps_;  // all; guarded by mutex_
+  std::vector<Step*> idle_;                   // guarded by mutex_
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_SESSION_SESSION_PLAN_H_

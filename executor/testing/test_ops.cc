@@ -1,0 +1,442 @@
+#include "executor/testing/test_ops.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/step/cancellation.h"
+#include "graph/infer/shape_context.h"
+#include "graph/status.h"
+
+namespace sluice::testing {
+namespace {
+
+absl::Status Unknown(ShapeContext&) { return absl::OkStatus(); }
+
+OP(Const, "")
+    .Output("output", "dtype")
+    .Attr("value", TensorAttr())
+    .Attr("dtype", TypeAttr())
+    .Shape([](ShapeContext& c) -> absl::Status {
+      return c.SetOutput(0, c.attr<Tensor>("value").shape());
+    });
+OP(Placeholder, "")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr())
+    .Attr("shape", ShapeAttr(PartialShape()))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      return c.SetOutput(0, c.attr<PartialShape>("shape"));
+    });
+OP(Identity, "").Input("input", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(Unknown);
+OP(NoOp, "").Shape(Unknown);
+OP(ControlTrigger, "").Shape(Unknown);
+OP(Switch, "")
+    .Input("data", "T")
+    .Input("pred", DT_BOOL)
+    .Output("output_false", "T")
+    .Output("output_true", "T")
+    .Attr("T", TypeAttr())
+    .Shape(Unknown);
+OP(Merge, "")
+    .Input("inputs", "N*T")
+    .Output("output", "T")
+    .Output("value_index", DT_INT32)
+    .Attr("T", TypeAttr())
+    .Attr("N", IntAttr().Min(1))
+    .Shape(Unknown);
+OP(Enter, "")
+    .Input("data", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("frame_name", StringAttr())
+    .Attr("is_constant", BoolAttr(false))
+    .Attr("parallel_iterations", IntAttr(10))
+    .Shape(Unknown);
+OP(Exit, "").Input("data", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(Unknown);
+OP(NextIteration, "").Input("data", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(Unknown);
+OP(LoopCond, "").Input("input", DT_BOOL).Output("output", DT_BOOL).Shape(Unknown);
+OP(TestAdd, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(Unknown);
+OP(TestSub, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(Unknown);
+OP(TestLess, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_BOOL).Shape(Unknown);
+OP(TestLogged, "").Input("a", "T").Output("b", "T").Attr("T", TypeAttr()).Shape(Unknown).Stateful();
+OP(TestFail, "").Input("a", "T").Output("b", "T").Attr("T", TypeAttr()).Shape(Unknown);
+OP(TestHooked, "")
+    .Input("a", "T")
+    .Output("b", "T")
+    .Attr("T", TypeAttr())
+    .Attr("hook", StringAttr())
+    .Shape(Unknown)
+    .Stateful();
+OP(TestWait, "")
+    .Input("a", "T")
+    .Output("b", "T")
+    .Attr("T", TypeAttr())
+    .Attr("event", StringAttr())
+    .Shape(Unknown)
+    .Stateful();
+OP(TestInstant, "")
+    .Input("a", "T")
+    .Output("b", "T")
+    .Attr("T", TypeAttr())
+    .Shape(Unknown)
+    .Stateful();
+OP(TestVariable, "").RefOutput("ref", DT_FLOAT).Shape(Unknown).Stateful();
+OP(Assign, "")
+    .RefInput("ref", DT_FLOAT)
+    .Input("value", DT_FLOAT)
+    .RefOutput("output_ref", DT_FLOAT)
+    .AllowsUninitializedInput()
+    .Shape(Unknown);
+OP(TestAssignAdd, "")
+    .RefInput("ref", DT_FLOAT)
+    .Input("value", DT_FLOAT)
+    .RefOutput("output_ref", DT_FLOAT)
+    .Shape(Unknown);
+
+template <typename F>
+absl::Status Binary(KernelContext& c, F f) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0, 1}, 0, c.input(0).shape(), &out));
+  const float* a = c.input(0).data<float>();
+  const float* b = c.input(1).data<float>();
+  for (int64_t i = 0; i < out->num_elements(); ++i) out->data<float>()[i] = f(a[i], b[i]);
+  return absl::OkStatus();
+}
+absl::Status AddCompute(KernelContext& c) {
+  return Binary(c, [](float a, float b) { return a + b; });
+}
+absl::Status SubCompute(KernelContext& c) {
+  return Binary(c, [](float a, float b) { return a - b; });
+}
+absl::Status LessCompute(KernelContext& c) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  out->scalar<bool>() = c.input(0).scalar<float>() < c.input(1).scalar<float>();
+  return absl::OkStatus();
+}
+KERNEL(TestAdd, FunctionKernel<AddCompute>);
+KERNEL(TestSub, FunctionKernel<SubCompute>);
+KERNEL(TestLess, FunctionKernel<LessCompute>);
+
+std::mutex& TraceMutex() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
+std::vector<std::string>& TraceLines() {
+  static auto* lines = new std::vector<std::string>;
+  return *lines;
+}
+absl::Status LoggedCompute(KernelContext& c) {
+  {
+    std::lock_guard<std::mutex> lock(TraceMutex());
+    TraceLines().push_back(c.name());
+  }
+  c.output_value(0) = std::move(c.input_value(0));
+  return absl::OkStatus();
+}
+KERNEL(TestLogged, FunctionKernel<LoggedCompute>);
+
+absl::Status FailCompute(KernelContext&) { return absl::InternalError("boom"); }
+KERNEL(TestFail, FunctionKernel<FailCompute>);
+
+std::map<std::string, std::function<void()>>& Hooks() {
+  static auto* hooks = new std::map<std::string, std::function<void()>>;
+  return *hooks;
+}
+class HookedKernel : public Kernel {
+ public:
+  explicit HookedKernel(KernelInit& init) : hook_(init.attr<std::string>("hook")) {}
+  absl::Status Compute(KernelContext& c) override {
+    std::function<void()> hook;
+    {
+      std::lock_guard<std::mutex> lock(TraceMutex());
+      auto it = Hooks().find(hook_);
+      if (it != Hooks().end()) hook = it->second;
+    }
+    if (hook) hook();
+    c.output_value(0) = std::move(c.input_value(0));
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string hook_;
+};
+KERNEL(TestHooked, HookedKernel);
+
+class WaitKernel : public AsyncKernel {
+ public:
+  explicit WaitKernel(KernelInit& init) : event_(init.attr<std::string>("event")) {}
+  void ComputeAsync(KernelContext& c, Done done) override {
+    c.output_value(0) = std::move(c.input_value(0));
+    Events::Get().Add(event_, c, std::move(done));
+  }
+
+ private:
+  const std::string event_;
+};
+KERNEL(TestWait, WaitKernel);
+
+class InstantKernel : public AsyncKernel {
+ public:
+  void ComputeAsync(KernelContext& c, Done done) override {
+    c.output_value(0) = std::move(c.input_value(0));
+    done(absl::OkStatus());
+  }
+};
+KERNEL(TestInstant, InstantKernel);
+
+class VariableKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    c.set_output_ref(0, &mutex_, &tensor_);
+    return absl::OkStatus();
+  }
+
+ private:
+  std::mutex mutex_;
+  Tensor tensor_;
+};
+KERNEL(TestVariable, VariableKernel);
+
+absl::Status AssignCompute(KernelContext& c) {
+  const RefInput ref = c.ref_input(0);
+  {
+    std::lock_guard<std::mutex> lock(*ref.mutex);
+    SLUICE_ASSIGN_OR_RETURN(*ref.tensor, c.input(1).Clone());
+  }
+  c.set_output_ref(0, ref.mutex, ref.tensor);
+  return absl::OkStatus();
+}
+absl::Status AssignAddCompute(KernelContext& c) {
+  const RefInput ref = c.ref_input(0);
+  {
+    std::lock_guard<std::mutex> lock(*ref.mutex);
+    ref.tensor->scalar<float>() += c.input(1).scalar<float>();
+  }
+  c.set_output_ref(0, ref.mutex, ref.tensor);
+  return absl::OkStatus();
+}
+KERNEL(Assign, FunctionKernel<AssignCompute>);
+KERNEL(TestAssignAdd, FunctionKernel<AssignAddCompute>);
+
+Output One(NodeBuilder& builder, const std::string& name) {
+  Node* node = builder.Name(name).Finish();
+  return node == nullptr ? Output() : Output(node);
+}
+
+Output Unary(const char* op, Output a, const std::string& name, At at = At::current()) {
+  NodeBuilder builder(a.graph(), op, at);
+  builder.Input(a);
+  return One(builder, name);
+}
+Output Of2(const char* op, Output a, Output b, const std::string& name, At at = At::current()) {
+  NodeBuilder builder(a.graph(), op, at);
+  builder.Input(a).Input(b);
+  return One(builder, name);
+}
+Output MakeConst(Graph& g, Tensor value, const std::string& name) {
+  NodeBuilder builder(&g, "Const", At::current());
+  builder.Attr("dtype", value.dtype()).Attr("value", value);
+  return One(builder, name);
+}
+
+}  // namespace
+
+Output Const(Graph& g, float value, const std::string& name) {
+  return MakeConst(g, Tensor::Scalar(value), name);
+}
+Output ConstInt(Graph& g, int32_t value, const std::string& name) {
+  return MakeConst(g, Tensor::Scalar(value), name);
+}
+Output ConstBool(Graph& g, bool value, const std::string& name) {
+  return MakeConst(g, Tensor::Scalar(value), name);
+}
+Output Placeholder(Graph& g, DataType dtype, const PartialShape& shape, const std::string& name,
+                   At at) {
+  NodeBuilder builder(&g, "Placeholder", at);
+  builder.Attr("dtype", dtype).Attr("shape", shape);
+  return One(builder, name);
+}
+Output Add(Output a, Output b, const std::string& name, At at) {
+  return Of2("TestAdd", a, b, name, at);
+}
+Output Sub(Output a, Output b, const std::string& name) { return Of2("TestSub", a, b, name); }
+Output Less(Output a, Output b, const std::string& name) { return Of2("TestLess", a, b, name); }
+Output Identity(Output a, const std::string& name) { return Unary("Identity", a, name); }
+Node* NoOp(Graph& g, const std::vector<Operation>& controls, const std::string& name) {
+  NodeBuilder builder(&g, "NoOp", At::current());
+  for (const Operation& c : controls) builder.ControlInput(c);
+  return builder.Name(name).Finish();
+}
+Node* ControlTrigger(Graph& g, const std::vector<Operation>& controls) {
+  NodeBuilder builder(&g, "ControlTrigger", At::current());
+  for (const Operation& c : controls) builder.ControlInput(c);
+  return builder.Finish();
+}
+Output Logged(Output a, const std::string& name, const std::vector<Operation>& controls) {
+  NodeBuilder builder(a.graph(), "TestLogged", At::current());
+  builder.Input(a);
+  for (const Operation& c : controls) builder.ControlInput(c);
+  return One(builder, name);
+}
+Output Fail(Output a, const std::string& name, At at) { return Unary("TestFail", a, name, at); }
+Output Hooked(Output a, const std::string& name, At at) {
+  NodeBuilder builder(a.graph(), "TestHooked", at);
+  builder.Input(a).Attr("hook", name);
+  return One(builder, name);
+}
+Output Wait(Output a, const std::string& name, At at) {
+  NodeBuilder builder(a.graph(), "TestWait", at);
+  builder.Input(a).Attr("event", name);
+  return One(builder, name);
+}
+Output Instant(Output a, const std::string& name) { return Unary("TestInstant", a, name); }
+Output Variable(Graph& g, const std::string& name, At at) {
+  NodeBuilder builder(&g, "TestVariable", at);
+  return One(builder, name);
+}
+Output Assign(Output ref, Output value, const std::string& name) {
+  return Of2("Assign", ref, value, name);
+}
+Output AssignAdd(Output ref, Output value, const std::string& name) {
+  return Of2("TestAssignAdd", ref, value, name);
+}
+SwitchOutputs Switch(Output data, Output predicate, const std::string& name) {
+  const Output out = Of2("Switch", data, predicate, name);
+  return {Output(out.node, 0), Output(out.node, 1)};
+}
+MergeOutputs Merge(const OutputList& inputs, const std::string& name, bool allow_missing) {
+  NodeBuilder builder(inputs[0].graph(), "Merge", At::current());
+  builder.Input(inputs);
+  if (allow_missing) builder.AllowMissingInputs();
+  const Output out = One(builder, name);
+  return {Output(out.node, 0), Output(out.node, 1)};
+}
+Output Enter(Output data, const std::string& frame, bool constant, int parallel_iterations,
+             const std::string& name) {
+  NodeBuilder builder(data.graph(), "Enter", At::current());
+  builder.Input(data)
+      .Attr("frame_name", frame)
+      .Attr("is_constant", constant)
+      .Attr("parallel_iterations", int64_t{parallel_iterations});
+  return One(builder, name);
+}
+Output Exit(Output data, const std::string& name) { return Unary("Exit", data, name); }
+Output NextIteration(Output data, const std::string& name) {
+  return Unary("NextIteration", data, name);
+}
+Output LoopCond(Output data, const std::string& name) { return Unary("LoopCond", data, name); }
+
+OutputList WhileLoop(const std::string& frame, const OutputList& first, const LoopFunction& cond,
+                     const LoopFunction& body, int parallel_iterations) {
+  Graph& g = *first[0].graph();
+  OutputList merged;
+  for (Output value : first) {
+    const Output enter = Enter(value, frame, false, parallel_iterations);
+    merged.push_back(Merge({enter, enter}).output);  // the second becomes the NextIteration
+  }
+  const Output goes_on = LoopCond(cond(merged)[0]);
+  OutputList inside, exits;
+  for (Output value : merged) {
+    const SwitchOutputs split = Switch(value, goes_on);
+    inside.push_back(Identity(split.if_true));
+    exits.push_back(Exit(split.if_false));
+  }
+  const OutputList next = body(inside);
+  for (size_t i = 0; i < first.size(); ++i) {
+    const absl::Status linked = g.UpdateInput(merged[i].node, 1, NextIteration(next[i]));
+    if (!linked.ok()) g.SetError(linked);
+  }
+  return exits;
+}
+
+std::vector<std::string> TakeTrace() {
+  std::lock_guard<std::mutex> lock(TraceMutex());
+  return std::exchange(TraceLines(), {});
+}
+int CountInTrace(const std::vector<std::string>& trace, const std::string& name) {
+  return static_cast<int>(std::count(trace.begin(), trace.end(), name));
+}
+
+void SetHook(const std::string& name, std::function<void()> hook) {
+  std::lock_guard<std::mutex> lock(TraceMutex());
+  Hooks()[name] = std::move(hook);
+}
+void ClearHooks() {
+  std::lock_guard<std::mutex> lock(TraceMutex());
+  Hooks().clear();
+}
+
+Events& Events::Get() {
+  static Events* events = new Events;
+  return *events;
+}
+
+void Events::Add(const std::string& name, KernelContext& context,
+                 std::function<void(absl::Status)> done) {
+  CancellationManager* cancellation = context.step().cancellation;
+  const int64_t token = cancellation->NewToken();
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (fired_[name] == 0) {
+      const int64_t id = next_id_++;
+      if (cancellation->Register(token, [this, name, id] { Cancel(name, id); })) {
+        waiting_[name].push_back({id, std::move(done), cancellation, token});
+        changed_.notify_all();
+        return;
+      }
+      lock.unlock();
+      done(absl::CancelledError("wait cancelled"));
+      return;
+    }
+    --fired_[name];
+  }
+  done(absl::OkStatus());
+}
+
+void Events::Cancel(const std::string& name, int64_t id) {
+  std::function<void(absl::Status)> done;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<Call>& calls = waiting_[name];
+    auto it = std::find_if(calls.begin(), calls.end(), [&](const Call& c) { return c.id == id; });
+    if (it == calls.end()) return;
+    done = std::move(it->done);
+    calls.erase(it);
+    changed_.notify_all();
+  }
+  done(absl::CancelledError("wait cancelled"));
+}
+
+void Events::Fire(const std::string& name) {
+  Call call;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<Call>& calls = waiting_[name];
+    if (calls.empty()) {
+      ++fired_[name];
+      return;
+    }
+    call = std::move(calls.front());
+    calls.erase(calls.begin());
+    changed_.notify_all();
+  }
+  call.cancellation->TryDeregister(call.token);
+  call.done(absl::OkStatus());
+}
+
+void Events::Reset() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  fired_.clear();
+}
+
+int Events::waiting(const std::string& name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<int>(waiting_[name].size());
+}
+
+void Events::AwaitWaiting(const std::string& name, int n) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return static_cast<int>(waiting_[name].size()) >= n; });
+}
+
+}  // namespace sluice::testing

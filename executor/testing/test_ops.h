@@ -1,0 +1,105 @@
+// A few ops with kernels, for tests of the executor: it stands below the ops, and must be testable
+// without them. Control-flow ops, Const, Identity and Placeholder have TensorFlow's names; the
+// arithmetic is float, and named Test….
+#ifndef SLUICE_EXECUTOR_TESTING_TEST_OPS_H_
+#define SLUICE_EXECUTOR_TESTING_TEST_OPS_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/ir/graph.h"
+
+namespace sluice::testing {
+
+Output Const(Graph& g, float value, const std::string& name = "");
+Output ConstInt(Graph& g, int32_t value, const std::string& name = "");
+Output ConstBool(Graph& g, bool value, const std::string& name = "");
+Output Placeholder(Graph& g, DataType dtype, const PartialShape& shape = {},
+                   const std::string& name = "", At at = At::current());
+Output Add(Output a, Output b, const std::string& name = "", At at = At::current());
+Output Sub(Output a, Output b, const std::string& name = "");
+Output Less(Output a, Output b, const std::string& name = "");
+Output Identity(Output a, const std::string& name = "");
+Node* NoOp(Graph& g, const std::vector<Operation>& controls, const std::string& name = "");
+Node* ControlTrigger(Graph& g, const std::vector<Operation>& controls);
+// Appends its name to the log of Trace() when it runs.
+Output Logged(Output a, const std::string& name, const std::vector<Operation>& controls = {});
+// Fails with INTERNAL "boom".
+Output Fail(Output a, const std::string& name = "", At at = At::current());
+// As Identity, but calls the hook of this name first (SetHook).
+Output Hooked(Output a, const std::string& name, At at = At::current());
+// Asynchronous: answers when Events::Fire(name) was called, or with CANCELLED.
+Output Wait(Output a, const std::string& name, At at = At::current());
+// Asynchronous, and answers at once.
+Output Instant(Output a, const std::string& name = "");
+// A ref variable (float scalar), its assignment, and its increment in place.
+Output Variable(Graph& g, const std::string& name, At at = At::current());
+Output Assign(Output ref, Output value, const std::string& name = "");
+Output AssignAdd(Output ref, Output value, const std::string& name = "");
+
+struct SwitchOutputs {
+  Output if_false, if_true;
+};
+SwitchOutputs Switch(Output data, Output predicate, const std::string& name = "");
+struct MergeOutputs {
+  Output output, index;
+};
+MergeOutputs Merge(const OutputList& inputs, const std::string& name = "",
+                   bool allow_missing = false);
+Output Enter(Output data, const std::string& frame, bool constant = false,
+             int parallel_iterations = 10, const std::string& name = "");
+Output Exit(Output data, const std::string& name = "");
+Output NextIteration(Output data, const std::string& name = "");
+Output LoopCond(Output data, const std::string& name = "");
+
+// A while loop over float variables, written with the primitives.
+using LoopFunction = std::function<OutputList(const OutputList&)>;
+OutputList WhileLoop(const std::string& frame, const OutputList& first, const LoopFunction& cond,
+                     const LoopFunction& body, int parallel_iterations = 10);
+
+// Names of Logged nodes that ran, in order.
+std::vector<std::string> TakeTrace();
+int CountInTrace(const std::vector<std::string>& trace, const std::string& name);
+
+void SetHook(const std::string& name, std::function<void()> hook);
+void ClearHooks();
+
+// Waits and their events.
+class Events {
+ public:
+  static Events& Get();
+  void Fire(const std::string& name);  // one waiting call, now or in the future
+  void Reset();
+  int waiting(const std::string& name);
+  // Returns when `n` calls wait under this name.
+  void AwaitWaiting(const std::string& name, int n);
+
+  // For the kernel.
+  void Add(const std::string& name, KernelContext& context, std::function<void(absl::Status)> done);
+
+ private:
+  struct Call {
+    int64_t id;
+    std::function<void(absl::Status)> done;
+    class ::sluice::CancellationManager* cancellation;
+    int64_t token;
+  };
+  void Cancel(const std::string& name, int64_t id);
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::vector<Call>> waiting_;
+  std::map<std::string, int> fired_;
+  int64_t next_id_ = 0;
+};
+
+}  // namespace sluice::testing
+
+#endif  // SLUICE_EXECUTOR_TESTING_TEST_OPS_H_

@@ -1,0 +1,73 @@
+#include "executor/trace/step_stats.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "graph/strings.h"
+
+namespace sluice {
+namespace {
+
+template <typename Clock>
+int64_t Now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
+      .count();
+}
+
+std::string LabelOf(const Node& node) {
+  std::string label = StrCat(node.name(), " = ", node.op(), "(");
+  const char* separator = "";
+  for (const Output& in : node.inputs()) {
+    StrAppend(&label, separator, in.index == 0 ? in.node->name() : in.name());
+    separator = ", ";
+  }
+  for (const Node* control : node.control_inputs()) {
+    StrAppend(&label, separator, "^", control->name());
+    separator = ", ";
+  }
+  return label + ")";
+}
+
+}  // namespace
+
+StatsCollector::StatsCollector(std::vector<std::string> devices)
+    : wall_minus_steady_ns_(Now<std::chrono::system_clock>() - Now<std::chrono::steady_clock>()) {
+  for (std::string& device : devices) stats_.dev_stats.push_back({std::move(device), {}});
+}
+
+void StatsCollector::OnNode(const PlanNode& node, int64_t start_ns, int64_t end_ns,
+                            const Value* outputs) {
+  NodeExecStats stats;
+  stats.node_name = node.node->name();
+  stats.timeline_label = LabelOf(*node.node);
+  stats.all_start_nanos = start_ns + wall_minus_steady_ns_;
+  stats.op_end_rel_nanos = stats.all_end_rel_nanos = end_ns - start_ns;
+  stats.scheduled_nanos = stats.all_start_nanos;
+  stats.thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  for (int i = 0; i < node.num_outputs; ++i) {
+    const Tensor& tensor = outputs[i].tensor;
+    if (outputs[i].is_dead || tensor.dtype() == DT_INVALID) continue;
+    stats.output.push_back(
+        {i, tensor.dtype(), tensor.shape(), static_cast<int64_t>(tensor.bytes())});
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  stats_.dev_stats[node.device].node_stats.push_back(std::move(stats));
+}
+
+StepStats StatsCollector::Take() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (DeviceStepStats& device : stats_.dev_stats) {
+    std::sort(device.node_stats.begin(), device.node_stats.end(),
+              [](const NodeExecStats& a, const NodeExecStats& b) {
+                return a.all_start_nanos < b.all_start_nanos;
+              });
+  }
+  std::erase_if(stats_.dev_stats, [](const auto& d) { return d.node_stats.empty(); });
+  return std::move(stats_);
+}
+
+}  // namespace sluice

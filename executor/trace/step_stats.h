@@ -1,0 +1,64 @@
+// What a traced step did, when: TensorFlow's StepStats as C++ values.
+//
+// Thread safety: StepStats is a value; a StatsCollector is told from all threads of a step.
+#ifndef SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
+#define SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "executor/step/step.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+
+namespace sluice {
+
+struct NodeOutputStats {
+  int slot = 0;
+  DataType dtype = DT_INVALID;
+  TensorShape shape;
+  int64_t bytes = 0;
+};
+
+struct NodeExecStats {
+  std::string node_name;
+  std::string timeline_label;   // "<name> = <Op>(<inputs>)"
+  int64_t all_start_nanos = 0;  // wall clock, since 1970
+  int64_t op_start_rel_nanos = 0;
+  int64_t op_end_rel_nanos = 0;
+  int64_t all_end_rel_nanos = 0;
+  int64_t scheduled_nanos = 0;
+  uint32_t thread_id = 0;
+  std::vector<NodeOutputStats> output;
+};
+
+struct DeviceStepStats {
+  std::string device;
+  std::vector<NodeExecStats> node_stats;  // by start
+};
+
+struct StepStats {
+  std::vector<DeviceStepStats> dev_stats;
+};
+
+class StatsCollector final : public NodeObserver {
+ public:
+  // `devices` by PlanNode::device.
+  explicit StatsCollector(std::vector<std::string> devices);
+  void OnNode(const PlanNode& node, int64_t start_ns, int64_t end_ns,
+              const Value* outputs) override;
+  // Once the step has ended.
+  StepStats Take();
+
+ private:
+  const int64_t wall_minus_steady_ns_;
+  std::mutex mutex_;
+  StepStats stats_;  // guarded by mutex_
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
