@@ -75,7 +75,7 @@ class Case {
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Grad> grads, Gradients(ys, xs, options));
     for (size_t i = 0; i < grads.size(); ++i) {
       added->add_exists(!grads[i].is_none());
-      if (!grads[i].is_none()) gradients_[StrCat(gradient.name(), "/", i)] = ToDense(grads[i]);
+      gradients_[StrCat(gradient.name(), "/", i)] = ToDense(grads[i]);
     }
     return graph_.status();
   }
@@ -97,7 +97,7 @@ class Case {
     OutputList fetches;
     for (const std::string& name : run.fetch()) {
       SLUICE_ASSIGN_OR_RETURN(const Output output, Fetch(name));
-      fetches.push_back(output);
+      if (output) fetches.push_back(output);  // else a gradient that does not exist
     }
     std::vector<Node*> targets;
     for (const std::string& name : run.target()) {
@@ -118,7 +118,7 @@ class Case {
   const Request& request_;
   oracle::Answer* answer_;
   Graph graph_;
-  std::map<std::string, Output> gradients_;
+  std::map<std::string, Output> gradients_;  // invalid where there is none
   std::unique_ptr<Interpreter> session_;
 };
 

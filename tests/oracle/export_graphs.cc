@@ -37,8 +37,9 @@ std::vector<Grad> GradientsOf(Output y, const OutputList& xs) {
 
 void DenseLayers(Graph& g, Spec& spec) {
   Output x = Placeholder(g, DT_FLOAT, {4, 6}, "x");
-  Variable w(g, "w", Tensor::Of<float>({6, 3}, {.1f, -.2f, .3f, .4f, -.5f, .6f, -.7f, .8f, .9f,
-                                                .1f, -.2f, .3f, .4f, -.5f, .6f, -.7f, .8f, .9f}));
+  Variable w(g, "w",
+             Tensor::Of<float>({6, 3}, {.1f, -.2f, .3f, .4f, -.5f, .6f, -.7f, .8f, .9f, .1f, -.2f,
+                                        .3f, .4f, -.5f, .6f, -.7f, .8f, .9f}));
   Variable b(g, "b", Tensor::Of<float>({3}, {.5f, -.5f, .25f}), {.use_resource = false});
   Output hidden = Tanh(MatMul(x, w) + b);
   Output loss = ReduceMean(Square(hidden), {}, {.name = "loss"});
