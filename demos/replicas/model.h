@@ -1,0 +1,35 @@
+// The two networks of the Fashion-MNIST demo.
+#ifndef SLUICE_DEMOS_REPLICAS_MODEL_H_
+#define SLUICE_DEMOS_REPLICAS_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "sluice.h"
+
+namespace sluice::demos {
+
+enum class ModelKind { kMlp, kCnn };
+absl::StatusOr<ModelKind> ParseModel(const std::string& name);
+
+enum class OptimizerKind { kSgd, kMomentum, kAdam, kAdagrad };
+absl::StatusOr<OptimizerKind> ParseOptimizer(const std::string& name);
+// A usual learning rate for it on this task.
+float DefaultLearningRate(OptimizerKind kind);
+std::unique_ptr<Optimizer> MakeOptimizer(OptimizerKind kind, float learning_rate);
+
+struct Model {
+  Output images;       // fed: float [batch, 28, 28, 1]
+  Output labels;       // fed: int32 [batch]
+  Output loss;         // mean cross entropy
+  Output predictions;  // int64 [batch]
+};
+
+// Adds the network to the graph; its variables start from `seed`, the same in every replica.
+Model BuildModel(Graph& graph, ModelKind kind, int64_t seed);
+
+}  // namespace sluice::demos
+
+#endif  // SLUICE_DEMOS_REPLICAS_MODEL_H_
