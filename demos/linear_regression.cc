@@ -14,6 +14,8 @@ int main() {
   Variable b(g, "b", {1}, Zeros());
   Output loss = ReduceMean(Square(MatMul(x, w) + b - y));
   Operation train = Adam({.learning_rate = 0.1f}).Minimize(loss);
+  Operation init = InitializeVariables(g);
+  OutputList results = {loss, w, b};
 
   Tensor xs(DT_FLOAT, {64, 3}), ys(DT_FLOAT, {64, 1});  // y = x0 - 2 x1 + 3 x2 + 4
   for (int i = 0; i < 64; ++i) {
@@ -22,9 +24,9 @@ int main() {
     ys.data<float>()[i] = row[0] - 2 * row[1] + 3 * row[2] + 4;
   }
   Session session(g);  // the graph's first error, if any, comes back from Run
-  absl::Status status = session.Run({InitializeVariables(g)});
+  absl::Status status = session.Run({init});
   for (int step = 0; step < 400 && status.ok(); ++step) {
-    absl::StatusOr<Tensors> out = session.Run({{x, xs}, {y, ys}}, {loss, w, b}, {train});
+    absl::StatusOr<Tensors> out = session.Run({{x, xs}, {y, ys}}, results, {train});
     if (!(status = out.status()).ok()) break;
     if (step % 100 == 99) {
       std::printf("loss %.6f  w = [%s]  b = %s\n", (*out)[0].scalar<float>(),

@@ -88,7 +88,7 @@ class Replica {
     const Dataset batch = batches_.Next();
     SLUICE_ASSIGN_OR_RETURN(
         Tensors out, session_->Run({{model_.images, batch.images}, {model_.labels, batch.labels}},
-                                   {model_.loss, global_step_->Read()}, {train_}));
+                                   {model_.loss, step_value_}, {train_}));
     return Step{out[1].scalar<int64_t>(), out[0].scalar<float>()};
   }
 
@@ -117,6 +117,8 @@ class Replica {
       init_tokens_ = *tokens;
     }
     init_ = InitializeVariables(graph_);
+    step_value_ = global_step_->Read();
+    graph_.Finalize();
   }
 
   const int index_;
@@ -129,6 +131,7 @@ class Replica {
   Operation train_;
   Operation init_;
   Operation init_tokens_;
+  Output step_value_;
   std::unique_ptr<Session> session_;
 };
 

@@ -53,13 +53,14 @@ absl::StatusOr<std::vector<Tensor>> TrainAlone(bool use_resource) {
   Graph g;
   Net net = BuildNet(g, use_resource);
   Operation train = GradientDescent({.learning_rate = 0.1f}).Minimize(net.loss);
+  const Operation init = InitializeVariables(g);
+  const OutputList reads(net.variables.begin(), net.variables.end());
   Session session(g);
-  SLUICE_RETURN_IF_ERROR(session.Run({InitializeVariables(g)}));
+  SLUICE_RETURN_IF_ERROR(session.Run({init}));
   for (int step = 0; step < kSteps; ++step) {
     const Batch batch = BatchOf(step);
     SLUICE_RETURN_IF_ERROR(session.Run({{net.x, batch.x}, {net.y, batch.y}}, {}, {train}).status());
   }
-  OutputList reads(net.variables.begin(), net.variables.end());
   return session.Run({}, reads, {});
 }
 
