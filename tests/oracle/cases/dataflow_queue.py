@@ -1,0 +1,172 @@
+"""Queues: what goes in comes out, in which order, and what a closed or misused queue says."""
+
+from tests.oracle.table import *
+
+FIFO, PADDING, PRIORITY = "FIFOQueue", "PaddingFIFOQueue", "PriorityQueue"
+
+
+class Queue:
+    """One queue of a program and its ops, in the form (V2 or not) of the op under test."""
+
+    def __init__(self, b, kind, v2, types, shapes, **attrs):
+        self.b, self.v2, self.types = b, "V2" if v2 else "", types
+        self.handle = b.op(kind + self.v2, component_types=types[kind == PRIORITY:], shapes=shapes[kind == PRIORITY:],
+                           shared_name=b.name("q"), **attrs)
+
+    def op(self, name, *inputs, **attrs):
+        return self.b.op(name + self.v2, self.handle, *inputs, **attrs)
+
+    def enqueue(self, *components, many=False):
+        name = "QueueEnqueueMany" if many else "QueueEnqueue"
+        return self.op(name, [self.b.input(c, t) for c, t in zip(components, self.types)])
+
+    def dequeue(self):
+        return self.op("QueueDequeue", component_types=self.types)
+
+    def dequeue_many(self, n, up_to=False):
+        return self.op("QueueDequeueUpTo" if up_to else "QueueDequeueMany", n, component_types=self.types)
+
+    def close(self, **attrs):
+        return self.op("QueueClose", **attrs)
+
+
+def fifo(kind, v2):
+
+    def build(b):
+        types = ["float", "int32"] if kind == FIFO else ["float", "string"]
+        q = Queue(b, kind, v2, types, [[2], []], capacity=10)
+        size, closed = q.op("QueueSize"), q.op("QueueIsClosed")
+        b.run(fetches=[size, closed])
+        b.run(targets=[q.enqueue(rand(2), rand())])
+        b.run(targets=[q.enqueue(rand(3, 2), rand(3), many=True)])
+        b.run(targets=[q.enqueue(rand(0, 2), rand(0), many=True)])
+        b.run(fetches=[size])
+        b.run(fetches=[q.dequeue()])
+        b.run(fetches=[q.dequeue_many(2)])
+        b.run(fetches=[q.dequeue_many(0)])
+        b.run(targets=[q.close()])
+        b.run(fetches=[closed, size])
+        b.run(targets=[q.enqueue(rand(2), rand())], error=True, says="FIFOQueue '.*' is closed.")
+        b.run(targets=[q.close()], error=True, says="Queue '.*' is already closed.")
+        b.run(targets=[q.close(cancel_pending_enqueues=True)])
+        b.run(fetches=[q.dequeue_many(2)], error=True,
+              says="FIFOQueue '.*' is closed and has insufficient elements \\(requested 2, current size 1\\)")
+        b.run(fetches=[size])
+        b.run(fetches=[q.dequeue_many(2, up_to=True)])
+        b.run(fetches=[q.dequeue_many(2, up_to=True)], error=True, says="\\(requested 2, current size 0\\)")
+        b.run(fetches=[q.dequeue()], error=True, says="\\(requested 1, current size 0\\)")
+
+    return build
+
+
+def all_types(v2):
+
+    def build(b):
+        dtype = b.types["T"]
+        q = Queue(b, FIFO, v2, [dtype], [[2, 3]])
+        b.run(targets=[q.enqueue(rand(3, 2, 3), many=True)])
+        b.run(fetches=[q.dequeue()])
+        b.run(fetches=[q.dequeue_many(2)])
+
+    return build
+
+
+def blocked(b):
+    """Two ops of one step: the one waits for the other."""
+    q = Queue(b, FIFO, True, ["int32"], [[]], capacity=2)
+    b.run(fetches=[q.dequeue_many(3)], targets=[q.enqueue(values([1, 2, 3]), many=True)])
+    b.run(fetches=[q.dequeue()], targets=[q.enqueue(values(4))])
+    b.run(fetches=[q.dequeue()], error=True, timeout_ms=300)
+    b.run(targets=[q.enqueue(values([1, 2, 3]), many=True)], error=True, timeout_ms=300)
+    b.run(fetches=[q.op("QueueSize")])
+
+
+def any_shape(b):
+    q = Queue(b, FIFO, True, ["float", "float"], [])
+    b.run(targets=[q.enqueue(rand(2), rand(3, 1))])
+    b.run(targets=[q.enqueue(rand(2, 2), rand(2))])
+    b.run(fetches=[q.dequeue()])
+    b.run(targets=[q.op("QueueEnqueueMany", [b.hidden(rand(2).typed("float")), b.hidden(rand(1).typed("float"))])],
+          error=True, says="All input tensors must have the same size in the 0th dimension. Component 1 has 1, and should have 2")
+    b.run(fetches=[q.dequeue_many(1)], error=True, says="require the components to have specified shapes")
+
+
+def misuse(b):
+    q = Queue(b, FIFO, True, ["float"], [[2]])
+    f = lambda *shape: b.hidden(rand(*shape).typed("float"))
+    b.run(targets=[q.op("QueueEnqueue", [f(3)])], error=True,
+          says="Shape mismatch in tuple component 0. Expected \\[2\\], got \\[3\\]")
+    b.run(targets=[q.op("QueueEnqueueMany", [f(3)])], error=True,
+          says="Shape mismatch in tuple component 0. Expected \\[3,2\\], got \\[3\\]")
+    b.run(targets=[q.op("QueueEnqueue", [f(2), f(2)])], error=True,
+          says="Signature mismatch, have: resource, float, float-> expected: resource, float->")
+    b.run(targets=[q.op("QueueEnqueue", [b.hidden(ints(0, 2).of(2).typed("int32"))])], error=True,
+          says="Signature mismatch, have: resource, int32-> expected: resource, float->")
+    b.run(fetches=[q.op("QueueDequeue", component_types=["int32"])], error=True,
+          says="Signature mismatch, have: resource->int32 expected: resource->float")
+    b.run(fetches=[q.op("QueueDequeueMany", b.hidden(values(-1, "int32")), component_types=["float"])], error=True,
+          says="DequeueManyOp requested -1 < 0 elements")
+    b.run(fetches=[q.op("QueueDequeue", component_types=["float"], timeout_ms=5)], error=True,
+          says="Timeout not supported yet.")
+
+
+def reopened(change, says):
+    """A second op of the same name asks for another queue."""
+
+    def build(b):
+        attrs = dict(component_types=["float"], shapes=[[2]], capacity=3, shared_name=b.name("q"))
+        first = b.op("FIFOQueueV2", **attrs)
+        kind = change.get("kind", "FIFOQueueV2")
+        second = b.op(kind, **{**attrs, **{k: v for k, v in change.items() if k != "kind"}})
+        b.run(fetches=[b.op("QueueSizeV2", first)])
+        b.run(fetches=[b.op("QueueSizeV2", second)], error=True, says=says)
+
+    return build
+
+
+def padding(v2):
+
+    def build(b):
+        q = Queue(b, PADDING, v2, ["float", "string"], [[-1, 2], [-1]])
+        for rows, words in ((1, 2), (3, 0), (2, 1), (0, 1)):
+            b.run(targets=[q.enqueue(rand(rows, 2), rand(words))])
+        b.run(fetches=[q.dequeue()])
+        b.run(fetches=[q.dequeue_many(3)])
+        f = b.op("QueueEnqueue" + q.v2, q.handle, [b.hidden(rand(1, 3).typed("float")), b.input(rand(1), "string")])
+        b.run(targets=[f], error=True, says="Shape mismatch in tuple component 0. Expected \\[\\?,2\\], got \\[1,3\\]")
+
+    return build
+
+
+def priority(v2):
+
+    def build(b):
+        q = Queue(b, PRIORITY, v2, ["int64", "float"], [[], [2]])
+        b.run(targets=[q.enqueue(values([3, -1, 2, 7]), rand(4, 2), many=True)])
+        b.run(targets=[q.enqueue(values(1), rand(2))])
+        b.run(fetches=[q.dequeue()])
+        b.run(fetches=[q.dequeue_many(4)])
+        b.run(targets=[q.op("QueueEnqueue", [b.hidden(values([1], "int64")), b.input(rand(2), "float")])], error=True,
+              says="Shape mismatch in tuple component 0. Expected \\[\\], got \\[1\\]")
+
+    return build
+
+
+ROWS = [Row("FIFOQueueV2", build=blocked, name="blocked"), Row("FIFOQueueV2", build=any_shape, name="any shape"),
+        Row("FIFOQueueV2", build=misuse, name="misuse")]
+for v2 in (True, False):
+    suffix = "V2" if v2 else ""
+    for kind in (FIFO, PADDING):
+        ROWS.append(Row(kind + suffix, build=fifo(kind, v2)))
+    for use in ("QueueEnqueue", "QueueEnqueueMany", "QueueDequeue", "QueueDequeueMany"):
+        ROWS.append(Row(use + suffix, build=all_types(v2), types={"T": ALL}))
+    for use in ("QueueDequeueUpTo", "QueueClose", "QueueIsClosed", "QueueSize"):
+        ROWS.append(Row(use + suffix, build=fifo(FIFO, v2)))
+    ROWS.append(Row("PaddingFIFOQueue" + suffix, build=padding(v2), name="padding"))
+    ROWS.append(Row("PriorityQueue" + suffix, build=priority(v2)))
+ROWS += [Row("FIFOQueueV2", build=reopened(change, says), name="reopened " + " ".join(change)) for change, says in (
+    ({"capacity": 4}, "Shared queue '.*' has capacity 3 but requested capacity was 4"),
+    ({"component_types": ["int32"]}, "has component types float but requested component types were int32"),
+    ({"shapes": [[3]]}, "has component shapes \\[\\[2\\]\\] but requested component shapes were \\[\\[3\\]\\]"),
+    ({"kind": "PaddingFIFOQueueV2"}, "Expected FIFOQueue, found PaddingFIFOQueue"),
+)]
