@@ -1,4 +1,5 @@
 // ArgMax and ArgMin.
+#include <limits>
 #include <vector>
 
 #include "ops/math/elementwise.h"
@@ -27,11 +28,19 @@ absl::StatusOr<int64_t> AxisOf(const Tensor& axis, const TensorShape& shape) {
 
 struct Greater {
   template <typename T>
+  static T Worst() {
+    return std::numeric_limits<T>::lowest();
+  }
+  template <typename T>
   bool operator()(T a, T b) const {
     return a > b;
   }
 };
 struct Less {
+  template <typename T>
+  static T Worst() {
+    return std::numeric_limits<T>::max();
+  }
   template <typename T>
   bool operator()(T a, T b) const {
     return a < b;
@@ -42,9 +51,9 @@ struct Less {
 template <typename Better, typename T>
 void ArgLoop(const T* x, int64_t rows, int64_t columns, T* best, int64_t* index) {
   const Better better;
-  std::copy_n(x, columns, best);
+  std::fill_n(best, columns, Better::template Worst<T>());  // so that a NaN never wins
   std::fill_n(index, columns, 0);
-  for (int64_t r = 1; r < rows; ++r) {
+  for (int64_t r = 0; r < rows; ++r) {
     const T* row = x + r * columns;
     for (int64_t c = 0; c < columns; ++c) {
       if (better(row[c], best[c])) {

@@ -4,12 +4,12 @@
 namespace sluice {
 namespace {
 
-// Broadcasts; where shapes that do not fit are no error, nothing is known of the result.
+// Broadcasts; shapes that do not fit give a scalar, where they are no error.
 absl::Status EqualityShape(ShapeContext& c) {
   absl::StatusOr<PartialShape> shape = BroadcastShapes(c.input(0), c.input(1));
   if (shape.ok()) return c.SetOutput(0, *std::move(shape));
   if (c.attr<bool>("incompatible_shape_error")) return shape.status();
-  return c.SetOutput(0, PartialShape());
+  return c.SetOutput(0, PartialShape::Scalar());
 }
 
 OP(Equal,

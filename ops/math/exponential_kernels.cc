@@ -66,21 +66,12 @@ struct Log1pFn {
 };
 KERNELS(Log1p, "T", Elementwise<Log1pFn>::Kernel, FloatAndComplexList);
 
-template <typename T>
-SLUICE_INLINE_IN_CLONES T Conjugate(T x) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return x;
-  } else {
-    return std::conj(x);
-  }
-}
-
+// y as it is: the gradient of a complex Sigmoid or Tanh conjugates it before.
 struct SigmoidGradFn {
   static constexpr double kCost = 0.3;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T y, T dy) const {
-    const T c = Conjugate(y);
-    return dy * c * (T(1) - c);
+    return dy * y * (T(1) - y);
   }
 };
 KERNELS(SigmoidGrad, "T", SameSize<SigmoidGradFn>::Kernel, FloatAndComplexList);
@@ -89,8 +80,7 @@ struct TanhGradFn {
   static constexpr double kCost = 0.3;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T y, T dy) const {
-    const T c = Conjugate(y);
-    return dy * (T(1) - c * c);
+    return dy * (T(1) - y * y);
   }
 };
 KERNELS(TanhGrad, "T", SameSize<TanhGradFn>::Kernel, FloatAndComplexList);

@@ -118,9 +118,6 @@ Output SumGradient(Backprop& b) {
   return BroadcastTo(grad, input_shape);
 }
 
-// The product of all elements of an int32 vector.
-Output ProductOf(Output vector) { return Prod(vector, IntVector(*vector.graph(), {0}, "Const")); }
-
 // axes as int32 numbers in [0, rank).
 Output NonNegative(Output axes, Output rank) {
   if (BaseType(axes.dtype()) != DT_INT32) axes = Cast(axes, DT_INT32);
@@ -143,7 +140,7 @@ void MeanGradient(Backprop& b) {
   } else {
     Output shape = ShapeOf(b.In(0));
     Output axes = NonNegative(b.In(1), Size(shape));
-    factor = Cast(ProductOf(GatherRows(shape, axes)), BaseType(sum.dtype()));
+    factor = Cast(ReduceProd(GatherRows(shape, axes)), BaseType(sum.dtype()));
   }
   b.Into(0, RealDiv(sum, factor, {.name = "truediv"}));
 }
@@ -181,8 +178,8 @@ void ProdGradient(Backprop& b) {
     Output reduced = NonNegative(axes, rank);
     Output other = ListDiff(Range(rank), reduced).out;
     permutation = ConcatV2({reduced, other}, Constant(graph, 0, "concat/axis"));
-    reduced_count = ProductOf(GatherRows(x_shape, reduced));
-    other_count = ProductOf(GatherRows(x_shape, other));
+    reduced_count = ReduceProd(GatherRows(x_shape, reduced));
+    other_count = ReduceProd(GatherRows(x_shape, other));
   }
   Output permuted = Transpose(x, permutation);
   Output permuted_shape = ShapeOf(permuted);

@@ -55,7 +55,7 @@ struct MeanOp : SumOp {
     if constexpr (std::is_integral_v<T>) {
       return count == 0 ? T(0) : static_cast<T>(a / static_cast<A>(count));
     } else if constexpr (kIsComplex<T>) {
-      return a / static_cast<typename T::value_type>(count);
+      return count == 0 ? T(0) : a / static_cast<typename T::value_type>(count);
     } else {
       return static_cast<T>(a / static_cast<A>(count));
     }
