@@ -58,10 +58,10 @@ absl::Status Step::Run(const StepArguments& arguments) {
 
 void Step::Start(const StepArguments& arguments) {
   step_id_ = arguments.step_id;
-  rendezvous_ = arguments.rendezvous;
+  rendezvous_.store(arguments.rendezvous);
   for (StepContext& context : contexts_) {
     context.step_id = step_id_;
-    context.rendezvous = rendezvous_;
+    context.rendezvous = arguments.rendezvous;
   }
   observer_ = arguments.observer;
   has_deadline_ = arguments.deadline != std::chrono::steady_clock::time_point();
@@ -293,7 +293,7 @@ void Step::Cancel(const absl::Status& status) {
       ++further_errors_;
     }
   }
-  if (rendezvous_ != nullptr) rendezvous_->StartAbort(status);
+  if (Rendezvous* rendezvous = rendezvous_.load()) rendezvous->StartAbort(status);
   cancellation_.StartCancel();
 }
 

@@ -182,7 +182,7 @@ class Step {
   Worker caller_;
 
   int64_t step_id_ = 0;
-  Rendezvous* rendezvous_ = nullptr;
+  std::atomic<Rendezvous*> rendezvous_{nullptr};  // Cancel may come before Run
   NodeObserver* observer_ = nullptr;
   bool has_deadline_ = false;
   bool attention_ = false;  // observer_ or has_deadline_
