@@ -24,13 +24,22 @@ constexpr char kUsage[] = R"(looks at graphs and ops, and runs graphs.
   sluice inspect GRAPH
       Sizes, devices, ops, inputs, outputs, and the first problem of a graph.
 
+  sluice run GRAPH [--feeds F.npz] [--fetches a:0,b:0] [--targets op,…] [--init op,…] [--steps N] [--out O.npz]
+      Runs the ops of --init once, in a step without feeds; then N steps that fetch and run the targets. The keys of
+      F.npz are tensor names. An array under "x:0#steps" has one more dimension in front, of N, and step i is fed row i;
+      without --steps there are as many steps as rows, or one. O.npz has the results of the last step under the names
+      of the fetches, and where there were steps to count the results of all steps, stacked, under "<fetch>#steps"
+      (unless their shapes differ). Without --out the results are printed.
+      Strings are NumPy's 'S' or 'U' (written as 'S'); bfloat16 is read from and written as float32.
+
 GRAPH is a GraphDef or MetaGraphDef, binary or text; the kind is seen from the content.)";
 
 struct Command {
   const char* name;
   absl::Status (*run)(const Arguments&);
 };
-constexpr Command kCommands[] = {{"inspect", InspectCommand}, {"ops", OpsCommand}};
+constexpr Command kCommands[] = {
+    {"inspect", InspectCommand}, {"ops", OpsCommand}, {"run", RunCommand}};
 
 int Main(const Arguments& words) {
   const auto* command =
