@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
@@ -20,6 +21,20 @@ class TensorShape {
   static constexpr int kMaxRank = 254;
 
   TensorShape() = default;  // a scalar
+  TensorShape(const TensorShape&) = default;
+  TensorShape& operator=(const TensorShape&) = default;
+  // What was moved from is a scalar.
+  TensorShape(TensorShape&& o) noexcept
+      : dims_(std::move(o.dims_)), num_elements_(std::exchange(o.num_elements_, 1)) {
+    o.dims_.clear();
+  }
+  TensorShape& operator=(TensorShape&& o) noexcept {
+    if (this == &o) return *this;
+    dims_ = std::move(o.dims_);
+    num_elements_ = std::exchange(o.num_elements_, 1);
+    o.dims_.clear();
+    return *this;
+  }
   // For sizes known to be valid (taken from a tensor, or literals); others go through Make.
   TensorShape(std::initializer_list<int64_t> dims);  // NOLINT: `{2, 3}` is a shape
   explicit TensorShape(absl::Span<const int64_t> dims);

@@ -111,5 +111,17 @@ TEST(TensorTest, SummariesAreShortened) {
   EXPECT_EQ(Tensor::Scalar(true).ToString(), "Tensor<bool, []: 1>");
 }
 
+// A session gave a scalar sum the number of elements of another step's matrix: the slot of the
+// result had been moved from, and looked like a scalar already.
+TEST(TensorTest, WhatWasMovedFromCanBeSetAgain) {
+  Tensor moved = Tensor::Of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  Tensor taken = std::move(moved);
+  EXPECT_FALSE(moved.IsInitialized());  // NOLINT: that is the point
+  const Tensor scalar = Tensor::Scalar(1.0f);
+  moved.Reset(DT_FLOAT, TensorShape(), scalar.buffer());
+  EXPECT_EQ(moved.num_elements(), 1);
+  EXPECT_EQ(taken.num_elements(), 6);
+}
+
 }  // namespace
 }  // namespace sluice

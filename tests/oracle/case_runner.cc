@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "executor/kernel/kernel.h"
+#include "executor/session/session.h"
 #include "graph/format/attr_value.h"
 #include "graph/format/graph_def.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/gradient/gradients.h"
 #include "graph/status.h"
 #include "tests/oracle/case.pb.h"
-#include "tests/oracle/interpreter.h"
 
 namespace sluice::oracle {
 namespace {
@@ -86,27 +86,29 @@ class Case {
   }
 
   absl::Status Step(const Run& run, RunAnswer* done) {
-    Interpreter::Feeds feeds;
+    std::vector<sluice::Feed> feeds;
     for (const Feed& feed : run.feed()) {
       pb::TensorProto proto;
       if (!proto.ParseFromString(feed.tensor())) return InvalidArgument("feed is no TensorProto");
       SLUICE_ASSIGN_OR_RETURN(const Output output, graph_.FindOutput(feed.name()));
       SLUICE_ASSIGN_OR_RETURN(Tensor tensor, TensorFromProto(proto));
-      feeds.emplace_back(output, std::move(tensor));
+      feeds.push_back({output, std::move(tensor)});
     }
     OutputList fetches;
     for (const std::string& name : run.fetch()) {
       SLUICE_ASSIGN_OR_RETURN(const Output output, Fetch(name));
       if (output) fetches.push_back(output);  // else a gradient that does not exist
     }
-    std::vector<Node*> targets;
+    std::vector<Operation> targets;
     for (const std::string& name : run.target()) {
       Node* node = graph_.Find(name);
       if (node == nullptr) return absl::NotFoundError(StrCat("no node '", name, "'"));
       targets.push_back(node);
     }
-    if (session_ == nullptr || run.new_session()) session_ = std::make_unique<Interpreter>(graph_);
-    SLUICE_ASSIGN_OR_RETURN(const Tensors results, session_->Run(feeds, fetches, targets));
+    if (session_ == nullptr || run.new_session()) session_ = std::make_unique<Session>(graph_);
+    RunOptions options;
+    options.timeout_ms = run.timeout_ms();
+    SLUICE_ASSIGN_OR_RETURN(const Tensors results, session_->Run(feeds, fetches, targets, options));
     for (const Tensor& t : results) {
       pb::TensorProto proto;
       SLUICE_RETURN_IF_ERROR(TensorToContentProto(t, &proto));
@@ -119,7 +121,7 @@ class Case {
   oracle::Answer* answer_;
   Graph graph_;
   std::map<std::string, Output> gradients_;  // invalid where there is none
-  std::unique_ptr<Interpreter> session_;
+  std::unique_ptr<Session> session_;
 };
 
 void ListOps(Answer* answer) {
