@@ -10,9 +10,9 @@ namespace sluice {
 
 template <typename T>
 absl::Status CountUpTyped(Tensor* counter, int64_t limit, Allocator& allocator, Tensor* out) {
+  SLUICE_RETURN_IF_ERROR(MakeWritable(counter, allocator));
   const T value = counter->scalar<T>();
   if (value >= limit) return absl::OutOfRangeError(StrCat("Reached limit of ", limit));
-  SLUICE_RETURN_IF_ERROR(MakeWritable(counter, allocator));
   out->scalar<T>() = value;
   counter->scalar<T>() = static_cast<T>(value + 1);
   return absl::OkStatus();

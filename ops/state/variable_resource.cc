@@ -95,6 +95,10 @@ absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHa
 }
 
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
+  // The executor asks before the kernel runs, but a variable may be destroyed in between.
+  if (!tensor->IsInitialized()) {
+    return absl::FailedPreconditionError("Attempting to use uninitialized value");
+  }
   if (tensor->BufferIsUnique()) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(*tensor, tensor->Clone(allocator));
   return absl::OkStatus();

@@ -71,7 +71,7 @@ absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable
 absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle);
 
 // After this nobody else holds the buffer of `tensor`: its elements may be written. The caller
-// holds the variable's mutex. RESOURCE_EXHAUSTED.
+// holds the variable's mutex. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator);
 
 // Stores `value` in `*variable` (whose mutex the caller holds): takes the buffer over if nobody
