@@ -182,15 +182,21 @@ class ClipByValueKernel : public Kernel {
   }
   bool IsExpensive() const override { return false; }
 
- private:
+  // Complex numbers part by part.
   static T Clip(T x, T low, T high) {
-    if (x > high) x = high;
-    return x < low ? low : x;
+    if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+      using Part = ClipByValueKernel<typename T::value_type>;
+      return T(Part::Clip(x.real(), low.real(), high.real()),
+               Part::Clip(x.imag(), low.imag(), high.imag()));
+    } else {
+      if (x > high) x = high;
+      return x < low ? low : x;
+    }
   }
 };
-KERNELS(
-    ClipByValue, "T", ClipByValueKernel,
-    TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t>);
+KERNELS(ClipByValue, "T", ClipByValueKernel,
+        TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                 complex64, complex128>);
 
 }  // namespace
 }  // namespace sluice

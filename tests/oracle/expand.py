@@ -34,15 +34,20 @@ class Case:
 
 
 def kernel_types(op):
-    """Combinations of type attributes with a CPU kernel: a list of {attr: set of names}."""
+    """Combinations of type attributes with a CPU kernel: a list of {attr: set of names}.
+
+    TensorFlow registers a few kernels for types that the op's own definition does not allow (Acos of integers).
+    """
     combinations = []
+    op_def = op_def_registry.get(op)
     for kernel in kernels.get_registered_kernels_for_op(op).kernel:
         if kernel.device_type not in ("CPU", "DEFAULT") or kernel.label:
             continue
         one = {}
         for constraint in kernel.constraint:
             types = [program.type_name(t) for t in constraint.allowed_values.list.type]
-            one[constraint.name] = [t for t in types if t in COVERED]
+            allowed = allowed_types(op_def, constraint.name)
+            one[constraint.name] = [t for t in types if t in allowed]
         combinations.append(one)
     return combinations
 
@@ -72,7 +77,7 @@ def type_combinations(row, spec):
     open_names = [n for n in names if n not in wanted]
     found = {}
     for kernel in kernel_types(row.op) or [{}]:
-        choices = [wanted[n] if n in wanted else kernel.get(n) or allowed_types(op_def, n) for n in names]
+        choices = [wanted[n] if n in wanted else kernel.get(n, allowed_types(op_def, n)) for n in names]
         for combination in itertools.product(*choices):
             if all(c in allowed_types(op_def, n) or n in wanted for n, c in zip(names, combination)):
                 found[combination] = None

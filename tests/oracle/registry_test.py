@@ -67,7 +67,7 @@ def attribute(attr):
     value = lambda v: text(v) if v is not None else None
     allowed = attr.allowed_values.list
     return (attr.type, value(attr.default_value if attr.HasField("default_value") else None),
-            attr.minimum if attr.has_minimum else None, sorted(allowed.type), sorted(allowed.s))
+            attr.minimum if attr.has_minimum else None, sorted(set(allowed.type)), sorted(allowed.s))
 
 
 def text(attr_value):

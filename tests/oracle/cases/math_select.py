@@ -22,5 +22,6 @@ ROWS = [
         types={"T": ALL_FLOATS},
         errors=[C(rand(3), values([0.0, 1]), values(2.0), types={"T": "float"}, says="same shape as input")]),
     Row("ClipByValue", cases=[C(uniform(0, 20).of(3, 4), values(3), values(9))], types={"T": SIGNED + ("uint8", "uint16")}, name="ints"),
+    Row("ClipByValue", cases=[C(uniform(-9, 9).of(3, 4), values(-2 - 3j), values(3 + 1j))], types={"T": COMPLEX}, grad=False, name="complex"),
     Row("ClipByValue", cases=[C(values([nan, 1.0, inf, -inf, 5]), values(0.0), values(2.0), grad=False)], types={"T": ALL_FLOATS}, name="edges"),
 ]
