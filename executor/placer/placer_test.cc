@@ -46,7 +46,8 @@ TEST(PlacerTest, UpdatesAndReadsGoToTheirVariable) {
 TEST(PlacerTest, ContradictionsNameBothNodes) {
   Graph g;
   Node* v = Make(g, "PlaceVariable", "v", {}, "/cpu:0");
-  Make(g, "PlaceUpdate", "update", {v}, "/cpu:1");
+  // The builder would put it beside its variable.
+  Make(g, "PlaceUpdate", "update", {v})->set_device("/cpu:1");
   EXPECT_THAT(Place(g, *DeviceSet::Cpus(2)).message(),
               HasSubstr("Cannot merge devices with incompatible ids: '/device:CPU:0' and "
                         "'/device:CPU:1'"));
