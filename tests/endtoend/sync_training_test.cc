@@ -1,5 +1,5 @@
 // Synchronous replicas give what one replica with the whole batch gives.
-#include <cmath>
+#include <barrier>
 #include <memory>
 #include <random>
 #include <thread>
@@ -106,11 +106,15 @@ absl::StatusOr<std::vector<Tensor>> TrainTogether(int replicas, bool use_resourc
   runner.Start(*chief.session, coordinator);
   std::vector<std::thread> threads;
   std::vector<absl::Status> statuses(replicas);
+  // A replica that is fast may take two tokens of one step, and its gradient then stands for a
+  // slower one's. Here each is to give one gradient to every step, so they start it together.
+  std::barrier together(replicas);
   for (int i = 0; i < replicas; ++i) {
     threads.emplace_back([&, i] {
       Replica& replica = *all[i];
       const int64_t share = kBatch / replicas;
       for (int step = 0; step < kSteps && statuses[i].ok(); ++step) {
+        together.arrive_and_wait();
         const Batch batch = BatchOf(step);
         statuses[i] = replica.session
                           ->Run({{replica.net.x, batch.x.SliceRows(i * share, (i + 1) * share)},
@@ -118,6 +122,7 @@ absl::StatusOr<std::vector<Tensor>> TrainTogether(int replicas, bool use_resourc
                                 {}, {replica.train})
                           .status();
       }
+      together.arrive_and_drop();
     });
   }
   for (std::thread& t : threads) t.join();
