@@ -1,0 +1,331 @@
+"""Writes fixtures.txt: graphs that TensorFlow's Python functions make, as text; structure_test.cc builds the same.
+
+    <oracle's python> tests/structure/make_fixtures.py > tests/structure/fixtures.txt
+
+A line is a node: `name Op(inputs, ^controls) @device class=… value=…`, sorted by name; `== title` begins a graph.
+"""
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+tf.disable_v2_behavior()
+tf.disable_control_flow_v2()
+tf.logging.set_verbosity(tf.logging.FATAL)
+
+
+def number(v):
+    if isinstance(v, bytes):
+        return v.decode()
+    if isinstance(v, (bool, np.bool_)):
+        return "1" if v else "0"
+    return "%.6g" % v
+
+
+def value(proto):
+    array = tf.make_ndarray(proto)
+    shape = ",".join(map(str, array.shape))
+    values = " ".join(number(v) for v in array.reshape(-1)[:8])
+    name = {"float32": "float", "float64": "double"}.get(tf.as_dtype(proto.dtype).name, tf.as_dtype(proto.dtype).name)
+    return "%s[%s]{%s}" % (name, shape, values)
+
+
+def line(node):
+    data = [i for i in node.input if not i.startswith("^")]
+    controls = sorted(i for i in node.input if i.startswith("^"))
+    text = "%s %s(%s)" % (node.name, node.op, ", ".join(data + controls))
+    if node.device:
+        text += " @" + node.device
+    if node.attr["_class"].list.s:
+        text += " class=" + ",".join(sorted(s.decode() for s in node.attr["_class"].list.s))
+    if "value" in node.attr:
+        text += " value=" + value(node.attr["value"].tensor)
+    if "seed" in node.attr:
+        text += " seeds=%d,%d" % (node.attr["seed"].i, node.attr["seed2"].i)
+    return text
+
+
+CASES = {}
+
+
+def case(f):
+    CASES[f.__name__] = f
+    return f
+
+
+def matrix(name="x"):
+    return tf.placeholder(tf.float32, [None, 3], name)
+
+
+@case
+def operators():
+    x, y = matrix(), matrix("y")
+    i = tf.placeholder(tf.int32, [3], "i")
+    x + 1.0, 1.0 - x, x / y, -x, 2 * x, x * y, x / 2, i / 2, i % 2, i + 1
+    with tf.name_scope("inner"):
+        (x - y) * 3.0
+
+
+@case
+def reductions():
+    x, z = matrix(), tf.placeholder(tf.float32, None, "z")
+    tf.reduce_mean(x)
+    tf.reduce_mean(x, 0)
+    tf.reduce_sum(x, [0, 1], keepdims=True)
+    tf.reduce_max(x, axis=-1, name="m")
+    tf.reduce_sum(x, name="s")
+    tf.reduce_prod(z)
+
+
+@case
+def shapes():
+    x, n = matrix(), tf.placeholder(tf.int32, [], "n")
+    p = tf.placeholder(tf.float32, [2, 3], "p")
+    tf.reshape(x, [-1])
+    tf.reshape(x, [0, 3], name="r")
+    tf.transpose(x, [1, 0])
+    tf.transpose(x)
+    tf.concat([x, x], 0)
+    tf.split(x, 3, axis=1)
+    tf.split(x, [1, 2], 1)
+    tf.tile(x, [2, 1])
+    tf.pad(x, [[0, 1], [1, 0]])
+    tf.slice(x, [0, 0], [1, 2])
+    tf.fill([2, 3], 1.0)
+    tf.zeros([2, 3])
+    tf.ones([2], tf.int64)
+    tf.zeros([100, 100])
+    tf.one_hot(n, 4)
+    tf.expand_dims(x, 0)
+    tf.stack([x, x])
+    tf.unstack(p)
+    tf.unstack(p, axis=1, name="us")
+    tf.gather(x, n, axis=1)
+    tf.argmax(x, 1)
+    tf.range(n)
+    tf.shape(x), tf.shape(p), tf.size(x), tf.size(p), tf.rank(x)
+    tf.placeholder(tf.float32, [2])[0]
+
+
+@case
+def random():
+    tf.set_random_seed(7)
+    tf.random_uniform([2], -1.0, 1.0)
+    tf.random_normal([2], 0.0, 1.0)
+    tf.random_uniform([2], -1.0, 1.0, seed=3)
+    tf.truncated_normal([2, 3], 0.0, 2.0)
+
+
+def variables(use_resource):
+    get = lambda *a, **k: tf.get_variable(*a, use_resource=use_resource, **k)
+    w = get("w", [3, 2])
+    get("b", [3], initializer=tf.zeros_initializer())
+    get("o", [3], initializer=tf.ones_initializer(), trainable=False)
+    get("c", [], initializer=tf.constant_initializer(0.5), dtype=tf.float64)
+    get("c2", [2, 2], initializer=tf.constant_initializer(0.5))
+    get("r", [3], initializer=tf.random_uniform_initializer(-1, 1, seed=5))
+    get("n", [3], initializer=tf.random_normal_initializer())
+    get("t", [3, 4], initializer=tf.truncated_normal_initializer(stddev=.1))
+    get("gn", [3, 4], initializer=tf.glorot_normal_initializer())
+    get("vs", [3, 3, 4, 5], initializer=tf.variance_scaling_initializer())
+    get("big", [100, 100], initializer=tf.zeros_initializer())
+    with tf.device("/job:ps/task:1"):
+        tf.Variable([1., 2.], name="d", use_resource=use_resource)
+    with tf.name_scope("s"):
+        tf.Variable(3.0, name="v", use_resource=use_resource, trainable=False)
+    tf.global_variables_initializer()
+    tf.report_uninitialized_variables().mark_used()
+    tf.train.get_or_create_global_step()
+
+
+@case
+def ref_variables():
+    tf.disable_resource_variables()
+    variables(False)
+
+
+@case
+def resource_variables():
+    tf.enable_resource_variables()
+    variables(True)
+
+
+@case
+def ref_updates():
+    tf.disable_resource_variables()
+    with tf.device("/job:ps"):
+        v = tf.Variable([1., 2.], name="v")
+    with tf.device("/job:worker"):
+        v + 1.0
+        v.assign_add([1., 1.])
+        tf.assign_add(v, v)
+        tf.assign(v, v * 2.0, name="named")
+        tf.is_variable_initialized(v)
+
+
+@case
+def groups():
+    a = tf.constant(1.)
+    with tf.device("/job:ps"):
+        b, d = tf.constant(2., name="b"), tf.no_op()
+    with tf.device("/job:w"):
+        c = tf.constant(3., name="c")
+    tf.group(a, b, c, d)
+    tf.group(a, name="g")
+    tf.group(name="none")
+    tf.group(b, d)
+
+
+def cond_graph(x, y, pred):
+    return tf.cond(pred, lambda: x + y, lambda: x * 2.0)
+
+
+@case
+def cond():
+    pred = tf.placeholder(tf.bool, [], "p")
+    x, y = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.float32, [2], "y")
+    tf.gradients(cond_graph(x, y, pred), [x, y])
+
+
+@case
+def nested_cond():
+    p, q = tf.placeholder(tf.bool, [], "p"), tf.placeholder(tf.bool, [], "q")
+    x, y = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.float32, [2], "y")
+    inner = lambda: tf.cond(q, lambda: [x * y, tf.constant(1.0)], lambda: [tf.identity(y), tf.constant(2.0)])
+    r = tf.cond(p, inner, lambda: [x, tf.constant(3.0)], name="outer")
+    tf.gradients(r[0], [x, y])
+
+
+@case
+def cond_of_variables():
+    p, x = tf.placeholder(tf.bool, [], "p"), tf.placeholder(tf.float32, [2], "x")
+    w = tf.Variable([1., 2.], name="w", use_resource=False)
+    v = tf.Variable([1., 2.], name="v", use_resource=True)
+    def true_branch():
+        with tf.control_dependencies([tf.assign(w, x)]):
+            return tf.identity(x)
+    r = tf.cond(p, true_branch, lambda: w * v.value())
+    tf.gradients(r, [w, v.handle, x])
+
+
+@case
+def cond_of_operations():
+    p, x = tf.placeholder(tf.bool, [], "p"), tf.placeholder(tf.float32, [2], "x")
+    tf.cond(p, lambda: tf.no_op(), lambda: tf.group(x))
+
+
+@case
+def gradients_of_linear_regression():
+    tf.disable_resource_variables()
+    x, y = matrix(), tf.placeholder(tf.float32, [None, 1], "y")
+    w = tf.Variable([[1.], [2.], [3.]], name="w")
+    b = tf.Variable([0.5], name="b")
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y))
+    tf.gradients(loss, [w, b], gate_gradients=True)
+
+
+@case
+def gradients_of_resource_variables():
+    tf.enable_resource_variables()
+    x = matrix()
+    w = tf.Variable([[1.], [2.], [3.]], name="w")
+    e = tf.Variable([[1., 2., 3.], [4., 5., 6.]], name="e")
+    rows = tf.gather(e, tf.placeholder(tf.int32, [None], "ids"))
+    tf.gradients(tf.reduce_sum(tf.matmul(rows * x, w.value())), [w.handle, e.handle])
+
+
+@case
+def gradients_add_up():
+    x = tf.placeholder(tf.float32, [2], "x")
+    y = tf.tanh(x)
+    tf.gradients(y * y + tf.exp(y), x)
+
+
+@case
+def gradients_add_up_as_a_tree():
+    x = tf.placeholder(tf.float32, [2], "x")
+    y = tf.tanh(x)
+    tf.gradients(y * y + tf.exp(y), x, aggregation_method=tf.AggregationMethod.EXPERIMENTAL_TREE)
+
+
+@case
+def gradients_of_rows_add_up():
+    tf.disable_resource_variables()
+    w = tf.Variable(np.zeros([4, 2], np.float32), name="w")
+    i, j = tf.placeholder(tf.int32, [3], "i"), tf.placeholder(tf.int32, [3], "j")
+    tf.gradients(tf.gather(w, i) * tf.gather(w, j), w)
+
+
+@case
+def gradients_of_rows_and_dense_add_up():
+    tf.disable_resource_variables()
+    w = tf.Variable(np.zeros([4, 2], np.float32), name="w")
+    i = tf.placeholder(tf.int32, [3], "i")
+    tf.gradients(tf.reduce_sum(tf.gather(w, i)) + tf.reduce_sum(w), w)
+
+
+@case
+def gradients_of_a_branching_op():
+    x = matrix()
+    a, b, c = tf.split(x, 3, axis=1)
+    tf.gradients([a * 2.0, c], x, grad_ys=[None, tf.placeholder(tf.float32, [None, 1], "g")])
+
+
+@case
+def gradients_stop():
+    x = tf.placeholder(tf.float32, [2], "x")
+    y = tf.exp(x)
+    z = tf.sin(y) * x
+    tf.gradients(z, [x, y], stop_gradients=[y])
+    tf.gradients(tf.stop_gradient(y) * x, [x])
+
+
+@case
+def gradients_colocated():
+    with tf.device("/job:a"):
+        x = tf.placeholder(tf.float32, [2], "x")
+        y = tf.exp(x)
+    with tf.device("/job:b"):
+        z = tf.sin(y) * x
+    tf.gradients(z, [x], colocate_gradients_with_ops=True, gate_gradients=True)
+
+
+@case
+def gradients_over_devices():
+    with tf.device("/job:a"):
+        x = tf.placeholder(tf.float32, [2], "x")
+    with tf.device("/job:b"):
+        y = tf.exp(x) + tf.sin(x)
+    with tf.device("/job:c"):
+        z = tf.cos(x)
+    tf.gradients([y, z], [x], colocate_gradients_with_ops=True)
+
+
+@case
+def gradients_unconnected():
+    x, y = matrix(), tf.placeholder(tf.float32, [2], "y")
+    tf.gradients(tf.exp(x), [x, y], unconnected_gradients=tf.UnconnectedGradients.ZERO)
+
+
+@case
+def second_gradients():
+    x = tf.placeholder(tf.float32, [2], "x")
+    g = tf.gradients(tf.exp(x) * x, x)[0]
+    tf.gradients(g, x)
+
+
+@case
+def gradients_of_cross_entropy():
+    x, labels = matrix(), tf.placeholder(tf.int64, [None], "labels")
+    w = tf.placeholder(tf.float32, [3, 4], "w")
+    logits = tf.nn.relu(tf.matmul(x, w))
+    loss, _ = tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
+    tf.gradients(tf.reduce_mean(loss), w, name="train")
+
+
+for title, build in CASES.items():
+    with tf.Graph().as_default() as graph:
+        build()
+    print("== " + title)
+    for text in sorted(line(n) for n in graph.as_graph_def().node):
+        print(text)
