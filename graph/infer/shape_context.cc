@@ -38,6 +38,8 @@ std::optional<std::vector<int64_t>> ShapeContext::InputInts(int i) const {
   if (std::optional<Tensor> value = InputValue(i)) {
     if (value->dtype() == DT_INT32) return Widen<int32_t>(*value);
     if (value->dtype() == DT_INT64) return Widen<int64_t>(*value);
+    if (value->dtype() == DT_INT16) return Widen<int16_t>(*value);
+    if (value->dtype() == DT_INT8) return Widen<int8_t>(*value);
     return std::nullopt;
   }
   const Output& in = node_->input(i);

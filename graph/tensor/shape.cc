@@ -98,13 +98,18 @@ bool PartialShape::IsCompatibleWith(const PartialShape& o) const {
 absl::StatusOr<PartialShape> PartialShape::MergeWith(const PartialShape& o) const {
   if (!rank_known_) return o;
   if (!o.rank_known_) return *this;
-  if (!IsCompatibleWith(o)) {
+  if (rank() != o.rank()) {
     return absl::InvalidArgumentError(
-        StrCat("Shapes ", ToString(), " and ", o.ToString(), " are not compatible"));
+        StrCat("Shapes must be equal rank, but are ", rank(), " and ", o.rank()));
   }
   PartialShape merged = *this;
   for (size_t i = 0; i < dims_.size(); ++i) {
     if (merged.dims_[i] < 0) merged.dims_[i] = o.dims_[i];
+    if (o.dims_[i] < 0 || o.dims_[i] == merged.dims_[i]) continue;
+    return absl::InvalidArgumentError(StrCat("Dimension ", i,
+                                             " in both shapes must be equal, but are ", dims_[i],
+                                             " and ", o.dims_[i], ". Shapes are ", ToString(),
+                                             " and ", o.ToString(), "."));
   }
   return merged;
 }

@@ -91,6 +91,12 @@ absl::Status RangeShape(ShapeContext& c) {
   absl::StatusOr<int64_t> n = -1;
   if (known) {
     switch (c.input_type(0)) {
+      case DT_HALF:
+        n = RangeLength<half>(*v[0], *v[1], *v[2]);
+        break;
+      case DT_BFLOAT16:
+        n = RangeLength<bfloat16>(*v[0], *v[1], *v[2]);
+        break;
       case DT_INT32:
         n = RangeLength<int32_t>(*v[0], *v[1], *v[2]);
         break;

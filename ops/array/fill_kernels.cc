@@ -34,7 +34,8 @@ absl::StatusOr<TensorShape> ShapeFrom(const Tensor& dims, const char* what) {
 
 absl::Status Fill(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "dims"));
-  if (!c.input(1).shape().IsScalar()) {
+  // A vector of one element passes, as it does in TensorFlow's older graphs.
+  if (c.input(1).rank() > 1 || c.input(1).num_elements() != 1) {
     return InvalidArgument("value must represent a scalar, got shape ",
                            c.input(1).shape().ToString());
   }

@@ -95,19 +95,23 @@ void RowsAsSlices(Backprop& b, Output params, Output indices) {
 }
 
 // Indices into params whose batch dimensions were flattened into the dimension gathered from.
-Output FlatBatchIndices(Output params_shape, Output indices, int64_t batch_dims) {
+Output FlatBatchIndices(Output params_shape, Output indices, int64_t batch_dims,
+                        Output gathered_size) {
   Graph& g = *indices.graph();
   const DataType type = BaseType(indices.dtype());
   Output sizes = type == DT_INT32 ? params_shape : Cast(params_shape, type);
-  Output stride = IndexScalar(g, 1, type);
+  Output one = IndexScalar(g, 1);
+  Output stride = type == DT_INT32 ? gathered_size : Cast(gathered_size, type);
   Output flat = indices;
   for (int64_t d = batch_dims; d > 0; --d) {
     Output size = ElementAt(sizes, d - 1);
-    stride = Mul(stride, ElementAt(sizes, d));
+    if (d < batch_dims) stride = Mul(stride, ElementAt(sizes, d));
     Output offsets = Mul(Range(IndexScalar(g, 0, type), size, IndexScalar(g, 1, type)), stride);
-    OutputList shape(indices.shape().rank(), IndexScalar(g, 1, type));
-    shape[d - 1] = size;
-    flat = AddV2(flat, Reshape(offsets, Pack(shape)));
+    Output behind = Fill(Pack({Sub(RankNode(indices), IndexScalar(g, d))}), one);
+    Output shape = ConcatV2(
+        {Fill(IndexVector(g, {d - 1}), one), Pack({ElementAt(params_shape, d - 1)}), behind},
+        IndexScalar(g, 0));
+    flat = AddV2(flat, Reshape(offsets, shape));
   }
   return flat;
 }
@@ -123,8 +127,8 @@ Output BatchGatherGradient(Output params_shape, Output values, Output indices, i
     Output outer = PartOf(shape, 0, batch_dims);
     Output inner = PartOf(shape, batch_dims + 1, kToTheEnd);
     Output flat_shape = ConcatV2({IndexVector(g, {-1}), inner}, IndexScalar(g, 0));
+    indices = FlatBatchIndices(params_shape, indices, batch_dims, gathered_size);
     gathered_size = Mul(gathered_size, Prod(outer, IndexVector(g, {0})));
-    indices = FlatBatchIndices(params_shape, indices, batch_dims);
     values = Reshape(values, flat_shape);
     result_shape = ConcatV2({outer, flat_shape}, IndexScalar(g, 0));
   }
@@ -162,9 +166,9 @@ void GatherV2Gradient(Backprop& b) {
   Output indices = b.Value("indices");
   Output axis = b.Value("axis");
   int64_t batch = b.attr<int64_t>("batch_dims");
-  if (batch != 0 && !indices.shape().rank_known()) {
-    return b.Fail(absl::InvalidArgumentError(
-        StrCat(b.op().Describe(), ": the gradient with batch_dims needs indices of known rank")));
+  if (batch < 0 && !indices.shape().rank_known()) {
+    return b.Fail(absl::InvalidArgumentError(StrCat(
+        b.op().Describe(), ": the gradient with negative batch_dims needs indices of known rank")));
   }
   if (batch < 0) batch += indices.shape().rank();
   const std::optional<Tensor> value = ConstantValue(axis);

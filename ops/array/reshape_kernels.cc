@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "executor/kernel/context.h"
@@ -7,6 +8,27 @@
 namespace sluice {
 namespace {
 
+// The product of the sizes that are not 0 (nor -1); -1 if it does not fit in an int64.
+int64_t NonZeroProduct(absl::Span<const int64_t> dims) {
+  int64_t product = 1;
+  for (int64_t d : dims) {
+    if (d > 0 && product > 0) product = MultiplyWithoutOverflow(product, d);
+  }
+  return product;
+}
+
+// The size that is -1: what is left of `in`. Zeros on both sides cancel out.
+absl::StatusOr<int64_t> MissingSize(const TensorShape& in, absl::Span<const int64_t> dims) {
+  const int64_t known = NonZeroProduct(dims);
+  const bool has_zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  const int64_t n = has_zero ? NonZeroProduct(in.dims()) : in.num_elements();
+  if (n % known != 0 && in.num_elements() > 0) {
+    return InvalidArgument("Input to reshape is a tensor with ", n,
+                           " values, but the requested shape requires a multiple of ", known);
+  }
+  return n / known;
+}
+
 // The sizes asked for, with the one that is -1 computed.
 absl::StatusOr<TensorShape> ReshapeTarget(const Tensor& in, const Tensor& sizes) {
   if (sizes.rank() > 1) {
@@ -14,36 +36,23 @@ absl::StatusOr<TensorShape> ReshapeTarget(const Tensor& in, const Tensor& sizes)
   }
   Ints dims = IntsOf(sizes);
   int missing = -1;
-  int64_t known = 1;
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] == -1) {
-      if (missing >= 0) {
-        return InvalidArgument("Only one input size may be -1, not both ", missing, " and ", d);
-      }
-      missing = static_cast<int>(d);
-      continue;
+    if (dims[d] < -1) return InvalidArgument("Size ", d, " must be non-negative, not ", dims[d]);
+    if (dims[d] == -1 && missing >= 0) {
+      return InvalidArgument("Only one input size may be -1, not both ", missing, " and ", d);
     }
-    if (dims[d] < 0) return InvalidArgument("Size ", d, " must be non-negative, not ", dims[d]);
-    known = MultiplyWithoutOverflow(known, dims[d]);
-    if (known < 0) return InvalidArgument("Reshape sizes are too large");
+    if (dims[d] == -1) missing = static_cast<int>(d);
   }
-  const int64_t n = in.num_elements();
+  if (NonZeroProduct(dims) < 0) return InvalidArgument("Reshape sizes are too large");
   if (missing >= 0) {
-    if (known == 0) {
-      return InvalidArgument(
-          "reshape cannot infer the missing input size for an empty tensor "
-          "unless all specified input sizes are non-zero");
-    }
-    if (n % known != 0) {
-      return InvalidArgument("Input to reshape is a tensor with ", n,
-                             " values, but the requested shape requires a multiple of ", known);
-    }
-    dims[missing] = n / known;
-  } else if (known != n) {
-    return InvalidArgument("Input to reshape is a tensor with ", n,
-                           " values, but the requested shape has ", known);
+    SLUICE_ASSIGN_OR_RETURN(dims[missing], MissingSize(in.shape(), dims));
   }
-  return TensorShape::Make(dims);
+  SLUICE_ASSIGN_OR_RETURN(TensorShape shape, TensorShape::Make(dims));
+  if (shape.num_elements() != in.num_elements()) {
+    return InvalidArgument("Input to reshape is a tensor with ", in.num_elements(),
+                           " values, but the requested shape has ", shape.num_elements());
+  }
+  return shape;
 }
 
 absl::Status Reshape(KernelContext& c) {

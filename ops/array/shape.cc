@@ -37,6 +37,7 @@ absl::Status ConcatOffsetShape(ShapeContext& c) {
 absl::Status UnravelIndexShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, c.WithRank(1, 1));
   const PartialShape& indices = c.input(0);
+  if (!indices.rank_known()) return c.SetOutput(0, PartialShape());
   if (indices.rank() == 0) return c.SetOutput(0, dims);
   return c.SetOutput(0, PartialShape::Matrix(dims.dim(0), indices.num_elements()));
 }

@@ -159,6 +159,9 @@ absl::Status UnravelIndex(KernelContext& c) {
     return InvalidArgument("The indices can only be scalar or vector, got \"",
                            indices.shape().ToString(), "\"");
   }
+  if (indices.num_elements() == 0) {
+    return InvalidArgument("received empty tensor indices of shape ", indices.shape().ToString());
+  }
   const Ints dims = IntsOf(c.input(1));
   int64_t total = 1;
   for (int64_t d : dims) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "executor/kernel/context.h"
-#include "executor/step/call_frame.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
@@ -35,40 +34,6 @@ absl::Status PassOn(KernelContext& c) {
   c.set_output(0, c.input(0));
   return absl::OkStatus();
 }
-
-class ArgKernel final : public Kernel {
- public:
-  explicit ArgKernel(KernelInit& init) : index_(static_cast<int>(init.attr<int64_t>("index"))) {}
-  absl::Status Compute(KernelContext& c) override {
-    const CallFrame* frame = c.step().call_frame;
-    if (frame == nullptr || index_ >= frame->num_feeds()) {
-      return absl::InternalError(StrCat("argument ", index_, " was not given"));
-    }
-    c.set_output(0, frame->feed(index_));
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  int index_;
-};
-
-class RetvalKernel final : public Kernel {
- public:
-  explicit RetvalKernel(KernelInit& init) : index_(static_cast<int>(init.attr<int64_t>("index"))) {}
-  absl::Status Compute(KernelContext& c) override {
-    CallFrame* frame = c.step().call_frame;
-    if (frame == nullptr || index_ >= frame->num_fetches()) {
-      return absl::InternalError(StrCat("result ", index_, " was not asked for"));
-    }
-    frame->set_fetch(index_, c.input(0));
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  int index_;
-};
 
 // The file stays mapped while the tensor lives.
 absl::StatusOr<Buffer*> MapFile(const std::string& path, size_t bytes) {
@@ -121,8 +86,6 @@ KERNEL(Placeholder, UnfedKernel);
 KERNEL(PlaceholderV2, UnfedKernel);
 using DefaultKernel = FunctionKernel<PassOn, false>;
 KERNEL(PlaceholderWithDefault, DefaultKernel);
-KERNEL(_Arg, ArgKernel);
-KERNEL(_Retval, RetvalKernel);
 
 }  // namespace
 }  // namespace sluice

@@ -1,6 +1,7 @@
 #include <complex>
 
 #include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
 #include "ops/array/elements.h"
 
 namespace sluice {
@@ -51,6 +52,7 @@ absl::Status WhereSet(KernelContext& c, const T* x) {
   const TensorShape& shape = c.input(0).shape();
   const int64_t n = shape.num_elements();
   const int rank = shape.rank();
+  if (rank == 0) return InvalidArgument("WhereOp : Unhandled input dimensions: 0");
   int64_t count = 0;
   for (int64_t i = 0; i < n; ++i) count += IsSet(x[i]) ? 1 : 0;
   Tensor* out;

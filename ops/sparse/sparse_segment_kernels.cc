@@ -95,7 +95,8 @@ struct Forward {
   static absl::Status Run(KernelContext& c) {
     const Tensor& data = c.input(0);
     SLUICE_ASSIGN_OR_RETURN(const Pairs pairs, ReadPairs(c));
-    int64_t segments = pairs.ids.empty() ? 0 : pairs.ids.back() + 1;
+    int64_t segments = 0;
+    for (int64_t id : pairs.ids) segments = std::max(segments, id + 1);
     if constexpr (kNumSegments) {
       SLUICE_ASSIGN_OR_RETURN(segments, ReadScalar(c.input(3), "num_segments"));
     }

@@ -4,7 +4,7 @@ from tests.oracle.table import *
 
 TIDX = [{"T": t, "Tidx": "int32"} for t in ALL] + [{"T": "float", "Tidx": "int64"}]
 FLOAT = {"T": "float", "Tidx": "int32"}
-TLEN = [{"T": t, "Tlen": "int32"} for t in ALL] + [{"T": "float", "Tlen": "int64"}, {"T": "float", "Tlen": "int8"}]
+TLEN = [{"T": t, "Tlen": "int32"} for t in ALL] + [{"T": "float", "Tlen": "int64"}]
 LEN = {"T": "float", "Tlen": "int32"}
 DIM = "Dimension 1 in both shapes must be equal|Dimensions must be equal|must be equal, but are"
 MANY = [rand(2, 1 + i % 3) for i in range(18)]
@@ -35,7 +35,7 @@ ROWS = [
                        C([rand(), rand(), rand()]), C([rand(0), rand(0)]), C([rand(2, 3)], axis=2)],
         errors=[C([rand(2), rand(3)], types={"T": "float"}, says="Shapes of all inputs must match|must be equal"),
                 C([rand(2), rand(2)], axis=2, types={"T": "float"}, says="axis")]),
-    Row("ParallelConcat", cases=[C([rand(1, 3), rand(1, 3)], shape=[2, 3])], types={"T": ("float", "int32", "string", "complex64")}, grad=False,
+    Row("ParallelConcat", cases=[C([rand(1, 3), rand(1, 3)], shape=[2, 3], variants=["known"])], types={"T": ("float", "int32", "string", "complex64")}, grad=False,
         errors=[C([rand(2, 3), rand(1, 3)], shape=[3, 3], types={"T": "float"}, variants=["known"], says="shape|must be")]),
     Row("Split", cases=[C(0, rand(4, 3), num_split=2), C(1, rand(2, 6), num_split=3), C(-1, rand(2, 6), num_split=1), C(0, rand(0, 2), num_split=2),
         C(1, rand(1, 4, 2), num_split=2), C(0, rand(6), num_split=3)],
@@ -47,6 +47,8 @@ ROWS = [
                 C(rand(4), [-1, -1], 0, num_split=2, types=LEN, says="one -1"),
                 C(rand(4), [1, 1, 2], 0, num_split=2, types=LEN, says="size_splits|split_tensor|must be equal"),
                 C(rand(4), [5, -1], 0, num_split=2, types=LEN, says="Determined shape|split axis")]),
+    # TensorFlow dies of constant sizes of this type.
+    Row("SplitV", cases=[C(rand(4, 3), values([1, 3]), 0, num_split=2, variants=["known"])], types=[{"T": "float", "Tlen": "int8"}], name="short"),
     Row("Unpack", cases=[C(rand(3, 2), num=3), C(rand(3, 2), num=2, axis=1), C(rand(3, 2, 2), num=2, axis=-1), C(rand(0, 2), num=0), C(rand(2), num=2),
                          C(rand(1, 0), num=1)],
         errors=[C(rand(3, 2), num=2, types={"T": "float"}, says="must equal|must be equal"),

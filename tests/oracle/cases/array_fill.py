@@ -9,7 +9,7 @@ HOT = {"T": "float", "TI": "int64"}
 
 ROWS = [
     Row("Fill", cases=[C([2, 3], rand()), C([], rand()), C([0, 2], rand()), C([40, 50], rand())], types=INDEX_TYPE,
-        errors=[C([[2]], rand(), types=FLOAT, says="vector|rank 1"), C([2], rand(1), types=FLOAT, says="scalar|rank 0"),
+        errors=[C([[2]], rand(), types=FLOAT, says="vector|rank 1"), C([2], rand(2), types=FLOAT, says="scalar|rank 0"),
                 C([-1], rand(), types=FLOAT, says="must be >= 0|>= 0")]),
     Row("Empty", cases=[C([2, 3], init=True), C([0], init=True), C([], init=True)]),
     Row("Empty", cases=[C([2, 3])], compare="shapes", name="uninitialised",
@@ -25,10 +25,12 @@ ROWS = [
                 C(values([0]), 3, rand(), rand(), axis=3, types=HOT, says="axis|rank")]),
     Row("OneHot", cases=[C(values([-1, 1]), 3, rand(), rand())], types=[{"T": "float", "TI": t} for t in ("int32", "int64", "int8")], name="negative"),
     Row("Range", cases=[C(0, 5, 1), C(values(1), values(10), values(3)), C(5, 0, -2), C(3, 3, 1), C(0, 1, 5)],
+        types={"Tidx": FLOATS + INDEX + ("bfloat16",)},
         errors=[C(0, 5, 0, types={"Tidx": "int32"}, says="Requires delta != 0"), C(5, 0, 1, types={"Tidx": "int32"}, says="Requires start <= limit when delta > 0"),
                 C(0, 5, -1, types={"Tidx": "int32"}, says="Requires start >= limit when delta < 0"),
                 C([[0]], 5, 1, types={"Tidx": "int32"}, says="scalar|rank 0")]),
-    Row("Range", cases=[C(0.5, 2.75, 0.25), C(1, -1, -0.5), C(0, 1, 0.3)], types={"Tidx": ALL_FLOATS}, name="fractions"),
+    Row("Range", cases=[C(0.5, 2.75, 0.25), C(1, -1, -0.5), C(0, 1, 0.3)], types={"Tidx": FLOATS + ("bfloat16",)}, name="fractions"),
+    Row("Range", cases=[C(values(0.5), values(2.75), values(0.25)), C(values(6), values(-1), values(-2))], types={"Tidx": ("half",)}, name="half"),
     Row("LinSpace", cases=[C(0, 1, 5), C(rand(), rand(), 3), C(2, 2, 4), C(3, 7, 1), C(-1, 1, 2)],
         errors=[C(0, 1, 0, types={"T": "float", "Tidx": "int32"}, says="Requires num > 0"),
                 C([0, 1], 1, 2, types={"T": "float", "Tidx": "int32"}, says="scalar|rank 0")]),

@@ -8,13 +8,21 @@ PERM = [{"T": t, "Tperm": "int32"} for t in ALL] + [{"T": "float", "Tperm": "int
 P = {"T": "float", "Tperm": "int32"}
 TIDX = [{"T": t, "Tidx": "int32"} for t in ALL] + [{"T": "float", "Tidx": "int64"}]
 X = {"T": "float", "Tidx": "int32"}
-TILED = [{"T": t, "Tmultiples": "int32"} for t in ALL] + [{"T": "float", "Tmultiples": "int64"}]
+TILED = [{"T": t, "Tmultiples": "int32"} for t in ALL if t != "uint16"] + [{"T": "float", "Tmultiples": "int64"}]
 M = {"T": "float", "Tmultiples": "int32"}
 
 
 def mirrored(shape, paddings):
     return [C(rand(*shape), paddings, mode=mode) for mode in ("REFLECT", "SYMMETRIC")]
 
+
+
+def inplace(b, op):
+    """On copies: TensorFlow's ops write into what they are fed."""
+    for x, i, v in ((rand(4, 3), [1, 3], rand(2, 3)), (rand(4), [-1], rand(1)), (rand(4), [5], rand(1)), (rand(4), [1, 1], rand(2))):
+        b.run(fetches=[b.op(op, b.op("DeepCopy", b.input(x)), i, b.input(v))])
+    for x, i, v in ((rand(4, 3), [1], rand(2, 3)), (rand(4, 3), [1], rand(1, 2)), (rand(4), [[1]], rand(1))):
+        b.run(fetches=[b.op(op, b.op("DeepCopy", b.hidden(x)), i, b.hidden(v))], error=True, says="doesn't match|vector")
 
 
 ROWS = [
@@ -36,11 +44,11 @@ ROWS = [
                 C(rand(2, 3), [0, 0], types=P, says="1 is missing from")]),
     Row("Transpose", cases=[C(rand(2, 33, 3, 35), [0, 3, 2, 1]), C(rand(9, 8, 10), [2, 1, 0]), C(rand(2, 3, 2, 2, 3), [4, 2, 0, 1, 3])], types=[P], name="large"),
     Row("ConjugateTranspose", cases=[C(rand(2, 3), [1, 0]), C(rand(2, 3, 4), [2, 0, 1]), C(rand(2), [0])],
-        types=[{"T": t, "Tperm": "int32"} for t in ALL]),
+        types=[{"T": t, "Tperm": "int32"} for t in PLAIN]),  # TensorFlow dies of strings
     Row("InvertPermutation", cases=[C(values([2, 0, 1])), C([0]), C([]), C([3, 4, 0, 2, 1])],
         errors=[C([0, 3], types={"T": "int32"}, says="3 is not between 0 and 2"), C([0, 0], types={"T": "int32"}, says="0 is duplicated in the input"),
                 C([[0]], types={"T": "int32"}, says="1D|rank 1"), C([-1], types={"T": "int32"}, says="not between")]),
-    Row("Reverse", cases=[C(rand(2, 3), [True, False]), C(rand(2, 3), [True, True]), C(rand(4), [False]), C(rand(0, 2), [True, True]), C(rand(), [])],
+    Row("Reverse", cases=[C(rand(2, 3), [True, False]), C(rand(2, 3), [True, True]), C(rand(4), [False]), C(rand(), [])],  # TensorFlow refuses a first size of 0
         errors=[C(rand(2, 3), [True], types={"T": "float"}, says="same number of values|rank")]),
     Row("ReverseV2", cases=[C(rand(2, 3), [0]), C(rand(2, 3), [-1]), C(rand(2, 3), [0, 1]), C(rand(2, 3), []), C(rand(0, 2), [0]), C(rand(2, 3, 4), [1]),
                             C(rand(30, 40), [1])], types=TIDX,
@@ -52,8 +60,7 @@ ROWS = [
     Row("BroadcastTo", cases=[C(rand(3), [2, 3]), C(rand(2, 1), [2, 3]), C(rand(), [2, 2]), C(rand(2, 3), [2, 3]), C(rand(1, 3), [0, 3]), C(rand(1), [4]),
                               C(rand(2, 1, 3), [5, 2, 4, 3])], types=TIDX,
         errors=[C(rand(2), [3], types=X, says="Incompatible shapes"), C(rand(2, 3), [3], types=X, says="Incompatible shapes|rank")]),
-    Row("InplaceUpdate", cases=[C(rand(4, 3), [1, 3], rand(2, 3)), C(rand(4), [-1], rand(1)), C(rand(4), [5], rand(1))], types={"T": NUMBERS + ("bool",)},
-        errors=[C(rand(4, 3), [1], rand(2, 3), types={"T": "float"}, says="doesn't match"), C(rand(4, 3), [1], rand(1, 2), types={"T": "float"}, says="doesn't match")]),
-    Row("InplaceAdd", cases=[C(rand(4, 3), [1, 3], rand(2, 3)), C(rand(4), [1, 1], rand(2))], types={"T": NUMBERS}),
-    Row("InplaceSub", cases=[C(rand(4, 3), [1, 3], rand(2, 3)), C(rand(4), [1, 1], rand(2))], types={"T": NUMBERS}),
+    Row("InplaceUpdate", build=lambda b: inplace(b, "InplaceUpdate"), types={"T": NUMBERS + ("bool",)}),
+    Row("InplaceAdd", build=lambda b: inplace(b, "InplaceAdd"), types={"T": NUMBERS}),
+    Row("InplaceSub", build=lambda b: inplace(b, "InplaceSub"), types={"T": NUMBERS}),
 ]
