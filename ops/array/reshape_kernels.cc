@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "executor/kernel/context.h"
@@ -14,7 +15,8 @@ absl::StatusOr<TensorShape> ReshapeTarget(const Tensor& in, const Tensor& sizes)
   }
   Ints dims = IntsOf(sizes);
   int missing = -1;
-  int64_t known = 1;
+  int64_t known = 1;  // product of the sizes that are neither 0 nor missing
+  bool has_zero = false;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] == -1) {
       if (missing >= 0) {
@@ -24,24 +26,28 @@ absl::StatusOr<TensorShape> ReshapeTarget(const Tensor& in, const Tensor& sizes)
       continue;
     }
     if (dims[d] < 0) return InvalidArgument("Size ", d, " must be non-negative, not ", dims[d]);
+    if (dims[d] == 0) {
+      has_zero = true;
+      continue;
+    }
     known = MultiplyWithoutOverflow(known, dims[d]);
     if (known < 0) return InvalidArgument("Reshape sizes are too large");
   }
   const int64_t n = in.num_elements();
-  if (missing >= 0) {
-    if (known == 0) {
-      return InvalidArgument(
-          "reshape cannot infer the missing input size for an empty tensor "
-          "unless all specified input sizes are non-zero");
-    }
+  if (missing >= 0 && has_zero && n == 0) {
+    // The missing size follows from the sizes that are not zero: [2,0] as [-1,0] is [2,0].
+    int64_t rest = 1;
+    for (int64_t d : in.shape().dims()) rest *= std::max<int64_t>(d, 1);
+    dims[missing] = rest / known;
+  } else if (missing >= 0 && !has_zero) {
     if (n % known != 0) {
       return InvalidArgument("Input to reshape is a tensor with ", n,
                              " values, but the requested shape requires a multiple of ", known);
     }
     dims[missing] = n / known;
-  } else if (known != n) {
+  } else if ((has_zero ? 0 : known) != n) {
     return InvalidArgument("Input to reshape is a tensor with ", n,
-                           " values, but the requested shape has ", known);
+                           " values, but the requested shape has ", has_zero ? 0 : known);
   }
   return TensorShape::Make(dims);
 }

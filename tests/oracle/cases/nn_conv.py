@@ -55,7 +55,7 @@ ROWS = [
         image([2, 4, 4, 2], W.of(3, 3, 2, 2), X.of(2, 5, 3, 2), padding="EXPLICIT", explicit_paddings=[0, 0, 2, 1, 0, 1, 0, 0]),
         image([5, 4], W.of(3, 3, 3, 2), X.of(2, 5, 4, 2)), image([0, 5, 4, 3], W.of(3, 3, 3, 2), X.of(0, 5, 4, 2), grad=False)],
         errors=[image([2, 5, 5, 3], rand(2, 2, 3, 4), rand(2, 3, 3, 4), padding="VALID", types=F, says="Size of out_backprop doesn't match computed: actual = 3, computed = 4"),
-                image([3, 5, 5, 3], rand(2, 2, 3, 4), rand(2, 5, 5, 4), types=F, says="same batch size|must be equal"),
+                image([3, 5, 5, 3], rand(2, 2, 3, 4), rand(2, 5, 5, 4), types=F, says="same batch size|must be equal|compatible"),
                 image([2, 5, 5, 3], rand(2, 2, 3, 3), rand(2, 5, 5, 4), types=F, says="same out_depth"),
                 image([2, 5, 5], rand(2, 2, 3, 3), rand(2, 5, 5, 3), types=F, says="4 values or 2 values, but got: 3")],
         tol=HALF_TOL, grad_tol=HALF_GRAD),
