@@ -42,6 +42,7 @@ extern template absl::StatusOr<BroadcastPlan<3>> PlanBroadcast<3>(
 // Calls f(offsets) for rows [begin, end) of the plan: where each operand's row starts.
 template <int N, typename F>
 void ForRows(const BroadcastPlan<N>& plan, int64_t begin, int64_t end, const F& f) {
+  if (begin >= end) return;  // sizes may be 0
   const int outer = static_cast<int>(plan.dims.size()) - 1;
   absl::InlinedVector<int64_t, 4> index(outer);
   std::array<int64_t, N> offsets{};

@@ -191,8 +191,7 @@ class BatchNormGradKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(2, {n}, &doffset));
     for (int i : {3, 4}) {
       Tensor* unused;
-      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i, {}, &unused));
-      unused->scalar<float>() = 0;
+      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i, {0}, &unused));
     }
     if (x.num_elements() == 0) {
       std::fill_n(dscale->data<float>(), n, 0.0f);

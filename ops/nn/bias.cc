@@ -8,7 +8,7 @@ namespace {
 int ChannelDim(const PartialShape& value, bool nchw) { return nchw ? 1 : value.rank() - 1; }
 
 absl::Status AddShape(ShapeContext& c, bool nchw) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape value, c.WithRankAtLeast(0, 2));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape value, c.WithRankAtLeast(0, nchw ? 3 : 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape bias, c.WithRank(1, 1));
   if (!value.rank_known()) return c.SetOutput(0, value);
   const int channel = ChannelDim(value, nchw);
@@ -38,7 +38,7 @@ OP(BiasAddGrad, "Sums out_backprop over all dimensions but the channels.")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape grad, c.WithRankAtLeast(0, 2));
+      SLUICE_ASSIGN_OR_RETURN(PartialShape grad, c.WithRankAtLeast(0, IsNchw(c) ? 3 : 2));
       if (!grad.rank_known()) return c.SetOutput(0, PartialShape::Vector());
       return c.SetOutput(0, {grad.dim(ChannelDim(grad, IsNchw(c)))});
     }) GRADIENT([](Backprop& b) {

@@ -48,8 +48,8 @@ class MultinomialKernel : public Kernel {
     }
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {logits.dim(0), count}, &out));
-    // Each sample takes two numbers; samples of a row are counted in fours.
-    Philox generator = generator_.ReserveOutputs(logits.dim(0) * ((count + 3) / 4 * 4));
+    // Samples of a row are counted in fours, and each takes two numbers.
+    Philox generator = generator_.ReserveOutputs(logits.dim(0) * ((count + 3) / 4 * 4) * 2);
     if (out->dtype() == DT_INT32) {
       Draw(logits, generator, count, out->data<int32_t>());
     } else {

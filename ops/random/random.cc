@@ -11,8 +11,12 @@ absl::Status ShapeOfInput(ShapeContext& c) {
 }
 
 absl::Status ShapeAndScalars(ShapeContext& c) {
-  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-  SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
+  for (int i : {1, 2}) {
+    if (c.input(i).rank_known() && c.input(i).rank() != 0) {
+      return InvalidArgument(i == 1 ? "minval" : "maxval",
+                             " must be a scalar; got a tensor of shape ", c.input(i).ToString());
+    }
+  }
   return ShapeOfInput(c);
 }
 
