@@ -74,6 +74,7 @@ Output CondContext::Switched(Output value) {
   ControlDependencies none = ControlDependencies::None(graph);
   ColocateWith with(graph, value, /*ignore_existing=*/true);
   Node* node = NodeBuilder(&graph, IsRefType(value.dtype()) ? "RefSwitch" : "Switch", At::current())
+                   .Name("Switch")
                    .Input(value)
                    .Input(pred_)
                    .Finish();

@@ -90,6 +90,20 @@ Grad SumSlices(Graph& graph, std::vector<IndexedSlices> slices) {
       .values = all_values, .indices = all_indices, .dense_shape = slices[0].dense_shape});
 }
 
+// Rows beside tensors become tensors, under the sum's own name.
+Grad SumMixed(Graph& graph, const std::vector<Grad>& summands) {
+  NameScope scope(graph, "AddN");
+  OutputList tensors;
+  for (size_t i = 0; i < summands.size(); ++i) {
+    tensors.push_back(ToDense(summands[i], StrCat("inputs_", i)));
+  }
+  if (!graph.status().ok()) return Grad();
+  return Output(NodeBuilder(&graph, "AddN", At::current())
+                    .Name(scope.prefix())
+                    .Input(tensors)
+                    .Finish());
+}
+
 }  // namespace
 
 Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod method) {
@@ -105,10 +119,10 @@ Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod me
     for (const Grad& g : summands) slices.push_back(g.slices());
     return SumSlices(graph, std::move(slices));
   }
+  if (!all_dense) return SumMixed(graph, summands);
   OutputList tensors;
-  for (const Grad& g : summands) tensors.push_back(ToDense(g));
-  if (!graph.status().ok()) return Grad();
-  return all_dense ? SumTensors(graph, op, tensors, method) : AddN(tensors);
+  for (const Grad& g : summands) tensors.push_back(g.dense());
+  return SumTensors(graph, op, tensors, method);
 }
 
 }  // namespace sluice::gradient

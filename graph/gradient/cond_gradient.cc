@@ -36,13 +36,7 @@ Output ZerosOfResource(Output handle, Output shape_of) {
 }  // namespace
 
 void SwitchGradient(Backprop& b) {
-  if (const CondContext* cond = CondOf(b.op())) {
-    const int other = 1 - cond->branch();
-    if (b.In(0).dtype() == DT_RESOURCE && !b.Has(other)) {
-      const Output taken = b.Of(cond->branch());
-      b.Into(0, Merge({taken, taken}, "cond_resource_grad"));
-      return;
-    }
+  if (CondOf(b.op()) != nullptr) {
     b.Into(0, Merge({b.Of(0), b.Of(1)}, "cond_grad"));
     return;
   }

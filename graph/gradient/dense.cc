@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-Output ToDense(const Grad& grad) {
+Output ToDense(const Grad& grad, std::string_view name) {
   if (!grad.is_slices()) return grad.dense();
   const IndexedSlices slices = grad.slices();
   Graph* graph = slices.values.graph();
@@ -18,6 +18,7 @@ Output ToDense(const Grad& grad) {
     return Output();
   }
   return NodeBuilder(graph, "UnsortedSegmentSum", At::current())
+      .Name(name)
       .Input(slices.values)
       .Input(slices.indices)
       .Input(gradient::FirstElement(slices.dense_shape))

@@ -162,15 +162,17 @@ absl::StatusOr<std::vector<Grad>> ReverseWalk::Run() {
         StrCat("Gradients through while loops are not supported: ", op->Describe(),
                " lies on a path from ", ys_[0].name(), " to ", xs_[0].name(), PathThrough(*op)));
   }
-  NameScope scope(graph_, options_.name);
-  SLUICE_RETURN_IF_ERROR(SeedYs());
-  FindStops();
-  while (!ready_.empty()) {
-    Node* op = ready_.front();
-    ready_.pop_front();
-    SLUICE_RETURN_IF_ERROR(Visit(op));
-    SLUICE_RETURN_IF_ERROR(graph_.status());
-    Release(op);
+  {
+    NameScope scope(graph_, options_.name);
+    SLUICE_RETURN_IF_ERROR(SeedYs());
+    FindStops();
+    while (!ready_.empty()) {
+      Node* op = ready_.front();
+      ready_.pop_front();
+      SLUICE_RETURN_IF_ERROR(Visit(op));
+      SLUICE_RETURN_IF_ERROR(graph_.status());
+      Release(op);
+    }
   }
   std::vector<Grad> results;
   for (const Output& x : xs_) results.push_back(Result(x));
@@ -256,7 +258,7 @@ void ReverseWalk::Release(Node* op) {
 Grad ReverseWalk::Result(const Output& x) {
   if (auto it = total_.find(x); it != total_.end() && !it->second.is_none()) return it->second;
   if (options_.unconnected == UnconnectedGradients::kNone) return Grad();
-  return Grad(gradient::Unary("ZerosLike", "zeros_like", x));
+  return Grad(gradient::ZerosAs(x));
 }
 
 absl::Status ReverseWalk::NoGradient(const Node& op) const {

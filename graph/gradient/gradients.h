@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputLi
 void GateTogether(Graph& graph, std::vector<Grad>& grads);
 
 // A dense tensor of the same meaning (UnsortedSegmentSum for slices); invalid for none.
-Output ToDense(const Grad& grad);
+Output ToDense(const Grad& grad, std::string_view name = "");
 
 }  // namespace sluice
 

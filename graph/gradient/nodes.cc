@@ -1,5 +1,7 @@
 #include "graph/gradient/nodes.h"
 
+#include <cstring>
+
 #include "graph/build/node_builder.h"
 
 namespace sluice::gradient {
@@ -51,6 +53,20 @@ Output Filled(Output shape, DataType dtype, int value, std::string_view name) {
       .Input(shape)
       .Input(constant)
       .Finish();
+}
+
+Output ZerosAs(Output x) {
+  if (const HandleData* data = x.node->output_handle(x.index)) {
+    return Filled(Unary("VariableShape", "VariableShape", x), data->dtype, 0, "zeros");
+  }
+  constexpr int64_t kConstElementsMax = 1000;  // larger ones are computed, as tf.zeros does
+  if (!x.shape().IsFullyDefined() || !IsPlainBytes(x.dtype()) ||
+      x.shape().num_elements() >= kConstElementsMax) {
+    return Unary("ZerosLike", "zeros_like", x);
+  }
+  Tensor zeros(BaseType(x.dtype()), x.shape().AsShape());
+  if (zeros.bytes() > 0) std::memset(zeros.raw(), 0, zeros.bytes());
+  return Const(x.graph(), "zeros_like", zeros);
 }
 
 Output FirstElement(Output vector) {

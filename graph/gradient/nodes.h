@@ -19,6 +19,8 @@ Output Unary(std::string_view op, std::string_view name, Output x);
 Output ShapeOf(Output x);
 // `value` (0 or 1) everywhere: nodes `<name>/Const` and `<name>`.
 Output Filled(Output shape, DataType dtype, int value, std::string_view name);
+// Zeros of x's type and shape, outside of any op's gradient; of a resource, of what it holds.
+Output ZerosAs(Output x);
 // vector[0], with the nodes that TensorFlow's indexing makes.
 Output FirstElement(Output vector);
 

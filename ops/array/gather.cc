@@ -87,11 +87,15 @@ Output Size1(Output indices) {
 
 // Rows of the gradient belong to the rows that were taken.
 void RowsAsSlices(Backprop& b, Output params, Output indices) {
-  Graph& g = b.graph();
-  Output shape = ShapeOfParams(params);
-  Output count = Size1(indices);
-  Output values_shape = ConcatV2({count, PartOf(shape, 1, kToTheEnd)}, IndexScalar(g, 0));
-  b.Into("params", IndexedSlices{Reshape(b.Of(0), values_shape), Reshape(indices, count), shape});
+  Output shape;
+  {
+    ColocateWith colocate(b.graph(), params, true);
+    shape = ShapeOf(params);
+  }
+  Output count = ExpandDims(SizeOf(indices), 0);
+  Output values_shape = Concat({count, RowsOf(shape, 1, 0)}, 0);
+  Output values = Reshape(b.Of(0), values_shape);
+  b.Into("params", IndexedSlices{values, Reshape(indices, count), shape});
 }
 
 // Indices into params whose batch dimensions were flattened into the dimension gathered from.

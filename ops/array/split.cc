@@ -89,7 +89,7 @@ absl::Status UnpackShape(ShapeContext& c) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 Output Joined(const OutputList& parts, Output axis) {
-  return parts.size() == 1 ? Identity(parts[0]) : ConcatV2(parts, axis);
+  return parts.size() == 1 ? Identity(parts[0]) : ConcatV2(parts, axis, {.name = "concat"});
 }
 #endif
 

@@ -90,6 +90,14 @@ OP(Mul, "x * y. Broadcasts.")
     .Commutative()
     .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
+      const DataType type = BaseType(grad.dtype());
+      // TensorFlow's short cut, so that the nodes are the same.
+      if ((type == DT_FLOAT || type == DT_INT32) &&
+          SameKnownShapes(b.Value("x"), b.Value("y"), grad)) {
+        b.Into("x", Mul(grad, b.Value("y")));
+        b.Into("y", Mul(grad, b.Value("x")));
+        return;
+      }
       Output gx = Mul(grad, ConjOf(b.Value("y")));
       Output gy = Mul(ConjOf(b.Value("x")), grad);
       IntoBroadcast(b, gx, gy);

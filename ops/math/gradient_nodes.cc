@@ -99,7 +99,7 @@ Output ReducedShape(Output input_shape, Output axes) {
   }
   // Sizes of the input, with ones stitched over the reduced axes.
   Output axes32 = BaseType(axes.dtype()) == DT_INT32 ? axes : Cast(axes, DT_INT32);
-  Output rank = Size(input_shape);
+  Output rank = SizeOf(input_shape);
   Output positive = (axes32 + rank) % rank;
   Output all = Range(rank);
   Output ones = Fill(ShapeOf(positive), Constant(graph, 1, "ones/Const"));

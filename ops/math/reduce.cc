@@ -139,7 +139,7 @@ void MeanGradient(Backprop& b) {
     factor = NumberLike(sum, static_cast<double>(count));
   } else {
     Output shape = ShapeOf(b.In(0));
-    Output axes = NonNegative(b.In(1), Size(shape));
+    Output axes = NonNegative(b.In(1), SizeOf(shape));
     factor = Cast(ReduceProd(GatherRows(shape, axes)), BaseType(sum.dtype()));
   }
   b.Into(0, RealDiv(sum, factor, {.name = "truediv"}));

@@ -69,12 +69,16 @@ OP(ResourceGather,
     .Shape(GatherShape)
     GRADIENT([](Backprop& b) {
       // The gradient has rows for the indices only, and may repeat them.
-      Output shape = VariableShape(b.Value("resource"));
-      Output size = Reshape(Size(b.Value("indices")), Constant(b.graph(), {1}));
-      Output row = Slice(shape, Constant(b.graph(), {1}), Constant(b.graph(), {-1}));
-      Output values_shape = ConcatV2({size, row}, Constant(b.graph(), 0));
-      b.Into("resource", IndexedSlices{Reshape(b.Of("output"), values_shape),
-                                       Reshape(b.Value("indices"), size), shape});
+      Output resource = b.Value("resource"), indices = b.Value("indices");
+      const HandleData* held = resource.node->output_handle(resource.index);
+      const bool is_known = held != nullptr && held->shape.IsFullyDefined();
+      Output shape = is_known ? Constant(b.graph(), IntegerTensor({held->shape.dims().begin(),
+                                                                   held->shape.dims().end()}))
+                              : VariableShape(resource);
+      Output size = ExpandDims(SizeOf(indices), 0);
+      Output values_shape = Concat({size, RowsOf(shape, 1, 0)}, 0);
+      Output values = Reshape(b.Of("output"), values_shape);
+      b.Into("resource", IndexedSlices{values, Reshape(indices, size), shape});
     });
 
 OP(ResourceGatherNd,
