@@ -1,6 +1,6 @@
 #include "executor/passes/passes.h"
 
-#include "executor/passes/common_subexpressions.h"
+#include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
 #include "graph/status.h"
 

@@ -1,7 +1,7 @@
 #include "executor/passes/passes.h"
 
 #include "executor/kernel/context.h"
-#include "executor/passes/common_subexpressions.h"
+#include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
 #include "graph/build/node_builder.h"
 #include "graph/infer/shape_context.h"

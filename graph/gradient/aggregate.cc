@@ -98,10 +98,8 @@ Grad SumMixed(Graph& graph, const std::vector<Grad>& summands) {
     tensors.push_back(ToDense(summands[i], StrCat("inputs_", i)));
   }
   if (!graph.status().ok()) return Grad();
-  return Output(NodeBuilder(&graph, "AddN", At::current())
-                    .Name(scope.prefix())
-                    .Input(tensors)
-                    .Finish());
+  return Output(
+      NodeBuilder(&graph, "AddN", At::current()).Name(scope.prefix()).Input(tensors).Finish());
 }
 
 }  // namespace

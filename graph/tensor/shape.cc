@@ -106,10 +106,9 @@ absl::StatusOr<PartialShape> PartialShape::MergeWith(const PartialShape& o) cons
   for (size_t i = 0; i < dims_.size(); ++i) {
     if (merged.dims_[i] < 0) merged.dims_[i] = o.dims_[i];
     if (o.dims_[i] < 0 || o.dims_[i] == merged.dims_[i]) continue;
-    return absl::InvalidArgumentError(StrCat("Dimension ", i,
-                                             " in both shapes must be equal, but are ", dims_[i],
-                                             " and ", o.dims_[i], ". Shapes are ", ToString(),
-                                             " and ", o.ToString(), "."));
+    return absl::InvalidArgumentError(
+        StrCat("Dimension ", i, " in both shapes must be equal, but are ", dims_[i], " and ",
+               o.dims_[i], ". Shapes are ", ToString(), " and ", o.ToString(), "."));
   }
   return merged;
 }

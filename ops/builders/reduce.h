@@ -18,7 +18,7 @@ namespace sluice {
 class Axes {
  public:
   Axes() = default;                                                                 // all
-  Axes(int axis) : axes_(std::vector<int64_t>{axis}), is_scalar_(true) {}                               // NOLINT
+  Axes(int axis) : axes_(std::vector<int64_t>{axis}), is_scalar_(true) {}           // NOLINT
   Axes(std::initializer_list<int64_t> axes) : axes_(std::vector<int64_t>(axes)) {}  // NOLINT
   Axes(std::vector<int64_t> axes) : axes_(std::move(axes)) {}                       // NOLINT
 

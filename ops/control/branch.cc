@@ -36,7 +36,8 @@ absl::Status MergeShape(ShapeContext& c) {
 }
 
 OP(Merge,
-   "Passes on the first of `inputs` that arrives alive; the rest is ignored. Dead if all inputs are."
+   "Passes on the first of `inputs` that arrives alive; the rest is ignored. Dead if all inputs "
+   "are."
    " `value_index` is the position of the one taken.")
     .Input("inputs", "N*T")
     .Output("output", "T")

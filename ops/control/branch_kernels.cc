@@ -29,7 +29,8 @@ class MergeKernel : public Kernel {
     for (int i = 0; i < c.num_inputs(); ++i) {
       if (!c.has_input(i)) continue;
       if (taken >= 0) {
-        return absl::InternalError(StrCat("Merge node '", c.name(), "' has more than one live input"));
+        return absl::InternalError(
+            StrCat("Merge node '", c.name(), "' has more than one live input"));
       }
       taken = i;
     }

@@ -23,7 +23,8 @@ OP(Enter,
     .Attr("parallel_iterations", IntAttr(10))
     .Shape(PassedOn);
 
-OP(Exit, "Passes `data` from a frame to the iteration of the parent frame that it was entered from.")
+OP(Exit,
+   "Passes `data` from a frame to the iteration of the parent frame that it was entered from.")
     .Input("data", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())

@@ -17,8 +17,8 @@ class AbortKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     if (quiet_) return absl::OkStatus();
-    return absl::AbortedError(StrCat("Abort node '", c.name(), "': ",
-                                     message_.empty() ? "the step was aborted" : message_));
+    return absl::AbortedError(StrCat("Abort node '", c.name(),
+                                     "': ", message_.empty() ? "the step was aborted" : message_));
   }
   bool IsExpensive() const override { return false; }
 

@@ -11,9 +11,9 @@ using Kind = ConditionalAccumulator::Kind;
 template <Kind kind>
 struct MakeAccumulatorKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const Reduction reduction =
-        init.AttrOr<std::string>("reduction_type", "MEAN") == "SUM" ? Reduction::kSum
-                                                                    : Reduction::kMean;
+    const Reduction reduction = init.AttrOr<std::string>("reduction_type", "MEAN") == "SUM"
+                                    ? Reduction::kSum
+                                    : Reduction::kMean;
     return MakeNamedResourceKernel<ConditionalAccumulator>(
         init,
         [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<ConditionalAccumulator>> {
@@ -36,14 +36,13 @@ absl::Status CheckScalar(const Tensor& t, std::string_view name) {
                          t.shape().ToString());
 }
 
-absl::Status CheckKind(const KernelContext& c, const ConditionalAccumulator& accumulator,
-                       Kind kind, DataType dtype) {
+absl::Status CheckKind(const KernelContext& c, const ConditionalAccumulator& accumulator, Kind kind,
+                       DataType dtype) {
   if (accumulator.kind() == kind && accumulator.dtype() == dtype) return absl::OkStatus();
-  return InvalidArgument(c.node().Describe(), ": expected an accumulator of ",
-                         kind == Kind::kDense ? "dense " : "sparse ", DataTypeName(dtype),
-                         " gradients, got one of ",
-                         accumulator.kind() == Kind::kDense ? "dense " : "sparse ",
-                         DataTypeName(accumulator.dtype()));
+  return InvalidArgument(
+      c.node().Describe(), ": expected an accumulator of ",
+      kind == Kind::kDense ? "dense " : "sparse ", DataTypeName(dtype), " gradients, got one of ",
+      accumulator.kind() == Kind::kDense ? "dense " : "sparse ", DataTypeName(accumulator.dtype()));
 }
 
 // Spreads work over the caller's threads; valid as long as the context.
@@ -92,9 +91,8 @@ class TakeGradientKernel : public AsyncKernel {
     status.Update(CheckScalar(c.input(1), "num_required"));
     if (!status.ok()) return done(std::move(status));
     // Whoever adds the last gradient divides the sum; by then our own threads may be gone.
-    const Parallel here = [](int64_t total, double, const std::function<void(int64_t, int64_t)>& f) {
-      f(0, total);
-    };
+    const Parallel here = [](int64_t total, double,
+                             const std::function<void(int64_t, int64_t)>& f) { f(0, total); };
     (*accumulator)
         ->Take(CallerOf(c), c.input(1).scalar<int32_t>(), here,
                [&c, done = std::move(done)](absl::StatusOr<Tensors> taken) {

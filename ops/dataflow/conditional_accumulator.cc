@@ -10,9 +10,7 @@ namespace {
 
 absl::Status TakeCancelled() { return absl::CancelledError("TakeGrad operation was cancelled"); }
 
-void RunHere(int64_t total, double, const std::function<void(int64_t, int64_t)>& f) {
-  f(0, total);
-}
+void RunHere(int64_t total, double, const std::function<void(int64_t, int64_t)>& f) { f(0, total); }
 
 }  // namespace
 
@@ -48,8 +46,7 @@ absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_s
 void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
                                   const Parallel& parallel, Taken taken) {
   if (num_required < 1) {
-    return taken(
-        InvalidArgument("Argument num_required must be positive, but was ", num_required));
+    return taken(InvalidArgument("Argument num_required must be positive, but was ", num_required));
   }
   if (caller.IsCancelled()) return taken(TakeCancelled());
   Line complete;
@@ -71,8 +68,9 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
         std::lock_guard lock(self->mutex_);
         return self->State(num_required);
       };
-      if (!blocked.wait.Start(caller, StrCat("accumulator '", name_, "'"),
-                              [self, id] { self->Cancel(id); }, describe)) {
+      if (!blocked.wait.Start(
+              caller, StrCat("accumulator '", name_, "'"), [self, id] { self->Cancel(id); },
+              describe)) {
         blocked.status = TakeCancelled();
         complete.splice(complete.end(), takers_, std::prev(takers_.end()));
         TryTakers(&complete);

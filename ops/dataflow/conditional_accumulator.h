@@ -1,12 +1,14 @@
 // Collects gradients of one variable until enough are there, and drops those that are stale.
 //
 //   A1. A gradient computed at a step below the current one is dropped, and counted as dropped.
-//   A2. Whoever takes gets all gradients that were added since the last take, at least as many as he
+//   A2. Whoever takes gets all gradients that were added since the last take, at least as many as
+//   he
 //       asked for; with it the current step grows by one.
 //   A3. Takers are served in the order in which they came.
 //
 // Thread safety: all methods may be called from any thread.
-// Blocking: none blocks a thread. A taker's callback is called exactly once, never while this lock is
+// Blocking: none blocks a thread. A taker's callback is called exactly once, never while this lock
+// is
 //   held: at once, or by whoever adds the last gradient, or when the taker is cancelled.
 // Errors: INVALID_ARGUMENT on a wrong type or shape and on num_required < 1; CANCELLED.
 #ifndef SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_

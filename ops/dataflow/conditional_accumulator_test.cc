@@ -45,7 +45,9 @@ struct Take {
     });
   }
   bool pending() const { return result == nullptr; }
-  absl::Status status() const { return pending() ? absl::UnknownError("pending") : result->status(); }
+  absl::Status status() const {
+    return pending() ? absl::UnknownError("pending") : result->status();
+  }
   std::vector<float> values(int part = 0) const {
     if (!status().ok()) return {-1};
     const auto flat = (**result)[part].flat<float>();

@@ -26,10 +26,11 @@ std::string TypesText(const std::vector<DataType>& types) {
 
 }  // namespace
 
-Queue::Queue(QueueOptions options) : options_([&] {
-  if (options.capacity < 0) options.capacity = std::numeric_limits<int32_t>::max();
-  return std::move(options);
-}()) {}
+Queue::Queue(QueueOptions options)
+    : options_([&] {
+        if (options.capacity < 0) options.capacity = std::numeric_limits<int32_t>::max();
+        return std::move(options);
+      }()) {}
 
 // Attempts keep the queue alive through their waits, so none is left here.
 Queue::~Queue() = default;
@@ -101,8 +102,7 @@ Queue::Progress Queue::TryPut(Attempt& attempt) {
 
 Queue::Progress Queue::TryClose(Attempt& attempt) {
   if (closed_) {
-    attempt.status =
-        absl::CancelledError(StrCat("Queue '", options_.name, "' is already closed."));
+    attempt.status = absl::CancelledError(StrCat("Queue '", options_.name, "' is already closed."));
   }
   closed_ = true;
   return Progress::kComplete;
@@ -117,8 +117,8 @@ Queue::Progress Queue::TryTake(Attempt& attempt) {
     if (!attempt.fewer_will_do || Count() == 0) {
       attempt.status = absl::OutOfRangeError(
           StrCat(attempt.is_many ? options_.kind : kind_of_one(), " '", options_.name,
-                 "' is closed and has insufficient elements (requested ", wanted,
-                 ", current size ", count, ")"));
+                 "' is closed and has insufficient elements (requested ", wanted, ", current size ",
+                 count, ")"));
       return Progress::kComplete;
     }
     attempt.wanted = Count();
@@ -227,8 +227,7 @@ void Queue::DequeueUpTo(const Caller& caller, int64_t count, Taken taken) {
 
 void Queue::Close(const Caller& caller, bool cancel_pending_enqueues, Done done) {
   if (!cancel_pending_enqueues) {
-    return Submit(putting_,
-                  {.action = Action::kClose, .caller = caller, .done = std::move(done)});
+    return Submit(putting_, {.action = Action::kClose, .caller = caller, .done = std::move(done)});
   }
   Line complete;
   {
@@ -258,8 +257,8 @@ bool Queue::HasShapes() const { return !options_.shapes.empty() || options_.type
 
 absl::Status Queue::CheckTypes(const Tensors& tuple) const {
   if (tuple.size() != options_.types.size()) {
-    return InvalidArgument("Wrong number of components in tuple. Expected ",
-                           options_.types.size(), ", got ", tuple.size());
+    return InvalidArgument("Wrong number of components in tuple. Expected ", options_.types.size(),
+                           ", got ", tuple.size());
   }
   for (size_t i = 0; i < tuple.size(); ++i) {
     if (tuple[i].dtype() == options_.types[i]) continue;
@@ -275,8 +274,7 @@ absl::Status Queue::CheckElement(const Tensors& element) const {
   for (size_t i = 0; i < options_.shapes.size(); ++i) {
     if (options_.shapes[i].IsCompatibleWith(element[i].shape())) continue;
     return InvalidArgument("Shape mismatch in tuple component ", i, ". Expected ",
-                           options_.shapes[i].ToString(), ", got ",
-                           element[i].shape().ToString());
+                           options_.shapes[i].ToString(), ", got ", element[i].shape().ToString());
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,5 @@
-// A queue of tensors between steps of a graph: two lines of attempts, to put elements in and to take
-// elements out. What order elements come out in is the subclass's.
+// A queue of tensors between steps of a graph: two lines of attempts, to put elements in and to
+// take elements out. What order elements come out in is the subclass's.
 //
 // An element is a tuple of tensors, one a component. Attempts of each line succeed in the order in
 // which they came; only the head of a line makes progress:
@@ -8,11 +8,14 @@
 //   Q3. after every change both lines are tried until neither moves.
 //
 // Thread safety: all methods may be called from any thread.
-// Blocking: none blocks a thread. Callbacks are called exactly once, never while this queue's lock is
+// Blocking: none blocks a thread. Callbacks are called exactly once, never while this queue's lock
+// is
 //   held: at once, or by whoever makes the attempt succeed, or when the caller is cancelled.
 // Limits: at most `capacity` elements, not counting those that the head of the takers holds.
-// Errors: OUT_OF_RANGE when closed and too few elements are left; CANCELLED when closed (putting) or
-//   when the caller is cancelled; INVALID_ARGUMENT on a wrong dtype or shape. Texts are TensorFlow's.
+// Errors: OUT_OF_RANGE when closed and too few elements are left; CANCELLED when closed (putting)
+// or
+//   when the caller is cancelled; INVALID_ARGUMENT on a wrong dtype or shape. Texts are
+//   TensorFlow's.
 #ifndef SLUICE_OPS_DATAFLOW_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_QUEUE_H_
 
@@ -34,7 +37,7 @@ namespace sluice {
 struct QueueOptions {
   std::string kind;  // "FIFOQueue", as messages say it
   std::string name;
-  int64_t capacity = -1;  // negative: no bound
+  int64_t capacity = -1;             // negative: no bound
   std::vector<DataType> types;       // of the components
   std::vector<PartialShape> shapes;  // of the components, or empty: any
 };
@@ -127,10 +130,10 @@ class Queue : public Resource, public std::enable_shared_from_this<Queue> {
   std::string State() const;  // lock held
 
   mutable std::mutex mutex_;
-  Line putting_;            // guarded by mutex_
-  Line taking_;             // guarded by mutex_
-  bool closed_ = false;     // guarded by mutex_
-  int64_t next_id_ = 1;     // guarded by mutex_
+  Line putting_;         // guarded by mutex_
+  Line taking_;          // guarded by mutex_
+  bool closed_ = false;  // guarded by mutex_
+  int64_t next_id_ = 1;  // guarded by mutex_
 };
 
 }  // namespace sluice

@@ -36,7 +36,9 @@ struct Put {
     };
   }
   bool pending() const { return result == nullptr; }
-  absl::Status status() const { return pending() ? absl::UnknownError("pending") : result->status(); }
+  absl::Status status() const {
+    return pending() ? absl::UnknownError("pending") : result->status();
+  }
 };
 
 struct Get {
@@ -48,7 +50,9 @@ struct Get {
     };
   }
   bool pending() const { return result == nullptr; }
-  absl::Status status() const { return pending() ? absl::UnknownError("pending") : result->status(); }
+  absl::Status status() const {
+    return pending() ? absl::UnknownError("pending") : result->status();
+  }
   std::vector<int32_t> values() const {
     if (!status().ok()) return {-1};
     const auto flat = (**result)[0].flat<int32_t>();
@@ -206,8 +210,7 @@ TEST(QueueTest, ChecksNameWhatIsWrong) {
   auto queue = Scalars(-1);
   Put count, type, shape, batch;
   queue->Enqueue({}, {Tensor::Scalar(1), Tensor::Scalar(2)}, count.done());
-  EXPECT_EQ(count.status().message(),
-            "Wrong number of components in tuple. Expected 1, got 2");
+  EXPECT_EQ(count.status().message(), "Wrong number of components in tuple. Expected 1, got 2");
   queue->Enqueue({}, {Tensor::Scalar(1.0f)}, type.done());
   EXPECT_EQ(type.status().message(),
             "Type mismatch in tuple component 0. Expected int32, got float");
@@ -310,9 +313,8 @@ TEST(QueueTest, WhoWaitsIsSeenWhileItWaits) {
   Put put;
   queue->EnqueueMany({}, Many({1}), put.done());
   Get get;
-  queue->DequeueMany(
-      {.stalls = &stalls, .step_id = 5, .node = "take", .op = "QueueDequeueManyV2"}, 3,
-      get.taken());
+  queue->DequeueMany({.stalls = &stalls, .step_id = 5, .node = "take", .op = "QueueDequeueManyV2"},
+                     3, get.taken());
   ASSERT_EQ(stalls.Describe().size(), 1u);
   const Stalls::Report report = stalls.Describe()[0];
   EXPECT_EQ(report.node, "take");
@@ -353,8 +355,9 @@ TEST(PriorityQueueTest, TheSmallestComesFirstAndEqualOnesInOrder) {
                    .types = {DT_INT64, DT_INT32},
                    .shapes = {PartialShape::Scalar(), PartialShape::Scalar()}});
   Put put;
-  queue->EnqueueMany({}, {Tensor::Vector<int64_t>({3, 1, 3, 2}), Tensor::Vector<int32_t>({30, 10, 31, 20})},
-                     put.done());
+  queue->EnqueueMany(
+      {}, {Tensor::Vector<int64_t>({3, 1, 3, 2}), Tensor::Vector<int32_t>({30, 10, 31, 20})},
+      put.done());
   CancellationManager step;
   Get cancelled;
   queue->DequeueMany({.cancellation = &step}, 5, cancelled.taken());

@@ -74,8 +74,7 @@ absl::StatusOr<Tensors> StackRows(Allocator& allocator, const std::vector<Tensor
     TensorShape shape = rows[0][j].shape();
     const int64_t size = shape.num_elements();
     shape.InsertDim(0, static_cast<int64_t>(rows.size()));
-    SLUICE_ASSIGN_OR_RETURN(Tensor stacked,
-                            Tensor::Allocate(allocator, rows[0][j].dtype(), shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor stacked, Tensor::Allocate(allocator, rows[0][j].dtype(), shape));
     for (size_t i = 0; i < rows.size(); ++i) {
       CopyElements(rows[i][j], 0, size, &stacked, static_cast<int64_t>(i) * size);
     }
@@ -96,8 +95,7 @@ absl::StatusOr<Tensors> StackPadded(Allocator& allocator, const std::vector<Tens
     SLUICE_ASSIGN_OR_RETURN(TensorShape shape, TensorShape::Make(sizes));
     const int64_t size = shape.num_elements();
     shape.InsertDim(0, static_cast<int64_t>(rows.size()));
-    SLUICE_ASSIGN_OR_RETURN(Tensor stacked,
-                            Tensor::Allocate(allocator, rows[0][j].dtype(), shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor stacked, Tensor::Allocate(allocator, rows[0][j].dtype(), shape));
     // Objects are made empty; plain bytes are not.
     if (stacked.bytes() > 0) std::memset(stacked.raw(), 0, stacked.bytes());
     for (size_t i = 0; i < rows.size(); ++i) {

@@ -14,8 +14,8 @@ namespace sluice {
 absl::StatusOr<std::vector<Tensors>> SplitRows(Allocator& allocator, const Tensors& batch);
 // The inverse: component j of all rows, one after the other. All of a component have one shape.
 absl::StatusOr<Tensors> StackRows(Allocator& allocator, const std::vector<Tensors>& rows);
-// The same for shapes that differ in size (not in rank): each component has the largest size of each
-// dimension, and what a row does not fill is zero, empty or false.
+// The same for shapes that differ in size (not in rank): each component has the largest size of
+// each dimension, and what a row does not fill is zero, empty or false.
 absl::StatusOr<Tensors> StackPadded(Allocator& allocator, const std::vector<Tensors>& rows);
 
 }  // namespace sluice

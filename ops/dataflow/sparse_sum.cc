@@ -20,7 +20,8 @@ struct RowSource {
 
 // Two walks at once, as both lists rise; lists that do not are merged in the order in which they
 // come, with what repeats repeated (TensorFlow's SparseConditionalAccumulator does the same).
-std::vector<RowSource> MergeRows(absl::Span<const int64_t> sum, absl::Span<const int64_t> gradient) {
+std::vector<RowSource> MergeRows(absl::Span<const int64_t> sum,
+                                 absl::Span<const int64_t> gradient) {
   std::vector<RowSource> rows;
   rows.reserve(sum.size() + gradient.size());
   size_t i = 0;
@@ -176,8 +177,8 @@ class SparseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  void AddRows(const std::vector<RowSource>& rows, const Tensor& gradient,
-               const Parallel& parallel, Tensor* out) const {
+  void AddRows(const std::vector<RowSource>& rows, const Tensor& gradient, const Parallel& parallel,
+               Tensor* out) const {
     if (rows.empty()) return;
     const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, dtype_);
     const int64_t row_size = out->num_elements() / static_cast<int64_t>(rows.size());
@@ -186,25 +187,23 @@ class SparseSum : public GradientSum {
     char* to = static_cast<char*>(out->raw());
     const char* sum = static_cast<const char*>(values_.raw());
     const char* from = static_cast<const char*>(gradient.raw());
-    parallel(static_cast<int64_t>(rows.size()), RowCost(row_size),
-             [&](int64_t begin, int64_t end) {
-               for (int64_t r = begin; r < end; ++r) {
-                 const RowSource& row = rows[r];
-                 const bool is_new = row.of_sum < 0;
-                 std::memcpy(to + r * bytes,
-                             is_new ? from + row.of_gradient * bytes : sum + row.of_sum * bytes,
-                             bytes);
-                 if (!is_new && row.of_gradient >= 0) {
-                   add(to + r * bytes, from + row.of_gradient * bytes, row_size);
-                 }
-               }
-             });
+    parallel(static_cast<int64_t>(rows.size()), RowCost(row_size), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const RowSource& row = rows[r];
+        const bool is_new = row.of_sum < 0;
+        std::memcpy(to + r * bytes,
+                    is_new ? from + row.of_gradient * bytes : sum + row.of_sum * bytes, bytes);
+        if (!is_new && row.of_gradient >= 0) {
+          add(to + r * bytes, from + row.of_gradient * bytes, row_size);
+        }
+      }
+    });
   }
 
   const DataType dtype_;
   const PartialShape shape_;
   Tensor indices_;
-  Tensor values_;  // without a value when nothing was added
+  Tensor values_;                // without a value when nothing was added
   std::vector<int32_t> counts_;  // gradients a row
 };
 

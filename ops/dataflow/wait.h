@@ -1,5 +1,5 @@
-// What an operation that has to wait shows of itself: it can be cancelled, and it stands in the table
-// of stalls while it waits.
+// What an operation that has to wait shows of itself: it can be cancelled, and it stands in the
+// table of stalls while it waits.
 #ifndef SLUICE_OPS_DATAFLOW_WAIT_H_
 #define SLUICE_OPS_DATAFLOW_WAIT_H_
 

@@ -27,8 +27,7 @@ SLUICE_INLINE_IN_CLONES void Apply(T& to, const T& from) {
     if constexpr (op == ArithmeticOp::kSub) to = to - from;
     if constexpr (op == ArithmeticOp::kMul) to = to * from;
     if constexpr (op == ArithmeticOp::kDiv) to = to / from;
-  } else if constexpr (std::is_signed_v<T> && std::is_integral_v<T> &&
-                       op != ArithmeticOp::kDiv) {
+  } else if constexpr (std::is_signed_v<T> && std::is_integral_v<T> && op != ArithmeticOp::kDiv) {
     // Wraps around, as unsigned arithmetic does.
     using U = std::make_unsigned_t<T>;
     const auto a = static_cast<uint64_t>(static_cast<U>(to));
@@ -88,12 +87,18 @@ ArithmeticRow FindAmong(DataType dtype, bool with_scalar, TypeList<Ts...>) {
 // Elements of the quantised types move as the integers that they are made of.
 DataType Stored(DataType dtype) {
   switch (dtype) {
-    case DT_QINT8: return DT_INT8;
-    case DT_QUINT8: return DT_UINT8;
-    case DT_QINT16: return DT_INT16;
-    case DT_QUINT16: return DT_UINT16;
-    case DT_QINT32: return DT_INT32;
-    default: return dtype;
+    case DT_QINT8:
+      return DT_INT8;
+    case DT_QUINT8:
+      return DT_UINT8;
+    case DT_QINT16:
+      return DT_INT16;
+    case DT_QUINT16:
+      return DT_UINT16;
+    case DT_QINT32:
+      return DT_INT32;
+    default:
+      return dtype;
   }
 }
 

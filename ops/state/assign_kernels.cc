@@ -22,9 +22,9 @@ class AssignKernel : public Kernel {
     {
       std::lock_guard lock(*ref.mutex);
       if (validate_shape_ && !(ref.tensor->shape() == value.shape())) {
-        return InvalidArgument(
-            "Assign requires shapes of both tensors to match. lhs shape= ",
-            ref.tensor->shape().ToString(), " rhs shape= ", value.shape().ToString());
+        return InvalidArgument("Assign requires shapes of both tensors to match. lhs shape= ",
+                               ref.tensor->shape().ToString(),
+                               " rhs shape= ", value.shape().ToString());
       }
       SLUICE_RETURN_IF_ERROR(StoreValue(value, ref.tensor, *c.step().allocator));
     }
@@ -42,8 +42,8 @@ absl::Status UpdateInPlace(KernelContext& c, ArithmeticOp op, Tensor* variable,
   SLUICE_RETURN_IF_ERROR(MakeWritable(variable, *c.step().allocator));
   const ArithmeticRow row = FindArithmetic(op, variable->dtype());
   if (row == nullptr) {
-    return absl::UnimplementedError(StrCat(c.node().Describe(), ": no arithmetic on ",
-                                           DataTypeName(variable->dtype())));
+    return absl::UnimplementedError(
+        StrCat(c.node().Describe(), ": no arithmetic on ", DataTypeName(variable->dtype())));
   }
   const size_t size = DataTypeSize(variable->dtype());
   char* to = static_cast<char*>(variable->raw());

@@ -103,8 +103,8 @@ class TemporaryVariableKernel : public Kernel {
               return made;
             }));
     if (!is_new) {
-      return absl::AlreadyExistsError(StrCat("Resource ", StepContainer(c), "/", name, "/",
-                                             TemporaryTensor::kTypeName));
+      return absl::AlreadyExistsError(
+          StrCat("Resource ", StepContainer(c), "/", name, "/", TemporaryTensor::kTypeName));
     }
     c.set_output_ref(0, &variable->mutex, &variable->tensor);
     return absl::OkStatus();
@@ -133,7 +133,8 @@ class DestroyTemporaryVariableKernel : public Kernel {
       c.set_output(0, std::exchange(variable->tensor, Tensor()));
     }
     SLUICE_RETURN_IF_ERROR(resources.Delete<TemporaryTensor>(container, name));
-    // References to it may still be on their way; the empty tensor outlives them, to the step's end.
+    // References to it may still be on their way; the empty tensor outlives them, to the step's
+    // end.
     return resources
         .LookupOrCreate<TemporaryTensor>(
             container, StrCat(name, "/destroyed:", destroyed.fetch_add(1)),

@@ -29,8 +29,7 @@ absl::Status GatherShape(ShapeContext& c) {
                            " and indices of shape ", indices.ToString());
   }
   PartialShape out(params.dims().subspan(0, batch));
-  SLUICE_RETURN_IF_ERROR(
-      out.MergeWith(PartialShape(indices.dims().subspan(0, batch))).status());
+  SLUICE_RETURN_IF_ERROR(out.MergeWith(PartialShape(indices.dims().subspan(0, batch))).status());
   out = out.Concatenate(PartialShape(indices.dims().subspan(batch)))
             .Concatenate(PartialShape(params.dims().subspan(batch + 1)));
   return c.SetOutput(0, std::move(out));
@@ -66,15 +65,15 @@ OP(ResourceGather,
     .Attr("dtype", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Stateful()
-    .Shape(GatherShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(GatherShape) GRADIENT([](Backprop& b) {
       // The gradient has rows for the indices only, and may repeat them.
       Output resource = b.Value("resource"), indices = b.Value("indices");
       const HandleData* held = resource.node->output_handle(resource.index);
       const bool is_known = held != nullptr && held->shape.IsFullyDefined();
-      Output shape = is_known ? Constant(b.graph(), IntegerTensor({held->shape.dims().begin(),
-                                                                   held->shape.dims().end()}))
-                              : VariableShape(resource);
+      Output shape =
+          is_known ? Constant(b.graph(),
+                              IntegerTensor({held->shape.dims().begin(), held->shape.dims().end()}))
+                   : VariableShape(resource);
       Output size = ExpandDims(SizeOf(indices), 0);
       Output values_shape = Concat({size, RowsOf(shape, 1, 0)}, 0);
       Output values = Reshape(b.Of("output"), values_shape);
@@ -90,8 +89,7 @@ OP(ResourceGatherNd,
     .Attr("dtype", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Stateful()
-    .Shape(GatherNdShape)
-    GRADIENT([](Backprop& b) {
+    .Shape(GatherNdShape) GRADIENT([](Backprop& b) {
       Output indices = b.Value("indices");
       Output shape = VariableShape(b.Value("resource"), {.out_type = indices.dtype()});
       if (indices.shape().rank() == 2 && indices.shape().dim(1) == 1) {

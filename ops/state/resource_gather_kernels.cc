@@ -21,8 +21,7 @@ class Reader {
     if (!variable_->is_initialized) return VariableNotFound(c, 0, *variable_);
     if (variable_->tensor.dtype() != dtype) {
       return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                             DataTypeName(dtype), " got ",
-                             DataTypeName(variable_->tensor.dtype()));
+                             DataTypeName(dtype), " got ", DataTypeName(variable_->tensor.dtype()));
     }
     return absl::OkStatus();
   }
@@ -133,9 +132,8 @@ class ResourceGatherNdKernel : public Kernel {
     if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
     const int64_t depth = indices.dim(indices.rank() - 1);
     if (depth > params.rank()) {
-      return InvalidArgument(
-          "index innermost dimension length must be <= params rank; saw: ", depth, " vs. ",
-          params.rank());
+      return InvalidArgument("index innermost dimension length must be <= params rank; saw: ",
+                             depth, " vs. ", params.rank());
     }
     TensorShape shape(indices.shape().dims().subspan(0, indices.rank() - 1));
     const int64_t rows = shape.num_elements();
@@ -176,8 +174,7 @@ class ResourceGatherNdKernel : public Kernel {
       const int batch_rank = out.rank() - (params.rank() - static_cast<int>(depth));
       return InvalidArgument(
           "indices[", PositionText(TensorShape(out.dims().subspan(0, batch_rank)), i), "] = [",
-          text, "] does not index into param shape ", params.ToString(),
-          ", node name: ", c.name());
+          text, "] does not index into param shape ", params.ToString(), ", node name: ", c.name());
     }
     return absl::OkStatus();
   }

@@ -37,7 +37,8 @@ OP(AssignSubVariableOp, "variable -= value.")
     .Shape(AssignShape);
 
 OP(AssignVariableOp,
-   "variable = value. Makes the variable if there is none. With `validate_shape` the value must have"
+   "variable = value. Makes the variable if there is none. With `validate_shape` the value must "
+   "have"
    " the variable's shape.")
     .Input("resource", DT_RESOURCE)
     .Input("value", "dtype")
@@ -61,8 +62,7 @@ OP(ReadVariableOp, "The variable's value. Later updates do not change what was r
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, c.attr<DataType>("dtype")));
       return c.SetOutput(0, std::move(shape));
-    })
-    GRADIENT([](Backprop& b) { b.Into("resource", b.GradOf(0)); });
+    }) GRADIENT([](Backprop& b) { b.Into("resource", b.GradOf(0)); });
 
 OP(ResourceCountUpTo,
    "The scalar variable's value, which is then one more. OUT_OF_RANGE when it has reached `limit`.")
@@ -78,7 +78,8 @@ OP(ResourceCountUpTo,
     });
 
 OP(VarHandleOp,
-   "A handle to the variable of the container and name (`shared_name`, else the node's). The variable"
+   "A handle to the variable of the container and name (`shared_name`, else the node's). The "
+   "variable"
    " comes into being when it is first assigned.")
     .Output("resource", DT_RESOURCE)
     .Attr("container", StringAttr(""))
@@ -109,8 +110,8 @@ OP(VariableShape, "The shape of the variable's value, as a vector.")
     .Shape([](ShapeContext& c) -> absl::Status {
       const HandleData* handle = c.InputHandle(0);
       const bool known = handle != nullptr && handle->shape.rank_known();
-      return c.SetOutput(0, PartialShape::Vector(known ? handle->shape.rank()
-                                                       : PartialShape::kUnknown));
+      return c.SetOutput(
+          0, PartialShape::Vector(known ? handle->shape.rank() : PartialShape::kUnknown));
     });
 
 }  // namespace

@@ -18,10 +18,11 @@ class VarHandleKernel : public Kernel {
     handle.components = {{init.attr<DataType>("dtype"), init.attr<PartialShape>("shape")}};
     // The handle carries the object, so that using it costs no search by name.
     SLUICE_ASSIGN_OR_RETURN(
-        handle.object, init.resources().LookupOrCreate<Var>(
-                           name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<Var>> {
-                             return std::make_shared<Var>(name.container, name.name);
-                           }));
+        handle.object,
+        init.resources().LookupOrCreate<Var>(
+            name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<Var>> {
+              return std::make_shared<Var>(name.container, name.name);
+            }));
     return std::unique_ptr<Kernel>(new VarHandleKernel(Tensor::Scalar(std::move(handle))));
   }
 

@@ -16,7 +16,8 @@ class RowIndex {
       : data_(t.raw()), is_int64_(t.dtype() == DT_INT64), size_(t.num_elements()) {}
   int64_t size() const { return size_; }
   int64_t operator[](int64_t i) const {
-    return is_int64_ ? static_cast<const int64_t*>(data_)[i] : static_cast<const int32_t*>(data_)[i];
+    return is_int64_ ? static_cast<const int64_t*>(data_)[i]
+                     : static_cast<const int32_t*>(data_)[i];
   }
   // Position of the first one outside [0, limit); -1 if there is none.
   int64_t FirstOutside(int64_t limit) const {

@@ -1,6 +1,6 @@
-// Updates of rows of a variable: row indices[i...] takes part in an operation with updates[i..., :].
-// Rows may repeat: they are then updated one after the other, in order. A scalar `updates` stands
-// for every row.
+// Updates of rows of a variable: row indices[i...] takes part in an operation with updates[i...,
+// :]. Rows may repeat: they are then updated one after the other, in order. A scalar `updates`
+// stands for every row.
 
 #include "ops/op.h"
 
@@ -32,15 +32,15 @@ absl::Status ResourceScatterShape(ShapeContext& c) {
   return CheckUpdates(c, handle->shape);
 }
 
-#define SCATTER(name, doc, types, locking)            \
-  OP(name, doc)                                       \
-      .RefInput("ref", "T")                           \
-      .Input("indices", "Tindices")                   \
-      .Input("updates", "T")                          \
-      .RefOutput("output_ref", "T")                   \
-      .Attr("T", TypeAttr(types))                     \
-      .Attr("Tindices", TypeAttr(IndexTypes()))       \
-      .Attr("use_locking", BoolAttr(locking))         \
+#define SCATTER(name, doc, types, locking)      \
+  OP(name, doc)                                 \
+      .RefInput("ref", "T")                     \
+      .Input("indices", "Tindices")             \
+      .Input("updates", "T")                    \
+      .RefOutput("output_ref", "T")             \
+      .Attr("T", TypeAttr(types))               \
+      .Attr("Tindices", TypeAttr(IndexTypes())) \
+      .Attr("use_locking", BoolAttr(locking))   \
       .Shape(ScatterShape)
 
 SCATTER(ScatterAdd, "ref[indices, …] += updates.", NumberTypes(), false).NotDifferentiable();

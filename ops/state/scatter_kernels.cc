@@ -123,10 +123,10 @@ class ResourceScatterNdKernel : public Kernel {
 constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
 constexpr TypeSet kAdding = kNumbers | TypeSet(DT_BOOL);
 
-#define SCATTER(name, op, types)                                                                \
-  KERNEL(Scatter##name, ScatterKernel<ArithmeticOp::op>, {"T", types});                         \
+#define SCATTER(name, op, types)                                        \
+  KERNEL(Scatter##name, ScatterKernel<ArithmeticOp::op>, {"T", types}); \
   KERNEL(ResourceScatter##name, ResourceScatterKernel<ArithmeticOp::op>, {"dtype", types})
-#define SCATTER_ND(name, op, types)                                       \
+#define SCATTER_ND(name, op, types)                                         \
   KERNEL(ScatterNd##name, ScatterNdKernel<ArithmeticOp::op>, {"T", types}); \
   KERNEL(ResourceScatterNd##name, ResourceScatterNdKernel<ArithmeticOp::op>, {"T", types})
 

@@ -16,9 +16,9 @@ absl::Status CheckNd(ShapeContext& c, const PartialShape& var) {
   PartialShape expected(indices.dims().subspan(0, batch));
   if (depth < 0) return absl::OkStatus();
   if (depth > var.rank()) {
-    return InvalidArgument("Dimensions [", depth, ",", var.rank(), ") of input[shape=",
-                           var.ToString(), "] must match dimensions [", depth, ",",
-                           updates.rank(), ") of updates[shape=", updates.ToString(), "]");
+    return InvalidArgument("Dimensions [", depth, ",", var.rank(),
+                           ") of input[shape=", var.ToString(), "] must match dimensions [", depth,
+                           ",", updates.rank(), ") of updates[shape=", updates.ToString(), "]");
   }
   expected = expected.Concatenate(PartialShape(var.dims().subspan(depth)));
   return updates.MergeWith(expected).status();
@@ -40,16 +40,16 @@ absl::Status ResourceScatterNdShape(ShapeContext& c) {
   return CheckNd(c, handle->shape);
 }
 
-#define SCATTER_ND(name, doc, types, locking)         \
-  OP(name, doc)                                       \
-      .RefInput("ref", "T")                           \
-      .Input("indices", "Tindices")                   \
-      .Input("updates", "T")                          \
-      .RefOutput("output_ref", "T")                   \
-      .Attr("T", TypeAttr(types))                     \
-      .Attr("Tindices", TypeAttr(IndexTypes()))       \
-      .Attr("use_locking", BoolAttr(locking))         \
-      .Attr("bad_indices_policy", StringAttr(""))     \
+#define SCATTER_ND(name, doc, types, locking)     \
+  OP(name, doc)                                   \
+      .RefInput("ref", "T")                       \
+      .Input("indices", "Tindices")               \
+      .Input("updates", "T")                      \
+      .RefOutput("output_ref", "T")               \
+      .Attr("T", TypeAttr(types))                 \
+      .Attr("Tindices", TypeAttr(IndexTypes()))   \
+      .Attr("use_locking", BoolAttr(locking))     \
+      .Attr("bad_indices_policy", StringAttr("")) \
       .Shape(ScatterNdShape)
 
 SCATTER_ND(ScatterNdAdd, "ref[indices] += updates.", NumberTypes(), false).NotDifferentiable();

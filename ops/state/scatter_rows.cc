@@ -73,8 +73,7 @@ struct NdLayout {
 
 }  // namespace
 
-absl::Status CheckScatter(const TensorShape& params, const Tensor& indices,
-                          const Tensor& updates) {
+absl::Status CheckScatter(const TensorShape& params, const Tensor& indices, const Tensor& updates) {
   const TensorShape& given = updates.shape();
   if (given.IsScalar()) return absl::OkStatus();
   bool fits = IsPrefix(indices.shape(), given) && params.rank() > 0 &&
@@ -110,8 +109,7 @@ absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
   if (params.rank() < 1) {
     return InvalidArgument("Output must be at least 1-D, got shape: ", params.ToString());
   }
-  if (params.num_elements() == 0 &&
-      (indices.num_elements() > 0 || updates.num_elements() > 0)) {
+  if (params.num_elements() == 0 && (indices.num_elements() > 0 || updates.num_elements() > 0)) {
     return InvalidArgument("Indices and updates specified for empty output.  indices shape: ",
                            indices.shape().ToString());
   }
@@ -123,11 +121,10 @@ absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
   const TensorShape& given = updates.shape();
   for (int d = 0; d < layout.batch_rank; ++d) {
     if (d < given.rank() && given.dim(d) == indices.dim(d)) continue;
-    return InvalidArgument("Dimensions [0,", layout.batch_rank, ") of indices[shape=",
-                           indices.shape().ToString(), "] = ", indices.dim(d),
-                           " must match dimensions [0,", layout.batch_rank,
-                           ") of updates[shape=", given.ToString(),
-                           "] = ", d < given.rank() ? given.dim(d) : 0);
+    return InvalidArgument(
+        "Dimensions [0,", layout.batch_rank, ") of indices[shape=", indices.shape().ToString(),
+        "] = ", indices.dim(d), " must match dimensions [0,", layout.batch_rank,
+        ") of updates[shape=", given.ToString(), "] = ", d < given.rank() ? given.dim(d) : 0);
   }
   bool fits = layout.depth <= params.rank() &&
               params.rank() - layout.depth == given.rank() - layout.batch_rank;
@@ -135,9 +132,10 @@ absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
     fits = given.dim(d) == params.dim(static_cast<int>(layout.depth) + d - layout.batch_rank);
   }
   if (fits) return absl::OkStatus();
-  return InvalidArgument("Dimensions [", layout.depth, ",", params.rank(), ") of input[shape=",
-                         params.ToString(), "] must match dimensions [", layout.depth, ",",
-                         given.rank(), ") of updates[shape=", given.ToString(), "]");
+  return InvalidArgument("Dimensions [", layout.depth, ",", params.rank(),
+                         ") of input[shape=", params.ToString(), "] must match dimensions [",
+                         layout.depth, ",", given.rank(), ") of updates[shape=", given.ToString(),
+                         "]");
 }
 
 absl::Status ScatterSlices(KernelContext& c, ArithmeticOp op, BadIndices bad, Tensor* params,

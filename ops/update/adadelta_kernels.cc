@@ -29,8 +29,7 @@ SLUICE_TARGET_CLONES void Adadelta(const UpdateCall& c, int64_t row, int64_t beg
   const T epsilon = c.scalar<T>(2);
   SLUICE_UPDATE_LOOP {
     accum[i] = accum[i] * rho + grad[i] * grad[i] * one_minus_rho;
-    const T update =
-        Sqrt(accum_update[i] + epsilon) * ReciprocalSqrt(accum[i] + epsilon) * grad[i];
+    const T update = Sqrt(accum_update[i] + epsilon) * ReciprocalSqrt(accum[i] + epsilon) * grad[i];
     var[i] = var[i] - update * lr;
     accum_update[i] = accum_update[i] * rho + update * update * one_minus_rho;
   }

@@ -67,10 +67,10 @@ SLUICE_TARGET_CLONES void AdagradDA(const UpdateCall& c, int64_t row, int64_t be
 UpdateSpec ProximalAdagradSpec() {
   using enum ScalarSpec::Domain;
   return {.slots = {"var", "accum"},
-          .scalars = {{"lr", "lr is not a positive scalar: ", kPositive},
-                      {"l1", "l1 regularization strength is not a non-negative scalar: ", kNonNegative},
-                      {"l2", "l2 regularization strength is not a non-negative scalar: ",
-                       kNonNegative}}};
+          .scalars = {
+              {"lr", "lr is not a positive scalar: ", kPositive},
+              {"l1", "l1 regularization strength is not a non-negative scalar: ", kNonNegative},
+              {"l2", "l2 regularization strength is not a non-negative scalar: ", kNonNegative}}};
 }
 
 template <typename T>

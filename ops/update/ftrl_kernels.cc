@@ -23,20 +23,19 @@ UpdateSpec FtrlV2Spec() {
 
 UpdateSpec SparseFtrlSpec() {
   UpdateSpec spec = FtrlSpec();
-  spec.scalars = {
-      {"lr", "lr is not a positive scalar (or zero if multiply_linear_by_lr is set): ",
-       kNonNegative},
-      {"l1", "l1 regularization strength is not a non-negative scalar: ", kNonNegative},
-      {"l2", "l2 regularization strength is not a non-negative scalar: ", kNonNegative},
-      {"lr_power", "lr_power is not a non-positive scalar: ", kNonPositive}};
+  spec.scalars = {{"lr", "lr is not a positive scalar (or zero if multiply_linear_by_lr is set): ",
+                   kNonNegative},
+                  {"l1", "l1 regularization strength is not a non-negative scalar: ", kNonNegative},
+                  {"l2", "l2 regularization strength is not a non-negative scalar: ", kNonNegative},
+                  {"lr_power", "lr_power is not a non-positive scalar: ", kNonPositive}};
   return spec;
 }
 
 UpdateSpec SparseFtrlV2Spec() {
   UpdateSpec spec = SparseFtrlSpec();
-  spec.scalars.push_back({"l2_shrinkage",
-                          "l2 shrinkage regularization strength is not a non-negative scalar: ",
-                          kNonNegative});
+  spec.scalars.push_back(
+      {"l2_shrinkage",
+       "l2 shrinkage regularization strength is not a non-negative scalar: ", kNonNegative});
   return spec;
 }
 

@@ -22,22 +22,33 @@ void LockInOrder(std::vector<Mutex*>& mutexes, std::vector<std::unique_lock<Mute
 
 double ScalarAsDouble(const Tensor& t) {
   switch (t.dtype()) {
-    case DT_HALF: return static_cast<float>(t.scalar<half>());
-    case DT_BFLOAT16: return static_cast<float>(t.scalar<bfloat16>());
-    case DT_FLOAT: return t.scalar<float>();
-    case DT_DOUBLE: return t.scalar<double>();
-    case DT_COMPLEX64: return t.scalar<complex64>().real();
-    case DT_COMPLEX128: return t.scalar<complex128>().real();
-    default: return 0;
+    case DT_HALF:
+      return static_cast<float>(t.scalar<half>());
+    case DT_BFLOAT16:
+      return static_cast<float>(t.scalar<bfloat16>());
+    case DT_FLOAT:
+      return t.scalar<float>();
+    case DT_DOUBLE:
+      return t.scalar<double>();
+    case DT_COMPLEX64:
+      return t.scalar<complex64>().real();
+    case DT_COMPLEX128:
+      return t.scalar<complex128>().real();
+    default:
+      return 0;
   }
 }
 
 bool InDomain(ScalarSpec::Domain domain, const Tensor& t) {
   switch (domain) {
-    case ScalarSpec::Domain::kAny: return true;
-    case ScalarSpec::Domain::kPositive: return ScalarAsDouble(t) > 0;
-    case ScalarSpec::Domain::kNonNegative: return ScalarAsDouble(t) >= 0;
-    case ScalarSpec::Domain::kNonPositive: return ScalarAsDouble(t) <= 0;
+    case ScalarSpec::Domain::kAny:
+      return true;
+    case ScalarSpec::Domain::kPositive:
+      return ScalarAsDouble(t) > 0;
+    case ScalarSpec::Domain::kNonNegative:
+      return ScalarAsDouble(t) >= 0;
+    case ScalarSpec::Domain::kNonPositive:
+      return ScalarAsDouble(t) <= 0;
   }
   return true;
 }
@@ -171,8 +182,7 @@ absl::Status UpdateKernel::CheckSparse(const Targets& targets, const Tensor& gra
   }
   const RowIndex rows(indices);
   if (const int64_t bad = rows.FirstOutside(var.dim(0)); bad >= 0) {
-    return InvalidArgument("Index ", rows[bad], " at offset ", bad,
-                           " in indices is out of range");
+    return InvalidArgument("Index ", rows[bad], " at offset ", bad, " in indices is out of range");
   }
   return absl::OkStatus();
 }
@@ -215,9 +225,8 @@ absl::Status UpdateKernel::Compute(KernelContext& c) {
   call.grad = grad.raw();
 
   if (indices_input_ < 0) {
-    c.ParallelFor(targets.tensor(0).num_elements(), spec_.cost, [&](int64_t begin, int64_t end) {
-      function_(call, 0, begin, end);
-    });
+    c.ParallelFor(targets.tensor(0).num_elements(), spec_.cost,
+                  [&](int64_t begin, int64_t end) { function_(call, 0, begin, end); });
   } else {
     RunSparse(c, call, targets.tensor(0), c.input(indices_input_));
   }

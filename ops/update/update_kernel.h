@@ -4,8 +4,8 @@
 // variables by reference and by handle, for dense gradients and for gradients of some rows: finding
 // the tensors, TensorFlow's checks and messages, locks, copies of what is shared, shards.
 //
-// The update is atomic whether or not `use_locking` is set: the mutexes of all variables involved are
-// held, taken in one order by everybody.
+// The update is atomic whether or not `use_locking` is set: the mutexes of all variables involved
+// are held, taken in one order by everybody.
 #ifndef SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 #define SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 
@@ -20,7 +20,7 @@
 
 namespace sluice {
 
-inline constexpr int kSlotsMax = 4;    // the variable and up to three more, and vhat
+inline constexpr int kSlotsMax = 4;  // the variable and up to three more, and vhat
 inline constexpr int kScalarsMax = 7;
 
 // What an algorithm sees of a call. Elements are of the op's type T.
@@ -47,7 +47,8 @@ struct UpdateCall {
   }
 };
 
-// Updates elements [begin, end); of the variable and slots, counted from `row`, and of the gradient.
+// Updates elements [begin, end); of the variable and slots, counted from `row`, and of the
+// gradient.
 using UpdateFunction = void (*)(const UpdateCall& call, int64_t row, int64_t begin, int64_t end);
 
 // A hyper-parameter: an input, and what is said when it is not a scalar (or not in its domain).
@@ -59,9 +60,9 @@ struct ScalarSpec {
 };
 
 struct UpdateSpec {
-  std::vector<std::string> slots;    // inputs: the variable first
-  std::vector<ScalarSpec> scalars;   // inputs
-  std::string gradient = "grad";     // input
+  std::vector<std::string> slots;   // inputs: the variable first
+  std::vector<ScalarSpec> scalars;  // inputs
+  std::string gradient = "grad";    // input
   // Slots as messages call them, where that differs from the input's name.
   std::vector<std::string> slot_labels;
   double cost = 1;  // nanoseconds an element, roughly
@@ -77,8 +78,7 @@ class UpdateKernel : public Kernel {
   class Targets;
   absl::Status CheckScalars(KernelContext& c, UpdateCall* call) const;
   absl::Status CheckDense(const Targets& targets, const Tensor& grad) const;
-  absl::Status CheckSparse(const Targets& targets, const Tensor& grad,
-                           const Tensor& indices) const;
+  absl::Status CheckSparse(const Targets& targets, const Tensor& grad, const Tensor& indices) const;
   absl::Status CheckSlots(const Targets& targets) const;
   void RunSparse(KernelContext& c, const UpdateCall& call, const Tensor& var,
                  const Tensor& indices) const;

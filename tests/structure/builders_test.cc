@@ -25,7 +25,7 @@ TEST(BuildersTest, OperatorsAreThoseOfPython) {
   x / y;
   -x;
   2 * x;
-  x * y;
+  x* y;
   x / 2;
   i / 2;
   i % 2;
@@ -175,7 +175,8 @@ TEST(BuildersTest, CondOfOperationsGivesThePredicate) {
   Graph g;
   Output p = Placeholder(g, DT_BOOL, PartialShape::Scalar(), "p");
   Output x = Placeholder(g, DT_FLOAT, {2}, "x");
-  Cond(p, [&] { return NoOp(g); }, [&] { return Group(g, {x}); });
+  Cond(
+      p, [&] { return NoOp(g); }, [&] { return Group(g, {x}); });
   EXPECT_TRUE(EqualsFixture(g, "cond_of_operations"));
 }
 

@@ -88,8 +88,7 @@ TEST(GradientsTest, OutputsWithoutGradientGetZeros) {
   Output x = Matrix(g);
   OutputList parts = Split(x, 3, 1);
   Output y = parts[0] * 2.0;
-  Differentiate({y, parts[2]}, {x},
-                {.grad_ys = {Grad(), Placeholder(g, DT_FLOAT, {-1, 1}, "g")}});
+  Differentiate({y, parts[2]}, {x}, {.grad_ys = {Grad(), Placeholder(g, DT_FLOAT, {-1, 1}, "g")}});
   EXPECT_TRUE(EqualsFixture(g, "gradients_of_a_branching_op"));
 }
 
@@ -168,7 +167,8 @@ TEST(GradientsTest, CrossEntropy) {
 TEST(GradientsTest, Cond) {
   Graph g;
   Output p = Bool(g), x = Pair(g), y = Pair(g, "y");
-  Output r = Cond(p, [&] { return x + y; }, [&] { return x * 2.0; })[0];
+  Output r = Cond(
+      p, [&] { return x + y; }, [&] { return x * 2.0; })[0];
   Differentiate({r}, {x, y});
   EXPECT_TRUE(EqualsFixture(g, "cond"));
 }
@@ -188,7 +188,12 @@ TEST(GradientsTest, NestedCond) {
           return OutputList{same, Constant(g, 2.0f)};
         });
   };
-  OutputList r = Cond(p, inner, [&] { return OutputList{x, Constant(g, 3.0f)}; }, "outer");
+  OutputList r = Cond(
+      p, inner,
+      [&] {
+        return OutputList{x, Constant(g, 3.0f)};
+      },
+      "outer");
   Differentiate({r[0]}, {x, y});
   EXPECT_TRUE(EqualsFixture(g, "nested_cond"));
 }

@@ -1,4 +1,4 @@
-#include "executor/passes/common_subexpressions.h"
+#include "executor/passes/equal_nodes.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -3,8 +3,8 @@
 // After constant folding, because equal constants made by folding make more nodes equal. Two nodes
 // are the same when op, attributes, device, inputs and control inputs are; stateful nodes, nodes
 // with ref inputs or outputs, control flow and kept nodes are left alone.
-#ifndef SLUICE_EXECUTOR_PASSES_COMMON_SUBEXPRESSIONS_H_
-#define SLUICE_EXECUTOR_PASSES_COMMON_SUBEXPRESSIONS_H_
+#ifndef SLUICE_EXECUTOR_PASSES_EQUAL_NODES_H_
+#define SLUICE_EXECUTOR_PASSES_EQUAL_NODES_H_
 
 #include "absl/status/statusor.h"
 #include "executor/passes/passes.h"
@@ -16,4 +16,4 @@ absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& o
 
 }  // namespace sluice
 
-#endif  // SLUICE_EXECUTOR_PASSES_COMMON_SUBEXPRESSIONS_H_
+#endif  // SLUICE_EXECUTOR_PASSES_EQUAL_NODES_H_
