@@ -30,7 +30,10 @@ OP(ResourceConditionalAccumulator,
     .Attr("shared_name", StringAttr(""))
     .Attr("reduction_type", OneOf({"MEAN", "SUM"}, "MEAN"))
     .Stateful()
-    .Shape(ScalarOutput());
+    .Shape([](ShapeContext& c) {
+      // A scalar at run time; graphs that TensorFlow wrote say a vector of two, as its op does.
+      return c.SetOutput(0, PartialShape::Vector(2));
+    });
 
 OP(AccumulatorApplyGradient,
    "ResourceAccumulatorApplyGradient for an accumulator behind a vector of two strings.")

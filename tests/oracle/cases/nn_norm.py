@@ -78,7 +78,9 @@ def rows(version, formats):
     types = {"T": ("float",)} if version == "" else {"T": ("float", "half", "bfloat16"), "U": ("float",)}
     for is_training in (True, False):
         name = "training" if is_training else "inference"
-        yield Row("FusedBatchNorm" + version, build=forward(version, is_training, formats), types=types, name=name, tol=HALF_TOL, grad_tol=HALF_GRAD, numeric_tol=2e-2)
+        # In inference TensorFlow leaves some results of the forward op's program unwritten: whatever lay in memory.
+        if is_training:
+            yield Row("FusedBatchNorm" + version, build=forward(version, is_training, formats), types=types, name=name, tol=HALF_TOL, grad_tol=HALF_GRAD, numeric_tol=2e-2)
         # TensorFlow's gradient op takes channels last alone in inference.
         yield Row("FusedBatchNormGrad" + version, build=backward(version, is_training, formats if is_training else formats[:1]), types=types, name=name, tol=HALF_TOL,
                   grad_tol=HALF_GRAD, numeric_tol=2e-2)
