@@ -195,8 +195,8 @@ class ClipByValueKernel : public Kernel {
   }
 };
 KERNELS(ClipByValue, "T", ClipByValueKernel,
-        TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
-                 complex64, complex128>);
+        TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                 uint16_t, complex64, complex128>);
 
 }  // namespace
 }  // namespace sluice
