@@ -92,21 +92,32 @@ SLUICE_INLINE_IN_CLONES A ReduceRun(const T* x, int64_t n) {
   return lanes[0];
 }
 
+// Rows of a few elements, four side by side: one after the other, each would wait for its own sums.
+template <typename Op, typename A, typename T>
+SLUICE_INLINE_IN_CLONES void ShortRows(const T* x, A* acc, int64_t rows, int64_t n) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4, x += 4 * n) {
+    A a = acc[r], b = acc[r + 1], c = acc[r + 2], d = acc[r + 3];
+    for (int64_t i = 0; i < n; ++i) {
+      a = Op::template Combine<A>(a, Op::template Load<A>(x[i]));
+      b = Op::template Combine<A>(b, Op::template Load<A>(x[i + n]));
+      c = Op::template Combine<A>(c, Op::template Load<A>(x[i + 2 * n]));
+      d = Op::template Combine<A>(d, Op::template Load<A>(x[i + 3 * n]));
+    }
+    acc[r] = a, acc[r + 1] = b, acc[r + 2] = c, acc[r + 3] = d;
+  }
+  for (; r < rows; ++r, x += n) {
+    for (int64_t i = 0; i < n; ++i) {
+      acc[r] = Op::template Combine<A>(acc[r], Op::template Load<A>(x[i]));
+    }
+  }
+}
+
 template <typename Op, typename A, typename T>
 SLUICE_INLINE_IN_CLONES void Rows(const T* x, A* acc, int64_t rows, int64_t n) {
+  if (n < kLanes) return ShortRows<Op>(x, acc, rows, n);
   for (int64_t r = 0; r < rows; ++r, x += n) {
-    if (n >= kLanes) {
-      acc[r] = Op::template Combine<A>(acc[r], ReduceRun<Op, A>(x, n));
-    } else {
-      A total = acc[r];
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 1
-#endif
-      for (int64_t i = 0; i < n; ++i) {
-        total = Op::template Combine<A>(total, Op::template Load<A>(x[i]));
-      }
-      acc[r] = total;
-    }
+    acc[r] = Op::template Combine<A>(acc[r], ReduceRun<Op, A>(x, n));
   }
 }
 
