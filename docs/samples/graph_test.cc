@@ -6,8 +6,8 @@
 #include "graph/format/graph_def.h"
 #include "graph/format/text.h"
 #include "gtest/gtest.h"
-#include "ops/builders/ops.h"
 #include "ops/builders/initializer.h"
+#include "ops/builders/ops.h"
 #include "ops/builders/sugar.h"
 #include "ops/builders/variable.h"
 
@@ -50,7 +50,8 @@ TEST(GraphSamples, Branches) {
   Graph g;
   // [branches]
   Output x = Placeholder(g, DT_FLOAT, {}, "x");
-  Output size = Cond(Less(x, Constant(g, 0.0f)), [&] { return -x; }, [&] { return x; })[0];
+  Output size = Cond(
+      Less(x, Constant(g, 0.0f)), [&] { return -x; }, [&] { return x; })[0];
   // [/branches]
   ASSERT_TRUE(g.status().ok()) << g.status();
   EXPECT_EQ(size.node->op(), "Merge");
@@ -61,8 +62,8 @@ TEST(GraphSamples, Mistakes) {
   Graph g;
   Output a = Placeholder(g, DT_FLOAT, {-1, 784}, "a");
   Output b = Placeholder(g, DT_FLOAT, {512, 10}, "b");
-  Output c = MatMul(a, b);  // no abort, no exception: c is an invalid handle
-  Output d = Relu(c + b);   // and so is all that is made from it
+  Output c = MatMul(a, b);                  // no abort, no exception: c is an invalid handle
+  Output d = Relu(c + b);                   // and so is all that is made from it
   std::string why = g.status().ToString();  // names the node, the shapes, and this file and line
   // [/mistakes]
   EXPECT_FALSE(d);
