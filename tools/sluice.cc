@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kUsage[] = R"(looks at graphs and ops, and runs graphs.
 
-  sluice ops [--json]
+  sluice ops [--json | --markdown]
       Lists the ops: inputs, attributes, types with a kernel, whether there is a gradient. With --json a row is
       {"op": …, "inputs": [names], "attrs": [names], "kernels": [dtypes], "gradient": true|false}. "kernels" are
       the values of the op's first type attribute that a kernel takes; ["*"] where it has none.

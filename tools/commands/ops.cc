@@ -12,6 +12,7 @@
 #include "tools/commands/command.h"
 
 ABSL_FLAG(bool, json, false, "ops: one JSON object a line");
+ABSL_FLAG(bool, markdown, false, "ops: a page with the documentation of each op");
 
 namespace sluice {
 namespace {
@@ -72,14 +73,51 @@ void PrintText(const OpDef& op) {
   std::fputs(row.c_str(), stdout);
 }
 
+// "x: T", "values: N*T", "y: int32".
+std::string Signature(const std::vector<ArgDef>& args) {
+  std::vector<std::string> words;
+  for (const ArgDef& arg : args) {
+    std::string type = arg.type != DT_INVALID   ? DataTypeName(arg.type)
+                       : !arg.type_attr.empty() ? arg.type_attr
+                                                : arg.type_list_attr;
+    if (!arg.number_attr.empty()) type = StrCat(arg.number_attr, "*", type);
+    words.push_back(StrCat(arg.name, ": ", arg.is_ref ? "Ref(" : "", type, arg.is_ref ? ")" : ""));
+  }
+  return absl::StrJoin(words, ", ");
+}
+
+std::string AttributeText(const AttrDef& attr) {
+  std::string text = StrCat("`", attr.name, "`: ", attr.KindName());
+  if (attr.default_value) StrAppend(&text, " = `", AttrToString(*attr.default_value), "`");
+  return text;
+}
+
+void PrintMarkdown(const OpDef& op) {
+  std::vector<std::string> attributes;
+  for (const AttrDef& attr : op.attrs) attributes.push_back(AttributeText(attr));
+  const std::vector<std::string> types = KernelTypes(op);
+  std::string text = StrCat("\n## ", op.name, "\n\n", op.doc, "\n\n    ", op.name, "(",
+                            Signature(op.inputs), ") -> (", Signature(op.outputs), ")\n\n");
+  if (!attributes.empty()) StrAppend(&text, "- ", absl::StrJoin(attributes, ", "), "\n");
+  if (types.empty()) StrAppend(&text, "- no kernel\n");
+  if (!types.empty() && types[0] != "*") {
+    StrAppend(&text, "- kernels: ", absl::StrJoin(types, ", "), "\n");
+  }
+  if (op.gradient) StrAppend(&text, "- has a gradient\n");
+  std::fputs(text.c_str(), stdout);
+}
+
 }  // namespace
 
 absl::Status OpsCommand(const Arguments& arguments) {
   if (!arguments.empty())
     return InvalidArgument("'ops' takes no argument, got '", arguments[0], "'");
   SLUICE_RETURN_IF_ERROR(OpRegistry::Global().status());
+  const bool json = absl::GetFlag(FLAGS_json);
+  const bool markdown = absl::GetFlag(FLAGS_markdown);
+  if (markdown) std::puts("# All ops\n\nWritten by `sluice ops --markdown`.");
   for (const OpDef* op : OpRegistry::Global().All()) {
-    absl::GetFlag(FLAGS_json) ? PrintJson(*op) : PrintText(*op);
+    json ? PrintJson(*op) : markdown ? PrintMarkdown(*op) : PrintText(*op);
   }
   return absl::OkStatus();
 }
