@@ -16,7 +16,7 @@ ABSL_FLAG(std::string, optimizer, "adam", "sgd, momentum, adam or adagrad");
 ABSL_FLAG(double, learning_rate, 0, "0 = the optimizer's usual one");
 ABSL_FLAG(int, replicas, 4, "copies of the network, each in a thread");
 ABSL_FLAG(int, replicas_to_aggregate, 3, "gradients that make an update; the rest are backups");
-ABSL_FLAG(int64_t, steps, 0, "updates; 0 = 5000 for the mlp, 3000 for the cnn");
+ABSL_FLAG(int64_t, steps, 0, "updates; 0 = 5000 for the mlp, 9000 for the cnn");
 ABSL_FLAG(int64_t, batch, 64, "images a replica and step");
 ABSL_FLAG(int64_t, seed, 1, "of the weights and the order of images");
 ABSL_FLAG(std::string, data, "/usr/share/datasets/fashion-mnist", "folder of the IDX files");
@@ -46,7 +46,7 @@ absl::StatusOr<TrainingOptions> OptionsFromFlags() {
   options.batch = absl::GetFlag(FLAGS_batch);
   options.seed = absl::GetFlag(FLAGS_seed);
   options.steps = absl::GetFlag(FLAGS_steps);
-  if (options.steps <= 0) options.steps = options.model == ModelKind::kMlp ? 5000 : 3000;
+  if (options.steps <= 0) options.steps = options.model == ModelKind::kMlp ? 5000 : 9000;
   options.stop = &stop;
   return options;
 }
