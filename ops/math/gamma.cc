@@ -23,9 +23,13 @@ OP(Digamma, "The derivative of Lgamma.")
     .Output("y", "T")
     .Attr("T", TypeAttr(FloatTypes()))
     .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+      Output x = b.Value("x");
+      if (const DataType type = BaseType(x.dtype()); type != DT_FLOAT && type != DT_DOUBLE) {
+        return b.Fail(InvalidArgument("the gradient is Polygamma, of float or double, got ",
+                                      DataTypeName(type)));
+      }
       Output grad = b.Of("y");
       ControlDependencies after(b.graph(), {grad});
-      Output x = b.Value("x");
       b.Into("x", grad * Polygamma(NumberLike(x, 1), x));
     });
 
