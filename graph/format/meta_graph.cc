@@ -53,6 +53,26 @@ bool HasCollectionTypes() {
   return true;
 }
 
+// The collection whose entries the graph keeps as messages (training/loop/queue_runner.h).
+constexpr char kQueueRunners[] = "queue_runners";
+
+absl::Status ImportQueueRunners(const pb::CollectionDef& collection, std::string_view prefix,
+                                Graph& graph) {
+  for (const std::string& bytes : collection.bytes_list().value()) {
+    pb::QueueRunnerDef def;
+    if (!def.ParseFromString(bytes)) {
+      return InvalidArgument("collection '", kQueueRunners, "': an entry is no QueueRunnerDef");
+    }
+    def.set_queue_name(WithPrefix(def.queue_name(), prefix));
+    for (std::string& name : *def.mutable_enqueue_op_name()) name = WithPrefix(name, prefix);
+    for (std::string* name : {def.mutable_close_op_name(), def.mutable_cancel_op_name()}) {
+      if (!name->empty()) *name = WithPrefix(*name, prefix);
+    }
+    graph.AddToCollection(kQueueRunners, def.SerializeAsString());
+  }
+  return absl::OkStatus();
+}
+
 void DescribeOps(const Graph& graph, pb::MetaGraphDef::MetaInfoDef* info) {
   std::set<std::string_view> seen;
   for (const Node* node : graph.nodes()) seen.insert(node->op());
@@ -75,6 +95,10 @@ absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& met
   imported.rest = meta;
   imported.rest.clear_graph_def();
   for (const auto& [key, collection] : meta.collection_def()) {
+    if (key == kQueueRunners && collection.has_bytes_list()) {
+      SLUICE_RETURN_IF_ERROR(ImportQueueRunners(collection, options.prefix, graph));
+      imported.rest.mutable_collection_def()->erase(key);
+    }
     if (!collection.has_node_list()) continue;
     for (const std::string& name : collection.node_list().value()) {
       graph.AddToCollection(key, WithPrefix(name, options.prefix));
@@ -113,8 +137,14 @@ absl::StatusOr<pb::MetaGraphDef> ExportMetaGraphDef(const Graph& graph,
   info->set_stripped_default_attrs(options.strip_default_attrs);
   for (const auto& [key, names] : graph.collections()) {
     if (rest.collection_def().contains(key)) continue;
-    auto* list = (*meta.mutable_collection_def())[key].mutable_node_list();
-    for (const std::string& name : names) list->add_value(name);
+    pb::CollectionDef& collection = (*meta.mutable_collection_def())[key];
+    for (const std::string& name : names) {
+      if (key == kQueueRunners) {
+        collection.mutable_bytes_list()->add_value(name);
+      } else {
+        collection.mutable_node_list()->add_value(name);
+      }
+    }
   }
   return meta;
 }

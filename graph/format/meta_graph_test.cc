@@ -52,6 +52,7 @@ TEST(MetaGraph, PrefixReachesTheCollections) {
   Graph g;
   ASSERT_TRUE(ImportMetaGraphDef(Meta(kMeta), g, {.prefix = "p"}).ok());
   EXPECT_THAT(g.collections()["train_op"], ElementsAre("p/a"));
+  EXPECT_THAT(g.collections()["queue_runners"], ElementsAre("\n\003p/q"));
 }
 
 TEST(MetaGraph, FilesOfEitherKindInEitherForm) {

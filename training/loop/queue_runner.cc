@@ -1,8 +1,10 @@
 #include "training/loop/queue_runner.h"
 
 #include <algorithm>
-#include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "executor/step/cancellation.h"
 #include "graph/status.h"
@@ -14,9 +16,128 @@ bool Contains(const std::vector<absl::StatusCode>& codes, absl::StatusCode code)
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
+// How many threads of each runner run for each session of the process.
+class RunningThreads {
+ public:
+  using Key = std::pair<const Session*, std::string>;
+  static RunningThreads& Global() {
+    static auto* threads = new RunningThreads;
+    return *threads;
+  }
+  // False where some run already.
+  bool Add(const Key& key, int threads) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return running_.emplace(key, threads).second;
+  }
+  // True for the last.
+  bool Remove(const Key& key) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = running_.find(key);
+    if (--it->second > 0) return false;
+    running_.erase(it);
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Key, int> running_;  // guarded by mutex_
+};
+
+std::string Identity(const QueueRunner& runner) {
+  std::string identity = runner.queue_name;
+  for (const Operation& enqueue : runner.enqueue_ops) StrAppend(&identity, "\n", enqueue.name());
+  return identity;
+}
+
+// Of "scope/name" the name, where there is a scope to take off.
+std::string WithoutScope(const std::string& name, std::string_view scope) {
+  if (scope.empty() || !name.starts_with(StrCat(scope, "/"))) return name;
+  return name.substr(scope.size() + 1);
+}
+
+absl::StatusOr<Operation> FindOp(const Graph& graph, const std::string& name,
+                                 std::string_view scope) {
+  const std::string full = scope.empty() ? name : StrCat(scope, "/", name);
+  Node* node = graph.Find(full);
+  if (node == nullptr) {
+    return absl::NotFoundError(
+        StrCat("The name '", full, "' refers to an Operation not in the graph."));
+  }
+  return Operation(node);
+}
+
 }  // namespace
 
+absl::StatusOr<QueueRunner> QueueRunner::Of(const Queue& queue, std::vector<Operation> enqueue_ops,
+                                            std::vector<absl::StatusCode> closed_codes) {
+  if (!queue.handle() || enqueue_ops.empty() ||
+      !std::all_of(enqueue_ops.begin(), enqueue_ops.end(),
+                   [](const Operation& op) { return static_cast<bool>(op); })) {
+    return InvalidArgument("Must provide queue and enqueue_ops.");
+  }
+  if (closed_codes.empty() || Contains(closed_codes, absl::StatusCode::kOk)) {
+    return InvalidArgument(
+        "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but saw: ",
+        closed_codes.empty() ? "()" : "OK");
+  }
+  QueueRunner runner;
+  runner.queue_name = queue.name();
+  runner.enqueue_ops = std::move(enqueue_ops);
+  runner.close_op = queue.Close();
+  runner.cancel_op = queue.Close(/*cancel_pending_enqueues=*/true);
+  runner.closed_codes = std::move(closed_codes);
+  return runner;
+}
+
+absl::StatusOr<pb::QueueRunnerDef> QueueRunner::ToProto(std::string_view export_scope) const {
+  if (!export_scope.empty() && !queue_name.starts_with(export_scope)) {
+    return absl::NotFoundError(
+        StrCat("queue '", queue_name, "' is not in the scope '", export_scope, "'"));
+  }
+  pb::QueueRunnerDef def;
+  def.set_queue_name(WithoutScope(queue_name, export_scope));
+  for (const Operation& op : enqueue_ops) {
+    def.add_enqueue_op_name(WithoutScope(op.name(), export_scope));
+  }
+  def.set_close_op_name(WithoutScope(close_op.name(), export_scope));
+  def.set_cancel_op_name(WithoutScope(cancel_op.name(), export_scope));
+  for (const absl::StatusCode code : closed_codes) {
+    def.add_queue_closed_exception_types(static_cast<pb::error::Code>(code));
+  }
+  return def;
+}
+
+absl::StatusOr<QueueRunner> QueueRunner::FromProto(const pb::QueueRunnerDef& def,
+                                                   const Graph& graph,
+                                                   std::string_view import_scope) {
+  QueueRunner runner;
+  SLUICE_ASSIGN_OR_RETURN(const Operation queue, FindOp(graph, def.queue_name(), import_scope));
+  runner.queue_name = queue.name();
+  for (const std::string& name : def.enqueue_op_name()) {
+    SLUICE_ASSIGN_OR_RETURN(const Operation enqueue, FindOp(graph, name, import_scope));
+    runner.enqueue_ops.push_back(enqueue);
+  }
+  // Files of other writers may leave them out.
+  if (!def.close_op_name().empty()) {
+    SLUICE_ASSIGN_OR_RETURN(runner.close_op, FindOp(graph, def.close_op_name(), import_scope));
+  }
+  if (!def.cancel_op_name().empty()) {
+    SLUICE_ASSIGN_OR_RETURN(runner.cancel_op, FindOp(graph, def.cancel_op_name(), import_scope));
+  }
+  if (def.queue_closed_exception_types_size() == 0) return runner;
+  runner.closed_codes.clear();
+  for (const int code : def.queue_closed_exception_types()) {
+    runner.closed_codes.push_back(static_cast<absl::StatusCode>(code));
+  }
+  return runner;
+}
+
 void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
+  const RunningThreads::Key key = {&session, Identity(*this)};
+  if (enqueue_ops.empty() ||
+      !RunningThreads::Global().Add(key, static_cast<int>(enqueue_ops.size()))) {
+    return;
+  }
   // Closing the queue ends what waits in it; what an enqueue op waits for elsewhere (an
   // accumulator, another queue) is ended by cancelling its step.
   auto cancellation = std::make_shared<CancellationManager>();
@@ -24,9 +145,8 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
     if (cancel) session.Run({cancel}).IgnoreError();
     cancellation->StartCancel();
   });
-  auto running = std::make_shared<std::atomic<size_t>>(enqueue_ops.size());
   for (const Operation& enqueue : enqueue_ops) {
-    auto body = [&session, &coordinator, running, cancellation, enqueue, close = close_op,
+    auto body = [&session, &coordinator, key, cancellation, enqueue, close = close_op,
                  codes = closed_codes]() -> absl::Status {
       const RunOptions options = {.cancellation = cancellation.get()};
       absl::Status status;
@@ -34,13 +154,43 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
         status = session.Run({}, {}, {enqueue}, options).status();
       }
       const bool closed = Contains(codes, status.code());
-      if (running->fetch_sub(1) == 1 && closed && close) {
-        SLUICE_RETURN_IF_ERROR(session.Run({close}));
-      }
+      const bool last = RunningThreads::Global().Remove(key);
+      // The queue may have been closed by others, which is as good.
+      if (last && closed && close) session.Run({close}).IgnoreError();
       return closed ? absl::OkStatus() : status;
     };
-    coordinator.Start(StrCat("queue runner ", queue_name, " ", enqueue.name()), std::move(body));
+    coordinator.Start(StrCat("QueueRunnerThread-", queue_name, "-", enqueue.name()),
+                      std::move(body));
   }
+}
+
+void AddQueueRunner(Graph& graph, const QueueRunner& runner, std::string_view collection) {
+  absl::StatusOr<pb::QueueRunnerDef> def = runner.ToProto();
+  if (!def.ok()) return graph.SetError(def.status());
+  graph.AddToCollection(collection, def->SerializeAsString());
+}
+
+absl::StatusOr<std::vector<QueueRunner>> QueueRunners(const Graph& graph,
+                                                      std::string_view collection) {
+  std::vector<QueueRunner> runners;
+  const auto it = graph.collections().find(collection);
+  if (it == graph.collections().end()) return runners;
+  for (const std::string& bytes : it->second) {
+    pb::QueueRunnerDef def;
+    if (!def.ParseFromString(bytes)) {
+      return InvalidArgument("collection '", collection, "': an entry is no QueueRunnerDef");
+    }
+    SLUICE_ASSIGN_OR_RETURN(runners.emplace_back(), QueueRunner::FromProto(def, graph));
+  }
+  return runners;
+}
+
+absl::Status StartQueueRunners(Session& session, Coordinator& coordinator,
+                               std::string_view collection) {
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<QueueRunner> runners,
+                          QueueRunners(session.graph(), collection));
+  for (const QueueRunner& runner : runners) runner.Start(session, coordinator);
+  return absl::OkStatus();
 }
 
 }  // namespace sluice
