@@ -34,6 +34,8 @@ def sluice_library(name, copts = [], registers = False, loops = False, visibilit
         name = name,
         copts = _COPTS + (_LOOP_COPTS if loops else []) + copts,
         alwayslink = registers,
+        # Programs take it as it is; a shared object of it would be compiled once more, as PIC.
+        linkstatic = True,
         visibility = visibility or room_visibility(),
         **kwargs
     )

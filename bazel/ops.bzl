@@ -2,13 +2,17 @@
 
 The circle of gradients (which use builder functions) and builder functions (which are generated from definitions) is
 cut by compiling a family's definitions twice: `:math_definitions` without gradients for the generator, `:math` whole.
+Builders are generated family by family, so that a new op recompiles what uses its family and no more.
 """
 
 load("//bazel:cc.bzl", "sluice_binary", "sluice_library")
 load("//bazel:generate.bzl", "generated_files")
 
 def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
-    """Definitions of ops: `:name` with gradients, `:name_definitions` without.
+    """Definitions of ops: `:name` with gradients, `:name_definitions` without; `:name_builders`, which is "builders.h".
+
+    Gradients see the builders of their own family, and of those that "ops/op.h" names; for others include
+    "ops/<family>/builders.h" under `#ifndef SLUICE_DEFINITIONS_ONLY` and name them in gradient_deps.
 
     Args:
       name: of the family, as its folder.
@@ -16,7 +20,6 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
       hdrs: what these share (shape functions).
       deps: besides ops/op.h.
       gradient_srcs: what the gradients alone need; not compiled for `:name_definitions`.
-      gradient_deps: likewise; libraries over builder functions.
       gradient_hdrs: likewise; include them under `#ifndef SLUICE_DEFINITIONS_ONLY`.
       gradient_deps: likewise.
     """
@@ -33,8 +36,14 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
         name = name,
         srcs = srcs + gradient_srcs,
         hdrs = hdrs + gradient_hdrs,
+        copts = ['-DSLUICE_FAMILY_BUILDERS=\\"%s/builders.h\\"' % native.package_name()],
         registers = True,
-        deps = deps + gradient_deps + ["//ops:op"],
+        deps = deps + gradient_deps + [":%s_builders" % name, "//ops:op"],
+    )
+    op_builders(
+        name = name + "_builders",
+        definitions = [":%s_definitions" % name],
+        stem = "builders",
     )
 
 def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
@@ -49,32 +58,44 @@ def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
         deps = deps + ["//executor/kernel"],
     )
 
-def op_builders(name, definitions, stem, shards, deps):
+def op_builders(name, definitions, stem):
     """A library of the builder functions of `definitions`; include `<stem>.h` of the calling package.
 
     Args:
       name: of the library.
       definitions: `_definitions` targets of families.
       stem: of the files' names.
-      shards: number of .cc files; an op stays in its file, so that a new op recompiles one.
-      deps: of the generated files.
     """
     sluice_binary(
         name = name + "_generator",
         deps = definitions + ["//ops/builders:generator"],
     )
-    parts = ["%s_%d" % (stem, i) for i in range(shards)]
-    hdrs = [part + ".h" for part in [stem] + parts]
-    srcs = [part + ".cc" for part in parts]
     generated_files(
         name = name + "_files",
         program = ":%s_generator" % name,
-        outs = hdrs + srcs,
-        args = "$(RULEDIR) %s %s %d" % (native.package_name(), stem, shards),
+        outs = [stem + ".h", stem + ".cc"],
+        args = "$(RULEDIR) %s %s" % (native.package_name(), stem),
     )
     sluice_library(
         name = name,
-        srcs = srcs,
-        hdrs = hdrs,
-        deps = deps,
+        srcs = [stem + ".cc"],
+        hdrs = [stem + ".h"],
+        deps = [
+            "//graph/build",
+            "//graph/ir",
+            "//ops/builders:result",
+        ],
+    )
+
+def all_builders(name, families):
+    """A library whose header, `<name>.h`, includes the builder functions of all `families`."""
+    native.genrule(
+        name = name + "_header",
+        outs = [name + ".h"],
+        cmd = "(echo '// Builder functions of all ops.'; echo '#pragma once'; for f in %s; do echo \"#include \\\"ops/$$f/builders.h\\\"\"; done) > $@" % " ".join(families),
+    )
+    sluice_library(
+        name = name,
+        hdrs = [name + ".h"],
+        deps = ["//ops/%s:%s_builders" % (family, family) for family in families],
     )

@@ -5,6 +5,7 @@
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/build/scopes.h"
 #include "ops/array/shape_nodes.h"
+#include "ops/sparse/builders.h"
 #endif
 
 namespace sluice {

@@ -4,7 +4,8 @@
 #include <numeric>
 #include <vector>
 
-#include "ops/builders/ops.h"
+#include "ops/array/builders.h"
+#include "ops/math/builders.h"
 
 namespace sluice {
 namespace {

@@ -4,6 +4,7 @@
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/array/shape_nodes.h"
+#include "ops/sparse/builders.h"
 #endif
 
 namespace sluice {

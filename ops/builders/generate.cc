@@ -1,9 +1,6 @@
 // Writes the builder functions of the ops that are linked into this program:
 //
-//   generate FOLDER PACKAGE STEM PARTS
-//
-// makes FOLDER/STEM.h, which includes STEM_0.h … STEM_<PARTS-1>.h, each with its .cc. An op's part
-// follows from its name alone, so that a new op changes one part.
+//   generate FOLDER PACKAGE STEM     makes FOLDER/STEM.h and FOLDER/STEM.cc
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -22,14 +19,7 @@ struct Target {
   std::string folder;
   std::string package;
   std::string stem;
-  int parts;
 };
-
-size_t PartOf(const std::string& op, int parts) {
-  uint64_t hash = 14695981039346656037u;  // FNV-1a: the same on every machine
-  for (unsigned char c : op) hash = (hash ^ c) * 1099511628211u;
-  return (hash >> 32) % static_cast<uint64_t>(parts);
-}
 
 std::string InGuard(const std::string& path, const std::string& includes, const std::string& body) {
   std::string guard = "SLUICE_" + absl::AsciiStrToUpper(path) + "_";
@@ -50,15 +40,14 @@ bool Write(const Target& target, const std::string& file, const std::string& tex
   return static_cast<bool>(out);
 }
 
-bool WritePart(const Target& target, int part) {
+bool WriteBuilders(const Target& target) {
   std::string declarations, definitions;
   for (const OpDef* op : OpRegistry::Global().All()) {
-    if (!HasBuilder(*op) || PartOf(op->name, target.parts) != static_cast<size_t>(part)) continue;
+    if (!HasBuilder(*op)) continue;
     StrAppend(&declarations, DeclarationText(*op), "\n");
     StrAppend(&definitions, DefinitionText(*op), "\n");
   }
-  const std::string name = StrCat(target.stem, "_", part);
-  const std::string path = StrCat(target.package, "/", name, ".h");
+  const std::string path = StrCat(target.package, "/", target.stem, ".h");
   const std::string includes =
       "#include <cstdint>\n#include <limits>\n#include <string>\n#include <string_view>\n"
       "#include <vector>\n\n#include \"graph/ir/graph.h\"\n";
@@ -68,25 +57,15 @@ bool WritePart(const Target& target, int part) {
       "#include \"", path,
       "\"\n\n#include \"graph/build/node_builder.h\"\n#include \"ops/builders/result.h\"\n\n",
       "namespace sluice {\n\n", definitions, "}  // namespace sluice\n");
-  return Write(target, name + ".h", header) && Write(target, name + ".cc", source);
-}
-
-bool WriteAll(const Target& target) {
-  std::string includes;
-  for (int part = 0; part < target.parts; ++part) {
-    if (!WritePart(target, part)) return false;
-    StrAppend(&includes, "#include \"", target.package, "/", target.stem, "_", part, ".h\"\n");
-  }
-  const std::string file = target.stem + ".h";
-  return Write(target, file, InGuard(StrCat(target.package, "/", file), includes, ""));
+  return Write(target, target.stem + ".h", header) && Write(target, target.stem + ".cc", source);
 }
 
 }  // namespace
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    fprintf(stderr, "usage: %s FOLDER PACKAGE STEM PARTS\n", argv[0]);
+  if (argc != 4) {
+    fprintf(stderr, "usage: %s FOLDER PACKAGE STEM\n", argv[0]);
     return 2;
   }
   const absl::Status status = sluice::OpRegistry::Global().status();
@@ -94,5 +73,5 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;
   }
-  return sluice::WriteAll({argv[1], argv[2], argv[3], atoi(argv[4])}) ? 0 : 1;
+  return sluice::WriteBuilders({argv[1], argv[2], argv[3]}) ? 0 : 1;
 }

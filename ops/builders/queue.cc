@@ -4,7 +4,7 @@
 
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
+#include "ops/dataflow/builders.h"
 
 namespace sluice {
 

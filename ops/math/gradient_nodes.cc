@@ -4,8 +4,9 @@
 #include <optional>
 
 #include "graph/infer/shape_context.h"
-#include "ops/builders/ops.h"
+#include "ops/array/builders.h"
 #include "ops/builders/sugar.h"
+#include "ops/math/builders.h"
 
 namespace sluice {
 namespace {

@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "ops/builders/ops.h"
+#include "ops/array/builders.h"
 #include "ops/builders/sugar.h"
+#include "ops/math/builders.h"
+#include "ops/nn/builders.h"
 
 namespace sluice {
 namespace {
