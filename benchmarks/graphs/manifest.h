@@ -1,0 +1,30 @@
+// The list of graphs to time: a line a case, in the columns of ../../docs/performance.md.
+#ifndef SLUICE_BENCHMARKS_GRAPHS_MANIFEST_H_
+#define SLUICE_BENCHMARKS_GRAPHS_MANIFEST_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace sluice {
+
+struct GraphCase {
+  std::string section, bench, name;
+  std::string graph;  // path of a GraphDef
+  std::vector<std::string> init;
+  std::vector<std::pair<std::string, std::string>> feeds;  // tensor, description (feed.h)
+  std::vector<std::string> fetches, targets;
+  double items = 1;             // a run does so many of what is counted
+  std::string unit;             // "ns", "us" or "ms" an item
+  double flops = 0, bytes = 0;  // of a run; 0: not counted
+  std::string options;          // "nograppler": no graph passes
+};
+
+// NOT_FOUND where there is no such file; lines of too few columns are skipped.
+absl::StatusOr<std::vector<GraphCase>> ReadManifest(const std::string& path);
+
+}  // namespace sluice
+
+#endif  // SLUICE_BENCHMARKS_GRAPHS_MANIFEST_H_
