@@ -25,7 +25,6 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/strings.h"
-#include "tools/commands/graph_file.h"
 
 ABSL_FLAG(std::string, section, "", "only cases of this section");
 ABSL_FLAG(std::string, filter, "", "only cases whose bench/case contains this");
@@ -80,9 +79,11 @@ SessionOptions OptionsOf(const GraphCase& c) {
 }
 
 absl::Status Load(const GraphCase& c, Loaded& loaded) {
-  SLUICE_ASSIGN_OR_RETURN(const GraphFile file, ReadGraphFile(c.graph));
+  std::ifstream file(c.graph, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return absl::NotFoundError(StrCat("no graph at '", c.graph, "'"));
   const double start = SecondsNow();
-  SLUICE_RETURN_IF_ERROR(ImportGraphDef(file.meta.graph_def(), loaded.graph).status());
+  SLUICE_RETURN_IF_ERROR(ImportGraphDef(bytes, loaded.graph).status());
   loaded.session = std::make_unique<Session>(loaded.graph, OptionsOf(c));
   SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> init, OperationsOf(loaded.graph, c.init));
   if (!init.empty()) SLUICE_RETURN_IF_ERROR(loaded.session->Run(init));

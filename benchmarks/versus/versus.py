@@ -1,0 +1,160 @@
+"""Ours and the peers on the same graphs in turns; a table of ratios (how many times better than the best peer), JSON rows, a plot.
+
+Started by ./versus, which builds what this runs. A pass runs every program once over a section, ours between the peers, so that
+noise of the machine meets all of them; a case's figure is the median of the passes' medians.
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+# What issue and peers ask for: how many times better than the best peer, by bench and case (longest match wins).
+BARS = {
+    "run": 5, "chain1000": 10, "indep1000": 15, "while10000": 15, "fifo_pair": 12,
+    "accumulator_apply_take/1KB": 10, "accumulator_2apply_take/1KB": 10, "accumulator_apply_take/1MB": 3, "accumulator_2apply_take/1MB": 3,
+    "matmul": 0.97, "conv2d": 0.97, "softmax": 1, "reduce": 1, "ew_": 1,
+    "embedding": 1.5, "embedding_1Mx64_b4096/adam": 20, "train": 1.3,
+}
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__)
+    for name in ("ours", "tensorflow", "tensorflow-python", "torch-python", "manifest"):
+        p.add_argument("--" + name, required=True)
+    p.add_argument("--sections", default="A,B,C")
+    p.add_argument("--filter", default="")
+    p.add_argument("--passes", type=int, default=3)
+    p.add_argument("--rep_s", type=float, default=0.1)
+    p.add_argument("--reps", type=int, default=7)
+    p.add_argument("--json")
+    p.add_argument("--plot")
+    p.add_argument("--history")
+    return p.parse_args()
+
+
+def programs(a, section):
+    """(command, environment) of each program of a pass; ours stands between the peers."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    timing = ["--section", section, "--rep_s", str(a.rep_s), "--reps", str(a.reps)]
+    if a.filter:
+        timing += ["--filter", a.filter]
+    cc = [a.tensorflow, a.manifest] + timing
+    onednn = {"TF_ENABLE_ONEDNN_OPTS": "1"}
+    plain = {"TF_ENABLE_ONEDNN_OPTS": "0"}
+    one = ["--intra", "1", "--inter", "1"]
+    torch = [a.torch_python, os.path.join(here, "torch_models.py")] + timing
+    has_torch = os.path.exists(a.torch_python)
+    ours = ([a.ours, a.manifest] + timing, {})
+    yield cc, plain
+    yield ours
+    if section == "A":
+        yield cc + one + ["--caller_thread"], plain
+        yield ours
+        yield cc + ["--api", "callable"], plain
+    else:
+        yield cc + ["--peer", "tf-cc-onednn"], onednn
+        yield ours
+        yield cc + one + ["--peer", "tf-cc-onednn"], onednn
+    if has_torch:
+        for threads in ("1", "2") if section != "A" else ("1",):
+            yield torch + ["--threads", threads], {}
+        if section == "C":
+            yield torch + ["--threads", "2", "--compile"], {}
+    if section != "B":
+        yield [a.tensorflow_python, os.path.join(here, "tensorflow_python.py"), a.manifest] + timing, plain
+
+
+def run(command, environment):
+    done = subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in done.stderr.splitlines():
+        if "FAILED" in line:
+            print(f"{os.path.basename(command[0])}: {line[:200]}", file=sys.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def bar_of(case):
+    fitting = [key for key in BARS if case.startswith(key)]
+    return BARS[max(fitting, key=len)] if fitting else None
+
+
+def measure(a):
+    """case -> {(peer, threads) -> [medians of the passes]}, and case -> a line of ours."""
+    times, sample = collections.defaultdict(lambda: collections.defaultdict(list)), {}
+    for section in a.sections.split(","):
+        for _ in range(a.passes):
+            for command, environment in programs(a, section):
+                for line in run(command, environment):
+                    case = f"{line['bench']}/{line['case']}"
+                    times[case][line["peer"], line["threads"]].append(line["median"])
+                    sample.setdefault(case, line)
+                    if line["peer"] == "ours":
+                        sample[case] = line
+    return times, sample
+
+
+def rows_of(times, sample):
+    for case, by_peer in times.items():
+        medians = {peer: statistics.median(values) for peer, values in by_peer.items()}
+        ours = [value for (peer, _), value in medians.items() if peer == "ours"]
+        # PyTorch has cases that TensorFlow splits in two under one name; they have no graph of ours.
+        peers = {peer: value for peer, value in medians.items() if peer[0] != "ours"}
+        if not ours or not peers:
+            continue
+        best = min(peers, key=peers.get)
+        yield {"case": case, "ours": ours[0], "peer": "@".join(best), "peer_value": peers[best], "unit": sample[case]["unit"],
+               "ratio": round(peers[best] / ours[0], 3), "bar": bar_of(case), "spread": round(max(by_peer["ours", "default"]) / min(by_peer["ours", "default"]), 2)
+               if ("ours", "default") in by_peer else None}
+
+
+def print_table(rows):
+    print("| case | unit | ours | best peer | by | ratio | bar |\n|---|---|---|---|---|---|---|")
+    for r in rows:
+        mark = "" if r["bar"] is None or r["ratio"] >= r["bar"] else " (short)"
+        print(f"| {r['case']} | {r['unit']} | {r['ours']:.4g} | {r['peer_value']:.4g} | {r['peer']} | {r['ratio']:.3g} | {r['bar']}{mark} |")
+    trained = [r["ratio"] for r in rows if r["case"].startswith("train/")]
+    if trained:
+        print(f"\nGeometric mean over {len(trained)} training graphs: {statistics.geometric_mean(trained):.3g}")
+
+
+def plot(rows, path):
+    """Bars of the ratios on a logarithmic axis, as SVG."""
+    import math
+    width, line = 900, 18
+    top = max(max(r["ratio"] for r in rows), 10)
+    low = min(min(r["ratio"] for r in rows), 0.5)
+    x = lambda ratio: 330 + (math.log(ratio) - math.log(low)) / (math.log(top) - math.log(low)) * (width - 400)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{line * len(rows) + 30}" font-family="sans-serif" font-size="12">']
+    for i, r in enumerate(rows):
+        y = 10 + i * line
+        left, right = sorted((x(1), x(r["ratio"])))
+        colour = "#2a7" if r["ratio"] >= 1 else "#c53"
+        out.append(f'<text x="320" y="{y + 12}" text-anchor="end">{r["case"]}</text>'
+                   f'<rect x="{left:.1f}" y="{y + 2}" width="{right - left:.1f}" height="{line - 5}" fill="{colour}"/>'
+                   f'<text x="{right + 4:.1f}" y="{y + 12}">{r["ratio"]:.3g}</text>')
+    out.append("</svg>")
+    with open(path, "w") as f:
+        f.write("\n".join(out))
+
+
+def main():
+    a = arguments()
+    rows = list(rows_of(*measure(a)))
+    print_table(rows)
+    if a.json:
+        with open(a.json, "w") as f:
+            json.dump(rows, f, indent=1)
+    if a.plot and rows:
+        plot(rows, a.plot)
+    if a.history:
+        with open(a.history, "a") as f:
+            f.write(json.dumps({"date": datetime.date.today().isoformat(), "ours": {r["case"]: r["ours"] for r in rows},
+                                "ratio": {r["case"]: r["ratio"] for r in rows}}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
