@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "graph/status.h"
 #include "ops/dataflow/rows.h"
@@ -173,9 +174,24 @@ void Queue::FinishTake(Attempt& attempt) {
 
 // --- what callers ask for
 
+bool Queue::PutAtOnce(Tensors& element) {
+  std::lock_guard lock(mutex_);
+  if (closed_ || !putting_.empty() || !taking_.empty() || Count() >= options_.capacity)
+    return false;
+  Put(std::move(element));
+  return true;
+}
+
+std::optional<Tensors> Queue::TakeAtOnce() {
+  std::lock_guard lock(mutex_);
+  if (!putting_.empty() || !taking_.empty() || Available(closed_) == 0) return std::nullopt;
+  return Take();
+}
+
 void Queue::Enqueue(const Caller& caller, Tensors element, Done done) {
   if (absl::Status status = CheckElement(element); !status.ok()) return done(std::move(status));
   if (caller.IsCancelled()) return done(PutCancelled());
+  if (PutAtOnce(element)) return done(absl::OkStatus());
   Attempt attempt{.action = Action::kPut, .caller = caller, .done = std::move(done)};
   attempt.rows.push_back(std::move(element));
   Submit(putting_, std::move(attempt));
@@ -197,6 +213,7 @@ void Queue::EnqueueMany(const Caller& caller, Tensors batch, Done done) {
 
 void Queue::Dequeue(const Caller& caller, Taken taken) {
   if (caller.IsCancelled()) return taken(TakeCancelled());
+  if (std::optional<Tensors> element = TakeAtOnce()) return taken(*std::move(element));
   Submit(taking_,
          {.action = Action::kTake, .caller = caller, .wanted = 1, .taken = std::move(taken)});
 }

@@ -24,6 +24,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,9 @@ class Queue : public Resource, public std::enable_shared_from_this<Queue> {
   using Line = std::list<Attempt>;
   enum class Progress { kNone, kSome, kComplete };
 
+  // One element in or out where nobody waits: no attempt has to be made of it.
+  bool PutAtOnce(Tensors& element);
+  std::optional<Tensors> TakeAtOnce();
   void Submit(Line& line, Attempt attempt);
   // Both lines, until neither moves; complete attempts are moved to `complete`. Lock held.
   void TryLines(Line* complete);
