@@ -2,6 +2,7 @@
 
 #include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
+#include "executor/passes/unused_nodes.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -12,6 +13,9 @@ absl::Status RunPasses(Graph& graph, const PassOptions& options) {
   }
   if (!options.disabled.contains("common_subexpressions")) {
     SLUICE_RETURN_IF_ERROR(MergeCommonSubexpressions(graph, options).status());
+  }
+  if (!options.disabled.contains("unused_nodes")) {
+    SLUICE_RETURN_IF_ERROR(RemoveUnusedNodes(graph, options).status());
   }
   return absl::OkStatus();
 }

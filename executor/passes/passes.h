@@ -14,7 +14,7 @@ namespace sluice {
 struct PassOptions {
   // Names of nodes that are fed, fetched or run for their effect: they stay, under their names.
   std::set<std::string> keep;
-  // Passes that are not run: "fold_constants", "common_subexpressions".
+  // Passes that are not run: "fold_constants", "common_subexpressions", "unused_nodes".
   std::set<std::string> disabled;
   // A folded constant is at most this large.
   int64_t max_constant_bytes = 10 << 20;

@@ -3,6 +3,8 @@
 #include "executor/kernel/context.h"
 #include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
+#include "executor/passes/unused_nodes.h"
+#include "gmock/gmock.h"
 #include "graph/build/node_builder.h"
 #include "graph/infer/shape_context.h"
 #include "gtest/gtest.h"
@@ -130,10 +132,36 @@ TEST_F(PassesTest, EqualNodesMergeAndStatefulOnesDoNot) {
   EXPECT_NE(g_.Find("PassRandom_1"), nullptr);
 }
 
+TEST_F(PassesTest, WhatIsOnlyWaitedForIsNotComputed) {
+  Output x = Placeholder({});
+  Output random = Call("PassRandom", {x}, "random");
+  Output unused = Call("PassAdd", {Call("PassAdd", {random, Scalar(1)}), x});
+  Output end;
+  {
+    ControlDependencies after(g_, {unused});
+    end = Call("PassRandom", {x}, "end");
+  }
+  EXPECT_EQ(*RemoveUnusedNodes(g_, {.keep = {"end"}}), 3);
+  // The order of what has an effect stays.
+  EXPECT_THAT(end.node->control_inputs(), testing::UnorderedElementsAre(x.node, random.node));
+}
+
+TEST_F(PassesTest, WhatManyWaitForStaysWhereItSavesEdges) {
+  OutputList many;
+  for (int i = 0; i < 3; ++i) many.push_back(Call("PassRandom", {Placeholder({})}));
+  Output sum = Call("PassAdd", {Call("PassAdd", {many[0], many[1]}), many[2]}, "sum");
+  ControlDependencies after(g_, {sum});
+  for (int i = 0; i < 3; ++i) Call("PassRandom", {many[0]}, "waits");
+  EXPECT_EQ(*RemoveUnusedNodes(g_, {}), 0);
+  EXPECT_NE(g_.Find("sum"), nullptr);
+}
+
 TEST_F(PassesTest, PassesCanBeSwitchedOff) {
   Call("PassAdd", {Scalar(1), Scalar(1)});
   const int before = g_.num_nodes();
-  ASSERT_TRUE(RunPasses(g_, {.disabled = {"fold_constants", "common_subexpressions"}}).ok());
+  ASSERT_TRUE(
+      RunPasses(g_, {.disabled = {"fold_constants", "common_subexpressions", "unused_nodes"}})
+          .ok());
   EXPECT_EQ(g_.num_nodes(), before);
 }
 

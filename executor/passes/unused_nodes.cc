@@ -1,0 +1,42 @@
+#include "executor/passes/unused_nodes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "executor/passes/purity.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+std::vector<Node*> WhatItWaitsFor(const Node& node) {
+  std::vector<Node*> before(node.control_inputs().begin(), node.control_inputs().end());
+  for (const Output& in : node.inputs()) before.push_back(in.node);
+  std::sort(before.begin(), before.end(), [](Node* a, Node* b) { return a->id() < b->id(); });
+  before.erase(std::unique(before.begin(), before.end()), before.end());
+  return before;
+}
+
+bool SavesEdges(size_t before, size_t after) { return before * after <= before + after; }
+
+}  // namespace
+
+absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options) {
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<Node*> order, TopologicalOrder(graph));
+  int removed = 0;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    Node* node = *it;
+    if (!node->uses().empty() || options.keep.contains(node->name()) || !IsPure(*node)) continue;
+    const std::vector<Node*> before = WhatItWaitsFor(*node);
+    const std::vector<Node*> after(node->control_outputs().begin(), node->control_outputs().end());
+    if (!SavesEdges(before.size(), after.size())) continue;
+    for (Node* to : after) {
+      for (Node* from : before) graph.AddControlEdge(from, to);
+    }
+    graph.Remove(node);
+    ++removed;
+  }
+  return removed;
+}
+
+}  // namespace sluice
