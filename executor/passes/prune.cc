@@ -30,6 +30,8 @@ OP(_Retval, "A fetched tensor: becomes result number `index` of the step.")
 
 class Pruner {
  public:
+  explicit Pruner(const Graph& graph) { result_->versions() = graph.versions(); }
+
   absl::Status AddFeed(const Output& feed, int index) {
     NodeSpec spec;
     spec.name = StrCat("_arg_", feed.node->name(), "_", feed.index, "_", index);
@@ -110,6 +112,11 @@ class Pruner {
   }
 
   absl::Status CopyOne(Node* node) {
+    // The step numbers its own; one that a file brings along has a value only where it is fed.
+    if (const OpKind kind = OpKindOf(*node); kind == OpKind::kFeed || kind == OpKind::kFetch) {
+      return InvalidArgument(node->Describe(), ": expected to be fed or cut off, got a step that ",
+                             kind == OpKind::kFeed ? "needs its value" : "runs it");
+    }
     NodeSpec spec;
     spec.name = node->name();
     spec.op = node->op();
@@ -158,7 +165,7 @@ absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
   if (fetches.empty() && targets.empty()) {
     return InvalidArgument("Must specify at least one target to fetch or execute.");
   }
-  Pruner pruner;
+  Pruner pruner(*(fetches.empty() ? targets[0].node : fetches[0].node)->graph());
   for (size_t i = 0; i < feeds.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (feeds[i] == feeds[j]) {

@@ -79,6 +79,13 @@ OP(PreventGradient, "`input`; asking for a gradient through it is an error, whic
           StrCat("Gradient explicitly disabled. Reason: ", b.attr<std::string>("message"))));
     });
 
+OP(RefIdentity, "`input`, a reference to a variable.")
+    .RefInput("input", "T")
+    .RefOutput("output", "T")
+    .Attr("T", TypeAttr())
+    .AllowsUninitializedInput()
+    .Shape(SameAsInput(0)) GRADIENT(PassGradient);
+
 OP(StopGradient, "`input`, as a constant for gradients.")
     .Input("input", "T")
     .Output("output", "T")

@@ -49,6 +49,7 @@ KERNEL(GuaranteeConst, IdentityKernel);
 KERNEL(DebugGradientIdentity, IdentityKernel);
 using RefIdentityKernel = FunctionKernel<RefIdentity, false>;
 KERNEL(DebugGradientRefIdentity, RefIdentityKernel);
+KERNEL(RefIdentity, RefIdentityKernel);
 using DeepCopyKernel = FunctionKernel<DeepCopy>;
 KERNEL(DeepCopy, DeepCopyKernel);
 KERNEL(EnsureShape, EnsureShapeKernel);

@@ -4,7 +4,7 @@
 #include "graph/ir/graph.h"
 #include "ops/array/constant_element.h"
 #include "ops/array/int_tensor.h"
-#include "ops/array/slice_spec.h"
+#include "ops/array/slice_box.h"
 #include "ops/array/strided_copy.h"
 
 namespace sluice {
@@ -63,56 +63,18 @@ absl::Status Slice(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// begin, end and strides (inputs first, first + 1, first + 2) for a tensor of shape `in`.
-absl::StatusOr<SliceSpec> ReadSpec(KernelContext& c, int first, const TensorShape& in,
-                                   const SliceMasks& masks) {
-  for (int i = 0; i < 3; ++i) {
-    const Tensor& t = c.input(first + i);
-    if (t.rank() != 1 || t.dim(0) != c.input(first).num_elements()) {
-      return InvalidArgument(
-          "Expected begin, end, and strides to be 1D equal size tensors, but got "
-          "shapes ",
-          c.input(first).shape().ToString(), ", ", c.input(first + 1).shape().ToString(), ", and ",
-          c.input(first + 2).shape().ToString(), " instead.");
-    }
-  }
-  auto ints = [&](int i) {
-    const Ints values = IntsOf(c.input(first + i));
-    return std::optional(std::vector<int64_t>(values.begin(), values.end()));
-  };
-  return ResolveSlice(PartialShape(in), ints(0), ints(1), *ints(2), masks);
-}
-
-// The slice as a box of a tensor of shape `in`: `whole` side there, `part` side dense.
-struct SliceBox {
-  absl::InlinedVector<CopyDim, 8> dims;  // from: in the whole tensor; to: in the part
-  int64_t offset = 0;
-  TensorShape part;  // with all dimensions of the whole
-};
-SliceBox BoxOf(const SliceSpec& spec, const TensorShape& in) {
-  SliceBox box;
-  for (const SliceSpec::Dim& d : spec.dims) box.part.AddDim(d.size);
-  const auto whole = RowMajorStrides(in);
-  const auto part = RowMajorStrides(box.part);
-  for (int d = 0; d < in.rank(); ++d) {
-    box.dims.push_back({spec.dims[d].size, whole[d] * spec.dims[d].stride, part[d]});
-    box.offset += whole[d] * spec.dims[d].begin;
-  }
-  return box;
-}
-
 class StridedSliceKernel final : public Kernel {
  public:
   explicit StridedSliceKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
   absl::Status Compute(KernelContext& c) override {
     const Tensor& in = c.input(0);
-    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSpec(c, 1, in.shape(), masks_));
+    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, in.shape(), masks_));
     const TensorShape result = spec.result.AsShape();
     if (spec.is_identity) {
       c.set_output(0, in.Reshaped(result));
       return absl::OkStatus();
     }
-    SliceBox box = BoxOf(spec, in.shape());
+    SliceBox box = SliceBoxOf(spec, in.shape());
     if (IsRows(in.shape(), box.part) && IsForward(spec)) {
       const int64_t begin = spec.dims[0].begin;
       c.set_output(0, in.SliceRows(begin, begin + spec.dims[0].size).Reshaped(result));
@@ -144,7 +106,7 @@ class StridedSliceGradKernel final : public Kernel {
                              c.input(0).shape().ToString());
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(0))));
-    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSpec(c, 1, shape, masks_));
+    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks_));
     const Tensor& dy = c.input(4);
     if (dy.shape() != spec.result.AsShape()) {
       return InvalidArgument("shape of dy was ", dy.shape().ToString(), " instead of ",
@@ -154,7 +116,7 @@ class StridedSliceGradKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     const Tensor zero = ZeroElement(out->dtype());
     FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
-    SliceBox box = BoxOf(spec, shape);
+    SliceBox box = SliceBoxOf(spec, shape);
     for (CopyDim& d : box.dims) std::swap(d.from, d.to);
     CopyStrided(c, dy.dtype(), dy.raw(), out->raw(), {std::move(box.dims), 0, box.offset});
     return absl::OkStatus();
@@ -170,42 +132,17 @@ class TensorStridedSliceUpdateKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor in = c.input(0);
     const TensorShape shape = in.shape();
-    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSpec(c, 1, shape, masks_));
+    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks_));
     const Tensor& value = c.input(4);
-    SLUICE_ASSIGN_OR_RETURN(const Ints strides, ValueStrides(spec, value.shape()));
+    SLUICE_ASSIGN_OR_RETURN(const CopyBox box, BoxOfValue(spec, shape, value.shape()));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     CopyElements(c, in.dtype(), in.raw(), out->raw(), shape.num_elements());
-    SliceBox box = BoxOf(spec, shape);
-    for (int d = 0; d < shape.rank(); ++d)
-      box.dims[d] = {box.dims[d].size, strides[d], box.dims[d].from};
-    CopyStrided(c, in.dtype(), value.raw(), out->raw(), {std::move(box.dims), 0, box.offset});
+    CopyStrided(c, in.dtype(), value.raw(), out->raw(), box);
     return absl::OkStatus();
   }
 
  private:
-  // How far apart the value's elements for neighbours along each dimension of the whole tensor lie:
-  // the value broadcasts to the slice, whose dimensions are those of the whole but for new and
-  // removed ones.
-  absl::StatusOr<Ints> ValueStrides(const SliceSpec& spec, const TensorShape& value) {
-    const PartialShape& slice = spec.result;
-    const int missing = slice.rank() - value.rank();
-    bool fits = missing >= 0;
-    for (int d = 0; fits && d < value.rank(); ++d) {
-      fits = value.dim(d) == 1 || value.dim(d) == slice.dim(d + missing);
-    }
-    if (!fits) {
-      return InvalidArgument("value of shape ", value.ToString(),
-                             " does not broadcast to the slice of shape ", slice.ToString());
-    }
-    const auto own = RowMajorStrides(value);
-    Ints strides;
-    for (size_t d = 0; d < spec.dims.size(); ++d) {
-      const int at = spec.result_dims[d] - missing;
-      strides.push_back(spec.result_dims[d] < 0 || at < 0 || value.dim(at) == 1 ? 0 : own[at]);
-    }
-    return strides;
-  }
   SliceMasks masks_;
 };
 

@@ -36,6 +36,11 @@ OP(Const, "The tensor `value`, the same in every step.")
     .NotDifferentiable()
     .Shape(ConstantShape);
 
+OP(GraphDefVersion, "The version of the GraphDef format that the graph was written in.")
+    .Output("version", DT_INT32)
+    .Stateful()
+    .Shape(ScalarOutput());
+
 OP(HostConst, "Const that stays in the host's memory on every device.")
     .Output("output", "dtype")
     .Attr("value", TensorAttr())

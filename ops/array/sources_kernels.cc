@@ -30,6 +30,13 @@ absl::Status Unfed(KernelContext& c) {
   return absl::InvalidArgumentError(text);
 }
 
+absl::Status GraphDefVersion(KernelContext& c) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  out->scalar<int32_t>() = c.node().graph()->versions().producer;
+  return absl::OkStatus();
+}
+
 absl::Status PassOn(KernelContext& c) {
   c.set_output(0, c.input(0));
   return absl::OkStatus();
@@ -81,6 +88,8 @@ class ImmutableConstKernel final : public Kernel {
 KERNEL(Const, ConstKernel);
 KERNEL(HostConst, ConstKernel);
 KERNEL(ImmutableConst, ImmutableConstKernel);
+using GraphDefVersionKernel = FunctionKernel<GraphDefVersion, false>;
+KERNEL(GraphDefVersion, GraphDefVersionKernel);
 using UnfedKernel = FunctionKernel<Unfed, false>;
 KERNEL(Placeholder, UnfedKernel);
 KERNEL(PlaceholderV2, UnfedKernel);

@@ -74,6 +74,21 @@ OP(IsVariableInitialized, "Whether the variable has been assigned a value.")
     .AllowsUninitializedInput()
     .Shape(ScalarOutput());
 
+OP(RefSelect, "The reference among `inputs` that `index` names.")
+    .Input("index", DT_INT32)
+    .RefInput("inputs", "N*T")
+    .RefOutput("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("N", IntAttr().Min(1))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
+      PartialShape same = c.input(1);
+      for (int i = 2; i < c.num_inputs(); ++i) {
+        if (!same.IsFullyDefined() || !(c.input(i) == same)) same = PartialShape::UnknownRank();
+      }
+      return c.SetOutput(0, std::move(same));
+    });
+
 OP(TemporaryVariable,
    "A variable that lives within one step (and one iteration), up to the"
    " DestroyTemporaryVariable of the same `var_name` (by default the node's name).")

@@ -56,6 +56,25 @@ class IsVariableInitializedKernel : public Kernel {
   bool IsExpensive() const override { return false; }
 };
 
+class RefSelectKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& index = c.input(0);
+    if (!index.shape().IsScalar()) {
+      return InvalidArgument("Index must be a scalar, but it has shape ", index.shape().ToString());
+    }
+    const int32_t chosen = index.scalar<int32_t>();
+    if (chosen < 0 || chosen >= c.num_inputs() - 1) {
+      return InvalidArgument("Index must be in the range [0, ", c.num_inputs() - 1, ") but got ",
+                             chosen);
+    }
+    const RefInput ref = c.ref_input(1 + chosen);
+    c.set_output_ref(0, ref.mutex, ref.tensor);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+};
+
 // What TemporaryVariable makes in the step's resources.
 struct TemporaryTensor : Resource {
   static constexpr const char* kTypeName = "N10tensorflow19TemporaryVariableOp6TmpVarE";
@@ -166,6 +185,8 @@ class CountUpToKernel : public Kernel {
 KERNEL(CountUpTo, CountUpToKernel, {"T", IndexTypes()});
 KERNEL(DestroyTemporaryVariable, DestroyTemporaryVariableKernel);
 KERNEL(IsVariableInitialized, IsVariableInitializedKernel);
+KERNEL(RefSelect, RefSelectKernel,
+       {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT}});
 KERNEL(TemporaryVariable, TemporaryVariableKernel);
 KERNEL(Variable, VariableKernel);
 KERNEL(VariableV2, VariableKernel);

@@ -6,8 +6,8 @@ namespace sluice {
 namespace {
 
 // Shape and type behind the handle; TensorFlow's message where a type disagrees.
-absl::StatusOr<PartialShape> VariableShapeOf(ShapeContext& c, DataType dtype) {
-  const HandleData* handle = c.InputHandle(0);
+absl::StatusOr<PartialShape> VariableShapeOf(ShapeContext& c, int input, DataType dtype) {
+  const HandleData* handle = c.InputHandle(input);
   if (handle == nullptr) return PartialShape::UnknownRank();
   if (handle->dtype != DT_INVALID && handle->dtype != dtype) {
     return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
@@ -18,7 +18,7 @@ absl::StatusOr<PartialShape> VariableShapeOf(ShapeContext& c, DataType dtype) {
 
 absl::Status AssignShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
-  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, c.attr<DataType>("dtype")));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, 0, c.attr<DataType>("dtype")));
   return shape.MergeWith(c.input(1)).status();
 }
 
@@ -60,7 +60,7 @@ OP(ReadVariableOp, "The variable's value. Later updates do not change what was r
     .Attr("dtype", TypeAttr())
     .Stateful()
     .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, c.attr<DataType>("dtype")));
+      SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, 0, c.attr<DataType>("dtype")));
       return c.SetOutput(0, std::move(shape));
     }) GRADIENT([](Backprop& b) { b.Into("resource", b.GradOf(0)); });
 
@@ -72,7 +72,7 @@ OP(ResourceCountUpTo,
     .Attr("T", TypeAttr(IndexTypes()))
     .Stateful()
     .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, c.attr<DataType>("T")));
+      SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, 0, c.attr<DataType>("T")));
       SLUICE_ASSIGN_OR_RETURN(PartialShape scalar, WithRank(shape, 0));
       return c.SetOutput(0, std::move(scalar));
     });
@@ -112,6 +112,48 @@ OP(VariableShape, "The shape of the variable's value, as a vector.")
       const bool known = handle != nullptr && handle->shape.rank_known();
       return c.SetOutput(
           0, PartialShape::Vector(known ? handle->shape.rank() : PartialShape::kUnknown));
+    });
+
+OP(_ReadVariablesOp, "The values of several variables.")
+    .Input("resources", "N*resource")
+    .Output("values", "dtypes")
+    .Attr("N", IntAttr().Min(0))
+    .Attr("dtypes", TypeListAttr().Min(1))
+    .Stateful()
+    .Shape([](ShapeContext& c) -> absl::Status {
+      const auto& dtypes = c.attr<std::vector<DataType>>("dtypes");
+      if (c.num_inputs() != static_cast<int>(dtypes.size())) {
+        return InvalidArgument("Mismatched number of arguments to ReadVariablesOp: ",
+                               c.num_inputs(), " handles, ", dtypes.size(), " types");
+      }
+      for (int i = 0; i < c.num_inputs(); ++i) {
+        SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, i, dtypes[i]));
+        SLUICE_RETURN_IF_ERROR(c.SetOutput(i, std::move(shape)));
+      }
+      return absl::OkStatus();
+    });
+
+OP(_VarHandlesOp, "Handles to several variables, each as VarHandleOp makes it.")
+    .Output("resources", "N*resource")
+    .Attr("containers", StringListAttr())
+    .Attr("shared_names", StringListAttr())
+    .Attr("N", IntAttr().Min(0))
+    .Attr("dtypes", TypeListAttr())
+    .Attr("shapes", ShapeListAttr())
+    .Stateful()
+    .Shape([](ShapeContext& c) -> absl::Status {
+      const auto& dtypes = c.attr<std::vector<DataType>>("dtypes");
+      const auto& shapes = c.attr<std::vector<PartialShape>>("shapes");
+      const size_t n = static_cast<size_t>(c.num_outputs());
+      if (dtypes.size() != n || shapes.size() != n) {
+        return InvalidArgument("Mismatched number of arguments to VarHandlesOp: ", n, " handles, ",
+                               dtypes.size(), " types, ", shapes.size(), " shapes");
+      }
+      for (int i = 0; i < c.num_outputs(); ++i) {
+        c.SetOutputHandle(i, {dtypes[i], shapes[i]});
+        SLUICE_RETURN_IF_ERROR(c.SetOutput(i, PartialShape::Scalar()));
+      }
+      return absl::OkStatus();
     });
 
 }  // namespace

@@ -6,24 +6,32 @@
 namespace sluice {
 namespace {
 
+// The handle carries the object, so that using it costs no search by name.
+absl::StatusOr<Tensor> MakeHandle(KernelInit& init, const std::string& container,
+                                  const std::string& name, DataType dtype,
+                                  const PartialShape& shape) {
+  ResourceHandle handle;
+  handle.device = init.device_name();
+  handle.container = container;
+  handle.name = name;
+  handle.type_name = Var::kTypeName;
+  handle.components = {{dtype, shape}};
+  SLUICE_ASSIGN_OR_RETURN(handle.object,
+                          init.resources().LookupOrCreate<Var>(
+                              container, name, [&]() -> absl::StatusOr<std::shared_ptr<Var>> {
+                                return std::make_shared<Var>(container, name);
+                              }));
+  return Tensor::Scalar(std::move(handle));
+}
+
 class VarHandleKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
-    ResourceHandle handle;
-    handle.device = init.device_name();
-    handle.container = name.container;
-    handle.name = name.name;
-    handle.type_name = Var::kTypeName;
-    handle.components = {{init.attr<DataType>("dtype"), init.attr<PartialShape>("shape")}};
-    // The handle carries the object, so that using it costs no search by name.
     SLUICE_ASSIGN_OR_RETURN(
-        handle.object,
-        init.resources().LookupOrCreate<Var>(
-            name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<Var>> {
-              return std::make_shared<Var>(name.container, name.name);
-            }));
-    return std::unique_ptr<Kernel>(new VarHandleKernel(Tensor::Scalar(std::move(handle))));
+        Tensor handle, MakeHandle(init, name.container, name.name, init.attr<DataType>("dtype"),
+                                  init.attr<PartialShape>("shape")));
+    return std::unique_ptr<Kernel>(new VarHandleKernel(std::move(handle)));
   }
 
   absl::Status Compute(KernelContext& c) override {
@@ -37,32 +45,84 @@ class VarHandleKernel : public Kernel {
   const Tensor handle_;
 };
 
+class VarHandlesKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const auto& containers = init.attr<std::vector<std::string>>("containers");
+    const auto& names = init.attr<std::vector<std::string>>("shared_names");
+    const size_t n = static_cast<size_t>(init.num_outputs());
+    if (containers.size() != n || names.size() != n) {
+      return InvalidArgument("Mismatched number of arguments to VarHandlesOp: ", n, " handles, ",
+                             containers.size(), " containers, ", names.size(), " names");
+    }
+    Tensors handles;
+    for (size_t i = 0; i < n; ++i) {
+      const std::string container =
+          containers[i].empty() ? ResourceManager::kDefaultContainer : containers[i];
+      SLUICE_ASSIGN_OR_RETURN(
+          Tensor handle,
+          MakeHandle(init, container, names[i], init.attr<std::vector<DataType>>("dtypes")[i],
+                     init.attr<std::vector<PartialShape>>("shapes")[i]));
+      handles.push_back(std::move(handle));
+    }
+    return std::unique_ptr<Kernel>(new VarHandlesKernel(std::move(handles)));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, handles_[i]);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  explicit VarHandlesKernel(Tensors handles) : handles_(std::move(handles)) {}
+  const Tensors handles_;
+};
+
+// The value of the variable that input `i` names.
+absl::StatusOr<Tensor> ReadVariable(KernelContext& c, int i, DataType dtype) {
+  const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariable(c, i);
+  if (absl::IsNotFound(variable.status())) {
+    return VariableNotReadable(c, i, c.input(i).scalar<ResourceHandle>());
+  }
+  SLUICE_RETURN_IF_ERROR(variable.status());
+  std::shared_lock lock((*variable)->mutex);
+  const Tensor& value = (*variable)->tensor;
+  if (!(*variable)->is_initialized) {
+    return VariableNotReadable(c, i, c.input(i).scalar<ResourceHandle>());
+  }
+  if (value.dtype() != dtype) {
+    return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
+                           DataTypeName(dtype), " got ", DataTypeName(value.dtype()));
+  }
+  return value;
+}
+
 class ReadVariableKernel : public Kernel {
  public:
   explicit ReadVariableKernel(KernelInit& init) : dtype_(init.attr<DataType>("dtype")) {}
 
   absl::Status Compute(KernelContext& c) override {
-    const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariable(c, 0);
-    if (absl::IsNotFound(variable.status())) {
-      return VariableNotReadable(c, 0, c.input(0).scalar<ResourceHandle>());
-    }
-    SLUICE_RETURN_IF_ERROR(variable.status());
-    std::shared_lock lock((*variable)->mutex);
-    const Tensor& value = (*variable)->tensor;
-    if (!(*variable)->is_initialized) {
-      return VariableNotReadable(c, 0, c.input(0).scalar<ResourceHandle>());
-    }
-    if (value.dtype() != dtype_) {
-      return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                             DataTypeName(dtype_), " got ", DataTypeName(value.dtype()));
-    }
-    c.set_output(0, value);
+    SLUICE_ASSIGN_OR_RETURN(Tensor value, ReadVariable(c, 0, dtype_));
+    c.set_output(0, std::move(value));
     return absl::OkStatus();
   }
   bool IsExpensive() const override { return false; }
 
  private:
   const DataType dtype_;
+};
+
+class ReadVariablesKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(Tensor value, ReadVariable(c, i, c.output_dtype(i)));
+      c.set_output(i, std::move(value));
+    }
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
 };
 
 class VarIsInitializedKernel : public Kernel {
@@ -158,6 +218,8 @@ KERNEL(ReadVariableOp, ReadVariableKernel);
 KERNEL(ResourceCountUpTo, ResourceCountUpToKernel, {"T", IndexTypes()});
 KERNEL(VarHandleOp, VarHandleKernel);
 KERNEL(VarIsInitializedOp, VarIsInitializedKernel);
+KERNEL(_ReadVariablesOp, ReadVariablesKernel);
+KERNEL(_VarHandlesOp, VarHandlesKernel);
 KERNELS(VariableShape, "out_type", VariableShapeKernel, IndexList);
 
 }  // namespace
