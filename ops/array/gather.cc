@@ -183,13 +183,16 @@ void GatherV2Gradient(Backprop& b) {
   GatherAxisGradient(b, b.Value("params"), indices, axis, batch);
 }
 
+// Shapes have no int16: such indices are widened.
 void GatherNdGradient(Backprop& b) {
   Output params = b.Value("params"), indices = b.Value("indices");
-  Output shape = ShapeNode(params, BaseType(indices.dtype()) == DT_INT64 ? DT_INT64 : DT_INT32);
+  if (BaseType(indices.dtype()) == DT_INT16) indices = Cast(indices, DT_INT32);
+  Output shape = ShapeNode(params, BaseType(indices.dtype()));
   if (indices.shape().rank() == 2 && indices.shape().dim(1) == 1) {
     b.Into("params", IndexedSlices{b.Of(0), Squeeze(indices, {.squeeze_dims = {-1}}), shape});
   } else {
-    b.Into("params", ScatterNd(indices, b.Of(0), shape));
+    const std::string policy = b.attr<std::string>("bad_indices_policy");
+    b.Into("params", ScatterNd(indices, b.Of(0), shape, {.bad_indices_policy = policy}));
   }
 }
 

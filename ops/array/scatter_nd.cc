@@ -59,7 +59,13 @@ absl::Status TensorScatterShape(ShapeContext& c) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-Output UpdatesGradient(Backprop& b) { return GatherNd(b.Of(0), b.Value("indices")); }
+// Elements at the forward op's indices, bad ones treated as there.
+Output AtIndices(Backprop& b, Output x) {
+  return GatherNd(x, b.Value("indices"),
+                  {.bad_indices_policy = b.attr<std::string>("bad_indices_policy")});
+}
+
+Output UpdatesGradient(Backprop& b) { return AtIndices(b, b.Of(0)); }
 
 void SumGradient(Backprop& b) {
   b.Into(0, Identity(b.Of(0)));
@@ -73,10 +79,12 @@ void ExtremeGradient(Backprop& b) {
   const DataType type = BaseType(grad.dtype());
   const DataType index_type = BaseType(indices.dtype());
   Output x_wins = Cast(Equal(x, output), type);
-  Output y_wins = Cast(Equal(y, GatherNd(output, indices)), type);
-  Output winners = AddV2(x_wins, ScatterNd(indices, y_wins, ShapeNode(x, index_type)));
+  Output y_wins = Cast(Equal(y, AtIndices(b, output)), type);
+  const std::string policy = b.attr<std::string>("bad_indices_policy");
+  Output winners = AddV2(
+      x_wins, ScatterNd(indices, y_wins, ShapeNode(x, index_type), {.bad_indices_policy = policy}));
   b.Into("tensor", RealDiv(Mul(grad, x_wins), winners));
-  b.Into("updates", Mul(GatherNd(RealDiv(grad, winners), indices), y_wins));
+  b.Into("updates", Mul(AtIndices(b, RealDiv(grad, winners)), y_wins));
 }
 
 #endif  // SLUICE_DEFINITIONS_ONLY

@@ -111,10 +111,16 @@ Attrs MasksOf(const Backprop& b) {
   return attrs;
 }
 
+// StridedSliceGrad takes no int16: such positions are widened.
+Output WidePosition(Output position) {
+  return BaseType(position.dtype()) == DT_INT16 ? Cast(position, DT_INT32) : position;
+}
+
 void StridedSliceGradient(Backprop& b) {
-  Output begin = b.Value("begin");
+  Output begin = WidePosition(b.Value("begin"));
   Output shape = ShapeNode(b.In(0), BaseType(begin.dtype()));
-  b.Into("input", StridedSliceGrad(shape, begin, b.Value("end"), b.Value("strides"), b.Of(0),
+  b.Into("input", StridedSliceGrad(shape, begin, WidePosition(b.Value("end")),
+                                   WidePosition(b.Value("strides")), b.Of(0),
                                    MasksOf<StridedSliceGradAttrs>(b)));
 }
 

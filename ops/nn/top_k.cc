@@ -55,7 +55,6 @@ OP(InTopK,
     .Output("precision", DT_BOOL)
     .Attr("k", IntAttr())
     .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
     .Shape(InTopKShape);
 
 OP(InTopKV2, "InTopK with k as a tensor.")
@@ -64,7 +63,6 @@ OP(InTopKV2, "InTopK with k as a tensor.")
     .Input("k", "T")
     .Output("precision", DT_BOOL)
     .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
       return InTopKShape(c);

@@ -88,7 +88,6 @@ OP(RandomUniformInt,
     .Attr("Tout", TypeAttr(IndexTypes()))
     .Attr("T", TypeAttr(IndexTypes()))
     .Stateful()
-    .NotDifferentiable()
     .Shape(ShapeAndScalars);
 
 OP(TruncatedNormal,

@@ -4,7 +4,7 @@ from tests.oracle.table import *
 
 INDEXED = [{"T": t, "Index": "int32"} for t in ALL] + [{"T": "float", "Index": "int64"}]
 FLOAT = {"T": "float", "Index": "int32"}
-SHORT = INDEXED + [{"T": "float", "Index": "int16"}]
+SHORT = INDEXED + [{"T": "float", "Index": "int16"}, {"T": "double", "Index": "int16"}]
 ONE_TYPE = [FLOAT]
 
 

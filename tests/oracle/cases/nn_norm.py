@@ -48,7 +48,8 @@ def forward(version, is_training, formats):
             vector = lambda gen: b.input(gen.of(3).typed("float"))
             x, scale, offset, mean, variance = b.input(X.of(*shape).typed(dtype)), vector(V), vector(X), vector(X), vector(V)
             y = b.op("FusedBatchNorm" + version, x, scale, offset, mean, variance, epsilon=0.01, data_format=data_format, is_training=is_training)
-            b.run(fetches=[y, y[1], y[2]])
+            # In inference TensorFlow leaves the other results unwritten: whatever lay in memory.
+            b.run(fetches=[y, y[1], y[2]] if is_training else [y])
             b.gradients([y], [x, scale, offset])
 
     return build
@@ -78,9 +79,7 @@ def rows(version, formats):
     types = {"T": ("float",)} if version == "" else {"T": ("float", "half", "bfloat16"), "U": ("float",)}
     for is_training in (True, False):
         name = "training" if is_training else "inference"
-        # In inference TensorFlow leaves some results of the forward op's program unwritten: whatever lay in memory.
-        if is_training:
-            yield Row("FusedBatchNorm" + version, build=forward(version, is_training, formats), types=types, name=name, tol=HALF_TOL, grad_tol=HALF_GRAD, numeric_tol=2e-2)
+        yield Row("FusedBatchNorm" + version, build=forward(version, is_training, formats), types=types, name=name, tol=HALF_TOL, grad_tol=HALF_GRAD, numeric_tol=2e-2)
         # TensorFlow's gradient op takes channels last alone in inference.
         yield Row("FusedBatchNormGrad" + version, build=backward(version, is_training, formats if is_training else formats[:1]), types=types, name=name, tol=HALF_TOL,
                   grad_tol=HALF_GRAD, numeric_tol=2e-2)
