@@ -1,0 +1,123 @@
+#include "tests/endtoend/sync_training.h"
+
+#include <barrier>
+#include <random>
+#include <thread>
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kFeatures = 6;
+
+SyncNet BuildNet(Graph& g, bool use_resource) {
+  SyncNet net;
+  net.x = Placeholder(g, DT_FLOAT, {-1, kFeatures}, "x");
+  net.y = Placeholder(g, DT_FLOAT, {-1, 1}, "y");
+  const VariableOptions options = {.use_resource = use_resource};
+  Variable w(g, "w", {kFeatures, 4}, RandomNormalInit(0, 0.5, 11), options);
+  Variable b(g, "b", {4}, Zeros(), options);
+  Variable v(g, "v", {4, 1}, RandomNormalInit(0, 0.5, 12), options);
+  const Output hidden = Tanh(MatMul(net.x, w) + b);
+  net.loss = ReduceMean(Square(MatMul(hidden, v) - net.y));
+  net.variables = {w, b, v};
+  return net;
+}
+
+std::vector<Feed> FeedsOf(const SyncNet& net, const SyncBatch& batch) {
+  return {{net.x, batch.x}, {net.y, batch.y}};
+}
+
+}  // namespace
+
+SyncBatch SyncBatch::Part(int i, int parts) const {
+  const int64_t share = kSyncBatch / parts;
+  return {x.SliceRows(i * share, (i + 1) * share), y.SliceRows(i * share, (i + 1) * share)};
+}
+
+SyncBatch BatchOfStep(int step) {
+  std::mt19937 random(static_cast<uint32_t>(step) + 7);
+  std::normal_distribution<float> normal;
+  SyncBatch batch{Tensor(DT_FLOAT, {kSyncBatch, kFeatures}), Tensor(DT_FLOAT, {kSyncBatch, 1})};
+  for (float& v : batch.x.flat<float>()) v = normal(random);
+  for (float& v : batch.y.flat<float>()) v = normal(random);
+  return batch;
+}
+
+absl::StatusOr<Tensors> TrainAlone(bool use_resource) {
+  Graph g;
+  SyncNet net = BuildNet(g, use_resource);
+  Operation train = GradientDescent({.learning_rate = 0.1f}).Minimize(net.loss);
+  const Operation init = InitializeVariables(g);
+  const OutputList reads(net.variables.begin(), net.variables.end());
+  Session session(g);
+  SLUICE_RETURN_IF_ERROR(session.Run({init}));
+  for (int step = 0; step < kSyncSteps; ++step) {
+    SLUICE_RETURN_IF_ERROR(session.Run(FeedsOf(net, BatchOfStep(step)), {}, {train}).status());
+  }
+  return session.Run({}, reads, {});
+}
+
+SyncReplica::SyncReplica(int index, int replicas, bool use_resource,
+                         std::shared_ptr<DeviceSet> devices)
+    : optimizer(GradientDescent({.learning_rate = 0.1f}),
+                {.replicas_to_aggregate = replicas, .total_num_replicas = replicas}) {
+  const std::string own = StrCat("/device:CPU:", index + 1);
+  DeviceScope place(graph, [own](const NodeSpec& spec) -> std::string {
+    if (!spec.device.empty()) return spec.device;
+    return spec.op == "VariableV2" || spec.op == "VarHandleOp" ? "/device:CPU:0" : own;
+  });
+  Variable step = GlobalStep(graph);
+  net = BuildNet(graph, use_resource);
+  train = optimizer.Minimize(net.loss, {.global_step = &step});
+  init = InitializeVariables(graph);
+  reads = OutputList(net.variables.begin(), net.variables.end());
+  session = std::make_unique<Session>(graph, SessionOptions{.devices = std::move(devices)});
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(int replicas,
+                                                                       bool use_resource) {
+  auto devices = DeviceSet::Cpus(replicas + 1);
+  std::vector<std::unique_ptr<SyncReplica>> all;
+  for (int i = 0; i < replicas; ++i) {
+    all.push_back(std::make_unique<SyncReplica>(i, replicas, use_resource, devices));
+    SLUICE_RETURN_IF_ERROR(all.back()->graph.status());
+  }
+  return all;
+}
+
+absl::StatusOr<Tensors> TrainTogether(std::vector<std::unique_ptr<SyncReplica>>& replicas) {
+  const int count = static_cast<int>(replicas.size());
+  SyncReplica& chief = *replicas[0];
+  SLUICE_RETURN_IF_ERROR(chief.session->Run({chief.init}));
+  SLUICE_RETURN_IF_ERROR(chief.session->Run({chief.optimizer.chief_init_op()}));
+  for (auto& replica : replicas) {
+    SLUICE_RETURN_IF_ERROR(replica->session->Run({replica->optimizer.local_step_init_op()}));
+  }
+  Coordinator coordinator;
+  SLUICE_ASSIGN_OR_RETURN(QueueRunner runner, chief.optimizer.ChiefQueueRunner());
+  runner.Start(*chief.session, coordinator);
+  std::vector<std::thread> threads;
+  std::vector<absl::Status> statuses(count);
+  // A replica that is fast may take two tokens of one step, and its gradient then stands for a
+  // slower one's. Here each is to give one gradient to every step, so they start it together.
+  std::barrier together(count);
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] {
+      SyncReplica& replica = *replicas[i];
+      for (int step = 0; step < kSyncSteps && statuses[i].ok(); ++step) {
+        together.arrive_and_wait();
+        const SyncBatch part = BatchOfStep(step).Part(i, count);
+        statuses[i] =
+            replica.session->Run(FeedsOf(replica.net, part), {}, {replica.train}).status();
+      }
+      together.arrive_and_drop();
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (const absl::Status& s : statuses) SLUICE_RETURN_IF_ERROR(s);
+  coordinator.RequestStop();
+  SLUICE_RETURN_IF_ERROR(coordinator.Join());
+  return chief.session->Run({}, chief.reads, {});
+}
+
+}  // namespace sluice
