@@ -1,7 +1,7 @@
 """Counts test cases of a `bazel test` by its build events: count_cases.py EVENTS STATUS.
 
 A case is a <testcase> in a test's XML report; a target that does not build, or whose report cannot be read, is one
-failed case. Prints `N passed, N failed` and exits with 1 where a case or Bazel (STATUS) failed.
+failed case. Prints the cases of the targets beside TensorFlow, then `N passed, N failed`, and exits with 1 where a case or Bazel (STATUS) failed.
 """
 
 import json
@@ -46,9 +46,25 @@ def results(events):
                 yield event["id"]["targetCompleted"]["label"], (0, 1, 0)
 
 
+ORACLE = "//tests/oracle:"
+
+
+def oracle_counts(counts_of):
+    """"array 5936, math 10479, …": passed cases of the tests beside TensorFlow."""
+    found = {}
+    for key, (passed, _, _) in counts_of.items():
+        label = json.loads(key)["label"] if key.startswith("{") else key
+        if label.startswith(ORACLE):
+            found[label[len(ORACLE):].removesuffix("_test")] = passed
+    return ", ".join("%s %d" % item for item in sorted(found.items()))
+
+
 def main():
     events, status = sys.argv[1], int(sys.argv[2])
-    totals = [sum(column) for column in zip((0, 0, 0), *dict(results(events)).values())]
+    counts_of = dict(results(events))
+    totals = [sum(column) for column in zip((0, 0, 0), *counts_of.values())]
+    if oracle := oracle_counts(counts_of):
+        print("beside TensorFlow:", oracle)
     passed, failed, skipped = totals
     if status not in (0, NO_TESTS_FOUND) and failed == 0:
         failed = 1

@@ -57,10 +57,11 @@ class Case {
     described->set_shape(shape.SerializeAsString());
   }
 
+  // Tensors of the graph, or gradients that were added before.
   absl::StatusOr<OutputList> Find(const google::protobuf::RepeatedPtrField<std::string>& names) {
     OutputList found;
     for (const std::string& name : names) {
-      SLUICE_ASSIGN_OR_RETURN(const Output output, graph_.FindOutput(name));
+      SLUICE_ASSIGN_OR_RETURN(const Output output, Fetch(name));
       found.push_back(output);
     }
     return found;

@@ -91,6 +91,10 @@ class Evaluation:
                     array = self._incoming(values[y.name], y.dtype)
                     shape = None if case.builder.variant == "unknown" else array.shape
                     wanted.grad_ys.append(case.builder.placeholder(array, y.dtype, shape))
+        self.add_new_nodes()
+
+    def add_new_nodes(self):
+        """Takes over the nodes that the cases got since the graph was made."""
         with self.graph.as_default():
             extra = graph_pb2.GraphDef()
             extra.versions.producer = PRODUCER
