@@ -21,6 +21,10 @@ constexpr char kUsage[] = R"(looks at graphs and ops, and runs graphs.
       {"op": …, "inputs": [names], "attrs": [names], "kernels": [dtypes], "gradient": true|false}. "kernels" are
       the values of the op's first type attribute that a kernel takes; ["*"] where it has none.
 
+  sluice ops --against OPS.json
+      What is missing of the ops in a file: ops, types of kernels, gradients, by tier. The file is an array of
+      {"op": name, "tier": number, "group": name, "cpu": [{attr: [dtypes]}], "grad": where}.
+
   sluice inspect GRAPH
       Sizes, devices, ops, inputs, outputs, and the first problem of a graph.
 

@@ -10,9 +10,11 @@
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
+#include "tools/commands/ops_against.h"
 
 ABSL_FLAG(bool, json, false, "ops: one JSON object a line");
 ABSL_FLAG(bool, markdown, false, "ops: a page with the documentation of each op");
+ABSL_FLAG(std::string, against, "", "ops: what is missing of the ops in this JSON file");
 
 namespace sluice {
 namespace {
@@ -113,6 +115,9 @@ absl::Status OpsCommand(const Arguments& arguments) {
   if (!arguments.empty())
     return InvalidArgument("'ops' takes no argument, got '", arguments[0], "'");
   SLUICE_RETURN_IF_ERROR(OpRegistry::Global().status());
+  if (const std::string path = absl::GetFlag(FLAGS_against); !path.empty()) {
+    return PrintOpsAgainst(path);
+  }
   const bool json = absl::GetFlag(FLAGS_json);
   const bool markdown = absl::GetFlag(FLAGS_markdown);
   if (markdown) std::puts("# All ops\n\nWritten by `sluice ops --markdown`.");
