@@ -62,7 +62,10 @@ class ImmutableConstKernel final : public Kernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const PartialShape& shape = init.attr<PartialShape>("shape");
     const DataType dtype = init.attr<DataType>("dtype");
-    if (!IsPlainBytes(dtype)) return InvalidArgument("Sorry, DT_STRING is not currently supported");
+    if (!IsPlainBytes(dtype)) {
+      return absl::UnimplementedError(
+          "Sorry, DT_STRING is not currently supported for ImmutableConstOp.");
+    }
     if (!shape.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
     auto kernel = std::make_unique<ImmutableConstKernel>();
     const size_t bytes = DataTypeSize(dtype) * static_cast<size_t>(shape.num_elements());

@@ -12,6 +12,7 @@
 #include "graph/status.h"
 #include "ops/builders/ops.h"
 #include "ops/builders/sugar.h"
+#include "ops/builders/variable.h"
 
 namespace sluice {
 namespace {

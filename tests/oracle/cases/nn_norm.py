@@ -49,7 +49,7 @@ def forward(version, is_training, formats):
             x, scale, offset, mean, variance = b.input(X.of(*shape).typed(dtype)), vector(V), vector(X), vector(X), vector(V)
             y = b.op("FusedBatchNorm" + version, x, scale, offset, mean, variance, epsilon=0.01, data_format=data_format, is_training=is_training)
             # In inference TensorFlow leaves the other results unwritten: whatever lay in memory.
-            b.run(fetches=[y, y[1], y[2]] if is_training else [y])
+            b.run(fetches=[y, y[1], y[2]] if is_training else [y[0]])
             b.gradients([y], [x, scale, offset])
 
     return build
