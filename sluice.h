@@ -12,6 +12,7 @@
 #include "graph/gradient/gradients.h"
 #include "graph/infer/shape_context.h"
 #include "graph/ir/graph.h"
+#include "graph/lint/lint.h"
 #include "graph/tensor/tensor.h"
 #include "ops/builders/ops.h"
 #include "ops/builders/queue.h"

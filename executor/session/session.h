@@ -74,6 +74,9 @@ struct RunOptions {
   CancellationManager* cancellation = nullptr;
   // Fills RunMetadata::step_stats; slows the step down.
   bool trace = false;
+  // Ends the step at the first node that makes a NaN or an infinity, with its name and the ranges
+  // of its inputs; slows the step down.
+  bool check_numerics = false;
 };
 
 struct RunMetadata {

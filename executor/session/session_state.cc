@@ -13,6 +13,7 @@
 #include "executor/plan/compile.h"
 #include "executor/session/explain.h"
 #include "executor/step/stalls.h"
+#include "executor/trace/numerics_checker.h"
 #include "executor/trace/step_stats.h"
 #include "graph/status.h"
 
@@ -212,6 +213,8 @@ absl::Status SessionState::RunPlan(SessionPlan& plan, absl::Span<const Tensor* c
     collector = std::make_unique<StatsCollector>(devices().names());
     arguments.observer = collector.get();
   }
+  NumericsChecker checker(arguments.step_id, arguments.observer);
+  if (options.check_numerics) arguments.observer = &checker;
   absl::Status status = RunStep(*step, arguments, options);
   if (status.ok()) {
     for (uint32_t i = 0; i < plan.plan().num_fetches; ++i) fetches[i] = std::move(step->fetch(i));

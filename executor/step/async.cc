@@ -74,12 +74,14 @@ void Step::EndAsync(Iteration& it, const Unit& unit, Worker& worker) {
   for (Value& v : call.read) v.tensor.Clear();
   absl::Status status = std::exchange(call.status, absl::OkStatus());
   if (status.ok()) status = CheckOutputs(node, outputs);
+  if (status.ok() && observer_ != nullptr) {
+    status = observer_->OnNode({node, call.start_ns, call.end_ns, nullptr, outputs});
+  }
   if (!status.ok()) {
     Fail(node, status);
     Ended(it, 0, worker);
     return;
   }
-  if (observer_ != nullptr) observer_->OnNode(node, call.start_ns, call.end_ns, outputs);
   Release(it, node);
   Complete(it, unit, worker);
 }

@@ -198,10 +198,10 @@ absl::Status Step::RunCarefully(const Call& call) {
     with_values.inputs = inputs.data();
   }
   if (observer_ == nullptr) return RunBuiltin(with_values);
+  if (observer_->NeedsInputs()) with_values.movable = 0;
   const int64_t start = NowNs();
-  absl::Status status = RunBuiltin(with_values);
-  observer_->OnNode(call.node, start, NowNs(), call.outputs);
-  return status;
+  SLUICE_RETURN_IF_ERROR(RunBuiltin(with_values));
+  return observer_->OnNode({call.node, start, NowNs(), with_values.inputs, call.outputs});
 }
 
 absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* read,

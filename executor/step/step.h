@@ -41,13 +41,23 @@ namespace sluice {
 // Payload of the FAILED_PRECONDITION for an uninitialised variable: the name of its node.
 inline constexpr char kUninitializedPayload[] = "sluice/uninitialized_variable";
 
+// A node that ran. Times are of the steady clock. An asynchronous node's inputs are gone: null.
+struct NodeRun {
+  const PlanNode& node;
+  int64_t start_ns;
+  int64_t end_ns;
+  Value* const* inputs;
+  const Value* outputs;
+};
+
 // Told of every node that ran. Thread safety: called from several threads at once.
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
-  // Times are of the steady clock.
-  virtual void OnNode(const PlanNode& node, int64_t start_ns, int64_t end_ns,
-                      const Value* outputs) = 0;
+  // An error is the node's, as if its kernel had returned it.
+  virtual absl::Status OnNode(const NodeRun& run) = 0;
+  // Whether inputs are to be as the node saw them: no kernel then takes over an input's memory.
+  virtual bool NeedsInputs() const { return false; }
 };
 
 // What a session gives all its steps; everything may be null but the allocator.

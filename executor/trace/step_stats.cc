@@ -39,23 +39,24 @@ StatsCollector::StatsCollector(std::vector<std::string> devices)
   for (std::string& device : devices) stats_.dev_stats.push_back({std::move(device), {}});
 }
 
-void StatsCollector::OnNode(const PlanNode& node, int64_t start_ns, int64_t end_ns,
-                            const Value* outputs) {
+absl::Status StatsCollector::OnNode(const NodeRun& run) {
+  const PlanNode& node = run.node;
   NodeExecStats stats;
   stats.node_name = node.node->name();
   stats.timeline_label = LabelOf(*node.node);
-  stats.all_start_nanos = start_ns + wall_minus_steady_ns_;
-  stats.op_end_rel_nanos = stats.all_end_rel_nanos = end_ns - start_ns;
+  stats.all_start_nanos = run.start_ns + wall_minus_steady_ns_;
+  stats.op_end_rel_nanos = stats.all_end_rel_nanos = run.end_ns - run.start_ns;
   stats.scheduled_nanos = stats.all_start_nanos;
   stats.thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
   for (int i = 0; i < node.num_outputs; ++i) {
-    const Tensor& tensor = outputs[i].tensor;
-    if (outputs[i].is_dead || tensor.dtype() == DT_INVALID) continue;
+    const Tensor& tensor = run.outputs[i].tensor;
+    if (run.outputs[i].is_dead || tensor.dtype() == DT_INVALID) continue;
     stats.output.push_back(
         {i, tensor.dtype(), tensor.shape(), static_cast<int64_t>(tensor.bytes())});
   }
   std::lock_guard<std::mutex> lock(mutex_);
   stats_.dev_stats[node.device].node_stats.push_back(std::move(stats));
+  return absl::OkStatus();
 }
 
 StepStats StatsCollector::Take() {

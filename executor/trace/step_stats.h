@@ -48,8 +48,7 @@ class StatsCollector final : public NodeObserver {
  public:
   // `devices` by PlanNode::device.
   explicit StatsCollector(std::vector<std::string> devices);
-  void OnNode(const PlanNode& node, int64_t start_ns, int64_t end_ns,
-              const Value* outputs) override;
+  absl::Status OnNode(const NodeRun& run) override;
   // Once the step has ended.
   StepStats Take();
 

@@ -107,5 +107,71 @@ TEST(DemandsTest, Row36AnUninitializedVariableIsNamed) {
   EXPECT_THAT(by_handle.message(), HasSubstr("Could not find variable scope/by_handle"));
 }
 
+// A cond seemed to run both branches: what was built outside of it always runs.
+TEST(DemandsTest, Row8AnOpOfOneBranchThatIsBuiltOutsideIsNamed) {
+  Graph g;
+  Output pred = Placeholder(g, DT_BOOL, {}, "pred");
+  Output noise =
+      RandomUniform(Constant(g, Tensor::Vector<int32_t>({2})), DT_FLOAT, {.name = "noise"});
+  Output used_by_both =
+      RandomUniform(Constant(g, Tensor::Vector<int32_t>({2})), DT_FLOAT, {.name = "shared"});
+  Output y = Cond(
+      pred, [&] { return Neg(noise) + used_by_both; }, [&] { return used_by_both * 2.0f; })[0];
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  const std::vector<LintWarning> warnings = Lint({.fetches = {y}});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].kind, LintWarning::Kind::kOutsideOfBranch);
+  EXPECT_THAT(warnings[0].text, HasSubstr("'noise' (tests/endtoend/demands_test.cc:"));
+  EXPECT_THAT(warnings[0].text, HasSubstr("only the true branch behind Switch node 'cond/"));
+}
+
+// Control dependencies did not order what people thought they would.
+TEST(DemandsTest, Row37UnorderedAccessesAreListedAndOrderedOnesAreNot) {
+  for (const bool use_resource : {false, true}) {
+    Graph g;
+    Variable v(g, "v", 1.0f, {.use_resource = use_resource});
+    Output early = Identity(v.Read(), {.name = "early"});
+    Operation add = v.AssignAdd(1.0f, {.name = "add"});
+    const std::vector<LintWarning> warnings = Lint({.fetches = {early}, .targets = {add}});
+    ASSERT_EQ(warnings.size(), 1u) << use_resource;
+    EXPECT_EQ(warnings[0].kind, LintWarning::Kind::kUnorderedAccess);
+    EXPECT_THAT(warnings[0].text, HasSubstr("variable 'v' in no order"));
+    EXPECT_THAT(warnings[0].text, HasSubstr("'add' (tests/endtoend/demands_test.cc:"));
+    // Ordered by data, and by a control dependency.
+    Operation square = v.Assign(early * 2.0f, {.name = "twice"});
+    EXPECT_TRUE(Lint({.targets = {square}}).empty());
+    ControlDependencies after(g, {add});
+    Output late = use_resource ? v.Read() : Identity(v.handle());
+    EXPECT_TRUE(Lint({.fetches = {late}}).empty());
+  }
+}
+
+// Hunting a NaN: the checker of old missed what optimizers write.
+TEST(DemandsTest, Row38TheFirstNodeThatIsNotFiniteIsNamedWithItsInputs) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {2}, "x");
+  Output log = Log(x, {.name = "log"});
+  Output loss = ReduceSum(log, {}, {.name = "loss"});
+  Variable w(g, "w", 1.0f, {.use_resource = false});
+  Operation grow = w.Assign(w * 3e38f, {.name = "grow"});
+  Operation scatter = w.AssignAdd(w.Read() + 3e38f, {.name = "add"});
+  Session session(g);
+  ASSERT_TRUE(session.Run({InitializeVariables(g)}).ok());
+  const RunOptions check{.check_numerics = true};
+  const Feed good{x, Tensor::Vector<float>({1, 2})}, bad{x, Tensor::Vector<float>({-1, 2})};
+  EXPECT_TRUE(session.Run({good}, {loss}, {}, check).ok());
+  EXPECT_TRUE(session.Run({bad}, {loss}, {}).ok());  // nobody asked
+  const absl::Status status = session.Run({bad}, {loss}, {}, check).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(),
+              HasSubstr("Log node 'log': expected finite numbers, got 1 NaN of 2 in output 0"));
+  EXPECT_THAT(status.message(), HasSubstr("inputs: '"));
+  EXPECT_THAT(status.message(), HasSubstr("float [2] from -1 to 2"));
+  // What is written into a variable is seen too.
+  EXPECT_TRUE(session.Run({}, {}, {grow}, check).ok());
+  const absl::Status written = session.Run({}, {}, {scatter}, check).status();
+  EXPECT_THAT(written.message(), HasSubstr("1 infinite of 1"));
+}
+
 }  // namespace
 }  // namespace sluice

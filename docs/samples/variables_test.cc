@@ -1,0 +1,86 @@
+// The samples and the table of docs/variables.md.
+#include <cstdio>
+
+#include "gtest/gtest.h"
+#include "sluice.h"
+
+namespace sluice {
+namespace {
+
+class VariablesTest : public testing::TestWithParam<bool> {
+ protected:
+  Variable Make(float value) {
+    Variable v(g_, "v", value, {.use_resource = GetParam()});
+    init_ = InitializeVariables(g_);
+    return v;
+  }
+  // A read after what is in scope: of a ref variable by its reference, not by the shared snapshot.
+  Output ReadNow(const Variable& v) { return GetParam() ? v.Read() : Identity(v.handle()) * 1.0f; }
+  float Fetch(Output value) {
+    Session session(g_);
+    EXPECT_TRUE(session.Run({init_}).ok());
+    absl::StatusOr<Tensors> out = session.Run({}, {value}, {});
+    EXPECT_TRUE(out.ok()) << out.status();
+    return out.ok() ? (*out)[0].scalar<float>() : -1;
+  }
+  Graph g_;
+  Operation init_;
+};
+
+TEST_P(VariablesTest, AReadAfterAWriteSeesIt) {
+  Variable v = Make(1);
+  Operation write = v.AssignAdd(1.0f);
+  ControlDependencies after(g_, {write});
+  EXPECT_EQ(Fetch(ReadNow(v)), 2);
+}
+
+TEST_P(VariablesTest, AReadBeforeAWriteKeepsTheOldValue) {
+  Variable v = Make(1);
+  Output before = ReadNow(v);
+  Operation write;
+  {
+    ControlDependencies after(g_, {before});
+    write = v.AssignAdd(1.0f);
+  }
+  ControlDependencies after(g_, {write});
+  EXPECT_EQ(Fetch(before + 10 * ReadNow(v)), 21);
+}
+
+TEST_P(VariablesTest, OrderedWritesHappenInOrder) {
+  Variable v = Make(1);
+  Operation first = v.AssignAdd(1.0f);
+  Operation second;
+  {
+    ControlDependencies after(g_, {first});
+    second = v.Assign(ReadNow(v) * 10.0f);
+  }
+  ControlDependencies after(g_, {second});
+  EXPECT_EQ(Fetch(ReadNow(v)), 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(BothKinds, VariablesTest, testing::Bool());
+
+TEST(SnapshotTest, ASnapshotIsReadOnce) {
+  Graph g;
+  Variable v(g, "v", 1.0f, {.use_resource = false});
+  EXPECT_EQ(v.Read(), v.snapshot());
+  EXPECT_EQ(Output(v), v.Read());
+}
+
+TEST(LintTest, TheSampleNamesThePair) {
+  Graph g;
+  Variable v(g, "v", 1.0f);
+  Output value = v.Read();
+  Operation add = v.AssignAdd(1.0f);
+  testing::internal::CaptureStdout();
+  // [lint]
+  for (const LintWarning& warning : Lint({.fetches = {value}, .targets = {add}})) {
+    std::printf("%s\n", warning.text.c_str());
+  }
+  // [/lint]
+  const std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_NE(printed.find("write and read variable 'v' in no order"), std::string::npos) << printed;
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,85 @@
+#include "graph/lint/lint.h"
+
+#include <algorithm>
+
+#include "graph/lint/step_nodes.h"
+#include "graph/lint/variable_access.h"
+#include "graph/strings.h"
+
+namespace sluice {
+namespace {
+
+std::string Place(const Node& node) {
+  const std::string location = node.location();
+  return location.empty() ? node.Describe() : StrCat(node.Describe(), " (", location, ")");
+}
+
+void FindUnorderedAccesses(const StepNodes& nodes, std::vector<LintWarning>* warnings) {
+  for (const auto& [variable, accesses] : VariableAccesses(nodes)) {
+    if (std::none_of(accesses.begin(), accesses.end(), [](const auto& a) { return a.is_write; })) {
+      continue;
+    }
+    std::vector<NodeSet> after;
+    for (const VariableAccess& a : accesses) after.push_back(nodes.After(a.node));
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      for (size_t j = i + 1; j < accesses.size(); ++j) {
+        const VariableAccess &a = accesses[i], &b = accesses[j];
+        if (!a.is_write && !b.is_write) continue;
+        if (after[i].contains(b.node) || after[j].contains(a.node)) continue;
+        if (RunInOppositeBranches(*a.node, *b.node)) continue;
+        const char* what = a.is_write && b.is_write ? " both write" : " write and read";
+        warnings->push_back(
+            {LintWarning::Kind::kUnorderedAccess, a.node, b.node,
+             StrCat(Place(*a.node), " and ", Place(*b.node), what, " variable '", variable,
+                    "' in no order: let one wait for the other by a "
+                    "control dependency")});
+      }
+    }
+  }
+}
+
+bool IsSwitch(const Node& node) { return node.op() == "Switch" || node.op() == "RefSwitch"; }
+
+// The only branch (0 or 1) whose nodes use what `node` switches; -1 where both or none do.
+int OnlyBranch(const Node& node) {
+  bool used[2] = {false, false};
+  for (const Use& use : node.uses()) used[use.src_output] = true;
+  return used[0] == used[1] ? -1 : used[1] ? 1 : 0;
+}
+
+void FindOutsideOfBranch(const StepNodes& nodes, std::vector<LintWarning>* warnings) {
+  for (const Node* node : nodes.in_order()) {
+    if (!node->IsStateful() || node->num_outputs() == 0) continue;
+    if (IsRefType(node->output_type(0)) || node->output_type(0) == DT_RESOURCE) continue;
+    const Node* entry = nullptr;
+    bool only_one = true;
+    int uses = 0;
+    for (const Use& use : node->uses()) {
+      if (!nodes.Contains(use.dst)) continue;
+      ++uses;
+      // As data of a Switch: its second input is the predicate.
+      only_one = only_one && IsSwitch(*use.dst) && use.dst_input == 0 &&
+                 OnlyBranch(*use.dst) >= 0 && (entry == nullptr || entry == use.dst);
+      entry = use.dst;
+    }
+    if (uses == 0 || !only_one) continue;
+    warnings->push_back({LintWarning::Kind::kOutsideOfBranch, node, entry,
+                         StrCat(Place(*node), " runs whichever branch is taken, but only the ",
+                                OnlyBranch(*entry) == 1 ? "true" : "false", " branch behind ",
+                                Place(*entry), " uses it: build it inside that branch")});
+  }
+}
+
+}  // namespace
+
+std::vector<LintWarning> Lint(const LintStep& step) {
+  std::vector<LintWarning> warnings;
+  const StepNodes nodes(step);
+  FindUnorderedAccesses(nodes, &warnings);
+  FindOutsideOfBranch(nodes, &warnings);
+  std::stable_sort(warnings.begin(), warnings.end(),
+                   [](const auto& a, const auto& b) { return a.first->id() < b.first->id(); });
+  return warnings;
+}
+
+}  // namespace sluice
