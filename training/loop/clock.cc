@@ -72,6 +72,7 @@ bool ManualClock::Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration
   }
   std::lock_guard<std::mutex> lock(mutex_);
   waiting_.erase(std::find(waiting_.begin(), waiting_.end(), wake));
+  changed_.notify_all();
   return wake->is_set();
 }
 
@@ -92,6 +93,11 @@ void ManualClock::Advance(Duration time) {
 void ManualClock::AwaitWaiting(int n) {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return static_cast<int>(waiting_.size()) >= n; });
+}
+
+void ManualClock::AwaitIdle() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return waiting_.empty(); });
 }
 
 }  // namespace sluice

@@ -54,6 +54,8 @@ class ManualClock final : public Clock {
   void Advance(Duration time);
   // Returns when `n` calls of Wait are blocked.
   void AwaitWaiting(int n);
+  // Returns when none is.
+  void AwaitIdle();
 
  private:
   std::mutex mutex_;
