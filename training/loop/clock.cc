@@ -58,6 +58,7 @@ bool ManualClock::Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration
     std::lock_guard<std::mutex> lock(mutex_);
     if (time) end = now_ + *time;
     waiting_.push_back(wake);
+    ++waits_;
     changed_.notify_all();
   }
   while (true) {
@@ -72,7 +73,6 @@ bool ManualClock::Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration
   }
   std::lock_guard<std::mutex> lock(mutex_);
   waiting_.erase(std::find(waiting_.begin(), waiting_.end(), wake));
-  changed_.notify_all();
   return wake->is_set();
 }
 
@@ -95,9 +95,9 @@ void ManualClock::AwaitWaiting(int n) {
   changed_.wait(lock, [&] { return static_cast<int>(waiting_.size()) >= n; });
 }
 
-void ManualClock::AwaitIdle() {
+void ManualClock::AwaitWaits(int n) {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return waiting_.empty(); });
+  changed_.wait(lock, [&] { return waits_ >= n; });
 }
 
 }  // namespace sluice

@@ -54,14 +54,15 @@ class ManualClock final : public Clock {
   void Advance(Duration time);
   // Returns when `n` calls of Wait are blocked.
   void AwaitWaiting(int n);
-  // Returns when none is.
-  void AwaitIdle();
+  // Returns when Wait was called `n` times since the start.
+  void AwaitWaits(int n);
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   Duration now_{0};                             // guarded by mutex_
   std::vector<std::shared_ptr<Wake>> waiting_;  // guarded by mutex_
+  int waits_ = 0;                               // guarded by mutex_: calls of Wait so far
 };
 
 }  // namespace sluice

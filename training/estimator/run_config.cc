@@ -1,0 +1,191 @@
+#include "training/estimator/run_config.h"
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+using Json = google::protobuf::Struct;
+using JsonValue = google::protobuf::Value;
+
+const JsonValue* Field(const Json& object, const std::string& name) {
+  const auto it = object.fields().find(name);
+  return it == object.fields().end() ? nullptr : &it->second;
+}
+
+// Addresses of a job: a list, or a map from index to address.
+absl::StatusOr<std::vector<std::string>> Addresses(const std::string& job, const JsonValue& value) {
+  std::vector<std::string> addresses;
+  const auto add = [&](const JsonValue& address) -> absl::Status {
+    if (address.kind_case() != JsonValue::kStringValue) {
+      return InvalidArgument("TF_CONFIG: the addresses of job '", job, "' must be strings");
+    }
+    addresses.push_back(address.string_value());
+    return absl::OkStatus();
+  };
+  if (value.kind_case() == JsonValue::kListValue) {
+    for (const JsonValue& address : value.list_value().values()) {
+      SLUICE_RETURN_IF_ERROR(add(address));
+    }
+    return addresses;
+  }
+  if (value.kind_case() != JsonValue::kStructValue) {
+    return InvalidArgument("TF_CONFIG: job '", job, "' must be a list of addresses");
+  }
+  std::map<int, const JsonValue*> by_index;
+  for (const auto& [index, address] : value.struct_value().fields()) {
+    by_index[std::atoi(index.c_str())] = &address;
+  }
+  for (const auto& [index, address] : by_index) SLUICE_RETURN_IF_ERROR(add(*address));
+  return addresses;
+}
+
+absl::StatusOr<std::map<std::string, std::vector<std::string>>> Cluster(const Json& config) {
+  std::map<std::string, std::vector<std::string>> cluster;
+  const JsonValue* value = Field(config, "cluster");
+  if (value == nullptr) return cluster;
+  if (value->kind_case() != JsonValue::kStructValue) {
+    return InvalidArgument("TF_CONFIG: 'cluster' must be an object");
+  }
+  for (const auto& [job, addresses] : value->struct_value().fields()) {
+    SLUICE_ASSIGN_OR_RETURN(cluster[job], Addresses(job, addresses));
+  }
+  return cluster;
+}
+
+int SizeOf(const TaskConfig& task, std::string_view job) {
+  const auto it = task.cluster.find(std::string(job));
+  return it == task.cluster.end() ? 0 : static_cast<int>(it->second.size());
+}
+
+absl::Status CheckCluster(const TaskConfig& task) {
+  if (task.cluster.count(std::string(kEvaluatorTask)) > 0) {
+    return InvalidArgument("evaluator in cluster_spec is not supported, use the task type alone");
+  }
+  if (task.task_type == kEvaluatorTask) return absl::OkStatus();
+  if (SizeOf(task, kChiefTask) > 0 && SizeOf(task, kMasterTask) > 0) {
+    return InvalidArgument(
+        "If `master` node exists in `cluster`, `chief` must not, and the other way round.");
+  }
+  const int chiefs = SizeOf(task, kChiefTask) + SizeOf(task, kMasterTask);
+  if (chiefs == 0) {
+    return InvalidArgument("If \"cluster\" is set in TF_CONFIG, it must have one \"chief\" node.");
+  }
+  if (chiefs > 1) {
+    return InvalidArgument("The \"cluster\" in TF_CONFIG must have only one \"chief\" node.");
+  }
+  const int tasks = SizeOf(task, task.task_type);
+  if (tasks == 0) {
+    return InvalidArgument(task.task_type,
+                           " is not a valid task_type in the cluster_spec: the TF_CONFIG "
+                           "environment variable names it as this task");
+  }
+  if (task.task_id >= tasks) {
+    return InvalidArgument(task.task_id, " is not a valid task_id for task_type ", task.task_type,
+                           " in the cluster_spec, which has ", tasks);
+  }
+  return absl::OkStatus();
+}
+
+// Chief, workers and parameter servers in this order; -1 for an evaluator.
+int GlobalId(const TaskConfig& task) {
+  if (task.task_type == kEvaluatorTask) return -1;
+  int before = 0;
+  for (const std::string_view job : {kChiefTask, kMasterTask, kWorkerTask, kPsTask}) {
+    if (task.task_type == job) return before + task.task_id;
+    before += SizeOf(task, job);
+  }
+  return before + task.task_id;
+}
+
+absl::Status ReadTask(const Json& config, TaskConfig& task) {
+  const JsonValue* value = Field(config, "task");
+  if (value == nullptr || value->kind_case() != JsonValue::kStructValue) {
+    if (task.cluster.empty()) return absl::OkStatus();
+    return InvalidArgument(
+        "If \"cluster\" is set in TF_CONFIG, task type must be set in TF_CONFIG.");
+  }
+  const JsonValue* type = Field(value->struct_value(), "type");
+  const JsonValue* index = Field(value->struct_value(), "index");
+  if (!task.cluster.empty() && type == nullptr) {
+    return InvalidArgument(
+        "If \"cluster\" is set in TF_CONFIG, task type must be set in TF_CONFIG.");
+  }
+  if (!task.cluster.empty() && index == nullptr) {
+    return InvalidArgument(
+        "If \"cluster\" is set in TF_CONFIG, task index must be set in TF_CONFIG.");
+  }
+  if (type != nullptr) task.task_type = type->string_value();
+  if (index == nullptr) return absl::OkStatus();
+  const double id = index->kind_case() == JsonValue::kStringValue
+                        ? std::atof(index->string_value().c_str())
+                        : index->number_value();
+  if (!(id >= 0) || id > 1e9 || id != std::floor(id)) {
+    return InvalidArgument("Task index must be non-negative number.");
+  }
+  task.task_id = static_cast<int>(id);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<TaskConfig> TaskConfig::Parse(std::string_view tf_config) {
+  TaskConfig task;
+  if (tf_config.empty()) return task;
+  Json config;
+  const auto parsed =
+      google::protobuf::util::JsonStringToMessage({tf_config.data(), tf_config.size()}, &config);
+  if (!parsed.ok()) return InvalidArgument("TF_CONFIG: no JSON object: ", tf_config);
+  SLUICE_ASSIGN_OR_RETURN(task.cluster, Cluster(config));
+  SLUICE_RETURN_IF_ERROR(ReadTask(config, task));
+  if (task.cluster.empty()) {
+    if (task.task_type == kEvaluatorTask) {
+      task.is_chief = false;
+      task.num_worker_replicas = 0;
+      return task;
+    }
+    if (task.task_type != kWorkerTask || task.task_id != 0) {
+      return InvalidArgument(
+          "If \"cluster\" is not set in TF_CONFIG, task type must be \"worker\" and task index 0.");
+    }
+    return task;
+  }
+  SLUICE_RETURN_IF_ERROR(CheckCluster(task));
+  task.is_chief = task.task_type == kChiefTask || task.task_type == kMasterTask;
+  task.num_ps_replicas = SizeOf(task, kPsTask);
+  task.num_worker_replicas =
+      SizeOf(task, kWorkerTask) + SizeOf(task, kChiefTask) + SizeOf(task, kMasterTask);
+  task.global_id_in_cluster = GlobalId(task);
+  if (task.task_type == kEvaluatorTask) {
+    // It works alone, on what the others saved.
+    task.num_ps_replicas = 0;
+    task.num_worker_replicas = 0;
+    return task;
+  }
+  int addresses = 0;
+  for (const auto& [job, list] : task.cluster) addresses += static_cast<int>(list.size());
+  // A cluster of one needs no server.
+  if (addresses > 1) {
+    task.master = StrCat("grpc://", task.cluster[task.task_type][task.task_id]);
+  }
+  return task;
+}
+
+absl::StatusOr<TaskConfig> TaskConfig::FromEnvironment() {
+  const char* config = std::getenv("TF_CONFIG");
+  return Parse(config == nullptr ? "" : config);
+}
+
+absl::StatusOr<RunConfig> RunConfig::FromEnvironment() {
+  RunConfig config;
+  SLUICE_ASSIGN_OR_RETURN(config.task, TaskConfig::FromEnvironment());
+  return config;
+}
+
+}  // namespace sluice

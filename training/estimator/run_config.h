@@ -1,0 +1,71 @@
+// Where and how an Estimator runs: folder, saving, and which task of a cluster this is.
+//
+// The cluster comes from the environment, as Kubernetes operators and other launchers set it:
+//
+//   TF_CONFIG={"cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
+//              "task": {"type": "worker", "index": 0}}
+//
+// Reference behaviour: tf.estimator.RunConfig.
+#ifndef SLUICE_TRAINING_ESTIMATOR_RUN_CONFIG_H_
+#define SLUICE_TRAINING_ESTIMATOR_RUN_CONFIG_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/session/session.h"
+#include "training/session/session_target.h"
+
+namespace sluice {
+
+inline constexpr std::string_view kChiefTask = "chief";
+inline constexpr std::string_view kMasterTask = "master";
+inline constexpr std::string_view kWorkerTask = "worker";
+inline constexpr std::string_view kPsTask = "ps";
+inline constexpr std::string_view kEvaluatorTask = "evaluator";
+
+// What TF_CONFIG says. Without a cluster: one local worker, which is the chief.
+struct TaskConfig {
+  std::map<std::string, std::vector<std::string>> cluster;  // addresses by job
+  std::string task_type = "worker";
+  int task_id = 0;
+  bool is_chief = true;
+  std::string master;  // "" = this process; else "grpc://<own address>"
+  int num_ps_replicas = 0;
+  int num_worker_replicas = 1;
+  // Of the workers, the chief is the first; the evaluator counts for itself.
+  int global_id_in_cluster = 0;
+
+  // INVALID_ARGUMENT with TensorFlow's sentences where it makes no sense.
+  static absl::StatusOr<TaskConfig> Parse(std::string_view tf_config);
+  // The variable TF_CONFIG; an empty one is none.
+  static absl::StatusOr<TaskConfig> FromEnvironment();
+};
+
+struct RunConfig {
+  std::string model_dir;  // "": a new folder for temporary files
+  // Of the graph's random ops; nullopt: drawn anew.
+  std::optional<int64_t> tf_random_seed = 1;
+  int64_t save_summary_steps = 100;
+  // At most one; neither: every 600 seconds. 0: never.
+  std::optional<int64_t> save_checkpoints_steps;
+  std::optional<double> save_checkpoints_secs;
+  int keep_checkpoint_max = 5;
+  double keep_checkpoint_every_n_hours = 10000;
+  int64_t log_step_count_steps = 100;
+  SessionOptions session_config;
+  // For masters that are not this process.
+  SessionFactory make_session;
+  TaskConfig task;
+
+  // The defaults, and the task that TF_CONFIG gives.
+  static absl::StatusOr<RunConfig> FromEnvironment();
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_ESTIMATOR_RUN_CONFIG_H_

@@ -1,0 +1,106 @@
+// Hooks that need nothing but the session: stop at a step, guard against NaN, fetch at the end,
+// start later, feed.
+//
+// Reference behaviour: the classes of the same names in tf.estimator.
+// Thread safety: as SessionRunHook; results may be read when the loop is over.
+#ifndef SLUICE_TRAINING_SESSION_BASIC_HOOKS_H_
+#define SLUICE_TRAINING_SESSION_BASIC_HOOKS_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "training/loop/clock.h"
+#include "training/session/session_run_hook.h"
+
+namespace sluice {
+
+// One of the two.
+struct StopAtStepOptions {
+  std::optional<int64_t> num_steps;  // after the first session's global step
+  std::optional<int64_t> last_step;  // of the global step
+};
+
+// Ends the loop when the global step has reached a value. INVALID_ARGUMENT, from Begin, "One of
+// num_steps or last_step must be specified." and "Only one of num_steps or last_step can be
+// specified."; FAILED_PRECONDITION where the graph has no global step.
+class StopAtStepHook : public SessionRunHook {
+ public:
+  explicit StopAtStepHook(StopAtStepOptions options) : options_(options) {}
+  absl::Status Begin(Graph& graph) override;
+  absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
+  absl::StatusOr<SessionRunArgs> BeforeRun(SessionRunContext& context) override;
+  absl::Status AfterRun(SessionRunContext& context, const SessionRunValues& values) override;
+
+ private:
+  StopAtStepOptions options_;
+  Output global_step_;
+};
+
+// Ends the loop when the loss is not a number: with INTERNAL "NaN loss during training.", or
+// quietly.
+class NanTensorHook : public SessionRunHook {
+ public:
+  explicit NanTensorHook(Output loss, bool fail_on_nan_loss = true)
+      : loss_(loss), fail_on_nan_loss_(fail_on_nan_loss) {}
+  absl::StatusOr<SessionRunArgs> BeforeRun(SessionRunContext& context) override;
+  absl::Status AfterRun(SessionRunContext& context, const SessionRunValues& values) override;
+
+ private:
+  Output loss_;
+  bool fail_on_nan_loss_;
+};
+
+// Fetches tensors when the loop has ended.
+class FinalOpsHook : public SessionRunHook {
+ public:
+  explicit FinalOpsHook(std::vector<Output> final_ops, std::vector<Feed> feeds = {},
+                        std::vector<Operation> targets = {})
+      : request_{std::move(final_ops), std::move(targets), std::move(feeds), {}} {}
+  absl::Status End(Session& session) override;
+  // Empty before End.
+  const Tensors& final_ops_values() const { return values_; }
+
+ private:
+  SessionRunArgs request_;
+  Tensors values_;
+};
+
+// Holds the first step back until the global step, which others increase, has reached a value.
+// Looks every half second; ends with the coordinator's stop.
+class GlobalStepWaiterHook : public SessionRunHook {
+ public:
+  explicit GlobalStepWaiterHook(int64_t wait_until_step, Clock* clock = &Clock::Real())
+      : wait_until_step_(wait_until_step), clock_(clock), wake_(std::make_shared<Wake>()) {}
+  absl::Status Begin(Graph& graph) override;
+  absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
+  absl::StatusOr<SessionRunArgs> BeforeRun(SessionRunContext& context) override;
+
+ private:
+  const int64_t wait_until_step_;
+  Clock* const clock_;
+  std::shared_ptr<Wake> wake_;  // set by the stop
+  Output global_step_;
+  bool started_ = false;
+};
+
+// Feeds what a function gives for each step.
+class FeedFnHook : public SessionRunHook {
+ public:
+  using FeedFn = std::function<absl::StatusOr<std::vector<Feed>>()>;
+  explicit FeedFnHook(FeedFn feed_fn) : feed_fn_(std::move(feed_fn)) {}
+  absl::StatusOr<SessionRunArgs> BeforeRun(SessionRunContext& context) override;
+
+ private:
+  FeedFn feed_fn_;
+};
+
+// In a list of hooks: `{StopAtStep(10'000), StopOnNan(loss)}`.
+std::shared_ptr<SessionRunHook> StopAtStep(int64_t last_step);
+std::shared_ptr<SessionRunHook> StopAfterSteps(int64_t num_steps);
+std::shared_ptr<SessionRunHook> StopOnNan(Output loss);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SESSION_BASIC_HOOKS_H_

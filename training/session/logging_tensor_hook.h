@@ -1,0 +1,75 @@
+// Shows tensors while training goes on: a line that is rewritten on a terminal, plain lines
+// elsewhere.
+//
+//   Progress({{"loss", loss}}, {.every = {.steps = 100}, .last_step = 10'000})
+//
+//   step 4200/10000 [########------------] 42 %  loss = 0.31, 812 steps/s, ETA 0:07
+//   INFO: loss = 0.31 (0.123 sec)
+//
+// Reference behaviour: tf.estimator.LoggingTensorHook, for the plain lines.
+#ifndef SLUICE_TRAINING_SESSION_LOGGING_TENSOR_HOOK_H_
+#define SLUICE_TRAINING_SESSION_LOGGING_TENSOR_HOOK_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "training/loop/clock.h"
+#include "training/loop/log.h"
+#include "training/session/session_run_hook.h"
+#include "training/session/step_timer.h"
+
+namespace sluice {
+
+// By tag, in the order in which they are shown.
+using TaggedTensors = std::vector<std::pair<std::string, Output>>;
+using TaggedValues = std::vector<std::pair<std::string, Tensor>>;
+
+struct LoggingTensorOptions {
+  // Of this session's own steps, the first included; neither: only at the end.
+  Every every;
+  bool at_end = false;
+  // The whole line, instead of "<tag> = <value>, …".
+  std::function<std::string(const TaggedValues& values)> formatter;
+  // Of the global step, for the bar and the time that is left.
+  std::optional<int64_t> last_step;
+  // Whether to rewrite a line.
+  bool terminal = LiveLine::StderrIsTerminal();
+  Clock* clock = &Clock::Real();
+};
+
+// INVALID_ARGUMENT, from Begin: "either at_end and/or exactly one of every_n_iter and every_n_secs
+// must be provided."; "invalid every_n_iter=<n>.".
+class LoggingTensorHook : public SessionRunHook {
+ public:
+  LoggingTensorHook(TaggedTensors tensors, LoggingTensorOptions options);
+  absl::Status Begin(Graph& graph) override;
+  absl::StatusOr<SessionRunArgs> BeforeRun(SessionRunContext& context) override;
+  absl::Status AfterRun(SessionRunContext& context, const SessionRunValues& values) override;
+  absl::Status End(Session& session) override;
+
+ private:
+  void Show(const Tensors& results);
+  std::string BarLine(int64_t step, const std::string& text);
+
+  const TaggedTensors tensors_;
+  const LoggingTensorOptions options_;
+  StepTimer timer_;
+  std::unique_ptr<LiveLine> live_;  // on a terminal
+  std::vector<Output> fetches_;     // the tensors, and the global step where the graph has one
+  bool has_global_step_ = false;
+  bool due_ = false;
+  int64_t iterations_ = 0;
+  std::optional<std::pair<Clock::Duration, int64_t>> start_;  // time and global step of the first
+};
+
+// A bar over the global step, with `tensors`.
+std::shared_ptr<SessionRunHook> Progress(TaggedTensors tensors, int64_t last_step,
+                                         Every every = {.secs = 0.5});
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SESSION_LOGGING_TENSOR_HOOK_H_

@@ -1,0 +1,25 @@
+#include "training/session/readiness.h"
+
+namespace sluice {
+
+Readiness& Readiness::Global() {
+  static auto* readiness = new Readiness;
+  return *readiness;
+}
+
+void Readiness::Join(const std::shared_ptr<Wake>& wake) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  waiting_.insert(wake);
+}
+
+void Readiness::Leave(const std::shared_ptr<Wake>& wake) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  waiting_.erase(wake);
+}
+
+void Readiness::Announce() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::shared_ptr<Wake>& wake : waiting_) wake->Set();
+}
+
+}  // namespace sluice

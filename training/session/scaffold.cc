@@ -1,0 +1,158 @@
+#include "training/session/scaffold.h"
+
+#include <optional>
+#include <utility>
+
+#include "graph/build/group.h"
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+#include "ops/builders/constant.h"
+#include "ops/builders/shaping.h"
+#include "ops/builders/variable.h"
+#include "training/loop/log.h"
+
+namespace sluice {
+namespace {
+
+// The one entry of a collection, an invalid handle if it is empty.
+absl::StatusOr<Output> OnlyEntry(const Graph& graph, std::string_view key,
+                                 std::string_view argument) {
+  const auto it = graph.collections().find(key);
+  if (it == graph.collections().end() || it->second.empty()) return Output();
+  if (it->second.size() > 1) {
+    return absl::FailedPreconditionError(
+        StrCat("More than one item in the collection \"", key,
+               "\". Please indicate which one to use by passing it to the tf.Scaffold constructor "
+               "as:  tf.Scaffold(",
+               argument, "=item to use)"));
+  }
+  return graph.FindOutput(it->second[0]);
+}
+
+// Handles by the names of a collection; names that no node has are left out.
+std::vector<Operation> Entries(const Graph& graph, std::string_view key) {
+  std::vector<Operation> entries;
+  const auto it = graph.collections().find(key);
+  if (it == graph.collections().end()) return entries;
+  for (const std::string& name : it->second) {
+    if (const auto found = graph.FindOutput(name); found.ok()) entries.emplace_back(*found);
+  }
+  return entries;
+}
+
+Operation NoOp(Graph& graph, std::string_view name, At at) {
+  return NodeBuilder(&graph, "NoOp", at).Name(name).Finish();
+}
+
+// TensorFlow's resources.initialize_resources for a graph that has none (boosted trees use them).
+Operation InitializeResources(Graph& graph, At at) { return NoOp(graph, "init", at); }
+
+Output ReportUninitializedResources(Graph& graph, At at) {
+  NameScope scope(graph, "report_uninitialized_resources");
+  return Constant(graph, Tensor(DT_STRING, TensorShape({0})), "Const", at);
+}
+
+Operation DefaultInitOp(Graph& graph) {
+  const At at = At::current();
+  std::vector<Operation> all = {InitializeVariables(graph), InitializeResources(graph, at)};
+  for (const Operation& op : Entries(graph, kSavedModelInitializers)) all.push_back(op);
+  return Group(graph, all);
+}
+
+Output DefaultReadyOp(Graph& graph) {
+  const Output variables = ReportUninitializedVariables(graph);
+  return Concat({variables, ReportUninitializedResources(graph, At::current())}, 0);
+}
+
+Output DefaultReadyForLocalInitOp(Graph& graph) {
+  const Output variables = ReportUninitializedVariables(graph, GlobalVariables(graph));
+  return Concat({variables, ReportUninitializedResources(graph, At::current())}, 0);
+}
+
+// The given op, or the collection's, or a new one that goes into the collection.
+template <typename Make>
+absl::Status FillIn(Graph& graph, std::string_view key, std::string_view argument, Operation& op,
+                    Make make) {
+  if (op) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(const Output found, OnlyEntry(graph, key, argument));
+  op = found;
+  if (op) return absl::OkStatus();
+  op = Operation(make(graph));
+  if (op) {
+    const bool is_tensor = op.node->num_outputs() > 0;
+    graph.AddToCollection(key, is_tensor ? op.output(0).name() : op.name());
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+void Coalesce(T& value, const T& otherwise) {
+  if (!value) value = otherwise;
+}
+
+}  // namespace
+
+Operation InitializeTables(Graph& graph, std::string_view name, At at) {
+  const std::vector<Operation> tables = Entries(graph, kTableInitializers);
+  return tables.empty() ? NoOp(graph, name, at) : Group(graph, tables, name, at);
+}
+
+Output MergeAllSummaries(Graph& graph, std::string_view collection, At at) {
+  OutputList summaries;
+  for (const Operation& op : Entries(graph, collection)) summaries.push_back(op.output(0));
+  if (summaries.empty()) return Output();
+  NameScope scope(graph, "Merge");
+  return Output(
+      NodeBuilder(&graph, "MergeSummary", at).Name("MergeSummary").Input(summaries).Finish());
+}
+
+Operation DefaultLocalInitOp(Graph& graph, At at) {
+  // One at a time: the order gives the names.
+  const Operation variables = InitializeLocalVariables(graph, "init", at);
+  const Operation tables = InitializeTables(graph, "init_all_tables", at);
+  const Operation resources = InitializeResources(graph, at);
+  return Group(graph, {variables, tables, resources}, "group_deps", at);
+}
+
+Scaffold::Scaffold(ScaffoldOptions options) : options_(std::move(options)) {}
+
+Scaffold::Scaffold(const Scaffold& copy_from, ScaffoldOptions options)
+    : options_(std::move(options)) {
+  const ScaffoldOptions& other = copy_from.options_;
+  Coalesce(options_.init_op, other.init_op);
+  if (options_.init_feeds.empty()) options_.init_feeds = other.init_feeds;
+  Coalesce(options_.init_fn, other.init_fn);
+  Coalesce(options_.ready_op, other.ready_op);
+  Coalesce(options_.ready_for_local_init_op, other.ready_for_local_init_op);
+  Coalesce(options_.local_init_op, other.local_init_op);
+  if (options_.local_init_feeds.empty()) options_.local_init_feeds = other.local_init_feeds;
+  Coalesce(options_.summary_op, other.summary_op);
+  Coalesce(options_.saver, other.saver);
+}
+
+absl::Status Scaffold::Finalize(Graph& graph) {
+  SLUICE_RETURN_IF_ERROR(FillIn(graph, kInitOp, "init_op", options_.init_op, DefaultInitOp));
+  SLUICE_RETURN_IF_ERROR(FillIn(graph, kReadyOp, "ready_op", options_.ready_op, DefaultReadyOp));
+  SLUICE_RETURN_IF_ERROR(FillIn(graph, kReadyForLocalInitOp, "ready_for_local_init_op",
+                                options_.ready_for_local_init_op, DefaultReadyForLocalInitOp));
+  SLUICE_RETURN_IF_ERROR(FillIn(graph, kLocalInitOp, "local_init_op", options_.local_init_op,
+                                [](Graph& g) { return DefaultLocalInitOp(g); }));
+  Operation summary = options_.summary_op;
+  SLUICE_RETURN_IF_ERROR(FillIn(graph, kSummaryOp, "summary_op", summary,
+                                [](Graph& g) { return MergeAllSummaries(g); }));
+  if (!options_.summary_op && summary) options_.summary_op = summary.output(0);
+  if (options_.saver) SLUICE_RETURN_IF_ERROR(options_.saver->Build(graph));
+  if (!graph.finalized()) {
+    graph.Finalize();
+    LogInfo("Graph was finalized.");
+  }
+  return graph.status();
+}
+
+std::function<absl::Status(Session&)> Scaffold::init_fn() const {
+  if (!options_.init_fn) return nullptr;
+  return [this](Session& session) { return options_.init_fn(*this, session); };
+}
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+// Says when something that is done every so many steps or seconds is due.
+//
+// Reference behaviour: tf.estimator.SecondOrStepTimer. Thread safety: none.
+#ifndef SLUICE_TRAINING_SESSION_STEP_TIMER_H_
+#define SLUICE_TRAINING_SESSION_STEP_TIMER_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "training/loop/clock.h"
+
+namespace sluice {
+
+// One of the two.
+struct Every {
+  std::optional<int64_t> steps;
+  std::optional<double> secs;
+};
+
+class StepTimer {
+ public:
+  explicit StepTimer(Every every, Clock* clock = &Clock::Real()) : every_(every), clock_(clock) {}
+
+  // INVALID_ARGUMENT "Either every_secs or every_steps should be provided." or "Can not provide
+  // both every_secs and every_steps.".
+  absl::Status Check() const;
+  void Reset();
+  // Due: nothing was done yet, or long enough ago. Never twice for one step.
+  bool IsDue(int64_t step) const;
+  struct Elapsed {
+    Clock::Duration time;
+    int64_t steps;
+  };
+  // It was done at this step; what passed since the last time, nullopt for the first.
+  std::optional<Elapsed> Done(int64_t step);
+  std::optional<int64_t> last_step() const { return last_step_; }
+
+ private:
+  Every every_;
+  Clock* clock_;
+  std::optional<int64_t> last_step_;
+  Clock::Duration last_time_{0};
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SESSION_STEP_TIMER_H_
