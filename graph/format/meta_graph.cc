@@ -7,6 +7,7 @@
 #include "graph/format/proto/queue_runner.pb.h"
 #include "graph/format/proto/variable.pb.h"
 #include "graph/format/text.h"
+#include "graph/format/variable_def.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -94,6 +95,7 @@ absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& met
   SLUICE_ASSIGN_OR_RETURN(imported.graph, ImportGraphDef(meta.graph_def(), graph, options));
   imported.rest = meta;
   imported.rest.clear_graph_def();
+  SLUICE_RETURN_IF_ERROR(ImportVariables(options.prefix, graph, &imported.rest));
   for (const auto& [key, collection] : meta.collection_def()) {
     if (key == kQueueRunners && collection.has_bytes_list()) {
       SLUICE_RETURN_IF_ERROR(ImportQueueRunners(collection, options.prefix, graph));
@@ -136,8 +138,10 @@ absl::StatusOr<pb::MetaGraphDef> ExportMetaGraphDef(const Graph& graph,
   info->set_tensorflow_version("2.21.0");
   info->set_stripped_default_attrs(options.strip_default_attrs);
   for (const auto& [key, names] : graph.collections()) {
-    if (rest.collection_def().contains(key)) continue;
+    // TensorFlow's rule: keys that begin with "__" are the program's own.
+    if (rest.collection_def().contains(key) || key.starts_with("__")) continue;
     pb::CollectionDef& collection = (*meta.mutable_collection_def())[key];
+    if (ExportVariables(graph, key, &collection)) continue;
     for (const std::string& name : names) {
       if (key == kQueueRunners) {
         collection.mutable_bytes_list()->add_value(name);

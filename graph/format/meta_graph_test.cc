@@ -1,7 +1,10 @@
 #include "graph/format/meta_graph.h"
 
 #include "gmock/gmock.h"
+#include "graph/format/proto/variable.pb.h"
 #include "graph/format/text.h"
+#include "graph/ir/variable_slice.h"
+#include "graph/strings.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -53,6 +56,68 @@ TEST(MetaGraph, PrefixReachesTheCollections) {
   ASSERT_TRUE(ImportMetaGraphDef(Meta(kMeta), g, {.prefix = "p"}).ok());
   EXPECT_THAT(g.collections()["train_op"], ElementsAre("p/a"));
   EXPECT_THAT(g.collections()["queue_runners"], ElementsAre("\n\003p/q"));
+}
+
+pb::MetaGraphDef MetaWithVariable(std::string_view slice) {
+  pb::MetaGraphDef meta = Meta(R"(graph_def {
+    node { name: "w" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "w/Assign" op: "NoOp" }
+    node { name: "w/read" op: "Identity" input: "w" attr { key: "T" value { type: DT_FLOAT } } } })");
+  pb::VariableDef def;
+  EXPECT_TRUE(ParseText(StrCat(R"(variable_name: "w:0" initializer_name: "w/Assign"
+                                  snapshot_name: "w/read:0" trainable: true )",
+                               slice),
+                        &def)
+                  .ok());
+  for (const char* key : {"variables", "trainable_variables", "mine"}) {
+    (*meta.mutable_collection_def())[key].mutable_bytes_list()->add_value(def.SerializeAsString());
+  }
+  return meta;
+}
+
+TEST(MetaGraph, VariablesPassBothWaysWithTheirSlices) {
+  const pb::MetaGraphDef meta = MetaWithVariable(R"(save_slice_info_def {
+    full_name: "p" full_shape: [4, 2] var_offset: [2, 0] var_shape: [2, 2] })");
+  Graph g;
+  const auto imported = ImportMetaGraphDef(meta, g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(imported->rest.collection_def_size(), 0);
+  EXPECT_THAT(g.collections()["variables"], ElementsAre("w:0"));
+  EXPECT_EQ(g.variables()["w:0"].initializer, "w/Assign");
+  EXPECT_TRUE(g.variables()["w:0"].trainable);
+  EXPECT_EQ(FindVariableSlice(g, "w:0")->ShapeAndSlice(), "4 2 2,2:0,2");
+  const auto exported = ExportMetaGraphDef(g, {}, imported->rest);
+  ASSERT_TRUE(exported.ok());
+  EXPECT_EQ(exported->collection_def_size(), 3);  // the slices' own collection stays here
+  for (const auto& [key, collection] : meta.collection_def()) {
+    EXPECT_EQ(exported->collection_def().at(key).SerializeAsString(),
+              collection.SerializeAsString());
+  }
+}
+
+TEST(MetaGraph, VariablesGetThePrefixInTheirSlicesToo) {
+  const pb::MetaGraphDef meta = MetaWithVariable(R"(save_slice_info_def {
+    full_name: "p" full_shape: 4 var_offset: 2 var_shape: 2 })");
+  Graph g;
+  ASSERT_TRUE(ImportMetaGraphDef(meta, g, {.prefix = "a"}).ok());
+  EXPECT_THAT(g.collections()["mine"], ElementsAre("a/w:0"));
+  EXPECT_EQ(g.variables()["a/w:0"].snapshot, "a/w/read:0");
+  EXPECT_EQ(FindVariableSlice(g, "a/w:0")->full_name, "a/p");
+}
+
+TEST(MetaGraph, AVariableWithoutNodesOrWithASliceOutsideIsRefused) {
+  Graph g;
+  EXPECT_THAT(ImportMetaGraphDef(MetaWithVariable(R"(initial_value_name: "nothing:0")"), g)
+                  .status()
+                  .message(),
+              HasSubstr("VariableDef 'w:0': "));
+  Graph h;
+  EXPECT_EQ(ImportMetaGraphDef(MetaWithVariable(R"(save_slice_info_def {
+              full_name: "p" full_shape: 4 var_offset: 3 var_shape: 2 })"),
+                               h)
+                .status()
+                .message(),
+            "VariableDef 'w:0': its slice does not lie within the whole");
 }
 
 TEST(MetaGraph, FilesOfEitherKindInEitherForm) {

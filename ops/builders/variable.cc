@@ -176,7 +176,9 @@ absl::StatusOr<Variable> Variable::Find(const Graph& graph, std::string_view nam
   Variable v;
   SLUICE_ASSIGN_OR_RETURN(const Output handle, graph.FindOutput(key));
   SLUICE_ASSIGN_OR_RETURN(v.snapshot_, graph.FindOutput(nodes.snapshot));
-  SLUICE_ASSIGN_OR_RETURN(v.initial_value_, graph.FindOutput(nodes.initial_value));
+  if (!nodes.initial_value.empty()) {  // old files do not tell
+    SLUICE_ASSIGN_OR_RETURN(v.initial_value_, graph.FindOutput(nodes.initial_value));
+  }
   SLUICE_ASSIGN_OR_RETURN(const Output assign, graph.FindOutput(nodes.initializer));
   v.node_ = handle.node;
   v.initializer_ = assign;

@@ -1,0 +1,36 @@
+// The place of a variable that is one part of a larger one, as checkpoints have it.
+//
+// Kept in an internal collection of the graph ("__…": not exported as such), since few graphs have
+// partitioned variables.
+#ifndef SLUICE_GRAPH_IR_VARIABLE_SLICE_H_
+#define SLUICE_GRAPH_IR_VARIABLE_SLICE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+struct VariableSlice {
+  std::string full_name;
+  std::vector<int64_t> full_shape;
+  std::vector<int64_t> offset;
+  std::vector<int64_t> shape;
+
+  // "4 2 0,2:0,2": the whole's shape, then start and length a dimension, as SaveV2 takes it.
+  std::string ShapeAndSlice() const;
+  bool operator==(const VariableSlice&) const = default;
+};
+
+// `variable` is the name of its tensor ("w/part_0:0"). The last one set counts.
+void SetVariableSlice(Graph& graph, std::string_view variable, const VariableSlice& slice);
+// Nothing for a variable that stands for itself.
+std::optional<VariableSlice> FindVariableSlice(const Graph& graph, std::string_view variable);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_IR_VARIABLE_SLICE_H_

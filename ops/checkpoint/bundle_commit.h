@@ -1,0 +1,23 @@
+// How a bundle's files take their places: shared by writing and merging.
+#ifndef SLUICE_OPS_CHECKPOINT_BUNDLE_COMMIT_H_
+#define SLUICE_OPS_CHECKPOINT_BUNDLE_COMMIT_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "graph/format/proto/tensor_bundle.pb.h"
+
+namespace sluice {
+
+using BundleEntries = std::map<std::string, pb::BundleEntryProto, std::less<>>;
+
+// Renames data_files[i], which are on the disk, to the data of shard i of `prefix`, and puts an
+// index of `entries` beside them.
+absl::Status CommitBundle(const std::string& prefix, const std::vector<std::string>& data_files,
+                          const BundleEntries& entries);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_CHECKPOINT_BUNDLE_COMMIT_H_

@@ -1,0 +1,82 @@
+#include <set>
+
+#include "absl/strings/escaping.h"
+#include "graph/status.h"
+#include "ops/checkpoint/bundle.h"
+#include "ops/checkpoint/bundle_commit.h"
+
+namespace sluice {
+namespace {
+
+// Adds one source's entries; a tensor in parts may have some of them in each.
+absl::Status Join(const BundleEntries& source, const std::string& prefix,
+                  const std::map<int, int>& new_shards, BundleEntries* all) {
+  for (const auto& [key, entry] : source) {
+    auto [it, is_new] = all->emplace(key, entry);
+    pb::BundleEntryProto& joined = it->second;
+    if (is_new) {
+      if (entry.slices_size() == 0) joined.set_shard_id(new_shards.at(entry.shard_id()));
+      continue;
+    }
+    if (entry.slices_size() == 0 || joined.slices_size() == 0) {
+      return InvalidArgument("Duplicate tensor keyed by ", absl::CHexEscape(key),
+                             " encountered, when merging prefix: ", prefix);
+    }
+    if (joined.dtype() != entry.dtype() ||
+        joined.shape().SerializeAsString() != entry.shape().SerializeAsString()) {
+      return InvalidArgument("parts of '", absl::CHexEscape(key),
+                             "' have different types or shapes, when merging prefix: ", prefix);
+    }
+    joined.mutable_slices()->MergeFrom(entry.slices());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RemoveSources(const std::vector<std::string>& sources) {
+  std::set<std::string> directories;
+  for (const std::string& source : sources) {
+    SLUICE_RETURN_IF_ERROR(RemoveFile(BundleIndexName(source)));
+    directories.insert(DirectoryOf(source));
+  }
+  for (const std::string& directory : directories) {
+    // Not ours alone where something is left in it.
+    RemoveEmptyDirectory(directory).IgnoreError();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MergeBundles(const std::vector<std::string>& sources, const std::string& destination,
+                          MergeOptions options) {
+  BundleEntries entries;
+  std::vector<std::string> data_files;
+  std::vector<std::string> found;
+  for (const std::string& source : sources) {
+    if (!FileExists(BundleIndexName(source))) {
+      if (options.allow_missing_files) continue;
+      return InvalidArgument("allow_missing_files was set to false and ", source,
+                             " did not exist.");
+    }
+    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(source));
+    std::map<int, int> new_shards;
+    for (const auto& [key, entry] : reader->entries_) {
+      if (entry.slices_size() > 0 || new_shards.contains(entry.shard_id())) continue;
+      if (entry.shard_id() < 0 || entry.shard_id() >= reader->num_shards_) {
+        return reader->Damaged(
+            StrCat("'", absl::CHexEscape(key), "' is in shard ", entry.shard_id()));
+      }
+      new_shards[entry.shard_id()] = static_cast<int>(data_files.size());
+      data_files.push_back(BundleDataName(source, entry.shard_id(), reader->num_shards_));
+    }
+    SLUICE_RETURN_IF_ERROR(Join(reader->entries_, source, new_shards, &entries));
+    found.push_back(source);
+  }
+  if (found.empty()) {
+    return InvalidArgument("At least one prefix checkpoint file must exist, but none existed.");
+  }
+  SLUICE_RETURN_IF_ERROR(CommitBundle(destination, data_files, entries));
+  return options.delete_old_dirs ? RemoveSources(found) : absl::OkStatus();
+}
+
+}  // namespace sluice

@@ -1,0 +1,133 @@
+#include <unistd.h>
+
+#include <limits>
+
+#include "graph/format/tensor_proto.h"
+#include "graph/status.h"
+#include "ops/checkpoint/bundle.h"
+#include "ops/checkpoint/bundle_commit.h"
+#include "ops/checkpoint/crc32c.h"
+#include "ops/checkpoint/varint.h"
+
+namespace sluice {
+namespace {
+
+template <typename T>
+std::string_view BytesOf(const T& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof(number)};
+}
+
+// Lengths, their checksum, the strings. The entry's checksum takes each length as a number of four
+// bytes (eight where it needs them), whatever its bytes in the file.
+absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, FileWriter* file) {
+  std::string lengths;
+  uint32_t crc = 0;
+  for (const std::string& s : tensor.flat<std::string>()) {
+    AppendVarint(s.size(), &lengths);
+    if (s.size() <= std::numeric_limits<uint32_t>::max()) {
+      crc = ExtendCrc32c(crc, BytesOf(static_cast<uint32_t>(s.size())).data(), 4);
+    } else {
+      crc = ExtendCrc32c(crc, BytesOf(static_cast<uint64_t>(s.size())).data(), 8);
+    }
+  }
+  SLUICE_RETURN_IF_ERROR(file->Append(lengths));
+  const uint32_t masked = MaskCrc32c(crc);
+  SLUICE_RETURN_IF_ERROR(file->Append(BytesOf(masked)));
+  crc = ExtendCrc32c(crc, &masked, sizeof(masked));
+  for (const std::string& s : tensor.flat<std::string>()) {
+    SLUICE_RETURN_IF_ERROR(file->Append(s));
+    crc = ExtendCrc32c(crc, s.data(), s.size());
+  }
+  return crc;
+}
+
+absl::StatusOr<uint32_t> WriteElements(const Tensor& tensor, FileWriter* file) {
+  if (tensor.dtype() == DT_STRING) return WriteStrings(tensor, file);
+  const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
+  SLUICE_RETURN_IF_ERROR(file->Append(bytes));
+  return Crc32c(bytes);
+}
+
+}  // namespace
+
+BundleWriter::BundleWriter(std::string prefix)
+    : prefix_(std::move(prefix)), data_name_(TemporaryName(BundleDataName(prefix_, 0, 1))) {}
+
+absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Create(const std::string& prefix) {
+  const std::string directory = DirectoryOf(prefix);
+  if (!FileExists(directory) && FileExists(DirectoryOf(directory))) {
+    SLUICE_RETURN_IF_ERROR(MakeDirectories(directory));
+  }
+  auto writer = std::unique_ptr<BundleWriter>(new BundleWriter(prefix));
+  SLUICE_ASSIGN_OR_RETURN(writer->data_, FileWriter::Create(writer->data_name_));
+  return writer;
+}
+
+BundleWriter::~BundleWriter() {
+  if (!is_finished_) unlink(data_name_.c_str());
+}
+
+absl::Status BundleWriter::AddEntry(std::string key, std::string_view shown, const Tensor& tensor) {
+  if (key.empty() || shown.empty()) return InvalidArgument("a tensor's name may not be empty");
+  if (entries_.contains(key)) return InvalidArgument("Adding duplicate key: ", shown);
+  if (!tensor.IsInitialized()) {
+    return absl::FailedPreconditionError(StrCat("tensor '", shown, "' has no value"));
+  }
+  if (tensor.dtype() != DT_STRING && !IsPlainBytes(tensor.dtype())) {
+    return absl::UnimplementedError(
+        StrCat("tensor '", shown, "' of type ", DataTypeName(tensor.dtype()), " cannot be saved"));
+  }
+  pb::BundleEntryProto entry;
+  entry.set_dtype(static_cast<pb::DataType>(tensor.dtype()));
+  ShapeToProto(tensor.shape(), entry.mutable_shape());
+  entry.set_offset(data_->size());
+  SLUICE_ASSIGN_OR_RETURN(const uint32_t crc, WriteElements(tensor, data_.get()));
+  entry.set_size(data_->size() - entry.offset());
+  entry.set_crc32c(MaskCrc32c(crc));
+  entries_.emplace(std::move(key), std::move(entry));
+  return absl::OkStatus();
+}
+
+absl::Status BundleWriter::Add(std::string_view name, const Tensor& tensor) {
+  return AddEntry(std::string(name), name, tensor);
+}
+
+absl::Status BundleWriter::AddSlice(std::string_view name, const TensorShape& full_shape,
+                                    const TensorSlice& slice, const Tensor& tensor) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, slice.ShapeIn(full_shape));
+  if (shape == full_shape) return Add(name, tensor);
+  if (!(shape == tensor.shape())) {
+    return InvalidArgument("slice ", slice.ToString(), " of '", name, "': expected a tensor of ",
+                           shape.ToString(), ", got ", tensor.shape().ToString());
+  }
+  const auto dtype = static_cast<pb::DataType>(tensor.dtype());
+  pb::TensorShapeProto full;
+  ShapeToProto(full_shape, &full);
+  if (auto whole = entries_.find(name); whole != entries_.end()) {
+    const pb::BundleEntryProto& e = whole->second;
+    if (e.slices_size() == 0) return InvalidArgument("Adding duplicate key: ", name);
+    if (e.dtype() != dtype || e.shape().SerializeAsString() != full.SerializeAsString()) {
+      SLUICE_ASSIGN_OR_RETURN(const PartialShape other, ShapeFromProto(e.shape()));
+      return InvalidArgument("slice ", slice.ToString(), " of '", name, "': expected a part of ",
+                             DataTypeName(static_cast<DataType>(e.dtype())), other.ToString(),
+                             " as the others, got one of ", DataTypeName(tensor.dtype()),
+                             full_shape.ToString());
+    }
+  }
+  SLUICE_RETURN_IF_ERROR(
+      AddEntry(TensorSliceKey(name, slice), StrCat(name, " ", slice.ToString()), tensor));
+  pb::BundleEntryProto& whole = entries_[std::string(name)];
+  whole.set_dtype(dtype);
+  *whole.mutable_shape() = full;
+  slice.ToProto(whole.add_slices());
+  return absl::OkStatus();
+}
+
+absl::Status BundleWriter::Finish() {
+  SLUICE_RETURN_IF_ERROR(data_->SyncAndClose());
+  SLUICE_RETURN_IF_ERROR(CommitBundle(prefix_, {data_name_}, entries_));
+  is_finished_ = true;
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

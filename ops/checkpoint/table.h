@@ -1,0 +1,112 @@
+// Immutable sorted tables from bytes to bytes: LevelDB's table format, which TensorFlow's
+// checkpoint indices (and whole checkpoints of the first version) are written in.
+//
+// A file is a row of blocks and a footer. Each block is followed by a byte (0: plain, 1: snappy)
+// and the masked CRC-32C of both. The last block is the index: a key not before each data block's
+// last one -> where the block lies. No filter blocks. Source of the format: LevelDB's
+// doc/table_format.md.
+//
+// Thread safety: a reader from any thread; a writer from one.
+#ifndef SLUICE_OPS_CHECKPOINT_TABLE_H_
+#define SLUICE_OPS_CHECKPOINT_TABLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ops/checkpoint/files.h"
+
+namespace sluice {
+
+enum class Compression { kNone = 0, kSnappy = 1 };
+
+class TableWriter {
+ public:
+  // `file` outlives the writer.
+  TableWriter(FileWriter* file, Compression compression, size_t block_bytes = size_t{1} << 18)
+      : file_(file), compression_(compression), block_bytes_(block_bytes) {}
+
+  // Keys ascend. INVALID_ARGUMENT otherwise.
+  absl::Status Add(std::string_view key, std::string_view value);
+  // Writes what is left; the file is not closed.
+  absl::Status Finish();
+
+ private:
+  // Entries that share the beginning of their key with the one before.
+  class Block {
+   public:
+    explicit Block(int restart_interval) : restart_interval_(restart_interval) {}
+    void Add(std::string_view key, std::string_view value);
+    bool empty() const { return bytes_.empty(); }
+    size_t size() const { return bytes_.size() + 4 * restarts_.size(); }
+    // The whole block; empty again after.
+    std::string Take();
+
+   private:
+    const int restart_interval_;
+    int since_restart_ = 0;
+    std::string bytes_;
+    std::string last_key_;
+    std::vector<uint32_t> restarts_ = {0};
+  };
+  struct Handle {
+    uint64_t offset = 0;
+    uint64_t size = 0;
+  };
+  static void Append(const Handle& handle, std::string* bytes);
+  absl::Status FinishDataBlock();
+  // Enters the block that was written last in the index, under a short key that is not before its
+  // last one and before `next` (empty: the end).
+  void EnterPending(std::string_view next);
+  absl::StatusOr<Handle> WriteBlock(std::string block, Compression compression);
+
+  FileWriter* const file_;
+  const Compression compression_;
+  const size_t block_bytes_;
+  Block data_{16};
+  Block index_{1};
+  std::string last_key_;
+  bool has_key_ = false;
+  std::string pending_;  // where the last block lies, until the key after it is known
+};
+
+class TableReader {
+ public:
+  // DATA_LOSS where the file is no table, or is damaged; nothing in it is trusted.
+  static absl::StatusOr<TableReader> Open(const std::string& path);
+
+  const std::string& path() const { return file_->path(); }
+  // The value; nothing where the key is not there.
+  absl::StatusOr<std::optional<std::string>> Find(std::string_view key) const;
+  // Every entry, in order, until `visit` returns an error, which comes back.
+  absl::Status ForEach(
+      absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> visit) const;
+
+ private:
+  struct IndexEntry {
+    std::string last_key;  // no key of the block is behind it
+    uint64_t offset;
+    uint64_t size;
+  };
+  TableReader() = default;
+  absl::StatusOr<std::string> ReadBlock(uint64_t offset, uint64_t size) const;
+  absl::Status Damaged(std::string_view what) const;
+  // Calls `visit` for the entries of a block; it returns false to stop.
+  absl::Status Walk(
+      std::string_view block,
+      absl::FunctionRef<absl::StatusOr<bool>(std::string_view key, std::string_view value)> visit)
+      const;
+
+  std::unique_ptr<FileReader> file_;
+  std::vector<IndexEntry> index_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_CHECKPOINT_TABLE_H_

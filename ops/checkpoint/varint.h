@@ -1,0 +1,33 @@
+// Numbers of few bytes: seven bits a byte, the lowest first, as protocol buffers write them.
+#ifndef SLUICE_OPS_CHECKPOINT_VARINT_H_
+#define SLUICE_OPS_CHECKPOINT_VARINT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+inline void AppendVarint(uint64_t value, std::string* bytes) {
+  for (; value >= 0x80; value >>= 7) bytes->push_back(static_cast<char>(value | 0x80));
+  bytes->push_back(static_cast<char>(value));
+}
+
+// Takes a number off the front of `*bytes`; false where there is none.
+inline bool TakeVarint(std::string_view* bytes, uint64_t* value) {
+  *value = 0;
+  for (size_t i = 0; i < 10 && i < bytes->size(); ++i) {
+    const auto byte = static_cast<unsigned char>((*bytes)[i]);
+    if (i == 9 && byte > 1) return false;  // beyond 64 bits
+    *value |= uint64_t{byte & 0x7fu} << (7 * i);
+    if ((byte & 0x80) == 0) {
+      bytes->remove_prefix(i + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_CHECKPOINT_VARINT_H_

@@ -1,0 +1,53 @@
+#include <re2/re2.h>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+absl::StatusOr<std::unique_ptr<RE2>> Compile(const std::string& pattern) {
+  RE2::Options options;
+  options.set_log_errors(false);
+  auto regex = std::make_unique<RE2>(pattern, options);
+  if (regex->ok()) return regex;
+  return InvalidArgument("Invalid pattern: ", pattern, ", error: ", regex->error());
+}
+
+absl::Status MatchAll(KernelContext& c, const RE2& regex) {
+  const Tensor& input = c.input(0);
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, input.shape(), &out));
+  for (int64_t i = 0; i < input.num_elements(); ++i) {
+    out->data<bool>()[i] = RE2::FullMatch(input.data<std::string>()[i], regex);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RegexFullMatch(KernelContext& c) {
+  if (c.input(1).rank() != 0) {
+    return InvalidArgument("Pattern must be scalar, but received ", c.input(1).shape().ToString());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<RE2> regex,
+                          Compile(c.input(1).scalar<std::string>()));
+  return MatchAll(c, *regex);
+}
+
+class StaticRegexFullMatchKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<RE2> regex, Compile(init.attr<std::string>("pattern")));
+    return std::unique_ptr<Kernel>(new StaticRegexFullMatchKernel(std::move(regex)));
+  }
+  absl::Status Compute(KernelContext& c) override { return MatchAll(c, *regex_); }
+
+ private:
+  explicit StaticRegexFullMatchKernel(std::unique_ptr<RE2> regex) : regex_(std::move(regex)) {}
+  const std::unique_ptr<RE2> regex_;
+};
+
+KERNEL(RegexFullMatch, FunctionKernel<RegexFullMatch>);
+KERNEL(StaticRegexFullMatch, StaticRegexFullMatchKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,36 @@
+"""Whole files, and names of files."""
+
+import os
+import tempfile
+
+from tests.oracle.table import *
+
+FOLDER = tempfile.mkdtemp(prefix="sluice_oracle_")
+
+
+def files(b):
+    folder = os.path.join(FOLDER, b.prefix.replace("/", "_"))
+    for name in ["new/a.txt", "new/b.txt", "c"]:
+        b.run(targets=[b.op("WriteFile", os.path.join(folder, name), "contents of " + name)])
+    b.run(targets=[b.op("WriteFile", os.path.join(folder, "c"), "")])
+    b.run(fetches=[b.op("ReadFile", os.path.join(folder, "new/b.txt")), b.op("ReadFile", os.path.join(folder, "c"))])
+    for pattern in [folder + "/new/*.txt", [folder + "/c", folder + "/new/[a]*"], folder + "/no*/x", folder + "/new/?.txt"]:
+        b.run(fetches=[b.op("MatchingFiles", pattern)])
+    b.run(fetches=[b.op("ReadFile", folder + "/nothing")], error=True, says="No such file or directory")
+    b.run(fetches=[b.op("ReadFile", folder)], error=True, says="Is a directory")
+    vector = b.hidden(values(["a"], "string"))
+    b.run(fetches=[b.op("ReadFile", vector)], error=True, says="must be scalar, but had shape: \\[1\\]")
+    b.run(targets=[b.op("WriteFile", vector, "x")], error=True, says="must be scalar")
+    b.run(targets=[b.op("WriteFile", folder + "/d", vector)], error=True, says="Contents tensor must be scalar")
+
+
+TEXTS = strings("model", "/a/b", "").of()
+PAIR = values(["a", "b"], "string")
+
+ROWS = [
+    Row("WriteFile", build=files, types=[{}]),
+    Row("ReadFile", build=files, types=[{}]),
+    Row("MatchingFiles", build=files, types=[{}]),
+    Row("ShardedFilename", cases=[C(TEXTS, 1, 3), C(TEXTS, 123456, 7)], errors=[C(PAIR, 0, 1, says="basename must be a scalar|rank 0")]),
+    Row("ShardedFilespec", cases=[C(TEXTS, 3)], errors=[C(PAIR, 1, says="basename must be a scalar|rank 0")]),
+]
