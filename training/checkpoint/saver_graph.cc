@@ -1,0 +1,282 @@
+#include "training/checkpoint/saver_graph.h"
+
+#include <map>
+
+#include "graph/build/device_spec.h"
+#include "graph/build/group.h"
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+#include "ops/builders/constant.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kCpu0 = "/device:CPU:0";
+
+// The CPU beside a device.
+std::string CpuOf(const std::string& device) {
+  DeviceSpec spec = DeviceSpec::Parse(device).value_or(DeviceSpec());
+  spec.type = "CPU";
+  spec.id = 0;
+  return spec.ToString();
+}
+
+class SaverBuilder {
+ public:
+  SaverBuilder(Graph& graph, const SaverGraphOptions& options, At at)
+      : graph_(graph), options_(options), at_(at) {}
+
+  pb::SaverDef Build(const std::vector<SavedVariable>& variables) {
+    NameScope scope(graph_, options_.name.empty() ? "save" : options_.name);
+    filename_ = Filename();
+    Output save;
+    Operation restore;
+    if (options_.sharded) {
+      std::map<std::string, std::vector<SavedVariable>> per_device;
+      for (const SavedVariable& v : variables) {
+        const DeviceSpec spec = DeviceSpec::Parse(v.variable.device()).value_or(DeviceSpec());
+        per_device[spec.ToString()].push_back(v);
+      }
+      save = options_.write_version == pb::SaverDef::V2 ? SaveShards(per_device)
+                                                        : SaveOldShards(per_device);
+      restore = RestoreShards(per_device);
+    } else {
+      save = SaveAll(filename_, variables);
+      restore = RestoreAll(variables, "restore_all");
+    }
+    pb::SaverDef def;
+    def.set_filename_tensor_name(filename_.name());
+    def.set_save_tensor_name(save.name());
+    def.set_restore_op_name(restore.name());
+    def.set_version(options_.write_version);
+    def.set_sharded(options_.sharded);
+    return def;
+  }
+
+ private:
+  NodeBuilder Op(std::string_view op) { return NodeBuilder(&graph_, op, at_); }
+  Output Text(const std::vector<std::string>& texts, std::string_view name) {
+    return Constant(graph_, texts, name, at_);
+  }
+  Output Identity(Output value) { return Output(Op("Identity").Input(value).Finish()); }
+
+  Output PlaceholderWithDefault(Output value, std::string_view name) {
+    return Output(Op("PlaceholderWithDefault")
+                      .Name(name)
+                      .Input(value)
+                      .Attr("shape", PartialShape::Scalar())
+                      .Finish());
+  }
+
+  // The second placeholder has the name that graphs have always had.
+  Output Filename() {
+    Output inner;
+    {
+      NameScope scope(graph_, "filename");
+      inner =
+          PlaceholderWithDefault(Constant(graph_, options_.filename, "input", at_), scope.prefix());
+    }
+    return PlaceholderWithDefault(inner, "Const");
+  }
+
+  // What is written of a variable. A part is read anew, and taken to the CPU.
+  Output Value(const SavedVariable& saved) {
+    const Variable& v = saved.variable;
+    if (!v.is_resource()) return saved.shape_and_slice.empty() ? v.handle() : v.snapshot();
+    if (saved.shape_and_slice.empty()) return v.snapshot();
+    Output value;
+    {
+      DeviceScope on(graph_, v.device());
+      {
+        NameScope scope(graph_, "Read");
+        value = Output(Op("ReadVariableOp").Input(v.handle()).Attr("dtype", v.dtype()).Finish());
+      }
+      value = Identity(value);
+    }
+    DeviceScope cpu(graph_, kCpu0);
+    return Identity(value);
+  }
+
+  struct Lists {
+    std::vector<std::string> names;
+    std::vector<std::string> slices;
+    std::vector<DataType> dtypes;
+  };
+  Lists ListsOf(const std::vector<SavedVariable>& variables) {
+    Lists lists;
+    for (const SavedVariable& v : variables) {
+      lists.names.push_back(v.name);
+      lists.slices.push_back(v.shape_and_slice);
+      lists.dtypes.push_back(v.variable.dtype());
+    }
+    return lists;
+  }
+
+  Operation Write(Output filename, const std::vector<SavedVariable>& variables) {
+    const bool is_v2 = options_.write_version == pb::SaverDef::V2;
+    OutputList values;
+    for (const SavedVariable& v : variables) values.push_back(Value(v));
+    const Lists lists = ListsOf(variables);
+    NameScope scope(graph_, is_v2 ? "SaveV2" : "save");
+    const Output names = Text(lists.names, "tensor_names");
+    const Output slices = Text(lists.slices, is_v2 ? "shape_and_slices" : "shapes_and_slices");
+    return Op(is_v2 ? "SaveV2" : "SaveSlices")
+        .Name(scope.prefix())
+        .Input(filename)
+        .Input(names)
+        .Input(slices)
+        .Input(values)
+        .Finish();
+  }
+
+  // The file's name, once it is written.
+  Output SaveAll(Output filename, const std::vector<SavedVariable>& variables) {
+    const Operation write = Write(filename, variables);
+    if (!write) return Output();
+    ColocateWith with(graph_, Operation(filename));
+    ControlDependencies after(graph_, {write});
+    return Output(Op("Identity").Name("control_dependency").Input(filename).Finish());
+  }
+
+  using PerDevice = std::map<std::string, std::vector<SavedVariable>>;
+
+  Output ShardCount(const PerDevice& per_device) {
+    return Constant(graph_, static_cast<int32_t>(per_device.size()), "num_shards", at_);
+  }
+
+  Output ShardName(Output base, int32_t shard, Output shards) {
+    NameScope scope(graph_, "ShardedFilename");
+    const Output number = Constant(graph_, shard, "shard", at_);
+    return Output(Op("ShardedFilename")
+                      .Name(scope.prefix())
+                      .Input(base)
+                      .Input(number)
+                      .Input(shards)
+                      .Finish());
+  }
+
+  // "<filename>_temp/part", or "<filename>.part" in an object store, whose renames are copies.
+  Output TemporaryPrefix() {
+    DeviceScope cpu(graph_, "/device:CPU:*");
+    const Output is_s3(Op("StaticRegexFullMatch")
+                           .Input(filename_)
+                           .Attr("pattern", std::string("^s3://.*"))
+                           .Finish());
+    const Output part = Constant(graph_, ".part", "", at_);
+    const Output folder = Constant(graph_, "_temp/part", "", at_);
+    const Output suffix(Op("Select").Input(is_s3).Input(part).Input(folder).Finish());
+    return Output(Op("StringJoin").Input(OutputList{filename_, suffix}).Finish());
+  }
+
+  Output SaveShards(const PerDevice& per_device) {
+    const Output temporary = TemporaryPrefix();
+    const Output count = ShardCount(per_device);
+    OutputList prefixes;
+    std::vector<Operation> saves;
+    std::string last_cpu;
+    for (const auto& [device, variables] : per_device) {
+      last_cpu = CpuOf(device);
+      DeviceScope on(graph_, last_cpu);
+      prefixes.push_back(ShardName(temporary, static_cast<int32_t>(prefixes.size()), count));
+      saves.push_back(SaveAll(prefixes.back(), variables));
+    }
+    ControlDependencies after_saves(graph_, saves);
+    DeviceScope on(graph_, last_cpu);
+    Operation merge;
+    {
+      NameScope scope(graph_, "MergeV2Checkpoints");
+      const Output all(Op("Pack").Name("checkpoint_prefixes").Input(prefixes).Finish());
+      merge = Op("MergeV2Checkpoints").Name(scope.prefix()).Input(all).Input(filename_).Finish();
+    }
+    if (!merge) return Output();
+    ControlDependencies after_merge(graph_, {merge});
+    return Identity(filename_);
+  }
+
+  Output SaveOldShards(const PerDevice& per_device) {
+    const Output count = ShardCount(per_device);
+    std::vector<Operation> saves;
+    for (const auto& [device, variables] : per_device) {
+      DeviceScope on(graph_, device);
+      saves.push_back(
+          SaveAll(ShardName(filename_, static_cast<int32_t>(saves.size()), count), variables));
+    }
+    ControlDependencies after(graph_, saves);
+    return Output(Op("ShardedFilespec").Input(filename_).Input(count).Finish());
+  }
+
+  Output Reshaped(Output value, const Variable& v) {
+    if (!options_.reshape || !v.shape().IsFullyDefined()) return value;
+    NameScope scope(graph_, "Reshape");
+    const TensorShape shape = v.shape().AsShape();
+    Tensor dims(DT_INT32, {shape.rank()});
+    for (int i = 0; i < shape.rank(); ++i) {
+      dims.data<int32_t>()[i] = static_cast<int32_t>(shape.dim(i));
+    }
+    const Output to = Constant(graph_, dims, "shape", at_);
+    return Output(Op("Reshape").Name(scope.prefix()).Input(value).Input(to).Finish());
+  }
+
+  Operation Assign(const Variable& v, Output value) {
+    if (!v.is_resource()) {
+      value = Reshaped(value, v);
+      return v.Assign(value, {.validate_shape = !options_.reshape && v.shape().IsFullyDefined()},
+                      at_);
+    }
+    DeviceScope on(graph_, v.device());
+    value = Identity(Reshaped(value, v));
+    return Op("AssignVariableOp").Input(v.handle()).Input(value).Finish();
+  }
+
+  Operation RestoreAll(const std::vector<SavedVariable>& variables, std::string_view name) {
+    const Lists lists = ListsOf(variables);
+    Node* restore;
+    {
+      DeviceScope cpu(graph_, kCpu0);
+      NameScope scope(graph_, "RestoreV2");
+      const Output names = Text(lists.names, "tensor_names");
+      const Output slices = Text(lists.slices, "shape_and_slices");
+      restore = Op("RestoreV2")
+                    .Name(scope.prefix())
+                    .Input(filename_)
+                    .Input(names)
+                    .Input(slices)
+                    .Attr("dtypes", lists.dtypes)
+                    .Finish();
+    }
+    if (restore == nullptr) return Operation();
+    std::vector<Operation> assigned;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      assigned.push_back(Assign(variables[i].variable, Output(restore, static_cast<int>(i))));
+    }
+    return Group(graph_, assigned, name, at_);
+  }
+
+  Operation RestoreShards(const PerDevice& per_device) {
+    std::vector<Operation> restores;
+    for (const auto& [device, variables] : per_device) {
+      DeviceScope on(graph_, device);
+      restores.push_back(RestoreAll(variables, "restore_shard"));
+    }
+    return Group(graph_, restores, "restore_all", at_);
+  }
+
+  Graph& graph_;
+  const SaverGraphOptions& options_;
+  const At at_;
+  Output filename_;
+};
+
+}  // namespace
+
+absl::StatusOr<pb::SaverDef> BuildSaverGraph(Graph& graph,
+                                             const std::vector<SavedVariable>& variables,
+                                             const SaverGraphOptions& options, At at) {
+  SaverBuilder builder(graph, options, at);
+  pb::SaverDef def = builder.Build(variables);
+  if (!graph.status().ok()) return graph.status();
+  return def;
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// The nodes that save and restore variables: those of tf.compat.v1.train.Saver, name by name, so
+// that either program's Saver can run a graph that the other wrote.
+#ifndef SLUICE_TRAINING_CHECKPOINT_SAVER_GRAPH_H_
+#define SLUICE_TRAINING_CHECKPOINT_SAVER_GRAPH_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/format/proto/saver.pb.h"
+#include "graph/ir/graph.h"
+#include "ops/builders/variable.h"
+
+namespace sluice {
+
+// A variable under the name that it has in checkpoints.
+struct SavedVariable {
+  std::string name;
+  std::string shape_and_slice;  // "4 2 0,2:-" of a part; "" of a whole variable
+  Variable variable;
+};
+
+struct SaverGraphOptions {
+  std::string name;  // of the scope; "" = "save"
+  bool sharded = false;
+  bool reshape = false;
+  pb::SaverDef::CheckpointFormatVersion write_version = pb::SaverDef::V2;
+  std::string filename = "model";
+};
+
+// `variables` in the order in which they are written. The graph's error where a node cannot be
+// made.
+absl::StatusOr<pb::SaverDef> BuildSaverGraph(Graph& graph,
+                                             const std::vector<SavedVariable>& variables,
+                                             const SaverGraphOptions& options,
+                                             At at = At::current());
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_CHECKPOINT_SAVER_GRAPH_H_
