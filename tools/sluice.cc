@@ -28,6 +28,10 @@ constexpr char kUsage[] = R"(looks at graphs and ops, and runs graphs.
   sluice inspect GRAPH
       Sizes, devices, ops, inputs, outputs, and the first problem of a graph.
 
+  sluice inspect CHECKPOINT [--tensor NAME]
+      The tensors of a checkpoint (its path, or a folder, whose latest it is), after all of them have been read and
+      their checksums compared; or the values of one.
+
   sluice run GRAPH [--feeds F.npz] [--fetches a:0,b:0] [--targets op,…] [--init op,…] [--steps N] [--out O.npz]
       Runs the ops of --init once, in a step without feeds; then N steps that fetch and run the targets. The keys of
       F.npz are tensor names. An array under "x:0#steps" has one more dimension in front, of N, and step i is fed row i;

@@ -1,7 +1,7 @@
 // MetaGraphDef (a GraphDef with collections, saver and signatures), in and out.
 //
-// Collections that list names (of nodes or tensors) live in Graph::collections(), and so do those of
-// variables, whose VariableDefs become Graph::variables(), and queue runners, as serialised
+// Collections that list names (of nodes or tensors) live in Graph::collections(), and so do those
+// of variables, whose VariableDefs become Graph::variables(), and queue runners, as serialised
 // QueueRunnerDefs. Those of other kinds, the SaverDef, signatures and assets are kept as they came.
 #ifndef SLUICE_GRAPH_FORMAT_META_GRAPH_H_
 #define SLUICE_GRAPH_FORMAT_META_GRAPH_H_

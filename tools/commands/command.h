@@ -17,7 +17,8 @@ using Arguments = std::vector<std::string>;
 // One row (with --json: one JSON object) an op that this program knows.
 absl::Status OpsCommand(const Arguments& arguments);
 
-// What is in a graph file: sizes, devices, ops, inputs, outputs, the first problem.
+// What is in a graph file: sizes, devices, ops, inputs, outputs, the first problem. Of a
+// checkpoint: its tensors, and whether all of them can be read.
 absl::Status InspectCommand(const Arguments& arguments);
 
 // Runs steps of a graph file on feeds from a .npz file, and writes the fetches to another.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/flags/flag.h"
 #include "absl/strings/str_join.h"
 #include "fmt/format.h"
 #include "graph/format/graph_def.h"
@@ -14,6 +15,9 @@
 #include "graph/status.h"
 #include "tools/commands/command.h"
 #include "tools/commands/graph_file.h"
+#include "tools/commands/inspect_checkpoint.h"
+
+ABSL_FLAG(std::string, tensor, "", "inspect: print the values of this tensor of a checkpoint");
 
 namespace sluice {
 namespace {
@@ -141,7 +145,10 @@ void PrintMeta(const pb::MetaGraphDef& meta) {
 
 absl::Status InspectCommand(const Arguments& arguments) {
   if (arguments.size() != 1) {
-    return InvalidArgument("'inspect' takes one graph file, got ", arguments.size(), " arguments");
+    return InvalidArgument("'inspect' takes one file, got ", arguments.size(), " arguments");
+  }
+  if (IsCheckpoint(arguments[0])) {
+    return InspectCheckpoint(arguments[0], absl::GetFlag(FLAGS_tensor));
   }
   SLUICE_ASSIGN_OR_RETURN(const GraphFile file, ReadGraphFile(arguments[0]));
   const pb::GraphDef& def = file.meta.graph_def();

@@ -1,0 +1,19 @@
+// What `sluice inspect` says of a checkpoint.
+#ifndef SLUICE_TOOLS_COMMANDS_INSPECT_CHECKPOINT_H_
+#define SLUICE_TOOLS_COMMANDS_INSPECT_CHECKPOINT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace sluice {
+
+// A checkpoint's path, one of its files (`….index`), or a folder with a state file.
+bool IsCheckpoint(const std::string& path);
+// Prints its tensors, reading each of them; DATA_LOSS where one is damaged. With a name: the values
+// of that tensor.
+absl::Status InspectCheckpoint(const std::string& path, const std::string& tensor);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TOOLS_COMMANDS_INSPECT_CHECKPOINT_H_
