@@ -1,0 +1,86 @@
+// Saves checkpoints every so many steps or seconds, and tells listeners.
+//
+// In a folder: `graph.pbtxt`, checkpoints with their meta graphs, and an event file with the graph
+// and a line for each checkpoint. Saved are the state before the first step, then as often as
+// asked, and the last state. Reference behaviour: tf.estimator.CheckpointSaverHook. Thread safety:
+// as SessionRunHook.
+#ifndef SLUICE_TRAINING_SESSION_CHECKPOINT_SAVER_HOOK_H_
+#define SLUICE_TRAINING_SESSION_CHECKPOINT_SAVER_HOOK_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "training/loop/clock.h"
+#include "training/session/model_saver.h"
+#include "training/session/scaffold.h"
+#include "training/session/session_run_hook.h"
+#include "training/session/step_timer.h"
+#include "training/session/training_events.h"
+
+namespace sluice {
+
+class CheckpointSaverListener {
+ public:
+  virtual ~CheckpointSaverListener() = default;
+  // Ops may be added to the graph.
+  virtual absl::Status Begin(Graph& graph) {
+    (void)graph;
+    return absl::OkStatus();
+  }
+  virtual absl::Status BeforeSave(Session& session, int64_t global_step) {
+    (void)session, (void)global_step;
+    return absl::OkStatus();
+  }
+  // True: the loop ends after this step.
+  virtual absl::StatusOr<bool> AfterSave(Session& session, int64_t global_step) {
+    (void)session, (void)global_step;
+    return false;
+  }
+  virtual absl::Status End(Session& session, int64_t global_step) {
+    (void)session, (void)global_step;
+    return absl::OkStatus();
+  }
+};
+
+struct CheckpointSaverOptions {
+  std::string checkpoint_dir;
+  Every every;
+  // One of the two.
+  std::shared_ptr<ModelSaver> saver;
+  std::shared_ptr<Scaffold> scaffold;
+  std::string checkpoint_basename = "model.ckpt";
+  std::vector<std::shared_ptr<CheckpointSaverListener>> listeners;
+  // `graph.pbtxt`, and `<checkpoint>.meta` beside each checkpoint.
+  bool save_graph_def = true;
+  OpenEvents open_events;  // empty: no events
+  Clock* clock = &Clock::Real();
+};
+
+// Errors, from Begin: FAILED_PRECONDITION where the graph has no global step; INVALID_ARGUMENT "You
+// cannot provide both saver and scaffold." and those of StepTimer.
+class CheckpointSaverHook : public SessionRunHook {
+ public:
+  explicit CheckpointSaverHook(CheckpointSaverOptions options);
+  absl::Status Begin(Graph& graph) override;
+  absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
+  absl::StatusOr<SessionRunArgs> BeforeRun(SessionRunContext& context) override;
+  absl::Status AfterRun(SessionRunContext& context, const SessionRunValues& values) override;
+  absl::Status End(Session& session) override;
+
+ private:
+  absl::Status WriteGraph(const Graph& graph);
+  // True when a listener asks for the end.
+  absl::StatusOr<bool> Save(Session& session, int64_t step);
+  absl::StatusOr<ModelSaver*> TheSaver() const;
+
+  CheckpointSaverOptions options_;
+  const std::string save_path_;
+  StepTimer timer_;
+  Output global_step_;
+  std::shared_ptr<TrainingEvents> events_;  // null: none
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SESSION_CHECKPOINT_SAVER_HOOK_H_

@@ -1,0 +1,59 @@
+// A MonitoredSession with what training usually wants: checkpoints, summaries, steps per second.
+//
+//   MonitoredTrainingSession session(g, {.checkpoint_dir = dir, .hooks = {StopAtStep(10'000)}});
+//   while (!session.ShouldStop()) SLUICE_RETURN_IF_ERROR(session.Run({train}));
+//   return session.Close();
+//
+// Started again with the same folder, training goes on from the last checkpoint.
+// Reference behaviour: tf.compat.v1.train.MonitoredTrainingSession.
+#ifndef SLUICE_TRAINING_SESSION_MONITORED_TRAINING_SESSION_H_
+#define SLUICE_TRAINING_SESSION_MONITORED_TRAINING_SESSION_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "training/session/monitored_session.h"
+#include "training/session/training_events.h"
+
+namespace sluice {
+
+struct MonitoredTrainingSessionOptions {
+  // A chief makes the model ready and saves; the others wait for it.
+  bool is_chief = true;
+  SessionTarget target;
+  std::string checkpoint_dir;  // "": nothing is saved
+  std::string summary_dir;     // "": checkpoint_dir
+  // With a saver; without one nothing is saved or restored.
+  std::shared_ptr<Scaffold> scaffold;
+  OpenEvents open_events;  // empty: no summaries and events
+  SessionRunHooks hooks;
+  SessionRunHooks chief_only_hooks;
+  // Of each pair at most one; neither: every 600 seconds, and every 100 steps. 0: never.
+  std::optional<double> save_checkpoint_secs;
+  std::optional<int64_t> save_checkpoint_steps;
+  std::optional<int64_t> save_summaries_steps;
+  std::optional<double> save_summaries_secs;
+  int64_t log_step_count_steps = 100;  // 0: never
+  bool save_graph_def = true;
+  // Of the others, for the chief.
+  Clock::Duration max_wait = std::chrono::seconds(7200);
+  MonitoredSessionOptions session;
+};
+
+// What a MonitoredTrainingSession calls, in TensorFlow's order: the chief's own, step counter,
+// summaries, checkpoints, everybody's.
+absl::StatusOr<SessionRunHooks> TrainingHooks(const MonitoredTrainingSessionOptions& options);
+
+class MonitoredTrainingSession : public MonitoredSession {
+ public:
+  explicit MonitoredTrainingSession(Graph& graph, MonitoredTrainingSessionOptions options = {});
+
+ private:
+  struct Complete {};  // all defaults are filled in
+  MonitoredTrainingSession(Complete, Graph& graph, const MonitoredTrainingSessionOptions& options);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SESSION_MONITORED_TRAINING_SESSION_H_

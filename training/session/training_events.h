@@ -1,0 +1,43 @@
+// Where a training loop writes what TensorBoard shows: the small part of an event writer that hooks
+// use.
+//
+// Thread safety: all methods from any thread.
+#ifndef SLUICE_TRAINING_SESSION_TRAINING_EVENTS_H_
+#define SLUICE_TRAINING_SESSION_TRAINING_EVENTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "executor/session/session.h"
+#include "graph/format/proto/event.pb.h"
+#include "graph/format/proto/meta_graph.pb.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+class TrainingEvents {
+ public:
+  virtual ~TrainingEvents() = default;
+  virtual absl::Status AddScalar(std::string_view tag, float value, int64_t step) = 0;
+  // The value of a summary op.
+  virtual absl::Status AddSummary(const Tensor& summary, int64_t step) = 0;
+  virtual absl::Status AddSessionLog(const pb::SessionLog& log, int64_t step) = 0;
+  virtual absl::Status AddGraph(const Graph& graph) = 0;
+  virtual absl::Status AddMetaGraph(const pb::MetaGraphDef& meta_graph) = 0;
+  virtual absl::Status AddRunMetadata(const RunMetadata& metadata, std::string_view tag) = 0;
+  virtual absl::Status Flush() = 0;
+};
+
+// The writer of a folder, shared by all hooks that write there.
+using OpenEvents =
+    std::function<absl::StatusOr<std::shared_ptr<TrainingEvents>>(const std::string& folder)>;
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SESSION_TRAINING_EVENTS_H_
