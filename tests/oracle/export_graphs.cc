@@ -71,9 +71,9 @@ void SoftmaxWithMomentum(Graph& g, Spec& spec) {
   Operation update =
       ResourceApplyMomentum(w.handle(), momentum.handle(), Constant(g, 0.2f), grads[0].dense(),
                             Constant(g, 0.9f), {.use_nesterov = true});
+  spec.init = {InitializeVariables(g)};
   ControlDependencies after(g, {update});
   spec.fetches = {loss, w.Read()};
-  spec.init = {InitializeVariables(g)};
 }
 
 void ConvNet(Graph& g, Spec& spec) {

@@ -43,13 +43,14 @@ class Replica:
         return self.session.run(self.names["read"])
 
 
-def enqueue_until_closed(chief):
+def enqueue_until(stopped, chief, failures):
     """What a queue runner's thread does."""
     try:
         while True:
             chief.run("enqueue")
-    except (tensorflow.errors.OutOfRangeError, tensorflow.errors.CancelledError):
-        pass
+    except (tensorflow.errors.OpError, RuntimeError) as error:
+        if not stopped.is_set():
+            failures.append(error)
 
 
 def train(server, folder, count, data):
@@ -60,11 +61,11 @@ def train(server, folder, count, data):
     chief.run("chief_init")
     for replica in replicas:
         replica.run("local_init")
-    runner = threading.Thread(target=enqueue_until_closed, args=(chief,))
+    stopped, failures = threading.Event(), []
+    runner = threading.Thread(target=enqueue_until, args=(stopped, chief, failures), daemon=True)
     runner.start()
     # As in C++: every replica gives one gradient to every step.
     together = threading.Barrier(count, timeout=60)
-    failures = []
 
     def work(i):
         try:
@@ -81,11 +82,13 @@ def train(server, folder, count, data):
         thread.start()
     for thread in threads:
         thread.join()
-    chief.run("cancel")
-    runner.join()
     if failures:
         raise failures[0]
-    return chief.parameters()
+    parameters = chief.parameters()
+    # The runner waits for the next gradients; only the end of its session ends that wait.
+    stopped.set()
+    chief.session.close()
+    return parameters
 
 
 class SyncTraining(unittest.TestCase):

@@ -62,8 +62,14 @@ bool HasKernel(const std::vector<KernelDef>& kernels, const Signature& types) {
   });
 }
 
+// Some kernels are registered for types that the op's own declaration forbids.
+bool IsAllowed(const OpDef& op, const std::string& attr_name, DataType dtype) {
+  const AttrDef* attr = op.FindAttr(attr_name);
+  return attr == nullptr || attr->allowed_types.empty() || attr->allowed_types.contains(dtype);
+}
+
 // All combinations of the types that one element of "cpu" names.
-std::vector<Signature> SignaturesOf(const Struct& group) {
+std::vector<Signature> SignaturesOf(const Struct& group, const OpDef& op) {
   std::vector<Signature> all = {{}};
   const std::map<std::string, Value> sorted(group.fields().begin(), group.fields().end());
   for (const auto& [attr, types] : sorted) {
@@ -71,6 +77,7 @@ std::vector<Signature> SignaturesOf(const Struct& group) {
     for (const Signature& signature : all) {
       for (const Value& type : types.list_value().values()) {
         const DataType dtype = DataTypeFromName(type.string_value());
+        if (!IsAllowed(op, attr, dtype)) continue;
         longer.push_back(signature);
         longer.back().emplace_back(attr, dtype);
       }
@@ -81,21 +88,23 @@ std::vector<Signature> SignaturesOf(const Struct& group) {
 }
 
 // "T=half", "SrcT=float DstT=int8", …: what TensorFlow has a kernel for and we have not.
-std::set<std::string> MissingTypes(const Struct& row) {
+std::set<std::string> MissingTypes(const Struct& row, const OpDef& op) {
   std::set<std::string> missing;
   const std::vector<KernelDef>& kernels = KernelRegistry::Global().For(TextOf(row, "op"));
+  if (FieldOf(row, "any_device") != nullptr && kernels.empty()) missing.insert("any");
   const Value* groups = FieldOf(row, "cpu");
-  for (const Value& group :
-       groups == nullptr ? ListValue().values() : groups->list_value().values()) {
+  if (groups == nullptr) return missing;
+  for (const Value& group : groups->list_value().values()) {
     if (FieldOf(group.struct_value(), "label") != nullptr) continue;
-    for (const Signature& signature : SignaturesOf(group.struct_value())) {
+    for (const Signature& signature : SignaturesOf(group.struct_value(), op)) {
       if (HasKernel(kernels, signature)) continue;
-      missing.insert(absl::StrJoin(signature, " ", [](std::string* out, const auto& type) {
-        StrAppend(out, type.first, "=", DataTypeName(type.second));
-      }));
+      const std::string types =
+          absl::StrJoin(signature, " ", [](std::string* out, const auto& type) {
+            StrAppend(out, type.first, "=", DataTypeName(type.second));
+          });
+      missing.insert(types.empty() ? "any" : types);
     }
   }
-  if (FieldOf(row, "any_device") != nullptr && kernels.empty()) missing.insert("any");
   return missing;
 }
 
@@ -122,7 +131,7 @@ void Consider(const Struct& row, Tier* tier) {
     tier->missing_ops.push_back(shown);
     return;
   }
-  if (const std::set<std::string> types = MissingTypes(row); !types.empty()) {
+  if (const std::set<std::string> types = MissingTypes(row, *op); !types.empty()) {
     tier->types += static_cast<int>(types.size());
     tier->missing_types.push_back(StrCat(shown, ": ", absl::StrJoin(types, ", ")));
   }
