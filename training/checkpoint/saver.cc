@@ -267,6 +267,17 @@ std::string Saver::Mismatches(const std::string& path) const {
   return all;
 }
 
+absl::StatusOr<LatestCheckpoints> Saver::FindCheckpoints(const std::string& folder) {
+  LatestCheckpoints found;
+  const absl::StatusOr<std::string> latest = LatestCheckpoint(folder);
+  if (absl::IsNotFound(latest.status())) return found;  // none yet
+  if (!latest.ok()) return latest.status();
+  SLUICE_ASSIGN_OR_RETURN(const CheckpointState state, ReadCheckpointState(folder));
+  found.latest = *latest;
+  found.all = state.all;
+  return found;
+}
+
 std::vector<std::string> Saver::last_checkpoints() const {
   std::lock_guard lock(mutex_);
   std::vector<std::string> paths;

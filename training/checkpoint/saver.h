@@ -31,6 +31,7 @@
 #include "ops/builders/variable.h"
 #include "training/checkpoint/checkpoint_state.h"
 #include "training/checkpoint/saver_graph.h"
+#include "training/session/model_saver.h"
 
 namespace sluice {
 
@@ -77,7 +78,7 @@ struct SaveOptions {
   bool strip_default_attrs = false;
 };
 
-class Saver {
+class Saver : public ModelSaver {
  public:
   // Without nodes yet: Build adds them.
   explicit Saver(SaverOptions options = {});
@@ -92,7 +93,8 @@ class Saver {
 
   // Adds the nodes, once. INVALID_ARGUMENT "No variables to save", or where two variables have one
   // name.
-  absl::Status Build(Graph& graph, At at = At::current());
+  absl::Status Build(Graph& graph, At at);
+  absl::Status Build(Graph& graph) override { return Build(graph, At::current()); }
 
   // The checkpoint's path: what Restore takes. Options that make no sense, a path whose folder does
   // not exist: INVALID_ARGUMENT.
@@ -101,10 +103,15 @@ class Saver {
   absl::StatusOr<std::string> Save(Session& session, const std::string& path, int64_t global_step) {
     return Save(session, path, {.global_step = global_step});
   }
+  absl::StatusOr<std::string> Save(Session& session, const std::string& prefix, int64_t global_step,
+                                   bool write_meta_graph) override {
+    return Save(session, prefix,
+                {.global_step = global_step, .write_meta_graph = write_meta_graph});
+  }
 
   // INVALID_ARGUMENT "The passed save_path is not a valid checkpoint: …". Where a variable does not
   // fit, the error names all that do not, with what was expected and what the file has.
-  absl::Status Restore(Session& session, const std::string& path);
+  absl::Status Restore(Session& session, const std::string& path) override;
 
   // The nodes' names, as a meta graph carries them.
   const pb::SaverDef& saver_def() const { return def_; }
@@ -116,7 +123,9 @@ class Saver {
   std::vector<std::string> last_checkpoints() const;
   // Takes over checkpoints of an earlier run, oldest first: they count as this saver's own. Those
   // that are gone are left out.
-  void RecoverLastCheckpoints(const std::vector<std::string>& paths);
+  void RecoverLastCheckpoints(const std::vector<std::string>& paths) override;
+  // The latest is the one that LatestCheckpoint finds.
+  absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) override;
 
  private:
   struct Kept {

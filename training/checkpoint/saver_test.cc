@@ -119,6 +119,27 @@ TEST(Saver, TakesOverTheCheckpointsOfARunBefore) {
   EXPECT_TRUE(CheckpointExists(folder + "/m-2"));
 }
 
+TEST(Saver, IsWhatATrainingLoopNeedsOfOne) {
+  const std::string folder = FolderOfTest();
+  Graph g;
+  Variable w(g, "w", 1.0f);
+  Operation init = InitializeVariables(g);
+  auto saver = std::make_shared<Saver>();
+  ModelSaver& model = *saver;
+  ASSERT_TRUE(model.Build(g).ok());
+  Session session(g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  EXPECT_EQ(model.FindCheckpoints(folder)->latest, "");
+  ASSERT_TRUE(model.Save(session, folder + "/m", 1, true).ok());
+  ASSERT_TRUE(model.Save(session, folder + "/m", 2, false).ok());
+  const auto found = model.FindCheckpoints(folder);
+  EXPECT_EQ(found->latest, folder + "/m-2");
+  EXPECT_THAT(found->all, ElementsAre(folder + "/m-1", folder + "/m-2"));
+  EXPECT_TRUE(FileExists(folder + "/m-1.meta"));
+  EXPECT_FALSE(FileExists(folder + "/m-2.meta"));
+  ASSERT_TRUE(model.Restore(session, found->latest).ok());
+}
+
 TEST(Saver, RelativePathsMoveWithTheFolder) {
   const std::string folder = FolderOfTest();
   Model m({.pad_step_number = true, .save_relative_paths = true});
