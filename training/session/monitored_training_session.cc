@@ -4,6 +4,7 @@
 
 #include "graph/status.h"
 #include "training/session/checkpoint_saver_hook.h"
+#include "training/session/checkpoints.h"
 #include "training/session/summary_hooks.h"
 
 namespace sluice {
@@ -40,6 +41,7 @@ bool Ever(const Every& every) { return every.steps || every.secs; }
 
 MonitoredTrainingSessionOptions WithDefaults(MonitoredTrainingSessionOptions options) {
   if (!options.scaffold) options.scaffold = std::make_shared<Scaffold>();
+  if (!options.checkpoint_dir.empty()) options.scaffold->UseSaver(Checkpoints::OfAllVariables());
   return options;
 }
 

@@ -24,7 +24,7 @@ struct MonitoredTrainingSessionOptions {
   SessionTarget target;
   std::string checkpoint_dir;  // "": nothing is saved
   std::string summary_dir;     // "": checkpoint_dir
-  // With a saver; without one nothing is saved or restored.
+  // Without a saver, and with a checkpoint_dir, it gets one of all variables.
   std::shared_ptr<Scaffold> scaffold;
   OpenEvents open_events;  // empty: no summaries and events
   SessionRunHooks hooks;

@@ -1,5 +1,6 @@
 #include "training/session/monitored_training_session.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -220,6 +221,33 @@ TEST(MonitoredTrainingSessionTest, GoesOnFromTheLastCheckpoint) {
   EXPECT_THAT(t.saver->paths(),
               ElementsAre(prefix + "0", prefix + "3", prefix + "3", prefix + "5"));
   EXPECT_THAT(t.saver->recovered(), ElementsAre(prefix + "0", prefix + "3"));
+}
+
+// Each run is a program of its own: it shares nothing with the one before but the folder.
+TEST(MonitoredTrainingSessionTest, AnotherProgramGoesOnFromTheFilesOfTheFirst) {
+  Training first;
+  std::filesystem::remove_all(first.folder);
+  for (const int64_t last : {3, 5, 8}) {
+    Training t;
+    auto hook = std::make_shared<StopAtStepHook>(StopAtStepOptions{.last_step = last});
+    std::vector<std::string> calls;
+    auto counts = std::make_shared<RecordingHook>("h", calls);
+    {
+      CapturedLog log;
+      MonitoredTrainingSession session(
+          t.g, {.checkpoint_dir = t.folder, .hooks = {hook, counts}, .save_checkpoint_steps = 2});
+      t.Loop(session);
+    }
+    const int64_t steps = last == 3 ? 3 : last == 5 ? 2 : 3;
+    EXPECT_EQ(std::count(calls.begin(), calls.end(), "h.after_run"), steps);
+    EXPECT_TRUE(
+        std::filesystem::exists(t.folder + "/model.ckpt-" + std::to_string(last) + ".meta"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(first.folder + "/checkpoint"));
+  // Five checkpoints are kept, over all runs: 3 (of the second run's start), 5, 7, 8 and one
+  // before.
+  EXPECT_FALSE(std::filesystem::exists(first.folder + "/model.ckpt-0.index"));
+  EXPECT_TRUE(std::filesystem::exists(first.folder + "/model.ckpt-8.index"));
 }
 
 TEST(MonitoredTrainingSessionTest, HooksStandInTensorFlowsOrder) {

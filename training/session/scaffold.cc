@@ -131,6 +131,10 @@ Scaffold::Scaffold(const Scaffold& copy_from, ScaffoldOptions options)
   Coalesce(options_.saver, other.saver);
 }
 
+void Scaffold::UseSaver(std::shared_ptr<ModelSaver> saver) {
+  if (!options_.saver) options_.saver = std::move(saver);
+}
+
 absl::Status Scaffold::Finalize(Graph& graph) {
   SLUICE_RETURN_IF_ERROR(FillIn(graph, kInitOp, "init_op", options_.init_op, DefaultInitOp));
   SLUICE_RETURN_IF_ERROR(FillIn(graph, kReadyOp, "ready_op", options_.ready_op, DefaultReadyOp));

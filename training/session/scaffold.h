@@ -48,7 +48,7 @@ struct ScaffoldOptions {
   std::vector<Feed> local_init_feeds;
   // A string tensor: a Summary; by default all summaries of the graph, none if it has none.
   Output summary_op;
-  // By default the graph's, or one for all variables.
+  // None by default; a MonitoredTrainingSession with a folder then makes one for all variables.
   std::shared_ptr<ModelSaver> saver;
 };
 
@@ -57,6 +57,9 @@ class Scaffold {
   explicit Scaffold(ScaffoldOptions options = {});
   // What `options` does not give comes from `copy_from`.
   Scaffold(const Scaffold& copy_from, ScaffoldOptions options);
+
+  // The saver, where none was given; before Finalize.
+  void UseSaver(std::shared_ptr<ModelSaver> saver);
 
   // Makes what is missing, once, and finalises the graph. FAILED_PRECONDITION "More than one item
   // in the collection "<key>". …" where a collection leaves the choice.
