@@ -54,7 +54,7 @@ class BundleWriter {
 
   const std::string prefix_;
   const std::string data_name_;  // temporary
-  std::unique_ptr<FileWriter> data_;
+  std::unique_ptr<CheckpointFileWriter> data_;
   bool is_finished_ = false;
   std::map<std::string, pb::BundleEntryProto, std::less<>> entries_;
 };

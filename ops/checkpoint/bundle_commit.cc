@@ -28,7 +28,8 @@ absl::StatusOr<int> FreeShardCount(const std::string& prefix, int least) {
 }
 
 absl::Status WriteIndex(const std::string& path, const BundleEntries& entries, int shards) {
-  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<FileWriter> file, FileWriter::Create(path));
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointFileWriter> file,
+                          CheckpointFileWriter::Create(path));
   TableWriter table(file.get(), Compression::kNone);
   pb::BundleHeaderProto header;
   header.set_num_shards(shards);

@@ -54,7 +54,7 @@ TEST(Table, FindsEveryKeyAcrossBlocks) {
   for (Compression compression : {Compression::kNone, Compression::kSnappy}) {
     const std::string path = FolderOfTest() + "/table";
     {
-      auto file = FileWriter::Create(path).value();
+      auto file = CheckpointFileWriter::Create(path).value();
       TableWriter table(file.get(), compression, 300);
       for (int i = 1000; i < 2000; ++i) {
         ASSERT_TRUE(table.Add(StrCat("key", i), std::string(i % 50, 'v')).ok());

@@ -19,7 +19,7 @@ std::string_view BytesOf(const T& number) {
 
 // Lengths, their checksum, the strings. The entry's checksum takes each length as a number of four
 // bytes (eight where it needs them), whatever its bytes in the file.
-absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, FileWriter* file) {
+absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, CheckpointFileWriter* file) {
   std::string lengths;
   uint32_t crc = 0;
   for (const std::string& s : tensor.flat<std::string>()) {
@@ -41,7 +41,7 @@ absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, FileWriter* file) {
   return crc;
 }
 
-absl::StatusOr<uint32_t> WriteElements(const Tensor& tensor, FileWriter* file) {
+absl::StatusOr<uint32_t> WriteElements(const Tensor& tensor, CheckpointFileWriter* file) {
   if (tensor.dtype() == DT_STRING) return WriteStrings(tensor, file);
   const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
   SLUICE_RETURN_IF_ERROR(file->Append(bytes));
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Create(const std::st
     SLUICE_RETURN_IF_ERROR(MakeDirectories(directory));
   }
   auto writer = std::unique_ptr<BundleWriter>(new BundleWriter(prefix));
-  SLUICE_ASSIGN_OR_RETURN(writer->data_, FileWriter::Create(writer->data_name_));
+  SLUICE_ASSIGN_OR_RETURN(writer->data_, CheckpointFileWriter::Create(writer->data_name_));
   return writer;
 }
 

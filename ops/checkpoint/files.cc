@@ -46,18 +46,19 @@ void SetFileHook(FileHook h) {
   hook = h ? new FileHook(std::move(h)) : nullptr;
 }
 
-absl::StatusOr<std::unique_ptr<FileWriter>> FileWriter::Create(const std::string& path) {
+absl::StatusOr<std::unique_ptr<CheckpointFileWriter>> CheckpointFileWriter::Create(
+    const std::string& path) {
   SLUICE_RETURN_IF_ERROR(Announce(FileChange::kCreate, path));
   const int fd = OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC);
   if (fd < 0) return Failed(path);
-  return std::unique_ptr<FileWriter>(new FileWriter(path, fd));
+  return std::unique_ptr<CheckpointFileWriter>(new CheckpointFileWriter(path, fd));
 }
 
-FileWriter::~FileWriter() {
+CheckpointFileWriter::~CheckpointFileWriter() {
   if (fd_ >= 0) close(fd_);
 }
 
-absl::Status FileWriter::Append(std::string_view bytes) {
+absl::Status CheckpointFileWriter::Append(std::string_view bytes) {
   size_ += static_cast<int64_t>(bytes.size());
   if (buffer_.size() + bytes.size() <= kBufferBytes) {
     buffer_.append(bytes);
@@ -69,13 +70,13 @@ absl::Status FileWriter::Append(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::Status FileWriter::Flush() {
+absl::Status CheckpointFileWriter::Flush() {
   absl::Status written = Write(buffer_);
   buffer_.clear();
   return written;
 }
 
-absl::Status FileWriter::Write(std::string_view bytes) {
+absl::Status CheckpointFileWriter::Write(std::string_view bytes) {
   while (!bytes.empty()) {
     const size_t piece =
         hook == nullptr ? bytes.size()
@@ -91,7 +92,7 @@ absl::Status FileWriter::Write(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::Status FileWriter::SyncAndClose() {
+absl::Status CheckpointFileWriter::SyncAndClose() {
   SLUICE_RETURN_IF_ERROR(Flush());
   SLUICE_RETURN_IF_ERROR(Announce(FileChange::kSync, path_));
   if (fsync(fd_) != 0) return Failed(path_);
@@ -154,7 +155,8 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
 absl::Status WriteFileAtomically(const std::string& path, std::string_view contents) {
   const std::string temporary = TemporaryName(path);
   absl::Status status = [&] {
-    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<FileWriter> file, FileWriter::Create(temporary));
+    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointFileWriter> file,
+                            CheckpointFileWriter::Create(temporary));
     SLUICE_RETURN_IF_ERROR(file->Append(contents));
     SLUICE_RETURN_IF_ERROR(file->SyncAndClose());
     SLUICE_RETURN_IF_ERROR(RenameFile(temporary, path));

@@ -18,13 +18,13 @@
 
 namespace sluice {
 
-class FileWriter {
+class CheckpointFileWriter {
  public:
   // A new, empty file; one of that name is emptied.
-  static absl::StatusOr<std::unique_ptr<FileWriter>> Create(const std::string& path);
-  ~FileWriter();
-  FileWriter(const FileWriter&) = delete;
-  FileWriter& operator=(const FileWriter&) = delete;
+  static absl::StatusOr<std::unique_ptr<CheckpointFileWriter>> Create(const std::string& path);
+  ~CheckpointFileWriter();
+  CheckpointFileWriter(const CheckpointFileWriter&) = delete;
+  CheckpointFileWriter& operator=(const CheckpointFileWriter&) = delete;
 
   absl::Status Append(std::string_view bytes);
   // What was appended so far.
@@ -33,7 +33,7 @@ class FileWriter {
   absl::Status SyncAndClose();
 
  private:
-  FileWriter(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  CheckpointFileWriter(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   absl::Status Flush();
   absl::Status Write(std::string_view bytes);
 

@@ -29,7 +29,8 @@ enum class Compression { kNone = 0, kSnappy = 1 };
 class TableWriter {
  public:
   // `file` outlives the writer.
-  TableWriter(FileWriter* file, Compression compression, size_t block_bytes = size_t{1} << 18)
+  TableWriter(CheckpointFileWriter* file, Compression compression,
+              size_t block_bytes = size_t{1} << 18)
       : file_(file), compression_(compression), block_bytes_(block_bytes) {}
 
   // Keys ascend. INVALID_ARGUMENT otherwise.
@@ -66,7 +67,7 @@ class TableWriter {
   void EnterPending(std::string_view next);
   absl::StatusOr<Handle> WriteBlock(std::string block, Compression compression);
 
-  FileWriter* const file_;
+  CheckpointFileWriter* const file_;
   const Compression compression_;
   const size_t block_bytes_;
   Block data_{16};

@@ -143,7 +143,8 @@ absl::Status V1Writer::Add(std::string_view name, const TensorShape& full_shape,
 absl::Status V1Writer::Finish() {
   const std::string temporary = TemporaryName(path_);
   absl::Status status = [&] {
-    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<FileWriter> file, FileWriter::Create(temporary));
+    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointFileWriter> file,
+                            CheckpointFileWriter::Create(temporary));
     TableWriter table(file.get(), Compression::kSnappy);
     meta_.mutable_meta()->mutable_versions()->set_producer(1);
     SLUICE_RETURN_IF_ERROR(table.Add("", meta_.SerializeAsString()));
