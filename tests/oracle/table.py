@@ -188,6 +188,8 @@ class Row:
     compare: Any = "values"
     # Our static shapes must say at least as much as TensorFlow's. False: they are not compared (say why beside it).
     static_shapes: bool = True
+    # The version of the graph, where the op was removed in a newer one.
+    producer: Optional[int] = None
     name: str = ""  # tells rows of one op apart in reports
 
     @property

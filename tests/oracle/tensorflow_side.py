@@ -32,9 +32,14 @@ def failure(error):
     return outcome.Failure("INVALID_ARGUMENT", "%s: %s" % (type(error).__name__, error))
 
 
+def producer(cases):
+    """The version of graphs that the rows of the cases ask for."""
+    return min([PRODUCER] + [case.row.producer for case in cases if case.row.producer])
+
+
 def graph_def(cases):
     made = graph_pb2.GraphDef()
-    made.versions.producer = PRODUCER
+    made.versions.producer = producer(cases)
     for case in cases:
         made.node.extend(case.builder.nodes)
     return made
@@ -97,7 +102,7 @@ class Evaluation:
         """Takes over the nodes that the cases got since the graph was made."""
         with self.graph.as_default():
             extra = graph_pb2.GraphDef()
-            extra.versions.producer = PRODUCER
+            extra.versions.producer = producer(self.cases)
             for case in self.cases:
                 extra.node.extend(n for n in case.builder.nodes if not self._has(n.name))
             tensorflow.graph_util.import_graph_def(extra, name="")
