@@ -1,0 +1,69 @@
+#include <random>
+
+#include "ops/array/strided_copy.h"
+#include "ops/random/fill.h"
+
+namespace sluice {
+namespace {
+
+class RandomCropKernel : public Kernel {
+ public:
+  explicit RandomCropKernel(KernelInit& init)
+      : generator_(init.attr<int64_t>("seed"), init.attr<int64_t>("seed2")) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor &image = context.input(0), &size = context.input(1);
+    if (image.rank() != 3) {
+      return InvalidArgument("input must be 3-dimensional, got shape ", image.shape().ToString());
+    }
+    if (size.rank() != 1 || size.dim(0) != 2) {
+      return InvalidArgument("shape_t must be a vector of 2 elements, got shape ",
+                             size.shape().ToString());
+    }
+    const int64_t height = size.data<int64_t>()[0], width = size.data<int64_t>()[1];
+    if (height == image.dim(0) && width == image.dim(1)) {
+      context.set_output(0, image);
+      return absl::OkStatus();
+    }
+    if (height < 0 || width < 0 || image.dim(0) < height || image.dim(1) < width) {
+      return absl::FailedPreconditionError(
+          "width and height must be >= shape_t: width = " + std::to_string(image.dim(1)) +
+          ", height = " + std::to_string(image.dim(0)));
+    }
+    Philox generator = generator_.Reserve(1);
+    SingleNumbers next(&generator);
+    auto offset = [&next](int64_t room) -> int64_t {
+      return room == 0 ? 0 : next() % static_cast<uint64_t>(room + 1);
+    };
+    const int64_t left = offset(image.dim(1) - width);
+    const int64_t top = offset(image.dim(0) - height);
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {height, width, image.dim(2)}, &out));
+    const int64_t channels = image.dim(2), line = image.dim(1) * channels;
+    CopyBox box;
+    box.dims = {{height, line, width * channels}, {width * channels, 1, 1}};
+    box.from_offset = top * line + left * channels;
+    CopyStrided(context, image.dtype(), image.raw(), out->raw(), std::move(box));
+    return absl::OkStatus();
+  }
+
+ private:
+  ReservedGenerator generator_;
+};
+KERNEL(RandomCrop, RandomCropKernel);
+
+absl::Status NonDeterministicInts(KernelContext& context) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, random::ShapeFromInput(context.input(0)));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+  std::random_device device;
+  auto* words = static_cast<uint32_t*>(out->raw());
+  for (size_t i = 0; i < out->bytes() / sizeof(uint32_t); ++i) words[i] = device();
+  return absl::OkStatus();
+}
+using NonDeterministicIntsKernel = FunctionKernel<NonDeterministicInts>;
+KERNEL(NonDeterministicInts, NonDeterministicIntsKernel,
+       {"dtype", TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}});
+
+}  // namespace
+}  // namespace sluice
