@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "executor/kernel/context.h"
+#include "ops/array/elements.h"
+#include "ops/array/int_tensor.h"
+#include "ops/array/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+class ReverseSequenceKernel : public Kernel {
+ public:
+  explicit ReverseSequenceKernel(KernelInit& init)
+      : batch_(init.attr<int64_t>("batch_dim")), sequence_(init.attr<int64_t>("seq_dim")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &in = c.input(0), &lengths = c.input(1);
+    if (lengths.rank() != 1) {
+      return InvalidArgument("seq_lengths must be 1-dim, not ", lengths.rank());
+    }
+    if (batch_ == sequence_) return InvalidArgument("batch_dim == seq_dim == ", sequence_);
+    for (int64_t d : {sequence_, batch_}) {
+      if (d >= 0 && d < in.rank()) continue;
+      return InvalidArgument(d == sequence_ ? "seq_dim" : "batch_dim", " must be in [0, input rank",
+                             "), got ", d, " for rank ", in.rank());
+    }
+    const int b = static_cast<int>(batch_), s = static_cast<int>(sequence_);
+    if (lengths.num_elements() != in.dim(b)) {
+      return InvalidArgument("Length of seq_lengths != input.dims(", batch_, "), (",
+                             lengths.num_elements(), " vs. ", in.dim(b), ")");
+    }
+    for (int64_t i = 0; i < in.dim(b); ++i) {
+      const int64_t n = IntAt(lengths, i);
+      if (n < 0) return InvalidArgument("seq_lengths(", i, ") < 0");
+      if (n > in.dim(s)) {
+        return InvalidArgument("seq_lengths(", i, ") > input.dims(", sequence_, "), (", n, " vs. ",
+                               in.dim(s), ")");
+      }
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    for (int64_t i = 0; i < in.dim(b); ++i) CopyOne(c, in, i, IntAt(lengths, i), out);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Batch element i: `n` steps backwards, the others as they are.
+  void CopyOne(KernelContext& c, const Tensor& in, int64_t i, int64_t n, Tensor* out) const {
+    const auto strides = RowMajorStrides(in.shape());
+    for (const bool reversed : {true, false}) {
+      CopyBox box;
+      for (int d = 0; d < in.rank(); ++d) box.dims.push_back({in.dim(d), strides[d], strides[d]});
+      box.dims[batch_].size = 1;
+      box.from_offset = box.to_offset = i * strides[batch_];
+      CopyDim& time = box.dims[sequence_];
+      if (reversed) {
+        box.from_offset += (n - 1) * time.from;
+        time.from = -time.from;
+        time.size = n;
+      } else {
+        box.from_offset += n * time.from;
+        box.to_offset += n * time.to;
+        time.size -= n;
+      }
+      if (box.num_elements() == 0) continue;
+      CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
+    }
+  }
+
+  const int64_t batch_, sequence_;
+};
+KERNEL(ReverseSequence, ReverseSequenceKernel,
+       {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}});
+
+// A sparse tensor of sequences: inputs `first` (indices), then values and shape.
+struct Sequences {
+  const Tensor &indices, &values, &shape;
+  int rank() const { return static_cast<int>(shape.num_elements()); }
+  // Where the sequence of entry i stands in an output of these sizes; -1 if outside.
+  int64_t Place(int64_t i, const TensorShape& out) const {
+    int64_t place = 0;
+    for (int d = 0; d < out.rank(); ++d) {
+      const int64_t at = indices.data<int64_t>()[i * rank() + d];
+      if (at < 0 || at >= out.dim(d)) return -1;
+      place = place * out.dim(d) + at;
+    }
+    return place;
+  }
+};
+
+absl::Status CheckSequences(const Sequences& s, const char* name) {
+  if (s.indices.rank() != 2) {
+    return InvalidArgument(
+        name, "_indices should be a matrix, but got shape: ", s.indices.shape().ToString());
+  }
+  if (s.values.rank() != 1) {
+    return InvalidArgument(
+        name, "_values should be a vector, but got shape: ", s.values.shape().ToString());
+  }
+  if (s.shape.rank() != 1) {
+    return InvalidArgument(
+        name, "_shape should be a vector, but got shape: ", s.shape.shape().ToString());
+  }
+  if (s.indices.dim(0) != s.values.dim(0) || s.indices.dim(1) != s.rank()) {
+    return InvalidArgument(name, "_indices, ", name, "_values and ", name,
+                           "_shape do not fit: ", s.indices.shape().ToString(), ", ",
+                           s.values.shape().ToString(), ", ", s.shape.shape().ToString());
+  }
+  if (s.rank() < 1) return InvalidArgument(name, "_shape must have at least one element");
+  return absl::OkStatus();
+}
+
+// Whether elements of the two value tensors are the same.
+bool Same(const Tensor& a, int64_t i, const Tensor& b, int64_t j) {
+  if (a.dtype() == DT_STRING) return a.data<std::string>()[i] == b.data<std::string>()[j];
+  const size_t size = DataTypeSize(a.dtype());
+  return std::memcmp(ElementAt(a.raw(), i, size), ElementAt(b.raw(), j, size), size) == 0;
+}
+
+// Runs [begin, end) of entries.
+struct Run {
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+int64_t Distance(const Tensor& a, Run x, const Tensor& b, Run y) {
+  std::vector<int64_t> row(static_cast<size_t>(y.size() + 1));
+  for (int64_t j = 0; j <= y.size(); ++j) row[j] = j;
+  for (int64_t i = 1; i <= x.size(); ++i) {
+    int64_t diagonal = row[0];
+    row[0] = i;
+    for (int64_t j = 1; j <= y.size(); ++j) {
+      const int64_t above = row[j];
+      const bool same = Same(a, x.begin + i - 1, b, y.begin + j - 1);
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (same ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+class EditDistanceKernel : public Kernel {
+ public:
+  explicit EditDistanceKernel(KernelInit& init) : normalize_(init.attr<bool>("normalize")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Sequences hypothesis{c.input(0), c.input(1), c.input(2)};
+    const Sequences truth{c.input(3), c.input(4), c.input(5)};
+    SLUICE_RETURN_IF_ERROR(CheckSequences(hypothesis, "hypothesis"));
+    SLUICE_RETURN_IF_ERROR(CheckSequences(truth, "truth"));
+    if (hypothesis.rank() != truth.rank()) {
+      return InvalidArgument("Num elements of hypothesis_shape does not match truth_shape: ",
+                             hypothesis.rank(), " vs. ", truth.rank());
+    }
+    std::vector<int64_t> dims;
+    for (int d = 0; d + 1 < truth.rank(); ++d) {
+      dims.push_back(std::max(hypothesis.shape.data<int64_t>()[d], truth.shape.data<int64_t>()[d]));
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    std::vector<Run> own(static_cast<size_t>(shape.num_elements())), other = own;
+    SLUICE_RETURN_IF_ERROR(FindRuns(hypothesis, shape, &own));
+    SLUICE_RETURN_IF_ERROR(FindRuns(truth, shape, &other));
+    for (int64_t i = 0; i < shape.num_elements(); ++i) {
+      const Run x = own[i], y = other[i];
+      auto distance = static_cast<float>(Distance(hypothesis.values, x, truth.values, y));
+      if (normalize_ && y.size() > 0) distance /= static_cast<float>(y.size());
+      if (normalize_ && y.size() == 0 && x.size() > 0) {
+        distance = std::numeric_limits<float>::infinity();
+      }
+      out->data<float>()[i] = distance;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // Entries of a sequence follow each other.
+  static absl::Status FindRuns(const Sequences& s, const TensorShape& shape,
+                               std::vector<Run>* runs) {
+    for (int64_t i = 0; i < s.values.dim(0); ++i) {
+      const int64_t place = s.Place(i, shape);
+      if (place < 0)
+        return InvalidArgument("entry ", i, " lies outside of the shape ", shape.ToString());
+      Run& run = (*runs)[static_cast<size_t>(place)];
+      if (run.size() == 0) {
+        run = {i, i + 1};
+      } else if (run.end == i) {
+        ++run.end;
+      } else {
+        return InvalidArgument("indices are not in order: entry ", i);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const bool normalize_;
+};
+KERNEL(EditDistance, EditDistanceKernel,
+       {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}});
+
+}  // namespace
+}  // namespace sluice
