@@ -1,0 +1,124 @@
+// Counting, binning, searching and selecting values.
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+// A size that input i, a scalar, gives; -1 where it is not known.
+absl::StatusOr<int64_t> SizeOf(ShapeContext& c, int i) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
+  std::optional<std::vector<int64_t>> size = c.InputInts(i);
+  if (!size || size->empty()) return -1;
+  if ((*size)[0] < 0 && c.InputValue(i)) {
+    return InvalidArgument("size (", (*size)[0], ") must be non-negative");
+  }
+  return (*size)[0];
+}
+
+absl::Status SearchShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(0, 2).status());
+  SLUICE_ASSIGN_OR_RETURN(PartialShape values, c.WithRank(1, 2));
+  return c.SetOutput(0, values);
+}
+
+OP(Bincount,
+   "How often each of 0 … size - 1 stands in `arr`, or the sums of their weights. Greater numbers "
+   "do not count.")
+    .Input("arr", DT_INT32)
+    .Input("size", DT_INT32)
+    .Input("weights", "T")
+    .Output("bins", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(const int64_t size, SizeOf(c, 1));
+      return c.SetOutput(0, {size});
+    });
+
+OP(Bucketize, "The number of boundaries that each value is not below.")
+    .Input("input", "T")
+    .Output("output", DT_INT32)
+    .Attr("T", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Attr("boundaries", FloatListAttr())
+    .Shape(SameAsInput(0));
+
+OP(DenseBincount,
+   "Bincount of a vector, or of each row of a matrix; binary_output asks only whether a number "
+   "is there.")
+    .Input("input", "Tidx")
+    .Input("size", "Tidx")
+    .Input("weights", "T")
+    .Output("output", "T")
+    .Attr("Tidx", TypeAttr(IndexTypes()))
+    .Attr("T", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Attr("binary_output", BoolAttr(false))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRankAtMost(0, 2));
+      SLUICE_ASSIGN_OR_RETURN(const int64_t size, SizeOf(c, 1));
+      if (!input.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
+      if (input.rank() < 2) return c.SetOutput(0, {size});
+      return c.SetOutput(0, {input.dim(0), size});
+    });
+
+OP(HistogramFixedWidth,
+   "How many values lie in each of nbins equal parts of value_range; values outside count "
+   "in the first or the last.")
+    .Input("values", "T")
+    .Input("value_range", "T")
+    .Input("nbins", DT_INT32)
+    .Output("out", "dtype")
+    .Attr("T", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Attr("dtype", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape range, c.WithRank(1, 1));
+      SLUICE_RETURN_IF_ERROR(MergeDim(range.dim(0), 2).status());
+      SLUICE_ASSIGN_OR_RETURN(const int64_t bins, SizeOf(c, 2));
+      return c.SetOutput(0, {bins});
+    });
+
+OP(LowerBound, "For each value the first place in its row of sorted_inputs that is not below it.")
+    .Input("sorted_inputs", "T")
+    .Input("values", "T")
+    .Output("output", "out_type")
+    .Attr("T", TypeAttr())
+    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(SearchShape);
+
+OP(NthElement,
+   "The element that would stand at place n of each sorted row (of each row sorted downwards, "
+   "with `reverse`).")
+    .Input("input", "T")
+    .Input("n", DT_INT32)
+    .Output("values", "T")
+    .Attr("reverse", BoolAttr(false))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRankAtLeast(0, 1));
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      if (!input.rank_known()) return c.SetOutput(0, input);
+      std::optional<Tensor> n = c.InputValue(1);
+      const int64_t size = input.dim(input.rank() - 1);
+      if (n && n->scalar<int32_t>() < 0) return InvalidArgument("n must be non-negative");
+      if (n && size >= 0 && size <= n->scalar<int32_t>()) {
+        return InvalidArgument("Input must have last dimension > n = ", n->scalar<int32_t>(),
+                               " but is ", size);
+      }
+      return c.SetOutput(0, PartialShape(input.dims().subspan(0, input.rank() - 1)));
+    }) GRADIENT([](Backprop& b) {
+      // Shared among the elements that are equal to the one selected.
+      Output grad = b.Of("values");
+      Output chosen =
+          Cast(Equal(ExpandDims(b.Value("values"), -1), b.Value("input")), grad.dtype());
+      Output count = ExpandDims(ReduceSum(chosen, -1), -1);
+      b.Into("input", chosen / count * ExpandDims(grad, -1));
+    });
+
+OP(UpperBound, "For each value the first place in its row of sorted_inputs that is above it.")
+    .Input("sorted_inputs", "T")
+    .Input("values", "T")
+    .Output("output", "out_type")
+    .Attr("T", TypeAttr())
+    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(SearchShape);
+
+}  // namespace
+}  // namespace sluice
