@@ -298,8 +298,8 @@ absl::Status FillByExponentials(const Bounds<T>& b, Philox* generator, Places<T>
 template <typename T>
 absl::Status FillTruncatedNormal(TruncatedNormalParameters<T> p, Philox* generator, int64_t count,
                                  int64_t stride, T* out) {
-  const bool finite = std::isfinite(static_cast<double>(p.least)) ||
-                      std::isfinite(static_cast<double>(p.greatest));
+  const bool finite =
+      std::isfinite(static_cast<double>(p.least)) || std::isfinite(static_cast<double>(p.greatest));
   if (!(p.deviation > T(0)) || !(p.least < p.greatest) || !finite) {
     return InvalidArgument("Invalid parameters");
   }
@@ -311,8 +311,7 @@ absl::Status FillTruncatedNormal(TruncatedNormalParameters<T> p, Philox* generat
   const Bounds<T> b{p.mean, p.deviation, (p.least - p.mean) / p.deviation,
                     (p.greatest - p.mean) / p.deviation};
   const T root = Sqrt(b.least * b.least + T(4));
-  const T cutoff =
-      T(2) * Exp(T(0.5) + b.least * (b.least - root) / T(4)) / (b.least + root);
+  const T cutoff = T(2) * Exp(T(0.5) + b.least * (b.least - root) / T(4)) / (b.least + root);
   const T far(1.3);
   const Places<T> places{out, stride, count};
   if ((b.least < -far && b.greatest >= T(0)) || (b.greatest > far && b.least <= T(0))) {

@@ -21,9 +21,9 @@ absl::StatusOr<Philox> FromSeed(const Tensor& seed) {
     }
   };
   const uint64_t low = word(0), high = word(1);
-  const Philox::Results mixed = Philox::Rounds(
-      {Philox::Low(low), Philox::High(low), Philox::Low(high), Philox::High(high)},
-      {0x3ec8f720, 0x02461e29});
+  const Philox::Results mixed =
+      Philox::Rounds({Philox::Low(low), Philox::High(low), Philox::Low(high), Philox::High(high)},
+                     {0x3ec8f720, 0x02461e29});
   return Philox(Philox::Counter{0, 0, mixed[2], mixed[3]}, Philox::Key{mixed[0], mixed[1]});
 }
 

@@ -34,9 +34,9 @@ absl::StatusOr<Philox> TakeFromState(KernelContext& c, int64_t algorithm, int be
   }
   SLUICE_RETURN_IF_ERROR(MakeWritable(&state, *c.step().allocator));
   int64_t* words = state.data<int64_t>() + begin;
-  const Philox taken = random::FromWords(static_cast<uint64_t>(words[0]),
-                                         static_cast<uint64_t>(words[1]),
-                                         static_cast<uint64_t>(words[2]));
+  const Philox taken =
+      random::FromWords(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]),
+                        static_cast<uint64_t>(words[2]));
   Philox next = taken;
   next.Skip(numbers * ReservedGenerator::kCallsPerOutput);
   words[0] = static_cast<int64_t>(random::CounterOf(next).low);
