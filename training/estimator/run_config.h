@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "training/session/session_target.h"
+#include "training/session/training_events.h"
 
 namespace sluice {
 
@@ -60,6 +61,8 @@ struct RunConfig {
   SessionOptions session_config;
   // For masters that are not this process.
   SessionFactory make_session;
+  // Where summaries and events go; empty: nowhere.
+  OpenEvents open_events;
   TaskConfig task;
 
   // The defaults, and the task that TF_CONFIG gives.

@@ -1,0 +1,174 @@
+#include "training/estimator/estimator.h"
+
+#include <filesystem>
+
+#include "gmock/gmock.h"
+#include "graph/status.h"
+#include "gtest/gtest.h"
+#include "ops/builders/constant.h"
+#include "ops/builders/operand.h"
+#include "ops/builders/reduce.h"
+#include "ops/builders/variable.h"
+#include "ops/math/builders.h"
+#include "training/optimizer/gradient_descent.h"
+#include "training/session/basic_hooks.h"
+#include "training/session/testing.h"
+
+namespace sluice {
+namespace {
+
+using ::sluice::testing::CapturedLog;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// y = 2 x + 1, learned.
+absl::StatusOr<EstimatorSpec> Line(const ModelFnInputs& in) {
+  Graph& g = in.graph;
+  Variable w(g, "w", 0.0f), b(g, "b", 0.0f);
+  const Output y = in.features.at("x") * w + b;
+  EstimatorSpec spec = {.predictions = {{"y", y}}};
+  if (in.mode == ModeKeys::kPredict) return spec;
+  const Output error = y - in.labels.at("y");
+  spec.loss = ReduceMean(Square(error));
+  spec.eval_metrics["mae"] = metrics::MeanAbsoluteError(in.labels.at("y"), y);
+  if (in.mode == ModeKeys::kEval) return spec;
+  Variable step = GlobalStep(g);
+  spec.train_op =
+      GradientDescent({.learning_rate = 0.1f}).Minimize(spec.loss, {.global_step = &step});
+  return spec;
+}
+
+// The same batch, `batches` times (negative: without end).
+InputFn Points(int batches) {
+  return [batches](Graph& g) -> absl::StatusOr<InputBatch> {
+    InputBatch batch;
+    const Output x = Placeholder(g, DT_FLOAT, {4}, "x");
+    const Output y = Placeholder(g, DT_FLOAT, {4}, "labels");
+    batch.features["x"] = x;
+    batch.labels["y"] = y;
+    auto left = std::make_shared<int>(batches);
+    batch.hooks.push_back(
+        std::make_shared<FeedFnHook>([left, x, y]() -> absl::StatusOr<std::vector<Feed>> {
+          if ((*left)-- == 0) return absl::OutOfRangeError("no more points");
+          return std::vector<Feed>{{x, Tensor::Vector<float>({0, 1, 2, -1})},
+                                   {y, Tensor::Vector<float>({1, 3, 5, -1})}};
+        }));
+    return batch;
+  };
+}
+
+struct Fixture {
+  Fixture() {
+    config.model_dir = (std::filesystem::path(::testing::TempDir()) /
+                        ::testing::UnitTest::GetInstance()->current_test_info()->name())
+                           .string();
+    std::filesystem::remove_all(config.model_dir);
+  }
+  CapturedLog log;
+  RunConfig config;
+};
+
+TEST(EstimatorTest, TrainsGoesOnEvaluatesAndPredicts) {
+  Fixture f;
+  Estimator estimator(Line, f.config);
+  ASSERT_TRUE(estimator.Train(Points(-1), {.steps = 100}).ok());
+  const auto loss = estimator.Train(Points(-1), {.max_steps = 300});
+  ASSERT_TRUE(loss.ok()) << loss.status();
+  EXPECT_LT(*loss, 1e-6);
+
+  const auto result = estimator.Evaluate(Points(3));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->global_step, 300);
+  EXPECT_LT(*result->Value("loss"), 1e-6);
+  EXPECT_LT(*result->Value("mae"), 1e-3);
+  EXPECT_EQ(result->Value("none").status().code(), absl::StatusCode::kNotFound);
+
+  std::vector<float> seen;
+  const absl::Status predicted =
+      estimator.Predict(Points(2), [&](const NamedTensors& p) -> absl::StatusOr<bool> {
+        EXPECT_EQ(p.at("y").rank(), 0);
+        seen.push_back(p.at("y").scalar<float>());
+        return seen.size() < 6;
+      });
+  ASSERT_TRUE(predicted.ok()) << predicted;
+  ASSERT_EQ(seen.size(), 6u);
+  EXPECT_NEAR(seen[2], 5, 1e-2);
+  EXPECT_NEAR(seen[4], 1, 1e-2);
+
+  const auto w = estimator.GetVariableValue("w");
+  ASSERT_TRUE(w.ok()) << w.status();
+  EXPECT_NEAR(w->scalar<float>(), 2, 1e-2);
+  EXPECT_THAT(*estimator.GetVariableNames(), Contains("global_step"));
+}
+
+TEST(EstimatorTest, TrainingThatHasItsStepsIsSkipped) {
+  Fixture f;
+  Estimator estimator(Line, f.config);
+  ASSERT_TRUE(estimator.Train(Points(-1), {.max_steps = 5}).ok());
+  ASSERT_TRUE(estimator.Train(Points(-1), {.max_steps = 5}).ok());
+  EXPECT_THAT(f.log.text(), HasSubstr("Skipping training since max_steps has already saved."));
+}
+
+TEST(EstimatorTest, TheEndOfTheInputEndsTraining) {
+  Fixture f;
+  Estimator estimator(Line, f.config);
+  ASSERT_TRUE(estimator.Train(Points(7)).ok());
+  const auto result = estimator.Evaluate(Points(1));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->global_step, 7);
+}
+
+TEST(EstimatorTest, ExportsAModelThatOthersServe) {
+  Fixture f;
+  Estimator estimator(Line, f.config);
+  ASSERT_TRUE(estimator.Train(Points(-1), {.steps = 200}).ok());
+  const auto folder = estimator.ExportSavedModel(f.config.model_dir + "/export", Points(0));
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  Graph g;
+  const auto model = LoadSavedModel(*folder, {"serve"}, g);
+  ASSERT_TRUE(model.ok()) << model.status();
+  Session session(g);
+  ASSERT_TRUE(model->Restore(session).ok());
+  const auto signature = model->FindSignature("serving_default");
+  ASSERT_TRUE(signature.ok()) << signature.status();
+  const auto out = session.Run({{signature->inputs.at("x"), Tensor::Vector<float>({3, 4, 5, 6})}},
+                               {signature->outputs.at("y")});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_NEAR((*out)[0].data<float>()[0], 7, 0.1);
+}
+
+TEST(EstimatorTest, TrainsAndEvaluatesInOneProcess) {
+  Fixture f;
+  f.config.save_checkpoints_steps = 10;
+  Estimator estimator(Line, f.config);
+  std::vector<int64_t> steps;
+  const auto result = TrainAndEvaluate(estimator, {.input_fn = Points(-1), .max_steps = 30},
+                                       {.input_fn = Points(2),
+                                        .after =
+                                            [&](Estimator&, const EvaluationResult& r) {
+                                              steps.push_back(r.global_step);
+                                              return absl::OkStatus();
+                                            },
+                                        .throttle_secs = 0});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(steps, ::testing::ElementsAre(10, 20, 30));
+  EXPECT_EQ((*result)->global_step, 30);
+}
+
+TEST(EstimatorTest, SaysWhatIsMissing) {
+  Fixture f;
+  Estimator estimator(Line, f.config);
+  EXPECT_EQ(estimator.Evaluate(Points(1)).status().message(),
+            StrCat("Could not find trained model in model_dir: ", f.config.model_dir, "."));
+  EXPECT_EQ(estimator.Train(Points(1), {.steps = 1, .max_steps = 1}).status().message(),
+            "Can not provide both steps and max_steps.");
+  EXPECT_EQ(estimator.Train(Points(1), {.steps = 0}).status().message(),
+            "Must specify steps > 0, given: 0");
+  Estimator empty(
+      [](const ModelFnInputs&) -> absl::StatusOr<EstimatorSpec> { return EstimatorSpec(); },
+      f.config);
+  EXPECT_EQ(empty.Train(Points(1)).status().message(), "Missing train_op.");
+}
+
+}  // namespace
+}  // namespace sluice
