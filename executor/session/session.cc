@@ -119,6 +119,9 @@ absl::StatusOr<Callable> Session::MakeCallable(absl::Span<const Output> feeds,
   return callable;
 }
 
+std::vector<Stalls::Report> Session::Stalls() const { return state_->stalls().Describe(); }
+std::string Session::StallReport() const { return state_->stalls().ToString(); }
+
 absl::Status Session::Close() {
   state_->Close();
   return absl::OkStatus();

@@ -27,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "executor/step/stalls.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/tensor.h"
 
@@ -35,6 +36,7 @@ namespace sluice {
 class CancellationManager;  // executor/step/cancellation.h
 class DeviceSet;            // executor/device/device_set.h
 class Rendezvous;           // executor/step/rendezvous.h
+class StepScheduler;        // executor/step/step.h
 struct StepStats;           // executor/trace/step_stats.h
 
 // A tensor of the graph, and the value to use for it.
@@ -65,6 +67,11 @@ struct SessionOptions {
   int64_t operation_timeout_ms = 0;
   // Told of what is suspicious but no error; to stderr if empty.
   std::function<void(const std::string&)> warn;
+  // A step that has waited so long for a queue, an accumulator, … is warned of, once, with what it
+  // waits for; 0: never.
+  int64_t stall_warning_ms = 60'000;
+  // Makes the interleaving of steps its own, for tests; outlives the session.
+  StepScheduler* scheduler = nullptr;
 };
 
 struct RunOptions {
@@ -123,6 +130,12 @@ class Session {
   absl::StatusOr<Callable> MakeCallable(absl::Span<const Output> feeds,
                                         absl::Span<const Output> fetches,
                                         absl::Span<const Operation> targets = {});
+
+  // What the steps of this session wait for at this moment, the longest wait first. May be asked
+  // from any thread at any time.
+  std::vector<sluice::Stalls::Report> Stalls() const;
+  // The same as text, a line a wait; "" if none waits.
+  std::string StallReport() const;
 
   // Cancels the steps under way, and refuses later ones. What it holds lives until the destructor.
   absl::Status Close();

@@ -65,12 +65,15 @@ SessionState::SessionState(Graph& graph, SessionOptions options)
   }
   environment_.intra_op = intra_op_.get();
   environment_.inter_op = inter_op_.get();
-  environment_.stalls = &Stalls::Global();
+  environment_.stalls = &stalls_;
+  environment_.scheduler = options_.scheduler;
   if (!options_.warn) {
     options_.warn = [](const std::string& text) {
       std::fprintf(stderr, "warning: %s\n", text.c_str());
     };
   }
+  environment_.stall_warning = std::chrono::milliseconds(options_.stall_warning_ms);
+  environment_.warn = options_.warn;
 }
 
 SessionState::~SessionState() = default;

@@ -15,6 +15,7 @@
 #include "executor/session/plan_cache.h"
 #include "executor/session/session.h"
 #include "executor/session/session_plan.h"
+#include "executor/step/stalls.h"
 #include "executor/step/step.h"
 
 namespace sluice {
@@ -33,6 +34,7 @@ class SessionState {
 
   Graph& graph() const { return graph_; }
   DeviceSet& devices() const { return *options_.devices; }
+  Stalls& stalls() { return stalls_; }
 
  private:
   absl::Status CheckRequest(const PlanRequest& request) const;
@@ -46,6 +48,7 @@ class SessionState {
   SessionOptions options_;
   std::shared_ptr<ThreadPool> intra_op_;  // null: the caller alone
   std::shared_ptr<ThreadPool> inter_op_;
+  Stalls stalls_;
   StepEnvironment environment_;
   std::atomic<bool> closed_{false};
 

@@ -1,11 +1,45 @@
 #include "executor/step/stalls.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include "graph/strings.h"
 
 namespace sluice {
+namespace {
+
+// The tables of the process. Never destroyed: sessions may outlive static objects.
+struct Tables {
+  std::mutex mutex;
+  std::set<Stalls*> all;
+};
+Tables& AllTables() {
+  static Tables* tables = new Tables;
+  return *tables;
+}
+
+std::string LineOf(const Stalls::Report& r) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "%.1f s", r.seconds);
+  return StrCat("'", r.node, "' (", r.op, ") has waited ", seconds, " for ", r.resource,
+                r.state.empty() ? "" : ": ", r.state, "\n");
+}
+
+}  // namespace
+
+Stalls::Stalls() {
+  Tables& tables = AllTables();
+  std::lock_guard<std::mutex> lock(tables.mutex);
+  tables.all.insert(this);
+}
+
+Stalls::~Stalls() {
+  Tables& tables = AllTables();
+  std::lock_guard<std::mutex> lock(tables.mutex);
+  tables.all.erase(this);
+}
 
 Stalls& Stalls::Global() {
   static Stalls* stalls = new Stalls;
@@ -52,12 +86,24 @@ std::vector<Stalls::Report> Stalls::Describe(int64_t step_id) {
 
 std::string Stalls::ToString(int64_t step_id) {
   std::string text;
-  for (const Report& r : Describe(step_id)) {
-    char seconds[32];
-    std::snprintf(seconds, sizeof(seconds), "%.1f s", r.seconds);
-    StrAppend(&text, "'", r.node, "' (", r.op, ") has waited ", seconds, " for ", r.resource,
-              r.state.empty() ? "" : ": ", r.state, "\n");
+  for (const Report& r : Describe(step_id)) text += LineOf(r);
+  return text;
+}
+
+std::string Stalls::AllToString() {
+  std::vector<Report> reports;
+  Tables& tables = AllTables();
+  {
+    // Held while they are read: none may go away meanwhile.
+    std::lock_guard<std::mutex> lock(tables.mutex);
+    for (Stalls* table : tables.all) {
+      for (Report& r : table->Describe()) reports.push_back(std::move(r));
+    }
   }
+  std::stable_sort(reports.begin(), reports.end(),
+                   [](const Report& a, const Report& b) { return a.seconds > b.seconds; });
+  std::string text;
+  for (const Report& r : reports) StrAppend(&text, "step ", r.step_id, ": ", LineOf(r));
   return text;
 }
 

@@ -1,4 +1,5 @@
-// Who waits for what: the table of blocked operations of a process.
+// Who waits for what: a table of blocked operations. Each session has one; all tables of the
+// process can be asked at once.
 //
 // A kernel that has to wait opens an entry when it stores its callback and closes it when the
 // callback is taken; the table is read by timeouts, signals and tools while things hang.
@@ -34,7 +35,12 @@ struct Stall {
 class Stalls {
  public:
   using Entry = int64_t;
-  // The table of this process.
+  // Joins the tables of this process, and leaves them.
+  Stalls();
+  ~Stalls();
+  Stalls(const Stalls&) = delete;
+  Stalls& operator=(const Stalls&) = delete;
+  // The table of what belongs to no session.
   static Stalls& Global();
 
   Entry Open(Stall stall);
@@ -53,6 +59,8 @@ class Stalls {
   std::vector<Report> Describe(int64_t step_id = 0);
   // One line a wait: "'q_dequeue' (QueueDequeueV2) has waited 3.2 s for queue 'q': 0 elements".
   std::string ToString(int64_t step_id = 0);
+  // The same of all tables of this process, the longest wait first, each line with its step.
+  static std::string AllToString();
 
  private:
   struct Waiting {

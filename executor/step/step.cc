@@ -64,6 +64,7 @@ void Step::Start(const StepArguments& arguments) {
     context.rendezvous = arguments.rendezvous;
   }
   observer_ = arguments.observer;
+  has_warned_ = false;
   has_deadline_ = arguments.deadline != std::chrono::steady_clock::time_point();
   deadline_ = arguments.deadline;
   attention_ = observer_ != nullptr || has_deadline_;
@@ -233,6 +234,7 @@ void Step::PushShared(const Ready& ready) {
   num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_release);
   if (caller_waits_) {
     wake_.notify_one();
+    if (environment_.scheduler != nullptr) environment_.scheduler->Ready(step_id_);
   } else if (environment_.inter_op != nullptr && environment_.inter_op->num_threads() > 0) {
     ++helpers_;
     environment_.inter_op->Schedule([this] { Help(); });
@@ -261,20 +263,36 @@ void Step::Help() {
 bool Step::WaitForWork() {
   if (finished_.load(std::memory_order_acquire)) return false;
   std::unique_lock<std::mutex> lock(mutex_);
+  const bool is_scheduled = environment_.scheduler != nullptr && shared_.empty();
+  if (is_scheduled) environment_.scheduler->Blocked(step_id_);
   caller_waits_ = true;
+  const bool timed_out = !WaitUntilWoken(lock);
+  caller_waits_ = false;
+  lock.unlock();
+  if (is_scheduled) environment_.scheduler->Resume(step_id_);
+  if (timed_out) TimeOut();
+  return !finished_.load(std::memory_order_acquire);
+}
+
+// False when the time is up.
+bool Step::WaitUntilWoken(std::unique_lock<std::mutex>& lock) {
   const auto woken = [this] {
     return finished_.load(std::memory_order_acquire) || !shared_.empty();
   };
-  bool timed_out = false;
-  if (has_deadline_ && !HasFailed()) {
-    timed_out = !wake_.wait_until(lock, deadline_, woken);
-  } else {
-    wake_.wait(lock, woken);
+  const bool has_limit = has_deadline_ && !HasFailed();
+  if (environment_.stall_warning.count() > 0 && !has_warned_) {
+    const auto patience = std::chrono::steady_clock::now() + environment_.stall_warning;
+    if (!has_limit || patience < deadline_) {
+      if (wake_.wait_until(lock, patience, woken)) return true;
+      has_warned_ = true;
+      lock.unlock();  // whoever is described may just be answering
+      WarnOfStall();
+      lock.lock();
+    }
   }
-  caller_waits_ = false;
-  lock.unlock();
-  if (timed_out) TimeOut();
-  return !finished_.load(std::memory_order_acquire);
+  if (has_limit) return wake_.wait_until(lock, deadline_, woken);
+  wake_.wait(lock, woken);
+  return true;
 }
 
 void Step::Fail(const PlanNode& node, const absl::Status& status) {
@@ -295,6 +313,13 @@ void Step::Cancel(const absl::Status& status) {
   }
   if (Rendezvous* rendezvous = rendezvous_.load()) rendezvous->StartAbort(status);
   cancellation_.StartCancel();
+}
+
+void Step::WarnOfStall() {
+  std::string waits = environment_.stalls != nullptr ? environment_.stalls->ToString(step_id_) : "";
+  while (!waits.empty() && waits.back() == '\n') waits.pop_back();
+  std::replace(waits.begin(), waits.end(), '\n', ';');
+  if (environment_.warn) environment_.warn(StrCat("step ", step_id_, " waits: ", waits));
 }
 
 void Step::TimeOut() {

@@ -60,6 +60,20 @@ class NodeObserver {
   virtual bool NeedsInputs() const { return false; }
 };
 
+// Decides when a step that waited may go on: with it, tests and simulations make the interleaving
+// of steps their own. Thread safety: called from several threads at once.
+class StepScheduler {
+ public:
+  virtual ~StepScheduler() = default;
+  // The step has nothing to run until an asynchronous kernel answers. Called by the thread of Run,
+  // with the step's lock held: must not block, nor call into the step.
+  virtual void Blocked(int64_t step_id) = 0;
+  // One has answered; by the thread that brought it about, under the same rules.
+  virtual void Ready(int64_t step_id) = 0;
+  // Before a step that was blocked goes on; by the thread of Run. May block.
+  virtual void Resume(int64_t step_id) = 0;
+};
+
 // What a session gives all its steps; everything may be null but the allocator.
 struct StepEnvironment {
   Allocator* allocator = nullptr;
@@ -67,6 +81,10 @@ struct StepEnvironment {
   ThreadPool* intra_op = nullptr;
   ThreadPool* inter_op = nullptr;
   Stalls* stalls = nullptr;
+  StepScheduler* scheduler = nullptr;
+  // A step that waits longer is told of once, with what it waits for; zero: never.
+  std::chrono::milliseconds stall_warning = {};
+  std::function<void(const std::string&)> warn;
 };
 
 struct StepArguments {
@@ -124,10 +142,12 @@ class Step {
   bool TakeShared(Worker& worker);
   void Help();
   bool WaitForWork();
+  bool WaitUntilWoken(std::unique_lock<std::mutex>& lock);
   void CountActive(int change, const Worker& worker);
   bool HasFailed() const { return cancellation_.IsCancelled(); }
   void Fail(const PlanNode& node, const absl::Status& status);
   void TimeOut();
+  void WarnOfStall();
 
   // --- run_nodes.cc: the nodes of a segment
   bool RunSegment(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker);
@@ -195,7 +215,8 @@ class Step {
   std::atomic<Rendezvous*> rendezvous_{nullptr};  // Cancel may come before Run
   NodeObserver* observer_ = nullptr;
   bool has_deadline_ = false;
-  bool attention_ = false;  // observer_ or has_deadline_
+  bool attention_ = false;   // observer_ or has_deadline_
+  bool has_warned_ = false;  // of this step's stall
   std::chrono::steady_clock::time_point deadline_;
 
   std::mutex mutex_;
