@@ -14,12 +14,13 @@ struct MakeAccumulatorKernel {
     const Reduction reduction = init.AttrOr<std::string>("reduction_type", "MEAN") == "SUM"
                                     ? Reduction::kSum
                                     : Reduction::kMean;
+    SLUICE_ASSIGN_OR_RETURN(const ReplicaGradients replicas, ReplicaGradientsOf(init));
     return MakeNamedResourceKernel<ConditionalAccumulator>(
         init,
         [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<ConditionalAccumulator>> {
           return std::make_shared<ConditionalAccumulator>(
               name.name, kind, init.attr<DataType>("dtype"), init.attr<PartialShape>("shape"),
-              reduction);
+              reduction, replicas);
         },
         [&](const ConditionalAccumulator& found) -> absl::Status {
           if (found.kind() == kind) return absl::OkStatus();
@@ -57,7 +58,8 @@ class ApplyGradientKernel : public Kernel {
  public:
   explicit ApplyGradientKernel(KernelInit& init)
       : dtype_(init.attr<DataType>("dtype")),
-        has_known_shape_(init.AttrOr<bool>("has_known_shape", false)) {}
+        has_known_shape_(init.AttrOr<bool>("has_known_shape", false)),
+        replica_(static_cast<int>(init.AttrOr<int64_t>(kReplicaAttr, -1))) {}
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
@@ -70,13 +72,16 @@ class ApplyGradientKernel : public Kernel {
     for (int i = 2; i < c.num_inputs(); ++i) {
       gradient.push_back(std::move(c.input_value(i).tensor));
     }
-    return accumulator->Apply(CallerOf(c), local_step, std::move(gradient), has_known_shape_,
+    Caller caller = CallerOf(c);
+    caller.replica = replica_;
+    return accumulator->Apply(caller, local_step, std::move(gradient), has_known_shape_,
                               ParallelOf(c));
   }
 
  private:
   const DataType dtype_;
   const bool has_known_shape_;
+  const int replica_;
 };
 
 template <Kind kind>

@@ -15,11 +15,13 @@ void RunHere(int64_t total, double, const std::function<void(int64_t, int64_t)>&
 }  // namespace
 
 ConditionalAccumulator::ConditionalAccumulator(std::string name, Kind kind, DataType dtype,
-                                               PartialShape shape, Reduction reduction)
+                                               PartialShape shape, Reduction reduction,
+                                               ReplicaGradients replicas)
     : name_(std::move(name)),
       kind_(kind),
       dtype_(dtype),
       reduction_(reduction),
+      replicas_(std::move(replicas)),
       sum_(kind == Kind::kDense ? MakeDenseSum(dtype, std::move(shape))
                                 : MakeSparseSum(dtype, std::move(shape))) {}
 
@@ -31,15 +33,44 @@ absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_s
     std::lock_guard lock(mutex_);
     if (local_step < counts_.global_step) {
       ++counts_.dropped_as_stale;
+      replicas_.Enter(counts_.global_step, caller.replica, GradientLedger::kStale);
+      return absl::OkStatus();
+    }
+    if (replicas_.at_most > 0 && counts_.accumulated >= replicas_.at_most) {
+      ++counts_.dropped_as_surplus;
+      replicas_.Enter(local_step, caller.replica, GradientLedger::kSurplus);
       return absl::OkStatus();
     }
     SLUICE_RETURN_IF_ERROR(sum_->Check(gradient, has_known_shape));
-    SLUICE_RETURN_IF_ERROR(sum_->Add(std::move(gradient), *caller.allocator, parallel));
+    SLUICE_RETURN_IF_ERROR(Add(caller, local_step, std::move(gradient), parallel));
     ++counts_.applied;
     ++counts_.accumulated;
-    TryTakers(&complete);
+    TryTakers(caller, parallel, &complete);
   }
   Finish(std::move(complete), parallel);
+  return absl::OkStatus();
+}
+
+absl::Status ConditionalAccumulator::Add(const Caller& caller, int64_t local_step, Tensors gradient,
+                                         const Parallel& parallel) {
+  Present present{.replica = caller.replica, .local_step = local_step, .kept = {}};
+  if (replicas_.in_replica_order) {
+    present.kept = std::move(gradient);
+  } else {
+    SLUICE_RETURN_IF_ERROR(sum_->Add(std::move(gradient), *caller.allocator, parallel));
+  }
+  present_.push_back(std::move(present));
+  return absl::OkStatus();
+}
+
+absl::Status ConditionalAccumulator::AddInOrder(const Caller& caller, const Parallel& parallel) {
+  std::stable_sort(present_.begin(), present_.end(),
+                   [](const Present& a, const Present& b) { return a.replica < b.replica; });
+  for (Present& p : present_) {
+    // Against those that are added already: when it came, there were none.
+    SLUICE_RETURN_IF_ERROR(sum_->Check(p.kept, false));
+    SLUICE_RETURN_IF_ERROR(sum_->Add(std::move(p.kept), *caller.allocator, parallel));
+  }
   return absl::OkStatus();
 }
 
@@ -60,7 +91,7 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
                        .wait = {},
                        .sum = {},
                        .status = {}});
-    TryTakers(&complete);
+    TryTakers(caller, parallel, &complete);
     if (!takers_.empty() && takers_.back().id == id) {
       Taker& blocked = takers_.back();
       const auto self = shared_from_this();
@@ -73,16 +104,22 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
               describe)) {
         blocked.status = TakeCancelled();
         complete.splice(complete.end(), takers_, std::prev(takers_.end()));
-        TryTakers(&complete);
       }
     }
   }
   Finish(std::move(complete), parallel);
 }
 
-void ConditionalAccumulator::TryTakers(Line* complete) {
+void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& parallel,
+                                       Line* complete) {
   while (!takers_.empty() && counts_.accumulated >= takers_.front().num_required) {
-    takers_.front().sum = sum_->Take(counts_.accumulated);
+    Taker& head = takers_.front();
+    if (replicas_.in_replica_order) head.status = AddInOrder(caller, parallel);
+    head.sum = sum_->Take(counts_.accumulated);
+    for (const Present& p : present_) {
+      replicas_.Enter(p.local_step, p.replica, GradientLedger::kApplied);
+    }
+    present_.clear();
     counts_.accumulated = 0;
     ++counts_.updates;
     ++counts_.global_step;
@@ -111,7 +148,7 @@ void ConditionalAccumulator::Cancel(int64_t id) {
     if (found == takers_.end()) return;
     found->status = TakeCancelled();
     complete.splice(complete.end(), takers_, found);
-    TryTakers(&complete);  // the next one may need fewer
+    if (!takers_.empty()) TryTakers(takers_.front().caller, RunHere, &complete);  // may need fewer
   }
   Finish(std::move(complete), RunHere);
 }
@@ -133,6 +170,12 @@ std::string ConditionalAccumulator::State(int64_t num_required) const {
   if (counts_.dropped_as_stale > 0) {
     StrAppend(&text, ", ", counts_.dropped_as_stale, " dropped as stale so far");
   }
+  if (counts_.dropped_as_surplus > 0) {
+    StrAppend(&text, ", ", counts_.dropped_as_surplus, " as surplus");
+  }
+  std::vector<int> present;
+  for (const Present& p : present_) present.push_back(p.replica);
+  text += replicas_.MissingText(present);
   return text;
 }
 

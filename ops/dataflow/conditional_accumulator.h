@@ -5,6 +5,10 @@
 //   he
 //       asked for; with it the current step grows by one.
 //   A3. Takers are served in the order in which they came.
+// Told that `at_most` gradients make an update, it drops a further one as surplus, so that a taker
+// gets exactly so many. Told to go in replica order, it keeps gradients until they are taken, and
+// adds them up by replica (those of one replica as they came): the bits do not depend on the order
+// of arrival.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: none blocks a thread. A taker's callback is called exactly once, never while this lock
@@ -20,11 +24,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "executor/kernel/resource_manager.h"
 #include "graph/tensor/tensor.h"
 #include "ops/dataflow/gradient_sum.h"
+#include "ops/dataflow/replica_gradients.h"
 #include "ops/dataflow/wait.h"
 
 namespace sluice {
@@ -38,7 +44,7 @@ class ConditionalAccumulator : public Resource,
 
   // `shape` may be partial or unknown.
   ConditionalAccumulator(std::string name, Kind kind, DataType dtype, PartialShape shape,
-                         Reduction reduction);
+                         Reduction reduction, ReplicaGradients replicas = {});
 
   // Adds a gradient ({tensor}, or {indices, values, shape}) that was computed at `local_step`.
   absl::Status Apply(const Caller& caller, int64_t local_step, Tensors gradient,
@@ -52,6 +58,7 @@ class ConditionalAccumulator : public Resource,
   struct Counts {
     int64_t applied = 0;
     int64_t dropped_as_stale = 0;
+    int64_t dropped_as_surplus = 0;
     int64_t updates = 0;
     int64_t accumulated = 0;
     int64_t global_step = 0;
@@ -73,7 +80,11 @@ class ConditionalAccumulator : public Resource,
   };
   using Line = std::list<Taker>;
 
-  void TryTakers(Line* complete);  // lock held
+  absl::Status Add(const Caller& caller, int64_t local_step, Tensors gradient,
+                   const Parallel& parallel);  // lock held
+  // Adds up what was kept. Lock held.
+  absl::Status AddInOrder(const Caller& caller, const Parallel& parallel);
+  void TryTakers(const Caller& caller, const Parallel& parallel, Line* complete);  // lock held
   void Finish(Line complete, const Parallel& parallel);
   void Cancel(int64_t id);
   std::string State(int64_t num_required) const;  // lock held; 0 = of nobody
@@ -82,12 +93,19 @@ class ConditionalAccumulator : public Resource,
   const Kind kind_;
   const DataType dtype_;
   const Reduction reduction_;
+  const ReplicaGradients replicas_;
 
   mutable std::mutex mutex_;
   const std::unique_ptr<GradientSum> sum_;  // guarded by mutex_, but for Finish
   Counts counts_;                           // guarded by mutex_
-  Line takers_;                             // guarded by mutex_
-  int64_t next_id_ = 1;                     // guarded by mutex_
+  struct Present {
+    int replica;
+    int64_t local_step;
+    Tensors kept;  // empty unless gradients go in replica order
+  };
+  std::vector<Present> present_;  // one an accumulated gradient, as they came; guarded by mutex_
+  Line takers_;                   // guarded by mutex_
+  int64_t next_id_ = 1;           // guarded by mutex_
 };
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #include "ops/dataflow/conditional_accumulator.h"
 
+#include <algorithm>
 #include <future>
 #include <thread>
 
@@ -269,6 +270,92 @@ TEST(ConditionalAccumulatorTest, EveryGradientIsCountedOnceBetweenThreads) {
   }
   EXPECT_EQ(sum.load(), kThreads * kEach);
   EXPECT_EQ(a->counts().applied, kThreads * kEach);
+}
+
+// --- told of replicas
+
+class OfReplicas : public ::testing::Test {
+ protected:
+  std::shared_ptr<GradientLedger> ledger_ = std::make_shared<GradientLedger>("ledger", 3);
+  std::shared_ptr<ConditionalAccumulator> Make(Kind kind, bool in_replica_order) {
+    return std::make_shared<ConditionalAccumulator>(
+        "a", kind, DT_FLOAT, PartialShape(), Reduction::kMean,
+        ReplicaGradients{
+            .replicas = 3, .at_most = 2, .in_replica_order = in_replica_order, .ledger = ledger_});
+  }
+  static void Add(ConditionalAccumulator& a, int replica, int64_t step, Tensors gradient) {
+    ASSERT_TRUE(a.Apply({.replica = replica}, step, std::move(gradient), false, Here).ok());
+  }
+  std::vector<int64_t> Totals() {
+    const Tensor totals = ledger_->Totals();
+    return {totals.data<int64_t>(), totals.data<int64_t>() + totals.num_elements()};
+  }
+};
+
+TEST_F(OfReplicas, AGradientBeyondThoseOfAnUpdateIsSurplus) {
+  auto a = Make(Kind::kDense, false);
+  for (int r = 0; r < 3; ++r) Add(*a, r, 0, {Tensor::Vector<float>({static_cast<float>(r)})});
+  Take take;
+  take.From(*a, 2);
+  EXPECT_THAT(take.values(), ElementsAre(0.5));
+  Add(*a, 1, 0, {Tensor::Vector<float>({9})});
+  EXPECT_EQ(a->counts().dropped_as_surplus, 1);
+  EXPECT_THAT(Totals(), ElementsAre(1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0));
+  const Tensor updates = ledger_->Updates(0, 2);
+  EXPECT_EQ(updates.data<int64_t>()[3 * 4 + 3 * 1 + GradientLedger::kStale], 1) << "at step 1";
+}
+
+// Sums of floats depend on the order: 1e8 + 1 - 1e8 is 0 or 1.
+TEST_F(OfReplicas, InReplicaOrderTheBitsDoNotDependOnTheOrderOfArrival) {
+  const std::vector<float> values = {1e8f, -1e8f, 1.0f};
+  std::vector<int> order = {0, 1, 2};
+  do {
+    auto a = std::make_shared<ConditionalAccumulator>(
+        "a", Kind::kDense, DT_FLOAT, PartialShape(), Reduction::kSum,
+        ReplicaGradients{.replicas = 3, .at_most = 3, .in_replica_order = true});
+    for (int r : order) Add(*a, r, 0, {Tensor::Vector<float>({values[r]})});
+    Take take;
+    take.From(*a, 3);
+    EXPECT_THAT(take.values(), ElementsAre(1.0f));
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_F(OfReplicas, InReplicaOrderRowsToo) {
+  std::vector<float> first;
+  for (const bool swapped : {false, true}) {
+    auto a = Make(Kind::kSparse, true);
+    Take take;
+    take.From(*a, 2);
+    for (int i = 0; i < 2; ++i) {
+      const int replica = swapped ? 1 - i : i;
+      Add(*a, replica, 0,
+          replica == 0 ? Rows({3, 1, 3}, {1, 2, 3, 4, 5, 6})
+                       : Rows({1, 0}, {0.1f, 0.2f, 0.3f, 0.4f}));
+    }
+    ASSERT_TRUE(take.status().ok()) << take.status();
+    if (!swapped) first = take.values(1);
+    EXPECT_EQ(take.values(1), first);
+  }
+}
+
+TEST_F(OfReplicas, InReplicaOrderGradientsOfDifferentShapesFailTheTake) {
+  auto a = Make(Kind::kDense, true);
+  Add(*a, 0, 0, {Tensor::Vector<float>({1})});
+  Add(*a, 1, 0, {Tensor::Vector<float>({1, 2})});
+  Take take;
+  take.From(*a, 2);
+  EXPECT_EQ(take.status(), absl::InvalidArgumentError("Shape mismatch: expected [1], got [2]"));
+}
+
+TEST_F(OfReplicas, TheReportSaysWhoseGradientIsMissing) {
+  auto a = Make(Kind::kDense, false);
+  Stalls stalls;
+  Add(*a, 1, 0, {Tensor::Vector<float>({1})});
+  Take take;
+  take.From(*a, 2, {.stalls = &stalls, .node = "take", .op = "TakeGradient"});
+  EXPECT_THAT(stalls.ToString(),
+              HasSubstr("1 of 2 gradients for step 0; none yet of replicas 0, 2"));
+  Add(*a, 2, 0, {Tensor::Vector<float>({1})});
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #define SLUICE_OPS_DATAFLOW_FIFO_QUEUE_H_
 
 #include <deque>
+#include <functional>
+#include <vector>
 
 #include "ops/dataflow/queue.h"
 
@@ -17,6 +19,10 @@ class FifoQueue : public Queue {
   void Put(Tensors element) override { elements_.push_back(std::move(element)); }
   Tensors Take() override;
   void PutBack(std::vector<Tensors> elements) override;
+  // With the lock held.
+  void RemoveIf(const std::function<bool(const Tensors&)>& remove) {
+    std::erase_if(elements_, remove);
+  }
 
  private:
   std::deque<Tensors> elements_;  // guarded by the queue's lock

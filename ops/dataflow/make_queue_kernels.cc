@@ -1,6 +1,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/fifo_queue.h"
+#include "ops/dataflow/gradient_queue.h"
 #include "ops/dataflow/named_resource.h"
 #include "ops/dataflow/priority_queue.h"
 
@@ -71,8 +72,25 @@ struct QueueKernel {
   }
 };
 
-KERNEL(FIFOQueue, QueueKernel<FifoQueue>);
-KERNEL(FIFOQueueV2, QueueKernel<FifoQueue>);
+// A FIFO queue; one of gradients where it is told of replicas.
+struct FifoQueueKernel {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(const ReplicaGradients replicas, ReplicaGradientsOf(init));
+    if (replicas.replicas == 0) return QueueKernel<FifoQueue>::Make(init);
+    SLUICE_ASSIGN_OR_RETURN(const QueueOptions options, OptionsOf(init));
+    return MakeNamedResourceKernel<Queue>(
+        init,
+        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<Queue>> {
+          QueueOptions named = options;
+          named.name = name.name;
+          return std::make_shared<GradientQueue>(std::move(named), replicas);
+        },
+        [&](const Queue& queue) { return queue.CheckSame(options); });
+  }
+};
+
+KERNEL(FIFOQueue, FifoQueueKernel);
+KERNEL(FIFOQueueV2, FifoQueueKernel);
 KERNEL(PaddingFIFOQueue, QueueKernel<PaddingFifoQueue>);
 KERNEL(PaddingFIFOQueueV2, QueueKernel<PaddingFifoQueue>);
 KERNEL(PriorityQueue, QueueKernel<PriorityQueue>);

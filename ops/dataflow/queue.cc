@@ -128,7 +128,9 @@ Queue::Progress Queue::TryTake(Attempt& attempt) {
   while (Available(closed_) > 0) {
     progress = Progress::kSome;
     attempt.rows.push_back(Take());
-    if (--attempt.wanted == 0) return Progress::kComplete;
+    if (--attempt.wanted > 0) continue;
+    if (attempt.is_many) Completed(attempt.rows);
+    return Progress::kComplete;
   }
   return progress;
 }
@@ -383,7 +385,7 @@ std::string Queue::DescribeAttempt(int64_t id) const {
   for (const Attempt& a : taking_) {
     if (a.id == id && a.is_many) {
       StrAppend(&text, "; has ", a.rows.size(), " of ",
-                static_cast<int64_t>(a.rows.size()) + a.wanted);
+                static_cast<int64_t>(a.rows.size()) + a.wanted, DescribeRows(a.rows));
     }
   }
   for (const Attempt& a : putting_) {

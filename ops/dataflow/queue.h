@@ -67,6 +67,8 @@ class Queue : public Resource, public std::enable_shared_from_this<Queue> {
   bool is_closed() const;
   int64_t size() const;
   const QueueOptions& options() const { return options_; }
+  // Of the components of an element that is taken; may lack what only goes in.
+  virtual std::vector<DataType> taken_types() const { return options_.types; }
   std::string DebugString() const override;
 
   // Whether a second op of this name asks for the same queue; "Shared queue 'q' has capacity 3 but
@@ -82,6 +84,10 @@ class Queue : public Resource, public std::enable_shared_from_this<Queue> {
   virtual Tensors Take() = 0;
   // In front, in this order; what was taken last is back in its place.
   virtual void PutBack(std::vector<Tensors> elements) = 0;
+  // A batch is complete: who asked for it will get `rows`. Elements may be removed.
+  virtual void Completed(const std::vector<Tensors>& rows) {}
+  // What a report adds about the rows of a batch that is not complete.
+  virtual std::string DescribeRows(const std::vector<Tensors>& rows) const { return ""; }
 
   // --- what differs in checks and results; called without the lock
   virtual absl::Status CheckElement(const Tensors& element) const;
@@ -90,10 +96,13 @@ class Queue : public Resource, public std::enable_shared_from_this<Queue> {
   virtual absl::StatusOr<Tensors> Stack(Allocator& allocator, std::vector<Tensors> rows) const;
   // Whether DequeueMany can say what it returns.
   virtual bool HasShapes() const;
+  // A batch of no elements.
+  virtual Tensors EmptyBatch() const;
   // The kind as messages of single elements say it.
   virtual std::string kind_of_one() const { return options_.kind; }
 
   absl::Status CheckTypes(const Tensors& tuple) const;
+  std::mutex& mutex() const { return mutex_; }
   const QueueOptions options_;
 
  private:
@@ -128,7 +137,6 @@ class Queue : public Resource, public std::enable_shared_from_this<Queue> {
   // Calls the callbacks. Lock not held.
   void Finish(Line complete);
   void FinishTake(Attempt& attempt);
-  Tensors EmptyBatch() const;
   void TakeMany(const Caller& caller, int64_t count, bool fewer_will_do, Taken taken);
   std::string DescribeAttempt(int64_t id) const;
   std::string State() const;  // lock held

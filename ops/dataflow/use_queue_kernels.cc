@@ -78,11 +78,11 @@ class DequeueKernel : public QueueUser {
 
  protected:
   void Use(KernelContext& c, Queue& queue, Done done) override {
-    if (types_ != queue.options().types) {
+    if (types_ != queue.taken_types()) {
       const std::string handle =
           amount_ == Amount::kOne ? HandleText(c) : HandleText(c) + ", int32";
       return done(InvalidArgument("Signature mismatch, have: ", handle, "->", TypesText(types_),
-                                  " expected: ", handle, "->", TypesText(queue.options().types)));
+                                  " expected: ", handle, "->", TypesText(queue.taken_types())));
     }
     Queue::Taken taken = [&c, done = std::move(done)](absl::StatusOr<Tensors> element) {
       if (!element.ok()) return done(element.status());

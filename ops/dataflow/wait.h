@@ -23,6 +23,7 @@ struct Caller {
   int64_t step_id = 0;
   std::string_view node;
   std::string_view op;
+  int replica = -1;  // whose step it is; -1: it did not say
 
   bool IsCancelled() const { return cancellation != nullptr && cancellation->IsCancelled(); }
 };

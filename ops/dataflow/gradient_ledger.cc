@@ -1,0 +1,69 @@
+#include "ops/dataflow/gradient_ledger.h"
+
+#include <algorithm>
+
+#include "graph/strings.h"
+
+namespace sluice {
+namespace {
+
+std::string Text(const GradientLedger::Counts& c) {
+  return StrCat(c[GradientLedger::kApplied], " applied, ", c[GradientLedger::kStale], " stale, ",
+                c[GradientLedger::kSurplus], " surplus");
+}
+
+}  // namespace
+
+GradientLedger::GradientLedger(std::string name, int num_replicas)
+    : name_(std::move(name)), num_replicas_(num_replicas), totals_(num_replicas + 1) {}
+
+void GradientLedger::Enter(int64_t step, int replica, Outcome outcome, int64_t gradients) {
+  const int row = replica >= 0 && replica < num_replicas_ ? replica : num_replicas_;
+  std::lock_guard lock(mutex_);
+  Rows& rows = updates_[step];
+  if (rows.empty()) {
+    rows.resize(num_replicas_ + 1);
+    if (static_cast<int64_t>(updates_.size()) > kUpdatesKept) updates_.erase(updates_.begin());
+  }
+  // The step may have been the oldest, and be gone.
+  if (auto kept = updates_.find(step); kept != updates_.end()) {
+    kept->second[row][outcome] += gradients;
+  }
+  totals_[row][outcome] += gradients;
+}
+
+Tensor GradientLedger::Updates(int64_t first, int64_t num_updates) const {
+  Tensor table(DT_INT64, {num_updates, num_replicas_ + 1, kOutcomes});
+  std::fill_n(table.data<int64_t>(), table.num_elements(), 0);
+  const int64_t size = (num_replicas_ + 1) * kOutcomes;
+  std::lock_guard lock(mutex_);
+  for (auto it = updates_.lower_bound(first);
+       it != updates_.end() && it->first - first < num_updates; ++it) {
+    int64_t* to = table.data<int64_t>() + (it->first - first) * size;
+    for (const Counts& counts : it->second) to = std::copy(counts.begin(), counts.end(), to);
+  }
+  return table;
+}
+
+Tensor GradientLedger::Totals() const {
+  Tensor table(DT_INT64, {num_replicas_ + 1, kOutcomes});
+  int64_t* to = table.data<int64_t>();
+  std::lock_guard lock(mutex_);
+  for (const Counts& counts : totals_) to = std::copy(counts.begin(), counts.end(), to);
+  return table;
+}
+
+std::string GradientLedger::DebugString() const {
+  std::lock_guard lock(mutex_);
+  Counts all = {};
+  for (const Counts& c : totals_) {
+    for (int i = 0; i < kOutcomes; ++i) all[i] += c[i];
+  }
+  std::string text = StrCat("gradient ledger '", name_, "': ", Text(all));
+  for (int r = 0; r < num_replicas_; ++r) {
+    StrAppend(&text, "; replica ", r, ": ", Text(totals_[r]));
+  }
+  return text;
+}
+
+}  // namespace sluice

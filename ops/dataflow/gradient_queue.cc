@@ -1,0 +1,138 @@
+#include "ops/dataflow/gradient_queue.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/status.h"
+#include "ops/dataflow/rows.h"
+
+namespace sluice {
+namespace {
+
+QueueOptions WithOrigin(QueueOptions declared) {
+  declared.types.push_back(DT_INT64);
+  if (declared.shapes.empty()) declared.shapes.resize(declared.types.size() - 1);
+  declared.shapes.push_back(PartialShape({2}));
+  return declared;
+}
+
+// Component `i` of all rows, along dimension 0.
+absl::StatusOr<Tensor> JoinRows(Allocator& allocator, const std::vector<Tensors>& rows, size_t i) {
+  TensorShape shape = rows[0][i].shape();
+  int64_t count = 0;
+  for (const Tensors& row : rows) {
+    TensorShape same = row[i].shape();
+    if (same.rank() < 1 || same.rank() != shape.rank()) {
+      return InvalidArgument("expected gradients of some rows of one shape, got ",
+                             row[i].shape().ToString(), " beside ", rows[0][i].shape().ToString());
+    }
+    count += same.dim(0);
+    same.set_dim(0, shape.dim(0));
+    if (!(same == shape)) {
+      return InvalidArgument("expected gradients of some rows of one shape, got ",
+                             row[i].shape().ToString(), " beside ", rows[0][i].shape().ToString());
+    }
+  }
+  shape.set_dim(0, count);
+  SLUICE_ASSIGN_OR_RETURN(Tensor joined, Tensor::Allocate(allocator, rows[0][i].dtype(), shape));
+  char* to = static_cast<char*>(joined.raw());
+  for (const Tensors& row : rows) {
+    const size_t bytes = row[i].num_elements() * DataTypeSize(row[i].dtype());
+    if (bytes > 0) std::memcpy(to, row[i].raw(), bytes);
+    to += bytes;
+  }
+  return joined;
+}
+
+}  // namespace
+
+GradientQueue::GradientQueue(QueueOptions declared, ReplicaGradients replicas)
+    : FifoQueue(WithOrigin(declared)),
+      replicas_(std::move(replicas)),
+      of_rows_(declared.shapes.empty()) {}
+
+std::vector<DataType> GradientQueue::taken_types() const {
+  return {options_.types.begin(), options_.types.end() - 1};
+}
+
+absl::Status GradientQueue::CheckSame(const QueueOptions& requested) const {
+  return FifoQueue::CheckSame(WithOrigin(requested));
+}
+
+int64_t GradientQueue::step() const {
+  std::lock_guard lock(mutex());
+  return step_;
+}
+
+GradientQueue::Origin GradientQueue::OriginOf(const Tensors& element) {
+  const int64_t* origin = element.back().data<int64_t>();
+  return {static_cast<int>(origin[0]), origin[1]};
+}
+
+void GradientQueue::Put(Tensors element) {
+  const Origin origin = OriginOf(element);
+  if (origin.step < step_) {
+    replicas_.Enter(step_, origin.replica, GradientLedger::kStale);
+  } else {
+    FifoQueue::Put(std::move(element));
+  }
+}
+
+void GradientQueue::PutBack(std::vector<Tensors> elements) {
+  std::erase_if(elements, [this](const Tensors& element) {
+    const Origin origin = OriginOf(element);
+    if (origin.step >= step_) return false;
+    replicas_.Enter(step_, origin.replica, GradientLedger::kStale);
+    return true;
+  });
+  FifoQueue::PutBack(std::move(elements));
+}
+
+void GradientQueue::Completed(const std::vector<Tensors>& rows) {
+  for (const Tensors& row : rows) {
+    const Origin origin = OriginOf(row);
+    replicas_.Enter(origin.step, origin.replica, GradientLedger::kApplied);
+    step_ = std::max(step_, origin.step + 1);
+  }
+  RemoveIf([this](const Tensors& element) {
+    const Origin origin = OriginOf(element);
+    if (origin.step >= step_) return false;
+    replicas_.Enter(origin.step, origin.replica, GradientLedger::kSurplus);
+    return true;
+  });
+}
+
+absl::StatusOr<Tensors> GradientQueue::Stack(Allocator& allocator,
+                                             std::vector<Tensors> rows) const {
+  std::stable_sort(rows.begin(), rows.end(), [](const Tensors& a, const Tensors& b) {
+    return OriginOf(a).replica < OriginOf(b).replica;
+  });
+  for (Tensors& row : rows) row.pop_back();
+  if (!of_rows_) return StackRows(allocator, rows);
+  Tensors joined;
+  for (size_t i = 0; i < rows[0].size(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(Tensor component, JoinRows(allocator, rows, i));
+    joined.push_back(std::move(component));
+  }
+  return joined;
+}
+
+Tensors GradientQueue::EmptyBatch() const {
+  Tensors batch;
+  for (size_t i = 0; i + 1 < options_.types.size(); ++i) {
+    TensorShape shape({0});
+    if (options_.shapes[i].rank_known()) {
+      for (int64_t size : options_.shapes[i].dims()) shape.AddDim(std::max<int64_t>(size, 0));
+    }
+    batch.emplace_back(options_.types[i], shape);
+  }
+  return batch;
+}
+
+std::string GradientQueue::DescribeRows(const std::vector<Tensors>& rows) const {
+  std::vector<int> present;
+  for (const Tensors& row : rows) present.push_back(OriginOf(row).replica);
+  return StrCat(" for step ", step_, replicas_.MissingText(present));
+}
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+#include "ops/dataflow/replica_gradients.h"
+
+#include <algorithm>
+
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+std::string ReplicaGradients::MissingText(const std::vector<int>& present) const {
+  // Replicas that do not say who they are cannot be missed.
+  if (std::any_of(present.begin(), present.end(), [](int r) { return r < 0; })) return "";
+  std::string text;
+  int missing = 0;
+  for (int r = 0; r < replicas; ++r) {
+    if (std::find(present.begin(), present.end(), r) != present.end()) continue;
+    StrAppend(&text, missing == 0 ? "" : ", ", r);
+    ++missing;
+  }
+  if (missing == 0) return "";
+  return StrCat("; none yet of replica", missing == 1 ? " " : "s ", text);
+}
+
+absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,
+                                                            const std::string& name, int replicas) {
+  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<GradientLedger> ledger,
+                          init.resources().LookupOrCreate<GradientLedger>(
+                              "", name, [&]() -> absl::StatusOr<std::shared_ptr<GradientLedger>> {
+                                return std::make_shared<GradientLedger>(name, replicas);
+                              }));
+  if (ledger->num_replicas() == replicas) return ledger;
+  return InvalidArgument(init.node().Describe(), ": expected a ledger '", name, "' of ", replicas,
+                         " replicas, got one of ", ledger->num_replicas());
+}
+
+absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init) {
+  ReplicaGradients told;
+  told.replicas = static_cast<int>(init.AttrOr<int64_t>(kReplicasAttr, 0));
+  told.at_most = init.AttrOr<int64_t>(kGradientsAttr, 0);
+  told.in_replica_order = init.AttrOr<bool>(kInReplicaOrderAttr, false);
+  const std::string ledger = init.AttrOr<std::string>(kLedgerAttr, "");
+  if (!ledger.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(told.ledger, LedgerNamed(init, ledger, told.replicas));
+  }
+  return told;
+}
+
+}  // namespace sluice
