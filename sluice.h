@@ -5,6 +5,7 @@
 
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
+#include "executor/step/stall_signal.h"
 #include "graph/build/cond.h"
 #include "graph/build/group.h"
 #include "graph/build/node_builder.h"
@@ -28,6 +29,9 @@
 #include "training/optimizer/adam.h"
 #include "training/optimizer/gradient_descent.h"
 #include "training/optimizer/momentum.h"
+#include "training/sync/check_progress.h"
+#include "training/sync/legacy_sync_replicas_optimizer.h"
+#include "training/sync/sync_replicas_hook.h"
 #include "training/sync/sync_replicas_optimizer.h"
 
 #endif  // SLUICE_H_

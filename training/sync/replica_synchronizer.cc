@@ -1,0 +1,328 @@
+#include "training/sync/replica_synchronizer.h"
+
+#include <algorithm>
+
+#include "graph/build/group.h"
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+#include "ops/array/builders.h"
+#include "ops/builders/sugar.h"
+#include "ops/control/builders.h"
+#include "ops/math/builders.h"
+#include "training/sync/scopes.h"
+#include "training/sync/sync_replicas_hook.h"
+
+namespace sluice {
+namespace {
+
+// Collections that tell optimizers of one graph of each other.
+constexpr char kTokenQueues[] = "sync_token_queues";
+constexpr char kGradientNames[] = "sync_gradient_names";
+
+absl::Status NotApplied(std::string_view prefix) {
+  return absl::FailedPreconditionError(StrCat(prefix, "hould be called after apply_gradients()."));
+}
+
+}  // namespace
+
+std::string OpScope(Graph& graph, std::string_view op) {
+  return graph.UniqueName(StrCat(graph.scopes().name, op)) + "/";
+}
+
+Output CastTo64(Output t) { return BaseType(t.dtype()) == DT_INT64 ? t : Cast(t, DT_INT64); }
+
+ReplicaSynchronizer::ReplicaSynchronizer(std::unique_ptr<Optimizer> optimizer,
+                                         SyncReplicasOptions options)
+    : Optimizer(options.name, options.use_locking),
+      optimizer_(std::move(optimizer)),
+      options_(std::move(options)),
+      total_num_replicas_(options_.total_num_replicas.value_or(options_.replicas_to_aggregate)),
+      tokens_per_step_(std::max(total_num_replicas_, options_.replicas_to_aggregate)) {}
+
+absl::StatusOr<GradientsAndVariables> ReplicaSynchronizer::ComputeGradients(
+    Output loss, const ComputeGradientsOptions& options) {
+  return optimizer_->ComputeGradients(loss, options);
+}
+
+absl::Status ReplicaSynchronizer::Check(const GradientsAndVariables& grads_and_vars,
+                                        const ApplyGradientsOptions& options) const {
+  if (grads_and_vars.empty()) return InvalidArgument("Must supply at least one variable");
+  if (options.global_step == nullptr) {
+    return InvalidArgument("Global step is required to check staleness");
+  }
+  if (options_.replicas_to_aggregate < 1 || total_num_replicas_ < 1) {
+    return InvalidArgument(name(),
+                           ": expected at least one replica and one gradient to aggregate, "
+                           "got total_num_replicas ",
+                           total_num_replicas_, " and replicas_to_aggregate ",
+                           options_.replicas_to_aggregate, ": no update could ever be made");
+  }
+  const std::optional<int>& id = options_.replica_id;
+  if (id && (*id < 0 || *id >= total_num_replicas_)) {
+    return InvalidArgument(name(), ": expected a replica_id in [0, ", total_num_replicas_,
+                           "), got ", *id);
+  }
+  if (!options_.deterministic) return absl::OkStatus();
+  if (!id) return InvalidArgument(name(), ": expected a replica_id for deterministic training");
+  if (total_num_replicas_ > options_.replicas_to_aggregate) {
+    return InvalidArgument(name(), ": expected no backup replicas in deterministic training, got ",
+                           total_num_replicas_, " replicas of which ",
+                           options_.replicas_to_aggregate,
+                           " are aggregated: which come first would decide");
+  }
+  return absl::OkStatus();
+}
+
+std::string ReplicaSynchronizer::NumberSuffix() const {
+  return number_ == 0 ? "" : StrCat("_", number_);
+}
+
+void ReplicaSynchronizer::Begin(const Variable& global_step) {
+  global_step_ = global_step;
+  number_ = static_cast<int>(graph().collections()[kTokenQueues].size());
+  graph().AddToCollection(kTokenQueues, "sync_token_q" + NumberSuffix());
+}
+
+absl::StatusOr<Operation> ReplicaSynchronizer::ApplyAggregated() {
+  return optimizer_->ApplyGradients(aggregated_, {.global_step = &*global_step_});
+}
+
+// --- gradients
+
+std::string ReplicaSynchronizer::SharedName(const Variable& var, std::string_view suffix) {
+  const std::string shared_name = StrCat(var.name(), ":0", suffix);
+  std::vector<std::string>& taken = graph().collections()[kGradientNames];
+  const auto times = std::count(taken.begin(), taken.end(), shared_name);
+  taken.push_back(shared_name);
+  return times == 0 ? shared_name : StrCat(shared_name, "_", times);
+}
+
+void ReplicaSynchronizer::TellOfReplicas(Node* node) {
+  if (node == nullptr) return;
+  node->SetAttr("_replicas", int64_t{total_num_replicas_});
+  node->SetAttr("_gradients", int64_t{options_.replicas_to_aggregate});
+  if (options_.deterministic) node->SetAttr("_in_replica_order", true);
+  node->SetAttr("_ledger", StrCat(name(), "/ledger", NumberSuffix()));
+  EntersOn(node->device());
+}
+
+void ReplicaSynchronizer::EntersOn(const std::string& device) {
+  if (std::find(ledger_devices_.begin(), ledger_devices_.end(), device) == ledger_devices_.end()) {
+    ledger_devices_.push_back(device);
+  }
+}
+
+void ReplicaSynchronizer::TellReplica(Node* node) const {
+  if (node != nullptr && options_.replica_id) {
+    node->SetAttr("_replica", int64_t{*options_.replica_id});
+  }
+}
+
+// --- tokens
+
+void ReplicaSynchronizer::MakeTokenQueues() {
+  // A second optimizer in the graph gets queues of its own (EasyRec's numbering).
+  const std::string queue = "sync_token_q" + NumberSuffix();
+  DeviceScope on_cpu(graph(), "/device:CPU:*");
+  for (int i = 0; i < (options_.deterministic ? total_num_replicas_ : 1); ++i) {
+    const std::string unique = options_.deterministic ? StrCat(queue, "_of_replica_", i) : queue;
+    token_queues_.push_back(
+        Queue::Fifo(graph(), /*capacity=*/-1, {global_step_->dtype()},
+                    {.shapes = {PartialShape::Scalar()}, .name = unique, .shared_name = unique}));
+  }
+}
+
+const Queue& ReplicaSynchronizer::token_queue() const {
+  static const Queue* none = new Queue;
+  if (token_queues_.empty()) return *none;
+  return token_queues_[options_.deterministic ? replica_id() : 0];
+}
+
+Output ReplicaSynchronizer::TakeToken() {
+  const OutputList token = token_queue().Dequeue();
+  return token.empty() ? Output() : token[0];
+}
+
+std::vector<int> ReplicaSynchronizer::Shares(int total) const {
+  const int queues = static_cast<int>(token_queues_.size());
+  std::vector<int> shares(queues, total / queues);
+  for (int i = 0; i < total % queues; ++i) ++shares[i];
+  return shares;
+}
+
+Operation ReplicaSynchronizer::PutTokens(int total, const std::vector<Operation>& after) {
+  ControlDependencies ordered(graph(), after);
+  const std::vector<int> shares = Shares(total);
+  std::vector<Operation> puts;
+  for (size_t i = 0; i < token_queues_.size(); ++i) {
+    if (shares[i] == 0) continue;
+    const std::string scope = OpScope(graph(), "Fill");
+    const Output dims = Constant(graph(), Tensor::Vector<int32_t>({shares[i]}), scope + "dims/");
+    const Output tokens = Fill(dims, global_step_->Read(), {.name = scope});
+    puts.push_back(token_queues_[i].EnqueueMany({tokens}));
+  }
+  return puts.size() == 1 ? puts[0] : Group(graph(), puts);
+}
+
+absl::Status ReplicaSynchronizer::FinishSync(Operation put_tokens) {
+  sync_op_ = put_tokens;
+  if (options_.variable_averages) {
+    ControlDependencies after(graph(), {put_tokens});
+    NameScope root(graph(), "");
+    const std::vector<Variable>& some = options_.variables_to_average;
+    SLUICE_ASSIGN_OR_RETURN(sync_op_, options_.variable_averages.Apply(
+                                          some.empty() ? TrainableVariables(graph()) : some));
+  }
+  return graph().status();
+}
+
+Operation ReplicaSynchronizer::CloseTokens(bool cancel_pending_enqueues, std::string_view name) {
+  std::vector<Operation> closes;
+  for (const Queue& queue : token_queues_) {
+    closes.push_back(queue.Close(cancel_pending_enqueues, name));
+  }
+  return closes.size() == 1 ? closes[0] : Group(graph(), closes);
+}
+
+Operation ReplicaSynchronizer::CloseTokensOp() {
+  if (close_tokens_ || !applied_) return close_tokens_;
+  NameScope root(graph(), "");
+  DeviceScope with_step(graph(), DeviceOf(*global_step_));
+  close_tokens_ = CloseTokens(/*cancel_pending_enqueues=*/true, "close_sync_token_queue");
+  return close_tokens_;
+}
+
+Output ReplicaSynchronizer::TokensClosed() {
+  if (tokens_closed_ || !applied_) return tokens_closed_;
+  NameScope root(graph(), "");
+  DeviceScope with_step(graph(), DeviceOf(*global_step_));
+  tokens_closed_ = token_queue().IsClosed(StrCat(token_queue().name(), "_Is_Closed"));
+  return tokens_closed_;
+}
+
+Operation ReplicaSynchronizer::LeaveOp() {
+  if (leave_ || !applied_) return leave_;
+  if (options_.deterministic) return leave_ = CloseTokensOp();
+  NameScope root(graph(), "");
+  DeviceScope with_step(graph(), DeviceOf(*global_step_));
+  return leave_ = token_queue().Enqueue({LocalStepValue()});
+}
+
+absl::StatusOr<Operation> ReplicaSynchronizer::InitTokensOp(int num_tokens) {
+  if (!applied_) return NotApplied("get_init_tokens_op() s");
+  const int needed = options_.replicas_to_aggregate - total_num_replicas_;
+  if (num_tokens == -1) {
+    num_tokens = options_.replicas_to_aggregate;
+  } else if (num_tokens < needed) {
+    return InvalidArgument("Too few tokens to finish the first step: ", num_tokens, " (given) vs ",
+                           needed, " (needed)");
+  }
+  NameScope root(graph(), "");
+  Operation init;
+  if (options_.deterministic) num_tokens = needed;
+  if (num_tokens > 0) {
+    DeviceScope with_step(graph(), DeviceOf(*global_step_));
+    init = PutTokens(num_tokens, {});
+  } else {
+    init = NoOp(graph(), {.name = "no_init_tokens"});
+  }
+  SLUICE_RETURN_IF_ERROR(graph().status());
+  return init;
+}
+
+absl::StatusOr<QueueRunner> ReplicaSynchronizer::ChiefQueueRunner() const {
+  if (!applied_) return NotApplied("S");
+  return chief_queue_runner_;
+}
+
+std::shared_ptr<SessionRunHook> ReplicaSynchronizer::MakeSessionRunHook(bool is_chief,
+                                                                        int num_tokens) {
+  return std::make_shared<SyncReplicasHook>(*this, is_chief, num_tokens);
+}
+
+// --- the ledger
+
+Output ReplicaSynchronizer::Ledger(const std::string& device) {
+  EntersOn(device);
+  DeviceScope on(graph(), device);
+  return Output(NodeBuilder(&graph(), "GradientLedger", At::current())
+                    .Name("gradient_ledger")
+                    .Attr("num_replicas", int64_t{total_num_replicas_})
+                    .Attr("shared_name", StrCat(name(), "/ledger", NumberSuffix()))
+                    .Finish());
+}
+
+Output ReplicaSynchronizer::SumOverDevices(const std::function<Output(Output handle)>& read,
+                                           std::string_view name) {
+  OutputList parts;
+  for (const std::string& device : std::vector<std::string>(ledger_devices_)) {
+    const Output ledger = Ledger(device);
+    DeviceScope on(graph(), device);
+    parts.push_back(read(ledger));
+  }
+  if (parts.empty()) return {};
+  return parts.size() == 1 ? parts[0] : AddN(parts, {.name = name});
+}
+
+Output ReplicaSynchronizer::LedgerTotals() {
+  if (!applied_) return {};
+  NameScope root(graph(), "");
+  NameScope scope(graph(), name());
+  return SumOverDevices(
+      [this](Output handle) {
+        return Output(NodeBuilder(&graph(), "GradientLedgerTotals", At::current())
+                          .Name("ledger_totals")
+                          .Input(handle)
+                          .Finish());
+      },
+      "ledger_sum");
+}
+
+Output ReplicaSynchronizer::LedgerUpdates(int num_updates) {
+  if (!applied_) return {};
+  NameScope root(graph(), "");
+  NameScope scope(graph(), name());
+  const Output first =
+      CastTo64(global_step_->Read()) - Constant(graph(), int64_t{num_updates}, "num_updates");
+  return SumOverDevices(
+      [&](Output handle) {
+        return Output(NodeBuilder(&graph(), "GradientLedgerUpdates", At::current())
+                          .Name("ledger_updates")
+                          .Input(handle)
+                          .Input(first)
+                          .Attr("num_updates", int64_t{num_updates})
+                          .Finish());
+      },
+      "ledger_sum");
+}
+
+std::string LedgerText(const Tensor& totals) {
+  const auto row = [&](int64_t r) {
+    const int64_t* n = totals.data<int64_t>() + 3 * r;
+    return StrCat(n[0], " applied, ", n[1], " stale, ", n[2], " surplus");
+  };
+  int64_t sums[3] = {};
+  for (int64_t i = 0; i < totals.num_elements(); ++i) sums[i % 3] += totals.data<int64_t>()[i];
+  std::string text = StrCat(sums[0], " gradients applied, ", sums[1], " dropped as stale, ",
+                            sums[2], " dropped as surplus");
+  for (int64_t r = 0; r + 1 < totals.dim(0); ++r) StrAppend(&text, "; replica ", r, ": ", row(r));
+  return text;
+}
+
+// --- the optimizer inside
+
+std::optional<Variable> ReplicaSynchronizer::GetSlot(const Variable& var,
+                                                     std::string_view slot_name) const {
+  return optimizer_->GetSlot(var, slot_name);
+}
+std::vector<std::string> ReplicaSynchronizer::GetSlotNames() const {
+  return optimizer_->GetSlotNames();
+}
+std::vector<Variable> ReplicaSynchronizer::Variables() const { return optimizer_->Variables(); }
+
+// Never called: the optimizer inside makes the updates.
+Operation ReplicaSynchronizer::ApplyDense(Output, const Variable&) { return {}; }
+Operation ReplicaSynchronizer::ApplySparse(const IndexedSlices&, const Variable&) { return {}; }
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+#include "training/sync/sync_replicas_hook.h"
+
+#include "graph/status.h"
+#include "training/sync/check_progress.h"
+
+namespace sluice {
+
+absl::Status SyncReplicasHook::Begin(Graph&) {
+  if (!optimizer_.gradients_applied()) {
+    return absl::FailedPreconditionError(
+        "SyncReplicasOptimizer.apply_gradient should be called before using the hook.");
+  }
+  local_init_ = optimizer_.LocalInitOp(is_chief_);
+  if (!is_chief_) {
+    leave_ = optimizer_.LeaveOp();
+    return absl::OkStatus();
+  }
+  SLUICE_ASSIGN_OR_RETURN(runner_, optimizer_.ChiefQueueRunner());
+  SLUICE_ASSIGN_OR_RETURN(init_tokens_, optimizer_.InitTokensOp(num_tokens_));
+  if (report_) ledger_ = optimizer_.LedgerTotals();
+  return CheckProgress(optimizer_, {.init_tokens = init_tokens_, .runs_queue_runner = true});
+}
+
+absl::Status SyncReplicasHook::CheckReady(Session& session) const {
+  SLUICE_ASSIGN_OR_RETURN(Tensors report,
+                          session.Run({}, {optimizer_.ready_for_local_init_op()}, {}));
+  if (report[0].num_elements() == 0) return absl::OkStatus();
+  std::string names;
+  for (const std::string& name : report[0].flat<std::string>()) {
+    StrAppend(&names, names.empty() ? "" : ", ", name);
+  }
+  return absl::FailedPreconditionError(
+      StrCat("Init operations did not make model ready for SyncReplicasOptimizer local_init. Init "
+             "op: ",
+             local_init_.name(), ", error: Variables not initialized: ", names));
+}
+
+absl::Status SyncReplicasHook::AfterCreateSession(Session& session, Coordinator& coordinator) {
+  SLUICE_RETURN_IF_ERROR(CheckReady(session));
+  SLUICE_RETURN_IF_ERROR(session.Run({local_init_}));
+  if (init_tokens_) SLUICE_RETURN_IF_ERROR(session.Run({init_tokens_}));
+  if (runner_) runner_->Start(session, coordinator);
+  return absl::OkStatus();
+}
+
+absl::Status SyncReplicasHook::End(Session& session) {
+  // Where the queue is closed, all end anyway.
+  if (leave_) session.Run({leave_}).IgnoreError();
+  if (ledger_) {
+    SLUICE_ASSIGN_OR_RETURN(Tensors totals, session.Run({}, {ledger_}, {}));
+    report_(LedgerText(totals[0]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice
