@@ -65,6 +65,12 @@ std::string Line(const Node& node) {
     StrAppend(&line, " value=", DataTypeName(value->dtype()), value->shape().ToString(), "{",
               Values(*value), "}");
   }
+  if (const std::string name = node.AttrOr<std::string>("shared_name", ""); !name.empty()) {
+    StrAppend(&line, " shared_name=", name);
+  }
+  if (const int64_t capacity = node.AttrOr<int64_t>("capacity", 0); capacity != 0) {
+    StrAppend(&line, " capacity=", capacity);
+  }
   if (const auto* seed = node.FindAttr<int64_t>("seed")) {
     StrAppend(&line, " seeds=", *seed, ",", node.AttrOr<int64_t>("seed2", 0));
   }

@@ -2,7 +2,7 @@
 
     <oracle's python> tests/structure/make_fixtures.py > tests/structure/fixtures.txt
 
-A line is a node: `name Op(inputs, ^controls) @device class=… value=…`, sorted by name; `== title` begins a graph.
+A line is a node: `name Op(inputs, ^controls) @device class=… value=… shared_name=… capacity=…`, sorted by name; `== title` begins a graph.
 """
 import os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -40,6 +40,9 @@ def line(node):
         text += " class=" + ",".join(sorted(s.decode() for s in node.attr["_class"].list.s))
     if "value" in node.attr:
         text += " value=" + value(node.attr["value"].tensor)
+    for attr in ("shared_name", "capacity"):
+        if attr in node.attr and (node.attr[attr].s or node.attr[attr].i):
+            text += " %s=%s" % (attr, node.attr[attr].s.decode() or node.attr[attr].i)
     if "seed" in node.attr:
         text += " seeds=%d,%d" % (node.attr["seed"].i, node.attr["seed2"].i)
     return text
@@ -321,6 +324,74 @@ def gradients_of_cross_entropy():
     logits = tf.nn.relu(tf.matmul(x, w))
     loss, _ = tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
     tf.gradients(tf.reduce_mean(loss), w, name="train")
+
+
+def synchronized(pairs, optimizer, aggregate, total, tokens=-1):
+    """What each replica builds, and the chief's initial tokens; the global step and the pairs are made already."""
+    sync = tf.train.SyncReplicasOptimizer(optimizer, aggregate, total_num_replicas=total)
+    sync.apply_gradients(pairs, global_step=tf.train.get_global_step())
+    sync.get_init_tokens_op(tokens)
+
+
+@case
+def sync_replicas_dense():
+    tf.disable_resource_variables()
+    tf.train.get_or_create_global_step()
+    w = tf.Variable([1., 2.], name="w")
+    v = tf.Variable(3., name="v", use_resource=True)
+    synchronized([(tf.placeholder(tf.float32, [2], "gw"), w), (tf.placeholder(tf.float32, [], "gv"), v)],
+                 tf.train.GradientDescentOptimizer(0.1), 3, 4)
+
+
+@case
+def sync_replicas_sparse():
+    tf.disable_resource_variables()
+    tf.train.get_or_create_global_step()
+    e = tf.Variable(np.zeros([4, 2], np.float32), name="e")
+    f = tf.Variable(np.zeros([4, 2], np.float32), name="f", use_resource=True)
+    def slices(name, indices, shape):
+        return tf.IndexedSlices(tf.placeholder(tf.float32, [None, 2], name + "_values"),
+                                tf.placeholder(indices, [None], name + "_indices"), shape)
+    pairs = [(slices("a", tf.int32, tf.constant([4, 2])), e), (slices("b", tf.int64, None), f)]
+    synchronized(pairs, tf.train.GradientDescentOptimizer(0.1), 2, 2, tokens=0)
+
+
+@case
+def sync_replicas_on_devices():
+    tf.disable_resource_variables()
+    with tf.device("/job:ps/task:0"):
+        tf.train.get_or_create_global_step()
+        w = tf.Variable([1., 2.], name="w")
+    with tf.device("/job:ps/task:1"):
+        e = tf.Variable(np.zeros([4, 2], np.float32), name="e")
+        u = tf.Variable(5., name="u")
+    with tf.device("/job:worker/task:1"):
+        rows = tf.IndexedSlices(tf.placeholder(tf.float32, [None, 2], "values"),
+                                tf.placeholder(tf.int64, [None], "indices"), tf.constant([4, 2], tf.int64))
+        pairs = [(tf.placeholder(tf.float32, [2], "gw"), w), (None, u), (rows, e)]
+        synchronized(pairs, tf.train.MomentumOptimizer(0.1, 0.9), 5, 3, tokens=2)
+
+
+@case
+def sync_replicas_minimize():
+    tf.disable_resource_variables()
+    step = tf.train.get_or_create_global_step()
+    x = matrix()
+    w = tf.Variable([[1.], [2.], [3.]], name="w")
+    tf.Variable([0.5], name="unreached")
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))
+    tf.train.SyncReplicasOptimizer(tf.train.AdamOptimizer(0.1), 1).minimize(loss, global_step=step)
+
+
+@case
+def sync_replicas_averages():
+    tf.disable_resource_variables()
+    tf.train.get_or_create_global_step()
+    w = tf.Variable([1., 2.], name="w")
+    sync = tf.train.SyncReplicasOptimizer(
+        tf.train.GradientDescentOptimizer(0.1), 2, 2, variable_averages=tf.train.ExponentialMovingAverage(0.9),
+        variables_to_average=[w])
+    sync.apply_gradients([(tf.placeholder(tf.float32, [2], "gw"), w)], global_step=tf.train.get_global_step())
 
 
 for title, build in CASES.items():

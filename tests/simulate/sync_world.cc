@@ -1,0 +1,272 @@
+#include "tests/simulate/sync_world.h"
+
+#include <random>
+
+#include "executor/step/cancellation.h"
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+#include "ops/builders/ops.h"
+#include "ops/builders/sugar.h"
+#include "training/optimizer/gradient_descent.h"
+#include "training/sync/legacy_sync_replicas_optimizer.h"
+#include "training/sync/sync_replicas_optimizer.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kMaxPauses = 40;
+
+std::vector<float> Floats(const Tensor& t) {
+  return {t.data<float>(), t.data<float>() + t.num_elements()};
+}
+
+}  // namespace
+
+// One replica's graph: all build the same, each for itself.
+struct SyncWorld::Replica {
+  std::unique_ptr<ReplicaSynchronizer> optimizer;
+  Graph graph;
+  Output dense_grad, row_values, row_indices;
+  Operation train, init, init_tokens, local_init, leave, close;
+  Output dense, sparse, step, local_step, tokens_left, totals, by_update;
+  OutputList left;  // numbers of gradients that wait
+};
+
+SyncWorld::SyncWorld(const WorldOptions& options) : options_(options) {
+  for (int i = 0; i < options.replicas; ++i) {
+    replicas_.push_back(std::make_unique<Replica>());
+    Build(*replicas_.back(), i);
+  }
+}
+
+SyncWorld::~SyncWorld() = default;
+
+absl::Status SyncWorld::status() const {
+  for (const auto& replica : replicas_) SLUICE_RETURN_IF_ERROR(replica->graph.status());
+  return absl::OkStatus();
+}
+
+void SyncWorld::Build(Replica& r, int index) {
+  Graph& g = r.graph;
+  const int64_t size = int64_t{options_.replicas} * kAttempts;
+  const std::string own = StrCat("/device:CPU:", index + 1);
+  DeviceScope place(g, [own](const NodeSpec& spec) -> std::string {
+    if (!spec.device.empty()) return spec.device;
+    const bool is_variable = spec.op == "VariableV2" || spec.op == "VarHandleOp";
+    return is_variable ? "/device:CPU:0" : own;
+  });
+  const Variable step = GlobalStep(g);
+  const Variable dense(g, "dense", {size}, Zeros());
+  const Variable sparse(g, "sparse", {size, 1}, Zeros());
+  r.dense_grad = Placeholder(g, DT_FLOAT, {size}, "dense_grad");
+  r.row_values = Placeholder(g, DT_FLOAT, {-1, 1}, "row_values");
+  r.row_indices = Placeholder(g, DT_INT64, {-1}, "row_indices");
+  const IndexedSlices rows = {r.row_values, r.row_indices, {}};
+
+  const SyncReplicasOptions options = {.replicas_to_aggregate = options_.aggregate,
+                                       .total_num_replicas = options_.replicas,
+                                       .replica_id = index,
+                                       .deterministic = options_.deterministic};
+  GradientDescent sgd({.learning_rate = 1.0f});
+  if (options_.form == Form::kAccumulators) {
+    r.optimizer = std::make_unique<SyncReplicasOptimizer>(std::move(sgd), options);
+  } else {
+    r.optimizer = std::make_unique<LegacySyncReplicasOptimizer>(std::move(sgd), options);
+  }
+  absl::StatusOr<Operation> train =
+      r.optimizer->ApplyGradients({{r.dense_grad, dense}, {rows, sparse}}, {.global_step = &step});
+  if (!train.ok()) return g.SetError(train.status());
+  r.train = *train;
+  // As few tokens as will do, or plenty.
+  r.init_tokens = r.optimizer->InitTokensOp().value_or(Operation());
+  r.leave = r.optimizer->LeaveOp();
+  r.close = r.optimizer->CloseTokensOp();
+  r.local_init = r.optimizer->LocalInitOp(/*is_chief=*/false);
+  r.dense = dense.Read();
+  r.sparse = sparse.Read();
+  r.step = step.Read();
+  const auto* sync = dynamic_cast<SyncReplicasOptimizer*>(r.optimizer.get());
+  const auto* legacy = dynamic_cast<LegacySyncReplicasOptimizer*>(r.optimizer.get());
+  r.local_step = sync != nullptr ? Identity(sync->local_step()->Ref())
+                                 : Reshape(Slice(legacy->local_steps()->Ref(), {index}, {1}),
+                                           std::vector<int64_t>{});
+  OutputList sizes;
+  for (const Queue& queue : r.optimizer->token_queues()) {
+    DeviceScope with_step(g, step.device());
+    sizes.push_back(queue.Size());
+  }
+  r.tokens_left = AddN(sizes);
+  r.totals = r.optimizer->LedgerTotals();
+  r.by_update = r.optimizer->LedgerUpdates(options_.updates);
+  for (Node* node : g.nodes()) {
+    if (node->FindAttr<int64_t>("_gradients") == nullptr) continue;
+    const std::string count = node->op() == "FIFOQueueV2" ? "QueueSizeV2"
+                              : node->op() == "ResourceConditionalAccumulator"
+                                  ? "ResourceAccumulatorNumAccumulated"
+                                  : "AccumulatorNumAccumulated";
+    DeviceScope on(g, node->device());
+    r.left.push_back(Output(NodeBuilder(&g, count, At::current()).Input(Output(node)).Finish()));
+  }
+  r.init = InitializeVariables(g);
+  InsertYields(g);
+}
+
+// What happens in one training.
+struct SyncWorld::Run {
+  Run(SyncWorld& world, uint64_t seed)
+      : world(world),
+        seed(seed),
+        options(world.options_),
+        order(seed),
+        devices(DeviceSet::Cpus(options.replicas + 1)) {
+    for (const auto& replica : world.replicas_) {
+      sessions.push_back(
+          std::make_unique<Session>(replica->graph, SessionOptions{.devices = devices,
+                                                                   .intra_op_threads = 1,
+                                                                   .inter_op_threads = 1,
+                                                                   .stall_warning_ms = 0,
+                                                                   .scheduler = &order}));
+    }
+    history.ends.resize(options.replicas + 1);
+  }
+
+  absl::Status Prepare() {
+    Replica& chief = *world.replicas_[0];
+    SLUICE_RETURN_IF_ERROR(sessions[0]->Run({chief.init}));
+    SLUICE_RETURN_IF_ERROR(sessions[0]->Run({chief.optimizer->LocalInitOp(/*is_chief=*/true)}));
+    SLUICE_RETURN_IF_ERROR(sessions[0]->Run({chief.init_tokens}));
+    SLUICE_ASSIGN_OR_RETURN(Tensors tokens, sessions[0]->Run({}, {chief.tokens_left}, {}));
+    history.initial_tokens = tokens[0].scalar<int32_t>();
+    return RecordUpdate();
+  }
+
+  absl::Status RecordUpdate() {
+    Replica& chief = *world.replicas_[0];
+    SLUICE_ASSIGN_OR_RETURN(Tensors now,
+                            sessions[0]->Run({}, {chief.dense, chief.sparse, chief.step}, {}));
+    history.dense.push_back(Floats(now[0]));
+    history.sparse.push_back(Floats(now[1]));
+    history.global_steps.push_back(now[2].scalar<int64_t>());
+    return absl::OkStatus();
+  }
+
+  absl::Status Chief() {
+    Replica& chief = *world.replicas_[0];
+    for (int u = 0; u < options.updates; ++u) {
+      SLUICE_RETURN_IF_ERROR(
+          sessions[0]
+              ->Run({}, {}, {chief.optimizer->sync_op()}, {.cancellation = &cancellation})
+              .status());
+      SLUICE_RETURN_IF_ERROR(RecordUpdate());
+      ++updates;
+      order.Pause();
+    }
+    return sessions[0]->Run({chief.close});
+  }
+
+  // The gradient of an attempt; of deterministic training the same in every training.
+  std::vector<Feed> FeedOf(Replica& r, int index, int attempt) {
+    const int64_t size = int64_t{options.replicas} * kAttempts;
+    Tensor dense(DT_FLOAT, {size});
+    if (options.deterministic) {
+      std::mt19937 random(static_cast<uint32_t>(index * 1000 + attempt));
+      std::uniform_real_distribution<float> uniform(-1, 1);
+      for (float& v : dense.flat<float>()) v = uniform(random);
+      Tensor values(DT_FLOAT, {3, 1});
+      for (float& v : values.flat<float>()) v = uniform(random);
+      const int64_t row = attempt % 4;
+      return {{r.dense_grad, dense},
+              {r.row_values, values},
+              {r.row_indices, Tensor::Vector<int64_t>({row, row + 1, row + 3})}};
+    }
+    std::fill_n(dense.data<float>(), size, 0.0f);
+    const int64_t code = int64_t{index} * kAttempts + attempt;
+    dense.data<float>()[code] = 1;
+    Tensor value(DT_FLOAT, {1, 1});
+    value.data<float>()[0] = 1;
+    return {{r.dense_grad, dense},
+            {r.row_values, value},
+            {r.row_indices, Tensor::Vector<int64_t>({code})}};
+  }
+
+  absl::Status TrainAs(int index) {
+    Replica& r = *world.replicas_[index];
+    Session& session = *sessions[index];
+    std::mt19937_64 own(seed * 31 + static_cast<uint64_t>(index));
+    const bool is_late = options.unruly && own() % 3 == 0;
+    const int last = options.unruly && own() % 3 == 0 ? static_cast<int>(own() % 4) : kAttempts;
+    if (is_late) {
+      const int wanted = static_cast<int>(own() % 3);
+      for (int i = 0; i < kMaxPauses && updates < wanted; ++i) order.Pause();
+    }
+    SLUICE_RETURN_IF_ERROR(session.Run({r.local_init}));
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      if (attempt == last) {
+        --history.replicas_left;
+        const absl::Status left = session.Run({r.leave});
+        if (absl::IsCancelled(left)) return absl::OkStatus();  // the chief has ended before
+        if (left.ok()) ++history.tokens_returned;
+        return left;
+      }
+      if (options.unruly && own() % 8 == 0) {  // as a process that was started again
+        SLUICE_RETURN_IF_ERROR(session.Run({r.local_init}));
+      }
+      SLUICE_ASSIGN_OR_RETURN(Tensors step, session.Run({}, {r.local_step}, {}));
+      history.pushes.push_back({index, attempt, step[0].scalar<int64_t>()});
+      absl::Status done =
+          session.Run(FeedOf(r, index, attempt), {}, {r.train}, {.cancellation = &cancellation})
+              .status();
+      if (!done.ok()) return done;
+      ++history.tokens_taken;
+    }
+    return absl::ResourceExhaustedError("out of attempts: raise kAttempts");
+  }
+
+  absl::Status Finish() {
+    Replica& chief = *world.replicas_[0];
+    OutputList fetches = chief.left;
+    fetches.push_back(chief.tokens_left);
+    fetches.push_back(chief.totals);
+    fetches.push_back(chief.by_update);
+    SLUICE_ASSIGN_OR_RETURN(Tensors got, sessions[0]->Run({}, fetches, {}));
+    history.by_update = std::move(got.back());
+    got.pop_back();
+    history.totals = std::move(got.back());
+    got.pop_back();
+    history.tokens_left = got.back().scalar<int32_t>();
+    got.pop_back();
+    for (const Tensor& left : got) history.gradients_left += left.scalar<int32_t>();
+    return absl::OkStatus();
+  }
+
+  SyncWorld& world;
+  const uint64_t seed;
+  const WorldOptions& options;
+  Interleaving order;
+  std::shared_ptr<DeviceSet> devices;
+  std::vector<std::unique_ptr<Session>> sessions;
+  CancellationManager cancellation;
+  History history;
+  int updates = 0;
+};
+
+absl::StatusOr<History> SyncWorld::Train(uint64_t seed) {
+  Run run(*this, seed);
+  SLUICE_RETURN_IF_ERROR(run.Prepare());
+  run.history.replicas_left = options_.replicas;
+  for (int i = 0; i < options_.replicas; ++i) {
+    run.order.Add(StrCat("replica ", i), [&run, i] { run.history.ends[i] = run.TrainAs(i); });
+  }
+  run.order.Add("chief", [&run] { run.history.ends.back() = run.Chief(); });
+  run.history.times_stuck = run.order.Run([&run] {
+    if (run.history.stalls.empty()) {
+      for (const auto& session : run.sessions) run.history.stalls += session->StallReport();
+    }
+    run.cancellation.StartCancel();
+  });
+  SLUICE_RETURN_IF_ERROR(run.Finish());
+  return std::move(run.history);
+}
+
+}  // namespace sluice

@@ -1,0 +1,80 @@
+// One synchronous training job in a process, whose every interleaving a seed decides.
+//
+// Replicas push gradients that tell who made them: component replica * kAttempts + attempt is one,
+// the rest zero; so from each update it can be read which gradients it used. One variable is dense,
+// one has gradients of rows.
+#ifndef SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
+#define SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/device/device_set.h"
+#include "executor/session/session.h"
+#include "ops/builders/variable.h"
+#include "tests/simulate/interleaving.h"
+#include "training/sync/replica_synchronizer.h"
+
+namespace sluice {
+
+enum class Form { kAccumulators, kQueues };
+
+struct WorldOptions {
+  Form form = Form::kAccumulators;
+  int aggregate = 1;
+  int replicas = 1;
+  bool deterministic = false;
+  int updates = 4;
+  // Replicas may come late, leave early or start again.
+  bool unruly = false;
+};
+
+// What was done, in the order in which it was done.
+struct Push {
+  int replica;
+  int attempt;
+  int64_t local_step;
+};
+struct History {
+  std::vector<Push> pushes;
+  std::vector<std::vector<float>> dense;  // the variable after each update, first the initial one
+  std::vector<std::vector<float>> sparse;
+  std::vector<int64_t> global_steps;  // after each update
+  std::vector<absl::Status> ends;     // of each replica, then of the chief
+  int64_t tokens_taken = 0;
+  int64_t tokens_returned = 0;
+  int64_t tokens_left = 0;
+  int64_t initial_tokens = 0;
+  int64_t gradients_left = 0;  // in accumulators or queues
+  Tensor totals;               // of the ledger
+  Tensor by_update;
+  int replicas_left = 0;  // that did not leave
+  int times_stuck = 0;
+  std::string stalls;  // when it was stuck first
+};
+
+class SyncWorld {
+ public:
+  static constexpr int kAttempts = 48;
+
+  explicit SyncWorld(const WorldOptions& options);
+  ~SyncWorld();
+  const WorldOptions& options() const { return options_; }
+  // The first error of the graphs.
+  absl::Status status() const;
+  // Trains with the order of events that follows from the seed.
+  absl::StatusOr<History> Train(uint64_t seed);
+
+ private:
+  struct Replica;
+  struct Run;
+  void Build(Replica& replica, int index);
+
+  const WorldOptions options_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
