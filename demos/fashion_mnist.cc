@@ -9,6 +9,7 @@
 #include "absl/flags/usage.h"
 #include "demos/replicas/training.h"
 #include "demos/report/svg.h"
+#include "executor/step/stall_signal.h"
 #include "graph/status.h"
 
 ABSL_FLAG(std::string, model, "mlp", "mlp or cnn");
@@ -86,6 +87,7 @@ absl::Status Main() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Synchronous-replica training on Fashion-MNIST.");
   absl::ParseCommandLine(argc, argv);
+  sluice::ReportStallsOnSignal();  // on Ctrl-\ or kill -QUIT: who waits for what
   if (absl::Status status = sluice::demos::Main(); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;
