@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 
+#include "executor/step/cancellation.h"
 #include "gmock/gmock.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
@@ -34,7 +35,12 @@ struct Replica {
     const Variable v(graph, "v", {48, 10}, RandomNormalInit(0, 0.3, 3));
     words = Placeholder(graph, DT_INT32, {kBatch, 5}, "words");
     labels = Placeholder(graph, DT_INT32, {kBatch}, "labels");
-    const Output hidden = Tanh(MatMul(ReduceSum(Gather(table, words), 1), w));
+    Output rows;
+    {
+      DeviceScope with_table(graph, table.device());
+      rows = Gather(table, words);
+    }
+    const Output hidden = Tanh(MatMul(ReduceSum(rows, 1), w));
     const Output loss =
         ReduceMean(SparseSoftmaxCrossEntropyWithLogits(MatMul(hidden, v), labels).loss);
     const SyncReplicasOptions options = {.replicas_to_aggregate = aggregate,
@@ -89,17 +95,22 @@ absl::StatusOr<std::vector<std::string>> Train(Form form, int replicas, int aggr
   }
   Coordinator coordinator;
   std::vector<absl::Status> ends(replicas);
+  CancellationManager cancellation;  // a replica that fails ends the chief too
   for (int i = 0; i < replicas; ++i) {
     coordinator.Start(StrCat("replica ", i), [&, i]() -> absl::Status {
       for (int step = 0; ends[i].ok(); ++step) {
         Replica& r = *all[i];
         ends[i] = r.session->Run(r.Batch(i, step), {}, {r.train}).status();
       }
+      if (!absl::IsOutOfRange(ends[i])) cancellation.StartCancel();
       return absl::OkStatus();
     });
   }
-  for (int update = 0; update < kUpdates; ++update) {
-    SLUICE_RETURN_IF_ERROR(chief.session->Run({chief.optimizer->sync_op()}));
+  absl::Status updated;
+  for (int update = 0; update < kUpdates && updated.ok(); ++update) {
+    updated =
+        chief.session->Run({}, {}, {chief.optimizer->sync_op()}, {.cancellation = &cancellation})
+            .status();
   }
   SLUICE_ASSIGN_OR_RETURN(Tensors values, chief.session->Run({}, chief.values, {}));
   SLUICE_ASSIGN_OR_RETURN(const QueueRunner runner, chief.optimizer->ChiefQueueRunner());
@@ -108,6 +119,7 @@ absl::StatusOr<std::vector<std::string>> Train(Form form, int replicas, int aggr
   for (const absl::Status& end : ends) {
     if (!absl::IsOutOfRange(end)) return end;
   }
+  SLUICE_RETURN_IF_ERROR(updated);
   std::vector<std::string> bytes;
   for (const Tensor& t : values) {
     bytes.emplace_back(static_cast<const char*>(t.raw()), t.num_elements() * sizeof(float));
