@@ -380,7 +380,7 @@ def sync_replicas_minimize():
     w = tf.Variable([[1.], [2.], [3.]], name="w")
     tf.Variable([0.5], name="unreached")
     loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))
-    tf.train.SyncReplicasOptimizer(tf.train.AdamOptimizer(0.1), 1).minimize(loss, global_step=step)
+    tf.train.SyncReplicasOptimizer(tf.train.MomentumOptimizer(0.1, 0.9), 1).minimize(loss, global_step=step)
 
 
 @case

@@ -6,7 +6,6 @@
 #include "ops/builders/ops.h"
 #include "ops/builders/sugar.h"
 #include "tests/structure/graph_lines.h"
-#include "training/optimizer/adam.h"
 #include "training/optimizer/gradient_descent.h"
 #include "training/optimizer/momentum.h"
 #include "training/sync/sync_replicas_optimizer.h"
@@ -95,7 +94,8 @@ TEST(SyncReplicasGraph, OfMinimize) {
   Variable w(g, "w", Tensor::Of<float>({3, 1}, {1, 2, 3}), kRef);
   Variable unreached(g, "unreached", Tensor::Vector<float>({0.5}), kRef);
   Output loss = ReduceMean(Square(MatMul(x, w)));
-  SyncReplicasOptimizer optimizer(Adam({.learning_rate = 0.1f}), {.replicas_to_aggregate = 1});
+  SyncReplicasOptimizer optimizer(Momentum({.learning_rate = 0.1f, .momentum = 0.9f}),
+                                  {.replicas_to_aggregate = 1});
   optimizer.Minimize(loss, {.global_step = &step});
   EXPECT_TRUE(EqualsFixture(g, "sync_replicas_minimize"));
 }
