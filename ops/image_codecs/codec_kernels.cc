@@ -48,7 +48,7 @@ absl::StatusOr<JpegDecodeOptions> JpegOptionsOf(const KernelInit& init) {
     return InvalidArgument(
         "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}, got '", dct, "'");
   }
-  options.fast_dct = dct == "INTEGER_FAST";
+  options.fast_dct = dct != "INTEGER_ACCURATE";  // TensorFlow's default is the fast one
   return options;
 }
 
@@ -83,6 +83,10 @@ class DecodeImageKernel : public Kernel {
         expand_animations_(init.AttrOr<bool>("expand_animations", op_ == "DecodeGif")) {}
 
   absl::Status WrongOp(const char* format, const char* own_op) const {
+    if (op_ == "DecodeAndCropJpeg") {
+      return InvalidArgument("DecodeAndCropJpeg operation can run on JPEG only, but detected ",
+                             format, ".");
+    }
     return InvalidArgument("Trying to decode ", format, " format using a wrong op. Use `", own_op,
                            "` or `decode_image` instead. Op used: ", op_);
   }
@@ -104,8 +108,7 @@ class DecodeImageKernel : public Kernel {
   }
 
   absl::Status Png(KernelContext& c, std::string_view bytes) const {
-    if (op_ == "DecodeBmp") return WrongOp("PNG", "decode_png");
-    if (op_ == "DecodeAndCropJpeg") return WrongOp("PNG", "decode_png");
+    if (op_ == "DecodeBmp" || op_ == "DecodeAndCropJpeg") return WrongOp("PNG", "decode_png");
     const DataType type = c.output_dtype(0);
     if (type == DT_UINT8) {
       return Finish(c,

@@ -106,7 +106,7 @@ bool ReadHeader(Reader& r, Trouble& trouble, Input* input, int channels, int bit
   const bool is_grey_output = channels < 3;
   const bool is_grey_input = (color & PNG_COLOR_MASK_COLOR) == 0;
   if (is_grey_output && !is_grey_input) {
-    png_set_rgb_to_gray(r.png, 1, 0.299, 0.114);
+    png_set_rgb_to_gray(r.png, 1, 0.299, 0.587);
   } else if (!is_grey_output && is_grey_input) {
     png_set_gray_to_rgb(r.png);
   }

@@ -190,7 +190,7 @@ absl::StatusOr<std::string> Reader::SerializeState() const {
   state.set_work_started(work_started_);
   state.set_work_finished(work_finished_);
   state.set_num_records_produced(records_produced_);
-  state.set_current_work(work_);
+  if (work_started_ > work_finished_) state.set_current_work(work_);
   return state.SerializeAsString();
 }
 

@@ -104,9 +104,10 @@ void CopyDefault(const Tensor& from, Tensor* to, int64_t at) {
 // [examples,] then `inner`.
 absl::StatusOr<Tensor> AllocateBatch(const Column& column, absl::Span<const int64_t> inner,
                                      Allocator& allocator) {
-  std::vector<int64_t> sizes;
-  if (column.form() == BatchForm::kBatch) sizes.push_back(static_cast<int64_t>(column.size()));
-  sizes.insert(sizes.end(), inner.begin(), inner.end());
+  std::vector<int64_t> sizes(inner.begin(), inner.end());
+  if (column.form() == BatchForm::kBatch) {
+    sizes.insert(sizes.begin(), static_cast<int64_t>(column.size()));
+  }
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
   return Tensor::Allocate(allocator, column.dtype(), shape);
 }

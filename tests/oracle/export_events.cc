@@ -15,7 +15,7 @@ absl::Status Write(const std::string& logdir) {
   const Output x = Constant(g, {-2.5f, 0.0f, 1e-3f, 7.0f}, "x");
   summary::Scalar("train/loss", step * 0.5f);
   summary::Histogram("x", x * step);
-  summary::Image("picture", Fill(g, {2, 3, 4, 3}, step), 1);
+  summary::Image("picture", Fill({2, 3, 4, 3}, step), 1);
   summary::Audio("sound", Fill(g, {1, 8}, 0.25f), 8000.0f);
   summary::Text("note", Constant(g, "**bold**"));
   const Output all = summary::MergeAll(g);
