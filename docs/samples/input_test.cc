@@ -77,7 +77,7 @@ TEST(InputSamples, EventsOfATraining) {
   Output summaries = summary::MergeAll(g);
   Operation init = InitializeVariables(g);
 
-  absl::StatusOr<std::unique_ptr<FileWriter>> writer = FileWriter::Open(logdir, &g);
+  absl::StatusOr<std::unique_ptr<SummaryFileWriter>> writer = SummaryFileWriter::Open(logdir, &g);
   ASSERT_TRUE(writer.ok()) << writer.status();
   Session session(g);
   ASSERT_TRUE(session.Run({init}).ok());

@@ -57,12 +57,12 @@ class StringSource : public ByteSource {
 
 class InflateSource : public ByteSource {
  public:
-  InflateSource(std::unique_ptr<ByteSource> packed, Compression compression)
+  InflateSource(std::unique_ptr<ByteSource> packed, StreamCompression compression)
       : packed_(std::move(packed)) {
     // zlib's codes: the window's size, + 16 for gzip, negative for no wrapping.
-    const int bits = compression == Compression::kGzip         ? MAX_WBITS + 16
-                     : compression == Compression::kRawDeflate ? -MAX_WBITS
-                                                               : MAX_WBITS;
+    const int bits = compression == StreamCompression::kGzip         ? MAX_WBITS + 16
+                     : compression == StreamCompression::kRawDeflate ? -MAX_WBITS
+                                                                     : MAX_WBITS;
     is_ready_ = inflateInit2(&stream_, bits) == Z_OK;
   }
   ~InflateSource() override {
@@ -216,15 +216,16 @@ std::unique_ptr<ByteSource> BytesOf(std::string bytes) {
   return std::make_unique<StringSource>(std::move(bytes));
 }
 
-absl::StatusOr<Compression> CompressionFromName(const std::string& name) {
-  if (name.empty()) return Compression::kNone;
-  if (name == "ZLIB") return Compression::kZlib;
-  if (name == "GZIP") return Compression::kGzip;
+absl::StatusOr<StreamCompression> CompressionFromName(const std::string& name) {
+  if (name.empty()) return StreamCompression::kNone;
+  if (name == "ZLIB") return StreamCompression::kZlib;
+  if (name == "GZIP") return StreamCompression::kGzip;
   return InvalidArgument("compression_type must be '', 'ZLIB' or 'GZIP', got '", name, "'");
 }
 
-std::unique_ptr<ByteSource> Unpack(std::unique_ptr<ByteSource> packed, Compression compression) {
-  if (compression == Compression::kNone) return packed;
+std::unique_ptr<ByteSource> Unpack(std::unique_ptr<ByteSource> packed,
+                                   StreamCompression compression) {
+  if (compression == StreamCompression::kNone) return packed;
   return std::make_unique<InflateSource>(std::move(packed), compression);
 }
 

@@ -47,11 +47,12 @@ absl::Status FileError(const std::string& path, int error_number);
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 std::unique_ptr<ByteSource> BytesOf(std::string bytes);
 
-enum class Compression { kNone, kZlib, kGzip, kRawDeflate };
+enum class StreamCompression { kNone, kZlib, kGzip, kRawDeflate };
 // "", "ZLIB", "GZIP". INVALID_ARGUMENT on others.
-absl::StatusOr<Compression> CompressionFromName(const std::string& name);
+absl::StatusOr<StreamCompression> CompressionFromName(const std::string& name);
 // What `packed` unpacks to; it itself for kNone. Gzip files may have several members.
-std::unique_ptr<ByteSource> Unpack(std::unique_ptr<ByteSource> packed, Compression compression);
+std::unique_ptr<ByteSource> Unpack(std::unique_ptr<ByteSource> packed,
+                                   StreamCompression compression);
 
 }  // namespace sluice
 

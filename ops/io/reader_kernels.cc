@@ -99,7 +99,7 @@ class FixedLengthRecordReader : public Reader {
   const size_t record_;
   const size_t footer_;
   const size_t hop_;
-  const Compression compression_;
+  const StreamCompression compression_;
   std::unique_ptr<ByteSource> file_;
   std::string ahead_;
   int64_t index_ = 0;
@@ -132,7 +132,7 @@ class TfRecordReader : public Reader {
   void FinishWork() override { records_.reset(); }
 
  private:
-  const Compression compression_;
+  const StreamCompression compression_;
   std::unique_ptr<RecordReader> records_;
 };
 

@@ -77,11 +77,11 @@ TEST(RecordFileTest, EveryFlippedBitIsDataLoss) {
 
 TEST(RecordFileTest, CompressedStreamsAreUnpackedAndMayHaveSeveralMembers) {
   const std::string records = Framed("one") + Framed(std::string(1 << 20, 'y'));
-  RecordReader zlib(Unpack(BytesOf(Deflated(records, 15)), Compression::kZlib));
+  RecordReader zlib(Unpack(BytesOf(Deflated(records, 15)), StreamCompression::kZlib));
   EXPECT_EQ(*zlib.Next(), "one");
   EXPECT_EQ(zlib.Next()->size(), size_t{1} << 20);
   const std::string two = Deflated(Framed("one"), 15 + 16) + Deflated(Framed("two"), 15 + 16);
-  RecordReader gzip(Unpack(BytesOf(two), Compression::kGzip));
+  RecordReader gzip(Unpack(BytesOf(two), StreamCompression::kGzip));
   EXPECT_EQ(*gzip.Next(), "one");
   EXPECT_EQ(*gzip.Next(), "two");
   EXPECT_TRUE(absl::IsOutOfRange(gzip.Next().status()));
@@ -89,11 +89,11 @@ TEST(RecordFileTest, CompressedStreamsAreUnpackedAndMayHaveSeveralMembers) {
 
 TEST(RecordFileTest, ABrokenStreamIsDataLoss) {
   const std::string packed = Deflated(Framed("one"), 15);
-  RecordReader cut(Unpack(BytesOf(packed.substr(0, packed.size() - 5)), Compression::kZlib));
+  RecordReader cut(Unpack(BytesOf(packed.substr(0, packed.size() - 5)), StreamCompression::kZlib));
   absl::Status status = cut.Next().status();
   if (status.ok()) status = cut.Next().status();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-  RecordReader other(Unpack(BytesOf("this is no stream"), Compression::kGzip));
+  RecordReader other(Unpack(BytesOf("this is no stream"), StreamCompression::kGzip));
   EXPECT_TRUE(absl::IsDataLoss(other.Next().status()));
 }
 

@@ -115,7 +115,7 @@ KERNEL(DecodePaddedRaw, DecodePaddedRawKernel);
 class DecodeCompressedKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    absl::StatusOr<Compression> compression =
+    absl::StatusOr<StreamCompression> compression =
         CompressionFromName(init.attr<std::string>("compression_type"));
     if (!compression.ok()) {
       return InvalidArgument("Only ZLIB, GZIP or NONE are supported compressions, got '",
@@ -135,8 +135,8 @@ class DecodeCompressedKernel : public Kernel {
   }
 
  private:
-  explicit DecodeCompressedKernel(Compression compression) : compression_(compression) {}
-  const Compression compression_;
+  explicit DecodeCompressedKernel(StreamCompression compression) : compression_(compression) {}
+  const StreamCompression compression_;
 };
 KERNEL(DecodeCompressed, DecodeCompressedKernel);
 

@@ -8,9 +8,10 @@
 #include "ops/io/record_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using sluice::Compression;
+  using sluice::StreamCompression;
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  for (Compression c : {Compression::kNone, Compression::kZlib, Compression::kGzip}) {
+  for (StreamCompression c :
+       {StreamCompression::kNone, StreamCompression::kZlib, StreamCompression::kGzip}) {
     sluice::RecordReader reader(sluice::Unpack(sluice::BytesOf(bytes), c));
     absl::StatusOr<std::string> record;
     size_t total = 0;

@@ -1,4 +1,4 @@
-// Writes an event file with everything that FileWriter writes, for events_test.py.
+// Writes an event file with everything that SummaryFileWriter writes, for events_test.py.
 #include <cstdio>
 
 #include "sluice.h"
@@ -20,7 +20,7 @@ absl::Status Write(const std::string& logdir) {
   summary::Text("note", Constant(g, "**bold**"));
   const Output all = summary::MergeAll(g);
   SLUICE_RETURN_IF_ERROR(g.status());
-  auto writer = FileWriter::Open(logdir, &g);
+  auto writer = SummaryFileWriter::Open(logdir, &g);
   SLUICE_RETURN_IF_ERROR(writer.status());
   Session session(g);
   for (int i = 1; i <= 3; ++i) {

@@ -44,7 +44,8 @@ absl::StatusOr<IdxFile> IdxFile::Open(const std::string& path) {
     idx.is_gzipped = start == "\x1f\x8b";
   }
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> file, OpenFile(path));
-  file = Unpack(std::move(file), idx.is_gzipped ? Compression::kGzip : Compression::kNone);
+  file =
+      Unpack(std::move(file), idx.is_gzipped ? StreamCompression::kGzip : StreamCompression::kNone);
   std::string magic, sizes;
   SLUICE_RETURN_IF_ERROR(file->Read(4, &magic));
   const auto refuse = [&] { return InvalidArgument("'", path, "': expected an IDX file"); };

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "executor/session/session.h"
+#include "graph/status.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/sugar.h"
 #include "ops/builders/variable.h"

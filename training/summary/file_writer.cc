@@ -26,7 +26,7 @@ void AddOutputShapes(const Graph& graph, pb::GraphDef* def) {
 
 struct SharedWriters {
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<FileWriter>> by_logdir;  // guarded by mutex
+  std::map<std::string, std::shared_ptr<SummaryFileWriter>> by_logdir;  // guarded by mutex
 };
 SharedWriters& Writers() {
   static auto* writers = new SharedWriters();
@@ -35,14 +35,15 @@ SharedWriters& Writers() {
 
 }  // namespace
 
-FileWriter::FileWriter(std::string logdir, FileWriterOptions options)
+SummaryFileWriter::SummaryFileWriter(std::string logdir, SummaryFileWriterOptions options)
     : logdir_(std::move(logdir)), options_(std::move(options)) {}
 
-FileWriter::~FileWriter() { Close().IgnoreError(); }
+SummaryFileWriter::~SummaryFileWriter() { Close().IgnoreError(); }
 
-absl::StatusOr<std::unique_ptr<FileWriter>> FileWriter::Open(std::string logdir, const Graph* graph,
-                                                             FileWriterOptions options) {
-  std::unique_ptr<FileWriter> writer(new FileWriter(std::move(logdir), std::move(options)));
+absl::StatusOr<std::unique_ptr<SummaryFileWriter>> SummaryFileWriter::Open(
+    std::string logdir, const Graph* graph, SummaryFileWriterOptions options) {
+  std::unique_ptr<SummaryFileWriter> writer(
+      new SummaryFileWriter(std::move(logdir), std::move(options)));
   SLUICE_RETURN_IF_ERROR(writer->Start());
   if (graph != nullptr) {
     SLUICE_RETURN_IF_ERROR(writer->AddGraph(*graph));
@@ -52,17 +53,18 @@ absl::StatusOr<std::unique_ptr<FileWriter>> FileWriter::Open(std::string logdir,
   return writer;
 }
 
-absl::StatusOr<std::shared_ptr<FileWriter>> FileWriter::Shared(const std::string& logdir) {
+absl::StatusOr<std::shared_ptr<SummaryFileWriter>> SummaryFileWriter::Shared(
+    const std::string& logdir) {
   SharedWriters& writers = Writers();
   std::lock_guard lock(writers.mutex);
-  std::shared_ptr<FileWriter>& writer = writers.by_logdir[logdir];
+  std::shared_ptr<SummaryFileWriter>& writer = writers.by_logdir[logdir];
   if (writer == nullptr) {
     SLUICE_ASSIGN_OR_RETURN(writer, Open(logdir));
   }
   return writer;
 }
 
-void FileWriter::ClearShared() {
+void SummaryFileWriter::ClearShared() {
   SharedWriters& writers = Writers();
   std::lock_guard lock(writers.mutex);
   for (auto& [logdir, writer] : writers.by_logdir) {
@@ -71,7 +73,7 @@ void FileWriter::ClearShared() {
   writers.by_logdir.clear();
 }
 
-absl::Status FileWriter::Start() {
+absl::Status SummaryFileWriter::Start() {
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<EventFile> file,
                           EventFile::Open(logdir_, options_.filename_suffix));
   std::lock_guard lock(mutex_);
@@ -84,7 +86,7 @@ absl::Status FileWriter::Start() {
 }
 
 // Writes what waits; flushes when somebody asks, and every flush_secs.
-void FileWriter::Work() {
+void SummaryFileWriter::Work() {
   const auto period = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(options_.flush_secs));
   std::unique_lock lock(mutex_);
@@ -118,7 +120,7 @@ void FileWriter::Work() {
   }
 }
 
-absl::Status FileWriter::AddEvent(pb::Event event) {
+absl::Status SummaryFileWriter::AddEvent(pb::Event event) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] {
     return !is_open_ || !status_.ok() || options_.max_queue <= 0 ||
@@ -131,13 +133,13 @@ absl::Status FileWriter::AddEvent(pb::Event event) {
   return absl::OkStatus();
 }
 
-absl::Status FileWriter::Add(pb::Event event, int64_t step) {
+absl::Status SummaryFileWriter::Add(pb::Event event, int64_t step) {
   event.set_wall_time(WallTime());
   event.set_step(step);
   return AddEvent(std::move(event));
 }
 
-absl::Status FileWriter::Flush() {
+absl::Status SummaryFileWriter::Flush() {
   std::unique_lock lock(mutex_);
   if (!is_open_) return status_;
   const int64_t wanted = added_;
@@ -147,7 +149,7 @@ absl::Status FileWriter::Flush() {
   return status_;
 }
 
-absl::Status FileWriter::Close() {
+absl::Status SummaryFileWriter::Close() {
   {
     std::lock_guard lock(mutex_);
     if (!is_open_) return status_;
@@ -161,7 +163,7 @@ absl::Status FileWriter::Close() {
   return status_;
 }
 
-absl::Status FileWriter::Reopen() {
+absl::Status SummaryFileWriter::Reopen() {
   {
     std::lock_guard lock(mutex_);
     if (is_open_) return status_;
@@ -169,14 +171,14 @@ absl::Status FileWriter::Reopen() {
   return Start();
 }
 
-std::string FileWriter::path() const {
+std::string SummaryFileWriter::path() const {
   std::lock_guard lock(mutex_);
   return file_->path();
 }
 
 // --- what is added
 
-absl::Status FileWriter::AddSummary(pb::Summary summary, int64_t step) {
+absl::Status SummaryFileWriter::AddSummary(pb::Summary summary, int64_t step) {
   {
     std::lock_guard lock(mutex_);
     for (pb::Summary::Value& value : *summary.mutable_value()) {
@@ -188,24 +190,24 @@ absl::Status FileWriter::AddSummary(pb::Summary summary, int64_t step) {
   return Add(std::move(event), step);
 }
 
-absl::Status FileWriter::AddSummary(std::string_view serialized, int64_t step) {
+absl::Status SummaryFileWriter::AddSummary(std::string_view serialized, int64_t step) {
   pb::Summary summary;
   if (!summary.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
-    return InvalidArgument("FileWriter '", logdir_, "': expected a serialised Summary, got ",
+    return InvalidArgument("SummaryFileWriter '", logdir_, "': expected a serialised Summary, got ",
                            serialized.size(), " bytes of something else");
   }
   return AddSummary(std::move(summary), step);
 }
 
-absl::Status FileWriter::AddSummary(const Tensor& summary, int64_t step) {
+absl::Status SummaryFileWriter::AddSummary(const Tensor& summary, int64_t step) {
   if (summary.dtype() != DT_STRING || summary.num_elements() != 1) {
-    return InvalidArgument("FileWriter '", logdir_, "': expected the value of a summary op, got ",
-                           summary.ToString());
+    return InvalidArgument("SummaryFileWriter '", logdir_,
+                           "': expected the value of a summary op, got ", summary.ToString());
   }
   return AddSummary(std::string_view(summary.data<std::string>()[0]), step);
 }
 
-absl::Status FileWriter::AddScalar(std::string_view tag, float value, int64_t step) {
+absl::Status SummaryFileWriter::AddScalar(std::string_view tag, float value, int64_t step) {
   pb::Summary summary;
   pb::Summary::Value* entry = summary.add_value();
   entry->set_tag(std::string(tag));
@@ -213,30 +215,32 @@ absl::Status FileWriter::AddScalar(std::string_view tag, float value, int64_t st
   return AddSummary(std::move(summary), step);
 }
 
-absl::Status FileWriter::AddGraph(const Graph& graph, int64_t step) {
+absl::Status SummaryFileWriter::AddGraph(const Graph& graph, int64_t step) {
   SLUICE_ASSIGN_OR_RETURN(pb::GraphDef def, ExportGraphDef(graph));
   AddOutputShapes(graph, &def);
   return AddGraph(def, step);
 }
 
-absl::Status FileWriter::AddGraph(const pb::GraphDef& graph, int64_t step) {
+absl::Status SummaryFileWriter::AddGraph(const pb::GraphDef& graph, int64_t step) {
   pb::Event event;
   if (!graph.SerializeToString(event.mutable_graph_def())) {
-    return InvalidArgument("FileWriter '", logdir_, "': expected a graph of less than 2 GiB");
+    return InvalidArgument("SummaryFileWriter '", logdir_,
+                           "': expected a graph of less than 2 GiB");
   }
   return Add(std::move(event), step);
 }
 
-absl::Status FileWriter::AddMetaGraph(const pb::MetaGraphDef& meta_graph, int64_t step) {
+absl::Status SummaryFileWriter::AddMetaGraph(const pb::MetaGraphDef& meta_graph, int64_t step) {
   pb::Event event;
   if (!meta_graph.SerializeToString(event.mutable_meta_graph_def())) {
-    return InvalidArgument("FileWriter '", logdir_, "': expected a graph of less than 2 GiB");
+    return InvalidArgument("SummaryFileWriter '", logdir_,
+                           "': expected a graph of less than 2 GiB");
   }
   return Add(std::move(event), step);
 }
 
-absl::Status FileWriter::AddRunMetadata(const pb::RunMetadata& metadata, std::string_view tag,
-                                        int64_t step) {
+absl::Status SummaryFileWriter::AddRunMetadata(const pb::RunMetadata& metadata,
+                                               std::string_view tag, int64_t step) {
   {
     std::lock_guard lock(mutex_);
     if (!run_tags_.emplace(tag).second) {
@@ -249,12 +253,12 @@ absl::Status FileWriter::AddRunMetadata(const pb::RunMetadata& metadata, std::st
   return Add(std::move(event), step);
 }
 
-absl::Status FileWriter::AddRunMetadata(const RunMetadata& metadata, std::string_view tag,
-                                        int64_t step) {
+absl::Status SummaryFileWriter::AddRunMetadata(const RunMetadata& metadata, std::string_view tag,
+                                               int64_t step) {
   return AddRunMetadata(RunMetadataToProto(metadata), tag, step);
 }
 
-absl::Status FileWriter::AddSessionLog(const pb::SessionLog& log, int64_t step) {
+absl::Status SummaryFileWriter::AddSessionLog(const pb::SessionLog& log, int64_t step) {
   pb::Event event;
   *event.mutable_session_log() = log;
   return Add(std::move(event), step);

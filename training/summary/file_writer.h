@@ -1,6 +1,6 @@
 // Writes event files, which TensorBoard shows, while training goes on.
 //
-//   SLUICE_ASSIGN_OR_RETURN(auto writer, FileWriter::Open("/tmp/run1", &g));
+//   SLUICE_ASSIGN_OR_RETURN(auto writer, SummaryFileWriter::Open("/tmp/run1", &g));
 //   writer->AddSummary(out[0], step);           // the value of summary::MergeAll(g)
 //
 // Events are queued and written by a thread of the writer's own; Add… waits only when `max_queue`
@@ -38,7 +38,7 @@
 
 namespace sluice {
 
-struct FileWriterOptions {
+struct SummaryFileWriterOptions {
   // Events that may wait before Add… waits for the file; 0: no bound.
   int max_queue = 10;
   // Readers see an event after this time at the latest.
@@ -46,20 +46,19 @@ struct FileWriterOptions {
   std::string filename_suffix = "";
 };
 
-class FileWriter {
+class SummaryFileWriter {
  public:
   // Makes `logdir` and a file in it; with `graph`, writes it too, as GraphDef and MetaGraphDef.
-  static absl::StatusOr<std::unique_ptr<FileWriter>> Open(std::string logdir,
-                                                          const Graph* graph = nullptr,
-                                                          FileWriterOptions options = {});
+  static absl::StatusOr<std::unique_ptr<SummaryFileWriter>> Open(
+      std::string logdir, const Graph* graph = nullptr, SummaryFileWriterOptions options = {});
   // The writer of that folder that all users of the process share.
-  static absl::StatusOr<std::shared_ptr<FileWriter>> Shared(const std::string& logdir);
+  static absl::StatusOr<std::shared_ptr<SummaryFileWriter>> Shared(const std::string& logdir);
   // Closes the shared writers and forgets them.
   static void ClearShared();
 
-  ~FileWriter();
-  FileWriter(const FileWriter&) = delete;
-  FileWriter& operator=(const FileWriter&) = delete;
+  ~SummaryFileWriter();
+  SummaryFileWriter(const SummaryFileWriter&) = delete;
+  SummaryFileWriter& operator=(const SummaryFileWriter&) = delete;
 
   // A Summary: as the message, serialised, or as the value of a summary op. Metadata of a tag is
   // written the first time only.
@@ -91,13 +90,13 @@ class FileWriter {
   std::string path() const;
 
  private:
-  FileWriter(std::string logdir, FileWriterOptions options);
+  SummaryFileWriter(std::string logdir, SummaryFileWriterOptions options);
   absl::Status Start();
   absl::Status Add(pb::Event event, int64_t step);
   void Work();
 
   const std::string logdir_;
-  const FileWriterOptions options_;
+  const SummaryFileWriterOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<pb::Event> waiting_;  // guarded by mutex_

@@ -40,7 +40,7 @@ std::vector<pb::Event> EventsOf(const std::string& path) {
 }
 
 TEST(FileWriterTest, EventsComeInTheOrderInWhichTheyWereAdded) {
-  auto writer = FileWriter::Open(NewFolder("order"));
+  auto writer = SummaryFileWriter::Open(NewFolder("order"));
   ASSERT_TRUE(writer.ok()) << writer.status();
   for (int step = 0; step < 100; ++step) {
     ASSERT_TRUE((*writer)->AddScalar("loss", static_cast<float>(step), step).ok());
@@ -63,7 +63,7 @@ TEST(FileWriterTest, GraphAndSummariesOfAStep) {
   summary::Scalar("sum", ReduceSum(x));
   summary::Histogram("x", x);
   const Output all = summary::MergeAll(g);
-  auto writer = FileWriter::Open(NewFolder("graph"), &g);
+  auto writer = SummaryFileWriter::Open(NewFolder("graph"), &g);
   ASSERT_TRUE(writer.ok()) << writer.status();
   Session session(g);
   RunMetadata metadata;
@@ -106,7 +106,7 @@ TEST(FileWriterTest, MetadataOfATagIsWrittenOnce) {
   pb::Summary summary;
   summary.add_value()->set_tag("t");
   summary.mutable_value(0)->mutable_metadata()->mutable_plugin_data()->set_plugin_name("text");
-  auto writer = FileWriter::Open(NewFolder("metadata"));
+  auto writer = SummaryFileWriter::Open(NewFolder("metadata"));
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE((*writer)->AddSummary(summary, 1).ok());
   ASSERT_TRUE((*writer)->AddSummary(summary, 2).ok());
@@ -118,7 +118,7 @@ TEST(FileWriterTest, MetadataOfATagIsWrittenOnce) {
 }
 
 TEST(FileWriterTest, ReopenGoesOnInAnotherFileAndOverwritesNothing) {
-  auto writer = FileWriter::Open(NewFolder("reopen"));
+  auto writer = SummaryFileWriter::Open(NewFolder("reopen"));
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE((*writer)->AddScalar("a", 1, 1).ok());
   ASSERT_TRUE((*writer)->Close().ok());
@@ -134,26 +134,26 @@ TEST(FileWriterTest, ReopenGoesOnInAnotherFileAndOverwritesNothing) {
 
 TEST(FileWriterTest, SharedWritersAreOneAFolder) {
   const std::string folder = NewFolder("shared");
-  const auto a = FileWriter::Shared(folder);
-  const auto b = FileWriter::Shared(folder);
+  const auto a = SummaryFileWriter::Shared(folder);
+  const auto b = SummaryFileWriter::Shared(folder);
   ASSERT_TRUE(a.ok() && b.ok());
   EXPECT_EQ(*a, *b);
-  FileWriter::ClearShared();
-  EXPECT_NE(*FileWriter::Shared(folder), *a);
-  FileWriter::ClearShared();
+  SummaryFileWriter::ClearShared();
+  EXPECT_NE(*SummaryFileWriter::Shared(folder), *a);
+  SummaryFileWriter::ClearShared();
 }
 
 TEST(FileWriterTest, AFolderThatCannotBeMadeIsNamed) {
   const std::string file = NewFolder("taken");
   std::ofstream(file) << "x";
-  const auto writer = FileWriter::Open(file + "/logs");
+  const auto writer = SummaryFileWriter::Open(file + "/logs");
   EXPECT_FALSE(writer.ok());
   EXPECT_THAT(std::string(writer.status().message()), HasSubstr(file + "/logs"));
 }
 
 // A full disk: the error of the writer's thread must not get lost, and nobody may wait for ever.
 TEST(FileWriterTest, AFullDiskIsReportedByEveryLaterCall) {
-  auto writer = FileWriter::Open(NewFolder("full"), nullptr, {.max_queue = 2});
+  auto writer = SummaryFileWriter::Open(NewFolder("full"), nullptr, {.max_queue = 2});
   ASSERT_TRUE(writer.ok());
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before;
@@ -172,7 +172,7 @@ TEST(FileWriterTest, AFullDiskIsReportedByEveryLaterCall) {
 }
 
 TEST(FileWriterTest, WhatIsNoSummaryIsRefused) {
-  auto writer = FileWriter::Open(NewFolder("bad"));
+  auto writer = SummaryFileWriter::Open(NewFolder("bad"));
   ASSERT_TRUE(writer.ok());
   EXPECT_THAT(std::string((*writer)->AddSummary(std::string_view("zzz"), 1).message()),
               HasSubstr("expected a serialised Summary, got 3 bytes"));

@@ -2,7 +2,7 @@
 //
 //   summary::Scalar("loss", loss);
 //   summary::Histogram("weights", w);
-//   Output all = summary::MergeAll(g);      // fetch it, and give it to a FileWriter
+//   Output all = summary::MergeAll(g);      // fetch it, and give it to a SummaryFileWriter
 //
 // A tag is the op's name with its scopes; characters that names may not have become '_'. Errors
 // stay in the graph (Graph::status); the result is then an invalid handle.
