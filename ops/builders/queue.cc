@@ -4,6 +4,7 @@
 
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
+#include "ops/builders/random.h"
 #include "ops/dataflow/builders.h"
 
 namespace sluice {
@@ -22,8 +23,61 @@ Queue Queue::Fifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
   return queue;
 }
 
+Queue Queue::PaddingFifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
+                         const QueueOptions& options, At at) {
+  Queue queue;
+  queue.handle_ =
+      PaddingFIFOQueueV2(graph, types,
+                         {.name = options.name.empty() ? "padding_fifo_queue" : options.name,
+                          .shapes = options.shapes,
+                          .capacity = capacity,
+                          .shared_name = options.shared_name},
+                         at);
+  queue.types_ = std::move(types);
+  queue.shapes_ = options.shapes;
+  return queue;
+}
+
+Queue Queue::RandomShuffle(Graph& graph, int64_t capacity, int64_t min_after_dequeue,
+                           std::vector<DataType> types, const QueueOptions& options, At at) {
+  const auto [seed, seed2] = SeedsFor(graph, options.seed);
+  Queue queue;
+  queue.handle_ =
+      RandomShuffleQueueV2(graph, types,
+                           {.name = options.name.empty() ? "random_shuffle_queue" : options.name,
+                            .shapes = options.shapes,
+                            .capacity = capacity,
+                            .min_after_dequeue = min_after_dequeue,
+                            .seed = seed,
+                            .seed2 = seed2,
+                            .shared_name = options.shared_name},
+                           at);
+  queue.types_ = std::move(types);
+  queue.shapes_ = options.shapes;
+  return queue;
+}
+
+Queue Queue::Priority(Graph& graph, int64_t capacity, std::vector<DataType> types,
+                      const QueueOptions& options, At at) {
+  Queue queue;
+  queue.handle_ = PriorityQueueV2(graph, options.shapes,
+                                  {.name = options.name.empty() ? "priority_queue" : options.name,
+                                   .component_types = types,
+                                   .capacity = capacity,
+                                   .shared_name = options.shared_name},
+                                  at);
+  queue.types_ = std::move(types);
+  queue.types_.insert(queue.types_.begin(), DT_INT64);
+  queue.shapes_ = options.shapes;
+  queue.shapes_.insert(queue.shapes_.begin(), PartialShape::Scalar());
+  return queue;
+}
+
+// The queue's name without its scopes: the op is named in the scope that is open now.
 std::string Queue::Name(std::string_view name, std::string_view suffix) const {
-  return name.empty() ? StrCat(this->name(), suffix) : std::string(name);
+  if (!name.empty()) return std::string(name);
+  const std::string& own = this->name();
+  return StrCat(own.substr(own.rfind('/') + 1), suffix);
 }
 
 // The shapes that the queue was declared with, which the dequeue ops themselves do not know.

@@ -8,6 +8,7 @@
 #ifndef SLUICE_OPS_BUILDERS_QUEUE_H_
 #define SLUICE_OPS_BUILDERS_QUEUE_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct QueueOptions {
   std::vector<PartialShape> shapes;  // of the components; empty: any
   std::string name;                  // "" = the kind's, "fifo_queue"
   std::string shared_name;           // sessions on the same devices meet under it
+  std::optional<int64_t> seed;       // of a queue that shuffles
 };
 
 class Queue {
@@ -27,6 +29,17 @@ class Queue {
   // At most `capacity` elements (negative: no bound), first in, first out.
   static Queue Fifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                     const QueueOptions& options = {}, At at = At::current());
+
+  // The same, but sizes of -1 in the shapes may differ from element to element; a batch is padded.
+  static Queue PaddingFifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
+                           const QueueOptions& options, At at = At::current());
+  // Elements come out at random; `min_after_dequeue` stay in it while it is open.
+  static Queue RandomShuffle(Graph& graph, int64_t capacity, int64_t min_after_dequeue,
+                             std::vector<DataType> types, const QueueOptions& options = {},
+                             At at = At::current());
+  // The smallest priority first: an int64 scalar that is one component more, in front.
+  static Queue Priority(Graph& graph, int64_t capacity, std::vector<DataType> types,
+                        const QueueOptions& options = {}, At at = At::current());
 
   Output handle() const { return handle_; }
   const std::string& name() const { return Operation(handle_).name(); }

@@ -4,6 +4,7 @@
 #include "ops/dataflow/gradient_queue.h"
 #include "ops/dataflow/named_resource.h"
 #include "ops/dataflow/priority_queue.h"
+#include "ops/dataflow/random_shuffle_queue.h"
 
 namespace sluice {
 namespace {
@@ -40,6 +41,18 @@ absl::Status CheckShapes(const QueueOptions& options) {
   return absl::OkStatus();
 }
 
+// Of a queue that shuffles: what stays in it must leave room.
+absl::Status CheckMinimum(const QueueOptions& options) {
+  if (options.min_after_dequeue < 0) {
+    return InvalidArgument("min_after_dequeue ", options.min_after_dequeue, " must be >= 0");
+  }
+  if (options.capacity >= 0 && options.min_after_dequeue >= options.capacity) {
+    return InvalidArgument("min_after_dequeue ", options.min_after_dequeue, " must be < capacity ",
+                           options.capacity);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<QueueOptions> OptionsOf(const KernelInit& init) {
   QueueOptions options;
   options.kind = init.node().op();
@@ -47,6 +60,10 @@ absl::StatusOr<QueueOptions> OptionsOf(const KernelInit& init) {
   options.capacity = init.AttrOr<int64_t>("capacity", -1);
   options.types = init.AttrOr<std::vector<DataType>>("component_types", {});
   options.shapes = init.AttrOr<std::vector<PartialShape>>("shapes", {});
+  options.min_after_dequeue = init.AttrOr<int64_t>("min_after_dequeue", 0);
+  options.seed = init.AttrOr<int64_t>("seed", 0);
+  options.seed2 = init.AttrOr<int64_t>("seed2", 0);
+  SLUICE_RETURN_IF_ERROR(CheckMinimum(options));
   if (options.kind == "PriorityQueue") {
     if (!options.shapes.empty() || options.types.empty()) {
       options.shapes.insert(options.shapes.begin(), PartialShape::Scalar());
@@ -95,6 +112,8 @@ KERNEL(PaddingFIFOQueue, QueueKernel<PaddingFifoQueue>);
 KERNEL(PaddingFIFOQueueV2, QueueKernel<PaddingFifoQueue>);
 KERNEL(PriorityQueue, QueueKernel<PriorityQueue>);
 KERNEL(PriorityQueueV2, QueueKernel<PriorityQueue>);
+KERNEL(RandomShuffleQueue, QueueKernel<RandomShuffleQueue>);
+KERNEL(RandomShuffleQueueV2, QueueKernel<RandomShuffleQueue>);
 
 }  // namespace
 }  // namespace sluice

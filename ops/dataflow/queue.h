@@ -41,6 +41,10 @@ struct QueueOptions {
   int64_t capacity = -1;             // negative: no bound
   std::vector<DataType> types;       // of the components
   std::vector<PartialShape> shapes;  // of the components, or empty: any
+  // Of a queue that shuffles.
+  int64_t min_after_dequeue = 0;
+  int64_t seed = 0;
+  int64_t seed2 = 0;
 };
 
 class Queue : public Resource, public std::enable_shared_from_this<Queue> {

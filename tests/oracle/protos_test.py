@@ -7,7 +7,7 @@ from google.protobuf import descriptor_pb2
 from google.protobuf import descriptor_pool
 
 DESCRIPTORS = "graph/format/proto/descriptors.pb"
-PLACES = ("tensorflow.core.framework", "tensorflow.core.protobuf", "tensorflow.core.util",
+PLACES = ("tensorflow.core.example", "tensorflow.core.framework", "tensorflow.core.protobuf", "tensorflow.core.util",
           "tensorflow.python.training", "tensorflow.compiler.xla.tsl.protobuf")
 
 

@@ -2,7 +2,7 @@
 
 from tests.oracle.table import *
 
-FIFO, PADDING, PRIORITY = "FIFOQueue", "PaddingFIFOQueue", "PriorityQueue"
+FIFO, PADDING, PRIORITY, SHUFFLE = "FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"
 
 
 class Queue:
@@ -152,6 +152,53 @@ def priority(v2):
     return build
 
 
+def shuffle(v2):
+    """Equal seeds: the same order."""
+
+    def build(b):
+        q = Queue(b, SHUFFLE, v2, ["int32", "string"], [[], [2]], capacity=20, min_after_dequeue=2, seed=87, seed2=6)
+        size = q.op("QueueSize")
+        b.run(targets=[q.enqueue(values(list(range(12))), rand(12, 2), many=True)])
+        b.run(fetches=[q.dequeue()])
+        b.run(fetches=[q.dequeue()])
+        b.run(fetches=[q.dequeue_many(5)])
+        b.run(fetches=[q.dequeue_many(3, up_to=True)])
+        b.run(fetches=[q.dequeue()], error=True, timeout_ms=300)
+        b.run(fetches=[q.dequeue_many(2)], error=True, timeout_ms=300)
+        b.run(fetches=[size])
+        b.run(targets=[q.enqueue(values([20, 21, 22]), rand(3, 2), many=True)])
+        b.run(targets=[q.close()])
+        b.run(fetches=[q.dequeue_many(6)], error=True,
+              says="RandomShuffleQueue '.*' is closed and has insufficient elements \\(requested 6, current size 5\\)")
+        b.run(fetches=[q.dequeue_many(2)])
+        b.run(fetches=[q.dequeue_many(9, up_to=True)])
+        b.run(fetches=[q.dequeue()], error=True, says="RandomShuffleQueue '.*' is closed and has insufficient elements")
+        b.run(targets=[q.enqueue(values(1), rand(2))], error=True, says="RandomShuffleQueue '.*' is closed.")
+
+    return build
+
+
+def shuffle_misuse(minimum, capacity, says):
+
+    def build(b):
+        q = b.op("RandomShuffleQueueV2", component_types=["float"], capacity=capacity, min_after_dequeue=minimum)
+        b.run(fetches=[b.op("QueueSizeV2", q)], error=True, says=says)
+
+    return build
+
+
+def shuffle_reopened(change, says):
+
+    def build(b):
+        attrs = dict(component_types=["float"], capacity=3, shared_name=b.name("q"), min_after_dequeue=1, seed=1, seed2=2)
+        first = b.op("RandomShuffleQueueV2", **attrs)
+        second = b.op("RandomShuffleQueueV2", **{**attrs, **change})
+        b.run(fetches=[b.op("QueueSizeV2", first)])
+        b.run(fetches=[b.op("QueueSizeV2", second)], error=bool(says), says=says)
+
+    return build
+
+
 ROWS = [Row("FIFOQueueV2", build=blocked, name="blocked"), Row("FIFOQueueV2", build=any_shape, name="any shape"),
         Row("FIFOQueueV2", build=misuse, name="misuse")]
 for v2 in (True, False):
@@ -164,9 +211,17 @@ for v2 in (True, False):
         ROWS.append(Row(use + suffix, build=fifo(FIFO, v2)))
     ROWS.append(Row("PaddingFIFOQueue" + suffix, build=padding(v2), name="padding"))
     ROWS.append(Row("PriorityQueue" + suffix, build=priority(v2)))
+    ROWS.append(Row("RandomShuffleQueue" + suffix, build=shuffle(v2)))
 ROWS += [Row("FIFOQueueV2", build=reopened(change, says), name="reopened " + " ".join(change)) for change, says in (
     ({"capacity": 4}, "Shared queue '.*' has capacity 3 but requested capacity was 4"),
     ({"component_types": ["int32"]}, "has component types float but requested component types were int32"),
     ({"shapes": [[3]]}, "has component shapes \\[\\[2\\]\\] but requested component shapes were \\[\\[3\\]\\]"),
     ({"kind": "PaddingFIFOQueueV2"}, "Expected FIFOQueue, found PaddingFIFOQueue"),
+)]
+ROWS += [Row("RandomShuffleQueueV2", build=shuffle_misuse(*case), name="minimum %d of %d" % case[:2]) for case in (
+    (-1, 3, "min_after_dequeue -1 must be >= 0"), (3, 3, "min_after_dequeue 3 must be < capacity 3"))]
+ROWS += [Row("RandomShuffleQueueV2", build=shuffle_reopened(change, says), name="reopened " + " ".join(change)) for change, says in (
+    ({"min_after_dequeue": 2}, "has min_after_dequeue 1 but requested min_after_dequeue was 2."),
+    ({"seed": 3}, "has random seeds \\(1, 2\\) but requested seeds are \\(3, 2\\)."),
+    ({"seed": 0, "seed2": 0}, None),
 )]

@@ -1,0 +1,23 @@
+#include "graph/format/checksum.h"
+
+#include <isa-l/crc.h>
+
+#include <algorithm>
+
+namespace sluice {
+
+uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes) {
+  constexpr size_t kStretch = size_t{1} << 30;  // the library counts in int
+  // The library neither starts from all ones nor inverts the result, as the standard has it.
+  uint32_t state = ~crc;
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, kStretch);
+    // It does not write; its signature lacks a const.
+    auto* data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(part.data()));
+    state = crc32_iscsi(data, static_cast<int>(part.size()), state);
+    bytes.remove_prefix(part.size());
+  }
+  return ~state;
+}
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+#include "ops/dataflow/random_shuffle_queue.h"
+
+#include "graph/status.h"
+
+namespace sluice {
+
+RandomShuffleQueue::RandomShuffleQueue(QueueOptions options)
+    : Queue(std::move(options)),
+      generator_(ReservedGenerator(options_.seed, options_.seed2).Reserve(0)),
+      next_(&generator_) {}
+
+// The last element takes the place of the one that leaves.
+Tensors RandomShuffleQueue::Take() {
+  const size_t chosen = next_() % elements_.size();
+  std::swap(elements_[chosen], elements_.back());
+  Tensors element = std::move(elements_.back());
+  elements_.pop_back();
+  return element;
+}
+
+void RandomShuffleQueue::PutBack(std::vector<Tensors> elements) {
+  for (auto element = elements.rbegin(); element != elements.rend(); ++element) {
+    elements_.push_back(std::move(*element));
+  }
+}
+
+absl::Status RandomShuffleQueue::CheckSame(const QueueOptions& requested) const {
+  SLUICE_RETURN_IF_ERROR(Queue::CheckSame(requested));
+  if (requested.min_after_dequeue != options_.min_after_dequeue) {
+    return InvalidArgument("Shared queue '", options_.name, "' has min_after_dequeue ",
+                           options_.min_after_dequeue, " but requested min_after_dequeue was ",
+                           requested.min_after_dequeue, ".");
+  }
+  const bool asks_for_seeds = requested.seed != 0 || requested.seed2 != 0;
+  if (asks_for_seeds && (requested.seed != options_.seed || requested.seed2 != options_.seed2)) {
+    return InvalidArgument("Shared queue '", options_.name, "' has random seeds (", options_.seed,
+                           ", ", options_.seed2, ") but requested seeds are (", requested.seed,
+                           ", ", requested.seed2, ").");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

@@ -1,0 +1,219 @@
+#include "ops/io/reader.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "graph/format/proto/reader_base.pb.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+std::string Reader::Describe() const { return StrCat(kind_, " '", name_, "'"); }
+
+std::string Reader::DebugString() const {
+  std::lock_guard lock(state_mutex_);
+  return StrCat("reader ", Describe(), ": ", records_produced_, " records of ", work_finished_,
+                " files");
+}
+
+// --- the line
+
+void Reader::Read(const Caller& caller, std::shared_ptr<Queue> queue, Done done) {
+  ReadUpTo(caller, std::move(queue), 1, std::move(done));
+}
+
+void Reader::ReadUpTo(const Caller& caller, std::shared_ptr<Queue> queue, int64_t count,
+                      Done done) {
+  if (count <= 0) return done(Records());
+  Request request;
+  request.caller = caller;
+  request.queue = std::move(queue);
+  request.wanted = count;
+  request.done = std::move(done);
+  Submit(std::move(request));
+}
+
+void Reader::Submit(Request request) {
+  Line refused;
+  {
+    std::lock_guard lock(line_mutex_);
+    const int64_t id = request.id = next_id_++;
+    line_.push_back(std::move(request));
+    if (line_.size() > 1) {
+      const auto self = shared_from_this();
+      const bool waits = line_.back().wait.Start(
+          line_.back().caller, Describe(), [self, id] { self->Cancel(id); },
+          [] { return std::string("waits for another read of this reader"); });
+      if (waits) return;
+      refused.splice(refused.end(), line_, std::prev(line_.end()));
+    }
+  }
+  if (refused.empty()) return Serve();
+  refused.front().done(absl::CancelledError("Read operation was cancelled"));
+}
+
+void Reader::Cancel(int64_t id) {
+  Line cancelled;
+  {
+    std::lock_guard lock(line_mutex_);
+    const auto found =
+        std::find_if(line_.begin(), line_.end(), [id](const Request& r) { return r.id == id; });
+    // The head has left its wait: the queue ends it.
+    if (found == line_.end() || found == line_.begin()) return;
+    cancelled.splice(cancelled.end(), line_, found);
+  }
+  cancelled.front().wait.End();
+  cancelled.front().done(absl::CancelledError("Read operation was cancelled"));
+}
+
+void Reader::Serve() {
+  while (true) {
+    Request* head;
+    {
+      std::lock_guard lock(line_mutex_);
+      head = &line_.front();  // stays in place until it is answered, by this chain of calls alone
+    }
+    absl::Status status;
+    while (!ReadWork(*head, &status)) {
+      // Whoever comes second, the callback or this thread, goes on.
+      struct Turn {
+        std::atomic<bool> one_is_through{false};
+        absl::Status status;
+      };
+      const auto turn = std::make_shared<Turn>();
+      const auto self = shared_from_this();
+      head->queue->Dequeue(head->caller, [self, turn](absl::StatusOr<Tensors> element) {
+        self->TakeWork(std::move(element), &turn->status);
+        if (!turn->one_is_through.exchange(true)) return;
+        self->Resume(turn->status);
+      });
+      if (!turn->one_is_through.exchange(true)) return;
+      status = turn->status;
+      if (!status.ok()) break;
+    }
+    if (!Answer(status)) return;
+  }
+}
+
+void Reader::Resume(const absl::Status& status) {
+  if (status.ok()) return Serve();
+  if (Answer(status)) Serve();
+}
+
+bool Reader::Answer(const absl::Status& status) {
+  Line answered;
+  Request* next = nullptr;
+  {
+    std::lock_guard lock(line_mutex_);
+    answered.splice(answered.end(), line_, line_.begin());
+    if (!line_.empty()) next = &line_.front();
+  }
+  if (next != nullptr) next->wait.End();
+  Request& request = answered.front();
+  if (status.ok()) {
+    request.done(std::move(request.records));
+  } else {
+    request.done(status);
+  }
+  return next != nullptr;
+}
+
+// --- work
+
+void Reader::TakeWork(absl::StatusOr<Tensors> element, absl::Status* status) {
+  if (!element.ok()) {
+    *status = element.status();
+    return;
+  }
+  if (element->size() != 1) {
+    *status = InvalidArgument("Expected single component queue");
+  } else if ((*element)[0].dtype() != DT_STRING) {
+    *status = InvalidArgument("Expected queue with single string component");
+  } else if ((*element)[0].num_elements() != 1) {
+    *status = InvalidArgument("Expected to dequeue a one-element string tensor");
+  }
+  if (!status->ok()) return;
+  std::lock_guard lock(state_mutex_);
+  work_ = (*element)[0].data<std::string>()[0];
+  *status = StartWork(work_);
+  if (status->ok()) ++work_started_;
+}
+
+bool Reader::ReadWork(Request& request, absl::Status* status) {
+  std::lock_guard lock(state_mutex_);
+  while (work_finished_ < work_started_) {
+    Record record;
+    bool is_last = false;
+    const absl::StatusOr<bool> produced = Next(work_, &record, &is_last);
+    if (!produced.ok()) {
+      *status = produced.status();
+      return true;
+    }
+    if (*produced) {
+      ++records_produced_;
+      request.records.push_back(std::move(record));
+    }
+    if (!*produced || is_last) {
+      FinishWork();
+      work_finished_ = work_started_;
+      if (!request.records.empty()) return true;
+    }
+    if (static_cast<int64_t>(request.records.size()) == request.wanted) return true;
+  }
+  return false;
+}
+
+// --- state
+
+int64_t Reader::num_records_produced() const {
+  std::lock_guard lock(state_mutex_);
+  return records_produced_;
+}
+
+int64_t Reader::num_work_units_completed() const {
+  std::lock_guard lock(state_mutex_);
+  return work_finished_;
+}
+
+absl::Status Reader::Reset() {
+  std::lock_guard lock(state_mutex_);
+  FinishWork();
+  work_started_ = work_finished_ = records_produced_ = 0;
+  work_.clear();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Reader::SerializeState() const {
+  if (!HasState()) return absl::UnimplementedError("Reader SerializeState");
+  std::lock_guard lock(state_mutex_);
+  pb::ReaderBaseState state;
+  state.set_work_started(work_started_);
+  state.set_work_finished(work_finished_);
+  state.set_num_records_produced(records_produced_);
+  if (work_started_ > work_finished_) state.set_current_work(work_);
+  return state.SerializeAsString();
+}
+
+absl::Status Reader::RestoreState(const std::string& bytes) {
+  if (!HasState()) return absl::UnimplementedError("Reader RestoreState");
+  pb::ReaderBaseState state;
+  if (!state.ParseFromString(bytes)) {
+    return InvalidArgument("Could not parse state for ", Describe(), ": ", bytes.size(), " bytes");
+  }
+  if (state.work_started() < 0 || state.work_finished() < 0 || state.num_records_produced() < 0) {
+    return InvalidArgument("Unexpected negative value when restoring in ", Describe(), ": ",
+                           state.ShortDebugString());
+  }
+  if (state.work_started() > state.work_finished()) {
+    return InvalidArgument("Inconsistent work started vs. finished when restoring in ", Describe(),
+                           ": ", state.ShortDebugString());
+  }
+  std::lock_guard lock(state_mutex_);
+  work_started_ = state.work_started();
+  work_finished_ = state.work_finished();
+  records_produced_ = state.num_records_produced();
+  work_ = work_started_ > work_finished_ ? state.current_work() : "";
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

@@ -1,0 +1,33 @@
+// A record file of any bytes, packed or not, is read to its end or refused, in memory that grows
+// with what was really there.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "ops/io/record_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using sluice::StreamCompression;
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  for (StreamCompression c :
+       {StreamCompression::kNone, StreamCompression::kZlib, StreamCompression::kGzip}) {
+    sluice::RecordReader reader(sluice::Unpack(sluice::BytesOf(bytes), c));
+    absl::StatusOr<std::string> record;
+    size_t total = 0;
+    while (total < (size_t{1} << 24) && (record = reader.Next()).ok()) {
+      total += record->size() + 16;
+      // What was read is framed to the same bytes again.
+      const sluice::RecordFrame frame(*record);
+      if (frame.header().size() != 12 || frame.footer().size() != 4) std::abort();
+    }
+  }
+  std::string line;
+  const auto lines = sluice::BytesOf(bytes);
+  while (true) {
+    const absl::StatusOr<bool> any = lines->ReadLine(&line);
+    if (!any.ok() || !*any) break;
+  }
+  if (lines->position() != static_cast<int64_t>(size)) std::abort();
+  return 0;
+}

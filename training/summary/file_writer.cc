@@ -1,0 +1,301 @@
+#include "training/summary/file_writer.h"
+
+#include <map>
+
+#include "graph/format/graph_def.h"
+#include "graph/format/meta_graph.h"
+#include "graph/format/tensor_proto.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What TensorBoard shows on the graph's edges.
+void AddOutputShapes(const Graph& graph, pb::GraphDef* def) {
+  for (pb::NodeDef& proto : *def->mutable_node()) {
+    const Node* node = graph.Find(proto.name());
+    if (node == nullptr || node->num_outputs() == 0) continue;
+    pb::AttrValue& shapes = (*proto.mutable_attr())["_output_shapes"];
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      ShapeToProto(node->output_shape(i), shapes.mutable_list()->add_shape());
+    }
+  }
+}
+
+struct SharedWriters {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<SummaryFileWriter>> by_logdir;  // guarded by mutex
+};
+SharedWriters& Writers() {
+  static auto* writers = new SharedWriters();
+  return *writers;
+}
+
+}  // namespace
+
+SummaryFileWriter::SummaryFileWriter(std::string logdir, SummaryFileWriterOptions options)
+    : logdir_(std::move(logdir)), options_(std::move(options)) {}
+
+SummaryFileWriter::~SummaryFileWriter() { Close().IgnoreError(); }
+
+absl::StatusOr<std::unique_ptr<SummaryFileWriter>> SummaryFileWriter::Open(
+    std::string logdir, const Graph* graph, SummaryFileWriterOptions options) {
+  std::unique_ptr<SummaryFileWriter> writer(
+      new SummaryFileWriter(std::move(logdir), std::move(options)));
+  SLUICE_RETURN_IF_ERROR(writer->Start());
+  if (graph != nullptr) {
+    SLUICE_RETURN_IF_ERROR(writer->AddGraph(*graph));
+    SLUICE_ASSIGN_OR_RETURN(const pb::MetaGraphDef meta_graph, ExportMetaGraphDef(*graph));
+    SLUICE_RETURN_IF_ERROR(writer->AddMetaGraph(meta_graph));
+  }
+  return writer;
+}
+
+absl::StatusOr<std::shared_ptr<SummaryFileWriter>> SummaryFileWriter::Shared(
+    const std::string& logdir) {
+  SharedWriters& writers = Writers();
+  std::lock_guard lock(writers.mutex);
+  std::shared_ptr<SummaryFileWriter>& writer = writers.by_logdir[logdir];
+  if (writer == nullptr) {
+    SLUICE_ASSIGN_OR_RETURN(writer, Open(logdir));
+  }
+  return writer;
+}
+
+void SummaryFileWriter::ClearShared() {
+  SharedWriters& writers = Writers();
+  std::lock_guard lock(writers.mutex);
+  for (auto& [logdir, writer] : writers.by_logdir) {
+    if (writer != nullptr) writer->Close().IgnoreError();
+  }
+  writers.by_logdir.clear();
+}
+
+absl::Status SummaryFileWriter::Start() {
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<EventFile> file,
+                          EventFile::Open(logdir_, options_.filename_suffix));
+  std::lock_guard lock(mutex_);
+  file_ = std::move(file);
+  is_open_ = true;
+  status_ = absl::OkStatus();
+  next_flush_ = Clock::now();  // the first event is shown at once
+  thread_ = std::thread([this] { Work(); });
+  return absl::OkStatus();
+}
+
+// Writes what waits; flushes when somebody asks, and every flush_secs.
+void SummaryFileWriter::Work() {
+  const auto period = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(options_.flush_secs));
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto has_work = [this] {
+      return !waiting_.empty() || flush_wanted_ > flushed_ || !is_open_;
+    };
+    if (written_ > flushed_) {
+      changed_.wait_until(lock, next_flush_, has_work);
+    } else {
+      changed_.wait(lock, has_work);
+    }
+    std::deque<pb::Event> events;
+    events.swap(waiting_);
+    const bool flush = flush_wanted_ > flushed_ || !is_open_ || Clock::now() >= next_flush_;
+    const bool is_last = !is_open_;
+    changed_.notify_all();
+    lock.unlock();
+    absl::Status status;
+    for (const pb::Event& event : events) status.Update(file_->Write(event));
+    if (flush) status.Update(file_->Flush());
+    lock.lock();
+    written_ += static_cast<int64_t>(events.size());
+    if (flush) {
+      flushed_ = written_;
+      next_flush_ = Clock::now() + period;
+    }
+    status_.Update(status);
+    changed_.notify_all();
+    if (is_last && waiting_.empty()) return;
+  }
+}
+
+absl::Status SummaryFileWriter::AddEvent(pb::Event event) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] {
+    return !is_open_ || !status_.ok() || options_.max_queue <= 0 ||
+           static_cast<int>(waiting_.size()) < options_.max_queue;
+  });
+  if (!status_.ok() || !is_open_) return status_;
+  waiting_.push_back(std::move(event));
+  ++added_;
+  changed_.notify_all();
+  return absl::OkStatus();
+}
+
+absl::Status SummaryFileWriter::Add(pb::Event event, int64_t step) {
+  event.set_wall_time(WallTime());
+  event.set_step(step);
+  return AddEvent(std::move(event));
+}
+
+absl::Status SummaryFileWriter::Flush() {
+  std::unique_lock lock(mutex_);
+  if (!is_open_) return status_;
+  const int64_t wanted = added_;
+  flush_wanted_ = std::max(flush_wanted_, wanted);
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return flushed_ >= wanted || !is_open_; });
+  return status_;
+}
+
+absl::Status SummaryFileWriter::Close() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!is_open_) return status_;
+    is_open_ = false;
+    changed_.notify_all();
+  }
+  thread_.join();
+  const absl::Status closed = file_->Close();
+  std::lock_guard lock(mutex_);
+  status_.Update(closed);
+  return status_;
+}
+
+absl::Status SummaryFileWriter::Reopen() {
+  {
+    std::lock_guard lock(mutex_);
+    if (is_open_) return status_;
+  }
+  return Start();
+}
+
+std::string SummaryFileWriter::path() const {
+  std::lock_guard lock(mutex_);
+  return file_->path();
+}
+
+// --- what is added
+
+absl::Status SummaryFileWriter::AddSummary(pb::Summary summary, int64_t step) {
+  {
+    std::lock_guard lock(mutex_);
+    for (pb::Summary::Value& value : *summary.mutable_value()) {
+      if (!tags_seen_.insert(value.tag()).second) value.clear_metadata();
+    }
+  }
+  pb::Event event;
+  *event.mutable_summary() = std::move(summary);
+  return Add(std::move(event), step);
+}
+
+absl::Status SummaryFileWriter::AddSummary(std::string_view serialized, int64_t step) {
+  pb::Summary summary;
+  if (!summary.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
+    return InvalidArgument("SummaryFileWriter '", logdir_, "': expected a serialised Summary, got ",
+                           serialized.size(), " bytes of something else");
+  }
+  return AddSummary(std::move(summary), step);
+}
+
+absl::Status SummaryFileWriter::AddSummary(const Tensor& summary, int64_t step) {
+  if (summary.dtype() != DT_STRING || summary.num_elements() != 1) {
+    return InvalidArgument("SummaryFileWriter '", logdir_,
+                           "': expected the value of a summary op, got ", summary.ToString());
+  }
+  return AddSummary(std::string_view(summary.data<std::string>()[0]), step);
+}
+
+absl::Status SummaryFileWriter::AddScalar(std::string_view tag, float value, int64_t step) {
+  pb::Summary summary;
+  pb::Summary::Value* entry = summary.add_value();
+  entry->set_tag(std::string(tag));
+  entry->set_simple_value(value);
+  return AddSummary(std::move(summary), step);
+}
+
+absl::Status SummaryFileWriter::AddGraph(const Graph& graph, int64_t step) {
+  SLUICE_ASSIGN_OR_RETURN(pb::GraphDef def, ExportGraphDef(graph));
+  AddOutputShapes(graph, &def);
+  return AddGraph(def, step);
+}
+
+absl::Status SummaryFileWriter::AddGraph(const pb::GraphDef& graph, int64_t step) {
+  pb::Event event;
+  if (!graph.SerializeToString(event.mutable_graph_def())) {
+    return InvalidArgument("SummaryFileWriter '", logdir_,
+                           "': expected a graph of less than 2 GiB");
+  }
+  return Add(std::move(event), step);
+}
+
+absl::Status SummaryFileWriter::AddMetaGraph(const pb::MetaGraphDef& meta_graph, int64_t step) {
+  pb::Event event;
+  if (!meta_graph.SerializeToString(event.mutable_meta_graph_def())) {
+    return InvalidArgument("SummaryFileWriter '", logdir_,
+                           "': expected a graph of less than 2 GiB");
+  }
+  return Add(std::move(event), step);
+}
+
+absl::Status SummaryFileWriter::AddRunMetadata(const pb::RunMetadata& metadata,
+                                               std::string_view tag, int64_t step) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!run_tags_.emplace(tag).second) {
+      return InvalidArgument("The provided tag was already used for this event type: '", tag, "'");
+    }
+  }
+  pb::Event event;
+  event.mutable_tagged_run_metadata()->set_tag(std::string(tag));
+  metadata.SerializeToString(event.mutable_tagged_run_metadata()->mutable_run_metadata());
+  return Add(std::move(event), step);
+}
+
+absl::Status SummaryFileWriter::AddRunMetadata(const RunMetadata& metadata, std::string_view tag,
+                                               int64_t step) {
+  return AddRunMetadata(RunMetadataToProto(metadata), tag, step);
+}
+
+absl::Status SummaryFileWriter::AddSessionLog(const pb::SessionLog& log, int64_t step) {
+  pb::Event event;
+  *event.mutable_session_log() = log;
+  return Add(std::move(event), step);
+}
+
+pb::RunMetadata RunMetadataToProto(const RunMetadata& metadata) {
+  pb::RunMetadata proto;
+  if (metadata.step_stats == nullptr) return proto;
+  for (const DeviceStepStats& device : metadata.step_stats->dev_stats) {
+    pb::DeviceStepStats* device_proto = proto.mutable_step_stats()->add_dev_stats();
+    device_proto->set_device(device.device);
+    for (const NodeExecStats& node : device.node_stats) {
+      pb::NodeExecStats* node_proto = device_proto->add_node_stats();
+      node_proto->set_node_name(node.node_name);
+      node_proto->set_timeline_label(node.timeline_label);
+      node_proto->set_thread_id(node.thread_id);
+      node_proto->set_all_start_nanos(node.all_start_nanos);
+      node_proto->set_op_start_rel_nanos(node.op_start_rel_nanos);
+      node_proto->set_op_end_rel_nanos(node.op_end_rel_nanos);
+      node_proto->set_all_end_rel_nanos(node.all_end_rel_nanos);
+      node_proto->set_scheduled_nanos(node.scheduled_nanos);
+      node_proto->set_all_start_micros(node.all_start_nanos / 1000);
+      node_proto->set_op_start_rel_micros(node.op_start_rel_nanos / 1000);
+      node_proto->set_op_end_rel_micros(node.op_end_rel_nanos / 1000);
+      node_proto->set_all_end_rel_micros(node.all_end_rel_nanos / 1000);
+      node_proto->set_scheduled_micros(node.scheduled_nanos / 1000);
+      for (const NodeOutputStats& output : node.output) {
+        pb::NodeOutput* output_proto = node_proto->add_output();
+        output_proto->set_slot(output.slot);
+        pb::TensorDescription* tensor = output_proto->mutable_tensor_description();
+        tensor->set_dtype(static_cast<pb::DataType>(output.dtype));
+        ShapeToProto(output.shape, tensor->mutable_shape());
+        tensor->mutable_allocation_description()->set_requested_bytes(output.bytes);
+      }
+    }
+  }
+  return proto;
+}
+
+}  // namespace sluice

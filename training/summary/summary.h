@@ -1,0 +1,58 @@
+// Summary ops as tf.compat.v1.summary makes them: names, tags, scopes and collections are the same.
+//
+//   summary::Scalar("loss", loss);
+//   summary::Histogram("weights", w);
+//   Output all = summary::MergeAll(g);      // fetch it, and give it to a SummaryFileWriter
+//
+// A tag is the op's name with its scopes; characters that names may not have become '_'. Errors
+// stay in the graph (Graph::status); the result is then an invalid handle.
+#ifndef SLUICE_TRAINING_SUMMARY_SUMMARY_H_
+#define SLUICE_TRAINING_SUMMARY_SUMMARY_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/format/proto/summary.pb.h"
+#include "graph/ir/graph.h"
+
+namespace sluice::summary {
+
+// The collection that summaries go to unless said otherwise, and that MergeAll reads.
+inline constexpr const char* kSummaries = "summaries";
+
+struct Options {
+  // Collections that get the summary.
+  std::vector<std::string> collections = {kSummaries};
+  // The tab of TensorBoard: goes in front of the tag, before all scopes.
+  std::string family = "";
+};
+
+Output Scalar(std::string_view name, Output value, const Options& options = {},
+              At at = At::current());
+Output Histogram(std::string_view name, Output values, const Options& options = {},
+                 At at = At::current());
+// `images`: [batch, height, width, channels]; at most `max_outputs` of them are shown.
+Output Image(std::string_view name, Output images, int max_outputs = 3, const Options& options = {},
+             At at = At::current());
+// `samples`: [batch, frames] or [batch, frames, channels], in [-1, 1].
+Output Audio(std::string_view name, Output samples, float sample_rate, int max_outputs = 3,
+             const Options& options = {}, At at = At::current());
+// Strings, shown as Markdown; vectors and matrices as tables.
+Output Text(std::string_view name, Output text, const Options& options = {}, At at = At::current());
+// Any tensor, for the plugin that `metadata` names.
+Output Tensor(std::string_view name, Output tensor, const pb::SummaryMetadata& metadata,
+              const Options& options = {}, At at = At::current());
+
+// One summary with the values of all `inputs`; it goes to no collection unless said so.
+Output Merge(const OutputList& inputs, std::string_view name = "",
+             const std::vector<std::string>& collections = {}, At at = At::current());
+// Of everything in the collection, or of what lies in `scope`; an invalid handle, without an
+// error, when there is nothing.
+Output MergeAll(Graph& graph, std::string_view key = kSummaries, std::string_view scope = "",
+                std::string_view name = "", At at = At::current());
+
+}  // namespace sluice::summary
+
+#endif  // SLUICE_TRAINING_SUMMARY_SUMMARY_H_
