@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "graph/status.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
 
@@ -36,18 +37,91 @@ TEST(TrainingSamples, ClippedGradients) {
   // [clip]
   GradientDescent optimizer({.learning_rate = 0.1f});
   GradientsAndVariables pairs = optimizer.ComputeGradients(loss).value();
-  for (GradientAndVariable& pair : pairs) {
-    if (pair.grad.is_dense()) pair.grad = Minimum(pair.grad.dense(), Constant(g, 1.0f));
-  }
+  Output norm = ClipByGlobalNorm(pairs, 1.0f);  // what it was before
   Operation train = optimizer.ApplyGradients(pairs).value();
   // [/clip]
   Output value = w;
   Session session(g);
   ASSERT_TRUE(session.Run({InitializeVariables(g)}).ok());
   ASSERT_TRUE(session.Run({train}).ok());
-  const auto out = session.Run({}, {value});
+  const auto out = session.Run({}, {value, norm});
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_NEAR((*out)[0].scalar<float>(), 4.9, 1e-5);
+  EXPECT_NEAR((*out)[1].scalar<float>(), 2 * 4.9, 1e-5);
+}
+
+TEST(TrainingSamples, Constraint) {
+  Graph g;
+  // [constraint]
+  Variable w(g, "w", {3}, Ones());
+  Constrain(w, [](Output value) { return Relu(value); });
+  // [/constraint]
+  Operation train = GradientDescent({.learning_rate = 2.0f}).Minimize(ReduceSum(w));
+  Output value = w;
+  Session session(g);
+  ASSERT_TRUE(session.Run({InitializeVariables(g)}).ok());
+  ASSERT_TRUE(session.Run({train}).ok());
+  EXPECT_EQ((*session.Run({}, {value}))[0].data<float>()[0], 0);
+}
+
+TEST(TrainingSamples, Schedule) {
+  Graph g;
+  Variable w(g, "w", 5.0f);
+  Output loss = Square(w - 2.0f);
+  // [schedule]
+  Variable step = GlobalStep(g);
+  Output rate = CosineDecay(0.1f, step, 1000);
+  AdamW optimizer({.learning_rate = rate, .exclude_from_weight_decay = {"bias"}});
+  Operation train = optimizer.Minimize(loss, {.global_step = &step});
+  // [/schedule]
+  Session session(g);
+  ASSERT_TRUE(session.Run({InitializeVariables(g)}).ok());
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(session.Run({train}).ok());
+  EXPECT_NEAR((*session.Run({}, {rate}))[0].scalar<float>(), 0.05f, 1e-5);
+}
+
+TEST(TrainingSamples, MovingAverage) {
+  Graph g;
+  Variable w(g, "w", 5.0f);
+  Output loss = Square(w - 2.0f);
+  // [average]
+  Variable step = GlobalStep(g);
+  Operation train = Adam({.learning_rate = 0.1f}).Minimize(loss, {.global_step = &step});
+  ExponentialMovingAverage average(0.99f, {.num_updates = step});
+  Operation follow;  // run this one
+  {
+    ControlDependencies after(g, {train});
+    follow = average.Apply(TrainableVariables(g)).value();
+  }
+  // [/average]
+  EXPECT_EQ(average.Average(w)->name(), "w/ExponentialMovingAverage");
+  Session session(g);
+  ASSERT_TRUE(session.Run({InitializeVariables(g)}).ok());
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(session.Run({follow}).ok());
+  EXPECT_NEAR((*session.Run({}, {average.Average(w)->snapshot()}))[0].scalar<float>(), 2, 0.2);
+}
+
+TEST(TrainingSamples, Mirrored) {
+  Graph g;
+  Output batch = Constant(g, {1.0f, 2.0f, 3.0f, 6.0f});
+  // [mirrored]
+  MirroredStrategy strategy(g, {"/device:CPU:0", "/device:CPU:1"});
+  GradientDescent optimizer({.learning_rate = 0.25f});
+  auto replica = [&](ReplicaContext& r) -> absl::StatusOr<Operation> {
+    Variable w = strategy.MakeVariable("w", PartialShape::Scalar(), Zeros());
+    Output share = Slice(batch, {2 * r.replica()}, {2});
+    Output loss = ReduceMean(Square(w - share));
+    SLUICE_ASSIGN_OR_RETURN(GradientsAndVariables pairs,
+                            optimizer.ComputeGradients(loss, {.var_list = {w}}));
+    return optimizer.ApplyGradients(pairs);
+  };
+  absl::StatusOr<PerReplica<Operation>> train = strategy.Run<Operation>(replica);
+  // [/mirrored]
+  ASSERT_TRUE(train.ok()) << train.status();
+  Session session(g, {.cpu_devices = 2});
+  ASSERT_TRUE(session.Run({InitializeVariables(g)}).ok());
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(session.Run({(*train)[0]}).ok());
+  EXPECT_NEAR((*session.Run({}, {Variable::Find(g, "w")->snapshot()}))[0].scalar<float>(), 3, 1e-4);
 }
 
 // [replica]

@@ -7,6 +7,10 @@
 #include "graph/status.h"
 
 namespace sluice {
+
+Output SafeInitialValue(Output value, std::string_view variable_name,
+                        At at);  // initialized_value.h
+
 namespace {
 
 // The initial value's nodes are tied to a variable that does not exist yet, so the attribute is set
@@ -66,8 +70,11 @@ Variable::Variable(Graph& graph, std::string_view name, Output initial_value,
   if (!initial_value) return;
   VariableOptions typed = options;
   typed.dtype = BaseType(initial_value.dtype());
-  Make(graph, name, initial_value.shape(), {[&](Graph&) { return initial_value; }, false}, typed,
-       at);
+  auto make = [&](Graph& g) {
+    if (options.use_resource) return initial_value;
+    return SafeInitialValue(initial_value, WithoutSlash(g.scopes().name), at);
+  };
+  Make(graph, name, initial_value.shape(), {make, false}, typed, at);
 }
 
 void Variable::Make(Graph& graph, std::string_view name, const PartialShape& shape,

@@ -1,9 +1,9 @@
-// Adam (Kingma and Ba 2014), in TensorFlow's form: epsilon is the paper's "epsilon hat".
+// Adam (Kingma and Ba 2014), in TensorFlow's form: epsilon is the paper's "epsilon hat". And
+// AMSGrad.
 #ifndef SLUICE_TRAINING_OPTIMIZER_ADAM_H_
 #define SLUICE_TRAINING_OPTIMIZER_ADAM_H_
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/optimizer.h"
+#include "training/optimizer/moments.h"
 
 namespace sluice {
 
@@ -18,24 +18,37 @@ struct AdamOptions {
 
 // Slots "m" and "v", saved as "<var>/Adam" and "<var>/Adam_1"; variables beta1_power, beta2_power.
 // Sparse gradients decay the moments of all rows, as if the gradient were dense with zeros.
-class Adam : public Optimizer {
+class Adam : public MomentOptimizer {
  public:
   explicit Adam(AdamOptions options = {});
 
  protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
-  void Prepare(Graph& graph) override;
   Operation ApplyDense(Output grad, const Variable& var) override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
-  Operation Finish(Graph& graph, const std::vector<Operation>& updates,
-                   std::string_view name) override;
+};
+
+struct AMSGradOptions {
+  HyperParameter learning_rate = 0.001f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  bool use_locking = false;
+  std::string name = "AMSGrad";
+};
+
+// Adam divided by the largest second moment so far (Reddi, Kale and Kumar 2018), so that steps do
+// not grow again. Slots "m", "v" and "vhat", saved as "<var>/AMSGrad", "_1", "_2".
+class AMSGrad : public MomentOptimizer {
+ public:
+  explicit AMSGrad(AMSGradOptions options = {});
+
+ protected:
+  void CreateSlots(const std::vector<Variable>& vars) override;
+  Operation ApplyDense(Output grad, const Variable& var) override;
+  Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
 
  private:
-  AdamOptions options_;
-  Output learning_rate_;
-  Output beta1_;
-  Output beta2_;
-  Output epsilon_;
+  Operation ApplyInSteps(const Grad& grad, const Variable& var);
 };
 
 }  // namespace sluice

@@ -1,26 +1,35 @@
-// A number that steers an optimizer: a constant, or a tensor (a schedule, a placeholder).
+// A number that steers an optimizer: a constant, a tensor (a schedule, a placeholder), a variable,
+// or a function that makes the tensor when the update is built.
 #ifndef SLUICE_TRAINING_OPTIMIZER_HYPER_PARAMETER_H_
 #define SLUICE_TRAINING_OPTIMIZER_HYPER_PARAMETER_H_
 
+#include <functional>
+#include <optional>
 #include <string_view>
+#include <variant>
 
-#include "graph/ir/graph.h"
+#include "ops/builders/variable.h"
 
 namespace sluice {
 
 class HyperParameter {
  public:
-  HyperParameter(float value) : value_(value) {}  // NOLINT: numbers are parameters
-  HyperParameter(double value) : value_(static_cast<float>(value)) {}  // NOLINT
-  HyperParameter(Output tensor) : tensor_(tensor) {}                   // NOLINT: so are tensors
+  using Function = std::function<Output(Graph&)>;
+
+  HyperParameter(float value) : source_(value) {}                       // NOLINT: numbers are
+  HyperParameter(double value) : source_(static_cast<float>(value)) {}  // NOLINT: parameters,
+  HyperParameter(Output tensor) : source_(tensor) {}                    // NOLINT: and tensors,
+  HyperParameter(Variable variable) : source_(variable) {}              // NOLINT: variables
+  // Called once an update, in the update's name scope.
+  HyperParameter(Function function) : source_(std::move(function)) {}  // NOLINT
 
   // The tensor; a constant becomes a float Const called `name` in the open name scope.
   Output In(Graph& graph, std::string_view name) const;
-  float value() const { return value_; }
+  // Of a constant only.
+  std::optional<float> constant() const;
 
  private:
-  float value_ = 0;
-  Output tensor_;
+  std::variant<float, Output, Variable, Function> source_;
 };
 
 }  // namespace sluice

@@ -1,12 +1,9 @@
 #include "training/optimizer/momentum.h"
 
-#include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
-
 namespace sluice {
 
 Momentum::Momentum(MomentumOptions options)
-    : Optimizer(options.name, options.use_locking), options_(std::move(options)) {}
+    : FusedOptimizer(options.name, options.use_locking), options_(std::move(options)) {}
 
 void Momentum::CreateSlots(const std::vector<Variable>& vars) {
   for (const Variable& var : vars) ZerosSlot(var, "momentum", name());
@@ -17,30 +14,14 @@ void Momentum::Prepare(Graph& graph) {
   momentum_ = options_.momentum.In(graph, "momentum");
 }
 
-Operation Momentum::ApplyDense(Output grad, const Variable& var) {
-  const Output slot = GetSlot(var, "momentum")->handle();
-  const Output rate = CastTo(learning_rate_, var);
-  const Output momentum = CastTo(momentum_, var);
-  if (var.is_resource()) {
-    return ResourceApplyMomentum(
-        var.handle(), slot, rate, grad, momentum,
-        {.use_locking = use_locking(), .use_nesterov = options_.use_nesterov});
-  }
-  return ApplyMomentum(var.handle(), slot, rate, grad, momentum,
-                       {.use_locking = use_locking(), .use_nesterov = options_.use_nesterov});
-}
-
-Operation Momentum::ApplySparse(const IndexedSlices& grad, const Variable& var) {
-  const Output slot = GetSlot(var, "momentum")->handle();
-  const Output rate = CastTo(learning_rate_, var);
-  const Output momentum = CastTo(momentum_, var);
-  if (var.is_resource()) {
-    return ResourceSparseApplyMomentum(
-        var.handle(), slot, rate, grad.values, grad.indices, momentum,
-        {.use_locking = use_locking(), .use_nesterov = options_.use_nesterov});
-  }
-  return SparseApplyMomentum(var.handle(), slot, rate, grad.values, grad.indices, momentum,
-                             {.use_locking = use_locking(), .use_nesterov = options_.use_nesterov});
+Operation Momentum::ApplyFused(const Grad& grad, const Variable& var) {
+  return UpdateOp(*this, "Momentum", var, grad)
+      .Slot(Slot(var, "momentum"))
+      .Number(learning_rate_)
+      .Gradient()
+      .Number(momentum_)
+      .Attr("use_nesterov", options_.use_nesterov)
+      .Finish();
 }
 
 }  // namespace sluice

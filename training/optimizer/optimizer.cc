@@ -1,5 +1,6 @@
 #include "training/optimizer/optimizer.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/str_join.h"
@@ -7,6 +8,7 @@
 #include "graph/status.h"
 #include "ops/builders/ops.h"
 #include "ops/builders/sugar.h"
+#include "training/optimizer/slot.h"
 
 namespace sluice {
 namespace {
@@ -24,31 +26,100 @@ std::vector<Variable> VariablesOf(const GradientsAndVariables& grads_and_vars, b
   return vars;
 }
 
-}  // namespace
+std::string PythonName(DataType t) {
+  switch (t) {
+    case DT_HALF:
+      return "tf.float16";
+    case DT_FLOAT:
+      return "tf.float32";
+    case DT_DOUBLE:
+      return "tf.float64";
+    default:
+      return StrCat("tf.", DataTypeName(t));
+  }
+}
 
-Optimizer::Optimizer(std::string name, bool use_locking)
-    : name_(std::move(name)), use_locking_(use_locking) {}
+std::vector<Variable> TrainedByDefault(const Graph& graph) {
+  std::vector<Variable> vars = TrainableVariables(graph);
+  for (const Variable& v : Variables(graph, "trainable_resource_variables")) vars.push_back(v);
+  return vars;
+}
 
-absl::Status Optimizer::CheckDtypes(const std::vector<Variable>& vars) const {
-  const TypeSet valid = ValidDtypes();
-  for (const Variable& v : vars) {
-    if (valid.contains(v.dtype())) continue;
-    return InvalidArgument("Invalid type ", DataTypeName(v.dtype()), " for ", v.name(),
-                           ":0, expected: ", valid.ToString(), ".");
+// Ports of models that are trained elsewhere take part in every gradient.
+absl::Status AppendPorts(const Graph& graph, std::vector<Variable>& vars) {
+  auto ports = graph.collections().find("streaming_model_ports");
+  if (ports == graph.collections().end()) return absl::OkStatus();
+  for (const std::string& name : ports->second) {
+    SLUICE_ASSIGN_OR_RETURN(const Output port, graph.FindOutput(name));
+    vars.push_back(VariableOfTensor(port));
   }
   return absl::OkStatus();
 }
 
+Operation AddOne(const Variable& step, std::string_view name) {
+  const Output one =
+      Constant(step.graph(), 1, step.dtype(), step.is_resource() ? "Const" : "value");
+  return step.AssignAdd(one, {.name = name});
+}
+
+}  // namespace
+
+Optimizer::Optimizer(std::string name, bool use_locking)
+    : name_(std::move(name)), use_locking_(use_locking) {
+  if (name_.empty()) SetInvalid(InvalidArgument("Must specify the optimizer name"));
+}
+
+absl::Status Optimizer::CheckDtype(Output tensor) const {
+  const std::vector<DataType> valid = ValidDtypes();
+  const DataType dtype = BaseType(tensor.dtype());
+  if (std::find(valid.begin(), valid.end(), dtype) != valid.end()) return absl::OkStatus();
+  const std::string expected =
+      absl::StrJoin(valid, ", ", [](std::string* out, DataType t) { *out += PythonName(t); });
+  return InvalidArgument("Invalid type ", PythonName(dtype), " for ", tensor.name(),
+                         ", expected: [", expected, "].");
+}
+
+absl::Status Optimizer::CheckOptions(const ComputeGradientsOptions& options) const {
+  SLUICE_RETURN_IF_ERROR(invalid_);
+  const int gate = static_cast<int>(options.gate);
+  if (gate >= static_cast<int>(Gate::kNone) && gate <= static_cast<int>(Gate::kGraph)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument(
+      "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
+      "Optimizer.GATE_GRAPH.  Not ",
+      gate);
+}
+
 absl::StatusOr<GradientsAndVariables> Optimizer::ComputeGradients(
     Output loss, const ComputeGradientsOptions& options) {
+  SLUICE_RETURN_IF_ERROR(CheckOptions(options));
   if (!loss) return InvalidArgument("the loss is not a tensor of a valid graph");
+  SLUICE_RETURN_IF_ERROR(loss.graph()->status());
+  SLUICE_RETURN_IF_ERROR(CheckDtype(loss));
+  if (options.grad_loss) SLUICE_RETURN_IF_ERROR(CheckDtype(options.grad_loss));
+  const Strategy* strategy = CurrentStrategy().strategy;
+  if (strategy != nullptr && strategy->num_replicas() > 1 &&
+      strategy->loss_reduction() == ReduceOp::kMean) {
+    loss = loss * (1.0 / strategy->num_replicas());
+  }
+  return Differentiate(loss, options);
+}
+
+absl::StatusOr<GradientsAndVariables> Optimizer::Differentiate(
+    Output loss, const ComputeGradientsOptions& options) {
   Graph& graph = *loss.graph();
-  SLUICE_RETURN_IF_ERROR(graph.status());
   std::vector<Variable> vars = options.var_list;
-  if (vars.empty()) vars = TrainableVariables(graph);
-  if (vars.empty()) return InvalidArgument("No variables to optimize.");
+  if (vars.empty()) vars = TrainedByDefault(graph);
+  SLUICE_RETURN_IF_ERROR(AppendPorts(graph, vars));
+  std::vector<std::unique_ptr<VariableProcessor>> processors;
   OutputList targets;
-  for (const Variable& v : vars) targets.push_back(v.handle());
+  for (const Variable& v : vars) {
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<VariableProcessor> processor, ProcessorOf(v));
+    targets.push_back(processor->Target());
+    processors.push_back(std::move(processor));
+  }
+  if (vars.empty()) return InvalidArgument("No variables to optimize.");
   GradientOptions how;
   if (options.grad_loss) how.grad_ys = {options.grad_loss};
   how.gate_gradients = options.gate == Gate::kOp;
@@ -57,54 +128,144 @@ absl::StatusOr<GradientsAndVariables> Optimizer::ComputeGradients(
   SLUICE_ASSIGN_OR_RETURN(std::vector<Grad> grads, Gradients({loss}, targets, how));
   if (options.gate == Gate::kGraph) GateTogether(graph, grads);
   GradientsAndVariables pairs;
-  for (size_t i = 0; i < vars.size(); ++i) pairs.push_back({grads[i], vars[i]});
-  SLUICE_RETURN_IF_ERROR(CheckDtypes(VariablesOf(pairs, /*with_gradient=*/true)));
+  for (size_t i = 0; i < vars.size(); ++i) {
+    pairs.push_back({grads[i], vars[i]});
+    // The handle of a resource says nothing about the type behind it, the variable does.
+    if (grads[i].is_none() || targets[i].dtype() == DT_RESOURCE) continue;
+    SLUICE_RETURN_IF_ERROR(CheckDtype(targets[i]));
+  }
   return pairs;
 }
 
 absl::StatusOr<Operation> Optimizer::ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                                     const ApplyGradientsOptions& options) {
-  if (name_.empty()) return InvalidArgument("Must specify the optimizer name");
+  SLUICE_RETURN_IF_ERROR(invalid_);
+  if (InCrossReplicaContext()) {
+    return absl::FailedPreconditionError(
+        "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context.");
+  }
   if (grads_and_vars.empty()) return InvalidArgument("No variables provided.");
-  const std::vector<Variable> vars = VariablesOf(grads_and_vars, /*with_gradient=*/true);
-  if (vars.empty()) {
+  std::vector<Update> updates;
+  for (const GradientAndVariable& gv : grads_and_vars) {
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<VariableProcessor> processor, ProcessorOf(gv.var));
+    if (!gv.grad.is_none()) updates.push_back({gv.grad, std::move(processor)});
+  }
+  if (updates.empty()) {
     return InvalidArgument("No gradients provided for any variable: [",
                            NamesOf(VariablesOf(grads_and_vars, false)), "].");
   }
-  Graph& graph = vars[0].graph();
+  if (HasStrategy()) return MergeReplicas(grads_and_vars, options);
+  Graph& graph = updates[0].processor->variable().graph();
   {
     InitScope init(graph);
-    CreateSlots(vars);
+    CreateSlots(VariablesOf(grads_and_vars, /*with_gradient=*/true));
   }
-  SLUICE_ASSIGN_OR_RETURN(Operation train, Apply(graph, grads_and_vars, options));
+  SLUICE_ASSIGN_OR_RETURN(const Operation train, ApplyUpdates(graph, updates, options));
+  return Record(graph, train);
+}
+
+absl::StatusOr<Operation> Optimizer::Record(Graph& graph, Operation train) const {
   SLUICE_RETURN_IF_ERROR(graph.status());
-  graph.AddToCollection("train_op", train.name());
+  const std::vector<std::string>& recorded = graph.collections()["train_op"];
+  if (std::find(recorded.begin(), recorded.end(), train.name()) == recorded.end()) {
+    graph.AddToCollection("train_op", train.name());
+  }
   return train;
 }
 
-absl::StatusOr<Operation> Optimizer::Apply(Graph& graph,
-                                           const GradientsAndVariables& grads_and_vars,
-                                           const ApplyGradientsOptions& options) {
+absl::StatusOr<Operation> Optimizer::ApplyUpdates(Graph& graph, const std::vector<Update>& updates,
+                                                  const ApplyGradientsOptions& options) {
   NameScope scope(graph, options.name.empty() ? name_ : options.name);
   Prepare(graph);
-  std::vector<Operation> updates;
-  for (const GradientAndVariable& gv : grads_and_vars) {
-    if (!gv.grad.is_none()) updates.push_back(Update(gv));
+  std::vector<Operation> update_ops;
+  for (const Update& update : updates) {
+    const Operation op = update.processor->variable().op();
+    NameScope update_scope(graph, StrCat("update_", op.name()));
+    ColocateWith with(graph, op);
+    SLUICE_ASSIGN_OR_RETURN(const Operation applied,
+                            update.processor->UpdateOp(*this, update.grad));
+    update_ops.push_back(applied);
   }
-  if (options.global_step == nullptr) return Finish(graph, updates, scope.prefix());
+  if (options.global_step == nullptr) return Finish(graph, update_ops, scope.prefix());
   const Variable& step = *options.global_step;
-  ControlDependencies after(graph, {Finish(graph, updates, "update")});
+  ControlDependencies after(graph, {Finish(graph, update_ops, "update")});
   ColocateWith with(graph, step.op());
-  const Output one = Constant(graph, 1, step.dtype(), "value");
-  return step.AssignAdd(one, {.name = scope.prefix()});
+  return AddOne(step, scope.prefix());
 }
 
-Operation Optimizer::Update(const GradientAndVariable& gv) {
-  Graph& graph = gv.var.graph();
-  NameScope scope(graph, StrCat("update_", gv.var.op().name()));
-  ColocateWith with(graph, gv.var.op());
-  if (gv.grad.is_dense()) return ApplyDense(gv.grad.dense(), gv.var);
-  return ApplySparseDuplicateIndices(gv.grad.slices(), gv.var);
+absl::StatusOr<Operation> Optimizer::MergeReplicas(const GradientsAndVariables& grads_and_vars,
+                                                   const ApplyGradientsOptions& options) {
+  GradientsAndVariables filtered;
+  for (const GradientAndVariable& gv : grads_and_vars) {
+    if (!gv.grad.is_none()) filtered.push_back(gv);
+  }
+  auto merge = [this, &options](
+                   Strategy& strategy,
+                   const PerReplica<std::any>& arguments) -> absl::StatusOr<PerReplica<std::any>> {
+    std::vector<GradientsAndVariables> replicas;
+    for (const std::any& a : arguments) {
+      replicas.push_back(std::any_cast<GradientsAndVariables>(a));
+    }
+    SLUICE_ASSIGN_OR_RETURN(const Operation train, ApplyDistributed(strategy, replicas, options));
+    return PerReplica<std::any>(replicas.size(), std::any(train));
+  };
+  SLUICE_ASSIGN_OR_RETURN(const std::any train,
+                          CurrentStrategy().replica->MergeCall(merge, filtered));
+  return std::any_cast<Operation>(train);
+}
+
+absl::StatusOr<Operation> Optimizer::ApplyDistributed(
+    Strategy& strategy, const std::vector<GradientsAndVariables>& replicas,
+    const ApplyGradientsOptions& options) {
+  const GradientsAndVariables& first = replicas[0];
+  std::vector<PerReplica<Grad>> reduced;
+  std::vector<Variable> components;
+  for (size_t i = 0; i < first.size(); ++i) {
+    PerReplica<Grad> grads;
+    for (const GradientsAndVariables& pairs : replicas) {
+      if (i >= pairs.size())
+        return InvalidArgument("replicas have gradients of different variables");
+      grads.push_back(pairs[i].grad);
+    }
+    SLUICE_ASSIGN_OR_RETURN(PerReplica<Grad> sum,
+                            strategy.ReduceTo(ReduceOp::kSum, grads, first[i].var));
+    reduced.push_back(std::move(sum));
+    for (const Variable& c : strategy.Components(first[i].var)) components.push_back(c);
+  }
+  Graph& graph = components[0].graph();
+  {
+    InitScope init(graph);
+    CreateSlots(components);
+  }
+  NameScope scope(graph, options.name.empty() ? name_ : options.name);
+  Prepare(graph);
+  std::vector<Operation> update_ops;
+  for (size_t i = 0; i < first.size(); ++i) {
+    auto update = [&](const Variable& component, int replica) -> absl::StatusOr<Operation> {
+      NameScope update_scope(graph, StrCat("update_", component.op().name()));
+      ColocateWith with(graph, component.op());
+      SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<VariableProcessor> processor, ProcessorOf(component));
+      return processor->UpdateOp(*this, reduced[i][replica]);
+    };
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> ops,
+                            strategy.Update(first[i].var, update));
+    update_ops.insert(update_ops.end(), ops.begin(), ops.end());
+  }
+  if (options.global_step == nullptr) {
+    return Record(graph, Finish(graph, update_ops, scope.prefix()));
+  }
+  ControlDependencies after(graph, {Finish(graph, update_ops, "update")});
+  auto add_one = [&](const Variable& step, int) -> absl::StatusOr<Operation> {
+    return AddOne(step, "AssignAdd");
+  };
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> steps,
+                          strategy.Update(*options.global_step, add_one));
+  return Record(graph, Group(graph, steps, scope.prefix()));
+}
+
+Operation Optimizer::ApplyTo(const Variable& var, const Grad& grad) {
+  if (grad.is_dense()) return ApplyDense(grad.dense(), var);
+  return ApplySparseDuplicateIndices(grad.slices(), var);
 }
 
 Operation Optimizer::ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var) {
@@ -181,33 +342,61 @@ std::vector<Variable> Optimizer::Variables() const {
   return all;
 }
 
+template <typename Make>
+Variable Optimizer::FindOrMakeSlot(const Variable& var, std::string_view slot_name,
+                                   std::string_view op_name, const Make& make) {
+  if (std::optional<Variable> made = GetSlot(var, slot_name)) return *made;
+  std::string name(op_name);
+  // The slot of a copy is a copy of the slot: it is named after that.
+  const Strategy* strategy = CurrentStrategy().strategy;
+  if (strategy != nullptr) {
+    const std::vector<Variable> copies = strategy->Components(var);
+    const auto self = std::find(copies.begin(), copies.end(), var);
+    const std::optional<Variable> first =
+        copies.empty() ? std::nullopt : GetSlot(copies[0], slot_name);
+    if (first) name = StrCat("/", first->name(), "/replica_", self - copies.begin());
+  }
+  const Variable slot = make(name);
+  slots_[std::string(slot_name)].emplace(std::make_pair(&var.graph(), var.name()), slot);
+  return slot;
+}
+
+Variable Optimizer::SlotWithInitializer(const Variable& var, const Initializer& initializer,
+                                        const PartialShape& shape, DataType dtype,
+                                        std::string_view slot_name, std::string_view op_name) {
+  return FindOrMakeSlot(var, slot_name, op_name, [&](std::string_view name) {
+    return CreateSlotWithInitializer(var, initializer, shape, dtype, name);
+  });
+}
+
 Variable Optimizer::SlotWithInitializer(const Variable& var, const Initializer& initializer,
                                         std::string_view slot_name, std::string_view op_name) {
-  if (std::optional<Variable> made = GetSlot(var, slot_name)) return *made;
-  Graph& graph = var.graph();
-  NameScope root(graph, "");
-  ColocateWith with(graph, var.op());
-  Variable slot(graph, graph.UniqueName(StrCat(var.op().name(), "/", op_name), /*mark=*/false),
-                var.shape(), initializer,
-                {.dtype = var.dtype(), .trainable = false, .use_resource = var.is_resource()});
-  slots_[std::string(slot_name)].emplace(std::make_pair(&graph, var.name()), slot);
-  return slot;
+  return SlotWithInitializer(var, initializer, var.shape(), var.dtype(), slot_name, op_name);
+}
+
+Variable Optimizer::SlotWithValue(const Variable& var, Output value, std::string_view slot_name,
+                                  std::string_view op_name) {
+  return FindOrMakeSlot(var, slot_name, op_name,
+                        [&](std::string_view name) { return CreateSlot(var, value, name); });
 }
 
 Variable Optimizer::ZerosSlot(const Variable& var, std::string_view slot_name,
                               std::string_view op_name) {
-  return SlotWithInitializer(var, Zeros(), slot_name, op_name);
+  return FindOrMakeSlot(var, slot_name, op_name,
+                        [&](std::string_view name) { return CreateZerosSlot(var, name); });
+}
+
+Variable Optimizer::Slot(const Variable& var, std::string_view slot_name) const {
+  return GetSlot(var, slot_name).value_or(Variable());
 }
 
 Variable Optimizer::NonSlotVariable(float initial_value, std::string_view name,
                                     const Variable& with) {
   Graph& graph = with.graph();
   if (std::optional<Variable> made = GetNonSlotVariable(name, graph)) return *made;
-  NameScope root(graph, "");
   ColocateWith colocated(graph, with.op());
-  Variable v(graph, graph.UniqueName(name, /*mark=*/false), PartialShape::Scalar(),
-             ConstantInit(initial_value),
-             {.dtype = with.dtype(), .trainable = false, .use_resource = with.is_resource()});
+  Variable v(graph, name, Tensor::Scalar(initial_value),
+             {.trainable = false, .use_resource = with.is_resource()});
   non_slots_.emplace(std::make_pair(&graph, std::string(name)), v);
   return v;
 }

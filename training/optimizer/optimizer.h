@@ -22,6 +22,8 @@
 #include "graph/gradient/gradients.h"
 #include "graph/ir/graph.h"
 #include "ops/builders/variable.h"
+#include "training/optimizer/processor.h"
+#include "training/strategy/strategy.h"
 
 namespace sluice {
 
@@ -62,30 +64,47 @@ struct MinimizeOptions {
 
 class Optimizer {
  public:
-  // INVALID_ARGUMENT with TensorFlow's sentence when the name is empty.
+  // INVALID_ARGUMENT with TensorFlow's sentence, from every call, when the name is empty.
   Optimizer(std::string name, bool use_locking);
   virtual ~Optimizer() = default;
 
   const std::string& name() const { return name_; }
   bool use_locking() const { return use_locking_; }
 
-  // One pair a variable, in the order of var_list.
+  // One pair a variable, in the order of var_list, then the graph's ports (collection
+  // "streaming_model_ports"). In a replica context whose strategy minimizes the mean of the
+  // replicas' losses, the loss is scaled by 1 / replicas.
+  // INVALID_ARGUMENT: no variables; a loss, grad_loss or variable of a type that is not valid; an
+  // unknown gate. UNIMPLEMENTED: what no processor is for (ProcessorOf). Errors of Gradients.
   virtual absl::StatusOr<GradientsAndVariables> ComputeGradients(
       Output loss, const ComputeGradientsOptions& options = {});
-  // The op that applies them all (and then increments the global step).
+  // The op that applies them all (and then increments the global step); it is added to the
+  // collection "train_op". In a replica context the replicas meet here, and the sum of their
+  // gradients is applied.
+  // INVALID_ARGUMENT: nothing to apply. FAILED_PRECONDITION: in a cross-replica context; a sparse
+  // gradient of a variable with a constraint.
   virtual absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                                    const ApplyGradientsOptions& options = {});
   // An error stays in the graph (Graph::status) and gives an invalid operation.
   Operation Minimize(Output loss, const MinimizeOptions& options = {});
 
+  // The update of one variable by one gradient, which is not none: what a processor calls.
+  Operation ApplyTo(const Variable& var, const Grad& grad);
+
   // The slot of `var`, e.g. "momentum"; nullopt when there is none.
   virtual std::optional<Variable> GetSlot(const Variable& var, std::string_view slot_name) const;
-  virtual std::vector<std::string> GetSlotNames() const;
+  virtual std::vector<std::string> GetSlotNames() const;  // sorted
   // Slots and bookkeeping variables, by name.
   virtual std::vector<Variable> Variables() const;
 
  protected:
-  // Makes the slots of all variables with a gradient, before any scope of the update is opened.
+  // A mistake in the options that the constructor was given; the first one is kept and comes back
+  // from ComputeGradients and ApplyGradients.
+  void SetInvalid(absl::Status status) { invalid_.Update(status); }
+  const absl::Status& invalid() const { return invalid_; }
+
+  // Makes the slots of all variables with a gradient, outside of all cond and while contexts,
+  // before any scope of the update is opened.
   virtual void CreateSlots(const std::vector<Variable>& vars) { (void)vars; }
   // Makes the tensors of the hyper-parameters, under the scope of the update.
   virtual void Prepare(Graph& graph) { (void)graph; }
@@ -97,27 +116,54 @@ class Optimizer {
   // Joins the updates under `name` ("Adam/": the scope itself).
   virtual Operation Finish(Graph& graph, const std::vector<Operation>& updates,
                            std::string_view name);
-  virtual TypeSet ValidDtypes() const { return {DT_HALF, DT_BFLOAT16, DT_FLOAT, DT_DOUBLE}; }
+  virtual std::vector<DataType> ValidDtypes() const {
+    return {DT_HALF, DT_BFLOAT16, DT_FLOAT, DT_DOUBLE};
+  }
 
-  // Slot variables, colocated with `var` and named "<var>/<op_name>".
+  // Slot variables, colocated with `var` and named "<var>/<op_name>"; found again if they are
+  // there. Of the variable's shape and type; of an initializer's; of a tensor's.
   Variable ZerosSlot(const Variable& var, std::string_view slot_name, std::string_view op_name);
   Variable SlotWithInitializer(const Variable& var, const Initializer& initializer,
                                std::string_view slot_name, std::string_view op_name);
-  // A variable of the optimizer's own (Adam's beta powers), one a graph, colocated with `with`.
+  Variable SlotWithInitializer(const Variable& var, const Initializer& initializer,
+                               const PartialShape& shape, DataType dtype,
+                               std::string_view slot_name, std::string_view op_name);
+  Variable SlotWithValue(const Variable& var, Output value, std::string_view slot_name,
+                         std::string_view op_name);
+  // A slot that GetSlot is known to find.
+  Variable Slot(const Variable& var, std::string_view slot_name) const;
+  // A float variable of the optimizer's own (Adam's beta powers), one a graph, colocated with
+  // `with`.
   Variable NonSlotVariable(float initial_value, std::string_view name, const Variable& with);
   std::optional<Variable> GetNonSlotVariable(std::string_view name, const Graph& graph) const;
   // A hyper-parameter tensor as `var`'s type.
   Output CastTo(Output value, const Variable& var) const;
 
  private:
-  absl::Status CheckDtypes(const std::vector<Variable>& vars) const;
-  Operation Update(const GradientAndVariable& gv);
-  absl::StatusOr<Operation> Apply(Graph& graph, const GradientsAndVariables& grads_and_vars,
-                                  const ApplyGradientsOptions& options);
+  struct Update {
+    Grad grad;
+    std::shared_ptr<VariableProcessor> processor;
+  };
+  absl::Status CheckDtype(Output tensor) const;
+  absl::Status CheckOptions(const ComputeGradientsOptions& options) const;
+  absl::StatusOr<GradientsAndVariables> Differentiate(Output loss,
+                                                      const ComputeGradientsOptions& options);
+  absl::StatusOr<Operation> ApplyUpdates(Graph& graph, const std::vector<Update>& updates,
+                                         const ApplyGradientsOptions& options);
+  absl::StatusOr<Operation> MergeReplicas(const GradientsAndVariables& grads_and_vars,
+                                          const ApplyGradientsOptions& options);
+  absl::StatusOr<Operation> ApplyDistributed(Strategy& strategy,
+                                             const std::vector<GradientsAndVariables>& replicas,
+                                             const ApplyGradientsOptions& options);
+  absl::StatusOr<Operation> Record(Graph& graph, Operation train) const;
+  template <typename Make>
+  Variable FindOrMakeSlot(const Variable& var, std::string_view slot_name, std::string_view op_name,
+                          const Make& make);
   static std::string UnreachedMessage(const GradientsAndVariables& pairs, Output loss);
 
   std::string name_;
   bool use_locking_;
+  absl::Status invalid_;
   using VariableKey = std::pair<const Graph*, std::string>;  // name within its graph
   std::map<std::string, std::map<VariableKey, Variable>, std::less<>> slots_;  // by slot name
   std::map<VariableKey, Variable> non_slots_;

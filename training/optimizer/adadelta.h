@@ -1,0 +1,40 @@
+// Steps scaled by the ratio of the sizes of past steps and past gradients (Zeiler 2012).
+#ifndef SLUICE_TRAINING_OPTIMIZER_ADADELTA_H_
+#define SLUICE_TRAINING_OPTIMIZER_ADADELTA_H_
+
+#include <string>
+#include <vector>
+
+#include "training/optimizer/hyper_parameter.h"
+#include "training/optimizer/update_op.h"
+
+namespace sluice {
+
+struct AdadeltaOptions {
+  HyperParameter learning_rate = 0.001f;
+  HyperParameter rho = 0.95f;
+  HyperParameter epsilon = 1e-8f;
+  bool use_locking = false;
+  std::string name = "Adadelta";
+};
+
+// Slots "accum" and "accum_update", saved as "<var>/Adadelta" and "<var>/Adadelta_1".
+class Adadelta : public FusedOptimizer {
+ public:
+  explicit Adadelta(AdadeltaOptions options = {});
+
+ protected:
+  void CreateSlots(const std::vector<Variable>& vars) override;
+  void Prepare(Graph& graph) override;
+  Operation ApplyFused(const Grad& grad, const Variable& var) override;
+
+ private:
+  AdadeltaOptions options_;
+  Output learning_rate_;
+  Output rho_;
+  Output epsilon_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_OPTIMIZER_ADADELTA_H_

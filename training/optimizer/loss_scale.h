@@ -1,0 +1,78 @@
+// Losses scaled up, so that small gradients of 16-bit types do not vanish; the gradients are scaled
+// back before they are applied.
+//
+//   LossScaleOptimizer optimizer(Momentum({…}), DynamicLossScale());
+//   Operation train = optimizer.Minimize(loss);
+//
+// Reference behaviour: tf.compat.v1.mixed_precision (fixed and dynamic loss scale).
+#ifndef SLUICE_TRAINING_OPTIMIZER_LOSS_SCALE_H_
+#define SLUICE_TRAINING_OPTIMIZER_LOSS_SCALE_H_
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "training/optimizer/optimizer.h"
+
+namespace sluice {
+
+// A fixed factor.
+struct FixedLossScale {
+  float scale;
+};
+
+// As large as the gradients stay finite: a step whose gradients are not is left out, and the scale
+// divided by `multiplier`, to 1 at least; after `increment_period` good steps in a row it is
+// multiplied. Variables current_loss_scale and good_steps.
+struct DynamicLossScale {
+  float initial_loss_scale = 32768;
+  int64_t increment_period = 2000;
+  float multiplier = 2;
+};
+
+class LossScaleOptimizer : public Optimizer {
+ public:
+  template <std::derived_from<Optimizer> O>
+  LossScaleOptimizer(O optimizer, FixedLossScale scale)
+      : LossScaleOptimizer(std::make_unique<O>(std::move(optimizer)), scale.scale, std::nullopt) {}
+  template <std::derived_from<Optimizer> O>
+  LossScaleOptimizer(O optimizer, DynamicLossScale scale)
+      : LossScaleOptimizer(std::make_unique<O>(std::move(optimizer)), scale.initial_loss_scale,
+                           scale) {}
+
+  // The gradients of the loss itself; not finite where the scale is too large.
+  absl::StatusOr<GradientsAndVariables> ComputeGradients(
+      Output loss, const ComputeGradientsOptions& options = {}) override;
+  // With a dynamic scale the op does nothing but lower the scale where a gradient is not finite:
+  // neither variables nor the global step change.
+  absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
+                                           const ApplyGradientsOptions& options = {}) override;
+
+  // The scale of the next step, a float scalar; made at the first call.
+  Output Scale(Graph& graph);
+
+  std::optional<Variable> GetSlot(const Variable& var, std::string_view slot_name) const override;
+  std::vector<std::string> GetSlotNames() const override;
+  std::vector<Variable> Variables() const override;
+
+ protected:
+  Operation ApplyDense(Output grad, const Variable& var) override;
+  Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
+
+ private:
+  LossScaleOptimizer(std::unique_ptr<Optimizer> optimizer, float scale,
+                     std::optional<DynamicLossScale> dynamic);
+  void MakeVariables(Graph& graph);
+  Operation UpdateScale(Graph& graph, Output is_finite);
+
+  std::unique_ptr<Optimizer> optimizer_;
+  float scale_;
+  std::optional<DynamicLossScale> dynamic_;
+  Variable current_scale_, good_steps_;  // of a dynamic scale
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_OPTIMIZER_LOSS_SCALE_H_

@@ -1,0 +1,301 @@
+// The base class: errors by their text, gates, processors, constraints, slots. Nodes and values of
+// the optimizers are compared with TensorFlow's in tests/oracle/training.
+#include "training/optimizer/optimizer.h"
+
+#include "executor/session/session.h"
+#include "gmock/gmock.h"
+#include "graph/build/cond.h"
+#include "graph/build/node_builder.h"
+#include "graph/infer/shape_context.h"
+#include "graph/op/op_def.h"
+#include "gtest/gtest.h"
+#include "ops/builders/constraint.h"
+#include "ops/builders/ops.h"
+#include "ops/builders/sugar.h"
+#include "training/optimizer/adagrad.h"
+#include "training/optimizer/adam.h"
+#include "training/optimizer/ftrl.h"
+#include "training/optimizer/gradient_descent.h"
+#include "training/optimizer/momentum.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A port of a model that is trained elsewhere, and a table of a user's own.
+OP(SubmodelPort, "A port.").Output("value", "float").Shape(ScalarOutput());
+OP(TestTable, "A user's own kind.").Output("value", "float").Shape(ScalarOutput());
+
+GradientDescent Sgd(std::string name = "GradientDescent") {
+  return GradientDescent({.learning_rate = 0.5f, .name = std::move(name)});
+}
+
+std::string ErrorOf(const absl::Status& status) { return std::string(status.message()); }
+
+// Values of `fetches` after one run of `train`.
+std::vector<float> After(Graph& g, Operation train, const OutputList& fetches) {
+  const Operation init = InitializeVariables(g);
+  Session session(g);
+  absl::Status status = session.Run({init});
+  if (status.ok()) status = session.Run({train});
+  const absl::StatusOr<Tensors> values = session.Run({}, fetches);
+  EXPECT_TRUE(status.ok() && values.ok()) << status << values.status();
+  std::vector<float> numbers;
+  if (!values.ok()) return numbers;
+  for (const Tensor& t : *values) {
+    for (int64_t i = 0; i < t.num_elements(); ++i) numbers.push_back(t.data<float>()[i]);
+  }
+  return numbers;
+}
+
+TEST(OptimizerErrors, NoName) {
+  Graph g;
+  Variable w(g, "w", 1.0f);
+  EXPECT_EQ(ErrorOf(Sgd("").ComputeGradients(Square(w)).status()),
+            "Must specify the optimizer name");
+  EXPECT_EQ(ErrorOf(Sgd("").ApplyGradients({{Output(w), w}}).status()),
+            "Must specify the optimizer name");
+}
+
+TEST(OptimizerErrors, UnknownGate) {
+  Graph g;
+  Variable w(g, "w", 1.0f);
+  EXPECT_EQ(ErrorOf(Sgd().ComputeGradients(Square(w), {.gate = static_cast<Gate>(7)}).status()),
+            "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
+            "Optimizer.GATE_GRAPH.  Not 7");
+}
+
+TEST(OptimizerErrors, TypesThatCannotBeTrained) {
+  Graph g;
+  Variable w(g, "w", 1.0f);
+  Variable c(g, "c", Tensor::Scalar(complex64(1, 2)));
+  Output n = Constant(g, 3, "n");
+  const std::string expected = ", expected: [tf.float16, tf.bfloat16, tf.float32, tf.float64].";
+  EXPECT_EQ(ErrorOf(Sgd().ComputeGradients(n).status()),
+            "Invalid type tf.int32 for n:0" + expected);
+  EXPECT_EQ(ErrorOf(Sgd().ComputeGradients(Square(w), {.grad_loss = n}).status()),
+            "Invalid type tf.int32 for n:0" + expected);
+}
+
+TEST(OptimizerErrors, NothingToOptimize) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {2}, "x");
+  EXPECT_EQ(ErrorOf(Sgd().ComputeGradients(ReduceSum(x)).status()), "No variables to optimize.");
+  EXPECT_EQ(ErrorOf(Sgd().ApplyGradients({}).status()), "No variables provided.");
+}
+
+TEST(OptimizerErrors, NoGradients) {
+  Graph g;
+  Variable w(g, "w", 1.0f), v(g, "v", 1.0f);
+  EXPECT_EQ(ErrorOf(Sgd().ApplyGradients({{Grad(), w}, {Grad(), v}}).status()),
+            "No gradients provided for any variable: ['w', 'v'].");
+  Output x = Placeholder(g, DT_FLOAT, {2}, "x");
+  EXPECT_FALSE(Sgd().Minimize(ReduceSum(x, {}, {.name = "loss"})));
+  EXPECT_EQ(ErrorOf(g.status()),
+            "No gradients provided for any variable, check your graph for ops that do not support "
+            "gradients, between variables ['w', 'v'] and loss loss:0.");
+}
+
+TEST(OptimizerErrors, BadNumbers) {
+  Graph g;
+  Variable w(g, "w", 1.0f);
+  const Output loss = Square(w);
+  auto error = [&](Optimizer&& optimizer) {
+    return ErrorOf(optimizer.ComputeGradients(loss).status());
+  };
+  EXPECT_EQ(error(Adagrad({.initial_accumulator_value = 0})),
+            "initial_accumulator_value must be positive: 0");
+  EXPECT_EQ(error(Ftrl({.learning_rate_power = 1})),
+            "learning_rate_power 1.000000 needs to be negative or zero");
+  EXPECT_EQ(error(Ftrl({.initial_accumulator_value = -1})),
+            "initial_accumulator_value -1.000000 needs to be positive or zero");
+  EXPECT_EQ(error(Ftrl({.l1_regularization_strength = -0.5f})),
+            "l1_regularization_strength -0.500000 needs to be positive or zero");
+  EXPECT_EQ(error(Ftrl({.l2_shrinkage_regularization_strength = -2})),
+            "l2_shrinkage_regularization_strength -2.000000 needs to be positive or zero");
+}
+
+TEST(Processors, ATensorCanBeDifferentiatedByButNotUpdated) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, PartialShape::Scalar(), "x");
+  const auto pairs = Sgd().ComputeGradients(Square(x), {.var_list = {VariableOfTensor(x)}});
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  const absl::Status status = Sgd().ApplyGradients(*pairs).status();
+  EXPECT_EQ(status, absl::UnimplementedError("Trying to update a Tensor x:0"));
+}
+
+TEST(Processors, WhatIsNoNumberIsRefused) {
+  Graph g;
+  Variable w(g, "w", 1.0f);
+  Output s = Constant(g, "text", "s");
+  EXPECT_EQ(Sgd().ComputeGradients(Square(w), {.var_list = {VariableOfTensor(s)}}).status(),
+            absl::UnimplementedError("Trying to optimize unsupported type s:0"));
+  Output handle = VarHandleOp(g, DT_FLOAT, PartialShape::Scalar(), {.name = "bare"});
+  EXPECT_EQ(
+      ErrorOf(Sgd().ComputeGradients(Square(w), {.var_list = {VariableOfTensor(handle)}}).status()),
+      "Got bare:0 but could not locate source variable.");
+}
+
+TEST(Processors, AReadIsAppliedToTheVariableBehindIt) {
+  Graph g;
+  Variable w(g, "w", 3.0f);
+  const Output read = w.Read();
+  const Output loss = read * Output(w);  // d/d(read) = w: the other use does not count
+  GradientDescent sgd = Sgd();
+  const auto pairs = sgd.ComputeGradients(loss, {.var_list = {VariableOfTensor(read)}});
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  const absl::StatusOr<Operation> train = sgd.ApplyGradients(*pairs);
+  ASSERT_TRUE(train.ok()) << train.status();
+  EXPECT_THAT(After(g, *train, {w}), ElementsAre(3 - 0.5f * 3));
+}
+
+TEST(Processors, APortsUpdateIsItsGradient) {
+  Graph g;
+  Variable w(g, "w", 3.0f);
+  Node* port = NodeBuilder(&g, "SubmodelPort", At::current()).Name("port").Finish();
+  g.AddToCollection("streaming_model_ports", "port:0");
+  GradientDescent sgd = Sgd();
+  const auto pairs = sgd.ComputeGradients(w * Output(port));
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  ASSERT_EQ(pairs->size(), 2u);
+  EXPECT_EQ((*pairs)[1].var.name(), "port");
+  const absl::StatusOr<Operation> train = sgd.ApplyGradients(*pairs);
+  ASSERT_TRUE(train.ok()) << train.status();
+  EXPECT_THAT(train->node->control_inputs(), testing::Contains((*pairs)[1].grad.dense().node));
+}
+
+TEST(Processors, OfAUsersOwnKind) {
+  class Table : public VariableProcessor {
+   public:
+    using VariableProcessor::VariableProcessor;
+    absl::StatusOr<Operation> UpdateOp(Optimizer&, const Grad& grad) const override {
+      return Operation(Identity(grad.dense(), {.name = "send_to_table"}));
+    }
+  };
+  RegisterVariableProcessor("TestTable",
+                            [](const Variable& v) { return std::make_unique<Table>(v); });
+  Graph g;
+  Output table(NodeBuilder(&g, "TestTable", At::current()).Name("table").Finish());
+  const Operation train = Sgd().Minimize(Square(table), {.var_list = {VariableOfTensor(table)}});
+  ASSERT_TRUE(train) << g.status();
+  EXPECT_NE(g.Find("GradientDescent/update_table/send_to_table"), nullptr);
+}
+
+// One whose value is kept in [0, 1] by both kinds of variables.
+class Constraints : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, Constraints, testing::Bool());
+
+Output ClipToUnit(Output value) {
+  return Minimum(Maximum(value, ZerosLike(value)), OnesLike(value));
+}
+
+TEST_P(Constraints, AreAppliedAfterTheUpdate) {
+  Graph g;
+  Variable w(g, "w", Tensor::Vector<float>({0.25f, 0.5f, 0.75f}), {.use_resource = GetParam()});
+  Constrain(w, ClipToUnit);
+  const Output push = Constant(g, {1.0f, 0.1f, -1.0f});
+  const Operation train = Sgd().Minimize(ReduceSum(w * push));
+  ASSERT_TRUE(train) << g.status();
+  EXPECT_THAT(After(g, train, {w}), ElementsAre(0, testing::FloatEq(0.45f), 1));
+}
+
+TEST_P(Constraints, AreNotForSparseGradients) {
+  Graph g;
+  Variable w(g, "w", Tensor::Of<float>({2, 1}, {1, 2}), {.use_resource = GetParam()});
+  Constrain(w, ClipToUnit);
+  const auto pairs = Sgd().ComputeGradients(ReduceSum(Gather(w, Constant(g, {0}))));
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  EXPECT_EQ(
+      Sgd().ApplyGradients(*pairs).status(),
+      absl::FailedPreconditionError("Cannot use a constraint function on a sparse variable."));
+}
+
+TEST_P(Constraints, GoWithTheGraph) {
+  for (const bool constrained :
+       {true, false}) {  // the second graph may lie where the first one lay
+    Graph g;
+    Variable w(g, "w", 1.0f, {.use_resource = GetParam()});
+    if (constrained) Constrain(w, ClipToUnit);
+    EXPECT_EQ(static_cast<bool>(ConstraintOf(w)), constrained);
+  }
+}
+
+TEST(Slots, AreOutsideOfBranches) {
+  Graph g;
+  Variable w(g, "w", 4.0f);
+  Momentum momentum({.learning_rate = 0.5f});
+  Output pred = Placeholder(g, DT_BOOL, PartialShape::Scalar(), "p");
+  const Output loss = Square(w);
+  const auto pairs = momentum.ComputeGradients(loss);
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  const OutputList done = Cond(
+      pred, [&]() -> BranchResult { return momentum.ApplyGradients(*pairs).value_or(Operation()); },
+      [&]() -> BranchResult { return NoOp(g); });
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  const std::optional<Variable> slot = momentum.GetSlot(w, "momentum");
+  ASSERT_TRUE(slot.has_value());
+  EXPECT_EQ(slot->op().node->context(), nullptr);
+  EXPECT_EQ(slot->initializer().node->context(), nullptr);
+  const Operation init = InitializeVariables(g);
+  Session session(g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  ASSERT_TRUE(session.Run({{pred, Tensor::Scalar(false)}}, done).ok());
+  EXPECT_EQ((*session.Run({}, {w}))[0].scalar<float>(), 4);
+  ASSERT_TRUE(session.Run({{pred, Tensor::Scalar(true)}}, done).ok());
+  EXPECT_EQ((*session.Run({}, {w}))[0].scalar<float>(), 0);
+}
+
+TEST(Slots, AreFoundAgain) {
+  Graph g;
+  Variable w(g, "w", 4.0f);
+  Momentum momentum({.learning_rate = 0.5f});
+  ASSERT_TRUE(momentum.Minimize(Square(w)));
+  ASSERT_TRUE(momentum.Minimize(w * 2.0f));
+  EXPECT_THAT(momentum.GetSlotNames(), ElementsAre("momentum"));
+  EXPECT_EQ(momentum.Variables().size(), 1u);
+  EXPECT_EQ(momentum.GetSlot(w, "momentum")->name(), "w/Momentum");
+  EXPECT_EQ(momentum.GetSlot(w, "other"), std::nullopt);
+  EXPECT_EQ(g.collections()["train_op"].size(), 2u);
+}
+
+TEST(Gates, AllGradientsWaitForEachOther) {
+  Graph g;
+  Variable w(g, "w", 4.0f), v(g, "v", 1.0f);
+  const auto pairs = Sgd().ComputeGradients(w * v, {.gate = Gate::kGraph});
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  const Node* first = (*pairs)[0].grad.dense().node;
+  ASSERT_EQ(first->op(), "Identity");
+  ASSERT_EQ(first->control_inputs().size(), 1u);
+  EXPECT_EQ(first->control_inputs()[0], (*pairs)[1].grad.dense().node->control_inputs()[0]);
+  const auto free = Sgd().ComputeGradients(w * v, {.gate = Gate::kNone});
+  ASSERT_TRUE(free.ok());
+  EXPECT_NE((*free)[0].grad.dense().node->op(), "Identity");
+}
+
+TEST(GradLoss, ScalesTheGradient) {
+  Graph g;
+  Variable w(g, "w", 4.0f);
+  const Operation train = Sgd().Minimize(Square(w), {.grad_loss = Constant(g, 0.25f)});
+  ASSERT_TRUE(train) << g.status();
+  EXPECT_THAT(After(g, train, {w}), ElementsAre(4 - 0.5f * 0.25f * 8));
+}
+
+TEST(HyperParameters, MayBeVariablesAndFunctions) {
+  Graph g;
+  Variable w(g, "w", 4.0f), rate(g, "rate", 0.25f, {.trainable = false});
+  const Operation by_variable =
+      GradientDescent({.learning_rate = rate}).Minimize(Square(w), {.var_list = {w}});
+  auto half = [](Graph& graph) { return Constant(graph, 0.5f, "half"); };
+  const Operation by_function =
+      GradientDescent({.learning_rate = HyperParameter(half), .name = "Other"})
+          .Minimize(Square(w), {.var_list = {w}});
+  ASSERT_TRUE(by_variable && by_function) << g.status();
+  EXPECT_NE(g.Find("Other/half"), nullptr);
+  EXPECT_THAT(After(g, by_variable, {w}), ElementsAre(4 - 0.25f * 8));
+  EXPECT_THAT(After(g, by_function, {w}), ElementsAre(4 - 0.5f * 8));
+}
+
+}  // namespace
+}  // namespace sluice

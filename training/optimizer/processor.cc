@@ -1,0 +1,123 @@
+#include "training/optimizer/processor.h"
+
+#include <map>
+#include <string>
+
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+#include "ops/builders/constraint.h"
+#include "ops/builders/ops.h"
+#include "training/optimizer/optimizer.h"
+#include "training/optimizer/slot.h"
+
+namespace sluice {
+namespace {
+
+// Of ref and resource variables, dense and sparse: the optimizer tells them apart.
+class VariableUpdate : public VariableProcessor {
+ public:
+  using VariableProcessor::VariableProcessor;
+  absl::StatusOr<Operation> UpdateOp(Optimizer& optimizer, const Grad& grad) const override {
+    return ThenConstrain(variable(), grad, [&] { return optimizer.ApplyTo(variable(), grad); });
+  }
+};
+
+// One read of a resource variable: differentiated by the read, applied to the variable behind it.
+class DenseReadUpdate : public VariableProcessor {
+ public:
+  DenseReadUpdate(const Variable& read, const Variable& source)
+      : VariableProcessor(read), source_(source) {}
+  absl::StatusOr<Operation> UpdateOp(Optimizer& optimizer, const Grad& grad) const override {
+    return ThenConstrain(source_, grad, [&] { return optimizer.ApplyTo(source_, grad); });
+  }
+
+ private:
+  Variable source_;
+};
+
+// A port of a model that is trained elsewhere: its gradient is what is wanted.
+class PortUpdate : public VariableProcessor {
+ public:
+  using VariableProcessor::VariableProcessor;
+  absl::StatusOr<Operation> UpdateOp(Optimizer&, const Grad& grad) const override {
+    return Operation(ToDense(grad));
+  }
+};
+
+// A tensor can be differentiated by, but not updated.
+class TensorUpdate : public VariableProcessor {
+ public:
+  using VariableProcessor::VariableProcessor;
+  absl::StatusOr<Operation> UpdateOp(Optimizer&, const Grad&) const override {
+    return absl::UnimplementedError(
+        StrCat("Trying to update a Tensor ", variable().handle().name()));
+  }
+};
+
+std::map<std::string, VariableProcessorFactory, std::less<>>& Factories() {
+  static auto* factories = new std::map<std::string, VariableProcessorFactory, std::less<>>{
+      {"SubmodelPort", [](const Variable& v) { return std::make_unique<PortUpdate>(v); }}};
+  return *factories;
+}
+
+absl::StatusOr<Variable> SourceOf(Operation handle, std::string_view got) {
+  absl::StatusOr<Variable> source = Variable::Find(*handle.graph(), handle.name());
+  // Registered as a tensor, not as a variable: its handle stands for its value.
+  const bool is_variable = source.ok() && source->snapshot() != source->handle();
+  if (is_variable) return source;
+  return InvalidArgument("Got ", got, " but could not locate source variable.");
+}
+
+}  // namespace
+
+Variable VariableOfTensor(Output tensor) {
+  if (!tensor) return Variable();
+  const std::string key = tensor.name();
+  tensor.graph()->variables().emplace(key, VariableNodes{.initializer = key,
+                                                         .snapshot = key,
+                                                         .initial_value = key,
+                                                         .trainable = false,
+                                                         .is_resource = false});
+  return Variable::Find(*tensor.graph(), key).value_or(Variable());
+}
+
+void RegisterVariableProcessor(std::string_view op, VariableProcessorFactory factory) {
+  Factories()[std::string(op)] = std::move(factory);
+}
+
+absl::StatusOr<std::unique_ptr<VariableProcessor>> ProcessorOf(const Variable& variable) {
+  if (!variable) return InvalidArgument("a variable to optimize is not valid");
+  const Node& node = *variable.op().node;
+  const std::string name = variable.handle().name();
+  if (auto made = Factories().find(node.op()); made != Factories().end()) {
+    return made->second(variable);
+  }
+  if (node.op() == "VarHandleOp" || node.op() == "VariableV2" || node.op() == "Variable") {
+    SLUICE_ASSIGN_OR_RETURN(const Variable source, SourceOf(variable.op(), name));
+    return std::make_unique<VariableUpdate>(source);
+  }
+  if (node.op() == "ReadVariableOp") {
+    SLUICE_ASSIGN_OR_RETURN(const Variable source, SourceOf(node.input(0), name));
+    return std::make_unique<DenseReadUpdate>(variable, source);
+  }
+  if (IsFloating(BaseType(variable.handle().dtype())))
+    return std::make_unique<TensorUpdate>(variable);
+  return absl::UnimplementedError(StrCat("Trying to optimize unsupported type ", name));
+}
+
+absl::StatusOr<Operation> ThenConstrain(const Variable& variable, const Grad& grad,
+                                        const std::function<Operation()>& update) {
+  const Constraint constraint = ConstraintOf(variable);
+  if (!constraint) return update();
+  if (grad.is_slices()) {
+    return absl::FailedPreconditionError("Cannot use a constraint function on a sparse variable.");
+  }
+  Graph& graph = variable.graph();
+  ControlDependencies after(graph, {update()});
+  // A ref variable's own read may have run before the update.
+  const Output value =
+      variable.is_resource() ? variable.Read() : Identity(variable.handle(), {.name = "read"});
+  return WithValueRead(variable, variable.Assign(constraint(value)));
+}
+
+}  // namespace sluice

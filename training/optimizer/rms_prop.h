@@ -1,0 +1,45 @@
+// Gradients divided by the root of their mean square (Tieleman and Hinton 2012).
+#ifndef SLUICE_TRAINING_OPTIMIZER_RMS_PROP_H_
+#define SLUICE_TRAINING_OPTIMIZER_RMS_PROP_H_
+
+#include <string>
+#include <vector>
+
+#include "training/optimizer/hyper_parameter.h"
+#include "training/optimizer/update_op.h"
+
+namespace sluice {
+
+struct RMSPropOptions {
+  HyperParameter learning_rate = 0.001f;
+  HyperParameter decay = 0.9f;
+  HyperParameter momentum = 0.0f;
+  HyperParameter epsilon = 1e-10f;
+  // Divides by the standard deviation instead (Graves 2013).
+  bool centered = false;
+  bool use_locking = false;
+  std::string name = "RMSProp";
+};
+
+// Slots "rms" (first 1), with `centered` "mg", and "momentum", saved as "<var>/RMSProp", "_1",
+// "_2".
+class RMSProp : public FusedOptimizer {
+ public:
+  explicit RMSProp(RMSPropOptions options);
+
+ protected:
+  void CreateSlots(const std::vector<Variable>& vars) override;
+  void Prepare(Graph& graph) override;
+  Operation ApplyFused(const Grad& grad, const Variable& var) override;
+
+ private:
+  RMSPropOptions options_;
+  Output learning_rate_;
+  Output decay_;
+  Output momentum_;
+  Output epsilon_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_OPTIMIZER_RMS_PROP_H_

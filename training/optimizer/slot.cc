@@ -1,0 +1,97 @@
+#include "training/optimizer/slot.h"
+
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/strings.h"
+#include "ops/builders/initialized_value.h"
+#include "ops/builders/ops.h"
+#include "ops/builders/sugar.h"
+
+namespace sluice {
+namespace {
+
+bool IsVariableOp(const Node& node) {
+  return node.op() == "Variable" || node.op() == "VariableV2" || node.op() == "VarHandleOp";
+}
+
+// Makes the slot where it belongs: `make` gets its name.
+template <typename Make>
+Variable MakeSlot(const SlotOwner& owner, std::string_view name, const Make& make) {
+  Graph& graph = owner.graph();
+  NameScope root(graph, "");
+  const std::string base =
+      name.starts_with('/') ? std::string(name.substr(1)) : StrCat(owner.name(), "/", name);
+  const std::string full = graph.UniqueName(base, /*mark=*/false);
+  if (!owner.is_colocated()) return make(full);
+  ColocateWith with(graph, owner.op());
+  return make(full);
+}
+
+VariableOptions OptionsFor(const SlotOwner& owner, DataType dtype) {
+  return {.dtype = dtype, .trainable = false, .use_resource = owner.use_resource()};
+}
+
+}  // namespace
+
+SlotOwner::SlotOwner(const Variable& variable)
+    : tensor_(variable.handle()),
+      variable_(variable),
+      dtype_(variable.dtype()),
+      shape_(variable.shape()),
+      use_resource_(variable.is_resource()),
+      is_colocated_(true) {}
+
+SlotOwner::SlotOwner(Output tensor, bool use_resource)
+    : tensor_(tensor),
+      dtype_(BaseType(tensor.dtype())),
+      shape_(tensor.shape()),
+      use_resource_(use_resource),
+      is_colocated_(IsVariableOp(*tensor.node)) {}
+
+Output SlotOwner::SafeValue() const { return variable_ ? InitializedValue(variable_) : tensor_; }
+
+Variable CreateSlot(const SlotOwner& owner, Output initial_value, std::string_view name) {
+  if (!initial_value) return Variable();
+  return MakeSlot(owner, name, [&](const std::string& full) {
+    return Variable(owner.graph(), full, initial_value,
+                    OptionsFor(owner, BaseType(initial_value.dtype())));
+  });
+}
+
+Variable CreateSlotWithInitializer(const SlotOwner& owner, const Initializer& initializer,
+                                   const PartialShape& shape, DataType dtype,
+                                   std::string_view name) {
+  return MakeSlot(owner, name, [&](const std::string& full) {
+    return Variable(owner.graph(), full, shape, initializer, OptionsFor(owner, dtype));
+  });
+}
+
+Variable CreateZerosSlot(const SlotOwner& owner, std::string_view name) {
+  if (owner.shape().IsFullyDefined()) {
+    return CreateSlotWithInitializer(owner, Zeros(), owner.shape(), owner.dtype(), name);
+  }
+  Graph& graph = owner.graph();
+  const Output shape = Shape(owner.SafeValue());
+  NameScope scope(graph, "zeros");
+  const Output zero = Constant(graph, 0, owner.dtype());
+  return CreateSlot(owner, Fill(shape, zero, {.name = scope.prefix()}), name);
+}
+
+Operation WithValueRead(const Variable& v, Operation update) {
+  if (!v.is_resource() || !update) return update;
+  Graph& graph = v.graph();
+  ControlDependencies after(graph, {update});
+  NodeBuilder(&graph, "ReadVariableOp", At::current())
+      .Input(v.handle())
+      .Attr("dtype", v.dtype())
+      .Finish();
+  return update;
+}
+
+Output ValueAfter(const Variable& v, Operation update) {
+  if (!v.is_resource()) return update.output(0);
+  ControlDependencies after(v.graph(), {update});
+  return v.Read();
+}
+
+}  // namespace sluice

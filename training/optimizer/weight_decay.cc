@@ -1,0 +1,94 @@
+#include "training/optimizer/weight_decay.h"
+
+#include <algorithm>
+
+#include "graph/build/scopes.h"
+#include "ops/builders/ops.h"
+#include "ops/builders/sugar.h"
+
+namespace sluice {
+namespace {
+
+bool Decays(const Variable& var, const std::vector<std::string>& excluded) {
+  return std::none_of(excluded.begin(), excluded.end(), [&](const std::string& part) {
+    return var.name().find(part) != std::string::npos;
+  });
+}
+
+Output Norm(Output x) { return Sqrt(ReduceSum(Square(x))); }
+
+// a / b, or 1 where one of them is 0.
+Output RatioOfNorms(Output a, Output b) {
+  const Output zero = ZerosLike(a);
+  const Output one = OnesLike(a);
+  const Output both = LogicalAnd(Greater(a, zero), Greater(b, zero));
+  // No division by 0, even where its result is not used.
+  return SelectV2(both, a / SelectV2(both, b, one), one);
+}
+
+}  // namespace
+
+AdamW::AdamW(AdamWOptions options)
+    : Adam({.learning_rate = options.learning_rate,
+            .beta1 = options.beta1,
+            .beta2 = options.beta2,
+            .epsilon = options.epsilon,
+            .use_locking = options.use_locking,
+            .name = options.name}),
+      options_(std::move(options)) {}
+
+void AdamW::Prepare(Graph& graph) {
+  Adam::Prepare(graph);
+  weight_decay_ = options_.weight_decay.In(graph, "weight_decay");
+}
+
+Operation AdamW::Decay(const Variable& var, Operation grad) {
+  if (!Decays(var, options_.exclude_from_weight_decay)) return {};
+  // The gradient is that of the value before the decay.
+  ControlDependencies ready(var.graph(), {grad});
+  const Output share = CastTo(learning_rate(), var) * CastTo(weight_decay_, var);
+  return var.AssignSub(var * share, {.use_locking = use_locking()});
+}
+
+Operation AdamW::ApplyDense(Output grad, const Variable& var) {
+  ControlDependencies after(var.graph(), {Decay(var, grad)});
+  return Adam::ApplyDense(grad, var);
+}
+
+Operation AdamW::ApplySparse(const IndexedSlices& grad, const Variable& var) {
+  ControlDependencies after(var.graph(), {Decay(var, grad.values)});
+  return Adam::ApplySparse(grad, var);
+}
+
+Lamb::Lamb(LambOptions options)
+    : MomentOptimizer(options.name, options.use_locking,
+                      {options.learning_rate, options.beta1, options.beta2, options.epsilon}),
+      options_(std::move(options)) {}
+
+void Lamb::Prepare(Graph& graph) {
+  MomentOptimizer::Prepare(graph);
+  weight_decay_ = options_.weight_decay.In(graph, "weight_decay");
+}
+
+Operation Lamb::ApplyDense(Output grad, const Variable& var) { return ApplyInSteps(grad, var); }
+Operation Lamb::ApplySparse(const IndexedSlices& grad, const Variable& var) {
+  return ApplyInSteps(grad, var);
+}
+
+Operation Lamb::ApplyInSteps(const Grad& grad, const Variable& var) {
+  const Typed n = NumbersFor(var);
+  const Output m = NextFirstMoment(grad, var, n);
+  const Output v = NextSecondMoment(grad, var, n);
+  const Output value = var.Read();
+  const Output mean = m / (1 - n.beta1_power);
+  const Output size = Sqrt(v / (1 - n.beta2_power)) + n.epsilon;
+  Output step = mean / size;
+  if (Decays(var, options_.exclude_from_weight_decay)) {
+    step = step + value * CastTo(weight_decay_, var);
+  }
+  const Output rate = n.learning_rate * RatioOfNorms(Norm(value), Norm(step));
+  const Operation update = var.AssignSub(step * rate, {.use_locking = use_locking()});
+  return Group(var.graph(), {update, m, v});
+}
+
+}  // namespace sluice

@@ -1,0 +1,271 @@
+#include "training/strategy/mirrored_strategy.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+#include "ops/builders/initialized_value.h"
+#include "ops/builders/ops.h"
+#include "ops/builders/sugar.h"
+
+namespace sluice {
+namespace {
+
+Output Cat(const OutputList& parts) { return parts.size() == 1 ? parts[0] : Concat(parts, 0); }
+
+// The sum on one device.
+Grad SumOf(const std::vector<Grad>& grads) {
+  bool all_slices = true;
+  for (const Grad& g : grads) all_slices &= g.is_slices();
+  if (all_slices) {
+    OutputList values, indices;
+    for (const Grad& g : grads) {
+      values.push_back(g.slices().values);
+      indices.push_back(g.slices().indices);
+    }
+    return IndexedSlices{.values = Cat(values),
+                         .indices = Cat(indices),
+                         .dense_shape = grads[0].slices().dense_shape};
+  }
+  OutputList tensors;
+  for (const Grad& g : grads) tensors.push_back(ToDense(g));
+  return tensors.size() == 1 ? tensors[0] : AddN(tensors);
+}
+
+Grad Times(const Grad& grad, double factor) {
+  if (grad.is_dense()) return grad.dense() * factor;
+  IndexedSlices slices = grad.slices();
+  slices.values = slices.values * factor;
+  return slices;
+}
+
+}  // namespace
+
+// Where the replicas' threads hand over to each other. One of them is awake at a time, so that the
+// graph and everything else is used by one thread only; each has scopes of its own.
+// Invariants: awake_ is the one that may run; a thread that waits in MergeCall has stored its
+// argument; the last one to come runs the function.
+struct MirroredStrategy::Meeting {
+  explicit Meeting(int replicas) : arguments(replicas), results(replicas), scopes(replicas) {}
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  int awake = 0;           // all guarded by mutex
+  int merged = 0;          // MergeCalls that are done
+  int ended = 0;           // replicas that are
+  bool is_broken = false;  // a replica ended without coming
+  std::vector<std::optional<std::any>> arguments;
+  std::vector<absl::StatusOr<std::any>> results;
+  std::vector<Scopes> scopes;
+};
+
+class MirroredReplica : public ReplicaContext {
+ public:
+  MirroredReplica(MirroredStrategy& strategy, MirroredStrategy::Meeting& meeting, int replica)
+      : strategy_(strategy), meeting_(meeting), replica_(replica) {}
+
+  Strategy& strategy() override { return strategy_; }
+  int replica() const override { return replica_; }
+
+  // The thread's body: waits for its turn, builds, hands over.
+  absl::Status Build(const std::function<absl::Status(ReplicaContext&)>& program) {
+    Wait([this] { return meeting_.awake == replica_; });
+    Graph& graph = strategy_.graph_;
+    const Scopes outside = graph.scopes();
+    absl::Status status;
+    {
+      StrategyScope context(StrategyContext{&strategy_, this});
+      DeviceScope device(graph, strategy_.devices_[replica_]);
+      std::optional<NameScope> scope;
+      if (replica_ > 0) scope.emplace(graph, StrCat("replica_", replica_));
+      status = program(*this);
+    }
+    graph.scopes() = outside;
+    std::lock_guard<std::mutex> lock(meeting_.mutex);
+    ++meeting_.ended;
+    for (const auto& argument : meeting_.arguments) meeting_.is_broken |= argument.has_value();
+    meeting_.is_broken |= !status.ok();
+    HandOver();
+    return status;
+  }
+
+  absl::StatusOr<std::any> MergeCall(const MergeFunction& function, std::any argument) override {
+    Graph& graph = strategy_.graph_;
+    int call;
+    bool is_last = true;
+    {
+      std::lock_guard<std::mutex> lock(meeting_.mutex);
+      if (meeting_.ended > 0) meeting_.is_broken = true;
+      if (meeting_.is_broken) return Broken();
+      meeting_.arguments[replica_] = std::move(argument);
+      call = meeting_.merged;
+      for (const auto& a : meeting_.arguments) is_last &= a.has_value();
+    }
+    if (is_last) return Merge(function);
+    {
+      // The next replica begins, or goes on, with its own scopes.
+      std::lock_guard<std::mutex> lock(meeting_.mutex);
+      meeting_.scopes[replica_] = std::exchange(graph.scopes(), outside_);
+      HandOver();
+    }
+    Wait([&] {
+      return meeting_.awake == replica_ && (meeting_.merged > call || meeting_.is_broken);
+    });
+    graph.scopes() = meeting_.scopes[replica_];
+    std::lock_guard<std::mutex> lock(meeting_.mutex);
+    if (meeting_.merged == call) {
+      meeting_.arguments[replica_].reset();
+      return Broken();
+    }
+    return std::move(meeting_.results[replica_]);
+  }
+
+  void set_outside(Scopes scopes) { outside_ = std::move(scopes); }
+
+ private:
+  static absl::Status Broken() {
+    return absl::FailedPreconditionError(
+        "MergeCall: expected all replicas to come, but one of them has ended");
+  }
+
+  // Runs the function once, in a cross-replica context outside of all replicas' scopes.
+  absl::StatusOr<std::any> Merge(const MergeFunction& function) {
+    Graph& graph = strategy_.graph_;
+    const Scopes inside = std::exchange(graph.scopes(), outside_);
+    PerReplica<std::any> arguments;
+    for (auto& a : meeting_.arguments) arguments.push_back(*std::exchange(a, std::nullopt));
+    absl::StatusOr<PerReplica<std::any>> results = absl::InternalError("not run");
+    {
+      StrategyScope context(strategy_);
+      results = function(strategy_, std::move(arguments));
+    }
+    graph.scopes() = inside;
+    std::lock_guard<std::mutex> lock(meeting_.mutex);
+    for (size_t i = 0; i < meeting_.results.size(); ++i) {
+      if (results.ok()) meeting_.results[i] = (*results)[i];
+      if (!results.ok()) meeting_.results[i] = results.status();
+    }
+    ++meeting_.merged;
+    return meeting_.results[replica_];
+  }
+
+  // With the lock held: the next replica in turn may run.
+  void HandOver() {
+    meeting_.awake = (replica_ + 1) % strategy_.num_replicas();
+    meeting_.changed.notify_all();
+  }
+
+  template <typename Condition>
+  void Wait(const Condition& condition) {
+    std::unique_lock<std::mutex> lock(meeting_.mutex);
+    for (;;) {
+      meeting_.changed.wait(lock, [&] { return meeting_.awake == replica_; });
+      if (condition()) return;
+      HandOver();  // not yet: somebody else has to go first
+    }
+  }
+
+  MirroredStrategy& strategy_;
+  MirroredStrategy::Meeting& meeting_;
+  int replica_;
+  Scopes outside_;
+};
+
+MirroredStrategy::MirroredStrategy(Graph& graph, std::vector<std::string> devices,
+                                   ReduceOp loss_reduction)
+    : graph_(graph), devices_(std::move(devices)), loss_reduction_(loss_reduction) {}
+
+absl::Status MirroredStrategy::RunReplicas(
+    const std::function<absl::Status(ReplicaContext&)>& program) {
+  if (devices_.empty()) return InvalidArgument("MirroredStrategy needs a device at least");
+  Meeting meeting(num_replicas());
+  std::vector<std::unique_ptr<MirroredReplica>> replicas;
+  std::vector<absl::Status> statuses(devices_.size());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < num_replicas(); ++i) {
+    replicas.push_back(std::make_unique<MirroredReplica>(*this, meeting, i));
+    replicas.back()->set_outside(graph_.scopes());
+  }
+  for (int i = 0; i < num_replicas(); ++i) {
+    threads.emplace_back([&, i] { statuses[i] = replicas[i]->Build(program); });
+  }
+  for (std::thread& t : threads) t.join();
+  SLUICE_RETURN_IF_ERROR(graph_.status());
+  // What a replica was told because another one had ended is not the reason.
+  absl::Status first;
+  for (const absl::Status& s : statuses) {
+    if (!s.ok() && s.message().find("MergeCall: ") == s.message().npos) return s;
+    first.Update(s);
+  }
+  return first;
+}
+
+absl::StatusOr<PerReplica<Grad>> MirroredStrategy::ReduceTo(ReduceOp op,
+                                                            const PerReplica<Grad>& values,
+                                                            const Variable& variable) {
+  std::vector<Grad> present;
+  for (const Grad& g : values) {
+    if (!g.is_none()) present.push_back(g);
+  }
+  PerReplica<Grad> reduced;
+  for (const Variable& component : Components(variable)) {
+    if (present.empty()) {
+      reduced.push_back(Grad());
+      continue;
+    }
+    DeviceScope beside(graph_, component.device());
+    const Grad sum = SumOf(present);
+    reduced.push_back(op == ReduceOp::kSum ? sum : Times(sum, 1.0 / num_replicas()));
+  }
+  SLUICE_RETURN_IF_ERROR(graph_.status());
+  return reduced;
+}
+
+std::vector<Variable> MirroredStrategy::Components(const Variable& variable) const {
+  auto first = first_of_.find(variable.name());
+  if (first == first_of_.end()) return {variable};
+  return mirrored_.at(first->second);
+}
+
+Variable MirroredStrategy::MakeVariable(std::string_view name, const PartialShape& shape,
+                                        const Initializer& initializer,
+                                        const VariableOptions& options) {
+  auto made = mirrored_.find(name);
+  if (made == mirrored_.end()) {
+    InitScope init(graph_);
+    NameScope root(graph_, "");
+    std::vector<Variable> copies;
+    Output first_value;  // beside the first copy
+    for (int i = 0; i < num_replicas(); ++i) {
+      DeviceScope nowhere = DeviceScope::None(graph_);
+      DeviceScope device(graph_, devices_[i]);
+      if (i == 0) {
+        copies.emplace_back(graph_, name, shape, initializer, options);
+        if (num_replicas() > 1) first_value = InitializedValue(copies[0]);
+      } else {
+        // Copies are trained through the first one.
+        VariableOptions copy = options;
+        copy.trainable = false;
+        copies.emplace_back(graph_, StrCat(name, "/replica_", i), first_value, copy);
+      }
+      if (!copies.back()) return Variable();
+      first_of_[copies.back().name()] = std::string(name);
+    }
+    made = mirrored_.emplace(std::string(name), std::move(copies)).first;
+  }
+  return Local(made->second[0]);
+}
+
+Variable MirroredStrategy::Local(const Variable& variable) const {
+  const std::vector<Variable> copies = Components(variable);
+  const ReplicaContext* replica = CurrentStrategy().replica;
+  const size_t i = replica == nullptr ? 0 : static_cast<size_t>(replica->replica());
+  return i < copies.size() ? copies[i] : copies[0];
+}
+
+}  // namespace sluice
