@@ -10,9 +10,9 @@
 
 namespace sluice {
 
-class FifoQueue : public Queue {
+class FifoQueue : public QueueResource {
  public:
-  using Queue::Queue;
+  using QueueResource::QueueResource;
 
  protected:
   int64_t Count() const override { return static_cast<int64_t>(elements_.size()); }

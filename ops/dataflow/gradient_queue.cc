@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-QueueOptions WithOrigin(QueueOptions declared) {
+QueueSpec WithOrigin(QueueSpec declared) {
   declared.types.push_back(DT_INT64);
   if (declared.shapes.empty()) declared.shapes.resize(declared.types.size() - 1);
   declared.shapes.push_back(PartialShape({2}));
@@ -46,7 +46,7 @@ absl::StatusOr<Tensor> JoinRows(Allocator& allocator, const std::vector<Tensors>
 
 }  // namespace
 
-GradientQueue::GradientQueue(QueueOptions declared, ReplicaGradients replicas)
+GradientQueue::GradientQueue(QueueSpec declared, ReplicaGradients replicas)
     : FifoQueue(WithOrigin(declared)),
       replicas_(std::move(replicas)),
       of_rows_(declared.shapes.empty()) {}
@@ -55,7 +55,7 @@ std::vector<DataType> GradientQueue::taken_types() const {
   return {options_.types.begin(), options_.types.end() - 1};
 }
 
-absl::Status GradientQueue::CheckSame(const QueueOptions& requested) const {
+absl::Status GradientQueue::CheckSame(const QueueSpec& requested) const {
   return FifoQueue::CheckSame(WithOrigin(requested));
 }
 

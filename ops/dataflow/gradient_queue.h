@@ -25,10 +25,10 @@ namespace sluice {
 class GradientQueue : public FifoQueue {
  public:
   // `declared` without the origin.
-  GradientQueue(QueueOptions declared, ReplicaGradients replicas);
+  GradientQueue(QueueSpec declared, ReplicaGradients replicas);
 
   std::vector<DataType> taken_types() const override;
-  absl::Status CheckSame(const QueueOptions& requested) const override;
+  absl::Status CheckSame(const QueueSpec& requested) const override;
   // Elements of earlier steps are dropped from now on.
   int64_t step() const;
 

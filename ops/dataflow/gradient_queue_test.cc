@@ -15,11 +15,11 @@ class GradientQueueTest : public ::testing::Test {
   std::shared_ptr<GradientLedger> ledger_ = std::make_shared<GradientLedger>("ledger", 3);
   const ReplicaGradients told_ = {.replicas = 3, .at_most = 2, .ledger = ledger_};
   std::shared_ptr<GradientQueue> dense_ = std::make_shared<GradientQueue>(
-      QueueOptions{
+      QueueSpec{
           .kind = "FIFOQueue", .name = "w:0", .types = {DT_FLOAT}, .shapes = {PartialShape({1})}},
       told_);
   std::shared_ptr<GradientQueue> rows_ = std::make_shared<GradientQueue>(
-      QueueOptions{.kind = "FIFOQueue", .name = "e:0", .types = {DT_FLOAT, DT_INT64}, .shapes = {}},
+      QueueSpec{.kind = "FIFOQueue", .name = "e:0", .types = {DT_FLOAT, DT_INT64}, .shapes = {}},
       told_);
 
   void Put(int64_t replica, int64_t step, float value) {

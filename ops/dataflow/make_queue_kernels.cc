@@ -15,7 +15,7 @@ std::string ListText(const std::vector<PartialShape>& shapes) {
   return StrCat("[", text, "]");
 }
 
-absl::Status CheckShapes(const QueueOptions& options) {
+absl::Status CheckShapes(const QueueSpec& options) {
   const std::vector<PartialShape>& shapes = options.shapes;
   const bool padding = options.kind == "PaddingFIFOQueue";
   if (padding && shapes.size() != options.types.size()) {
@@ -42,7 +42,7 @@ absl::Status CheckShapes(const QueueOptions& options) {
 }
 
 // Of a queue that shuffles: what stays in it must leave room.
-absl::Status CheckMinimum(const QueueOptions& options) {
+absl::Status CheckMinimum(const QueueSpec& options) {
   if (options.min_after_dequeue < 0) {
     return InvalidArgument("min_after_dequeue ", options.min_after_dequeue, " must be >= 0");
   }
@@ -53,8 +53,8 @@ absl::Status CheckMinimum(const QueueOptions& options) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<QueueOptions> OptionsOf(const KernelInit& init) {
-  QueueOptions options;
+absl::StatusOr<QueueSpec> OptionsOf(const KernelInit& init) {
+  QueueSpec options;
   options.kind = init.node().op();
   if (options.kind.ends_with("V2")) options.kind.resize(options.kind.size() - 2);
   options.capacity = init.AttrOr<int64_t>("capacity", -1);
@@ -77,15 +77,15 @@ absl::StatusOr<QueueOptions> OptionsOf(const KernelInit& init) {
 template <typename Q>
 struct QueueKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(const QueueOptions options, OptionsOf(init));
-    return MakeNamedResourceKernel<Queue>(
+    SLUICE_ASSIGN_OR_RETURN(const QueueSpec options, OptionsOf(init));
+    return MakeNamedResourceKernel<QueueResource>(
         init,
-        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<Queue>> {
-          QueueOptions named = options;
+        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<QueueResource>> {
+          QueueSpec named = options;
           named.name = name.name;
           return std::make_shared<Q>(std::move(named));
         },
-        [&](const Queue& queue) { return queue.CheckSame(options); });
+        [&](const QueueResource& queue) { return queue.CheckSame(options); });
   }
 };
 
@@ -94,15 +94,15 @@ struct FifoQueueKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     SLUICE_ASSIGN_OR_RETURN(const ReplicaGradients replicas, ReplicaGradientsOf(init));
     if (replicas.replicas == 0) return QueueKernel<FifoQueue>::Make(init);
-    SLUICE_ASSIGN_OR_RETURN(const QueueOptions options, OptionsOf(init));
-    return MakeNamedResourceKernel<Queue>(
+    SLUICE_ASSIGN_OR_RETURN(const QueueSpec options, OptionsOf(init));
+    return MakeNamedResourceKernel<QueueResource>(
         init,
-        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<Queue>> {
-          QueueOptions named = options;
+        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<QueueResource>> {
+          QueueSpec named = options;
           named.name = name.name;
           return std::make_shared<GradientQueue>(std::move(named), replicas);
         },
-        [&](const Queue& queue) { return queue.CheckSame(options); });
+        [&](const QueueResource& queue) { return queue.CheckSame(options); });
   }
 };
 

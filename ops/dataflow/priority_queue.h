@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-class PriorityQueue : public Queue {
+class PriorityQueue : public QueueResource {
  public:
-  using Queue::Queue;
+  using QueueResource::QueueResource;
 
  protected:
   int64_t Count() const override { return static_cast<int64_t>(elements_.size()); }

@@ -27,18 +27,18 @@ std::string TypesText(const std::vector<DataType>& types) {
 
 }  // namespace
 
-Queue::Queue(QueueOptions options)
+QueueResource::QueueResource(QueueSpec options)
     : options_([&] {
         if (options.capacity < 0) options.capacity = std::numeric_limits<int32_t>::max();
         return std::move(options);
       }()) {}
 
 // Attempts keep the queue alive through their waits, so none is left here.
-Queue::~Queue() = default;
+QueueResource::~QueueResource() = default;
 
 // --- the lines
 
-void Queue::Submit(Line& line, Attempt attempt) {
+void QueueResource::Submit(Line& line, Attempt attempt) {
   Line complete;
   {
     std::lock_guard lock(mutex_);
@@ -63,7 +63,7 @@ void Queue::Submit(Line& line, Attempt attempt) {
   Finish(std::move(complete));
 }
 
-void Queue::TryLines(Line* complete) {
+void QueueResource::TryLines(Line* complete) {
   bool moved = true;
   while (moved) {
     moved = TryLine(putting_, complete);
@@ -71,7 +71,7 @@ void Queue::TryLines(Line* complete) {
   }
 }
 
-bool Queue::TryLine(Line& line, Line* complete) {
+bool QueueResource::TryLine(Line& line, Line* complete) {
   bool moved = false;
   while (!line.empty()) {
     Attempt& head = line.front();
@@ -85,7 +85,7 @@ bool Queue::TryLine(Line& line, Line* complete) {
   return moved;
 }
 
-Queue::Progress Queue::TryPut(Attempt& attempt) {
+QueueResource::Progress QueueResource::TryPut(Attempt& attempt) {
   if (closed_) {
     attempt.status =
         absl::CancelledError(StrCat(kind_of_one(), " '", options_.name, "' is closed."));
@@ -101,7 +101,7 @@ Queue::Progress Queue::TryPut(Attempt& attempt) {
   return progress;
 }
 
-Queue::Progress Queue::TryClose(Attempt& attempt) {
+QueueResource::Progress QueueResource::TryClose(Attempt& attempt) {
   if (closed_) {
     attempt.status = absl::CancelledError(StrCat("Queue '", options_.name, "' is already closed."));
   }
@@ -109,7 +109,7 @@ Queue::Progress Queue::TryClose(Attempt& attempt) {
   return Progress::kComplete;
 }
 
-Queue::Progress Queue::TryTake(Attempt& attempt) {
+QueueResource::Progress QueueResource::TryTake(Attempt& attempt) {
   const int64_t count = Count();
   if (closed_ && count < attempt.wanted) {
     const int64_t wanted = attempt.wanted;
@@ -135,7 +135,7 @@ Queue::Progress Queue::TryTake(Attempt& attempt) {
   return progress;
 }
 
-void Queue::Cancel(int64_t id) {
+void QueueResource::Cancel(int64_t id) {
   Line complete;
   {
     std::lock_guard lock(mutex_);
@@ -153,7 +153,7 @@ void Queue::Cancel(int64_t id) {
   Finish(std::move(complete));
 }
 
-void Queue::Finish(Line complete) {
+void QueueResource::Finish(Line complete) {
   for (Attempt& attempt : complete) {
     attempt.wait.End();
     if (attempt.action == Action::kTake) {
@@ -164,7 +164,7 @@ void Queue::Finish(Line complete) {
   }
 }
 
-void Queue::FinishTake(Attempt& attempt) {
+void QueueResource::FinishTake(Attempt& attempt) {
   if (!attempt.status.ok()) {
     attempt.taken(std::move(attempt.status));
   } else if (!attempt.is_many) {
@@ -176,7 +176,7 @@ void Queue::FinishTake(Attempt& attempt) {
 
 // --- what callers ask for
 
-bool Queue::PutAtOnce(Tensors& element) {
+bool QueueResource::PutAtOnce(Tensors& element) {
   std::lock_guard lock(mutex_);
   if (closed_ || !putting_.empty() || !taking_.empty() || Count() >= options_.capacity)
     return false;
@@ -184,13 +184,13 @@ bool Queue::PutAtOnce(Tensors& element) {
   return true;
 }
 
-std::optional<Tensors> Queue::TakeAtOnce() {
+std::optional<Tensors> QueueResource::TakeAtOnce() {
   std::lock_guard lock(mutex_);
   if (!putting_.empty() || !taking_.empty() || Available(closed_) == 0) return std::nullopt;
   return Take();
 }
 
-void Queue::Enqueue(const Caller& caller, Tensors element, Done done) {
+void QueueResource::Enqueue(const Caller& caller, Tensors element, Done done) {
   if (absl::Status status = CheckElement(element); !status.ok()) return done(std::move(status));
   if (caller.IsCancelled()) return done(PutCancelled());
   if (PutAtOnce(element)) return done(absl::OkStatus());
@@ -199,7 +199,7 @@ void Queue::Enqueue(const Caller& caller, Tensors element, Done done) {
   Submit(putting_, std::move(attempt));
 }
 
-void Queue::EnqueueMany(const Caller& caller, Tensors batch, Done done) {
+void QueueResource::EnqueueMany(const Caller& caller, Tensors batch, Done done) {
   if (absl::Status status = CheckBatch(batch); !status.ok()) return done(std::move(status));
   if (caller.IsCancelled()) return done(PutCancelled());
   absl::StatusOr<std::vector<Tensors>> rows = SplitRows(*caller.allocator, batch);
@@ -213,14 +213,14 @@ void Queue::EnqueueMany(const Caller& caller, Tensors batch, Done done) {
                     .done = std::move(done)});
 }
 
-void Queue::Dequeue(const Caller& caller, Taken taken) {
+void QueueResource::Dequeue(const Caller& caller, Taken taken) {
   if (caller.IsCancelled()) return taken(TakeCancelled());
   if (std::optional<Tensors> element = TakeAtOnce()) return taken(*std::move(element));
   Submit(taking_,
          {.action = Action::kTake, .caller = caller, .wanted = 1, .taken = std::move(taken)});
 }
 
-void Queue::TakeMany(const Caller& caller, int64_t count, bool fewer_will_do, Taken taken) {
+void QueueResource::TakeMany(const Caller& caller, int64_t count, bool fewer_will_do, Taken taken) {
   if (!HasShapes()) {
     return taken(InvalidArgument(
         options_.kind,
@@ -236,15 +236,15 @@ void Queue::TakeMany(const Caller& caller, int64_t count, bool fewer_will_do, Ta
                    .taken = std::move(taken)});
 }
 
-void Queue::DequeueMany(const Caller& caller, int64_t count, Taken taken) {
+void QueueResource::DequeueMany(const Caller& caller, int64_t count, Taken taken) {
   TakeMany(caller, count, false, std::move(taken));
 }
 
-void Queue::DequeueUpTo(const Caller& caller, int64_t count, Taken taken) {
+void QueueResource::DequeueUpTo(const Caller& caller, int64_t count, Taken taken) {
   TakeMany(caller, count, true, std::move(taken));
 }
 
-void Queue::Close(const Caller& caller, bool cancel_pending_enqueues, Done done) {
+void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Done done) {
   if (!cancel_pending_enqueues) {
     return Submit(putting_, {.action = Action::kClose, .caller = caller, .done = std::move(done)});
   }
@@ -260,21 +260,21 @@ void Queue::Close(const Caller& caller, bool cancel_pending_enqueues, Done done)
   done(absl::OkStatus());
 }
 
-bool Queue::is_closed() const {
+bool QueueResource::is_closed() const {
   std::lock_guard lock(mutex_);
   return closed_;
 }
 
-int64_t Queue::size() const {
+int64_t QueueResource::size() const {
   std::lock_guard lock(mutex_);
   return Count();
 }
 
 // --- checks and results
 
-bool Queue::HasShapes() const { return !options_.shapes.empty() || options_.types.empty(); }
+bool QueueResource::HasShapes() const { return !options_.shapes.empty() || options_.types.empty(); }
 
-absl::Status Queue::CheckTypes(const Tensors& tuple) const {
+absl::Status QueueResource::CheckTypes(const Tensors& tuple) const {
   if (tuple.size() != options_.types.size()) {
     return InvalidArgument("Wrong number of components in tuple. Expected ", options_.types.size(),
                            ", got ", tuple.size());
@@ -288,7 +288,7 @@ absl::Status Queue::CheckTypes(const Tensors& tuple) const {
   return absl::OkStatus();
 }
 
-absl::Status Queue::CheckElement(const Tensors& element) const {
+absl::Status QueueResource::CheckElement(const Tensors& element) const {
   SLUICE_RETURN_IF_ERROR(CheckTypes(element));
   for (size_t i = 0; i < options_.shapes.size(); ++i) {
     if (options_.shapes[i].IsCompatibleWith(element[i].shape())) continue;
@@ -298,7 +298,7 @@ absl::Status Queue::CheckElement(const Tensors& element) const {
   return absl::OkStatus();
 }
 
-absl::Status Queue::CheckBatch(const Tensors& batch) const {
+absl::Status QueueResource::CheckBatch(const Tensors& batch) const {
   SLUICE_RETURN_IF_ERROR(CheckTypes(batch));
   if (batch.empty()) return absl::OkStatus();
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -322,11 +322,12 @@ absl::Status Queue::CheckBatch(const Tensors& batch) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensors> Queue::Stack(Allocator& allocator, std::vector<Tensors> rows) const {
+absl::StatusOr<Tensors> QueueResource::Stack(Allocator& allocator,
+                                             std::vector<Tensors> rows) const {
   return StackRows(allocator, rows);
 }
 
-Tensors Queue::EmptyBatch() const {
+Tensors QueueResource::EmptyBatch() const {
   Tensors batch;
   for (size_t i = 0; i < options_.types.size(); ++i) {
     TensorShape shape({0});
@@ -336,7 +337,7 @@ Tensors Queue::EmptyBatch() const {
   return batch;
 }
 
-absl::Status Queue::CheckSame(const QueueOptions& requested) const {
+absl::Status QueueResource::CheckSame(const QueueSpec& requested) const {
   const auto differs = [&](std::string_view what, const std::string& has,
                            const std::string& asked) {
     const std::string_view verb = what == "capacity" ? " was " : " were ";
@@ -362,7 +363,7 @@ absl::Status Queue::CheckSame(const QueueOptions& requested) const {
 
 // --- reports
 
-std::string Queue::State() const {
+std::string QueueResource::State() const {
   std::string text = StrCat(Count());
   if (options_.capacity < std::numeric_limits<int32_t>::max()) {
     StrAppend(&text, " of ", options_.capacity);
@@ -374,12 +375,12 @@ std::string Queue::State() const {
   return text;
 }
 
-std::string Queue::DebugString() const {
+std::string QueueResource::DebugString() const {
   std::lock_guard lock(mutex_);
   return StrCat("queue '", options_.name, "': ", State());
 }
 
-std::string Queue::DescribeAttempt(int64_t id) const {
+std::string QueueResource::DescribeAttempt(int64_t id) const {
   std::lock_guard lock(mutex_);
   std::string text = State();
   for (const Attempt& a : taking_) {

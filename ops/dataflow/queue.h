@@ -35,7 +35,7 @@
 
 namespace sluice {
 
-struct QueueOptions {
+struct QueueSpec {
   std::string kind;  // "FIFOQueue", as messages say it
   std::string name;
   int64_t capacity = -1;             // negative: no bound
@@ -47,14 +47,14 @@ struct QueueOptions {
   int64_t seed2 = 0;
 };
 
-class Queue : public Resource, public std::enable_shared_from_this<Queue> {
+class QueueResource : public Resource, public std::enable_shared_from_this<QueueResource> {
  public:
   static constexpr const char* kTypeName = "N10tensorflow14QueueInterfaceE";
   using Done = std::function<void(absl::Status)>;
   using Taken = std::function<void(absl::StatusOr<Tensors>)>;
 
-  explicit Queue(QueueOptions options);
-  ~Queue() override;
+  explicit QueueResource(QueueSpec options);
+  ~QueueResource() override;
 
   void Enqueue(const Caller& caller, Tensors element, Done done);
   // Row i of every component makes element i. Rows go in one by one, as there is room.
@@ -70,14 +70,14 @@ class Queue : public Resource, public std::enable_shared_from_this<Queue> {
 
   bool is_closed() const;
   int64_t size() const;
-  const QueueOptions& options() const { return options_; }
+  const QueueSpec& options() const { return options_; }
   // Of the components of an element that is taken; may lack what only goes in.
   virtual std::vector<DataType> taken_types() const { return options_.types; }
   std::string DebugString() const override;
 
   // Whether a second op of this name asks for the same queue; "Shared queue 'q' has capacity 3 but
   // requested capacity was 4" otherwise.
-  virtual absl::Status CheckSame(const QueueOptions& requested) const;
+  virtual absl::Status CheckSame(const QueueSpec& requested) const;
 
  protected:
   // --- elements; called with the lock held
@@ -107,7 +107,7 @@ class Queue : public Resource, public std::enable_shared_from_this<Queue> {
 
   absl::Status CheckTypes(const Tensors& tuple) const;
   std::mutex& mutex() const { return mutex_; }
-  const QueueOptions options_;
+  const QueueSpec options_;
 
  private:
   enum class Action { kPut, kClose, kTake };

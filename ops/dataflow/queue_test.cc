@@ -16,11 +16,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::shared_ptr<FifoQueue> Scalars(int64_t capacity) {
-  return std::make_shared<FifoQueue>(QueueOptions{.kind = "FIFOQueue",
-                                                  .name = "q",
-                                                  .capacity = capacity,
-                                                  .types = {DT_INT32},
-                                                  .shapes = {PartialShape::Scalar()}});
+  return std::make_shared<FifoQueue>(QueueSpec{.kind = "FIFOQueue",
+                                               .name = "q",
+                                               .capacity = capacity,
+                                               .types = {DT_INT32},
+                                               .shapes = {PartialShape::Scalar()}});
 }
 
 Tensors One(int32_t v) { return {Tensor::Scalar(v)}; }
@@ -29,7 +29,7 @@ Tensors Many(std::initializer_list<int32_t> v) { return {Tensor::Vector<int32_t>
 // The result of one call: pending until its callback came.
 struct Put {
   std::shared_ptr<absl::StatusOr<int>> result = nullptr;
-  Queue::Done done() {
+  QueueResource::Done done() {
     return [this](absl::Status s) {
       ASSERT_EQ(result, nullptr) << "called twice";
       result = std::make_shared<absl::StatusOr<int>>(s.ok() ? absl::StatusOr<int>(0) : s);
@@ -43,7 +43,7 @@ struct Put {
 
 struct Get {
   std::shared_ptr<absl::StatusOr<Tensors>> result = nullptr;
-  Queue::Taken taken() {
+  QueueResource::Taken taken() {
     return [this](absl::StatusOr<Tensors> t) {
       ASSERT_EQ(result, nullptr) << "called twice";
       result = std::make_shared<absl::StatusOr<Tensors>>(std::move(t));
@@ -223,7 +223,7 @@ TEST(QueueTest, ChecksNameWhatIsWrong) {
 
 TEST(QueueTest, BatchesNeedShapes) {
   auto queue = std::make_shared<FifoQueue>(
-      QueueOptions{.kind = "FIFOQueue", .name = "q", .types = {DT_INT32, DT_INT32}});
+      QueueSpec{.kind = "FIFOQueue", .name = "q", .types = {DT_INT32, DT_INT32}});
   Get get;
   queue->DequeueMany({}, 1, get.taken());
   EXPECT_EQ(get.status().message(),
@@ -329,10 +329,10 @@ TEST(QueueTest, WhoWaitsIsSeenWhileItWaits) {
 
 TEST(PaddingFifoQueueTest, ABatchHasTheLargestSizes) {
   auto queue = std::make_shared<PaddingFifoQueue>(
-      QueueOptions{.kind = "PaddingFIFOQueue",
-                   .name = "q",
-                   .types = {DT_INT32, DT_STRING},
-                   .shapes = {PartialShape({-1, 2}), PartialShape({-1})}});
+      QueueSpec{.kind = "PaddingFIFOQueue",
+                .name = "q",
+                .types = {DT_INT32, DT_STRING},
+                .shapes = {PartialShape({-1, 2}), PartialShape({-1})}});
   Put a, b, wrong;
   queue->Enqueue({}, {Tensor::Of<int32_t>({1, 2}, {1, 2}), Tensor::Vector<std::string>({"x", "y"})},
                  a.done());
@@ -350,10 +350,10 @@ TEST(PaddingFifoQueueTest, ABatchHasTheLargestSizes) {
 
 TEST(PriorityQueueTest, TheSmallestComesFirstAndEqualOnesInOrder) {
   auto queue = std::make_shared<PriorityQueue>(
-      QueueOptions{.kind = "PriorityQueue",
-                   .name = "q",
-                   .types = {DT_INT64, DT_INT32},
-                   .shapes = {PartialShape::Scalar(), PartialShape::Scalar()}});
+      QueueSpec{.kind = "PriorityQueue",
+                .name = "q",
+                .types = {DT_INT64, DT_INT32},
+                .shapes = {PartialShape::Scalar(), PartialShape::Scalar()}});
   Put put;
   queue->EnqueueMany(
       {}, {Tensor::Vector<int64_t>({3, 1, 3, 2}), Tensor::Vector<int32_t>({30, 10, 31, 20})},

@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-RandomShuffleQueue::RandomShuffleQueue(QueueOptions options)
-    : Queue(std::move(options)),
+RandomShuffleQueue::RandomShuffleQueue(QueueSpec options)
+    : QueueResource(std::move(options)),
       generator_(ReservedGenerator(options_.seed, options_.seed2).Reserve(0)),
       next_(&generator_) {}
 
@@ -24,8 +24,8 @@ void RandomShuffleQueue::PutBack(std::vector<Tensors> elements) {
   }
 }
 
-absl::Status RandomShuffleQueue::CheckSame(const QueueOptions& requested) const {
-  SLUICE_RETURN_IF_ERROR(Queue::CheckSame(requested));
+absl::Status RandomShuffleQueue::CheckSame(const QueueSpec& requested) const {
+  SLUICE_RETURN_IF_ERROR(QueueResource::CheckSame(requested));
   if (requested.min_after_dequeue != options_.min_after_dequeue) {
     return InvalidArgument("Shared queue '", options_.name, "' has min_after_dequeue ",
                            options_.min_after_dequeue, " but requested min_after_dequeue was ",

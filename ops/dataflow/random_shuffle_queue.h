@@ -12,11 +12,11 @@
 
 namespace sluice {
 
-class RandomShuffleQueue : public Queue {
+class RandomShuffleQueue : public QueueResource {
  public:
-  explicit RandomShuffleQueue(QueueOptions options);
+  explicit RandomShuffleQueue(QueueSpec options);
 
-  absl::Status CheckSame(const QueueOptions& requested) const override;
+  absl::Status CheckSame(const QueueSpec& requested) const override;
 
  protected:
   int64_t Count() const override { return static_cast<int64_t>(elements_.size()); }

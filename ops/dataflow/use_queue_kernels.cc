@@ -16,14 +16,14 @@ std::string TypesText(const std::vector<DataType>& types) {
 class QueueUser : public AsyncKernel {
  public:
   void ComputeAsync(KernelContext& c, Done done) final {
-    absl::StatusOr<std::shared_ptr<Queue>> queue = LookupNamed<Queue>(c, 0);
+    absl::StatusOr<std::shared_ptr<QueueResource>> queue = LookupNamed<QueueResource>(c, 0);
     if (!queue.ok()) return done(queue.status());
     Use(c, **queue, std::move(done));
   }
   bool IsExpensive() const override { return false; }
 
  protected:
-  virtual void Use(KernelContext& c, Queue& queue, Done done) = 0;
+  virtual void Use(KernelContext& c, QueueResource& queue, Done done) = 0;
 };
 
 absl::Status CheckTimeout(const KernelInit& init) {
@@ -44,7 +44,7 @@ class EnqueueKernel : public QueueUser {
   }
 
  protected:
-  void Use(KernelContext& c, Queue& queue, Done done) override {
+  void Use(KernelContext& c, QueueResource& queue, Done done) override {
     Tensors element;
     std::vector<DataType> types;
     for (int i = 1; i < c.num_inputs(); ++i) {
@@ -77,14 +77,14 @@ class DequeueKernel : public QueueUser {
   }
 
  protected:
-  void Use(KernelContext& c, Queue& queue, Done done) override {
+  void Use(KernelContext& c, QueueResource& queue, Done done) override {
     if (types_ != queue.taken_types()) {
       const std::string handle =
           amount_ == Amount::kOne ? HandleText(c) : HandleText(c) + ", int32";
       return done(InvalidArgument("Signature mismatch, have: ", handle, "->", TypesText(types_),
                                   " expected: ", handle, "->", TypesText(queue.taken_types())));
     }
-    Queue::Taken taken = [&c, done = std::move(done)](absl::StatusOr<Tensors> element) {
+    QueueResource::Taken taken = [&c, done = std::move(done)](absl::StatusOr<Tensors> element) {
       if (!element.ok()) return done(element.status());
       for (size_t i = 0; i < element->size(); ++i) {
         c.set_output(static_cast<int>(i), std::move((*element)[i]));
@@ -127,7 +127,7 @@ class CloseKernel : public QueueUser {
       : cancel_pending_enqueues_(init.AttrOr<bool>("cancel_pending_enqueues", false)) {}
 
  protected:
-  void Use(KernelContext& c, Queue& queue, Done done) override {
+  void Use(KernelContext& c, QueueResource& queue, Done done) override {
     queue.Close(CallerOf(c), cancel_pending_enqueues_, std::move(done));
   }
 
@@ -138,7 +138,8 @@ class CloseKernel : public QueueUser {
 class SizeKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Queue> queue, LookupNamed<Queue>(c, 0));
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<QueueResource> queue,
+                            LookupNamed<QueueResource>(c, 0));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
     out->scalar<int32_t>() = static_cast<int32_t>(queue->size());
@@ -150,7 +151,8 @@ class SizeKernel : public Kernel {
 class IsClosedKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Queue> queue, LookupNamed<Queue>(c, 0));
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<QueueResource> queue,
+                            LookupNamed<QueueResource>(c, 0));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
     out->scalar<bool>() = queue->is_closed();

@@ -18,11 +18,11 @@ std::string Reader::DebugString() const {
 
 // --- the line
 
-void Reader::Read(const Caller& caller, std::shared_ptr<Queue> queue, Done done) {
+void Reader::Read(const Caller& caller, std::shared_ptr<QueueResource> queue, Done done) {
   ReadUpTo(caller, std::move(queue), 1, std::move(done));
 }
 
-void Reader::ReadUpTo(const Caller& caller, std::shared_ptr<Queue> queue, int64_t count,
+void Reader::ReadUpTo(const Caller& caller, std::shared_ptr<QueueResource> queue, int64_t count,
                       Done done) {
   if (count <= 0) return done(Records());
   Request request;

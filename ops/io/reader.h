@@ -40,9 +40,10 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   Reader(std::string kind, std::string name) : kind_(std::move(kind)), name_(std::move(name)) {}
 
   // The next record.
-  void Read(const Caller& caller, std::shared_ptr<Queue> queue, Done done);
+  void Read(const Caller& caller, std::shared_ptr<QueueResource> queue, Done done);
   // At least one record and at most `count`: fewer where the file at hand ends.
-  void ReadUpTo(const Caller& caller, std::shared_ptr<Queue> queue, int64_t count, Done done);
+  void ReadUpTo(const Caller& caller, std::shared_ptr<QueueResource> queue, int64_t count,
+                Done done);
 
   int64_t num_records_produced() const;
   int64_t num_work_units_completed() const;
@@ -68,7 +69,7 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   struct Request {
     int64_t id = 0;
     Caller caller;
-    std::shared_ptr<Queue> queue;
+    std::shared_ptr<QueueResource> queue;
     int64_t wanted = 1;
     Done done;
     Records records;

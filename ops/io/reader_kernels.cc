@@ -206,7 +206,7 @@ class ReadKernel : public AsyncKernel {
   void ComputeAsync(KernelContext& c, Done done) override {
     absl::StatusOr<std::shared_ptr<Reader>> reader = LookupNamed<Reader>(c, 0);
     if (!reader.ok()) return done(reader.status());
-    absl::StatusOr<std::shared_ptr<Queue>> queue = LookupNamed<Queue>(c, 1);
+    absl::StatusOr<std::shared_ptr<QueueResource>> queue = LookupNamed<QueueResource>(c, 1);
     if (!queue.ok()) return done(queue.status());
     if (is_many_) return ReadMany(c, **reader, *std::move(queue), std::move(done));
     (*reader)->Read(CallerOf(c), *std::move(queue),
@@ -219,7 +219,8 @@ class ReadKernel : public AsyncKernel {
   }
 
  private:
-  static void ReadMany(KernelContext& c, Reader& reader, std::shared_ptr<Queue> queue, Done done) {
+  static void ReadMany(KernelContext& c, Reader& reader, std::shared_ptr<QueueResource> queue,
+                       Done done) {
     const Tensor& count = c.input(2);
     if (!count.shape().IsScalar() || count.scalar<int64_t>() <= 0) {
       return done(InvalidArgument(c.node().Describe(),

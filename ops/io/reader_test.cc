@@ -35,11 +35,11 @@ class CountingReader : public Reader {
 };
 
 std::shared_ptr<FifoQueue> Names() {
-  return std::make_shared<FifoQueue>(QueueOptions{
+  return std::make_shared<FifoQueue>(QueueSpec{
       .kind = "FIFOQueue", .name = "q", .types = {DT_STRING}, .shapes = {PartialShape::Scalar()}});
 }
 
-void Put(Queue& queue, const std::string& name) {
+void Put(QueueResource& queue, const std::string& name) {
   queue.Enqueue(Caller(), {Tensor::Scalar(name)}, [](absl::Status s) { ASSERT_TRUE(s.ok()); });
 }
 
@@ -142,8 +142,8 @@ TEST(ReaderTest, AFileThatCannotBeReadIsTheErrorAndTheNextOneIsTaken) {
 
 TEST(ReaderTest, AQueueOfAnythingElseIsRefused) {
   const auto reader = std::make_shared<CountingReader>();
-  const auto numbers = std::make_shared<FifoQueue>(
-      QueueOptions{.kind = "FIFOQueue", .name = "q", .types = {DT_INT32}});
+  const auto numbers =
+      std::make_shared<FifoQueue>(QueueSpec{.kind = "FIFOQueue", .name = "q", .types = {DT_INT32}});
   numbers->Enqueue(Caller(), {Tensor::Scalar(1)}, [](absl::Status) {});
   Answer answer;
   reader->Read(Caller(), numbers, answer.done());
