@@ -146,6 +146,15 @@ TEST_F(PassesTest, WhatIsOnlyWaitedForIsNotComputed) {
   EXPECT_THAT(end.node->control_inputs(), testing::UnorderedElementsAre(x.node, random.node));
 }
 
+// A constant in a branch that was not taken came out of the Merge beside the one that was.
+TEST_F(PassesTest, PivotsOfBranchesStay) {
+  Node* branch = Call("Switch", {Placeholder({}), Placeholder({})}).node;
+  Output pivot = Call("PassAdd", {Output(branch, 1), Output(branch, 1)}, "pivot");
+  ControlDependencies after(g_, {pivot});
+  Call("PassRandom", {Placeholder({})}, "in_the_branch");
+  EXPECT_EQ(*RemoveUnusedNodes(g_, {.keep = {"in_the_branch"}}), 0);
+}
+
 TEST_F(PassesTest, WhatManyWaitForStaysWhereItSavesEdges) {
   OutputList many;
   for (int i = 0; i < 3; ++i) many.push_back(Call("PassRandom", {Placeholder({})}));

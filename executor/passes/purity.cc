@@ -50,6 +50,8 @@ bool CarriesState(DataType type) {
 
 bool IsPure(const Node& node) {
   if (node.IsStateful() || StaysInPlace(node.op())) return false;
+  // Ops of old graphs on arrays that they name by strings are not declared as having state.
+  if (node.op().starts_with("TensorArray")) return false;
   for (int i = 0; i < node.num_outputs(); ++i) {
     if (CarriesState(node.output_type(i))) return false;
   }

@@ -17,6 +17,15 @@ std::vector<Node*> WhatItWaitsFor(const Node& node) {
   return before;
 }
 
+// One output of a Switch is dead, but the Switch itself is not: what waits for a node on that
+// output runs with the branch, and what waited for the Switch would run always.
+bool IsOnABranch(const Node& node) {
+  return std::any_of(node.inputs().begin(), node.inputs().end(), [](const Output& in) {
+    const std::string& op = in.node->op();
+    return op == "Switch" || op == "RefSwitch" || op == "_SwitchN";
+  });
+}
+
 bool SavesEdges(size_t before, size_t after) { return before * after <= before + after; }
 
 }  // namespace
@@ -26,7 +35,10 @@ absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options) 
   int removed = 0;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     Node* node = *it;
-    if (!node->uses().empty() || options.keep.contains(node->name()) || !IsPure(*node)) continue;
+    if (!node->uses().empty() || options.keep.contains(node->name()) || !IsPure(*node) ||
+        IsOnABranch(*node)) {
+      continue;
+    }
     const std::vector<Node*> before = WhatItWaitsFor(*node);
     const std::vector<Node*> after(node->control_outputs().begin(), node->control_outputs().end());
     if (!SavesEdges(before.size(), after.size())) continue;

@@ -10,7 +10,7 @@ namespace sluice {
 
 // Removes pure nodes whose outputs nobody takes. What waited for such a node waits for what the
 // node took and waited for instead, unless that needs more edges than it saves. Returns how many
-// were removed.
+// were removed. Nodes on an output of a Switch stay: they are what a branch's constants wait for.
 absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

@@ -24,6 +24,7 @@ OpKind OpKindOf(const Node& node) {
       {"ControlTrigger", OpKind::kControlTrigger},
       {"Switch", OpKind::kSwitch},
       {"RefSwitch", OpKind::kSwitch},
+      {"_SwitchN", OpKind::kSwitch},
       {"Merge", OpKind::kMerge},
       {"RefMerge", OpKind::kMerge},
       {"Enter", OpKind::kEnter},

@@ -15,6 +15,7 @@
 #include "executor/step/stalls.h"
 #include "executor/trace/numerics_checker.h"
 #include "executor/trace/step_stats.h"
+#include "graph/function/lower.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -145,6 +146,9 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
   for (size_t i = 0; i < request.num_feeds; ++i) feeds.push_back(request.feed(i));
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Graph> pruned,
                           Prune(feeds, request.fetches, request.targets));
+  LowerOptions lower;
+  for (const Operation& target : request.targets) lower.keep_names.insert(target.name());
+  SLUICE_RETURN_IF_ERROR(LowerFunctions(*pruned, graph_.function_library(), lower).status());
   if (!options_.disabled_passes.contains("all")) {
     PassOptions passes;
     passes.disabled = options_.disabled_passes;

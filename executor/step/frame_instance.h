@@ -1,4 +1,5 @@
-// A dynamic loop under way: the iterations that are open, and what waits for one to end.
+// A dynamic loop under way: the iterations that are open, and what waits for one to end. When it
+// ends, the object is kept for the next time that the loop is entered.
 //
 // Everything here is guarded by the step's frames_mutex_, but the values in `invariants`, which are
 // written before anybody is told of them.
@@ -6,7 +7,6 @@
 #define SLUICE_EXECUTOR_STEP_FRAME_INSTANCE_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -18,9 +18,9 @@ struct FrameInstance {
   const Body* body = nullptr;
   Iteration* parent = nullptr;  // the iteration that it was entered from
   uint64_t id = 0;
-  int pending_enters = 0;                       // iteration 0 cannot end before
-  int64_t newest = -1;                          // number of the last iteration that was started
-  std::deque<std::unique_ptr<Iteration>> open;  // the oldest first
+  int pending_enters = 0;                        // iteration 0 cannot end before
+  int64_t newest = -1;                           // number of the last iteration that was started
+  std::vector<std::unique_ptr<Iteration>> open;  // the oldest first
   std::vector<std::unique_ptr<Iteration>> spare;
   std::vector<Value> invariants;
   std::vector<bool> invariant_is_there;
@@ -30,6 +30,7 @@ struct FrameInstance {
     Value value;
   };
   std::vector<Deferred> deferred;
+  std::vector<Deferred> released;    // on their way to the next iteration
   std::vector<uint32_t> dead_exits;  // of the newest iteration, by position in Body::exits
 
   Iteration* Find(int64_t number) const {

@@ -3,6 +3,7 @@
 // The rules are those of TensorFlow's executor: an iteration ends when nothing in it is running or
 // ready, it holds no child frame, and the iteration before has ended (the first: when all Enters
 // have arrived); a frame ends with its last iteration, and only then are dead Exits passed on.
+#include <algorithm>
 #include <utility>
 
 #include "executor/plan/frame_id.h"
@@ -107,15 +108,19 @@ FrameInstance* Step::ChildFrame(Iteration& it, const Body& body) {
   for (const auto& [child_body, frame] : it.children) {
     if (child_body == &body) return frame;
   }
-  auto made = std::make_unique<FrameInstance>();
-  FrameInstance* frame = made.get();
+  auto& spare = spare_frames_[static_cast<size_t>(&body - plan_->bodies.data())];
+  if (spare.empty()) spare.push_back(std::make_unique<FrameInstance>());
+  FrameInstance* frame = spare.back().get();
+  frames_.push_back(std::move(spare.back()));
+  spare.pop_back();
   frame->body = &body;
   frame->parent = &it;
   frame->id = FrameId(it.frame_id, it.number, body.frame_name_hash);
   frame->pending_enters = body.num_enters;
+  frame->newest = -1;
+  // Its iterations point to the values: their number never changes.
   frame->invariants.resize(body.num_invariants);
   frame->invariant_is_there.assign(body.num_invariants, false);
-  frames_.push_back(std::move(made));
   it.children.emplace_back(&body, frame);
   ++it.outstanding;
   return frame;
@@ -204,11 +209,14 @@ void Step::IterationEnded(Iteration& it, Worker& worker) {
     if (frame->pending_enters > 0 && !HasFailed()) return;
     oldest.Clear();
     frame->spare.push_back(std::move(frame->open.front()));
-    frame->open.pop_front();
+    frame->open.erase(frame->open.begin());
     if (frame->deferred.empty() || HasFailed()) continue;
-    std::vector<FrameInstance::Deferred> deferred = std::exchange(frame->deferred, {});
+    std::swap(frame->deferred, frame->released);
     Iteration* next = StartIteration(*frame, worker);
-    for (FrameInstance::Deferred& d : deferred) Arrive(*next, d.unit, std::move(d.value), worker);
+    for (FrameInstance::Deferred& d : frame->released) {
+      Arrive(*next, d.unit, std::move(d.value), worker);
+    }
+    frame->released.clear();
   }
   FrameEnded(frame, worker);
 }
@@ -223,7 +231,14 @@ void Step::FrameEnded(FrameInstance* frame, Worker& worker) {
     }
   }
   std::erase_if(parent.children, [&](const auto& child) { return child.second == frame; });
-  std::erase_if(frames_, [&](const auto& f) { return f.get() == frame; });
+  for (Value& invariant : frame->invariants) invariant = Value();
+  frame->dead_exits.clear();
+  frame->deferred.clear();
+  auto own =
+      std::find_if(frames_.begin(), frames_.end(), [&](const auto& f) { return f.get() == frame; });
+  // Kept for the next entry, with the memory of its iterations.
+  spare_frames_[static_cast<size_t>(frame->body - plan_->bodies.data())].push_back(std::move(*own));
+  frames_.erase(own);
   if (--parent.outstanding == 0 && parent.frame != nullptr) IterationEnded(parent, worker);
 }
 

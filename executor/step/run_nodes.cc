@@ -244,9 +244,14 @@ absl::Status Step::RunSwitch(const Call& call) {
     return InvalidArgument("The second input must be a scalar, but it has shape ",
                            predicate.shape().ToString());
   }
-  const bool taken = predicate.scalar<bool>();
+  // _SwitchN counts its outputs, and the last one stands for all numbers that there are not.
+  const int last = call.node.num_outputs - 1;
+  int taken = predicate.dtype() == DT_BOOL ? predicate.scalar<bool>() : predicate.scalar<int32_t>();
+  if (taken < 0 || taken > last) taken = last;
   call.Pass(0, call.outputs[taken]);
-  call.outputs[!taken].is_dead = true;
+  for (int i = 0; i <= last; ++i) {
+    if (i != taken) call.outputs[i].is_dead = true;
+  }
   return absl::OkStatus();
 }
 

@@ -15,7 +15,8 @@ Step::Step(std::shared_ptr<const Plan> plan, const StepEnvironment& environment)
       feeds_(plan_->num_feeds),
       fetches_(plan_->num_fetches),
       root_(this, *plan_, plan_->bodies[0], feeds_.data(), nullptr),
-      loops_(plan_->loops.size()) {
+      loops_(plan_->loops.size()),
+      spare_frames_(plan_->bodies.size()) {
   schedule_ = [this](std::function<void()> closure) {
     if (environment_.inter_op != nullptr) {
       environment_.inter_op->Schedule(std::move(closure));

@@ -233,6 +233,7 @@ class Step {
 
   std::mutex frames_mutex_;  // all FrameInstances, and Iteration::children
   std::vector<std::unique_ptr<FrameInstance>> frames_;
+  std::vector<std::vector<std::unique_ptr<FrameInstance>>> spare_frames_;  // by body
 };
 
 }  // namespace sluice

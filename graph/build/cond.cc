@@ -5,6 +5,7 @@
 
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
+#include "graph/build/while.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -59,13 +60,7 @@ CondContext::CondContext(std::string name, ControlFlowContext* outer, Output pre
       branch_(branch) {
   entered_[pred] = pred;
   entered_[pivot] = pivot;
-}
-
-bool CondContext::IsInside(Output value) const {
-  for (const ControlFlowContext* c = value.node->context(); c != nullptr; c = c->outer()) {
-    if (c == this) return true;
-  }
-  return false;
+  if (pivot) pivot.node->set_context(this);
 }
 
 Output CondContext::Switched(Output value) {
@@ -84,24 +79,31 @@ Output CondContext::Switched(Output value) {
 }
 
 Output CondContext::AddValue(Output value) {
-  if (IsInside(value)) return value;
   if (auto it = entered_.find(value); it != entered_.end()) return it->second;
+  if (Contains(value)) return value;
   const Output switched = Switched(value);
   entered_[value] = switched;
   return switched;
 }
 
-absl::Status CondContext::Enter(NodeSpec& spec) {
+absl::StatusOr<ControlFlowContext*> CondContext::Enter(NodeSpec& spec) {
   Graph& graph = *pred_.graph();
-  if (spec.inputs.empty()) {
-    spec.control_inputs.push_back(pivot_.node);
-    return absl::OkStatus();
+  if (WhileContext* around = loop()) {
+    // What lies outside the loop is over before its iterations begin.
+    std::erase_if(spec.control_inputs, [&](const Node* control) {
+      return LoopOf(ContextOfOutputs(*control)) != around;
+    });
   }
+  const bool is_call = spec.op == "PartitionedCall" || spec.op == "StatefulPartitionedCall" ||
+                       spec.op == "SymbolicGradient";
+  if (spec.inputs.empty() || is_call) spec.control_inputs.push_back(pivot_.node);
+  if (spec.inputs.empty()) return this;
   NameScope scope(graph, spec.name + "/");
   for (Output& in : spec.inputs) {
     if (in) in = AddValue(in);
   }
-  return graph.status();
+  SLUICE_RETURN_IF_ERROR(graph.status());
+  return this;
 }
 
 OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false, std::string_view name,
@@ -117,8 +119,8 @@ OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false, std:
   if (!pred_id) return {};
   ControlFlowContext* outer = graph.scopes().context;
   auto make_context = [&](Output pivot, int branch) {
-    auto context =
-        std::make_shared<CondContext>(scope.prefix() + "cond_text", outer, pred_id, pivot, branch);
+    auto context = std::make_shared<CondContext>(graph.UniqueName(scope.prefix() + "cond_text"),
+                                                 outer, pred_id, pivot, branch);
     graph.Own(context);
     return context.get();
   };

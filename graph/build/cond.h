@@ -9,7 +9,6 @@
 #define SLUICE_GRAPH_BUILD_COND_H_
 
 #include <functional>
-#include <map>
 #include <string_view>
 #include <variant>
 
@@ -50,16 +49,15 @@ class CondContext final : public ControlFlowContext {
   int branch() const { return branch_; }
 
   Output AddValue(Output value) override;
-  absl::Status Enter(NodeSpec& spec) override;
+  absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) override;
+  Node* control_pivot() const override { return pivot_.node; }
 
  private:
-  bool IsInside(Output value) const;
   Output Switched(Output value);
 
   Output pred_;
   Output pivot_;
   int branch_;
-  std::map<Output, Output> entered_;  // from outside -> the switched value
 };
 
 }  // namespace sluice

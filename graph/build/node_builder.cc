@@ -18,26 +18,6 @@ std::string ShapesOf(const Node& node) {
   return text;
 }
 
-// Control inputs of the open ControlDependencies blocks. A node whose input was itself made inside
-// a block already waits for that block's controls.
-void CollectControls(const Scopes& scopes, NodeSpec& spec) {
-  const auto& frames = scopes.control_frames;
-  for (size_t f = frames.size(); f-- > 0;) {
-    const Scopes::ControlFrame& frame = frames[f];
-    const bool covered = std::any_of(spec.inputs.begin(), spec.inputs.end(), [&](const Output& in) {
-      return std::find(frame.seen.begin(), frame.seen.end(), in.node) != frame.seen.end();
-    });
-    if (!covered) {
-      for (Node* c : frame.controls) {
-        const bool is_input = std::any_of(spec.inputs.begin(), spec.inputs.end(),
-                                          [&](const Output& in) { return in.node == c; });
-        if (!is_input) spec.control_inputs.push_back(c);
-      }
-    }
-    if (frame.new_stack) break;
-  }
-}
-
 void RecordInFrames(Scopes& scopes, Node* node) {
   for (size_t f = scopes.control_frames.size(); f-- > 0;) {
     scopes.control_frames[f].seen.push_back(node);
@@ -66,6 +46,27 @@ void ApplyColocation(const std::vector<Node*>& nodes, NodeSpec& spec) {
 }
 
 }  // namespace
+
+// A node whose input was itself made inside a block already waits for that block's controls.
+std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs) {
+  std::vector<Node*> controls;
+  const auto& frames = scopes.control_frames;
+  for (size_t f = frames.size(); f-- > 0;) {
+    const Scopes::ControlFrame& frame = frames[f];
+    const bool covered = std::any_of(inputs.begin(), inputs.end(), [&](const Output& in) {
+      return std::find(frame.seen.begin(), frame.seen.end(), in.node) != frame.seen.end();
+    });
+    if (!covered) {
+      for (Node* c : frame.controls) {
+        const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                          [&](const Output& in) { return in.node == c; });
+        if (!is_input) controls.push_back(c);
+      }
+    }
+    if (frame.new_stack) break;
+  }
+  return controls;
+}
 
 Graph* GraphOf(std::initializer_list<const Output*> single,
                std::initializer_list<const OutputList*> lists) {
@@ -157,10 +158,14 @@ absl::StatusOr<Node*> NodeBuilder::Build() {
     }
   }
   ApplyColocation(beside, spec_);
-  CollectControls(scopes, spec_);
-  if (scopes.context != nullptr) SLUICE_RETURN_IF_ERROR(scopes.context->Enter(spec_));
+  const std::vector<Node*> open = OpenControls(scopes, spec_.inputs);
+  spec_.control_inputs.insert(spec_.control_inputs.end(), open.begin(), open.end());
+  ControlFlowContext* context = scopes.context;
+  if (context != nullptr) {
+    SLUICE_ASSIGN_OR_RETURN(context, context->Enter(spec_));
+  }
   SLUICE_ASSIGN_OR_RETURN(Node * node, graph_->Add(std::move(spec_)));
-  node->set_context(scopes.context);
+  node->set_context(context);
   RecordInFrames(scopes, node);
   return node;
 }

@@ -52,6 +52,9 @@ class NodeBuilder {
   NodeSpec spec_;
 };
 
+// What a node with these inputs waits for because of the open ControlDependencies blocks.
+std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs);
+
 // The graph of the first valid handle; null if there is none.
 Graph* GraphOf(std::initializer_list<const Output*> single,
                std::initializer_list<const OutputList*> lists = {});

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "graph/format/attr_value.h"
+#include "graph/format/contexts.h"
 #include "graph/format/proto/control_flow.pb.h"
 #include "graph/format/proto/queue_runner.pb.h"
 #include "graph/format/proto/variable.pb.h"
@@ -107,6 +108,9 @@ absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& met
     }
     imported.rest.mutable_collection_def()->erase(key);
   }
+  SLUICE_RETURN_IF_ERROR(ImportContexts(meta, options.prefix, graph));
+  imported.rest.mutable_collection_def()->erase(kCondContexts);
+  imported.rest.mutable_collection_def()->erase(kWhileContexts);
   return imported;
 }
 
@@ -150,6 +154,7 @@ absl::StatusOr<pb::MetaGraphDef> ExportMetaGraphDef(const Graph& graph,
       }
     }
   }
+  ExportContexts(graph, &meta);
   return meta;
 }
 

@@ -2,6 +2,8 @@
 
 #include "graph/build/cond.h"
 #include "graph/build/node_builder.h"
+#include "graph/gradient/loop_gradient.h"
+#include "graph/gradient/loop_state.h"
 #include "graph/gradient/nodes.h"
 
 namespace sluice {
@@ -36,6 +38,7 @@ Output ZerosOfResource(Output handle, Output shape_of) {
 }  // namespace
 
 void SwitchGradient(Backprop& b) {
+  if (IsLoopSwitch(b.op())) return gradient::LoopSwitchGradient(b);
   if (CondOf(b.op()) != nullptr) {
     b.Into(0, Merge({b.Of(0), b.Of(1)}, "cond_grad"));
     return;
@@ -48,9 +51,14 @@ void SwitchGradient(Backprop& b) {
 void MergeGradient(Backprop& b) {
   const Output grad = b.Of(0);
   if (!grad) return;
-  if (const CondContext* cond = CondOf(*b.In(0).node)) {
+  ControlFlowContext* context = ContextOfOutputs(*b.In(0).node);
+  if (dynamic_cast<WhileContext*>(context) != nullptr) return gradient::LoopMergeGradient(b);
+  if (const auto* cond = dynamic_cast<CondContext*>(context)) {
+    // Inside a loop, the predicate that each iteration had.
+    gradient::LoopState* loop = gradient::LoopState::Current(b.graph());
+    const Output pred = loop != nullptr ? loop->Predicate(cond->pred()) : cond->pred();
     ColocateWith with(b.graph(), grad, /*ignore_existing=*/true);
-    Node* split = Switch(grad, cond->pred(), "cond_grad");
+    Node* split = Switch(grad, pred, "cond_grad");
     for (int i = 0; i < 2 && split != nullptr; ++i) b.Into(i, Output(split, i));
     return;
   }

@@ -11,9 +11,10 @@
 
 #include "graph/build/group.h"
 #include "graph/build/node_builder.h"
+#include "graph/build/while.h"
 #include "graph/gradient/aggregate.h"
 #include "graph/gradient/backprop.h"
-#include "graph/gradient/cond_gradient.h"
+#include "graph/gradient/loop_states.h"
 #include "graph/gradient/nodes.h"
 #include "graph/status.h"
 
@@ -26,30 +27,31 @@ bool CarriesGradient(DataType type) {
   return IsFloating(base) || IsComplex(base) || base == DT_RESOURCE || base == DT_VARIANT;
 }
 
-bool IsLoop(const std::string& op) {
-  static const std::set<std::string>* ops = new std::set<std::string>{
-      "Enter", "RefEnter", "Exit", "RefExit", "LoopCond", "NextIteration", "RefNextIteration"};
-  return ops->contains(op);
-}
+bool IsExit(const Node& op) { return op.op() == "Exit" || op.op() == "RefExit"; }
 
 // One call of Gradients.
 class ReverseWalk {
  public:
   ReverseWalk(Graph& graph, const OutputList& ys, const OutputList& xs,
               const GradientOptions& options)
-      : graph_(graph), ys_(ys), xs_(xs), options_(options) {}
+      : graph_(graph), ys_(ys), xs_(xs), options_(options), loops_(graph) {}
 
   absl::StatusOr<std::vector<Grad>> Run();
 
  private:
   void FindOpsBetween();
+  void CountPending();
   void FindStops();
-  absl::Status SeedYs();
+  absl::Status MakeSeeds();
+  void SeedYs();
   absl::StatusOr<Grad> Seed(size_t i);
   absl::Status Visit(Node* op);
   absl::StatusOr<std::vector<Grad>> InputGrads(Node* op, std::vector<Grad> output_grads);
   absl::Status CheckInputGrads(const Node& op, const std::vector<Grad>& grads) const;
+  std::vector<Grad> SumOutputs(Node* op);
   void Release(Node* op);
+  void ReleaseExit(Node* exit);
+  bool HasAnyGrad(Node* op) const;
   Grad Result(const Output& x);
   absl::Status NoGradient(const Node& op) const;
   std::string PathThrough(const Node& op) const;
@@ -67,6 +69,8 @@ class ReverseWalk {
   std::map<Output, std::vector<Grad>> partial_;  // summands
   std::map<Output, Grad> total_;
   std::deque<Node*> ready_;
+  std::vector<Grad> seeds_;
+  gradient::LoopStates loops_;
 };
 
 void ReverseWalk::FindOpsBetween() {
@@ -89,6 +93,9 @@ void ReverseWalk::FindOpsBetween() {
     between_list_.push_back(op);
     for (const Output& in : op->inputs()) backward.push_back(in.node);
   }
+}
+
+void ReverseWalk::CountPending() {
   for (const Node* op : between_list_) {
     for (const Output& in : op->inputs()) {
       if (between_.contains(in.node)) ++pending_[in.node];
@@ -137,34 +144,45 @@ absl::StatusOr<Grad> ReverseWalk::Seed(size_t i) {
   return Grad(gradient::Unary("Identity", name, given.dense()));
 }
 
-absl::Status ReverseWalk::SeedYs() {
+absl::Status ReverseWalk::MakeSeeds() {
   if (!options_.grad_ys.empty() && options_.grad_ys.size() != ys_.size()) {
     return InvalidArgument("Passed ", options_.grad_ys.size(), " grad_ys for ", ys_.size(), " ys");
   }
   for (size_t i = 0; i < ys_.size(); ++i) {
     std::optional<ColocateWith> with = Colocation(ys_[i].node);
     SLUICE_ASSIGN_OR_RETURN(Grad seed, Seed(i));
-    partial_[ys_[i]].push_back(std::move(seed));
+    seeds_.push_back(std::move(seed));
   }
+  return absl::OkStatus();
+}
+
+void ReverseWalk::SeedYs() {
+  for (size_t i = 0; i < ys_.size(); ++i) partial_[ys_[i]].push_back(seeds_[i]);
   std::set<const Node*> queued;
   for (const Output& y : ys_) {
     const bool is_ready = between_.contains(y.node) && pending_[y.node] == 0;
     if (is_ready && queued.insert(y.node).second) ready_.push_back(y.node);
   }
-  return absl::OkStatus();
+  // TensorFlow gives every variable that enters a loop its gradient, needed or not.
+  for (const Output& enter : loops_.Enters()) {
+    if (pending_[enter.node] == 0) pending_[enter.node] = 1;
+  }
+  for (const Output& exit : loops_.UnusedExits(pending_, queued)) {
+    if (!CarriesGradient(exit.dtype())) continue;
+    partial_[exit].push_back(loops_.ZerosForExit(exit));
+    ready_.push_back(exit.node);
+  }
 }
 
 absl::StatusOr<std::vector<Grad>> ReverseWalk::Run() {
-  FindOpsBetween();
-  for (const Node* op : between_list_) {
-    if (!IsLoop(op->op())) continue;
-    return absl::UnimplementedError(
-        StrCat("Gradients through while loops are not supported: ", op->Describe(),
-               " lies on a path from ", ys_[0].name(), " to ", xs_[0].name(), PathThrough(*op)));
-  }
   {
     NameScope scope(graph_, options_.name);
-    SLUICE_RETURN_IF_ERROR(SeedYs());
+    SLUICE_RETURN_IF_ERROR(MakeSeeds());
+    FindOpsBetween();
+    SLUICE_RETURN_IF_ERROR(
+        loops_.Find(between_list_, between_, options_.colocate_gradients_with_ops));
+    CountPending();
+    SeedYs();
     FindStops();
     while (!ready_.empty()) {
       Node* op = ready_.front();
@@ -174,26 +192,35 @@ absl::StatusOr<std::vector<Grad>> ReverseWalk::Run() {
       Release(op);
     }
   }
+  loops_.Close();
   std::vector<Grad> results;
   for (const Output& x : xs_) results.push_back(Result(x));
   SLUICE_RETURN_IF_ERROR(graph_.status());
   return results;
 }
 
+// The sum over the uses of each output. A loop's Switch comes twice: its first sum stays.
+std::vector<Grad> ReverseWalk::SumOutputs(Node* op) {
+  InContext in(graph_, loops_.ContextFor(*op, /*before=*/true));
+  std::vector<Grad> sums;
+  for (int i = 0; i < op->num_outputs(); ++i) {
+    Grad& total = total_[Output(op, i)];
+    if (total.is_none()) total = gradient::Sum(*op, partial_[Output(op, i)], options_.aggregation);
+    sums.push_back(total);
+  }
+  return sums;
+}
+
 absl::Status ReverseWalk::Visit(Node* op) {
   const At* previous_line = graph_.scopes().at;
   if (op->at() != nullptr) graph_.scopes().at = op->at();
   std::optional<ColocateWith> with = Colocation(op);
-  std::vector<Grad> output_grads;
-  bool has_any = false;
-  for (int i = 0; i < op->num_outputs(); ++i) {
-    Grad sum = gradient::Sum(*op, partial_[Output(op, i)], options_.aggregation);
-    has_any |= !sum.is_none();
-    total_[Output(op, i)] = sum;
-    output_grads.push_back(std::move(sum));
-  }
+  std::vector<Grad> output_grads = SumOutputs(op);
+  const bool has_any = std::any_of(output_grads.begin(), output_grads.end(),
+                                   [](const Grad& g) { return !g.is_none(); });
   absl::Status status;
   if (has_any && !stops_.contains(op)) {
+    InContext in(graph_, loops_.ContextFor(*op, /*before=*/false));
     absl::StatusOr<std::vector<Grad>> input_grads = InputGrads(op, std::move(output_grads));
     status = input_grads.status();
     for (int i = 0; status.ok() && i < op->num_inputs(); ++i) {
@@ -211,7 +238,7 @@ absl::StatusOr<std::vector<Grad>> ReverseWalk::InputGrads(Node* op,
   Backprop backprop(op, output_grads);
   for (int i = 0; i < op->num_outputs(); ++i) {
     if (output_grads[i].is_none() && CarriesGradient(op->output_type(i))) {
-      backprop.SetZeros(i, gradient::ZerosFor(op, i));
+      backprop.SetZeros(i, loops_.ZerosFor(op, i));
     }
   }
   NameScope scope(graph_, StrCat(op->name(), "_grad"));
@@ -251,7 +278,47 @@ absl::Status ReverseWalk::CheckInputGrads(const Node& op, const std::vector<Grad
 void ReverseWalk::Release(Node* op) {
   for (const Output& in : op->inputs()) {
     auto it = pending_.find(in.node);
-    if (it != pending_.end() && --it->second == 0) ready_.push_back(in.node);
+    if (it == pending_.end()) continue;
+    --it->second;
+    const bool is_first_visit = it->second > 0 && !loops_.empty() && IsLoopSwitch(*in.node);
+    if (it->second != 0 && !is_first_visit) continue;
+    if (IsExit(*in.node) && loops_.StateOf(*in.node, /*before=*/false) != nullptr) {
+      ReleaseExit(in.node);
+    } else {
+      ready_.push_back(in.node);
+    }
+  }
+}
+
+bool ReverseWalk::HasAnyGrad(Node* op) const {
+  for (int i = 0; i < op->num_outputs(); ++i) {
+    auto it = partial_.find(Output(op, i));
+    if (it == partial_.end()) continue;
+    for (const Grad& g : it->second) {
+      if (!g.is_none()) return true;
+    }
+  }
+  return false;
+}
+
+// All Exits of a loop go together, when the last one is known; those without a gradient get zeros,
+// if any has one.
+void ReverseWalk::ReleaseExit(Node* exit) {
+  gradient::LoopState& state = *loops_.StateOf(*exit, /*before=*/false);
+  state.deferred_exits.push_back(exit);
+  if (--state.exits_to_come != 0) return;
+  bool has_any = false;
+  for (const Output& e : state.deferred_exits) {
+    if (HasAnyGrad(e.node)) {
+      has_any = true;
+      ready_.push_back(e.node);
+    } else {
+      state.unused_exits.push_back(e);
+    }
+  }
+  for (const Output& e : state.unused_exits) {
+    if (has_any && CarriesGradient(e.dtype())) partial_[e].push_back(loops_.ZerosForExit(e));
+    ready_.push_back(e.node);
   }
 }
 

@@ -52,7 +52,7 @@ OP(RefMerge, "Merge of references to variables.")
     .Output("value_index", DT_INT32)
     .Attr("T", TypeAttr())
     .Attr("N", IntAttr().Min(1))
-    .Shape(MergeShape);
+    .Shape(MergeShape) GRADIENT(MergeGradient);
 
 OP(RefSwitch, "Switch of a reference to a variable.")
     .RefInput("data", "T")
@@ -61,7 +61,7 @@ OP(RefSwitch, "Switch of a reference to a variable.")
     .RefOutput("output_true", "T")
     .Attr("T", TypeAttr())
     .AllowsUninitializedInput()
-    .Shape(SwitchShape);
+    .Shape(SwitchShape) GRADIENT(SwitchGradient);
 
 OP(Switch,
    "Passes `data` to `output_true` if the scalar `pred` holds, else to `output_false`; the other"

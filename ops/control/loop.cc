@@ -1,5 +1,8 @@
 // Ops that a while loop is made of: values enter a frame, go round, and leave it.
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "graph/gradient/loop_gradient.h"
+#endif
 #include "ops/op.h"
 
 namespace sluice {
@@ -21,14 +24,14 @@ OP(Enter,
     .Attr("frame_name", StringAttr())
     .Attr("is_constant", BoolAttr(false))
     .Attr("parallel_iterations", IntAttr(10))
-    .Shape(PassedOn);
+    .Shape(PassedOn) GRADIENT(EnterGradient);
 
 OP(Exit,
    "Passes `data` from a frame to the iteration of the parent frame that it was entered from.")
     .Input("data", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
-    .Shape(PassedOn);
+    .Shape(PassedOn) GRADIENT(ExitGradient);
 
 OP(LoopCond, "The scalar that decides whether a loop goes on: marks the loop's pivot.")
     .Input("input", DT_BOOL)
@@ -43,7 +46,7 @@ OP(NextIteration, "Passes `data` to the next iteration of its frame.")
     .Input("data", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
-    .Shape(PassedOn);
+    .Shape(PassedOn) GRADIENT(NextIterationGradient);
 
 OP(RefEnter, "Enter of a reference to a variable.")
     .RefInput("data", "T")
@@ -52,19 +55,19 @@ OP(RefEnter, "Enter of a reference to a variable.")
     .Attr("frame_name", StringAttr())
     .Attr("is_constant", BoolAttr(false))
     .Attr("parallel_iterations", IntAttr(10))
-    .Shape(PassedOn);
+    .Shape(PassedOn) GRADIENT(EnterGradient);
 
 OP(RefExit, "Exit of a reference to a variable.")
     .RefInput("data", "T")
     .RefOutput("output", "T")
     .Attr("T", TypeAttr())
-    .Shape(PassedOn);
+    .Shape(PassedOn) GRADIENT(ExitGradient);
 
 OP(RefNextIteration, "NextIteration of a reference to a variable.")
     .RefInput("data", "T")
     .RefOutput("output", "T")
     .Attr("T", TypeAttr())
-    .Shape(PassedOn);
+    .Shape(PassedOn) GRADIENT(NextIterationGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -158,6 +158,7 @@ class Builder:
         self.variant = variant
         self.random = random
         self.nodes = []
+        self.functions = []   # FunctionDefs that the nodes call
         self.feeds = {}       # tensor name -> array
         self.feed_types = {}  # tensor name -> dtype name
         self.differentiated = []
@@ -282,6 +283,18 @@ class Builder:
         if isinstance(value, table.Gen):
             raise ValueError("%s: no type for input %s: name %s in types" % (op_def.name, arg.name, arg.type_attr))
         return literal_type(value)
+
+    def function(self, name, body, *types, shapes=None):
+        """A function of the library, of what `body` does with tensors of these types; its name, for attributes."""
+        specs = [tensorflow.TensorSpec(shapes[i] if shapes else None, dtypes.as_dtype(t)) for i, t in enumerate(types)]
+        with tensorflow.Graph().as_default():
+            made = tensorflow.function(body, autograph=False).get_concrete_function(*specs)
+            library = made.graph.as_graph_def().library
+            definition = made.function_def
+        definition.signature.name = self.prefix.replace("/", "_") + name
+        known = {f.signature.name for f in self.functions}
+        self.functions += [f for f in library.function if f.signature.name not in known] + [definition]
+        return definition.signature.name
 
     def run(self, fetches=(), targets=(), feeds=None, error=False, says=None, code=None, compare=None, tol=None,
             timeout_ms=60000):

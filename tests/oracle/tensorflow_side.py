@@ -5,6 +5,7 @@ import tensorflow
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.core.protobuf import rewriter_config_pb2
+from tensorflow.python.framework import op_def_registry
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gradients_impl
 
@@ -33,8 +34,10 @@ def failure(error):
 
 
 def producer(cases):
-    """The version of graphs that the rows of the cases ask for."""
-    return min([PRODUCER] + [case.row.producer for case in cases if case.row.producer])
+    """The version of graphs that the rows of the cases ask for, or that their deprecated ops need."""
+    names = {n.op for case in cases for n in case.builder.nodes}
+    removed = [op_def_registry.get(name).deprecation.version for name in names if op_def_registry.get(name)]
+    return min([PRODUCER] + [case.row.producer for case in cases if case.row.producer] + [v - 1 for v in removed if v])
 
 
 def graph_def(cases):
@@ -42,6 +45,7 @@ def graph_def(cases):
     made.versions.producer = producer(cases)
     for case in cases:
         made.node.extend(case.builder.nodes)
+        made.library.function.extend(case.builder.functions)
     return made
 
 

@@ -214,7 +214,44 @@ def sync_replicas_accumulators_ref():
     return finish(tf.add_n(losses), train, {x: data(4, 3), y: data(4, seed=6)})
 
 
+def recurrent(x, y, w, u):
+    """A recurrent cell over the first dimension of x, which a branch resets, as tf.while_loop and TensorArrays make it."""
+    rows = tf.TensorArray(tf.float32, tf.shape(x)[0]).unstack(x)
+
+    def body(i, out, state):
+        state = tf.cond(tf.equal(i % 3, 2), lambda: 0.5 * state, lambda: state)
+        state = tf.tanh(tf.matmul(rows.read(i), w) + tf.matmul(state, u))
+        return i + 1, out.write(i, state), state
+
+    start = [tf.constant(0), tf.TensorArray(tf.float32, tf.shape(x)[0]), tf.zeros([3, 4])]
+    out = tf.while_loop(lambda i, *_: i < tf.shape(x)[0], body, start)[1].stack()
+    return tf.reduce_mean(tf.square(out - y))
+
+
+def while_loop_sgd_ref():
+    x, y = tf.placeholder(tf.float32, [None, 3, 2], "x"), tf.placeholder(tf.float32, [None, 3, 4], "y")
+    loss = recurrent(x, y, variable("w", [2, 4], False), variable("u", [4, 4], False))
+    train = tf.train.GradientDescentOptimizer(0.3).minimize(loss)
+    return finish(loss, train, {x: data(5, 3, 2), y: data(5, 3, 4, seed=2)})
+
+
+def functional_while_adam_resource():
+    """While, If and lists of tensors, as control flow v2 makes them, with their gradients; and a function that is called."""
+    tf.enable_control_flow_v2()
+    try:
+        x, y = tf.placeholder(tf.float32, [None, 3, 2], "x"), tf.placeholder(tf.float32, [None, 3, 4], "y")
+        w, u = variable("w", [2, 4], True), variable("u", [4, 4], True)
+        scaled = tensorflow.function(lambda t: tf.exp(-t) * t, autograph=False)
+        loss = recurrent(scaled(x), y, w, u)
+        train = tf.train.AdamOptimizer(0.05).minimize(loss)
+    finally:
+        tf.disable_control_flow_v2()
+    return finish(loss, train, {x: data(5, 3, 2), y: data(5, 3, 4, seed=2)})
+
+
 GRAPHS = [
+    while_loop_sgd_ref,
+    functional_while_adam_resource,
     linear_regression_sgd_ref, softmax_regression_momentum_resource, mlp_dropout_nesterov_ref,
     embedding_sgd_and_adagrad_ref, embedding_adam_resource, embedding_momentum_ref, conv_net_adam_ref,
     batch_norm_momentum_resource, cond_adagrad_resource, queue_sgd_ref, clipped_decayed_adam_resource,

@@ -392,6 +392,76 @@ def sync_replicas_averages():
         tf.train.GradientDescentOptimizer(0.1), 2, 2, variable_averages=tf.train.ExponentialMovingAverage(0.9),
         variables_to_average=[w])
     sync.apply_gradients([(tf.placeholder(tf.float32, [2], "gw"), w)], global_step=tf.train.get_global_step())
+@case
+def while_loop():
+    x, n = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.int32, [], "n")
+    r = tf.while_loop(lambda i, v: i < n, lambda i, v: (i + 1, v * x), [tf.constant(0), x])
+    tf.gradients(r[1], x)
+
+
+@case
+def while_loop_with_cond():
+    x = tf.placeholder(tf.float32, [None], "x")
+    branch = lambda v: tf.cond(tf.reduce_sum(v) < 3., lambda: v * 2., lambda: v + x)
+    r = tf.while_loop(lambda v: tf.reduce_sum(v) < 10., branch, [x], maximum_iterations=5, name="loop")
+    tf.gradients(r, x)
+
+
+@case
+def while_loop_with_tensor_arrays():
+    x = tf.placeholder(tf.float32, [3, 2], "x")
+    rows = tf.TensorArray(tf.float32, 3).unstack(x)
+    out = tf.TensorArray(tf.float32, 3)
+    def body(i, o, s):
+        y = tf.tanh(rows.read(i) + s)
+        return i + 1, o.write(i, y), y
+    r = tf.while_loop(lambda i, o, s: i < 3, body, [tf.constant(0), out, tf.zeros([2])])
+    tf.gradients(r[1].stack(), x)
+
+
+@case
+def nested_while_loops():
+    x, n = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.int32, [], "n")
+    def body(i, v):
+        inner = tf.while_loop(lambda j, w: j < i, lambda j, w: (j + 1, w * v + x), [tf.constant(0), v], name="inner")
+        return i + 1, inner[1] * 2.0
+    r = tf.while_loop(lambda i, v: i < n, body, [tf.constant(0), x], name="outer", parallel_iterations=3)
+    tf.gradients(r[1], x)
+
+
+@case
+def while_loop_of_unknown_shapes():
+    x, n = tf.placeholder(tf.float32, [None, 3], "x"), tf.placeholder(tf.int32, [], "n")
+    r = tf.while_loop(lambda i, v, w: i < n, lambda i, v, w: (i + 1, tf.exp(w), tf.sin(x)), [tf.constant(0), x, x],
+                      shape_invariants=[tf.TensorShape([]), tf.TensorShape(None), tf.TensorShape(None)],
+                      back_prop=True, swap_memory=True)
+    tf.gradients(r[1], x)
+
+
+@case
+def while_loop_gathers_rows():
+    tf.disable_resource_variables()
+    w = tf.Variable(np.zeros([4, 2], np.float32), name="w")
+    ids = tf.placeholder(tf.int32, [3], "ids")
+    r = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v + tf.gather(w, ids)), [tf.constant(0), tf.zeros([3, 2])])
+    tf.gradients(r[1], w)
+
+
+@case
+def while_loop_in_cond():
+    p, x = tf.placeholder(tf.bool, [], "p"), tf.placeholder(tf.float32, [2], "x")
+    loop = lambda: tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x), [tf.constant(0), x])[1]
+    tf.gradients(tf.cond(p, loop, lambda: tf.identity(x)), x)
+
+
+@case
+def while_loop_after_controls():
+    x, y = tf.placeholder(tf.float32, [], "x"), tf.placeholder(tf.float32, [], "y")
+    def body(v):
+        with tf.control_dependencies([y]):
+            return v * 2.0
+    with tf.control_dependencies([x]):
+        tf.while_loop(lambda v: v < 9.0, body, [y])
 
 
 for title, build in CASES.items():

@@ -1,0 +1,61 @@
+// A warm step allocates nothing for the frames and iterations of its loops, however many there are.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "executor/session/session.h"
+#include "executor/testing/test_ops.h"
+
+namespace {
+std::atomic<int64_t> g_allocations{0};
+}  // namespace
+
+void* operator new(size_t size) {
+  g_allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace sluice {
+namespace {
+
+using namespace testing;  // NOLINT: the ops of test_ops.h
+
+// Allocations of one warm step that counts to `n`.
+int64_t AllocationsOfALoop(float n, bool dynamic_loops) {
+  Graph g;
+  const Output limit_in = Placeholder(g, DT_FLOAT, {}, "n");
+  const Output limit = Enter(limit_in, "loop", /*constant=*/true);
+  const Output one = Enter(Const(g, 1), "loop", true);
+  const OutputList out = WhileLoop(
+      "loop", {Const(g, 0)}, [&](const OutputList& v) { return OutputList{Less(v[0], limit)}; },
+      [&](const OutputList& v) { return OutputList{Add(v[0], one)}; });
+  SessionOptions options;
+  options.dynamic_loops = dynamic_loops;
+  options.inter_op_threads = options.intra_op_threads = 1;
+  Session session(g, options);
+  absl::StatusOr<Callable> callable = session.MakeCallable({limit_in}, {out[0]}, {});
+  EXPECT_TRUE(callable.ok()) << callable.status();
+  const Tensor feeds[] = {Tensor::Scalar(n)};
+  Tensors fetches;
+  int64_t before = 0;
+  for (int i = 0; i < 4; ++i) {
+    before = g_allocations.load();
+    EXPECT_TRUE(callable->RunInto(feeds, &fetches).ok());
+  }
+  const int64_t allocated = g_allocations.load() - before;
+  EXPECT_EQ(fetches[0].scalar<float>(), n);
+  return allocated;
+}
+
+TEST(WarmLoopTest, IterationsAllocateNothing) {
+  EXPECT_EQ(AllocationsOfALoop(1000, /*dynamic_loops=*/true), 0);
+  EXPECT_EQ(AllocationsOfALoop(1000, /*dynamic_loops=*/false), 0);
+}
+
+}  // namespace
+}  // namespace sluice

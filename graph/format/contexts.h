@@ -1,0 +1,25 @@
+// Contexts of conds and loops in a MetaGraphDef's collections `cond_context` and `while_context`:
+// what gradients need to know of a graph that was built elsewhere.
+#ifndef SLUICE_GRAPH_FORMAT_CONTEXTS_H_
+#define SLUICE_GRAPH_FORMAT_CONTEXTS_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "graph/format/proto/meta_graph.pb.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+inline constexpr char kCondContexts[] = "cond_context";
+inline constexpr char kWhileContexts[] = "while_context";
+
+// Gives the nodes that were imported under `prefix` ("" = none) their contexts.
+// INVALID_ARGUMENT for malformed messages and names that are not in the graph.
+absl::Status ImportContexts(const pb::MetaGraphDef& meta, std::string_view prefix, Graph& graph);
+// Writes the contexts of the graph's nodes; each with those that are nested in it.
+void ExportContexts(const Graph& graph, pb::MetaGraphDef* meta);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_FORMAT_CONTEXTS_H_

@@ -1,0 +1,42 @@
+// The functions of a graph: bodies that call ops (If, While, PartitionedCall, …) name.
+//
+// Thread safety: immutable once read.
+#ifndef SLUICE_GRAPH_FUNCTION_LIBRARY_H_
+#define SLUICE_GRAPH_FUNCTION_LIBRARY_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "graph/format/proto/function.pb.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+class FunctionLibrary {
+ public:
+  // A serialised FunctionDefLibrary (Graph::function_library()).
+  static absl::StatusOr<FunctionLibrary> Parse(std::string_view serialised);
+
+  bool empty() const { return functions_.empty(); }
+  bool Contains(std::string_view name) const { return functions_.contains(name); }
+  // NOT_FOUND "function '<name>' is not in the graph's library".
+  absl::StatusOr<const pb::FunctionDef*> Find(std::string_view name) const;
+  // The function that computes the gradient of `name`; "" where none was given.
+  std::string GradientOf(std::string_view name) const;
+
+ private:
+  pb::FunctionDefLibrary proto_;
+  std::map<std::string, const pb::FunctionDef*, std::less<>> functions_;
+  std::map<std::string, std::string, std::less<>> gradients_;
+};
+
+// Adds a function to the graph's library.
+void AddFunction(Graph& graph, const pb::FunctionDef& function);
+// `base`, or `base`_1, …: a name that no function of the graph has.
+std::string UniqueFunctionName(const FunctionLibrary& library, std::string_view base);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_FUNCTION_LIBRARY_H_

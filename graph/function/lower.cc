@@ -1,0 +1,147 @@
+#include "graph/function/lower.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "graph/build/control_flow_context.h"
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/function/expand.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+bool LeadsIntoBranchOrLoop(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    const std::string& op = node->op();
+    if (op == "Switch" || op == "RefSwitch" || op == "_SwitchN" || op == "Enter" ||
+        op == "RefEnter") {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Lowers one call of the graph itself, and gives its users what came of it.
+class CallSite {
+ public:
+  CallSite(Graph& graph, Node* node, bool keeps_name)
+      : graph_(graph), node_(node), keeps_name_(keeps_name) {}
+
+  absl::Status Lower(Expander& expander, bool may_be_dead) {
+    const std::string name = node_->name();
+    const std::string op = node_->op();
+    const AttrMap attrs = node_->attrs();
+    const OutputList inputs(node_->inputs().begin(), node_->inputs().end());
+    const std::string device = node_->device();
+    const std::vector<Node*> controls(node_->control_inputs().begin(),
+                                      node_->control_inputs().end());
+    InContext in(graph_, node_->context());
+    Node* entry = nullptr;
+    if (node_->context() == nullptr && (!controls.empty() || may_be_dead)) {
+      // What begins in the body waits for what the call waits for, and is dead when that is.
+      ControlDependencies after(graph_, std::vector<Operation>(controls.begin(), controls.end()));
+      NameScope scope(graph_, name + "/");
+      Node* first = nullptr;
+      if (may_be_dead && !inputs.empty()) {
+        const bool is_ref = IsRefType(inputs[0].dtype());
+        first = NodeBuilder(&graph_, is_ref ? "RefIdentity" : "Identity", At::current())
+                    .Name("entry")
+                    .Input(inputs[0])
+                    .Finish();
+      } else if (!controls.empty()) {
+        first = NodeBuilder(&graph_, "NoOp", At::current()).Name("entry").Finish();
+      }
+      entry = first;
+    }
+    expander.set_entry(entry);
+    Expander::Call call{op, name, &attrs, inputs, device};
+    SLUICE_ASSIGN_OR_RETURN(Expansion made, expander.Expand(call));
+    if (made.outputs.size() != static_cast<size_t>(node_->num_outputs())) {
+      return InvalidArgument(node_->Describe(), ": expected ", node_->num_outputs(),
+                             " results of its function, got ", made.outputs.size());
+    }
+    if (made.controls.empty()) {
+      for (const Output& out : made.outputs) made.controls.push_back(out.node);
+    }
+    if (made.controls.empty()) made.controls = controls;
+    return Replace(std::move(made));
+  }
+
+ private:
+  absl::Status Replace(Expansion made) {
+    const std::vector<Use> uses(node_->uses().begin(), node_->uses().end());
+    const std::vector<Node*> waiting(node_->control_outputs().begin(),
+                                     node_->control_outputs().end());
+    const std::string name = node_->name();
+    const std::string device = node_->device();
+    ControlFlowContext* context = node_->context();
+    if (keeps_name_) {
+      // The old node makes room for one of its name.
+      for (Node* to : waiting) graph_.RemoveControlEdge(node_, to);
+      std::vector<DataType> types;
+      for (const Output& out : made.outputs) types.push_back(BaseType(out.dtype()));
+      SLUICE_RETURN_IF_ERROR(Redirect(uses, made.outputs));
+      graph_.Remove(node_);
+      NodeSpec spec;
+      spec.name = name;
+      spec.device = device;
+      spec.op = types.empty() ? "NoOp" : "IdentityN";
+      spec.inputs = made.outputs;
+      if (!types.empty()) spec.attrs["T"] = types;
+      for (Node* c : made.controls) spec.control_inputs.push_back(c);
+      SLUICE_ASSIGN_OR_RETURN(Node * stand_in, graph_.Add(std::move(spec)));
+      stand_in->set_context(context);
+      for (size_t i = 0; i < made.outputs.size(); ++i) {
+        stand_in->set_output_shape(static_cast<int>(i), made.outputs[i].shape());
+      }
+      for (Node* to : waiting) graph_.AddControlEdge(stand_in, to);
+      return absl::OkStatus();
+    }
+    SLUICE_RETURN_IF_ERROR(Redirect(uses, made.outputs));
+    for (Node* to : waiting) {
+      graph_.RemoveControlEdge(node_, to);
+      for (Node* from : made.controls) graph_.AddControlEdge(from, to);
+    }
+    graph_.Remove(node_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Redirect(const std::vector<Use>& uses, const OutputList& outputs) {
+    for (const Use& use : uses) {
+      SLUICE_RETURN_IF_ERROR(
+          graph_.UpdateInput(use.dst, use.dst_input, outputs[static_cast<size_t>(use.src_output)]));
+    }
+    return absl::OkStatus();
+  }
+
+  Graph& graph_;
+  Node* node_;
+  const bool keeps_name_;
+};
+
+}  // namespace
+
+bool IsFunctional(const Node& node) { return Expander::Knows(node.op()); }
+
+absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
+                                   const LowerOptions& options) {
+  std::vector<Node*> calls;
+  for (Node* node : graph.nodes()) {
+    if (IsFunctional(*node)) calls.push_back(node);
+  }
+  if (calls.empty()) return 0;
+  SLUICE_ASSIGN_OR_RETURN(const FunctionLibrary functions, FunctionLibrary::Parse(library));
+  const bool may_be_dead = LeadsIntoBranchOrLoop(graph);
+  Expander expander(graph, functions, options.max_depth);
+  // Nothing of what the user has open belongs to what is built here.
+  ControlDependencies none = ControlDependencies::None(graph);
+  for (Node* node : calls) {
+    const bool keeps_name = options.keep_all_names || options.keep_names.contains(node->name());
+    SLUICE_RETURN_IF_ERROR(CallSite(graph, node, keeps_name).Lower(expander, may_be_dead));
+  }
+  return static_cast<int>(calls.size());
+}
+
+}  // namespace sluice

@@ -1,0 +1,178 @@
+#include "graph/gradient/loop_states.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "graph/build/cond.h"
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/gradient/cond_gradient.h"
+#include "graph/gradient/nodes.h"
+#include "graph/status.h"
+
+namespace sluice::gradient {
+namespace {
+
+bool IsExit(const Node& node) { return node.op() == "Exit" || node.op() == "RefExit"; }
+
+// A Const, however large, as tf.constant(0, shape=…) makes it; Fill's name where there is no zero.
+Output ConstantZeros(Graph& graph, DataType dtype, const PartialShape& shape,
+                     std::string_view name) {
+  Tensor zeros(BaseType(dtype), shape.AsShape());
+  if (!zeros.IsInitialized() || !IsPlainBytes(dtype)) return Output();
+  if (zeros.bytes() > 0) std::memset(zeros.raw(), 0, zeros.bytes());
+  return Const(&graph, name, zeros);
+}
+
+}  // namespace
+
+LoopStates::LoopStates(Graph& graph) : graph_(graph), call_(graph.scopes().context) {}
+
+absl::Status LoopStates::Find(std::vector<Node*>& between_list, std::set<const Node*>& between,
+                              bool colocate) {
+  for (size_t i = 0; i < between_list.size(); ++i) {
+    Node* op = between_list[i];
+    if (!IsExit(*op)) continue;
+    WhileContext* forward = LoopOf(op->context());
+    if (forward == nullptr) {
+      return absl::FailedPreconditionError(
+          StrCat("gradient of ", op->Describe(),
+                 ": expected the context of its while loop, got a graph without one; a MetaGraphDef"
+                 " keeps contexts in its collection 'while_context', a GraphDef does not"));
+    }
+    if (states_.contains(forward)) continue;
+    std::optional<ColocateWith> with;
+    if (colocate) with.emplace(graph_, op);
+    WhileContext* around = LoopOf(forward->outer());
+    auto outer = states_.find(around);
+    auto state = std::make_shared<LoopState>(
+        graph_, forward, outer == states_.end() ? nullptr : outer->second.get(), call_);
+    SLUICE_RETURN_IF_ERROR(graph_.status());
+    graph_.Own(state);  // the backward loop's context points to it
+    order_.push_back(state.get());
+    for (const Output& exit : state->forward_exits) {
+      if (between.insert(exit.node).second) between_list.push_back(exit.node);
+    }
+    states_[forward] = std::move(state);
+  }
+  return absl::OkStatus();
+}
+
+LoopState* LoopStates::StateOf(const Node& op, bool before) const {
+  WhileContext* loop = LoopOf(op.context());
+  if (before && IsExit(op) && loop != nullptr) loop = LoopOf(loop->outer());
+  auto it = states_.find(loop);
+  return it == states_.end() ? nullptr : it->second.get();
+}
+
+ControlFlowContext* LoopStates::ContextFor(const Node& op, bool before) const {
+  LoopState* state = StateOf(op, before);
+  return state == nullptr ? graph_.scopes().context : state->backward();
+}
+
+OutputList LoopStates::Enters() const {
+  OutputList all;
+  for (const LoopState* state : order_) {
+    const OutputList& enters = state->forward()->enters;
+    all.insert(all.end(), enters.begin(), enters.end());
+  }
+  return all;
+}
+
+OutputList LoopStates::UnusedExits(const std::map<const Node*, int>& pending,
+                                   const std::set<const Node*>& ys) const {
+  OutputList ready;
+  for (LoopState* state : order_) {
+    for (const Output& exit : state->forward_exits) {
+      auto it = pending.find(exit.node);
+      if (it != pending.end() && it->second != 0) continue;
+      --state->exits_to_come;
+      if (!ys.contains(exit.node)) state->unused_exits.push_back(exit);
+      if (state->exits_to_come == 0) {
+        ready.insert(ready.end(), state->unused_exits.begin(), state->unused_exits.end());
+      }
+    }
+  }
+  return ready;
+}
+
+Output LoopStates::ZerosForExit(Output exit) {
+  WhileContext* forward = LoopOf(exit.node->context());
+  auto outer = states_.find(LoopOf(forward->outer()));
+  const bool is_static = exit.shape().IsFullyDefined();
+  auto static_zeros = [&] {
+    // As tf.zeros: large ones are filled when the graph runs.
+    return exit.shape().num_elements() < 1000
+               ? ConstantZeros(graph_, exit.dtype(), exit.shape(), "zeros")
+               : Filled(ShapeOf(exit), BaseType(exit.dtype()), 0, "zeros");
+  };
+  if (outer == states_.end() || outer->first == nullptr) {
+    return is_static ? static_zeros() : Unary("ZerosLike", "zeros_like", exit);
+  }
+  LoopState& state = *outer->second;
+  if (is_static) {
+    InContext in(graph_, state.backward());
+    return static_zeros();
+  }
+  Output shape;
+  {
+    InContext in(graph_, forward->outer());
+    shape = Unary("Shape", "Shape", exit);
+  }
+  const Output stack = state.Push(shape);
+  InContext in(graph_, state.backward());
+  return Filled(state.Pop(stack, shape), BaseType(exit.dtype()), 0, "zeros");
+}
+
+// Called in the context of the backward loop, if `op` is in a loop.
+Output LoopStates::ZerosFor(Node* op, int i) {
+  if (IsLoopSwitch(*op)) return Output();
+  LoopState* state = StateOf(*op, /*before=*/false);
+  if (state == nullptr) return gradient::ZerosFor(op, i);
+  const Output value(op, i);
+  const bool is_switch = op->op() == "Switch" || op->op() == "RefSwitch";
+  const CondContext* cond = is_switch ? dynamic_cast<CondContext*>(op->context()) : nullptr;
+  if (value.dtype() == DT_RESOURCE || value.dtype() == DT_VARIANT) {
+    return gradient::ZerosFor(op, i);
+  }
+  if (value.shape().IsFullyDefined()) {
+    const Output zeros = ConstantZeros(graph_, value.dtype(), value.shape(), "Const");
+    if (cond == nullptr || !zeros) return zeros;
+    const Output pred = state->Predicate(cond->pred());
+    ColocateWith with(graph_, zeros, /*ignore_existing=*/true);
+    Node* split = NodeBuilder(&graph_, "Switch", At::current()).Input(zeros).Input(pred).Finish();
+    return split == nullptr ? Output() : Output(split, 1 - cond->branch());
+  }
+  Output shape;
+  if (cond != nullptr) {
+    // The shape is pushed where the other branch is taken: there the zeros are needed.
+    state->Predicate(cond->pred());
+    InContext out(graph_, cond->outer());
+    Node* split;
+    {
+      ColocateWith with(graph_, op->input(0), /*ignore_existing=*/true);
+      split = NodeBuilder(&graph_, "Switch", At::current())
+                  .Input(op->input(0))
+                  .Input(cond->pred())
+                  .Finish();
+    }
+    if (split == nullptr) return Output();
+    shape = Unary("Shape", "Shape", Output(split, 1 - cond->branch()));
+    if (!shape) return Output();
+    split->set_context(op->context());
+    shape.node->set_context(op->context());
+  } else {
+    InContext in(graph_, op->context());
+    shape = Unary("Shape", "Shape", value);
+  }
+  const auto branch = cond != nullptr ? LoopState::Branch::kOther : LoopState::Branch::kSame;
+  const Output stack = state->Push(shape, branch);
+  return Filled(state->Pop(stack, shape, branch), BaseType(value.dtype()), 0, "zeros");
+}
+
+void LoopStates::Close() {
+  for (LoopState* state : order_) state->CloseSwitches();
+}
+
+}  // namespace sluice::gradient

@@ -1,0 +1,126 @@
+#include <cstring>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+// Types that say nothing here are those that they say nothing of in TensorFlow.
+absl::StatusOr<bool> IsNonZero(const Tensor& t) {
+  switch (t.dtype()) {
+    case DT_STRING:
+      return !t.scalar<std::string>().empty();
+    case DT_FLOAT:
+      return t.scalar<float>() != 0;
+    case DT_DOUBLE:
+      return t.scalar<double>() != 0;
+    case DT_BOOL:
+      return t.scalar<bool>();
+    case DT_INT8:
+    case DT_UINT8:
+      return t.scalar<uint8_t>() != 0;
+    case DT_INT16:
+      return t.scalar<int16_t>() != 0;
+    case DT_INT32:
+      return t.scalar<int32_t>() != 0;
+    case DT_INT64:
+      return t.scalar<int64_t>() != 0;
+    default:
+      return InvalidArgument(DataTypeName(t.dtype()), " cannot be converted to a boolean");
+  }
+}
+
+absl::Status ToBool(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  bool truth = in.num_elements() > 0;
+  if (in.shape().IsScalar()) {
+    SLUICE_ASSIGN_OR_RETURN(truth, IsNonZero(in));
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  out->scalar<bool>() = truth;
+  return absl::OkStatus();
+}
+
+class FakeParamKernel : public Kernel {
+ public:
+  explicit FakeParamKernel(KernelInit& init)
+      : shape_(init.AttrOr<PartialShape>("shape", PartialShape())) {}
+  absl::Status Compute(KernelContext& c) override {
+    TensorShape shape;
+    for (int d = 0; d < shape_.rank(); ++d) shape.AddDim(std::max<int64_t>(shape_.dim(d), 0));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (IsPlainBytes(out->dtype()) && out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const PartialShape shape_;
+};
+
+class DeviceIndexKernel : public Kernel {
+ public:
+  explicit DeviceIndexKernel(KernelInit& init) {
+    const auto names = init.AttrOr<std::vector<std::string>>("device_names", {});
+    index_ = static_cast<int32_t>(names.size());
+    for (size_t i = names.size(); i-- > 0;) {
+      if (names[i] == "CPU") index_ = static_cast<int32_t>(i);
+    }
+  }
+  absl::Status Compute(KernelContext& c) override {
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    out->scalar<int32_t>() = index_;
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  int32_t index_;
+};
+
+absl::Status PassEach(KernelContext& c) {
+  if (c.num_inputs() != c.num_outputs()) {
+    return InvalidArgument("expected ", c.num_outputs(), " tensors, got ", c.num_inputs());
+  }
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    if (c.input_dtype(i) != c.output_dtype(i)) {
+      return InvalidArgument("expected ", DataTypeName(c.output_dtype(i)), " as tensor ", i,
+                             ", got ", DataTypeName(c.input_dtype(i)));
+    }
+    c.output_value(i) = c.input_value(i);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SwitchN(KernelContext& c) {
+  const Tensor& index = c.input(1);
+  if (!index.shape().IsScalar()) {
+    return InvalidArgument("The second input must be a scalar, but it has shape ",
+                           index.shape().ToString());
+  }
+  int taken = index.scalar<int32_t>();
+  if (taken < 0 || taken >= c.num_outputs()) taken = c.num_outputs() - 1;
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    if (i != taken) c.set_output_dead(i);
+  }
+  c.output_value(taken) = c.input_value(0);
+  return absl::OkStatus();
+}
+
+using ToBoolKernel = FunctionKernel<&ToBool, false>;
+using PassEachKernel = FunctionKernel<&PassEach, false>;
+using SwitchNKernel = FunctionKernel<&SwitchN, false>;
+
+KERNEL(DeviceIndex, DeviceIndexKernel);
+KERNEL(FakeParam, FakeParamKernel);
+KERNEL(ToBool, ToBoolKernel);
+KERNEL(_ArrayToList, PassEachKernel);
+KERNEL(_ListToArray, PassEachKernel);
+KERNEL(_SwitchN, SwitchNKernel);
+
+}  // namespace
+}  // namespace sluice
