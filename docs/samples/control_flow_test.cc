@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-Tensor Run(Graph& g, Output fetch, std::vector<Feed> feeds = {}) {
+Tensor Fetch(Graph& g, Output fetch, std::vector<Feed> feeds = {}) {
   Session session(g);
   absl::StatusOr<Tensors> out = session.Run(feeds, {fetch});
   EXPECT_TRUE(out.ok()) << out.status();
@@ -19,7 +19,7 @@ TEST(ControlFlowSamples, Cond) {
   Output size = Cond(
       Less(x, Constant(g, 0.0f)), [&] { return -x; }, [&] { return Identity(x); })[0];
   // [/cond]
-  EXPECT_EQ(Run(g, size, {{x, Tensor::Scalar(-3.0f)}}).scalar<float>(), 3);
+  EXPECT_EQ(Fetch(g, size, {{x, Tensor::Scalar(-3.0f)}}).scalar<float>(), 3);
 }
 
 TEST(ControlFlowSamples, Loop) {
@@ -34,8 +34,8 @@ TEST(ControlFlowSamples, Loop) {
                                {Constant(g, 0), Constant(g, 1.0f)});
   std::vector<Grad> by_x = Gradients({power[1]}, {x}).value();
   // [/loop]
-  EXPECT_EQ(Run(g, power[1], {{n, Tensor::Scalar(4)}}).scalar<float>(), 81);
-  EXPECT_EQ(Run(g, by_x[0].dense(), {{n, Tensor::Scalar(4)}}).scalar<float>(), 108);
+  EXPECT_EQ(Fetch(g, power[1], {{n, Tensor::Scalar(4)}}).scalar<float>(), 81);
+  EXPECT_EQ(Fetch(g, by_x[0].dense(), {{n, Tensor::Scalar(4)}}).scalar<float>(), 108);
 }
 
 TEST(ControlFlowSamples, GrowingVariable) {
@@ -48,7 +48,7 @@ TEST(ControlFlowSamples, GrowingVariable) {
                              },
                              {start}, {.shape_invariants = {{-1}}})[0];
   // [/growing]
-  EXPECT_EQ(Run(g, doubled).num_elements(), 16);
+  EXPECT_EQ(Fetch(g, doubled).num_elements(), 16);
 }
 
 TEST(ControlFlowSamples, Scan) {
@@ -67,10 +67,10 @@ TEST(ControlFlowSamples, Scan) {
                            {Constant(g, 0), out.flow(), none});
   Output sums = out.WithFlow(r[1]).Stack();
   // [/scan]
-  const Tensor value = Run(g, sums);
+  const Tensor value = Fetch(g, sums);
   EXPECT_EQ(value.shape(), TensorShape({3, 2}));
   EXPECT_EQ(value.data<float>()[5], 12);
-  const Tensor grad = Run(g, Gradients({sums}, {rows}).value()[0].dense());
+  const Tensor grad = Fetch(g, Gradients({sums}, {rows}).value()[0].dense());
   EXPECT_EQ(grad.data<float>()[0], 3);  // the first row is in all three sums
   EXPECT_EQ(grad.data<float>()[4], 1);
 }
