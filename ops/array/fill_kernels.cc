@@ -61,11 +61,6 @@ class EmptyKernel final : public Kernel {
 
 absl::Status ZerosLike(KernelContext& c) {
   const Tensor& in = c.input(0);
-  if (in.dtype() == DT_VARIANT) {
-    for (const Variant& v : in.flat<Variant>()) {
-      if (!v.empty()) return absl::UnimplementedError(StrCat("no zeros of ", v.TypeName()));
-    }
-  }
   Tensor* out;
   if (!IsPlainBytes(in.dtype())) return c.AllocateOutput(0, in.shape(), &out);
   SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, in.shape(), &out));
@@ -216,7 +211,7 @@ using FillKernel = FunctionKernel<Fill>;
 KERNEL(Fill, FillKernel, {"T", kPlain | QuantizedTypes() | kObjects | TypeSet{DT_INT4, DT_UINT4}});
 KERNEL(Empty, EmptyKernel, {"dtype", kPlain | TypeSet{DT_STRING}});
 using ZerosLikeKernel = FunctionKernel<ZerosLike>;
-KERNEL(ZerosLike, ZerosLikeKernel, {"T", kPlain | TypeSet{DT_STRING, DT_VARIANT}});
+KERNEL(ZerosLike, ZerosLikeKernel, {"T", kPlain | TypeSet{DT_STRING}});
 using OnesLikeKernel = FunctionKernel<OnesLike>;
 KERNEL(OnesLike, OnesLikeKernel, {"T", kPlain});
 KERNEL(OneHot, OneHotKernel, {"T", kPlain | kObjects});

@@ -228,7 +228,8 @@ class EncodePngKernel : public Kernel {
     const int rank = images.rank();
     const int64_t channels = images.dim(rank - 1);
     if (images.num_elements() == 0) {
-      return InvalidArgument("image must not be empty, got ", images.shape().ToString());
+      return absl::InternalError(
+          StrCat("image must not be empty, got ", images.shape().ToString()));
     }
     if (channels < 1 || channels > 4) {
       return InvalidArgument("image must have 1, 2, 3, or 4 channels, got ", channels);

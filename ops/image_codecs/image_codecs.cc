@@ -59,7 +59,12 @@ OP(DecodeImage,
     .Attr("channels", IntAttr(0))
     .Attr("dtype", TypeAttr({DT_UINT8, DT_UINT16, DT_FLOAT}, DT_UINT8))
     .Attr("expand_animations", BoolAttr(true))
-    .Shape(UnknownOutputs());
+    .Shape([](ShapeContext& c) {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
+      if (c.attr<bool>("expand_animations")) return c.SetOutput(0, PartialShape());
+      const int64_t channels = c.attr<int64_t>("channels");
+      return c.SetOutput(0, {-1, -1, channels == 0 ? -1 : channels});
+    });
 
 OP(DecodeJpeg,
    "A JPEG image (other formats are taken too) as [height, width, channels], `ratio` times "

@@ -17,7 +17,8 @@ double LogSum(double a, double b) {
 }
 
 // Logits [time, batch, classes] and the length of each sequence.
-absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths) {
+// `too_long` is what a sequence of more steps than there are is refused with.
+absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths, absl::StatusCode too_long) {
   if (inputs.rank() != 3) {
     return InvalidArgument("inputs is not a 3-Tensor, got shape ", inputs.shape().ToString());
   }
@@ -36,7 +37,8 @@ absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths) {
     const int32_t n = lengths.data<int32_t>()[b];
     if (n < 0) return InvalidArgument("sequence_length(", b, ") < 0");
     if (n > inputs.dim(0)) {
-      return InvalidArgument("sequence_length(", b, ") <= ", inputs.dim(0), ", got ", n);
+      return absl::Status(too_long,
+                          StrCat("sequence_length(", b, ") <= ", inputs.dim(0), ", got ", n));
     }
   }
   return absl::OkStatus();
@@ -137,7 +139,7 @@ class CtcLossKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &inputs = c.input(0), &lengths = c.input(3);
-    SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths));
+    SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths, absl::StatusCode::kInvalidArgument));
     const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
     std::vector<std::vector<int>> labels(static_cast<size_t>(batch));
     SLUICE_RETURN_IF_ERROR(ReadLabels(c.input(1), c.input(2), static_cast<int>(classes), &labels));
@@ -234,7 +236,7 @@ class CtcGreedyDecoderKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &inputs = c.input(0), &lengths = c.input(1);
-    SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths));
+    SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths, absl::StatusCode::kFailedPrecondition));
     const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
     const int64_t blank = blank_ < 0 ? blank_ + classes : blank_;
     if (blank < 0 || blank >= classes) {

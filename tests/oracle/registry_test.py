@@ -7,6 +7,7 @@ import struct
 import subprocess
 import unittest
 
+from tensorflow.python.framework import tensor_util
 from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.framework import op_def_registry
 from tensorflow.python.framework import ops
@@ -72,6 +73,9 @@ def attribute(attr):
 
 def text(attr_value):
     """A value as text that does not depend on how a tensor or float is encoded."""
+    if attr_value.WhichOneof("value") == "tensor":
+        array = tensor_util.MakeNdarray(attr_value.tensor)
+        return "%s %s" % (array.dtype, array.tolist())
     return "empty list" if attr_value.WhichOneof("value") == "list" and not attr_value.list.ByteSize() else str(attr_value)
 
 

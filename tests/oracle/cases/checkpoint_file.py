@@ -9,7 +9,7 @@ FOLDER = tempfile.mkdtemp(prefix="sluice_oracle_")
 
 
 def files(b):
-    folder = os.path.join(FOLDER, b.prefix.replace("/", "_"))
+    folder = os.path.join(FOLDER, "%s_%d" % (b.prefix.replace("/", "_"), os.getpid()))
     for name in ["new/a.txt", "new/b.txt", "c"]:
         b.run(targets=[b.op("WriteFile", os.path.join(folder, name), "contents of " + name)])
     b.run(targets=[b.op("WriteFile", os.path.join(folder, "c"), "")])

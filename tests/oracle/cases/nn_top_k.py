@@ -14,7 +14,7 @@ ROWS = [
     Row("TopKV2", cases=[C(distinct().of(2, 5), 3), C(values([[1.0, 3, 3, 2, 3], [1, 1, 1, 1, 1]]), 4, grad=False)],
         types={"T": ("float",), "Tk": ("int16", "int32", "int64"), "index_type": ("int16", "int32", "int64")}, name="types", grad=False),
     Row("TopKV2", cases=[C(distinct().of(20, 500), 20), C(ints(0, 9).of(20, 300), 50)], types={"T": ("float", "int32")}, name="big", grad=False),
-    Row("TopK", errors=[C(rand(2, 3), k=2, types=F, says="is not available in GraphDef version [0-9]+. It has been removed in version 7")]),
+    Row("TopK", errors=[C(rand(2, 3), k=2, types=F, says="is not available in GraphDef version [0-9]+. It has been removed in version 7")], producer=2474),
     Row("InTopK", cases=[C(distinct().of(4, 5), ints(0, 5).of(4), k=2), C(distinct().of(0, 5), ints(0, 5).of(0), k=2), C(distinct().of(4, 5), [0, 4, 5, -1], k=5)]),
     Row("InTopKV2", cases=[
         C(distinct().of(4, 5), ints(0, 5).of(4), 2), C(distinct().of(4, 5), ints(0, 5).of(4), 0), C(distinct().of(4, 5), [0, 4, 5, -1], 3),

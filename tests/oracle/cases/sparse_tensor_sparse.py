@@ -23,7 +23,7 @@ UNORDERED = sparse([3, 4], [2, 2], [0, 1], [2, 0], [0, 3])
 OUTSIDE = sparse([3, 4], [0, 1], [3, 0])
 
 ROWS = [
-    Row("SparseToDense", cases=[C(A[0], [3, 4], A[1], rand()), C(values([1, 3]), [5], rand(2), rand()), C(values(2), [4], rand(), rand()), C(values([0, 2]), [4], rand(), rand()), C(EMPTY[0], [3, 4], EMPTY[1], rand()),
+    Row("SparseToDense", cases=[C(A[0], [3, 4], A[1], rand()), C(values([1, 3]), [5], rand(2), rand(), grad=False), C(values(2), [4], rand(), rand(), grad=False), C(values([0, 2]), [4], rand(), rand(), grad=False), C(EMPTY[0], [3, 4], EMPTY[1], rand()),
                                 C(UNORDERED[0], [3, 4], UNORDERED[1], rand(), validate_indices=False)], types={"T": MOVED, "Tindices": INDEX}, grad="tf",
         errors=[C(UNORDERED[0], values([3, 4]), rand(4), values(0), types={"T": "float", "Tindices": "int64"}, says="out of order"), C(OUTSIDE[0], values([3, 4]), rand(2), values(0), types={"T": "float", "Tindices": "int64"}, says="out of bounds"),
                 C(values([1, 1]), values([4]), rand(2), values(0), types={"T": "float", "Tindices": "int32"}, says="repeated"), C(values([1, 2]), values([4, 1]), rand(2), values(0), types={"T": "float", "Tindices": "int32"}, says="number of elements|rank"),
