@@ -9,6 +9,7 @@ import time
 import traceback
 
 import numpy
+from tensorflow.python.eager import context
 
 from tests.oracle import compare
 from tests.oracle import expand
@@ -23,7 +24,14 @@ def load(family):
         if family == "sparse" and os.path.basename(path).startswith("sparse_tensor_"):
             continue  # a family of its own
         rows += [(os.path.basename(path)[:-3], row) for row in runpy.run_path(path)["ROWS"]]
+        check_nothing_ran(path)
     return rows
+
+
+def check_nothing_ran(path):
+    """TensorFlow's threads do not live on in the workers, which are forked: an op that hands work to them would never end."""
+    if context.context()._context_handle is not None:  # pylint: disable=protected-access
+        raise ValueError("%s runs TensorFlow while it is loaded" % path)
 
 
 def numeric_for(cases):
@@ -95,9 +103,9 @@ class Worker:
 def check_all(rows, jobs=2, report=lambda index, result, seconds: None):
     """Calls `report` for each row as it ends. A worker that dies (TensorFlow crashed) fails its row only."""
     work.rows = rows
-    context = multiprocessing.get_context("fork")
+    fork = multiprocessing.get_context("fork")
     pending = list(range(len(rows)))
-    workers = [Worker(context) for _ in range(min(jobs, len(rows)))]
+    workers = [Worker(fork) for _ in range(min(jobs, len(rows)))]
     for worker in workers:
         worker.give(pending.pop(0))
     while any(w.row is not None for w in workers):
@@ -110,7 +118,7 @@ def check_all(rows, jobs=2, report=lambda index, result, seconds: None):
                 worker.process.join()
                 report(worker.row, [("row", ["the process of TensorFlow died: exit code %s" % worker.process.exitcode])], 0)
                 workers.remove(worker)
-                worker = Worker(context)
+                worker = Worker(fork)
                 workers.append(worker)
             worker.row = None
             if pending:

@@ -6,6 +6,7 @@ neither TensorFlow nor the harness.
 
 import dataclasses
 import math
+import multiprocessing
 from typing import Any, Callable, Optional, Sequence
 
 import numpy
@@ -131,6 +132,18 @@ def values(data, dtype=None):
     """Exactly these values, fed. (A bare list or number in a case is a Const.)"""
     array = numpy.array(data, object) if dtype == "string" else numpy.asarray(data)
     return Gen(lambda random, shape, d: array, shape=array.shape, dtype=dtype)
+
+
+def in_child(make):
+    """What `make()` returns, made by another process: for data that TensorFlow makes, which must not start its threads here."""
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe(False)
+    process = fork.Process(target=lambda: theirs.send(make()))
+    process.start()
+    theirs.close()
+    made = ours.recv()
+    process.join()
+    return made
 
 
 def rand(*shape):

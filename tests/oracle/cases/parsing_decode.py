@@ -14,7 +14,7 @@ TEXT = ("float", "double", "int32", "int64", "string")
 
 
 def serialized(array):
-    return tensorflow.io.serialize_tensor(tensorflow.constant(array)).numpy()
+    return tensorflow.make_tensor_proto(array).SerializeToString()
 
 
 def same_examples(ours, theirs):

@@ -57,6 +57,9 @@ VAR = ("a", "float", [-1], [9.0])
 PAIRS = ("d", "int64", [-1, 3], [0])
 SPARSE = (("a", "float"), ("c", "string"), ("d", "int64"), ("none", "float"))
 RAGGED = (("a", "float", "int32"), ("c", "string", "int64"), ("d", "int64", "int32"))
+# Beside dense features: of a key that is asked for twice TensorFlow finds one form only.
+REST = (("c", "string"), ("none", "float"))
+MANY = (("d", "int64", "int32"), ("zz", "float", "int64"))
 BAD = (
     ([FULL], dict(dense=[("b", "float", [1], [])]), "Name: <unknown>, Key: b, Index: 0.  Data types don't match. Data type: int64 but expected type: float"),
     ([FULL], dict(dense=[("b", "float", [1], [])], names=["nm"]), "Name: nm, Key: b, Index: 0.  Data types"),
@@ -72,14 +75,14 @@ BAD = (
 ROWS = [
     Row("ParseExampleV2", cases=[
         v2([FULL, LESS], [A, B]), v2([FULL, NONE], [("a", "float", [2], [7.0, 8])]), v2([FULL, FEW, NONE], [VAR, C_]), v2([FULL, NONE], [PAIRS]),
-        v2([FULL, NONE, LESS, EMPTY], sparse=SPARSE), v2([FULL, NONE, LESS], ragged=RAGGED), v2([FULL, LESS], [A, C_], SPARSE, RAGGED, ["n", "m"]),
-        v2(FULL, [A, B, C_], SPARSE, RAGGED), v2(NONE, [VAR], SPARSE, RAGGED), v2(numpy.empty([0], object), [A], SPARSE, RAGGED)],
+        v2([FULL, NONE, LESS, EMPTY], sparse=SPARSE), v2([FULL, NONE, LESS], ragged=RAGGED), v2([FULL, LESS], [A, B], REST, MANY, ["n", "m"]),
+        v2(FULL, [A, B], REST, MANY), v2(NONE, [VAR], REST, MANY), v2(numpy.empty([0], object), [A], REST, MANY)],
         errors=[v2(s, says=says, **k) for s, k, says in BAD] + [v2([FULL], ragged=[("b", "float", "int64")], says="Expected type: float, Actual type: int64")]),
     Row("ParseExample", cases=[
-        v1([FULL, LESS], [A, B]), v1([FULL, FEW, NONE], [VAR, C_], SPARSE), v1([FULL, LESS], [A], SPARSE, ["n", "m"]), v1(numpy.empty([0], object), [A], SPARSE)],
+        v1([FULL, LESS], [A, B]), v1([FULL, FEW, NONE], [VAR, PAIRS], REST), v1([FULL, LESS], [A], REST, ["n", "m"]), v1(numpy.empty([0], object), [A], REST)],
         errors=[v1(s, says=says, **k) for s, k, says in BAD] + [v1(FULL, [A], says="Shape must be rank 1|to be a vector")]),
     Row("ParseSingleExample", cases=[
-        single(FULL, [A, B, C_]), single(FULL, [VAR, PAIRS], SPARSE), single(NONE, [VAR, ("b", "int64", [2], [7, 8])], SPARSE)],
+        single(FULL, [A, B, C_]), single(FULL, [VAR, PAIRS], REST), single(NONE, [VAR, ("b", "int64", [2], [7, 8])], REST)],
         errors=[single(FULL, [("b", "float", [1], [])], says="Key: b.  Data types don't match. Data type: int64 but expected type: float"),
                 single(FULL, [("a", "float", [1], [])], says="Key: a.  "),
                 single(FULL, [("x", "float", [1], [])], says="Feature: x \\(data type: float\\) is required but could not be found."),
