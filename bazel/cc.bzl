@@ -8,7 +8,20 @@ bazel/BUILD.bazel allow, so nobody writes `visibility`.
 _COPTS = ["-Wall", "-Wno-maybe-uninitialized"]
 
 # -O2 of g++ 12 vectorises almost nothing; math functions need not set errno nor raise flags for us.
-_LOOP_COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+LOOP_COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+
+# clang, which fuzzing uses, is stricter about flags than g++ and does without.
+def _precompiled(name):
+    return select({
+        "//bazel:fuzz": [],
+        "//conditions:default": ["-include", "bazel/precompiled/%s.h" % name],
+    })
+
+def _precompiled_dep(name):
+    return select({
+        "//bazel:fuzz": [],
+        "//conditions:default": ["//bazel/precompiled:" + name],
+    })
 
 _ROOMS = ["graph", "executor", "ops", "training", "distributed"]
 
@@ -19,20 +32,23 @@ def room_visibility():
         return ["//bazel:may_use_" + room]
     return ["//visibility:public"]
 
-def sluice_library(name, copts = [], registers = False, loops = False, visibility = None, **kwargs):
+def sluice_library(name, copts = [], deps = [], registers = False, loops = False, visibility = None, **kwargs):
     """A library.
 
     Args:
       name: as in cc_library.
       copts: added to the house's.
+      deps: as in cc_library.
       registers: True where the code only has effects at start-up (ops, kernels, gradients): it is linked whole.
       loops: True for kernels: optimised for loops over arrays.
       visibility: only where it is narrower than the room's.
       **kwargs: as in cc_library.
     """
+    header = "loops" if loops else "standard"
     native.cc_library(
         name = name,
-        copts = _COPTS + (_LOOP_COPTS if loops else []) + copts,
+        copts = _COPTS + (LOOP_COPTS if loops else []) + _precompiled(header) + copts,
+        deps = deps + _precompiled_dep(header),
         alwayslink = registers,
         # Programs take it as it is; a shared object of it would be compiled once more, as PIC.
         linkstatic = True,
@@ -40,11 +56,12 @@ def sluice_library(name, copts = [], registers = False, loops = False, visibilit
         **kwargs
     )
 
-def sluice_binary(name, copts = [], visibility = None, **kwargs):
+def sluice_binary(name, copts = [], deps = [], visibility = None, **kwargs):
     """A program."""
     native.cc_binary(
         name = name,
-        copts = _COPTS + copts,
+        copts = _COPTS + _precompiled("standard") + copts,
+        deps = deps + _precompiled_dep("standard"),
         visibility = visibility or room_visibility(),
         **kwargs
     )
@@ -53,9 +70,9 @@ def sluice_test(name, copts = [], deps = [], data = [], size = "small", **kwargs
     """A GoogleTest program; main() and the matchers are linked in."""
     native.cc_test(
         name = name,
-        copts = _COPTS + copts,
+        copts = _COPTS + _precompiled("tests") + copts,
         data = data + ["//bazel/sanitizers:suppressions"],
-        deps = deps + ["@gtest"],
+        deps = deps + ["@gtest"] + _precompiled_dep("tests"),
         size = size,
         **kwargs
     )
