@@ -68,7 +68,9 @@ absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Gr
     if (OpKindOf(*node) != OpKind::kKernel) continue;
     SLUICE_ASSIGN_OR_RETURN(kernels[node->id()], KernelOf(*node, options));
   }
-  SLUICE_ASSIGN_OR_RETURN(Draft draft, MakeDraft(*graph, kernels, options.dynamic_loops));
+  SLUICE_ASSIGN_OR_RETURN(Draft draft, MakeDraft(*graph, kernels,
+                                                 {.dynamic_loops = options.dynamic_loops,
+                                                  .fuse_elementwise = options.fuse_elementwise}));
   std::vector<Partition> partitions;
   for (const DraftBody& body : draft.bodies) {
     const bool parallel = !body.is_simple_loop;
@@ -87,6 +89,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Gr
                            static_cast<uint32_t>(draft.bodies[body].num_invariants)});
   }
   plan->constants = std::move(draft.constants);
+  plan->fused = std::move(draft.fused);
   plan->num_feeds = static_cast<uint32_t>(draft.num_feeds);
   plan->num_fetches = static_cast<uint32_t>(draft.num_fetches);
   plan->kernels = std::move(kernels);

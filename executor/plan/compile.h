@@ -23,6 +23,8 @@ struct CompileOptions {
   std::vector<bool> expensive;
   // Every loop is run by frames and iterations, also those that could be one node.
   bool dynamic_loops = false;
+  // Elementwise nodes run tile by tile, several as one.
+  bool fuse_elementwise = true;
 };
 
 // `graph` is pruned and placed: feeds are _Arg nodes and fetches _Retval nodes, numbered by

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "executor/plan/frames.h"
+#include "executor/plan/fuse.h"
 #include "executor/plan/loops.h"
 #include "executor/plan/order.h"
 #include "graph/status.h"
@@ -290,6 +291,7 @@ bool PassesDeadness(const DraftItem& item) {
 void MarkSharing(DraftBody& body) {
   for (int i : body.order) {
     DraftItem& item = body.items[i];
+    if (item.kind == OpKind::kFused) continue;
     if (item.kind == OpKind::kKernel && !SharesInput(*item.node)) continue;
     for (const DraftInput& in : item.inputs) {
       item.shares_variable |=
@@ -315,21 +317,27 @@ void MarkDeadness(DraftBody& body) {
 
 absl::StatusOr<Draft> MakeDraft(const Graph& graph,
                                 const std::vector<std::shared_ptr<Kernel>>& kernels,
-                                bool dynamic_loops) {
+                                const DraftOptions& options) {
   const std::vector<OpKind> kinds = OpKindsOf(graph);
   SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
   SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order, kinds));
   std::vector<bool> simple(frames.frames.size(), false);
-  if (!dynamic_loops) simple = FindSimpleLoops(graph, frames, kinds, kernels);
+  if (!options.dynamic_loops) simple = FindSimpleLoops(graph, frames, kinds, kernels);
   Drafter drafter(graph, frames, kinds, kernels, std::move(simple));
   for (const Node* node : order) SLUICE_RETURN_IF_ERROR(drafter.AddNode(*node));
   for (const Node* node : order) drafter.Connect(*node);
   Draft draft = drafter.Take();
   for (DraftBody& body : draft.bodies) {
+    if (options.fuse_elementwise) FuseElementwise(body, &draft.fused);
     body.order = ExecutionOrder(body);
-    if (body.order.size() != body.items.size()) {
+    const int64_t runs = std::count_if(body.items.begin(), body.items.end(),
+                                       [](const DraftItem& i) { return !i.is_fused_away; });
+    if (static_cast<int64_t>(body.order.size()) != runs) {
       // A loop's Exit leads, outside, to an Enter of the same loop: it cannot be one node.
-      if (!dynamic_loops) return MakeDraft(graph, kernels, /*dynamic_loops=*/true);
+      if (!options.dynamic_loops) {
+        return MakeDraft(graph, kernels,
+                         {.dynamic_loops = true, .fuse_elementwise = options.fuse_elementwise});
+      }
       return absl::InternalError("frames of the graph are cyclic");
     }
     MarkDeadness(body);

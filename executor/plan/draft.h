@@ -27,7 +27,7 @@ struct DraftItem {
   OpKind kind = OpKind::kKernel;
   // kConstant, kFeed and kFetch: position. kLoop: which. kLoopVariable, kCarry, kLeave: which one.
   // kEnter, kExit, kNextIteration: item of the receiving body that stands for the arrival.
-  // kArrival: invariant of a constant Enter, or -1.
+  // kArrival: invariant of a constant Enter, or -1. kFused: which.
   int aux = -1;
   const Node* node = nullptr;  // of a loop: one of its Exits or Enters, for messages
   Kernel* kernel = nullptr;
@@ -36,6 +36,7 @@ struct DraftItem {
   std::vector<DataType> output_types;  // as declared
   bool may_be_dead = false;
   bool shares_variable = false;  // the value may lie in a variable's memory
+  bool is_fused_away = false;    // a kFused item computes it: in no order, with nothing to do
 };
 
 struct DraftBody {
@@ -56,16 +57,21 @@ struct Draft {
   std::vector<DraftBody> bodies;  // by frame; the root first
   std::vector<int> loops;         // bodies of the simple loops, by kLoop's aux
   std::vector<Value> constants;
+  std::vector<std::shared_ptr<const FusedElementwise>> fused;
   int num_feeds = 0;
   int num_fetches = 0;
 };
 
-// `kernels` by node id; null for nodes that need none. With `dynamic_loops`, no loop becomes a
-// node. INVALID_ARGUMENT for graphs whose frames do not fit together (frames.h) and fetches inside
-// loops.
+struct DraftOptions {
+  bool dynamic_loops = false;     // no loop becomes a node
+  bool fuse_elementwise = false;  // see fuse.h
+};
+
+// `kernels` by node id; null for nodes that need none. INVALID_ARGUMENT for graphs whose frames do
+// not fit together (frames.h) and fetches inside loops.
 absl::StatusOr<Draft> MakeDraft(const Graph& graph,
                                 const std::vector<std::shared_ptr<Kernel>>& kernels,
-                                bool dynamic_loops);
+                                const DraftOptions& options);
 
 }  // namespace sluice
 

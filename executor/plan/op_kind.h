@@ -31,6 +31,7 @@ enum class OpKind : uint8_t {
   kLoopVariable,  // inside it: the Merge of a variable
   kCarry,         // inside it: the NextIteration of a variable
   kLeave,         // inside it: an Exit
+  kFused,         // several elementwise nodes
 };
 
 OpKind OpKindOf(const Node& node);

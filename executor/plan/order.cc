@@ -40,6 +40,7 @@ std::vector<int> ExecutionOrder(const DraftBody& body) {
     }
   };
   for (int i = 0; i < n; ++i) {
+    if (body.items[i].is_fused_away) waiting[i] = -1;
     if (waiting[i] == 0 && RunsEarly(body.items[i])) early.push_back(i);
   }
   for (int i = n; i-- > 0;) {  // the first ends up on top

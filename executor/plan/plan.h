@@ -27,6 +27,8 @@
 
 namespace sluice {
 
+class FusedElementwise;  // executor/plan/fused_elementwise.h
+
 // Where an input lies: an array, and a position in it.
 struct ValueRef {
   enum Base : uint32_t { kSlot = 0, kConstant = 1, kFeed = 2, kInvariant = 3 };
@@ -57,9 +59,9 @@ struct alignas(64) PlanNode {
   uint16_t num_outputs = 0;
   OpKind kind = OpKind::kKernel;
   uint8_t flags = 0;
-  // kConstant: index among the constants. kFetch: position among the fetches. kLoop: index among
-  // the loops. kLoopVariable, kCarry, kLeave: which one. kEnter, kNextIteration: index among
-  // Plan::arrivals. kExit: index among Body::exits.
+  // kConstant: index among the constants. kFused: index among the groups. kFetch: position among
+  // the fetches. kLoop: index among the loops. kLoopVariable, kCarry, kLeave: which one. kEnter,
+  // kNextIteration: index among Plan::arrivals. kExit: index among Body::exits.
   uint32_t aux = 0;
   uint16_t device = 0;  // index in the session's devices
 };
@@ -146,6 +148,7 @@ struct Plan {
   std::vector<Loop> loops;
   std::vector<ArrivalPoint> arrivals;
   std::vector<Value> constants;
+  std::vector<std::shared_ptr<const FusedElementwise>> fused;
   uint32_t num_feeds = 0;
   uint32_t num_fetches = 0;
   std::shared_ptr<const Graph> graph;            // the nodes

@@ -175,6 +175,8 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
     return 0;
   };
   compile.dynamic_loops = options_.dynamic_loops;
+  compile.fuse_elementwise = !options_.disabled_passes.contains("all") &&
+                             !options_.disabled_passes.contains("fuse_elementwise");
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, compile));
   return std::make_unique<SessionPlan>(std::move(plan), environment_, std::move(feeds));
 }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "executor/plan/frame_id.h"
+#include "executor/plan/fused_elementwise.h"
 #include "executor/step/node_values.h"
 #include "executor/step/step.h"
 #include "graph/status.h"
@@ -150,6 +151,8 @@ absl::Status Step::RunBuiltin(const Call& call) {
       return RunMerge(call);
     case OpKind::kLoop:
       return RunLoop(call);
+    case OpKind::kFused:
+      return RunFused(call);
     case OpKind::kLoopVariable: {
       Value& carried = call.loop->carried[node.aux];
       call.outputs[0] = std::move(carried);
@@ -199,6 +202,7 @@ absl::Status Step::RunCarefully(const Call& call) {
   }
   if (observer_ == nullptr) return RunBuiltin(with_values);
   if (observer_->NeedsInputs()) with_values.movable = 0;
+  if (call.node.kind == OpKind::kFused) return RunFused(with_values);
   const int64_t start = NowNs();
   SLUICE_RETURN_IF_ERROR(RunBuiltin(with_values));
   return observer_->OnNode({call.node, start, NowNs(), with_values.inputs, call.outputs});
@@ -268,6 +272,24 @@ absl::Status Step::SetMergeIndex(const PlanNode& node, int taken, Value* outputs
                           Tensor::Allocate(*environment_.allocator, DT_INT32, TensorShape()));
   outputs[1].tensor.scalar<int32_t>() = taken;
   return absl::OkStatus();
+}
+
+absl::Status Step::RunFused(const Call& call) {
+  const FusedElementwise& fused = *plan_->fused[call.node.aux];
+  const FusedCall values{contexts_[call.node.device], call.inputs, call.movable, call.outputs};
+  if (observer_ == nullptr) return fused.Run(values);
+  // An observer is told of each node, so each runs by itself.
+  return fused.RunOneByOne(values,
+                           [&](const PlanNode& member, Value* const* inputs, uint64_t movable,
+                               Value* output) -> absl::Status {
+                             PlanNode node = member;
+                             node.device = call.node.device;
+                             if (observer_->NeedsInputs()) movable = 0;
+                             const int64_t start = NowNs();
+                             SLUICE_RETURN_IF_ERROR(RunKernel(
+                                 {call.it, node, inputs, movable, output, call.loop, call.worker}));
+                             return observer_->OnNode({node, start, NowNs(), inputs, output});
+                           });
 }
 
 absl::Status Step::RunLoop(const Call& call) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/plan/fused_elementwise.h"
 #include "executor/step/frame_instance.h"
 #include "executor/step/stalls.h"
 #include "graph/status.h"
@@ -296,9 +297,14 @@ bool Step::WaitUntilWoken(std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-void Step::Fail(const PlanNode& node, const absl::Status& status) {
-  std::string where = StrCat("\n\t [[{{node ", node.node->name(), "}}]]");
-  const std::string location = node.node->location();
+void Step::Fail(const PlanNode& node, absl::Status status) {
+  const Node* at = node.node;
+  if (node.kind == OpKind::kFused) {
+    if (const Node* member = plan_->fused[node.aux]->NodeOf(status)) at = member;
+    status.ErasePayload(FusedElementwise::kMemberPayload);
+  }
+  std::string where = StrCat("\n\t [[{{node ", at->name(), "}}]]");
+  const std::string location = at->location();
   if (!location.empty()) where = StrCat(" [built at ", location, "]", where);
   Cancel(AnnotateAfter(status, where));
 }

@@ -145,7 +145,7 @@ class Step {
   bool WaitUntilWoken(std::unique_lock<std::mutex>& lock);
   void CountActive(int change, const Worker& worker);
   bool HasFailed() const { return cancellation_.IsCancelled(); }
-  void Fail(const PlanNode& node, const absl::Status& status);
+  void Fail(const PlanNode& node, absl::Status status);
   void TimeOut();
   void WarnOfStall();
 
@@ -170,6 +170,7 @@ class Step {
   absl::Status RunCarefully(const Call& call);
   absl::Status RunFetch(const Call& call);
   absl::Status RunLoop(const Call& call);
+  absl::Status RunFused(const Call& call);
   static absl::Status RunSwitch(const Call& call);
   absl::Status RunMerge(const Call& call);
   absl::Status SetMergeIndex(const PlanNode& node, int taken, Value* outputs);

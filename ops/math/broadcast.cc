@@ -66,8 +66,8 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
   Tensor* output;
   SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, shape, &output));
   char* pz = static_cast<char*>(output->raw());
-  const BinaryLoops::Loop loop =
-      x_scalar ? loops_.x_scalar : (y_scalar ? loops_.y_scalar : loops_.both);
+  const ElementwiseLoops::OfTwo loop =
+      x_scalar ? loops_.x_alone : (y_scalar ? loops_.y_alone : loops_.both);
   const size_t x_step = x_scalar ? 0 : loops_.in_size;
   const size_t y_step = y_scalar ? 0 : loops_.in_size;
   ForBlocks(context, shape.num_elements(), loops_.cost, [&](int64_t begin, int64_t end) {
@@ -86,9 +86,9 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, plan.shape, &output));
   char* pz = static_cast<char*>(output->raw());
   const int64_t inner = plan.inner();
-  const BinaryLoops::Loop loop = plan.strides[0].back() == 0   ? loops_.x_scalar
-                                 : plan.strides[1].back() == 0 ? loops_.y_scalar
-                                                               : loops_.both;
+  const ElementwiseLoops::OfTwo loop = plan.strides[0].back() == 0   ? loops_.x_alone
+                                       : plan.strides[1].back() == 0 ? loops_.y_alone
+                                                                     : loops_.both;
   auto rows = [&](int64_t begin, int64_t end) {
     ForRows<2>(plan, begin, end, [&](int64_t row, const std::array<int64_t, 2>& offset) {
       loop(px + offset[0] * loops_.in_size, py + offset[1] * loops_.in_size,

@@ -63,22 +63,10 @@ void ForRows(const BroadcastPlan<N>& plan, int64_t begin, int64_t end, const F& 
   }
 }
 
-// The loops of a binary kernel, over n elements. In `xs`, y is one element; in `sy`, x is.
-struct BinaryLoops {
-  using Loop = void (*)(const void* x, const void* y, void* z, int64_t n);
-  Loop both;
-  Loop x_scalar;
-  Loop y_scalar;
-  size_t in_size;
-  size_t out_size;
-  double cost;
-};
-
-class BinaryKernel : public Kernel {
+class BinaryKernel : public ElementwiseLoopKernel {
  public:
-  explicit BinaryKernel(const BinaryLoops& loops) : loops_(loops) {}
+  using ElementwiseLoopKernel::ElementwiseLoopKernel;
   absl::Status Compute(KernelContext& context) override;
-  bool IsExpensive() const override { return false; }
 
  protected:
   // Refuses operands before anything is computed (zero divisors).
@@ -86,7 +74,6 @@ class BinaryKernel : public Kernel {
 
  private:
   absl::Status ComputeBroadcast(KernelContext& context) const;
-  const BinaryLoops loops_;
 };
 
 namespace elementwise {
@@ -153,12 +140,12 @@ void RunBinary(const void* x_raw, const void* y_raw, void* z_raw, int64_t n) {
 }
 
 template <typename F, typename T>
-BinaryLoops LoopsOf() {
+ElementwiseLoops LoopsOf() {
   using Out = BinaryOut<F, T>;
   const bool narrow = kIsFloat16<T> && std::is_same_v<Out, float>;
   return {.both = RunBinary<F, T, 1, 1>,
-          .x_scalar = RunBinary<F, T, 0, 1>,
-          .y_scalar = RunBinary<F, T, 1, 0>,
+          .x_alone = RunBinary<F, T, 0, 1>,
+          .y_alone = RunBinary<F, T, 1, 0>,
           .in_size = sizeof(T),
           .out_size = narrow ? sizeof(T) : sizeof(Out),
           .cost = F::kCost + (kIsFloat16<T> ? 0.7 : 0)};

@@ -39,7 +39,7 @@ KERNEL(LogicalNot, Elementwise<NotFn>::Kernel<bool>);
 // Shapes that do not broadcast are unequal, where the node says that they may.
 class EqualityKernel : public BinaryKernel {
  public:
-  EqualityKernel(KernelInit& init, const BinaryLoops& loops, bool when_incompatible)
+  EqualityKernel(KernelInit& init, const ElementwiseLoops& loops, bool when_incompatible)
       : BinaryKernel(loops),
         may_be_incompatible_(!init.AttrOr<bool>("incompatible_shape_error", true)),
         when_incompatible_(when_incompatible) {}

@@ -15,6 +15,7 @@ struct IntegerDivision {
   class Kernel : public BinaryKernel {
    public:
     Kernel() : BinaryKernel(elementwise::LoopsOf<F, T>()) {}
+    bool IsLoopsAlone() const override { return false; }
 
    protected:
     absl::Status Check(const Tensor& x, const Tensor& y) const override {

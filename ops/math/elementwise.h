@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "executor/kernel/context.h"
-#include "executor/kernel/kernel.h"
+#include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/target_clones.h"
 
 // Before a loop whose result may lie over its input: element i depends on element i alone.
@@ -32,20 +32,11 @@
 
 namespace sluice {
 
-// `loop(x, y, n)` from n elements at x to n elements at y.
-class ElementwiseKernel : public Kernel {
+// Of one operand.
+class ElementwiseKernel : public ElementwiseLoopKernel {
  public:
-  using Loop = void (*)(const void* x, void* y, int64_t n);
-  ElementwiseKernel(Loop loop, double cost, size_t x_size, size_t y_size)
-      : loop_(loop), cost_(cost), x_size_(x_size), y_size_(y_size) {}
+  using ElementwiseLoopKernel::ElementwiseLoopKernel;
   absl::Status Compute(KernelContext& context) override;
-  bool IsExpensive() const override { return false; }
-
- private:
-  const Loop loop_;
-  const double cost_;
-  const size_t x_size_;
-  const size_t y_size_;
 };
 
 // Runs f(begin, end) over [0, n) in shards of whole blocks; small work in the caller, without
@@ -130,8 +121,10 @@ struct Elementwise {
   class Kernel : public ElementwiseKernel {
    public:
     Kernel()
-        : ElementwiseKernel(elementwise::Run<F, T>, F::kCost + (kIsFloat16<T> ? 0.5 : 0), sizeof(T),
-                            elementwise::OutputSize<F, T>()) {}
+        : ElementwiseKernel({.one = elementwise::Run<F, T>,
+                             .in_size = sizeof(T),
+                             .out_size = elementwise::OutputSize<F, T>(),
+                             .cost = F::kCost + (kIsFloat16<T> ? 0.5 : 0)}) {}
   };
 };
 

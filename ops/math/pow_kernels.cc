@@ -31,6 +31,7 @@ template <typename T>
 class PowIntKernel : public BinaryKernel {
  public:
   PowIntKernel() : BinaryKernel(elementwise::LoopsOf<PowFn, T>()) {}
+  bool IsLoopsAlone() const override { return false; }
 
  protected:
   absl::Status Check(const Tensor& x, const Tensor& y) const override {

@@ -8,14 +8,10 @@
 
 namespace sluice {
 
-class SameSizeKernel : public Kernel {
+class SameSizeKernel : public ElementwiseLoopKernel {
  public:
-  explicit SameSizeKernel(const BinaryLoops& loops) : loops_(loops) {}
+  using ElementwiseLoopKernel::ElementwiseLoopKernel;
   absl::Status Compute(KernelContext& context) override;
-  bool IsExpensive() const override { return false; }
-
- private:
-  const BinaryLoops loops_;
 };
 
 template <typename F>
@@ -25,8 +21,6 @@ struct SameSize {
    public:
     Kernel()
         : SameSizeKernel({.both = elementwise::RunBinary<F, T, 1, 1>,
-                          .x_scalar = nullptr,
-                          .y_scalar = nullptr,
                           .in_size = sizeof(T),
                           .out_size = sizeof(T),
                           .cost = F::kCost + (kIsFloat16<T> ? 0.7 : 0)}) {}

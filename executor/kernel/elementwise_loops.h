@@ -1,0 +1,41 @@
+// Kernels whose results are computed element by element: the executor may run several of them tile
+// by tile, in one pass over memory (executor/plan/fused_elementwise.h).
+#ifndef SLUICE_EXECUTOR_KERNEL_ELEMENTWISE_LOOPS_H_
+#define SLUICE_EXECUTOR_KERNEL_ELEMENTWISE_LOOPS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "executor/kernel/kernel.h"
+
+namespace sluice {
+
+// Loops over n elements, of one operand or of two. A result may lie over an operand whose elements
+// are as large.
+struct ElementwiseLoops {
+  using OfOne = void (*)(const void* x, void* z, int64_t n);
+  using OfTwo = void (*)(const void* x, const void* y, void* z, int64_t n);
+  OfOne one = nullptr;      // null: of two operands
+  OfTwo both = nullptr;     // x and y of n elements
+  OfTwo x_alone = nullptr;  // x of one element; null: the op does not broadcast
+  OfTwo y_alone = nullptr;  // y of one element; likewise
+  size_t in_size = 0;       // bytes an element
+  size_t out_size = 0;
+  double cost = 0;  // nanoseconds an element, roughly
+};
+
+class ElementwiseLoopKernel : public Kernel {
+ public:
+  explicit ElementwiseLoopKernel(const ElementwiseLoops& loops) : loops_(loops) {}
+  const ElementwiseLoops& loops() const { return loops_; }
+  // False where Compute does more than the loops: looks at the values before, for example.
+  virtual bool IsLoopsAlone() const { return true; }
+  bool IsExpensive() const override { return false; }
+
+ protected:
+  const ElementwiseLoops loops_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_KERNEL_ELEMENTWISE_LOOPS_H_

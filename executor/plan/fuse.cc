@@ -1,0 +1,196 @@
+#include "executor/plan/fuse.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/plan/fused_elementwise.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+// False where the shapes are known to differ; a scalar goes with everything.
+bool MayMeet(const PartialShape& operand, const PartialShape& result) {
+  if (!operand.rank_known() || !result.rank_known() || operand.rank() == 0) return true;
+  if (operand.rank() != result.rank()) return false;
+  for (int d = 0; d < operand.rank(); ++d) {
+    if (operand.dim(d) >= 0 && result.dim(d) >= 0 && operand.dim(d) != result.dim(d)) return false;
+  }
+  return true;
+}
+
+// A kernel that can be a member; null for other items, and for those that are known to broadcast.
+ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
+  if (item.kind != OpKind::kKernel || item.output_types.size() != 1) return nullptr;
+  auto* kernel = dynamic_cast<ElementwiseLoopKernel*>(item.kernel);
+  if (kernel == nullptr || !kernel->IsLoopsAlone()) return nullptr;
+  const size_t operands = kernel->loops().one != nullptr ? 1 : 2;
+  if (item.inputs.size() != operands) return nullptr;
+  // Elements that are objects cannot lie in a tile.
+  if (DataTypeSize(item.output_types[0]) != kernel->loops().out_size) return nullptr;
+  const Node& node = *item.node;
+  for (int i = 0; i < static_cast<int>(operands); ++i) {
+    if (item.inputs[i].is_ref) return nullptr;
+    if (DataTypeSize(node.input_type(i)) != kernel->loops().in_size) return nullptr;
+    if (!MayMeet(node.input(i).shape(), node.output_shape(0))) return nullptr;
+  }
+  return kernel;
+}
+
+class Fuser {
+ public:
+  Fuser(DraftBody& body, std::vector<std::shared_ptr<const FusedElementwise>>* fused)
+      : body_(body),
+        fused_(fused),
+        kernels_(body.items.size()),
+        reads_(body.items.size(), 0),
+        waits_(body.items.size(), 0),
+        reader_(body.items.size(), -1),
+        is_chosen_(body.items.size(), false) {
+    for (size_t i = 0; i < body.items.size(); ++i) {
+      const DraftItem& item = body.items[i];
+      kernels_[i] = LoopKernelOf(item);
+      for (const DraftInput& in : item.inputs) {
+        if (in.item < 0) continue;
+        ++reads_[in.item];
+        reader_[in.item] = static_cast<int>(i);
+      }
+      for (int c : item.controls) ++waits_[c];
+    }
+  }
+
+  void Run() {
+    for (size_t i = 0; i < body_.items.size(); ++i) {
+      if (kernels_[i] != nullptr && !IsInner(static_cast<int>(i))) Grow(static_cast<int>(i));
+    }
+    // What was too much for a group is the last of groups of its own.
+    while (!left_.empty()) {
+      const int root = left_.back();
+      left_.pop_back();
+      Grow(root);
+    }
+  }
+
+ private:
+  // Whether the item's result goes to one other elementwise item only.
+  bool IsInner(int i) const {
+    if (kernels_[i] == nullptr || reads_[i] != 1 || waits_[i] != 0) return false;
+    const int to = reader_[i];
+    return kernels_[to] != nullptr &&
+           body_.items[i].node->assigned_device() == body_.items[to].node->assigned_device() &&
+           MayMeet(body_.items[i].node->output_shape(0), body_.items[to].node->output_shape(0));
+  }
+
+  // Takes as many items above `root` as fit, and makes them one with it.
+  void Grow(int root) {
+    std::vector<int> chosen = {root};
+    is_chosen_[root] = true;
+    std::vector<int> rest = Above(root);
+    while (!rest.empty()) {
+      const int next = rest.back();
+      rest.pop_back();
+      is_chosen_[next] = true;
+      if (chosen.size() == FusedElementwise::kMostMembers || !Fits(root)) {
+        is_chosen_[next] = false;
+        left_.push_back(next);
+        continue;
+      }
+      chosen.push_back(next);
+      const std::vector<int> above = Above(next);
+      rest.insert(rest.end(), above.begin(), above.end());
+    }
+    if (chosen.size() > 1) Join(root);
+    for (int i : chosen) is_chosen_[i] = false;
+  }
+
+  std::vector<int> Above(int i) const {
+    std::vector<int> above;
+    for (const DraftInput& in : body_.items[i].inputs) {
+      if (in.item >= 0 && IsInner(in.item)) above.push_back(in.item);
+    }
+    return above;
+  }
+
+  struct Group {
+    std::vector<FusedMember> members;
+    std::vector<int> items;  // of the members
+    std::vector<DraftInput> inputs;
+  };
+
+  // The operands first.
+  int AddMember(int i, Group* group) const {
+    const DraftItem& item = body_.items[i];
+    FusedMember member{
+        item.node, kernels_[i], {}, static_cast<int>(item.inputs.size()), item.output_types[0]};
+    for (size_t k = 0; k < item.inputs.size(); ++k) {
+      const DraftInput& in = item.inputs[k];
+      if (in.item >= 0 && is_chosen_[in.item]) {
+        member.operands[k].member = AddMember(in.item, group);
+      } else {
+        member.operands[k].input = InputOf(in, group);
+      }
+    }
+    group->members.push_back(member);
+    group->items.push_back(i);
+    return static_cast<int>(group->members.size()) - 1;
+  }
+
+  static int InputOf(const DraftInput& in, Group* group) {
+    const auto same = [&](const DraftInput& other) {
+      return other.base == in.base && other.item == in.item && other.index == in.index;
+    };
+    const auto known = std::find_if(group->inputs.begin(), group->inputs.end(), same);
+    const int index = static_cast<int>(known - group->inputs.begin());
+    if (known == group->inputs.end()) group->inputs.push_back(in);
+    return index;
+  }
+
+  bool Fits(int root) const {
+    Group group;
+    AddMember(root, &group);
+    return group.inputs.size() <= FusedElementwise::kMostInputs &&
+           FusedElementwise::Fits(group.members);
+  }
+
+  void Join(int root) {
+    Group group;
+    AddMember(root, &group);
+    DraftItem& item = body_.items[root];
+    for (int i : group.items) {
+      if (i == root) continue;
+      DraftItem& inner = body_.items[i];
+      item.controls.insert(item.controls.end(), inner.controls.begin(), inner.controls.end());
+      inner.is_fused_away = true;
+      inner.inputs.clear();
+      inner.controls.clear();
+      inner.output_types.clear();
+      inner.kernel = nullptr;
+    }
+    std::sort(item.controls.begin(), item.controls.end());
+    item.controls.erase(std::unique(item.controls.begin(), item.controls.end()),
+                        item.controls.end());
+    item.kind = OpKind::kFused;
+    item.kernel = nullptr;
+    item.aux = static_cast<int>(fused_->size());
+    const int num_inputs = static_cast<int>(group.inputs.size());
+    item.inputs = std::move(group.inputs);
+    fused_->push_back(
+        std::make_shared<const FusedElementwise>(std::move(group.members), num_inputs));
+  }
+
+  DraftBody& body_;
+  std::vector<std::shared_ptr<const FusedElementwise>>* fused_;
+  std::vector<ElementwiseLoopKernel*> kernels_;  // by item
+  std::vector<int> reads_, waits_;               // by item: how many read it, wait for it
+  std::vector<int> reader_;                      // by item: the last that reads it
+  std::vector<bool> is_chosen_;                  // by item: for the group being made
+  std::vector<int> left_;
+};
+
+}  // namespace
+
+void FuseElementwise(DraftBody& body, std::vector<std::shared_ptr<const FusedElementwise>>* fused) {
+  Fuser(body, fused).Run();
+}
+
+}  // namespace sluice

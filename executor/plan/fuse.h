@@ -1,0 +1,19 @@
+// Which items of a body run as one.
+#ifndef SLUICE_EXECUTOR_PLAN_FUSE_H_
+#define SLUICE_EXECUTOR_PLAN_FUSE_H_
+
+#include <memory>
+#include <vector>
+
+#include "executor/plan/draft.h"
+
+namespace sluice {
+
+// Joins elementwise items whose only reader is another one, so far as their shapes are not known to
+// differ. What is joined disappears from `body` (DraftItem::is_fused_away); the reader becomes of
+// kind kFused, which of `fused`, by `aux`.
+void FuseElementwise(DraftBody& body, std::vector<std::shared_ptr<const FusedElementwise>>* fused);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_PLAN_FUSE_H_

@@ -1,0 +1,266 @@
+#include "executor/plan/fused_elementwise.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "executor/device/thread_pool.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kRegisterBytes = 4096;  // a few of them stay in the first cache
+constexpr int64_t kTileMultiple = 256;   // loops over half and bfloat16 go by such blocks
+
+// The register of each member's result, and how many there are. A result's register is free again
+// once its reader has written its own: loops need not work in place.
+int AssignRegisters(const std::vector<FusedMember>& members, std::vector<int>* registers) {
+  std::vector<bool> taken;
+  registers->assign(members.size(), 0);
+  for (size_t m = 0; m < members.size(); ++m) {
+    size_t to = 0;
+    while (to < taken.size() && taken[to]) ++to;
+    if (to == taken.size()) taken.push_back(false);
+    taken[to] = true;
+    (*registers)[m] = static_cast<int>(to);
+    for (int k = 0; k < members[m].num_operands; ++k) {
+      const int from = members[m].operands[k].member;
+      if (from >= 0) taken[(*registers)[from]] = false;
+    }
+  }
+  return static_cast<int>(taken.size());
+}
+
+void RunLoop(const ElementwiseLoops& loops, const char* x, bool x_alone, const char* y,
+             bool y_alone, char* z, int64_t n) {
+  if (loops.one != nullptr) {
+    loops.one(x, z, n);
+  } else if (x_alone == y_alone) {
+    loops.both(x, y, z, n);
+  } else if (x_alone) {
+    loops.x_alone(x, y, z, n);
+  } else {
+    loops.y_alone(x, y, z, n);
+  }
+}
+
+}  // namespace
+
+bool FusedElementwise::Fits(const std::vector<FusedMember>& members) {
+  std::vector<int> registers;
+  return members.size() <= kMostMembers && AssignRegisters(members, &registers) <= kMostRegisters;
+}
+
+FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inputs)
+    : members_(std::move(members)),
+      types_(members_.size()),
+      num_inputs_(num_inputs),
+      input_sizes_(num_inputs) {
+  std::vector<int> registers;
+  AssignRegisters(members_, &registers);
+  std::vector<int> last_reader(num_inputs, -1);
+  for (size_t m = 0; m < members_.size(); ++m) {
+    for (int k = 0; k < members_[m].num_operands; ++k) {
+      const int input = members_[m].operands[k].input;
+      if (input >= 0) last_reader[input] = static_cast<int>(m);
+    }
+  }
+  size_t largest = 1;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    const FusedMember& member = members_[m];
+    const ElementwiseLoops& loops = member.kernel->loops();
+    Op op{&loops, member.operands, member.num_operands, registers[m], 0};
+    for (int k = 0; k < member.num_operands; ++k) {
+      const int input = member.operands[k].input;
+      if (input < 0) continue;
+      input_sizes_[input] = loops.in_size;
+      if (last_reader[input] == static_cast<int>(m)) op.last_read |= 1u << k;
+    }
+    // An input that a member reads twice is nobody's to take over.
+    if (member.num_operands == 2 && member.operands[0].input >= 0 &&
+        member.operands[0].input == member.operands[1].input) {
+      op.last_read = 0;
+    }
+    ops_.push_back(op);
+    largest = std::max({largest, loops.in_size, loops.out_size});
+    cost_ += loops.cost;
+    types_[m] = member.output_type;
+    PlanNode node;
+    node.kernel = member.kernel;
+    node.node = member.node;
+    node.output_types = &types_[m];
+    node.num_inputs = static_cast<uint16_t>(member.num_operands);
+    node.num_outputs = 1;
+    nodes_.push_back(node);
+  }
+  tile_ = static_cast<int64_t>(kRegisterBytes / largest) / kTileMultiple * kTileMultiple;
+}
+
+const Node* FusedElementwise::NodeOf(const absl::Status& error) const {
+  const absl::optional<absl::Cord> payload = error.GetPayload(kMemberPayload);
+  int member = 0;
+  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &member)) return nullptr;
+  return members_[member].node;
+}
+
+bool FusedElementwise::FindShapes(const FusedCall& call, Shapes* shapes) const {
+  for (int i = 0; i < num_inputs_; ++i) {
+    const TensorShape& shape = call.inputs[i]->tensor.shape();
+    shapes->input_alone[i] = shape.IsScalar();
+    if (shape.IsScalar()) continue;
+    if (shapes->full == nullptr) {
+      shapes->full = &shape;
+    } else if (*shapes->full != shape) {
+      return false;
+    }
+  }
+  if (shapes->full == nullptr) return true;
+  for (size_t m = 0; m < ops_.size(); ++m) {
+    const Op& op = ops_[m];
+    bool alone[2] = {true, true};
+    for (int k = 0; k < op.num_operands; ++k) {
+      const FusedOperand& from = op.operands[k];
+      alone[k] =
+          from.input >= 0 ? shapes->input_alone[from.input] : shapes->member_alone[from.member];
+    }
+    if (op.num_operands == 2 && alone[0] != alone[1] && op.loops->x_alone == nullptr) return false;
+    shapes->member_alone[m] = alone[0] && alone[op.num_operands - 1];
+  }
+  return true;
+}
+
+absl::Status FusedElementwise::Allocate(const FusedCall& call, const Shapes& shapes,
+                                        Tensor** output) const {
+  const TensorShape shape = shapes.full != nullptr ? *shapes.full : TensorShape();
+  absl::InlinedVector<int, kMostInputs> candidates;
+  for (int i = 0; i < num_inputs_; ++i) {
+    if (shapes.full == nullptr || !shapes.input_alone[i]) candidates.push_back(i);
+  }
+  KernelContext context(call.step, *members_.back().node, call.inputs, num_inputs_, call.movable,
+                        call.output, 1, &types_.back());
+  return context.ForwardOrAllocate(candidates, 0, shape, output);
+}
+
+void FusedElementwise::RunScalars(const char* const* inputs, char* output) const {
+  alignas(16) char registers[kMostRegisters][16];
+  const size_t last = ops_.size() - 1;
+  for (size_t m = 0; m <= last; ++m) {
+    const Op& op = ops_[m];
+    const char* from[2] = {nullptr, nullptr};
+    for (int k = 0; k < op.num_operands; ++k) {
+      const FusedOperand& operand = op.operands[k];
+      from[k] = operand.input >= 0 ? inputs[operand.input] : registers[ops_[operand.member].to];
+    }
+    RunLoop(*op.loops, from[0], true, from[1], true, m == last ? output : registers[op.to], 1);
+  }
+}
+
+void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes,
+                               const char (*alone)[16], int64_t begin, int64_t n,
+                               char* output) const {
+  alignas(64) char registers[kMostRegisters][kRegisterBytes];
+  const size_t last = ops_.size() - 1;
+  for (size_t m = 0; m <= last; ++m) {
+    if (shapes.member_alone[m]) continue;
+    const Op& op = ops_[m];
+    const char* from[2] = {nullptr, nullptr};
+    bool is_alone[2] = {false, false};
+    for (int k = 0; k < op.num_operands; ++k) {
+      const FusedOperand& operand = op.operands[k];
+      if (operand.input >= 0) {
+        is_alone[k] = shapes.input_alone[operand.input];
+        from[k] = inputs[operand.input] + (is_alone[k] ? 0 : begin * op.loops->in_size);
+      } else {
+        is_alone[k] = shapes.member_alone[operand.member];
+        from[k] = is_alone[k] ? alone[operand.member] : registers[ops_[operand.member].to];
+      }
+    }
+    char* to = m == last ? output + begin * op.loops->out_size : registers[op.to];
+    RunLoop(*op.loops, from[0], is_alone[0], from[1], is_alone[1], to, n);
+  }
+}
+
+absl::Status FusedElementwise::Run(const FusedCall& call) const {
+  Shapes shapes;
+  if (!FindShapes(call, &shapes)) {
+    return RunOneByOne(
+        call, [&](const PlanNode& node, Value* const* inputs, uint64_t movable, Value* output) {
+          KernelContext context(call.step, *node.node, inputs, node.num_inputs, movable, output, 1,
+                                node.output_types);
+          return node.kernel->Compute(context);
+        });
+  }
+  std::array<const char*, kMostInputs> inputs;
+  for (int i = 0; i < num_inputs_; ++i) {
+    inputs[i] = static_cast<const char*>(call.inputs[i]->tensor.raw());
+  }
+  const int64_t n = shapes.full != nullptr ? shapes.full->num_elements() : 1;
+  const bool scalars = shapes.full == nullptr;
+  Tensor* output;
+  SLUICE_RETURN_IF_ERROR(Allocate(call, shapes, &output));
+  char* to = static_cast<char*>(output->raw());
+  if (scalars) {
+    RunScalars(inputs.data(), to);
+    return absl::OkStatus();
+  }
+  alignas(16) char alone[kMostMembers][16];
+  for (size_t m = 0; m < ops_.size(); ++m) {
+    if (!shapes.member_alone[m]) continue;
+    const Op& op = ops_[m];
+    const char* from[2] = {nullptr, nullptr};
+    for (int k = 0; k < op.num_operands; ++k) {
+      const FusedOperand& operand = op.operands[k];
+      from[k] = operand.input >= 0 ? inputs[operand.input] : alone[operand.member];
+    }
+    RunLoop(*op.loops, from[0], true, from[1], true, alone[m], 1);
+  }
+  const auto run_tiles = [&](int64_t first, int64_t last) {
+    for (int64_t tile = first; tile < last; ++tile) {
+      const int64_t begin = tile * tile_;
+      RunTile(inputs.data(), shapes, alone, begin, std::min(tile_, n - begin), to);
+    }
+  };
+  const int64_t tiles = (n + tile_ - 1) / tile_;
+  if (tiles <= 1 || call.step.intra_op == nullptr) {
+    run_tiles(0, tiles);
+  } else {
+    call.step.intra_op->ParallelFor(tiles, cost_ * static_cast<double>(tile_), run_tiles);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FusedElementwise::RunOneByOne(const FusedCall& call, RunMember run) const {
+  Value results[kMostRegisters];
+  const size_t last = ops_.size() - 1;
+  for (size_t m = 0; m <= last; ++m) {
+    const Op& op = ops_[m];
+    Value* inputs[2] = {nullptr, nullptr};
+    uint64_t movable = 0;
+    for (int k = 0; k < op.num_operands; ++k) {
+      const FusedOperand& operand = op.operands[k];
+      if (operand.input >= 0) {
+        inputs[k] = call.inputs[operand.input];
+        if (((call.movable >> operand.input) & (op.last_read >> k) & 1) != 0) movable |= 1u << k;
+      } else {
+        inputs[k] = &results[ops_[operand.member].to];
+        movable |= 1u << k;
+      }
+    }
+    absl::Status status =
+        run(nodes_[m], inputs, movable, m == last ? call.output : &results[op.to]);
+    if (!status.ok()) {
+      status.SetPayload(kMemberPayload, absl::Cord(StrCat(m)));
+      return status;
+    }
+    for (int k = 0; k < op.num_operands; ++k) {
+      if (op.operands[k].member >= 0) inputs[k]->tensor.Clear();
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

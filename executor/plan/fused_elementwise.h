@@ -1,0 +1,105 @@
+// Several elementwise nodes run as one: tile by tile in cache, so that what they pass to each other
+// never goes through memory.
+//
+// A group is a tree: each member's result is read by one other member, once, and the last member's
+// result is the group's. Where the inputs' shapes are not all the same or scalars, the members run
+// one after the other, as they would alone: values, shapes and errors are those of the nodes.
+// The same bits come out whatever the number of threads and whether nodes are fused or not.
+//
+// Thread safety: immutable; many steps run it at once.
+#ifndef SLUICE_EXECUTOR_PLAN_FUSED_ELEMENTWISE_H_
+#define SLUICE_EXECUTOR_PLAN_FUSED_ELEMENTWISE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "executor/kernel/context.h"
+#include "executor/kernel/elementwise_loops.h"
+#include "executor/plan/plan.h"
+
+namespace sluice {
+
+// Where a member finds an operand: an input of the group, or the result of an earlier member.
+struct FusedOperand {
+  int input = -1;
+  int member = -1;
+};
+
+struct FusedMember {
+  const Node* node = nullptr;
+  ElementwiseLoopKernel* kernel = nullptr;
+  std::array<FusedOperand, 2> operands;
+  int num_operands = 1;
+  DataType output_type = DT_INVALID;
+};
+
+// The values of one call, as a step holds them.
+struct FusedCall {
+  const StepContext& step;
+  Value* const* inputs;
+  uint64_t movable;  // inputs whose value may be taken over
+  Value* output;
+};
+
+class FusedElementwise {
+ public:
+  // What becomes of a chain of nodes is bounded, so that its state fits into a stack frame.
+  static constexpr int kMostMembers = 64;
+  static constexpr int kMostInputs = 48;
+  static constexpr int kMostRegisters = 6;
+
+  // Whether so few results are alive at a time that the members, in this order, can be fused.
+  static bool Fits(const std::vector<FusedMember>& members);
+
+  // `members` in an order in which each comes after its operands; the last is the group's result.
+  FusedElementwise(std::vector<FusedMember> members, int num_inputs);
+
+  // An error carries, as payload kMemberPayload, the number of the member that it is of.
+  absl::Status Run(const FusedCall& call) const;
+
+  // Each member by itself: `run` is told of it and of the values it reads and writes.
+  using RunMember = absl::FunctionRef<absl::Status(const PlanNode&, Value* const* inputs,
+                                                   uint64_t movable, Value* output)>;
+  absl::Status RunOneByOne(const FusedCall& call, RunMember run) const;
+
+  static constexpr const char* kMemberPayload = "sluice/fused_member";
+  // The node that an error of Run is of; null if the error does not tell.
+  const Node* NodeOf(const absl::Status& error) const;
+
+ private:
+  struct Op {  // a member, as the loops over tiles read it
+    const ElementwiseLoops* loops;
+    std::array<FusedOperand, 2> operands;
+    int num_operands;
+    int to;              // register
+    uint32_t last_read;  // bit k: no later member reads the input that is operand k
+  };
+  // What one call finds out of its inputs.
+  struct Shapes {
+    const TensorShape* full = nullptr;  // null: all are scalars
+    std::array<bool, kMostInputs> input_alone;
+    std::array<bool, kMostMembers> member_alone;  // all that it is made of are scalars
+  };
+  bool FindShapes(const FusedCall& call, Shapes* shapes) const;
+  absl::Status Allocate(const FusedCall& call, const Shapes& shapes, Tensor** output) const;
+  void RunScalars(const char* const* inputs, char* output) const;
+  void RunTile(const char* const* inputs, const Shapes& shapes, const char (*alone)[16],
+               int64_t begin, int64_t n, char* output) const;
+
+  const std::vector<FusedMember> members_;
+  std::vector<Op> ops_;          // by member
+  std::vector<PlanNode> nodes_;  // by member
+  std::vector<DataType> types_;  // behind nodes_
+  const int num_inputs_;
+  std::vector<size_t> input_sizes_;  // bytes an element
+  int64_t tile_ = 0;                 // elements
+  double cost_ = 0;                  // nanoseconds an element
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_PLAN_FUSED_ELEMENTWISE_H_

@@ -1,0 +1,196 @@
+// Elementwise nodes run as one give the bits, the shapes and the errors that they give one by one.
+#include <cstring>
+#include <random>
+
+#include "executor/memory/pool_allocator.h"
+#include "executor/trace/step_stats.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sluice.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+SessionOptions Unfused() {
+  SessionOptions options;
+  options.disabled_passes = {"fuse_elementwise"};
+  return options;
+}
+
+// Numbers in [-2, 2); integers in [-4, 4).
+Tensor RandomTensor(DataType dtype, const TensorShape& shape, std::mt19937& random) {
+  std::vector<double> values(shape.num_elements());
+  for (double& v : values) v = std::uniform_real_distribution<double>(-2, 2)(random);
+  Tensor t(dtype, shape);
+  for (size_t i = 0; i < values.size(); ++i) {
+    switch (dtype) {
+      case DT_FLOAT:
+        t.data<float>()[i] = static_cast<float>(values[i]);
+        break;
+      case DT_DOUBLE:
+        t.data<double>()[i] = values[i];
+        break;
+      case DT_HALF:
+        t.data<half>()[i] = half(static_cast<float>(values[i]));
+        break;
+      default:
+        t.data<int32_t>()[i] = static_cast<int32_t>(values[i] * 2);
+    }
+  }
+  return t;
+}
+
+void ExpectSameBits(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(a.dtype(), b.dtype());
+  ASSERT_EQ(a.shape(), b.shape());
+  EXPECT_EQ(std::memcmp(a.raw(), b.raw(), a.bytes()), 0);
+}
+
+// A tree or a net of random elementwise ops over a few fed values, some of which are fetched.
+class RandomGraph {
+ public:
+  RandomGraph(DataType dtype, std::mt19937& random) : dtype_(dtype), random_(random) {
+    for (int i = 0; i < 4; ++i) {
+      values_.push_back(Placeholder(graph, dtype, PartialShape()));
+      placeholders.push_back(values_.back());
+    }
+    const int nodes = Pick(120) + 1;
+    for (int i = 0; i < nodes; ++i) values_.push_back(Add());
+    for (int i = 0; i < 3; ++i) fetches.push_back(values_[placeholders.size() + Pick(nodes)]);
+    fetches.push_back(values_.back());
+  }
+
+  Graph graph;
+  OutputList placeholders;
+  OutputList fetches;
+
+ private:
+  int Pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+  // Mostly of the newest values, so that long chains come out.
+  Output Any() {
+    const int n = static_cast<int>(values_.size());
+    return Pick(3) == 0 ? values_[Pick(n)] : values_[n - 1 - Pick(std::min(n, 3))];
+  }
+  Output Add() {
+    switch (Pick(dtype_ == DT_INT32 ? 6 : 10)) {
+      case 0:
+        return AddV2(Any(), Any());
+      case 1:
+        return Sub(Any(), Any());
+      case 2:
+        return Mul(Any(), Any());
+      case 3:
+        return Maximum(Any(), Any());
+      case 4:
+        return Neg(Any());
+      case 5:
+        return Cast(Less(Any(), Any()), dtype_);
+      case 6:
+        return Tanh(Any());
+      case 7:
+        return Exp(Neg(Square(Any())));
+      case 8:
+        return Sigmoid(Any());
+      default:
+        return Minimum(Abs(Any()), Any());
+    }
+  }
+
+  const DataType dtype_;
+  std::mt19937& random_;
+  OutputList values_;
+};
+
+TEST(Fusion, RandomNetsGiveTheSameBits) {
+  const std::vector<std::vector<TensorShape>> shapes = {
+      {{}, {}, {}, {}},
+      {{7}, {7}, {7}, {7}},
+      {{3000}, {}, {3000}, {}},
+      {{3, 5}, {5}, {}, {3, 1}},
+      {{0}, {}, {0}, {0}},
+      {{1}, {}, {1}, {}},
+      {{2, 2}, {2, 2}, {1}, {2, 1}},
+      {{200, 701}, {200, 701}, {}, {200, 701}},
+  };
+  std::mt19937 random(17);
+  for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32}) {
+    for (int round = 0; round < 12; ++round) {
+      RandomGraph net(dtype, random);
+      ASSERT_TRUE(net.graph.status().ok()) << net.graph.status();
+      Session fused(net.graph), unfused(net.graph, Unfused());
+      for (const auto& shape : shapes) {
+        std::vector<Feed> feeds;
+        for (size_t i = 0; i < net.placeholders.size(); ++i) {
+          feeds.push_back({net.placeholders[i], RandomTensor(dtype, shape[i], random)});
+        }
+        absl::StatusOr<Tensors> a = fused.Run(feeds, net.fetches);
+        absl::StatusOr<Tensors> b = unfused.Run(feeds, net.fetches);
+        ASSERT_TRUE(a.ok()) << a.status();
+        ASSERT_TRUE(b.ok()) << b.status();
+        for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+      }
+    }
+  }
+}
+
+TEST(Fusion, ErrorsNameTheNodeThatFails) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, PartialShape(), "x");
+  Output y = Placeholder(g, DT_FLOAT, PartialShape(), "y");
+  Output inner = Add(Neg(x), y, {.name = "inner"});
+  Output outer = Exp(inner, {.name = "outer"});
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const auto out = session.Run({{x, Tensor(DT_FLOAT, {2})}, {y, Tensor(DT_FLOAT, {3})}}, {outer});
+  EXPECT_THAT(std::string(out.status().message()),
+              AllOf(HasSubstr("Incompatible shapes: [2] vs. [3]"), HasSubstr("{{node inner}}"),
+                    Not(HasSubstr("{{node outer}}"))));
+}
+
+TEST(Fusion, TracesAndChecksSeeEachNode) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {3}, "x");
+  Output log = Log(Neg(x, {.name = "neg"}), {.name = "log"});
+  Output one = Constant(g, 1.f);
+  Output out = Mul(Add(log, one, {.name = "add"}), one, {.name = "mul"});
+  Session session(g);
+  const Tensor value = Tensor::Vector<float>({-1, 2, -3});
+  RunOptions options;
+  options.trace = true;
+  RunMetadata metadata;
+  ASSERT_TRUE(session.Run({{x, value}}, {out}, {}, options, &metadata).ok());
+  std::vector<std::string> names;
+  for (const auto& node : metadata.step_stats->dev_stats[0].node_stats) {
+    names.push_back(node.node_name);
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"neg", "log", "add", "mul"}));
+  options = {};
+  options.check_numerics = true;
+  const auto checked = session.Run({{x, value}}, {out}, {}, options);
+  EXPECT_THAT(std::string(checked.status().message()), HasSubstr("'log'"));
+}
+
+TEST(Fusion, AWarmStepTakesNoMemory) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, PartialShape());
+  Output y = Placeholder(g, DT_FLOAT, PartialShape());
+  Output out = Tanh(x * y + x) * 0.5f - y;
+  Session session(g);
+  absl::StatusOr<Callable> run = session.MakeCallable({x, y}, {out});
+  ASSERT_TRUE(run.ok());
+  for (const TensorShape& other : {TensorShape({64, 100}), TensorShape({100}), TensorShape()}) {
+    const Tensor a(DT_FLOAT, {64, 100}), b(DT_FLOAT, other);
+    Tensors results;
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(run->RunInto({a, b}, &results).ok());
+    const int64_t before = PoolAllocator::Global().SystemAllocations();
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(run->RunInto({a, b}, &results).ok());
+    EXPECT_EQ(PoolAllocator::Global().SystemAllocations(), before);
+  }
+}
+
+}  // namespace
+}  // namespace sluice
