@@ -1,5 +1,6 @@
-// What most of our files include anyway, read once for all of them. Nothing of our own is in here, so that a change of
-// ours recompiles what it did before; each file still includes what it uses, and compiles without this.
+// What most of our files include anyway, read once for all of them. Nothing of our own is in here,
+// so that a change of ours recompiles what it did before; each file still includes what it uses,
+// and compiles without this.
 #include <algorithm>
 #include <array>
 #include <atomic>
