@@ -97,7 +97,10 @@ def read_tensor(data):
         array = numpy.empty(len(proto.string_val), object)
         array[:] = list(proto.string_val)
         return array.reshape(shape)
-    return numpy.frombuffer(proto.tensor_content, program.numpy_type(name)).reshape(shape)
+    dtype = program.numpy_type(name)
+    if dtype.names:  # quantised: a record of one integer, which is what a session returns
+        dtype = dtype[0]
+    return numpy.frombuffer(proto.tensor_content, dtype).reshape(shape)
 
 
 def add_run(request, run, feed_types, feeds=None):

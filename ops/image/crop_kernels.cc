@@ -1,0 +1,280 @@
+#include <vector>
+
+#include "ops/image/resizing.h"
+
+namespace sluice {
+namespace {
+
+// Boxes of images: which, and where.
+absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch) {
+  if (boxes.rank() != 2) {
+    return InvalidArgument("boxes must be 2-D, got shape ", boxes.shape().ToString());
+  }
+  if (boxes.dim(1) != 4) return InvalidArgument("boxes must have 4 columns, got ", boxes.dim(1));
+  if (owners.rank() != 1 || owners.dim(0) != boxes.dim(0)) {
+    return InvalidArgument("box_index must be 1-D with one element a box, got shape ",
+                           owners.shape().ToString(), " for ", boxes.dim(0), " boxes");
+  }
+  for (int32_t owner : owners.flat<int32_t>()) {
+    if (owner < 0 || owner >= batch) {
+      return absl::OutOfRangeError(
+          StrCat("box_index has values outside [0, batch_size): ", owner, " of ", batch));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Positions of a crop along one dimension of the image.
+struct Span {
+  float first, last;  // in units of the image's size
+  int64_t image, crop;
+
+  float scale() const {
+    return crop > 1 ? (last - first) * static_cast<float>(image - 1) / static_cast<float>(crop - 1)
+                    : 0;
+  }
+  float At(int64_t i) const {
+    return crop > 1 ? first * static_cast<float>(image - 1) + static_cast<float>(i) * scale()
+                    : 0.5f * (first + last) * static_cast<float>(image - 1);
+  }
+  bool Has(float at) const { return at >= 0 && at <= static_cast<float>(image - 1); }
+};
+
+// One pixel of a crop that lies in its image: the four around it.
+struct Point {
+  int64_t top, bottom, left, right;  // first elements of lines and pixels
+  float y_lerp, x_lerp;
+  int64_t nearest;
+};
+
+struct Crops {
+  const Tensor& boxes;
+  const Tensor& owners;
+  TensorShape images;
+  int64_t height, width;
+
+  int64_t channels() const { return images.dim(3); }
+  Span Rows(int64_t b) const {
+    const float* box = boxes.data<float>() + 4 * b;
+    return {box[0], box[2], images.dim(1), height};
+  }
+  Span Columns(int64_t b) const {
+    const float* box = boxes.data<float>() + 4 * b;
+    return {box[1], box[3], images.dim(2), width};
+  }
+
+  // f(box, y, x, pixel number, point or null) for all pixels of all crops.
+  template <typename F>
+  void ForPixels(int64_t first, int64_t last, const F& f) const {
+    const int64_t line = images.dim(2) * channels();
+    for (int64_t b = first; b < last; ++b) {
+      const Span rows = Rows(b), columns = Columns(b);
+      const int64_t image = owners.data<int32_t>()[b] * images.dim(1) * line;
+      for (int64_t y = 0; y < height; ++y) {
+        const float at_y = rows.At(y);
+        for (int64_t x = 0; x < width; ++x) {
+          const float at_x = columns.At(x);
+          const int64_t pixel = (b * height + y) * width + x;
+          if (!rows.Has(at_y) || !columns.Has(at_x)) {
+            f(b, y, x, pixel, static_cast<const Point*>(nullptr));
+            continue;
+          }
+          auto row = [&](float v) { return image + static_cast<int64_t>(v) * line; };
+          auto column = [&](float v) { return static_cast<int64_t>(v) * channels(); };
+          const Point p{row(std::floor(at_y)),
+                        row(std::ceil(at_y)),
+                        column(std::floor(at_x)),
+                        column(std::ceil(at_x)),
+                        at_y - std::floor(at_y),
+                        at_x - std::floor(at_x),
+                        row(std::roundf(at_y)) + column(std::roundf(at_x))};
+          f(b, y, x, pixel, &p);
+        }
+      }
+    }
+  }
+};
+
+absl::Status CheckCropped(const Tensor& images) {
+  if (images.rank() != 4) {
+    return InvalidArgument("input image must be 4-D, got shape ", images.shape().ToString());
+  }
+  if (images.dim(1) <= 0 || images.dim(2) <= 0) {
+    return InvalidArgument("image dimensions must be positive, got shape ",
+                           images.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
+class CropAndResizeKernel : public Kernel {
+ public:
+  explicit CropAndResizeKernel(KernelInit& init)
+      : nearest_(init.attr<std::string>("method") == "nearest"),
+        outside_(init.attr<float>("extrapolation_value")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &images = c.input(0), &size = c.input(3);
+    SLUICE_RETURN_IF_ERROR(CheckCropped(images));
+    SLUICE_RETURN_IF_ERROR(CheckBoxes(c.input(1), c.input(2), images.dim(0)));
+    if (size.rank() != 1 || size.num_elements() != 2) {
+      return InvalidArgument("crop_size must be 1-D with two elements, got shape ",
+                             size.shape().ToString());
+    }
+    const int32_t height = size.data<int32_t>()[0], width = size.data<int32_t>()[1];
+    if (height <= 0 || width <= 0) return InvalidArgument("crop dimensions must be positive");
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                            TensorShape::Make({c.input(1).dim(0), height, width, images.dim(3)}));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
+    const Crops crops{c.input(1), c.input(2), images.shape(), height, width};
+    const int64_t n = images.dim(3);
+    const float* from = wide.data<float>();
+    c.ParallelFor(shape.dim(0), 5.0 * static_cast<double>(n * height * width),
+                  [&](int64_t begin, int64_t end) {
+                    crops.ForPixels(begin, end,
+                                    [&](int64_t, int64_t, int64_t, int64_t pixel, const Point* p) {
+                                      float* to = out->data<float>() + pixel * n;
+                                      if (p == nullptr) {
+                                        std::fill_n(to, n, outside_);
+                                      } else if (nearest_) {
+                                        std::copy_n(from + p->nearest, n, to);
+                                      } else {
+                                        for (int64_t k = 0; k < n; ++k) to[k] = Blend(from + k, *p);
+                                      }
+                                    });
+                  });
+    return absl::OkStatus();
+  }
+
+ private:
+  static float Blend(const float* image, const Point& p) {
+    const float top_left = image[p.top + p.left], bottom_left = image[p.bottom + p.left];
+    const float top = top_left + (image[p.top + p.right] - top_left) * p.x_lerp;
+    const float bottom = bottom_left + (image[p.bottom + p.right] - bottom_left) * p.x_lerp;
+    return top + (bottom - top) * p.y_lerp;
+  }
+
+  const bool nearest_;
+  const float outside_;
+};
+KERNEL(CropAndResize, CropAndResizeKernel, {"T", RealTypes()});
+
+absl::Status CheckGrads(const Tensor& grads, int64_t boxes, int64_t channels) {
+  if (grads.rank() != 4) {
+    return InvalidArgument("grads image must be 4-D, got shape ", grads.shape().ToString());
+  }
+  if (grads.dim(1) <= 0 || grads.dim(2) <= 0) {
+    return InvalidArgument("grads dimensions must be positive");
+  }
+  if (grads.dim(0) != boxes || grads.dim(3) != channels) {
+    return InvalidArgument(
+        "boxes and grads have incompatible shape, or depths of image and grads "
+        "are not the same: ",
+        grads.shape().ToString(), ", boxes: ", boxes, ", channels: ", channels);
+  }
+  return absl::OkStatus();
+}
+
+class GradImageKernel : public Kernel {
+ public:
+  explicit GradImageKernel(KernelInit& init)
+      : nearest_(init.attr<std::string>("method") == "nearest") {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &grads = c.input(0), &size = c.input(3);
+    if (size.rank() != 1 || size.num_elements() != 4) {
+      return InvalidArgument("image_size must be 1-D and have 4 elements, got shape ",
+                             size.shape().ToString());
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                            TensorShape::Make(std::vector<int64_t>(size.flat<int32_t>().begin(),
+                                                                   size.flat<int32_t>().end())));
+    if (shape.dim(1) <= 0 || shape.dim(2) <= 0) {
+      return InvalidArgument("image dimensions must be positive");
+    }
+    SLUICE_RETURN_IF_ERROR(CheckBoxes(c.input(1), c.input(2), shape.dim(0)));
+    SLUICE_RETURN_IF_ERROR(CheckGrads(grads, c.input(1).dim(0), shape.dim(3)));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    DoubleSums sums;
+    SLUICE_RETURN_IF_ERROR(sums.Open(c, out));
+    double* to = sums.data();
+    const Crops crops{c.input(1), c.input(2), shape, grads.dim(1), grads.dim(2)};
+    const int64_t n = shape.dim(3);
+    crops.ForPixels(0, grads.dim(0), [&](int64_t, int64_t, int64_t, int64_t pixel, const Point* p) {
+      if (p == nullptr) return;
+      const float* from = grads.data<float>() + pixel * n;
+      for (int64_t k = 0; k < n; ++k) Spread(from[k], *p, to + k);
+    });
+    sums.Close();
+    return absl::OkStatus();
+  }
+
+ private:
+  void Spread(double grad, const Point& p, double* image) const {
+    if (nearest_) {
+      image[p.nearest] += grad;
+      return;
+    }
+    const double above = (1 - p.y_lerp) * grad, below = p.y_lerp * grad;
+    image[p.top + p.left] += (1 - p.x_lerp) * above;
+    image[p.top + p.right] += p.x_lerp * above;
+    image[p.bottom + p.left] += (1 - p.x_lerp) * below;
+    image[p.bottom + p.right] += p.x_lerp * below;
+  }
+
+  const bool nearest_;
+};
+KERNEL(CropAndResizeGradImage, GradImageKernel, {"T", {DT_HALF, DT_FLOAT, DT_DOUBLE}});
+
+absl::Status GradBoxes(KernelContext& c) {
+  const Tensor &grads = c.input(0), &images = c.input(1), &boxes = c.input(2);
+  SLUICE_RETURN_IF_ERROR(CheckCropped(images));
+  SLUICE_RETURN_IF_ERROR(CheckBoxes(boxes, c.input(3), images.dim(0)));
+  SLUICE_RETURN_IF_ERROR(CheckGrads(grads, boxes.dim(0), images.dim(3)));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, boxes.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
+  std::vector<double> sums(static_cast<size_t>(out->num_elements()), 0.0);
+  const Crops crops{boxes, c.input(3), images.shape(), grads.dim(1), grads.dim(2)};
+  const int64_t n = images.dim(3);
+  const float* from = wide.data<float>();
+  const auto rows = static_cast<double>(images.dim(1) - 1);
+  const auto columns = static_cast<double>(images.dim(2) - 1);
+  const int64_t height = crops.height, width = crops.width;
+  crops.ForPixels(0, boxes.dim(0),
+                  [&](int64_t b, int64_t y, int64_t x, int64_t pixel, const Point* p) {
+                    if (p == nullptr) return;
+                    double by_y = 0, by_x = 0;
+                    for (int64_t k = 0; k < n; ++k) {
+                      const double grad = grads.data<float>()[pixel * n + k];
+                      const double top_left = from[p->top + p->left + k],
+                                   top_right = from[p->top + p->right + k];
+                      const double bottom_left = from[p->bottom + p->left + k],
+                                   bottom_right = from[p->bottom + p->right + k];
+                      by_y += grad * ((1 - p->x_lerp) * (bottom_left - top_left) +
+                                      p->x_lerp * (bottom_right - top_right));
+                      by_x += grad * ((1 - p->y_lerp) * (top_right - top_left) +
+                                      p->y_lerp * (bottom_right - bottom_left));
+                    }
+                    double* to = &sums[static_cast<size_t>(4 * b)];
+                    // How a position moves with the ends of the box.
+                    const double part_y =
+                        height > 1 ? static_cast<double>(y) / static_cast<double>(height - 1) : 0.5;
+                    const double part_x =
+                        width > 1 ? static_cast<double>(x) / static_cast<double>(width - 1) : 0.5;
+                    to[0] += by_y * rows * (1 - part_y);
+                    to[1] += by_x * columns * (1 - part_x);
+                    to[2] += by_y * rows * part_y;
+                    to[3] += by_x * columns * part_x;
+                  });
+  std::transform(sums.begin(), sums.end(), out->data<float>(),
+                 [](double v) { return static_cast<float>(v); });
+  return absl::OkStatus();
+}
+using GradBoxesKernel = FunctionKernel<GradBoxes>;
+KERNEL(CropAndResizeGradBoxes, GradBoxesKernel, {"T", RealTypes()});
+
+}  // namespace
+}  // namespace sluice

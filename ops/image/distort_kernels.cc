@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/math/cast_loops.h"
+#include "ops/random/philox.h"
+#include "ops/random/seeds.h"
+
+namespace sluice {
+namespace {
+
+// Random numbers drawn as TensorFlow draws them, so that equal seeds give equal boxes.
+class Dice {
+ public:
+  explicit Dice(Philox generator) : generator_(generator), next_(&generator_) {}
+
+  float Unit() {  // in [0, 1)
+    return std::bit_cast<float>((next_() & 0x7fffffu) | 0x3f800000u) - 1.0f;
+  }
+  // In [0, n); numbers that would prefer small results are thrown away.
+  uint32_t Below(uint32_t n) {
+    if (n == 0) return 0;
+    if ((n & (n - 1)) == 0) return next_() & (n - 1);
+    const uint32_t surplus = std::numeric_limits<uint32_t>::max() % n + 1;
+    uint32_t number = next_();
+    while (number < surplus) number = next_();
+    return number % n;
+  }
+
+ private:
+  Philox generator_;
+  SingleNumbers next_;
+};
+
+struct PixelBox {
+  int32_t left = 0, top = 0, right = 0, bottom = 0;
+
+  float Area() const { return static_cast<float>(int64_t{right - left} * int64_t{bottom - top}); }
+  PixelBox Common(const PixelBox& o) const {
+    const PixelBox both{std::max(left, o.left), std::max(top, o.top), std::min(right, o.right),
+                        std::min(bottom, o.bottom)};
+    return both.left > both.right || both.top > both.bottom ? PixelBox() : both;
+  }
+};
+
+struct Range {
+  float low, high;
+};
+
+int32_t Rounded(float v) { return static_cast<int32_t>(std::lrintf(v)); }
+
+// A box of this aspect ratio in a random place; false where there is none whose area is in
+// `areas`.
+bool RandomBox(int32_t image_width, int32_t image_height, Range areas, float aspect, Dice* dice,
+               PixelBox* box) {
+  if (image_width <= 0 || image_height <= 0 || areas.low > areas.high) return false;
+  const float pixels = static_cast<float>(image_width) * static_cast<float>(image_height);
+  const auto least = areas.low * pixels, most = areas.high * pixels;
+  const auto width_of = [aspect](int32_t h) { return Rounded(static_cast<float>(h) * aspect); };
+  int32_t height = Rounded(std::sqrt(least / aspect));
+  int32_t highest = Rounded(std::sqrt(most / aspect));
+  if (width_of(highest) > image_width) {
+    highest = static_cast<int32_t>((image_width + 0.5 - 1e-7f) / aspect);
+    if (width_of(highest) > image_width) --highest;
+  }
+  highest = std::min(highest, image_height);
+  height = std::min(height, highest);
+  if (height < highest) {
+    height += static_cast<int32_t>(dice->Below(static_cast<uint32_t>(highest - height + 1)));
+  }
+  int32_t width = width_of(height);
+  const auto area = [&] { return static_cast<float>(int64_t{width} * height); };
+  if (area() < least) width = width_of(++height);  // rounding must not spoil it
+  if (area() > most) width = width_of(--height);
+  if (area() < least || area() > most || width > image_width || height > image_height ||
+      width <= 0 || height <= 0) {
+    return false;
+  }
+  box->top = box->left = 0;
+  if (height < image_height) {
+    box->top = static_cast<int32_t>(dice->Below(static_cast<uint32_t>(image_height - height)));
+  }
+  if (width < image_width) {
+    box->left = static_cast<int32_t>(dice->Below(static_cast<uint32_t>(image_width - width)));
+  }
+  box->right = box->left + width;
+  box->bottom = box->top + height;
+  return true;
+}
+
+// That the box holds enough of one of the objects.
+bool Covers(const PixelBox& box, const std::vector<PixelBox>& objects, float least) {
+  if (box.Area() < 1) return false;
+  return std::any_of(objects.begin(), objects.end(), [&](const PixelBox& object) {
+    return object.Area() >= 1 && box.Common(object).Area() / object.Area() >= least;
+  });
+}
+
+class DistortedBoxKernel : public Kernel {
+ public:
+  explicit DistortedBoxKernel(KernelInit& init)
+      : covered_(init.AttrOr<float>("min_object_covered", 0)),
+        aspects_(init.attr<std::vector<float>>("aspect_ratio_range")),
+        areas_(init.attr<std::vector<float>>("area_range")),
+        attempts_(init.attr<int64_t>("max_attempts")),
+        may_use_image_(init.attr<bool>("use_image_if_no_bounding_boxes")) {
+    if (init.node().op() != "StatelessSampleDistortedBoundingBox") {
+      generator_ = std::make_unique<ReservedGenerator>(init.attr<int64_t>("seed"),
+                                                       init.attr<int64_t>("seed2"));
+    }
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_RETURN_IF_ERROR(CheckAttrs());
+    SLUICE_ASSIGN_OR_RETURN(const PixelBox image, ImageOf(c));
+    SLUICE_ASSIGN_OR_RETURN(const float covered, CoveredOf(c));
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<PixelBox> objects, ObjectsOf(c.input(1), image));
+    SLUICE_ASSIGN_OR_RETURN(const Philox generator, GeneratorOf(c));
+    Dice dice(generator);
+    PixelBox box;
+    bool is_found = false;
+    for (int64_t i = 0; i < attempts_ && !is_found; ++i) {
+      const float aspect = dice.Unit() * (aspects_[1] - aspects_[0]) + aspects_[0];
+      is_found =
+          RandomBox(image.right, image.bottom, {areas_[0], areas_[1]}, aspect, &dice, &box) &&
+          Covers(box, objects, covered);
+    }
+    return Give(c, image, is_found ? box : image);
+  }
+
+ private:
+  absl::Status CheckAttrs() const {
+    if (!(covered_ >= 0)) {
+      return InvalidArgument("min_object_covered must be non-negative, got ", covered_);
+    }
+    if (aspects_.size() != 2 || !(aspects_[0] > 0 && aspects_[1] > 0)) {
+      return InvalidArgument("aspect_ratio_range must be two positive numbers");
+    }
+    if (areas_.size() != 2 ||
+        !(areas_[0] > 0 && areas_[1] > 0 && areas_[0] <= 1 && areas_[1] <= 1)) {
+      return InvalidArgument("area_range must be two numbers in (0, 1]");
+    }
+    if (attempts_ <= 0) return InvalidArgument("max_attempts must be positive, got ", attempts_);
+    return absl::OkStatus();
+  }
+
+  static absl::StatusOr<PixelBox> ImageOf(KernelContext& c) {
+    const Tensor& size = c.input(0);
+    if (size.rank() != 1 || size.dim(0) != 3) {
+      return InvalidArgument("image_size must be 1-dimensional with 3 elements, got shape ",
+                             size.shape().ToString());
+    }
+    int64_t sizes[3];
+    FindCastLoop(size.dtype(), DT_INT64, false)(size.raw(), sizes, 3);
+    for (int i = 0; i < 2; ++i) {
+      if (sizes[i] < 0 || sizes[i] >= std::numeric_limits<int32_t>::max()) {
+        return InvalidArgument("image height and width must be in [0, int32 max), got ", sizes[i]);
+      }
+    }
+    return PixelBox{0, 0, static_cast<int32_t>(sizes[1]), static_cast<int32_t>(sizes[0])};
+  }
+
+  absl::StatusOr<float> CoveredOf(KernelContext& c) const {
+    if (c.num_inputs() < 3) return covered_;
+    const Tensor& covered = c.input(2);
+    if (covered.rank() != 0) {
+      return InvalidArgument("min_object_covered must be 0-D, got shape ",
+                             covered.shape().ToString());
+    }
+    const float value = *covered.data<float>();
+    if (!(value >= 0))
+      return InvalidArgument("min_object_covered must be non-negative, got ", value);
+    return value;
+  }
+
+  absl::StatusOr<std::vector<PixelBox>> ObjectsOf(const Tensor& boxes,
+                                                  const PixelBox& image) const {
+    if (boxes.rank() != 3 || boxes.dim(2) != 4) {
+      return InvalidArgument("bounding_boxes must be [batch, boxes, 4], got shape ",
+                             boxes.shape().ToString());
+    }
+    std::vector<PixelBox> objects;
+    for (int64_t i = 0; i < boxes.num_elements(); i += 4) {
+      const float* corners = boxes.data<float>() + i;
+      for (int k = 0; k < 4; ++k) {
+        if (!(corners[k] >= 0 && corners[k] <= 1)) {
+          return InvalidArgument("All bounding box coordinates must be in [0.0, 1.0]: ",
+                                 corners[k]);
+        }
+      }
+      const auto width = static_cast<float>(image.right), height = static_cast<float>(image.bottom);
+      objects.push_back(
+          {static_cast<int32_t>(corners[1] * width), static_cast<int32_t>(corners[0] * height),
+           static_cast<int32_t>(corners[3] * width), static_cast<int32_t>(corners[2] * height)});
+    }
+    if (!objects.empty()) return objects;
+    if (!may_use_image_) {
+      return InvalidArgument(
+          "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if "
+          "you wish to not provide any bounding boxes.");
+    }
+    return std::vector<PixelBox>{image};
+  }
+
+  absl::StatusOr<Philox> GeneratorOf(KernelContext& c) {
+    if (generator_ == nullptr) return random::FromSeed(c.input(3));
+    // TensorFlow reserves four numbers an attempt, in whole calls.
+    return generator_->Reserve(static_cast<uint64_t>(attempts_));
+  }
+
+  static absl::Status Give(KernelContext& c, const PixelBox& image, const PixelBox& box) {
+    const int64_t begin[] = {box.top, box.left, 0};
+    const int64_t size[] = {box.bottom - box.top, box.right - box.left, -1};
+    for (int i = 0; i < 2; ++i) {
+      Tensor* out;
+      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, TensorShape({3}), &out));
+      FindCastLoop(DT_INT64, out->dtype(), false)(i == 0 ? begin : size, out->raw(), 3);
+    }
+    Tensor* boxes;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, TensorShape({1, 1, 4}), &boxes));
+    const auto width = static_cast<float>(image.right), height = static_cast<float>(image.bottom);
+    float* to = boxes->data<float>();
+    to[0] = static_cast<float>(box.top) / height;
+    to[1] = static_cast<float>(box.left) / width;
+    to[2] = static_cast<float>(box.bottom) / height;
+    to[3] = static_cast<float>(box.right) / width;
+    return absl::OkStatus();
+  }
+
+  const float covered_;
+  const std::vector<float> aspects_, areas_;
+  const int64_t attempts_;
+  const bool may_use_image_;
+  std::unique_ptr<ReservedGenerator> generator_;
+};
+KERNEL(SampleDistortedBoundingBox, DistortedBoxKernel, {"T", IntTypes()});
+KERNEL(SampleDistortedBoundingBoxV2, DistortedBoxKernel, {"T", IntTypes()});
+KERNEL(StatelessSampleDistortedBoundingBox, DistortedBoxKernel, {"T", IntTypes()});
+
+}  // namespace
+}  // namespace sluice

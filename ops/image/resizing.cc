@@ -1,0 +1,42 @@
+#include "ops/image/resizing.h"
+
+namespace sluice {
+
+absl::Status ResizeSettings::Check() const {
+  if (!align_corners || !half_pixel) return absl::OkStatus();
+  return InvalidArgument("If half_pixel_centers is True, align_corners must be False.");
+}
+
+absl::Status CheckImages(const Tensor& t) {
+  if (t.rank() != 4) {
+    return InvalidArgument("input must be 4-dimensional, got shape ", t.shape().ToString());
+  }
+  if (t.dim(3) <= 0) return InvalidArgument("image must have at least one channel");
+  if (t.dim(1) <= 0 || t.dim(2) <= 0) {
+    return InvalidArgument("input image must be of non-zero size, got shape ",
+                           t.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& size) {
+  if (size.rank() != 1 || size.num_elements() != 2) {
+    return InvalidArgument("shape_t must be 1-dimensional with two elements, got shape ",
+                           size.shape().ToString());
+  }
+  const int32_t height = size.data<int32_t>()[0], width = size.data<int32_t>()[1];
+  if (height <= 0 || width <= 0) {
+    return InvalidArgument("output dimensions must be positive, got ", height, " and ", width);
+  }
+  return TensorShape::Make({images.dim(0), height, width, images.dim(3)});
+}
+
+absl::Status CheckResizedGrads(const Tensor& grads, const Tensor& original) {
+  SLUICE_RETURN_IF_ERROR(CheckImages(grads));
+  SLUICE_RETURN_IF_ERROR(CheckImages(original));
+  if (grads.dim(0) == original.dim(0) && grads.dim(3) == original.dim(3)) return absl::OkStatus();
+  return InvalidArgument("grads and original_image must have the same batch and channels, got ",
+                         grads.shape().ToString(), " and ", original.shape().ToString());
+}
+
+}  // namespace sluice
