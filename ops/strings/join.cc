@@ -1,9 +1,39 @@
-// Strings, joined element by element.
+// Strings, joined element by element or along axes.
 
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
+
+absl::Status ReduceJoinShape(ShapeContext& c) {
+  const PartialShape& in = c.input(0);
+  const std::optional<std::vector<int64_t>> axes = c.InputInts(1);
+  const bool keep_dims = c.attr<bool>("keep_dims");
+  if (!in.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
+  if (!axes.has_value()) {
+    return c.SetOutput(
+        0, keep_dims ? PartialShape::UnknownOfRank(in.rank()) : PartialShape::UnknownRank());
+  }
+  std::vector<bool> joined(static_cast<size_t>(in.rank()));
+  for (int64_t axis : *axes) {
+    SLUICE_ASSIGN_OR_RETURN(const int own, CanonicalAxis(axis, in.rank()));
+    joined[own] = true;
+  }
+  PartialShape out = PartialShape::Scalar();
+  for (int d = 0; d < in.rank(); ++d) {
+    if (!joined[d] || keep_dims) out.AddDim(joined[d] ? 1 : in.dim(d));
+  }
+  return c.SetOutput(0, out);
+}
+
+OP(ReduceJoin, "Strings joined along axes, in the order in which these are given.")
+    .Input("inputs", DT_STRING)
+    .Input("reduction_indices", DT_INT32)
+    .Output("output", DT_STRING)
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("separator", StringAttr(""))
+    .NotDifferentiable()
+    .Shape(ReduceJoinShape);
 
 OP(StringJoin,
    "The elements of `inputs`, one after the other with `separator` between; scalars are joined to "

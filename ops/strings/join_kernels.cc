@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 
@@ -39,6 +41,71 @@ class StringJoinKernel final : public Kernel {
 };
 
 KERNEL(StringJoin, StringJoinKernel);
+
+class ReduceJoinKernel : public Kernel {
+ public:
+  explicit ReduceJoinKernel(KernelInit& init)
+      : keep_dims_(init.attr<bool>("keep_dims")), separator_(init.attr<std::string>("separator")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& input = c.input(0);
+    const int rank = input.rank();
+    std::vector<int> axes;
+    std::vector<bool> joined(static_cast<size_t>(rank));
+    for (int32_t axis : c.input(1).flat<int32_t>()) {
+      if (axis < -rank || axis >= rank) {
+        return absl::OutOfRangeError(StrCat("Invalid reduction dimension ", axis,
+                                            " for input with ", rank, " dimension(s)"));
+      }
+      const int own = axis < 0 ? axis + rank : axis;
+      if (joined[own]) return InvalidArgument("Duplicate reduction dimension ", own);
+      joined[own] = true;
+      axes.push_back(own);
+    }
+    std::reverse(axes.begin(), axes.end());
+    return Join(c, input, axes, joined);
+  }
+
+ private:
+  // The last of `axes` runs fastest: the first that was given.
+  absl::Status Join(KernelContext& c, const Tensor& input, const std::vector<int>& axes,
+                    const std::vector<bool>& joined) const {
+    const int rank = input.rank();
+    std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
+    for (int d = rank - 2; d >= 0; --d) strides[d] = strides[d + 1] * input.dim(d + 1);
+    TensorShape shape;
+    std::vector<int> kept;
+    int64_t parts = 1;
+    for (int d = 0; d < rank; ++d) {
+      if (!joined[d]) kept.push_back(d);
+      if (!joined[d] || keep_dims_) shape.AddDim(joined[d] ? 1 : input.dim(d));
+      if (joined[d]) parts *= input.dim(d);
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    const auto offset = [&](int64_t i, const std::vector<int>& dims) {
+      int64_t at = 0;
+      for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
+        at += i % input.dim(*d) * strides[*d];
+        i /= input.dim(*d);
+      }
+      return at;
+    };
+    for (int64_t i = 0; i < out->num_elements(); ++i) {
+      const int64_t start = offset(i, kept);
+      std::string& text = out->data<std::string>()[i];
+      for (int64_t k = 0; k < parts; ++k) {
+        if (k > 0) text += separator_;
+        text += input.data<std::string>()[start + offset(k, axes)];
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const bool keep_dims_;
+  const std::string separator_;
+};
+KERNEL(ReduceJoin, ReduceJoinKernel);
 
 }  // namespace
 }  // namespace sluice

@@ -46,7 +46,62 @@ class StaticRegexFullMatchKernel final : public Kernel {
   const std::unique_ptr<RE2> regex_;
 };
 
+// A rewrite that asks for a group that the pattern has not leaves the text as it is.
+absl::Status ReplaceAll(KernelContext& c, const RE2& regex, const std::string& rewrite,
+                        bool everywhere) {
+  const Tensor& input = c.input(0);
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, input.shape(), &out));
+  std::string problem;
+  const bool is_valid = regex.CheckRewriteString(rewrite, &problem);
+  for (int64_t i = 0; i < input.num_elements(); ++i) {
+    std::string& text = out->data<std::string>()[i];
+    text = input.data<std::string>()[i];
+    if (!is_valid) continue;
+    if (everywhere) {
+      RE2::GlobalReplace(&text, regex, rewrite);
+    } else {
+      RE2::Replace(&text, regex, rewrite);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RegexReplace(KernelContext& c) {
+  for (int i : {1, 2}) {
+    if (c.input(i).rank() == 0) continue;
+    return InvalidArgument(i == 1 ? "Pattern" : "Rewrite", " must be scalar, but received ",
+                           c.input(i).shape().ToString());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<RE2> regex,
+                          Compile(c.input(1).scalar<std::string>()));
+  return ReplaceAll(c, *regex, c.input(2).scalar<std::string>(),
+                    c.node().AttrOr<bool>("replace_global", true));
+}
+
+class StaticRegexReplaceKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<RE2> regex, Compile(init.attr<std::string>("pattern")));
+    return std::unique_ptr<Kernel>(new StaticRegexReplaceKernel(init, std::move(regex)));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    return ReplaceAll(c, *regex_, rewrite_, everywhere_);
+  }
+
+ private:
+  StaticRegexReplaceKernel(KernelInit& init, std::unique_ptr<RE2> regex)
+      : regex_(std::move(regex)),
+        rewrite_(init.attr<std::string>("rewrite")),
+        everywhere_(init.attr<bool>("replace_global")) {}
+  const std::unique_ptr<RE2> regex_;
+  const std::string rewrite_;
+  const bool everywhere_;
+};
+
 KERNEL(RegexFullMatch, FunctionKernel<RegexFullMatch>);
+KERNEL(RegexReplace, FunctionKernel<RegexReplace>);
+KERNEL(StaticRegexReplace, StaticRegexReplaceKernel);
 KERNEL(StaticRegexFullMatch, StaticRegexFullMatchKernel);
 
 }  // namespace

@@ -4,6 +4,7 @@
 // program again.
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -107,7 +108,9 @@ class Case {
       targets.push_back(node);
     }
     if (fetches.empty() && targets.empty()) return absl::OkStatus();  // only such gradients
-    if (session_ == nullptr || run.new_session()) session_ = std::make_unique<Session>(graph_);
+    if (session_ == nullptr || run.new_session()) {
+      session_ = std::make_unique<Session>(graph_, Threads());
+    }
     RunOptions options;
     options.timeout_ms = run.timeout_ms();
     SLUICE_ASSIGN_OR_RETURN(const Tensors results, session_->Run(feeds, fetches, targets, options));
@@ -117,6 +120,12 @@ class Case {
       done->add_tensor(proto.SerializeAsString());
     }
     return absl::OkStatus();
+  }
+
+  static SessionOptions Threads() {
+    const char* threads = std::getenv("SLUICE_ORACLE_THREADS");
+    const int count = threads == nullptr ? 0 : std::atoi(threads);
+    return {.intra_op_threads = count, .inter_op_threads = count};
   }
 
   const Request& request_;

@@ -206,7 +206,7 @@ for v2 in (True, False):
     for kind in (FIFO, PADDING):
         ROWS.append(Row(kind + suffix, build=fifo(kind, v2)))
     for use in ("QueueEnqueue", "QueueEnqueueMany", "QueueDequeue", "QueueDequeueMany"):
-        ROWS.append(Row(use + suffix, build=all_types(v2), types={"T": ALL}))
+        ROWS.append(Row(use + suffix, build=all_types(v2), types=[{"T": t} for t in ALL]))
     for use in ("QueueDequeueUpTo", "QueueClose", "QueueIsClosed", "QueueSize"):
         ROWS.append(Row(use + suffix, build=fifo(FIFO, v2)))
     ROWS.append(Row("PaddingFIFOQueue" + suffix, build=padding(v2), name="padding"))

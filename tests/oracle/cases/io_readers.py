@@ -96,6 +96,23 @@ def refused(kind, says, **attrs):
 
 
 NAMES = dict(kind="WholeFileReader", files=[LINES, EMPTY], reads=2)
+def same_records(ours, theirs):
+    """In any order."""
+    a, b = sorted(ours.tolist()), sorted(theirs.tolist())
+    return None if a == b else "%s, TensorFlow has %s" % (a, b)
+
+
+def mixed(pattern, runs=3, says=None, **attrs):
+    """As many records as there are make an epoch, with each of them once."""
+
+    def build(b):
+        batch = b.op("RecordInput", file_pattern=pattern, **{"file_buffer_size": 100, "file_parallelism": 2, **attrs})
+        for _ in range(runs):
+            b.run(fetches=[batch], compare=same_records, error=bool(says), says=says)
+
+    return build
+
+
 ROWS = [
     Row("WholeFileReader", build=reading(**NAMES, v2=False)),
     Row("WholeFileReaderV2", build=reading(**NAMES)),
@@ -128,3 +145,8 @@ ROWS = [
 ]
 for name in ("Read", "NumRecordsProduced", "NumWorkUnitsCompleted", "Reset", "SerializeState", "RestoreState"):
     ROWS += [Row("Reader" + name, build=reading(**NAMES, v2=False)), Row("Reader" + name + "V2", build=reading(**NAMES))]
+ROWS += [Row("RecordInput", build=mixed(*args, **attrs), name=name) for name, args, attrs in (
+    ("one file", (RECORDS,), dict(batch_size=4)), ("files", (RECORDS[:-1] + "*s", ), dict(batch_size=4)), ("shifted", (RECORDS,), dict(batch_size=8, file_shuffle_shift_ratio=0.5)),
+    ("gzip", (RECORDS_GZIP,), dict(batch_size=4, compression_type="GZIP")), ("nothing asked for", (RECORDS,), dict(batch_size=0)),
+    ("missing", (MISSING + "*",), dict(says="Found no files at .*missing")), ("broken", (BROKEN,), dict(batch_size=4, says="corrupted record|inflate|checksum|CRC|crc")),
+    ("wrong compression", (RECORDS,), dict(batch_size=4, compression_type="GZIP", says="incorrect header check|ends too early|inflate")))]

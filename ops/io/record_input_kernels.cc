@@ -1,0 +1,48 @@
+#include <mutex>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/io/record_mixer.h"
+
+namespace sluice {
+namespace {
+
+class RecordInputKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    RecordMixerOptions options{
+        .file_pattern = init.attr<std::string>("file_pattern"),
+        .seed = static_cast<uint64_t>(init.attr<int64_t>("file_random_seed")),
+        .shift = init.attr<float>("file_shuffle_shift_ratio"),
+        .buffer_size = std::max<int64_t>(1, init.attr<int64_t>("file_buffer_size")),
+        .files_at_a_time = std::max<int64_t>(1, init.attr<int64_t>("file_parallelism"))};
+    SLUICE_ASSIGN_OR_RETURN(options.compression,
+                            CompressionFromName(init.attr<std::string>("compression_type")));
+    const auto batch_size = init.attr<int64_t>("batch_size");
+    if (batch_size < 0) return InvalidArgument("batch_size must be >= 0, got ", batch_size);
+    return std::unique_ptr<Kernel>(new RecordInputKernel(std::move(options), batch_size));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {batch_size_}, &out));
+    std::lock_guard lock(mutex_);
+    for (std::string& record : out->flat<std::string>()) {
+      SLUICE_ASSIGN_OR_RETURN(record, mixer_.Next());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  RecordInputKernel(RecordMixerOptions options, int64_t batch_size)
+      : batch_size_(batch_size), mixer_(std::move(options)) {}
+  const int64_t batch_size_;
+  std::mutex mutex_;
+  RecordMixer mixer_;  // guarded by mutex_
+};
+
+KERNEL(RecordInput, RecordInputKernel);
+
+}  // namespace
+}  // namespace sluice

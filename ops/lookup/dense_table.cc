@@ -1,0 +1,229 @@
+#include "ops/lookup/dense_table.h"
+
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "graph/status.h"
+#include "ops/strings/hash.h"
+
+namespace sluice {
+namespace {
+
+uint64_t Combined(uint64_t a, uint64_t b) {
+  return a ^ (b + 0x9e3779b97f4a7800ULL + (a << 10) + (a >> 4));
+}
+
+uint64_t HashOfElement(const Tensor& keys, int64_t i) {
+  switch (keys.dtype()) {
+    case DT_INT32:
+      return static_cast<uint64_t>(keys.data<int32_t>()[i]);
+    case DT_INT64:
+      return static_cast<uint64_t>(keys.data<int64_t>()[i]);
+    default:
+      return Hash64(keys.data<std::string>()[i]);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<LookupTable>> DenseTable::Make(DenseTableOptions options) {
+  const TensorShape& key_shape = options.empty_key.shape();
+  if (key_shape.rank() > 1) {
+    return InvalidArgument("Empty key must be a scalar or a vector, got shape ",
+                           key_shape.ToString());
+  }
+  if (!(key_shape == options.deleted_key.shape())) {
+    return InvalidArgument("Empty and deleted keys must have same shape, got shapes: ",
+                           key_shape.ToString(), " and ", options.deleted_key.shape().ToString());
+  }
+  if (options.max_load_factor <= 0 || options.max_load_factor >= 1) {
+    return InvalidArgument("max_load_factor must be between 0 and 1, got: ",
+                           options.max_load_factor);
+  }
+  if (options.buckets < 4 || (options.buckets & (options.buckets - 1)) != 0) {
+    return InvalidArgument("Number of buckets must be at least 4 and a power of 2, got: ",
+                           options.buckets);
+  }
+  options.spec.key_shape = key_shape;
+  auto table = std::shared_ptr<DenseTable>(new DenseTable(std::move(options)));
+  if (table->IsSameKey(table->options_.empty_key, 0, table->options_.deleted_key, 0)) {
+    return InvalidArgument("Empty and deleted keys cannot be equal");
+  }
+  return std::shared_ptr<LookupTable>(std::move(table));
+}
+
+DenseTable::DenseTable(DenseTableOptions options)
+    : LookupTable(options.spec),
+      options_(std::move(options)),
+      key_elements_(spec().key_shape.num_elements()),
+      value_elements_(spec().value_shape.num_elements()) {
+  ClearBuckets(options_.buckets);
+}
+
+void DenseTable::ClearBuckets(int64_t count) {
+  key_buckets_ = Tensor(spec().key_type, {count, key_elements_});
+  value_buckets_ = Tensor(spec().value_type, {count, value_elements_});
+  for (int64_t i = 0; i < count; ++i) {
+    CopyRow(options_.empty_key, 0, key_elements_, &key_buckets_, i);
+  }
+  if (DataTypeSize(spec().value_type) > 0 && value_buckets_.bytes() > 0) {
+    std::memset(value_buckets_.raw(), 0, value_buckets_.bytes());
+  }
+  count_ = 0;
+}
+
+uint64_t DenseTable::HashOf(const Tensor& keys, int64_t i) const {
+  if (key_elements_ == 1) return HashOfElement(keys, i);
+  uint64_t hash = 0;
+  for (int64_t k = 0; k < key_elements_; ++k) {
+    hash = Combined(hash, HashOfElement(keys, i * key_elements_ + k));
+  }
+  return hash;
+}
+
+bool DenseTable::IsSameKey(const Tensor& a, int64_t i, const Tensor& b, int64_t j) const {
+  if (spec().key_type == DT_STRING) {
+    const std::string* x = a.data<std::string>() + i * key_elements_;
+    return std::equal(x, x + key_elements_, b.data<std::string>() + j * key_elements_);
+  }
+  const size_t bytes = DataTypeSize(spec().key_type) * static_cast<size_t>(key_elements_);
+  return std::memcmp(static_cast<const char*>(a.raw()) + static_cast<size_t>(i) * bytes,
+                     static_cast<const char*>(b.raw()) + static_cast<size_t>(j) * bytes,
+                     bytes) == 0;
+}
+
+bool DenseTable::IsReserved(const Tensor& keys, int64_t i) const {
+  return IsSameKey(keys, i, options_.empty_key, 0) || IsSameKey(keys, i, options_.deleted_key, 0);
+}
+
+absl::Status DenseTable::CheckKey(const Tensor& keys, int64_t i) const {
+  if (IsSameKey(keys, i, options_.empty_key, 0)) {
+    return InvalidArgument("Using the empty_key as a table key is not allowed");
+  }
+  if (IsSameKey(keys, i, options_.deleted_key, 0)) {
+    return InvalidArgument("Using the deleted_key as a table key is not allowed");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DenseTable::CheckKeys(const Tensor& keys) const {
+  for (int64_t i = 0; i < CountOf(keys); ++i) SLUICE_RETURN_IF_ERROR(CheckKey(keys, i));
+  return absl::OkStatus();
+}
+
+int64_t DenseTable::BucketOf(const Tensor& keys, int64_t i) const {
+  const int64_t mask = key_buckets_.dim(0) - 1;
+  int64_t bucket = static_cast<int64_t>(HashOf(keys, i)) & mask;
+  for (int64_t probes = 1; probes <= mask + 1; ++probes) {
+    if (IsSameKey(key_buckets_, bucket, keys, i)) return bucket;
+    if (IsSameKey(key_buckets_, bucket, options_.empty_key, 0)) return -1;
+    bucket = (bucket + probes) & mask;
+  }
+  return -1;
+}
+
+// Into the bucket that has the key, or else the first that has none.
+void DenseTable::Put(const Tensor& keys, const Tensor& values, int64_t i) {
+  int64_t place = BucketOf(keys, i);
+  if (place < 0) {
+    const int64_t mask = key_buckets_.dim(0) - 1;
+    place = static_cast<int64_t>(HashOf(keys, i)) & mask;
+    for (int64_t probes = 1; !IsReserved(key_buckets_, place); ++probes) {
+      place = (place + probes) & mask;
+    }
+    CopyRow(keys, i, key_elements_, &key_buckets_, place);
+    ++count_;
+  }
+  CopyRow(values, i, value_elements_, &value_buckets_, place);
+}
+
+void DenseTable::Grow(int64_t keys) {
+  int64_t buckets = key_buckets_.dim(0);
+  const auto is_full = [&] {
+    return static_cast<float>(count_ + keys) >
+           static_cast<float>(buckets) * options_.max_load_factor;
+  };
+  if (!is_full()) return;
+  while (is_full()) buckets *= 2;
+  const Tensor old_keys = key_buckets_;
+  const Tensor old_values = value_buckets_;
+  ClearBuckets(buckets);
+  for (int64_t i = 0; i < old_keys.dim(0); ++i) {
+    if (!IsReserved(old_keys, i)) Put(old_keys, old_values, i);
+  }
+}
+
+int64_t DenseTable::size() const {
+  std::shared_lock lock(mutex_);
+  return count_;
+}
+
+absl::Status DenseTable::Find(const Tensor& keys, const Tensor& default_value,
+                              Tensor* values) const {
+  SLUICE_RETURN_IF_ERROR(CheckDefault(keys, default_value));
+  SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
+  const bool one_for_all = default_value.shape() == spec().value_shape;
+  std::shared_lock lock(mutex_);
+  for (int64_t i = 0; i < CountOf(keys); ++i) {
+    const int64_t bucket = BucketOf(keys, i);
+    if (bucket >= 0) {
+      CopyRow(value_buckets_, bucket, value_elements_, values, i);
+    } else {
+      CopyRow(default_value, one_for_all ? 0 : i, value_elements_, values, i);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DenseTable::Insert(const Tensor& keys, const Tensor& values) {
+  SLUICE_RETURN_IF_ERROR(CheckValues(keys, values));
+  SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
+  std::unique_lock lock(mutex_);
+  Grow(CountOf(keys));
+  for (int64_t i = 0; i < CountOf(keys); ++i) Put(keys, values, i);
+  return absl::OkStatus();
+}
+
+absl::Status DenseTable::Remove(const Tensor& keys) {
+  SLUICE_RETURN_IF_ERROR(ValuesShape(keys).status());
+  SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
+  std::unique_lock lock(mutex_);
+  for (int64_t i = 0; i < CountOf(keys); ++i) {
+    const int64_t bucket = BucketOf(keys, i);
+    if (bucket < 0) continue;
+    CopyRow(options_.deleted_key, 0, key_elements_, &key_buckets_, bucket);
+    --count_;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
+  const int64_t rows = CountOf(keys);
+  if (keys.num_elements() != rows * key_elements_ ||
+      values.num_elements() != rows * value_elements_) {
+    return InvalidArgument("Expected keys of ", key_elements_, " and values of ", value_elements_,
+                           " elements each, got shapes ", keys.shape().ToString(), " and ",
+                           values.shape().ToString());
+  }
+  std::unique_lock lock(mutex_);
+  ClearBuckets(options_.buckets);
+  int64_t count = 0;
+  for (int64_t i = 0; i < rows; ++i) count += IsReserved(keys, i) ? 0 : 1;
+  Grow(count);
+  // As many buckets as were saved.
+  if (rows > key_buckets_.dim(0) && (rows & (rows - 1)) == 0) ClearBuckets(rows);
+  for (int64_t i = 0; i < rows; ++i) {
+    if (!IsReserved(keys, i)) Put(keys, values, i);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LookupTable::Contents> DenseTable::Export() const {
+  std::shared_lock lock(mutex_);
+  SLUICE_ASSIGN_OR_RETURN(Tensor keys, key_buckets_.Clone());
+  SLUICE_ASSIGN_OR_RETURN(Tensor values, value_buckets_.Clone());
+  return Contents{.keys = std::move(keys), .values = std::move(values)};
+}
+
+}  // namespace sluice

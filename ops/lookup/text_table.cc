@@ -1,0 +1,131 @@
+#include "ops/lookup/text_table.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "graph/status.h"
+#include "ops/io/byte_source.h"
+#include "ops/parsing/number.h"
+
+namespace sluice {
+namespace {
+
+bool IsIndex(DataType type) { return type == DT_INT32 || type == DT_INT64; }
+
+absl::Status CheckType(const char* which, const char* what, int64_t index, DataType type) {
+  if (index == TextTableOptions::kLineNumber && type != DT_INT64) {
+    return InvalidArgument(which, " index for line number requires table ", what,
+                           " dtype of int64, got ", DataTypeName(type));
+  }
+  if (index == TextTableOptions::kWholeLine && !IsIndex(type) && type != DT_STRING) {
+    return InvalidArgument(which, " index for whole line requires ",
+                           what == std::string_view("key")
+                               ? "string or integer table key"
+                               : "table value dtype of integer or string",
+                           ", got ", DataTypeName(type));
+  }
+  return absl::OkStatus();
+}
+
+// Elements of one type, as they are read.
+class Column {
+ public:
+  Column(DataType type, int64_t index) : type_(type), index_(index) {}
+
+  int64_t index() const { return index_; }
+  absl::Status Append(const std::string& line, const std::vector<std::string>& fields,
+                      int64_t number, int64_t offset) {
+    if (index_ == TextTableOptions::kLineNumber) {
+      integers_.push_back(number + offset);
+      return absl::OkStatus();
+    }
+    const std::string& field =
+        index_ == TextTableOptions::kWholeLine ? line : fields[static_cast<size_t>(index_)];
+    int32_t small;
+    int64_t integer;
+    float single;
+    double number_read;
+    if (type_ == DT_STRING) {
+      strings_.push_back(field);
+    } else if (type_ == DT_INT32 && ParseNumber(field, &small)) {
+      integers_.push_back(small);
+    } else if (type_ == DT_INT64 && ParseNumber(field, &integer)) {
+      integers_.push_back(integer);
+    } else if (type_ == DT_FLOAT && ParseNumber(field, &single)) {
+      numbers_.push_back(single);
+    } else if (type_ == DT_DOUBLE && ParseNumber(field, &number_read)) {
+      numbers_.push_back(number_read);
+    } else if (IsIndex(type_) || type_ == DT_FLOAT || type_ == DT_DOUBLE) {
+      return InvalidArgument("Field ", field, " in line ", number, " is not a valid ",
+                             DataTypeName(type_), ".");
+    } else {
+      return InvalidArgument("Data type ", DataTypeName(type_), " not supported.");
+    }
+    return absl::OkStatus();
+  }
+
+  Tensor Take() {
+    if (type_ == DT_STRING) return Tensor::Vector<std::string>(strings_);
+    if (type_ == DT_INT64) return Tensor::Vector<int64_t>(integers_);
+    if (type_ == DT_DOUBLE) return Tensor::Vector<double>(numbers_);
+    const size_t size = std::max(integers_.size(), numbers_.size());
+    Tensor column(type_, {static_cast<int64_t>(size)});
+    if (type_ == DT_INT32) std::copy(integers_.begin(), integers_.end(), column.data<int32_t>());
+    if (type_ == DT_FLOAT) std::copy(numbers_.begin(), numbers_.end(), column.data<float>());
+    return column;
+  }
+
+ private:
+  const DataType type_;
+  const int64_t index_;
+  std::vector<std::string> strings_;
+  std::vector<int64_t> integers_;
+  std::vector<double> numbers_;
+};
+
+absl::Status AppendLine(const std::string& path, const std::string& line, int64_t number,
+                        const TextTableOptions& options, Column& keys, Column& values) {
+  const int64_t last = std::max(keys.index(), values.index());
+  std::vector<std::string> fields;
+  if (last >= 0) {
+    fields = absl::StrSplit(line, options.delimiter);
+    if (last >= static_cast<int64_t>(fields.size())) {
+      return InvalidArgument("Invalid number of columns in ", path, " line ", number, " (", line,
+                             ") : expected at least ", last + 1, " got ", fields.size());
+    }
+  }
+  SLUICE_RETURN_IF_ERROR(keys.Append(line, fields, number, options.offset));
+  return values.Append(line, fields, number, options.offset);
+}
+
+}  // namespace
+
+absl::StatusOr<TextTable> ReadTextTable(const std::string& path, const TextTableOptions& options) {
+  if (path.empty()) return InvalidArgument("filename cannot be empty.");
+  SLUICE_RETURN_IF_ERROR(CheckType("Key", "key", options.key_index, options.key_type));
+  SLUICE_RETURN_IF_ERROR(CheckType("Value", "value", options.value_index, options.value_type));
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> file, OpenFile(path));
+  Column keys(options.key_type, options.key_index);
+  Column values(options.value_type, options.value_index);
+  std::string line;
+  int64_t number = 0;
+  for (;; ++number) {
+    if (number == options.lines) break;
+    SLUICE_ASSIGN_OR_RETURN(const bool any, file->ReadLine(&line));
+    if (!any) break;
+    if (line.empty()) {
+      return InvalidArgument("Invalid content in ", path, ": empty line found at position ",
+                             file->position(), ".");
+    }
+    SLUICE_RETURN_IF_ERROR(AppendLine(path, line, number, options, keys, values));
+  }
+  if (options.lines > number) {
+    return InvalidArgument("Invalid vocab_size in ", path, ": expected ", options.lines,
+                           " but got ", number);
+  }
+  return TextTable{.keys = keys.Take(), .values = values.Take()};
+}
+
+}  // namespace sluice

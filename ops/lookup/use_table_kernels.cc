@@ -1,0 +1,147 @@
+// Ops that read and change tables.
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/dataflow/named_resource.h"
+#include "ops/lookup/table.h"
+#include "ops/lookup/text_table.h"
+
+namespace sluice {
+namespace {
+
+std::string TypesText(const std::vector<DataType>& types) {
+  std::string text;
+  for (DataType t : types) StrAppend(&text, ", ", DataTypeName(t));
+  return text;
+}
+
+std::string OutputsText(const std::vector<DataType>& types) {
+  const std::string text = TypesText(types);
+  return text.empty() ? text : text.substr(2);
+}
+
+// The table of input 0, once the other inputs and the outputs have these types.
+absl::StatusOr<std::shared_ptr<LookupTable>> TableWith(
+    const KernelContext& c, std::initializer_list<DataType (*)(const TableSpec&)> inputs,
+    std::initializer_list<DataType (*)(const TableSpec&)> outputs) {
+  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<LookupTable> table, LookupNamed<LookupTable>(c, 0));
+  std::vector<DataType> has_in, has_out, expected_in, expected_out;
+  for (int i = 1; i < c.num_inputs(); ++i) has_in.push_back(c.input(i).dtype());
+  for (int i = 0; i < c.num_outputs(); ++i) has_out.push_back(c.output_dtype(i));
+  for (const auto type : inputs) expected_in.push_back(type(table->spec()));
+  for (const auto type : outputs) expected_out.push_back(type(table->spec()));
+  if (has_in == expected_in && has_out == expected_out) return table;
+  const char* handle = c.input_is_ref(0) ? "string_ref" : "resource";
+  return InvalidArgument("Signature mismatch, have: ", handle, TypesText(has_in), "->",
+                         OutputsText(has_out), " expected: ", handle, TypesText(expected_in), "->",
+                         OutputsText(expected_out));
+}
+
+DataType KeyOf(const TableSpec& spec) { return spec.key_type; }
+DataType ValueOf(const TableSpec& spec) { return spec.value_type; }
+
+absl::Status LookupTableFind(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, TableWith(c, {KeyOf, ValueOf}, {ValueOf}));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, table->ValuesShape(c.input(1)));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  return table->Find(c.input(1), c.input(2), out);
+}
+
+absl::Status LookupTableInsert(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, TableWith(c, {KeyOf, ValueOf}, {}));
+  return table->Insert(c.input(1), c.input(2));
+}
+
+absl::Status LookupTableRemove(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, TableWith(c, {KeyOf}, {}));
+  return table->Remove(c.input(1));
+}
+
+absl::Status LookupTableImport(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, TableWith(c, {KeyOf, ValueOf}, {}));
+  return table->Import(c.input(1), c.input(2));
+}
+
+absl::Status LookupTableExport(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, TableWith(c, {}, {KeyOf, ValueOf}));
+  SLUICE_ASSIGN_OR_RETURN(LookupTable::Contents contents, table->Export());
+  c.set_output(0, std::move(contents.keys));
+  c.set_output(1, std::move(contents.values));
+  return absl::OkStatus();
+}
+
+absl::Status LookupTableSize(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
+  c.set_output(0, Tensor::Scalar<int64_t>(table->size()));
+  return absl::OkStatus();
+}
+
+absl::Status InitializeTable(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, TableWith(c, {KeyOf, ValueOf}, {}));
+  const Tensor& keys = c.input(1);
+  const Tensor& values = c.input(2);
+  if (!keys.shape().IsVector()) {
+    return InvalidArgument("Keys must be a vector, but received shape", keys.shape().ToString());
+  }
+  if (!values.shape().IsVector()) {
+    return InvalidArgument("Values must be a vector, but received shape",
+                           values.shape().ToString());
+  }
+  if (keys.num_elements() != values.num_elements()) {
+    return InvalidArgument("Keys and values must have the same size ", keys.num_elements(), " vs ",
+                           values.num_elements());
+  }
+  return table->Initialize(keys, values);
+}
+
+class InitializeTableFromTextFileKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const auto delimiter = init.attr<std::string>("delimiter");
+    if (delimiter.size() != 1) return InvalidArgument("delimiter should be only 1 char");
+    TextTableOptions options{.key_index = init.attr<int64_t>("key_index"),
+                             .value_index = init.attr<int64_t>("value_index"),
+                             .lines = init.attr<int64_t>("vocab_size"),
+                             .delimiter = delimiter[0],
+                             .offset = init.attr<int64_t>("offset")};
+    return std::unique_ptr<Kernel>(new InitializeTableFromTextFileKernel(options));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
+    if (c.input(1).num_elements() != 1 || c.input(1).rank() != 0) {
+      return InvalidArgument("filename should be a single string, but got ",
+                             c.input(1).shape().ToString());
+    }
+    TextTableOptions options = options_;
+    options.key_type = table->spec().key_type;
+    options.value_type = table->spec().value_type;
+    SLUICE_ASSIGN_OR_RETURN(const TextTable text,
+                            ReadTextTable(c.input(1).scalar<std::string>(), options));
+    return table->Initialize(text.keys, text.values);
+  }
+
+ private:
+  explicit InitializeTableFromTextFileKernel(const TextTableOptions& options) : options_(options) {}
+  const TextTableOptions options_;
+};
+
+KERNEL(InitializeTable, FunctionKernel<InitializeTable>);
+KERNEL(InitializeTableFromTextFile, InitializeTableFromTextFileKernel);
+KERNEL(InitializeTableFromTextFileV2, InitializeTableFromTextFileKernel);
+KERNEL(InitializeTableV2, FunctionKernel<InitializeTable>);
+KERNEL(LookupTableExport, FunctionKernel<LookupTableExport>);
+KERNEL(LookupTableExportV2, FunctionKernel<LookupTableExport>);
+KERNEL(LookupTableFind, FunctionKernel<LookupTableFind>);
+KERNEL(LookupTableFindV2, FunctionKernel<LookupTableFind>);
+KERNEL(LookupTableImport, FunctionKernel<LookupTableImport>);
+KERNEL(LookupTableImportV2, FunctionKernel<LookupTableImport>);
+KERNEL(LookupTableInsert, FunctionKernel<LookupTableInsert>);
+KERNEL(LookupTableInsertV2, FunctionKernel<LookupTableInsert>);
+KERNEL(LookupTableRemoveV2, FunctionKernel<LookupTableRemove>);
+KERNEL(LookupTableSize, FunctionKernel<LookupTableSize>);
+KERNEL(LookupTableSizeV2, FunctionKernel<LookupTableSize>);
+
+}  // namespace
+}  // namespace sluice

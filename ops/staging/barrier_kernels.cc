@@ -1,0 +1,174 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/dataflow/named_resource.h"
+#include "ops/staging/barrier.h"
+
+namespace sluice {
+namespace {
+
+std::string TypesText(const std::vector<DataType>& types) {
+  std::string text;
+  for (DataType t : types) StrAppend(&text, text.empty() ? "" : ", ", DataTypeName(t));
+  return text;
+}
+
+std::string ShapesText(const std::vector<TensorShape>& shapes) {
+  std::string text;
+  for (const TensorShape& s : shapes) StrAppend(&text, text.empty() ? "" : ",", s.ToString());
+  return StrCat("[", text, "]");
+}
+
+absl::StatusOr<BarrierSpec> SpecOf(const KernelInit& init) {
+  BarrierSpec spec;
+  spec.types = init.AttrOr<std::vector<DataType>>("component_types", {});
+  if (init.AttrOr<int64_t>("capacity", -1) != -1) {
+    return InvalidArgument(
+        "Barrier only accepts capacity=-1.  Feed the inputs to your Barrier through a queue to "
+        "enforce a limited capacity.");
+  }
+  const auto shapes = init.AttrOr<std::vector<PartialShape>>("shapes", {});
+  if (shapes.size() != spec.types.size()) {
+    return InvalidArgument("All of the component shapes must be specified");
+  }
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (!shapes[i].IsFullyDefined()) {
+      return InvalidArgument("Expected a fully defined shape of component ", i, ", got ",
+                             shapes[i].ToString());
+    }
+    spec.shapes.push_back(shapes[i].AsShape());
+  }
+  return spec;
+}
+
+absl::Status CheckSame(const BarrierSpec& has, const BarrierSpec& asked) {
+  if (has.types != asked.types) {
+    return InvalidArgument("Shared barrier '", has.name, "' has component types ",
+                           TypesText(has.types), " but requested component types were ",
+                           TypesText(asked.types));
+  }
+  if (has.shapes != asked.shapes) {
+    return InvalidArgument("Shared barrier '", has.name, "' has component shapes ",
+                           ShapesText(has.shapes), " but requested component shapes were ",
+                           ShapesText(asked.shapes));
+  }
+  return absl::OkStatus();
+}
+
+struct BarrierKernel {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(const BarrierSpec spec, SpecOf(init));
+    return MakeNamedResourceKernel<BarrierResource>(
+        init,
+        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<BarrierResource>> {
+          BarrierSpec named = spec;
+          named.name = name.name;
+          return std::make_shared<BarrierResource>(std::move(named));
+        },
+        [&](const BarrierResource& barrier) { return CheckSame(barrier.spec(), spec); });
+  }
+};
+
+class InsertKernel : public Kernel {
+ public:
+  explicit InsertKernel(KernelInit& init) : component_(init.attr<int64_t>("component_index")) {}
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
+                            LookupNamed<BarrierResource>(c, 0));
+    const std::vector<DataType>& types = barrier->spec().types;
+    if (component_ < 0 || component_ >= static_cast<int64_t>(types.size())) {
+      return InvalidArgument("The component ID is out of range ", component_,
+                             " > num_components (= ", types.size(), ")");
+    }
+    const DataType expected = types[component_];
+    if (c.input(2).dtype() != expected) {
+      return InvalidArgument("Signature mismatch, have: string_ref, string, ",
+                             DataTypeName(c.input(2).dtype()), "-> expected: string_ref, string, ",
+                             DataTypeName(expected), "->");
+    }
+    return barrier->Insert(c.input(1), component_, c.input(2));
+  }
+
+ private:
+  const int64_t component_;
+};
+
+class TakeKernel : public AsyncKernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    if (init.AttrOr<int64_t>("timeout_ms", -1) != -1) {
+      return InvalidArgument("Timeout not supported yet.");
+    }
+    return std::unique_ptr<Kernel>(new TakeKernel(init));
+  }
+  void ComputeAsync(KernelContext& c, Done done) override {
+    absl::StatusOr<std::shared_ptr<BarrierResource>> barrier = LookupNamed<BarrierResource>(c, 0);
+    if (!barrier.ok()) return done(barrier.status());
+    if (types_ != (*barrier)->spec().types) {
+      return done(InvalidArgument(
+          "Signature mismatch, have: string_ref, int32->int64, string, ", TypesText(types_),
+          " expected: string_ref, int32->int64, string, ", TypesText((*barrier)->spec().types)));
+    }
+    const Tensor& count = c.input(1);
+    if (!count.shape().IsScalar()) return done(InvalidArgument("num_elements must be a scalar."));
+    if (count.scalar<int32_t>() < 0) {
+      return done(InvalidArgument("num_elements must be >= 0, got ", count.scalar<int32_t>()));
+    }
+    (*barrier)->Take(CallerOf(c), count.scalar<int32_t>(), fewer_will_do_,
+                     [&c, done = std::move(done)](absl::StatusOr<BarrierResource::Batch> batch) {
+                       if (!batch.ok()) return done(batch.status());
+                       c.set_output(0, std::move(batch->indices));
+                       c.set_output(1, std::move(batch->keys));
+                       for (size_t i = 0; i < batch->components.size(); ++i) {
+                         c.set_output(static_cast<int>(i) + 2, std::move(batch->components[i]));
+                       }
+                       done(absl::OkStatus());
+                     });
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  explicit TakeKernel(KernelInit& init)
+      : types_(init.attr<std::vector<DataType>>("component_types")),
+        fewer_will_do_(init.AttrOr<bool>("allow_small_batch", false)) {}
+  const std::vector<DataType> types_;
+  const bool fewer_will_do_;
+};
+
+class CloseKernel : public Kernel {
+ public:
+  explicit CloseKernel(KernelInit& init)
+      : cancel_pending_(init.AttrOr<bool>("cancel_pending_enqueues", false)) {}
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
+                            LookupNamed<BarrierResource>(c, 0));
+    return barrier->Close(cancel_pending_);
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const bool cancel_pending_;
+};
+
+template <int64_t (BarrierResource::*kSize)() const>
+absl::Status BarrierSize(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
+                          LookupNamed<BarrierResource>(c, 0));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  out->scalar<int32_t>() = static_cast<int32_t>((*barrier.*kSize)());
+  return absl::OkStatus();
+}
+
+template <int64_t (BarrierResource::*kSize)() const>
+using SizeKernel = FunctionKernel<BarrierSize<kSize>, false>;
+
+KERNEL(Barrier, BarrierKernel);
+KERNEL(BarrierClose, CloseKernel);
+KERNEL(BarrierIncompleteSize, SizeKernel<&BarrierResource::incomplete_size>);
+KERNEL(BarrierInsertMany, InsertKernel);
+KERNEL(BarrierReadySize, SizeKernel<&BarrierResource::ready_size>);
+KERNEL(BarrierTakeMany, TakeKernel);
+
+}  // namespace
+}  // namespace sluice

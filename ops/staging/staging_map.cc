@@ -1,0 +1,156 @@
+#include "ops/staging/staging_map.h"
+
+#include <algorithm>
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+bool IsThere(const std::optional<Tensor>& part) { return part.has_value(); }
+
+}  // namespace
+
+StagingMap::StagingMap(const std::string& name, StagingLimits limits, size_t parts)
+    : limits_(limits), parts_(parts), attempts_(StrCat("staging map '", name, "'"), [this] {
+        return StrCat(whole_.size(), " tuples, ", incomplete_.size(), " incomplete, ", bytes_,
+                      " bytes");
+      }) {}
+
+absl::Status StagingMap::CheckIndices(int64_t key, const Indices& indices) const {
+  if (indices.empty()) return InvalidArgument("Indices are empty");
+  for (size_t i = 0; i + 1 < indices.size(); ++i) {
+    if (indices[i] >= indices[i + 1]) return InvalidArgument("Indices are not strictly ordered");
+  }
+  for (int32_t index : {indices.front(), indices.back()}) {
+    if (index >= 0 && static_cast<size_t>(index) < parts_) continue;
+    return InvalidArgument("Index '", index, "' for key '", key, "' was out of bounds '", parts_,
+                           "'.");
+  }
+  return absl::OkStatus();
+}
+
+void StagingMap::Put(const Caller& caller, int64_t key, Indices indices, Tensors values,
+                     Done done) {
+  if (absl::Status ok = CheckIndices(key, indices); !ok.ok()) return done(std::move(ok));
+  if (indices.size() != values.size()) {
+    return done(InvalidArgument("Expected a value for each of ", indices.size(), " indices, got ",
+                                values.size()));
+  }
+  int64_t bytes = 0;
+  for (const Tensor& value : values) bytes += BytesOf(value);
+  if (absl::Status fits = limits_.Check(bytes); !fits.ok()) return done(std::move(fits));
+  auto attempt = [this, key, bytes, indices = std::move(indices),
+                  values = std::move(values)]() mutable {
+    return TryPut(key, indices, values, bytes);
+  };
+  attempts_.Run(shared_from_this(), caller, Attempts::kNoLine, std::move(attempt), std::move(done));
+}
+
+std::optional<absl::Status> StagingMap::TryPut(int64_t key, const Indices& indices, Tensors& values,
+                                               int64_t bytes) {
+  const bool is_whole = indices.size() == parts_;
+  if (!limits_.HaveBytes(bytes_, bytes)) return std::nullopt;
+  // A tuple that others complete may exceed the number: its parts are here anyway.
+  if (is_whole && !limits_.HavePlace(static_cast<int64_t>(whole_.size()))) return std::nullopt;
+  if (is_whole && whole_.contains(key)) return absl::OkStatus();
+  Parts& parts = is_whole ? whole_[key] : incomplete_[key];
+  parts.resize(parts_);
+  for (int32_t index : indices) {
+    if (!parts[index].has_value()) continue;
+    return InvalidArgument("The tensor for index '", index, "' for key '", key,
+                           "' was already initialized '", parts_, "'.");
+  }
+  for (size_t i = 0; i < indices.size(); ++i) parts[indices[i]] = std::move(values[i]);
+  bytes_ += bytes;
+  if (!is_whole && std::all_of(parts.begin(), parts.end(), IsThere)) {
+    const auto inserted = whole_.insert(incomplete_.extract(key));
+    if (!inserted.inserted) {
+      for (const auto& part : inserted.node.mapped()) bytes_ -= BytesOf(*part);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StagingMap::TakeParts(Tuples::iterator tuple, const Indices& indices,
+                                   const std::vector<DataType>& types, Use use, Tensors* values) {
+  SLUICE_RETURN_IF_ERROR(CheckIndices(tuple->first, indices));
+  Parts& parts = tuple->second;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const std::optional<Tensor>& part = parts[indices[i]];
+    if (!part.has_value()) {
+      return InvalidArgument("Tensor at index '", indices[i], "' for key '", tuple->first,
+                             "' has already been removed.");
+    }
+    if (part->dtype() != types[i]) {
+      return InvalidArgument("Tensor at index '", indices[i], "' for key '", tuple->first, "' is ",
+                             DataTypeName(part->dtype()), ", asked for ", DataTypeName(types[i]));
+    }
+  }
+  for (int32_t index : indices) {
+    values->push_back(*parts[index]);
+    if (use == Use::kPeek) continue;
+    bytes_ -= BytesOf(values->back());
+    parts[index].reset();
+  }
+  if (std::none_of(parts.begin(), parts.end(), IsThere)) whole_.erase(tuple);
+  return absl::OkStatus();
+}
+
+void StagingMap::Get(const Caller& caller, std::optional<int64_t> key, Indices indices,
+                     std::vector<DataType> types, Use use, Taken taken) {
+  if (indices.size() != types.size()) {
+    return taken(
+        InvalidArgument("output/indices size mismatch: ", types.size(), " vs. ", indices.size()));
+  }
+  auto entry = std::make_shared<Entry>();
+  auto attempt = [this, entry, key, use, indices = std::move(indices),
+                  types = std::move(types)]() -> std::optional<absl::Status> {
+    const auto found = key.has_value() ? whole_.find(*key) : whole_.begin();
+    if (found == whole_.end()) return std::nullopt;
+    entry->key = found->first;
+    return TakeParts(found, indices, types, use, &entry->values);
+  };
+  attempts_.Run(shared_from_this(), caller, Attempts::kNoLine, std::move(attempt),
+                [entry, taken = std::move(taken)](absl::Status status) {
+                  if (!status.ok()) return taken(std::move(status));
+                  taken(std::move(*entry));
+                });
+}
+
+void StagingMap::Take(const Caller& caller, int64_t key, Indices indices,
+                      std::vector<DataType> types, Taken taken) {
+  if (absl::Status ok = CheckIndices(key, indices); !ok.ok()) return taken(std::move(ok));
+  Get(caller, key, std::move(indices), std::move(types), Use::kTake, std::move(taken));
+}
+
+void StagingMap::TakeFirst(const Caller& caller, Indices indices, std::vector<DataType> types,
+                           Taken taken) {
+  Get(caller, std::nullopt, std::move(indices), std::move(types), Use::kTake, std::move(taken));
+}
+
+void StagingMap::Peek(const Caller& caller, int64_t key, Indices indices,
+                      std::vector<DataType> types, Taken taken) {
+  if (absl::Status ok = CheckIndices(key, indices); !ok.ok()) return taken(std::move(ok));
+  Get(caller, key, std::move(indices), std::move(types), Use::kPeek, std::move(taken));
+}
+
+void StagingMap::Clear() {
+  attempts_.Change([this] {
+    whole_.clear();
+    incomplete_.clear();
+    bytes_ = 0;
+  });
+}
+
+int64_t StagingMap::size() const {
+  std::lock_guard lock(attempts_.mutex());
+  return static_cast<int64_t>(whole_.size());
+}
+
+int64_t StagingMap::incomplete_size() const {
+  std::lock_guard lock(attempts_.mutex());
+  return static_cast<int64_t>(incomplete_.size());
+}
+
+}  // namespace sluice

@@ -1,0 +1,19 @@
+// Hashes of strings that TensorFlow's bucket ops are defined by.
+#ifndef SLUICE_OPS_STRINGS_HASH_H_
+#define SLUICE_OPS_STRINGS_HASH_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace sluice {
+
+// MurmurHash64A (Austin Appleby, public domain) with TensorFlow's seed.
+uint64_t Hash64(std::string_view bytes);
+// FarmHash's Fingerprint64: the same on all machines, for ever.
+uint64_t Fingerprint64(std::string_view bytes);
+// SipHash-2-4.
+uint64_t KeyedHash64(uint64_t key0, uint64_t key1, std::string_view bytes);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_STRINGS_HASH_H_

@@ -1,0 +1,179 @@
+// Functions of one string each.
+#include <unicode/locid.h>
+#include <unicode/unistr.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "executor/kernel/context.h"
+#include "graph/infer/shape_context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/strings/map_strings.h"
+#include "ops/strings/utf8.h"
+
+namespace sluice {
+namespace {
+
+absl::Status StringStrip(KernelContext& c) {
+  return MapStrings<std::string>(
+      c, [](const std::string& s) { return std::string(absl::StripAsciiWhitespace(s)); });
+}
+KERNEL(StringStrip, FunctionKernel<StringStrip>);
+
+absl::Status StringLength(KernelContext& c) {
+  const bool characters = c.node().AttrOr<std::string>("unit", "BYTE") == "UTF8_CHAR";
+  return MapStrings<int32_t>(c, [&](const std::string& s) {
+    return static_cast<int32_t>(characters ? Utf8Length(s) : static_cast<int64_t>(s.size()));
+  });
+}
+KERNEL(StringLength, FunctionKernel<StringLength>);
+
+// --- case
+
+enum class Case { kLower, kUpper };
+
+// Of text in UTF-8; what is none becomes the replacement character.
+template <Case kCase>
+std::string ToCase(const std::string& text) {
+  icu::UnicodeString unicode = icu::UnicodeString::fromUTF8(text);
+  if (kCase == Case::kLower) {
+    unicode.toLower(icu::Locale::getRoot());
+  } else {
+    unicode.toUpper(icu::Locale::getRoot());
+  }
+  std::string result;
+  unicode.toUTF8String(result);
+  return result;
+}
+
+template <Case kCase>
+class CaseKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const auto encoding = init.attr<std::string>("encoding");
+    if (!encoding.empty() && encoding != "utf-8") {
+      return InvalidArgument("only utf-8 or '' (no encoding) is supported, received ", encoding);
+    }
+    return std::unique_ptr<Kernel>(new CaseKernel(encoding == "utf-8"));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    return MapStrings<std::string>(c, [this](const std::string& s) {
+      if (is_utf8_) return ToCase<kCase>(s);
+      return kCase == Case::kLower ? absl::AsciiStrToLower(s) : absl::AsciiStrToUpper(s);
+    });
+  }
+
+ private:
+  explicit CaseKernel(bool is_utf8) : is_utf8_(is_utf8) {}
+  const bool is_utf8_;
+};
+KERNEL(StringLower, CaseKernel<Case::kLower>);
+KERNEL(StringUpper, CaseKernel<Case::kUpper>);
+
+// --- base 64, the alphabet for URLs
+
+absl::Status EncodeBase64(KernelContext& c) {
+  const bool pad = c.node().AttrOr<bool>("pad", false);
+  return MapStrings<std::string>(c, [&](const std::string& s) {
+    std::string text = absl::WebSafeBase64Escape(s);
+    if (pad) text.append((4 - text.size() % 4) % 4, '=');
+    return text;
+  });
+}
+KERNEL(EncodeBase64, FunctionKernel<EncodeBase64>);
+
+absl::Status DecodeBase64(KernelContext& c) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+  const auto inputs = c.input(0).flat<std::string>();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::string_view text = inputs[i];
+    for (int k = 0; k < 2 && text.ends_with('=') && inputs[i].size() % 4 == 0; ++k) {
+      text.remove_suffix(1);
+    }
+    const bool valid = std::all_of(text.begin(), text.end(), [](char ch) {
+      return std::isalnum(static_cast<unsigned char>(ch)) != 0 || ch == '-' || ch == '_';
+    });
+    if (!valid) return InvalidArgument("Invalid character found in base64.");
+    if (text.size() % 4 == 1) {
+      return InvalidArgument("Base64 string length cannot be 1 modulo 4.");
+    }
+    if (!absl::WebSafeBase64Unescape(ToAbsl(text), &out->data<std::string>()[i])) {
+      return InvalidArgument("Invalid character found in base64.");
+    }
+  }
+  return absl::OkStatus();
+}
+KERNEL(DecodeBase64, FunctionKernel<DecodeBase64>);
+
+// --- parts
+
+// Start and end of the part in bytes. False where `pos` lies outside.
+bool PartOf(std::string_view s, int64_t pos, int64_t len, bool characters, size_t* begin,
+            size_t* end) {
+  const auto size = static_cast<int64_t>(s.size());
+  if (!characters) {
+    if (pos > size || pos < -size) return false;
+    const int64_t start = pos < 0 ? pos + size : pos;
+    *begin = static_cast<size_t>(start);
+    // A negative length is the rest.
+    const int64_t rest = size - start;
+    *end = static_cast<size_t>(start + (len < 0 ? rest : std::min(len, rest)));
+    return true;
+  }
+  size_t at = pos < 0 ? s.size() : 0;
+  if (!SkipUtf8(s, pos, &at)) return false;
+  *begin = at;
+  if (len < 0 || !SkipUtf8(s, len, &at)) at = s.size();
+  *end = at;
+  return true;
+}
+
+template <typename T>
+absl::Status Substr(KernelContext& c) {
+  const Tensor& input = c.input(0);
+  const Tensor& pos = c.input(1);
+  const Tensor& len = c.input(2);
+  const bool characters = c.node().AttrOr<std::string>("unit", "BYTE") == "UTF8_CHAR";
+  if (!(pos.shape() == len.shape())) {
+    return InvalidArgument("pos and len should have the same shape, got: ", pos.shape().ToString(),
+                           " vs. ", len.shape().ToString());
+  }
+  absl::StatusOr<PartialShape> both = BroadcastShapes(input.shape(), pos.shape());
+  if (!both.ok()) return both.status();
+  const TensorShape shape = both->AsShape();
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  // Element i of the result in a tensor that is broadcast to it.
+  const auto place = [&](const TensorShape& from, int64_t i) {
+    int64_t at = 0, stride = 1;
+    for (int d = 0; d < shape.rank(); ++d) {
+      const int axis = shape.rank() - 1 - d;
+      const int own = from.rank() - 1 - d;
+      const int64_t index = i % shape.dim(axis);
+      i /= shape.dim(axis);
+      if (own < 0) continue;
+      if (from.dim(own) != 1) at += index * stride;
+      stride *= from.dim(own);
+    }
+    return at;
+  };
+  for (int64_t i = 0; i < out->num_elements(); ++i) {
+    const std::string& s = input.data<std::string>()[place(input.shape(), i)];
+    const int64_t j = place(pos.shape(), i);
+    const auto start = static_cast<int64_t>(pos.data<T>()[j]);
+    size_t begin, end;
+    if (!PartOf(s, start, static_cast<int64_t>(len.data<T>()[j]), characters, &begin, &end)) {
+      return InvalidArgument("pos ", start, " out of range for string '", s, "' at index ", i);
+    }
+    out->data<std::string>()[i] = s.substr(begin, end - begin);
+  }
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(Substr, "T", Substr, IndexList);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,21 @@
+// A template, cut at its placeholders.
+#ifndef SLUICE_OPS_STRINGS_PIECES_H_
+#define SLUICE_OPS_STRINGS_PIECES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+
+namespace sluice {
+
+// What stands between the placeholders: one piece more than there are of them. An empty placeholder
+// stands between any two characters.
+inline std::vector<std::string> FormatPieces(const std::string& text,
+                                             const std::string& placeholder) {
+  return absl::StrSplit(text, absl::ByString(placeholder));
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_STRINGS_PIECES_H_

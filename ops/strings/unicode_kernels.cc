@@ -1,0 +1,281 @@
+// Text in the encodings of the world. A converter of ICU belongs to one call: it is not
+// thread-safe.
+#include <unicode/uchar.h>
+#include <unicode/ucnv.h>
+#include <unicode/ucnv_err.h>
+#include <unicode/unistr.h>
+#include <unicode/uscript.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// What becomes of bytes and numbers that are no characters.
+struct BadText {
+  bool is_error = false;
+  bool is_left_out = false;
+  UChar32 replacement = 0xfffd;
+  bool with_control_characters = false;
+
+  static absl::StatusOr<BadText> Of(const KernelInit& init) {
+    const auto errors = init.attr<std::string>("errors");
+    const auto replacement = init.attr<int64_t>("replacement_char");
+    if (replacement < UCHAR_MIN_VALUE || replacement > UCHAR_MAX_VALUE) {
+      return InvalidArgument("replacement_char out of unicode codepoint range");
+    }
+    return BadText{
+        .is_error = errors == "strict",
+        .is_left_out = errors == "ignore",
+        .replacement = static_cast<UChar32>(replacement),
+        .with_control_characters = init.AttrOr<bool>("replace_control_characters", false)};
+  }
+  // Whether it is bad; an element less than 0x20 may be.
+  bool Includes(UChar32 character, bool is_malformed) const {
+    return is_malformed || (with_control_characters && character <= 0x1f);
+  }
+};
+
+// --- out of an encoding
+
+class Decoder {
+ public:
+  static absl::StatusOr<Decoder> Open(const std::string& encoding) {
+    UErrorCode status = U_ZERO_ERROR;
+    Decoder decoder(ucnv_open(encoding.c_str(), &status));
+    if (U_FAILURE(status)) {
+      return InvalidArgument("Could not create converter for input encoding: ", encoding);
+    }
+    return decoder;
+  }
+
+  // `f(character, bytes, is_malformed)` of each character of `text`.
+  template <typename F>
+  void ForEach(const std::string& text, F f) {
+    UConverter* converter = converter_.get();
+    bool is_malformed = false;
+    UErrorCode status = U_ZERO_ERROR;
+    ucnv_reset(converter);
+    ucnv_setToUCallBack(converter, &Substitute, &is_malformed, nullptr, nullptr, &status);
+    const char* at = text.data();
+    const char* end = at + text.size();
+    while (at < end) {
+      const char* before = at;
+      const UChar32 character = ucnv_getNextUChar(converter, &at, end, &status);
+      if (U_FAILURE(status)) at = end;
+      f(character, at - before, std::exchange(is_malformed, false));
+    }
+  }
+
+ private:
+  explicit Decoder(UConverter* converter) : converter_(converter, &ucnv_close) {}
+
+  // ICU's replacement, and a note of it.
+  static void Substitute(const void* is_malformed, UConverterToUnicodeArgs* args, const char* units,
+                         int32_t length, UConverterCallbackReason reason, UErrorCode* status) {
+    if (reason == UCNV_UNASSIGNED || reason == UCNV_ILLEGAL || reason == UCNV_IRREGULAR) {
+      *static_cast<bool*>(const_cast<void*>(is_malformed)) = true;
+    }
+    UCNV_TO_U_CALLBACK_SUBSTITUTE(nullptr, args, units, length, reason, status);
+  }
+
+  std::unique_ptr<UConverter, void (*)(UConverter*)> converter_;
+};
+
+absl::Status Malformed() { return InvalidArgument("Invalid formatting on input string"); }
+
+// --- into one
+
+enum class Encoding { kUtf8, kUtf16Be, kUtf32Be };
+
+Encoding OutputEncoding(const KernelInit& init) {
+  const auto name = init.attr<std::string>("output_encoding");
+  return name == "UTF-8"       ? Encoding::kUtf8
+         : name == "UTF-16-BE" ? Encoding::kUtf16Be
+                               : Encoding::kUtf32Be;
+}
+
+std::string Encoded(const icu::UnicodeString& text, Encoding encoding) {
+  std::string bytes;
+  const auto append = [&](uint32_t unit, int size) {
+    for (int shift = 8 * (size - 1); shift >= 0; shift -= 8) {
+      bytes.push_back(static_cast<char>(unit >> shift));
+    }
+  };
+  if (encoding == Encoding::kUtf8) {
+    text.toUTF8String(bytes);
+  } else if (encoding == Encoding::kUtf16Be) {
+    for (int32_t i = 0; i < text.length(); ++i) append(text.charAt(i), 2);
+  } else {
+    for (int32_t i = 0; i < text.length(); i = text.moveIndex32(i, 1)) {
+      append(static_cast<uint32_t>(text.char32At(i)), 4);
+    }
+  }
+  return bytes;
+}
+
+class UnicodeTranscodeKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(const BadText bad, BadText::Of(init));
+    SLUICE_RETURN_IF_ERROR(Decoder::Open(init.attr<std::string>("input_encoding")).status());
+    return std::unique_ptr<Kernel>(new UnicodeTranscodeKernel(init, bad));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(Decoder decoder, Decoder::Open(input_encoding_));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+    const auto inputs = c.input(0).flat<std::string>();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      icu::UnicodeString text;
+      bool any_bad = false;
+      decoder.ForEach(inputs[i], [&](UChar32 character, int64_t, bool is_malformed) {
+        const bool is_bad = bad_.Includes(character, is_malformed);
+        any_bad = any_bad || is_bad;
+        if (is_bad && bad_.is_left_out) return;
+        text.append(is_bad ? bad_.replacement : character);
+      });
+      if (any_bad && bad_.is_error) return Malformed();
+      out->data<std::string>()[i] = Encoded(text, output_encoding_);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  UnicodeTranscodeKernel(KernelInit& init, const BadText& bad)
+      : bad_(bad),
+        input_encoding_(init.attr<std::string>("input_encoding")),
+        output_encoding_(OutputEncoding(init)) {}
+  const BadText bad_;
+  const std::string input_encoding_;
+  const Encoding output_encoding_;
+};
+KERNEL(UnicodeTranscode, UnicodeTranscodeKernel);
+
+template <typename T>
+class UnicodeDecodeKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(const BadText bad, BadText::Of(init));
+    SLUICE_RETURN_IF_ERROR(Decoder::Open(init.attr<std::string>("input_encoding")).status());
+    return std::unique_ptr<Kernel>(new UnicodeDecodeKernel(init, bad));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(Decoder decoder, Decoder::Open(input_encoding_));
+    const auto inputs = c.input(0).flat<std::string>();
+    Tensor* splits;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(inputs.size()) + 1}, &splits));
+    std::vector<int32_t> characters;
+    std::vector<int64_t> starts;
+    splits->data<T>()[0] = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      int64_t at = 0;
+      bool any_malformed = false;
+      decoder.ForEach(inputs[i], [&](UChar32 character, int64_t bytes, bool is_malformed) {
+        const int64_t start = std::exchange(at, at + bytes);
+        const bool is_bad = bad_.Includes(character, is_malformed);
+        any_malformed = any_malformed || is_malformed;
+        if (is_bad && bad_.is_left_out) return;
+        characters.push_back(is_bad ? bad_.replacement : character);
+        starts.push_back(start);
+      });
+      // Control characters are replaced even so; TensorFlow's UnicodeTranscode refuses them.
+      if (any_malformed && bad_.is_error) return Malformed();
+      splits->data<T>()[i + 1] = static_cast<T>(characters.size());
+    }
+    c.set_output(1, Tensor::Vector<int32_t>(characters));
+    if (c.num_outputs() > 2) c.set_output(2, Tensor::Vector<int64_t>(starts));
+    return absl::OkStatus();
+  }
+
+ private:
+  UnicodeDecodeKernel(KernelInit& init, const BadText& bad)
+      : bad_(bad), input_encoding_(init.attr<std::string>("input_encoding")) {}
+  const BadText bad_;
+  const std::string input_encoding_;
+};
+KERNELS(UnicodeDecode, "Tsplits", UnicodeDecodeKernel, IndexList);
+KERNELS(UnicodeDecodeWithOffsets, "Tsplits", UnicodeDecodeKernel, IndexList);
+
+template <typename T>
+class UnicodeEncodeKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(const BadText bad, BadText::Of(init));
+    return std::unique_ptr<Kernel>(new UnicodeEncodeKernel(bad, OutputEncoding(init)));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_RETURN_IF_ERROR(Check(c.input(0), c.input(1)));
+    const auto characters = c.input(0).flat<int32_t>();
+    const auto splits = c.input(1).flat<T>();
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(splits.size()) - 1}, &out));
+    for (size_t row = 0; row + 1 < splits.size(); ++row) {
+      icu::UnicodeString text;
+      for (T i = splits[row]; i < splits[row + 1]; ++i) {
+        UChar32 character = characters[static_cast<size_t>(i)];
+        if (character < 0 || character > UCHAR_MAX_VALUE || U_IS_SURROGATE(character)) {
+          if (bad_.is_error) {
+            return InvalidArgument("Code point is out of range for Unicode, or is a surrogate.");
+          }
+          if (bad_.is_left_out) continue;
+          character = bad_.replacement;
+        }
+        text.append(character);
+      }
+      out->data<std::string>()[row] = Encoded(text, encoding_);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  UnicodeEncodeKernel(const BadText& bad, Encoding encoding) : bad_(bad), encoding_(encoding) {}
+
+  static absl::Status Check(const Tensor& characters, const Tensor& splits) {
+    if (characters.rank() != 1 || splits.rank() != 1) {
+      return InvalidArgument("Both the input_tensor and input_splits should be of rank 1. ");
+    }
+    const auto rows = splits.flat<T>();
+    if (rows.empty()) {
+      return InvalidArgument(
+          "Input_splits should contain elements, but given input_values has 0 "
+          "elements");
+    }
+    if (rows[0] != 0) return InvalidArgument("First value in input_splits must be zero.");
+    if (rows.back() != characters.num_elements()) {
+      return InvalidArgument("Last value in input_splits must be equal to length of input_tensor.");
+    }
+    if (!std::is_sorted(rows.begin(), rows.end())) {
+      return InvalidArgument("Values in input_splits must be equal or in ascending order.");
+    }
+    return absl::OkStatus();
+  }
+  const BadText bad_;
+  const Encoding encoding_;
+};
+KERNELS(UnicodeEncode, "Tsplits", UnicodeEncodeKernel, IndexList);
+
+absl::Status UnicodeScript(KernelContext& c) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+  const auto characters = c.input(0).flat<int32_t>();
+  for (size_t i = 0; i < characters.size(); ++i) {
+    UErrorCode status = U_ZERO_ERROR;
+    const UScriptCode script = uscript_getScript(characters[i], &status);
+    out->data<int32_t>()[i] = U_SUCCESS(status) ? script : USCRIPT_INVALID_CODE;
+  }
+  return absl::OkStatus();
+}
+KERNEL(UnicodeScript, FunctionKernel<UnicodeScript>);
+
+}  // namespace
+}  // namespace sluice
