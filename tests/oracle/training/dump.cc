@@ -85,6 +85,7 @@ absl::Status Write(const Example& example, const std::string& folder) {
 int main(int argc, char** argv) {
   const std::map<std::string, std::vector<sluice::Example> (*)()> subjects = {
       {"averages", sluice::AverageExamples},
+      {"layers", sluice::LayerExamples},
       {"optimizers", sluice::OptimizerExamples},
       {"schedules", sluice::ScheduleExamples},
   };

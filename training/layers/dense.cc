@@ -1,0 +1,139 @@
+#include "training/layers/dense.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "graph/build/node_builder.h"
+#include "ops/array/builders.h"
+#include "ops/builders/indexing.h"
+#include "ops/builders/operand.h"
+#include "ops/builders/random.h"
+#include "ops/builders/shaping.h"
+#include "ops/math/builders.h"
+
+namespace sluice::layers {
+namespace {
+
+// The sizes of `x` but the last, and `units`: a Const where they are known, else counted in the
+// step.
+Output WithLastDim(Output x, int64_t units, At at) {
+  Graph& g = *x.graph();
+  const int rank = x.shape().rank();
+  std::vector<int64_t> dims;
+  for (int i = 0; i + 1 < rank; ++i) dims.push_back(x.shape().dim(i));
+  dims.push_back(units);
+  // One size that is not known follows from the others.
+  if (std::count(dims.begin(), dims.end(), -1) <= 1) {
+    return Constant(g, IntegerTensor(dims), "shape", at);
+  }
+  const Output outer = Slice(ShapeOf(x, "Shape", at), {0}, {rank - 1}, {}, at);
+  return Concat({outer, Constant(g, IntegerTensor({units}), "Const", at)}, 0, {}, at);
+}
+
+// x * kernel over the last dimension. The names are tf.tensordot's.
+Output Product(Output x, const Variable& kernel, At at) {
+  if (x.shape().rank() == 2) return MatMulWith(x, kernel, at);
+  return WithRead("Tensordot", kernel, at, [&](Output value, std::string_view name) {
+    const int64_t inputs = kernel.shape().dim(0);
+    int64_t rows = 1;
+    for (int i = 0; i + 1 < x.shape().rank(); ++i) {
+      rows = rows < 0 || x.shape().dim(i) < 0 ? -1 : rows * x.shape().dim(i);
+    }
+    const Output flat = Reshape(x, {rows, inputs}, {}, at);
+    const Output product = MatMul(flat, value, {}, at);
+    return Reshape(product, WithLastDim(x, kernel.shape().dim(1), at), {.name = name}, at);
+  });
+}
+
+}  // namespace
+
+Dense::Dense(int64_t units, DenseOptions options)
+    : Layer(options.name, options.use_resource, options.trainable),
+      units_(units),
+      options_(std::move(options)) {}
+
+void Dense::Build(Graph& graph, int64_t size, DataType dtype, At at) {
+  if (kernel_) return;
+  Call call(*this, graph);
+  kernel_ = MakeVariable(
+      graph, dtype,
+      {"kernel", {size, units_}, options_.kernel_initializer, options_.kernel_regularizer}, at);
+  if (!options_.use_bias) return;
+  bias_ = MakeVariable(
+      graph, dtype, {"bias", {units_}, options_.bias_initializer, options_.bias_regularizer}, at);
+}
+
+Output Dense::operator()(Output x, At at) {
+  const std::optional<int64_t> size = KnownDim(x, 2, -1, at);
+  if (!size) return Output();
+  Build(*x.graph(), *size, x.dtype(), at);
+  Call call(*this, *x.graph());
+  Output y = Product(x, kernel_, at);
+  if (options_.use_bias) y = BiasAddWith(y, bias_, at);
+  return options_.activation(y);
+}
+
+Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options)
+    : Layer(options.name, options.use_resource, options.trainable),
+      shape_({count, size}),
+      options_(std::move(options)) {}
+
+void Embedding::Build(Graph& graph, At at) {
+  if (embeddings_) return;
+  Call call(*this, graph);
+  embeddings_ = MakeVariable(
+      graph, DT_FLOAT, {"embeddings", shape_, options_.initializer, options_.regularizer}, at);
+}
+
+Output Embedding::operator()(Output ids, At at) {
+  if (!ids) return Output();
+  Build(*ids.graph(), at);
+  Call call(*this, *ids.graph());
+  return Gather(embeddings_, ids, "embedding_lookup", at);
+}
+
+Output Dropout(Output x, float rate, const DropoutOptions& options, At at) {
+  if (!x) return Output();
+  Graph& g = *x.graph();
+  NameScope layer(g, options.name);
+  if (!options.training) return Identity(x, {}, at);
+  NameScope scope(g, "dropout");
+  const DataType dtype = BaseType(x.dtype());
+  const Output scale = Constant(g, Number(1 / (1 - static_cast<double>(rate))), dtype, "Const", at);
+  const Output scaled = Mul(x, scale, {}, at);
+  const Output shape = ShapeOf(x, "Shape", at);
+  Output draw;
+  {
+    NameScope random(g, "random_uniform");
+    const auto [seed, seed2] = SeedsFor(g, options.seed);
+    draw = NodeBuilder(&g, "RandomUniform", at)
+               .Input(shape)
+               .Attr("dtype", dtype)
+               .Attr("seed", seed)
+               .Attr("seed2", seed2)
+               .Finish();
+  }
+  const Output keep =
+      BinaryOp("GreaterEqual", "GreaterEqual", Operand(draw, at), Operand(rate, at));
+  const Output zero = Constant(g, Number(0), dtype, "Const", at);
+  return SelectV2(keep, scaled, zero, {}, at);
+}
+
+Output Flatten(Output x, std::string_view name, At at) {
+  if (!x) return Output();
+  Graph& g = *x.graph();
+  NameScope scope(g, name);
+  const PartialShape& shape = x.shape();
+  int64_t rest = shape.rank_known() ? 1 : -1;
+  for (int i = 1; shape.rank_known() && i < shape.rank(); ++i) {
+    rest = rest < 0 || shape.dim(i) < 0 ? -1 : rest * shape.dim(i);
+  }
+  const int64_t batch = shape.rank_known() && shape.rank() > 0 ? shape.dim(0) : -1;
+  if (rest >= 0) return Reshape(x, Constant(g, IntegerTensor({-1, rest}), "Const", at), {}, at);
+  if (batch >= 0) return Reshape(x, Constant(g, IntegerTensor({batch, -1}), "Const", at), {}, at);
+  const Output rows = ElementAt(Shape(x, {}, at), 0, "strided_slice", at);
+  const Output others = Constant(g, int32_t{-1}, "Const", at);
+  return Reshape(x, Stack({rows, others}, 0, {}, at), {}, at);
+}
+
+}  // namespace sluice::layers

@@ -1,0 +1,115 @@
+// What all layers share: a name scope of their own, variables that are made at the first call, and
+// what is added to the loss for them.
+//
+//   Output hidden = layers::Dense(128, {.activation = Relu})(x);   // dense/kernel, dense/bias
+//   layers::Dense shared(10, {.name = "logits"});
+//   Output a = shared(x), b = shared(y);                           // the same variables
+//
+// The first call makes the variables, for inputs of that size, under a name that is free in the
+// open name scope ("dense", "dense_1"); later calls use them. Where tf.layers has the layer, nodes,
+// variables and collections have its names. Errors stay in the graph (Graph::status) with the
+// caller's line and give invalid outputs.
+//
+// A layer belongs to one graph once it was called, and must not be copied after that.
+#ifndef SLUICE_TRAINING_LAYERS_LAYER_H_
+#define SLUICE_TRAINING_LAYERS_LAYER_H_
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "graph/build/scopes.h"
+#include "graph/ir/graph.h"
+#include "ops/builders/variable.h"
+
+namespace sluice {
+
+// Collections, as TensorFlow names them.
+inline constexpr std::string_view kUpdateOps = "update_ops";
+inline constexpr std::string_view kLosses = "losses";
+inline constexpr std::string_view kRegularizationLosses = "regularization_losses";
+
+namespace layers {
+
+// A function of a tensor: a lambda, or a builder function (`Relu`). None: the tensor itself.
+class Activation {
+ public:
+  Activation() = default;
+  template <typename F>
+  requires std::invocable<F, Output> Activation(F function)  // NOLINT: functions are activations
+      : function_(std::move(function)) {}
+  template <typename Attrs>
+  Activation(Output (*op)(Output, const Attrs&, At))  // NOLINT
+      : function_([op](Output x) { return op(x, {}, At::current()); }) {}
+
+  Output operator()(Output x) const { return function_ && x ? function_(x) : x; }
+
+ private:
+  std::function<Output(Output)> function_;
+};
+
+// What a variable adds to the loss: a scalar. Called under the scope `<variable>/Regularizer/`.
+using Regularizer = std::function<Output(const Variable&)>;
+// scale * sum(|w|); scale * sum(w²) / 2; both.
+Regularizer L1(double scale);
+Regularizer L2(double scale);
+Regularizer L1L2(double l1, double l2);
+
+// How one variable of a layer is made.
+struct Weight {
+  std::string_view name;
+  TensorShape shape;
+  const Initializer& initializer;
+  const Regularizer& regularizer = {};
+  bool trainable = true;
+};
+
+class Layer {
+ public:
+  // "scope/dense/"; "" before the first call.
+  const std::string& prefix() const { return prefix_; }
+
+ protected:
+  Layer(std::string name, bool use_resource, bool trainable = true)
+      : name_(std::move(name)), use_resource_(use_resource), trainable_(trainable) {}
+
+  // A block in which the layer's nodes are made.
+  class Call {
+   public:
+    Call(Layer& layer, Graph& graph)
+        : scope_(graph, layer.prefix_.empty() ? layer.name_ : layer.prefix_) {
+      layer.prefix_ = scope_.prefix();
+    }
+
+   private:
+    NameScope scope_;
+  };
+
+  // Of the type of the layer's inputs.
+  Variable MakeVariable(Graph& graph, DataType dtype, const Weight& weight, At at) const;
+  // The size of a dimension (from the last, -1) of `x`, which has to be of a rank of at least
+  // `rank`. Otherwise nullopt, and the error is in the graph.
+  std::optional<int64_t> KnownDim(Output x, int rank, int dim, At at) const;
+  void SetError(Graph& graph, const absl::Status& status, At at) const;
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  bool use_resource_;
+  bool trainable_;
+  std::string prefix_;
+};
+
+// op(x, weight) with the read of a resource variable under the op's own name, as TensorFlow has it:
+// "MatMul" and "MatMul/ReadVariableOp". `make` gets the weight's value and the node's name.
+Output WithRead(std::string_view name, const Variable& weight, At at,
+                const std::function<Output(Output value, std::string_view name)>& make);
+Output MatMulWith(Output x, const Variable& weight, At at);
+Output BiasAddWith(Output x, const Variable& bias, At at);
+
+}  // namespace layers
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_LAYERS_LAYER_H_
