@@ -36,6 +36,7 @@ def sluice_proto(name, srcs, deps = [], grpc = False, visibility = None):
         srcs = ccs,
         hdrs = hdrs,
         copts = ["-w"],
+        linkstatic = True,
         deps = deps + ["@protobuf"] + (["@grpc"] if grpc else []),
         visibility = visibility,
     )

@@ -96,13 +96,18 @@ class ConditionalNodes {
     bool conditional = node.op() == "Switch" || node.op() == "RefSwitch" ||
                        node.op() == "_SwitchN" || node.op() == "Enter" || node.op() == "RefEnter" ||
                        node.op() == "_Recv" || node.op() == "Recv";
-    for (const Output& in : node.inputs()) conditional |= in && conditional_[in.node->id()];
-    for (const Node* c : node.control_inputs()) conditional |= conditional_[c->id()];
+    for (const Output& in : node.inputs()) conditional |= in && IsConditional(*in.node);
+    for (const Node* c : node.control_inputs()) conditional |= IsConditional(*c);
     conditional_[node.id()] = conditional;
     return conditional;
   }
 
  private:
+  // A node that was added since is a constant that has taken another's place.
+  bool IsConditional(const Node& node) const {
+    return node.id() < static_cast<int>(conditional_.size()) && conditional_[node.id()];
+  }
+
   std::vector<bool> conditional_;
 };
 

@@ -297,16 +297,19 @@ bool Step::WaitUntilWoken(std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-void Step::Fail(const PlanNode& node, absl::Status status) {
-  const Node* at = node.node;
-  if (node.kind == OpKind::kFused) {
-    if (const Node* member = plan_->fused[node.aux]->NodeOf(status)) at = member;
-    status.ErasePayload(FusedElementwise::kMemberPayload);
-  }
-  std::string where = StrCat("\n\t [[{{node ", at->name(), "}}]]");
-  const std::string location = at->location();
-  if (!location.empty()) where = StrCat(" [built at ", location, "]", where);
-  Cancel(AnnotateAfter(status, where));
+void Step::Fail(const PlanNode& node, const absl::Status& status) {
+  const auto cancel = [&](const Node& at, const absl::Status& cause) {
+    std::string where = StrCat("\n\t [[{{node ", at.name(), "}}]]");
+    const std::string location = at.location();
+    if (!location.empty()) where = StrCat(" [built at ", location, "]", where);
+    Cancel(AnnotateAfter(cause, where));
+  };
+  const Node* member =
+      node.kind == OpKind::kFused ? plan_->fused[node.aux]->NodeOf(status) : nullptr;
+  if (member == nullptr) return cancel(*node.node, status);
+  absl::Status cause = status;
+  cause.ErasePayload(FusedElementwise::kMemberPayload);
+  cancel(*member, cause);
 }
 
 void Step::Cancel(const absl::Status& status) {

@@ -145,7 +145,7 @@ class Step {
   bool WaitUntilWoken(std::unique_lock<std::mutex>& lock);
   void CountActive(int change, const Worker& worker);
   bool HasFailed() const { return cancellation_.IsCancelled(); }
-  void Fail(const PlanNode& node, absl::Status status);
+  void Fail(const PlanNode& node, const absl::Status& status);
   void TimeOut();
   void WarnOfStall();
 
