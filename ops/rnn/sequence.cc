@@ -6,6 +6,34 @@
 namespace sluice {
 namespace {
 
+OP(CTCBeamSearchDecoder,
+   "The top_paths most probable label sequences of each sequence of logits [time, batch, classes], "
+   "each path a sparse matrix, and the logarithms of their probabilities. The last class is the "
+   "blank; merge_repeated merges equal labels of a path.")
+    .Input("inputs", "T")
+    .Input("sequence_length", DT_INT32)
+    .Output("decoded_indices", "top_paths*int64")
+    .Output("decoded_values", "top_paths*int64")
+    .Output("decoded_shape", "top_paths*int64")
+    .Output("log_probability", "T")
+    .Attr("beam_width", IntAttr().Min(1))
+    .Attr("top_paths", IntAttr().Min(1))
+    .Attr("merge_repeated", BoolAttr(true))
+    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
+    .NotDifferentiable()
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape inputs, c.WithRank(0, 3));
+      SLUICE_ASSIGN_OR_RETURN(PartialShape lengths, c.WithRank(1, 1));
+      SLUICE_ASSIGN_OR_RETURN(const int64_t batch, MergeDim(inputs.dim(1), lengths.dim(0)));
+      const auto paths = static_cast<int>(c.attr<int64_t>("top_paths"));
+      for (int i = 0; i < paths; ++i) {
+        c.SetOutput(i, {-1, 2}).IgnoreError();
+        c.SetOutput(paths + i, {-1}).IgnoreError();
+        c.SetOutput(2 * paths + i, {2}).IgnoreError();
+      }
+      return c.SetOutput(3 * paths, {batch, paths});
+    });
+
 OP(CTCGreedyDecoder,
    "The most probable class of each step, with repeats merged and blanks left out, as a sparse "
    "tensor; and the negative sum of the greatest logits.")

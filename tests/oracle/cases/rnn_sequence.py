@@ -49,4 +49,8 @@ ROWS = [
                 C(rand(2, 1, 4), values([[0, 0]]), values([1]), values([3]), types=F, says="sequence_length"), C(rand(2, 2, 4), values([[0, 0]]), values([1]), values([2]), types=F, says="sequence_length|equal")]),
     Row("CTCGreedyDecoder", cases=[C(distinct().of(5, 3, 4), values([5, 3, 0])), C(distinct().of(5, 2, 3), values([5, 4]), merge_repeated=True), C(distinct().of(5, 2, 3), values([5, 4]), blank_index=0), C(distinct().of(9, 1, 2), values([9]), merge_repeated=True, blank_index=-2)],
         errors=[C(rand(2, 1, 4), values([3]), types=F, says="sequence_length"), C(rand(2, 1, 4), values([2]), blank_index=4, types=F, says="blank")]),
+    Row("CTCBeamSearchDecoder", cases=[C(uniform(-3, 3).of(6, 3, 5), [6, 4, 1], beam_width=w, top_paths=p, merge_repeated=m) for w, p in ((1, 1), (4, 2), (20, 3)) for m in (False, True)]
+        + [C(uniform(-3, 3).of(12, 2, 9), [12, 10], beam_width=30, top_paths=4)], tol={"float": 1e-5, "double": 1e-6},  # TensorFlow sums in float
+        errors=[C(rand(4, 5), values([4]), beam_width=3, top_paths=1, types={"T": "float"}, says="3-Tensor|rank"), C(rand(4, 2, 5), values([4, 5]), beam_width=3, top_paths=1, types={"T": "float"}, says="sequence_length"),
+                C(rand(4, 2, 5), values([4]), beam_width=3, top_paths=1, types={"T": "float"}, says="sequence_length|must be"), C(rand(4, 2, 5), values([4, 4]), beam_width=2, top_paths=3, types={"T": "float"}, says="beam width"), C(rand(3, 0, 4), values(numpy.zeros(0, numpy.int32)), beam_width=3, top_paths=1, types={"T": "float"}, says="empty")]),
 ]

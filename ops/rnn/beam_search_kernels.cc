@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+template <typename T>
+constexpr T kNever = -std::numeric_limits<T>::infinity();
+
+template <typename T>
+T LogSum(T a, T b) {
+  if (a == kNever<T>) return b;
+  if (b == kNever<T>) return a;
+  const T high = std::max(a, b);
+  return high + std::log1p(std::exp(std::min(a, b) - high));
+}
+
+// Logarithms of the probabilities of a prefix: ending in a blank, in its last label, and both.
+template <typename T>
+struct Chances {
+  T total = kNever<T>, blank = kNever<T>, label = kNever<T>;
+};
+
+// Prefix beam search. Source: Graves, "Supervised Sequence Labelling with Recurrent Neural
+// Networks" (2008), section 7.5.3.
+//
+// A prefix is in the beam iff its new total is not kNever; at most `width` are.
+template <typename T>
+class Beam {
+ public:
+  Beam(int64_t width, int64_t classes) : width_(static_cast<size_t>(width)), classes_(classes) {
+    Prefix& root = prefixes_.emplace_back();
+    root.now.total = root.now.blank = 0;
+    beam_.push_back(&root);
+  }
+
+  // One step's logits; the last class is the blank.
+  void Step(const T* logits) {
+    const T offset = LogNormalizer(logits);
+    SortBeam();
+    std::vector<Prefix*> before;
+    before.swap(beam_);
+    for (Prefix* p : before) p->old = p->now;
+    for (Prefix* p : before) {
+      Stay(p, logits, offset);
+      beam_.push_back(p);
+    }
+    for (Prefix* p : before) {
+      if (!MayEnter(p->old.total)) continue;
+      for (int64_t k = 0; k + 1 < classes_; ++k) Grow(p, k, logits[k] - offset);
+    }
+  }
+
+  struct Path {
+    std::vector<int64_t> labels;
+    T log_probability;
+  };
+  // The n most probable, fewer where there are not as many.
+  std::vector<Path> Best(int64_t n, bool merge_repeated) {
+    SortBeam();
+    std::vector<Path> paths;
+    for (Prefix* p : beam_) {
+      if (static_cast<int64_t>(paths.size()) == n) break;
+      Path path{{}, p->now.total};
+      int64_t after = -1;
+      for (; p->parent != nullptr; p = p->parent) {
+        if (!merge_repeated || p->label != after) path.labels.push_back(p->label);
+        after = p->label;
+      }
+      std::reverse(path.labels.begin(), path.labels.end());
+      paths.push_back(std::move(path));
+    }
+    return paths;
+  }
+
+ private:
+  struct Prefix {
+    Prefix* parent = nullptr;
+    int64_t label = -1;
+    std::vector<Prefix*> children;  // by label; made when first needed
+    Chances<T> old, now;
+
+    bool IsInBeam() const { return now.total != kNever<T>; }
+  };
+
+  T LogNormalizer(const T* logits) const {
+    const T high = *std::max_element(logits, logits + classes_);
+    T sum = 0;
+    for (int64_t k = 0; k < classes_; ++k) sum += std::exp(logits[k] - high);
+    return high + std::log(sum);
+  }
+
+  static bool IsBetter(const Prefix* a, const Prefix* b) { return a->now.total > b->now.total; }
+  void SortBeam() { std::stable_sort(beam_.begin(), beam_.end(), IsBetter); }
+  // The least probable prefix of the beam.
+  typename std::vector<Prefix*>::iterator Worst() {
+    return std::max_element(beam_.begin(), beam_.end(), IsBetter);
+  }
+  bool MayEnter(T total) {
+    return total > kNever<T> && (beam_.size() < width_ || total > (*Worst())->now.total);
+  }
+
+  // The prefix repeats its last label or a blank follows.
+  void Stay(Prefix* p, const T* logits, T offset) {
+    if (p->parent != nullptr) {
+      if (p->parent->IsInBeam()) {
+        const Chances<T>& parent = p->parent->old;
+        p->now.label =
+            LogSum(p->now.label, p->label == p->parent->label ? parent.blank : parent.total);
+      }
+      p->now.label += logits[p->label] - offset;
+    }
+    p->now.blank = p->old.total + logits[classes_ - 1] - offset;
+    p->now.total = LogSum(p->now.blank, p->now.label);
+  }
+
+  // The prefix and one more label, unless that is in the beam already.
+  void Grow(Prefix* p, int64_t label, T log_probability) {
+    if (p->children.empty()) p->children.resize(static_cast<size_t>(classes_ - 1));
+    Prefix*& child = p->children[static_cast<size_t>(label)];
+    if (child == nullptr) {
+      child = &prefixes_.emplace_back();
+      child->parent = p;
+      child->label = label;
+    }
+    if (child->IsInBeam()) return;
+    const T total = log_probability + (label == p->label ? p->old.blank : p->old.total);
+    if (!MayEnter(total)) {
+      child->old = child->now = Chances<T>();
+      return;
+    }
+    child->now = {total, kNever<T>, total};
+    if (beam_.size() == width_) {
+      auto worst = Worst();
+      (*worst)->now = Chances<T>();
+      beam_.erase(worst);
+    }
+    beam_.push_back(child);
+  }
+
+  const size_t width_;
+  const int64_t classes_;
+  std::deque<Prefix> prefixes_;  // all that were ever looked at
+  std::vector<Prefix*> beam_;
+};
+
+absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths) {
+  if (inputs.rank() != 3) {
+    return InvalidArgument("inputs is not a 3-Tensor, got shape ", inputs.shape().ToString());
+  }
+  if (lengths.rank() != 1) {
+    return InvalidArgument("sequence_length is not a vector, got shape ",
+                           lengths.shape().ToString());
+  }
+  if (inputs.num_elements() == 0) {
+    return InvalidArgument("inputs must not be empty, got shape ", inputs.shape().ToString());
+  }
+  if (lengths.dim(0) != inputs.dim(1)) {
+    return absl::FailedPreconditionError(
+        StrCat("len(sequence_length) != batch_size.  len(sequence_length):  ", lengths.dim(0),
+               " batch_size: ", inputs.dim(1)));
+  }
+  for (int64_t b = 0; b < lengths.dim(0); ++b) {
+    const int32_t n = lengths.data<int32_t>()[b];
+    if (n >= 0 && n <= inputs.dim(0)) continue;
+    return absl::FailedPreconditionError(
+        StrCat("sequence_length(", b, ") <= ", inputs.dim(0), ", got ", n));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+class BeamSearchKernel : public Kernel {
+ public:
+  explicit BeamSearchKernel(KernelInit& init)
+      : merge_(init.attr<bool>("merge_repeated")),
+        width_(init.attr<int64_t>("beam_width")),
+        paths_(init.attr<int64_t>("top_paths")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &inputs = c.input(0), &lengths = c.input(1);
+    SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths));
+    if (paths_ > width_) {
+      return InvalidArgument("requested more paths than the beam width: ", paths_, " of ", width_);
+    }
+    const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
+    Tensor* log_probability;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(static_cast<int>(3 * paths_),
+                                            TensorShape({batch, paths_}), &log_probability));
+    std::vector<std::vector<typename Beam<T>::Path>> best(static_cast<size_t>(batch));
+    c.ParallelFor(batch, 100.0 * static_cast<double>(inputs.dim(0) * classes * width_),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t b = begin; b < end; ++b) {
+                      Beam<T> beam(width_, classes);
+                      for (int64_t t = 0; t < lengths.data<int32_t>()[b]; ++t) {
+                        beam.Step(inputs.data<T>() + (t * batch + b) * classes);
+                      }
+                      best[static_cast<size_t>(b)] = beam.Best(paths_, merge_);
+                    }
+                  });
+    for (int64_t b = 0; b < batch; ++b) {
+      const auto& own = best[static_cast<size_t>(b)];
+      if (static_cast<int64_t>(own.size()) < paths_) {
+        return InvalidArgument("Less leaves in the beam search than requested: ", own.size(),
+                               " of ", paths_);
+      }
+      for (int64_t i = 0; i < paths_; ++i) {
+        log_probability->data<T>()[b * paths_ + i] = own[static_cast<size_t>(i)].log_probability;
+      }
+    }
+    for (int64_t i = 0; i < paths_; ++i) Give(c, i, best);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Path i of all sequences, as a sparse matrix.
+  void Give(KernelContext& c, int64_t i,
+            const std::vector<std::vector<typename Beam<T>::Path>>& best) const {
+    std::vector<int64_t> indices, values;
+    int64_t longest = 0;
+    for (size_t b = 0; b < best.size(); ++b) {
+      const std::vector<int64_t>& labels = best[b][static_cast<size_t>(i)].labels;
+      for (size_t t = 0; t < labels.size(); ++t) {
+        indices.insert(indices.end(), {static_cast<int64_t>(b), static_cast<int64_t>(t)});
+      }
+      values.insert(values.end(), labels.begin(), labels.end());
+      longest = std::max(longest, static_cast<int64_t>(labels.size()));
+    }
+    Tensor places(DT_INT64, {static_cast<int64_t>(values.size()), 2});
+    std::copy(indices.begin(), indices.end(), places.data<int64_t>());
+    c.set_output(static_cast<int>(i), std::move(places));
+    c.set_output(static_cast<int>(paths_ + i),
+                 Tensor::Vector<int64_t>(absl::MakeConstSpan(values)));
+    c.set_output(static_cast<int>(2 * paths_ + i),
+                 Tensor::Vector<int64_t>({static_cast<int64_t>(best.size()), longest}));
+  }
+
+  const bool merge_;
+  const int64_t width_, paths_;
+};
+using CtcTypes = TypeList<float, double>;
+KERNELS(CTCBeamSearchDecoder, "T", BeamSearchKernel, CtcTypes);
+
+}  // namespace
+}  // namespace sluice
