@@ -344,5 +344,46 @@ OP(MatrixSetDiagV3, "MatrixSetDiagV2 with a choice of where shorter diagonals st
       b.Into("diagonal", MatrixDiagPartV3(grad, k, ZeroLike(grad), {.align = align}));
     });
 
+OP(BatchMatrixBandPart, "MatrixBandPart.")
+    .Input("input", "T")
+    .Input("num_lower", DT_INT64)
+    .Input("num_upper", DT_INT64)
+    .Output("band", "T")
+    .Attr("T", TypeAttr())
+    .Deprecated(14, "Use MatrixBandPart")
+    .Shape(SameAsInput(0));
+
+OP(BatchMatrixDiag, "MatrixDiag.")
+    .Input("diagonal", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Deprecated(14, "Use MatrixDiag")
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 1));
+      if (!in.rank_known()) return c.SetOutput(0, in);
+      return c.SetOutput(0, in.Concatenate({in.dim(in.rank() - 1)}));
+    });
+
+OP(BatchMatrixDiagPart, "MatrixDiagPart.")
+    .Input("input", "T")
+    .Output("diagonal", "T")
+    .Attr("T", TypeAttr())
+    .Deprecated(14, "Use MatrixDiagPart")
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 2));
+      if (!in.rank_known()) return c.SetOutput(0, in);
+      const int r = in.rank();
+      return c.SetOutput(
+          0, Leading(in, r - 2).Concatenate({MinOrUnknown(in.dim(r - 2), in.dim(r - 1))}));
+    });
+
+OP(BatchMatrixSetDiag, "MatrixSetDiag.")
+    .Input("input", "T")
+    .Input("diagonal", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Deprecated(14, "Use MatrixSetDiag")
+    .Shape(SameAsInput(0));
+
 }  // namespace
 }  // namespace sluice

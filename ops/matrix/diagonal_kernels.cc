@@ -106,6 +106,7 @@ absl::Status MatrixBandPart(KernelContext& c) {
 }
 using MatrixBandPartKernel = FunctionKernel<MatrixBandPart>;
 KERNEL(MatrixBandPart, MatrixBandPartKernel, {"T", kPlain});
+KERNEL(BatchMatrixBandPart, MatrixBandPartKernel, {"T", kPlain});
 
 // The diagonals lower to upper of matrices, and where they lie in rows of the longest's length.
 struct Band {
@@ -249,6 +250,7 @@ class MatrixDiagPartKernel : public Kernel {
   Band band_;
 };
 KERNEL(MatrixDiagPart, MatrixDiagPartKernel, {"T", kPlain});
+KERNEL(BatchMatrixDiagPart, MatrixDiagPartKernel, {"T", kPlain});
 KERNEL(MatrixDiagPartV2, MatrixDiagPartKernel, {"T", kPlain});
 KERNEL(MatrixDiagPartV3, MatrixDiagPartKernel, {"T", kPlain});
 
@@ -325,6 +327,7 @@ class MatrixDiagKernel : public Kernel {
   Band band_;
 };
 KERNEL(MatrixDiag, MatrixDiagKernel, {"T", kPlain});
+KERNEL(BatchMatrixDiag, MatrixDiagKernel, {"T", kPlain});
 KERNEL(MatrixDiagV2, MatrixDiagKernel, {"T", kPlain});
 KERNEL(MatrixDiagV3, MatrixDiagKernel, {"T", kPlain});
 
@@ -366,6 +369,7 @@ class MatrixSetDiagKernel : public Kernel {
   Band band_;
 };
 KERNEL(MatrixSetDiag, MatrixSetDiagKernel, {"T", kPlain});
+KERNEL(BatchMatrixSetDiag, MatrixSetDiagKernel, {"T", kPlain});
 KERNEL(MatrixSetDiagV2, MatrixSetDiagKernel, {"T", kPlain});
 KERNEL(MatrixSetDiagV3, MatrixSetDiagKernel, {"T", kPlain});
 
