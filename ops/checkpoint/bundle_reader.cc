@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/escaping.h"
+#include "graph/format/checksum.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/crc32c.h"
 #include "ops/checkpoint/table.h"
 #include "ops/checkpoint/varint.h"
 
@@ -160,19 +161,20 @@ absl::Status BundleReader::ReadStrings(std::string_view name, const pb::BundleEn
   for (int64_t i = 0; i < tensor->num_elements(); ++i) {
     uint64_t length;
     if (!TakeVarint(&rest, &length)) return Damaged(StrCat("a length in '", name, "' is cut off"));
-    const uint32_t narrow = static_cast<uint32_t>(length);
-    crc = narrow == length ? ExtendCrc32c(crc, &narrow, 4) : ExtendCrc32c(crc, &length, 8);
+    const bool is_narrow = length <= std::numeric_limits<uint32_t>::max();
+    crc = is_narrow ? ExtendCrc32c(crc, BytesOf(static_cast<uint32_t>(length)))
+                    : ExtendCrc32c(crc, BytesOf(length));
     lengths.push_back(length);
   }
   uint32_t masked = 0;
   if (rest.size() < sizeof(masked)) return Damaged(StrCat("'", name, "' is cut off"));
   std::memcpy(&masked, rest.data(), sizeof(masked));
   rest.remove_prefix(sizeof(masked));
-  if (UnmaskCrc32c(masked) != crc) {
+  if (UnmaskCrc(masked) != crc) {
     return Damaged(StrCat("the lengths of the strings of '", name, "' do not have their checksum"));
   }
-  crc = ExtendCrc32c(crc, &masked, sizeof(masked));
-  if (ExtendCrc32c(crc, rest.data(), rest.size()) != UnmaskCrc32c(entry.crc32c())) {
+  crc = ExtendCrc32c(crc, BytesOf(masked));
+  if (ExtendCrc32c(crc, rest) != UnmaskCrc(entry.crc32c())) {
     return Damaged(StrCat("'", name, "' does not have its checksum"));
   }
   for (size_t i = 0; i < lengths.size(); ++i) {
@@ -215,7 +217,8 @@ absl::StatusOr<Tensor> BundleReader::ReadEntry(std::string_view name,
     return tensor;
   }
   SLUICE_RETURN_IF_ERROR(file->ReadAt(entry.offset(), entry.size(), tensor.raw()));
-  if (ExtendCrc32c(0, tensor.raw(), tensor.bytes()) != UnmaskCrc32c(entry.crc32c())) {
+  const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
+  if (Crc32c(bytes) != UnmaskCrc(entry.crc32c())) {
     return Damaged(StrCat("'", name, "' does not have its checksum"));
   }
   return tensor;

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "graph/status.h"
-#include "ops/checkpoint/crc32c.h"
 #include "ops/checkpoint/table.h"
 #include "ops/checkpoint/v1.h"
 
@@ -39,15 +38,6 @@ absl::Status Save(const std::string& prefix, const std::map<std::string, Tensor>
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer, BundleWriter::Create(prefix));
   for (const auto& [name, tensor] : tensors) SLUICE_RETURN_IF_ERROR(writer->Add(name, tensor));
   return writer->Finish();
-}
-
-TEST(Crc32c, KnownValues) {
-  // RFC 3720, B.4.
-  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);
-  EXPECT_EQ(Crc32c(std::string(32, '\xff')), 0x62a8ab43u);
-  EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
-  EXPECT_EQ(ExtendCrc32c(Crc32c("1234"), "56789", 5), Crc32c("123456789"));
-  EXPECT_EQ(UnmaskCrc32c(MaskCrc32c(0x12345678u)), 0x12345678u);
 }
 
 TEST(Table, FindsEveryKeyAcrossBlocks) {

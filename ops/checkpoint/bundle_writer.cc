@@ -2,20 +2,15 @@
 
 #include <limits>
 
+#include "graph/format/checksum.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
 #include "ops/checkpoint/bundle_commit.h"
-#include "ops/checkpoint/crc32c.h"
 #include "ops/checkpoint/varint.h"
 
 namespace sluice {
 namespace {
-
-template <typename T>
-std::string_view BytesOf(const T& number) {
-  return {reinterpret_cast<const char*>(&number), sizeof(number)};
-}
 
 // Lengths, their checksum, the strings. The entry's checksum takes each length as a number of four
 // bytes (eight where it needs them), whatever its bytes in the file.
@@ -25,18 +20,18 @@ absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, CheckpointFileWriter
   for (const std::string& s : tensor.flat<std::string>()) {
     AppendVarint(s.size(), &lengths);
     if (s.size() <= std::numeric_limits<uint32_t>::max()) {
-      crc = ExtendCrc32c(crc, BytesOf(static_cast<uint32_t>(s.size())).data(), 4);
+      crc = ExtendCrc32c(crc, BytesOf(static_cast<uint32_t>(s.size())));
     } else {
-      crc = ExtendCrc32c(crc, BytesOf(static_cast<uint64_t>(s.size())).data(), 8);
+      crc = ExtendCrc32c(crc, BytesOf(static_cast<uint64_t>(s.size())));
     }
   }
   SLUICE_RETURN_IF_ERROR(file->Append(lengths));
-  const uint32_t masked = MaskCrc32c(crc);
+  const uint32_t masked = MaskCrc(crc);
   SLUICE_RETURN_IF_ERROR(file->Append(BytesOf(masked)));
-  crc = ExtendCrc32c(crc, &masked, sizeof(masked));
+  crc = ExtendCrc32c(crc, BytesOf(masked));
   for (const std::string& s : tensor.flat<std::string>()) {
     SLUICE_RETURN_IF_ERROR(file->Append(s));
-    crc = ExtendCrc32c(crc, s.data(), s.size());
+    crc = ExtendCrc32c(crc, s);
   }
   return crc;
 }
@@ -83,7 +78,7 @@ absl::Status BundleWriter::AddEntry(std::string key, std::string_view shown, con
   entry.set_offset(data_->size());
   SLUICE_ASSIGN_OR_RETURN(const uint32_t crc, WriteElements(tensor, data_.get()));
   entry.set_size(data_->size() - entry.offset());
-  entry.set_crc32c(MaskCrc32c(crc));
+  entry.set_crc32c(MaskCrc(crc));
   entries_.emplace(std::move(key), std::move(entry));
   return absl::OkStatus();
 }

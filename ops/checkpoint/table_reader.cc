@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/format/checksum.h"
 #include "graph/status.h"
-#include "ops/checkpoint/crc32c.h"
 #include "ops/checkpoint/table.h"
 #include "ops/checkpoint/varint.h"
 
@@ -69,7 +69,7 @@ absl::StatusOr<std::string> TableReader::ReadBlock(uint64_t offset, uint64_t siz
   SLUICE_RETURN_IF_ERROR(file_->ReadAt(static_cast<int64_t>(offset),
                                        static_cast<int64_t>(block.size()), block.data()));
   const std::string_view all = block;
-  if (UnmaskCrc32c(Fixed32(all.substr(size + 1))) != Crc32c(all.substr(0, size + 1))) {
+  if (UnmaskCrc(Fixed32(all.substr(size + 1))) != Crc32c(all.substr(0, size + 1))) {
     return Damaged(StrCat("block checksum mismatch at ", offset));
   }
   const char compression = block[size];

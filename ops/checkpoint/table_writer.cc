@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/format/checksum.h"
 #include "graph/status.h"
-#include "ops/checkpoint/crc32c.h"
 #include "ops/checkpoint/table.h"
 #include "ops/checkpoint/varint.h"
 
@@ -116,7 +116,7 @@ absl::StatusOr<TableWriter::Handle> TableWriter::WriteBlock(std::string block,
   }
   const Handle handle = {static_cast<uint64_t>(file_->size()), block.size()};
   block.push_back(static_cast<char>(compression));
-  AppendFixed32(MaskCrc32c(Crc32c(block)), &block);
+  AppendFixed32(MaskCrc(Crc32c(block)), &block);
   SLUICE_RETURN_IF_ERROR(file_->Append(block));
   return handle;
 }

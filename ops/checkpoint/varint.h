@@ -1,4 +1,5 @@
-// Numbers of few bytes: seven bits a byte, the lowest first, as protocol buffers write them.
+// Numbers as bytes: as they are, or of few bytes (seven bits a byte, the lowest first, as protocol
+// buffers write them).
 #ifndef SLUICE_OPS_CHECKPOINT_VARINT_H_
 #define SLUICE_OPS_CHECKPOINT_VARINT_H_
 
@@ -7,6 +8,12 @@
 #include <string_view>
 
 namespace sluice {
+
+// Lives as long as the number.
+template <typename T>
+std::string_view BytesOf(const T& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof(number)};
+}
 
 inline void AppendVarint(uint64_t value, std::string* bytes) {
   for (; value >= 0x80; value >>= 7) bytes->push_back(static_cast<char>(value | 0x80));

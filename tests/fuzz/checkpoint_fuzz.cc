@@ -17,9 +17,9 @@
 #include <string>
 #include <string_view>
 
+#include "graph/format/checksum.h"
 #include "graph/strings.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/crc32c.h"
 #include "ops/checkpoint/table.h"
 #include "ops/checkpoint/v1.h"
 #include "ops/checkpoint/varint.h"
@@ -80,7 +80,7 @@ std::string TableOfBlock(std::string_view input) {
   std::string file;
   const auto append = [&](std::string block, char type) {
     block.push_back(type);
-    const uint32_t crc = MaskCrc32c(Crc32c(block));
+    const uint32_t crc = MaskCrc(Crc32c(block));
     block.append(reinterpret_cast<const char*>(&crc), sizeof(crc));
     file += block;
   };
