@@ -105,8 +105,13 @@ QueueResource::Progress QueueResource::TryClose(Attempt& attempt) {
   if (closed_) {
     attempt.status = absl::CancelledError(StrCat("Queue '", options_.name, "' is already closed."));
   }
-  closed_ = true;
+  SetClosed(attempt.reason);
   return Progress::kComplete;
+}
+
+void QueueResource::SetClosed(const std::string& reason) {
+  closed_ = true;
+  if (reason_.empty()) reason_ = reason;
 }
 
 QueueResource::Progress QueueResource::TryTake(Attempt& attempt) {
@@ -119,7 +124,7 @@ QueueResource::Progress QueueResource::TryTake(Attempt& attempt) {
       attempt.status = absl::OutOfRangeError(
           StrCat(attempt.is_many ? options_.kind : kind_of_one(), " '", options_.name,
                  "' is closed and has insufficient elements (requested ", wanted, ", current size ",
-                 count, ")"));
+                 count, ")", reason_.empty() ? "" : ": ", reason_));
       return Progress::kComplete;
     }
     attempt.wanted = Count();
@@ -244,14 +249,17 @@ void QueueResource::DequeueUpTo(const Caller& caller, int64_t count, Taken taken
   TakeMany(caller, count, true, std::move(taken));
 }
 
-void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Done done) {
+void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Done done,
+                          const std::string& reason) {
   if (!cancel_pending_enqueues) {
-    return Submit(putting_, {.action = Action::kClose, .caller = caller, .done = std::move(done)});
+    Attempt attempt = {.action = Action::kClose, .caller = caller, .done = std::move(done)};
+    attempt.reason = reason;
+    return Submit(putting_, std::move(attempt));
   }
   Line complete;
   {
     std::lock_guard lock(mutex_);
-    closed_ = true;
+    SetClosed(reason);
     for (Attempt& a : putting_) a.status = PutCancelled();
     complete.splice(complete.end(), putting_);
     TryLines(&complete);

@@ -65,8 +65,10 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   // The same; once the queue is closed, fewer elements will do, but not none.
   void DequeueUpTo(const Caller& caller, int64_t count, Taken taken);
   // Takes its turn behind the attempts to put elements in that came before it; with
-  // `cancel_pending_enqueues` these end with CANCELLED.
-  void Close(const Caller& caller, bool cancel_pending_enqueues, Done done);
+  // `cancel_pending_enqueues` these end with CANCELLED. `reason` is told to who finds too few
+  // elements.
+  void Close(const Caller& caller, bool cancel_pending_enqueues, Done done,
+             const std::string& reason = "");
 
   bool is_closed() const;
   int64_t size() const;
@@ -123,6 +125,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
     Taken taken;
     Wait wait;
     absl::Status status;
+    std::string reason;  // kClose
   };
   using Line = std::list<Attempt>;
   enum class Progress { kNone, kSome, kComplete };
@@ -136,6 +139,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   bool TryLine(Line& line, Line* complete);
   Progress TryPut(Attempt& attempt);
   Progress TryClose(Attempt& attempt);
+  void SetClosed(const std::string& reason);  // lock held
   Progress TryTake(Attempt& attempt);
   void Cancel(int64_t id);
   // Calls the callbacks. Lock not held.
@@ -149,6 +153,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   Line putting_;         // guarded by mutex_
   Line taking_;          // guarded by mutex_
   bool closed_ = false;  // guarded by mutex_
+  std::string reason_;   // guarded by mutex_; why it was closed, "" unless somebody said so
   int64_t next_id_ = 1;  // guarded by mutex_
 };
 

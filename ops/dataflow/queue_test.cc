@@ -195,6 +195,18 @@ TEST(QueueTest, CloseCanCancelPendingEnqueues) {
   EXPECT_EQ(queue->size(), 1);
 }
 
+TEST(QueueTest, TheFirstReasonOfAClosingIsTold) {
+  auto queue = Scalars(1);
+  Put close, again;
+  Get none;
+  queue->Close({}, true, close.done(), "replica 1 has ended");
+  queue->Close({}, true, again.done(), "later");
+  queue->Dequeue({}, none.taken());
+  EXPECT_EQ(none.status().message(),
+            "FIFOQueue 'q' is closed and has insufficient elements (requested 1, current size 0): "
+            "replica 1 has ended");
+}
+
 TEST(QueueTest, ABatchHalfPutInStaysWhenTheQueueCloses) {
   auto queue = Scalars(2);
   Put put, close;

@@ -124,15 +124,17 @@ class DequeueKernel : public QueueUser {
 class CloseKernel : public QueueUser {
  public:
   explicit CloseKernel(KernelInit& init)
-      : cancel_pending_enqueues_(init.AttrOr<bool>("cancel_pending_enqueues", false)) {}
+      : cancel_pending_enqueues_(init.AttrOr<bool>("cancel_pending_enqueues", false)),
+        reason_(init.AttrOr<std::string>("_reason", "")) {}
 
  protected:
   void Use(KernelContext& c, QueueResource& queue, Done done) override {
-    queue.Close(CallerOf(c), cancel_pending_enqueues_, std::move(done));
+    queue.Close(CallerOf(c), cancel_pending_enqueues_, std::move(done), reason_);
   }
 
  private:
   const bool cancel_pending_enqueues_;
+  const std::string reason_;
 };
 
 class SizeKernel : public Kernel {
