@@ -6,6 +6,7 @@
 #include "graph/format/contexts.h"
 #include "graph/format/proto/control_flow.pb.h"
 #include "graph/format/proto/queue_runner.pb.h"
+#include "graph/format/proto/saver.pb.h"
 #include "graph/format/proto/variable.pb.h"
 #include "graph/format/text.h"
 #include "graph/format/variable_def.h"
@@ -55,22 +56,38 @@ bool HasCollectionTypes() {
   return true;
 }
 
-// The collection whose entries the graph keeps as messages (training/loop/queue_runner.h).
-constexpr char kQueueRunners[] = "queue_runners";
+// Collections whose entries the graph keeps as messages (training/loop/queue_runner.h,
+// training/session/scaffold.h).
+constexpr std::string_view kQueueRunners = "queue_runners";
+constexpr std::string_view kSavers = "savers";
+bool HoldsMessages(std::string_view key) { return key == kQueueRunners || key == kSavers; }
 
-absl::Status ImportQueueRunners(const pb::CollectionDef& collection, std::string_view prefix,
-                                Graph& graph) {
+void AddPrefix(std::string_view prefix, pb::QueueRunnerDef* def) {
+  def->set_queue_name(WithPrefix(def->queue_name(), prefix));
+  for (std::string& name : *def->mutable_enqueue_op_name()) name = WithPrefix(name, prefix);
+  for (std::string* name : {def->mutable_close_op_name(), def->mutable_cancel_op_name()}) {
+    if (!name->empty()) *name = WithPrefix(*name, prefix);
+  }
+}
+
+void AddPrefix(std::string_view prefix, pb::SaverDef* def) {
+  for (std::string* name : {def->mutable_filename_tensor_name(), def->mutable_save_tensor_name(),
+                            def->mutable_restore_op_name()}) {
+    *name = WithPrefix(*name, prefix);
+  }
+}
+
+template <typename Message>
+absl::Status ImportMessages(std::string_view key, const pb::CollectionDef& collection,
+                            std::string_view prefix, Graph& graph) {
   for (const std::string& bytes : collection.bytes_list().value()) {
-    pb::QueueRunnerDef def;
+    Message def;
     if (!def.ParseFromString(bytes)) {
-      return InvalidArgument("collection '", kQueueRunners, "': an entry is no QueueRunnerDef");
+      return InvalidArgument("collection '", key, "': an entry is no ",
+                             def.GetDescriptor()->name());
     }
-    def.set_queue_name(WithPrefix(def.queue_name(), prefix));
-    for (std::string& name : *def.mutable_enqueue_op_name()) name = WithPrefix(name, prefix);
-    for (std::string* name : {def.mutable_close_op_name(), def.mutable_cancel_op_name()}) {
-      if (!name->empty()) *name = WithPrefix(*name, prefix);
-    }
-    graph.AddToCollection(kQueueRunners, def.SerializeAsString());
+    AddPrefix(prefix, &def);
+    graph.AddToCollection(key, def.SerializeAsString());
   }
   return absl::OkStatus();
 }
@@ -98,8 +115,11 @@ absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& met
   imported.rest.clear_graph_def();
   SLUICE_RETURN_IF_ERROR(ImportVariables(options.prefix, graph, &imported.rest));
   for (const auto& [key, collection] : meta.collection_def()) {
-    if (key == kQueueRunners && collection.has_bytes_list()) {
-      SLUICE_RETURN_IF_ERROR(ImportQueueRunners(collection, options.prefix, graph));
+    if (HoldsMessages(key) && collection.has_bytes_list()) {
+      SLUICE_RETURN_IF_ERROR(
+          key == kSavers
+              ? ImportMessages<pb::SaverDef>(key, collection, options.prefix, graph)
+              : ImportMessages<pb::QueueRunnerDef>(key, collection, options.prefix, graph));
       imported.rest.mutable_collection_def()->erase(key);
     }
     if (!collection.has_node_list()) continue;
@@ -147,7 +167,7 @@ absl::StatusOr<pb::MetaGraphDef> ExportMetaGraphDef(const Graph& graph,
     pb::CollectionDef& collection = (*meta.mutable_collection_def())[key];
     if (ExportVariables(graph, key, &collection)) continue;
     for (const std::string& name : names) {
-      if (key == kQueueRunners) {
+      if (HoldsMessages(key)) {
         collection.mutable_bytes_list()->add_value(name);
       } else {
         collection.mutable_node_list()->add_value(name);

@@ -105,6 +105,29 @@ TEST(MetaGraph, VariablesGetThePrefixInTheirSlicesToo) {
   EXPECT_EQ(FindVariableSlice(g, "a/w:0")->full_name, "a/p");
 }
 
+TEST(MetaGraph, SaversPassBothWaysUnderThePrefix) {
+  pb::MetaGraphDef meta = Meta(R"(graph_def { node { name: "n" op: "NoOp" } })");
+  pb::SaverDef def;
+  def.set_filename_tensor_name("save/Const:0");
+  def.set_save_tensor_name("save/Identity:0");
+  def.set_restore_op_name("save/restore_all");
+  (*meta.mutable_collection_def())["savers"].mutable_bytes_list()->add_value(
+      def.SerializeAsString());
+  Graph g;
+  const auto imported = ImportMetaGraphDef(meta, g, {.prefix = "a"});
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const auto exported = ExportMetaGraphDef(g);
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  ASSERT_TRUE(def.ParseFromString(exported->collection_def().at("savers").bytes_list().value(0)));
+  EXPECT_EQ(def.filename_tensor_name(), "a/save/Const:0");
+  EXPECT_EQ(def.save_tensor_name(), "a/save/Identity:0");
+  EXPECT_EQ(def.restore_op_name(), "a/save/restore_all");
+
+  meta.mutable_collection_def()->at("savers").mutable_bytes_list()->set_value(0, "\x01");
+  EXPECT_EQ(ImportMetaGraphDef(meta, g).status().message(),
+            "collection 'savers': an entry is no SaverDef");
+}
+
 TEST(MetaGraph, AVariableWithoutNodesOrWithASliceOutsideIsRefused) {
   Graph g;
   EXPECT_THAT(ImportMetaGraphDef(MetaWithVariable(R"(initial_value_name: "nothing:0")"), g)

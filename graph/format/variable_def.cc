@@ -25,6 +25,7 @@ bool IsVariableCollection(std::string_view key) {
 // All entries are VariableDefs; under another key only what cannot be anything else is taken.
 bool ParseAll(std::string_view key, const pb::CollectionDef& collection,
               std::vector<pb::VariableDef>* defs) {
+  if (key == "savers") return false;  // a SaverDef reads as one, too: three names
   for (const std::string& bytes : collection.bytes_list().value()) {
     pb::VariableDef def;
     if (!def.ParseFromString(bytes) || def.variable_name().empty()) return false;
