@@ -123,7 +123,7 @@ Operation Queue::Close(bool cancel_pending_enqueues, std::string_view name, At a
       at);
 }
 Output Queue::IsClosed(std::string_view name, At at) const {
-  return QueueIsClosedV2(handle_, {.name = Name(name, "_is_closed")}, at);
+  return QueueIsClosedV2(handle_, {.name = Name(name, "_Is_Closed")}, at);
 }
 Output Queue::Size(std::string_view name, At at) const {
   return QueueSizeV2(handle_, {.name = Name(name, "_Size")}, at);

@@ -14,6 +14,8 @@ Output Variable::Read(At at) const {
 }
 
 Output Variable::IsInitialized(std::string_view name, At at) const {
+  // Where the variable is, whatever a device function does with other ops.
+  DeviceScope on(graph(), is_resource_ ? device() : "");
   if (node_ == nullptr) return Output();
   return NodeBuilder(&graph(), is_resource_ ? "VarIsInitializedOp" : "IsVariableInitialized", at)
       .Name(name)

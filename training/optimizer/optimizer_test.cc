@@ -11,7 +11,9 @@
 #include "gtest/gtest.h"
 #include "ops/builders/constraint.h"
 #include "ops/builders/ops.h"
+#include "ops/builders/partitioned_variable.h"
 #include "ops/builders/sugar.h"
+#include "training/checkpoint/saver.h"
 #include "training/optimizer/adagrad.h"
 #include "training/optimizer/adam.h"
 #include "training/optimizer/ftrl.h"
@@ -295,6 +297,24 @@ TEST(HyperParameters, MayBeVariablesAndFunctions) {
   EXPECT_NE(g.Find("Other/half"), nullptr);
   EXPECT_THAT(After(g, by_variable, {w}), ElementsAre(4 - 0.25f * 8));
   EXPECT_THAT(After(g, by_function, {w}), ElementsAre(4 - 0.5f * 8));
+}
+
+// TensorFlow's checkpoint of the same model has w, w/Adam and w/Adam_1 of [4, 2], whatever the
+// partition.
+TEST(OptimizerTest, SlotsOfAPartAreSavedAsParts) {
+  for (const bool use_resource : {false, true}) {
+    Graph g;
+    const PartitionedVariable w(g, "w", {4, 2}, Ones(), {2}, {.use_resource = use_resource});
+    Adam({.learning_rate = 0.1f}).Minimize(ReduceSum(Square(w.Read())));
+    ASSERT_TRUE(g.status().ok()) << g.status();
+    const auto saved = SavedVariables(g, {});
+    ASSERT_TRUE(saved.ok()) << saved.status();
+    std::vector<std::string> lines;
+    for (const SavedVariable& s : *saved) lines.push_back(StrCat(s.name, " ", s.shape_and_slice));
+    EXPECT_THAT(lines, ElementsAre("beta1_power ", "beta2_power ", "w 4 2 0,2:0,2", "w 4 2 2,2:0,2",
+                                   "w/Adam 4 2 0,2:0,2", "w/Adam 4 2 2,2:0,2",
+                                   "w/Adam_1 4 2 0,2:0,2", "w/Adam_1 4 2 2,2:0,2"));
+  }
 }
 
 }  // namespace

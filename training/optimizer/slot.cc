@@ -2,6 +2,7 @@
 
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
+#include "graph/ir/variable_slice.h"
 #include "graph/strings.h"
 #include "ops/builders/initialized_value.h"
 #include "ops/builders/ops.h"
@@ -14,6 +15,24 @@ bool IsVariableOp(const Node& node) {
   return node.op() == "Variable" || node.op() == "VariableV2" || node.op() == "VarHandleOp";
 }
 
+// The slot of a part of a variable is that part of a slot: "w/part_1/Adam" of "w/Adam". It may have
+// fewer dimensions.
+void CutAs(const SlotOwner& owner, const Variable& slot) {
+  Graph& graph = owner.graph();
+  std::optional<VariableSlice> slice = FindVariableSlice(graph, owner.op().output(0).name());
+  const std::string prefix = owner.name() + "/";
+  if (!slice || !slot.name().starts_with(prefix)) return;
+  if (slot.shape().rank_known()) {
+    const size_t rank = slot.shape().rank();
+    if (rank == 0 || rank > slice->shape.size()) return;
+    slice->full_shape.resize(rank);
+    slice->offset.resize(rank);
+    slice->shape.resize(rank);
+  }
+  slice->full_name += "/" + slot.name().substr(prefix.size());
+  SetVariableSlice(graph, slot.handle().name(), *slice);
+}
+
 // Makes the slot where it belongs: `make` gets its name.
 template <typename Make>
 Variable MakeSlot(const SlotOwner& owner, std::string_view name, const Make& make) {
@@ -24,7 +43,9 @@ Variable MakeSlot(const SlotOwner& owner, std::string_view name, const Make& mak
   const std::string full = graph.UniqueName(base, /*mark=*/false);
   if (!owner.is_colocated()) return make(full);
   ColocateWith with(graph, owner.op());
-  return make(full);
+  const Variable slot = make(full);
+  if (slot && owner.is_variable()) CutAs(owner, slot);
+  return slot;
 }
 
 VariableOptions OptionsFor(const SlotOwner& owner, DataType dtype) {
