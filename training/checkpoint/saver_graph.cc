@@ -8,6 +8,7 @@
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/builders/constant.h"
+#include "training/checkpoint/update_locks.h"
 
 namespace sluice {
 namespace {
@@ -30,6 +31,7 @@ class SaverBuilder {
   pb::SaverDef Build(const std::vector<SavedVariable>& variables) {
     NameScope scope(graph_, options_.name.empty() ? "save" : options_.name);
     filename_ = Filename();
+    ReadUnderLocks(variables);
     Output save;
     Operation restore;
     if (options_.sharded) {
@@ -80,20 +82,57 @@ class SaverBuilder {
     return PlaceholderWithDefault(inner, "Const");
   }
 
+  // A copy of the variable at this place of the graph, on its device.
+  Output ReadAnew(const Variable& v) {
+    DeviceScope on(graph_, v.device());
+    if (!v.is_resource()) return Identity(v.handle());
+    Output value;
+    {
+      NameScope scope(graph_, "Read");
+      value = Output(Op("ReadVariableOp").Input(v.handle()).Attr("dtype", v.dtype()).Finish());
+    }
+    return Identity(value);
+  }
+
+  // Where updates have locks: holds them, reads everything, and lets them go.
+  void ReadUnderLocks(const std::vector<SavedVariable>& variables) {
+    const auto mutexes = graph_.collections().find(kUpdateLocks);
+    if (mutexes == graph_.collections().end()) return;
+    NameScope scope(graph_, "at_one_moment");
+    std::vector<Operation> locks;
+    for (const std::string& name : mutexes->second) {
+      const absl::StatusOr<Output> mutex = graph_.FindOutput(name);
+      if (!mutex.ok()) return graph_.SetError(mutex.status());
+      // One after the other, in the order of all savers.
+      ControlDependencies after(graph_, locks);
+      DeviceScope on(graph_, mutex->node->device());
+      locks.push_back(Op("MutexLock").Input(*mutex).Finish());
+      if (!locks.back()) return;
+    }
+    std::vector<Operation> reads;
+    {
+      ControlDependencies held(graph_, locks);
+      for (const SavedVariable& saved : variables) {
+        const Output value = ReadAnew(saved.variable);
+        if (!value) return;
+        read_[saved.variable.name()] = value;
+        reads.emplace_back(value);
+      }
+    }
+    ControlDependencies after(graph_, reads);
+    for (const Operation& lock : locks) {
+      DeviceScope on(graph_, lock.device());
+      unlocks_.push_back(Op("ConsumeMutexLock").Input(lock.output(0)).Finish());
+    }
+  }
+
   // What is written of a variable. A part is read anew, and taken to the CPU.
   Output Value(const SavedVariable& saved) {
     const Variable& v = saved.variable;
+    if (const auto read = read_.find(v.name()); read != read_.end()) return read->second;
     if (!v.is_resource()) return saved.shape_and_slice.empty() ? v.handle() : v.snapshot();
     if (saved.shape_and_slice.empty()) return v.snapshot();
-    Output value;
-    {
-      DeviceScope on(graph_, v.device());
-      {
-        NameScope scope(graph_, "Read");
-        value = Output(Op("ReadVariableOp").Input(v.handle()).Attr("dtype", v.dtype()).Finish());
-      }
-      value = Identity(value);
-    }
+    const Output value = ReadAnew(v);
     DeviceScope cpu(graph_, kCpu0);
     return Identity(value);
   }
@@ -135,7 +174,9 @@ class SaverBuilder {
     const Operation write = Write(filename, variables);
     if (!write) return Output();
     ColocateWith with(graph_, Operation(filename));
-    ControlDependencies after(graph_, {write});
+    std::vector<Operation> done = unlocks_;
+    done.push_back(write);
+    ControlDependencies after(graph_, done);
     return Output(Op("Identity").Name("control_dependency").Input(filename).Finish());
   }
 
@@ -266,6 +307,8 @@ class SaverBuilder {
   const SaverGraphOptions& options_;
   const At at_;
   Output filename_;
+  std::map<std::string, Output> read_;  // by the variable's name, where updates have locks
+  std::vector<Operation> unlocks_;
 };
 
 }  // namespace

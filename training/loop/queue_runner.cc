@@ -12,6 +12,11 @@
 namespace sluice {
 namespace {
 
+// Of one process: not for files.
+constexpr char kNeeded[] = "__needed_queue_runners";
+constexpr char kNeededFor[] = "__needed_queue_runners_for";
+constexpr char kStarted[] = "__started_queue_runners";
+
 bool Contains(const std::vector<absl::StatusCode>& codes, absl::StatusCode code) {
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
@@ -162,6 +167,33 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
     coordinator.Start(StrCat("QueueRunnerThread-", queue_name, "-", enqueue.name()),
                       std::move(body));
   }
+}
+
+void NeedQueueRunner(Graph& graph, const std::string& queue_name, const std::string& what_for) {
+  graph.AddToCollection(kNeeded, queue_name);
+  graph.AddToCollection(kNeededFor, what_for);
+}
+
+void StartsQueueRunner(Graph& graph, const std::string& queue_name) {
+  graph.AddToCollection(kStarted, queue_name);
+}
+
+absl::Status CheckQueueRunners(const Graph& graph) {
+  const auto needed = graph.collections().find(kNeeded);
+  if (needed == graph.collections().end()) return absl::OkStatus();
+  std::vector<std::string> started;
+  if (const auto it = graph.collections().find(kStarted); it != graph.collections().end()) {
+    started = it->second;
+  }
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<QueueRunner> runners, QueueRunners(graph));
+  for (const QueueRunner& runner : runners) started.push_back(runner.queue_name);
+  const std::vector<std::string>& what_for = graph.collections().find(kNeededFor)->second;
+  for (size_t i = 0; i < needed->second.size(); ++i) {
+    const std::string& queue = needed->second[i];
+    if (std::find(started.begin(), started.end(), queue) != started.end()) continue;
+    return InvalidArgument(what_for[i], ": the queue runner of '", queue, "' is not started");
+  }
+  return absl::OkStatus();
 }
 
 void AddQueueRunner(Graph& graph, const QueueRunner& runner, std::string_view collection) {

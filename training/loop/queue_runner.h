@@ -53,6 +53,14 @@ struct QueueRunner {
   void Start(Session& session, Coordinator& coordinator) const;
 };
 
+// A graph may have queues that nothing goes on without (the updates of a synchronous optimizer):
+// whoever builds it says so, whoever starts the runner in another way than by the collection says
+// that too, and a training loop asks before it makes a session.
+void NeedQueueRunner(Graph& graph, const std::string& queue_name, const std::string& what_for);
+void StartsQueueRunner(Graph& graph, const std::string& queue_name);
+// INVALID_ARGUMENT, naming a queue and what it is for, where nobody starts its runner.
+absl::Status CheckQueueRunners(const Graph& graph);
+
 // Keeps the runner in the graph. Its error, if it has one, goes to the graph.
 void AddQueueRunner(Graph& graph, const QueueRunner& runner,
                     std::string_view collection = kQueueRunners);

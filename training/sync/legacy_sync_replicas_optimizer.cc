@@ -51,7 +51,8 @@ void LegacySyncReplicasOptimizer::MakeLocalSteps() {
   // The reference itself, and not the variable's shared read, which may be of the step before.
   local_step_ = LocalStepValue();
   is_stale_ = Less(local_step_, global_step.Read());
-  local_init_op_ = NoOp(graph(), {.name = "no_local_init"});
+  // The step that was saved of this replica may be one behind the model's.
+  local_init_op_ = local_steps_->ScatterUpdate(replica_, global_step.Read());
   ready_for_local_init_op_ = ReportUninitializedVariables(graph(), GlobalVariables(graph()));
 }
 
@@ -189,10 +190,12 @@ absl::StatusOr<Operation> LegacySyncReplicasOptimizer::Synchronize() {
   const auto close = [&](bool cancel) {
     return Group(graph(), {dummy.Close(cancel), CloseTokens(cancel, "")});
   };
-  chief_queue_runner_.queue_name = dummy.name();
-  chief_queue_runner_.enqueue_ops = {sync_op()};
-  chief_queue_runner_.close_op = close(/*cancel=*/false);
-  chief_queue_runner_.cancel_op = close(/*cancel=*/true);
+  QueueRunner runner;
+  runner.queue_name = dummy.name();
+  runner.enqueue_ops = {sync_op()};
+  runner.close_op = close(/*cancel=*/false);
+  runner.cancel_op = close(/*cancel=*/true);
+  SetChiefQueueRunner(std::move(runner));
   return train;
 }
 

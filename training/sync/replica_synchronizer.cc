@@ -10,6 +10,8 @@
 #include "ops/builders/sugar.h"
 #include "ops/control/builders.h"
 #include "ops/math/builders.h"
+#include "training/checkpoint/update_locks.h"
+#include "training/summary/summary.h"
 #include "training/sync/scopes.h"
 #include "training/sync/sync_replicas_hook.h"
 
@@ -85,7 +87,35 @@ void ReplicaSynchronizer::Begin(const Variable& global_step) {
 }
 
 absl::StatusOr<Operation> ReplicaSynchronizer::ApplyAggregated() {
+  if (!options_.whole_checkpoints) {
+    return optimizer_->ApplyGradients(aggregated_, {.global_step = &*global_step_});
+  }
+  NodeBuilder mutex(&graph(), "MutexV2", At::current());
+  const std::string shared_name = StrCat(name(), "/update_lock", NumberSuffix());
+  const Output handle(mutex.Name("update_lock").Attr("shared_name", shared_name).Finish());
+  if (!handle) return graph().status();
+  graph().AddToCollection(kUpdateLocks, handle.name());
+  {
+    // Not before all gradients are there: who waits for one holds no lock.
+    ControlDependencies after(graph(), Takes());
+    update_lock_ = Output(NodeBuilder(&graph(), "MutexLock", At::current())
+                              .Name("hold_update_lock")
+                              .Input(handle)
+                              .Finish());
+  }
+  if (!update_lock_) return graph().status();
+  ControlDependencies held(graph(), {Operation(update_lock_)});
   return optimizer_->ApplyGradients(aggregated_, {.global_step = &*global_step_});
+}
+
+// The ops that give the aggregated gradients.
+std::vector<Operation> ReplicaSynchronizer::Takes() const {
+  std::vector<Operation> takes;
+  for (const GradientAndVariable& gv : aggregated_) {
+    if (gv.grad.is_none()) continue;
+    takes.emplace_back(gv.grad.is_dense() ? gv.grad.dense() : gv.grad.slices().values);
+  }
+  return takes;
 }
 
 // --- gradients
@@ -153,13 +183,17 @@ std::vector<int> ReplicaSynchronizer::Shares(int total) const {
 
 Operation ReplicaSynchronizer::PutTokens(int total, const std::vector<Operation>& after) {
   ControlDependencies ordered(graph(), after);
+  // The shared read of a reference variable may be of before the update: TensorFlow's shows later
+  // values too, ours does not (docs/differences.md).
+  const Variable& step = *global_step_;
   const std::vector<int> shares = Shares(total);
   std::vector<Operation> puts;
   for (size_t i = 0; i < token_queues_.size(); ++i) {
     if (shares[i] == 0) continue;
     const std::string scope = OpScope(graph(), "Fill");
     const Output dims = Constant(graph(), Tensor::Vector<int32_t>({shares[i]}), scope + "dims/");
-    const Output tokens = Fill(dims, global_step_->Read(), {.name = scope});
+    const Output now = step.is_resource() ? step.Read() : step.Ref();
+    const Output tokens = Fill(dims, now, {.name = scope});
     puts.push_back(token_queues_[i].EnqueueMany({tokens}));
   }
   return puts.size() == 1 ? puts[0] : Group(graph(), puts);
@@ -174,13 +208,22 @@ absl::Status ReplicaSynchronizer::FinishSync(Operation put_tokens) {
     SLUICE_ASSIGN_OR_RETURN(sync_op_, options_.variable_averages.Apply(
                                           some.empty() ? TrainableVariables(graph()) : some));
   }
+  if (update_lock_) {
+    ControlDependencies after(graph(), {sync_op_});
+    sync_op_ = NodeBuilder(&graph(), "ConsumeMutexLock", At::current())
+                   .Name("end_update_lock")
+                   .Input(update_lock_)
+                   .Finish();
+  }
   return graph().status();
 }
 
-Operation ReplicaSynchronizer::CloseTokens(bool cancel_pending_enqueues, std::string_view name) {
+Operation ReplicaSynchronizer::CloseTokens(bool cancel_pending_enqueues, std::string_view name,
+                                           const std::string& reason) {
   std::vector<Operation> closes;
   for (const Queue& queue : token_queues_) {
     closes.push_back(queue.Close(cancel_pending_enqueues, name));
+    if (closes.back() && !reason.empty()) closes.back().node->SetAttr("_reason", reason);
   }
   return closes.size() == 1 ? closes[0] : Group(graph(), closes);
 }
@@ -203,9 +246,16 @@ Output ReplicaSynchronizer::TokensClosed() {
 
 Operation ReplicaSynchronizer::LeaveOp() {
   if (leave_ || !applied_) return leave_;
-  if (options_.deterministic) return leave_ = CloseTokensOp();
   NameScope root(graph(), "");
   DeviceScope with_step(graph(), DeviceOf(*global_step_));
+  if (options_.deterministic || options_.when_one_ends == WhenOneEnds::kAllEnd) {
+    return leave_ = CloseTokens(
+               /*cancel_pending_enqueues=*/true, "leave",
+               StrCat(name(), " needs ", replicas_to_aggregate(), " gradients an update, and ",
+                      total_num_replicas() - 1, " of ", total_num_replicas(),
+                      " replicas are left: replica ",
+                      replica_id() < 0 ? "" : StrCat(replica_id(), " "), "has ended"));
+  }
   return leave_ = token_queue().Enqueue({LocalStepValue()});
 }
 
@@ -231,14 +281,23 @@ absl::StatusOr<Operation> ReplicaSynchronizer::InitTokensOp(int num_tokens) {
   return init;
 }
 
+void ReplicaSynchronizer::SetChiefQueueRunner(QueueRunner runner) {
+  NeedQueueRunner(
+      graph(), runner.queue_name,
+      StrCat(name(), " can never make an update (ChiefQueueRunner, or the hook of the chief)"));
+  // A replica that ends may close the queue under the tokens that are being put in.
+  runner.closed_codes = {absl::StatusCode::kOutOfRange, absl::StatusCode::kCancelled};
+  chief_queue_runner_ = std::move(runner);
+}
+
 absl::StatusOr<QueueRunner> ReplicaSynchronizer::ChiefQueueRunner() const {
   if (!applied_) return NotApplied("S");
   return chief_queue_runner_;
 }
 
-std::shared_ptr<SessionRunHook> ReplicaSynchronizer::MakeSessionRunHook(bool is_chief,
-                                                                        int num_tokens) {
-  return std::make_shared<SyncReplicasHook>(*this, is_chief, num_tokens);
+std::shared_ptr<SessionRunHook> ReplicaSynchronizer::MakeSessionRunHook(
+    bool is_chief, int num_tokens, std::function<void(const std::string&)> report) {
+  return std::make_shared<SyncReplicasHook>(*this, is_chief, num_tokens, std::move(report));
 }
 
 // --- the ledger
@@ -295,6 +354,25 @@ Output ReplicaSynchronizer::LedgerUpdates(int num_updates) {
                           .Finish());
       },
       "ledger_sum");
+}
+
+void ReplicaSynchronizer::AddSummaries() {
+  const Output totals = LedgerTotals();
+  if (!totals) return;
+  NameScope root(graph(), "");
+  NameScope scope(graph(), name() + "/");  // the optimizer's own, not one more
+  const auto show = [&](Output counts) {
+    const std::vector<int64_t> scalar;
+    summary::Scalar("applied", Reshape(Slice(counts, {0}, {1}), scalar));
+    summary::Scalar("dropped_as_stale", Reshape(Slice(counts, {1}, {1}), scalar));
+    summary::Scalar("dropped_as_surplus", Reshape(Slice(counts, {2}, {1}), scalar));
+  };
+  show(ReduceSum(totals, 0));
+  for (int i = 0; i < total_num_replicas_; ++i) {
+    NameScope of_replica(graph(), StrCat("replica_", i));
+    show(Reshape(Slice(totals, {i, 0}, {1, 3}), {3}));
+  }
+  summary::Scalar("local_step", LocalStep());
 }
 
 std::string LedgerText(const Tensor& totals) {

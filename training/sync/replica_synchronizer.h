@@ -45,6 +45,12 @@ class VariableAverages {
   std::function<absl::StatusOr<Operation>(const std::vector<Variable>&)> apply_;
 };
 
+// What the others do when one replica has no more data.
+enum class WhenOneEnds {
+  kOthersGoOn,  // they compute in its place, until the chief ends
+  kAllEnd,      // always so in deterministic training
+};
+
 struct SyncReplicasOptions {
   int replicas_to_aggregate = 1;
   // More than replicas_to_aggregate: the rest are backups. Fewer: replicas compute several batches
@@ -58,6 +64,11 @@ struct SyncReplicasOptions {
   std::vector<Variable> variables_to_average;
   // No backups then: which gradients come first would decide.
   bool deterministic = false;
+  WhenOneEnds when_one_ends = WhenOneEnds::kOthersGoOn;
+  // An update holds a lock that Savers take while they read: a checkpoint is of one global step,
+  // its averages included, also where replicas go on while it is made. Two ops that TensorFlow has
+  // not.
+  bool whole_checkpoints = false;
   bool use_locking = false;
   std::string name = "sync_replicas";
 };
@@ -76,7 +87,10 @@ class ReplicaSynchronizer : public Optimizer {
   // (needed)". Deterministic: exactly those that are needed, whatever is asked for.
   absl::StatusOr<Operation> InitTokensOp(int num_tokens = -1);
   // Starts all of this in a MonitoredSession; of the chief with its queue runner and first tokens.
-  std::shared_ptr<SessionRunHook> MakeSessionRunHook(bool is_chief, int num_tokens = -1);
+  // `report` (may be empty) is told at the end: by every replica its local and the global step, by
+  // the chief where all gradients went.
+  std::shared_ptr<SessionRunHook> MakeSessionRunHook(
+      bool is_chief, int num_tokens = -1, std::function<void(const std::string&)> report = {});
 
   // Run once by every replica after the variables are initialised.
   virtual Operation LocalInitOp(bool is_chief) const = 0;
@@ -97,10 +111,15 @@ class ReplicaSynchronizer : public Optimizer {
   Operation CloseTokensOp();
   // A bool scalar: is the token queue closed?
   Output TokensClosed();
-  // A replica that ends gives back the token that it holds, so that another can compute in its
-  // place and nobody waits for ever. Deterministic: nobody can take its place, and all end
-  // (CloseTokensOp).
+  // What a replica that ends runs (the hook does): it gives back the token that it holds, so that
+  // another can compute in its place and nobody waits for ever. Where all are to end with it they
+  // do so with OUT_OF_RANGE, which says what an update needs and how many replicas are left.
   Operation LeaveOp();
+
+  // The step that this replica's parameters are from: never ahead of the global step, and in
+  // deterministic training at most one behind it. (Elsewhere a fast replica may compute in the
+  // place of a slow one, whose next gradient is then stale.)
+  Output LocalStep() { return applied_ ? LocalStepValue() : Output(); }
 
   // The ledger (S6), fetchable. int64 [total_num_replicas + 1, 3]: gradients applied, dropped as
   // stale, dropped as surplus of each replica, last of those without a replica_id. A replica's step
@@ -109,6 +128,9 @@ class ReplicaSynchronizer : public Optimizer {
   // The same of the last `num_updates` updates, oldest first: int64 [num_updates,
   // total_num_replicas + 1, 3].
   Output LedgerUpdates(int num_updates);
+  // Both as scalar summaries of the graph: "sync_replicas/applied", …/dropped_as_stale,
+  // …/dropped_as_surplus, the same below …/replica_<i>, and …/local_step.
+  void AddSummaries();
 
   bool gradients_applied() const { return applied_; }
   int replicas_to_aggregate() const { return options_.replicas_to_aggregate; }
@@ -129,18 +151,22 @@ class ReplicaSynchronizer : public Optimizer {
   // INVALID_ARGUMENT where nothing is to be applied, or the options cannot go together.
   absl::Status Check(const GradientsAndVariables& grads_and_vars,
                      const ApplyGradientsOptions& options) const;
+  // A training loop of this graph must run the update.
+  void SetChiefQueueRunner(QueueRunner runner);
   // A number for this optimizer's shared names in the graph: 0, 1, ….
   void Begin(const Variable& global_step);
-  // The optimizer inside applies aggregated_, on the device of the global step.
+  // The optimizer inside applies aggregated_, on the device of the global step, and from now on
+  // holds the lock of updates, if there is one.
   absl::StatusOr<Operation> ApplyAggregated();
   void MakeTokenQueues();
   // The token for this replica's next step: a scalar.
   Output TakeToken();
   // Puts tokens of the current step into the queues, after `after`; `total` for all replicas.
   Operation PutTokens(int total, const std::vector<Operation>& after);
-  // Averages after the tokens, and then this is the step of the chief.
+  // Averages after the tokens, then the lock's end, and this is the step of the chief.
   absl::Status FinishSync(Operation put_tokens);
-  Operation CloseTokens(bool cancel_pending_enqueues, std::string_view name);
+  Operation CloseTokens(bool cancel_pending_enqueues, std::string_view name,
+                        const std::string& reason = "");
 
   // What an accumulator or a queue of gradients of `var` is called; a further optimizer of the same
   // variable has its own.
@@ -168,6 +194,7 @@ class ReplicaSynchronizer : public Optimizer {
   bool applied_ = false;
 
  private:
+  std::vector<Operation> Takes() const;
   // Of `total`, for each token queue.
   std::vector<int> Shares(int total) const;
   void EntersOn(const std::string& device);
@@ -181,6 +208,7 @@ class ReplicaSynchronizer : public Optimizer {
   std::vector<Queue> token_queues_;
   std::vector<std::string> ledger_devices_;  // where gradients are entered
   Operation sync_op_;
+  Output update_lock_;
   Operation close_tokens_;
   Operation leave_;
   Output tokens_closed_;

@@ -4,13 +4,24 @@
 #include "training/sync/check_progress.h"
 
 namespace sluice {
+namespace {
 
-absl::Status SyncReplicasHook::Begin(Graph&) {
+int64_t StepOf(const Tensor& value) {
+  return value.dtype() == DT_INT32 ? value.scalar<int32_t>() : value.scalar<int64_t>();
+}
+
+}  // namespace
+
+absl::Status SyncReplicasHook::Begin(Graph& graph) {
   if (!optimizer_.gradients_applied()) {
     return absl::FailedPreconditionError(
         "SyncReplicasOptimizer.apply_gradient should be called before using the hook.");
   }
   local_init_ = optimizer_.LocalInitOp(is_chief_);
+  if (report_) {
+    local_step_ = optimizer_.LocalStep();
+    global_step_ = optimizer_.global_step()->Read();
+  }
   if (!is_chief_) {
     leave_ = optimizer_.LeaveOp();
     return absl::OkStatus();
@@ -18,6 +29,7 @@ absl::Status SyncReplicasHook::Begin(Graph&) {
   SLUICE_ASSIGN_OR_RETURN(runner_, optimizer_.ChiefQueueRunner());
   SLUICE_ASSIGN_OR_RETURN(init_tokens_, optimizer_.InitTokensOp(num_tokens_));
   if (report_) ledger_ = optimizer_.LedgerTotals();
+  StartsQueueRunner(graph, runner_->queue_name);
   return CheckProgress(optimizer_, {.init_tokens = init_tokens_, .runs_queue_runner = true});
 }
 
@@ -46,10 +58,15 @@ absl::Status SyncReplicasHook::AfterCreateSession(Session& session, Coordinator&
 absl::Status SyncReplicasHook::End(Session& session) {
   // Where the queue is closed, all end anyway.
   if (leave_) session.Run({leave_}).IgnoreError();
-  if (ledger_) {
-    SLUICE_ASSIGN_OR_RETURN(Tensors totals, session.Run({}, {ledger_}, {}));
-    report_(LedgerText(totals[0]));
-  }
+  return report_ ? Report(session) : absl::OkStatus();
+}
+
+absl::Status SyncReplicasHook::Report(Session& session) const {
+  SLUICE_ASSIGN_OR_RETURN(const Tensors steps, session.Run({}, {local_step_, global_step_}, {}));
+  report_(StrCat("local step ", StepOf(steps[0]), ", global step ", StepOf(steps[1])));
+  if (!ledger_) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(const Tensors totals, session.Run({}, {ledger_}, {}));
+  report_(LedgerText(totals[0]));
   return absl::OkStatus();
 }
 

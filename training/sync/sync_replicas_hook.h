@@ -21,8 +21,8 @@ namespace sluice {
 
 class SyncReplicasHook : public SessionRunHook {
  public:
-  // `optimizer` outlives the hook. `report` is told, at the end of the chief, where all gradients
-  // went.
+  // `optimizer` outlives the hook. `report` is told at the end: this replica's local and the global
+  // step, and of the chief where all gradients went.
   SyncReplicasHook(ReplicaSynchronizer& optimizer, bool is_chief, int num_tokens = -1,
                    std::function<void(const std::string&)> report = {})
       : optimizer_(optimizer),
@@ -36,6 +36,7 @@ class SyncReplicasHook : public SessionRunHook {
 
  private:
   absl::Status CheckReady(Session& session) const;
+  absl::Status Report(Session& session) const;
 
   ReplicaSynchronizer& optimizer_;
   const bool is_chief_;
@@ -44,7 +45,7 @@ class SyncReplicasHook : public SessionRunHook {
   Operation local_init_;
   Operation init_tokens_;
   Operation leave_;
-  Output ledger_;
+  Output ledger_, local_step_, global_step_;
   std::optional<QueueRunner> runner_;
 };
 

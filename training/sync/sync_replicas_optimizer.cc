@@ -119,10 +119,12 @@ absl::StatusOr<Operation> SyncReplicasOptimizer::Synchronize() {
   }
   const Operation train = local_step_->Assign(token);
   SLUICE_RETURN_IF_ERROR(FinishSync(PutTokens(tokens_per_step(), {update})));
-  chief_queue_runner_.queue_name = token_queue().name();
-  chief_queue_runner_.enqueue_ops = {sync_op()};
-  chief_queue_runner_.close_op = CloseTokens(/*cancel_pending_enqueues=*/false, "");
-  chief_queue_runner_.cancel_op = CloseTokens(/*cancel_pending_enqueues=*/true, "");
+  QueueRunner runner;
+  runner.queue_name = token_queue().name();
+  runner.enqueue_ops = {sync_op()};
+  runner.close_op = CloseTokens(/*cancel_pending_enqueues=*/false, "");
+  runner.cancel_op = CloseTokens(/*cancel_pending_enqueues=*/true, "");
+  SetChiefQueueRunner(std::move(runner));
   return train;
 }
 

@@ -215,6 +215,31 @@ TYPED_TEST(BothForms, AveragesFollowTheTokens) {
   EXPECT_EQ(average.made.node->input(0).node->control_inputs()[0]->op(), "QueueEnqueueManyV2");
 }
 
+// The read of a reference variable is made once and shared, as in TensorFlow, whose Identity shows
+// the value of later; tokens must have the step after the update all the same.
+const VariableOptions kRef = {.dtype = DT_INT64, .trainable = false, .use_resource = false};
+TYPED_TEST(BothForms, TokensHaveTheNewStepOfAReferenceVariableToo) {
+  Graph g;
+  const Variable step = GlobalStep(g, kRef);
+  const Variable w(g, "w", 5.0f);
+  const Output grad = Placeholder(g, DT_FLOAT, PartialShape::Scalar(), "grad");
+  using O = decltype(TypeParam::optimizer);
+  O optimizer(GradientDescent({.learning_rate = 1.0f}), {});
+  const Operation train = optimizer.ApplyGradients({{grad, w}}, {.global_step = &step}).value();
+  const Operation init = InitializeVariables(g);
+  Session session(g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  ASSERT_TRUE(session.Run({optimizer.LocalInitOp(true)}).ok());
+  const Updates updates(session, optimizer.sync_op());
+  for (int64_t i = 1; i <= 20; ++i) {
+    absl::StatusOr<Tensors> out = session.Run(
+        {{grad, Tensor::Scalar(1.0f)}}, {Operation(train).output(0)}, {}, {.timeout_ms = 10'000});
+    ASSERT_TRUE(out.ok()) << out.status();
+    const Tensor& local = (*out)[0];
+    EXPECT_EQ(local.flat<int64_t>()[0], i);
+  }
+}
+
 // --- closing (seed 001)
 
 TYPED_TEST(BothForms, ClosingTheTokensEndsReplicasThatWait) {
