@@ -14,7 +14,6 @@
 #include "training/checkpoint/checkpoint_state.h"
 #include "training/loop/log.h"
 #include "training/session/basic_hooks.h"
-#include "training/session/checkpoints.h"
 #include "training/session/logging_tensor_hook.h"
 #include "training/session/monitored_training_session.h"
 
@@ -49,12 +48,12 @@ absl::Status CheckPositive(std::optional<int64_t> value, const char* name) {
 std::shared_ptr<Scaffold> ScaffoldOf(const EstimatorSpec& spec, const RunConfig& config) {
   auto scaffold = spec.scaffold ? spec.scaffold : std::make_shared<Scaffold>();
   if (scaffold->saver()) return scaffold;
-  auto saver = std::make_shared<Checkpoints>(std::make_shared<Saver>(
+  auto saver = std::make_shared<Saver>(
       SaverOptions{.sharded = true,
                    .max_to_keep = config.keep_checkpoint_max,
                    .keep_checkpoint_every_n_hours = config.keep_checkpoint_every_n_hours,
                    .save_relative_paths = true,
-                   .allow_empty = true}));
+                   .allow_empty = true});
   return std::make_shared<Scaffold>(*scaffold, ScaffoldOptions{.saver = std::move(saver)});
 }
 
@@ -283,7 +282,7 @@ absl::StatusOr<EvaluationResult> Estimator::Evaluate(const InputFn& input_fn,
                                .scaffold = ScaffoldOf(spec, config_),
                                .target = {.config = config_.session_config},
                                .checkpoint_filename_with_path = result.checkpoint_path}),
-                           hooks);
+                           hooks, {.trains = false});
   int64_t batches = 0;
   while (!session.ShouldStop() && (!options.steps || batches < *options.steps)) {
     if (!session.Run({update}).ok()) break;
@@ -348,7 +347,7 @@ absl::Status Estimator::Predict(const InputFn& input_fn, const PredictionSink& s
                                .scaffold = ScaffoldOf(spec, config_),
                                .target = {.config = config_.session_config},
                                .checkpoint_filename_with_path = checkpoint}),
-                           hooks);
+                           hooks, {.trains = false});
   bool enough = false;
   while (!session.ShouldStop() && !enough) {
     const auto out = session.Run({}, fetches);

@@ -13,6 +13,7 @@
 #include "training/optimizer/gradient_descent.h"
 #include "training/session/basic_hooks.h"
 #include "training/session/testing.h"
+#include "training/sync/sync_replicas_optimizer.h"
 
 namespace sluice {
 namespace {
@@ -99,6 +100,52 @@ TEST(EstimatorTest, TrainsGoesOnEvaluatesAndPredicts) {
   ASSERT_TRUE(w.ok()) << w.status();
   EXPECT_NEAR(w->scalar<float>(), 2, 1e-2);
   EXPECT_THAT(*estimator.GetVariableNames(), Contains("global_step"));
+}
+
+int EventFilesIn(const std::string& folder) {
+  int files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    files += file.path().filename().string().starts_with("events.out.tfevents.") ? 1 : 0;
+  }
+  return files;
+}
+
+TEST(EstimatorTest, TrainingAndEvaluationWriteEventFiles) {
+  Fixture f;
+  Estimator estimator(Line, f.config);
+  ASSERT_TRUE(estimator.Train(Points(-1), {.steps = 2}).ok());
+  EXPECT_EQ(EventFilesIn(f.config.model_dir), 1);
+  ASSERT_TRUE(estimator.Evaluate(Points(1)).ok());
+  EXPECT_EQ(EventFilesIn(f.config.model_dir + "/eval"), 1);
+  f.config.model_dir += "_silent";
+  f.config.open_events = nullptr;
+  ASSERT_TRUE(Estimator(Line, f.config).Train(Points(-1), {.steps = 2}).ok());
+  EXPECT_EQ(EventFilesIn(f.config.model_dir), 0);
+}
+
+// As tf.compat.v1.train.SyncReplicasOptimizer's page has it: the hook is sent along.
+TEST(EstimatorTest, SynchronousReplicasTrainThroughTheirHook) {
+  Fixture f;
+  std::shared_ptr<SyncReplicasOptimizer> optimizer;
+  const ModelFn model = [&](const ModelFnInputs& in) -> absl::StatusOr<EstimatorSpec> {
+    SLUICE_ASSIGN_OR_RETURN(EstimatorSpec spec, Line(in));
+    optimizer = std::make_shared<SyncReplicasOptimizer>(
+        GradientDescent({.learning_rate = 0.1f}), SyncReplicasOptions{.replicas_to_aggregate = 1});
+    const Variable step = GlobalStep(in.graph);
+    if (spec.loss) spec.train_op = optimizer->Minimize(spec.loss, {.global_step = &step});
+    if (in.mode != ModeKeys::kTrain) return spec;
+    spec.training_hooks = {optimizer->MakeSessionRunHook(in.config.task.is_chief)};
+    return spec;
+  };
+  Estimator estimator(model, f.config);
+  const auto loss = estimator.Train(Points(-1), {.max_steps = 300});
+  ASSERT_TRUE(loss.ok()) << loss.status();
+  EXPECT_LT(*loss, 1e-6);
+  EXPECT_THAT(estimator.LatestCheckpoint().value_or("none"), HasSubstr("model.ckpt-300"));
+  // The same graph without the queue runner does what is no training.
+  const auto result = estimator.Evaluate(Points(3));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->global_step, 300);
 }
 
 TEST(EstimatorTest, TrainingThatHasItsStepsIsSkipped) {

@@ -18,8 +18,8 @@
 
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
+#include "training/session/event_files.h"
 #include "training/session/session_target.h"
-#include "training/session/training_events.h"
 
 namespace sluice {
 
@@ -62,7 +62,7 @@ struct RunConfig {
   // For masters that are not this process.
   SessionFactory make_session;
   // Where summaries and events go; empty: nowhere.
-  OpenEvents open_events;
+  OpenEvents open_events = OpenEventFile;
   TaskConfig task;
 
   // The defaults, and the task that TF_CONFIG gives.

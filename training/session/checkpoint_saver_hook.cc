@@ -20,8 +20,6 @@ absl::Status WriteWhole(const std::filesystem::path& path, const std::string& te
   std::filesystem::path beside = path;
   beside += ".tmp";
   {
-    std::error_code made;
-    std::filesystem::create_directories(path.parent_path(), made);
     std::ofstream file(beside, std::ios::binary);
     file << text;
     if (!file.flush()) {
@@ -79,6 +77,8 @@ absl::Status CheckpointSaverHook::WriteGraph(const Graph& graph) {
 
 // The graph is complete only now, when all hooks have begun.
 absl::Status CheckpointSaverHook::AfterCreateSession(Session& session, Coordinator&) {
+  std::error_code error;  // told by the first file that cannot be written
+  std::filesystem::create_directories(options_.checkpoint_dir, error);
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(session, global_step_));
   SLUICE_RETURN_IF_ERROR(WriteGraph(session.graph()));
   SLUICE_RETURN_IF_ERROR(Save(session, step).status());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "training/loop/clock.h"
+#include "training/session/event_files.h"
 #include "training/session/model_saver.h"
 #include "training/session/scaffold.h"
 #include "training/session/session_run_hook.h"
@@ -53,7 +54,7 @@ struct CheckpointSaverOptions {
   std::vector<std::shared_ptr<CheckpointSaverListener>> listeners;
   // `graph.pbtxt`, and `<checkpoint>.meta` beside each checkpoint.
   bool save_graph_def = true;
-  OpenEvents open_events;  // empty: no events
+  OpenEvents open_events = OpenEventFile;  // empty: no events
   Clock* clock = &Clock::Real();
 };
 

@@ -88,6 +88,7 @@ MonitoredSession::~MonitoredSession() {
 absl::Status MonitoredSession::Begin() {
   SLUICE_RETURN_IF_ERROR(graph_.status());
   for (const auto& hook : hooks_) SLUICE_RETURN_IF_ERROR(hook->Begin(graph_));
+  if (options_.trains && creator_->is_chief()) SLUICE_RETURN_IF_ERROR(CheckQueueRunners(graph_));
   return CreateSession();
 }
 

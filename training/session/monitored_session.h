@@ -39,6 +39,9 @@ namespace sluice {
 struct MonitoredSessionOptions {
   // For the threads that are left when the session is closed.
   std::chrono::milliseconds stop_grace_period = std::chrono::seconds(120);
+  // False where the steps of a graph that could train do something else: then a chief need not
+  // start the queue runners that training needs (CheckQueueRunners).
+  bool trains = true;
   // Start again after ABORTED and UNAVAILABLE.
   bool recover = true;
   // While no new session can be created: at first at once, then with growing pauses of up to half

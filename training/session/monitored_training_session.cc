@@ -4,7 +4,6 @@
 
 #include "graph/status.h"
 #include "training/session/checkpoint_saver_hook.h"
-#include "training/session/checkpoints.h"
 #include "training/session/summary_hooks.h"
 
 namespace sluice {
@@ -41,7 +40,6 @@ bool Ever(const Every& every) { return every.steps || every.secs; }
 
 MonitoredTrainingSessionOptions WithDefaults(MonitoredTrainingSessionOptions options) {
   if (!options.scaffold) options.scaffold = std::make_shared<Scaffold>();
-  if (!options.checkpoint_dir.empty()) options.scaffold->UseSaver(Checkpoints::OfAllVariables());
   return options;
 }
 
@@ -85,8 +83,7 @@ absl::StatusOr<SessionRunHooks> TrainingHooks(const MonitoredTrainingSessionOpti
   }
   const Every checkpoints = Setting(options.save_checkpoint_steps, options.save_checkpoint_secs,
                                     {.secs = kCheckpointSecs});
-  const bool saves = options.scaffold != nullptr && options.scaffold->saver() != nullptr;
-  if (!options.checkpoint_dir.empty() && saves && Ever(checkpoints)) {
+  if (!options.checkpoint_dir.empty() && Ever(checkpoints)) {
     hooks.push_back(std::make_shared<CheckpointSaverHook>(
         CheckpointSaverOptions{.checkpoint_dir = options.checkpoint_dir,
                                .every = checkpoints,

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "training/session/event_files.h"
 #include "training/session/monitored_session.h"
 #include "training/session/training_events.h"
 
@@ -24,9 +25,8 @@ struct MonitoredTrainingSessionOptions {
   SessionTarget target;
   std::string checkpoint_dir;  // "": nothing is saved
   std::string summary_dir;     // "": checkpoint_dir
-  // Without a saver, and with a checkpoint_dir, it gets one of all variables.
   std::shared_ptr<Scaffold> scaffold;
-  OpenEvents open_events;  // empty: no summaries and events
+  OpenEvents open_events = OpenEventFile;  // empty: no summaries and events
   SessionRunHooks hooks;
   SessionRunHooks chief_only_hooks;
   // Of each pair at most one; neither: every 600 seconds, and every 100 steps. 0: never.

@@ -10,10 +10,12 @@
 #include "ops/builders/constant.h"
 #include "ops/builders/operand.h"
 #include "ops/builders/variable.h"
+#include "ops/io/record_file.h"
 #include "training/session/basic_hooks.h"
 #include "training/session/checkpoint_saver_hook.h"
 #include "training/session/summary_hooks.h"
 #include "training/session/testing.h"
+#include "training/summary/summary.h"
 
 namespace sluice {
 namespace {
@@ -160,8 +162,11 @@ TEST(CheckpointSaverHookTest, RefusesOptionsThatMakeNoSense) {
       "You cannot provide both saver and scaffold.");
   EXPECT_EQ(begin({.saver = t.saver}), "Either every_secs or every_steps should be provided.");
   Graph empty;
-  EXPECT_EQ(CheckpointSaverHook({.every = {.steps = 1}, .saver = t.saver}).Begin(empty).message(),
-            "Global step should be created to use CheckpointSaverHook.");
+  EXPECT_EQ(
+      CheckpointSaverHook({.checkpoint_dir = t.folder, .every = {.steps = 1}, .saver = t.saver})
+          .Begin(empty)
+          .message(),
+      "Global step should be created to use CheckpointSaverHook.");
 }
 
 TEST(SummarySaverHookTest, WritesTheFirstStepAndThenAsOftenAsAsked) {
@@ -274,6 +279,60 @@ TEST(MonitoredTrainingSessionTest, HooksStandInTensorFlowsOrder) {
   EXPECT_EQ(TrainingHooks(options)->size(), 2u);
   options.is_chief = false;
   EXPECT_THAT(*TrainingHooks(options), ElementsAre(mine));
+}
+
+// What is in an event file, a line each; numbers of times and sizes are left out.
+std::vector<std::string> LinesOf(const std::string& path) {
+  std::vector<std::string> lines;
+  absl::StatusOr<std::unique_ptr<ByteSource>> file = OpenFile(path);
+  EXPECT_TRUE(file.ok()) << file.status();
+  if (!file.ok()) return lines;
+  RecordReader reader(*std::move(file));
+  absl::StatusOr<std::string> record;
+  while ((record = reader.Next()).ok()) {
+    pb::Event event;
+    EXPECT_TRUE(event.ParseFromString(*record));
+    const std::string at = StrCat(" @", event.step());
+    if (event.has_graph_def()) lines.push_back("graph" + at);
+    if (event.has_meta_graph_def()) lines.push_back("meta graph" + at);
+    if (event.has_session_log()) {
+      lines.push_back(pb::SessionLog::SessionStatus_Name(event.session_log().status()) + at);
+    }
+    for (const auto& value : event.summary().value()) lines.push_back(value.tag() + at);
+    if (event.has_tagged_run_metadata())
+      lines.push_back("run " + event.tagged_run_metadata().tag());
+  }
+  return lines;
+}
+
+TEST(MonitoredTrainingSessionTest, WritesEventFilesByItself) {
+  Training t;
+  std::filesystem::remove_all(t.folder);
+  const Output x = Constant(t.g, {1.0f, 2.0f});
+  summary::Scalar("loss", Constant(t.g, 0.5f));
+  summary::Histogram("x", x);
+  auto profiler = std::make_shared<ProfilerHook>(ProfilerOptions{
+      .every = {.steps = 3}, .output_dir = t.folder, .events = OpenEventFile(t.folder).value()});
+  MonitoredTrainingSession session(t.g, {.checkpoint_dir = t.folder,
+                                         .hooks = {profiler, StopAtStep(5)},
+                                         .save_checkpoint_steps = 4,
+                                         .save_summaries_steps = 2,
+                                         .log_step_count_steps = 3});
+  t.Loop(session);
+  std::vector<std::string> files;
+  for (const auto& file : std::filesystem::directory_iterator(t.folder)) {
+    const std::string name = file.path().filename();
+    if (name.starts_with("events.out.tfevents.")) files.push_back(file.path());
+  }
+  ASSERT_EQ(files.size(), 1u) << "the hooks share a file";
+  const std::vector<std::string> lines = LinesOf(files[0]);
+  for (const char* line : {"graph @0", "meta graph @0", "START @1", "loss @1", "x @1", "loss @3",
+                           "loss @5", "CHECKPOINT @0", "CHECKPOINT @4", "CHECKPOINT @5"}) {
+    EXPECT_THAT(lines, ::testing::Contains(line));
+  }
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("global_step/sec @")));
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("run step_")));
+  EXPECT_THAT(lines, ::testing::Not(::testing::Contains("loss @2")));
 }
 
 TEST(MonitoredTrainingSessionTest, AFolderThatCannotBeOpenedIsTold) {

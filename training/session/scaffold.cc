@@ -10,7 +10,9 @@
 #include "ops/builders/constant.h"
 #include "ops/builders/shaping.h"
 #include "ops/builders/variable.h"
+#include "training/checkpoint/saver.h"
 #include "training/loop/log.h"
+#include "training/summary/summary.h"
 
 namespace sluice {
 namespace {
@@ -86,6 +88,29 @@ absl::Status FillIn(Graph& graph, std::string_view key, std::string_view argumen
   return absl::OkStatus();
 }
 
+// The graph's saver, or a new one of all variables, which becomes the graph's.
+absl::StatusOr<std::shared_ptr<ModelSaver>> SaverOrDefault(Graph& graph) {
+  const auto defs = graph.collections().find(kSavers);
+  if (defs != graph.collections().end() && !defs->second.empty()) {
+    if (defs->second.size() > 1) {
+      return absl::FailedPreconditionError(
+          StrCat("More than one item in collection ", kSavers,
+                 ". Please indicate which one to use by passing it to the constructor."));
+    }
+    pb::SaverDef def;
+    if (!def.ParseFromString(defs->second[0])) {
+      return InvalidArgument("collection '", kSavers, "': an entry is no SaverDef");
+    }
+    return Saver::FromDef(def, graph);
+  }
+  auto saver = std::make_shared<Saver>(SaverOptions{.sharded = true, .allow_empty = true});
+  SLUICE_RETURN_IF_ERROR(saver->Build(graph));
+  if (!saver->saved().empty()) {
+    graph.AddToCollection(kSavers, saver->saver_def().SerializeAsString());
+  }
+  return saver;
+}
+
 template <typename T>
 void Coalesce(T& value, const T& otherwise) {
   if (!value) value = otherwise;
@@ -96,15 +121,6 @@ void Coalesce(T& value, const T& otherwise) {
 Operation InitializeTables(Graph& graph, std::string_view name, At at) {
   const std::vector<Operation> tables = Entries(graph, kTableInitializers);
   return tables.empty() ? NoOp(graph, name, at) : Group(graph, tables, name, at);
-}
-
-Output MergeAllSummaries(Graph& graph, std::string_view collection, At at) {
-  OutputList summaries;
-  for (const Operation& op : Entries(graph, collection)) summaries.push_back(op.output(0));
-  if (summaries.empty()) return Output();
-  NameScope scope(graph, "Merge");
-  return Output(
-      NodeBuilder(&graph, "MergeSummary", at).Name("MergeSummary").Input(summaries).Finish());
 }
 
 Operation DefaultLocalInitOp(Graph& graph, At at) {
@@ -131,10 +147,6 @@ Scaffold::Scaffold(const Scaffold& copy_from, ScaffoldOptions options)
   Coalesce(options_.saver, other.saver);
 }
 
-void Scaffold::UseSaver(std::shared_ptr<ModelSaver> saver) {
-  if (!options_.saver) options_.saver = std::move(saver);
-}
-
 absl::Status Scaffold::Finalize(Graph& graph) {
   SLUICE_RETURN_IF_ERROR(FillIn(graph, kInitOp, "init_op", options_.init_op, DefaultInitOp));
   SLUICE_RETURN_IF_ERROR(FillIn(graph, kReadyOp, "ready_op", options_.ready_op, DefaultReadyOp));
@@ -144,9 +156,12 @@ absl::Status Scaffold::Finalize(Graph& graph) {
                                 [](Graph& g) { return DefaultLocalInitOp(g); }));
   Operation summary = options_.summary_op;
   SLUICE_RETURN_IF_ERROR(FillIn(graph, kSummaryOp, "summary_op", summary,
-                                [](Graph& g) { return MergeAllSummaries(g); }));
+                                [](Graph& g) { return summary::MergeAll(g); }));
   if (!options_.summary_op && summary) options_.summary_op = summary.output(0);
-  if (options_.saver) SLUICE_RETURN_IF_ERROR(options_.saver->Build(graph));
+  if (!options_.saver) {
+    SLUICE_ASSIGN_OR_RETURN(options_.saver, SaverOrDefault(graph));
+  }
+  SLUICE_RETURN_IF_ERROR(options_.saver->Build(graph));
   if (!graph.finalized()) {
     graph.Finalize();
     LogInfo("Graph was finalized.");

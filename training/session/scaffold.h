@@ -29,7 +29,7 @@ inline constexpr std::string_view kReadyOp = "ready_op";
 inline constexpr std::string_view kReadyForLocalInitOp = "ready_for_local_init_op";
 inline constexpr std::string_view kLocalInitOp = "local_init_op";
 inline constexpr std::string_view kSummaryOp = "summary_op";
-inline constexpr std::string_view kSummaries = "summaries";
+inline constexpr std::string_view kSavers = "savers";
 inline constexpr std::string_view kTableInitializers = "table_initializer";
 inline constexpr std::string_view kSavedModelInitializers = "saved_model_initializers";
 
@@ -48,7 +48,7 @@ struct ScaffoldOptions {
   std::vector<Feed> local_init_feeds;
   // A string tensor: a Summary; by default all summaries of the graph, none if it has none.
   Output summary_op;
-  // None by default; a MonitoredTrainingSession with a folder then makes one for all variables.
+  // By default the graph's, or one of all variables: sharded, and no error without variables.
   std::shared_ptr<ModelSaver> saver;
 };
 
@@ -57,9 +57,6 @@ class Scaffold {
   explicit Scaffold(ScaffoldOptions options = {});
   // What `options` does not give comes from `copy_from`.
   Scaffold(const Scaffold& copy_from, ScaffoldOptions options);
-
-  // The saver, where none was given; before Finalize.
-  void UseSaver(std::shared_ptr<ModelSaver> saver);
 
   // Makes what is missing, once, and finalises the graph. FAILED_PRECONDITION "More than one item
   // in the collection "<key>". …" where a collection leaves the choice.
@@ -83,9 +80,6 @@ class Scaffold {
 // Runs the initialisers of all tables: collection "table_initializer".
 Operation InitializeTables(Graph& graph, std::string_view name = "init_all_tables",
                            At at = At::current());
-// All summaries of the collection as one; invalid if there are none.
-Output MergeAllSummaries(Graph& graph, std::string_view collection = kSummaries,
-                         At at = At::current());
 // What Scaffold runs as local_init_op by default.
 Operation DefaultLocalInitOp(Graph& graph, At at = At::current());
 

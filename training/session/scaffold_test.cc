@@ -6,8 +6,10 @@
 #include "ops/builders/constant.h"
 #include "ops/builders/ops.h"
 #include "ops/builders/variable.h"
+#include "training/checkpoint/saver.h"
 #include "training/session/session_creator.h"
 #include "training/session/testing.h"
+#include "training/summary/summary.h"
 
 namespace sluice {
 namespace {
@@ -31,6 +33,8 @@ TEST(ScaffoldTest, MakesWhatIsMissingUnderTensorFlowsNames) {
   EXPECT_THAT(g.collections()["ready_op"], ElementsAre("concat:0"));
   EXPECT_THAT(g.collections()["ready_for_local_init_op"], ElementsAre("concat_1:0"));
   EXPECT_THAT(g.collections()["local_init_op"], ElementsAre("group_deps_1"));
+  EXPECT_EQ(g.collections()["savers"].size(), 1u);
+  EXPECT_NE(g.Find("save/restore_all"), nullptr);
   EXPECT_TRUE(g.finalized());
 }
 
@@ -68,6 +72,45 @@ TEST(ScaffoldTest, ACollectionOfTwoLeavesTheChoiceToTheUser) {
   EXPECT_EQ(Scaffold().Finalize(g).message(),
             "More than one item in the collection \"init_op\". Please indicate which one to use by "
             "passing it to the tf.Scaffold constructor as:  tf.Scaffold(init_op=item to use)");
+}
+
+TEST(ScaffoldTest, SummariesAreMergedAsOneOp) {
+  CapturedLog log;
+  Graph g;
+  Variable v(g, "v", 1.0f);
+  summary::Scalar("a", v);
+  summary::Scalar("b", v);
+  Scaffold scaffold;
+  ASSERT_TRUE(scaffold.Finalize(g).ok());
+  ASSERT_TRUE(scaffold.summary_op());
+  EXPECT_EQ(scaffold.summary_op().name(), "Merge/MergeSummary:0");
+  EXPECT_EQ(scaffold.summary_op().node->num_inputs(), 2);
+  EXPECT_THAT(g.collections()["summary_op"], ElementsAre("Merge/MergeSummary:0"));
+}
+
+// tf.train.Scaffold takes the saver of the collection.
+TEST(ScaffoldTest, TheSaverOfTheGraphIsTakenAndOneOfTwoIsNot) {
+  CapturedLog log;
+  Graph g;
+  Variable v(g, "v", 1.0f);
+  Saver mine(g, {.name = "mine"});
+  g.AddToCollection("savers", mine.saver_def().SerializeAsString());
+  Scaffold scaffold;
+  ASSERT_TRUE(scaffold.Finalize(g).ok());
+  const auto* taken = dynamic_cast<const Saver*>(scaffold.saver().get());
+  ASSERT_NE(taken, nullptr);
+  EXPECT_EQ(taken->saver_def().restore_op_name(), "mine/restore_all");
+  EXPECT_EQ(g.Find("save/restore_all"), nullptr);
+
+  Graph two;
+  Variable w(two, "w", 1.0f);
+  for (const char* name : {"a", "b"}) {
+    Saver saver(two, {.name = name});
+    two.AddToCollection("savers", saver.saver_def().SerializeAsString());
+  }
+  EXPECT_EQ(Scaffold().Finalize(two).message(),
+            "More than one item in collection savers. Please indicate which one to use by passing "
+            "it to the constructor.");
 }
 
 TEST(ScaffoldTest, TablesAreInitialisedLocally) {

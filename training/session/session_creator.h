@@ -23,6 +23,8 @@ class SessionCreator {
   // A session whose model is ready. `cancellation` (may be null) ends the waiting.
   virtual absl::StatusOr<std::unique_ptr<Session>> CreateSession(
       Graph& graph, CancellationManager* cancellation) = 0;
+  // Makes the model ready, and drives what all replicas share.
+  virtual bool is_chief() const { return true; }
 };
 
 struct ChiefSessionCreatorOptions {
@@ -57,6 +59,7 @@ struct WorkerSessionCreatorOptions {
 class WorkerSessionCreator : public SessionCreator {
  public:
   explicit WorkerSessionCreator(WorkerSessionCreatorOptions options = {});
+  bool is_chief() const override { return false; }
   absl::StatusOr<std::unique_ptr<Session>> CreateSession(
       Graph& graph, CancellationManager* cancellation) override;
 
