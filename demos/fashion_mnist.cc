@@ -11,15 +11,22 @@
 #include "demos/report/svg.h"
 #include "executor/step/stall_signal.h"
 #include "graph/status.h"
+#include "training/loop/log.h"
 
 ABSL_FLAG(std::string, model, "mlp", "mlp or cnn");
 ABSL_FLAG(std::string, optimizer, "adam", "sgd, momentum, adam or adagrad");
 ABSL_FLAG(double, learning_rate, 0, "0 = the optimizer's usual one");
 ABSL_FLAG(int, replicas, 4, "copies of the network, each in a thread");
-ABSL_FLAG(int, replicas_to_aggregate, 3, "gradients that make an update; the rest are backups");
+ABSL_FLAG(int, replicas_to_aggregate, 0,
+          "gradients that make an update, the rest are backups; 0 = 3, or all if deterministic");
 ABSL_FLAG(int64_t, steps, 0, "updates; 0 = 5000 for the mlp, 9000 for the cnn");
 ABSL_FLAG(int64_t, batch, 64, "images a replica and step");
 ABSL_FLAG(int64_t, seed, 1, "of the weights and the order of images");
+ABSL_FLAG(bool, deterministic, false, "the same flags give the same bits, whatever happens");
+ABSL_FLAG(std::string, checkpoint_dir, "", "goes on from the last checkpoint there; empty = none");
+ABSL_FLAG(int64_t, save_checkpoint_steps, 0, "between checkpoints; 0 = every ten minutes");
+ABSL_FLAG(std::string, summary_dir, "", "event files for TensorBoard; empty = none");
+ABSL_FLAG(int64_t, evaluate_every, 100, "steps between points of the accuracy curve; 0 = none");
 ABSL_FLAG(std::string, data, "/usr/share/datasets/fashion-mnist", "folder of the IDX files");
 ABSL_FLAG(std::string, out, "", "folder for the pictures; empty = the folder it is started in");
 
@@ -43,7 +50,15 @@ absl::StatusOr<TrainingOptions> OptionsFromFlags() {
   options.learning_rate = static_cast<float>(absl::GetFlag(FLAGS_learning_rate));
   if (options.learning_rate <= 0) options.learning_rate = DefaultLearningRate(options.optimizer);
   options.replicas = absl::GetFlag(FLAGS_replicas);
+  options.deterministic = absl::GetFlag(FLAGS_deterministic);
   options.replicas_to_aggregate = absl::GetFlag(FLAGS_replicas_to_aggregate);
+  if (options.replicas_to_aggregate == 0) {
+    options.replicas_to_aggregate = options.deterministic ? options.replicas : 3;
+  }
+  options.checkpoint_dir = absl::GetFlag(FLAGS_checkpoint_dir);
+  options.save_checkpoint_steps = absl::GetFlag(FLAGS_save_checkpoint_steps);
+  options.summary_dir = absl::GetFlag(FLAGS_summary_dir);
+  options.evaluate_every = absl::GetFlag(FLAGS_evaluate_every);
   options.batch = absl::GetFlag(FLAGS_batch);
   options.seed = absl::GetFlag(FLAGS_seed);
   options.steps = absl::GetFlag(FLAGS_steps);
@@ -67,17 +82,28 @@ absl::Status WritePictures(const TrainingResult& result, const std::string& fold
   return absl::OkStatus();
 }
 
+// The program has its own line of progress.
+void LogOnlyTroubles(LogSeverity severity, const std::string& line) {
+  if (severity != LogSeverity::kInfo) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
 absl::Status Main() {
+  SetLogSink(LogOnlyTroubles);
   SLUICE_ASSIGN_OR_RETURN(TrainingOptions options, OptionsFromFlags());
   SLUICE_ASSIGN_OR_RETURN(TrainAndTest data, LoadFashionMnist(absl::GetFlag(FLAGS_data)));
   Progress progress(stdout);
   options.on_step = [&](const TrainingState& state) { progress.Show(state); };
+  options.on_start = [](int64_t step) {
+    if (step > 0) std::printf("going on from step %lld\n", static_cast<long long>(step));
+    std::fflush(stdout);
+  };
   std::signal(SIGINT, HandleInterrupt);
   SLUICE_ASSIGN_OR_RETURN(TrainingResult result, Train(data, options));
   progress.Finish(result.last);
   if (stop) std::printf("interrupted after step %lld\n", static_cast<long long>(result.last.step));
   std::printf("test accuracy %.2f %% after %lld steps, %.1f s of training\n", 100 * result.accuracy,
               static_cast<long long>(result.last.step), result.train_seconds);
+  std::printf("%s\n", result.ledger.c_str());
   return WritePictures(result, absl::GetFlag(FLAGS_out));
 }
 

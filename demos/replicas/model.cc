@@ -84,6 +84,17 @@ std::unique_ptr<Optimizer> MakeOptimizer(OptimizerKind kind, float learning_rate
   return nullptr;
 }
 
+void AddModelSummaries(const Model& model, const std::string& description) {
+  Graph& graph = *model.loss.graph();
+  {
+    NameScope scope(graph, "train");
+    summary::Scalar("loss", model.loss);
+  }
+  summary::Image("images", model.images, 3);
+  summary::Text("run", Constant(graph, description));
+  for (const Variable& v : TrainableVariables(graph)) summary::Histogram(v.name(), v);
+}
+
 Model BuildModel(Graph& graph, ModelKind kind, int64_t seed) {
   Model model;
   model.images = Placeholder(graph, DT_FLOAT, {-1, 28, 28, 1}, "images");

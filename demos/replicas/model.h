@@ -27,6 +27,10 @@ struct Model {
   Output predictions;  // int64 [batch]
 };
 
+// What TensorBoard shows of it: the loss, the first images of a batch, and how all trainable
+// variables are distributed; beside `description`, in Markdown.
+void AddModelSummaries(const Model& model, const std::string& description);
+
 // Adds the network to the graph; its variables start from `seed`, the same in every replica.
 Model BuildModel(Graph& graph, ModelKind kind, int64_t seed);
 

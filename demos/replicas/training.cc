@@ -5,8 +5,8 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <random>
 
+#include "demos/replicas/batches.h"
 #include "graph/status.h"
 
 namespace sluice::demos {
@@ -24,29 +24,17 @@ DeviceFunction ReplicaDevices(int replica) {
   };
 }
 
-// Batches in an order of the replica's own, without end; each pass sees every image once.
-class Batches {
+// Ends the loop when somebody outside asks for it.
+class StopWhenAsked : public SessionRunHook {
  public:
-  Batches(const Dataset& data, int64_t batch, uint64_t seed)
-      : data_(data), batch_(batch), random_(seed), order_(data.labels.num_elements()) {
-    std::iota(order_.begin(), order_.end(), 0);
-  }
-  Dataset Next() {
-    std::vector<int64_t> rows;
-    while (static_cast<int64_t>(rows.size()) < batch_) {
-      if (next_ == 0) std::shuffle(order_.begin(), order_.end(), random_);
-      rows.push_back(order_[next_]);
-      next_ = (next_ + 1) % order_.size();
-    }
-    return Gather(data_, rows);
+  explicit StopWhenAsked(const std::atomic<bool>* asked) : asked_(asked) {}
+  absl::Status AfterRun(SessionRunContext& context, const SessionRunValues&) override {
+    if (asked_ != nullptr && asked_->load()) context.RequestStop();
+    return absl::OkStatus();
   }
 
  private:
-  const Dataset& data_;
-  const int64_t batch_;
-  std::mt19937_64 random_;
-  std::vector<int64_t> order_;
-  size_t next_ = 0;
+  const std::atomic<bool>* const asked_;
 };
 
 class Replica {
@@ -55,51 +43,74 @@ class Replica {
           std::shared_ptr<DeviceSet> devices)
       : index_(index),
         options_(options),
+        devices_(std::move(devices)),
         batches_(train, options.batch, static_cast<uint64_t>(options.seed * 1000 + index)),
         optimizer_(MakeOptimizer(options.optimizer, options.learning_rate),
                    {.replicas_to_aggregate = options.replicas_to_aggregate,
-                    .total_num_replicas = options.replicas}) {
+                    .total_num_replicas = options.replicas,
+                    .replica_id = index,
+                    .deterministic = options.deterministic,
+                    .whole_checkpoints = !options.checkpoint_dir.empty()}) {
     Build();
-    session_ = std::make_unique<Session>(graph_, SessionOptions{.devices = std::move(devices)});
   }
 
-  Session& session() { return *session_; }
-  const Model& model() const { return model_; }
+  bool is_chief() const { return index_ == 0; }
+  MonitoredTrainingSession& session() { return *session_; }
+  const Graph& graph() const { return graph_; }
 
-  // The chief's part before the first step: variables, accumulators' step, the first tokens.
-  absl::Status InitializeAsChief() {
-    SLUICE_RETURN_IF_ERROR(session_->Run({init_}));
-    SLUICE_RETURN_IF_ERROR(session_->Run({optimizer_.chief_init_op()}));
-    return session_->Run({init_tokens_});
-  }
-  absl::Status Initialize() { return session_->Run({optimizer_.local_step_init_op()}); }
-
-  absl::Status StartUpdates(Coordinator& coordinator) {
-    SLUICE_ASSIGN_OR_RETURN(QueueRunner runner, optimizer_.ChiefQueueRunner());
-    runner.Start(*session_, coordinator);
+  // Makes the session. The chief comes first: it initialises or restores the model.
+  absl::Status Start() {
+    MonitoredTrainingSessionOptions session = {
+        .is_chief = is_chief(),
+        .target = {.config = {.devices = devices_}},
+        .checkpoint_dir = options_.checkpoint_dir,
+        .summary_dir = options_.summary_dir,
+        .hooks = {optimizer_.MakeSessionRunHook(is_chief(), -1, Report())},
+        // The other replicas end when no more tokens come.
+        .chief_only_hooks = {StopAtStep(options_.steps),
+                             std::make_shared<StopWhenAsked>(options_.stop)}};
+    if (options_.save_checkpoint_steps > 0) {
+      session.save_checkpoint_steps = options_.save_checkpoint_steps;
+    }
+    session_ = std::make_unique<MonitoredTrainingSession>(graph_, std::move(session));
+    SLUICE_RETURN_IF_ERROR(session_->status());
+    SLUICE_ASSIGN_OR_RETURN(first_step_, GlobalStepNow());
+    next_batch_ = first_step_ * BatchesAnUpdate();
     return absl::OkStatus();
   }
+  int64_t first_step() const { return first_step_; }
 
   struct Step {
     int64_t global_step;
     double loss;
   };
   absl::StatusOr<Step> Train() {
-    const Dataset batch = batches_.Next();
+    const Dataset batch = batches_.At(next_batch_++);
     SLUICE_ASSIGN_OR_RETURN(
         Tensors out, session_->Run({{model_.images, batch.images}, {model_.labels, batch.labels}},
                                    {model_.loss, step_value_}, {train_}));
     return Step{out[1].scalar<int64_t>(), out[0].scalar<float>()};
   }
 
+  // In a session without hooks; of a training that has ended, too.
+  Session& evaluation() {
+    if (evaluation_ == nullptr) {
+      evaluation_ = std::make_unique<Session>(graph_, SessionOptions{.devices = devices_});
+    }
+    return *evaluation_;
+  }
+  absl::StatusOr<int64_t> GlobalStepNow() {
+    SLUICE_ASSIGN_OR_RETURN(const Tensors step, evaluation().Run({}, {step_value_}));
+    return step[0].scalar<int64_t>();
+  }
   absl::StatusOr<std::vector<std::vector<int64_t>>> Evaluate(const Dataset& test) {
     std::vector<std::vector<int64_t>> confusion(kClasses, std::vector<int64_t>(kClasses));
     const int64_t n = test.labels.num_elements();
     for (int64_t begin = 0; begin < n; begin += kTestBatch) {
       const int64_t end = std::min(begin + kTestBatch, n);
       SLUICE_ASSIGN_OR_RETURN(Tensors out,
-                              session_->Run({{model_.images, test.images.SliceRows(begin, end)}},
-                                            {model_.predictions}, {}));
+                              evaluation().Run({{model_.images, test.images.SliceRows(begin, end)}},
+                                               {model_.predictions}, {}));
       for (int64_t i = begin; i < end; ++i) {
         ++confusion[test.labels.data<int32_t>()[i]][out[0].data<int64_t>()[i - begin]];
       }
@@ -107,32 +118,64 @@ class Replica {
     return confusion;
   }
 
+  // Gradients that went into no update, over all replicas; for a variable of the model.
+  absl::StatusOr<int64_t> Dropped() {
+    SLUICE_ASSIGN_OR_RETURN(const Tensors totals, session_->session()->Run({}, {ledger_}));
+    int64_t dropped = 0;
+    for (int64_t row = 0; row < totals[0].dim(0); ++row) {
+      dropped += totals[0].data<int64_t>()[3 * row + 1] + totals[0].data<int64_t>()[3 * row + 2];
+    }
+    return dropped / std::max<int64_t>(optimizer_.aggregated_gradients().size(), 1);
+  }
+  const std::string& ledger_text() const { return ledger_text_; }
+
  private:
   void Build() {
     DeviceScope place(graph_, ReplicaDevices(index_));
     global_step_ = GlobalStep(graph_);
     model_ = BuildModel(graph_, options_.model, options_.seed);
     train_ = optimizer_.Minimize(model_.loss, {.global_step = &*global_step_});
-    if (absl::StatusOr<Operation> tokens = optimizer_.InitTokensOp(); tokens.ok()) {
-      init_tokens_ = *tokens;
-    }
-    init_ = InitializeVariables(graph_);
     step_value_ = global_step_->Read();
-    graph_.Finalize();
+    if (!is_chief()) return;
+    ledger_ = optimizer_.LedgerTotals();
+    if (!options_.summary_dir.empty()) {
+      AddModelSummaries(model_, Describe());
+      optimizer_.AddSummaries();
+    }
+  }
+
+  // How many a replica computes between two updates where none is wasted.
+  int64_t BatchesAnUpdate() const {
+    return (options_.replicas_to_aggregate + options_.replicas - 1) / options_.replicas;
+  }
+
+  std::function<void(const std::string&)> Report() {
+    if (!is_chief()) return nullptr;
+    return [this](const std::string& text) { ledger_text_ = text; };
+  }
+
+  std::string Describe() const {
+    return StrCat("**", options_.model == ModelKind::kMlp ? "mlp" : "cnn", "**, ",
+                  options_.replicas, " replicas, ", options_.replicas_to_aggregate,
+                  " gradients an update, batches of ", options_.batch, ", learning rate ",
+                  options_.learning_rate, options_.deterministic ? ", deterministic" : "");
   }
 
   const int index_;
   const TrainingOptions& options_;
+  const std::shared_ptr<DeviceSet> devices_;
   Batches batches_;
   SyncReplicasOptimizer optimizer_;
   Graph graph_;
   std::optional<Variable> global_step_;
   Model model_;
   Operation train_;
-  Operation init_;
-  Operation init_tokens_;
-  Output step_value_;
-  std::unique_ptr<Session> session_;
+  Output step_value_, ledger_;
+  int64_t first_step_ = 0;
+  int64_t next_batch_ = 0;
+  std::string ledger_text_;
+  std::unique_ptr<Session> evaluation_;
+  std::unique_ptr<MonitoredTrainingSession> session_;  // ends before what it uses
 };
 
 double Accuracy(const std::vector<std::vector<int64_t>>& confusion) {
@@ -158,82 +201,121 @@ class Run {
   absl::StatusOr<TrainingResult> Train();
 
  private:
+  absl::Status Start();
   absl::Status Loop(Replica& replica);
-  // True when training is over.
-  bool Record(const Replica::Step& step);
-  absl::Status EvaluateIfDue(Replica& replica, int64_t step);
+  absl::Status Steps(Replica& replica);
+  void Record(const Replica::Step& step);
+  absl::Status CountDropped(Replica& chief);
+  absl::Status EvaluateIfDue(Replica& chief, int64_t step);
+  double Seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
 
   const TrainAndTest& data_;
   const TrainingOptions& options_;
   std::shared_ptr<DeviceSet> devices_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  Coordinator coordinator_;
+  std::shared_ptr<TrainingEvents> events_;  // null: none
   std::chrono::steady_clock::time_point start_;
+  double counted_s_ = 0;   // when the chief last asked the ledger
+  int64_t evaluated_ = 0;  // the last step that the chief evaluated at
   std::mutex mutex_;
   TrainingResult result_;         // guarded by mutex_
   int64_t batches_computed_ = 0;  // guarded by mutex_
 };
 
-bool Run::Record(const Replica::Step& step) {
+void Run::Record(const Replica::Step& step) {
   std::lock_guard<std::mutex> lock(mutex_);
   TrainingState& state = result_.last;
-  const int64_t batches = ++batches_computed_;
-  state.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  state.steps = options_.steps;
-  state.images = batches * options_.batch;
-  state.loss = state.step == 0 ? step.loss : 0.95 * state.loss + 0.05 * step.loss;
+  state.seconds = Seconds();
+  state.images = ++batches_computed_ * options_.batch;
+  state.loss = batches_computed_ == 1 ? step.loss : 0.95 * state.loss + 0.05 * step.loss;
   if (step.global_step > state.step) {
     state.step = step.global_step;
     result_.loss_steps.push_back(static_cast<double>(step.global_step));
     result_.losses.push_back(state.loss);
   }
-  // Every gradient is in an update, in an accumulator, or was dropped as stale.
-  state.dropped_gradients = std::max<int64_t>(
-      batches - state.step * options_.replicas_to_aggregate - options_.replicas, 0);
   if (options_.on_step) options_.on_step(state);
-  return state.step >= options_.steps || (options_.stop != nullptr && options_.stop->load());
 }
 
-absl::Status Run::EvaluateIfDue(Replica& replica, int64_t step) {
-  if (options_.evaluate_every <= 0 || step % options_.evaluate_every != 0) return absl::OkStatus();
-  SLUICE_ASSIGN_OR_RETURN(auto confusion, replica.Evaluate(data_.test));
+absl::Status Run::CountDropped(Replica& chief) {
+  if (Seconds() < counted_s_ + 0.1) return absl::OkStatus();
+  counted_s_ = Seconds();
+  SLUICE_ASSIGN_OR_RETURN(const int64_t dropped, chief.Dropped());
+  std::lock_guard<std::mutex> lock(mutex_);
+  result_.last.dropped_gradients = dropped;
+  return absl::OkStatus();
+}
+
+absl::Status Run::EvaluateIfDue(Replica& chief, int64_t step) {
+  if (options_.evaluate_every <= 0 || step <= evaluated_) return absl::OkStatus();
+  evaluated_ = step;
+  if (step % options_.evaluate_every != 0) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(auto confusion, chief.Evaluate(data_.test));
+  if (events_) {
+    SLUICE_RETURN_IF_ERROR(
+        events_->AddScalar("test/accuracy", static_cast<float>(Accuracy(confusion)), step));
+  }
   std::lock_guard<std::mutex> lock(mutex_);
   result_.accuracy_steps.push_back(static_cast<double>(step));
   result_.accuracies.push_back(Accuracy(confusion));
   return absl::OkStatus();
 }
 
-absl::Status Run::Loop(Replica& replica) {
-  int64_t evaluated = 0;
-  while (!coordinator_.ShouldStop()) {
+absl::Status Run::Steps(Replica& replica) {
+  while (!replica.session().ShouldStop()) {
     absl::StatusOr<Replica::Step> step = replica.Train();
-    if (!step.ok()) {
-      // The stop closes the token queue under the replicas that wait for it.
-      return coordinator_.ShouldStop() ? absl::OkStatus() : step.status();
-    }
-    if (Record(*step)) coordinator_.RequestStop();
-    const bool is_first = &replica == replicas_[0].get();
-    if (is_first && step->global_step > evaluated) {
-      evaluated = step->global_step;
-      SLUICE_RETURN_IF_ERROR(EvaluateIfDue(replica, evaluated));
-    }
+    if (!step.ok()) break;  // Close tells which error it was, and that the end of tokens is none
+    Record(*step);
+    if (!replica.is_chief()) continue;
+    SLUICE_RETURN_IF_ERROR(CountDropped(replica));
+    SLUICE_RETURN_IF_ERROR(EvaluateIfDue(replica, step->global_step));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<TrainingResult> Run::Train() {
-  SLUICE_RETURN_IF_ERROR(replicas_[0]->InitializeAsChief());
-  for (size_t i = 1; i < replicas_.size(); ++i) {
-    SLUICE_RETURN_IF_ERROR(replicas_[i]->Initialize());
+absl::Status Run::Loop(Replica& replica) {
+  absl::Status status = Steps(replica);
+  if (replica.is_chief()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    result_.train_seconds = Seconds();
   }
+  status.Update(replica.session().Close());
+  if (!status.ok()) {
+    for (auto& other : replicas_) other->session().Cancel();
+  }
+  return status;
+}
+
+absl::Status Run::Start() {
+  for (auto& replica : replicas_) SLUICE_RETURN_IF_ERROR(replica->Start());
+  if (!options_.summary_dir.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(events_, OpenEventFile(options_.summary_dir));
+    // The session writes the graph beside its checkpoints.
+    if (options_.checkpoint_dir != options_.summary_dir) {
+      SLUICE_RETURN_IF_ERROR(events_->AddGraph(replicas_[0]->graph()));
+    }
+  }
+  const int64_t first = replicas_[0]->first_step();
+  result_.last = {.first_step = first, .step = first, .steps = options_.steps};
+  evaluated_ = first;
+  if (options_.on_start) options_.on_start(first);
   start_ = std::chrono::steady_clock::now();
-  SLUICE_RETURN_IF_ERROR(replicas_[0]->StartUpdates(coordinator_));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainingResult> Run::Train() {
+  SLUICE_RETURN_IF_ERROR(Start());
+  Coordinator coordinator;
+  const bool is_over = result_.last.first_step >= options_.steps;
   for (size_t i = 0; i < replicas_.size(); ++i) {
-    coordinator_.Start(StrCat("replica ", i), [this, i] { return Loop(*replicas_[i]); });
+    coordinator.Start(StrCat("replica ", i), [this, i, is_over] {
+      return is_over ? replicas_[i]->session().Close() : Loop(*replicas_[i]);
+    });
   }
-  SLUICE_RETURN_IF_ERROR(coordinator_.Join());
-  result_.train_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  SLUICE_RETURN_IF_ERROR(coordinator.Join());
+  SLUICE_ASSIGN_OR_RETURN(result_.last.step, replicas_[0]->GlobalStepNow());
+  result_.ledger = replicas_[0]->ledger_text();
   SLUICE_ASSIGN_OR_RETURN(result_.confusion, replicas_[0]->Evaluate(data_.test));
   result_.accuracy = Accuracy(result_.confusion);
   return result_;
@@ -245,6 +327,7 @@ absl::StatusOr<TrainingResult> Train(const TrainAndTest& data, const TrainingOpt
   if (options.replicas < 1 || options.replicas_to_aggregate < 1 || options.batch < 1) {
     return InvalidArgument("replicas, replicas_to_aggregate and batch must be positive");
   }
+  if (data.train.labels.num_elements() == 0) return InvalidArgument("there are no images");
   return Run(data, options).Train();
 }
 

@@ -1,13 +1,19 @@
 // Synchronous-replica training of a Fashion-MNIST network in one process.
 //
 // Parameters live on /device:CPU:0; replica k computes on /device:CPU:<k+1>, with a graph and a
-// session of its own, in a thread of its own.
+// MonitoredTrainingSession of its own, in a thread of its own. Replica 0 is the chief: it makes the
+// updates, saves, and writes events; when it ends, all end.
+//
+// With `deterministic` the same options give the same bits, also where training was cut off at any
+// moment and went on from its last checkpoint: the batches follow from the step, all replicas take
+// part in every update, and everything else that counts is in the checkpoint.
 #ifndef SLUICE_DEMOS_REPLICAS_TRAINING_H_
 #define SLUICE_DEMOS_REPLICAS_TRAINING_H_
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,7 +32,13 @@ struct TrainingOptions {
   int64_t steps = 1000;  // global updates
   int64_t batch = 64;    // images a replica and step
   int64_t seed = 1;
-  int64_t evaluate_every = 100;                       // steps between points of the accuracy curve
+  bool deterministic = false;
+  std::string checkpoint_dir;         // "": nothing is saved, and training begins at step 0
+  int64_t save_checkpoint_steps = 0;  // 0: every ten minutes
+  std::string summary_dir;            // "": no summaries
+  int64_t evaluate_every = 100;       // steps between points of the accuracy curve; 0: none
+  // Called with the step that training begins at.
+  std::function<void(int64_t step)> on_start;
   std::function<void(const TrainingState&)> on_step;  // called by one thread at a time
   const std::atomic<bool>* stop = nullptr;            // set from outside: end after this step
 };
@@ -38,6 +50,7 @@ struct TrainingResult {
   std::vector<double> loss_steps, losses;
   std::vector<double> accuracy_steps, accuracies;
   std::vector<std::vector<int64_t>> confusion;  // [truth][prediction]
+  std::string ledger;                           // where all gradients went
 };
 
 // Trains until `steps` updates are made or `stop` is set. The first error of any replica.

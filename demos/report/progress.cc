@@ -11,9 +11,9 @@ namespace {
 constexpr double kTerminalInterval_s = 0.1;
 
 std::string Eta(const TrainingState& s) {
-  if (s.step <= 0 || s.seconds <= 0) return "-:--";
-  const double left =
-      s.seconds / static_cast<double>(s.step) * static_cast<double>(s.steps - s.step);
+  if (s.step <= s.first_step || s.seconds <= 0) return "-:--";
+  const double left = s.seconds / static_cast<double>(s.step - s.first_step) *
+                      static_cast<double>(s.steps - s.step);
   const int64_t seconds = std::llround(std::fmax(left, 0));
   return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
 }

@@ -13,6 +13,7 @@
 namespace sluice::demos {
 
 struct TrainingState {
+  int64_t first_step = 0;  // that this run began at
   int64_t step = 0;
   int64_t steps = 0;
   double loss = 0;

@@ -1,0 +1,215 @@
+// demos/fashion_mnist is killed at random moments, and ends at the same bits as if it had not been.
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "gmock/gmock.h"
+#include "graph/status.h"
+#include "gtest/gtest.h"
+#include "tests/endtoend/program.h"
+#include "training/checkpoint/checkpoint_reader.h"
+#include "training/checkpoint/checkpoint_state.h"
+
+namespace sluice {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+
+constexpr int kKills = 50;
+constexpr int64_t kSteps = 100;
+
+// An IDX file of bytes.
+void WriteIdx(const std::string& path, const std::vector<uint32_t>& dims,
+              const std::function<uint8_t()>& next) {
+  std::string bytes = {0, 0, 8, static_cast<char>(dims.size())};
+  size_t elements = 1;
+  for (const uint32_t dim : dims) {
+    elements *= dim;
+    for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>(dim >> shift));
+  }
+  for (size_t i = 0; i < elements; ++i) bytes.push_back(static_cast<char>(next()));
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// Few images, so that a killed program is back in training soon.
+std::string MakeData() {
+  const std::string folder = ::testing::TempDir() + "/data";
+  std::filesystem::create_directories(folder);
+  std::mt19937 random(5);
+  const auto pixel = [&] { return static_cast<uint8_t>(random()); };
+  const auto label = [&] { return static_cast<uint8_t>(random() % 10); };
+  WriteIdx(folder + "/train-images-idx3-ubyte", {300, 28, 28}, pixel);
+  WriteIdx(folder + "/train-labels-idx1-ubyte", {300}, label);
+  WriteIdx(folder + "/t10k-images-idx3-ubyte", {20, 28, 28}, pixel);
+  WriteIdx(folder + "/t10k-labels-idx1-ubyte", {20}, label);
+  return folder;
+}
+
+std::string NewFolder() {
+  std::string folder = ::testing::TempDir() + "/training_XXXXXX";
+  EXPECT_NE(mkdtemp(folder.data()), nullptr);
+  return folder;
+}
+
+// -1 where there is none yet.
+int64_t LatestStep(const std::string& folder) {
+  const absl::StatusOr<std::string> latest = LatestCheckpoint(folder);
+  return latest.ok() ? std::atoll(latest->c_str() + latest->rfind('-') + 1) : -1;
+}
+
+// Name -> bytes of everything in the latest checkpoint.
+std::map<std::string, std::string> BitsOf(const std::string& folder) {
+  std::map<std::string, std::string> bits;
+  const auto reader = CheckpointReader::Open(folder);
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  if (!reader.ok()) return bits;
+  for (const SavedTensor& saved : (*reader)->tensors()) {
+    const absl::StatusOr<Tensor> tensor = (*reader)->Read(saved.name);
+    EXPECT_TRUE(tensor.ok()) << tensor.status();
+    if (!tensor.ok()) continue;
+    bits[saved.name].assign(static_cast<const char*>(tensor->raw()), tensor->bytes());
+  }
+  return bits;
+}
+
+void ExpectEqualBits(const std::map<std::string, std::string>& found,
+                     const std::map<std::string, std::string>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (const auto& [name, bytes] : expected) {
+    ASSERT_EQ(found.count(name), 1u) << name;
+    EXPECT_TRUE(found.at(name) == bytes) << "variable '" << name << "' has other bits";
+  }
+}
+
+using Flags = std::vector<std::string>;
+
+Flags Command(const std::string& data, const std::string& folder, const Flags& more,
+              int64_t steps = kSteps) {
+  Flags all = {"demos/fashion_mnist",
+               "--data=" + data,
+               "--checkpoint_dir=" + folder,
+               "--out=" + ::testing::TempDir(),
+               "--deterministic",
+               "--replicas=2",
+               "--batch=16",
+               "--steps=" + std::to_string(steps),
+               "--save_checkpoint_steps=10",
+               "--evaluate_every=0"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+// One training that was never cut off, and one that is cut off again and again.
+class Training {
+ public:
+  Training(std::string data, Flags flags) : data_(std::move(data)), flags_(std::move(flags)) {
+    const std::string folder = NewFolder();
+    const auto start = std::chrono::steady_clock::now();
+    Program unbroken(Command(data_, folder, flags_));
+    EXPECT_EQ(unbroken.WaitForEnd(), 0) << unbroken.output();
+    duration_ = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
+    EXPECT_EQ(LatestStep(folder), kSteps);
+    expected_ = BitsOf(folder);
+    EXPECT_EQ(expected_.count("global_step"), 1u);
+    EXPECT_GE(expected_.size(), 7u);
+  }
+
+  // Starts it, or goes on, and kills it after that part of an unbroken run's time. False when it
+  // had ended before: then it has the same bits, and a new training begins.
+  bool KillAfter(double part) {
+    const int64_t last = LatestStep(folder_);
+    Program program(Command(data_, folder_, flags_));
+    const std::optional<int> end = program.WaitForEnd(
+        milliseconds(static_cast<int64_t>(part * static_cast<double>(duration_.count()))));
+    if (!end) {
+      program.Signal(SIGKILL);
+      EXPECT_EQ(program.WaitForEnd(), -SIGKILL);
+    }
+    ExpectGoesOnFrom(last, program.output());
+    EXPECT_GE(LatestStep(folder_), last) << "a kill lost the last checkpoint";
+    if (!end) return true;
+    EXPECT_EQ(*end, 0) << program.output();
+    EXPECT_EQ(LatestStep(folder_), kSteps);
+    ExpectEqualBits(BitsOf(folder_), expected_);
+    folder_ = NewFolder();
+    return false;
+  }
+  void Finish() { EXPECT_FALSE(KillAfter(1000)); }
+  milliseconds duration() const { return duration_; }
+  int64_t latest() const { return LatestStep(folder_); }
+
+ private:
+  static void ExpectGoesOnFrom(int64_t last, const std::string& output) {
+    if (last > 0 && output.find("step") != std::string::npos) {
+      EXPECT_THAT(output, HasSubstr(StrCat("going on from step ", last, "\n")));
+    }
+    if (last <= 0) {
+      EXPECT_EQ(output.find("going on"), std::string::npos) << output;
+    }
+  }
+
+  const std::string data_;
+  const Flags flags_;
+  milliseconds duration_{0};
+  std::map<std::string, std::string> expected_;
+  std::string folder_ = NewFolder();
+};
+
+TEST(KilledTraining, GoesOnFromTheLastCheckpointToTheSameBits) {
+  const char* given = std::getenv("SLUICE_SEED");
+  const auto seed =
+      given != nullptr ? static_cast<unsigned>(std::atoll(given)) : std::random_device()();
+  std::printf("seed %u (SLUICE_SEED=%u draws the same moments)\n", seed, seed);
+  std::fflush(stdout);
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> moment(0, 1.1);
+  const std::string data = MakeData();
+  // A gradient of each replica makes an update; two of each do.
+  Training adam(data, {"--optimizer=adam"});
+  Training momentum(data, {"--optimizer=momentum", "--replicas_to_aggregate=4"});
+  if (::testing::Test::HasFailure()) return;
+  int ended = 0;
+  for (int kills = 0; kills < kKills && !::testing::Test::HasFailure();) {
+    Training& training = kills % 2 == 0 ? adam : momentum;
+    if (training.KillAfter(moment(random))) {
+      ++kills;
+      std::printf("kill %d: last checkpoint at step %lld\n", kills,
+                  static_cast<long long>(training.latest()));
+      std::fflush(stdout);
+    } else {
+      ++ended;
+    }
+  }
+  adam.Finish();
+  momentum.Finish();
+  std::printf("%d kills, %d trainings to the end; an unbroken one takes %lld and %lld ms\n", kKills,
+              ended + 2, static_cast<long long>(adam.duration().count()),
+              static_cast<long long>(momentum.duration().count()));
+}
+
+// Ctrl-C: the step is finished, saved, and the program ends well.
+TEST(KilledTraining, AnInterruptSavesAndEndsWell) {
+  const std::string data = MakeData();
+  const std::string folder = NewFolder();
+  Program program(Command(data, folder, {}, 1'000'000));
+  ASSERT_TRUE(program.WaitForOutput("loss ")) << program.output();
+  program.Signal(SIGINT);
+  EXPECT_EQ(program.WaitForEnd(), 0) << program.output();
+  const int64_t step = LatestStep(folder);
+  EXPECT_THAT(program.output(), HasSubstr(StrCat("interrupted after step ", step, "\n")));
+  const std::string unbroken = NewFolder();
+  for (const std::string& of : {folder, unbroken}) {
+    Program program(Command(data, of, {}, step + 20));
+    EXPECT_EQ(program.WaitForEnd(), 0) << program.output();
+    EXPECT_EQ(LatestStep(of), step + 20);
+  }
+  ExpectEqualBits(BitsOf(folder), BitsOf(unbroken));
+}
+
+}  // namespace
+}  // namespace sluice
