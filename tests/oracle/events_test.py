@@ -15,14 +15,34 @@ from tensorflow.core.protobuf import meta_graph_pb2
 EXPORT = "tests/oracle/export_events"
 
 
+def events_of(path):
+    return list(tensorflow.compat.v1.train.summary_iterator(path))
+
+
+def by_tensorflow(folder):
+    """The path of the event file that TensorFlow writes when it runs the graph of FOLDER/ops.pb."""
+    with open(os.path.join(folder, "ops.pb"), "rb") as f:
+        def_ = graph_pb2.GraphDef.FromString(f.read())
+    with open(os.path.join(folder, "ops.txt"), encoding="utf-8") as f:
+        names = f.read().split()
+    logdir = os.path.join(folder, "tensorflow")
+    with tensorflow.Graph().as_default() as graph:
+        tensorflow.graph_util.import_graph_def(def_, name="")
+        with tensorflow.compat.v1.Session(graph=graph) as session:
+            for name in names:
+                session.run(graph.get_operation_by_name(name), {"logdir:0": logdir})
+    (path,) = glob.glob(os.path.join(logdir, "*"))
+    return path
+
+
 class EventsTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         subprocess.run([EXPORT, cls.folder], check=True)
-        (cls.path,) = glob.glob(os.path.join(cls.folder, "*"))
-        cls.events = list(tensorflow.compat.v1.train.summary_iterator(cls.path))
+        (cls.path,) = glob.glob(os.path.join(cls.folder, "writer", "*"))
+        cls.events = events_of(cls.path)
 
     def values(self, tag):
         return [(e.step, v) for e in self.events if e.HasField("summary") for v in e.summary.value if v.tag == tag]
@@ -70,6 +90,22 @@ class EventsTest(unittest.TestCase):
         stats = config_pb2.RunMetadata.FromString(tagged[0].run_metadata).step_stats
         names = {n.node_name for d in stats.dev_stats for n in d.node_stats}
         self.assertIn("Merge/MergeSummary", names)
+
+    def test_what_ops_write_is_what_tensorflows_ops_write(self):
+        (path,) = glob.glob(os.path.join(self.folder, "ops", "*"))
+        self.assertTrue(path.endswith(".sfx"))
+        ours, theirs = events_of(path), events_of(by_tensorflow(self.folder))
+        self.assertEqual(len(ours), 9)
+        self.assertEqual(len(ours), len(theirs))
+        for a, b in zip(ours, theirs):
+            for event in (a, b):
+                if event.step != 9:  # the imported one brings its time
+                    event.ClearField("wall_time")
+                event.ClearField("source_metadata")
+                for value in event.summary.value:
+                    if value.HasField("image"):  # compressors differ
+                        value.image.encoded_image_string = tensorflow.io.decode_png(value.image.encoded_image_string).numpy().tobytes()
+            self.assertEqual(a, b)
 
 
 if __name__ == "__main__":

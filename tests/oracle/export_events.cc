@@ -1,6 +1,10 @@
-// Writes an event file with everything that SummaryFileWriter writes, for events_test.py.
+// Writes events for events_test.py: to FOLDER/writer everything that SummaryFileWriter writes, to
+// FOLDER/ops what the ops write that write by themselves. Their graph goes to FOLDER/ops.pb, the
+// nodes to be run to FOLDER/ops.txt, a line each.
 #include <cstdio>
+#include <fstream>
 
+#include "graph/format/graph_def.h"
 #include "sluice.h"
 #include "training/summary/file_writer.h"
 #include "training/summary/summary.h"
@@ -35,10 +39,57 @@ absl::Status Write(const std::string& logdir) {
   return (*writer)->Close();
 }
 
+absl::Status WriteByOps(const std::string& folder) {
+  Graph g;
+  const auto number = [&](int32_t i) { return Constant(g, i); };
+  const auto step = [&](int64_t i) { return Constant(g, i); };
+  const auto text = [&](std::string_view s) { return Constant(g, s); };
+  const Output logdir = Placeholder(g, DT_STRING, {}, "logdir");
+  const Output writer = SummaryWriter(g, {.shared_name = "events"});
+  pb::Summary summary;
+  summary.add_value()->set_tag("imported");
+  summary.mutable_value(0)->set_simple_value(7);
+  pb::Event event;
+  event.set_step(9);
+  event.set_wall_time(123);
+  *event.mutable_summary() = summary;
+  const Output pixels = Constant(g, Tensor::Of<float>({1, 1, 2, 1}, {0.25f, 0.75f}));
+  const Output red = Constant(g, Tensor::Vector<uint8_t>({255, 0, 0, 255}));
+  const std::vector<Operation> ops = {
+      CreateSummaryFileWriter(writer, logdir, number(3), number(1000), text(".sfx")),
+      WriteScalarSummary(writer, step(1), text("scalar"), Constant(g, 2.5f)),
+      WriteSummary(writer, step(2), Constant(g, {1.0f, 2.0f}), text("tensor"), text("")),
+      WriteHistogramSummary(writer, step(3), text("histogram"), Constant(g, {-1.0f, 0.5f, 4.0f})),
+      WriteImageSummary(writer, step(4), text("image"), pixels, red),
+      WriteAudioSummary(writer, step(5), text("audio"),
+                        Constant(g, Tensor::Of<float>({1, 2}, {0, 1})), Constant(g, 8000.0f)),
+      WriteRawProtoSummary(writer, step(6),
+                           Constant(g, Tensor::Vector<std::string>({summary.SerializeAsString()}))),
+      WriteGraphSummary(writer, step(7), text(pb::GraphDef().SerializeAsString())),
+      ImportEvent(writer, text(event.SerializeAsString())),
+      FlushSummaryWriter(writer),
+      CloseSummaryWriter(writer)};
+  SLUICE_ASSIGN_OR_RETURN(const pb::GraphDef def, ExportGraphDef(g));
+  std::ofstream(folder + "/ops.pb", std::ios::binary) << def.SerializeAsString();
+  std::ofstream names(folder + "/ops.txt");
+  Session session(g);
+  for (const Operation& op : ops) {
+    names << op.name() << "\n";
+    SLUICE_RETURN_IF_ERROR(
+        session.Run({{logdir, Tensor::Scalar(folder + "/ops")}}, {}, {op}).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteAll(const std::string& folder) {
+  SLUICE_RETURN_IF_ERROR(Write(folder + "/writer"));
+  return WriteByOps(folder);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const absl::Status status = argc == 2 ? Write(argv[1]) : absl::InvalidArgumentError("FOLDER");
+  const absl::Status status = argc == 2 ? WriteAll(argv[1]) : absl::InvalidArgumentError("FOLDER");
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-"""Ops that write event files: what they accept and refuse. What the files hold: events_test and ops/summary:writer_test."""
+"""Ops that write event files: what they accept and refuse. What the files hold: events_test.py."""
 
 import os
 import tempfile
