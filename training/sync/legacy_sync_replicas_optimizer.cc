@@ -51,8 +51,7 @@ void LegacySyncReplicasOptimizer::MakeLocalSteps() {
   // The reference itself, and not the variable's shared read, which may be of the step before.
   local_step_ = LocalStepValue();
   is_stale_ = Less(local_step_, global_step.Read());
-  // The step that was saved of this replica may be one behind the model's.
-  local_init_op_ = local_steps_->ScatterUpdate(replica_, global_step.Read());
+  local_init_op_ = NoOp(graph(), {.name = "no_local_init"});
   ready_for_local_init_op_ = ReportUninitializedVariables(graph(), GlobalVariables(graph()));
 }
 

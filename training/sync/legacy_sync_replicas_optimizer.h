@@ -45,7 +45,7 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
   absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                            const ApplyGradientsOptions& options = {}) override;
 
-  // This replica's parameters are now of the global step, whatever a checkpoint said.
+  // Nothing needs to be done: `local_steps` is initialised as every variable.
   Operation LocalInitOp(bool is_chief) const override { return local_init_op_; }
   // Ends the step that runs it with ABORTED "From sync_replicas" (TensorFlow: the process).
   // FAILED_PRECONDITION "get_clean_up_op() should be called after apply_gradients().".
