@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/plan/draft.h"
+#include "executor/plan/error_at.h"
 #include "executor/plan/frame_id.h"
 #include "executor/plan/layout.h"
 #include "executor/plan/units.h"
@@ -34,9 +35,7 @@ absl::StatusOr<std::shared_ptr<Kernel>> KernelOf(const Node& node, const Compile
   if (IsPlaceholder(node)) return std::make_shared<UnfedPlaceholder>(node);
   absl::StatusOr<std::shared_ptr<Kernel>> kernel = options.kernel(node);
   if (kernel.ok()) return kernel;
-  std::string where = StrCat("\n\t [[{{node ", node.name(), "}}]]");
-  if (!node.location().empty()) where = StrCat(" [built at ", node.location(), "]", where);
-  return AnnotateAfter(kernel.status(), where);
+  return ErrorAt(node, kernel.status());
 }
 
 absl::Status CheckLimits(const Node& node) {

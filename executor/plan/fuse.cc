@@ -11,12 +11,8 @@ namespace {
 
 // False where the shapes are known to differ; a scalar goes with everything.
 bool MayMeet(const PartialShape& operand, const PartialShape& result) {
-  if (!operand.rank_known() || !result.rank_known() || operand.rank() == 0) return true;
-  if (operand.rank() != result.rank()) return false;
-  for (int d = 0; d < operand.rank(); ++d) {
-    if (operand.dim(d) >= 0 && result.dim(d) >= 0 && operand.dim(d) != result.dim(d)) return false;
-  }
-  return true;
+  const bool is_scalar = operand.rank_known() && operand.rank() == 0;
+  return is_scalar || operand.IsCompatibleWith(result);
 }
 
 // A kernel that can be a member; null for other items, and for those that are known to broadcast.

@@ -1,6 +1,7 @@
 #include "executor/plan/fused_elementwise.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -56,10 +57,7 @@ bool FusedElementwise::Fits(const std::vector<FusedMember>& members) {
 }
 
 FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inputs)
-    : members_(std::move(members)),
-      types_(members_.size()),
-      num_inputs_(num_inputs),
-      input_sizes_(num_inputs) {
+    : members_(std::move(members)), types_(members_.size()), num_inputs_(num_inputs) {
   std::vector<int> registers;
   AssignRegisters(members_, &registers);
   std::vector<int> last_reader(num_inputs, -1);
@@ -77,7 +75,6 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     for (int k = 0; k < member.num_operands; ++k) {
       const int input = member.operands[k].input;
       if (input < 0) continue;
-      input_sizes_[input] = loops.in_size;
       if (last_reader[input] == static_cast<int>(m)) op.last_read |= 1u << k;
     }
     // An input that a member reads twice is nobody's to take over.
@@ -145,23 +142,22 @@ absl::Status FusedElementwise::Allocate(const FusedCall& call, const Shapes& sha
   return context.ForwardOrAllocate(candidates, 0, shape, output);
 }
 
-void FusedElementwise::RunScalars(const char* const* inputs, char* output) const {
-  alignas(16) char registers[kMostRegisters][16];
-  const size_t last = ops_.size() - 1;
-  for (size_t m = 0; m <= last; ++m) {
+void FusedElementwise::RunAlone(const char* const* inputs, const bool* which,
+                                Scalar* results) const {
+  for (size_t m = 0; m < ops_.size(); ++m) {
+    if (which != nullptr && !which[m]) continue;
     const Op& op = ops_[m];
     const char* from[2] = {nullptr, nullptr};
     for (int k = 0; k < op.num_operands; ++k) {
       const FusedOperand& operand = op.operands[k];
-      from[k] = operand.input >= 0 ? inputs[operand.input] : registers[ops_[operand.member].to];
+      from[k] = operand.input >= 0 ? inputs[operand.input] : results[operand.member].bytes;
     }
-    RunLoop(*op.loops, from[0], true, from[1], true, m == last ? output : registers[op.to], 1);
+    RunLoop(*op.loops, from[0], true, from[1], true, results[m].bytes, 1);
   }
 }
 
-void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes,
-                               const char (*alone)[16], int64_t begin, int64_t n,
-                               char* output) const {
+void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes, const Scalar* alone,
+                               int64_t begin, int64_t n, char* output) const {
   alignas(64) char registers[kMostRegisters][kRegisterBytes];
   const size_t last = ops_.size() - 1;
   for (size_t m = 0; m <= last; ++m) {
@@ -176,7 +172,7 @@ void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes,
         from[k] = inputs[operand.input] + (is_alone[k] ? 0 : begin * op.loops->in_size);
       } else {
         is_alone[k] = shapes.member_alone[operand.member];
-        from[k] = is_alone[k] ? alone[operand.member] : registers[ops_[operand.member].to];
+        from[k] = is_alone[k] ? alone[operand.member].bytes : registers[ops_[operand.member].to];
       }
     }
     char* to = m == last ? output + begin * op.loops->out_size : registers[op.to];
@@ -198,25 +194,16 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
   for (int i = 0; i < num_inputs_; ++i) {
     inputs[i] = static_cast<const char*>(call.inputs[i]->tensor.raw());
   }
-  const int64_t n = shapes.full != nullptr ? shapes.full->num_elements() : 1;
-  const bool scalars = shapes.full == nullptr;
   Tensor* output;
+  const bool scalars = shapes.full == nullptr;
+  const int64_t n = scalars ? 1 : shapes.full->num_elements();
   SLUICE_RETURN_IF_ERROR(Allocate(call, shapes, &output));
   char* to = static_cast<char*>(output->raw());
+  Scalar alone[kMostMembers];
+  RunAlone(inputs.data(), scalars ? nullptr : shapes.member_alone.data(), alone);
   if (scalars) {
-    RunScalars(inputs.data(), to);
+    std::memcpy(to, alone[ops_.size() - 1].bytes, ops_.back().loops->out_size);
     return absl::OkStatus();
-  }
-  alignas(16) char alone[kMostMembers][16];
-  for (size_t m = 0; m < ops_.size(); ++m) {
-    if (!shapes.member_alone[m]) continue;
-    const Op& op = ops_[m];
-    const char* from[2] = {nullptr, nullptr};
-    for (int k = 0; k < op.num_operands; ++k) {
-      const FusedOperand& operand = op.operands[k];
-      from[k] = operand.input >= 0 ? inputs[operand.input] : alone[operand.member];
-    }
-    RunLoop(*op.loops, from[0], true, from[1], true, alone[m], 1);
   }
   const auto run_tiles = [&](int64_t first, int64_t last) {
     for (int64_t tile = first; tile < last; ++tile) {

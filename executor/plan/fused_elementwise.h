@@ -86,18 +86,22 @@ class FusedElementwise {
   };
   bool FindShapes(const FusedCall& call, Shapes* shapes) const;
   absl::Status Allocate(const FusedCall& call, const Shapes& shapes, Tensor** output) const;
-  void RunScalars(const char* const* inputs, char* output) const;
-  void RunTile(const char* const* inputs, const Shapes& shapes, const char (*alone)[16],
-               int64_t begin, int64_t n, char* output) const;
+  // Room for one element of any type.
+  struct alignas(16) Scalar {
+    char bytes[16];
+  };
+  // The members that are scalars (`which`, by member; null: all), into `results`, by member.
+  void RunAlone(const char* const* inputs, const bool* which, Scalar* results) const;
+  void RunTile(const char* const* inputs, const Shapes& shapes, const Scalar* alone, int64_t begin,
+               int64_t n, char* output) const;
 
   const std::vector<FusedMember> members_;
   std::vector<Op> ops_;          // by member
   std::vector<PlanNode> nodes_;  // by member
   std::vector<DataType> types_;  // behind nodes_
   const int num_inputs_;
-  std::vector<size_t> input_sizes_;  // bytes an element
-  int64_t tile_ = 0;                 // elements
-  double cost_ = 0;                  // nanoseconds an element
+  int64_t tile_ = 0;  // elements
+  double cost_ = 0;   // nanoseconds an element
 };
 
 }  // namespace sluice

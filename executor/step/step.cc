@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/plan/error_at.h"
 #include "executor/plan/fused_elementwise.h"
 #include "executor/step/frame_instance.h"
 #include "executor/step/stalls.h"
@@ -298,18 +299,12 @@ bool Step::WaitUntilWoken(std::unique_lock<std::mutex>& lock) {
 }
 
 void Step::Fail(const PlanNode& node, const absl::Status& status) {
-  const auto cancel = [&](const Node& at, const absl::Status& cause) {
-    std::string where = StrCat("\n\t [[{{node ", at.name(), "}}]]");
-    const std::string location = at.location();
-    if (!location.empty()) where = StrCat(" [built at ", location, "]", where);
-    Cancel(AnnotateAfter(cause, where));
-  };
   const Node* member =
       node.kind == OpKind::kFused ? plan_->fused[node.aux]->NodeOf(status) : nullptr;
-  if (member == nullptr) return cancel(*node.node, status);
+  if (member == nullptr) return Cancel(ErrorAt(*node.node, status));
   absl::Status cause = status;
   cause.ErasePayload(FusedElementwise::kMemberPayload);
-  cancel(*member, cause);
+  Cancel(ErrorAt(*member, cause));
 }
 
 void Step::Cancel(const absl::Status& status) {
