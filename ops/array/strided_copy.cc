@@ -191,4 +191,14 @@ void CopyElements(KernelContext& context, DataType dtype, const void* from, void
   CopyStrided(context, dtype, from, to, {.dims = {{count, 1, 1}}});
 }
 
+void JoinElements(absl::Span<const Tensor> parts, Tensor* out) {
+  WithElement(out->dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* to = static_cast<T*>(out->raw());
+    for (const Tensor& part : parts) {
+      to = std::copy_n(static_cast<const T*>(part.raw()), part.num_elements(), to);
+    }
+  });
+}
+
 }  // namespace sluice

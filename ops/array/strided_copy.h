@@ -10,8 +10,10 @@
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
 
 namespace sluice {
 
@@ -47,6 +49,9 @@ void FillElements(KernelContext& context, DataType dtype, const void* value, voi
 // Elements as they lie.
 void CopyElements(KernelContext& context, DataType dtype, const void* from, void* to,
                   int64_t count);
+
+// The elements of `parts` as they lie, one tensor behind the other, by one thread.
+void JoinElements(absl::Span<const Tensor> parts, Tensor* out);
 
 // The address of element `i`.
 inline const void* ElementAt(const void* base, int64_t i, size_t stride) {

@@ -57,14 +57,7 @@ absl::Status FusedConv3DShape(ShapeContext& c) {
       const VolumeSliding sliding,
       VolumeSlidingOf(c.node().op(), format, c.attr<std::vector<int64_t>>("strides"),
                       c.attr<std::vector<int64_t>>("dilations"), c.attr<std::string>("padding")));
-  PartialShape out = PartialShape::UnknownOfRank(5);
-  out.set_dim(0, input.dim(0));
-  for (int d = 0; d < 3; ++d) {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t size, WindowOutputs(input.dim(layout.space + d),
-                                                              filter.dim(d), sliding.along[d]));
-    out.set_dim(layout.space + d, size);
-  }
-  out.set_dim(layout.channel, filter.dim(4));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape out, ConvolvedVolume(layout, sliding, input, filter));
   return c.SetOutput(0, out);
 }
 

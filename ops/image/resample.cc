@@ -1,20 +1,8 @@
 // Images resized by cubic interpolation, by areas, and under scales and translations of their own.
-#include "ops/op.h"
+#include "ops/image/image_shapes.h"
 
 namespace sluice {
 namespace {
-
-absl::Status ResizedShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
-  SLUICE_ASSIGN_OR_RETURN(PartialShape size, c.WithRank(1, 1));
-  SLUICE_RETURN_IF_ERROR(MergeDim(size.dim(0), 2).status());
-  std::optional<std::vector<int64_t>> values = c.InputInts(1);
-  const bool known = values && values->size() == 2;
-  return c.SetOutput(
-      0, {images.dim(0), known ? (*values)[0] : -1, known ? (*values)[1] : -1, images.dim(3)});
-}
-
-absl::Status ShapeOfOriginal(ShapeContext& c) { return c.SetOutput(0, c.input(1)); }
 
 OP(ResizeArea, "Images resized so that a pixel is the mean of the area that it covers.")
     .Input("images", "T")

@@ -1,23 +1,10 @@
 // Images [batch, height, width, channels] at another size, whole or boxes of them.
 #include <algorithm>
 
-#include "ops/op.h"
+#include "ops/image/image_shapes.h"
 
 namespace sluice {
 namespace {
-
-// The images' batch and channels with the height and width that input `size` gives.
-absl::Status ResizedShape(ShapeContext& c, int size_input) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
-  SLUICE_ASSIGN_OR_RETURN(PartialShape size, c.WithRank(size_input, 1));
-  SLUICE_RETURN_IF_ERROR(MergeDim(size.dim(0), 2).status());
-  std::optional<std::vector<int64_t>> values = c.InputInts(size_input);
-  const bool known = values && values->size() == 2;
-  return c.SetOutput(
-      0, {images.dim(0), known ? (*values)[0] : -1, known ? (*values)[1] : -1, images.dim(3)});
-}
-
-absl::Status ShapeOfOriginal(ShapeContext& c) { return c.SetOutput(0, c.input(1)); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 // Height and width of images, a constant where they are known.
@@ -98,7 +85,7 @@ OP(ResizeBilinear, "Images resized by linear interpolation between the four near
                                 DT_BFLOAT16, DT_HALF, DT_FLOAT, DT_DOUBLE, DT_BFLOAT16}))
     .Attr("align_corners", BoolAttr(false))
     .Attr("half_pixel_centers", BoolAttr(false))
-    .Shape([](ShapeContext& c) { return ResizedShape(c, 1); }) GRADIENT([](Backprop& b) {
+    .Shape(ResizedShape) GRADIENT([](Backprop& b) {
       b.Into("images",
              ResizeBilinearGrad(b.Of("resized_images"), b.Value("images"),
                                 {.align_corners = b.attr<bool>("align_corners"),
@@ -123,7 +110,7 @@ OP(ResizeNearestNeighbor, "Images resized by taking the nearest pixel.")
                                 DT_FLOAT, DT_DOUBLE, DT_BFLOAT16}))
     .Attr("align_corners", BoolAttr(false))
     .Attr("half_pixel_centers", BoolAttr(false))
-    .Shape([](ShapeContext& c) { return ResizedShape(c, 1); }) GRADIENT([](Backprop& b) {
+    .Shape(ResizedShape) GRADIENT([](Backprop& b) {
       b.Into("images",
              ResizeNearestNeighborGrad(b.Of("resized_images"), SpaceOf(b.Value("images")),
                                        {.align_corners = b.attr<bool>("align_corners"),
@@ -139,7 +126,7 @@ OP(ResizeNearestNeighborGrad,
           TypeAttr(TypeSet{DT_UINT8, DT_INT8, DT_INT32, DT_HALF, DT_FLOAT, DT_DOUBLE, DT_BFLOAT16}))
     .Attr("align_corners", BoolAttr(false))
     .Attr("half_pixel_centers", BoolAttr(false))
-    .Shape([](ShapeContext& c) { return ResizedShape(c, 1); });
+    .Shape(ResizedShape);
 
 }  // namespace
 }  // namespace sluice

@@ -1,19 +1,8 @@
 // Images under projections, and parts of images around given places.
-#include "ops/op.h"
+#include "ops/image/image_shapes.h"
 
 namespace sluice {
 namespace {
-
-// The images' batch and channels with the height and width in input `size`.
-absl::Status SizedImages(ShapeContext& c, int size_input) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
-  SLUICE_ASSIGN_OR_RETURN(PartialShape size, c.WithRank(size_input, 1));
-  SLUICE_RETURN_IF_ERROR(MergeDim(size.dim(0), 2).status());
-  std::optional<std::vector<int64_t>> values = c.InputInts(size_input);
-  const bool known = values && values->size() == 2;
-  return c.SetOutput(
-      0, {images.dim(0), known ? (*values)[0] : -1, known ? (*values)[1] : -1, images.dim(3)});
-}
 
 absl::Status GlimpseShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));

@@ -29,6 +29,16 @@ struct MatrixView {
   }
 };
 
+// A matrix of rows `row_step` apart; the same turned over.
+template <typename T>
+MatrixView<T> RowMajor(const T* data, int64_t row_step) {
+  return {data, row_step, 1};
+}
+template <typename T>
+MatrixView<T> Transposed(const T* data, int64_t row_step) {
+  return {data, 1, row_step};
+}
+
 enum class GemmInto { kReplace, kAdd };
 
 // C (m x n, rows `c_step` apart) = A (m x k) * B (k x n), or that is added to C. For float, one

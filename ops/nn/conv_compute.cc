@@ -22,15 +22,6 @@ double TileCost(const ConvGeometry& g, int64_t rows) {
   return products / 30 + static_cast<double>(rows * g.patch()) / 4;
 }
 
-template <typename F>
-MatrixView<F> RowMajor(const F* data, int64_t row_step) {
-  return {data, row_step, 1};
-}
-template <typename F>
-MatrixView<F> Transposed(const F* data, int64_t row_step) {
-  return {data, 1, row_step};
-}
-
 // The filter that turns the gradient of the output into that of the input when strides are 1:
 // turned by half a turn in space, inputs and outputs exchanged.
 template <typename F>

@@ -138,50 +138,20 @@ struct ErfinvFn {
 };
 KERNELS(Erfinv, "T", Elementwise<ErfinvFn>::Kernel, FloatAndDouble);
 
-struct DawsnFn {
+// Of a function that is there in double precision alone.
+template <double (*kFunction)(double)>
+struct InDouble {
   static constexpr double kCost = 60;
   template <typename T>
   T operator()(T x) const {
-    return static_cast<T>(special::Dawsn(static_cast<double>(x)));
+    return static_cast<T>(kFunction(static_cast<double>(x)));
   }
 };
-KERNELS(Dawsn, "T", Elementwise<DawsnFn>::Kernel, FloatAndDouble);
-
-struct ExpintFn {
-  static constexpr double kCost = 60;
-  template <typename T>
-  T operator()(T x) const {
-    return static_cast<T>(special::Expint(static_cast<double>(x)));
-  }
-};
-KERNELS(Expint, "T", Elementwise<ExpintFn>::Kernel, FloatAndDouble);
-
-struct FresnelCosFn {
-  static constexpr double kCost = 60;
-  template <typename T>
-  T operator()(T x) const {
-    return static_cast<T>(special::FresnelCos(static_cast<double>(x)));
-  }
-};
-KERNELS(FresnelCos, "T", Elementwise<FresnelCosFn>::Kernel, FloatAndDouble);
-
-struct FresnelSinFn {
-  static constexpr double kCost = 60;
-  template <typename T>
-  T operator()(T x) const {
-    return static_cast<T>(special::FresnelSin(static_cast<double>(x)));
-  }
-};
-KERNELS(FresnelSin, "T", Elementwise<FresnelSinFn>::Kernel, FloatAndDouble);
-
-struct SpenceFn {
-  static constexpr double kCost = 60;
-  template <typename T>
-  T operator()(T x) const {
-    return static_cast<T>(special::Spence(static_cast<double>(x)));
-  }
-};
-KERNELS(Spence, "T", Elementwise<SpenceFn>::Kernel, FloatAndDouble);
+KERNELS(Dawsn, "T", Elementwise<InDouble<special::Dawsn>>::Kernel, FloatAndDouble);
+KERNELS(Expint, "T", Elementwise<InDouble<special::Expint>>::Kernel, FloatAndDouble);
+KERNELS(FresnelCos, "T", Elementwise<InDouble<special::FresnelCos>>::Kernel, FloatAndDouble);
+KERNELS(FresnelSin, "T", Elementwise<InDouble<special::FresnelSin>>::Kernel, FloatAndDouble);
+KERNELS(Spence, "T", Elementwise<InDouble<special::Spence>>::Kernel, FloatAndDouble);
 
 struct IgammaFn {
   static constexpr double kCost = 200;

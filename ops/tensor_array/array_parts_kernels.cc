@@ -4,8 +4,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/array/elements.h"
-#include "ops/state/arithmetic.h"
+#include "ops/array/strided_copy.h"
 #include "ops/tensor_array/array.h"
 #include "ops/tensor_array/step_object.h"
 
@@ -15,20 +14,6 @@ namespace {
 template <typename... Args>
 absl::Status Unimplemented(const Args&... args) {
   return absl::UnimplementedError(StrCat(args...));
-}
-
-// Copies the elements of `parts` into `out`, one tensor behind the other.
-void Join(const Tensors& parts, Tensor* out) {
-  const DataType dtype = out->dtype();
-  const ArithmeticRow assign = FindArithmetic(ArithmeticOp::kAssign, dtype);
-  const int64_t stride = static_cast<int64_t>(ElementStride(dtype));
-  char* to = static_cast<char*>(out->raw());
-  for (const Tensor& part : parts) {
-    const int64_t n = part.num_elements();
-    if (n == 0) continue;
-    assign(to, part.raw(), n);
-    to += n * stride;
-  }
 }
 
 absl::StatusOr<std::shared_ptr<TensorArrayObject>> ArrayToRead(const KernelContext& c) {
@@ -81,7 +66,7 @@ class GatherKernel : public Kernel {
     shape.InsertDim(0, static_cast<int64_t>(values.size()));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    Join(values, out);
+    JoinElements(values, out);
     return absl::OkStatus();
   }
 
@@ -128,7 +113,7 @@ class ConcatKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {static_cast<int64_t>(values.size())}, &lengths));
     for (size_t i = 0; i < values.size(); ++i) lengths->data<int64_t>()[i] = values[i].dim(0);
-    Join(values, out);
+    JoinElements(values, out);
     return absl::OkStatus();
   }
 

@@ -4,9 +4,7 @@
 
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
-#include "ops/state/arithmetic.h"
 
 namespace sluice {
 
@@ -61,18 +59,6 @@ absl::StatusOr<Tensor> ZerosOf(KernelContext& c, DataType dtype, const TensorSha
   SLUICE_ASSIGN_OR_RETURN(Tensor zeros, c.AllocateTemp(dtype, shape));
   if (IsPlainBytes(dtype) && zeros.bytes() > 0) std::memset(zeros.raw(), 0, zeros.bytes());
   return zeros;
-}
-
-void JoinElements(const Tensors& parts, Tensor* out) {
-  const ArithmeticRow assign = FindArithmetic(ArithmeticOp::kAssign, out->dtype());
-  const auto stride = static_cast<int64_t>(ElementStride(out->dtype()));
-  char* to = static_cast<char*>(out->raw());
-  for (const Tensor& part : parts) {
-    const int64_t n = part.num_elements();
-    if (n == 0) continue;
-    assign(to, part.raw(), n);
-    to += n * stride;
-  }
 }
 
 Tensor RowOf(const Tensor& tensor, int64_t i) {

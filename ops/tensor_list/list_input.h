@@ -19,8 +19,6 @@ void GiveList(KernelContext& c, std::shared_ptr<const TensorList> list);
 
 // Zeros, empty strings.
 absl::StatusOr<Tensor> ZerosOf(KernelContext& c, DataType dtype, const TensorShape& shape);
-// Copies the elements of `parts` into `out`, one tensor behind the other.
-void JoinElements(const Tensors& parts, Tensor* out);
 // Row i of `tensor`, which shares its memory.
 Tensor RowOf(const Tensor& tensor, int64_t i);
 // Elements that were never set become zeros of the shape that list, op and other elements say.

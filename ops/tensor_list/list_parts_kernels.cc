@@ -3,6 +3,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/array/strided_copy.h"
 #include "ops/tensor_list/list_input.h"
 
 namespace sluice {

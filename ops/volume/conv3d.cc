@@ -19,14 +19,7 @@ absl::Status Conv3DShape(ShapeContext& c) {
       VolumeSlidingOf(c.node().op(), format, c.attr<std::vector<int64_t>>("strides"),
                       c.attr<std::vector<int64_t>>("dilations"), c.attr<std::string>("padding")));
   SLUICE_RETURN_IF_ERROR(MergeDim(input.dim(layout.channel), filter.dim(3)).status());
-  PartialShape output = PartialShape::UnknownOfRank(5);
-  output.set_dim(0, input.dim(0));
-  for (int d = 0; d < 3; ++d) {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t size, WindowOutputs(input.dim(layout.space + d),
-                                                              filter.dim(d), sliding.along[d]));
-    output.set_dim(layout.space + d, size);
-  }
-  output.set_dim(layout.channel, filter.dim(4));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape output, ConvolvedVolume(layout, sliding, input, filter));
   return c.SetOutput(0, output);
 }
 

@@ -21,15 +21,6 @@ double RowsCost(const VolumeGeometry& g, int64_t rows) {
   return patches * static_cast<double>(g.out_channels) / 30 + patches / 4;
 }
 
-template <typename F>
-MatrixView<F> RowMajor(const F* data, int64_t row_step) {
-  return {data, row_step, 1};
-}
-template <typename F>
-MatrixView<F> Transposed(const F* data, int64_t row_step) {
-  return {data, 1, row_step};
-}
-
 // Calls `inside(element in the volume, element in the patch, n)` and `outside(element in the patch,
 // n)` for the parts of the patch at an output position.
 template <typename Inside, typename Outside>

@@ -129,6 +129,21 @@ absl::StatusOr<VolumeGeometry> PoolOf(std::string_view op, const VolumeLayout& l
   return g;
 }
 
+absl::StatusOr<PartialShape> ConvolvedVolume(const VolumeLayout& layout,
+                                             const VolumeSliding& sliding,
+                                             const PartialShape& input,
+                                             const PartialShape& filter) {
+  PartialShape output = PartialShape::UnknownOfRank(5);
+  output.set_dim(0, input.dim(0));
+  for (int d = 0; d < 3; ++d) {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t size, WindowOutputs(input.dim(layout.space + d),
+                                                              filter.dim(d), sliding.along[d]));
+    output.set_dim(layout.space + d, size);
+  }
+  output.set_dim(layout.channel, filter.dim(4));
+  return output;
+}
+
 TensorShape OutputShape(const VolumeLayout& layout, const VolumeGeometry& g) {
   TensorShape shape({g.batch, 0, 0, 0, 0});
   for (int d = 0; d < 3; ++d) shape.set_dim(layout.space + d, g.out[d]);

@@ -78,6 +78,11 @@ absl::StatusOr<VolumeGeometry> PoolOf(std::string_view op, const VolumeLayout& l
                                       const VolumeSliding& sliding,
                                       const std::vector<int64_t>& ksize, const TensorShape& input);
 
+// The output's shape, as far as it is known, in the layout.
+absl::StatusOr<PartialShape> ConvolvedVolume(const VolumeLayout& layout,
+                                             const VolumeSliding& sliding,
+                                             const PartialShape& input, const PartialShape& filter);
+
 // The output's shape in the layout.
 TensorShape OutputShape(const VolumeLayout& layout, const VolumeGeometry& g);
 

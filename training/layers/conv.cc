@@ -36,19 +36,8 @@ Output Conv2D::operator()(Output x, At at) {
   if (!channels) return Output();
   Graph& g = *x.graph();
   Call call(*this, g);
-  if (!kernel_) {
-    kernel_ = MakeVariable(g, x.dtype(),
-                           {"kernel",
-                            {size_.height, size_.width, *channels, filters_},
-                            options_.kernel_initializer,
-                            options_.kernel_regularizer},
-                           at);
-    if (options_.use_bias) {
-      bias_ = MakeVariable(
-          g, x.dtype(), {"bias", {filters_}, options_.bias_initializer, options_.bias_regularizer},
-          at);
-    }
-  }
+  MakeKernelAndBias(g, x.dtype(), {size_.height, size_.width, *channels, filters_}, filters_,
+                    options_, at, &kernel_, &bias_);
   Output y = WithRead("Conv2D", kernel_, at, [&](Output value, std::string_view name) {
     return sluice::Conv2D(x, value, Nhwc(options_.strides), options_.padding,
                           {.name = name, .dilations = Nhwc(options_.dilation_rate)}, at);
@@ -83,19 +72,8 @@ Output Conv2DTranspose::operator()(Output x, At at) {
   if (!channels || !KnownDim(x, 4, 1, at) || !KnownDim(x, 4, 2, at)) return Output();
   Graph& g = *x.graph();
   Call call(*this, g);
-  if (!kernel_) {
-    kernel_ = MakeVariable(g, x.dtype(),
-                           {"kernel",
-                            {size_.height, size_.width, filters_, *channels},
-                            options_.kernel_initializer,
-                            options_.kernel_regularizer},
-                           at);
-    if (options_.use_bias) {
-      bias_ = MakeVariable(
-          g, x.dtype(), {"bias", {filters_}, options_.bias_initializer, options_.bias_regularizer},
-          at);
-    }
-  }
+  MakeKernelAndBias(g, x.dtype(), {size_.height, size_.width, filters_, *channels}, filters_,
+                    options_, at, &kernel_, &bias_);
   const Output size = OutputSize(x, at);
   Output y = WithRead("conv2d_transpose", kernel_, at, [&](Output value, std::string_view name) {
     return Conv2DBackpropInput(size, value, x, Nhwc(options_.strides), options_.padding,

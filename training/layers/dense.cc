@@ -55,12 +55,7 @@ Dense::Dense(int64_t units, DenseOptions options)
 void Dense::Build(Graph& graph, int64_t size, DataType dtype, At at) {
   if (kernel_) return;
   Call call(*this, graph);
-  kernel_ = MakeVariable(
-      graph, dtype,
-      {"kernel", {size, units_}, options_.kernel_initializer, options_.kernel_regularizer}, at);
-  if (!options_.use_bias) return;
-  bias_ = MakeVariable(
-      graph, dtype, {"bias", {units_}, options_.bias_initializer, options_.bias_regularizer}, at);
+  MakeKernelAndBias(graph, dtype, {size, units_}, units_, options_, at, &kernel_, &bias_);
 }
 
 Output Dense::operator()(Output x, At at) {

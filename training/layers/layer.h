@@ -89,6 +89,18 @@ class Layer {
 
   // Of the type of the layer's inputs.
   Variable MakeVariable(Graph& graph, DataType dtype, const Weight& weight, At at) const;
+  // What is multiplied with ("kernel") and, where wanted, what is added then ("bias", `units` of
+  // them), once: as DenseOptions and Conv2DOptions say.
+  template <typename Options>
+  void MakeKernelAndBias(Graph& graph, DataType dtype, const TensorShape& shape, int64_t units,
+                         const Options& o, At at, Variable* kernel, Variable* bias) const {
+    if (*kernel) return;
+    *kernel = MakeVariable(graph, dtype,
+                           {"kernel", shape, o.kernel_initializer, o.kernel_regularizer}, at);
+    if (!o.use_bias) return;
+    *bias =
+        MakeVariable(graph, dtype, {"bias", {units}, o.bias_initializer, o.bias_regularizer}, at);
+  }
   // The size of a dimension (from the last, -1) of `x`, which has to be of a rank of at least
   // `rank`. Otherwise nullopt, and the error is in the graph.
   std::optional<int64_t> KnownDim(Output x, int rank, int dim, At at) const;
