@@ -1,37 +1,30 @@
 """Models of images: classifiers and generators."""
 
-import numpy
-import tensorflow
-
-from tests.oracle.models import data
-from tests.oracle.models.model import STEPS, Seeds, finish, tf
+from tests.oracle.models.model import Seeds, finish, tf
 
 
 def classes_loss(labels, logits):
     return tf.losses.sparse_softmax_cross_entropy(labels, logits)
 
 
-def inputs(batch):
-    """Placeholders and what they are fed."""
-    pixels, labels = data.images(batch)
-    x, y = tf.placeholder(tf.float32, [None, 28, 28, 1], "images"), tf.placeholder(tf.int32, [None], "labels")
-    return x, y, {x: pixels, y: labels}
+def inputs():
+    return tf.placeholder(tf.float32, [None, 28, 28, 1], "images"), tf.placeholder(tf.int32, [None], "labels")
 
 
 def softmax_regression():
     seeds = Seeds()
-    x, y, feeds = inputs(32)
+    x, y = inputs()
     logits = tf.layers.dense(tf.reshape(x, [-1, 784]), 10, kernel_initializer=seeds.glorot())
     loss = classes_loss(y, logits)
     step = tf.train.get_or_create_global_step()
-    return finish(loss, tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step), feeds)
+    return finish(loss, tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step), [x, y])
 
 
 def mlp():
     """Dropout, weight decay, Adam; resource variables."""
     seeds = Seeds()
     tf.get_variable_scope().set_use_resource(True)
-    x, y, feeds = inputs(16)
+    x, y = inputs()
     net = tf.layers.flatten(x)
     for units in (48, 32):
         net = tf.layers.dense(net, units, tf.nn.relu, kernel_initializer=seeds.glorot(),
@@ -39,12 +32,12 @@ def mlp():
         net = tf.layers.dropout(net, 0.2, seed=seeds.next(), training=True)
     logits = tf.layers.dense(net, 10, kernel_initializer=seeds.glorot())
     loss = classes_loss(y, logits) + tf.losses.get_regularization_loss()
-    return finish(loss, tf.train.AdamOptimizer(0.002).minimize(loss), feeds)
+    return finish(loss, tf.train.AdamOptimizer(0.002).minimize(loss), [x, y])
 
 
 def lenet():
     seeds = Seeds()
-    x, y, feeds = inputs(8)
+    x, y = inputs()
     net = tf.layers.conv2d(x, 6, 5, padding="same", activation=tf.nn.tanh, kernel_initializer=seeds.glorot())
     net = tf.layers.average_pooling2d(net, 2, 2)
     net = tf.layers.conv2d(net, 16, 5, activation=tf.nn.tanh, kernel_initializer=seeds.glorot())
@@ -53,7 +46,7 @@ def lenet():
     for units in (120, 84):
         net = tf.layers.dense(net, units, tf.nn.tanh, kernel_initializer=seeds.glorot())
     loss = classes_loss(y, tf.layers.dense(net, 10, kernel_initializer=seeds.glorot()))
-    return finish(loss, tf.train.MomentumOptimizer(0.01, 0.9).minimize(loss), feeds)
+    return finish(loss, tf.train.MomentumOptimizer(0.01, 0.9).minimize(loss), [x, y])
 
 
 def train_after_updates(optimizer, loss, **kwargs):
@@ -70,7 +63,7 @@ def resnet20():
     """
     seeds = Seeds()
     tf.get_variable_scope().set_use_resource(True)
-    x, y, feeds = inputs(8)
+    x, y = inputs()
 
     net = tf.cast(x, tf.float64)
 
@@ -93,13 +86,13 @@ def resnet20():
     loss += tf.losses.get_regularization_loss()
     step = tf.train.get_or_create_global_step()
     rate = tf.train.piecewise_constant(step, [50, 80], [0.02, 0.01, 0.005])
-    return finish(loss, train_after_updates(tf.train.MomentumOptimizer(rate, 0.9), loss, global_step=step), feeds)
+    return finish(loss, train_after_updates(tf.train.MomentumOptimizer(rate, 0.9), loss, global_step=step), [x, y])
 
 
 def inception():
     """Four branches joined, twice; batch normalisation, RMSProp."""
     seeds = Seeds()
-    x, y, feeds = inputs(8)
+    x, y = inputs()
 
     def conv(net, channels, size):
         net = tf.layers.conv2d(net, channels, size, padding="same", use_bias=False, kernel_initializer=seeds.he())
@@ -113,14 +106,13 @@ def inception():
             net = tf.concat(branches, 3)
     net = tf.reduce_mean(net, [1, 2])
     loss = classes_loss(y, tf.layers.dense(net, 10, kernel_initializer=seeds.glorot()))
-    return finish(loss, train_after_updates(tf.train.RMSPropOptimizer(0.0003, momentum=0.5), loss), feeds)
+    return finish(loss, train_after_updates(tf.train.RMSPropOptimizer(0.0001, momentum=0.5), loss), [x, y])
 
 
 def vae():
     """Kingma and Welling (2013)."""
     seeds = Seeds()
-    x, _, feeds = inputs(16)
-    feeds = {x: feeds[x]}
+    x = tf.placeholder(tf.float32, [16, 28, 28, 1], "images")
     pixels = tf.layers.flatten(x)
     hidden = tf.layers.dense(pixels, 64, tf.nn.softplus, kernel_initializer=seeds.glorot())
     mean = tf.layers.dense(hidden, 8, kernel_initializer=seeds.glorot())
@@ -132,17 +124,15 @@ def vae():
     likelihood = tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=pixels, logits=logits), 1)
     divergence = -0.5 * tf.reduce_sum(1 + log_variance - tf.square(mean) - tf.exp(log_variance), 1)
     loss = tf.reduce_mean(likelihood + divergence)
-    return finish([loss, tf.reduce_mean(divergence)], tf.train.AdamOptimizer(0.001).minimize(loss), feeds)
+    return finish([loss, tf.reduce_mean(divergence)], tf.train.AdamOptimizer(0.001).minimize(loss), [x])
 
 
 def dcgan():
     """Radford et al. (2015), narrow. Both optimizers take the gradients at the same parameters; resource variables."""
     seeds = Seeds()
     tf.get_variable_scope().set_use_resource(True)
-    pixels, _ = data.images(8)
     x = tf.placeholder(tf.float32, [8, 28, 28, 1], "images")
     z = tf.placeholder(tf.float32, [8, 16], "noise")
-    noise = data.generator(7).uniform(-1, 1, (STEPS, 8, 16)).astype(numpy.float32)
 
     def up(net, channels, stride, activation=None, **kwargs):
         return tf.layers.conv2d_transpose(net, channels, 5, stride, "same", activation=activation,
@@ -179,7 +169,7 @@ def dcgan():
     gradients = [g for of in pairs for g, _ in of]
     with tf.control_dependencies(gradients + tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = tf.group(*[o.apply_gradients(p) for o, p in zip(optimizers, pairs)], name="train")
-    return finish([d_loss, g_loss], train, {x: pixels, z: noise})
+    return finish([d_loss, g_loss], train, [x, z])
 
 
 MODELS = [softmax_regression, mlp, lenet, resnet20, inception, vae, dcgan]

@@ -17,9 +17,9 @@ STEPS = 100
 
 @dataclasses.dataclass
 class Model:
-    """`feeds`: tensor name -> array with a row a step; `losses`: fetched in every step."""
+    """`inputs`: what is fed; `losses`: fetched in every step."""
     graph: tf.Graph
-    feeds: dict
+    inputs: list
     losses: list
     train: str
     init: str
@@ -27,14 +27,14 @@ class Model:
     def meta_graph(self):
         return tf.train.export_meta_graph(graph=self.graph)
 
-    def run(self):
-        """TensorFlow's losses: name -> a number a step."""
+    def run(self, feeds):
+        """TensorFlow's losses: name -> a number a step. `feeds`: tensor name -> array with a row a step."""
         found = {name: [] for name in self.losses}
         with tf.Session(graph=self.graph, config=tensorflow_side.config()) as session:
             session.run(self.graph.get_operation_by_name(self.init))
             train = self.graph.get_operation_by_name(self.train)
             for step in range(STEPS):
-                feed = {name: rows[step] for name, rows in self.feeds.items()}
+                feed = {name: rows[step] for name, rows in feeds.items()}
                 values, _ = session.run([self.losses, train], feed_dict=feed)
                 for name, value in zip(self.losses, values):
                     found[name].append(value)
@@ -44,12 +44,11 @@ class Model:
         return sorted({n.op for n in self.graph.as_graph_def().node})
 
 
-def finish(losses, train, feeds):
+def finish(losses, train, inputs):
     """The model in the default graph; `losses`: one or several."""
     init = tf.global_variables_initializer()
     losses = losses if isinstance(losses, (list, tuple)) else [losses]
-    return Model(tf.get_default_graph(), {t.name: rows for t, rows in feeds.items()}, [t.name for t in losses],
-                 train.name, init.name)
+    return Model(tf.get_default_graph(), [t.name for t in inputs], [t.name for t in losses], train.name, init.name)
 
 
 class Seeds:

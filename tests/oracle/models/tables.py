@@ -2,13 +2,11 @@
 
 import tensorflow
 
-from tests.oracle.models import data
 from tests.oracle.models.model import Seeds, finish, tf
 
 
 def matrix_factorisation():
     seeds = Seeds()
-    users, items, ratings = data.ratings(32, 60, 40)
     user, item = tf.placeholder(tf.int32, [None], "user"), tf.placeholder(tf.int32, [None], "item")
     rating = tf.placeholder(tf.float32, [None], "rating")
 
@@ -22,24 +20,23 @@ def matrix_factorisation():
     error = tf.reduce_sum(p * q, 1) + user_bias + item_bias + mean - rating
     loss = tf.reduce_mean(tf.square(error)) + 0.01 * (tf.nn.l2_loss(p) + tf.nn.l2_loss(q)) / 32
     train = tf.train.AdagradOptimizer(0.2).minimize(loss)
-    return finish([loss, tf.sqrt(tf.reduce_mean(tf.square(error)))], train, {user: users, item: items, rating: ratings})
+    return finish([loss, tf.sqrt(tf.reduce_mean(tf.square(error)))], train, [user, item, rating])
 
 
 BUCKETS = 40
 
 
 def click_inputs(batch):
-    numbers, names, clicked = data.clicks(batch)
     dense = tf.placeholder(tf.float32, [batch, 13], "numbers")
     words = tf.placeholder(tf.string, [batch, 26], "categories")
     label = tf.placeholder(tf.float32, [batch], "clicked")
-    return dense, words, label, {dense: numbers, words: names, label: clicked}
+    return dense, words, label
 
 
 def wide_and_deep():
     """Cheng et al. (2016), with feature columns: FTRL for the wide part, Adagrad for the deep one."""
     seeds = Seeds()
-    dense, words, label, feeds = click_inputs(16)
+    dense, words, label = click_inputs(16)
     names = ["c%02d" % i for i in range(26)]
     features = {name: column for name, column in zip(names, tf.split(words, 26, 1))}
     hashed = [tf.feature_column.categorical_column_with_hash_bucket(name, BUCKETS) for name in names]
@@ -60,14 +57,14 @@ def wide_and_deep():
         tf.train.AdagradOptimizer(0.05).minimize(loss, var_list=variables("deep"))]
     with tf.control_dependencies(updates):
         train = tf.assign_add(step, 1, name="train").op
-    return finish(loss, train, feeds)
+    return finish(loss, train, [dense, words, label])
 
 
 def deepfm():
     """Guo et al. (2017): a factorisation machine and a network over the same 26 tables."""
     seeds = Seeds()
     tf.get_variable_scope().set_use_resource(True)
-    dense, words, label, feeds = click_inputs(16)
+    dense, words, label = click_inputs(16)
     ids = tf.unstack(tf.strings.to_hash_bucket_fast(words, BUCKETS), axis=1)
     first, vectors = [], []
     for i, column in enumerate(ids):
@@ -85,8 +82,8 @@ def deepfm():
     linear = tf.layers.dense(numbers, 1, kernel_initializer=seeds.glorot())[:, 0]
     logits = tf.add_n(first) + linear + pairs + deep
     loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=label, logits=logits))
-    return finish(loss, tf.train.AdamOptimizer(0.003).minimize(loss), feeds)
+    return finish(loss, tf.train.AdamOptimizer(0.003).minimize(loss), [dense, words, label])
 
 
-# wide_and_deep and deepfm join when there is StringToHashBucketFast.
+# wide_and_deep and deepfm join when they are built in C++ too.
 MODELS = [matrix_factorisation]

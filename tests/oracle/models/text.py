@@ -2,18 +2,17 @@
 
 import math
 
-import numpy
 import tensorflow
 
-from tests.oracle.models import data
-from tests.oracle.models.model import STEPS, Seeds, finish, tf
+from tests.oracle.models.model import Seeds, finish, tf
+
+
+CHARACTERS = 128
 
 
 def next_characters(batch, length):
-    """Placeholders of ids [batch, length] and of those that follow; what they are fed; the number of ids."""
-    ids, classes = data.characters(batch, length + 1)
-    x, y = tf.placeholder(tf.int32, [batch, length], "ids"), tf.placeholder(tf.int32, [batch, length], "next_ids")
-    return x, y, {x: ids[..., :-1], y: ids[..., 1:]}, classes
+    """Ids of characters, and those that follow them."""
+    return tf.placeholder(tf.int32, [batch, length], "ids"), tf.placeholder(tf.int32, [batch, length], "next_ids")
 
 
 def clipped(optimizer, loss, norm, **kwargs):
@@ -25,31 +24,30 @@ def clipped(optimizer, loss, norm, **kwargs):
 def char_lstm_static():
     """An LSTM unrolled in the graph; one-hot input; gradients clipped."""
     seeds = Seeds()
-    x, y, feeds, classes = next_characters(8, 10)
-    steps = tf.unstack(tf.one_hot(x, classes), axis=1)
+    x, y = next_characters(8, 10)
+    steps = tf.unstack(tf.one_hot(x, CHARACTERS), axis=1)
     cell = tf.nn.rnn_cell.LSTMCell(24, use_peepholes=True, initializer=seeds.glorot())
     outputs, _ = tf.nn.static_rnn(cell, steps, dtype=tf.float32)
     net = tf.reshape(tf.stack(outputs, 1), [-1, 24])
-    logits = tf.layers.dense(net, classes, kernel_initializer=seeds.glorot())
+    logits = tf.layers.dense(net, CHARACTERS, kernel_initializer=seeds.glorot())
     loss = tf.losses.sparse_softmax_cross_entropy(tf.reshape(y, [-1]), logits)
-    return finish(loss, clipped(tf.train.AdagradOptimizer(0.1), loss, 1.0), feeds)
+    return finish(loss, clipped(tf.train.AdagradOptimizer(0.1), loss, 1.0), [x, y])
 
 
 def char_lstm_dynamic():
     """Two layers over sequences of different lengths, in a loop; the lengths mask the loss."""
     seeds = Seeds()
-    x, y, feeds, classes = next_characters(8, 12)
+    x, y = next_characters(8, 12)
     lengths = tf.placeholder(tf.int32, [8], "lengths")
-    feeds[lengths] = data.generator(8).integers(3, 13, (STEPS, 8)).astype(numpy.int32)
-    table = tf.get_variable("embedding", [classes, 16], initializer=seeds.uniform(0.1))
+    table = tf.get_variable("embedding", [CHARACTERS, 16], initializer=seeds.uniform(0.1))
     cells = [tf.nn.rnn_cell.BasicLSTMCell(20), tf.nn.rnn_cell.GRUCell(20, kernel_initializer=seeds.glorot())]
     with tf.variable_scope("rnn", initializer=seeds.glorot()):
         outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.MultiRNNCell(cells), tf.nn.embedding_lookup(table, x), lengths,
                                        dtype=tf.float32, scope=tf.get_variable_scope())
-    logits = tf.layers.dense(outputs, classes, kernel_initializer=seeds.glorot())
+    logits = tf.layers.dense(outputs, CHARACTERS, kernel_initializer=seeds.glorot())
     cross = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
     loss = tf.losses.compute_weighted_loss(cross, tf.sequence_mask(lengths, 12, tf.float32))
-    return finish(loss, clipped(tf.train.AdamOptimizer(0.005), loss, 1.0), feeds)
+    return finish(loss, clipped(tf.train.AdamOptimizer(0.005), loss, 1.0), [x, y, lengths])
 
 
 class AttentionCell(tf.nn.rnn_cell.RNNCell):
@@ -77,10 +75,8 @@ class AttentionCell(tf.nn.rnn_cell.RNNCell):
 def seq2seq_attention():
     """Writes a sequence of characters backwards: a bidirectional encoder, a decoder with attention, in loops."""
     seeds = Seeds()
-    ids, classes = data.characters(8, 9)
-    lengths_fed = data.generator(9).integers(4, 10, (STEPS, 8)).astype(numpy.int32)
     x, lengths = tf.placeholder(tf.int32, [8, 9], "ids"), tf.placeholder(tf.int32, [8], "lengths")
-    table = tf.get_variable("embedding", [classes, 12], initializer=seeds.uniform(0.1))
+    table = tf.get_variable("embedding", [CHARACTERS, 12], initializer=seeds.uniform(0.1))
     cells = [tf.nn.rnn_cell.GRUCell(12, kernel_initializer=seeds.glorot()) for _ in range(2)]
     outputs, states = tf.nn.bidirectional_dynamic_rnn(cells[0], cells[1], tf.nn.embedding_lookup(table, x), lengths,
                                                       dtype=tf.float32)
@@ -92,10 +88,10 @@ def seq2seq_attention():
         cell = AttentionCell(24, memory, mask, seeds)
         decoded, _ = tf.nn.dynamic_rnn(cell, tf.nn.embedding_lookup(table, fed), lengths,
                                        initial_state=tf.concat(states, 1))
-        logits = tf.layers.dense(decoded, classes, kernel_initializer=seeds.glorot())
+        logits = tf.layers.dense(decoded, CHARACTERS, kernel_initializer=seeds.glorot())
     cross = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=target, logits=logits)
     loss = tf.losses.compute_weighted_loss(cross, tf.sequence_mask(lengths, 9, tf.float32))
-    return finish(loss, clipped(tf.train.AdamOptimizer(0.01), loss, 1.0), {x: ids, lengths: lengths_fed})
+    return finish(loss, clipped(tf.train.AdamOptimizer(0.01), loss, 1.0), [x, lengths])
 
 
 def layer_norm(x, name):
@@ -129,8 +125,8 @@ def transformer():
     """A decoder of two layers (Vaswani et al., 2017; Radford et al., 2018), its learning rate warmed up."""
     seeds = Seeds()
     tf.get_variable_scope().set_use_resource(True)
-    x, y, feeds, classes = next_characters(4, 16)
-    table = tf.get_variable("embedding", [classes, 16], initializer=seeds.normal(0.1))
+    x, y = next_characters(4, 16)
+    table = tf.get_variable("embedding", [CHARACTERS, 16], initializer=seeds.normal(0.1))
     places = tf.get_variable("positions", [16, 16], initializer=seeds.normal(0.1))
     net = tf.nn.embedding_lookup(table, x) * math.sqrt(16) + places
     for layer in range(2):
@@ -146,12 +142,11 @@ def transformer():
     count = tf.cast(step + 1, tf.float32)
     rate = 0.05 * tf.minimum(tf.math.rsqrt(count), count * 20**-1.5)
     train = tf.train.AdamOptimizer(rate, beta2=0.98, epsilon=1e-9).minimize(loss, global_step=step)
-    return finish(loss, train, feeds)
+    return finish(loss, train, [x, y])
 
 
 def word2vec(loss_function, sampler, optimizer):
     seeds = Seeds()
-    words, neighbours = data.words(32)
     x, y = tf.placeholder(tf.int32, [32], "words"), tf.placeholder(tf.int64, [32, 1], "neighbours")
     table = tf.get_variable("embedding", [300, 16], initializer=seeds.uniform(1.0))
     weights = tf.get_variable("weights", [300, 16], initializer=seeds.normal(0.25))
@@ -159,7 +154,7 @@ def word2vec(loss_function, sampler, optimizer):
     sampled = sampler(true_classes=y, num_true=1, num_sampled=20, unique=True, range_max=300, seed=seeds.next())
     loss = tf.reduce_mean(loss_function(weights, biases, y, tf.nn.embedding_lookup(table, x), 20, 300,
                                         sampled_values=sampled))
-    return finish(loss, optimizer.minimize(loss), {x: words, y: neighbours})
+    return finish(loss, optimizer.minimize(loss), [x, y])
 
 
 def word2vec_nce():

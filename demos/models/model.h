@@ -1,0 +1,76 @@
+// The models of docs/models.md: common networks, built in C++ with training/layers.
+#ifndef SLUICE_DEMOS_MODELS_MODEL_H_
+#define SLUICE_DEMOS_MODELS_MODEL_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sluice.h"
+#include "training/layers/layer.h"
+
+namespace sluice::demos {
+
+using Batch = std::vector<Feed>;
+
+// A model in a graph, ready for training.
+struct Model {
+  OutputList losses;  // the first is what training makes smaller
+  Operation train;
+  // What step i is fed; the same in every run.
+  std::function<Batch(int64_t step)> batch;
+};
+
+struct ModelKind {
+  std::string_view name;
+  std::string_view about;
+  // NOT_FOUND where a file that it learns from is missing.
+  absl::StatusOr<Model> (*build)(Graph& graph);
+};
+// All of them, in the order of docs/models.md.
+const std::vector<ModelKind>& ModelKinds();
+
+// 1, 2, 3, …: a seed of its own for each first value and random op of a model, so that a model
+// begins with the same numbers in every run, and with TensorFlow's where that has the same seeds.
+class Seeds {
+ public:
+  int64_t Next() { return ++last_; }
+  Initializer Glorot() { return GlorotUniform(Next()); }
+  Initializer He() { return HeNormal(Next()); }
+  Initializer Normal(double stddev) { return RandomNormalInit(0, stddev, Next()); }
+  Initializer Uniform(double limit) { return RandomUniformInit(-limit, limit, Next()); }
+
+ private:
+  int64_t last_ = 0;
+};
+
+// Training that begins with the gradients' global norm clipped.
+absl::StatusOr<Operation> MinimizeClipped(Optimizer& optimizer, Output loss, float norm);
+
+// images.cc
+absl::StatusOr<Model> SoftmaxRegression(Graph& g);
+absl::StatusOr<Model> Mlp(Graph& g);
+absl::StatusOr<Model> LeNet(Graph& g);
+absl::StatusOr<Model> ResNet20(Graph& g);
+absl::StatusOr<Model> Inception(Graph& g);
+// generative.cc
+absl::StatusOr<Model> Vae(Graph& g);
+absl::StatusOr<Model> DcGan(Graph& g);
+// sequences.cc
+absl::StatusOr<Model> CharLstmStatic(Graph& g);
+absl::StatusOr<Model> CharLstmDynamic(Graph& g);
+absl::StatusOr<Model> Seq2SeqAttention(Graph& g);
+// transformer.cc
+absl::StatusOr<Model> Transformer(Graph& g);
+// words.cc
+absl::StatusOr<Model> Word2VecNce(Graph& g);
+absl::StatusOr<Model> Word2VecSampledSoftmax(Graph& g);
+// tables.cc
+absl::StatusOr<Model> MatrixFactorisation(Graph& g);
+
+}  // namespace sluice::demos
+
+#endif  // SLUICE_DEMOS_MODELS_MODEL_H_
