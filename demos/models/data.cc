@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "fmt/format.h"
 #include "graph/status.h"
 
 namespace sluice::demos {
@@ -24,6 +25,8 @@ absl::StatusOr<std::string> Licence() {
   text << file.rdbuf();
   return text.str();
 }
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
 
@@ -142,6 +145,29 @@ RatingBatch Ratings(int64_t step, int64_t batch, int64_t users, int64_t items) {
     made.users.data<int32_t>()[i] = static_cast<int32_t>(user);
     made.items.data<int32_t>()[i] = static_cast<int32_t>(item);
     made.ratings.data<float>()[i] = static_cast<float>(rating);
+  }
+  return made;
+}
+
+ClickBatch Clicks(int64_t step, int64_t batch) {
+  Random random = Generator(4, step);
+  ClickBatch made = {Tensor(DT_FLOAT, {batch, kNumbers}), Tensor(DT_STRING, {batch, kCategories}),
+                     Tensor(DT_FLOAT, {batch})};
+  for (int64_t i = 0; i < batch; ++i) {
+    float* numbers = made.numbers.data<float>() + i * kNumbers;
+    for (int n = 0; n < kNumbers; ++n) {
+      numbers[n] = static_cast<float>(std::floor(-3 * std::log(1 - random.Uniform())));
+    }
+    double score = 0.4 * numbers[0] - 0.3 * numbers[1];
+    for (int c = 0; c < kCategories; ++c) {
+      // Pareto's law: few categories make up most of the log.
+      const double draw = std::pow(1 - random.Uniform(), -1 / 1.2) - 1;
+      const uint64_t value = static_cast<uint64_t>(std::min(3 * draw, 999.0));
+      made.categories.data<std::string>()[i * kCategories + c] =
+          fmt::format("{:08x}", static_cast<uint32_t>(value * 2654435761u + 97 * c));
+      if (c < 4) score += static_cast<double>(value % 3) - 1;
+    }
+    made.clicked.data<float>()[i] = random.Uniform() < Sigmoid(score) ? 1.0f : 0.0f;
   }
   return made;
 }

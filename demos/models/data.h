@@ -55,6 +55,16 @@ struct RatingBatch {
 };
 RatingBatch Ratings(int64_t step, int64_t batch, int64_t users, int64_t items);
 
+// A log as Criteo's: 13 counts, 26 categories as words of very different frequency, clicked or not.
+inline constexpr int kNumbers = 13;
+inline constexpr int kCategories = 26;
+struct ClickBatch {
+  Tensor numbers;     // float [batch, 13]
+  Tensor categories;  // string [batch, 26]
+  Tensor clicked;     // float [batch]
+};
+ClickBatch Clicks(int64_t step, int64_t batch);
+
 }  // namespace sluice::demos
 
 #endif  // SLUICE_DEMOS_MODELS_DATA_H_

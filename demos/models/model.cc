@@ -21,6 +21,8 @@ const std::vector<ModelKind>& ModelKinds() {
       {"word2vec_nce", "word vectors by noise-contrastive estimation", Word2VecNce},
       {"word2vec_sampled_softmax", "word vectors by a sampled softmax", Word2VecSampledSoftmax},
       {"matrix_factorisation", "ratings of users and items, sparse Adagrad", MatrixFactorisation},
+      {"wide_and_deep", "clicks: hashed features, FTRL and Adagrad", WideAndDeep},
+      {"deepfm", "clicks: a factorisation machine and a network over the same tables", DeepFm},
       {"vae", "variational autoencoder of images", Vae},
       {"dcgan", "generator and discriminator with an optimizer each", DcGan},
   };

@@ -70,6 +70,8 @@ absl::StatusOr<Model> Word2VecNce(Graph& g);
 absl::StatusOr<Model> Word2VecSampledSoftmax(Graph& g);
 // tables.cc
 absl::StatusOr<Model> MatrixFactorisation(Graph& g);
+absl::StatusOr<Model> WideAndDeep(Graph& g);
+absl::StatusOr<Model> DeepFm(Graph& g);
 
 }  // namespace sluice::demos
 

@@ -85,5 +85,4 @@ def deepfm():
     return finish(loss, tf.train.AdamOptimizer(0.003).minimize(loss), [dense, words, label])
 
 
-# wide_and_deep and deepfm join when they are built in C++ too.
-MODELS = [matrix_factorisation]
+MODELS = [matrix_factorisation, wide_and_deep, deepfm]
