@@ -1,4 +1,4 @@
-// sluice: looks at graphs and ops, and runs graphs, from the command line.
+// sluice: looks at graphs and ops, runs graphs, and serves them, from the command line.
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr char kUsage[] = R"(looks at graphs and ops, and runs graphs.
+constexpr char kUsage[] = R"(looks at graphs and ops, runs graphs, and serves them.
 
   sluice ops [--json | --markdown]
       Lists the ops: inputs, attributes, types with a kernel, whether there is a gradient. With --json a row is
@@ -40,14 +40,22 @@ constexpr char kUsage[] = R"(looks at graphs and ops, and runs graphs.
       (unless their shapes differ). Without --out the results are printed.
       Strings are NumPy's 'S' or 'U' (written as 'S'); bfloat16 is read from and written as float32.
 
+  sluice server --port=P [--cpus=N]
+  sluice server --cluster='{"ps": ["127.0.0.1:7000"], "worker": ["127.0.0.1:7001"]}' --job=ps --task=0
+      A task of a cluster, until SIGTERM; its address is printed when it listens. Without --cluster and --port the
+      cluster is that of TF_CONFIG, SLURM_* or OMPI_* (mpirun -np N sluice server). Listens on 127.0.0.1; other addresses
+      (--bind) need --insecure, which says that the network is trusted.
+
 GRAPH is a GraphDef or MetaGraphDef, binary or text; the kind is seen from the content.)";
 
 struct Command {
   const char* name;
   absl::Status (*run)(const Arguments&);
 };
-constexpr Command kCommands[] = {
-    {"inspect", InspectCommand}, {"ops", OpsCommand}, {"run", RunCommand}};
+constexpr Command kCommands[] = {{"inspect", InspectCommand},
+                                 {"ops", OpsCommand},
+                                 {"run", RunCommand},
+                                 {"server", ServerCommand}};
 
 int Main(const Arguments& words) {
   const auto* command =

@@ -22,6 +22,18 @@ std::shared_ptr<DeviceSet> DeviceSet::Cpus(int cpus, std::string_view task) {
   return set;
 }
 
+std::shared_ptr<DeviceSet> DeviceSet::WithOwnState(const DeviceSet& devices) {
+  auto set = std::make_shared<DeviceSet>();
+  for (const auto& device : devices.devices_) {
+    auto own = std::make_unique<Device>();
+    own->name = device->name;
+    own->spec = device->spec;
+    own->incarnation = device->incarnation;
+    set->devices_.push_back(std::move(own));
+  }
+  return set;
+}
+
 Device* DeviceSet::Find(std::string_view name) const {
   for (const auto& device : devices_) {
     if (device->name == name) return device.get();
@@ -33,6 +45,14 @@ std::vector<std::string> DeviceSet::names() const {
   std::vector<std::string> names;
   for (const auto& device : devices_) names.push_back(device->name);
   return names;
+}
+
+std::vector<DeviceInfo> DeviceSet::Describe() const {
+  std::vector<DeviceInfo> infos;
+  for (const auto& device : devices_) {
+    infos.push_back({device->name, device->spec, device->incarnation});
+  }
+  return infos;
 }
 
 }  // namespace sluice

@@ -24,16 +24,27 @@ struct Device {
   ResourceManager resources;
 };
 
+// A device of whatever task, as the placer and clients see it.
+struct DeviceInfo {
+  std::string name;
+  DeviceSpec spec;
+  uint64_t incarnation = 0;
+};
+
 class DeviceSet {
  public:
   // `cpus` devices CPU:0, CPU:1, … of a task; at least one.
   static std::shared_ptr<DeviceSet> Cpus(int cpus,
                                          std::string_view task = "/job:localhost/replica:0/task:0");
 
+  // The same devices with state of their own: what a session that shares nothing runs on.
+  static std::shared_ptr<DeviceSet> WithOwnState(const DeviceSet& devices);
+
   int size() const { return static_cast<int>(devices_.size()); }
   Device& device(int i) const { return *devices_[i]; }
   Device* Find(std::string_view name) const;  // null if there is none
   std::vector<std::string> names() const;
+  std::vector<DeviceInfo> Describe() const;
 
  private:
   std::vector<std::unique_ptr<Device>> devices_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/plan/op_kind.h"
+#include "executor/step/rendezvous.h"
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
 
@@ -30,14 +31,24 @@ OP(_Retval, "A fetched tensor: becomes result number `index` of the step.")
 
 class Pruner {
  public:
-  explicit Pruner(const Graph& graph) { result_->versions() = graph.versions(); }
+  Pruner(const Graph& graph, const PruneOptions& options) : options_(options) {
+    result_->versions() = graph.versions();
+  }
 
   absl::Status AddFeed(const Output& feed, int index) {
     NodeSpec spec;
-    spec.name = StrCat("_arg_", feed.node->name(), "_", feed.index, "_", index);
-    spec.op = "_Arg";
-    spec.device = feed.node->device();
-    spec.attrs = {{"T", BaseType(feed.dtype())}, {"index", int64_t{index}}};
+    if (options_.client_device.empty()) {
+      spec.name = StrCat("_arg_", feed.node->name(), "_", feed.index, "_", index);
+      spec.op = "_Arg";
+      spec.device = feed.node->device();
+      spec.attrs = {{"T", BaseType(feed.dtype())}, {"index", int64_t{index}}};
+    } else {
+      spec.name = StrCat("_recv_", feed.node->name(), "_", feed.index);
+      spec.op = "_Recv";
+      spec.device = options_.client_device;
+      spec.attrs = ClientAttrs(feed);
+      spec.attrs.emplace("tensor_type", BaseType(feed.dtype()));
+    }
     SLUICE_ASSIGN_OR_RETURN(Node * arg, result_->Add(std::move(spec)));
     arg->set_output_shape(0, feed.shape());
     if (!fed_.emplace(feed, arg).second) {
@@ -74,13 +85,23 @@ class Pruner {
     if (IsFed(fetch)) return InvalidArgument(fetch.name(), " is both fed and fetched.");
     SLUICE_ASSIGN_OR_RETURN(Node * copy, Copy(fetch.node));
     NodeSpec spec;
-    spec.name = StrCat("_retval_", fetch.node->name(), "_", fetch.index, "_", index);
-    spec.op = "_Retval";
     spec.inputs = {Output(copy, fetch.index)};
-    spec.device = fetch.node->device();
-    spec.attrs = {{"T", BaseType(fetch.dtype())}, {"index", int64_t{index}}};
+    if (options_.client_device.empty()) {
+      spec.name = StrCat("_retval_", fetch.node->name(), "_", fetch.index, "_", index);
+      spec.op = "_Retval";
+      spec.device = fetch.node->device();
+      spec.attrs = {{"T", BaseType(fetch.dtype())}, {"index", int64_t{index}}};
+    } else {
+      spec.name = StrCat("_send_", fetch.node->name(), "_", fetch.index);
+      spec.op = "_Send";
+      spec.device = options_.client_device;
+      spec.attrs = ClientAttrs(fetch);
+      spec.attrs.emplace("T", BaseType(fetch.dtype()));
+    }
     spec.at = fetch.node->at();
-    return result_->Add(std::move(spec)).status();
+    SLUICE_ASSIGN_OR_RETURN(Node * node, result_->Add(std::move(spec)));
+    if (options_.client_device.empty()) node->set_assigned_device(copy->assigned_device());
+    return absl::OkStatus();
   }
 
   std::unique_ptr<Graph> Take() { return std::move(result_); }
@@ -91,6 +112,14 @@ class Pruner {
     int input;
     Output source;
   };
+
+  AttrMap ClientAttrs(const Output& tensor) const {
+    return {{"tensor_name", tensor.name()},
+            {"send_device", options_.client_device},
+            {"send_device_incarnation", int64_t{0}},
+            {"recv_device", options_.client_device},
+            {"client_terminated", true}};
+  }
 
   static bool IsBackEdge(const Node& node, const Output& in) {
     return OpKindOf(node) == OpKind::kMerge && OpKindOf(*in.node) == OpKind::kNextIteration;
@@ -151,6 +180,7 @@ class Pruner {
     return absl::OkStatus();
   }
 
+  const PruneOptions& options_;
   std::unique_ptr<Graph> result_ = std::make_unique<Graph>();
   std::unordered_map<Output, Node*> fed_;  // to its _Arg
   std::unordered_map<const Node*, Node*> copies_;
@@ -159,13 +189,23 @@ class Pruner {
 
 }  // namespace
 
+std::string ClientKey(const Output& tensor, const std::string& client_device) {
+  return RendezvousKey{client_device, 0, client_device, tensor.name(), 0, 0}.ToString();
+}
+
+// Devices have an incarnation, clients have none.
+bool IsClientKey(std::string_view key) {
+  return key.find(";0000000000000000;") != std::string_view::npos;
+}
+
 absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
                                              absl::Span<const Output> fetches,
-                                             absl::Span<const Operation> targets) {
+                                             absl::Span<const Operation> targets,
+                                             const PruneOptions& options) {
   if (fetches.empty() && targets.empty()) {
     return InvalidArgument("Must specify at least one target to fetch or execute.");
   }
-  Pruner pruner(*(fetches.empty() ? targets[0].node : fetches[0].node)->graph());
+  Pruner pruner(*(fetches.empty() ? targets[0].node : fetches[0].node)->graph(), options);
   for (size_t i = 0; i < feeds.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (feeds[i] == feeds[j]) {

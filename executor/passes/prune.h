@@ -8,6 +8,8 @@
 #define SLUICE_EXECUTOR_PASSES_PRUNE_H_
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -15,11 +17,21 @@
 
 namespace sluice {
 
+struct PruneOptions {
+  // Set for a step that is fed and fetched piece by piece: feeds are then _Recv nodes and fetches
+  // _Send nodes, on this device, which meet the client in the step's rendezvous.
+  std::string client_device;
+};
+// The key under which the client sends or receives the tensor.
+std::string ClientKey(const Output& tensor, const std::string& client_device);
+bool IsClientKey(std::string_view key);
+
 // INVALID_ARGUMENT: `Endpoint "<t>" fed more than once.`, "<t> is both fed and fetched.", and
 // "Must specify at least one target to fetch or execute.".
 absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
                                              absl::Span<const Output> fetches,
-                                             absl::Span<const Operation> targets);
+                                             absl::Span<const Operation> targets,
+                                             const PruneOptions& options = {});
 
 }  // namespace sluice
 

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "absl/strings/str_join.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -56,7 +55,8 @@ absl::Status Groups::Join(const Node& a, const Node& b, const std::string& why) 
 
 absl::Status ReadWishes(const Graph& graph, Groups& groups) {
   for (const Node* node : graph.nodes()) {
-    absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(node->device());
+    absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(
+        node->assigned_device().empty() ? node->device() : node->assigned_device());
     if (!spec.ok()) return AnnotateAfter(spec.status(), StrCat(" for ", node->Describe()));
     groups.wanted(node->id()) = *std::move(spec);
   }
@@ -100,15 +100,24 @@ absl::Status JoinByEdges(const Graph& graph, Groups& groups) {
   return absl::OkStatus();
 }
 
-const Device* FirstMatch(const DeviceSet& devices, const DeviceSpec& wanted) {
-  for (int i = 0; i < devices.size(); ++i) {
-    if (wanted.Matches(devices.device(i).spec)) return &devices.device(i);
+// A fetched value is handed out where it is made.
+absl::Status JoinFetches(const Graph& graph, Groups& groups) {
+  for (const Node* node : graph.nodes()) {
+    if (node->op() != "_Retval") continue;
+    SLUICE_RETURN_IF_ERROR(groups.Join(*node->input(0).node, *node, ""));
+  }
+  return absl::OkStatus();
+}
+
+const DeviceInfo* FirstMatch(const std::vector<DeviceInfo>& devices, const DeviceSpec& wanted) {
+  for (const DeviceInfo& device : devices) {
+    if (wanted.Matches(device.spec)) return &device;
   }
   return nullptr;
 }
 
-const Device* Choose(const DeviceSet& devices, DeviceSpec wanted, bool soft) {
-  const Device* device = FirstMatch(devices, wanted);
+const DeviceInfo* Choose(const std::vector<DeviceInfo>& devices, DeviceSpec wanted, bool soft) {
+  const DeviceInfo* device = FirstMatch(devices, wanted);
   if (device == nullptr && soft) {
     wanted.type.reset();
     wanted.id.reset();
@@ -117,29 +126,65 @@ const Device* Choose(const DeviceSet& devices, DeviceSpec wanted, bool soft) {
   return device;
 }
 
+absl::Status NoDevice(const Node& node, const DeviceSpec& wanted,
+                      const std::vector<DeviceInfo>& devices) {
+  std::string names;
+  for (const DeviceInfo& device : devices) {
+    StrAppend(&names, names.empty() ? "" : ", ", device.name);
+  }
+  return InvalidArgument("Cannot assign a device for operation ", node.name(), ": {{node ",
+                         node.name(), "}} was explicitly assigned to ", wanted.ToString(),
+                         " but available devices are [ ", names,
+                         " ]. Make sure the device specification refers to a valid device.");
+}
+
+// Sources go where all their users are, if they may be there and nobody shares their place.
+void FollowUsers(const Graph& graph, Groups& groups, const std::vector<DeviceInfo>& devices) {
+  std::vector<int> members(graph.num_node_ids(), 0);
+  for (const Node* node : graph.nodes()) ++members[groups.Root(node->id())];
+  for (Node* node : graph.nodes()) {
+    if (node->num_inputs() != 0 || node->num_outputs() != 1 || node->uses().empty() ||
+        IsRefType(node->output_type(0)) || members[groups.Root(node->id())] != 1) {
+      continue;
+    }
+    const std::string& device = node->uses()[0].dst->assigned_device();
+    bool same = device != node->assigned_device();
+    for (const Use& use : node->uses()) same = same && use.dst->assigned_device() == device;
+    if (!same) continue;
+    for (const DeviceInfo& info : devices) {
+      if (info.name == device && groups.wanted(node->id()).Matches(info.spec)) {
+        node->set_assigned_device(device);
+      }
+    }
+  }
+}
+
 }  // namespace
 
-absl::Status Place(Graph& graph, const DeviceSet& devices, const PlaceOptions& options) {
+absl::Status Place(Graph& graph, const std::vector<DeviceInfo>& devices,
+                   const PlaceOptions& options) {
   Groups groups(graph);
   SLUICE_RETURN_IF_ERROR(ReadWishes(graph, groups));
   SLUICE_RETURN_IF_ERROR(JoinByClass(graph, groups));
   SLUICE_RETURN_IF_ERROR(JoinByEdges(graph, groups));
+  SLUICE_RETURN_IF_ERROR(JoinFetches(graph, groups));
   for (Node* node : graph.nodes()) {
     const DeviceSpec& wanted = groups.wanted(node->id());
-    const Device* device = Choose(devices, wanted, options.allow_soft_placement);
-    if (device == nullptr) {
-      return InvalidArgument("Cannot assign a device for operation ", node->name(), ": {{node ",
-                             node->name(), "}} was explicitly assigned to ", wanted.ToString(),
-                             " but available devices are [ ", absl::StrJoin(devices.names(), ", "),
-                             " ]. Make sure the device specification refers to a valid device.");
-    }
+    const DeviceInfo* device = Choose(devices, wanted, options.allow_soft_placement);
+    if (device == nullptr) return NoDevice(*node, wanted, devices);
     node->set_assigned_device(device->name);
-    if (options.log_device_placement) {
-      std::fprintf(stderr, "%s: (%s): %s\n", node->name().c_str(), node->op().c_str(),
-                   device->name.c_str());
-    }
+  }
+  FollowUsers(graph, groups, devices);
+  if (!options.log_device_placement) return absl::OkStatus();
+  for (const Node* node : graph.nodes()) {
+    std::fprintf(stderr, "%s: (%s): %s\n", node->name().c_str(), node->op().c_str(),
+                 node->assigned_device().c_str());
   }
   return absl::OkStatus();
+}
+
+absl::Status Place(Graph& graph, const DeviceSet& devices, const PlaceOptions& options) {
+  return Place(graph, devices.Describe(), options);
 }
 
 }  // namespace sluice

@@ -18,7 +18,8 @@ uint64_t Mix(uint64_t hash, uint64_t number) {
 // Calls `f` with each number of the key; stops when it returns false.
 template <typename F>
 bool WalkKey(const PlanRequest& request, F f) {
-  if (!f(request.num_feeds) || !f(request.fetches.size())) return false;
+  if (!f(2 * request.num_feeds + (request.is_partial ? 1 : 0)) || !f(request.fetches.size()))
+    return false;
   for (size_t i = 0; i < request.num_feeds; ++i) {
     if (!f(Number(request.feed(i)))) return false;
   }

@@ -25,6 +25,7 @@ struct PlanRequest {
   size_t num_feeds = 0;
   absl::Span<const Output> fetches;
   absl::Span<const Operation> targets;
+  bool is_partial = false;  // feeds and fetches pass through the step's rendezvous
 
   const Output& feed(size_t i) const {
     return *reinterpret_cast<const Output*>(reinterpret_cast<const char*>(first_feed) +

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "executor/session/partial_run.h"
 #include "executor/session/session_state.h"
 #include "graph/status.h"
 
@@ -19,23 +20,13 @@ absl::StatusOr<Tensors> RunForTensors(SessionState& state, SessionPlan& plan,
   return fetches;
 }
 
-absl::StatusOr<Output> FindFeed(const Graph& graph, const std::string& name) {
-  absl::StatusOr<Output> output = graph.FindOutput(name);
-  if (output.ok() && output->index >= 0) return output;
-  return absl::NotFoundError(StrCat("FeedInputs: unable to find feed output ", name));
-}
-
-absl::StatusOr<Output> FindFetch(const Graph& graph, const std::string& name) {
-  const Node* node = graph.Find(std::string_view(name).substr(0, name.rfind(':')));
-  if (node == nullptr) node = graph.Find(name);
-  if (node == nullptr) {
-    return absl::NotFoundError(StrCat("FetchOutputs node ", name, ": not found"));
-  }
-  absl::StatusOr<Output> output = graph.FindOutput(name);
-  if (output.ok()) return output;
-  if (node->num_outputs() == 0) return Output(const_cast<Node*>(node), 0);  // refused later
-  return InvalidArgument("FetchOutputs ", name, ": output index too large, must be < ",
-                         node->num_outputs());
+PlanRequest RequestOf(const NamedRequest& named) {
+  PlanRequest request;
+  request.first_feed = named.feeds.data();
+  request.num_feeds = named.feeds.size();
+  request.fetches = named.fetches;
+  request.targets = named.targets;
+  return request;
 }
 
 }  // namespace
@@ -46,6 +37,7 @@ Session::~Session() = default;
 
 DeviceSet& Session::devices() const { return state_->devices(); }
 Graph& Session::graph() const { return state_->graph(); }
+const SessionOptions& Session::options() const { return state_->options(); }
 
 absl::StatusOr<Tensors> Session::Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                                      absl::Span<const Operation> targets, const RunOptions& options,
@@ -73,35 +65,14 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const NamedFeed> feeds,
                                      absl::Span<const std::string> fetches,
                                      absl::Span<const std::string> targets,
                                      const RunOptions& options, RunMetadata* metadata) {
-  const Graph& graph = state_->graph();
-  SLUICE_RETURN_IF_ERROR(graph.status());
-  std::vector<Output> fed, fetched;
-  std::vector<Operation> run;
+  std::vector<std::string> fed;
   FeedPointers values;
   for (const NamedFeed& feed : feeds) {
-    SLUICE_ASSIGN_OR_RETURN(Output output, FindFeed(graph, feed.tensor));
-    fed.push_back(output);
+    fed.push_back(feed.tensor);
     values.push_back(&feed.value);
   }
-  for (const std::string& name : fetches) {
-    SLUICE_ASSIGN_OR_RETURN(Output output, FindFetch(graph, name));
-    fetched.push_back(output);
-  }
-  std::string missing;
-  for (const std::string& name : targets) {
-    Node* node = graph.Find(name);
-    if (node == nullptr) StrAppend(&missing, missing.empty() ? "" : ", ", name);
-    run.push_back(Operation(node));
-  }
-  if (!missing.empty()) {
-    return absl::NotFoundError(StrCat("PruneForTargets: Some target nodes not found: ", missing));
-  }
-  PlanRequest request;
-  if (!fed.empty()) request.first_feed = fed.data();
-  request.num_feeds = fed.size();
-  request.fetches = fetched;
-  request.targets = run;
-  SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan, state_->PlanFor(request));
+  SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, state_->Resolve(fed, fetches, targets));
+  SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan, state_->PlanFor(RequestOf(named)));
   return RunForTensors(*state_, *plan, values, fetches.size(), options, metadata);
 }
 
@@ -118,6 +89,28 @@ absl::StatusOr<Callable> Session::MakeCallable(absl::Span<const Output> feeds,
   callable.session_ = state_;
   return callable;
 }
+
+absl::StatusOr<Callable> Session::MakeCallable(absl::Span<const std::string> feeds,
+                                               absl::Span<const std::string> fetches,
+                                               absl::Span<const std::string> targets) {
+  SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, state_->Resolve(feeds, fetches, targets));
+  Callable callable;
+  SLUICE_ASSIGN_OR_RETURN(callable.plan_, state_->PlanFor(RequestOf(named)));
+  callable.session_ = state_;
+  return callable;
+}
+
+absl::StatusOr<std::unique_ptr<PartialRun>> Session::StartPartialRun(
+    absl::Span<const std::string> feeds, absl::Span<const std::string> fetches,
+    absl::Span<const std::string> targets) {
+  return PartialRun::Start(state_, feeds, fetches, targets);
+}
+
+absl::Status Session::Extend(absl::FunctionRef<absl::Status(Graph&)> change) {
+  return state_->Extend(change);
+}
+
+absl::Status Session::PlaceAll() { return state_->PlaceAll(); }
 
 std::vector<Stalls::Report> Session::Stalls() const { return state_->stalls().Describe(); }
 std::string Session::StallReport() const { return state_->stalls().ToString(); }
@@ -136,7 +129,7 @@ absl::Status Callable::RunInto(absl::Span<const Tensor> feeds, Tensors* fetches,
   }
   FeedPointers values;
   for (const Tensor& feed : feeds) values.push_back(&feed);
-  fetches->resize(plan_->plan().num_fetches);
+  fetches->resize(plan_->num_fetches());
   return session_->RunPlan(*plan_, values, fetches->data(), options, metadata);
 }
 

@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -35,7 +36,9 @@ namespace sluice {
 
 class CancellationManager;  // executor/step/cancellation.h
 class DeviceSet;            // executor/device/device_set.h
+class PartialRun;           // executor/session/partial_run.h
 class Rendezvous;           // executor/step/rendezvous.h
+class RemoteTasks;          // executor/session/remote_tasks.h
 class StepScheduler;        // executor/step/step.h
 struct StepStats;           // executor/trace/step_stats.h
 
@@ -53,6 +56,8 @@ struct SessionOptions {
   // Devices to run on; null: `cpu_devices` of this session's own, with variables of their own.
   std::shared_ptr<DeviceSet> devices;
   int cpu_devices = 1;
+  // The other tasks of the cluster that `devices` belongs to; null: there are none.
+  std::shared_ptr<RemoteTasks> remote_tasks;
   // Threads that work at the same time on one op, and on different ops of a step; the caller is one
   // of them. 0: as many as the machine has, shared by all sessions of the process.
   int intra_op_threads = 0;
@@ -85,11 +90,15 @@ struct RunOptions {
   // Ends the step at the first node that makes a NaN or an infinity, with its name and the ranges
   // of its inputs; slows the step down.
   bool check_numerics = false;
+  // Fills RunMetadata::partition_graphs.
+  bool output_partition_graphs = false;
 };
 
 struct RunMetadata {
   std::shared_ptr<const StepStats> step_stats;  // null unless traced
   int64_t step_id = 0;
+  // What ran, pruned, rewritten and placed; one graph a task.
+  std::vector<std::shared_ptr<const Graph>> partition_graphs;
 };
 
 // A combination of feeds, fetches and targets, ready to run. A cheap value; thread-safe as the
@@ -131,6 +140,21 @@ class Session {
   absl::StatusOr<Callable> MakeCallable(absl::Span<const Output> feeds,
                                         absl::Span<const Output> fetches,
                                         absl::Span<const Operation> targets = {});
+  // By name. NOT_FOUND as TensorFlow says it.
+  absl::StatusOr<Callable> MakeCallable(absl::Span<const std::string> feeds,
+                                        absl::Span<const std::string> fetches,
+                                        absl::Span<const std::string> targets = {});
+
+  // A step that is fed and fetched piece by piece; it has begun when this returns.
+  absl::StatusOr<std::unique_ptr<PartialRun>> StartPartialRun(
+      absl::Span<const std::string> feeds, absl::Span<const std::string> fetches,
+      absl::Span<const std::string> targets = {});
+
+  // Changes the graph while steps run: `change` is called when no plan is being made of it. Only
+  // names may be used beside it, no handles.
+  absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
+  // Gives every node of the graph its place now, run or not; for use inside of Extend.
+  absl::Status PlaceAll();
 
   // What the steps of this session wait for at this moment, the longest wait first. May be asked
   // from any thread at any time.
@@ -143,6 +167,7 @@ class Session {
 
   DeviceSet& devices() const;
   Graph& graph() const;
+  const SessionOptions& options() const;
 
  private:
   std::shared_ptr<class SessionState> state_;

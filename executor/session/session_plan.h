@@ -7,6 +7,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/plan/plan.h"
@@ -17,6 +19,19 @@ namespace sluice {
 
 class SessionPlan {
  public:
+  // A part on another task; numbers of feeds and fetches are the step's.
+  struct RemotePart {
+    std::string task;
+    std::string handle;
+    std::vector<int> feeds, fetches;
+    std::shared_ptr<const Graph> graph;
+  };
+  struct Distribution {
+    bool has_local = false;  // something runs here
+    std::vector<int> local_feeds, local_fetches;
+    std::vector<RemotePart> remote;
+    size_t num_fetches = 0;
+  };
   SessionPlan(std::shared_ptr<const Plan> plan, const StepEnvironment& environment,
               std::vector<Output> feeds);
   ~SessionPlan();
@@ -27,7 +42,14 @@ class SessionPlan {
   // Cancels the steps under way.
   void CancelAll(const absl::Status& status);
 
+  // Of this task's part.
   const Plan& plan() const { return *plan_; }
+  // Null where all of it runs on this task.
+  const Distribution* distribution() const { return distribution_.get(); }
+  void set_distribution(std::unique_ptr<Distribution> d) { distribution_ = std::move(d); }
+  size_t num_fetches() const {
+    return distribution_ != nullptr ? distribution_->num_fetches : plan_->num_fetches;
+  }
   const std::vector<Output>& feeds() const { return feeds_; }
 
   // A value for feed i. INVALID_ARGUMENT when type or shape do not fit.
@@ -37,6 +59,7 @@ class SessionPlan {
   const std::shared_ptr<const Plan> plan_;
   const StepEnvironment environment_;
   const std::vector<Output> feeds_;
+  std::unique_ptr<Distribution> distribution_;
   std::atomic<Step*> spare_{nullptr};  // the step of a session with one thread
   std::mutex mutex_;
   std::vector<std::unique_ptr<Step>> steps_;  // all; guarded by mutex_

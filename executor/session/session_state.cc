@@ -1,83 +1,80 @@
 #include "executor/session/session_state.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <thread>
+#include <map>
 #include <utility>
 
-#include "executor/memory/pool_allocator.h"
+#include "executor/partition/partition.h"
 #include "executor/passes/passes.h"
 #include "executor/passes/prune.h"
 #include "executor/placer/placer.h"
-#include "executor/plan/compile.h"
 #include "executor/session/explain.h"
-#include "executor/step/stalls.h"
-#include "executor/trace/numerics_checker.h"
-#include "executor/trace/step_stats.h"
+#include "executor/session/remote_tasks.h"
+#include "executor/session/step_parts.h"
 #include "graph/function/lower.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// The process's pool for one purpose, while some session uses it.
-std::shared_ptr<ThreadPool> SharedPool(const char* name, std::weak_ptr<ThreadPool>* shared) {
-  static std::mutex* mutex = new std::mutex;
-  std::lock_guard<std::mutex> lock(*mutex);
-  std::shared_ptr<ThreadPool> pool = shared->lock();
-  if (pool == nullptr) {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    pool = std::make_shared<ThreadPool>(name, cores - 1);
-    *shared = pool;
+absl::StatusOr<Output> FindFeed(const Graph& graph, const std::string& name) {
+  absl::StatusOr<Output> output = graph.FindOutput(name);
+  if (output.ok() && output->index >= 0) return output;
+  return absl::NotFoundError(StrCat("FeedInputs: unable to find feed output ", name));
+}
+
+absl::StatusOr<Output> FindFetch(const Graph& graph, const std::string& name) {
+  const Node* node = graph.Find(std::string_view(name).substr(0, name.rfind(':')));
+  if (node == nullptr) node = graph.Find(name);
+  if (node == nullptr) {
+    return absl::NotFoundError(StrCat("FetchOutputs node ", name, ": not found"));
   }
-  return pool;
+  absl::StatusOr<Output> output = graph.FindOutput(name);
+  if (output.ok()) return output;
+  if (node->num_outputs() == 0) return Output(const_cast<Node*>(node), 0);  // refused later
+  return InvalidArgument("FetchOutputs ", name, ": output index too large, must be < ",
+                         node->num_outputs());
 }
-
-// The caller is one of the threads.
-std::shared_ptr<ThreadPool> MakePool(const char* name, int threads,
-                                     std::weak_ptr<ThreadPool>* shared) {
-  if (threads == 0) return SharedPool(name, shared);
-  if (threads == 1) return nullptr;
-  return std::make_shared<ThreadPool>(name, threads - 1);
-}
-
-std::weak_ptr<ThreadPool>& SharedIntraOp() {
-  static auto* pool = new std::weak_ptr<ThreadPool>;
-  return *pool;
-}
-std::weak_ptr<ThreadPool>& SharedInterOp() {
-  static auto* pool = new std::weak_ptr<ThreadPool>;
-  return *pool;
-}
-
-std::atomic<int64_t> g_last_step_id{0};
 
 }  // namespace
 
 SessionState::SessionState(Graph& graph, SessionOptions options)
-    : graph_(graph), options_(std::move(options)) {
-  if (options_.devices == nullptr) options_.devices = DeviceSet::Cpus(options_.cpu_devices);
-  intra_op_ = MakePool("sluice_intra", options_.intra_op_threads, &SharedIntraOp());
-  inter_op_ = MakePool("sluice_inter", options_.inter_op_threads, &SharedInterOp());
-  environment_.allocator = &PoolAllocator::Global();
-  for (int i = 0; i < options_.devices->size(); ++i) {
-    environment_.resources.push_back(&options_.devices->device(i).resources);
+    : graph_(graph), executor_(std::move(options)), all_devices_(devices().Describe()) {
+  if (const auto& remote = executor_.options().remote_tasks) {
+    const std::vector<DeviceInfo>& theirs = remote->devices();
+    all_devices_.insert(all_devices_.end(), theirs.begin(), theirs.end());
   }
-  environment_.intra_op = intra_op_.get();
-  environment_.inter_op = inter_op_.get();
-  environment_.stalls = &stalls_;
-  environment_.scheduler = options_.scheduler;
-  if (!options_.warn) {
-    options_.warn = [](const std::string& text) {
-      std::fprintf(stderr, "warning: %s\n", text.c_str());
-    };
-  }
-  environment_.stall_warning = std::chrono::milliseconds(options_.stall_warning_ms);
-  environment_.warn = options_.warn;
 }
 
 SessionState::~SessionState() = default;
+
+absl::Status SessionState::Extend(absl::FunctionRef<absl::Status(Graph&)> change) {
+  std::unique_lock<std::shared_mutex> lock(graph_mutex_);
+  return change(graph_);
+}
+
+absl::StatusOr<NamedRequest> SessionState::Resolve(absl::Span<const std::string> feeds,
+                                                   absl::Span<const std::string> fetches,
+                                                   absl::Span<const std::string> targets) const {
+  const auto lock = LockGraph();
+  SLUICE_RETURN_IF_ERROR(graph_.status());
+  NamedRequest request;
+  for (const std::string& name : feeds) {
+    SLUICE_ASSIGN_OR_RETURN(Output output, FindFeed(graph_, name));
+    request.feeds.push_back(output);
+  }
+  for (const std::string& name : fetches) {
+    SLUICE_ASSIGN_OR_RETURN(Output output, FindFetch(graph_, name));
+    request.fetches.push_back(output);
+  }
+  std::string missing;
+  for (const std::string& name : targets) {
+    Node* node = graph_.Find(name);
+    if (node == nullptr) StrAppend(&missing, missing.empty() ? "" : ", ", name);
+    request.targets.push_back(Operation(node));
+  }
+  if (missing.empty()) return request;
+  return absl::NotFoundError(StrCat("PruneForTargets: Some target nodes not found: ", missing));
+}
 
 absl::Status SessionState::CheckRequest(const PlanRequest& request) const {
   SLUICE_RETURN_IF_ERROR(graph_.status());
@@ -116,9 +113,10 @@ absl::Status SessionState::CheckRequest(const PlanRequest& request) const {
 absl::StatusOr<SessionPlan*> SessionState::PlanFor(const PlanRequest& request) {
   SLUICE_RETURN_IF_ERROR(CheckRequest(request));
   if (SessionPlan* plan = cache_.Find(request)) return plan;
-  if (closed_.load()) return absl::CancelledError("Session has been closed.");
+  if (executor_.is_closed()) return absl::CancelledError("Session has been closed.");
   std::lock_guard<std::mutex> lock(mutex_);
   if (SessionPlan* plan = cache_.Find(request)) return plan;
+  const auto graph_lock = LockGraph();
   WarnOfGrowth();
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<SessionPlan> plan, Compile(request));
   return cache_.Insert(request, std::move(plan));
@@ -134,122 +132,131 @@ void SessionState::WarnOfGrowth() {
   for (int id = known; id < known_nodes_ && first == nullptr; ++id) first = graph_.node(id);
   if (first == nullptr) return;
   const std::string location = first->location();
-  options_.warn(StrCat("the graph grew by ", known_nodes_ - known,
-                       " nodes after its first run, from '", first->name(), "' (", first->op(), ")",
-                       location.empty() ? "" : " built at ", location,
-                       "; what is added in a loop makes every step compile again: build it before, "
-                       "or let Graph::Finalize() refuse it"));
+  executor_.options().warn(
+      StrCat("the graph grew by ", known_nodes_ - known, " nodes after its first run, from '",
+             first->name(), "' (", first->op(), ")", location.empty() ? "" : " built at ", location,
+             "; what is added in a loop makes every step compile again: build it before, "
+             "or let Graph::Finalize() refuse it"));
 }
 
-absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanRequest& request) {
+absl::StatusOr<std::unique_ptr<Graph>> SessionState::Rewrite(const PlanRequest& request) {
   std::vector<Output> feeds;
   for (size_t i = 0; i < request.num_feeds; ++i) feeds.push_back(request.feed(i));
+  PruneOptions prune;
+  if (request.is_partial) prune.client_device = devices().device(0).name;
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Graph> pruned,
-                          Prune(feeds, request.fetches, request.targets));
+                          Prune(feeds, request.fetches, request.targets, prune));
   LowerOptions lower;
   for (const Operation& target : request.targets) lower.keep_names.insert(target.name());
   SLUICE_RETURN_IF_ERROR(LowerFunctions(*pruned, graph_.function_library(), lower).status());
-  if (!options_.disabled_passes.contains("all")) {
-    PassOptions passes;
-    passes.disabled = options_.disabled_passes;
-    for (const Operation& target : request.targets) passes.keep.insert(target.name());
-    SLUICE_RETURN_IF_ERROR(RunPasses(*pruned, passes));
-  }
-  for (Node* node : pruned->nodes()) {
+  const std::set<std::string>& disabled = executor_.options().disabled_passes;
+  if (disabled.contains("all")) return pruned;
+  PassOptions passes;
+  passes.disabled = disabled;
+  for (const Operation& target : request.targets) passes.keep.insert(target.name());
+  SLUICE_RETURN_IF_ERROR(RunPasses(*pruned, passes));
+  return pruned;
+}
+
+absl::Status SessionState::PlaceGraph(Graph& graph) {
+  for (Node* node : graph.nodes()) {
     auto placed = stateful_devices_.find(node->name());
     if (placed != stateful_devices_.end()) node->set_device(placed->second);
   }
-  SLUICE_RETURN_IF_ERROR(Place(*pruned, *options_.devices,
-                               {.allow_soft_placement = options_.allow_soft_placement,
-                                .log_device_placement = options_.log_device_placement}));
-  for (Node* node : pruned->nodes()) {
+  SLUICE_RETURN_IF_ERROR(Place(graph, all_devices_,
+                               {.allow_soft_placement = executor_.options().allow_soft_placement,
+                                .log_device_placement = executor_.options().log_device_placement}));
+  for (Node* node : graph.nodes()) {
     if (node->IsStateful()) stateful_devices_.emplace(node->name(), node->assigned_device());
   }
-  std::shared_ptr<const Graph> graph(std::move(pruned));
-  CompileOptions compile;
-  compile.kernel = [&](const Node& node) { return KernelFor(node, graph); };
-  compile.device = [&](const Node& node) {
-    for (int i = 0; i < devices().size(); ++i) {
-      if (devices().device(i).name == node.assigned_device()) return i;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanRequest& request) {
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, Rewrite(request));
+  SLUICE_RETURN_IF_ERROR(PlaceGraph(*graph));
+  std::vector<Output> feeds;
+  for (size_t i = 0; i < request.num_feeds; ++i) feeds.push_back(request.feed(i));
+  if (executor_.options().remote_tasks != nullptr) {
+    const std::string_view here = TaskOf(all_devices_[0].name);
+    for (const Node* node : graph->nodes()) {
+      if (TaskOf(node->assigned_device()) != here) return CompileParts(*graph, std::move(feeds));
+    }
+  }
+  return executor_.Compile(std::move(graph), std::move(feeds));
+}
+
+absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileParts(const Graph& graph,
+                                                                        std::vector<Output> feeds) {
+  const auto incarnation = [this](const std::string& device) -> uint64_t {
+    for (const DeviceInfo& info : all_devices_) {
+      if (info.name == device) return info.incarnation;
     }
     return 0;
   };
-  compile.dynamic_loops = options_.dynamic_loops;
-  compile.fuse_elementwise = !options_.disabled_passes.contains("all") &&
-                             !options_.disabled_passes.contains("fuse_elementwise");
-  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, compile));
-  return std::make_unique<SessionPlan>(std::move(plan), environment_, std::move(feeds));
+  using Parts = std::map<std::string, Part>;
+  SLUICE_ASSIGN_OR_RETURN(Parts parts, PartitionByTask(graph, incarnation));
+  auto distribution = std::make_unique<SessionPlan::Distribution>();
+  std::shared_ptr<const Graph> local = std::make_shared<Graph>();
+  for (auto& [task, part] : parts) {
+    distribution->num_fetches += part.fetches.size();
+    if (task == TaskOf(all_devices_[0].name)) {
+      distribution->has_local = true;
+      distribution->local_feeds = std::move(part.feeds);
+      distribution->local_fetches = std::move(part.fetches);
+      local = std::move(part.graph);
+      continue;
+    }
+    SessionPlan::RemotePart remote{task, "", std::move(part.feeds), std::move(part.fetches),
+                                   std::move(part.graph)};
+    SLUICE_ASSIGN_OR_RETURN(remote.handle,
+                            executor_.options().remote_tasks->Register(task, *remote.graph));
+    distribution->remote.push_back(std::move(remote));
+  }
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<SessionPlan> plan,
+                          executor_.Compile(std::move(local), std::move(feeds)));
+  plan->set_distribution(std::move(distribution));
+  return plan;
 }
 
-absl::StatusOr<std::shared_ptr<Kernel>> SessionState::KernelFor(
-    const Node& node, const std::shared_ptr<const Graph>& graph) {
-  if (node.IsStateful()) {
-    auto known = kernels_.find(node.name());
-    if (known != kernels_.end()) return known->second.kernel;
-  }
-  Device* device = devices().Find(node.assigned_device());
-  if (device == nullptr) device = &devices().device(0);
-  KernelInit init(node, device->name, &device->resources);
-  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Kernel> kernel,
-                          KernelRegistry::Global().Make(init, "CPU"));
-  if (node.IsStateful()) kernels_[node.name()] = {kernel, graph};
-  return kernel;
+absl::Status SessionState::PlaceAll() {
+  return Place(graph_, all_devices_,
+               {.allow_soft_placement = executor_.options().allow_soft_placement});
 }
 
 absl::Status SessionState::RunPlan(SessionPlan& plan, absl::Span<const Tensor* const> feeds,
                                    Tensor* fetches, const RunOptions& options,
-                                   RunMetadata* metadata) {
+                                   RunMetadata* metadata, Rendezvous* rendezvous) {
   for (size_t i = 0; i < feeds.size(); ++i) {
     SLUICE_RETURN_IF_ERROR(plan.CheckFeed(static_cast<int>(i), *feeds[i]));
   }
-  Step* step = plan.Take();
-  // After Take: Close cancels all steps that exist, and this one sees that it is closed.
-  if (closed_.load()) {
-    plan.Return(step);
-    return absl::CancelledError("Session has been closed.");
-  }
   if (!has_run_.load(std::memory_order_relaxed)) has_run_.store(true, std::memory_order_relaxed);
-  StepArguments arguments;
-  arguments.step_id = g_last_step_id.fetch_add(1, std::memory_order_relaxed) + 1;
-  arguments.feeds = feeds;
-  const int64_t timeout_ms =
-      options.timeout_ms != 0 ? options.timeout_ms : options_.operation_timeout_ms;
-  if (timeout_ms > 0) {
-    arguments.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  if (metadata != nullptr && options.output_partition_graphs) {
+    const SessionPlan::Distribution* const parts = plan.distribution();
+    if (parts == nullptr || parts->has_local) metadata->partition_graphs = {plan.plan().graph};
+    if (parts != nullptr) {
+      for (const auto& part : parts->remote) {
+        metadata->partition_graphs.push_back(part.graph);
+      }
+    }
   }
-  std::unique_ptr<StatsCollector> collector;
-  if (options.trace && metadata != nullptr) {
-    collector = std::make_unique<StatsCollector>(devices().names());
-    arguments.observer = collector.get();
+  absl::Status status;
+  if (plan.distribution() != nullptr) {
+    StepParts step(executor_, *executor_.options().remote_tasks, plan, closing_);
+    status = step.Run(feeds, fetches, options, metadata, rendezvous);
+  } else {
+    status = executor_.Run(plan, feeds, fetches, {TaskExecutor::NextStepId(), rendezvous}, options,
+                           metadata);
   }
-  NumericsChecker checker(arguments.step_id, arguments.observer);
-  if (options.check_numerics) arguments.observer = &checker;
-  absl::Status status = RunStep(*step, arguments, options);
-  if (status.ok()) {
-    for (uint32_t i = 0; i < plan.plan().num_fetches; ++i) fetches[i] = std::move(step->fetch(i));
-  }
-  plan.Return(step);
-  if (metadata != nullptr) metadata->step_id = arguments.step_id;
-  if (collector != nullptr) {
-    metadata->step_stats = std::make_shared<const StepStats>(collector->Take());
-  }
-  return status.ok() ? status : ExplainError(std::move(status), graph_);
-}
-
-absl::Status SessionState::RunStep(Step& step, const StepArguments& arguments,
-                                   const RunOptions& options) {
-  if (options.cancellation == nullptr) return step.Run(arguments);
-  const CancellationManager::Token token = options.cancellation->NewToken();
-  const absl::Status cancelled = absl::CancelledError("Run call was cancelled");
-  if (!options.cancellation->Register(token, [&] { step.Cancel(cancelled); })) return cancelled;
-  absl::Status status = step.Run(arguments);
-  // It may have come too late for the step.
-  if (!options.cancellation->Deregister(token)) step.ForgetCancellation();
-  return status;
+  if (status.ok()) return status;
+  const auto lock = LockGraph();
+  return ExplainError(std::move(status), graph_);
 }
 
 void SessionState::Close() {
   if (closed_.exchange(true)) return;
+  executor_.Close();
+  closing_.StartCancel();
   std::lock_guard<std::mutex> lock(mutex_);
   cache_.ForEach([](SessionPlan& plan) {
     plan.CancelAll(

@@ -5,20 +5,27 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "executor/device/device_set.h"
-#include "executor/device/thread_pool.h"
-#include "executor/kernel/kernel.h"
 #include "executor/session/plan_cache.h"
 #include "executor/session/session.h"
 #include "executor/session/session_plan.h"
+#include "executor/session/task_executor.h"
+#include "executor/step/cancellation.h"
 #include "executor/step/stalls.h"
-#include "executor/step/step.h"
 
 namespace sluice {
+
+// Names, looked up in the graph.
+struct NamedRequest {
+  OutputList feeds, fetches;
+  std::vector<Operation> targets;
+};
 
 class SessionState {
  public:
@@ -27,37 +34,49 @@ class SessionState {
 
   // The plan of the request, compiled if it is new. INVALID_ARGUMENT for handles of other graphs.
   absl::StatusOr<SessionPlan*> PlanFor(const PlanRequest& request);
-  // `feed(i)` is the value of feed i; fetches are moved into `fetches`.
+  // `feeds[i]` is the value of feed i; fetches are moved into `fetches`. `rendezvous` is for a
+  // partial run, and null otherwise.
   absl::Status RunPlan(SessionPlan& plan, absl::Span<const Tensor* const> feeds, Tensor* fetches,
-                       const RunOptions& options, RunMetadata* metadata);
+                       const RunOptions& options, RunMetadata* metadata,
+                       Rendezvous* rendezvous = nullptr);
   void Close();
 
   Graph& graph() const { return graph_; }
-  DeviceSet& devices() const { return *options_.devices; }
-  Stalls& stalls() { return stalls_; }
+  // Changes the graph while no plan is made of it.
+  absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
+  // Gives every node of the graph its place; under Extend.
+  absl::Status PlaceAll();
+  // By name. NOT_FOUND as TensorFlow says it.
+  absl::StatusOr<NamedRequest> Resolve(absl::Span<const std::string> feeds,
+                                       absl::Span<const std::string> fetches,
+                                       absl::Span<const std::string> targets) const;
+  const SessionOptions& options() const { return executor_.options(); }
+  DeviceSet& devices() const { return executor_.devices(); }
+  Stalls& stalls() { return executor_.stalls(); }
+  // For who reads the graph: Extend waits until it is released.
+  std::shared_lock<std::shared_mutex> LockGraph() const {
+    return std::shared_lock<std::shared_mutex>(graph_mutex_);
+  }
 
  private:
   absl::Status CheckRequest(const PlanRequest& request) const;
   absl::StatusOr<std::unique_ptr<SessionPlan>> Compile(const PlanRequest& request);
-  absl::StatusOr<std::shared_ptr<Kernel>> KernelFor(const Node& node,
-                                                    const std::shared_ptr<const Graph>& graph);
+  absl::StatusOr<std::unique_ptr<Graph>> Rewrite(const PlanRequest& request);
+  absl::Status PlaceGraph(Graph& graph);
+  absl::StatusOr<std::unique_ptr<SessionPlan>> CompileParts(const Graph& graph,
+                                                            std::vector<Output> feeds);
   void WarnOfGrowth();
-  absl::Status RunStep(Step& step, const StepArguments& arguments, const RunOptions& options);
 
   Graph& graph_;
-  SessionOptions options_;
-  std::shared_ptr<ThreadPool> intra_op_;  // null: the caller alone
-  std::shared_ptr<ThreadPool> inter_op_;
-  Stalls stalls_;
-  StepEnvironment environment_;
+  TaskExecutor executor_;
   std::atomic<bool> closed_{false};
+  CancellationManager closing_;          // of steps whose parts are on several tasks
+  std::vector<DeviceInfo> all_devices_;  // this task's first
 
+  // Held shared by who reads the graph in other ways than through handles; compiling holds mutex_
+  // first.
+  mutable std::shared_mutex graph_mutex_;
   std::mutex mutex_;  // compiling; readers of the cache take it not
-  struct StatefulKernel {
-    std::shared_ptr<Kernel> kernel;
-    std::shared_ptr<const Graph> graph;  // of the node that it was made from
-  };
-  std::unordered_map<std::string, StatefulKernel> kernels_;        // by node; guarded by mutex_
   std::unordered_map<std::string, std::string> stateful_devices_;  // by node; guarded by mutex_
   int known_nodes_ = 0;  // ids of the graph when last compiled; guarded by mutex_
   int growths_ = 0;      // guarded by mutex_

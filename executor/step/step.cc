@@ -51,7 +51,9 @@ Step::~Step() {
 absl::Status Step::Run(const StepArguments& arguments) {
   Start(arguments);
   const Body& root = plan_->bodies[0];
-  if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment) {
+  // A loop whose results nobody here waits for has no unit of its own in the root.
+  const bool has_frames = !plan_->arrivals.empty();
+  if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment && !has_frames) {
     RunSegment(root_, root.units[0], nullptr, caller_);
   } else if (!root.units.empty()) {
     RunUnits();
@@ -93,6 +95,7 @@ void Step::RunUnits() {
 }
 
 absl::Status Step::Finish() {
+  if (rendezvous_.load(std::memory_order_relaxed) != nullptr) DetachRendezvous();
   for (Value& feed : feeds_) feed.tensor.Clear();
   step_resources_.ClearAll();
   if (HasFailed()) [[unlikely]] {
@@ -112,6 +115,13 @@ absl::Status Step::Finish() {
     }
   }
   return absl::OkStatus();
+}
+
+// Once the Run has returned, its rendezvous may go away, and a Cancel may still come.
+void Step::DetachRendezvous() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  rendezvous_.store(nullptr);
+  idle_.wait(lock, [this] { return aborting_ == 0; });
 }
 
 void Step::ForgetCancellation() {
@@ -308,6 +318,7 @@ void Step::Fail(const PlanNode& node, const absl::Status& status) {
 }
 
 void Step::Cancel(const absl::Status& status) {
+  Rendezvous* rendezvous;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (status_.ok()) {
@@ -315,8 +326,14 @@ void Step::Cancel(const absl::Status& status) {
     } else if (!absl::IsCancelled(status)) {
       ++further_errors_;
     }
+    rendezvous = rendezvous_.load();
+    if (rendezvous != nullptr) ++aborting_;
   }
-  if (Rendezvous* rendezvous = rendezvous_.load()) rendezvous->StartAbort(status);
+  if (rendezvous != nullptr) {
+    rendezvous->StartAbort(status);
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--aborting_ == 0) idle_.notify_all();
+  }
   cancellation_.StartCancel();
 }
 

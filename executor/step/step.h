@@ -131,6 +131,7 @@ class Step {
   void Start(const StepArguments& arguments);
   void RunUnits();
   absl::Status Finish();
+  void DetachRendezvous();
   void DropValues();
   void Work(Worker& worker);
   void Process(const Ready& next, Worker& worker);
@@ -213,7 +214,7 @@ class Step {
   Worker caller_;
 
   int64_t step_id_ = 0;
-  std::atomic<Rendezvous*> rendezvous_{nullptr};  // Cancel may come before Run
+  std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; Cancel may come at any time
   NodeObserver* observer_ = nullptr;
   bool has_deadline_ = false;
   bool attention_ = false;   // observer_ or has_deadline_
@@ -222,7 +223,8 @@ class Step {
 
   std::mutex mutex_;
   std::condition_variable wake_;    // the caller
-  std::condition_variable idle_;    // the destructor
+  std::condition_variable idle_;    // the destructor, DetachRendezvous
+  int aborting_ = 0;                // Cancels that use the rendezvous; guarded by mutex_
   absl::Status status_;             // guarded by mutex_
   int further_errors_ = 0;          // guarded by mutex_
   std::vector<Ready> shared_;       // guarded by mutex_

@@ -200,7 +200,9 @@ absl::Status Importer::CheckColocation(int n) const {
   for (const std::string& c : classes->second.list().s()) {
     if (!c.starts_with("loc:@")) continue;
     const std::string_view other = std::string_view(c).substr(5);
-    if (!by_name_.contains(ToAbsl(other))) {
+    const bool is_known = by_name_.contains(ToAbsl(other)) ||
+                          (options_.prefix.empty() && graph_.Find(other) != nullptr);
+    if (!is_known) {
       return InvalidArgument("Node '", node(n).name(),
                              "' expects to be colocated with unknown node '", other, "'");
     }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
+#include "google/protobuf/io/coded_stream.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -119,10 +121,32 @@ absl::Status FillFromValues(const pb::TensorProto& proto, Tensor& tensor) {
   return absl::OkStatus();
 }
 
+// Every length as a varint, one after the other, then all bytes: how TensorFlow's clients feed
+// strings.
+absl::Status FillStrings(const std::string& content, Tensor& tensor) {
+  const absl::Status damaged =
+      InvalidArgument("tensor_content of ", content.size(), " bytes does not hold ",
+                      tensor.num_elements(), " strings");
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(content.data()),
+                                            static_cast<int>(content.size()));
+  std::vector<uint32_t> lengths(static_cast<size_t>(tensor.num_elements()));
+  for (uint32_t& length : lengths) {
+    if (!in.ReadVarint32(&length)) return damaged;
+  }
+  size_t at = static_cast<size_t>(in.CurrentPosition());
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] > content.size() - at) return damaged;
+    tensor.data<std::string>()[i] = content.substr(at, lengths[i]);
+    at += lengths[i];
+  }
+  return at == content.size() ? absl::OkStatus() : damaged;
+}
+
 absl::Status FillFromContent(const std::string& content, Tensor& tensor) {
+  if (tensor.dtype() == DT_STRING) return FillStrings(content, tensor);
   if (!IsPlainBytes(tensor.dtype())) {
     return InvalidArgument("tensor of type ", DataTypeName(tensor.dtype()),
-                           " has tensor_content, which is for numbers");
+                           " has tensor_content, which is for numbers and strings");
   }
   if (content.size() != tensor.bytes()) {
     return InvalidArgument("tensor_content has ", content.size(), " bytes, expected ",

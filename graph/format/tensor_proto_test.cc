@@ -178,7 +178,24 @@ TEST(TensorProto, ContentOfTheWrongLengthIsRefused) {
   EXPECT_EQ(Refusal("dtype: DT_FLOAT tensor_shape { dim { size: 2 } } tensor_content: 'abc'"),
             "tensor_content has 3 bytes, expected 8 for float [2]");
   EXPECT_THAT(Refusal("dtype: DT_STRING tensor_shape { } tensor_content: 'abc'"),
-              HasSubstr("which is for numbers"));
+              HasSubstr("does not hold 1 strings"));
+  EXPECT_THAT(Refusal("dtype: DT_RESOURCE tensor_shape { } tensor_content: 'abc'"),
+              HasSubstr("which is for numbers and strings"));
+}
+
+TEST(TensorProto, StringsMayComeAsLengthsAndBytes) {
+  absl::StatusOr<Tensor> tensor = TensorFromProto(
+      Proto("dtype: DT_STRING tensor_shape { dim { size: 2 } } tensor_content: '\\001\\002xyy'"));
+  ASSERT_TRUE(tensor.ok()) << tensor.status();
+  EXPECT_EQ(tensor->data<std::string>()[0], "x");
+  EXPECT_EQ(tensor->data<std::string>()[1], "yy");
+  for (const char* damaged :
+       {"\\001\\003xyy", "\\001\\001xyy", "\\377\\377\\377\\377\\017xyy", "\\001"}) {
+    EXPECT_THAT(
+        Refusal(StrCat("dtype: DT_STRING tensor_shape { dim { size: 2 } } tensor_content: '",
+                       damaged, "'")),
+        HasSubstr("does not hold 2 strings"));
+  }
 }
 
 TEST(TensorProto, TheBudgetIsForAllTensorsTogether) {

@@ -59,19 +59,23 @@ absl::StatusOr<Tensors> TrainAlone(bool use_resource) {
 
 SyncReplica::SyncReplica(int index, int replicas, bool use_resource,
                          std::shared_ptr<DeviceSet> devices)
+    : SyncReplica(replicas, use_resource, "/device:CPU:0", StrCat("/device:CPU:", index + 1)) {
+  session = std::make_unique<Session>(graph, SessionOptions{.devices = std::move(devices)});
+}
+
+SyncReplica::SyncReplica(int replicas, bool use_resource, std::string variables_device,
+                         std::string own_device)
     : optimizer(GradientDescent({.learning_rate = 0.1f}),
                 {.replicas_to_aggregate = replicas, .total_num_replicas = replicas}) {
-  const std::string own = StrCat("/device:CPU:", index + 1);
-  DeviceScope place(graph, [own](const NodeSpec& spec) -> std::string {
+  DeviceScope place(graph, [=](const NodeSpec& spec) -> std::string {
     if (!spec.device.empty()) return spec.device;
-    return spec.op == "VariableV2" || spec.op == "VarHandleOp" ? "/device:CPU:0" : own;
+    return spec.op == "VariableV2" || spec.op == "VarHandleOp" ? variables_device : own_device;
   });
   Variable step = GlobalStep(graph);
   net = BuildNet(graph, use_resource);
   train = optimizer.Minimize(net.loss, {.global_step = &step});
   init = InitializeVariables(graph);
   reads = OutputList(net.variables.begin(), net.variables.end());
-  session = std::make_unique<Session>(graph, SessionOptions{.devices = std::move(devices)});
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(int replicas,
@@ -83,6 +87,11 @@ absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(int repli
     SLUICE_RETURN_IF_ERROR(all.back()->graph.status());
   }
   return all;
+}
+
+absl::Status TrainStep(SyncReplica& replica, int step, int index, int replicas) {
+  const SyncBatch part = BatchOfStep(step).Part(index, replicas);
+  return replica.session->Run(FeedsOf(replica.net, part), {}, {replica.train}).status();
 }
 
 absl::StatusOr<Tensors> TrainTogether(std::vector<std::unique_ptr<SyncReplica>>& replicas) {
@@ -106,9 +115,7 @@ absl::StatusOr<Tensors> TrainTogether(std::vector<std::unique_ptr<SyncReplica>>&
       SyncReplica& replica = *replicas[i];
       for (int step = 0; step < kSyncSteps && statuses[i].ok(); ++step) {
         together.arrive_and_wait();
-        const SyncBatch part = BatchOfStep(step).Part(i, count);
-        statuses[i] =
-            replica.session->Run(FeedsOf(replica.net, part), {}, {replica.train}).status();
+        statuses[i] = TrainStep(replica, step, i, count);
       }
       together.arrive_and_drop();
     });

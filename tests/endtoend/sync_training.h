@@ -33,6 +33,9 @@ struct SyncNet {
 // variables as every other replica's does.
 struct SyncReplica {
   SyncReplica(int index, int replicas, bool use_resource, std::shared_ptr<DeviceSet> devices);
+  // Variables on one device, the rest on another; without a session.
+  SyncReplica(int replicas, bool use_resource, std::string variables_device,
+              std::string own_device);
   SyncReplica(const SyncReplica&) = delete;
 
   SyncReplicasOptimizer optimizer;
@@ -50,6 +53,8 @@ absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(int repli
 // The variables after kSyncSteps steps.
 absl::StatusOr<Tensors> TrainAlone(bool use_resource);
 absl::StatusOr<Tensors> TrainTogether(std::vector<std::unique_ptr<SyncReplica>>& replicas);
+// Step `step` of replica `index` of `replicas`.
+absl::Status TrainStep(SyncReplica& replica, int step, int index, int replicas);
 
 }  // namespace sluice
 

@@ -1,0 +1,221 @@
+#include "distributed/master/cluster_tasks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "distributed/proto/worker.pb.h"
+#include "distributed/wire/tensor_message.h"
+#include "executor/trace/step_stats_proto.h"
+#include "graph/build/device_spec.h"
+#include "graph/format/graph_def.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
+constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
+constexpr TensorField kTensor{pb::RecvTensorResponse::kTensorFieldNumber, TensorField::kBare};
+// At the end of a session a task that does not answer is not waited for longer.
+constexpr int64_t kFarewellMs = 10'000;
+
+std::string PathOf(const char* method) { return StrCat("/tensorflow.WorkerService/", method); }
+
+// An error that a task sent or that its connection had.
+absl::Status From(const std::string& task, const absl::Status& status) {
+  if (status.ok() || absl::StartsWith(status.message(), "From /job:")) return status;
+  return Annotate(status, StrCat("From ", task, ":\n"));
+}
+
+bool MayUse(const TaskName& task, const std::vector<std::string>& filters) {
+  if (filters.empty()) return true;
+  const absl::StatusOr<DeviceSpec> own = DeviceSpec::Parse(task.ToString());
+  return std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
+    const absl::StatusOr<DeviceSpec> wanted = DeviceSpec::Parse(filter);
+    return wanted.ok() && wanted->Matches(*own);
+  });
+}
+
+RemoteTasks::PartResult ResultOf(const std::string& task, absl::Status status,
+                                 const grpc::ByteBuffer& bytes, size_t num_fetches) {
+  RemoteTasks::PartResult result;
+  pb::RunGraphResponse response;
+  std::vector<NamedTensor> fetches;
+  if (status.ok()) status = DecodeMessage(bytes, kRecv, &response, &fetches);
+  if (status.ok() && response.status_code() != pb::error::OK) {
+    status = absl::Status(static_cast<absl::StatusCode>(response.status_code()),
+                          response.status_error_message());
+  }
+  if (status.ok() && fetches.size() != num_fetches) {
+    status = absl::InternalError(
+        StrCat("expected ", num_fetches, " results of the step's part, got ", fetches.size()));
+  }
+  result.status = From(task, status);
+  for (NamedTensor& fetch : fetches) result.fetches.push_back(std::move(fetch.value));
+  if (response.has_step_stats()) result.stats = StepStatsFromProto(response.step_stats());
+  return result;
+}
+
+}  // namespace
+
+RemoteReceive ReceiveOver(const ClusterSpec& spec, RpcClient* client) {
+  return [spec, client](const std::string& task, int64_t step_id, const std::string& key,
+                        CancellationManager* cancellation, Rendezvous::Done done) {
+    absl::StatusOr<TaskName> name = TaskName::Parse(task);
+    absl::StatusOr<std::string> address =
+        name.ok() ? spec.Address(*name) : absl::StatusOr<std::string>(name.status());
+    if (!address.ok()) return done(address.status(), Tensor(), false);
+    pb::RecvTensorRequest request;
+    request.set_step_id(step_id);
+    request.set_rendezvous_key(key);
+    RpcClient::Call call;
+    call.address = *std::move(address);
+    call.path = PathOf("RecvTensor");
+    call.request = EncodeMessage(request);
+    call.cancellation = cancellation;
+    client->Start(std::move(call),
+                  [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer bytes) {
+                    pb::RecvTensorResponse response;
+                    std::vector<NamedTensor> tensors;
+                    if (status.ok()) status = DecodeMessage(bytes, kTensor, &response, &tensors);
+                    if (status.ok() && !response.is_dead() && tensors.size() != 1) {
+                      status = absl::InternalError("expected a tensor, got none");
+                    }
+                    if (!status.ok()) return done(From(task, status), Tensor(), false);
+                    if (response.is_dead()) return done(status, Tensor(), true);
+                    done(status, std::move(tensors[0].value), false);
+                  });
+  };
+}
+
+absl::Status CleanupOthers(const ClusterConnection& connection,
+                           const std::vector<std::string>& containers) {
+  pb::CleanupAllRequest request;
+  for (const std::string& container : containers) request.add_container(container);
+  absl::Status first;
+  for (const TaskName& task : connection.cluster.spec.tasks()) {
+    if (task == connection.cluster.task) continue;
+    RpcClient::Call call;
+    call.address = *connection.cluster.spec.Address(task);
+    call.path = PathOf("CleanupAll");
+    call.request = EncodeMessage(request);
+    call.timeout_ms = kFarewellMs;
+    grpc::ByteBuffer response;
+    first.Update(From(task.ToString(), connection.client->Run(std::move(call), &response)));
+  }
+  return first;
+}
+
+absl::StatusOr<std::shared_ptr<ClusterTasks>> ClusterTasks::Connect(
+    const ClusterConnection& connection, const Options& options) {
+  std::shared_ptr<ClusterTasks> tasks(new ClusterTasks(connection, options));
+  for (const TaskName& task : connection.cluster.spec.tasks()) {
+    if (task == connection.cluster.task || !MayUse(task, options.filters)) continue;
+    SLUICE_ASSIGN_OR_RETURN(const std::string address, connection.cluster.spec.Address(task));
+    SLUICE_RETURN_IF_ERROR(From(task.ToString(), tasks->Join(task, address, options)));
+  }
+  return tasks;
+}
+
+absl::Status ClusterTasks::Join(const TaskName& task, const std::string& address,
+                                const Options& options) {
+  const std::string name = task.ToString();
+  addresses_[name] = address;
+  RpcClient::Call status_call = CallOf(name, "GetStatus", EncodeMessage(pb::GetStatusRequest()));
+  status_call.wait_for_ready = true;
+  status_call.cancellation = options.cancellation;
+  grpc::ByteBuffer bytes;
+  SLUICE_RETURN_IF_ERROR(connection_.client->Run(std::move(status_call), &bytes));
+  pb::GetStatusResponse status;
+  SLUICE_RETURN_IF_ERROR(DecodeMessage(bytes, &status));
+  for (const pb::DeviceAttributes& device : status.device_attributes()) {
+    SLUICE_ASSIGN_OR_RETURN(DeviceSpec spec, DeviceSpec::Parse(device.name()));
+    devices_.push_back({device.name(), std::move(spec), device.incarnation()});
+  }
+  pb::CreateWorkerSessionRequest request;
+  request.set_session_handle(session_);
+  request.set_isolate_session_state(options.isolate_session_state);
+  request.set_master_task(connection_.cluster.task.ToString());
+  RpcClient::Call call = CallOf(name, "CreateWorkerSession", EncodeMessage(request));
+  call.cancellation = options.cancellation;
+  return connection_.client->Run(std::move(call), &bytes);
+}
+
+ClusterTasks::~ClusterTasks() {
+  pb::DeleteWorkerSessionRequest request;
+  request.set_session_handle(session_);
+  for (const auto& [task, address] : addresses_) {
+    RpcClient::Call call = CallOf(task, "DeleteWorkerSession", EncodeMessage(request));
+    call.timeout_ms = kFarewellMs;
+    connection_.client->Start(std::move(call), [](absl::Status, grpc::ByteBuffer) {});
+  }
+}
+
+RpcClient::Call ClusterTasks::CallOf(const std::string& task, const char* method,
+                                     grpc::ByteBuffer request) const {
+  RpcClient::Call call;
+  if (auto it = addresses_.find(task); it != addresses_.end()) call.address = it->second;
+  call.path = PathOf(method);
+  call.request = std::move(request);
+  return call;
+}
+
+absl::StatusOr<std::string> ClusterTasks::Register(const std::string& task, const Graph& part) {
+  pb::RegisterGraphRequest request;
+  request.set_session_handle(session_);
+  request.set_create_worker_session_called(true);
+  SLUICE_ASSIGN_OR_RETURN(*request.mutable_graph_def(), ExportGraphDef(part));
+  grpc::ByteBuffer bytes;
+  SLUICE_RETURN_IF_ERROR(
+      From(task,
+           connection_.client->Run(CallOf(task, "RegisterGraph", EncodeMessage(request)), &bytes)));
+  pb::RegisterGraphResponse response;
+  SLUICE_RETURN_IF_ERROR(From(task, DecodeMessage(bytes, &response)));
+  return response.graph_handle();
+}
+
+void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done done) {
+  pb::RunGraphRequest request;
+  request.set_session_handle(session_);
+  request.set_graph_handle(step.handle);
+  request.set_step_id(step.step_id);
+  request.mutable_exec_opts()->set_record_timeline(step.trace);
+  request.set_store_errors_in_response_body(true);
+  request.set_create_worker_session_called(true);
+  std::vector<NamedTensor> feeds;
+  for (Tensor& feed : step.feeds) feeds.push_back({"", std::move(feed)});
+  absl::StatusOr<grpc::ByteBuffer> encoded = EncodeMessage(request, kSend, feeds);
+  if (!encoded.ok()) return done({.status = encoded.status()});
+  RpcClient::Call call = CallOf(step.task, "RunGraph", *std::move(encoded));
+  call.cancellation = cancellation;
+  call.timeout_ms = step.timeout_ms;
+  connection_.client->Start(
+      std::move(call), [task = step.task, num_fetches = step.num_fetches, done = std::move(done)](
+                           absl::Status status, grpc::ByteBuffer bytes) {
+        done(ResultOf(task, std::move(status), bytes, num_fetches));
+      });
+}
+
+int64_t ClusterTasks::NewStepId() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<int64_t>(random_() >> 8) | 1;  // below 2^56, never 0
+}
+
+std::shared_ptr<Rendezvous> ClusterTasks::RendezvousOf(int64_t step_id) {
+  absl::StatusOr<std::shared_ptr<StepRendezvous>> found = connection_.rendezvous->Find(step_id);
+  return found.ok() ? *found : nullptr;
+}
+
+void ClusterTasks::EndStep(int64_t step_id, const std::vector<std::string>& tasks) {
+  connection_.rendezvous->End(step_id);
+  pb::CleanupGraphRequest request;
+  request.set_step_id(step_id);
+  for (const std::string& task : tasks) {
+    RpcClient::Call call = CallOf(task, "CleanupGraph", EncodeMessage(request));
+    call.timeout_ms = kFarewellMs;
+    connection_.client->Start(std::move(call), [](absl::Status, grpc::ByteBuffer) {});
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,244 @@
+#include "distributed/master/master_session.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "executor/trace/step_stats_proto.h"
+#include "graph/format/graph_def.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// What a step asks for, as one string: equal strings, equal steps.
+std::string KeyOf(const pb::RunStepRequest& request, const std::vector<NamedTensor>& feeds) {
+  std::string key;
+  const auto add = [&key](const std::string& name) { key.append(name).push_back('\n'); };
+  for (const NamedTensor& feed : feeds) add(feed.name);
+  key.push_back('\n');
+  for (const std::string& fetch : request.fetch()) add(fetch);
+  key.push_back('\n');
+  for (const std::string& target : request.target()) add(target);
+  return key;
+}
+
+absl::Status CheckFedOnce(const std::vector<NamedTensor>& feeds) {
+  std::set<std::string_view> names;
+  for (const NamedTensor& feed : feeds) {
+    if (!names.insert(feed.name).second) return InvalidArgument("Duplicated feeds: ", feed.name);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> Strings(const google::protobuf::RepeatedPtrField<std::string>& field) {
+  return {field.begin(), field.end()};
+}
+
+// The inputs of new nodes that are nodes of the graph already.
+std::map<std::string, Output, std::less<>> KnownInputs(const pb::GraphDef& nodes,
+                                                       const Graph& graph) {
+  std::map<std::string, Output, std::less<>> known;
+  if (graph.num_nodes() == 0) return known;
+  std::set<std::string_view> added;
+  for (const pb::NodeDef& node : nodes.node()) added.insert(node.name());
+  for (const pb::NodeDef& node : nodes.node()) {
+    for (const std::string& input : node.input()) {
+      const bool is_control = input.starts_with('^');
+      const std::string_view name = is_control
+                                        ? std::string_view(input).substr(1)
+                                        : std::string_view(input).substr(0, input.rfind(':'));
+      if (added.contains(name)) continue;
+      Node* from = graph.Find(name);
+      if (from == nullptr) continue;
+      if (is_control) {
+        known[input] = Output(from);
+      } else if (absl::StatusOr<Output> output = graph.FindOutput(input); output.ok()) {
+        known[output->name()] = *output;
+      }
+    }
+  }
+  return known;
+}
+
+absl::Status MetadataToProto(const RunMetadata& metadata, pb::RunMetadata* proto) {
+  if (metadata.step_stats != nullptr) {
+    StepStatsToProto(*metadata.step_stats, proto->mutable_step_stats());
+  }
+  for (const auto& graph : metadata.partition_graphs) {
+    SLUICE_ASSIGN_OR_RETURN(*proto->add_partition_graphs(), ExportGraphDef(*graph));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+MasterSession::MasterSession(std::string task, const SessionOptions& options)
+    : task_(std::move(task)), session_(graph_, options) {}
+
+absl::Status MasterSession::AddNodes(const pb::GraphDef& nodes) {
+  return session_.Extend([&](Graph& graph) -> absl::Status {
+    ImportOptions import;
+    import.ignore_unknown_attrs = true;
+    import.input_map = KnownInputs(nodes, graph);
+    SLUICE_RETURN_IF_ERROR(ImportGraphDef(nodes, graph, import).status());
+    // The whole graph has to have its place, whatever will be run of it.
+    return session_.PlaceAll();
+  });
+}
+
+absl::StatusOr<int64_t> MasterSession::Extend(const pb::GraphDef& nodes, int64_t expected_version) {
+  std::lock_guard<std::mutex> lock(extend_mutex_);
+  if (version_ != expected_version) {
+    return absl::AbortedError(
+        StrCat("Current version is ", version_, " but caller expected ", expected_version, "."));
+  }
+  SLUICE_RETURN_IF_ERROR(AddNodes(nodes));
+  return ++version_;
+}
+
+absl::Status MasterSession::From(const absl::Status& status) const {
+  if (!absl::StrContains(status.message(), "[[{{node ") ||
+      absl::StartsWith(status.message(), "From /job:")) {
+    return status;
+  }
+  return Annotate(status, StrCat("From ", task_, ":\n"));
+}
+
+absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& request,
+                                                    const std::vector<NamedTensor>& feeds) {
+  std::string key = KeyOf(request, feeds);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto it = steps_.find(key);
+    if (it != steps_.end()) return it->second;
+  }
+  SLUICE_RETURN_IF_ERROR(CheckFedOnce(feeds));
+  std::vector<std::string> fed;
+  for (const NamedTensor& feed : feeds) fed.push_back(feed.name);
+  SLUICE_ASSIGN_OR_RETURN(Callable callable, session_.MakeCallable(fed, Strings(request.fetch()),
+                                                                   Strings(request.target())));
+  std::lock_guard<std::mutex> lock(mutex_);
+  return steps_.emplace(std::move(key), std::move(callable)).first->second;
+}
+
+absl::Status MasterSession::Run(const Callable& callable, const std::vector<NamedTensor>& feeds,
+                                const pb::RunOptions& options, CancellationManager* cancellation,
+                                Tensors* fetches, pb::RunMetadata* metadata) {
+  RunOptions run;
+  run.timeout_ms = options.timeout_in_ms();
+  run.cancellation = cancellation;
+  run.trace = options.trace_level() != pb::RunOptions::NO_TRACE;
+  run.output_partition_graphs = options.output_partition_graphs();
+  Tensors values;
+  for (const NamedTensor& feed : feeds) values.push_back(feed.value);
+  RunMetadata told;
+  const bool tells = run.trace || run.output_partition_graphs;
+  SLUICE_RETURN_IF_ERROR(From(callable.RunInto(values, fetches, run, tells ? &told : nullptr)));
+  return tells ? MetadataToProto(told, metadata) : absl::OkStatus();
+}
+
+absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
+                                    std::vector<NamedTensor> feeds,
+                                    CancellationManager* cancellation,
+                                    std::vector<NamedTensor>* fetches, pb::RunMetadata* metadata) {
+  if (!request.partial_run_handle().empty()) {
+    return RunPiece(request, std::move(feeds), cancellation, fetches);
+  }
+  absl::StatusOr<Callable> callable = CallableFor(request, feeds);
+  if (!callable.ok()) return From(callable.status());
+  Tensors values;
+  SLUICE_RETURN_IF_ERROR(Run(*callable, feeds, request.options(), cancellation, &values, metadata));
+  for (size_t i = 0; i < values.size(); ++i) {
+    fetches->push_back({request.fetch(static_cast<int>(i)), std::move(values[i])});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> MasterSession::SetUpPartialRun(
+    const pb::PartialRunSetupRequest& request) {
+  absl::StatusOr<std::unique_ptr<PartialRun>> run = session_.StartPartialRun(
+      Strings(request.feed()), Strings(request.fetch()), Strings(request.target()));
+  if (!run.ok()) return From(run.status());
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::string handle = StrCat(next_partial_run_++);
+  partial_runs_.emplace(handle, *std::move(run));
+  return handle;
+}
+
+absl::Status MasterSession::RunPiece(const pb::RunStepRequest& request,
+                                     std::vector<NamedTensor> feeds,
+                                     CancellationManager* cancellation,
+                                     std::vector<NamedTensor>* fetches) {
+  std::shared_ptr<PartialRun> run;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto it = partial_runs_.find(request.partial_run_handle());
+    if (it != partial_runs_.end()) run = it->second;
+  }
+  if (run == nullptr) {
+    return InvalidArgument("Must run PartialRunSetup before performing partial runs");
+  }
+  std::vector<NamedFeed> fed;
+  for (NamedTensor& feed : feeds) fed.push_back({feed.name, std::move(feed.value)});
+  const std::vector<std::string> names = Strings(request.fetch());
+  absl::StatusOr<Tensors> values = run->Run(fed, names, cancellation);
+  if (run->has_ended()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    partial_runs_.erase(request.partial_run_handle());
+  }
+  if (!values.ok()) return From(values.status());
+  for (size_t i = 0; i < names.size(); ++i) {
+    fetches->push_back({names[i], std::move((*values)[i])});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> MasterSession::MakeCallable(const pb::CallableOptions& options) {
+  if (options.tensor_connection_size() > 0) {
+    return absl::UnimplementedError("a callable with tensor connections: this server makes none");
+  }
+  absl::StatusOr<Callable> callable = session_.MakeCallable(
+      Strings(options.feed()), Strings(options.fetch()), Strings(options.target()));
+  if (!callable.ok()) return From(callable.status());
+  std::lock_guard<std::mutex> lock(mutex_);
+  callables_[next_callable_] = {*std::move(callable), options.run_options()};
+  return next_callable_++;
+}
+
+absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedTensor>& feeds,
+                                        CancellationManager* cancellation,
+                                        std::vector<NamedTensor>* fetches,
+                                        pb::RunMetadata* metadata) {
+  MadeCallable made;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto it = callables_.find(handle);
+    if (it == callables_.end()) {
+      return InvalidArgument(handle < next_callable_
+                                 ? "Attempted to run callable after handle was released: "
+                                 : "No such callable handle: ",
+                             handle);
+    }
+    made = it->second;
+  }
+  Tensors values;
+  SLUICE_RETURN_IF_ERROR(Run(made.callable, feeds, made.options, cancellation, &values, metadata));
+  for (Tensor& value : values) fetches->push_back({"", std::move(value)});
+  return absl::OkStatus();
+}
+
+absl::Status MasterSession::ReleaseCallable(int64_t handle) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (callables_.erase(handle) != 0) return absl::OkStatus();
+  return InvalidArgument("No such callable handle: ", handle);
+}
+
+void MasterSession::Close() {
+  session_.Close().IgnoreError();
+  std::map<std::string, std::shared_ptr<PartialRun>> runs;  // ended without the lock
+  std::lock_guard<std::mutex> lock(mutex_);
+  runs.swap(partial_runs_);
+}
+
+}  // namespace sluice

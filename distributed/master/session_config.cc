@@ -1,0 +1,20 @@
+#include "distributed/master/session_config.h"
+
+namespace sluice {
+
+SessionOptions WithConfig(SessionOptions options, const pb::ConfigProto& config) {
+  options.allow_soft_placement = config.allow_soft_placement();
+  options.log_device_placement = config.log_device_placement();
+  options.operation_timeout_ms = config.operation_timeout_in_ms();
+  if (config.intra_op_parallelism_threads() > 0) {
+    options.intra_op_threads = config.intra_op_parallelism_threads();
+  }
+  if (config.inter_op_parallelism_threads() > 0) {
+    options.inter_op_threads = config.inter_op_parallelism_threads();
+  }
+  const pb::OptimizerOptions& optimizer = config.graph_options().optimizer_options();
+  if (optimizer.opt_level() == pb::OptimizerOptions::L0) options.disabled_passes = {"all"};
+  return options;
+}
+
+}  // namespace sluice

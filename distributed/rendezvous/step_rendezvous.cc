@@ -1,0 +1,85 @@
+#include "distributed/rendezvous/step_rendezvous.h"
+
+#include <utility>
+#include <vector>
+
+#include "executor/partition/partition.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+void StepRendezvous::RecvAsync(const std::string& key, CancellationManager* cancellation,
+                               Done done) {
+  const std::string_view from = TaskOf(std::string_view(key).substr(0, key.find(';')));
+  if (from == task_) return local_.RecvAsync(key, cancellation, std::move(done));
+  absl::Status aborted;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    aborted = aborted_;
+  }
+  if (!aborted.ok()) return done(aborted, Tensor(), false);
+  // Ends with the receiver's cancellation and with the step's.
+  const auto token = cancellation == nullptr ? 0 : cancellation->NewToken();
+  auto call = std::make_shared<CancellationManager>(&receiving_);
+  if (cancellation != nullptr && !cancellation->Register(token, [call] { call->StartCancel(); })) {
+    return done(absl::CancelledError("RecvFromRemoteAsync is cancelled."), Tensor(), false);
+  }
+  receive_(std::string(from), step_id_, key, call.get(),
+           [self = shared_from_this(), call, cancellation, token, done = std::move(done)](
+               absl::Status status, Tensor value, bool is_dead) {
+             if (cancellation != nullptr) cancellation->TryDeregister(token);
+             if (!status.ok()) {
+               std::lock_guard<std::mutex> lock(self->mutex_);
+               if (!self->aborted_.ok()) status = self->aborted_;
+             }
+             done(std::move(status), std::move(value), is_dead);
+           });
+}
+
+void StepRendezvous::StartAbort(const absl::Status& status) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!aborted_.ok()) return;
+    aborted_ = status;
+  }
+  local_.StartAbort(status);
+  receiving_.StartCancel();
+}
+
+absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(int64_t step_id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  SLUICE_RETURN_IF_ERROR(closed_);
+  std::shared_ptr<StepRendezvous>& step = steps_[step_id];
+  if (step != nullptr) return step;
+  if (ended_.Contains(step_id)) {
+    steps_.erase(step_id);
+    return absl::AbortedError(StrCat("Cleanup ", step_id));
+  }
+  step = std::make_shared<StepRendezvous>(task_, step_id, receive_);
+  return step;
+}
+
+void StepRendezvousTable::End(int64_t step_id) {
+  std::shared_ptr<StepRendezvous> step;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ended_.IsNew(step_id);
+    auto it = steps_.find(step_id);
+    if (it == steps_.end()) return;
+    step = std::move(it->second);
+    steps_.erase(it);
+  }
+  step->StartAbort(absl::AbortedError(StrCat("Cleanup ", step_id)));
+}
+
+void StepRendezvousTable::AbortAll(const absl::Status& status) {
+  std::map<int64_t, std::shared_ptr<StepRendezvous>> steps;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = status;
+    steps.swap(steps_);
+  }
+  for (auto& [id, step] : steps) step->StartAbort(status);
+}
+
+}  // namespace sluice

@@ -1,0 +1,100 @@
+#include "distributed/server/server.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+bool IsLoopback(std::string_view host) {
+  return host.starts_with("127.") || host == "localhost" || host == "::1" || host == "[::1]";
+}
+
+absl::Status CheckAddress(const ServerOptions& options) {
+  if (options.insecure || IsLoopback(options.bind)) return absl::OkStatus();
+  return InvalidArgument("listening on '", options.bind,
+                         "' without TLS lets everyone in who reaches it: name a certificate, or "
+                         "say --insecure where the network is trusted");
+}
+
+absl::StatusOr<int> PortOf(const ServerOptions& options) {
+  if (options.port >= 0) return options.port;
+  SLUICE_ASSIGN_OR_RETURN(const std::string address,
+                          options.cluster.spec.Address(options.cluster.task));
+  int port;
+  if (absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port) && port >= 0) return port;
+  return InvalidArgument("cluster: address '", address, "' has no port");
+}
+
+}  // namespace
+
+Server::Server(ServerOptions options) : options_(std::move(options)) {}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
+  if (options.cluster.spec.jobs().empty()) {
+    options.cluster.task = {"localhost", 0};
+    options.cluster.spec.SetAddress(options.cluster.task,
+                                    StrCat(options.bind, ":", std::max(options.port, 0)));
+  }
+  SLUICE_RETURN_IF_ERROR(options.cluster.spec.Address(options.cluster.task).status());
+  SLUICE_RETURN_IF_ERROR(CheckAddress(options));
+  SLUICE_ASSIGN_OR_RETURN(const int port, PortOf(options));
+  const std::string task = options.cluster.task.ToString();
+
+  std::unique_ptr<Server> server(new Server(std::move(options)));
+  server->devices_ = DeviceSet::Cpus(server->options_.cpus, task);
+  server->client_ = std::make_unique<RpcClient>(grpc::InsecureChannelCredentials());
+  server->rendezvous_ = std::make_unique<StepRendezvousTable>(
+      task, ReceiveOver(server->options_.cluster.spec, server->client_.get()));
+  server->connection_ = {server->options_.cluster, server->client_.get(),
+                         server->rendezvous_.get()};
+  const bool is_alone = server->options_.cluster.spec.tasks().size() == 1;
+  server->worker_ = std::make_unique<Worker>(task, server->devices_, server->rendezvous_.get(),
+                                             server->options_.session);
+  server->master_ = std::make_unique<Master>(MasterOptions{
+      task, server->devices_, server->options_.session, is_alone ? nullptr : &server->connection_});
+  RpcServer::Options rpc;
+  rpc.address = StrCat(server->options_.bind, ":", port);
+  rpc.credentials = grpc::InsecureServerCredentials();
+  std::vector<RpcMethod> methods = server->master_->Methods();
+  for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));
+  SLUICE_ASSIGN_OR_RETURN(server->rpc_, RpcServer::Start(rpc, std::move(methods)));
+  return server;
+}
+
+std::string Server::target() const { return StrCat("grpc://", options_.bind, ":", port()); }
+
+absl::StatusOr<std::unique_ptr<Session>> Server::NewSession(Graph& graph, SessionOptions options) {
+  options.devices = devices_;
+  if (options_.cluster.spec.tasks().size() > 1) {
+    std::random_device random;
+    ClusterTasks::Options tasks;
+    tasks.session = StrCat(target(), "/", random(), random());
+    SLUICE_ASSIGN_OR_RETURN(options.remote_tasks, ClusterTasks::Connect(connection_, tasks));
+  }
+  return std::make_unique<Session>(graph, std::move(options));
+}
+
+void Server::Stop() {
+  master_->CloseSessions();
+  worker_->CancelSteps();
+  rpc_->Stop();
+  std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = true;
+  stopped_changed_.notify_all();
+}
+
+void Server::Join() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  stopped_changed_.wait(lock, [this] { return stopped_; });
+}
+
+Server::~Server() {
+  if (rpc_ != nullptr) Stop();
+}
+
+}  // namespace sluice

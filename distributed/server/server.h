@@ -1,0 +1,81 @@
+// A task of a cluster: its devices, open to clients (TensorFlow's MasterService) and to the other
+// tasks.
+//
+//   absl::StatusOr<std::unique_ptr<Server>> server = Server::Start({.port = 7077});
+//   (*server)->Join();                       // until Stop
+//
+// Thread safety: all methods from any thread. The destructor stops the server.
+// Security: listens on this host alone; other addresses need TLS, or `insecure` to say that the
+// network is trusted.
+#ifndef SLUICE_DISTRIBUTED_SERVER_SERVER_H_
+#define SLUICE_DISTRIBUTED_SERVER_SERVER_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "distributed/cluster/cluster_spec.h"
+#include "distributed/master/master.h"
+#include "distributed/rendezvous/step_rendezvous.h"
+#include "distributed/wire/rpc_client.h"
+#include "distributed/wire/rpc_server.h"
+#include "distributed/worker/worker.h"
+#include "executor/device/device_set.h"
+#include "executor/session/session.h"
+
+namespace sluice {
+
+struct ServerOptions {
+  // Without tasks: a cluster of one, "/job:localhost/task:0".
+  Cluster cluster;
+  std::string bind = "127.0.0.1";
+  int port = -1;  // -1: the one of the cluster's address; 0: any free one
+  int cpus = 1;   // CPU devices
+  bool insecure = false;
+  SessionOptions session;  // what clients do not say
+};
+
+class Server {
+ public:
+  // INVALID_ARGUMENT for clusters without this task and for addresses that need TLS or `insecure`;
+  // UNAVAILABLE where the port is taken.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  int port() const { return rpc_->port(); }
+  // "grpc://127.0.0.1:7077": what clients take.
+  std::string target() const;
+  DeviceSet& devices() const { return *devices_; }
+
+  // A session of this process over the whole cluster, with this task as its master: what C++
+  // programs on a worker run. Ends before the server. Waits for the other tasks.
+  absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, SessionOptions options = {});
+
+  // Refuses new calls, cancels those under way, and returns when all were answered.
+  void Stop();
+  // Returns when the server was stopped.
+  void Join();
+
+ private:
+  explicit Server(ServerOptions options);
+
+  const ServerOptions options_;
+  std::shared_ptr<DeviceSet> devices_;
+  std::unique_ptr<RpcClient> client_;
+  std::unique_ptr<StepRendezvousTable> rendezvous_;
+  ClusterConnection connection_;
+  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<Master> master_;
+  std::unique_ptr<RpcServer> rpc_;
+  std::mutex mutex_;
+  std::condition_variable stopped_changed_;
+  bool stopped_ = false;  // guarded by mutex_
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_SERVER_SERVER_H_

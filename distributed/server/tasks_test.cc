@@ -1,0 +1,251 @@
+// Steps over several tasks, which are servers in this process.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "distributed/proto/worker_service.grpc.pb.h"
+#include "distributed/server/server.h"
+#include "executor/session/partial_run.h"
+#include "executor/step/cancellation.h"
+#include "executor/testing/test_ops.h"
+#include "executor/trace/step_stats.h"
+#include "gmock/gmock.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using namespace testing;  // NOLINT: the ops of test_ops.h
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+int FreePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+class TasksTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Events::Get().Reset();
+    for (const TaskName& task : {TaskName{"ps", 0}, TaskName{"worker", 0}}) {
+      spec_.SetAddress(task, "127.0.0.1:" + std::to_string(FreePort()));
+    }
+    ps_ = StartServer({"ps", 0});
+    worker_ = StartServer({"worker", 0});
+  }
+  void TearDown() override { session_.reset(); }
+
+  std::unique_ptr<Server> StartServer(const TaskName& task) {
+    auto server = Server::Start({.cluster = {spec_, task}});
+    EXPECT_TRUE(server.ok()) << server.status();
+    return server.ok() ? *std::move(server) : nullptr;
+  }
+  // With the worker as master; call it once the graph is built.
+  Session& session() {
+    if (session_ == nullptr) {
+      EXPECT_TRUE(g_.status().ok()) << g_.status();
+      auto session = worker_->NewSession(g_);
+      EXPECT_TRUE(session.ok()) << session.status();
+      session_ = *std::move(session);
+    }
+    return *session_;
+  }
+  static float Scalar(const absl::StatusOr<Tensors>& result, int i = 0) {
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? (*result)[i].scalar<float>() : -1;
+  }
+  // x on the worker, a = x + x on the parameter server, b = a + x on the worker.
+  void Build() {
+    x_ = Placeholder(g_, DT_FLOAT, {}, "x");
+    {
+      DeviceScope ps(g_, "/job:ps/task:0");
+      a_ = Add(x_, x_, "a");
+    }
+    DeviceScope worker(g_, "/job:worker/task:0");
+    b_ = Add(a_, x_, "b");
+  }
+  // Waits on the parameter server for the event "waits".
+  void BuildWaiting() {
+    Build();
+    DeviceScope ps(g_, "/job:ps/task:0");
+    waits_ = Wait(a_, "waits");
+  }
+  absl::StatusOr<Tensors> RunWaiting(const RunOptions& options = {}) {
+    return session().Run({{x_, Tensor::Scalar(1.0f)}}, {waits_}, {}, options);
+  }
+
+  ClusterSpec spec_;
+  std::unique_ptr<Server> ps_, worker_;
+  Graph g_;
+  std::unique_ptr<Session> session_;
+  Output x_, a_, b_, waits_;
+};
+
+TEST_F(TasksTest, FeedsAndFetchesTravelWithTheStep) {
+  Build();
+  for (int i = 0; i < 3; ++i) {
+    const auto out = session().Run({{x_, Tensor::Scalar<float>(i)}}, {a_, b_});
+    EXPECT_EQ(Scalar(out, 0), 2 * i);
+    EXPECT_EQ(Scalar(out, 1), 3 * i);
+  }
+  EXPECT_EQ(Scalar(session().Run({{a_, Tensor::Scalar(5.0f)}, {x_, Tensor::Scalar(1.0f)}}, {b_})),
+            6);
+}
+
+TEST_F(TasksTest, LargeTensorsTravel) {
+  Output large;
+  {
+    DeviceScope ps(g_, "/job:ps/task:0");
+    large = Identity(Placeholder(g_, DT_FLOAT, {}, "large"), "there");
+  }
+  DeviceScope worker(g_, "/job:worker/task:0");
+  const Output back = Identity(large, "back");
+  Tensor value(DT_FLOAT, TensorShape({8 << 20}));
+  for (int i = 0; i < 8 << 20; ++i) value.data<float>()[i] = static_cast<float>(i);
+  const auto out = session().Run({{Output(g_.Find("large")), value}}, {back});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ(std::memcmp((*out)[0].raw(), value.raw(), value.bytes()), 0);
+}
+
+TEST_F(TasksTest, ErrorsNameTheTaskAndTheNode) {
+  Build();
+  {
+    DeviceScope ps(g_, "/job:ps/task:0");
+    a_ = Fail(a_, "bad");
+  }
+  DeviceScope worker(g_, "/job:worker/task:0");
+  const Output after = Add(a_, x_, "after");
+  const auto out = session().Run({{x_, Tensor::Scalar(1.0f)}}, {after});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(out.status().message(), HasSubstr("From /job:ps/replica:0/task:0:\nboom"));
+  EXPECT_THAT(out.status().message(), HasSubstr("[[{{node bad}}]]"));
+  EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
+}
+
+TEST_F(TasksTest, AStepThatWaitsElsewhereIsCancelled) {
+  BuildWaiting();
+  CancellationManager cancellation;
+  std::thread canceller([&] {
+    Events::Get().AwaitWaiting("waits", 1);
+    cancellation.StartCancel();
+  });
+  EXPECT_EQ(RunWaiting({.cancellation = &cancellation}).status().code(),
+            absl::StatusCode::kCancelled);
+  canceller.join();
+  Events::Get().Fire("waits");
+  EXPECT_EQ(Scalar(RunWaiting()), 2);
+}
+
+TEST_F(TasksTest, AStepThatWaitsElsewhereEndsWithTheSession) {
+  BuildWaiting();
+  session();
+  std::thread closer([&] {
+    Events::Get().AwaitWaiting("waits", 1);
+    session_->Close().IgnoreError();
+  });
+  EXPECT_EQ(RunWaiting().status(),
+            absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`."));
+  closer.join();
+}
+
+TEST_F(TasksTest, AStepThatWaitsElsewhereTimesOut) {
+  BuildWaiting();
+  EXPECT_EQ(RunWaiting({.timeout_ms = 50}).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(TasksTest, AStepThatWaitsForATensorEndsWhenItsTaskStops) {
+  BuildWaiting();
+  DeviceScope worker(g_, "/job:worker/task:0");
+  const Output after = Add(waits_, x_, "after");
+  session();
+  std::thread stopper([&] {
+    Events::Get().AwaitWaiting("waits", 1);
+    ps_->Stop();
+  });
+  const absl::Status status = session().Run({{x_, Tensor::Scalar(1.0f)}}, {after}).status();
+  stopper.join();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(status.message(), HasSubstr("/job:ps/replica:0/task:0"));
+}
+
+TEST_F(TasksTest, ATaskThatCameBackIsNotTheOneOfBefore) {
+  Build();
+  EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
+  ps_.reset();
+  ps_ = StartServer({"ps", 0});
+  const absl::Status status = session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_}).status();
+  EXPECT_TRUE(absl::IsAborted(status) || absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr("/job:ps/replica:0/task:0"));
+  auto fresh = worker_->NewSession(g_);
+  ASSERT_TRUE(fresh.ok()) << fresh.status();
+  EXPECT_EQ(Scalar((*fresh)->Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
+}
+
+TEST_F(TasksTest, PartialRunsGoOverTasks) {
+  Build();
+  auto run = session().StartPartialRun({"x"}, {"a:0", "b:0"});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(Scalar((*run)->Run({{"x:0", Tensor::Scalar(2.0f)}}, {"a:0"})), 4);
+  EXPECT_EQ(Scalar((*run)->Run({}, {"b:0"})), 6);
+  EXPECT_TRUE((*run)->has_ended());
+}
+
+TEST_F(TasksTest, ATraceHasTheNodesOfAllTasks) {
+  Build();
+  RunMetadata metadata;
+  RunOptions options;
+  options.trace = true;
+  options.output_partition_graphs = true;
+  ASSERT_TRUE(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_}, {}, options, &metadata).ok());
+  std::map<std::string, std::string> where;
+  for (const DeviceStepStats& device : metadata.step_stats->dev_stats) {
+    for (const NodeExecStats& node : device.node_stats) where[node.node_name] = device.device;
+  }
+  EXPECT_EQ(where["a"], "/job:ps/replica:0/task:0/device:CPU:0");
+  EXPECT_EQ(where["b"], "/job:worker/replica:0/task:0/device:CPU:0");
+  EXPECT_EQ(metadata.partition_graphs.size(), 2u);
+}
+
+TEST_F(TasksTest, StrangeRequestsOfPeersAreErrors) {
+  auto stub = tensorflow::WorkerService::NewStub(
+      grpc::CreateChannel(ps_->target().substr(7), grpc::InsecureChannelCredentials()));
+  {
+    grpc::ClientContext context;
+    pb::RunGraphRequest request;
+    request.set_session_handle("nobody's");
+    pb::RunGraphResponse response;
+    const grpc::Status status = stub->RunGraph(&context, request, &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::ABORTED);
+    EXPECT_THAT(status.error_message(), StartsWith("Session handle is not found: nobody's. "));
+  }
+  const auto receive = [&](const std::string& key) {
+    grpc::ClientContext context;
+    pb::RecvTensorRequest request;
+    request.set_step_id(7);
+    request.set_rendezvous_key(key);
+    pb::RecvTensorResponse response;
+    return stub->RecvTensor(&context, request, &response);
+  };
+  EXPECT_EQ(receive("x").error_message(), "Invalid  rendezvous key: x");
+  const std::string device = ps_->devices().device(0).name;
+  const grpc::Status restarted = receive(device + ";0000000000000001;d;edge_1_a;0:0");
+  EXPECT_EQ(restarted.error_code(), grpc::StatusCode::ABORTED);
+  EXPECT_THAT(restarted.error_message(), HasSubstr("was probably restarted"));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,64 @@
+// Calls to other tasks: unary, of bytes, answered to a callback.
+//
+// Thread safety: all methods from any thread. `done` runs on a thread of this object and must not
+// block for long. A task that does not answer pings within `kKeepAliveTimeoutMs` counts as gone:
+// calls to it end with UNAVAILABLE.
+#ifndef SLUICE_DISTRIBUTED_WIRE_RPC_CLIENT_H_
+#define SLUICE_DISTRIBUTED_WIRE_RPC_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "executor/step/cancellation.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/support/byte_buffer.h"
+
+namespace sluice {
+
+inline constexpr int kKeepAliveMs = 10'000;
+inline constexpr int kKeepAliveTimeoutMs = 10'000;
+
+class RpcClient {
+ public:
+  explicit RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials);
+  // Waits for the calls under way.
+  ~RpcClient();
+  RpcClient(const RpcClient&) = delete;
+  RpcClient& operator=(const RpcClient&) = delete;
+
+  struct Call {
+    std::string address;  // "host:port"
+    std::string path;     // "/tensorflow.WorkerService/RunGraph"
+    grpc::ByteBuffer request;
+    CancellationManager* cancellation = nullptr;  // outlives the call
+    int64_t timeout_ms = 0;                       // 0: none
+    bool wait_for_ready = false;                  // else fails at once where nobody listens
+  };
+  using Done = std::function<void(absl::Status, grpc::ByteBuffer response)>;
+  void Start(Call call, Done done);
+  // The same, waiting for the answer.
+  absl::Status Run(Call call, grpc::ByteBuffer* response);
+
+ private:
+  class Pending;
+  struct Grpc;
+  std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
+  void Listen();
+
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  std::unique_ptr<Grpc> grpc_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;  // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_WIRE_RPC_CLIENT_H_

@@ -1,0 +1,200 @@
+#include "distributed/wire/rpc_server.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "distributed/wire/status.h"
+#include "graph/strings.h"
+#include "grpcpp/grpcpp.h"
+#include "grpcpp/impl/service_type.h"
+#include "grpcpp/support/async_unary_call.h"
+
+namespace sluice {
+namespace {
+
+// So many threads listen: one takes a call, the other hears what comes meanwhile.
+constexpr int kListeners = 2;
+
+struct Event {
+  virtual ~Event() = default;
+  virtual void Happened(bool ok) = 0;
+};
+
+}  // namespace
+
+// Methods whose messages stay bytes.
+class RpcServer::Service final : public grpc::Service {
+ public:
+  explicit Service(const std::vector<RpcMethod>& methods) {
+    for (size_t i = 0; i < methods.size(); ++i) {
+      AddMethod(new grpc::internal::RpcServiceMethod(
+          methods[i].path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
+      MarkMethodRaw(static_cast<int>(i));
+    }
+  }
+  void Request(int method, grpc::ServerContext* context, grpc::ByteBuffer* request,
+               grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
+               grpc::ServerCompletionQueue* queue, void* tag) {
+    RequestAsyncUnary(method, context, request, writer, queue, queue, tag);
+  }
+};
+
+struct RpcServer::Grpc {
+  std::unique_ptr<grpc::ServerCompletionQueue> queue;
+  std::unique_ptr<grpc::Server> server;
+};
+
+// Lives while either of two is to come: the end of the answer, and the end of the call.
+class RpcServer::Call final : public RpcCall {
+ public:
+  static void Await(RpcServer* server, int method) {
+    // Locked: nothing may be asked of the queue once it is shut down.
+    std::lock_guard<std::mutex> lock(server->mutex_);
+    if (server->stopped_) return;
+    Call* call = new Call(server, method);
+    server->service_->Request(method, &call->context_, &call->request_, &call->writer_,
+                              server->grpc_->queue.get(), &call->arrived_);
+  }
+  grpc::ByteBuffer& request() override { return request_; }
+  CancellationManager& cancellation() override { return cancellation_; }
+  void Finish(const absl::Status& status, const grpc::ByteBuffer& response) override {
+    if (status.ok()) {
+      writer_.Finish(response, grpc::Status::OK, &finished_);
+    } else {
+      writer_.FinishWithError(ToGrpc(status), &finished_);
+    }
+  }
+
+ private:
+  template <void (Call::*kMethod)(bool)>
+  struct Tag final : Event {
+    explicit Tag(Call* c) : call(c) {}
+    void Happened(bool ok) override { (call->*kMethod)(ok); }
+    Call* call;
+  };
+
+  Call(RpcServer* server, int method) : server_(server), method_(method), writer_(&context_) {
+    context_.AsyncNotifyWhenDone(&done_);
+  }
+
+  void Arrived(bool ok) {
+    if (!ok) {  // the server stops; `done_` will not come
+      delete this;
+      return;
+    }
+    {
+      std::lock_guard<std::mutex> lock(server_->mutex_);
+      ++server_->calls_;
+    }
+    Await(server_, method_);
+    server_->methods_[method_].handle(*this);
+  }
+  void Done(bool) {
+    if (context_.IsCancelled()) cancellation_.StartCancel();
+    Release();
+  }
+  void Finished(bool) { Release(); }
+  void Release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    RpcServer* const server = server_;
+    delete this;
+    std::lock_guard<std::mutex> lock(server->mutex_);
+    if (--server->calls_ == 0) server->idle_.notify_all();
+  }
+
+  RpcServer* const server_;
+  const int method_;
+  grpc::ServerContext context_;
+  grpc::ByteBuffer request_;
+  grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer_;
+  CancellationManager cancellation_;
+  std::atomic<int> references_{2};
+  Tag<&Call::Arrived> arrived_{this};
+  Tag<&Call::Done> done_{this};
+  Tag<&Call::Finished> finished_{this};
+};
+
+RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) {}
+
+absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& options,
+                                                            std::vector<RpcMethod> methods) {
+  std::unique_ptr<RpcServer> server(new RpcServer());
+  server->methods_ = std::move(methods);
+  server->service_ = std::make_unique<Service>(server->methods_);
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(options.address, options.credentials, &server->port_);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
+  builder.SetMaxSendMessageSize(INT32_MAX);
+  // A port belongs to one process: a second server must be told.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // The other tasks ask often whether this one is there.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  builder.RegisterService(server->service_.get());
+  server->grpc_->queue = builder.AddCompletionQueue();
+  server->grpc_->server = builder.BuildAndStart();
+  if (server->grpc_->server == nullptr || server->port_ == 0) {
+    server->grpc_->queue->Shutdown();
+    void* tag;
+    bool ok;
+    while (server->grpc_->queue->Next(&tag, &ok)) {
+    }
+    return absl::UnavailableError(StrCat("cannot listen on ", options.address));
+  }
+  server->stopped_ = false;
+  for (size_t i = 0; i < server->methods_.size(); ++i) {
+    Call::Await(server.get(), static_cast<int>(i));
+  }
+  std::lock_guard<std::mutex> lock(server->mutex_);
+  for (int i = 0; i < kListeners; ++i) server->StartThread();
+  return server;
+}
+
+void RpcServer::StartThread() {
+  ++threads_;
+  ++listening_;
+  std::thread([this] { Listen(); }).detach();
+}
+
+void RpcServer::Listen() {
+  void* tag;
+  bool ok;
+  while (grpc_->queue->Next(&tag, &ok)) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (--listening_ == 0) StartThread();
+    }
+    static_cast<Event*>(tag)->Happened(ok);
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (listening_ >= kListeners) {
+      if (--threads_ == 0) idle_.notify_all();
+      return;
+    }
+    ++listening_;
+  }
+  // Notified under the lock: once it is released, this object may be gone.
+  std::lock_guard<std::mutex> lock(mutex_);
+  --listening_;
+  if (--threads_ == 0) idle_.notify_all();
+}
+
+void RpcServer::Stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stopped_) return;
+    stopped_ = true;
+  }
+  // The deadline has passed: calls under way are cancelled, and their handlers told.
+  grpc_->server->Shutdown(std::chrono::system_clock::now());
+  std::unique_lock<std::mutex> lock(mutex_);
+  idle_.wait(lock, [this] { return calls_ == 0; });
+  lock.unlock();
+  grpc_->queue->Shutdown();
+  lock.lock();
+  idle_.wait(lock, [this] { return threads_ == 0; });
+}
+
+RpcServer::~RpcServer() { Stop(); }
+
+}  // namespace sluice

@@ -1,0 +1,87 @@
+// A gRPC server of unary calls whose messages are bytes: handlers by path.
+//
+// Whoever takes a call from the queue runs its handler, on the same thread: no call changes thread
+// on its way in. A handler may block, and may answer later from another thread; when no thread is
+// left to listen, another is started.
+//
+// Thread safety: all methods from any thread.
+#ifndef SLUICE_DISTRIBUTED_WIRE_RPC_SERVER_H_
+#define SLUICE_DISTRIBUTED_WIRE_RPC_SERVER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "executor/step/cancellation.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/support/byte_buffer.h"
+
+namespace sluice {
+
+// One call of a peer. It is there until it is finished; then nobody may touch it any more.
+class RpcCall {
+ public:
+  virtual grpc::ByteBuffer& request() = 0;
+  // Fires when the peer gave up, lost its connection or reached its deadline.
+  virtual CancellationManager& cancellation() = 0;
+  // Once; from any thread.
+  virtual void Finish(const absl::Status& status, const grpc::ByteBuffer& response) = 0;
+
+ protected:
+  virtual ~RpcCall() = default;
+};
+
+// Answers the call, now or later. A handler by path: "/tensorflow.MasterService/RunStep".
+struct RpcMethod {
+  std::string path;
+  std::function<void(RpcCall&)> handle;
+};
+
+class RpcServer {
+ public:
+  struct Options {
+    std::string address;  // "127.0.0.1:0": any free port
+    std::shared_ptr<grpc::ServerCredentials> credentials;
+    int64_t max_message_bytes = INT32_MAX;
+  };
+  // UNAVAILABLE when nothing can listen there.
+  static absl::StatusOr<std::unique_ptr<RpcServer>> Start(const Options& options,
+                                                          std::vector<RpcMethod> methods);
+  // Stop, with nothing to wait for.
+  ~RpcServer();
+  RpcServer(const RpcServer&) = delete;
+  RpcServer& operator=(const RpcServer&) = delete;
+
+  int port() const { return port_; }
+  // Takes no new calls, cancels those under way, and returns when all were answered.
+  void Stop();
+
+ private:
+  class Service;
+  class Call;
+  RpcServer();
+  void Listen();
+  void StartThread();  // with mutex_ held
+
+  std::unique_ptr<Service> service_;
+  struct Grpc;
+  std::unique_ptr<Grpc> grpc_;
+  std::vector<RpcMethod> methods_;
+  int port_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable idle_;  // no calls, or no threads
+  int listening_ = 0;             // threads that wait for an event; guarded by mutex_
+  int threads_ = 0;               // guarded by mutex_
+  int calls_ = 0;                 // that have arrived; guarded by mutex_
+  bool stopped_ = true;           // or not started; guarded by mutex_
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_WIRE_RPC_SERVER_H_

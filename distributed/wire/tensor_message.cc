@@ -1,0 +1,288 @@
+#include "distributed/wire/tensor_message.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "executor/memory/pool_allocator.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/wire_format_lite.h"
+#include "graph/format/limits.h"
+#include "graph/format/tensor_proto.h"
+#include "graph/status.h"
+#include "grpcpp/support/proto_buffer_reader.h"
+#include "grpcpp/support/slice.h"
+
+namespace sluice {
+namespace {
+
+using google::protobuf::io::CodedInputStream;
+using google::protobuf::io::CodedOutputStream;
+using WireFormat = google::protobuf::internal::WireFormatLite;
+
+constexpr uint32_t kLengthDelimited = WireFormat::WIRETYPE_LENGTH_DELIMITED;
+constexpr int kContentField = pb::TensorProto::kTensorContentFieldNumber;
+// Smaller contents are copied: a slice of their own costs more.
+constexpr size_t kShareFrom = 8192;
+
+uint32_t TagOf(int field) { return static_cast<uint32_t>(field) << 3 | kLengthDelimited; }
+
+// --- writing
+
+void AppendVarint(uint64_t value, std::string* out) {
+  while (value >= 0x80) {
+    out->push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out->push_back(static_cast<char>(value));
+}
+
+void AppendHeader(int field, size_t length, std::string* out) {
+  AppendVarint(TagOf(field), out);
+  AppendVarint(length, out);
+}
+
+void DropReference(void* buffer) { static_cast<Buffer*>(buffer)->Unref(); }
+
+// Bytes, and pieces of tensors between them.
+class SliceWriter {
+ public:
+  std::string& bytes() { return bytes_; }
+
+  void AddContent(const Tensor& tensor) {
+    const size_t size = tensor.bytes();
+    if (size < kShareFrom) {
+      bytes_.append(static_cast<const char*>(tensor.raw()), size);
+      return;
+    }
+    Flush();
+    Buffer* buffer = tensor.buffer().get();
+    buffer->Ref();
+    slices_.emplace_back(const_cast<void*>(tensor.raw()), size, DropReference, buffer);
+  }
+  grpc::ByteBuffer Take() {
+    Flush();
+    return grpc::ByteBuffer(slices_.data(), slices_.size());
+  }
+
+ private:
+  void Flush() {
+    if (!bytes_.empty()) slices_.emplace_back(bytes_);
+    bytes_.clear();
+  }
+  std::string bytes_;
+  std::vector<grpc::Slice> slices_;
+};
+
+// A TensorProto without its content.
+absl::StatusOr<std::string> HeadOf(const Tensor& tensor) {
+  pb::TensorProto proto;
+  if (!IsPlainBytes(tensor.dtype())) {
+    SLUICE_RETURN_IF_ERROR(TensorToContentProto(tensor, &proto));
+    return proto.SerializeAsString();
+  }
+  if (!tensor.IsInitialized()) return InvalidArgument("tensor without a value");
+  proto.set_dtype(static_cast<pb::DataType>(tensor.dtype()));
+  ShapeToProto(tensor.shape(), proto.mutable_tensor_shape());
+  return proto.SerializeAsString();
+}
+
+absl::Status AddTensor(TensorField field, const NamedTensor& tensor, SliceWriter* out) {
+  SLUICE_ASSIGN_OR_RETURN(const std::string head, HeadOf(tensor.value));
+  const bool has_content = IsPlainBytes(tensor.value.dtype()) && tensor.value.bytes() > 0;
+  std::string content_header;
+  if (has_content) AppendHeader(kContentField, tensor.value.bytes(), &content_header);
+  const size_t size =
+      head.size() + content_header.size() + (has_content ? tensor.value.bytes() : 0);
+  if (field.form == TensorField::kNamed) {
+    std::string name;
+    AppendHeader(1, tensor.name.size(), &name);
+    name += tensor.name;
+    AppendHeader(2, size, &name);
+    AppendHeader(field.number, name.size() + size, &out->bytes());
+    out->bytes() += name;
+  } else {
+    AppendHeader(field.number, size, &out->bytes());
+  }
+  out->bytes() += head;
+  out->bytes() += content_header;
+  if (has_content) out->AddContent(tensor.value);
+  return absl::OkStatus();
+}
+
+// --- reading
+
+absl::Status Damaged(const google::protobuf::Message& message) {
+  return InvalidArgument("damaged message: expected a ", message.GetDescriptor()->name());
+}
+
+// Calls `f` for each field inside the current limit; what it does not take (false) is appended to
+// `rest` as it came. False when the bytes are no message.
+template <typename F>
+bool ForEachField(CodedInputStream& in, std::string* rest, F take) {
+  for (;;) {
+    const uint32_t tag = in.ReadTag();
+    if (tag == 0) return in.ConsumedEntireMessage();
+    bool failed = false;
+    if (take(tag, &failed)) {
+      if (failed) return false;
+      continue;
+    }
+    google::protobuf::io::StringOutputStream stream(rest);
+    CodedOutputStream out(&stream);
+    if (!WireFormat::SkipField(&in, tag, &out)) return false;
+  }
+}
+
+// Calls `read` on the next length-delimited field's inside; false unless it reads all of it.
+template <typename F>
+bool InsideField(CodedInputStream& in, F read) {
+  int length;
+  if (!in.ReadVarintSizeAsInt(&length)) return false;
+  const auto limit = in.PushLimit(length);
+  const bool ok = read() && in.BytesUntilLimit() == 0;
+  in.PopLimit(limit);
+  return ok;
+}
+
+class TensorReader {
+ public:
+  explicit TensorReader(CodedInputStream& in) : in_(in) {}
+
+  // A TensorProto, until the limit.
+  absl::StatusOr<Tensor> Read() {
+    std::string rest;
+    Tensor tensor;
+    absl::Status status;
+    const bool ok = ForEachField(in_, &rest, [&](uint32_t tag, bool* failed) {
+      if (tag != TagOf(kContentField) || tensor.IsInitialized()) return false;
+      absl::StatusOr<bool> taken = TakeContent(rest, &tensor);
+      if (!taken.ok()) status = taken.status();
+      *failed = !taken.ok();
+      return !taken.ok() || *taken;
+    });
+    SLUICE_RETURN_IF_ERROR(status);
+    pb::TensorProto proto;
+    if (!ok || !proto.ParseFromString(rest)) return Damaged(proto);
+    if (tensor.IsInitialized()) return tensor;
+    return TensorFromProto(proto, budget_);
+  }
+
+  FormatBudget& budget() { return budget_; }
+
+ private:
+  // Into the tensor's own memory, where type and shape (read before, in `head`) are of plain bytes.
+  // False: nothing was read.
+  absl::StatusOr<bool> TakeContent(const std::string& head, Tensor* tensor) {
+    pb::TensorProto proto;
+    if (!proto.ParseFromString(head)) return Damaged(proto);
+    const auto dtype = static_cast<DataType>(proto.dtype());
+    if (!IsValidDataType(dtype) || IsRefType(dtype) || !IsPlainBytes(dtype) || dtype == DT_BOOL) {
+      return false;
+    }
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape partial, ShapeFromProto(proto.tensor_shape()));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(partial.dims()));
+    int length;
+    if (!in_.ReadVarintSizeAsInt(&length)) return Damaged(proto);
+    const int64_t expected =
+        MultiplyWithoutOverflow(shape.num_elements(), static_cast<int64_t>(DataTypeSize(dtype)));
+    // What was announced has to be there before memory is taken for it.
+    if (length != expected || length > in_.BytesUntilLimit()) {
+      return InvalidArgument("tensor_content has ", length, " bytes, expected ", expected, " for ",
+                             DataTypeName(dtype), " ", shape.ToString());
+    }
+    SLUICE_ASSIGN_OR_RETURN(*tensor, Tensor::Allocate(PoolAllocator::Global(), dtype, shape));
+    if (!in_.ReadRaw(tensor->raw(), length)) return Damaged(proto);
+    return true;
+  }
+
+  CodedInputStream& in_;
+  FormatBudget budget_;
+};
+
+absl::Status ReadTensor(CodedInputStream& in, TensorField field, TensorReader& reader,
+                        NamedTensor* tensor) {
+  absl::Status status;
+  const auto read_tensor = [&] {
+    absl::StatusOr<Tensor> value = reader.Read();
+    if (value.ok()) {
+      tensor->value = *std::move(value);
+    } else {
+      status = value.status();
+    }
+    return status.ok();
+  };
+  const auto read_named = [&] {
+    std::string rest;
+    const bool ok = ForEachField(in, &rest, [&](uint32_t tag, bool* failed) {
+      if (tag == TagOf(1)) {
+        *failed = !WireFormat::ReadString(&in, &tensor->name);
+      } else if (tag == TagOf(2)) {
+        *failed = !InsideField(in, read_tensor);
+      } else {
+        return false;
+      }
+      return true;
+    });
+    return ok;
+  };
+  const bool ok =
+      field.form == TensorField::kBare ? InsideField(in, read_tensor) : InsideField(in, read_named);
+  SLUICE_RETURN_IF_ERROR(status);
+  if (!ok) return InvalidArgument("damaged message: expected a tensor");
+  if (tensor->value.IsInitialized()) return absl::OkStatus();
+  return InvalidArgument("tensor '", tensor->name, "' has no value");
+}
+
+}  // namespace
+
+absl::StatusOr<grpc::ByteBuffer> EncodeMessage(const google::protobuf::Message& rest,
+                                               TensorField field,
+                                               absl::Span<const NamedTensor> tensors) {
+  SliceWriter out;
+  rest.AppendToString(&out.bytes());
+  for (const NamedTensor& tensor : tensors) {
+    SLUICE_RETURN_IF_ERROR(
+        Annotate(AddTensor(field, tensor, &out), StrCat("tensor '", tensor.name, "': ")));
+  }
+  return out.Take();
+}
+
+grpc::ByteBuffer EncodeMessage(const google::protobuf::Message& message) {
+  grpc::Slice slice(message.SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, TensorField field,
+                           google::protobuf::Message* rest, std::vector<NamedTensor>* tensors) {
+  grpc::ByteBuffer shared(bytes);  // the reader wants it writable
+  grpc::ProtoBufferReader stream(&shared);
+  CodedInputStream in(&stream);
+  in.SetTotalBytesLimit(INT32_MAX);
+  const auto limit = in.PushLimit(static_cast<int>(std::min<size_t>(shared.Length(), INT32_MAX)));
+  TensorReader reader(in);
+  std::string other;
+  absl::Status status;
+  const bool ok = ForEachField(in, &other, [&](uint32_t tag, bool* failed) {
+    if (tag != TagOf(field.number)) return false;
+    NamedTensor tensor;
+    status = ReadTensor(in, field, reader, &tensor);
+    *failed = !status.ok();
+    if (status.ok()) tensors->push_back(std::move(tensor));
+    return true;
+  });
+  in.PopLimit(limit);
+  SLUICE_RETURN_IF_ERROR(status);
+  if (!ok || !rest->ParseFromString(other)) return Damaged(*rest);
+  return absl::OkStatus();
+}
+
+absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, google::protobuf::Message* message) {
+  grpc::ByteBuffer shared(bytes);
+  grpc::ProtoBufferReader stream(&shared);
+  if (!message->ParseFromZeroCopyStream(&stream)) return Damaged(*message);
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

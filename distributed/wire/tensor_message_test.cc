@@ -1,0 +1,116 @@
+#include "distributed/wire/tensor_message.h"
+
+#include "distributed/proto/master.pb.h"
+#include "gmock/gmock.h"
+#include "graph/format/tensor_proto.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TensorField kFeeds{pb::RunStepRequest::kFeedFieldNumber, TensorField::kNamed};
+constexpr TensorField kBare{pb::RunCallableRequest::kFeedFieldNumber, TensorField::kBare};
+
+std::string Flat(const grpc::ByteBuffer& bytes) {
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(bytes.Dump(&slices).ok());
+  std::string flat;
+  for (const grpc::Slice& s : slices) {
+    flat.append(reinterpret_cast<const char*>(s.begin()), s.size());
+  }
+  return flat;
+}
+
+// In pieces of `size` bytes, as a network would deliver it.
+grpc::ByteBuffer InPieces(const std::string& bytes, size_t size) {
+  std::vector<grpc::Slice> slices;
+  for (size_t at = 0; at < bytes.size(); at += size) slices.emplace_back(bytes.substr(at, size));
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+Tensor Large() {
+  Tensor t(DT_FLOAT, TensorShape({100, 100}));
+  for (int i = 0; i < 10000; ++i) t.data<float>()[i] = static_cast<float>(i);
+  return t;
+}
+
+TEST(TensorMessage, IsWhatProtocolBuffersReadAndWrite) {
+  pb::RunStepRequest rest;
+  rest.set_session_handle("s");
+  rest.add_fetch("y:0");
+  rest.set_request_id(-3);
+  const std::vector<NamedTensor> tensors = {{"x:0", Large()},
+                                            {"i:0", Tensor::Vector<int32_t>({1, 2})},
+                                            {"s:0", Tensor::Vector<std::string>({"a", ""})},
+                                            {"b:0", Tensor::Scalar(true)},
+                                            {"e:0", Tensor(DT_FLOAT, TensorShape({0, 3}))}};
+  auto encoded = EncodeMessage(rest, kFeeds, tensors);
+  ASSERT_TRUE(encoded.ok()) << encoded.status();
+  pb::RunStepRequest whole;
+  ASSERT_TRUE(whole.ParseFromString(Flat(*encoded)));
+  ASSERT_EQ(whole.feed_size(), 5);
+  EXPECT_EQ(whole.session_handle(), "s");
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(whole.feed(i).name(), tensors[i].name);
+    EXPECT_EQ(TensorFromProto(whole.feed(i).tensor())->ToString(100),
+              tensors[i].value.ToString(100));
+  }
+  for (const size_t piece : {size_t{1}, size_t{7}, size_t{8192}, size_t{1} << 20}) {
+    pb::RunStepRequest read;
+    std::vector<NamedTensor> back;
+    const absl::Status status =
+        DecodeMessage(InPieces(whole.SerializeAsString(), piece), kFeeds, &read, &back);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(read.request_id(), -3);
+    EXPECT_EQ(read.fetch(0), "y:0");
+    ASSERT_EQ(back.size(), 5);
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(back[i].name, tensors[i].name);
+      EXPECT_EQ(back[i].value.ToString(10000), tensors[i].value.ToString(10000));
+    }
+  }
+}
+
+TEST(TensorMessage, LargeContentsAreNotCopied) {
+  const Tensor large = Large();
+  auto encoded = EncodeMessage(pb::RunCallableRequest(), kBare, {{{"", large}}});
+  std::vector<grpc::Slice> slices;
+  ASSERT_TRUE(encoded->Dump(&slices).ok());
+  EXPECT_EQ(slices.back().begin(), static_cast<const uint8_t*>(large.raw()));
+  EXPECT_FALSE(large.BufferIsUnique());
+  slices.clear();
+  encoded->Clear();
+  EXPECT_TRUE(large.BufferIsUnique());
+}
+
+TEST(TensorMessage, DamagedBytesAreRefused) {
+  pb::RunCallableRequest whole;
+  ASSERT_TRUE(TensorToContentProto(Large(), whole.add_feed()).ok());
+  whole.set_session_handle("s");
+  const std::string good = whole.SerializeAsString();
+  for (size_t cut = 1; cut < good.size(); cut += 977) {
+    pb::RunCallableRequest read;
+    std::vector<NamedTensor> tensors;
+    const absl::Status status =
+        DecodeMessage(InPieces(good.substr(0, cut), 4096), kBare, &read, &tensors);
+    EXPECT_TRUE(status.ok() ? tensors.empty() : absl::IsInvalidArgument(status)) << cut;
+  }
+}
+
+TEST(TensorMessage, ContentThatDoesNotFitTheShapeIsRefusedBeforeMemoryIsTaken) {
+  pb::RunCallableRequest whole;
+  pb::TensorProto* tensor = whole.add_feed();
+  tensor->set_dtype(pb::DT_FLOAT);
+  tensor->mutable_tensor_shape()->add_dim()->set_size(int64_t{1} << 40);
+  tensor->set_tensor_content("abcd");
+  pb::RunCallableRequest read;
+  std::vector<NamedTensor> tensors;
+  const absl::Status status =
+      DecodeMessage(InPieces(whole.SerializeAsString(), 100), kBare, &read, &tensors);
+  EXPECT_THAT(status.message(), HasSubstr("tensor_content has 4 bytes"));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,283 @@
+#include "distributed/worker/worker.h"
+
+#include <chrono>
+#include <utility>
+
+#include "distributed/wire/answer.h"
+#include "executor/trace/step_stats_proto.h"
+#include "graph/format/graph_def.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
+constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
+constexpr TensorField kTensor{pb::RecvTensorResponse::kTensorFieldNumber, TensorField::kBare};
+
+int64_t NowMicros() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Worker::Worker(std::string task, std::shared_ptr<DeviceSet> devices,
+               StepRendezvousTable* rendezvous, SessionOptions session)
+    : task_(std::move(task)),
+      devices_(std::move(devices)),
+      rendezvous_(rendezvous),
+      options_(std::move(session)) {}
+
+std::vector<RpcMethod> Worker::Methods() {
+  const std::pair<const char*, Handle> methods[] = {
+      {"GetStatus", &Worker::GetStatus},
+      {"CreateWorkerSession", &Worker::CreateWorkerSession},
+      {"DeleteWorkerSession", &Worker::DeleteWorkerSession},
+      {"RegisterGraph", &Worker::RegisterGraph},
+      {"DeregisterGraph", &Worker::DeregisterGraph},
+      {"RunGraph", &Worker::RunGraph},
+      {"CleanupGraph", &Worker::CleanupGraph},
+      {"CleanupAll", &Worker::CleanupAll},
+      {"RecvTensor", &Worker::RecvTensor},
+      {"Logging", &Worker::Logging},
+      {"Tracing", &Worker::Tracing}};
+  std::vector<RpcMethod> result;
+  for (const auto& [name, handle] : methods) {
+    result.push_back({StrCat("/tensorflow.WorkerService/", name),
+                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }});
+  }
+  return result;
+}
+
+void Worker::CancelSteps() {
+  steps_.StartCancel();
+  rendezvous_->AbortAll(absl::CancelledError(StrCat("the server of ", task_, " stops")));
+}
+
+void Worker::GetStatus(RpcCall& call) {
+  Answer<pb::GetStatusRequest, pb::GetStatusResponse>(
+      call, [this](const auto&, auto* response) -> absl::Status {
+        for (const DeviceInfo& device : devices_->Describe()) {
+          pb::DeviceAttributes* attributes = response->add_device_attributes();
+          attributes->set_name(device.name);
+          attributes->set_device_type(device.spec.type.value_or("CPU"));
+          attributes->set_memory_limit(int64_t{256} << 20);
+          attributes->mutable_locality();
+          attributes->set_incarnation(device.incarnation);
+          attributes->set_xla_global_id(-1);
+        }
+        return absl::OkStatus();
+      });
+}
+
+void Worker::CreateWorkerSession(RpcCall& call) {
+  Answer<pb::CreateWorkerSessionRequest, pb::CreateWorkerSessionResponse>(
+      call, [this](const auto& request, auto*) -> absl::Status {
+        SessionOptions options = options_;
+        options.devices =
+            request.isolate_session_state() ? DeviceSet::WithOwnState(*devices_) : devices_;
+        auto session = std::make_shared<WorkerSession>(std::move(options));
+        std::lock_guard<std::mutex> lock(mutex_);
+        sessions_.emplace(request.session_handle(), std::move(session));
+        return absl::OkStatus();
+      });
+}
+
+void Worker::DeleteWorkerSession(RpcCall& call) {
+  Answer<pb::DeleteWorkerSessionRequest, pb::DeleteWorkerSessionResponse>(
+      call, [this](const auto& request, auto*) -> absl::Status {
+        std::shared_ptr<WorkerSession> session;  // destroyed without the lock
+        std::lock_guard<std::mutex> lock(mutex_);
+        auto it = sessions_.find(request.session_handle());
+        if (it == sessions_.end()) return absl::OkStatus();
+        session = std::move(it->second);
+        sessions_.erase(it);
+        return absl::OkStatus();
+      });
+}
+
+absl::StatusOr<std::shared_ptr<Worker::WorkerSession>> Worker::Find(const std::string& handle) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = sessions_.find(handle);
+  if (it != sessions_.end()) return it->second;
+  return absl::AbortedError(StrCat("Session handle is not found: ", handle,
+                                   ". Possibly this worker (\"", task_, "\") just restarted."));
+}
+
+absl::StatusOr<std::string> Worker::Register(const pb::RegisterGraphRequest& request) {
+  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  auto graph = std::make_shared<Graph>();
+  ImportOptions import;
+  import.allow_internal_names = true;
+  import.ignore_unknown_attrs = true;
+  SLUICE_RETURN_IF_ERROR(ImportGraphDef(request.graph_def(), *graph, import).status());
+  for (Node* node : graph->nodes()) node->set_assigned_device(node->device());
+  auto registered = std::make_shared<RegisteredGraph>();
+  std::lock_guard<std::mutex> lock(session->mutex);
+  SLUICE_ASSIGN_OR_RETURN(registered->plan, session->executor.Compile(std::move(graph), {}));
+  char handle[17];
+  std::snprintf(handle, sizeof(handle), "%016llx",
+                static_cast<unsigned long long>(session->next_graph++));
+  session->graphs.emplace(handle, std::move(registered));
+  return std::string(handle);
+}
+
+void Worker::RegisterGraph(RpcCall& call) {
+  Answer<pb::RegisterGraphRequest, pb::RegisterGraphResponse>(
+      call, [this](const auto& request, auto* response) -> absl::Status {
+        SLUICE_ASSIGN_OR_RETURN(*response->mutable_graph_handle(), Register(request));
+        return absl::OkStatus();
+      });
+}
+
+void Worker::DeregisterGraph(RpcCall& call) {
+  Answer<pb::DeregisterGraphRequest, pb::DeregisterGraphResponse>(
+      call, [this](const auto& request, auto*) -> absl::Status {
+        SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+        std::lock_guard<std::mutex> lock(session->mutex);
+        if (session->graphs.erase(request.graph_handle()) != 0) return absl::OkStatus();
+        return absl::AbortedError(StrCat("Graph handle is not found: ", request.graph_handle(),
+                                         ". Possibly, this worker just restarted."));
+      });
+}
+
+absl::Status Worker::Run(const pb::RunGraphRequest& request, const std::vector<NamedTensor>& feeds,
+                         CancellationManager* cancellation, std::vector<NamedTensor>* fetches,
+                         pb::RunGraphResponse* response) {
+  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  std::shared_ptr<RegisteredGraph> graph;
+  {
+    std::lock_guard<std::mutex> lock(session->mutex);
+    auto it = session->graphs.find(request.graph_handle());
+    if (it != session->graphs.end()) graph = it->second;
+  }
+  if (graph == nullptr) {
+    return absl::AbortedError(StrCat("Graph handle is not found: ", request.graph_handle(),
+                                     ". Possibly, this worker just restarted."));
+  }
+  const Plan& plan = graph->plan->plan();
+  if (feeds.size() != plan.num_feeds) {
+    return InvalidArgument("expected ", plan.num_feeds, " feeds of the part, got ", feeds.size());
+  }
+  SLUICE_ASSIGN_OR_RETURN(auto rendezvous, rendezvous_->Find(request.step_id()));
+  std::vector<const Tensor*> values;
+  for (const NamedTensor& feed : feeds) values.push_back(&feed.value);
+  Tensors results(plan.num_fetches);
+  RunOptions options;
+  options.cancellation = cancellation;
+  options.trace = request.exec_opts().record_timeline();
+  RunMetadata metadata;
+  SLUICE_RETURN_IF_ERROR(session->executor.Run(*graph->plan, values, results.data(),
+                                               {request.step_id(), rendezvous.get()}, options,
+                                               options.trace ? &metadata : nullptr));
+  for (Tensor& result : results) fetches->push_back({"", std::move(result)});
+  if (metadata.step_stats != nullptr) {
+    StepStatsToProto(*metadata.step_stats, response->mutable_step_stats());
+  }
+  return absl::OkStatus();
+}
+
+void Worker::RunGraph(RpcCall& call) {
+  pb::RunGraphRequest request;
+  std::vector<NamedTensor> feeds, fetches;
+  pb::RunGraphResponse response;
+  absl::Status status = DecodeMessage(call.request(), kSend, &request, &feeds);
+  call.request().Clear();
+  if (status.ok()) {
+    // Ends with the call, and with the server.
+    CancellationManager& cancellation = call.cancellation();
+    const auto token = steps_.NewToken();
+    if (steps_.Register(token, [&cancellation] { cancellation.StartCancel(); })) {
+      status = Run(request, feeds, &cancellation, &fetches, &response);
+      steps_.Deregister(token);
+    } else {
+      status = absl::CancelledError(StrCat("the server of ", task_, " stops"));
+    }
+  }
+  absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
+  if (status.ok()) {
+    encoded = EncodeMessage(response, kRecv, fetches);
+    status = encoded.status();
+  }
+  if (!status.ok() && request.store_errors_in_response_body()) {
+    response.Clear();
+    response.set_status_code(static_cast<pb::error::Code>(status.code()));
+    response.set_status_error_message(std::string(status.message()));
+    encoded = EncodeMessage(response);
+    status = absl::OkStatus();
+  }
+  call.Finish(status, status.ok() ? *encoded : grpc::ByteBuffer());
+}
+
+void Worker::CleanupGraph(RpcCall& call) {
+  Answer<pb::CleanupGraphRequest, pb::CleanupGraphResponse>(
+      call, [this](const auto& request, auto*) -> absl::Status {
+        rendezvous_->End(request.step_id());
+        return absl::OkStatus();
+      });
+}
+
+void Worker::CleanupAll(RpcCall& call) {
+  Answer<pb::CleanupAllRequest, pb::CleanupAllResponse>(
+      call, [this](const auto& request, auto*) -> absl::Status {
+        for (int i = 0; i < devices_->size(); ++i) {
+          ResourceManager& resources = devices_->device(i).resources;
+          for (const std::string& container : request.container()) resources.Clear(container);
+          if (request.container().empty()) resources.ClearAll();
+        }
+        return absl::OkStatus();
+      });
+}
+
+absl::Status Worker::CheckIncarnation(const std::string& text) const {
+  SLUICE_ASSIGN_OR_RETURN(const RendezvousKey key, RendezvousKey::Parse(text));
+  const Device* device = devices_->Find(key.src_device);
+  if (device == nullptr) {
+    return InvalidArgument("RecvTensor: ", task_, " has no device ", key.src_device);
+  }
+  if (device->incarnation == key.src_incarnation) return absl::OkStatus();
+  return absl::AbortedError(
+      StrCat("RecvTensor expects a different device incarnation: ", key.src_incarnation, " vs. ",
+             device->incarnation, ". Your worker job (\"", task_,
+             "\") was probably restarted. Check your worker job for the reason why it was "
+             "restarted."));
+}
+
+void Worker::RecvTensor(RpcCall& call) {
+  pb::RecvTensorRequest request;
+  absl::Status status = DecodeMessage(call.request(), &request);
+  if (status.ok()) status = CheckIncarnation(request.rendezvous_key());
+  absl::StatusOr<std::shared_ptr<StepRendezvous>> step = nullptr;
+  if (status.ok()) {
+    step = rendezvous_->Find(request.step_id());
+    status = step.status();
+  }
+  if (!status.ok()) return call.Finish(status, grpc::ByteBuffer());
+  (*step)->RecvLocalAsync(request.rendezvous_key(), &call.cancellation(),
+                          [&call, step = *step](absl::Status received, Tensor value, bool is_dead) {
+                            pb::RecvTensorResponse response;
+                            response.set_is_dead(is_dead);
+                            response.set_send_start_micros(NowMicros());
+                            absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
+                            if (received.ok()) {
+                              encoded = is_dead ? EncodeMessage(response)
+                                                : EncodeMessage(response, kTensor,
+                                                                {{{"", std::move(value)}}});
+                              received = encoded.status();
+                            }
+                            call.Finish(received, received.ok() ? *encoded : grpc::ByteBuffer());
+                          });
+}
+
+void Worker::Logging(RpcCall& call) {
+  Answer<pb::LoggingRequest, pb::LoggingResponse>(
+      call, [](const auto&, auto*) { return absl::OkStatus(); });
+}
+
+void Worker::Tracing(RpcCall& call) {
+  call.Finish(absl::UnimplementedError("Tracing"), grpc::ByteBuffer());
+}
+
+}  // namespace sluice

@@ -1,0 +1,325 @@
+#include "executor/partition/partition.h"
+
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "executor/plan/frames.h"
+#include "executor/plan/op_kind.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+class Cutter {
+ public:
+  Cutter(const Graph& graph, Frames frames, std::vector<OpKind> kinds,
+         const std::function<uint64_t(const std::string&)>& incarnation)
+      : frames_(std::move(frames)),
+        kinds_(std::move(kinds)),
+        incarnation_(incarnation),
+        tasks_(graph.num_node_ids()),
+        devices_(graph.num_node_ids()),
+        loop_conds_(frames_.frames.size(), nullptr),
+        versions_(graph.versions()) {}
+
+  absl::StatusOr<std::map<std::string, Part>> Cut(const std::vector<Node*>& order) {
+    AssignTasks(order);
+    for (Node* node : order) {
+      for (const std::string& task : tasks_[node->id()]) SLUICE_RETURN_IF_ERROR(Copy(*node, task));
+    }
+    for (const BackEdge& edge : back_edges_) {
+      SLUICE_ASSIGN_OR_RETURN(const Output source, InputOn(edge.task, edge.source));
+      SLUICE_RETURN_IF_ERROR(part(edge.task).UpdateInput(edge.merge, edge.input, source));
+    }
+    SLUICE_RETURN_IF_ERROR(CloseControlLoops());
+    return std::move(parts_);
+  }
+
+ private:
+  struct BackEdge {
+    std::string task;
+    Node* merge;
+    int input;
+    Output source;
+  };
+  struct ControlLoop {
+    int frame;
+    std::string task;
+    Node* merge;
+  };
+
+  static bool IsCopied(const Node& node) {
+    return (node.op() == "Const" && node.control_inputs().empty()) || IsEnter(node);
+  }
+
+  Graph& part(const std::string& task) {
+    std::unique_ptr<Graph>& graph = parts_[task].graph;
+    if (graph == nullptr) {
+      graph = std::make_unique<Graph>();
+      graph->versions() = versions_;
+    }
+    return *graph;
+  }
+
+  // Where each node runs. What closes a loop runs where its Merge does; what is copied, where it is
+  // used.
+  void AssignTasks(const std::vector<Node*>& order) {
+    for (Node* node : order) {
+      devices_[node->id()] = node->assigned_device();
+      if (kinds_[node->id()] == OpKind::kNextIteration) {
+        for (const Use& use : node->uses()) {
+          if (kinds_[use.dst->id()] == OpKind::kMerge) {
+            devices_[node->id()] = use.dst->assigned_device();
+          }
+        }
+      }
+      if (node->op() == "LoopCond") loop_conds_[frames_.of_node[node->id()]] = node;
+    }
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      Node* node = *it;
+      std::set<std::string>& tasks = tasks_[node->id()];
+      if (IsCopied(*node)) {
+        for (const Use& use : node->uses()) {
+          tasks.insert(tasks_[use.dst->id()].begin(), tasks_[use.dst->id()].end());
+        }
+        for (const Node* waits : node->control_outputs()) {
+          tasks.insert(tasks_[waits->id()].begin(), tasks_[waits->id()].end());
+        }
+      }
+      if (tasks.empty()) tasks.insert(std::string(TaskOf(devices_[node->id()])));
+    }
+  }
+
+  // The node's device on a task that it was copied to: the first use there.
+  const std::string& DeviceOn(const Node& node, const std::string& task) const {
+    const std::string& own = devices_[node.id()];
+    if (TaskOf(own) == task) return own;
+    for (const Use& use : node.uses()) {
+      if (tasks_[use.dst->id()].contains(task)) return DeviceOn(*use.dst, task);
+    }
+    for (const Node* waits : node.control_outputs()) {
+      if (tasks_[waits->id()].contains(task)) return DeviceOn(*waits, task);
+    }
+    return own;
+  }
+
+  bool IsBackEdge(const Node& node, const Output& in) const {
+    return kinds_[node.id()] == OpKind::kMerge && kinds_[in.node->id()] == OpKind::kNextIteration;
+  }
+
+  absl::Status Copy(const Node& node, const std::string& task) {
+    NodeSpec spec;
+    spec.name = node.name();
+    spec.op = node.op();
+    spec.device = node.device();
+    spec.attrs = node.attrs();
+    spec.at = node.at();
+    spec.attrs.erase("_class");  // all are placed
+    std::vector<std::pair<int, Output>> back;
+    for (int i = 0; i < node.num_inputs(); ++i) {
+      const Output& in = node.input(i);
+      if (IsBackEdge(node, in)) {
+        spec.inputs.push_back(Output());
+        spec.allow_missing_inputs = true;
+        back.emplace_back(i, in);
+      } else {
+        SLUICE_ASSIGN_OR_RETURN(const Output source, InputOn(task, in));
+        spec.inputs.push_back(source);
+      }
+    }
+    for (Node* control : node.control_inputs()) {
+      SLUICE_ASSIGN_OR_RETURN(Node * source, ControlOn(task, *control));
+      spec.control_inputs.push_back(source);
+    }
+    if (kinds_[node.id()] == OpKind::kFeed) Renumber(&spec, &parts_[task].feeds);
+    if (kinds_[node.id()] == OpKind::kFetch) Renumber(&spec, &parts_[task].fetches);
+    SLUICE_ASSIGN_OR_RETURN(Node * copy, part(task).Add(std::move(spec)));
+    copy->set_assigned_device(DeviceOn(node, task));
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      copy->set_output_shape(i, node.output_shape(i));
+      if (const HandleData* handle = node.output_handle(i)) copy->set_output_handle(i, *handle);
+    }
+    copies_[{&node, task}] = copy;
+    for (const auto& [i, source] : back) back_edges_.push_back({task, copy, i, source});
+    return absl::OkStatus();
+  }
+
+  static void Renumber(NodeSpec* spec, std::vector<int>* numbers) {
+    AttrValue& index = spec->attrs["index"];
+    numbers->push_back(static_cast<int>(std::get<int64_t>(index)));
+    index = static_cast<int64_t>(numbers->size()) - 1;
+  }
+
+  // The tensor as nodes of the task see it.
+  absl::StatusOr<Output> InputOn(const std::string& task, const Output& source) {
+    auto copy = copies_.find({source.node, task});
+    if (copy != copies_.end()) return Output(copy->second, source.index);
+    auto [it, is_new] =
+        received_.emplace(std::make_tuple(source.node, source.index, task), nullptr);
+    if (!is_new) return Output(it->second);
+    const std::string& from = *tasks_[source.node->id()].begin();
+    const Output sent(copies_.at({source.node, from}), source.index);
+    SLUICE_ASSIGN_OR_RETURN(Node * recv, Connect(from, sent, task, *source.node));
+    received_[std::make_tuple(source.node, source.index, task)] = recv;
+    return Output(recv);
+  }
+
+  // A node of the task that runs once the node has run, and is dead when it is.
+  absl::StatusOr<Node*> ControlOn(const std::string& task, const Node& node) {
+    auto copy = copies_.find({&node, task});
+    if (copy != copies_.end()) return copy->second;
+    auto [it, is_new] = received_.emplace(std::make_tuple(&node, -1, task), nullptr);
+    if (!is_new) return it->second;
+    const std::string& from = *tasks_[node.id()].begin();
+    NodeSpec token;
+    token.name = NewName(node, "token");
+    token.op = "Const";
+    token.control_inputs = {copies_.at({&node, from})};
+    token.attrs = {{"dtype", DT_FLOAT}, {"value", Tensor(DT_FLOAT, TensorShape({0}))}};
+    SLUICE_ASSIGN_OR_RETURN(Node * sent, part(from).Add(std::move(token)));
+    sent->set_assigned_device(DeviceOn(node, from));
+    SLUICE_ASSIGN_OR_RETURN(Node * recv, Connect(from, Output(sent), task, node));
+    NodeSpec identity;
+    identity.name = NewName(node, "done");
+    identity.op = "Identity";
+    identity.inputs = {Output(recv)};
+    identity.attrs = {{"T", DT_FLOAT}};
+    SLUICE_ASSIGN_OR_RETURN(Node * done, part(task).Add(std::move(identity)));
+    done->set_assigned_device(recv->assigned_device());
+    received_[std::make_tuple(&node, -1, task)] = done;
+    return done;
+  }
+
+  // A Send of `sent` on task `from` and its Recv on `to`; they stand for edges of `source`.
+  absl::StatusOr<Node*> Connect(const std::string& from, const Output& sent, const std::string& to,
+                                const Node& source) {
+    const std::string& send_device = sent.node->assigned_device();
+    const std::string recv_device = StrCat(to, "/device:CPU:0");
+    AttrMap attrs = {{"tensor_name", StrCat("edge_", edges_++, "_", source.name())},
+                     {"send_device", send_device},
+                     {"send_device_incarnation", static_cast<int64_t>(incarnation_(send_device))},
+                     {"recv_device", recv_device}};
+    NodeSpec send;
+    send.name = NewName(source, "send");
+    send.op = "_Send";
+    send.inputs = {sent};
+    send.attrs = attrs;
+    send.attrs["T"] = BaseType(sent.dtype());
+    send.at = source.at();
+    SLUICE_ASSIGN_OR_RETURN(Node * sender, part(from).Add(std::move(send)));
+    sender->set_assigned_device(send_device);
+    NodeSpec recv;
+    recv.name = NewName(source, "recv");
+    recv.op = "_Recv";
+    recv.attrs = std::move(attrs);
+    recv.attrs["tensor_type"] = BaseType(sent.dtype());
+    recv.at = source.at();
+    // In a loop: once an iteration.
+    if (const int frame = frames_.of_outputs[source.id()]; frame != 0) {
+      SLUICE_ASSIGN_OR_RETURN(Node * merge, ControlLoopOn(to, frame));
+      recv.control_inputs = {merge};
+    }
+    SLUICE_ASSIGN_OR_RETURN(Node * receiver, part(to).Add(std::move(recv)));
+    receiver->set_assigned_device(recv_device);
+    receiver->set_output_shape(0, sent.shape());
+    return receiver;
+  }
+
+  // The Merge of the small loop that counts the iterations of `frame` on the task.
+  absl::StatusOr<Node*> ControlLoopOn(const std::string& task, int frame) {
+    for (const ControlLoop& loop : control_loops_) {
+      if (loop.frame == frame && loop.task == task) return loop.merge;
+    }
+    if (loop_conds_[frame] == nullptr) {
+      return InvalidArgument("A cross-device loop must have a pivot predicate: ",
+                             frames_.frames[frame].name);
+    }
+    std::vector<Node*> controls;  // in a loop: entered once an iteration of the outer one
+    if (const int parent = frames_.frames[frame].parent; parent != 0) {
+      SLUICE_ASSIGN_OR_RETURN(Node * outer, ControlLoopOn(task, parent));
+      controls = {outer};
+    }
+    SLUICE_ASSIGN_OR_RETURN(Node * first,
+                            AddLoopNode(task, "Const", {}, controls,
+                                        {{"dtype", DT_BOOL}, {"value", Tensor::Scalar(false)}}));
+    SLUICE_ASSIGN_OR_RETURN(
+        Node * enter,
+        AddLoopNode(task, "Enter", {Output(first)}, {},
+                    {{"T", DT_BOOL},
+                     {"frame_name", frames_.frames[frame].name},
+                     {"is_constant", false},
+                     {"parallel_iterations", int64_t{frames_.frames[frame].parallel_iterations}}}));
+    SLUICE_ASSIGN_OR_RETURN(Node * merge, AddLoopNode(task, "Merge", {Output(enter), Output()}, {},
+                                                      {{"T", DT_BOOL}, {"N", int64_t{2}}}));
+    control_loops_.push_back({frame, task, merge});
+    return merge;
+  }
+
+  // Predicates, once all nodes are there. Receiving one may need the loop of an outer frame.
+  absl::Status CloseControlLoops() {
+    for (size_t i = 0; i < control_loops_.size(); ++i) {
+      const ControlLoop loop = control_loops_[i];
+      SLUICE_ASSIGN_OR_RETURN(const Output predicate,
+                              InputOn(loop.task, Output(loop_conds_[loop.frame])));
+      SLUICE_ASSIGN_OR_RETURN(
+          Node * taken,
+          AddLoopNode(loop.task, "Switch", {Output(loop.merge), predicate}, {}, {{"T", DT_BOOL}}));
+      SLUICE_ASSIGN_OR_RETURN(Node * next, AddLoopNode(loop.task, "NextIteration",
+                                                       {Output(taken, 1)}, {}, {{"T", DT_BOOL}}));
+      SLUICE_RETURN_IF_ERROR(part(loop.task).UpdateInput(loop.merge, 1, Output(next)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Node*> AddLoopNode(const std::string& task, const char* op,
+                                    std::vector<Output> inputs, std::vector<Node*> controls,
+                                    AttrMap attrs) {
+    NodeSpec spec;
+    spec.name = StrCat("_cloop_", op, "_", names_++);
+    spec.op = op;
+    spec.inputs = std::move(inputs);
+    spec.control_inputs = std::move(controls);
+    spec.attrs = std::move(attrs);
+    spec.allow_missing_inputs = spec.op == "Merge";
+    SLUICE_ASSIGN_OR_RETURN(Node * node, part(task).Add(std::move(spec)));
+    node->set_assigned_device(StrCat(task, "/device:CPU:0"));
+    return node;
+  }
+
+  std::string NewName(const Node& node, const char* what) {
+    return StrCat(node.name(), "/_", what, "_", names_++);
+  }
+
+  const Frames frames_;
+  const std::vector<OpKind> kinds_;
+  const std::function<uint64_t(const std::string&)>& incarnation_;
+  std::vector<std::set<std::string>> tasks_;  // by node id
+  std::vector<std::string> devices_;          // by node id
+  std::vector<Node*> loop_conds_;             // by frame
+  const GraphVersions versions_;
+  std::map<std::string, Part> parts_;
+  std::map<std::pair<const Node*, std::string>, Node*> copies_;  // of a node, on a task
+  // What stands for an output (-1: for having run) on another task.
+  std::map<std::tuple<const Node*, int, std::string>, Node*> received_;
+  std::vector<BackEdge> back_edges_;
+  std::vector<ControlLoop> control_loops_;
+  int edges_ = 0;
+  int names_ = 0;
+};
+
+}  // namespace
+
+std::string_view TaskOf(std::string_view device) {
+  return device.substr(0, device.find("/device:"));
+}
+
+absl::StatusOr<std::map<std::string, Part>> PartitionByTask(
+    const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation) {
+  std::vector<OpKind> kinds = OpKindsOf(graph);
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
+  SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order, kinds));
+  return Cutter(graph, std::move(frames), std::move(kinds), incarnation).Cut(order);
+}
+
+}  // namespace sluice

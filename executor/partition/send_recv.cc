@@ -1,0 +1,132 @@
+// Send and Recv: the two ends of an edge whose nodes are in different places. The partitioner and
+// the session insert them; no builder makes them.
+#include <string>
+#include <utility>
+
+#include "executor/kernel/context.h"
+#include "executor/kernel/kernel.h"
+#include "executor/step/cancellation.h"
+#include "executor/step/rendezvous.h"
+#include "executor/step/stalls.h"
+#include "graph/infer/shape_context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+#define SLUICE_SEND_OP(name)                                                                \
+  OP(name, "Leaves a tensor in the step's rendezvous, where the Recv of its key finds it.") \
+      .Input("tensor", "T")                                                                 \
+      .Attr("T", TypeAttr())                                                                \
+      .Attr("tensor_name", StringAttr())                                                    \
+      .Attr("send_device", StringAttr())                                                    \
+      .Attr("send_device_incarnation", IntAttr())                                           \
+      .Attr("recv_device", StringAttr())                                                    \
+      .Attr("client_terminated", BoolAttr(false))                                           \
+      .Stateful()                                                                           \
+      .Hidden()                                                                             \
+      .Shape(NoOutputs())
+SLUICE_SEND_OP(_Send);
+SLUICE_SEND_OP(_HostSend);
+
+#define SLUICE_RECV_OP(name)                                                          \
+  OP(name, "Waits for the tensor that the Send of its key leaves in the rendezvous.") \
+      .Output("tensor", "tensor_type")                                                \
+      .Attr("tensor_type", TypeAttr())                                                \
+      .Attr("tensor_name", StringAttr())                                              \
+      .Attr("send_device", StringAttr())                                              \
+      .Attr("send_device_incarnation", IntAttr())                                     \
+      .Attr("recv_device", StringAttr())                                              \
+      .Attr("client_terminated", BoolAttr(false))                                     \
+      .Stateful()                                                                     \
+      .DistributedCommunication()                                                     \
+      .Hidden()                                                                       \
+      .Shape(UnknownOutputs())
+SLUICE_RECV_OP(_Recv);
+SLUICE_RECV_OP(_HostRecv);
+
+// The key of a node outside of loops is made once.
+class KeyOf {
+ public:
+  explicit KeyOf(const KernelInit& init)
+      : key_{init.attr<std::string>("send_device"),
+             static_cast<uint64_t>(init.attr<int64_t>("send_device_incarnation")),
+             init.attr<std::string>("recv_device"), init.attr<std::string>("tensor_name")},
+        outside_loops_(key_.ToString()) {}
+
+  std::string At(const KernelContext& c) const {
+    if (c.frame_id == 0 && c.iteration == 0) return outside_loops_;
+    RendezvousKey key = key_;
+    key.frame_id = c.frame_id;
+    key.iteration = c.iteration;
+    return key.ToString();
+  }
+  const RendezvousKey& parts() const { return key_; }
+
+ private:
+  const RendezvousKey key_;
+  const std::string outside_loops_;
+};
+
+absl::Status NoRendezvous(const KernelContext& c) {
+  return absl::InternalError(StrCat(c.node().Describe(), ": the step has no rendezvous"));
+}
+
+class SendKernel final : public Kernel {
+ public:
+  explicit SendKernel(KernelInit& init)
+      : key_(init), to_client_(init.AttrOr<bool>("client_terminated", false)) {}
+  absl::Status Compute(KernelContext& c) override {
+    Rendezvous* rendezvous = c.step().rendezvous;
+    if (rendezvous == nullptr) return NoRendezvous(c);
+    if (c.is_input_dead) return rendezvous->Send(key_.At(c), Tensor(), /*is_dead=*/true);
+    if (!to_client_) return rendezvous->Send(key_.At(c), c.input(0), /*is_dead=*/false);
+    // What the client holds must not change with a variable.
+    SLUICE_ASSIGN_OR_RETURN(Tensor copy, c.input(0).Clone(*c.step().allocator));
+    return rendezvous->Send(key_.At(c), std::move(copy), /*is_dead=*/false);
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const KeyOf key_;
+  const bool to_client_;
+};
+KERNEL(_Send, SendKernel);
+KERNEL(_HostSend, SendKernel);
+
+class RecvKernel final : public AsyncKernel {
+ public:
+  explicit RecvKernel(KernelInit& init) : key_(init) {}
+  void ComputeAsync(KernelContext& c, Done done) override {
+    Rendezvous* rendezvous = c.step().rendezvous;
+    if (rendezvous == nullptr) return done(NoRendezvous(c));
+    Stalls* stalls = c.step().stalls;
+    const Stalls::Entry entry =
+        stalls == nullptr ? 0
+                          : stalls->Open({.step_id = c.step().step_id,
+                                          .node = c.name(),
+                                          .op = c.node().op(),
+                                          .resource = StrCat("tensor '", key_.parts().tensor_name,
+                                                             "' from ", key_.parts().src_device)});
+    rendezvous->RecvAsync(key_.At(c), c.step().cancellation,
+                          [&c, stalls, entry, done = std::move(done)](absl::Status status,
+                                                                      Tensor value, bool is_dead) {
+                            if (stalls != nullptr) stalls->Close(entry);
+                            if (status.ok() && is_dead) {
+                              c.set_output_dead(0);
+                            } else if (status.ok()) {
+                              c.set_output(0, std::move(value));
+                            }
+                            done(std::move(status));
+                          });
+  }
+
+ private:
+  const KeyOf key_;
+};
+KERNEL(_Recv, RecvKernel);
+KERNEL(_HostRecv, RecvKernel);
+
+}  // namespace
+}  // namespace sluice

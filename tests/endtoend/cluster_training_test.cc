@@ -1,0 +1,173 @@
+// One parameter server and two workers, each a process of its own on loopback, give what one
+// process with the whole batch gives.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "distributed/cluster/cluster_spec.h"
+#include "distributed/server/server.h"
+#include "graph/status.h"
+#include "gtest/gtest.h"
+#include "tests/endtoend/sync_training.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kWorkers = 2;
+
+int FreePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+// A child process, with a pipe to it and one from it.
+class Process {
+ public:
+  using Body = std::function<absl::Status(Process&)>;
+  explicit Process(const Body& body) {
+    int down[2], up[2];
+    EXPECT_EQ(pipe(down), 0);
+    EXPECT_EQ(pipe(up), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      in_ = down[0];
+      out_ = up[1];
+      const absl::Status status = body(*this);
+      if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
+      _exit(status.ok() ? 0 : 1);
+    }
+    close(down[0]);
+    close(up[1]);
+    in_ = up[0];
+    out_ = down[1];
+  }
+  // False when the other side has ended.
+  bool Read(void* data, size_t size) {
+    char* at = static_cast<char*>(data);
+    while (size > 0) {
+      const ssize_t n = read(in_, at, size);
+      if (n <= 0) return false;
+      at += n;
+      size -= static_cast<size_t>(n);
+    }
+    return true;
+  }
+  bool Write(const void* data, size_t size) {
+    return write(out_, data, size) == static_cast<ssize_t>(size);
+  }
+  // All workers and the parent meet; by the parent, once for each worker.
+  bool Meet() {
+    char byte = 0;
+    return Write(&byte, 1) && Read(&byte, 1);
+  }
+  int Wait() {
+    int status = -1;
+    waitpid(pid_, &status, 0);
+    return status;
+  }
+
+ private:
+  pid_t pid_;
+  int in_;
+  int out_;
+};
+
+absl::Status RunParameterServer(const Cluster& cluster, Process& self) {
+  SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start({.cluster = cluster}));
+  char byte;
+  self.Read(&byte, 1);  // until the test says so
+  return absl::OkStatus();
+}
+
+absl::Status RunWorker(const Cluster& cluster, Process& self) {
+  const int index = cluster.task.index;
+  SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start({.cluster = cluster}));
+  SyncReplica replica(kWorkers, /*use_resource=*/true, "/job:ps/task:0",
+                      StrCat("/job:worker/task:", index));
+  SLUICE_RETURN_IF_ERROR(replica.graph.status());
+  SLUICE_ASSIGN_OR_RETURN(replica.session, server->NewSession(replica.graph));
+  Session& session = *replica.session;
+  const auto gone = [] { return absl::AbortedError("the test has ended"); };
+  if (index == 0) {
+    SLUICE_RETURN_IF_ERROR(session.Run({replica.init}));
+    SLUICE_RETURN_IF_ERROR(session.Run({replica.optimizer.chief_init_op()}));
+  }
+  if (!self.Meet()) return gone();
+  SLUICE_RETURN_IF_ERROR(session.Run({replica.optimizer.local_step_init_op()}));
+  Coordinator coordinator;
+  if (index == 0) {
+    SLUICE_ASSIGN_OR_RETURN(QueueRunner runner, replica.optimizer.ChiefQueueRunner());
+    runner.Start(session, coordinator);
+  }
+  for (int step = 0; step < kSyncSteps; ++step) {
+    if (!self.Meet()) return gone();
+    SLUICE_RETURN_IF_ERROR(TrainStep(replica, step, index, kWorkers));
+  }
+  if (!self.Meet()) return gone();
+  coordinator.RequestStop();
+  SLUICE_RETURN_IF_ERROR(coordinator.Join());
+  SLUICE_ASSIGN_OR_RETURN(const Tensors values, session.Run({}, replica.reads, {}));
+  for (const Tensor& value : values) {
+    if (!self.Write(value.raw(), value.bytes())) return gone();
+  }
+  self.Meet();
+  replica.session.reset();
+  return absl::OkStatus();
+}
+
+TEST(ClusterTraining, ProcessesOnLoopbackEqualOneOnTheWholeBatch) {
+  ClusterSpec spec;
+  spec.SetAddress({"ps", 0}, StrCat("127.0.0.1:", FreePort()));
+  for (int i = 0; i < kWorkers; ++i) {
+    spec.SetAddress({"worker", i}, StrCat("127.0.0.1:", FreePort()));
+  }
+  // Before this process has any threads.
+  Process ps([&](Process& self) { return RunParameterServer({spec, {"ps", 0}}, self); });
+  std::vector<Process> workers;
+  for (int i = 0; i < kWorkers; ++i) {
+    workers.emplace_back([&, i](Process& self) { return RunWorker({spec, {"worker", i}}, self); });
+  }
+  const auto meet = [&workers] {
+    char byte = 0;
+    bool ok = true;
+    for (Process& worker : workers) ok = worker.Read(&byte, 1) && ok;
+    for (Process& worker : workers) ok = worker.Write(&byte, 1) && ok;
+    return ok;
+  };
+  bool ok = true;
+  for (int i = 0; i < kSyncSteps + 2 && ok; ++i) ok = meet();
+  ASSERT_TRUE(ok) << "a worker has ended";
+  absl::StatusOr<Tensors> alone = TrainAlone(/*use_resource=*/true);
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  for (int i = 0; i < kWorkers; ++i) {
+    for (const Tensor& expected : *alone) {
+      std::vector<float> together(expected.num_elements());
+      ASSERT_TRUE(workers[i].Read(together.data(), expected.bytes()));
+      for (size_t e = 0; e < together.size(); ++e) {
+        EXPECT_NEAR(together[e], expected.data<float>()[e], 1e-5);
+      }
+    }
+  }
+  EXPECT_TRUE(meet());
+  for (Process& worker : workers) EXPECT_EQ(worker.Wait(), 0);
+  char stop = 0;
+  EXPECT_TRUE(ps.Write(&stop, 1));
+  EXPECT_EQ(ps.Wait(), 0);
+}
+
+}  // namespace
+}  // namespace sluice

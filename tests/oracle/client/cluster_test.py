@@ -1,0 +1,148 @@
+"""TensorFlow's Python client on a cluster of `sluice server`s: steps over several tasks, and what happens when one goes away."""
+
+import json
+import socket
+import threading
+import unittest
+
+import numpy as np
+import tensorflow
+
+from tests.oracle.client import servers
+
+tf = tensorflow.compat.v1
+tf.disable_v2_behavior()
+tf.logging.set_verbosity(tf.logging.FATAL)
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+class SluiceCluster:
+
+    def __init__(self, workers):
+        ports = free_ports(workers + 1)
+        self.spec = {"ps": ["127.0.0.1:%d" % ports[0]], "worker": ["127.0.0.1:%d" % p for p in ports[1:]]}
+        self.servers = {}
+        for job, addresses in self.spec.items():
+            for i in range(len(addresses)):
+                self.start(job, i)
+
+    def start(self, job, index):
+        self.servers[job, index] = servers.SluiceServer(
+            "--cluster=" + json.dumps(self.spec), "--job=" + job, "--task=%d" % index)
+
+    def targets(self):
+        return [self.servers["worker", i].target for i in range(len(self.spec["worker"]))]
+
+    def stop(self):
+        for server in self.servers.values():
+            server.kill()
+
+
+class ClusterTest(unittest.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        tf.reset_default_graph()
+        self.cluster = SluiceCluster(3)
+
+    def tearDown(self):
+        self.cluster.stop()
+        super().tearDown()
+
+    def test_devices_of_all_tasks_are_listed(self):
+        with tf.Session(self.cluster.targets()[1]) as session:
+            names = [d.name for d in session.list_devices()]
+        self.assertEqual(sorted(names), ["/job:%s/replica:0/task:%d/device:CPU:0" % task
+                                         for task in [("ps", 0), ("worker", 0), ("worker", 1), ("worker", 2)]])
+
+    def test_a_step_runs_where_its_nodes_are(self):
+        with tf.device("/job:ps/task:0"):
+            v = tf.get_variable("v", initializer=[1.0, 2.0])
+            add = v.assign_add([1.0, 1.0])
+        with tf.device("/job:worker/task:1"):
+            doubled = v * 2
+        with tf.device("/job:worker/task:2"):
+            total = tf.reduce_sum(doubled)
+        with tf.Session(self.cluster.targets()[0]) as session:
+            session.run(v.initializer)
+            self.assertEqual(session.run(total), 6)
+            session.run(add)
+            metadata = tf.RunMetadata()
+            options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+            self.assertEqual(session.run(total, options=options, run_metadata=metadata), 10)
+            self.assertEqual(len(metadata.partition_graphs), 3)
+            where = {node.node_name: device.device for device in metadata.step_stats.dev_stats for node in device.node_stats}
+            self.assertEqual(where["mul"], "/job:worker/replica:0/task:1/device:CPU:0")
+            self.assertEqual(where["Sum"], "/job:worker/replica:0/task:2/device:CPU:0")
+        with tf.Session(self.cluster.targets()[2]) as another:
+            np.testing.assert_array_equal(another.run(v), [2, 3])
+
+    def test_a_loop_over_two_tasks(self):
+        def body(i, total):
+            with tf.device("/job:ps/task:0"):
+                total = total + tf.cast(i, tf.float32)
+            with tf.device("/job:worker/task:0"):
+                return i + 1, total
+        with tf.device("/job:worker/task:0"):
+            _, total = tf.while_loop(lambda i, t: i < 20, body, [tf.constant(0), tf.constant(0.0)])
+        with tf.Session(self.cluster.targets()[0]) as session:
+            self.assertEqual(session.run(total), 190)
+
+    def test_errors_name_the_task(self):
+        with tf.device("/job:ps/task:0"):
+            bad = tf.gather(tf.constant([1, 2]), tf.placeholder(tf.int32, [], name="i"), name="bad")
+        with tf.device("/job:worker/task:1"):
+            after = bad + 1
+        with tf.Session(self.cluster.targets()[0]) as session:
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "From /job:ps/replica:0/task:0") as raised:
+                session.run(after, {"i:0": 7})
+            self.assertEqual(raised.exception.op.name, "bad")
+            self.assertEqual(session.run(after, {"i:0": 1}), 3)
+
+    def test_a_step_ends_when_a_task_dies_and_a_new_session_works_when_it_is_back(self):
+        with tf.device("/job:ps/task:0"):
+            q = tf.FIFOQueue(1, tf.int32, shapes=[[]], shared_name="q")
+            started = tf.FIFOQueue(1, tf.int32, shapes=[[]], shared_name="started")
+            tell = started.enqueue(1)
+            with tf.control_dependencies([tell]):
+                waits = q.dequeue()
+            told = started.dequeue()
+            size = q.size()
+        session, other = tf.Session(self.cluster.targets()[0]), tf.Session(self.cluster.targets()[1])
+        ended = []
+
+        def run():
+            try:
+                session.run(waits)
+            except tf.errors.OpError as e:
+                ended.append(e)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        other.run(told)
+        self.cluster.servers["ps", 0].kill()
+        thread.join(60)
+        self.assertEqual(len(ended), 1)
+        self.assertIsInstance(ended[0], tf.errors.UnavailableError)
+        self.assertIn("/job:ps/replica:0/task:0", str(ended[0]))
+        self.cluster.start("ps", 0)
+        with self.assertRaises((tf.errors.AbortedError, tf.errors.UnavailableError)):
+            session.run(size)
+        with tf.Session(self.cluster.targets()[0]) as fresh:
+            self.assertEqual(fresh.run(size), 0)
+        # While their masters are there: a client's close waits for one that is gone.
+        session.close()
+        other.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+#include "distributed/server/server.h"
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/flags/flag.h"
+#include "distributed/cluster/cluster_spec.h"
+#include "executor/step/stall_signal.h"
+#include "graph/status.h"
+#include "tools/commands/command.h"
+
+ABSL_FLAG(int, port, -1, "server: port; 0: any free one; -1: that of the cluster's address");
+ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
+ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that others reach");
+ABSL_FLAG(int, cpus, 1, "server: CPU devices");
+ABSL_FLAG(std::string, cluster, "", "server: {\"ps\": [\"host:port\", …], \"worker\": […]}");
+ABSL_FLAG(std::string, job, "", "server: job of this task");
+ABSL_FLAG(int, task, 0, "server: number of this task in its job");
+
+namespace sluice {
+namespace {
+
+absl::StatusOr<Cluster> ClusterFromFlags() {
+  Cluster cluster;
+  if (!absl::GetFlag(FLAGS_cluster).empty()) {
+    SLUICE_ASSIGN_OR_RETURN(cluster.spec, ClusterSpec::FromJson(absl::GetFlag(FLAGS_cluster)));
+    cluster.task = {absl::GetFlag(FLAGS_job), absl::GetFlag(FLAGS_task)};
+    return cluster;
+  }
+  if (absl::GetFlag(FLAGS_port) >= 0) return cluster;  // of one task
+  absl::StatusOr<Cluster> found = Cluster::FromEnvironment();
+  if (found.ok() || !absl::IsNotFound(found.status())) return found;
+  return InvalidArgument("'server' needs --port, --cluster, or a cluster in the environment");
+}
+
+}  // namespace
+
+absl::Status ServerCommand(const Arguments& arguments) {
+  if (!arguments.empty()) return InvalidArgument("'server' takes no arguments, only flags");
+  // Before any other thread is there, so that the signals are this one's.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ReportStallsOnSignal();
+
+  ServerOptions options;
+  SLUICE_ASSIGN_OR_RETURN(options.cluster, ClusterFromFlags());
+  options.bind = absl::GetFlag(FLAGS_bind);
+  options.port = absl::GetFlag(FLAGS_port);
+  options.insecure = absl::GetFlag(FLAGS_insecure);
+  options.cpus = absl::GetFlag(FLAGS_cpus);
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(options));
+  std::printf("listening at %s\n", server->target().c_str());
+  std::fflush(stdout);
+  int signal;
+  sigwait(&signals, &signal);
+  std::printf("stopping\n");
+  std::fflush(stdout);
+  server->Stop();
+  return absl::OkStatus();
+}
+
+}  // namespace sluice
