@@ -67,6 +67,22 @@ TEST(SnapshotTest, ASnapshotIsReadOnce) {
   EXPECT_EQ(Output(v), v.Read());
 }
 
+TEST(SnapshotTest, WhatIsOrderedAfterAWriteSeesItThroughASnapshot) {
+  Graph g;
+  Variable v(g, "v", 1.0f, {.use_resource = false});
+  const Operation init = InitializeVariables(g);
+  const Output before = v.snapshot() * 10.0f;
+  ControlDependencies first(g, {before});
+  ControlDependencies after(g, {v.AssignAdd(1.0f)});
+  const Output now = v.snapshot() * 10.0f;
+  Session session(g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  const absl::StatusOr<Tensors> out = session.Run({}, {before, now});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].scalar<float>(), 10);
+  EXPECT_EQ((*out)[1].scalar<float>(), 20);
+}
+
 TEST(LintTest, TheSampleNamesThePair) {
   Graph g;
   Variable v(g, "v", 1.0f);

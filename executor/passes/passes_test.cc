@@ -3,6 +3,7 @@
 #include "executor/kernel/context.h"
 #include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
+#include "executor/passes/late_reads.h"
 #include "executor/passes/unused_nodes.h"
 #include "gmock/gmock.h"
 #include "graph/build/node_builder.h"
@@ -42,6 +43,12 @@ OP(PassRandom, "Stateful.")
     .Input("x", DT_FLOAT)
     .Output("y", DT_FLOAT)
     .Stateful()
+    .Shape(SameAsInput(0));
+OP(VariableV2, "A reference.").RefOutput("ref", DT_FLOAT).Stateful().Shape(UnknownOutputs());
+OP(Identity, "Reads it.").Input("x", DT_FLOAT).Output("y", DT_FLOAT).Shape(SameAsInput(0));
+OP(PassUpdate, "Changes it.")
+    .RefInput("ref", DT_FLOAT)
+    .RefOutput("output_ref", DT_FLOAT)
     .Shape(SameAsInput(0));
 OP(PassFails, "Its kernel fails.").Input("x", DT_FLOAT).Output("y", DT_FLOAT).Shape(SameAsInput(0));
 
@@ -163,6 +170,26 @@ TEST_F(PassesTest, WhatManyWaitForStaysWhereItSavesEdges) {
   for (int i = 0; i < 3; ++i) Call("PassRandom", {many[0]}, "waits");
   EXPECT_EQ(*RemoveUnusedNodes(g_, {}), 0);
   EXPECT_NE(g_.Find("sum"), nullptr);
+}
+
+// The Identity may run before the update: TensorFlow's shares the variable's memory.
+TEST_F(PassesTest, WhatIsOrderedAfterAnUpdateReadsTheVariableItself) {
+  Output w = Call("VariableV2", {}, "w");
+  Output read = Call("Identity", {w});
+  Output again = Call("Identity", {read});
+  Output early = Call("PassAdd", {read, Scalar(1)});
+  ControlDependencies after(g_, {Call("PassUpdate", {w})});
+  Output late = Call("PassAdd", {again, Scalar(1)});
+  Output elsewhere = Call("PassAdd", {again, Scalar(2)});
+  elsewhere.node->set_assigned_device("/job:other");
+  Output fresh = Call("Identity", {w});
+  Output of_fresh = Call("PassAdd", {fresh, Scalar(1)});
+  EXPECT_EQ(*ReadVariablesLate(g_), 1);
+  EXPECT_EQ(early.node->input(0), read);
+  EXPECT_EQ(late.node->input(0), w);
+  EXPECT_THAT(late.node->control_inputs(), testing::Contains(again.node));
+  EXPECT_EQ(elsewhere.node->input(0), again);
+  EXPECT_EQ(of_fresh.node->input(0), fresh);
 }
 
 TEST_F(PassesTest, PassesCanBeSwitchedOff) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "executor/partition/partition.h"
+#include "executor/passes/late_reads.h"
 #include "executor/passes/passes.h"
 #include "executor/passes/prune.h"
 #include "executor/placer/placer.h"
@@ -175,6 +176,7 @@ absl::Status SessionState::PlaceGraph(Graph& graph) {
 absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanRequest& request) {
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, Rewrite(request));
   SLUICE_RETURN_IF_ERROR(PlaceGraph(*graph));
+  SLUICE_RETURN_IF_ERROR(ReadVariablesLate(*graph).status());
   std::vector<Output> feeds;
   for (size_t i = 0; i < request.num_feeds; ++i) feeds.push_back(request.feed(i));
   if (executor_.options().remote_tasks != nullptr) {

@@ -249,7 +249,31 @@ def functional_while_adam_resource():
     return finish(loss, train, {x: data(5, 3, 2), y: data(5, 3, 4, seed=2)})
 
 
+def reads_after_updates_ref():
+    """Reads of references that were made before an update, and are used after it: TensorFlow's share the variable's memory."""
+    x = tf.placeholder(tf.float32, [3], "x")
+    w, total, table = variable("w", [3], False), variable("total", [3], False, value=0.0), variable("table", [4, 3], False)
+    before = tf.multiply(w, 10.0, name="before")
+    chained = tf.identity(tf.identity(w))
+    average = tf.train.ExponentialMovingAverage(0.9)
+    with tf.control_dependencies([tf.assign_add(w, x)]):
+        added = tf.multiply(w, 10.0)
+        averaged = average.apply([w])
+        branch = tf.cond(tf.reduce_sum(w) > 0, lambda: chained + 1.0, lambda: w - 1.0)
+        loop = tf.while_loop(lambda i, _: i < 3, lambda i, t: (i + 1, t + w), [tf.constant(0), w])[1]
+        update_row = tf.scatter_update(table, [1], [w * 2.0])
+    with tf.control_dependencies([added, averaged, branch, loop, update_row, before]):
+        with tf.control_dependencies([tf.assign(total, total + chained)]):
+            summed = total * 3.0
+            rows = tf.gather(table, [0, 1])
+        with tf.control_dependencies([summed, rows, tf.assign(w, w * 0.5)]):
+            halved = tf.add(chained, w, name="halved")
+    seen = tf.concat([before, added, branch, loop, summed, tf.reshape(rows, [-1]), halved], 0, name="seen")
+    return finish(seen, halved.op, {x: data(3)})
+
+
 GRAPHS = [
+    reads_after_updates_ref,
     while_loop_sgd_ref,
     functional_while_adam_resource,
     linear_regression_sgd_ref, softmax_regression_momentum_resource, mlp_dropout_nesterov_ref,

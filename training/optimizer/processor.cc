@@ -114,10 +114,7 @@ absl::StatusOr<Operation> ThenConstrain(const Variable& variable, const Grad& gr
   }
   Graph& graph = variable.graph();
   ControlDependencies after(graph, {update()});
-  // A ref variable's own read may have run before the update.
-  const Output value =
-      variable.is_resource() ? variable.Read() : Identity(variable.handle(), {.name = "read"});
-  return WithValueRead(variable, variable.Assign(constraint(value)));
+  return WithValueRead(variable, variable.Assign(constraint(variable.Read())));
 }
 
 }  // namespace sluice

@@ -48,7 +48,6 @@ void LegacySyncReplicasOptimizer::MakeLocalSteps() {
                             {.trainable = false, .use_resource = false});
   }
   replica_ = Constant(graph(), int32_t{replica_id()}, "sync_replica_id");
-  // The reference itself, and not the variable's shared read, which may be of the step before.
   local_step_ = LocalStepValue();
   is_stale_ = Less(local_step_, global_step.Read());
   local_init_op_ = NoOp(graph(), {.name = "no_local_init"});
@@ -59,7 +58,7 @@ Output LegacySyncReplicasOptimizer::LocalStepValue() {
   if (!local_steps_) return {};
   const Output one = Constant(graph(), Tensor::Vector<int32_t>({1}), "one");
   const Output row =
-      Slice(local_steps_->Ref(), Reshape(replica_, {1}), one, {.name = "get_local_step"});
+      Slice(local_steps_->Read(), Reshape(replica_, {1}), one, {.name = "get_local_step"});
   return Reshape(row, std::vector<int64_t>{});
 }
 

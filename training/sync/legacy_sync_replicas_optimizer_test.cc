@@ -50,7 +50,7 @@ TEST(LegacySyncReplicas, MakesWhatTheSeedMakes) {
   EXPECT_FALSE(local_steps.trainable());
   EXPECT_EQ(local_steps.device(), "/job:ps/task:1");
   ASSERT_NE(g.Find("get_local_step"), nullptr);
-  EXPECT_EQ(g.Find("get_local_step")->input(0), local_steps.Ref()) << "not the shared read";
+  EXPECT_EQ(g.Find("get_local_step")->input(0), local_steps.snapshot());
 
   const Node* dense = nullptr;
   const Node* sparse = nullptr;

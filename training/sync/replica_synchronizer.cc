@@ -183,17 +183,13 @@ std::vector<int> ReplicaSynchronizer::Shares(int total) const {
 
 Operation ReplicaSynchronizer::PutTokens(int total, const std::vector<Operation>& after) {
   ControlDependencies ordered(graph(), after);
-  // The shared read of a reference variable may be of before the update: TensorFlow's shows later
-  // values too, ours does not (docs/differences.md).
-  const Variable& step = *global_step_;
   const std::vector<int> shares = Shares(total);
   std::vector<Operation> puts;
   for (size_t i = 0; i < token_queues_.size(); ++i) {
     if (shares[i] == 0) continue;
     const std::string scope = OpScope(graph(), "Fill");
     const Output dims = Constant(graph(), Tensor::Vector<int32_t>({shares[i]}), scope + "dims/");
-    const Output now = step.is_resource() ? step.Read() : step.Ref();
-    const Output tokens = Fill(dims, now, {.name = scope});
+    const Output tokens = Fill(dims, global_step_->Read(), {.name = scope});
     puts.push_back(token_queues_[i].EnqueueMany({tokens}));
   }
   return puts.size() == 1 ? puts[0] : Group(graph(), puts);

@@ -215,8 +215,8 @@ TYPED_TEST(BothForms, AveragesFollowTheTokens) {
   EXPECT_EQ(average.made.node->input(0).node->control_inputs()[0]->op(), "QueueEnqueueManyV2");
 }
 
-// The read of a reference variable is made once and shared, as in TensorFlow, whose Identity shows
-// the value of later; tokens must have the step after the update all the same.
+// The read of a reference variable is made once and shared, and may run before the update: tokens
+// must have the step after it all the same.
 const VariableOptions kRef = {.dtype = DT_INT64, .trainable = false, .use_resource = false};
 TYPED_TEST(BothForms, TokensHaveTheNewStepOfAReferenceVariableToo) {
   Graph g;

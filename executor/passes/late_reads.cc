@@ -1,0 +1,118 @@
+#include "executor/passes/late_reads.h"
+
+#include <map>
+#include <unordered_set>
+#include <vector>
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+bool IsIdentity(const Node& node) { return node.op() == "Identity"; }
+
+// A Merge takes the input that is not dead: where it comes from decides that.
+bool IsMerge(const Node& node) { return node.op() == "Merge"; }
+
+// The variable that a reference leads to; null where that is not known before the step.
+const Node* VariableOf(Output reference) {
+  while (reference && IsRefType(reference.dtype())) {
+    const Node& node = *reference.node;
+    if (node.op() == "Variable" || node.op() == "VariableV2") return &node;
+    // Updates return the reference that they were given first.
+    const bool passes_on = node.num_inputs() > 0 && reference.index == 0 &&
+                           IsRefType(node.input_type(0)) && node.op() != "RefSwitch" &&
+                           node.op() != "RefMerge";
+    if (!passes_on) return nullptr;
+    reference = node.input(0);
+  }
+  return nullptr;
+}
+
+// What a step does with one variable.
+struct Accesses {
+  std::vector<Node*> updates;                   // take the reference
+  std::vector<std::pair<Node*, Output>> reads;  // an Identity, and the reference behind it
+};
+
+void AddReads(Node* identity, const Output& reference, Accesses* accesses) {
+  accesses->reads.emplace_back(identity, reference);
+  for (const Use& use : identity->uses()) {
+    if (IsIdentity(*use.dst)) AddReads(use.dst, reference, accesses);
+  }
+}
+
+std::map<int, Accesses> AccessesByVariable(const Graph& graph) {
+  std::map<int, Accesses> found;
+  for (Node* node : graph.nodes()) {
+    for (int i = 0; i < node->num_inputs(); ++i) {
+      if (!IsRefType(node->input(i).dtype())) continue;
+      const Node* variable = VariableOf(node->input(i));
+      if (variable == nullptr) continue;
+      Accesses& accesses = found[variable->id()];
+      if (IsRefType(node->input_type(i))) {
+        accesses.updates.push_back(node);
+      } else if (IsIdentity(*node)) {
+        AddReads(node, node->input(i), &accesses);
+      }
+    }
+  }
+  return found;
+}
+
+// All nodes that run after `nodes`, in the same iteration of a loop.
+std::unordered_set<const Node*> After(const std::vector<Node*>& nodes) {
+  std::unordered_set<const Node*> after;
+  std::vector<const Node*> open(nodes.begin(), nodes.end());
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node->op() == "NextIteration" || node->op() == "RefNextIteration") continue;
+    for (const Use& use : node->uses()) {
+      if (after.insert(use.dst).second) open.push_back(use.dst);
+    }
+    for (const Node* next : node->control_outputs()) {
+      if (after.insert(next).second) open.push_back(next);
+    }
+  }
+  return after;
+}
+
+absl::StatusOr<int> Redirect(Graph& graph, const Accesses& accesses,
+                             const std::unordered_set<const Node*>& after) {
+  int redirected = 0;
+  for (const auto& [identity, reference] : accesses.reads) {
+    if (after.contains(identity)) continue;
+    const std::vector<Use> uses(identity->uses().begin(), identity->uses().end());
+    for (const Use& use : uses) {
+      if (!after.contains(use.dst) || IsMerge(*use.dst)) continue;
+      if (use.dst->assigned_device() != reference.node->assigned_device()) continue;
+      SLUICE_RETURN_IF_ERROR(graph.UpdateInput(use.dst, use.dst_input, reference));
+      graph.AddControlEdge(identity, use.dst);
+      ++redirected;
+    }
+  }
+  return redirected;
+}
+
+}  // namespace
+
+absl::StatusOr<int> ReadVariablesLate(Graph& graph) {
+  int redirected = 0;
+  for (const auto& [id, accesses] : AccessesByVariable(graph)) {
+    if (accesses.reads.empty() || accesses.updates.empty()) continue;
+    const auto after_any = After(accesses.updates);
+    bool some_read_late = false;
+    for (const auto& [identity, reference] : accesses.reads) {
+      for (const Use& use : identity->uses()) some_read_late |= after_any.contains(use.dst);
+    }
+    if (!some_read_late) continue;
+    for (Node* update : accesses.updates) {
+      SLUICE_ASSIGN_OR_RETURN(const int more, Redirect(graph, accesses, After({update})));
+      redirected += more;
+    }
+  }
+  return redirected;
+}
+
+}  // namespace sluice
