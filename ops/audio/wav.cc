@@ -13,6 +13,35 @@ void Append(std::string* out, uint32_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
 }
 
+// Takes parts off the front of bytes.
+class Parts {
+ public:
+  explicit Parts(std::string_view bytes) : rest_(bytes) {}
+  bool empty() const { return rest_.empty(); }
+  absl::StatusOr<std::string_view> Take(size_t size) {
+    if (rest_.size() < size) {
+      return InvalidArgument("Data too short when trying to read string");
+    }
+    const std::string_view part = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return part;
+  }
+  absl::Status Expect(std::string_view text) {
+    SLUICE_ASSIGN_OR_RETURN(const std::string_view part, Take(text.size()));
+    if (part == text) return absl::OkStatus();
+    return InvalidArgument("Header mismatch: Expected ", text, " but found ", part);
+  }
+  absl::StatusOr<uint32_t> Number(size_t bytes) {
+    SLUICE_ASSIGN_OR_RETURN(const std::string_view part, Take(bytes));
+    uint32_t value = 0;
+    for (size_t i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(part[i]);
+    return value;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::string> EncodeWav(absl::Span<const float> samples, int64_t rate,
@@ -46,6 +75,78 @@ absl::StatusOr<std::string> EncodeWav(absl::Span<const float> samples, int64_t r
     Append(&out, static_cast<uint16_t>(static_cast<int16_t>(cut)), 2);
   }
   return out;
+}
+
+namespace {
+
+// The format chunk, up to the chunk behind it.
+absl::Status ReadFormat(Parts& parts, Wav* wav) {
+  SLUICE_RETURN_IF_ERROR(parts.Expect("RIFF"));
+  SLUICE_RETURN_IF_ERROR(parts.Take(4).status());  // size of the whole
+  SLUICE_RETURN_IF_ERROR(parts.Expect("WAVE"));
+  SLUICE_RETURN_IF_ERROR(parts.Expect("fmt "));
+  SLUICE_ASSIGN_OR_RETURN(const uint32_t size, parts.Number(4));
+  if (size != 16 && size != 18) {
+    return InvalidArgument("Bad format chunk size for WAV: Expected 16 or 18, but got", size);
+  }
+  SLUICE_ASSIGN_OR_RETURN(const uint32_t format, parts.Number(2));
+  if (format != 1) {
+    return InvalidArgument("Bad audio format for WAV: Expected 1 (PCM), but got", format);
+  }
+  SLUICE_ASSIGN_OR_RETURN(const uint32_t channels, parts.Number(2));
+  if (channels < 1) {
+    return InvalidArgument("Bad number of channels for WAV: Expected at least 1, but got ",
+                           channels);
+  }
+  SLUICE_ASSIGN_OR_RETURN(const uint32_t rate, parts.Number(4));
+  SLUICE_ASSIGN_OR_RETURN(const uint32_t bytes_per_second, parts.Number(4));
+  SLUICE_ASSIGN_OR_RETURN(const uint32_t bytes_per_frame, parts.Number(2));
+  SLUICE_ASSIGN_OR_RETURN(const uint32_t bits, parts.Number(2));
+  if (bits != 16) {
+    return InvalidArgument("Can only read 16-bit WAV files, but received ", bits);
+  }
+  if (bytes_per_frame != 2 * channels) {
+    return InvalidArgument("Bad bytes per sample in WAV header: Expected ", 2 * channels,
+                           " but got ", bytes_per_frame);
+  }
+  if (bytes_per_second != int64_t{bytes_per_frame} * rate) {
+    return InvalidArgument("Bad bytes per second in WAV header: Expected ",
+                           int64_t{bytes_per_frame} * rate, " but got ", bytes_per_second,
+                           " (sample_rate=", rate, ", bytes_per_sample=", bytes_per_frame, ")");
+  }
+  if (size == 18) SLUICE_RETURN_IF_ERROR(parts.Take(2).status());
+  wav->channels = channels;
+  wav->rate = rate;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Wav> DecodeWav(std::string_view bytes) {
+  Parts parts(bytes);
+  Wav wav;
+  SLUICE_RETURN_IF_ERROR(ReadFormat(parts, &wav));
+  while (!parts.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(const std::string_view name, parts.Take(4));
+    SLUICE_ASSIGN_OR_RETURN(const uint32_t size, parts.Number(4));
+    if (name != "data") {
+      // As TensorFlow: a chunk that is cut off ends the file.
+      if (!parts.Take(size).ok()) break;
+      continue;
+    }
+    const int64_t frames = int64_t{size} / (2 * wav.channels);
+    SLUICE_ASSIGN_OR_RETURN(const std::string_view data,
+                            parts.Take(static_cast<size_t>(frames * 2 * wav.channels)));
+    wav.samples.reserve(data.size() / 2);
+    for (size_t i = 0; i + 1 < data.size(); i += 2) {
+      const auto low = static_cast<unsigned char>(data[i]);
+      const auto high = static_cast<unsigned char>(data[i + 1]);
+      const auto sample = static_cast<int16_t>(static_cast<uint16_t>(low | high << 8));
+      wav.samples.push_back(static_cast<float>(sample) / 32768.0f);
+    }
+    return wav;
+  }
+  return InvalidArgument("No data chunk found in WAV");
 }
 
 }  // namespace sluice

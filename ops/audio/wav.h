@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -15,6 +17,15 @@ namespace sluice {
 // `samples` in [-1, 1] (louder ones are cut off), channels interleaved, `rate` frames a second.
 absl::StatusOr<std::string> EncodeWav(absl::Span<const float> samples, int64_t rate,
                                       int64_t channels);
+
+struct Wav {
+  std::vector<float> samples;  // channels interleaved
+  int64_t channels = 0;
+  int64_t rate = 0;
+};
+// PCM of 16 bits. Chunks between format and data are passed over. What the header says is checked
+// against the bytes that are there.
+absl::StatusOr<Wav> DecodeWav(std::string_view bytes);
 
 }  // namespace sluice
 

@@ -137,13 +137,16 @@ def values(data, dtype=None):
 def in_child(make):
     """What `make()` returns, made by another process: for data that TensorFlow makes, which must not start its threads here."""
     fork = multiprocessing.get_context("fork")
-    ours, theirs = fork.Pipe(False)
-    process = fork.Process(target=lambda: theirs.send(make()))
-    process.start()
-    theirs.close()
-    made = ours.recv()
-    process.join()
-    return made
+    for _ in range(4):
+        ours, theirs = fork.Pipe(False)
+        process = fork.Process(target=lambda: theirs.send(make()))
+        process.start()
+        if ours.poll(30):
+            made = ours.recv()
+            process.join()
+            return made
+        process.kill()  # a lock was held while it was forked
+    raise TimeoutError("nothing came from another process")
 
 
 def rand(*shape):

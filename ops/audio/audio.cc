@@ -1,0 +1,39 @@
+// Sound in and out of WAV files.
+
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+absl::Status DecodeWavShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
+  const auto channels = c.attr<int64_t>("desired_channels");
+  const auto samples = c.attr<int64_t>("desired_samples");
+  if (channels < -1) return InvalidArgument("channels must be non-negative, got ", channels);
+  if (samples < -1) return InvalidArgument("samples must be non-negative, got ", samples);
+  SLUICE_RETURN_IF_ERROR(c.SetOutput(0, PartialShape::Matrix(samples, channels)));
+  return c.SetOutput(1, PartialShape::Scalar());
+}
+
+OP(DecodeWav,
+   "The samples of a WAV file of 16 bits, in [-1, 1): a row a moment, a column a channel. Rows and "
+   "columns that are asked for and are not there are zero and copies of the last channel.")
+    .Input("contents", DT_STRING)
+    .Output("audio", DT_FLOAT)
+    .Output("sample_rate", DT_INT32)
+    .Attr("desired_channels", IntAttr(-1))
+    .Attr("desired_samples", IntAttr(-1))
+    .Shape(DecodeWavShape);
+
+OP(EncodeWav, "A WAV file of 16 bits of samples in [-1, 1]; what is louder is cut off.")
+    .Input("audio", DT_FLOAT)
+    .Input("sample_rate", DT_INT32)
+    .Output("contents", DT_STRING)
+    .Shape([](ShapeContext& c) {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(0, 2).status());
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      return c.SetOutput(0, PartialShape::Scalar());
+    });
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/audio/wav.h"
+
+namespace sluice {
+namespace {
+
+absl::Status DecodeWavOp(KernelContext& c) {
+  if (c.input(0).rank() != 0) {
+    return InvalidArgument("contents must be scalar, got shape ", c.input(0).shape().ToString());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const Wav wav, DecodeWav(c.input(0).scalar<std::string>()));
+  const int64_t has_rows = static_cast<int64_t>(wav.samples.size()) / wav.channels;
+  const auto asked_rows = c.node().AttrOr<int64_t>("desired_samples", -1);
+  const auto asked_channels = c.node().AttrOr<int64_t>("desired_channels", -1);
+  const int64_t rows = asked_rows == -1 ? has_rows : asked_rows;
+  const int64_t channels = asked_channels == -1 ? wav.channels : asked_channels;
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows, channels}, &out));
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      const int64_t from = std::min(channel, wav.channels - 1);
+      out->data<float>()[row * channels + channel] =
+          row < has_rows ? wav.samples[static_cast<size_t>(row * wav.channels + from)] : 0.0f;
+    }
+  }
+  c.set_output(1, Tensor::Scalar<int32_t>(static_cast<int32_t>(wav.rate)));
+  return absl::OkStatus();
+}
+
+absl::Status EncodeWavOp(KernelContext& c) {
+  const Tensor& audio = c.input(0);
+  const Tensor& rate = c.input(1);
+  if (audio.rank() != 2) {
+    return InvalidArgument("audio must be 2-dimensional", audio.shape().ToString());
+  }
+  if (rate.rank() != 0) {
+    return InvalidArgument("Input sample_rate should be a scalar tensor, got ",
+                           rate.shape().ToString(), " instead.");
+  }
+  SLUICE_ASSIGN_OR_RETURN(std::string bytes,
+                          EncodeWav(audio.flat<float>(), rate.scalar<int32_t>(), audio.dim(1)));
+  c.set_output(0, Tensor::Scalar(std::move(bytes)));
+  return absl::OkStatus();
+}
+
+KERNEL(DecodeWav, FunctionKernel<DecodeWavOp>);
+KERNEL(EncodeWav, FunctionKernel<EncodeWavOp>);
+
+}  // namespace
+}  // namespace sluice

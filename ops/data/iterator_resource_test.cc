@@ -1,0 +1,127 @@
+#include "ops/data/iterator_resource.h"
+
+#include <future>
+#include <optional>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+// What a step got, for whoever waits for it.
+using Got = absl::StatusOr<Tensors>;
+
+std::future<Got> Ask(IteratorResource& iterator, CancellationManager* cancellation = nullptr) {
+  auto got = std::make_shared<std::promise<Got>>();
+  std::future<Got> future = got->get_future();
+  iterator.GetNext({.cancellation = cancellation, .node = "next", .op = "IteratorGetNext"},
+                   [got](Got next) { got->set_value(std::move(next)); });
+  return future;
+}
+
+float ValueOf(const Got& got) { return got.ok() ? (*got)[0].scalar<float>() : -1; }
+
+std::shared_ptr<IteratorResource> NewIterator() {
+  return std::make_shared<IteratorResource>("it", std::vector<DataType>{DT_FLOAT},
+                                            std::vector<PartialShape>{PartialShape::Scalar()});
+}
+
+// 1, 2, …, count.
+DatasetPointer Counting(int count) {
+  return MakeDataset([count](Reading&) -> absl::StatusOr<IteratorPointer> {
+    return MakeIterator([count, next = 0](Tensors* element) mutable -> absl::StatusOr<bool> {
+      if (next == count) return false;
+      *element = {Tensor::Scalar<float>(static_cast<float>(++next))};
+      return true;
+    });
+  });
+}
+
+// Elements that the test hands over; ends when the reading is cancelled.
+struct ByHand {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<float> values;
+  bool cancelled = false;
+
+  void Give(float value) {
+    std::lock_guard lock(mutex);
+    values.push_back(value);
+    changed.notify_all();
+  }
+  DatasetPointer Dataset() {
+    return MakeDataset([this](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+      reading.cancellation.Register(reading.cancellation.NewToken(), [this] {
+        std::lock_guard lock(mutex);
+        cancelled = true;
+        changed.notify_all();
+      });
+      return MakeIterator([this](Tensors* element) -> absl::StatusOr<bool> {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [this] { return cancelled || !values.empty(); });
+        if (values.empty()) return absl::CancelledError("nobody wants more");
+        *element = {Tensor::Scalar<float>(values.front())};
+        values.pop_front();
+        return true;
+      });
+    });
+  }
+};
+
+TEST(IteratorResourceTest, GivesElementsThenTheEnd) {
+  auto iterator = NewIterator();
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ask(*iterator).get().status()));
+  ASSERT_TRUE(iterator->SetDataset(Counting(2)).ok());
+  EXPECT_EQ(ValueOf(Ask(*iterator).get()), 1);
+  EXPECT_EQ(ValueOf(Ask(*iterator).get()), 2);
+  EXPECT_EQ(Ask(*iterator).get().status(), absl::OutOfRangeError("End of sequence"));
+  EXPECT_EQ(Ask(*iterator).get().status(), absl::OutOfRangeError("End of sequence"));
+  ASSERT_TRUE(iterator->SetDataset(Counting(1)).ok());
+  EXPECT_EQ(ValueOf(Ask(*iterator).get()), 1);
+}
+
+TEST(IteratorResourceTest, ACancelledStepLosesNoElement) {
+  ByHand hand;
+  auto iterator = NewIterator();
+  ASSERT_TRUE(iterator->SetDataset(hand.Dataset()).ok());
+  CancellationManager cancellation;
+  std::future<Got> cancelled = Ask(*iterator, &cancellation);
+  cancellation.StartCancel();
+  EXPECT_EQ(cancelled.get().status(),
+            absl::CancelledError("IteratorGetNext operation was cancelled"));
+  hand.Give(7);
+  EXPECT_EQ(ValueOf(Ask(*iterator).get()), 7);
+}
+
+TEST(IteratorResourceTest, WhoWaitsGetsTheElementsOfTheNextDataset) {
+  ByHand hand;
+  auto iterator = NewIterator();
+  ASSERT_TRUE(iterator->SetDataset(hand.Dataset()).ok());
+  std::future<Got> waiting = Ask(*iterator);
+  ASSERT_TRUE(iterator->SetDataset(Counting(3)).ok());
+  EXPECT_EQ(ValueOf(waiting.get()), 1);
+}
+
+TEST(IteratorResourceTest, EndsWhileItsDatasetWaits) {
+  ByHand hand;
+  auto iterator = NewIterator();
+  ASSERT_TRUE(iterator->SetDataset(hand.Dataset()).ok());
+  CancellationManager cancellation;
+  std::future<Got> waiting = Ask(*iterator, &cancellation);
+  cancellation.StartCancel();
+  waiting.wait();
+  iterator.reset();  // would hang if the reading were not cancelled
+  EXPECT_TRUE(hand.cancelled);
+}
+
+TEST(IteratorResourceTest, ElementsOfOtherTypesAreRefused) {
+  auto iterator = std::make_shared<IteratorResource>("it", std::vector<DataType>{DT_INT32},
+                                                     std::vector<PartialShape>{});
+  ASSERT_TRUE(iterator->SetDataset(Counting(1)).ok());
+  EXPECT_EQ(Ask(*iterator).get().status().message(),
+            "Data type mismatch at component 0: expected int32 but got float.");
+}
+
+}  // namespace
+}  // namespace sluice
