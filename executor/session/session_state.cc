@@ -149,6 +149,7 @@ absl::StatusOr<std::unique_ptr<Graph>> SessionState::Rewrite(const PlanRequest& 
                           Prune(feeds, request.fetches, request.targets, prune));
   LowerOptions lower;
   for (const Operation& target : request.targets) lower.keep_names.insert(target.name());
+  pruned->function_library() = graph_.function_library();  // for kernels that call functions
   SLUICE_RETURN_IF_ERROR(LowerFunctions(*pruned, graph_.function_library(), lower).status());
   const std::set<std::string>& disabled = executor_.options().disabled_passes;
   if (disabled.contains("all")) return pruned;
