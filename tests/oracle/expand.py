@@ -202,5 +202,5 @@ def add_runs(case, types):
     ys = [t for t in node.outputs if t.dtype in CARRIES_GRADIENT]
     xs = [t for t in builder.differentiated if t.dtype in CARRIES_GRADIENT]
     if ys and xs:
-        numeric = wanted is None and not case.is_edges and builder.variant == "known"
-        builder.gradients_wanted.append(program.Gradient(ys, xs, [], numeric))
+        numeric = wanted in (None, "numeric") and not case.is_edges and builder.variant == "known"
+        builder.gradients_wanted.append(program.Gradient(ys, xs, [], numeric, wanted != "numeric"))

@@ -192,7 +192,7 @@ class Row:
     # Bad inputs: TensorFlow must refuse them (when it builds the graph or when it runs it), we with the same code.
     errors: Sequence[C] = ()
     # None: TensorFlow's gradient and the numeric one are compared where TensorFlow has a gradient and the types are
-    # floating or complex. "tf": no numeric check. False: nothing.
+    # floating or complex. "tf": no numeric check. "numeric": no comparison with TensorFlow's, which is wrong. False: nothing.
     grad: Any = None
     # Relative tolerance: a number for all types or {"float": 1e-4, …}; None: TOLERANCES. Values that should be equal bit
     # for bit take 0.

@@ -1,0 +1,330 @@
+// Decompositions of the matrices in the last two dimensions: Cholesky, LU, QR, eigenvalues,
+// singular values.
+//
+// Vectors of a decomposition are only determined up to a sign (a phase for complex numbers).
+// Gradients where values are equal: 0 stands for the reciprocal of their difference.
+#include <algorithm>
+
+#include "ops/linalg/matrix_shape.h"
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/array/shape_nodes.h"
+#include "ops/linalg/matrix_nodes.h"
+#include "ops/math/gradient_nodes.h"
+#include "ops/matrix/builders.h"
+#endif
+
+namespace sluice {
+namespace {
+
+constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
+
+absl::Status EigenvaluesShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape s, Squares(c, 0));
+  const PartialShape batch = BatchOf(s);
+  c.SetOutput(0, batch.Concatenate({MatrixRows(s)})).IgnoreError();
+  return c.SetOutput(1, c.attr<bool>("compute_v") ? s : PartialShape({0}));
+}
+
+absl::Status QrShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape s, c.WithRankAtLeast(0, 2));
+  const int64_t m = MatrixRows(s), n = MatrixColumns(s);
+  const int64_t p = m == 0 || n == 0 ? 0 : m < 0 || n < 0 ? -1 : std::min(m, n);
+  const bool is_full = c.attr<bool>("full_matrices");
+  c.SetOutput(0, BatchOf(s).Concatenate({m, is_full ? m : p})).IgnoreError();
+  return c.SetOutput(1, BatchOf(s).Concatenate({is_full ? m : p, n}));
+}
+
+absl::Status SvdShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape s, c.WithRankAtLeast(0, 2));
+  const int64_t m = MatrixRows(s), n = MatrixColumns(s);
+  const int64_t p = m == 0 || n == 0 ? 0 : m < 0 || n < 0 ? -1 : std::min(m, n);
+  const PartialShape batch = BatchOf(s);
+  c.SetOutput(0, batch.Concatenate({p})).IgnoreError();
+  if (!c.attr<bool>("compute_uv")) {
+    c.SetOutput(1, {0}).IgnoreError();
+    return c.SetOutput(2, {0});
+  }
+  const bool is_full = c.attr<bool>("full_matrices");
+  c.SetOutput(1, batch.Concatenate({m, is_full ? m : p})).IgnoreError();
+  return c.SetOutput(2, batch.Concatenate({n, is_full ? n : p}));
+}
+
+absl::Status OldEigenvaluesShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape s, Squares(c, 0));
+  const int64_t side = MatrixRows(s);
+  return c.SetOutput(0, BatchOf(s).Concatenate({side < 0 ? -1 : side + 1, side}));
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// I. Murray, "Differentiation of the Cholesky decomposition" (2016): with P = tril(L^H dL), the
+// diagonal halved, the gradient is the Hermitian part of L^-H P L^-1.
+void CholeskyGradient(Backprop& b) {
+  Output l = b.Value("output");
+  Output middle =
+      LowerTriangle(WithDiagonalTimes(Times(l, b.Of("output"), Form::kAdjoint, Form::kPlain), 0.5));
+  Output left = MatrixTriangularSolve(l, middle, {.adjoint = true});
+  Output grad = AdjointOf(MatrixTriangularSolve(l, AdjointOf(left), {.adjoint = true}));
+  b.Into("input", (grad + AdjointOf(grad)) * NumberLike(grad, 0.5));
+}
+
+// "QR and LQ Decomposition Matrix Backpropagation Algorithms for Square, Wide, and Deep Matrices"
+// (Roberts & Roberts, 2020), for matrices with no fewer rows than columns.
+Output DeepQrGradient(Output q, Output r, Output dq, Output dr) {
+  // x * r^-H of the upper triangle r.
+  auto over_r = [&](Output x) {
+    return AdjointOf(MatrixTriangularSolve(r, AdjointOf(x), {.lower = false}));
+  };
+  Output qdq = Times(q, dq, Form::kAdjoint, Form::kPlain);
+  Output rdr = Times(r, dr, Form::kPlain, Form::kAdjoint);
+  Output lower = LowerTriangle((qdq - AdjointOf(qdq)) + (rdr - AdjointOf(rdr)));
+  Output grad = Times(q, dr + over_r(lower)) + over_r(dq - Times(q, qdq));
+  if (!IsComplex(q.dtype())) return grad;
+  Output diagonal = MatrixDiagPart(rdr - AdjointOf(qdq));
+  const DataType real = q.dtype() == DT_COMPLEX64 ? DT_FLOAT : DT_DOUBLE;
+  Output imaginary = diagonal - Cast(Real(diagonal, {.Tout = real}), q.dtype());
+  return grad + over_r(Times(q, ConjOf(MatrixDiag(imaginary))));
+}
+
+void QrGradient(Backprop& b) {
+  Output q = b.Value("q"), r = b.Value("r"), a = b.Value("input");
+  const int64_t m = MatrixRows(a.shape()), n = MatrixColumns(a.shape());
+  if (m < 0 || n < 0) {
+    return b.Fail(absl::UnimplementedError(
+        StrCat("the gradient of Qr needs the static sizes of matrices, got shape ",
+               a.shape().ToString())));
+  }
+  if (m > n && b.attr<bool>("full_matrices")) {
+    return b.Fail(absl::UnimplementedError(
+        StrCat("Qr has no gradient where full_matrices is true and there are more rows than "
+               "columns, got ",
+               m, " rows and ", n, " columns")));
+  }
+  Output dq = b.Of("q"), dr = b.Of("r");
+  if (m >= n) return b.Into("input", DeepQrGradient(q, r, dq, dr));
+  // a = [x, y], r = [u, v]; q and u are those of the square x, and y = q v.
+  Output y = PartOfAxis(a, -1, m, kToTheEnd), dv = PartOfAxis(dr, -1, m, kToTheEnd);
+  Output dx =
+      DeepQrGradient(q, PartOfAxis(r, -1, 0, m), dq + Times(y, dv, Form::kPlain, Form::kAdjoint),
+                     PartOfAxis(dr, -1, 0, m));
+  b.Into("input", Concat({dx, Times(q, dv)}, -1));
+}
+
+// C. Boeddeker et al., "On the Computation of Complex-valued Gradients" (2017), eq. 4.77; where
+// eigenvalues are distinct.
+void EigGradient(Backprop& b) {
+  Output a = b.Value("input"), e = b.Value("e"), middle;
+  Output v = b.Value("v");
+  if (!b.attr<bool>("compute_v")) {
+    EigOutputs whole = Eig(a, e.dtype());
+    v = whole.v;
+    middle = MatrixDiag(b.Of("e"));
+  } else {
+    Output vgv = Times(v, b.Of("v"), Form::kAdjoint, Form::kPlain);
+    const DataType real = e.dtype() == DT_COMPLEX64 ? DT_FLOAT : DT_DOUBLE;
+    Output lengths = MatrixDiag(Cast(Real(MatrixDiagPart(vgv), {.Tout = real}), e.dtype()));
+    Output along = Times(Times(v, v, Form::kAdjoint, Form::kPlain), lengths);
+    middle = MatrixDiag(b.Of("e")) + ConjOf(ReciprocalDifferences(e)) * (vgv - along);
+  }
+  Output vt = AdjointOf(v);
+  b.Into("input", Cast(MatrixSolve(vt, Times(middle, vt)), a.dtype()));
+}
+
+void SelfAdjointEigGradient(Backprop& b) {
+  Output e = b.Value("e"), v = b.Value("v"), middle = MatrixDiag(Cast(b.Of("e"), e.dtype()));
+  if (b.attr<bool>("compute_v")) {
+    middle = middle + ReciprocalDifferences(e) * Times(v, b.Of("v"), Form::kAdjoint, Form::kPlain);
+  } else {
+    v = SelfAdjointEigV2(b.Value("input")).v;
+  }
+  Output grad = Times(v, Times(middle, v, Form::kPlain, Form::kAdjoint));
+  // The op reads the lower triangle alone.
+  b.Into("input", WithDiagonalTimes(LowerTriangle(grad + AdjointOf(grad)), 0.5));
+}
+
+// Giles, "An extended collection of matrix derivative results" (2008); Townsend, "Differentiating
+// the Singular Value Decomposition" (2016); for complex numbers Wan & Zhang (2019), the last term.
+// For matrices of no more rows than columns.
+Output WideSvdGradient(Output s, Output u, Output v, Output gs, Output gu, Output gv, int64_t m,
+                       int64_t n, bool is_full) {
+  Output v1 = PartOfAxis(v, -1, 0, m), gv1 = PartOfAxis(gv, -1, 0, m);
+  Output f = ReciprocalDifferences(s * s);
+  Output v_gv = Times(v1, gv1, Form::kAdjoint, Form::kPlain);
+  Output fu = f * Times(u, gu, Form::kAdjoint, Form::kPlain), fv = f * v_gv;
+  Output s_mat = MatrixDiag(s), s_inverse = MatrixDiag(SafeReciprocal(s));
+  Output inner =
+      MatrixDiag(gs) + Times(fu + AdjointOf(fu), s_mat) + Times(s_mat, fv + AdjointOf(fv));
+  Output grad = Times(u, Times(inner, v1, Form::kPlain, Form::kAdjoint));
+  if (m != n) {
+    Output gv1_h = AdjointOf(gv1);
+    Output rest = gv1_h - Times(Times(gv1_h, v1), v1, Form::kPlain, Form::kAdjoint);
+    if (is_full) {
+      Output v2 = PartOfAxis(v, -1, m, n), gv2 = PartOfAxis(gv, -1, m, n);
+      rest = rest -
+             Times(Times(v1, gv2, Form::kAdjoint, Form::kPlain), v2, Form::kPlain, Form::kAdjoint);
+    }
+    grad = grad + Times(Times(u, s_inverse), rest);
+  }
+  if (IsComplex(u.dtype())) {
+    Output phases = MatrixDiag(MatrixDiagPart(v_gv));
+    Output turned = Times(s_inverse, AdjointOf(phases) - phases);
+    grad = grad + Times(u, Times(turned, v1, Form::kPlain, Form::kAdjoint)) * NumberLike(u, 0.5);
+  }
+  return grad;
+}
+
+void SvdGradient(Backprop& b) {
+  Output a = b.Value("input");
+  Output gs = Cast(b.Of("s"), a.dtype());
+  if (!b.attr<bool>("compute_uv")) {
+    SvdOutputs whole = Svd(a);
+    return b.Into("input",
+                  Times(whole.u, Times(MatrixDiag(gs), whole.v, Form::kPlain, Form::kAdjoint)));
+  }
+  const int64_t m = MatrixRows(a.shape()), n = MatrixColumns(a.shape());
+  const bool is_full = b.attr<bool>("full_matrices");
+  if (m < 0 || n < 0) {
+    return b.Fail(absl::UnimplementedError(
+        StrCat("the gradient of Svd needs the static sizes of matrices, got shape ",
+               a.shape().ToString())));
+  }
+  if (is_full && std::max(m, n) - std::min(m, n) > 1) {
+    return b.Fail(absl::UnimplementedError(
+        StrCat("Svd has no gradient where full_matrices is true and the sizes differ by more than "
+               "1, got ",
+               m, " rows and ", n, " columns")));
+  }
+  Output s = Cast(b.Value("s"), a.dtype()), u = b.Value("u"), v = b.Value("v");
+  Output gu = b.Of("u"), gv = b.Of("v");
+  if (m <= n) {
+    b.Into("input", WideSvdGradient(s, u, v, gs, gu, gv, m, n, is_full));
+  } else {  // that of the adjoint
+    b.Into("input", AdjointOf(WideSvdGradient(s, v, u, gs, gv, gu, n, m, is_full)));
+  }
+}
+#endif
+
+OP(Cholesky,
+   "The lower triangular L with input = L L^H; only the lower triangle of the positive definite "
+   "input is read. NaN where it is not positive definite.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Shape(SquareShape) GRADIENT(CholeskyGradient);
+
+OP(CholeskyGrad, "The gradient of Cholesky: of its output l, and the gradient of that.")
+    .Input("l", "T")
+    .Input("grad", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
+    .Shape(SquareShape);
+
+OP(Eig,
+   "Eigenvalues and eigenvectors (as columns, of length 1) of square matrices. Complex, in no "
+   "order; no vectors where compute_v is false.")
+    .Input("input", "T")
+    .Output("e", "Tout")
+    .Output("v", "Tout")
+    .Attr("compute_v", BoolAttr(true))
+    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE, DT_COMPLEX64, DT_COMPLEX128}))
+    .Attr("Tout", TypeAttr(ComplexTypes()))
+    .Shape(EigenvaluesShape) GRADIENT(EigGradient);
+
+OP(Lu,
+   "L (below the diagonal, which is ones) and U of the decomposition P input = L U, in one matrix; "
+   "row i of P input is row p[i] of the input.")
+    .Input("input", "T")
+    .Output("lu", "T")
+    .Output("p", "output_idx_type")
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Attr("output_idx_type", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(const PartialShape s, Squares(c, 0));
+      c.SetOutput(0, s).IgnoreError();
+      return c.SetOutput(1, BatchOf(s).Concatenate({MatrixRows(s)}));
+    });
+
+OP(Qr,
+   "input = q r with orthonormal columns of q and an upper triangle r; all of q's columns where "
+   "full_matrices, else as many as the smaller size.")
+    .Input("input", "T")
+    .Output("q", "T")
+    .Output("r", "T")
+    .Attr("full_matrices", BoolAttr(false))
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Shape(QrShape) GRADIENT(QrGradient);
+
+OP(SelfAdjointEig, "Eigenvalues in the first row, eigenvectors in the others, as columns.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT, DT_HALF}))
+    .Deprecated(11, "Use SelfAdjointEigV2 instead.")
+    .Shape(OldEigenvaluesShape);
+
+OP(SelfAdjointEigV2,
+   "Eigenvalues, in rising order, and eigenvectors (as columns, of length 1) of self-adjoint "
+   "matrices, of which the lower triangle is read; no vectors where compute_v is false.")
+    .Input("input", "T")
+    .Output("e", "T")
+    .Output("v", "T")
+    .Attr("compute_v", BoolAttr(true))
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Shape(EigenvaluesShape) GRADIENT(SelfAdjointEigGradient);
+
+OP(Svd,
+   "input = u diag(s) v^H, singular values in falling order; all columns of u and v where "
+   "full_matrices, else as many as there are values; neither where compute_uv is false.")
+    .Input("input", "T")
+    .Output("s", "T")
+    .Output("u", "T")
+    .Output("v", "T")
+    .Attr("compute_uv", BoolAttr(true))
+    .Attr("full_matrices", BoolAttr(false))
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Shape(SvdShape) GRADIENT(SvdGradient);
+
+OP(BatchCholesky, "Cholesky.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
+    .Deprecated(13, "Use Cholesky instead.")
+    .Shape(SquareShape);
+
+OP(BatchCholeskyGrad, "CholeskyGrad.")
+    .Input("l", "T")
+    .Input("grad", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}))
+    .Deprecated(13, "Use CholeskyGrad instead.")
+    .Shape(SquareShape);
+
+OP(BatchSelfAdjointEig, "SelfAdjointEig.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
+    .Deprecated(11, "Use SelfAdjointEigV2 instead.")
+    .Shape(OldEigenvaluesShape);
+
+OP(BatchSelfAdjointEigV2, "SelfAdjointEigV2.")
+    .Input("input", "T")
+    .Output("e", "T")
+    .Output("v", "T")
+    .Attr("compute_v", BoolAttr(true))
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
+    .Deprecated(13, "Use SelfAdjointEigV2 instead.")
+    .Shape(EigenvaluesShape);
+
+OP(BatchSvd, "Svd.")
+    .Input("input", "T")
+    .Output("s", "T")
+    .Output("u", "T")
+    .Output("v", "T")
+    .Attr("compute_uv", BoolAttr(true))
+    .Attr("full_matrices", BoolAttr(false))
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT, DT_COMPLEX64, DT_COMPLEX128}))
+    .Deprecated(13, "Use Svd instead.")
+    .Shape(SvdShape);
+
+}  // namespace
+}  // namespace sluice

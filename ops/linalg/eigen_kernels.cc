@@ -1,0 +1,128 @@
+// Eigenvalues and eigenvectors.
+#include <Eigen/Eigenvalues>
+
+#include "graph/status.h"
+#include "ops/linalg/matrix_batch.h"
+
+namespace sluice {
+namespace {
+
+using FullWidthList = TypeList<float, double, complex64, complex128>;
+
+absl::Status NotSuccessful(const char* what) {
+  return InvalidArgument(what, " was not successful. The input might not be valid.");
+}
+
+int EigenOption(bool has_vectors) {
+  return has_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly;
+}
+
+template <typename W>
+using SelfAdjointSolver = Eigen::SelfAdjointEigenSolver<Matrix<W>>;
+
+template <typename W>
+absl::Status SolveSelfAdjoint(const Matrix<W>& in, bool has_vectors, SelfAdjointSolver<W>* solver) {
+  solver->compute(in, EigenOption(has_vectors));
+  if (solver->info() == Eigen::Success && in.allFinite()) return absl::OkStatus();
+  return NotSuccessful("Self-adjoint eigen decomposition");
+}
+
+template <typename T>
+class SelfAdjointEigV2Kernel : public Kernel {
+ public:
+  explicit SelfAdjointEigV2Kernel(KernelInit& init) : has_vectors_(init.attr<bool>("compute_v")) {}
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
+    SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+    const int64_t n = batch.rows(0);
+    SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
+    Tensor* v = nullptr;
+    if (has_vectors_) {
+      SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
+    } else {
+      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {0}, &v));
+    }
+    return batch.ForEach(10 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
+      if (n == 0) return absl::OkStatus();
+      using W = WidestOf<T>;
+      SelfAdjointSolver<W> solver;
+      SLUICE_RETURN_IF_ERROR(
+          SolveSelfAdjoint<W>(MatrixAs<T, W>(c.input(0), i), has_vectors_, &solver));
+      VectorAt<T>(e, i) = solver.eigenvalues().template cast<T>();
+      if (has_vectors_) StoreMatrix<T, W>(solver.eigenvectors(), v, i);
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  const bool has_vectors_;
+};
+KERNELS(SelfAdjointEigV2, "T", SelfAdjointEigV2Kernel, FullWidthList);
+KERNELS(BatchSelfAdjointEigV2, "T", SelfAdjointEigV2Kernel, TypeList<float, double>);
+
+template <typename T>
+absl::Status SelfAdjointEig(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
+  SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+  const int64_t n = batch.rows(0);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n + 1, n}));
+  return batch.ForEach(10 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
+    if (n == 0) return absl::OkStatus();
+    SelfAdjointSolver<double> solver;
+    SLUICE_RETURN_IF_ERROR(
+        SolveSelfAdjoint<double>(MatrixAs<T, double>(c.input(0), i), true, &solver));
+    Matrix<double> all(n + 1, n);
+    all.row(0) = solver.eigenvalues().transpose();
+    all.bottomRows(n) = solver.eigenvectors();
+    StoreMatrix<T, double>(all, out, i);
+    return absl::OkStatus();
+  });
+}
+FUNCTION_KERNELS(SelfAdjointEig, "T", SelfAdjointEig, TypeList<float, double>);
+FUNCTION_KERNELS(BatchSelfAdjointEig, "T", SelfAdjointEig, TypeList<float, double>);
+
+template <typename T>
+class EigKernel : public Kernel {
+ public:
+  explicit EigKernel(KernelInit& init) : has_vectors_(init.attr<bool>("compute_v")) {}
+  absl::Status Compute(KernelContext& c) override {
+    using Complex = std::complex<typename Eigen::NumTraits<T>::Real>;
+    using W = WidestOf<T>;
+    using Solver =
+        std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Matrix<W>>,
+                           Eigen::EigenSolver<Matrix<W>>>;
+    if (c.output_dtype(0) != kDataTypeOf<Complex>) {
+      return InvalidArgument("Invalid output dtype ", DataTypeName(c.output_dtype(0)), " vs ",
+                             DataTypeName(kDataTypeOf<Complex>));
+    }
+    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
+    SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+    const int64_t n = batch.rows(0);
+    SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
+    Tensor* v = nullptr;
+    if (has_vectors_) {
+      SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
+    } else {
+      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {0}, &v));
+    }
+    return batch.ForEach(25 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
+      if (n == 0) return absl::OkStatus();
+      const Matrix<W> in = MatrixAs<T, W>(c.input(0), i);
+      // Iterations over numbers that are not finite need not end well.
+      if (!in.allFinite()) return NotSuccessful("Eigen decomposition");
+      const Solver solver(in, has_vectors_);
+      if (solver.info() != Eigen::Success) return NotSuccessful("Eigen decomposition");
+      VectorAt<Complex>(e, i) = solver.eigenvalues().template cast<Complex>();
+      if (!has_vectors_) return absl::OkStatus();
+      StoreMatrix<Complex, complex128>(solver.eigenvectors(), v, i);
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  const bool has_vectors_;
+};
+KERNELS(Eig, "T", EigKernel, FullWidthList);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,82 @@
+#include "ops/linalg/matrix_nodes.h"
+
+#include "ops/array/builders.h"
+#include "ops/array/shape_nodes.h"
+#include "ops/builders/sugar.h"
+#include "ops/math/builders.h"
+#include "ops/math/gradient_nodes.h"
+#include "ops/matrix/builders.h"
+
+namespace sluice {
+
+Output Times(Output x, Output y, Form x_form, Form y_form) {
+  return BatchMatMulV2(x, y,
+                       {.adj_x = x_form == Form::kAdjoint, .adj_y = y_form == Form::kAdjoint});
+}
+
+Output TransposeOf(Output x) {
+  if (!x) return x;
+  Graph& g = *x.graph();
+  if (x.shape().rank_known()) {
+    std::vector<int64_t> perm(static_cast<size_t>(x.shape().rank()));
+    for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
+    if (perm.size() >= 2) std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    return Transpose(x, perm);
+  }
+  Output rank = RankNode(x);
+  Output two = IndexScalar(g, 2), one = IndexScalar(g, 1);
+  Output batch = Range(IndexScalar(g, 0), rank - two, one);
+  Output last = ExpandDims(rank - one, 0), before = ExpandDims(rank - two, 0);
+  return Transpose(x, Concat({batch, last, before}, 0));
+}
+
+Output AdjointOf(Output x) { return ConjOf(TransposeOf(x)); }
+
+Output LowerTriangle(Output x) {
+  Graph& g = *x.graph();
+  return MatrixBandPart(x, IndexScalar(g, -1, DT_INT64), IndexScalar(g, 0, DT_INT64));
+}
+
+Output WithDiagonalTimes(Output x, double factor) {
+  Output diagonal = MatrixDiagPart(x);
+  return MatrixSetDiag(x, diagonal * NumberLike(x, factor));
+}
+
+Output SafeReciprocal(Output x) { return x * Reciprocal(x * x + NumberLike(x, 1e-20)); }
+
+Output ReciprocalDifferences(Output e) {
+  return MatrixSetDiag(SafeReciprocal(ExpandDims(e, -2) - ExpandDims(e, -1)), ZerosLike(e));
+}
+
+Output PartOfAxis(Output x, int axis, int64_t begin, int64_t end) {
+  Graph& g = *x.graph();
+  const bool is_last = axis == -1;
+  const bool is_open = end == kToTheEnd;
+  const int64_t stop = is_open ? 0 : end;
+  // An ellipsis, the axis, and the last one whole where the axis is the one before.
+  if (is_last) {
+    return StridedSlice(x, IndexVector(g, {0, begin}), IndexVector(g, {0, stop}),
+                        IndexVector(g, {1, 1}), {.end_mask = is_open ? 2 : 0, .ellipsis_mask = 1});
+  }
+  return StridedSlice(x, IndexVector(g, {0, begin, 0}), IndexVector(g, {0, stop, 0}),
+                      IndexVector(g, {1, 1, 1}),
+                      {.begin_mask = 4, .end_mask = is_open ? 6 : 4, .ellipsis_mask = 1});
+}
+
+void IntoBatches(Backprop& b, Output grad_0, Output grad_1) {
+  Output x = b.In(0), y = b.In(1);
+  const PartialShape &xs = x.shape(), &ys = y.shape();
+  const bool is_same = xs.IsFullyDefined() && ys.IsFullyDefined() && xs.rank() == ys.rank() &&
+                       xs.dims().subspan(0, xs.rank() - 2) == ys.dims().subspan(0, ys.rank() - 2);
+  if (!is_same) {
+    Output x_shape = ShapeOf(x), y_shape = ShapeOf(y);
+    BroadcastGradientArgsOutputs axes =
+        BroadcastGradientArgs(PartOf(x_shape, 0, -2), PartOf(y_shape, 0, -2));
+    grad_0 = Reshape(Sum(grad_0, axes.r0), x_shape);
+    grad_1 = Reshape(Sum(grad_1, axes.r1), y_shape);
+  }
+  b.Into(0, grad_0);
+  b.Into(1, grad_1);
+}
+
+}  // namespace sluice

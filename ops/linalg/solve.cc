@@ -1,0 +1,289 @@
+// Linear equations over the matrices in the last two dimensions.
+#include "ops/linalg/matrix_shape.h"
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "graph/build/cond.h"
+#include "ops/array/shape_nodes.h"
+#include "ops/linalg/matrix_nodes.h"
+#include "ops/math/gradient_nodes.h"
+#include "ops/matrix/builders.h"
+#endif
+
+namespace sluice {
+namespace {
+
+constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
+constexpr TypeSet kFullWidth{DT_DOUBLE, DT_FLOAT, DT_COMPLEX64, DT_COMPLEX128};
+
+absl::Status TridiagonalSolveShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape diagonals, c.WithRankAtLeast(0, 2));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape rhs, c.WithRankAtLeast(1, 2));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape batch, BatchOf(diagonals).MergeWith(BatchOf(rhs)));
+  SLUICE_RETURN_IF_ERROR(MergeDim(MatrixRows(diagonals), 3).status());
+  SLUICE_ASSIGN_OR_RETURN(const int64_t m, MergeDim(MatrixColumns(diagonals), MatrixRows(rhs)));
+  return c.SetOutput(0, batch.Concatenate({m, MatrixColumns(rhs)}));
+}
+
+absl::Status TridiagonalMatMulShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape rhs, c.WithRankAtLeast(3, 2));
+  PartialShape batch = BatchOf(rhs);
+  int64_t m = MatrixRows(rhs);
+  for (int i = 0; i < 3; ++i) {
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape diagonal, c.WithRankAtLeast(i, 2));
+    SLUICE_ASSIGN_OR_RETURN(batch, batch.MergeWith(BatchOf(diagonal)));
+    SLUICE_RETURN_IF_ERROR(MergeDim(MatrixRows(diagonal), 1).status());
+    SLUICE_ASSIGN_OR_RETURN(m, MergeDim(m, MatrixColumns(diagonal)));
+  }
+  return c.SetOutput(0, batch.Concatenate({m, MatrixColumns(rhs)}));
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// Of x = A^-1 y: dy = A^-H dx, dA = -dy x^H; where A stands for the adjoint of the input, that of
+// the input is -x dy^H.
+Output MatrixGradient(Output x, Output dy, bool is_adjoint) {
+  return Neg(is_adjoint ? Times(x, dy, Form::kPlain, Form::kAdjoint)
+                        : Times(dy, x, Form::kPlain, Form::kAdjoint));
+}
+
+void TriangularSolveGradient(Backprop& b) {
+  const bool is_adjoint = b.attr<bool>("adjoint"), is_lower = b.attr<bool>("lower", true);
+  Output a = b.Value("matrix");
+  Graph& g = b.graph();
+  Output dy = MatrixTriangularSolve(a, b.Of("output"), {.lower = is_lower, .adjoint = !is_adjoint});
+  Output da = MatrixGradient(b.Value("output"), dy, is_adjoint);
+  Output none = IndexScalar(g, 0, DT_INT64), all = IndexScalar(g, -1, DT_INT64);
+  da = is_lower ? MatrixBandPart(da, all, none) : MatrixBandPart(da, none, all);
+  IntoBatches(b, da, dy);
+}
+
+void BandedSolveGradient(Backprop& b) {
+  const bool is_adjoint = b.attr<bool>("adjoint"), is_lower = b.attr<bool>("lower", true);
+  Output a = b.Value("matrix");
+  Graph& g = b.graph();
+  Output dy = BandedTriangularSolve(a, b.Of("output"), {.lower = is_lower, .adjoint = !is_adjoint});
+  Output da = MatrixGradient(b.Value("output"), dy, is_adjoint);
+  Output shape = ShapeNode(a);
+  Output bands = Reshape(PartOf(shape, -2, -1), std::vector<int64_t>{});
+  Output zero = IndexScalar(g, 0), one = IndexScalar(g, 1);
+  Output k = is_lower ? Pack({one - bands, zero}) : Pack({zero, bands - one});
+  da = MatrixDiagPartV3(da, k, NumberLike(da, 0), {.align = "LEFT_RIGHT"});
+  IntoBatches(b, da, dy);
+}
+
+// Solves (a^H a + l2) x = y, or with a a^H, by a Cholesky decomposition.
+struct Gramian {
+  Gramian(Output a, Output l2, bool is_first_kind) {
+    Output product = is_first_kind ? Times(a, a, Form::kAdjoint, Form::kPlain)
+                                   : Times(a, a, Form::kPlain, Form::kAdjoint);
+    factor = Cholesky(MatrixSetDiag(product, MatrixDiagPart(product) + Cast(l2, a.dtype())));
+  }
+  Output Solve(Output y) const {
+    return MatrixTriangularSolve(factor, MatrixTriangularSolve(factor, y), {.adjoint = true});
+  }
+  Output factor;
+};
+
+// The normal equations of the first kind: x = (a^H a + l2)^-1 a^H y, and of the second:
+// x = a^H (a a^H + l2)^-1 y. Gradients of a and y.
+OutputList TallGradient(Output a, Output y, Output l2, Output x, Output dx) {
+  Gramian gramian(a, l2, true);
+  Output z = gramian.Solve(dx);
+  Output xz = Times(x, z, Form::kPlain, Form::kAdjoint);
+  Output da = Times(y, z, Form::kPlain, Form::kAdjoint) - Times(a, xz + AdjointOf(xz));
+  return {da, Times(a, z)};
+}
+OutputList WideGradient(Output a, Output y, Output l2, Output dx) {
+  Gramian gramian(a, l2, false);
+  Output dy = gramian.Solve(Times(a, dx)), z = gramian.Solve(y);
+  Output away = dx - Times(a, dy, Form::kAdjoint, Form::kPlain);
+  Output da = Times(z, away, Form::kPlain, Form::kAdjoint) -
+              Times(dy, Times(z, a, Form::kAdjoint, Form::kPlain));
+  return {da, dy};
+}
+
+void LeastSquaresGradient(Backprop& b) {
+  if (!b.attr<bool>("fast", true)) {
+    return b.Fail(absl::UnimplementedError("MatrixSolveLs has no gradient where fast is false"));
+  }
+  Output a = b.Value("matrix"), y = b.Value("rhs"), l2 = b.Value("l2_regularizer");
+  Output x = b.Value("output"), dx = b.Of("output");
+  const int64_t m = MatrixRows(a.shape()), n = MatrixColumns(a.shape());
+  OutputList grads;
+  if (m < 0 || n < 0) {
+    Output shape = ShapeNode(a);
+    Output is_tall = GreaterEqual(Reshape(PartOf(shape, -2, -1), std::vector<int64_t>{}),
+                                  Reshape(PartOf(shape, -1, kToTheEnd), std::vector<int64_t>{}));
+    grads = Cond(
+        is_tall, [&] { return TallGradient(a, y, l2, x, dx); },
+        [&] { return WideGradient(a, y, l2, dx); });
+    if (grads.size() != 2) return;
+  } else {
+    grads = m >= n ? TallGradient(a, y, l2, x, dx) : WideGradient(a, y, l2, dx);
+  }
+  b.Into("matrix", grads[0]);
+  b.Into("rhs", grads[1]);
+}
+
+// x with its rows (axis -2) or elements (axis -1) moved on by one place, zeros coming in: to the
+// front (each place has what stood behind it) or to the back.
+enum class Way { kFront, kBack };
+Output Shifted(Output x, int axis, Way way) {
+  const bool front = way == Way::kFront;
+  Output rest = PartOfAxis(x, axis, front ? 1 : 0, front ? kToTheEnd : -1);
+  Output zero = ZerosLike(PartOfAxis(x, axis, 0, 1));
+  return front ? Concat({rest, zero}, axis) : Concat({zero, rest}, axis);
+}
+
+void TridiagonalMatMulGradient(Backprop& b) {
+  Output x = ConjOf(b.Value("rhs")), grad = b.Of("output");
+  auto into = [&](const char* arg, Output factor) {
+    b.Into(arg, ExpandDims(ReduceSum(factor * grad, -1), -2));
+  };
+  into("superdiag", Shifted(x, -2, Way::kFront));
+  into("maindiag", x);
+  into("subdiag", Shifted(x, -2, Way::kBack));
+  b.Into("rhs", Shifted(AdjointOf(b.Value("superdiag")) * grad, -2, Way::kBack) +
+                    AdjointOf(b.Value("maindiag")) * grad +
+                    Shifted(AdjointOf(b.Value("subdiag")) * grad, -2, Way::kFront));
+}
+
+void TridiagonalSolveGradient(Backprop& b) {
+  Output diagonals = b.Value("diagonals"), x = b.Value("output");
+  auto row = [&](int64_t i) { return PartOfAxis(diagonals, -2, i, i + 1); };
+  // Of the adjoint: sub- and superdiagonal change places, and each its padding.
+  Output adjoint = ConjOf(
+      Concat({Shifted(row(2), -1, Way::kFront), row(1), Shifted(row(0), -1, Way::kBack)}, -2));
+  Output dy = TridiagonalSolve(adjoint, b.Of("output"),
+                               {.partial_pivoting = b.attr<bool>("partial_pivoting", true),
+                                .perturb_singular = b.attr<bool>("perturb_singular")});
+  b.Into("rhs", dy);
+  Output xc = ConjOf(x);
+  auto diagonal = [&](Output factor) { return ExpandDims(ReduceSum(dy * factor, -1), -2); };
+  b.Into("diagonals", Neg(Concat({diagonal(Shifted(xc, -2, Way::kFront)), diagonal(xc),
+                                  diagonal(Shifted(xc, -2, Way::kBack))},
+                                 -2)));
+}
+#endif
+
+OP(BandedTriangularSolve,
+   "Solves matrix * output = rhs, the triangular matrix given by its bands: rows of the diagonal "
+   "and those next to it, below (lower) or above.")
+    .Input("matrix", "T")
+    .Input("rhs", "T")
+    .Output("output", "T")
+    .Attr("lower", BoolAttr(true))
+    .Attr("adjoint", BoolAttr(false))
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Shape(BandedSolveShape) GRADIENT(BandedSolveGradient);
+
+OP(MatrixInverse, "The inverse of each matrix, or of its adjoint.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("adjoint", BoolAttr(false))
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Shape(SquareShape) GRADIENT([](Backprop& b) {
+      Output inverse = b.Value("output"), grad = b.Of("output");
+      const bool is_adjoint = b.attr<bool>("adjoint");
+      Output inner = is_adjoint ? Times(grad, inverse, Form::kAdjoint, Form::kPlain)
+                                : Times(grad, inverse, Form::kPlain, Form::kAdjoint);
+      b.Into("input", Neg(Times(inverse, inner, is_adjoint ? Form::kPlain : Form::kAdjoint)));
+    });
+
+OP(MatrixSolve, "Solves matrix * output = rhs, or with the adjoint of the matrix.")
+    .Input("matrix", "T")
+    .Input("rhs", "T")
+    .Output("output", "T")
+    .Attr("adjoint", BoolAttr(false))
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Shape(SolveShape) GRADIENT([](Backprop& b) {
+      const bool is_adjoint = b.attr<bool>("adjoint");
+      Output dy = MatrixSolve(b.Value("matrix"), b.Of("output"), {.adjoint = !is_adjoint});
+      b.Into("matrix", MatrixGradient(b.Value("output"), dy, is_adjoint));
+      b.Into("rhs", dy);
+    });
+
+OP(MatrixSolveLs,
+   "The output for which |matrix * output - rhs|^2 + l2_regularizer |output|^2 is least; where "
+   "there are more columns than rows, the shortest solution. fast: by the normal equations, else "
+   "by a complete orthogonal decomposition, which takes no l2_regularizer.")
+    .Input("matrix", "T")
+    .Input("rhs", "T")
+    .Input("l2_regularizer", DT_DOUBLE)
+    .Output("output", "T")
+    .Attr("T", TypeAttr(kFloatOrComplex))
+    .Attr("fast", BoolAttr(true))
+    .Shape(LeastSquaresShape) GRADIENT(LeastSquaresGradient);
+
+OP(MatrixTriangularSolve,
+   "Solves matrix * output = rhs, or with the adjoint; one triangle of the matrix is read. Batch "
+   "dimensions broadcast.")
+    .Input("matrix", "T")
+    .Input("rhs", "T")
+    .Output("output", "T")
+    .Attr("lower", BoolAttr(true))
+    .Attr("adjoint", BoolAttr(false))
+    .Attr("T", TypeAttr(kFloatOrComplex | TypeSet{DT_BFLOAT16}))
+    .Shape(TriangularSolveShape) GRADIENT(TriangularSolveGradient);
+
+OP(TridiagonalMatMul,
+   "The product of a matrix given by three diagonals and a dense one. The last element of "
+   "superdiag and the first of subdiag are not read.")
+    .Input("superdiag", "T")
+    .Input("maindiag", "T")
+    .Input("subdiag", "T")
+    .Input("rhs", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(kFullWidth))
+    .Shape(TridiagonalMatMulShape) GRADIENT(TridiagonalMatMulGradient);
+
+OP(TridiagonalSolve,
+   "Solves matrix * output = rhs for a matrix given by its superdiagonal, diagonal and "
+   "subdiagonal, the rows of `diagonals`. NaN where it is singular, unless perturb_singular.")
+    .Input("diagonals", "T")
+    .Input("rhs", "T")
+    .Output("output", "T")
+    .Attr("partial_pivoting", BoolAttr(true))
+    .Attr("perturb_singular", BoolAttr(false))
+    .Attr("T", TypeAttr(kFullWidth))
+    .Shape(TridiagonalSolveShape) GRADIENT(TridiagonalSolveGradient);
+
+OP(BatchMatrixInverse, "MatrixInverse.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("adjoint", BoolAttr(false))
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
+    .Deprecated(13, "Use MatrixInverse instead.")
+    .Shape(SquareShape);
+
+OP(BatchMatrixSolve, "MatrixSolve.")
+    .Input("matrix", "T")
+    .Input("rhs", "T")
+    .Output("output", "T")
+    .Attr("adjoint", BoolAttr(false))
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
+    .Deprecated(13, "Use MatrixSolve instead.")
+    .Shape(SolveShape);
+
+OP(BatchMatrixSolveLs, "MatrixSolveLs.")
+    .Input("matrix", "T")
+    .Input("rhs", "T")
+    .Input("l2_regularizer", DT_DOUBLE)
+    .Output("output", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
+    .Attr("fast", BoolAttr(true))
+    .Deprecated(13, "Use MatrixSolveLs instead.")
+    .Shape(LeastSquaresShape);
+
+OP(BatchMatrixTriangularSolve, "MatrixTriangularSolve.")
+    .Input("matrix", "T")
+    .Input("rhs", "T")
+    .Output("output", "T")
+    .Attr("lower", BoolAttr(true))
+    .Attr("adjoint", BoolAttr(false))
+    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
+    .Deprecated(13, "Use MatrixTriangularSolve instead.")
+    .Shape(TriangularSolveShape);
+
+}  // namespace
+}  // namespace sluice
