@@ -5,11 +5,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "executor/plan/no_kernel.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
+namespace {
 
-OpKind OpKindOf(const Node& node) {
+OpKind OpKindOfOp(std::string_view op) {
   static const auto* kinds = new std::unordered_map<std::string_view, OpKind>{
       {"Const", OpKind::kConstant},
       {"_Arg", OpKind::kFeed},
@@ -34,9 +36,15 @@ OpKind OpKindOf(const Node& node) {
       {"NextIteration", OpKind::kNextIteration},
       {"RefNextIteration", OpKind::kNextIteration},
   };
-  auto it = kinds->find(node.op());
+  auto it = kinds->find(op);
   return it == kinds->end() ? OpKind::kKernel : it->second;
 }
+
+}  // namespace
+
+OpKind OpKindOf(const Node& node) { return OpKindOfOp(node.op()); }
+
+bool RunsWithoutKernel(std::string_view op) { return OpKindOfOp(op) != OpKind::kKernel; }
 
 std::vector<OpKind> OpKindsOf(const Graph& graph) {
   std::vector<OpKind> kinds(graph.num_node_ids(), OpKind::kNoOp);

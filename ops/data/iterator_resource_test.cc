@@ -38,8 +38,9 @@ DatasetPointer Counting(int count) {
   });
 }
 
-// Elements that the test hands over; ends when the reading is cancelled.
-struct ByHand {
+// Elements that the test hands over; ends when the reading is cancelled. Its dataset keeps it: the
+// thread that reads may be the last to hold the iterator.
+struct ByHand : std::enable_shared_from_this<ByHand> {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<float> values;
@@ -51,21 +52,22 @@ struct ByHand {
     changed.notify_all();
   }
   DatasetPointer Dataset() {
-    return MakeDataset([this](Reading& reading) -> absl::StatusOr<IteratorPointer> {
-      reading.cancellation.Register(reading.cancellation.NewToken(), [this] {
-        std::lock_guard lock(mutex);
-        cancelled = true;
-        changed.notify_all();
-      });
-      return MakeIterator([this](Tensors* element) -> absl::StatusOr<bool> {
-        std::unique_lock lock(mutex);
-        changed.wait(lock, [this] { return cancelled || !values.empty(); });
-        if (values.empty()) return absl::CancelledError("nobody wants more");
-        *element = {Tensor::Scalar<float>(values.front())};
-        values.pop_front();
-        return true;
-      });
-    });
+    return MakeDataset(
+        [self = shared_from_this()](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+          reading.cancellation.Register(reading.cancellation.NewToken(), [self] {
+            std::lock_guard lock(self->mutex);
+            self->cancelled = true;
+            self->changed.notify_all();
+          });
+          return MakeIterator([self](Tensors* element) -> absl::StatusOr<bool> {
+            std::unique_lock lock(self->mutex);
+            self->changed.wait(lock, [&] { return self->cancelled || !self->values.empty(); });
+            if (self->values.empty()) return absl::CancelledError("nobody wants more");
+            *element = {Tensor::Scalar<float>(self->values.front())};
+            self->values.pop_front();
+            return true;
+          });
+        });
   }
 };
 
@@ -82,37 +84,37 @@ TEST(IteratorResourceTest, GivesElementsThenTheEnd) {
 }
 
 TEST(IteratorResourceTest, ACancelledStepLosesNoElement) {
-  ByHand hand;
+  auto hand = std::make_shared<ByHand>();
   auto iterator = NewIterator();
-  ASSERT_TRUE(iterator->SetDataset(hand.Dataset()).ok());
+  ASSERT_TRUE(iterator->SetDataset(hand->Dataset()).ok());
   CancellationManager cancellation;
   std::future<Got> cancelled = Ask(*iterator, &cancellation);
   cancellation.StartCancel();
   EXPECT_EQ(cancelled.get().status(),
             absl::CancelledError("IteratorGetNext operation was cancelled"));
-  hand.Give(7);
+  hand->Give(7);
   EXPECT_EQ(ValueOf(Ask(*iterator).get()), 7);
 }
 
 TEST(IteratorResourceTest, WhoWaitsGetsTheElementsOfTheNextDataset) {
-  ByHand hand;
+  auto hand = std::make_shared<ByHand>();
   auto iterator = NewIterator();
-  ASSERT_TRUE(iterator->SetDataset(hand.Dataset()).ok());
+  ASSERT_TRUE(iterator->SetDataset(hand->Dataset()).ok());
   std::future<Got> waiting = Ask(*iterator);
   ASSERT_TRUE(iterator->SetDataset(Counting(3)).ok());
   EXPECT_EQ(ValueOf(waiting.get()), 1);
 }
 
 TEST(IteratorResourceTest, EndsWhileItsDatasetWaits) {
-  ByHand hand;
+  auto hand = std::make_shared<ByHand>();
   auto iterator = NewIterator();
-  ASSERT_TRUE(iterator->SetDataset(hand.Dataset()).ok());
+  ASSERT_TRUE(iterator->SetDataset(hand->Dataset()).ok());
   CancellationManager cancellation;
   std::future<Got> waiting = Ask(*iterator, &cancellation);
   cancellation.StartCancel();
   waiting.wait();
   iterator.reset();  // would hang if the reading were not cancelled
-  EXPECT_TRUE(hand.cancelled);
+  EXPECT_TRUE(hand->cancelled);
 }
 
 TEST(IteratorResourceTest, ElementsOfOtherTypesAreRefused) {

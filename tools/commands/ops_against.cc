@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_join.h"
 #include "executor/kernel/kernel.h"
+#include "executor/plan/no_kernel.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "graph/op/op_def.h"
@@ -62,10 +63,11 @@ bool HasKernel(const std::vector<KernelDef>& kernels, const Signature& types) {
   });
 }
 
-// Some kernels are registered for types that the op's own declaration forbids.
+// Some kernels are registered for types that the op's own declaration forbids, or for those of an
+// attribute that it does not have (TileGrad): they can never run.
 bool IsAllowed(const OpDef& op, const std::string& attr_name, DataType dtype) {
   const AttrDef* attr = op.FindAttr(attr_name);
-  return attr == nullptr || attr->allowed_types.empty() || attr->allowed_types.contains(dtype);
+  return attr != nullptr && (attr->allowed_types.empty() || attr->allowed_types.contains(dtype));
 }
 
 // All combinations of the types that one element of "cpu" names.
@@ -90,6 +92,7 @@ std::vector<Signature> SignaturesOf(const Struct& group, const OpDef& op) {
 // "T=half", "SrcT=float DstT=int8", …: what TensorFlow has a kernel for and we have not.
 std::set<std::string> MissingTypes(const Struct& row, const OpDef& op) {
   std::set<std::string> missing;
+  if (RunsWithoutKernel(TextOf(row, "op"))) return missing;
   const std::vector<KernelDef>& kernels = KernelRegistry::Global().For(TextOf(row, "op"));
   if (FieldOf(row, "any_device") != nullptr && kernels.empty()) missing.insert("any");
   const Value* groups = FieldOf(row, "cpu");
