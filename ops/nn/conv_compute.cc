@@ -1,10 +1,12 @@
 #include "ops/nn/conv_compute.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "graph/status.h"
 #include "ops/math/gemm.h"
 #include "ops/nn/patches.h"
+#include "ops/nn/winograd.h"
 
 namespace sluice {
 namespace {
@@ -99,6 +101,9 @@ void BlockByFilter(const ConvGeometry& g, const F* in, const F* out_grad, int64_
 template <typename F>
 absl::Status ConvForward(KernelContext& context, const ConvGeometry& g, const F* in,
                          const F* filter, F* out) {
+  if constexpr (std::is_same_v<F, float>) {
+    if (winograd::Fits(g)) return winograd::Forward(context, g, in, filter, out);
+  }
   const int64_t tile = TileRows(g), k = g.patch(), n = g.group_outputs();
   const int64_t tiles = (g.positions() + tile - 1) / tile;
   const bool gathers = !g.is_pointwise();
@@ -139,6 +144,9 @@ absl::Status ConvByInput(KernelContext& context, const ConvGeometry& g, const F*
 template <typename F>
 absl::Status ConvByFilter(KernelContext& context, const ConvGeometry& g, const F* in,
                           const F* out_grad, F* filter_grad) {
+  if constexpr (std::is_same_v<F, float>) {
+    if (winograd::FitsByFilter(g)) return winograd::ByFilter(context, g, in, out_grad, filter_grad);
+  }
   const int64_t blocks = FilterBlocks(g), size = g.patch() * g.out_channels;
   const int64_t rows = (g.positions() + blocks - 1) / blocks;
   if (g.positions() == 0) {

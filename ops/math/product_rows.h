@@ -1,0 +1,81 @@
+// The innermost loop of products of floats: sums of a few rows and columns stay in registers.
+//
+// Written once over vectors of 16, and compiled for AVX-512 and AVX2: it is inlined into functions
+// that say which (SLUICE_AVX512, SLUICE_AVX2), and that are called where FloatLevel has it.
+#ifndef SLUICE_OPS_MATH_PRODUCT_ROWS_H_
+#define SLUICE_OPS_MATH_PRODUCT_ROWS_H_
+
+#include <cstdint>
+
+#include "executor/kernel/target_clones.h"
+
+namespace sluice {
+
+enum class SimdLevel { kNone, kAvx2, kAvx512 };
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SLUICE_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
+#define SLUICE_AVX2 __attribute__((target("avx2,fma")))
+inline SimdLevel MachineSimdLevel() {
+  static const SimdLevel level =
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512dq")
+          ? SimdLevel::kAvx512
+      : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? SimdLevel::kAvx2
+                                                                        : SimdLevel::kNone;
+  return level;
+}
+#else
+#define SLUICE_AVX512
+#define SLUICE_AVX2
+inline SimdLevel MachineSimdLevel() { return SimdLevel::kNone; }
+#endif
+
+inline constexpr int64_t kVecLanes = 16;
+using Vec = float __attribute__((vector_size(64)));
+// As it lies among floats.
+using FloatsVec = float __attribute__((vector_size(64), aligned(4), may_alias));
+
+// By reference: how a Vec is passed would depend on the level.
+SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
+  return *reinterpret_cast<const FloatsVec*>(p);
+}
+SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
+
+// to[r] (kVecs vectors) = or += the sum over d < depth of a(r, d) * b[d]. The element a(r, d) is
+// a[r * row_step + d * depth_step]. With AVX-512 24 sums fit in registers, with AVX2 6.
+template <int kRows, int kVecs, bool kAdd>
+SLUICE_INLINE_IN_CLONES void ProductRows(const float* a, int64_t row_step, int64_t depth_step,
+                                         const float* b, int64_t b_step, int64_t depth, float* to,
+                                         int64_t to_step) {
+  Vec sums[kRows][kVecs];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) {
+      if constexpr (kAdd) {
+        sums[r][v] = VecAt(to + r * to_step + v * kVecLanes);
+      } else {
+        sums[r][v] = Vec{};
+      }
+    }
+  }
+  for (int64_t d = 0; d < depth; ++d, a += depth_step, b += b_step) {
+    Vec of_b[kVecs];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) of_b[v] = VecAt(b + v * kVecLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVecs; ++v) sums[r][v] += a[r * row_step] * of_b[v];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) VecAt(to + r * to_step + v * kVecLanes) = sums[r][v];
+  }
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_MATH_PRODUCT_ROWS_H_

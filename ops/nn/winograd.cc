@@ -1,0 +1,300 @@
+#include "ops/nn/winograd.h"
+
+#include <algorithm>
+
+#include "graph/status.h"
+#include "ops/nn/patches.h"
+#include "ops/nn/winograd_tiles.h"
+
+namespace sluice::winograd {
+namespace {
+
+// Tiles of `m` x `m` results of an r x r filter, in all images, row by row.
+struct Tiling {
+  ConvGeometry g;
+  int64_t m, points;      // points of a tile
+  int64_t rows, columns;  // tiles of an image
+  int64_t in_block;       // tiles that are multiplied at a time
+  int64_t count() const { return g.batch * rows * columns; }
+  int64_t blocks() const { return (count() + in_block - 1) / in_block; }
+  // Elements between the points of a block of tiles with `channels` channels: not a multiple of a
+  // page, or all points would fall into the same places of the cache.
+  int64_t point_step(int64_t channels) const { return in_block * channels + kLanes; }
+};
+
+struct Place {
+  int64_t image, y, x;  // of a tile's first result
+};
+SLUICE_INLINE_IN_CLONES Place PlaceOf(const Tiling& t, int64_t tile) {
+  const int64_t row = tile / t.columns;
+  return {row / t.rows, row % t.rows * t.m, tile % t.columns * t.m};
+}
+
+// What a range of tiles looks like to the loops: [first, first + count).
+struct TileRange {
+  int64_t first, count;
+};
+
+// The loops of one filter size, compiled for one level of x86-64.
+struct Loops {
+  // Data of input tiles, channel by channel: to[point][tile][channel].
+  void (*input)(const Tiling& t, TileRange tiles, const float* in, float* to);
+  // to[point][in][out]
+  void (*filter)(const Tiling& t, const float* filter, float* to);
+  // a[point][tile][in] * b[point][in][out]
+  void (*multiply)(const Tiling& t, int64_t tiles, const float* a, const float* b, float* to);
+  void (*output)(const Tiling& t, TileRange tiles, const float* from, float* out);
+  // Gradients of results, as the factor of data: to[point][tile][out].
+  void (*gradient)(const Tiling& t, TileRange tiles, const float* out_grad, float* to);
+  // sums[point][in][out] += data[point][tile][in] * gradients[point][tile][out]
+  void (*add)(const Tiling& t, int64_t tiles, const float* data, const float* gradients,
+              float* sums);
+  // From sums[point][in][out] to filter_grad.
+  void (*back)(const Tiling& t, const float* sums, float* filter_grad);
+};
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Input(const Tiling& t, TileRange tiles, const float* in, float* to) {
+  constexpr int n = m + r - 1;
+  const Images images{t.g.in_height, t.g.in_width, t.g.in_channels};
+  const int64_t channels = images.channels, step = t.point_step(channels);
+  for (int64_t i = 0; i < tiles.count; ++i) {
+    const Place p = PlaceOf(t, tiles.first + i);
+    const float* image = in + p.image * images.height * images.width * channels;
+    for (int64_t c = 0; c < channels; c += kLanes) {
+      Vec square[n * n], transformed[n * n];
+      LoadSquare<n>(images, image + c, p.y - t.g.pad_top, p.x - t.g.pad_left, square);
+      Transform<kData<n>, n, n>(square, transformed);
+      for (int k = 0; k < n * n; ++k) VecAt(to + k * step + i * channels + c) = transformed[k];
+    }
+  }
+}
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float* to) {
+  constexpr int n = m + r - 1;
+  const int64_t size = t.g.in_channels * t.g.out_channels;
+  for (int64_t i = 0; i < size; i += kLanes) {
+    Vec taps[r * r], transformed[n * n];
+    for (int k = 0; k < r * r; ++k) taps[k] = VecAt(filter + k * size + i);
+    Transform<kFactor<n, r>, n, r>(taps, transformed);
+    for (int k = 0; k < n * n; ++k) VecAt(to + k * size + i) = transformed[k];
+  }
+}
+
+template <int kRows, int kVecs>
+SLUICE_INLINE_IN_CLONES void Multiply(const Tiling& t, int64_t tiles, const float* a,
+                                      const float* b, float* to) {
+  const int64_t in = t.g.in_channels, out = t.g.out_channels;
+  for (int64_t k = 0; k < t.points; ++k) {
+    Product<kRows, kVecs, false>(a + k * t.point_step(in), in, 1, b + k * in * out, out, tiles, in,
+                                 to + k * t.point_step(out));
+  }
+}
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Output(const Tiling& t, TileRange tiles, const float* from,
+                                    float* out) {
+  constexpr int n = m + r - 1;
+  const Images images{t.g.out_height, t.g.out_width, t.g.out_channels};
+  const int64_t channels = images.channels, step = t.point_step(channels);
+  for (int64_t i = 0; i < tiles.count; ++i) {
+    const Place p = PlaceOf(t, tiles.first + i);
+    float* image = out + p.image * images.height * images.width * channels;
+    for (int64_t c = 0; c < channels; c += kLanes) {
+      Vec products[n * n], results[m * m];
+      for (int k = 0; k < n * n; ++k) products[k] = VecAt(from + k * step + i * channels + c);
+      Transform<kResult<n, m>, m, n>(products, results);
+      StoreSquare<m>(images, results, image + c, p.y, p.x);
+    }
+  }
+}
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const float* out_grad,
+                                      float* to) {
+  constexpr int n = m + r - 1;
+  const Images images{t.g.out_height, t.g.out_width, t.g.out_channels};
+  const int64_t channels = images.channels, step = t.point_step(channels);
+  for (int64_t i = 0; i < tiles.count; ++i) {
+    const Place p = PlaceOf(t, tiles.first + i);
+    const float* image = out_grad + p.image * images.height * images.width * channels;
+    for (int64_t c = 0; c < channels; c += kLanes) {
+      Vec square[m * m], transformed[n * n];
+      LoadSquare<m>(images, image + c, p.y, p.x, square);
+      Transform<kFactor<n, m>, n, m>(square, transformed);
+      for (int k = 0; k < n * n; ++k) VecAt(to + k * step + i * channels + c) = transformed[k];
+    }
+  }
+}
+
+template <int kRows, int kVecs>
+SLUICE_INLINE_IN_CLONES void Add(const Tiling& t, int64_t tiles, const float* data,
+                                 const float* gradients, float* sums) {
+  const int64_t in = t.g.in_channels, out = t.g.out_channels;
+  for (int64_t k = 0; k < t.points; ++k) {
+    Product<kRows, kVecs, true>(data + k * t.point_step(in), 1, in,
+                                gradients + k * t.point_step(out), out, in, tiles,
+                                sums + k * in * out);
+  }
+}
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, float* filter_grad) {
+  constexpr int n = m + r - 1;
+  const int64_t size = t.g.in_channels * t.g.out_channels;
+  for (int64_t i = 0; i < size; i += kLanes) {
+    Vec products[n * n], taps[r * r];
+    for (int k = 0; k < n * n; ++k) products[k] = VecAt(sums + k * size + i);
+    Transform<kResult<n, r>, r, n>(products, taps);
+    for (int k = 0; k < r * r; ++k) VecAt(filter_grad + k * size + i) = taps[k];
+  }
+}
+
+// Functions that the loops above are inlined into, for one level of x86-64: of 32 registers 24 hold
+// sums where a register is a Vec, of 16 registers 12 where two are.
+#define SLUICE_WINOGRAD_LEVEL(Name, target_attribute, kRows, kVecs)                               \
+  template <int m, int r>                                                                         \
+  struct Name {                                                                                   \
+    target_attribute static void InputOf(const Tiling& t, TileRange tiles, const float* in,       \
+                                         float* to) {                                             \
+      Input<m, r>(t, tiles, in, to);                                                              \
+    }                                                                                             \
+    target_attribute static void FilterOf(const Tiling& t, const float* filter, float* to) {      \
+      Filter<m, r>(t, filter, to);                                                                \
+    }                                                                                             \
+    target_attribute static void MultiplyOf(const Tiling& t, int64_t tiles, const float* a,       \
+                                            const float* b, float* to) {                          \
+      Multiply<kRows, kVecs>(t, tiles, a, b, to);                                                 \
+    }                                                                                             \
+    target_attribute static void OutputOf(const Tiling& t, TileRange tiles, const float* from,    \
+                                          float* out) {                                           \
+      Output<m, r>(t, tiles, from, out);                                                          \
+    }                                                                                             \
+    target_attribute static void GradientOf(const Tiling& t, TileRange tiles,                     \
+                                            const float* out_grad, float* to) {                   \
+      Gradient<m, r>(t, tiles, out_grad, to);                                                     \
+    }                                                                                             \
+    target_attribute static void AddOf(const Tiling& t, int64_t tiles, const float* data,         \
+                                       const float* gradients, float* sums) {                     \
+      Add<kRows, kVecs>(t, tiles, data, gradients, sums);                                         \
+    }                                                                                             \
+    target_attribute static void BackOf(const Tiling& t, const float* sums, float* filter_grad) { \
+      Back<m, r>(t, sums, filter_grad);                                                           \
+    }                                                                                             \
+    static constexpr Loops kLoops = {InputOf,    FilterOf, MultiplyOf, OutputOf,                  \
+                                     GradientOf, AddOf,    BackOf};                               \
+  }
+
+SLUICE_WINOGRAD_LEVEL(Avx512, SLUICE_AVX512, 12, 2);
+SLUICE_WINOGRAD_LEVEL(Avx2, SLUICE_AVX2, 6, 1);
+#undef SLUICE_WINOGRAD_LEVEL
+
+template <int m, int r>
+const Loops& LoopsOf() {
+  return MachineSimdLevel() == SimdLevel::kAvx512 ? Avx512<m, r>::kLoops : Avx2<m, r>::kLoops;
+}
+
+// Six points a direction for both sizes: 16 or 4 results a tile.
+int64_t TileSize(const ConvGeometry& g) { return 7 - g.filter_height; }
+const Loops& LoopsFor(const ConvGeometry& g) {
+  return g.filter_height == 3 ? LoopsOf<4, 3>() : LoopsOf<2, 5>();
+}
+
+Tiling TilingOf(const ConvGeometry& g) {
+  constexpr int64_t kBlockElements = 128 * 1024;  // of a block before and after the products
+  Tiling t{g};
+  t.m = TileSize(g);
+  t.points = (t.m + g.filter_height - 1) * (t.m + g.filter_height - 1);
+  t.rows = (g.out_height + t.m - 1) / t.m;
+  t.columns = (g.out_width + t.m - 1) / t.m;
+  const int64_t fit = kBlockElements / (t.points * (g.in_channels + g.out_channels));
+  t.in_block = std::clamp<int64_t>(fit / 12 * 12, 24, 96);
+  return t;
+}
+
+// Nanoseconds of a block of tiles.
+double BlockCost(const Tiling& t) {
+  const ConvGeometry& g = t.g;
+  const double channels = static_cast<double>(g.in_channels + g.out_channels);
+  const double products = static_cast<double>(g.in_channels) * static_cast<double>(g.out_channels);
+  return static_cast<double>(t.in_block * t.points) * (products / 40 + channels / 4);
+}
+
+}  // namespace
+
+bool FitsByFilter(const ConvGeometry& g) {
+  return Fits(g) && g.in_channels * g.out_channels <= 128 * 128;
+}
+
+bool Fits(const ConvGeometry& g) {
+  if (MachineSimdLevel() == SimdLevel::kNone) return false;
+  const bool is_known = g.filter_height == g.filter_width &&
+                        (g.filter_height == 3 || g.filter_height == 5) && g.groups == 1;
+  const bool is_dense = g.stride_height == 1 && g.stride_width == 1 && g.dilation_height == 1 &&
+                        g.dilation_width == 1;
+  const bool is_wide = g.in_channels % kLanes == 0 && g.out_channels % kLanes == 0;
+  // Half of the products of a small image would be with its edge.
+  return is_known && is_dense && is_wide && g.out_height >= 4 && g.out_width >= 4 &&
+         g.positions() >= 64;
+}
+
+absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float* in,
+                     const float* filter, float* out) {
+  const Tiling t = TilingOf(g);
+  const Loops& loops = LoopsFor(g);
+  SLUICE_ASSIGN_OR_RETURN(
+      Tensor factors, context.AllocateTemp(DT_FLOAT, {t.points, g.in_channels, g.out_channels}));
+  loops.filter(t, filter, factors.data<float>());
+  const float* factor = factors.data<float>();
+  const int64_t data_size = t.points * t.point_step(g.in_channels);
+  const int64_t result_size = t.points * t.point_step(g.out_channels);
+  context.ParallelFor(t.blocks(), BlockCost(t), [&](int64_t begin, int64_t end) {
+    float* data = ThreadScratch<float>(data_size + result_size);
+    float* results = data + data_size;
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t first = b * t.in_block;
+      const TileRange tiles{first, std::min(t.in_block, t.count() - first)};
+      loops.input(t, tiles, in, data);
+      loops.multiply(t, tiles.count, data, factor, results);
+      loops.output(t, tiles, results, out);
+    }
+  });
+  return absl::OkStatus();
+}
+
+absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float* in,
+                      const float* out_grad, float* filter_grad) {
+  constexpr int64_t kPartsMax = 4;  // each with sums of its own
+  const Tiling t = TilingOf(g);
+  const Loops& loops = LoopsFor(g);
+  const int64_t size = t.points * g.in_channels * g.out_channels;
+  const int64_t parts = std::min(t.blocks(), kPartsMax);
+  SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(DT_FLOAT, {parts, size}));
+  float* sums = partial.data<float>();
+  const int64_t data_size = t.points * t.point_step(g.in_channels);
+  const int64_t gradient_size = t.points * t.point_step(g.out_channels);
+  const double cost = BlockCost(t) * static_cast<double>(t.blocks()) / static_cast<double>(parts);
+  context.ParallelFor(parts, cost, [&](int64_t begin, int64_t end) {
+    float* data = ThreadScratch<float>(data_size + gradient_size);
+    float* gradients = data + data_size;
+    for (int64_t p = begin; p < end; ++p) {
+      float* to = sums + p * size;
+      std::fill_n(to, size, 0.0f);
+      for (int64_t b = t.blocks() * p / parts; b < t.blocks() * (p + 1) / parts; ++b) {
+        const int64_t first = b * t.in_block;
+        const TileRange tiles{first, std::min(t.in_block, t.count() - first)};
+        loops.input(t, tiles, in, data);
+        loops.gradient(t, tiles, out_grad, gradients);
+        loops.add(t, tiles.count, data, gradients, to);
+      }
+    }
+  });
+  for (int64_t p = 1; p < parts; ++p) {
+    for (int64_t i = 0; i < size; ++i) sums[i] += sums[p * size + i];
+  }
+  loops.back(t, sums, filter_grad);
+  return absl::OkStatus();
+}
+
+}  // namespace sluice::winograd
