@@ -4,9 +4,11 @@
 #define SLUICE_H_
 
 #include "executor/device/device_set.h"
+#include "executor/device/reset.h"
 #include "executor/session/session.h"
 #include "executor/step/stall_signal.h"
 #include "graph/build/cond.h"
+#include "graph/build/container.h"
 #include "graph/build/group.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"

@@ -135,7 +135,8 @@ absl::Status ClusterTasks::Join(const TaskName& task, const std::string& address
   }
   pb::CreateWorkerSessionRequest request;
   request.set_session_handle(session_);
-  request.set_isolate_session_state(options.isolate_session_state);
+  request.set_isolate_session_state(options.config.isolate_session_state());
+  *request.mutable_server_def()->mutable_default_session_config() = options.config;
   request.set_master_task(connection_.cluster.task.ToString());
   RpcClient::Call call = CallOf(name, "CreateWorkerSession", EncodeMessage(request));
   call.cancellation = options.cancellation;

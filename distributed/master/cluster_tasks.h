@@ -16,6 +16,7 @@
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/wire/rpc_client.h"
 #include "executor/session/remote_tasks.h"
+#include "graph/format/proto/config.pb.h"
 
 namespace sluice {
 
@@ -36,9 +37,9 @@ absl::Status CleanupOthers(const ClusterConnection& connection,
 class ClusterTasks final : public RemoteTasks {
  public:
   struct Options {
-    std::string session;               // handle
-    std::vector<std::string> filters;  // devices that the session may use; none: all
-    bool isolate_session_state = false;
+    std::string session;                          // handle
+    std::vector<std::string> filters;             // devices that the session may use; none: all
+    pb::ConfigProto config;                       // of the session
     CancellationManager* cancellation = nullptr;  // of Connect
   };
   // Waits until every task that the session may use has answered.

@@ -73,13 +73,14 @@ absl::StatusOr<std::string> Master::NewSession(const pb::CreateSessionRequest& r
   }
   const std::string handle = NewHandle();
   SessionOptions options = WithConfig(options_.session, config);
+  options.job = JobName(config, handle);
   options.devices = config.isolate_session_state() ? DeviceSet::WithOwnState(*options_.devices)
                                                    : options_.devices;
   if (options_.connection != nullptr) {
     ClusterTasks::Options tasks;
     tasks.session = handle;
+    tasks.config = config;
     tasks.filters = {config.device_filters().begin(), config.device_filters().end()};
-    tasks.isolate_session_state = config.isolate_session_state();
     tasks.cancellation = cancellation;
     SLUICE_ASSIGN_OR_RETURN(options.remote_tasks,
                             ClusterTasks::Connect(*options_.connection, tasks));

@@ -1,5 +1,7 @@
 #include "distributed/master/session_config.h"
 
+#include "graph/strings.h"
+
 namespace sluice {
 
 SessionOptions WithConfig(SessionOptions options, const pb::ConfigProto& config) {
@@ -15,6 +17,12 @@ SessionOptions WithConfig(SessionOptions options, const pb::ConfigProto& config)
   const pb::OptimizerOptions& optimizer = config.graph_options().optimizer_options();
   if (optimizer.opt_level() == pb::OptimizerOptions::L0) options.disabled_passes = {"all"};
   return options;
+}
+
+std::string JobName(const pb::ConfigProto& config, const std::string& handle) {
+  const std::string& name = config.experimental().session_metadata().name();
+  const std::string session = StrCat("session ", handle);
+  return name.empty() ? session : StrCat("job '", name, "' (", session, ")");
 }
 
 }  // namespace sluice

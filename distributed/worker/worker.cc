@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "distributed/master/session_config.h"
 #include "distributed/wire/answer.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
@@ -76,6 +77,8 @@ void Worker::CreateWorkerSession(RpcCall& call) {
   Answer<pb::CreateWorkerSessionRequest, pb::CreateWorkerSessionResponse>(
       call, [this](const auto& request, auto*) -> absl::Status {
         SessionOptions options = options_;
+        options.job =
+            JobName(request.server_def().default_session_config(), request.session_handle());
         options.devices =
             request.isolate_session_state() ? DeviceSet::WithOwnState(*devices_) : devices_;
         auto session = std::make_shared<WorkerSession>(std::move(options));

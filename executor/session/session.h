@@ -76,6 +76,8 @@ struct SessionOptions {
   // A step that has waited so long for a queue, an accumulator, … is warned of, once, with what it
   // waits for; 0: never.
   int64_t stall_warning_ms = 60'000;
+  // How errors of other sessions on the same devices name this one; "": "session <number>".
+  std::string job;
   // Makes the interleaving of steps its own, for tests; outlives the session.
   StepScheduler* scheduler = nullptr;
 };

@@ -10,6 +10,7 @@
 #include "executor/memory/pool_allocator.h"
 #include "executor/plan/compile.h"
 #include "executor/plan/op_kind.h"
+#include "executor/session/declared_variables.h"
 #include "executor/step/cancellation.h"
 #include "executor/trace/numerics_checker.h"
 #include "executor/trace/step_stats.h"
@@ -67,6 +68,9 @@ TaskExecutor::TaskExecutor(SessionOptions options) : options_(std::move(options)
       std::fprintf(stderr, "warning: %s\n", text.c_str());
     };
   }
+  static std::atomic<int> unnamed{0};
+  job_ = std::make_shared<Job>(
+      Job{options_.job.empty() ? StrCat("session ", ++unnamed) : options_.job});
   environment_.stall_warning = std::chrono::milliseconds(options_.stall_warning_ms);
   environment_.warn = options_.warn;
 }
@@ -106,6 +110,7 @@ absl::StatusOr<std::shared_ptr<Kernel>> TaskExecutor::KernelFor(
   Device* device = devices().Find(node.assigned_device());
   if (device == nullptr) device = &devices().device(0);
   KernelInit init(node, device->name, &device->resources);
+  SLUICE_RETURN_IF_ERROR(DeclareVariable(init, job_));
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Kernel> kernel,
                           KernelRegistry::Global().Make(init, "CPU"));
   if (is_shared) kernels_[node.name()] = {kernel, graph};

@@ -56,6 +56,7 @@ class TaskExecutor {
                               const RunOptions& options);
 
   SessionOptions options_;
+  std::shared_ptr<const struct Job> job_;
   std::shared_ptr<ThreadPool> intra_op_;  // null: the caller alone
   std::shared_ptr<ThreadPool> inter_op_;
   Stalls stalls_;

@@ -107,6 +107,71 @@ TEST(DemandsTest, Row36AnUninitializedVariableIsNamed) {
   EXPECT_THAT(by_handle.message(), HasSubstr("Could not find variable scope/by_handle"));
 }
 
+// What a job left behind broke the next one on the same devices.
+struct JobOnSharedDevices {
+  JobOnSharedDevices(const std::shared_ptr<DeviceSet>& devices, const std::string& job,
+                     const Output& value, bool use_resource)
+      : w(*value.graph(), "w", value, {.use_resource = use_resource}),
+        init(InitializeVariables(*value.graph())),
+        session(*value.graph(), {.devices = devices, .job = job}) {}
+  absl::Status Start() { return session.Run({init}); }
+  Variable w;
+  Operation init;
+  Session session;
+};
+
+TEST(DemandsTest, Row28AClashOfShapesNamesBothJobs) {
+  const std::shared_ptr<DeviceSet> devices = DeviceSet::Cpus(1);
+  Graph a, b;
+  {
+    JobOnSharedDevices first(devices, "job 'of yesterday'", Zeros(a, {2}), false);
+    ASSERT_TRUE(first.Start().ok());
+  }
+  JobOnSharedDevices second(devices, "job 'of today'", Zeros(b, {3}), false);
+  const absl::Status clash = second.Start();
+  EXPECT_EQ(clash.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(
+      clash.message(),
+      HasSubstr("VariableV2 node 'w': expected float[2], as job 'of yesterday' has declared "
+                "the variable 'w' of container 'localhost', got float[3] from job 'of "
+                "today'; reset the container"));
+  ResetContainers(*devices);
+  EXPECT_TRUE(second.Start().ok());
+  Graph c;
+  auto own = std::make_unique<ContainerScope>(c, "tomorrow");
+  JobOnSharedDevices third(devices, "", Zeros(c, {4}), false);
+  own.reset();
+  EXPECT_TRUE(third.Start().ok());
+}
+
+TEST(DemandsTest, Row28AResourceVariableClashesWithOpenSessionsOnly) {
+  const std::shared_ptr<DeviceSet> devices = DeviceSet::Cpus(1);
+  Graph a, b;
+  auto first = std::make_unique<JobOnSharedDevices>(devices, "A", Zeros(a, {2}), true);
+  ASSERT_TRUE(first->Start().ok());
+  JobOnSharedDevices second(devices, "B", Zeros(b, {3}), true);
+  EXPECT_THAT(second.Start().message(), AllOf(HasSubstr("as A has declared"), HasSubstr("from B")));
+  first.reset();
+  EXPECT_TRUE(second.Start().ok());
+}
+
+TEST(DemandsTest, Row28AQueueThatTheLastJobClosedIsGoneAfterAReset) {
+  const std::shared_ptr<DeviceSet> devices = DeviceSet::Cpus(1);
+  const auto enqueue = [&](bool close) {
+    Graph g;
+    const Queue queue = Queue::Fifo(g, 3, {DT_FLOAT}, {.shared_name = "q"});
+    const Operation put = queue.Enqueue({Constant(g, 1.0f)});
+    const Operation end = queue.Close();
+    Session session(g, {.devices = devices});
+    const absl::Status status = session.Run({put});
+    return close ? session.Run({end}) : status;
+  };
+  ASSERT_TRUE(enqueue(true).ok());
+  EXPECT_THAT(enqueue(false).message(), HasSubstr("'q' is closed"));
+  ResetContainers(*devices);
+  EXPECT_TRUE(enqueue(false).ok());
+}
+
 // A cond seemed to run both branches: what was built outside of it always runs.
 TEST(DemandsTest, Row8AnOpOfOneBranchThatIsBuiltOutsideIsNamed) {
   Graph g;
