@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace sluice {
@@ -10,9 +11,16 @@ namespace {
 
 // Waking an idle core costs about 45 us (peers.md); a loop has to be worth that, and its blocks
 // long enough to hide the counter they are taken from.
-constexpr double kWorthSharingNs = 60e3;
+constexpr double kWorthWakingNs = 60e3;
 constexpr double kBlockNs = 20e3;
+// The same where a thread is looking for loops.
+constexpr double kWorthSharingNs = 8e3;
+constexpr double kSharedBlockNs = 4e3;
 constexpr int kBlocksPerThread = 4;
+// Longer than what lies between two loops of a step, shorter than anybody minds.
+constexpr std::chrono::microseconds kLookFor{60};
+// A helper that was interrupted in its block should be let on.
+constexpr int kPausesBeforeYield = 2000;
 
 inline void Pause() {
 #if defined(__x86_64__)
@@ -22,7 +30,9 @@ inline void Pause() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(std::string name, int threads) : name_(std::move(name)) {
+ThreadPool::ThreadPool(std::string name, int threads)
+    : name_(std::move(name)),
+      may_look_(threads < static_cast<int>(std::thread::hardware_concurrency())) {
   loops_.reserve(16);
   threads_.reserve(threads);
   for (int i = 0; i < threads; ++i) {
@@ -65,18 +75,21 @@ void ThreadPool::RunBlocks(Loop& loop) {
 void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
   if (total <= 0) return;
   const double work_ns = static_cast<double>(total) * cost_ns;
-  if (threads_.empty() || total == 1 || work_ns < kWorthSharingNs) {
-    f(0, total);
-    return;
-  }
+  if (threads_.empty() || total == 1 || work_ns < kWorthSharingNs) return f(0, total);
+  const bool is_awaited = looking_.load(std::memory_order_relaxed) > 0;
+  if (!is_awaited && work_ns < kWorthWakingNs) return f(0, total);
+  const double block_ns = is_awaited ? kSharedBlockNs : kBlockNs;
   const int64_t most = std::min<int64_t>(total, kBlocksPerThread * (num_threads() + 1));
-  const int64_t blocks = std::clamp<int64_t>(static_cast<int64_t>(work_ns / kBlockNs), 2, most);
+  const int64_t blocks = std::clamp<int64_t>(static_cast<int64_t>(work_ns / block_ns), 2, most);
   Loop loop{f, total, (total + blocks - 1) / blocks};
   int wake;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     loops_.push_back(&loop);
-    wake = static_cast<int>(std::min<int64_t>(sleeping_, blocks - 1));
+    // Those who look come by themselves.
+    const bool is_worth_waking = work_ns >= kWorthWakingNs;
+    wake = is_worth_waking ? static_cast<int>(std::min<int64_t>(sleeping_, blocks - 1)) : 0;
+    made_.fetch_add(1, std::memory_order_release);
   }
   for (int i = 0; i < wake; ++i) wake_.notify_one();
   RunBlocks(loop);
@@ -85,7 +98,13 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
     loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
   }
   // Nobody joins any more; who did is in its last block.
-  while (loop.helpers.load(std::memory_order_acquire) != 0) Pause();
+  for (int pauses = 0; loop.helpers.load(std::memory_order_acquire) != 0; ++pauses) {
+    if (pauses < kPausesBeforeYield) {
+      Pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
 }
 
 ThreadPool::Loop* ThreadPool::JoinLoop() {
@@ -104,7 +123,18 @@ bool ThreadPool::HasLoop() const {
   });
 }
 
+void ThreadPool::LookForLoops(uint32_t seen) {
+  const auto until = std::chrono::steady_clock::now() + kLookFor;
+  looking_.fetch_add(1, std::memory_order_relaxed);
+  while (made_.load(std::memory_order_acquire) == seen &&
+         std::chrono::steady_clock::now() < until) {
+    for (int i = 0; i < 8; ++i) Pause();
+  }
+  looking_.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void ThreadPool::Work() {
+  bool was_helpful = false;  // worked on a loop just now
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     // Loops first: somebody is waiting for them.
@@ -112,6 +142,7 @@ void ThreadPool::Work() {
       lock.unlock();
       RunBlocks(*loop);
       loop->helpers.fetch_sub(1, std::memory_order_release);
+      was_helpful = may_look_;
       lock.lock();
     } else if (!closures_.empty()) {
       std::function<void()> closure = std::move(closures_.front());
@@ -122,6 +153,12 @@ void ThreadPool::Work() {
       lock.lock();
     } else if (stopping_) {
       return;
+    } else if (was_helpful) {
+      was_helpful = false;
+      const uint32_t seen = made_.load(std::memory_order_relaxed);
+      lock.unlock();
+      LookForLoops(seen);
+      lock.lock();
     } else {
       ++sleeping_;
       wake_.wait(lock, [this] { return stopping_ || !closures_.empty() || HasLoop(); });

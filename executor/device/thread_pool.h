@@ -4,6 +4,8 @@
 // Blocking: ParallelFor returns when the whole range is done; the caller works on it too, and needs
 // no other thread to make progress, so a pool of one thread, or a pool that is busy, never blocks
 // it. Closures given to Schedule should not block.
+// A thread that worked on a loop looks for the next one for a while before it sleeps: loops that
+// follow each other need not wake anybody, and far shorter ones are worth sharing.
 // The destructor runs what was scheduled, and joins.
 #ifndef SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
 #define SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
@@ -51,11 +53,16 @@ class ThreadPool {
   };
   static void RunBlocks(Loop& loop);
   void Work();
+  // Until there is a loop more than the `seen` ones, or the time is up.
+  void LookForLoops(uint32_t seen);
   // The next loop with blocks left, joined; null if there is none. With mutex_ held.
   Loop* JoinLoop();
   bool HasLoop() const;
 
   const std::string name_;
+  const bool may_look_;            // there is a core for each thread
+  std::atomic<int> looking_{0};    // threads in LookForLoops
+  std::atomic<uint32_t> made_{0};  // loops, ever
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> closures_;  // guarded by mutex_

@@ -95,7 +95,7 @@ SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns
     }
     return;
   }
-  for (int64_t j = 0; j < kPanel; j += kVecLanes) {
+  for (int64_t j = 0; j < columns; j += kVecLanes) {
     int64_t d = 0;
     if (j + kVecLanes <= columns) {
       for (; d + kVecLanes <= depth; d += kVecLanes) {

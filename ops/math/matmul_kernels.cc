@@ -50,9 +50,10 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const bool by_row = m >= n;
   const int64_t length = by_row ? m : n;
-  constexpr int64_t kGrain = 48;  // a multiple of the libraries' own tiles
-  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 4e6), 1, 16);
-  const int64_t step = std::max((length / wanted + kGrain - 1) / kGrain * kGrain, kGrain);
+  // Multiples of Gemm's own tiles, which are 32 or 8 rows, and 48 columns.
+  const int64_t grain = by_row ? 32 : 48;
+  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, 16);
+  const int64_t step = std::max((length / wanted + grain - 1) / grain * grain, grain);
   const int64_t tiles = (length + step - 1) / step;
   auto run = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

@@ -5,6 +5,7 @@
 
 #include "graph/status.h"
 #include "ops/math/gemm.h"
+#include "ops/nn/direct_conv.h"
 #include "ops/nn/patches.h"
 #include "ops/nn/winograd.h"
 
@@ -103,6 +104,7 @@ absl::Status ConvForward(KernelContext& context, const ConvGeometry& g, const F*
                          const F* filter, F* out) {
   if constexpr (std::is_same_v<F, float>) {
     if (winograd::Fits(g)) return winograd::Forward(context, g, in, filter, out);
+    if (direct_conv::Fits(g)) return direct_conv::Forward(context, g, in, filter, out);
   }
   const int64_t tile = TileRows(g), k = g.patch(), n = g.group_outputs();
   const int64_t tiles = (g.positions() + tile - 1) / tile;
@@ -146,6 +148,7 @@ absl::Status ConvByFilter(KernelContext& context, const ConvGeometry& g, const F
                           const F* out_grad, F* filter_grad) {
   if constexpr (std::is_same_v<F, float>) {
     if (winograd::FitsByFilter(g)) return winograd::ByFilter(context, g, in, out_grad, filter_grad);
+    if (direct_conv::Fits(g)) return direct_conv::ByFilter(context, g, in, out_grad, filter_grad);
   }
   const int64_t blocks = FilterBlocks(g), size = g.patch() * g.out_channels;
   const int64_t rows = (g.positions() + blocks - 1) / blocks;

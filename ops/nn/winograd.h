@@ -4,7 +4,7 @@
 // A tile of m x m results of an r x r filter takes (m + r - 1)^2 products in place of (m * r)^2:
 // for the 3 x 3 filter and 4 x 4 results a quarter, for 5 x 5 and 2 x 2 about a third. Sums are
 // made in another order than the direct ones and are as far from the exact ones as a few float
-// roundings of their largest term (winograd_test).
+// roundings of their largest term (conv_kernels_test).
 //
 // The bits do not depend on the number of threads: tiles are put together into blocks by sizes
 // alone.

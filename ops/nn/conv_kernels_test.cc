@@ -1,5 +1,5 @@
-// Transformed convolutions of floats are as good as direct ones of doubles allow: results and both
-// gradients, whatever the edges and the number of tiles.
+// Convolutions of floats, which go by other ways than those of doubles (winograd.h, direct_conv.h),
+// give the same as those: results and both gradients, whatever the edges and strides.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,6 +22,7 @@ struct Case {
   int64_t batch, height, width, in, out, filter;
   std::string padding = "SAME";
   std::vector<int64_t> paddings = {};
+  int64_t stride = 1;
 };
 
 Tensor RandomFloats(const TensorShape& shape, int seed) {
@@ -34,7 +35,8 @@ Tensor RandomFloats(const TensorShape& shape, int seed) {
 
 // The result, and its gradients by image and filter where the result's is what is fed.
 OutputList Convolution(Output x, Output w, Output dy, const Case& c) {
-  const Output y = Conv2D(x, w, {1, 1, 1, 1}, c.padding, {.explicit_paddings = c.paddings});
+  const Output y =
+      Conv2D(x, w, {1, c.stride, c.stride, 1}, c.padding, {.explicit_paddings = c.paddings});
   OutputList all = {y};
   const absl::StatusOr<std::vector<Grad>> gradients = Gradients({y}, {x, w}, {.grad_ys = {dy}});
   for (const Grad& gradient : *gradients) all.push_back(gradient.dense());
@@ -61,6 +63,9 @@ absl::StatusOr<Tensors> RunCase(const Case& c, int threads) {
     pads[0] = c.paddings[2] + c.paddings[3] + 1 - c.filter;
     pads[1] = c.paddings[4] + c.paddings[5] + 1 - c.filter;
   }
+  // Where nothing is padded, or one thing by hand, strides are 1.
+  const int64_t sizes[2] = {(c.height + pads[0] + c.stride - 1) / c.stride,
+                            (c.width + pads[1] + c.stride - 1) / c.stride};
   const OutputList fed = {Placeholder(g, DT_FLOAT), Placeholder(g, DT_FLOAT),
                           Placeholder(g, DT_FLOAT)};
   OutputList wide;
@@ -68,11 +73,10 @@ absl::StatusOr<Tensors> RunCase(const Case& c, int threads) {
   OutputList fetches = Convolution(fed[0], fed[1], fed[2], c);
   for (const Output& f : Convolution(wide[0], wide[1], wide[2], c)) fetches.push_back(f);
   Session session(g, {.intra_op_threads = threads});
-  return session.Run(
-      {{fed[0], RandomFloats({c.batch, c.height, c.width, c.in}, 1)},
-       {fed[1], RandomFloats({c.filter, c.filter, c.in, c.out}, 2)},
-       {fed[2], RandomFloats({c.batch, c.height + pads[0], c.width + pads[1], c.out}, 3)}},
-      fetches);
+  return session.Run({{fed[0], RandomFloats({c.batch, c.height, c.width, c.in}, 1)},
+                      {fed[1], RandomFloats({c.filter, c.filter, c.in, c.out}, 2)},
+                      {fed[2], RandomFloats({c.batch, sizes[0], sizes[1], c.out}, 3)}},
+                     fetches);
 }
 
 const Case kCases[] = {
@@ -84,9 +88,17 @@ const Case kCases[] = {
     {3, 11, 7, 16, 16, 5, "VALID"},
     {1, 10, 12, 16, 48, 5, "EXPLICIT", {0, 0, 3, 1, 0, 4, 0, 0}},
     {2, 10, 10, 48, 16, 3, "EXPLICIT", {0, 0, 0, 2, 2, 0, 0, 0}},
+    // Directly.
+    {5, 9, 11, 1, 32, 5},
+    {4, 13, 28, 3, 16, 3},
+    {6, 12, 15, 16, 32, 3, "SAME", {}, 2},
+    {4, 17, 13, 7, 48, 7, "SAME", {}, 3},
+    {9, 8, 8, 16, 64, 1, "SAME", {}, 2},
+    {4, 10, 9, 5, 16, 2, "VALID"},
+    {4, 8, 8, 6, 16, 3, "EXPLICIT", {0, 0, 0, 2, 3, 1, 0, 0}},
 };
 
-TEST(Winograd, IsAsGoodAsDirectSums) {
+TEST(FloatConvolution, IsThatOfDoubles) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(StrCat(c.batch, "x", c.height, "x", c.width, "x", c.in, " by ", c.filter, "x",
                         c.filter, "x", c.out, " ", c.padding));
@@ -99,12 +111,14 @@ TEST(Winograd, IsAsGoodAsDirectSums) {
   }
 }
 
-TEST(Winograd, GivesTheSameBitsOnAnyNumberOfThreads) {
-  const Case large = {16, 32, 32, 16, 16, 3};
-  const absl::StatusOr<Tensors> one = RunCase(large, 1), three = RunCase(large, 3);
-  ASSERT_TRUE(one.ok() && three.ok());
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(std::memcmp((*one)[i].raw(), (*three)[i].raw(), (*one)[i].bytes()), 0) << i;
+TEST(FloatConvolution, GivesTheSameBitsOnAnyNumberOfThreads) {
+  for (const int64_t stride : {1, 2}) {
+    const Case large = {16, 32, 32, 16, 16, 3, "SAME", {}, stride};
+    const absl::StatusOr<Tensors> one = RunCase(large, 1), three = RunCase(large, 3);
+    ASSERT_TRUE(one.ok() && three.ok());
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(std::memcmp((*one)[i].raw(), (*three)[i].raw(), (*one)[i].bytes()), 0) << i;
+    }
   }
 }
 
