@@ -48,6 +48,10 @@ template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
           GemmInto into = GemmInto::kReplace);
 
+// Whether that is made as C^T = B^T * A^T, because B is transposed and larger than A and C: A is
+// then packed, once a call.
+bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
+
 }  // namespace sluice
 
 #endif  // SLUICE_OPS_MATH_GEMM_H_

@@ -36,8 +36,8 @@ constexpr int64_t kTileRows = 12;
 #if defined(__x86_64__)
 
 // Loops of our own with AVX-512, for what takes oneDNN 10 to 50 % more: B transposed and larger
-// than A and C, and 16 columns. 12 x 32 sums stay in registers, a packed panel of 32 columns in the
-// second cache.
+// than A and C, and up to 16 columns. 12 x 32 sums stay in registers, a packed panel of 32 columns
+// in the second cache.
 constexpr int64_t kDepthMax = 1024;  // of a panel
 
 struct Scratch {
@@ -147,13 +147,24 @@ void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
   }
 }
 
-// C has 16 columns.
-void NarrowGemm(int64_t m, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
+// C has at most 16 columns.
+void NarrowGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                 int64_t c_step, GemmInto into) {
   Scratch& scratch = ThreadScratch();
-  ForPanels(kVecLanes, k, into, [&](int64_t, int64_t, int64_t d, int64_t depth, bool add) {
-    PackPanel(b.FromRow(d), depth, kVecLanes, scratch.panel);
-    TimesPanel(a.FromColumn(d), scratch.panel, kVecLanes, m, depth, add, c, c_step);
+  ForPanels(n, k, into, [&](int64_t, int64_t, int64_t d, int64_t depth, bool add) {
+    PackPanel(b.FromRow(d), depth, n, scratch.panel);
+    const MatrixView<float> rows = a.FromColumn(d);
+    if (n == kVecLanes) return TimesPanel(rows, scratch.panel, n, m, depth, add, c, c_step);
+    // Whole vectors would reach into the next row.
+    for (int64_t i = 0; i < m; i += kTileRows) {
+      const int64_t count = std::min(kTileRows, m - i);
+      TimesPanel(rows.FromRow(i), scratch.panel, n, count, depth, false, scratch.tile, kPanel);
+      for (int64_t r = 0; r < count; ++r) {
+        float* to = c + (i + r) * c_step;
+        const float* from = scratch.tile + r * kPanel;
+        for (int64_t x = 0; x < n; ++x) to[x] = add ? to[x] + from[x] : from[x];
+      }
+    }
   });
 }
 
@@ -180,23 +191,23 @@ void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView
   });
 }
 
-bool Turns(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
-  if (b.column_step == 1) return false;
-  // What is turned around is A and C, or B: their sizes decide.
-  return m * k + m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
-}
-
 #endif
 
 }  // namespace
+
+bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
+  if (MachineSimdLevel() != SimdLevel::kAvx512 || b.column_step == 1) return false;
+  return m * k + m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
+}
 
 template <>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
           int64_t c_step, GemmInto into) {
 #if defined(__x86_64__)
-  if (MachineSimdLevel() == SimdLevel::kAvx512) {
-    if (Turns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
-    if (n == kVecLanes && b.column_step == 1) return NarrowGemm(m, k, a, b, c, c_step, into);
+  if (GemmTurns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
+  const bool is_narrow = n <= kVecLanes && n >= 8 && m >= 4 && b.column_step == 1;
+  if (is_narrow && MachineSimdLevel() == SimdLevel::kAvx512) {
+    return NarrowGemm(m, n, k, a, b, c, c_step, into);
   }
 #endif
   LibraryGemm(m, n, k, a, b, c, c_step, into);

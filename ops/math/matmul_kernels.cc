@@ -1,4 +1,5 @@
 // MatMul and BatchMatMul: operands checked and laid out, then tiles of products in parallel.
+#include <type_traits>
 #include <vector>
 
 #include "ops/math/broadcast.h"
@@ -35,8 +36,36 @@ struct Products {
   int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
 };
 
-// The products cut into tiles of rows (or of columns, where there are more of them), each one call
-// of Gemm. The cut follows from the sizes alone, so the result does not depend on threads.
+// How a product is cut into tiles, of rows or of columns.
+struct Cut {
+  bool by_row;
+  int64_t step;
+};
+
+// Of about a million operations each, where the smaller side stays whole. The grain is the
+// libraries' own.
+template <typename T>
+Cut CutOf(int64_t m, int64_t n, int64_t k, MatrixView<T> b) {
+  const double flops =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  bool by_row = m >= n;
+  int64_t most = 16, grain = 48;
+  if constexpr (std::is_same_v<T, float>) {
+    grain = by_row ? 8 : 32;
+    if (GemmTurns(m, n, k, b)) {
+      // Rows are packed as they are cut; columns would have them packed again and again.
+      by_row = m >= 64;
+      most = by_row ? 16 : 4;
+      grain = 32;
+    }
+  }
+  const int64_t length = by_row ? m : n;
+  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
+  return {by_row, std::max((length / wanted + grain - 1) / grain * grain, grain)};
+}
+
+// The products cut into tiles, each one call of Gemm. The cut follows from the sizes alone, so the
+// result does not depend on threads.
 template <typename T>
 void Multiply(KernelContext& context, const Products& p, const T* a, const T* b, T* c) {
   const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns;
@@ -48,14 +77,10 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
   constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
   const double flops =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const bool by_row = m >= n;
+  const auto [by_row, step] = CutOf<T>(m, n, k, ViewOf(b, p.b));
   const int64_t length = by_row ? m : n;
-  // Multiples of Gemm's own tiles, which are 32 or 8 rows, and 48 columns.
-  const int64_t grain = by_row ? 32 : 48;
-  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, 16);
-  const int64_t step = std::max((length / wanted + grain - 1) / grain * grain, grain);
   const int64_t tiles = (length + step - 1) / step;
-  auto run = [&](int64_t begin, int64_t end) {
+  auto run = [&, by_row = by_row, step = step](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t product = i / tiles, from = i % tiles * step;
       const int64_t size = std::min(step, length - from);

@@ -1,4 +1,5 @@
 #include <string>
+#include <type_traits>
 
 #include "graph/tensor/resource_handle.h"
 #include "graph/tensor/variant.h"
@@ -16,14 +17,28 @@ constexpr TypeSet k2Bytes = {DT_HALF, DT_BFLOAT16, DT_INT16, DT_UINT16, DT_QINT1
 constexpr TypeSet k4Bytes = {DT_FLOAT, DT_INT32, DT_UINT32, DT_QINT32};
 constexpr TypeSet k8Bytes = {DT_DOUBLE, DT_INT64, DT_UINT64, DT_COMPLEX64};
 
+// Both operands are read, so that no branch is left.
+template <typename W>
+SLUICE_TARGET_CLONES void SelectNumbers(const bool* condition, const W* t, const W* e, W* out,
+                                        int64_t n) {
+  SLUICE_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    const W yes = t[i], no = e[i];
+    out[i] = condition[i] ? yes : no;
+  }
+}
+
 // Output elements from where the condition sends them. Steps are 0 or 1: an operand that is one
 // element stays.
 template <typename W>
 void SelectLoop(const bool* condition, int condition_step, const W* t, int t_step, const W* e,
                 int e_step, W* out, int64_t n) {
   if (condition_step == 1 && t_step == 1 && e_step == 1) {
-    SLUICE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
+    if constexpr (std::is_integral_v<W>) {
+      SelectNumbers(condition, t, e, out, n);
+    } else {
+      for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
+    }
     return;
   }
   if (condition_step == 1 && e_step == 0 && t_step == 1) {
