@@ -40,6 +40,10 @@ constexpr char kUsage[] = R"(looks at graphs and ops, runs graphs, and serves th
       (unless their shapes differ). Without --out the results are printed.
       Strings are NumPy's 'S' or 'U' (written as 'S'); bfloat16 is read from and written as float32.
 
+  sluice trace GRAPH [--feeds …] [--fetches …] [--targets …] [--init …] [--steps N] [--chrome T.json]
+      The same steps (10, where nothing says how many); of the last one where its time went: by op, with GFLOP/s and
+      GB/s, the longest nodes, gaps, and the critical path. T.json is for chrome://tracing and Perfetto.
+
   sluice server --port=P [--cpus=N]
   sluice server --cluster='{"ps": ["127.0.0.1:7000"], "worker": ["127.0.0.1:7001"]}' --job=ps --task=0
       A task of a cluster, until SIGTERM; its address is printed when it listens. Without --cluster and --port the
@@ -55,7 +59,8 @@ struct Command {
 constexpr Command kCommands[] = {{"inspect", InspectCommand},
                                  {"ops", OpsCommand},
                                  {"run", RunCommand},
-                                 {"server", ServerCommand}};
+                                 {"server", ServerCommand},
+                                 {"trace", TraceCommand}};
 
 int Main(const Arguments& words) {
   const auto* command =

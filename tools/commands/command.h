@@ -24,6 +24,9 @@ absl::Status InspectCommand(const Arguments& arguments);
 // Runs steps of a graph file on feeds from a .npz file, and writes the fetches to another.
 absl::Status RunCommand(const Arguments& arguments);
 
+// The same steps, of which the last one is traced: where its time went.
+absl::Status TraceCommand(const Arguments& arguments);
+
 // A task of a cluster, until SIGTERM or SIGINT: clients of TensorFlow can run their graphs on it.
 absl::Status ServerCommand(const Arguments& arguments);
 

@@ -1,0 +1,80 @@
+#include "tools/commands/steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "graph/status.h"
+#include "tools/npz/npz.h"
+#include "tools/npz/tensor_npy.h"
+
+ABSL_FLAG(std::string, feeds, "", "run, trace: .npz file of what is fed, by tensor name");
+ABSL_FLAG(std::vector<std::string>, fetches, {}, "run, trace: tensors to fetch");
+ABSL_FLAG(std::vector<std::string>, targets, {}, "run, trace: ops to run in each step");
+ABSL_FLAG(std::vector<std::string>, init, {},
+          "run, trace: ops to run once, in a step before the first");
+ABSL_FLAG(int64_t, steps, 0,
+          "run, trace: number of steps; 0: the rows of the #steps feeds, else 1 (trace: 10)");
+
+namespace sluice {
+namespace {
+
+// What the graph expects under `name`; DT_INVALID where it has no such tensor (the step will say
+// so).
+DataType ExpectedType(const Graph& graph, const std::string& name) {
+  const absl::StatusOr<Output> output = graph.FindOutput(name);
+  return output.ok() ? BaseType(output->dtype()) : DT_INVALID;
+}
+
+}  // namespace
+
+absl::StatusOr<Feeds> ReadFeeds(const Graph& graph) {
+  Feeds feeds;
+  const std::string path = absl::GetFlag(FLAGS_feeds);
+  if (path.empty()) return feeds;
+  SLUICE_ASSIGN_OR_RETURN(const auto arrays, ReadNpz(path));
+  for (const auto& [key, array] : arrays) {
+    const bool is_per_step = absl::EndsWith(key, ToAbsl(kPerStep));
+    const std::string name(absl::StripSuffix(key, ToAbsl(kPerStep)));
+    absl::StatusOr<Tensor> tensor = TensorFromNpy(array, ExpectedType(graph, name));
+    if (!tensor.ok()) return Annotate(tensor.status(), StrCat("feed '", key, "': "));
+    (is_per_step ? feeds.per_step : feeds.always).push_back({name, *std::move(tensor)});
+  }
+  return feeds;
+}
+
+absl::StatusOr<int64_t> NumberOfSteps(const Feeds& feeds) {
+  int64_t steps = absl::GetFlag(FLAGS_steps);
+  if (steps < 0) return InvalidArgument("--steps: expected a number of steps, got ", steps);
+  for (const NamedFeed& feed : feeds.per_step) {
+    const int64_t rows = feed.value.rank() == 0 ? -1 : feed.value.dim(0);
+    if (steps == 0) steps = rows;
+    if (rows != steps || rows < 0) {
+      return InvalidArgument("feed '", feed.tensor, kPerStep, "': expected ", steps,
+                             " rows, one a step, got shape ", feed.value.shape().ToString());
+    }
+  }
+  return std::max<int64_t>(steps, 1);
+}
+
+absl::StatusOr<std::vector<NamedFeed>> FeedsOf(const Feeds& feeds, int64_t step) {
+  std::vector<NamedFeed> all = feeds.always;
+  for (const NamedFeed& feed : feeds.per_step) {
+    TensorShape shape = feed.value.shape();
+    shape.RemoveDim(0);
+    SLUICE_ASSIGN_OR_RETURN(const Tensor row, feed.value.SliceRows(step, step + 1).Clone());
+    all.push_back({feed.tensor, row.Reshaped(shape)});
+  }
+  return all;
+}
+
+absl::Status RunInit(Session& session) {
+  const std::vector<std::string> init = absl::GetFlag(FLAGS_init);
+  if (init.empty()) return absl::OkStatus();
+  const absl::Status status =
+      session.Run(absl::Span<const NamedFeed>(), absl::Span<const std::string>(), init).status();
+  return status.ok() ? status : Annotate(status, "--init: ");
+}
+
+}  // namespace sluice
