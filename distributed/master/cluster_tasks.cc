@@ -17,6 +17,8 @@ namespace {
 constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
 constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
 constexpr TensorField kTensor{pb::RecvTensorResponse::kTensorFieldNumber, TensorField::kBare};
+// A step that was cancelled waits so long for a task to take note.
+constexpr int64_t kCancelMs = 2'000;
 // At the end of a session a task that does not answer is not waited for longer.
 constexpr int64_t kFarewellMs = 10'000;
 
@@ -189,13 +191,34 @@ void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done do
   absl::StatusOr<grpc::ByteBuffer> encoded = EncodeMessage(request, kSend, feeds);
   if (!encoded.ok()) return done({.status = encoded.status()});
   RpcClient::Call call = CallOf(step.task, "RunGraph", *std::move(encoded));
-  call.cancellation = cancellation;
+  auto abandon = std::make_shared<CancellationManager>();
+  call.cancellation = abandon.get();
   call.timeout_ms = step.timeout_ms;
+  const CancellationManager::Token token = cancellation->NewToken();
+  const auto ask = [this, task = step.task, step_id = step.step_id, abandon] {
+    AskToCancel(task, step_id, abandon);
+  };
+  const bool is_registered = cancellation->Register(token, ask);
   connection_.client->Start(
-      std::move(call), [task = step.task, num_fetches = step.num_fetches, done = std::move(done)](
-                           absl::Status status, grpc::ByteBuffer bytes) {
+      std::move(call), [task = step.task, num_fetches = step.num_fetches, done = std::move(done),
+                        cancellation, token, abandon](absl::Status status, grpc::ByteBuffer bytes) {
+        cancellation->Deregister(token);
         done(ResultOf(task, std::move(status), bytes, num_fetches));
       });
+  if (!is_registered) ask();
+}
+
+// The part then ends and answers; a task that does not react is not waited for.
+void ClusterTasks::AskToCancel(const std::string& task, int64_t step_id,
+                               std::shared_ptr<CancellationManager> abandon) const {
+  pb::CleanupGraphRequest request;
+  request.set_step_id(step_id);
+  RpcClient::Call call = CallOf(task, "CleanupGraph", EncodeMessage(request));
+  call.timeout_ms = kCancelMs;
+  connection_.client->Start(std::move(call),
+                            [abandon = std::move(abandon)](absl::Status status, grpc::ByteBuffer) {
+                              if (!status.ok()) abandon->StartCancel();
+                            });
 }
 
 int64_t ClusterTasks::NewStepId() {

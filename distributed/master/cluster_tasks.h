@@ -59,6 +59,8 @@ class ClusterTasks final : public RemoteTasks {
   ClusterTasks(const ClusterConnection& connection, const Options& options)
       : connection_(connection), session_(options.session) {}
   absl::Status Join(const TaskName& task, const std::string& address, const Options& options);
+  void AskToCancel(const std::string& task, int64_t step_id,
+                   std::shared_ptr<CancellationManager> abandon) const;
   // The call of a method of the task.
   RpcClient::Call CallOf(const std::string& task, const char* method,
                          grpc::ByteBuffer request) const;

@@ -69,7 +69,7 @@ void StepRendezvousTable::End(int64_t step_id) {
     step = std::move(it->second);
     steps_.erase(it);
   }
-  step->StartAbort(absl::AbortedError(StrCat("Cleanup ", step_id)));
+  step->StartAbort(absl::CancelledError(StrCat("Cleanup ", step_id)));
 }
 
 void StepRendezvousTable::AbortAll(const absl::Status& status) {

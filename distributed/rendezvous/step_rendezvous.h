@@ -58,7 +58,7 @@ class StepRendezvousTable {
       : task_(std::move(task)), receive_(std::move(receive)) {}
   // ABORTED for a step that was ended a while ago.
   absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(int64_t step_id);
-  // Whoever still waits gets ABORTED "Cleanup <step>".
+  // Whoever still waits gets CANCELLED "Cleanup <step>": the step was.
   void End(int64_t step_id);
   void AbortAll(const absl::Status& status);
 

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <utility>
 
+#include "distributed/wire/grpc_library.h"
 #include "distributed/wire/status.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -65,6 +66,7 @@ class RpcClient::Pending {
 
 RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials)
     : credentials_(std::move(credentials)), grpc_(std::make_unique<Grpc>()) {
+  KeepGrpc();
   for (int i = 0; i < kListeners; ++i) threads_.emplace_back([this] { Listen(); });
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "distributed/wire/grpc_library.h"
 #include "distributed/wire/status.h"
 #include "graph/strings.h"
 #include "grpcpp/grpcpp.h"
@@ -54,6 +55,7 @@ class RpcServer::Call final : public RpcCall {
     std::lock_guard<std::mutex> lock(server->mutex_);
     if (server->stopped_) return;
     Call* call = new Call(server, method);
+    ++server->calls_;
     server->service_->Request(method, &call->context_, &call->request_, &call->writer_,
                               server->grpc_->queue.get(), &call->arrived_);
   }
@@ -80,14 +82,7 @@ class RpcServer::Call final : public RpcCall {
   }
 
   void Arrived(bool ok) {
-    if (!ok) {  // the server stops; `done_` will not come
-      delete this;
-      return;
-    }
-    {
-      std::lock_guard<std::mutex> lock(server_->mutex_);
-      ++server_->calls_;
-    }
+    if (!ok) return Delete();  // the server stops; `done_` will not come
     Await(server_, method_);
     server_->methods_[method_].handle(*this);
   }
@@ -97,7 +92,9 @@ class RpcServer::Call final : public RpcCall {
   }
   void Finished(bool) { Release(); }
   void Release() {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Delete();
+  }
+  void Delete() {
     RpcServer* const server = server_;
     delete this;
     std::lock_guard<std::mutex> lock(server->mutex_);
@@ -116,7 +113,7 @@ class RpcServer::Call final : public RpcCall {
   Tag<&Call::Finished> finished_{this};
 };
 
-RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) {}
+RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) { KeepGrpc(); }
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& options,
                                                             std::vector<RpcMethod> methods) {

@@ -78,7 +78,7 @@ class RpcServer {
   std::condition_variable idle_;  // no calls, or no threads
   int listening_ = 0;             // threads that wait for an event; guarded by mutex_
   int threads_ = 0;               // guarded by mutex_
-  int calls_ = 0;                 // that have arrived; guarded by mutex_
+  int calls_ = 0;                 // awaited or under way; guarded by mutex_
   bool stopped_ = true;           // or not started; guarded by mutex_
 };
 

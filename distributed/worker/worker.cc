@@ -5,6 +5,7 @@
 
 #include "distributed/master/session_config.h"
 #include "distributed/wire/answer.h"
+#include "executor/step/linked_cancellation.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
@@ -164,7 +165,10 @@ absl::Status Worker::Run(const pb::RunGraphRequest& request, const std::vector<N
   if (feeds.size() != plan.num_feeds) {
     return InvalidArgument("expected ", plan.num_feeds, " feeds of the part, got ", feeds.size());
   }
-  SLUICE_ASSIGN_OR_RETURN(auto rendezvous, rendezvous_->Find(request.step_id()));
+  auto found = rendezvous_->Find(request.step_id());
+  // A step that has ended before its part began was cancelled.
+  if (!found.ok()) return absl::CancelledError(std::string(found.status().message()));
+  const std::shared_ptr<StepRendezvous> rendezvous = *std::move(found);
   std::vector<const Tensor*> values;
   for (const NamedTensor& feed : feeds) values.push_back(&feed.value);
   Tensors results(plan.num_fetches);
@@ -182,23 +186,34 @@ absl::Status Worker::Run(const pb::RunGraphRequest& request, const std::vector<N
   return absl::OkStatus();
 }
 
+// Ends with the call, with the server, and with the step's CleanupGraph.
+absl::Status Worker::RunCancellably(const pb::RunGraphRequest& request,
+                                    const std::vector<NamedTensor>& feeds,
+                                    CancellationManager& of_call, std::vector<NamedTensor>* fetches,
+                                    pb::RunGraphResponse* response) {
+  auto cancellation = std::make_shared<CancellationManager>(&steps_);
+  const LinkedCancellation caller(&of_call, *cancellation);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    running_[request.step_id()] = cancellation;
+  }
+  absl::Status status = Run(request, feeds, cancellation.get(), fetches, response);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    running_.erase(request.step_id());
+  }
+  if (!absl::IsCancelled(status) || !steps_.IsCancelled()) return status;
+  return absl::CancelledError(StrCat("the server of ", task_, " stops"));
+}
+
 void Worker::RunGraph(RpcCall& call) {
   pb::RunGraphRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunGraphResponse response;
   absl::Status status = DecodeMessage(call.request(), kSend, &request, &feeds);
   call.request().Clear();
-  if (status.ok()) {
-    // Ends with the call, and with the server.
-    CancellationManager& cancellation = call.cancellation();
-    const auto token = steps_.NewToken();
-    if (steps_.Register(token, [&cancellation] { cancellation.StartCancel(); })) {
-      status = Run(request, feeds, &cancellation, &fetches, &response);
-      steps_.Deregister(token);
-    } else {
-      status = absl::CancelledError(StrCat("the server of ", task_, " stops"));
-    }
-  }
+  if (status.ok())
+    status = RunCancellably(request, feeds, call.cancellation(), &fetches, &response);
   absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
   if (status.ok()) {
     encoded = EncodeMessage(response, kRecv, fetches);
@@ -217,6 +232,13 @@ void Worker::RunGraph(RpcCall& call) {
 void Worker::CleanupGraph(RpcCall& call) {
   Answer<pb::CleanupGraphRequest, pb::CleanupGraphResponse>(
       call, [this](const auto& request, auto*) -> absl::Status {
+        std::shared_ptr<CancellationManager> running;
+        {
+          std::lock_guard<std::mutex> lock(mutex_);
+          auto it = running_.find(request.step_id());
+          if (it != running_.end()) running = it->second;
+        }
+        if (running != nullptr) running->StartCancel();
         rendezvous_->End(request.step_id());
         return absl::OkStatus();
       });

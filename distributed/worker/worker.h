@@ -61,6 +61,9 @@ class Worker {
   absl::Status Run(const pb::RunGraphRequest& request, const std::vector<NamedTensor>& feeds,
                    CancellationManager* cancellation, std::vector<NamedTensor>* fetches,
                    pb::RunGraphResponse* response);
+  absl::Status RunCancellably(const pb::RunGraphRequest& request,
+                              const std::vector<NamedTensor>& feeds, CancellationManager& of_call,
+                              std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
   absl::Status CheckIncarnation(const std::string& key) const;
 
   const std::string task_;
@@ -70,6 +73,8 @@ class Worker {
   CancellationManager steps_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_;  // guarded by mutex_
+  // Of the steps under way, by their ids; guarded by mutex_.
+  std::map<int64_t, std::shared_ptr<CancellationManager>> running_;
 };
 
 }  // namespace sluice

@@ -3,29 +3,11 @@
 #include <utility>
 
 #include "executor/passes/prune.h"
+#include "executor/step/linked_cancellation.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
-
-// Cancels `to` when `from` is cancelled, while it lives.
-class Linked {
- public:
-  Linked(CancellationManager* from, CancellationManager& to)
-      : from_(from), token_(from == nullptr ? 0 : from->NewToken()) {
-    if (from_ == nullptr) return;
-    if (from_->Register(token_, [&to] { to.StartCancel(); })) return;
-    from_ = nullptr;
-    to.StartCancel();
-  }
-  ~Linked() {
-    if (from_ != nullptr) from_->Deregister(token_);
-  }
-
- private:
-  CancellationManager* from_;
-  const CancellationManager::Token token_;
-};
 
 // Of a partial run: what the client feeds and fetches meets it, the rest the other tasks.
 class WithClient final : public Rendezvous {
@@ -60,8 +42,8 @@ absl::Status StepParts::Run(absl::Span<const Tensor* const> feeds, Tensor* fetch
   if (rendezvous == nullptr) return absl::CancelledError("the server stops");
   running_ = parts.remote.size();
   {
-    const Linked closing(&closing_, cancellation_);
-    const Linked caller(options.cancellation, cancellation_);
+    const LinkedCancellation closing(&closing_, cancellation_);
+    const LinkedCancellation caller(options.cancellation, cancellation_);
     for (size_t i = 0; i < parts.remote.size(); ++i) StartRemote(i, feeds, options);
     if (parts.has_local) {
       WithClient both(partial_run != nullptr ? *partial_run : *rendezvous, *rendezvous);
