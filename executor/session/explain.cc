@@ -37,4 +37,16 @@ absl::Status ExplainError(absl::Status status, const Graph& graph) {
   return AnnotateAfter(status, hint);
 }
 
+absl::Status AddLocation(absl::Status status, const Graph& graph) {
+  constexpr std::string_view kNode = "\n\t [[{{node ";
+  const std::string text(status.message());
+  const size_t at = text.find(kNode);
+  if (at == std::string::npos || text.find(" [built at ") < at) return status;
+  const size_t name = at + kNode.size();
+  const Node* node = graph.Find(std::string_view(text).substr(name, text.find('}', name) - name));
+  if (node == nullptr || node->location().empty()) return status;
+  return absl::Status(status.code(), StrCat(text.substr(0, at), " [built at ", node->location(),
+                                            "]", text.substr(at)));
+}
+
 }  // namespace sluice

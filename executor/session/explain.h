@@ -9,6 +9,8 @@ namespace sluice {
 
 // Of an uninitialised variable: where it was made, and which op would initialise it.
 absl::Status ExplainError(absl::Status status, const Graph& graph);
+// Of an error that a master told: the line that made the node, as for errors of steps here.
+absl::Status AddLocation(absl::Status status, const Graph& graph);
 
 }  // namespace sluice
 

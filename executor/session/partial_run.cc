@@ -17,6 +17,16 @@ std::string TensorName(const std::string& name) {
   return name.find(':') == std::string::npos ? name + ":0" : name;
 }
 
+absl::StatusOr<SessionPlan*> PlanOf(SessionState& session, const NamedRequest& named) {
+  PlanRequest request;
+  request.first_feed = named.feeds.data();
+  request.num_feeds = named.feeds.size();
+  request.fetches = named.fetches;
+  request.targets = named.targets;
+  request.is_partial = true;
+  return session.PlanFor(request);
+}
+
 // The tensors of one piece, as they come in from the step.
 class Arrivals {
  public:
@@ -49,14 +59,18 @@ absl::StatusOr<std::unique_ptr<PartialRun>> PartialRun::Start(
     std::shared_ptr<SessionState> session, absl::Span<const std::string> feeds,
     absl::Span<const std::string> fetches, absl::Span<const std::string> targets) {
   SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, session->Resolve(feeds, fetches, targets));
-  PlanRequest request;
-  request.first_feed = named.feeds.data();
-  request.num_feeds = named.feeds.size();
-  request.fetches = named.fetches;
-  request.targets = named.targets;
-  request.is_partial = true;
-  SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan, session->PlanFor(request));
-  std::unique_ptr<PartialRun> run(new PartialRun(std::move(session), plan));
+  std::unique_ptr<PartialRun> run;
+  if (session->options().master != nullptr) {
+    RemoteMaster::Names names;
+    for (const Output& feed : named.feeds) names.feeds.push_back(feed.name());
+    for (const Output& fetch : named.fetches) names.fetches.push_back(fetch.name());
+    for (const Operation& target : named.targets) names.targets.push_back(target.name());
+    SLUICE_ASSIGN_OR_RETURN(std::string handle, session->SetUpPartialRun(names));
+    run.reset(new PartialRun(std::move(session), std::move(handle)));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan, PlanOf(*session, named));
+    run.reset(new PartialRun(std::move(session), plan));
+  }
   for (const Output& feed : named.feeds) run->feeds_[feed.name()] = {feed};
   for (const Output& fetch : named.fetches) run->fetches_[fetch.name()] = {fetch};
   return run;
@@ -71,6 +85,9 @@ PartialRun::PartialRun(std::shared_ptr<SessionState> session, SessionPlan* plan)
         // fetches are there.
         if (!status_.ok()) rendezvous_.StartAbort(status_);
       }) {}
+
+PartialRun::PartialRun(std::shared_ptr<SessionState> session, std::string handle)
+    : session_(std::move(session)), plan_(nullptr), master_handle_(std::move(handle)) {}
 
 PartialRun::~PartialRun() {
   cancellation_.StartCancel();
@@ -87,6 +104,7 @@ std::string PartialRun::KeyOf(const Output& tensor) const {
 }
 
 absl::Status PartialRun::CheckFeedValue(const Output& feed, const Tensor& value) const {
+  if (plan_ == nullptr) return absl::OkStatus();
   for (size_t i = 0; i < plan_->feeds().size(); ++i) {
     if (plan_->feeds()[i] == feed) return plan_->CheckFeed(static_cast<int>(i), value);
   }
@@ -179,6 +197,37 @@ absl::Status PartialRun::End() {
   return status_;
 }
 
+bool PartialRun::AllDone() const {
+  bool all_done = true;
+  for (const Endpoints* endpoints : {&feeds_, &fetches_}) {
+    for (const auto& [name, endpoint] : *endpoints) all_done &= endpoint.is_done;
+  }
+  return all_done;
+}
+
+absl::StatusOr<Tensors> PartialRun::RunOnMaster(absl::Span<const NamedFeed> feeds,
+                                                absl::Span<const std::string> fetches,
+                                                CancellationManager* cancellation) {
+  RemoteMaster::Names names;
+  std::vector<const Tensor*> values;
+  for (const NamedFeed& feed : feeds) {
+    names.feeds.push_back(TensorName(feed.tensor));
+    values.push_back(&feed.value);
+  }
+  for (const std::string& fetch : fetches) names.fetches.push_back(TensorName(fetch));
+  Tensors fetched(fetches.size());
+  const absl::Status status =
+      session_->OnMaster(cancellation, [&](RemoteMaster& master, CancellationManager& of_call) {
+        RunOptions options;
+        options.cancellation = &of_call;
+        return master.Run(names, values, fetched.data(), options, nullptr, master_handle_);
+      });
+  std::lock_guard<std::mutex> lock(mutex_);
+  ended_ = !status.ok() || AllDone();
+  if (!status.ok()) return status;
+  return fetched;
+}
+
 absl::StatusOr<Tensors> PartialRun::Run(absl::Span<const NamedFeed> feeds,
                                         absl::Span<const std::string> fetches,
                                         CancellationManager* cancellation) {
@@ -191,6 +240,7 @@ absl::StatusOr<Tensors> PartialRun::Run(absl::Span<const NamedFeed> feeds,
       sent.emplace_back(KeyOf(feeds_[TensorName(feed.tensor)].tensor), feed.value);
     }
   }
+  if (plan_ == nullptr) return RunOnMaster(feeds, fetches, cancellation);
   const CancellationManager::Token token = cancellation ? cancellation->NewToken() : 0;
   if (cancellation != nullptr &&
       !cancellation->Register(token, [this] { cancellation_.StartCancel(); })) {
@@ -201,12 +251,10 @@ absl::StatusOr<Tensors> PartialRun::Run(absl::Span<const NamedFeed> feeds,
   absl::StatusOr<Tensors> received = Receive(fetches);
   if (cancellation != nullptr) cancellation->Deregister(token);
   if (status.ok()) status = received.status();
-  bool all_done = true;
+  bool all_done;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const Endpoints* endpoints : {&feeds_, &fetches_}) {
-      for (const auto& [name, endpoint] : *endpoints) all_done &= endpoint.is_done;
-    }
+    all_done = AllDone();
   }
   if (status.ok() && !all_done) return received;
   if (!status.ok()) cancellation_.StartCancel();

@@ -5,7 +5,7 @@
 //   run->Run({{"y", ys}}, {"b:0"});      // all is fed and fetched: the step has ended
 //
 // Thread safety: Run from any thread, one piece after another. The destructor cancels a step that
-// has not ended, and waits for it.
+// has not ended, and waits for it; one on a remote master ends with its session.
 // Errors, in TensorFlow's words: INVALID_ARGUMENT for what was not announced, was fed or fetched
 // before, or cannot be computed yet (the step goes on); else the step's first error, which ends it.
 #ifndef SLUICE_EXECUTOR_SESSION_PARTIAL_RUN_H_
@@ -49,6 +49,11 @@ class PartialRun {
   using Endpoints = std::map<std::string, Endpoint>;  // by "node:output"
 
   PartialRun(std::shared_ptr<SessionState> session, SessionPlan* plan);
+  PartialRun(std::shared_ptr<SessionState> session, std::string handle);
+  absl::StatusOr<Tensors> RunOnMaster(absl::Span<const NamedFeed> feeds,
+                                      absl::Span<const std::string> fetches,
+                                      CancellationManager* cancellation);
+  bool AllDone() const;  // with mutex_ held
   absl::Status CheckPiece(absl::Span<const NamedFeed> feeds, absl::Span<const std::string> fetches);
   absl::Status CheckComputable(const Output& fetch) const;
   absl::Status CheckFeedValue(const Output& feed, const Tensor& value) const;
@@ -57,7 +62,8 @@ class PartialRun {
   std::string KeyOf(const Output& tensor) const;
 
   const std::shared_ptr<SessionState> session_;
-  SessionPlan* const plan_;
+  SessionPlan* const plan_;          // null where a master runs the step
+  const std::string master_handle_;  // of the step there
   LocalRendezvous rendezvous_;
   CancellationManager cancellation_;
   mutable std::mutex mutex_;

@@ -1,4 +1,4 @@
-// A session runs steps of a graph in this process.
+// A session runs steps of a graph, in this process or where SessionOptions::master is.
 //
 //   Session session(g);
 //   SLUICE_RETURN_IF_ERROR(session.Run({init}));
@@ -38,6 +38,7 @@ class CancellationManager;  // executor/step/cancellation.h
 class DeviceSet;            // executor/device/device_set.h
 class PartialRun;           // executor/session/partial_run.h
 class Rendezvous;           // executor/step/rendezvous.h
+class RemoteMaster;         // executor/session/remote_master.h
 class RemoteTasks;          // executor/session/remote_tasks.h
 class StepScheduler;        // executor/step/step.h
 struct StepStats;           // executor/trace/step_stats.h
@@ -58,6 +59,8 @@ struct SessionOptions {
   int cpu_devices = 1;
   // The other tasks of the cluster that `devices` belongs to; null: there are none.
   std::shared_ptr<RemoteTasks> remote_tasks;
+  // Runs the session's steps in another process; null: they run in this one.
+  std::shared_ptr<RemoteMaster> master;
   // Threads that work at the same time on one op, and on different ops of a step; the caller is one
   // of them. 0: as many as the machine has, shared by all sessions of the process.
   int intra_op_threads = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "executor/plan/plan.h"
+#include "executor/session/remote_master.h"
 #include "executor/step/step.h"
 #include "graph/ir/graph.h"
 
@@ -32,6 +33,8 @@ class SessionPlan {
     std::vector<RemotePart> remote;
     size_t num_fetches = 0;
   };
+  // What a master in another process is asked for.
+  using Names = RemoteMaster::Names;
   SessionPlan(std::shared_ptr<const Plan> plan, const StepEnvironment& environment,
               std::vector<Output> feeds);
   ~SessionPlan();
@@ -47,7 +50,11 @@ class SessionPlan {
   // Null where all of it runs on this task.
   const Distribution* distribution() const { return distribution_.get(); }
   void set_distribution(std::unique_ptr<Distribution> d) { distribution_ = std::move(d); }
+  // Null where this process runs the step.
+  const Names* names() const { return names_.get(); }
+  void set_names(std::unique_ptr<const Names> names) { names_ = std::move(names); }
   size_t num_fetches() const {
+    if (names_ != nullptr) return names_->fetches.size();
     return distribution_ != nullptr ? distribution_->num_fetches : plan_->num_fetches;
   }
   const std::vector<Output>& feeds() const { return feeds_; }
@@ -60,6 +67,7 @@ class SessionPlan {
   const StepEnvironment environment_;
   const std::vector<Output> feeds_;
   std::unique_ptr<Distribution> distribution_;
+  std::unique_ptr<const Names> names_;
   std::atomic<Step*> spare_{nullptr};  // the step of a session with one thread
   std::mutex mutex_;
   std::vector<std::unique_ptr<Step>> steps_;  // all; guarded by mutex_

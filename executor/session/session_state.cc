@@ -9,8 +9,10 @@
 #include "executor/passes/prune.h"
 #include "executor/placer/placer.h"
 #include "executor/session/explain.h"
+#include "executor/session/remote_master.h"
 #include "executor/session/remote_tasks.h"
 #include "executor/session/step_parts.h"
+#include "executor/step/linked_cancellation.h"
 #include "graph/function/lower.h"
 #include "graph/status.h"
 
@@ -174,7 +176,25 @@ absl::Status SessionState::PlaceGraph(Graph& graph) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileForMaster(
+    const PlanRequest& request, std::vector<Output> feeds) {
+  SLUICE_RETURN_IF_ERROR(options().master->Update(graph_));
+  auto names = std::make_unique<SessionPlan::Names>();
+  for (const Output& feed : feeds) names->feeds.push_back(feed.name());
+  for (const Output& fetch : request.fetches) names->fetches.push_back(fetch.name());
+  for (const Operation& target : request.targets) names->targets.push_back(target.name());
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<SessionPlan> plan,
+                          executor_.Compile(std::make_shared<Graph>(), std::move(feeds)));
+  plan->set_names(std::move(names));
+  return plan;
+}
+
 absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanRequest& request) {
+  if (options().master != nullptr) {
+    std::vector<Output> fed;
+    for (size_t i = 0; i < request.num_feeds; ++i) fed.push_back(request.feed(i));
+    return CompileForMaster(request, std::move(fed));
+  }
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, Rewrite(request));
   SLUICE_RETURN_IF_ERROR(PlaceGraph(*graph));
   SLUICE_RETURN_IF_ERROR(ReadVariablesLate(*graph).status());
@@ -223,6 +243,7 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileParts(const Gr
 }
 
 absl::Status SessionState::PlaceAll() {
+  if (options().master != nullptr) return options().master->Update(graph_);  // which places
   return Place(graph_, all_devices_,
                {.allow_soft_placement = executor_.options().allow_soft_placement});
 }
@@ -234,6 +255,7 @@ absl::Status SessionState::RunPlan(SessionPlan& plan, absl::Span<const Tensor* c
     SLUICE_RETURN_IF_ERROR(plan.CheckFeed(static_cast<int>(i), *feeds[i]));
   }
   if (!has_run_.load(std::memory_order_relaxed)) has_run_.store(true, std::memory_order_relaxed);
+  if (plan.names() != nullptr) return RunOnMaster(plan, feeds, fetches, options, metadata);
   if (metadata != nullptr && options.output_partition_graphs) {
     const SessionPlan::Distribution* const parts = plan.distribution();
     if (parts == nullptr || parts->has_local) metadata->partition_graphs = {plan.plan().graph};
@@ -256,10 +278,51 @@ absl::Status SessionState::RunPlan(SessionPlan& plan, absl::Span<const Tensor* c
   return ExplainError(std::move(status), graph_);
 }
 
+absl::Status SessionState::OnMaster(
+    CancellationManager* cancellation,
+    absl::FunctionRef<absl::Status(RemoteMaster&, CancellationManager&)> call) {
+  CancellationManager of_call(&closing_);
+  absl::Status status;
+  {
+    const LinkedCancellation caller(cancellation, of_call);
+    status = call(*options().master, of_call);
+  }
+  if (closing_.IsCancelled() && absl::IsCancelled(status)) {
+    return absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`.");
+  }
+  if (status.ok()) return status;
+  const auto lock = LockGraph();
+  return AddLocation(std::move(status), graph_);
+}
+
+absl::StatusOr<std::string> SessionState::SetUpPartialRun(const RemoteMaster::Names& names) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto graph_lock = LockGraph();
+  SLUICE_RETURN_IF_ERROR(options().master->Update(graph_));
+  return options().master->SetUpPartialRun(names);
+}
+
+absl::Status SessionState::RunOnMaster(const SessionPlan& plan,
+                                       absl::Span<const Tensor* const> feeds, Tensor* fetches,
+                                       const RunOptions& options, RunMetadata* metadata) {
+  if (closed_.load()) return absl::CancelledError("Session has been closed.");
+  RunOptions run = options;
+  if (run.timeout_ms == 0) run.timeout_ms = this->options().operation_timeout_ms;
+  return OnMaster(options.cancellation, [&](RemoteMaster& master, CancellationManager& cancel) {
+    run.cancellation = &cancel;
+    const Stalls::Entry entry =
+        stalls().Open({.op = "RunStep", .resource = StrCat("the master at ", master.target())});
+    absl::Status status = master.Run(*plan.names(), feeds, fetches, run, metadata);
+    stalls().Close(entry);
+    return status;
+  });
+}
+
 void SessionState::Close() {
   if (closed_.exchange(true)) return;
   executor_.Close();
   closing_.StartCancel();
+  if (options().master != nullptr) options().master->Close().IgnoreError();
   std::lock_guard<std::mutex> lock(mutex_);
   cache_.ForEach([](SessionPlan& plan) {
     plan.CancelAll(

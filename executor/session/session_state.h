@@ -13,6 +13,7 @@
 #include "absl/functional/function_ref.h"
 #include "executor/device/device_set.h"
 #include "executor/session/plan_cache.h"
+#include "executor/session/remote_master.h"
 #include "executor/session/session.h"
 #include "executor/session/session_plan.h"
 #include "executor/session/task_executor.h"
@@ -42,6 +43,11 @@ class SessionState {
   void Close();
 
   Graph& graph() const { return graph_; }
+  // Runs `call` with a cancellation that fires with `cancellation` and with Close. The text of its
+  // error names the lines of nodes.
+  absl::Status OnMaster(CancellationManager* cancellation,
+                        absl::FunctionRef<absl::Status(RemoteMaster&, CancellationManager&)> call);
+  absl::StatusOr<std::string> SetUpPartialRun(const RemoteMaster::Names& names);
   // Changes the graph while no plan is made of it.
   absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
   // Gives every node of the graph its place; under Extend.
@@ -65,6 +71,10 @@ class SessionState {
   absl::Status PlaceGraph(Graph& graph);
   absl::StatusOr<std::unique_ptr<SessionPlan>> CompileParts(const Graph& graph,
                                                             std::vector<Output> feeds);
+  absl::StatusOr<std::unique_ptr<SessionPlan>> CompileForMaster(const PlanRequest& request,
+                                                                std::vector<Output> feeds);
+  absl::Status RunOnMaster(const SessionPlan& plan, absl::Span<const Tensor* const> feeds,
+                           Tensor* fetches, const RunOptions& options, RunMetadata* metadata);
   void WarnOfGrowth();
 
   Graph& graph_;

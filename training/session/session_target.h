@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "executor/session/remote_master.h"
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
-#include "graph/strings.h"
+#include "graph/status.h"
 
 namespace sluice {
 
@@ -18,20 +20,20 @@ using SessionFactory =
     std::function<absl::StatusOr<std::unique_ptr<Session>>(Graph& graph, const SessionTarget&)>;
 
 struct SessionTarget {
-  std::string master;  // "" or "local": this process
+  // "" or "local": this process. "grpc://host:port": a server, in programs that link
+  // distributed/client/remote_session.h.
+  std::string master;
   SessionOptions config;
-  // Makes the sessions; empty: in this process, NOT_FOUND for another master, as TensorFlow says
-  // it.
+  // Makes the sessions; empty: as `master` says, NOT_FOUND where nothing knows it.
   SessionFactory make;
 
   absl::StatusOr<std::unique_ptr<Session>> MakeSession(Graph& graph) const {
     if (make) return make(graph, *this);
+    SessionOptions options = config;
     if (!master.empty() && master != "local") {
-      return absl::NotFoundError(
-          StrCat("No session factory registered for the given session options: {target: \"", master,
-                 "\"} Registered factories are {DIRECT_SESSION}."));
+      SLUICE_ASSIGN_OR_RETURN(options.master, RemoteMaster::Connect(master, config));
     }
-    return std::make_unique<Session>(graph, config);
+    return std::make_unique<Session>(graph, std::move(options));
   }
 };
 

@@ -1,0 +1,259 @@
+#include "distributed/client/grpc_master.h"
+
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "distributed/wire/tensor_message.h"
+#include "executor/trace/step_stats_proto.h"
+#include "graph/build/device_spec.h"
+#include "graph/format/graph_def.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kScheme = "grpc://";
+constexpr TensorField kFeed{pb::RunStepRequest::kFeedFieldNumber, TensorField::kNamed};
+constexpr TensorField kFetch{pb::RunStepResponse::kTensorFieldNumber, TensorField::kNamed};
+// At the end of a session a server that does not answer is not waited for longer.
+constexpr int64_t kFarewellMs = 10'000;
+// A server tells of a step's time-out what it waited for; later, it is the connection.
+constexpr int64_t kTimeoutGraceMs = 2'000;
+
+absl::Status CheckTarget(const std::string& target) {
+  if (target.starts_with(kScheme) && target.find(':', kScheme.size()) != std::string::npos) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("expected a target \"grpc://host:port\", got \"", target, "\"");
+}
+
+pb::ConfigProto ConfigOf(const RemoteSessionOptions& options) {
+  const SessionOptions& session = options.session;
+  pb::ConfigProto config;
+  config.set_allow_soft_placement(session.allow_soft_placement);
+  config.set_log_device_placement(session.log_device_placement);
+  config.set_operation_timeout_in_ms(session.operation_timeout_ms);
+  config.set_intra_op_parallelism_threads(session.intra_op_threads);
+  config.set_inter_op_parallelism_threads(session.inter_op_threads);
+  config.set_isolate_session_state(options.isolate_session_state);
+  for (const std::string& filter : options.device_filters) config.add_device_filters(filter);
+  if (session.disabled_passes.contains("all")) {
+    config.mutable_graph_options()->mutable_optimizer_options()->set_opt_level(
+        pb::OptimizerOptions::L0);
+  }
+  return config;
+}
+
+// The message for nodes from number `first` on.
+absl::StatusOr<pb::GraphDef> NodesFrom(const Graph& graph, int first) {
+  SLUICE_ASSIGN_OR_RETURN(pb::GraphDef def, ExportGraphDef(graph));
+  int known = 0;
+  for (int id = 0; id < first; ++id) known += graph.node(id) != nullptr ? 1 : 0;
+  def.mutable_node()->DeleteSubrange(0, known);
+  return def;
+}
+
+void AddOptions(const RunOptions& options, pb::RunOptions* proto) {
+  proto->set_timeout_in_ms(options.timeout_ms);
+  if (options.trace) proto->set_trace_level(pb::RunOptions::FULL_TRACE);
+  proto->set_output_partition_graphs(options.output_partition_graphs);
+}
+
+absl::Status TakeMetadata(const pb::RunMetadata& proto, RunMetadata* metadata) {
+  if (proto.has_step_stats()) {
+    metadata->step_stats =
+        std::make_shared<const StepStats>(StepStatsFromProto(proto.step_stats()));
+  }
+  for (const pb::GraphDef& def : proto.partition_graphs()) {
+    auto graph = std::make_shared<Graph>();
+    ImportOptions import;
+    import.allow_internal_names = true;
+    import.ignore_unknown_attrs = true;
+    SLUICE_RETURN_IF_ERROR(ImportGraphDef(def, *graph, import).status());
+    metadata->partition_graphs.push_back(std::move(graph));
+  }
+  return absl::OkStatus();
+}
+
+// The tensors in the order of `names`, which may hold one twice.
+absl::Status TakeFetches(std::vector<NamedTensor> tensors, const std::vector<std::string>& names,
+                         Tensor* fetches) {
+  std::map<std::string, Tensor> by_name;
+  for (NamedTensor& tensor : tensors) by_name[tensor.name] = std::move(tensor.value);
+  for (size_t i = 0; i < names.size(); ++i) {
+    auto it = by_name.find(names[i]);
+    if (it == by_name.end()) {
+      return absl::InternalError(StrCat("the server's answer has no tensor '", names[i], "'"));
+    }
+    fetches[i] = it->second;
+  }
+  return absl::OkStatus();
+}
+
+const bool kRegistered = [] {
+  RemoteMaster::RegisterFactory(
+      "grpc",
+      [](const std::string& target,
+         const SessionOptions& options) -> absl::StatusOr<std::shared_ptr<RemoteMaster>> {
+        RemoteSessionOptions remote;
+        remote.session = options;
+        return GrpcMaster::Connect(target, remote);
+      });
+  return true;
+}();
+
+}  // namespace
+
+GrpcMaster::GrpcMaster(std::string target)
+    : target_(std::move(target)),
+      address_(target_.substr(kScheme.size())),
+      client_(grpc::InsecureChannelCredentials()) {}
+
+absl::Status GrpcMaster::Told(absl::Status status) const {
+  if (!absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status)) return status;
+  return Annotate(status, StrCat("the master at ", target_, ": "));
+}
+
+template <typename Request, typename Response>
+absl::Status GrpcMaster::Call(const char* method, const Request& request, Response* response,
+                              int64_t timeout_ms, bool wait_for_ready) {
+  RpcClient::Call call;
+  call.address = address_;
+  call.path = StrCat("/tensorflow.MasterService/", method);
+  call.request = EncodeMessage(request);
+  call.timeout_ms = timeout_ms;
+  call.wait_for_ready = wait_for_ready;
+  grpc::ByteBuffer bytes;
+  SLUICE_RETURN_IF_ERROR(Told(client_.Run(std::move(call), &bytes)));
+  return DecodeMessage(bytes, response);
+}
+
+absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::Connect(
+    const std::string& target, const RemoteSessionOptions& options) {
+  SLUICE_RETURN_IF_ERROR(CheckTarget(target));
+  std::shared_ptr<GrpcMaster> master(new GrpcMaster(target));
+  pb::CreateSessionRequest request;
+  *request.mutable_config() = ConfigOf(options);
+  request.set_target(target);
+  request.mutable_graph_def()->mutable_versions()->set_producer(kGraphDefVersion);
+  pb::CreateSessionResponse response;
+  absl::Status status = master->Call("CreateSession", request, &response,
+                                     options.connect_timeout_ms, /*wait_for_ready=*/true);
+  if (absl::IsDeadlineExceeded(status)) {
+    status = absl::UnavailableError(
+        StrCat("the master at ", target, ": no session within ", options.connect_timeout_ms,
+               " ms; it, or a task of its cluster that the session may use, does not answer"));
+  }
+  SLUICE_RETURN_IF_ERROR(status);
+  master->session_ = response.session_handle();
+  master->graph_version_ = response.graph_version();
+  return master;
+}
+
+GrpcMaster::~GrpcMaster() { Close().IgnoreError(); }
+
+absl::Status GrpcMaster::Close() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (std::exchange(closed_, true) || session_.empty()) return absl::OkStatus();
+  }
+  pb::CloseSessionRequest request;
+  request.set_session_handle(session_);
+  pb::CloseSessionResponse response;
+  return Call("CloseSession", request, &response, kFarewellMs);
+}
+
+absl::Status GrpcMaster::Update(const Graph& graph) {
+  if (graph.num_node_ids() == known_nodes_) return absl::OkStatus();
+  pb::ExtendSessionRequest request;
+  request.set_session_handle(session_);
+  request.set_current_graph_version(graph_version_);
+  SLUICE_ASSIGN_OR_RETURN(*request.mutable_graph_def(), NodesFrom(graph, known_nodes_));
+  const size_t size = request.ByteSizeLong();
+  if (size > INT32_MAX) {
+    return InvalidArgument("a graph of ", size, " bytes: a message has at most 2147483647");
+  }
+  pb::ExtendSessionResponse response;
+  SLUICE_RETURN_IF_ERROR(Call("ExtendSession", request, &response));
+  graph_version_ = response.new_graph_version();
+  known_nodes_ = graph.num_node_ids();
+  return absl::OkStatus();
+}
+
+absl::Status GrpcMaster::Run(const Names& names, absl::Span<const Tensor* const> feeds,
+                             Tensor* fetches, const RunOptions& options, RunMetadata* metadata,
+                             const std::string& partial_run) {
+  pb::RunStepRequest request;
+  request.set_session_handle(session_);
+  std::set<std::string_view> asked;
+  for (const std::string& fetch : names.fetches) {
+    if (asked.insert(fetch).second) request.add_fetch(fetch);
+  }
+  for (const std::string& target : names.targets) request.add_target(target);
+  request.set_partial_run_handle(partial_run);
+  request.set_store_errors_in_response_body(true);
+  AddOptions(options, request.mutable_options());
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    request.set_request_id(static_cast<int64_t>(random_() >> 1) | 1);
+  }
+  std::vector<NamedTensor> fed;
+  for (size_t i = 0; i < feeds.size(); ++i) fed.push_back({names.feeds[i], *feeds[i]});
+  RpcClient::Call call;
+  call.address = address_;
+  call.path = "/tensorflow.MasterService/RunStep";
+  SLUICE_ASSIGN_OR_RETURN(call.request, EncodeMessage(request, kFeed, fed));
+  call.cancellation = options.cancellation;
+  if (options.timeout_ms > 0) call.timeout_ms = options.timeout_ms + kTimeoutGraceMs;
+
+  grpc::ByteBuffer bytes;
+  SLUICE_RETURN_IF_ERROR(Told(client_.Run(std::move(call), &bytes)));
+  pb::RunStepResponse response;
+  std::vector<NamedTensor> tensors;
+  SLUICE_RETURN_IF_ERROR(DecodeMessage(bytes, kFetch, &response, &tensors));
+  if (response.status_code() != pb::error::OK) {
+    return absl::Status(static_cast<absl::StatusCode>(response.status_code()),
+                        response.status_error_message());
+  }
+  if (metadata != nullptr) SLUICE_RETURN_IF_ERROR(TakeMetadata(response.metadata(), metadata));
+  return TakeFetches(std::move(tensors), names.fetches, fetches);
+}
+
+absl::StatusOr<std::string> GrpcMaster::SetUpPartialRun(const Names& names) {
+  pb::PartialRunSetupRequest request;
+  request.set_session_handle(session_);
+  for (const std::string& feed : names.feeds) request.add_feed(feed);
+  for (const std::string& fetch : names.fetches) request.add_fetch(fetch);
+  for (const std::string& target : names.targets) request.add_target(target);
+  pb::PartialRunSetupResponse response;
+  SLUICE_RETURN_IF_ERROR(Call("PartialRunSetup", request, &response));
+  return response.partial_run_handle();
+}
+
+absl::StatusOr<std::vector<DeviceInfo>> GrpcMaster::ListDevices() {
+  pb::ListDevicesRequest request;
+  request.set_session_handle(session_);
+  pb::ListDevicesResponse response;
+  SLUICE_RETURN_IF_ERROR(Call("ListDevices", request, &response));
+  std::vector<DeviceInfo> devices;
+  for (const auto* list : {&response.local_device(), &response.remote_device()}) {
+    for (const pb::DeviceAttributes& device : *list) {
+      SLUICE_ASSIGN_OR_RETURN(DeviceSpec spec, DeviceSpec::Parse(device.name()));
+      devices.push_back({device.name(), std::move(spec), device.incarnation()});
+    }
+  }
+  return devices;
+}
+
+absl::Status GrpcMaster::Reset(const std::string& target,
+                               const std::vector<std::string>& containers) {
+  SLUICE_RETURN_IF_ERROR(CheckTarget(target));
+  GrpcMaster master(target);
+  pb::ResetRequest request;
+  for (const std::string& container : containers) request.add_container(container);
+  pb::ResetResponse response;
+  return master.Call("Reset", request, &response);
+}
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+// A session on a server over gRPC, in the words of TensorFlow's MasterService.
+#ifndef SLUICE_DISTRIBUTED_CLIENT_GRPC_MASTER_H_
+#define SLUICE_DISTRIBUTED_CLIENT_GRPC_MASTER_H_
+
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "distributed/client/remote_session.h"
+#include "distributed/proto/master.pb.h"
+#include "distributed/wire/rpc_client.h"
+#include "executor/session/remote_master.h"
+
+namespace sluice {
+
+class GrpcMaster final : public RemoteMaster {
+ public:
+  // Makes the session, with an empty graph.
+  static absl::StatusOr<std::shared_ptr<GrpcMaster>> Connect(const std::string& target,
+                                                             const RemoteSessionOptions& options);
+  ~GrpcMaster() override;
+
+  const std::string& target() const override { return target_; }
+  absl::Status Update(const Graph& graph) override;
+  absl::Status Run(const Names& names, absl::Span<const Tensor* const> feeds, Tensor* fetches,
+                   const RunOptions& options, RunMetadata* metadata,
+                   const std::string& partial_run) override;
+  absl::StatusOr<std::string> SetUpPartialRun(const Names& names) override;
+  absl::Status Close() override;
+
+  absl::StatusOr<std::vector<DeviceInfo>> ListDevices();
+  static absl::Status Reset(const std::string& target, const std::vector<std::string>& containers);
+
+ private:
+  explicit GrpcMaster(std::string target);
+  template <typename Request, typename Response>
+  absl::Status Call(const char* method, const Request& request, Response* response,
+                    int64_t timeout_ms = 0, bool wait_for_ready = false);
+  absl::Status Told(absl::Status status) const;
+
+  const std::string target_;
+  const std::string address_;
+  RpcClient client_;
+  std::string session_;
+  int known_nodes_ = 0;        // of Update
+  int64_t graph_version_ = 0;  // of Update
+  std::mutex mutex_;
+  bool closed_ = false;                             // guarded by mutex_
+  std::mt19937_64 random_{std::random_device{}()};  // guarded by mutex_
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_CLIENT_GRPC_MASTER_H_

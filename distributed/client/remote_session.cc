@@ -1,0 +1,28 @@
+#include "distributed/client/remote_session.h"
+
+#include <utility>
+
+#include "distributed/client/grpc_master.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+absl::StatusOr<std::unique_ptr<Session>> RemoteSession::Connect(Graph& graph,
+                                                                const std::string& target,
+                                                                RemoteSessionOptions options) {
+  SLUICE_ASSIGN_OR_RETURN(options.session.master, GrpcMaster::Connect(target, options));
+  return std::make_unique<Session>(graph, std::move(options.session));
+}
+
+absl::StatusOr<std::vector<DeviceInfo>> RemoteSession::ListDevices(const Session& session) {
+  auto master = std::dynamic_pointer_cast<GrpcMaster>(session.options().master);
+  if (master == nullptr) return InvalidArgument("ListDevices: the session is not on a server");
+  return master->ListDevices();
+}
+
+absl::Status RemoteSession::Reset(const std::string& target,
+                                  const std::vector<std::string>& containers) {
+  return GrpcMaster::Reset(target, containers);
+}
+
+}  // namespace sluice
