@@ -2,6 +2,7 @@
 
 import signal
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -69,19 +70,32 @@ class ClientTest(unittest.TestCase):
         server = servers.SluiceServer()
         tf.reset_default_graph()
         q = tf.FIFOQueue(1, tf.int32, shapes=[[]])
-        item = q.dequeue()
-        # With a limit: a client's close waits for a server that is gone.
-        with tf.Session(server.target, config=tf.ConfigProto(operation_timeout_in_ms=10000)) as session:
-            session.run(q.size())
-            server.process.send_signal(signal.SIGTERM)
-            with self.assertRaises(tf.errors.OpError) as raised:
-                session.run(item)
-            self.assertIn(type(raised.exception), (tf.errors.UnavailableError, tf.errors.CancelledError, tf.errors.AbortedError))
-            self.assertEqual(server.process.wait(60), 0)
+        started = tf.FIFOQueue(1, tf.int32, shapes=[[]])
+        with tf.control_dependencies([started.enqueue(1)]):
+            item = q.dequeue()
+        told = started.dequeue()
+        ended = []
+
+        def run():
             try:
-                session.close()
-            except tf.errors.OpError:
-                pass
+                session.run(item)
+            except tf.errors.OpError as e:
+                ended.append(type(e))
+
+        # With a limit: a client's calls wait for a server that is gone.
+        session = tf.Session(server.target, config=tf.ConfigProto(operation_timeout_in_ms=10000))
+        thread = threading.Thread(target=run)
+        thread.start()
+        session.run(told)
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.process.wait(60), 0)
+        thread.join(60)
+        self.assertEqual(len(ended), 1)
+        self.assertIn(ended[0], (tf.errors.UnavailableError, tf.errors.CancelledError, tf.errors.AbortedError))
+        try:
+            session.close()
+        except tf.errors.OpError:
+            pass
 
     def test_an_address_that_others_reach_needs_the_flag(self):
         with self.assertRaises(RuntimeError):
