@@ -1,50 +1,16 @@
 """TensorFlow's Python client on a cluster of `sluice server`s: steps over several tasks, and what happens when one goes away."""
 
-import json
-import socket
 import threading
 import unittest
 
 import numpy as np
 import tensorflow
 
-from tests.oracle.client import servers
+from tests.oracle.client import clusters
 
 tf = tensorflow.compat.v1
 tf.disable_v2_behavior()
 tf.logging.set_verbosity(tf.logging.FATAL)
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
-
-
-class SluiceCluster:
-
-    def __init__(self, workers):
-        ports = free_ports(workers + 1)
-        self.spec = {"ps": ["127.0.0.1:%d" % ports[0]], "worker": ["127.0.0.1:%d" % p for p in ports[1:]]}
-        self.servers = {}
-        for job, addresses in self.spec.items():
-            for i in range(len(addresses)):
-                self.start(job, i)
-
-    def start(self, job, index):
-        self.servers[job, index] = servers.SluiceServer(
-            "--cluster=" + json.dumps(self.spec), "--job=" + job, "--task=%d" % index)
-
-    def targets(self):
-        return [self.servers["worker", i].target for i in range(len(self.spec["worker"]))]
-
-    def stop(self):
-        for server in self.servers.values():
-            server.kill()
 
 
 class ClusterTest(unittest.TestCase):
@@ -52,7 +18,7 @@ class ClusterTest(unittest.TestCase):
     def setUp(self):
         super().setUp()
         tf.reset_default_graph()
-        self.cluster = SluiceCluster(3)
+        self.cluster = clusters.SluiceCluster(3)
 
     def tearDown(self):
         self.cluster.stop()
