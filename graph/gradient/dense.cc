@@ -1,6 +1,7 @@
 // Slices as a dense tensor: rows of the same index add up.
 #include "graph/build/node_builder.h"
 #include "graph/gradient/gradients.h"
+#include "graph/gradient/made_dense.h"
 #include "graph/gradient/nodes.h"
 #include "graph/status.h"
 
@@ -22,6 +23,7 @@ Output ToDense(const Grad& grad, std::string_view name) {
       .Input(slices.values)
       .Input(slices.indices)
       .Input(gradient::FirstElement(slices.dense_shape))
+      .Attr(kMadeDenseAttr, true)
       .Finish();
 }
 

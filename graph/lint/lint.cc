@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/gradient/made_dense.h"
 #include "graph/lint/step_nodes.h"
 #include "graph/lint/variable_access.h"
 #include "graph/strings.h"
@@ -70,6 +71,23 @@ void FindOutsideOfBranch(const StepNodes& nodes, std::vector<LintWarning>* warni
   }
 }
 
+void FindMadeDense(const StepNodes& nodes, std::vector<LintWarning>* warnings) {
+  for (const Node* node : nodes.in_order()) {
+    if (!node->AttrOr<bool>(kMadeDenseAttr, false)) continue;
+    const PartialShape& shape = node->output_shape(0);
+    const DataType dtype = node->output_type(0);
+    std::string text =
+        StrCat(Place(*node), " makes a dense tensor ", DataTypeName(dtype), shape.ToString());
+    if (shape.IsFullyDefined()) {
+      const int64_t elements = shape.AsShape().num_elements();
+      StrAppend(&text, ", ", elements * static_cast<int64_t>(DataTypeSize(dtype)), " bytes,");
+    }
+    StrAppend(&text, " of the sparse gradient '", node->input(0).name(), "'");
+    warnings->push_back(
+        {LintWarning::Kind::kMadeDense, node, node->input(0).node, std::move(text)});
+  }
+}
+
 }  // namespace
 
 std::vector<LintWarning> Lint(const LintStep& step) {
@@ -77,6 +95,7 @@ std::vector<LintWarning> Lint(const LintStep& step) {
   const StepNodes nodes(step);
   FindUnorderedAccesses(nodes, &warnings);
   FindOutsideOfBranch(nodes, &warnings);
+  FindMadeDense(nodes, &warnings);
   std::stable_sort(warnings.begin(), warnings.end(),
                    [](const auto& a, const auto& b) { return a.first->id() < b.first->id(); });
   return warnings;

@@ -28,10 +28,12 @@ struct LintWarning {
     // A stateful node that only one branch of a cond uses but that was built outside of it, so that
     // it runs whichever branch is taken.
     kOutsideOfBranch,
+    // A sparse gradient of which a tensor with all rows is made.
+    kMadeDense,
   };
   Kind kind;
   const Node* first;
-  const Node* second;  // the other access; the Switch through which the branch takes it
+  const Node* second;  // the other access; the Switch through which the branch takes it; the values
   std::string text;    // names both, with the lines that made them
 };
 

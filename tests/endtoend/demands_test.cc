@@ -1,5 +1,7 @@
 // What users of such systems asked for (docs/demands.md), each as a test; the number is the row's.
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -170,6 +172,92 @@ TEST(DemandsTest, Row28AQueueThatTheLastJobClosedIsGoneAfterAReset) {
   EXPECT_THAT(enqueue(false).message(), HasSubstr("'q' is closed"));
   ResetContainers(*devices);
   EXPECT_TRUE(enqueue(false).ok());
+}
+
+// The gradient of an embedding turned dense without being asked.
+TEST(DemandsTest, Row49ASparseGradientStaysSparseThroughClipSumSyncAndUpdate) {
+  Graph g;
+  constexpr int64_t kRows = 12345;
+  Variable table(g, "table", {kRows, 4}, Zeros());
+  const Output ids = Placeholder(g, DT_INT64, {-1}, "ids");
+  const Output twice = Gather(table, ids) + Gather(table, ids * int64_t{2});
+  SyncReplicasOptimizer optimizer(GradientDescent({.learning_rate = 0.1f}),
+                                  {.replicas_to_aggregate = 2});
+  auto pairs = optimizer.ComputeGradients(ReduceSum(Square(twice)));
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  ASSERT_TRUE((*pairs)[0].grad.is_slices());
+  ClipByGlobalNorm(*pairs, 1.0f);
+  const Variable step = GlobalStep(g);
+  const auto train = optimizer.ApplyGradients(*pairs, {.global_step = &step});
+  ASSERT_TRUE(train.ok()) << train.status();
+  EXPECT_TRUE(Lint({.targets = {*train}}).empty());
+  for (const Node* node : g.nodes()) {
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      const PartialShape& shape = node->output_shape(i);
+      if (!shape.rank_known() || shape.rank() != 2 || shape.dim(0) != kRows) continue;
+      EXPECT_TRUE(node->name().starts_with("table/")) << node->Describe() << " has all rows";
+    }
+  }
+}
+
+TEST(DemandsTest, Row49WhatMakesASparseGradientDenseIsNamedWithItsBytes) {
+  Graph g;
+  Variable table(g, "table", {1000, 4}, Zeros());
+  const Output ids = Placeholder(g, DT_INT64, {-1}, "ids");
+  const Output loss = ReduceSum(Square(Gather(table, ids))) + ReduceSum(Square(table.Read()));
+  const Operation train = GradientDescent({.learning_rate = 0.1f}).Minimize(loss);
+  const std::vector<LintWarning> warnings = Lint({.targets = {train}});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].kind, LintWarning::Kind::kMadeDense);
+  EXPECT_THAT(warnings[0].text, HasSubstr("UnsortedSegmentSum node 'gradients/AddN/inputs_"));
+  EXPECT_THAT(warnings[0].text, HasSubstr("makes a dense tensor float[1000,4], 16000 bytes, of"));
+}
+
+// Not reproducible: a summary changed the seeds, threads changed the sums.
+Tensor DrawnAndSummed(bool with_summary, int threads) {
+  Graph g;
+  g.SetRandomSeed(7);
+  const Output x = RandomNormal(g, {300, 200}, 0, 1);
+  if (with_summary) summary::Histogram("x", x);
+  const Output y = RandomUniform(g, {200, 300}, -1, 1);
+  const Output sums = ReduceMean(Tanh(MatMul(x, y)), {0});
+  Session session(g, {.intra_op_threads = threads, .inter_op_threads = threads});
+  const absl::StatusOr<Tensors> out = session.Run({}, {sums});
+  EXPECT_TRUE(out.ok()) << out.status();
+  return out.ok() ? (*out)[0] : Tensor(DT_FLOAT, {300});
+}
+
+TEST(DemandsTest, Row50OtherOpsAndThreadsLeaveTheNumbersAsTheyAre) {
+  const Tensor first = DrawnAndSummed(false, 1);
+  for (const auto& [with_summary, threads] :
+       std::vector<std::pair<bool, int>>{{true, 1}, {false, 2}, {true, 16}}) {
+    const Tensor other = DrawnAndSummed(with_summary, threads);
+    EXPECT_THAT(other.flat<float>(), ::testing::ElementsAreArray(first.flat<float>()))
+        << "summary " << with_summary << ", " << threads << " threads";
+  }
+}
+
+// One graph at a time, and a fixed pool of memory.
+TEST(DemandsTest, Row54GraphsAndSessionsRunBesideEachOtherAndMemoryGrows) {
+  std::vector<std::thread> threads;
+  std::atomic<int> good = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&good, t] {
+      Graph g;
+      const int64_t n = 100 << (2 * t);  // up to 6400 x 1000 floats
+      const Output x = Fill(Constant(g, Tensor::Vector<int32_t>({static_cast<int32_t>(n), 1000})),
+                            Constant(g, static_cast<float>(t)));
+      const Output sum = ReduceSum(x + 1.0f);
+      Session one(g), two(g);
+      for (int i = 0; i < 20; ++i) {
+        const absl::StatusOr<Tensors> out = (i % 2 == 0 ? one : two).Run({}, {sum});
+        const float expected = static_cast<float>(n) * 1000 * static_cast<float>(t + 1);
+        if (out.ok() && std::abs((*out)[0].scalar<float>() / expected - 1) < 1e-5) ++good;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, 80);
 }
 
 // A cond seemed to run both branches: what was built outside of it always runs.

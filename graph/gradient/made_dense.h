@@ -1,0 +1,12 @@
+// How a dense tensor that was made of a sparse gradient is told from other sums.
+#ifndef SLUICE_GRAPH_GRADIENT_MADE_DENSE_H_
+#define SLUICE_GRAPH_GRADIENT_MADE_DENSE_H_
+
+namespace sluice {
+
+// Bool attribute of the node.
+inline constexpr char kMadeDenseAttr[] = "_made_dense";
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_GRADIENT_MADE_DENSE_H_
