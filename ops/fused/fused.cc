@@ -207,5 +207,19 @@ OP(_UnaryOpsComposition, "The functions op_names of x, one after the other.")
     .Attr("op_names", StringListAttr())
     .Shape(SameAsInput(0));
 
+OP(AccumulateNV2, "AddN; TensorFlow sums the inputs as they come, into one buffer.")
+    .Input("inputs", "N*T")
+    .Output("sum", "T")
+    .Attr("N", IntAttr().Min(1))
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("shape", ShapeAttr())
+    .Commutative()
+    .Aggregate()
+    .Shape([](ShapeContext& c) -> absl::Status {
+      return c.SetOutput(0, c.attr<PartialShape>("shape"));
+    }) GRADIENT([](Backprop& b) {
+      for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(0));
+    });
+
 }  // namespace
 }  // namespace sluice

@@ -72,6 +72,7 @@ class AddNKernel : public Kernel {
   }
 };
 KERNELS(AddN, "T", AddNKernel, NumberList);
+KERNELS(AccumulateNV2, "T", AddNKernel, NumberList);
 
 }  // namespace
 }  // namespace sluice

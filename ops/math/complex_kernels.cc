@@ -57,5 +57,18 @@ struct ConjFn {
 };
 KERNELS(Conj, "T", Elementwise<ConjFn>::Kernel, ComplexList);
 
+// No kind of variant has a conjugate, in TensorFlow neither.
+absl::Status ConjVariant(KernelContext& c) {
+  if (c.input(0).num_elements() == 0) {
+    c.set_output(0, c.input(0));
+    return absl::OkStatus();
+  }
+  return absl::InternalError(
+      StrCat("No unary variant unary_op function found for op CONJ Variant type_name: ",
+             c.input(0).data<Variant>()[0].TypeName()));
+}
+using ConjVariantKernel = FunctionKernel<ConjVariant>;
+KERNEL(Conj, ConjVariantKernel, {"T", DT_VARIANT});
+
 }  // namespace
 }  // namespace sluice

@@ -49,7 +49,9 @@ template <typename T>
 class BatchNormKernel : public Kernel {
  public:
   explicit BatchNormKernel(KernelInit& init)
-      : attrs_(init), new_share_(init.attr<float>("exponential_avg_factor")) {}
+      : attrs_(init),
+        new_share_(init.attr<float>("exponential_avg_factor")),
+        activation_(init.AttrOr<std::string>("activation_mode", "Identity")) {}
 
   absl::Status Compute(KernelContext& context) override {
     SLUICE_RETURN_IF_ERROR(Check(context));
@@ -89,12 +91,23 @@ class BatchNormKernel : public Kernel {
       }
     }
     Apply(context, in.data(), rows, n, mean, variance, out.data());
+    SLUICE_RETURN_IF_ERROR(AddSideInput(context, rows * n, out.data()));
     return out.Close(context);
   }
 
  private:
   absl::Status Check(KernelContext& context) const {
     const Tensor& x = context.input(0);
+    if (activation_ != "Identity" && activation_ != "Relu") {
+      return InvalidArgument("expected activation_mode Identity or Relu, got '", activation_, "'");
+    }
+    if (context.num_inputs() > 6) {
+      return InvalidArgument("FusedBatchNorm accepts at most one side input.");
+    }
+    if (context.num_inputs() == 6 && !(context.input(5).shape() == x.shape())) {
+      return InvalidArgument("side_input shape must be equal to input shape: ",
+                             context.input(5).shape().ToString(), " != ", x.shape().ToString());
+    }
     static constexpr const char* kNames[] = {"", "scale", "offset", "mean", "variance"};
     SLUICE_RETURN_IF_ERROR(attrs_.CheckImages("input", x));
     for (int i = 1; i < 5; ++i) {
@@ -172,8 +185,27 @@ class BatchNormKernel : public Kernel {
     });
   }
 
+  // What _FusedBatchNormEx does besides: y + side input, and the activation.
+  absl::Status AddSideInput(KernelContext& context, int64_t count, float* y) const {
+    ReadImages<T> side;
+    if (context.num_inputs() == 6) {
+      SLUICE_RETURN_IF_ERROR(side.Open(context, context.input(5), attrs_.channels));
+    }
+    const float* added = context.num_inputs() == 6 ? side.data() : nullptr;
+    const bool is_relu = activation_ == "Relu";
+    if (added == nullptr && !is_relu) return absl::OkStatus();
+    context.ParallelFor(count, 0.3, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const float sum = added == nullptr ? y[i] : y[i] + added[i];
+        y[i] = is_relu && sum < 0 ? 0.0f : sum;
+      }
+    });
+    return absl::OkStatus();
+  }
+
   const NormAttrs attrs_;
   const float new_share_;
+  const std::string activation_;
 };
 
 template <typename T>
@@ -272,6 +304,7 @@ KERNEL(FusedBatchNormGrad, BatchNormGradKernel<float>);
 #define SLUICE_BATCH_NORM(T)                                                            \
   KERNEL(FusedBatchNormV2, BatchNormKernel<T>, {"T", kDataTypeOf<T>});                  \
   KERNEL(FusedBatchNormV3, BatchNormKernel<T>, {"T", kDataTypeOf<T>}, {"U", DT_FLOAT}); \
+  KERNEL(_FusedBatchNormEx, BatchNormKernel<T>, {"T", kDataTypeOf<T>});                 \
   KERNEL(FusedBatchNormGradV2, BatchNormGradKernel<T>, {"T", kDataTypeOf<T>});          \
   KERNEL(FusedBatchNormGradV3, BatchNormGradKernel<T>, {"T", kDataTypeOf<T>}, {"U", DT_FLOAT})
 SLUICE_BATCH_NORM(half);

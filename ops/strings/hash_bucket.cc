@@ -5,6 +5,24 @@
 namespace sluice {
 namespace {
 
+OP(Fingerprint, "Eight bytes for each row of data, by FarmHash's fingerprint (method farmhash64).")
+    .Input("data", "T")
+    .Input("method", DT_STRING)
+    .Output("fingerprint", DT_UINT8)
+    .Attr("T", TypeAttr())
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(0, 1));
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      const int64_t rows = data.rank_known() ? data.dim(0) : -1;
+      const std::optional<Tensor> method = c.InputValue(1);
+      if (!method) return c.SetOutput(0, {rows, -1});
+      if (method->scalar<std::string>() != "farmhash64") {
+        return InvalidArgument("unsupported fingerprint method '", method->scalar<std::string>(),
+                               "'");
+      }
+      return c.SetOutput(0, {rows, 8});
+    });
+
 OP(StringToHashBucket,
    "A bucket in [0, num_buckets) for each string. The hash may change; StringToHashBucketFast's "
    "does not.")

@@ -26,6 +26,24 @@ absl::Status ReduceJoinShape(ShapeContext& c) {
   return c.SetOutput(0, out);
 }
 
+absl::Status SegmentJoinShape(ShapeContext& c) {
+  const PartialShape &in = c.input(0), &ids = c.input(1);
+  SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
+  if (!in.rank_known() || !ids.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
+  if (ids.rank() > in.rank()) {
+    return InvalidArgument("Shape must be at least rank ", ids.rank(), " but is rank ", in.rank());
+  }
+  for (int d = 0; d < ids.rank(); ++d) {
+    SLUICE_RETURN_IF_ERROR(MergeDim(in.dim(d), ids.dim(d)).status());
+  }
+  const std::optional<std::vector<int64_t>> count = c.InputInts(2);
+  const int64_t segments = count && count->size() == 1 ? (*count)[0] : -1;
+  PartialShape out = PartialShape::Scalar();
+  out.AddDim(segments < 0 ? -1 : segments);
+  for (int d = ids.rank(); d < in.rank(); ++d) out.AddDim(in.dim(d));
+  return c.SetOutput(0, out);
+}
+
 OP(ReduceJoin, "Strings joined along axes, in the order in which these are given.")
     .Input("inputs", DT_STRING)
     .Input("reduction_indices", DT_INT32)
@@ -59,6 +77,16 @@ OP(StringJoin,
       }
       return c.SetOutput(0, std::move(shape));
     });
+
+OP(UnsortedSegmentJoin, "The strings of each segment joined in their order.")
+    .Input("inputs", DT_STRING)
+    .Input("segment_ids", "Tindices")
+    .Input("num_segments", "Tnumsegments")
+    .Output("output", DT_STRING)
+    .Attr("separator", StringAttr(""))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(SegmentJoinShape);
 
 }  // namespace
 }  // namespace sluice

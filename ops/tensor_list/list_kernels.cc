@@ -2,6 +2,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/array/int_tensor.h"
+#include "ops/ragged/ragged_variant.h"
 #include "ops/state/arithmetic.h"
 #include "ops/tensor_list/list_input.h"
 
@@ -156,6 +157,13 @@ absl::Status ZerosLikeVariant(KernelContext& c) {
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
   for (int64_t i = 0; i < in.num_elements(); ++i) {
+    if (const auto* ragged = in.data<Variant>()[i].get<RaggedVariant>()) {
+      const Tensor& values = ragged->values;
+      SLUICE_ASSIGN_OR_RETURN(Tensor zeros, ZerosOf(c, values.dtype(), values.shape()));
+      out->data<Variant>()[i] =
+          Variant(std::make_shared<RaggedVariant>(ragged->splits, std::move(zeros)));
+      continue;
+    }
     const auto* list = in.data<Variant>()[i].get<TensorList>();
     if (list == nullptr) continue;
     Tensors zeros = list->elements();
@@ -184,6 +192,37 @@ absl::StatusOr<Tensor> SumOf(KernelContext& c, const Tensor& a, const Tensor& b)
   return sum;
 }
 
+absl::StatusOr<Variant> SumOf(KernelContext& c, const TensorList& a, const TensorList& b) {
+  if (a.size() != b.size()) {
+    return InvalidArgument("Trying to add two lists of tensors with different lengths. One is ",
+                           a.size(), " and the other is ", b.size());
+  }
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, a.element_shape().MergeWith(b.element_shape()));
+  Tensors elements = a.elements();
+  const Tensors others = b.elements();
+  for (size_t e = 0; e < elements.size(); ++e) {
+    SLUICE_ASSIGN_OR_RETURN(elements[e], SumOf(c, elements[e], others[e]));
+  }
+  return Variant(std::make_shared<TensorList>(a.dtype(), shape, std::move(elements)));
+}
+
+// The rows of both are as long.
+absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const RaggedVariant& b) {
+  if (a.values.dtype() != b.values.dtype() || a.splits.size() != b.splits.size()) {
+    return InvalidArgument("Can't add RaggedTensorVariants of different dtype or ragged_rank");
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor sum, SumOf(c, a.values, b.values));
+  return Variant(std::make_shared<RaggedVariant>(a.splits, std::move(sum)));
+}
+
+absl::StatusOr<Variant> SumOf(KernelContext& c, const Variant& a, const Variant& b) {
+  const auto *list_a = a.get<TensorList>(), *list_b = b.get<TensorList>();
+  if (list_a != nullptr && list_b != nullptr) return SumOf(c, *list_a, *list_b);
+  const auto *ragged_a = a.get<RaggedVariant>(), *ragged_b = b.get<RaggedVariant>();
+  if (ragged_a != nullptr && ragged_b != nullptr) return SumOf(c, *ragged_a, *ragged_b);
+  return InvalidArgument("only lists of tensors and ragged tensors can be added among variants");
+}
+
 absl::Status AddVariants(KernelContext& c) {
   Tensor sum = c.input(0);
   for (int n = 1; n < c.num_inputs(); ++n) {
@@ -194,23 +233,8 @@ absl::Status AddVariants(KernelContext& c) {
     }
     Tensor next(DT_VARIANT, sum.shape());
     for (int64_t i = 0; i < sum.num_elements(); ++i) {
-      const auto* a = sum.data<Variant>()[i].get<TensorList>();
-      const auto* b = other.data<Variant>()[i].get<TensorList>();
-      if (a == nullptr || b == nullptr) {
-        return InvalidArgument("only lists of tensors can be added among variants");
-      }
-      if (a->size() != b->size()) {
-        return InvalidArgument("Trying to add two lists of tensors with different lengths. One is ",
-                               a->size(), " and the other is ", b->size());
-      }
-      SLUICE_ASSIGN_OR_RETURN(PartialShape shape, a->element_shape().MergeWith(b->element_shape()));
-      Tensors elements = a->elements();
-      const Tensors others = b->elements();
-      for (size_t e = 0; e < elements.size(); ++e) {
-        SLUICE_ASSIGN_OR_RETURN(elements[e], SumOf(c, elements[e], others[e]));
-      }
-      next.data<Variant>()[i] =
-          Variant(std::make_shared<TensorList>(a->dtype(), shape, std::move(elements)));
+      SLUICE_ASSIGN_OR_RETURN(next.data<Variant>()[i],
+                              SumOf(c, sum.data<Variant>()[i], other.data<Variant>()[i]));
     }
     sum = std::move(next);
   }

@@ -1,6 +1,7 @@
 // Fused ops that TensorFlow's processor kernels do not compute, beside the ops that they stand for.
 #include <random>
 
+#include "gmock/gmock.h"
 #include "graph/build/node_builder.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
@@ -68,6 +69,42 @@ TEST(FusedOps, DepthwiseConvolutionWithBiasAndActivation) {
   ASSERT_NE(node, nullptr) << g.status();
   ExpectSame(
       g, {Output(node, 0), Elu(BiasAdd(DepthwiseConv2dNative(x, filter, strides, "VALID"), bias))});
+}
+
+TEST(FusedOps, BatchNormalisationWithSideInputAndActivation) {
+  Graph g;
+  Output x = RandomConstant(g, {2, 3, 3, 4}, 1), side = RandomConstant(g, {2, 3, 3, 4}, 2);
+  Output scale = RandomConstant(g, {4}, 3), offset = RandomConstant(g, {4}, 4);
+  Output none = Constant(g, Tensor(DT_FLOAT, {0}));
+  Node* node = NodeBuilder(&g, "_FusedBatchNormEx", At::current())
+                   .Input(x)
+                   .Input(scale)
+                   .Input(offset)
+                   .Input(none)
+                   .Input(none)
+                   .Input(OutputList{side})
+                   .Attr("activation_mode", std::string("Relu"))
+                   .Finish();
+  ASSERT_NE(node, nullptr) << g.status();
+  ExpectSame(g, {Output(node, 0), Relu(FusedBatchNormV3(x, scale, offset, none, none).y + side)});
+}
+
+TEST(FusedOps, BatchNormalisationRefusesOtherActivations) {
+  Graph g;
+  Output x = RandomConstant(g, {2, 3, 3, 4}, 1), scale = RandomConstant(g, {4}, 3);
+  Node* node = NodeBuilder(&g, "_FusedBatchNormEx", At::current())
+                   .Input(x)
+                   .Input(scale)
+                   .Input(scale)
+                   .Input(scale)
+                   .Input(scale)
+                   .Input(OutputList{})
+                   .Attr("activation_mode", std::string("Elu"))
+                   .Finish();
+  ASSERT_NE(node, nullptr) << g.status();
+  Session session(g);
+  EXPECT_THAT(std::string(session.Run({}, {Output(node, 0)}, {}).status().message()),
+              testing::HasSubstr("expected activation_mode Identity or Relu, got 'Elu'"));
 }
 
 }  // namespace

@@ -44,4 +44,5 @@ ROWS = [
     Row("_UnaryOpsComposition", cases=[C(uniform(0.1, 0.9).of(7), op_names=[n]) for n in ("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Elu", "Expm1", "Floor", "Inv", "Log1p", "Reciprocal", "Relu6", "Rint", "Round", "Selu", "Sin", "Sinh", "Tan")
                                        if n != "Acosh"], types={"T": "float"}, name="each",
         errors=[C(rand(2), op_names=[], types=F, says="at least one"), C(rand(2), op_names=["Foo"], types=F, says="Foo")]),
+    Row("AccumulateNV2", cases=[C([rand(2, 3)] * n, shape=[2, 3]) for n in (1, 2, 5)] + [C([rand()] * 2, shape=[]), C([rand(0, 2)] * 2, shape=[0, 2])], types={"T": NUMBERS}, tol={"half": 5e-3, "bfloat16": 4e-2}),
 ]

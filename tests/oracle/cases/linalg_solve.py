@@ -48,6 +48,10 @@ def diagonals(*shape):
     return Gen(make).of(*shape)
 
 
+def mostly_zero(*shape):
+    return Gen(lambda random, own, dtype: random.uniform(-1, 1, own) * (random.uniform(0, 1, own) < 0.4)).of(*shape)
+
+
 def of_floats_and_complex(op, errors, **row):
     """TensorFlow's gradient takes transposes for adjoints."""
     return [Row(op, types={"T": FLOATS}, grad="tf", errors=errors, **row), Row(op, name="complex", types={"T": COMPLEX}, grad="numeric", **row)]
@@ -98,4 +102,7 @@ ROWS = [
     Row("MatrixLogarithm", cases=[C(regular(3, 3)), C(positive(2, 4, 4)), C(rand(0, 0)), C(positive(1, 1))], errors=[C(rand(2, 3), types={"T": "complex64"}, says="square|equal")], tol=TOL),
     Row("MatrixSquareRoot", cases=[C(positive(3, 3)), C(positive(1, 1)), C(positive(2, 4, 4)), C(rand(0, 0), grad=False)], types={"T": FLOATS}, errors=NOT_SQUARE, **DEFAULT),
     Row("MatrixSquareRoot", name="complex", cases=[C(positive(3, 3)), C(positive(2, 4, 4))], types={"T": COMPLEX}, grad=False, **DEFAULT),
+    Row("SparseMatMul", cases=[C(mostly_zero(*(k, m)[::1 if ta else -1]), mostly_zero(*(n, k)[::1 if tb else -1]), transpose_a=ta, transpose_b=tb, a_is_sparse=sa, b_is_sparse=sb) for m, k, n in ((3, 4, 2),) for ta in (False, True) for tb in (False, True) for sa, sb in ((True, False), (False, True), (False, False))] +
+        [C(rand(17, 33), mostly_zero(33, 9), b_is_sparse=True), C(rand(2, 0), rand(0, 3)), C(rand(0, 2), rand(2, 3))], tol=2e-5, grad_tol=2e-2,
+        errors=[C(rand(2, 3), rand(2, 3), types={"Ta": "float", "Tb": "float"}, says="incompatible|equal"), C(rand(2), rand(2, 3), types={"Ta": "float", "Tb": "float"}, says="matrix|rank")]),
 ]

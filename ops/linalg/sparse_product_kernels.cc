@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/math/gemm.h"
+
+namespace sluice {
+namespace {
+
+// Zeros are looked for in a left factor that may be sparse; a dense product is faster for all else.
+class SparseMatMulKernel : public Kernel {
+ public:
+  explicit SparseMatMulKernel(KernelInit& init)
+      : transpose_a_(init.attr<bool>("transpose_a")),
+        transpose_b_(init.attr<bool>("transpose_b")),
+        a_is_sparse_(init.attr<bool>("a_is_sparse")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &a = c.input(0), &b = c.input(1);
+    if (a.rank() != 2) return InvalidArgument("a is not a matrix, got ", a.shape().ToString());
+    if (b.rank() != 2) return InvalidArgument("b is not a matrix, got ", b.shape().ToString());
+    const int64_t m = a.dim(transpose_a_ ? 1 : 0), k = a.dim(transpose_a_ ? 0 : 1);
+    const int64_t n = b.dim(transpose_b_ ? 0 : 1);
+    if (k != b.dim(transpose_b_ ? 1 : 0)) {
+      return InvalidArgument("Matrix size incompatible: a: ", a.shape().ToString(),
+                             ", b: ", b.shape().ToString());
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {m, n}, &out));
+    if (out->num_elements() == 0) return absl::OkStatus();
+    float* to = out->data<float>();
+    if (k == 0) {
+      std::fill_n(to, m * n, 0.0f);
+      return absl::OkStatus();
+    }
+    SLUICE_ASSIGN_OR_RETURN(const Tensor wide_a, AsFloat(c, a));
+    SLUICE_ASSIGN_OR_RETURN(const Tensor wide_b, AsFloat(c, b));
+    const MatrixView<float> left = View(wide_a, transpose_a_), right = View(wide_b, transpose_b_);
+    const double cost = static_cast<double>(n * k) / 16;
+    c.ParallelFor(m, cost, [&](int64_t begin, int64_t end) {
+      if (a_is_sparse_ && right.column_step == 1) {
+        for (int64_t i = begin; i < end; ++i) SparseRow(left, right, i, k, n, to + i * n);
+      } else {
+        Gemm<float>(end - begin, n, k, left.FromRow(begin), right, to + begin * n, n);
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  static absl::StatusOr<Tensor> AsFloat(KernelContext& c, const Tensor& t) {
+    if (t.dtype() == DT_FLOAT) return t;
+    SLUICE_ASSIGN_OR_RETURN(Tensor wide, c.AllocateTemp(DT_FLOAT, t.shape()));
+    const bfloat16* from = t.data<bfloat16>();
+    std::transform(from, from + t.num_elements(), wide.data<float>(),
+                   [](bfloat16 v) { return static_cast<float>(v); });
+    return wide;
+  }
+  static MatrixView<float> View(const Tensor& t, bool is_transposed) {
+    return is_transposed ? Transposed(t.data<float>(), t.dim(1))
+                         : RowMajor(t.data<float>(), t.dim(1));
+  }
+
+  // Row i of the product, without the zeros of row i of the left factor. NaNs and infinities of
+  // the right factor beside them are left out, as in TensorFlow.
+  static void SparseRow(const MatrixView<float>& left, const MatrixView<float>& right, int64_t i,
+                        int64_t k, int64_t n, float* to) {
+    std::fill_n(to, n, 0.0f);
+    for (int64_t l = 0; l < k; ++l) {
+      const float factor = left.data[i * left.row_step + l * left.column_step];
+      if (factor == 0) continue;
+      const float* row = right.data + l * right.row_step;
+      for (int64_t j = 0; j < n; ++j) to[j] += factor * row[j];
+    }
+  }
+
+  const bool transpose_a_, transpose_b_, a_is_sparse_;
+};
+KERNEL(SparseMatMul, SparseMatMulKernel);
+
+}  // namespace
+}  // namespace sluice

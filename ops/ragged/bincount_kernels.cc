@@ -1,0 +1,133 @@
+#include <cstring>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/ragged/splits.h"
+
+namespace sluice {
+namespace {
+
+// Bins of rows, and what is counted.
+template <typename T>
+class Bins {
+ public:
+  // Of `rows` rows, or of all values where `rows` is -1.
+  static absl::StatusOr<Bins> Make(KernelContext& c, const Tensor& size, const Tensor& weights,
+                                   const Tensor& values, int64_t rows, bool is_binary) {
+    if (size.rank() != 0) {
+      return InvalidArgument("Shape must be rank 0 but is rank ", size.rank());
+    }
+    const int64_t bins = IntAt(size, 0);
+    if (bins < 0) return InvalidArgument("size (", bins, ") must be non-negative");
+    if (weights.num_elements() != 0 && weights.num_elements() != values.num_elements()) {
+      return InvalidArgument("expected as many weights as values or none, got ",
+                             weights.num_elements(), " and ", values.num_elements());
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                            rows < 0 ? TensorShape::Make({bins}) : TensorShape::Make({rows, bins}));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
+    return Bins(&values, weights.num_elements() == 0 ? nullptr : weights.data<T>(), bins, is_binary,
+                out->data<T>());
+  }
+
+  // Value i belongs to the row. False: it is negative.
+  bool Count(int64_t row, int64_t i) {
+    const int64_t bin = IntAt(*values_, i);
+    if (bin < 0) return false;
+    if (bin >= bins_) return true;
+    T& to = out_[row * bins_ + bin];
+    if (is_binary_) {
+      to = T(1);
+    } else {
+      to += weights_ == nullptr ? T(1) : weights_[i];
+    }
+    return true;
+  }
+
+ private:
+  Bins(const Tensor* values, const T* weights, int64_t bins, bool is_binary, T* out)
+      : values_(values), weights_(weights), bins_(bins), is_binary_(is_binary), out_(out) {}
+  const Tensor* values_;
+  const T* weights_;
+  int64_t bins_;
+  bool is_binary_;
+  T* out_;
+};
+
+constexpr char kNegative[] = "Input must be non-negative";
+using CountedList = TypeList<int32_t, int64_t, float, double>;
+
+template <typename T>
+class RaggedBincountKernel : public Kernel {
+ public:
+  explicit RaggedBincountKernel(KernelInit& init) : is_binary_(init.attr<bool>("binary_output")) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& values = c.input(1);
+    const int64_t count = values.num_elements();
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> splits, SplitsOf(c.input(0), count));
+    if (splits.front() != 0) {
+      return InvalidArgument("Splits must start with 0, not with ", splits.front());
+    }
+    if (splits.back() != count) {
+      return InvalidArgument("Splits must end with the number of values, got ", splits.back(),
+                             " instead of ", count);
+    }
+    const auto rows = static_cast<int64_t>(splits.size()) - 1;
+    SLUICE_ASSIGN_OR_RETURN(Bins<T> bins,
+                            Bins<T>::Make(c, c.input(2), c.input(3), values, rows, is_binary_));
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t i = splits[row]; i < splits[row + 1]; ++i) {
+        if (!bins.Count(row, i)) return InvalidArgument(kNegative);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool is_binary_;
+};
+KERNELS(RaggedBincount, "T", RaggedBincountKernel, CountedList);
+
+template <typename T>
+class SparseBincountKernel : public Kernel {
+ public:
+  explicit SparseBincountKernel(KernelInit& init) : is_binary_(init.attr<bool>("binary_output")) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2);
+    if (values.rank() != 1 || indices.rank() != 2 || indices.dim(0) != values.dim(0)) {
+      return InvalidArgument("Number of values must match first dimension of indices. Got ",
+                             values.num_elements(),
+                             " values, indices shape: ", indices.shape().ToString());
+    }
+    if (shape.rank() != 1 || shape.num_elements() != indices.dim(1) || shape.num_elements() < 1 ||
+        shape.num_elements() > 2) {
+      return InvalidArgument(
+          "expected dense_shape of 1 or 2 elements, as many as indices have "
+          "columns, got shapes ",
+          shape.shape().ToString(), " and ", indices.shape().ToString());
+    }
+    const bool is_one_row = shape.num_elements() == 1;
+    const int64_t rows = is_one_row ? -1 : shape.data<int64_t>()[0];
+    if (!is_one_row && rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
+    SLUICE_ASSIGN_OR_RETURN(Bins<T> bins,
+                            Bins<T>::Make(c, c.input(3), c.input(4), values, rows, is_binary_));
+    for (int64_t i = 0; i < values.num_elements(); ++i) {
+      const int64_t row = is_one_row ? 0 : indices.data<int64_t>()[2 * i];
+      if (!is_one_row && (row < 0 || row >= rows)) {
+        return InvalidArgument("Index out of bound. `batch` (", row,
+                               ") must be less than the dimension size (", rows, ").");
+      }
+      if (!bins.Count(row, i)) return InvalidArgument(kNegative);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool is_binary_;
+};
+KERNELS(SparseBincount, "T", SparseBincountKernel, CountedList);
+
+}  // namespace
+}  // namespace sluice

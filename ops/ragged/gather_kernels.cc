@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/strided_copy.h"
+#include "ops/ragged/splits.h"
+
+namespace sluice {
+namespace {
+
+using Splits = std::vector<int64_t>;
+
+// What RaggedGather makes: splits, and the stretches of values that follow one another.
+struct Gathered {
+  std::vector<Splits> splits;
+  std::vector<std::pair<int64_t, int64_t>> stretches;
+  int64_t num_values = 0;
+};
+
+// The dimensions of the indices but the last: rows that are all as long.
+void AddEvenSplits(const Tensor& indices, Gathered* out) {
+  int64_t rows = 1;
+  for (int d = 0; d + 1 < indices.rank(); ++d) {
+    rows *= indices.dim(d);
+    for (int64_t i = 1; i <= rows; ++i) out->splits[d].push_back(i * indices.dim(d + 1));
+  }
+}
+
+absl::StatusOr<Gathered> Gather(const Tensor& indices, const std::vector<Splits>& params) {
+  const int before = indices.rank() - 1;  // -1: a scalar takes a dimension away
+  Gathered out;
+  out.splits.assign(static_cast<size_t>(before) + params.size(), {0});
+  AddEvenSplits(indices, &out);
+  const auto rows = static_cast<int64_t>(params[0].size()) - 1;
+  for (int64_t i = 0; i < indices.num_elements(); ++i) {
+    const int64_t row = IntAt(indices, i);
+    if (row < 0 || row >= rows) {
+      return InvalidArgument("indices[", i, "] = ", row, " is not in [0, ", rows, ")");
+    }
+    int64_t begin = row, end = row + 1;
+    for (size_t d = 0; d < params.size(); ++d) {
+      const int to = static_cast<int>(d) + before;
+      if (to >= 0) {
+        Splits& splits = out.splits[static_cast<size_t>(to)];
+        const int64_t shift = splits.back() - params[d][begin];
+        for (int64_t j = begin; j < end; ++j) splits.push_back(params[d][j + 1] + shift);
+      }
+      begin = params[d][begin];
+      end = params[d][end];
+    }
+    if (begin == end) continue;
+    out.stretches.emplace_back(begin, end);
+    out.num_values += end - begin;
+  }
+  return out;
+}
+
+class RaggedGatherKernel : public Kernel {
+ public:
+  explicit RaggedGatherKernel(KernelInit& init)
+      : num_params_(init.InputRange("params_nested_splits").second) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &values = c.input(num_params_), &indices = c.input(num_params_ + 1);
+    if (values.rank() == 0) return InvalidArgument("params.rank must be nonzero");
+    std::vector<Splits> params;
+    for (int i = num_params_ - 1; i >= 0; --i) {
+      const int64_t count =
+          params.empty() ? values.dim(0) : static_cast<int64_t>(params.front().size()) - 1;
+      SLUICE_ASSIGN_OR_RETURN(Splits splits, SplitsOf(c.input(i), count));
+      params.insert(params.begin(), std::move(splits));
+    }
+    if (indices.rank() - 1 + num_params_ != c.num_outputs() - 1) {
+      return InvalidArgument("expected OUTPUT_RAGGED_RANK to be ", indices.rank() - 1 + num_params_,
+                             ", got ", c.num_outputs() - 1);
+    }
+    SLUICE_ASSIGN_OR_RETURN(const Gathered gathered, Gather(indices, params));
+    for (size_t k = 0; k < gathered.splits.size(); ++k) {
+      Tensor* splits;
+      const auto length = static_cast<int64_t>(gathered.splits[k].size());
+      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(static_cast<int>(k), {length}, &splits));
+      for (int64_t i = 0; i < length; ++i) SetIntAt(*splits, i, gathered.splits[k][i]);
+    }
+    return CopyValues(c, values, gathered);
+  }
+
+ private:
+  static absl::Status CopyValues(KernelContext& c, const Tensor& values, const Gathered& gathered) {
+    std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
+    dims[0] = gathered.num_values;
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(c.num_outputs() - 1, shape, &out));
+    if (out->num_elements() == 0) return absl::OkStatus();
+    const int64_t length = values.num_elements() / values.dim(0);
+    const size_t size = StrideOf(values.dtype());
+    int64_t to = 0;
+    for (const auto& [begin, end] : gathered.stretches) {
+      CopyElements(c, values.dtype(), ElementAt(values.raw(), begin * length, size),
+                   ElementAt(out->raw(), to * length, size), (end - begin) * length);
+      to += end - begin;
+    }
+    return absl::OkStatus();
+  }
+
+  const int num_params_;
+};
+KERNEL(RaggedGather, RaggedGatherKernel);
+
+// The number of elements from start up to limit.
+template <typename T>
+absl::StatusOr<int64_t> LengthOf(T start, T limit, T delta) {
+  if (delta == T(0)) return InvalidArgument("Requires delta != 0");
+  if ((delta > T(0) && limit < start) || (delta < T(0) && limit > start)) return 0;
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    const U distance = delta > 0 ? U(limit) - U(start) : U(start) - U(limit);
+    const U step = delta > 0 ? U(delta) : U(0) - U(delta);
+    return static_cast<int64_t>(distance / step + (distance % step != 0 ? 1 : 0));
+  } else {
+    const T length = std::ceil(std::abs((limit - start) / delta));
+    if (!(length <= static_cast<T>(std::numeric_limits<int64_t>::max() / 2))) {
+      return InvalidArgument("Requires ((limit - start) / delta) <= ",
+                             std::numeric_limits<int64_t>::max());
+    }
+    return static_cast<int64_t>(length);
+  }
+}
+
+template <typename T>
+absl::Status RaggedRange(KernelContext& c) {
+  static constexpr const char* kNames[] = {"starts", "limits", "deltas"};
+  int64_t rows = -1;
+  for (int i = 0; i < 3; ++i) {
+    const Tensor& t = c.input(i);
+    if (t.rank() > 1) return InvalidArgument(kNames[i], " must be a scalar or vector");
+    if (t.rank() == 0) continue;
+    if (rows >= 0 && rows != t.dim(0)) {
+      return InvalidArgument("starts, limits, and deltas must have the same shape");
+    }
+    rows = t.dim(0);
+  }
+  if (rows < 0) rows = 1;
+  const auto at = [&](int i, int64_t row) {
+    return c.input(i).data<T>()[c.input(i).rank() == 0 ? 0 : row];
+  };
+  Tensor *splits, *values;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows + 1}, &splits));
+  const int64_t most = splits->dtype() == DT_INT32 ? std::numeric_limits<int32_t>::max()
+                                                   : std::numeric_limits<int64_t>::max();
+  SetIntAt(*splits, 0, 0);
+  int64_t total = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t length, LengthOf<T>(at(0, row), at(1, row), at(2, row)));
+    if (length < 0 || length > most - total) {
+      return InvalidArgument("expected at most ", most, " elements, got more up to row ", row);
+    }
+    total += length;
+    SetIntAt(*splits, row + 1, total);
+  }
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {total}, &values));
+  T* out = values->data<T>();
+  for (int64_t row = 0; row < rows; ++row) {
+    T value = at(0, row);
+    for (int64_t i = IntAt(*splits, row); i < IntAt(*splits, row + 1); ++i) {
+      out[i] = value;
+      value = static_cast<T>(value + at(2, row));
+    }
+  }
+  return absl::OkStatus();
+}
+using RangeList = TypeList<int32_t, int64_t, float, double>;
+FUNCTION_KERNELS(RaggedRange, "T", RaggedRange, RangeList);
+
+}  // namespace
+}  // namespace sluice

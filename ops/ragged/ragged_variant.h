@@ -1,0 +1,23 @@
+// What a variant of RaggedTensorToVariant holds. Immutable.
+#ifndef SLUICE_OPS_RAGGED_RAGGED_VARIANT_H_
+#define SLUICE_OPS_RAGGED_RAGGED_VARIANT_H_
+
+#include <string>
+
+#include "graph/tensor/tensor.h"
+#include "graph/tensor/variant.h"
+
+namespace sluice {
+
+struct RaggedVariant final : public VariantObject {
+  RaggedVariant(Tensors own_splits, Tensor own_values)
+      : splits(std::move(own_splits)), values(std::move(own_values)) {}
+  std::string TypeName() const override { return "RaggedTensorVariant"; }
+
+  const Tensors splits;  // the outermost dimension's first
+  const Tensor values;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_RAGGED_RAGGED_VARIANT_H_

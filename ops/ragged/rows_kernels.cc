@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/array/strided_copy.h"
+#include "ops/ragged/splits.h"
+#include "ops/state/arithmetic.h"
+
+namespace sluice {
+namespace {
+
+absl::Status RaggedFillEmptyRows(KernelContext& c) {
+  const Tensor &rowids = c.input(0), &values = c.input(1), &nrows = c.input(2);
+  const Tensor& fallback = c.input(3);
+  if (rowids.rank() != 1) {
+    return InvalidArgument("value_rowids must be a vector, saw: ", rowids.shape().ToString());
+  }
+  if (values.rank() != 1) {
+    return InvalidArgument("values must be a vector, saw: ", values.shape().ToString());
+  }
+  if (rowids.dim(0) != values.dim(0)) {
+    return InvalidArgument("The length of `values` (", values.dim(0),
+                           ") must match the first dimension of `value_rowids` (", rowids.dim(0),
+                           ").");
+  }
+  if (nrows.rank() != 0 || fallback.rank() != 0) {
+    return InvalidArgument("nrows and default_value must be scalars, saw: ",
+                           nrows.shape().ToString(), " and ", fallback.shape().ToString());
+  }
+  const int64_t rows = nrows.scalar<int64_t>(), count = values.dim(0);
+  if (rows < 0) return InvalidArgument("nrows must be at least 0, got ", rows);
+  if (rows == 0 && count > 0) {
+    return InvalidArgument("Received RaggedTensor with nrows = 0 but value_rowids.shape[0] = ",
+                           count);
+  }
+  Tensor* is_empty;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rows}, &is_empty));
+  // Where the next value of each row goes.
+  std::vector<int64_t> next(static_cast<size_t>(rows), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t row = rowids.data<int64_t>()[i];
+    if (row < 0 || row >= rows) {
+      return InvalidArgument("value_rowids(", i, ") is invalid: ", row, " >= ", rows);
+    }
+    ++next[static_cast<size_t>(row)];
+  }
+  int64_t total = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t& at = next[static_cast<size_t>(row)];
+    is_empty->data<bool>()[row] = at == 0;
+    total += std::max<int64_t>(std::exchange(at, total), 1);
+  }
+  Tensor *out_rowids, *out_values, *map;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {total}, &out_rowids));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {total}, &out_values));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, {count}, &map));
+  const size_t size = StrideOf(values.dtype());
+  for (int64_t row = 0; row < rows; ++row) {
+    if (!is_empty->data<bool>()[row]) continue;
+    const int64_t to = next[static_cast<size_t>(row)];
+    out_rowids->data<int64_t>()[to] = row;
+    CopyElements(c, values.dtype(), fallback.raw(), ElementAt(out_values->raw(), to, size), 1);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t row = rowids.data<int64_t>()[i], to = next[static_cast<size_t>(row)]++;
+    out_rowids->data<int64_t>()[to] = row;
+    map->data<int64_t>()[i] = to;
+    CopyElements(c, values.dtype(), ElementAt(values.raw(), i, size),
+                 ElementAt(out_values->raw(), to, size), 1);
+  }
+  return absl::OkStatus();
+}
+using RaggedFillEmptyRowsKernel = FunctionKernel<RaggedFillEmptyRows>;
+KERNEL(RaggedFillEmptyRows, RaggedFillEmptyRowsKernel);
+
+absl::Status RaggedFillEmptyRowsGrad(KernelContext& c) {
+  const Tensor &map = c.input(0), &grad = c.input(1);
+  if (map.rank() != 1) {
+    return InvalidArgument("reverse_index_map must be a vector, saw: ", map.shape().ToString());
+  }
+  if (grad.rank() != 1) {
+    return InvalidArgument("grad_values must be a vector, saw: ", grad.shape().ToString());
+  }
+  Tensor *d_values, *d_default;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, map.shape(), &d_values));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {}, &d_default));
+  const size_t size = DataTypeSize(grad.dtype());
+  const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, grad.dtype());
+  std::memset(d_default->raw(), 0, size);
+  std::vector<bool> is_value(static_cast<size_t>(grad.num_elements()), false);
+  for (int64_t i = 0; i < map.num_elements(); ++i) {
+    const int64_t from = map.data<int64_t>()[i];
+    if (from < 0 || from >= grad.num_elements()) {
+      return InvalidArgument("Elements in reverse index must be in [0, ", grad.num_elements(),
+                             ") but got ", from);
+    }
+    std::memcpy(ElementAt(d_values->raw(), i, size), ElementAt(grad.raw(), from, size), size);
+    is_value[static_cast<size_t>(from)] = true;
+  }
+  for (int64_t i = 0; i < grad.num_elements(); ++i) {
+    if (!is_value[static_cast<size_t>(i)]) {
+      add(d_default->raw(), ElementAt(grad.raw(), i, size), 1);
+    }
+  }
+  return absl::OkStatus();
+}
+using RaggedFillEmptyRowsGradKernel = FunctionKernel<RaggedFillEmptyRowsGrad>;
+KERNEL(RaggedFillEmptyRowsGrad, RaggedFillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cstring>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/array/int_tensor.h"
+#include "ops/array/strided_copy.h"
+#include "ops/ragged/ragged_variant.h"
+
+namespace sluice {
+namespace {
+
+// Zeros, empty strings.
+void ClearElements(Tensor* t) {
+  if (t->dtype() == DT_STRING) {
+    std::fill_n(t->data<std::string>(), t->num_elements(), std::string());
+  } else if (t->bytes() > 0) {
+    std::memset(t->raw(), 0, t->bytes());
+  }
+}
+
+absl::Status RaggedTensorToVariantGradient(KernelContext& c) {
+  const Tensor &encoded = c.input(0), &dims = c.input(2);
+  if (dims.rank() != 1) {
+    return InvalidArgument("dense_values_shape must be a vector, got shape ",
+                           dims.shape().ToString());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(dims)));
+  Tensors parts;
+  int64_t count = 0;
+  for (int64_t i = 0; i < encoded.num_elements(); ++i) {
+    const auto* part = encoded.data<Variant>()[i].get<RaggedVariant>();
+    if (part == nullptr) {
+      return InvalidArgument("Input Variant element at index ", i,
+                             " doesn't hold a RaggedTensorVariant: '",
+                             encoded.data<Variant>()[i].TypeName(), "'");
+    }
+    if (part->values.dtype() != c.output_dtype(0)) {
+      return InvalidArgument("Invalid variant: expected values of type ",
+                             DataTypeName(c.output_dtype(0)), ", got ",
+                             DataTypeName(part->values.dtype()));
+    }
+    count += part->values.num_elements();
+    parts.push_back(part->values);
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  if (parts.empty()) {
+    ClearElements(out);
+    return absl::OkStatus();
+  }
+  if (count != shape.num_elements()) {
+    return InvalidArgument("expected ", shape.num_elements(), " values in all variants, got ",
+                           count);
+  }
+  JoinElements(parts, out);
+  return absl::OkStatus();
+}
+using RaggedTensorToVariantGradientKernel = FunctionKernel<RaggedTensorToVariantGradient>;
+KERNEL(RaggedTensorToVariantGradient, RaggedTensorToVariantGradientKernel);
+
+}  // namespace
+}  // namespace sluice

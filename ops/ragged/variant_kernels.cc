@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/array/strided_copy.h"
+#include "ops/ragged/ragged_variant.h"
+#include "ops/ragged/splits.h"
+
+namespace sluice {
+namespace {
+
+Tensor SplitsTensor(DataType dtype, const std::vector<int64_t>& splits) {
+  Tensor t(dtype, {static_cast<int64_t>(splits.size())});
+  for (size_t i = 0; i < splits.size(); ++i) SetIntAt(t, static_cast<int64_t>(i), splits[i]);
+  return t;
+}
+
+class RaggedTensorToVariantKernel : public Kernel {
+ public:
+  explicit RaggedTensorToVariantKernel(KernelInit& init)
+      : ragged_rank_(init.InputRange("rt_nested_splits").second),
+        is_batch_(init.attr<bool>("batched_input")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& values = c.input(ragged_rank_);
+    if (values.rank() == 0) return InvalidArgument("rt_dense_values must have rank >= 1");
+    Tensor* out;
+    if (!is_batch_) {
+      Tensors splits;
+      for (int i = 0; i < ragged_rank_; ++i) splits.push_back(c.input(i));
+      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {}, &out));
+      out->scalar<Variant>() =
+          Variant(std::make_shared<const RaggedVariant>(std::move(splits), values));
+      return absl::OkStatus();
+    }
+    std::vector<std::vector<int64_t>> splits(static_cast<size_t>(ragged_rank_));
+    for (int i = ragged_rank_ - 1; i >= 0; --i) {
+      const int64_t count =
+          i == ragged_rank_ - 1
+              ? values.dim(0)
+              : static_cast<int64_t>(splits[static_cast<size_t>(i) + 1].size()) - 1;
+      SLUICE_ASSIGN_OR_RETURN(splits[static_cast<size_t>(i)], SplitsOf(c.input(i), count));
+    }
+    if (splits.empty()) return InvalidArgument("batched_input needs splits, got none");
+    const auto rows = static_cast<int64_t>(splits[0].size()) - 1;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows}, &out));
+    for (int64_t row = 0; row < rows; ++row) {
+      out->data<Variant>()[row] = Row(row, splits, values, c.input(0).dtype());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static Variant Row(int64_t row, const std::vector<std::vector<int64_t>>& splits,
+                     const Tensor& values, DataType dtype) {
+    Tensors own;
+    int64_t begin = splits[0][row], end = splits[0][row + 1];
+    for (size_t d = 1; d < splits.size(); ++d) {
+      std::vector<int64_t> part(splits[d].begin() + begin, splits[d].begin() + end + 1);
+      begin = part.front();
+      end = part.back();
+      for (int64_t& at : part) at -= begin;
+      own.push_back(SplitsTensor(dtype, part));
+    }
+    return Variant(
+        std::make_shared<const RaggedVariant>(std::move(own), values.SliceRows(begin, end)));
+  }
+
+  const int ragged_rank_;
+  const bool is_batch_;
+};
+KERNEL(RaggedTensorToVariant, RaggedTensorToVariantKernel);
+
+class RaggedTensorFromVariantKernel : public Kernel {
+ public:
+  explicit RaggedTensorFromVariantKernel(KernelInit& init)
+      : input_rank_(init.attr<int64_t>("input_ragged_rank")),
+        output_rank_(init.attr<int64_t>("output_ragged_rank")),
+        splits_type_(init.attr<DataType>("Tsplits")),
+        values_type_(init.attr<DataType>("Tvalues")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& encoded = c.input(0);
+    const int64_t rank = input_rank_ >= 0 ? input_rank_ : output_rank_ - encoded.rank();
+    if (rank < 0) {
+      return InvalidArgument("Inferred input_ragged_rank (output_ragged_rank - ",
+                             "encoded_variant.dims()) must be >= 0, found output_ragged_rank: ",
+                             output_rank_, ", encoded_variant.dims(): ", encoded.rank());
+    }
+    if (output_rank_ != encoded.rank() + rank) {
+      return InvalidArgument("output_ragged_rank must be equal to input_ragged_rank + ",
+                             "encoded_ragged.dims(); output_ragged_rank: ", output_rank_,
+                             ", input_ragged_rank: ", rank,
+                             ", encoded_variant.dims(): ", encoded.rank());
+    }
+    std::vector<const RaggedVariant*> parts;
+    for (int64_t i = 0; i < encoded.num_elements(); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(const RaggedVariant* part, Part(encoded.data<Variant>()[i], i, rank));
+      parts.push_back(part);
+    }
+    if (encoded.rank() == 0) {
+      for (int i = 0; i < rank; ++i) c.set_output(i, parts[0]->splits[static_cast<size_t>(i)]);
+      c.set_output(static_cast<int>(rank), parts[0]->values);
+      return absl::OkStatus();
+    }
+    SetOuterSplits(c, encoded, parts, rank);
+    for (int64_t i = 0; i < rank; ++i) SetInnerSplits(c, encoded, parts, i);
+    return SetValues(c, parts);
+  }
+
+ private:
+  absl::StatusOr<const RaggedVariant*> Part(const Variant& variant, int64_t i, int64_t rank) const {
+    const auto* part = variant.get<RaggedVariant>();
+    if (part == nullptr) {
+      return InvalidArgument("Input Variant element at index ", i,
+                             " doesn't hold a RaggedTensorVariant: '", variant.TypeName(), "'");
+    }
+    if (static_cast<int64_t>(part->splits.size()) != rank) {
+      return InvalidArgument("Encoded input RaggedTensorVariant has ragged_rank=",
+                             part->splits.size(), ".  Expected ragged_rank=", rank, ".");
+    }
+    if (part->values.dtype() != values_type_) {
+      return InvalidArgument("Expected values Tensor dtype: ", DataTypeName(values_type_),
+                             ", found: ", DataTypeName(part->values.dtype()));
+    }
+    for (const Tensor& splits : part->splits) {
+      if (splits.dtype() != splits_type_) {
+        return InvalidArgument("Expected row_splits Tensor dtype: ", DataTypeName(splits_type_),
+                               ", found: ", DataTypeName(splits.dtype()));
+      }
+      if (splits.rank() != 1 || splits.num_elements() == 0) {
+        return InvalidArgument("Ragged splits must have rank 1 and an element; element ", i,
+                               " has splits of shape ", splits.shape().ToString());
+      }
+    }
+    return part;
+  }
+
+  // Those of the dimensions of the tensor of variants: all rows of one are as long, but the last
+  // one's, which are the variants.
+  void SetOuterSplits(KernelContext& c, const Tensor& encoded,
+                      const std::vector<const RaggedVariant*>& parts, int64_t rank) const {
+    int64_t rows = 1;
+    for (int d = 0; d + 1 < encoded.rank(); ++d) {
+      rows = d == 0 ? encoded.dim(0) : rows * encoded.dim(d);
+      std::vector<int64_t> even;
+      for (int64_t i = 0; i <= rows; ++i) even.push_back(i * encoded.dim(d + 1));
+      c.set_output(d, SplitsTensor(splits_type_, even));
+    }
+    std::vector<int64_t> lengths = {0};
+    for (const RaggedVariant* part : parts) {
+      const int64_t length = rank > 0 ? part->splits[0].num_elements() - 1 : part->values.dim(0);
+      lengths.push_back(lengths.back() + length);
+    }
+    c.set_output(encoded.rank() - 1, SplitsTensor(splits_type_, lengths));
+  }
+
+  void SetInnerSplits(KernelContext& c, const Tensor& encoded,
+                      const std::vector<const RaggedVariant*>& parts, int64_t i) const {
+    std::vector<int64_t> joined = {0};
+    for (const RaggedVariant* part : parts) {
+      const Tensor& splits = part->splits[static_cast<size_t>(i)];
+      const int64_t before = joined.back();
+      for (int64_t k = 1; k < splits.num_elements(); ++k) {
+        joined.push_back(IntAt(splits, k) + before);
+      }
+    }
+    c.set_output(encoded.rank() + static_cast<int>(i), SplitsTensor(splits_type_, joined));
+  }
+
+  absl::Status SetValues(KernelContext& c, const std::vector<const RaggedVariant*>& parts) const {
+    std::vector<int64_t> dims = {0};  // nothing tells the shape of no values
+    if (!parts.empty()) {
+      const auto first = parts[0]->values.shape().dims();
+      dims.assign(first.begin(), first.end());
+      dims[0] = 0;
+    }
+    Tensors all;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Tensor& values = parts[i]->values;
+      if (values.rank() != static_cast<int>(dims.size()) ||
+          !std::equal(dims.begin() + 1, dims.end(), values.shape().dims().begin() + 1)) {
+        return InvalidArgument("Rank of values must match for all components; values shape at ",
+                               "index 0: ", parts[0]->values.shape().ToString(),
+                               ", values shape at index ", i, ": ", values.shape().ToString());
+      }
+      dims[0] += values.dim(0);
+      all.push_back(values);
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(static_cast<int>(output_rank_), shape, &out));
+    JoinElements(all, out);
+    return absl::OkStatus();
+  }
+
+  const int64_t input_rank_, output_rank_;
+  const DataType splits_type_, values_type_;
+};
+KERNEL(RaggedTensorFromVariant, RaggedTensorFromVariantKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,59 @@
+#include <cstring>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/strings/hash.h"
+
+namespace sluice {
+namespace {
+
+std::string_view BytesOf(const void* from, size_t length) {
+  return {static_cast<const char*>(from), length};
+}
+
+// Of a row of strings: that of the one, or that of all fingerprints.
+uint64_t FingerprintOf(const std::string* row, int64_t length) {
+  if (length == 1) return Fingerprint64(row[0]);
+  std::vector<uint64_t> all(static_cast<size_t>(length));
+  for (int64_t i = 0; i < length; ++i) all[static_cast<size_t>(i)] = Fingerprint64(row[i]);
+  return Fingerprint64(BytesOf(all.data(), all.size() * sizeof(uint64_t)));
+}
+
+absl::Status Fingerprint(KernelContext& c) {
+  const Tensor &data = c.input(0), &method = c.input(1);
+  if (method.rank() != 0) {
+    return InvalidArgument("`method` should be a scalar string: ", method.shape().ToString());
+  }
+  if (method.scalar<std::string>() != "farmhash64") {
+    return InvalidArgument("Unsupported fingerprint method: ", method.scalar<std::string>());
+  }
+  if (data.rank() == 0) {
+    return InvalidArgument("`data` should have at least one dimension: ", data.shape().ToString());
+  }
+  const int64_t rows = data.dim(0), length = rows == 0 ? 0 : data.num_elements() / rows;
+  const size_t bytes = static_cast<size_t>(length) * DataTypeSize(data.dtype());
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows, 8}, &out));
+  c.ParallelFor(rows, 20 + 0.3 * static_cast<double>(bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const uint64_t found =
+          data.dtype() == DT_STRING
+              ? FingerprintOf(data.data<std::string>() + i * length, length)
+              : Fingerprint64(BytesOf(
+                    static_cast<const char*>(data.raw()) + i * static_cast<int64_t>(bytes), bytes));
+      std::memcpy(out->data<uint8_t>() + 8 * i, &found, sizeof(found));
+    }
+  });
+  return absl::OkStatus();
+}
+using FingerprintKernel = FunctionKernel<Fingerprint>;
+// Of what lies in memory as it is, and of strings.
+KERNEL(Fingerprint, FingerprintKernel,
+       {"T",
+        RealTypes() | ComplexTypes() |
+            TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT16, DT_QUINT16, DT_QINT32}});
+
+}  // namespace
+}  // namespace sluice
