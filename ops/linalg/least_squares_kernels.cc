@@ -9,6 +9,12 @@ namespace {
 
 using FullWidthList = TypeList<float, double, complex64, complex128>;
 
+// The shortest of the best solutions, also where ranks are deficient. In complex numbers always:
+// what takes this way is small, and the decomposition is compiled once.
+Matrix<complex128> SolveOrthogonally(const Matrix<complex128>& a, const Matrix<complex128>& rhs) {
+  return Eigen::CompleteOrthogonalDecomposition<Matrix<complex128>>(a).solve(rhs);
+}
+
 // By the normal equations; false where their matrix is not positive definite.
 template <typename W>
 bool SolveNormalEquations(const Matrix<W>& a, const Matrix<W>& rhs, double l2, Matrix<W>& x) {
@@ -57,7 +63,13 @@ class MatrixSolveLsKernel : public Kernel {
       const Matrix<W> a = MatrixAs<T, W>(c.input(0), i), rhs = MatrixAs<T, W>(c.input(1), i);
       Matrix<W> x(n, k);
       if (!is_fast_) {
-        x = Eigen::CompleteOrthogonalDecomposition<Matrix<W>>(a).solve(rhs);
+        const Matrix<complex128> found =
+            SolveOrthogonally(a.template cast<complex128>(), rhs.template cast<complex128>());
+        if constexpr (Eigen::NumTraits<W>::IsComplex) {
+          x = found;
+        } else {
+          x = found.real();
+        }
       } else if (!SolveNormalEquations<W>(a, rhs, l2.scalar<double>(), x)) {
         return InvalidArgument(
             "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or "

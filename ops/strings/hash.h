@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace sluice {
 
@@ -11,6 +12,8 @@ namespace sluice {
 uint64_t Hash64(std::string_view bytes);
 // FarmHash's Fingerprint64: the same on all machines, for ever.
 uint64_t Fingerprint64(std::string_view bytes);
+// Its 128-bit fingerprint: the low half and the high one.
+std::pair<uint64_t, uint64_t> Fingerprint128(std::string_view bytes);
 // SipHash-2-4.
 uint64_t KeyedHash64(uint64_t key0, uint64_t key1, std::string_view bytes);
 
