@@ -63,8 +63,9 @@ class GenerateVocabRemappingKernel : public Kernel {
     absl::flat_hash_map<std::string, int64_t> place;
     for (size_t i = 0; i < old_lines.size(); ++i) {
       if (place.emplace(old_lines[i], static_cast<int64_t>(i)).second) continue;
-      return InvalidArgument("HashTable has different value for same key. Key ", old_lines[i],
-                             " has ", place[old_lines[i]], " and trying to add value ", i);
+      return absl::FailedPreconditionError(
+          StrCat("HashTable has different value for same key. Key ", old_lines[i], " has ",
+                 place[old_lines[i]], " and trying to add value ", i));
     }
     Tensor *remapping, *present;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {count_}, &remapping));
