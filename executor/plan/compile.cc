@@ -69,7 +69,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Gr
   }
   SLUICE_ASSIGN_OR_RETURN(Draft draft, MakeDraft(*graph, kernels,
                                                  {.dynamic_loops = options.dynamic_loops,
-                                                  .fuse_elementwise = options.fuse_elementwise}));
+                                                  .fuse_elementwise = options.fuse_elementwise,
+                                                  .accumulate_sums = options.accumulate_sums}));
   std::vector<Partition> partitions;
   for (const DraftBody& body : draft.bodies) {
     const bool parallel = !body.is_simple_loop;

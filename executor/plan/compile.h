@@ -25,6 +25,7 @@ struct CompileOptions {
   bool dynamic_loops = false;
   // Elementwise nodes run tile by tile, several as one.
   bool fuse_elementwise = true;
+  bool accumulate_sums = true;
 };
 
 // `graph` is pruned and placed: feeds are _Arg nodes and fetches _Retval nodes, numbered by

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/plan/accumulate.h"
 #include "executor/plan/frames.h"
 #include "executor/plan/fuse.h"
 #include "executor/plan/loops.h"
@@ -328,6 +329,7 @@ absl::StatusOr<Draft> MakeDraft(const Graph& graph,
   for (const Node* node : order) drafter.Connect(*node);
   Draft draft = drafter.Take();
   for (DraftBody& body : draft.bodies) {
+    if (options.accumulate_sums) AccumulateSums(body);
     if (options.fuse_elementwise) FuseElementwise(body, &draft.fused);
     body.order = ExecutionOrder(body);
     const int64_t runs = std::count_if(body.items.begin(), body.items.end(),
@@ -335,8 +337,9 @@ absl::StatusOr<Draft> MakeDraft(const Graph& graph,
     if (static_cast<int64_t>(body.order.size()) != runs) {
       // A loop's Exit leads, outside, to an Enter of the same loop: it cannot be one node.
       if (!options.dynamic_loops) {
-        return MakeDraft(graph, kernels,
-                         {.dynamic_loops = true, .fuse_elementwise = options.fuse_elementwise});
+        DraftOptions with_frames = options;
+        with_frames.dynamic_loops = true;
+        return MakeDraft(graph, kernels, with_frames);
       }
       return absl::InternalError("frames of the graph are cyclic");
     }

@@ -65,6 +65,7 @@ struct Draft {
 struct DraftOptions {
   bool dynamic_loops = false;     // no loop becomes a node
   bool fuse_elementwise = false;  // see fuse.h
+  bool accumulate_sums = false;   // see accumulate.h
 };
 
 // `kernels` by node id; null for nodes that need none. INVALID_ARGUMENT for graphs whose frames do

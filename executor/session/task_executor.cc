@@ -93,8 +93,11 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> TaskExecutor::Compile(
     return 0;
   };
   compile.dynamic_loops = options_.dynamic_loops;
-  compile.fuse_elementwise = !options_.disabled_passes.contains("all") &&
-                             !options_.disabled_passes.contains("fuse_elementwise");
+  const auto is_enabled = [&](const char* pass) {
+    return !options_.disabled_passes.contains("all") && !options_.disabled_passes.contains(pass);
+  };
+  compile.fuse_elementwise = is_enabled("fuse_elementwise");
+  compile.accumulate_sums = is_enabled("accumulate_sums");
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, compile));
   return std::make_unique<SessionPlan>(std::move(plan), environment_, std::move(feeds));
 }

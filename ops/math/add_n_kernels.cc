@@ -1,3 +1,4 @@
+#include "executor/kernel/running_sum.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/wrapping.h"
 
@@ -20,7 +21,7 @@ SLUICE_TARGET_CLONES void AddLoop(const T* x, const T* y, T* sum, int64_t n) {
 constexpr int64_t kTile = 2048;
 
 template <typename T>
-class AddNKernel : public Kernel {
+class AddNKernel : public SumKernel {
  public:
   absl::Status Compute(KernelContext& context) override {
     const int count = context.num_inputs();
@@ -55,7 +56,6 @@ class AddNKernel : public Kernel {
     });
     return absl::OkStatus();
   }
-  bool IsExpensive() const override { return false; }
 
  private:
   // Sums in float, and rounds once.

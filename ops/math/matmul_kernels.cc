@@ -2,6 +2,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "executor/kernel/running_sum.h"
 #include "ops/math/broadcast.h"
 #include "ops/math/cast_loops.h"
 #include "ops/math/gemm.h"
@@ -67,11 +68,12 @@ Cut CutOf(int64_t m, int64_t n, int64_t k, MatrixView<T> b) {
 // The products cut into tiles, each one call of Gemm. The cut follows from the sizes alone, so the
 // result does not depend on threads.
 template <typename T>
-void Multiply(KernelContext& context, const Products& p, const T* a, const T* b, T* c) {
+void Multiply(KernelContext& context, const Products& p, const T* a, const T* b, T* c,
+              GemmInto into = GemmInto::kReplace) {
   const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns;
   if (m * n * p.count() == 0) return;
   if (k == 0) {
-    std::fill_n(c, m * n * p.count(), T(0));
+    if (into == GemmInto::kReplace) std::fill_n(c, m * n * p.count(), T(0));
     return;
   }
   constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
@@ -88,9 +90,9 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
       MatrixView<T> vb = ViewOf(b + p.b_starts[product], p.b);
       T* to = c + product * m * n;
       if (by_row) {
-        Gemm<T>(size, n, k, va.FromRow(from), vb, to + from * n, n);
+        Gemm<T>(size, n, k, va.FromRow(from), vb, to + from * n, n, into);
       } else {
-        Gemm<T>(m, size, k, va, vb.FromColumn(from), to + from, n);
+        Gemm<T>(m, size, k, va, vb.FromColumn(from), to + from, n, into);
       }
     }
   };
@@ -129,10 +131,11 @@ absl::Status MultiplyTensors(KernelContext& context, const Products& p, const Te
 }
 
 template <typename T>
-class MatMulKernel : public Kernel {
+class MatMulKernel : public AddingKernel {
  public:
   explicit MatMulKernel(KernelInit& init)
-      : transpose_a_(init.attr<bool>("transpose_a")),
+      : is_of_its_type_(init.attr<DataType>("T") == kDataTypeOf<T>),
+        transpose_a_(init.attr<bool>("transpose_a")),
         transpose_b_(init.attr<bool>("transpose_b")) {}
 
   absl::Status Compute(KernelContext& context) override {
@@ -150,12 +153,34 @@ class MatMulKernel : public Kernel {
       return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
                              ", In[1]: ", b.shape().ToString());
     }
+    if (context.num_inputs() == 3) return AddProduct(context, p);
     Tensor* c;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {p.a.rows, p.b.columns}, &c));
     return MultiplyTensors<T>(context, p, a, b, c);
   }
+  bool CanAdd() const override { return is_of_its_type_; }
 
  private:
+  // Input 2 is a sum that the product goes into.
+  static absl::Status AddProduct(KernelContext& context, const Products& p) {
+    const TensorShape shape({p.a.rows, p.b.columns});
+    const Tensor& sum = context.input(2);
+    if (sum.shape() != shape) {
+      return InvalidArgument("expected a sum of shape ", shape.ToString(), ", got ",
+                             sum.shape().ToString());
+    }
+    const T* before = sum.data<T>();  // stays where it is if the output takes it over
+    const T* a = context.input(0).data<T>();
+    const T* b = context.input(1).data<T>();
+    Tensor* c;
+    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({2}, 0, shape, &c));
+    T* to = c->data<T>();
+    if (to != before) std::copy_n(before, shape.num_elements(), to);
+    Multiply<T>(context, p, a, b, to, GemmInto::kAdd);
+    return absl::OkStatus();
+  }
+
+  const bool is_of_its_type_;
   const bool transpose_a_;
   const bool transpose_b_;
 };

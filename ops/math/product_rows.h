@@ -1,11 +1,14 @@
 // The innermost loop of products of floats: sums of a few rows and columns stay in registers.
 //
 // Written once over vectors of 16, and compiled for AVX-512 and AVX2: it is inlined into functions
-// that say which (SLUICE_AVX512, SLUICE_AVX2), and that are called where FloatLevel has it.
+// that say which (SLUICE_AVX512, SLUICE_AVX2), and that are called where
+// MachineSimdLevel has it.
 #ifndef SLUICE_OPS_MATH_PRODUCT_ROWS_H_
 #define SLUICE_OPS_MATH_PRODUCT_ROWS_H_
 
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 
 #include "executor/kernel/target_clones.h"
 
@@ -15,13 +18,19 @@ enum class SimdLevel { kNone, kAvx2, kAvx512 };
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SLUICE_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
 #define SLUICE_AVX2 __attribute__((target("avx2,fma")))
+// What the machine has; no more than SLUICE_SIMD_LEVEL says (none, avx2), so that tests on a larger
+// machine can run what smaller ones do.
 inline SimdLevel MachineSimdLevel() {
-  static const SimdLevel level =
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512dq")
-          ? SimdLevel::kAvx512
-      : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? SimdLevel::kAvx2
-                                                                        : SimdLevel::kNone;
+  static const SimdLevel level = [] {
+    const char* set = std::getenv("SLUICE_SIMD_LEVEL");
+    const std::string_view most = set != nullptr ? set : "";
+    const bool has_avx512 = __builtin_cpu_supports("avx512vl") &&
+                            __builtin_cpu_supports("avx512bw") &&
+                            __builtin_cpu_supports("avx512dq");
+    const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (most == "none" || !has_avx2) return SimdLevel::kNone;
+    return has_avx512 && most != "avx2" ? SimdLevel::kAvx512 : SimdLevel::kAvx2;
+  }();
   return level;
 }
 #else

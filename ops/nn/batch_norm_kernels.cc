@@ -129,26 +129,36 @@ class BatchNormKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Mean and biased variance of each channel.
+  // Mean and biased variance of each channel: those of blocks, put together (Chan et al., 1979).
   static absl::Status Measure(KernelContext& context, const float* x, int64_t rows, int64_t n,
                               float* mean, float* variance) {
-    std::vector<double> totals(static_cast<size_t>(n));
-    SLUICE_RETURN_IF_ERROR(batch_norm::SumRows(
-        context, rows, n,
-        [&](int64_t first, int64_t count, float* sums) {
-          batch_norm::AddRows(x + first * n, count, n, sums);
-        },
-        totals.data()));
-    for (int64_t i = 0; i < n; ++i)
-      mean[i] = static_cast<float>(totals[i] / static_cast<double>(rows));
-    SLUICE_RETURN_IF_ERROR(batch_norm::SumRows(
-        context, rows, n,
-        [&](int64_t first, int64_t count, float* sums) {
-          batch_norm::AddSquares(x + first * n, mean, count, n, sums);
-        },
-        totals.data()));
+    const batch_norm::Blocks blocks(rows);
+    SLUICE_ASSIGN_OR_RETURN(
+        const Tensor partial,
+        batch_norm::SumBlocks(context, blocks, 3 * n, 0.2 * static_cast<double>(n),
+                              [&](int64_t first, int64_t count, float* sums) {
+                                batch_norm::AddMoments(x + first * n, count, n, sums, sums + n,
+                                                       sums + 2 * n);
+                              }));
+    const float* sums = partial.data<float>();
+    const double all = static_cast<double>(rows);
     for (int64_t i = 0; i < n; ++i) {
-      variance[i] = static_cast<float>(totals[i] / static_cast<double>(rows));
+      double total = 0, squares = 0;
+      for (int64_t b = 0; b < blocks.count; ++b) {
+        total += static_cast<double>(sums[b * 3 * n + i]);
+      }
+      for (int64_t b = 0; b < blocks.count; ++b) {
+        const float* of = sums + b * 3 * n;
+        const double away = static_cast<double>(of[n + i]) - total / all;
+        // The block's mean as it was used was rounded: what its terms add up to beside it counts.
+        const double beside =
+            static_cast<double>(of[i]) -
+            static_cast<double>(of[n + i]) * static_cast<double>(blocks.rows_of(b));
+        squares += static_cast<double>(of[2 * n + i]) +
+                   away * (static_cast<double>(blocks.rows_of(b)) * away + 2 * beside);
+      }
+      mean[i] = static_cast<float>(total / all);
+      variance[i] = static_cast<float>(squares / all);
     }
     return absl::OkStatus();
   }
@@ -179,9 +189,8 @@ class BatchNormKernel : public Kernel {
     for (int64_t i = 0; i < n; ++i) {
       factor[i] = scale[i] / std::sqrt(variance[i] + attrs_.epsilon);
     }
-    context.ParallelFor(rows, 0.3 * static_cast<double>(n), [&](int64_t begin, int64_t end) {
-      batch_norm::Normalize(x + begin * n, mean, factor.data(), offset, end - begin, n,
-                            y + begin * n);
+    batch_norm::ForRows(context, rows, n, 0.15, [&](int64_t first, int64_t count) {
+      batch_norm::Normalize(x + first * n, mean, factor.data(), offset, count, n, y + first * n);
     });
   }
 
@@ -265,18 +274,21 @@ class BatchNormGradKernel : public Kernel {
     const float* mean = context.input(3).data<float>();
     const float* variance = context.input(4).data<float>();
     std::vector<double> dy_sums(static_cast<size_t>(n)), products(static_cast<size_t>(n));
-    SLUICE_RETURN_IF_ERROR(batch_norm::SumRows(
-        context, rows, n,
-        [&](int64_t first, int64_t count, float* sums) {
-          batch_norm::AddRows(dy + first * n, count, n, sums);
-        },
-        dy_sums.data()));
-    SLUICE_RETURN_IF_ERROR(batch_norm::SumRows(
-        context, rows, n,
-        [&](int64_t first, int64_t count, float* sums) {
-          batch_norm::AddProducts(dy + first * n, x + first * n, mean, count, n, sums);
-        },
-        products.data()));
+    const batch_norm::Blocks blocks(rows);
+    SLUICE_ASSIGN_OR_RETURN(
+        const Tensor partial,
+        batch_norm::SumBlocks(context, blocks, 2 * n, 0.25 * static_cast<double>(n),
+                              [&](int64_t first, int64_t count, float* sums) {
+                                batch_norm::AddProducts(dy + first * n, x + first * n, mean, count,
+                                                        n, sums, sums + n);
+                              }));
+    for (int64_t b = 0; b < blocks.count; ++b) {
+      const float* sums = partial.data<float>() + b * 2 * n;
+      for (int64_t i = 0; i < n; ++i) {
+        dy_sums[i] += static_cast<double>(sums[i]);
+        products[i] += static_cast<double>(sums[n + i]);
+      }
+    }
     // In inference mean and variance are constants, so that only the factor is left.
     std::vector<float> factor(static_cast<size_t>(n)), dy_mean(static_cast<size_t>(n)),
         slope(static_cast<size_t>(n));
@@ -289,9 +301,9 @@ class BatchNormGradKernel : public Kernel {
       dy_mean[i] = static_cast<float>(dy_sums[i] / static_cast<double>(rows));
       slope[i] = static_cast<float>(products[i] / static_cast<double>(rows)) * inverse * inverse;
     }
-    context.ParallelFor(rows, 0.4 * static_cast<double>(n), [&](int64_t begin, int64_t end) {
-      batch_norm::Backward(dy + begin * n, x + begin * n, mean, dy_mean.data(), slope.data(),
-                           factor.data(), end - begin, n, dx + begin * n);
+    batch_norm::ForRows(context, rows, n, 0.2, [&](int64_t first, int64_t count) {
+      batch_norm::Backward(dy + first * n, x + first * n, mean, dy_mean.data(), slope.data(),
+                           factor.data(), count, n, dx + first * n);
     });
     return absl::OkStatus();
   }

@@ -1,5 +1,8 @@
 // Sums a channel over channels-last images, the same bits on any number of threads: rows are summed
 // in blocks whose size depends on the shape alone, and the blocks in order, in double.
+//
+// 16 channels at a time stay in registers; a block of rows stays in the first cache while all
+// channels, and all sums of it, are visited.
 #ifndef SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 #define SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 
@@ -9,50 +12,90 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/target_clones.h"
 #include "graph/status.h"
+#include "ops/math/product_rows.h"
 
 namespace sluice::batch_norm {
 
-// sums += rows of x.
-inline SLUICE_TARGET_CLONES void AddRows(const float* x, int64_t rows, int64_t n, float* sums) {
-  for (int64_t r = 0; r < rows; ++r, x += n) {
+// Adds a term of all rows to sums[0, n). `term.Add(at, channel, sum)` adds 16 of them, where `at`
+// is the place of the first channel; `term.One(at, channel)` is one.
+template <typename Term>
+SLUICE_INLINE_IN_CLONES void AddTerms(const Term& term, int64_t rows, int64_t n, float* sums) {
+  int64_t c = 0;
+  for (; c + kVecLanes <= n; c += kVecLanes) {
+    Vec chains[4] = {};  // an addition need not wait for the one before
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < 4; ++k) term.Add((r + k) * n + c, c, chains[k]);
+    }
+    for (; r < rows; ++r) term.Add(r * n + c, c, chains[0]);
+    VecAt(sums + c) += (chains[0] + chains[1]) + (chains[2] + chains[3]);
+  }
+  if (c == n) return;
+  for (int64_t r = 0; r < rows; ++r) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) sums[i] += x[i];
+    for (int64_t i = c; i < n; ++i) sums[i] += term.One(r * n + i, i);
   }
 }
 
-// sums += rows of (x - mean)^2.
-inline SLUICE_TARGET_CLONES void AddSquares(const float* x, const float* mean, int64_t rows,
-                                            int64_t n, float* sums) {
-  for (int64_t r = 0; r < rows; ++r, x += n) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) sums[i] += (x[i] - mean[i]) * (x[i] - mean[i]);
+struct Value {
+  const float* x;
+  SLUICE_INLINE_IN_CLONES void Add(int64_t at, int64_t, Vec& sum) const { sum += VecAt(x + at); }
+  SLUICE_INLINE_IN_CLONES float One(int64_t at, int64_t) const { return x[at]; }
+};
+struct SquaredDistance {
+  const float* x;
+  const float* mean;
+  SLUICE_INLINE_IN_CLONES void Add(int64_t at, int64_t c, Vec& sum) const {
+    const Vec distance = VecAt(x + at) - VecAt(mean + c);
+    sum += distance * distance;
   }
+  SLUICE_INLINE_IN_CLONES float One(int64_t at, int64_t c) const {
+    return (x[at] - mean[c]) * (x[at] - mean[c]);
+  }
+};
+struct Product {
+  const float* y;
+  const float* x;
+  const float* mean;
+  SLUICE_INLINE_IN_CLONES void Add(int64_t at, int64_t c, Vec& sum) const {
+    sum += VecAt(y + at) * (VecAt(x + at) - VecAt(mean + c));
+  }
+  SLUICE_INLINE_IN_CLONES float One(int64_t at, int64_t c) const {
+    return y[at] * (x[at] - mean[c]);
+  }
+};
+
+// sums += rows of x; means = their mean; squares += their squared distances from it.
+inline SLUICE_TARGET_CLONES void AddMoments(const float* x, int64_t rows, int64_t n, float* sums,
+                                            float* means, float* squares) {
+  AddTerms(Value{x}, rows, n, sums);
+  const float share = 1 / static_cast<float>(rows);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) means[i] = sums[i] * share;
+  AddTerms(SquaredDistance{x, means}, rows, n, squares);
 }
 
-// sums += rows of y * (x - mean).
+// sums += rows of y; products += rows of y * (x - mean).
 inline SLUICE_TARGET_CLONES void AddProducts(const float* y, const float* x, const float* mean,
-                                             int64_t rows, int64_t n, float* sums) {
-  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) sums[i] += y[i] * (x[i] - mean[i]);
-  }
-}
-
-// y = x * factor + shift.
-inline SLUICE_TARGET_CLONES void Affine(const float* x, const float* factor, const float* shift,
-                                        int64_t rows, int64_t n, float* y) {
-  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) y[i] = x[i] * factor[i] + shift[i];
-  }
+                                             int64_t rows, int64_t n, float* sums,
+                                             float* products) {
+  AddTerms(Value{y}, rows, n, sums);
+  AddTerms(Product{y, x, mean}, rows, n, products);
 }
 
 // y = (x - mean) * factor + offset: close to the mean, no digits are lost.
 inline SLUICE_TARGET_CLONES void Normalize(const float* x, const float* mean, const float* factor,
                                            const float* offset, int64_t rows, int64_t n, float* y) {
+  int64_t c = 0;
+  for (; c + kVecLanes <= n; c += kVecLanes) {
+    const Vec m = VecAt(mean + c), f = VecAt(factor + c), o = VecAt(offset + c);
+    for (int64_t at = c; at < rows * n; at += n) VecAt(y + at) = (VecAt(x + at) - m) * f + o;
+  }
+  if (c == n) return;
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean[i]) * factor[i] + offset[i];
+    for (int64_t i = c; i < n; ++i) y[i] = (x[i] - mean[i]) * factor[i] + offset[i];
   }
 }
 
@@ -60,34 +103,57 @@ inline SLUICE_TARGET_CLONES void Normalize(const float* x, const float* mean, co
 inline SLUICE_TARGET_CLONES void Backward(const float* dy, const float* x, const float* mean,
                                           const float* dy_mean, const float* slope,
                                           const float* factor, int64_t rows, int64_t n, float* dx) {
+  int64_t c = 0;
+  for (; c + kVecLanes <= n; c += kVecLanes) {
+    const Vec m = VecAt(mean + c), d = VecAt(dy_mean + c), s = VecAt(slope + c);
+    const Vec f = VecAt(factor + c);
+    for (int64_t at = c; at < rows * n; at += n) {
+      VecAt(dx + at) = f * (VecAt(dy + at) - d - (VecAt(x + at) - m) * s);
+    }
+  }
+  if (c == n) return;
   for (int64_t r = 0; r < rows; ++r, x += n, dy += n, dx += n) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = c; i < n; ++i) {
       dx[i] = factor[i] * (dy[i] - dy_mean[i] - (x[i] - mean[i]) * slope[i]);
     }
   }
 }
 
-// totals[i] = the sum over all rows, by `add(first row, rows, sums)` over blocks of them.
+// How rows are cut.
+struct Blocks {
+  int64_t rows, size, count;
+  explicit Blocks(int64_t all) : rows(all) {
+    size = std::max<int64_t>(64, (rows + 63) / 64);
+    count = (rows + size - 1) / size;
+  }
+  int64_t first(int64_t block) const { return block * size; }
+  int64_t rows_of(int64_t block) const { return std::min(size, rows - first(block)); }
+};
+
+// `width` sums a block, zeros at first, by `add(first row, rows, sums)`. `cost`: nanoseconds a row.
 template <typename Add>
-absl::Status SumRows(KernelContext& context, int64_t rows, int64_t n, Add add, double* totals) {
-  const int64_t rows_per_block = std::max<int64_t>(64, (rows + 63) / 64);
-  const int64_t blocks = (rows + rows_per_block - 1) / rows_per_block;
-  SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(DT_FLOAT, {blocks, n}));
+absl::StatusOr<Tensor> SumBlocks(KernelContext& context, const Blocks& blocks, int64_t width,
+                                 double cost, Add add) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(DT_FLOAT, {blocks.count, width}));
   float* sums = partial.data<float>();
-  std::fill_n(sums, blocks * n, 0.0f);
-  context.ParallelFor(blocks, 0.3 * static_cast<double>(rows_per_block * n),
+  std::fill_n(sums, blocks.count * width, 0.0f);
+  context.ParallelFor(blocks.count, cost * static_cast<double>(blocks.size),
                       [&](int64_t begin, int64_t end) {
                         for (int64_t b = begin; b < end; ++b) {
-                          const int64_t first = b * rows_per_block;
-                          add(first, std::min(rows_per_block, rows - first), sums + b * n);
+                          add(blocks.first(b), blocks.rows_of(b), sums + b * width);
                         }
                       });
-  std::fill_n(totals, n, 0.0);
-  for (int64_t b = 0; b < blocks; ++b) {
-    for (int64_t i = 0; i < n; ++i) totals[i] += static_cast<double>(sums[b * n + i]);
-  }
-  return absl::OkStatus();
+  return partial;
+}
+
+// f(first row, rows) over all rows, in parts that stay in the first cache.
+template <typename F>
+void ForRows(KernelContext& context, int64_t rows, int64_t n, double cost, F f) {
+  const int64_t step = std::max<int64_t>(8, 2048 / n);
+  context.ParallelFor(rows, cost * static_cast<double>(n), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; r += step) f(r, std::min(step, end - r));
+  });
 }
 
 }  // namespace sluice::batch_norm

@@ -39,13 +39,21 @@ FORMATS = (("NHWC", (2, 3, 4, 3)), ("NCHW", (2, 3, 4, 2)))
 ALL_FORMATS = FORMATS + (("NDHWC", (2, 2, 3, 2, 3)), ("NCDHW", (2, 3, 2, 2, 3)))
 
 
+# A vector of channels and some more; rows that are summed in two blocks.
+WIDE = (("NHWC", (2, 5, 7, 20)),)
+
+
+def channels(data_format, shape):
+    return shape[data_format.index("C")]
+
+
 def forward(version, is_training, formats):
     """y alone: TensorFlow writes nothing into the last outputs in inference, and differentiates y alone."""
 
     def build(b):
         dtype = b.types["T"]
         for data_format, shape in formats:
-            vector = lambda gen: b.input(gen.of(3).typed("float"))
+            vector = lambda gen: b.input(gen.of(channels(data_format, shape)).typed("float"))
             x, scale, offset, mean, variance = b.input(X.of(*shape).typed(dtype)), vector(V), vector(X), vector(X), vector(V)
             y = b.op("FusedBatchNorm" + version, x, scale, offset, mean, variance, epsilon=0.01, data_format=data_format, is_training=is_training)
             # In inference TensorFlow leaves the other results unwritten: whatever lay in memory.
@@ -61,7 +69,7 @@ def backward(version, is_training, formats):
     def build(b):
         dtype = b.types["T"]
         for data_format, shape in formats:
-            vector = lambda gen: b.input(gen.of(3).typed("float"))
+            vector = lambda gen: b.input(gen.of(channels(data_format, shape)).typed("float"))
             attrs = {"epsilon": 0.01, "data_format": data_format, "is_training": is_training}
             x, grad, scale, mean, variance = b.input(X.of(*shape).typed(dtype)), b.input(X.of(*shape).typed(dtype)), vector(V), vector(X), vector(V)
             y = b.op("FusedBatchNorm" + version, x, scale, vector(X), mean, variance, **attrs)
@@ -75,10 +83,10 @@ def backward(version, is_training, formats):
     return build
 
 
-def rows(version, formats):
+def rows(version, formats, size=""):
     types = {"T": ("float",)} if version == "" else {"T": ("float", "half", "bfloat16"), "U": ("float",)}
     for is_training in (True, False):
-        name = "training" if is_training else "inference"
+        name = size + ("training" if is_training else "inference")
         yield Row("FusedBatchNorm" + version, build=forward(version, is_training, formats), types=types, name=name, tol=HALF_TOL, grad_tol=HALF_GRAD, numeric_tol=2e-2)
         # TensorFlow's gradient op takes channels last alone in inference.
         yield Row("FusedBatchNormGrad" + version, build=backward(version, is_training, formats if is_training else formats[:1]), types=types, name=name, tol=HALF_TOL,
@@ -89,7 +97,7 @@ ROWS = [
     Row("FusedBatchNorm", cases=TRAINING, errors=wrong({"T": "float"}), tol=HALF_TOL, grad_tol=HALF_GRAD, grad="tf"),
     Row("FusedBatchNormV2", cases=TRAINING, errors=wrong({"T": "float", "U": "float"}), tol=HALF_TOL, grad_tol=HALF_GRAD, grad="tf"),
     Row("FusedBatchNormV3", cases=TRAINING + VOLUMES, errors=wrong({"T": "float", "U": "float"}), tol=HALF_TOL, grad_tol=HALF_GRAD, grad="tf"),
-    *rows("", FORMATS), *rows("V2", FORMATS), *rows("V3", ALL_FORMATS),
+    *rows("", FORMATS), *rows("V2", FORMATS), *rows("V3", ALL_FORMATS), *rows("V3", WIDE, "wide_"),
     Row("LRN", cases=[C(X.of(1, 2, 3, 7)), C(X.of(2, 2, 2, 9), depth_radius=2, bias=2.0, alpha=0.5, beta=0.75), C(X.of(0, 2, 2, 3))],
         errors=[C(rand(2, 3), types={"T": "float"}, says="4-dim|rank")], tol=HALF_TOL, grad_tol=HALF_GRAD, numeric_tol=1e-2),
     Row("LRNGrad", cases=[C(X.of(1, 2, 3, 7), X.of(1, 2, 3, 7), X.of(1, 2, 3, 7)),

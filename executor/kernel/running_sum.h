@@ -1,0 +1,25 @@
+// Kernels that take part in sums (executor/plan/accumulate.h): what they compute is added to a
+// value that is there, rather than kept until the sum is made.
+#ifndef SLUICE_EXECUTOR_KERNEL_RUNNING_SUM_H_
+#define SLUICE_EXECUTOR_KERNEL_RUNNING_SUM_H_
+
+#include "executor/kernel/kernel.h"
+
+namespace sluice {
+
+// Its one output is the sum of its inputs, in their order, all of one shape.
+class SumKernel : public Kernel {
+ public:
+  bool IsExpensive() const override { return false; }
+};
+
+// Of one output. Where it is called with one input more than its op has, of the output's shape, it
+// gives the sum of that input and of what it would give else.
+class AddingKernel : public Kernel {
+ public:
+  virtual bool CanAdd() const { return true; }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_KERNEL_RUNNING_SUM_H_

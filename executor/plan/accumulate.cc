@@ -1,0 +1,114 @@
+#include "executor/plan/accumulate.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "executor/kernel/running_sum.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+bool IsKnown(const PartialShape& shape) {
+  if (!shape.rank_known()) return false;
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (shape.dim(d) < 0) return false;
+  }
+  return true;
+}
+
+// How many inputs of other items an item is, and how many wait for it.
+struct Users {
+  int reads = 0, waits = 0;
+};
+
+std::vector<Users> CountUsers(const DraftBody& body) {
+  std::vector<Users> users(body.items.size());
+  for (const DraftItem& item : body.items) {
+    for (const DraftInput& in : item.inputs) {
+      if (in.item >= 0) ++users[in.item].reads;
+    }
+    for (int c : item.controls) ++users[c].waits;
+  }
+  return users;
+}
+
+// A term of a sum, and the items between it and the sum.
+struct Term {
+  DraftInput value;
+  std::vector<int> passes;
+};
+
+bool CanBeTerm(const DraftItem& term, const DraftItem& sum) {
+  if (term.kind != OpKind::kKernel || term.output_types.size() != 1) return false;
+  const auto* kernel = dynamic_cast<const AddingKernel*>(term.kernel);
+  const PartialShape &shape = term.node->output_shape(0), &wanted = sum.node->output_shape(0);
+  return kernel != nullptr && kernel->CanAdd() && IsKnown(shape) && shape == wanted &&
+         term.node->assigned_device() == sum.node->assigned_device();
+}
+
+std::optional<Term> TermOf(const DraftBody& body, const std::vector<Users>& users,
+                           const DraftItem& sum, const DraftInput& input) {
+  Term term{input, {}};
+  while (true) {
+    const DraftInput& at = term.value;
+    if (at.base != ValueRef::kSlot || at.item < 0 || at.is_ref) return std::nullopt;
+    if (users[at.item].reads != 1) return std::nullopt;
+    const DraftItem& item = body.items[at.item];
+    if (item.kind != OpKind::kPass) break;
+    if (users[at.item].waits != 0 || item.inputs.size() != 1) return std::nullopt;
+    term.passes.push_back(at.item);
+    term.value = item.inputs[0];
+  }
+  if (!CanBeTerm(body.items[term.value.item], sum)) return std::nullopt;
+  return term;
+}
+
+std::optional<std::vector<Term>> TermsOf(const DraftBody& body, const std::vector<Users>& users,
+                                         const DraftItem& sum) {
+  if (sum.kind != OpKind::kKernel || dynamic_cast<SumKernel*>(sum.kernel) == nullptr) {
+    return std::nullopt;
+  }
+  std::vector<Term> terms;
+  for (const DraftInput& input : sum.inputs) {
+    std::optional<Term> term = TermOf(body, users, sum, input);
+    if (!term.has_value()) return std::nullopt;
+    terms.push_back(*std::move(term));
+  }
+  if (terms.size() < 2) return std::nullopt;
+  // Items are in topological order.
+  std::sort(terms.begin(), terms.end(),
+            [](const Term& a, const Term& b) { return a.value.item < b.value.item; });
+  return terms;
+}
+
+void RemovePass(DraftItem& pass, DraftItem& sum) {
+  sum.controls.insert(sum.controls.end(), pass.controls.begin(), pass.controls.end());
+  pass.is_fused_away = true;
+  pass.inputs.clear();
+  pass.controls.clear();
+  pass.output_types.clear();
+}
+
+}  // namespace
+
+void AccumulateSums(DraftBody& body) {
+  const std::vector<Users> users = CountUsers(body);
+  for (DraftItem& sum : body.items) {
+    const std::optional<std::vector<Term>> terms = TermsOf(body, users, sum);
+    if (!terms.has_value()) continue;
+    for (size_t i = 0; i < terms->size(); ++i) {
+      const Term& term = (*terms)[i];
+      if (i > 0) body.items[term.value.item].inputs.push_back((*terms)[i - 1].value);
+      for (int pass : term.passes) RemovePass(body.items[pass], sum);
+    }
+    std::sort(sum.controls.begin(), sum.controls.end());
+    sum.controls.erase(std::unique(sum.controls.begin(), sum.controls.end()), sum.controls.end());
+    sum.inputs = {terms->back().value};
+    sum.kind = OpKind::kPass;
+    sum.kernel = nullptr;
+  }
+}
+
+}  // namespace sluice
