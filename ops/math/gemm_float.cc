@@ -196,7 +196,7 @@ void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView
 }  // namespace
 
 bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
-  if (MachineSimdLevel() != SimdLevel::kAvx512 || b.column_step == 1) return false;
+  if (!HasAvx512() || b.column_step == 1) return false;
   return m * k + m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
 }
 
@@ -206,7 +206,7 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float
 #if defined(__x86_64__)
   if (GemmTurns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
   const bool is_narrow = n <= kVecLanes && n >= 8 && m >= 4 && b.column_step == 1;
-  if (is_narrow && MachineSimdLevel() == SimdLevel::kAvx512) {
+  if (is_narrow && HasAvx512()) {
     return NarrowGemm(m, n, k, a, b, c, c_step, into);
   }
 #endif

@@ -1,42 +1,32 @@
 // The innermost loop of products of floats: sums of a few rows and columns stay in registers.
 //
-// Written once over vectors of 16, and compiled for AVX-512 and AVX2: it is inlined into functions
-// that say which (SLUICE_AVX512, SLUICE_AVX2), and that are called where
-// MachineSimdLevel has it.
+// For AVX-512 alone: vectors of 16 floats are split badly by the compiler where registers are
+// smaller. It is inlined into functions that say so (SLUICE_AVX512), and that are called where
+// HasAvx512.
 #ifndef SLUICE_OPS_MATH_PRODUCT_ROWS_H_
 #define SLUICE_OPS_MATH_PRODUCT_ROWS_H_
 
 #include <cstdint>
 #include <cstdlib>
-#include <string_view>
 
 #include "executor/kernel/target_clones.h"
 
 namespace sluice {
 
-enum class SimdLevel { kNone, kAvx2, kAvx512 };
+// Whether the machine has AVX-512, and SLUICE_NO_AVX512 is not set: tests run what other machines
+// do.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SLUICE_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
-#define SLUICE_AVX2 __attribute__((target("avx2,fma")))
-// What the machine has; no more than SLUICE_SIMD_LEVEL says (none, avx2), so that tests on a larger
-// machine can run what smaller ones do.
-inline SimdLevel MachineSimdLevel() {
-  static const SimdLevel level = [] {
-    const char* set = std::getenv("SLUICE_SIMD_LEVEL");
-    const std::string_view most = set != nullptr ? set : "";
-    const bool has_avx512 = __builtin_cpu_supports("avx512vl") &&
-                            __builtin_cpu_supports("avx512bw") &&
-                            __builtin_cpu_supports("avx512dq");
-    const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (most == "none" || !has_avx2) return SimdLevel::kNone;
-    return has_avx512 && most != "avx2" ? SimdLevel::kAvx512 : SimdLevel::kAvx2;
-  }();
-  return level;
+inline bool HasAvx512() {
+  static const bool has = __builtin_cpu_supports("avx512vl") &&
+                          __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma") &&
+                          std::getenv("SLUICE_NO_AVX512") == nullptr;
+  return has;
 }
 #else
 #define SLUICE_AVX512
-#define SLUICE_AVX2
-inline SimdLevel MachineSimdLevel() { return SimdLevel::kNone; }
+inline bool HasAvx512() { return false; }
 #endif
 
 inline constexpr int64_t kVecLanes = 16;
@@ -44,14 +34,14 @@ using Vec = float __attribute__((vector_size(64)));
 // As it lies among floats.
 using FloatsVec = float __attribute__((vector_size(64), aligned(4), may_alias));
 
-// By reference: how a Vec is passed would depend on the level.
+// By reference: how a Vec is passed would depend on what a function is compiled for.
 SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
   return *reinterpret_cast<const FloatsVec*>(p);
 }
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
 // to[r] (kVecs vectors) = or += the sum over d < depth of a(r, d) * b[d]. The element a(r, d) is
-// a[r * row_step + d * depth_step]. With AVX-512 24 sums fit in registers, with AVX2 6.
+// a[r * row_step + d * depth_step]. 24 sums fit in registers.
 template <int kRows, int kVecs, bool kAdd>
 SLUICE_INLINE_IN_CLONES void ProductRows(const float* a, int64_t row_step, int64_t depth_step,
                                          const float* b, int64_t b_step, int64_t depth, float* to,

@@ -1,7 +1,7 @@
 // Sums a channel over channels-last images, the same bits on any number of threads: rows are summed
 // in blocks whose size depends on the shape alone, and the blocks in order, in double.
 //
-// 16 channels at a time stay in registers; a block of rows stays in the first cache while all
+// 8 channels at a time stay in registers; a block of rows stays in the first cache while all
 // channels, and all sums of it, are visited.
 #ifndef SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 #define SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
@@ -12,11 +12,19 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/target_clones.h"
 #include "graph/status.h"
-#include "ops/math/product_rows.h"
 
 namespace sluice::batch_norm {
 
-// Adds a term of all rows to sums[0, n). `term.Add(at, channel, sum)` adds 16 of them, where `at`
+// Channels that are side by side in a register, as they lie among floats too.
+inline constexpr int64_t kVecLanes = 8;
+using Vec = float __attribute__((vector_size(32)));
+using FloatsVec = float __attribute__((vector_size(32), aligned(4), may_alias));
+SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
+  return *reinterpret_cast<const FloatsVec*>(p);
+}
+SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
+
+// Adds a term of all rows to sums[0, n). `term.Add(at, channel, sum)` adds 8 of them, where `at`
 // is the place of the first channel; `term.One(at, channel)` is one.
 template <typename Term>
 SLUICE_INLINE_IN_CLONES void AddTerms(const Term& term, int64_t rows, int64_t n, float* sums) {

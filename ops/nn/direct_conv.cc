@@ -139,19 +139,23 @@ SLUICE_INLINE_IN_CLONES void ImageByFilter(const ConvGeometry& g, const Padded& 
 
 using ImageLoop = void (*)(const ConvGeometry& g, const Padded& p, const float* padded,
                            const float* b, float* to);
-// For each level, and for whether the outputs are a multiple of 32.
-#define SLUICE_IMAGE_LOOP(Name, Of, target_attribute, kRows, kVecs)                       \
-  target_attribute void Name(const ConvGeometry& g, const Padded& p, const float* padded, \
-                             const float* b, float* to) {                                 \
-    Of<kRows, kVecs>(g, p, padded, b, to);                                                \
-  }
-SLUICE_IMAGE_LOOP(Forward512, ImageForward, SLUICE_AVX512, 12, 2)
-SLUICE_IMAGE_LOOP(ForwardNarrow512, ImageForward, SLUICE_AVX512, 12, 1)
-SLUICE_IMAGE_LOOP(Forward256, ImageForward, SLUICE_AVX2, 6, 1)
-SLUICE_IMAGE_LOOP(ByFilter512, ImageByFilter, SLUICE_AVX512, 12, 2)
-SLUICE_IMAGE_LOOP(ByFilterNarrow512, ImageByFilter, SLUICE_AVX512, 12, 1)
-SLUICE_IMAGE_LOOP(ByFilter256, ImageByFilter, SLUICE_AVX2, 6, 1)
-#undef SLUICE_IMAGE_LOOP
+// Where the outputs are a multiple of 32, and else.
+SLUICE_AVX512 void WideForward(const ConvGeometry& g, const Padded& p, const float* padded,
+                               const float* filter, float* out) {
+  ImageForward<12, 2>(g, p, padded, filter, out);
+}
+SLUICE_AVX512 void NarrowForward(const ConvGeometry& g, const Padded& p, const float* padded,
+                                 const float* filter, float* out) {
+  ImageForward<12, 1>(g, p, padded, filter, out);
+}
+SLUICE_AVX512 void WideByFilter(const ConvGeometry& g, const Padded& p, const float* padded,
+                                const float* out_grad, float* sums) {
+  ImageByFilter<12, 2>(g, p, padded, out_grad, sums);
+}
+SLUICE_AVX512 void NarrowByFilter(const ConvGeometry& g, const Padded& p, const float* padded,
+                                  const float* out_grad, float* sums) {
+  ImageByFilter<12, 1>(g, p, padded, out_grad, sums);
+}
 
 bool IsNarrow(const ConvGeometry& g) { return g.out_channels % (2 * kVecLanes) != 0; }
 
@@ -165,7 +169,7 @@ double ImageCost(const ConvGeometry& g) {
 
 bool Fits(const ConvGeometry& g) {
   constexpr int64_t kPaddedMax = 1 << 18;  // elements
-  if (MachineSimdLevel() == SimdLevel::kNone) return false;
+  if (!HasAvx512()) return false;
   if (g.groups != 1 || g.dilation_width != 1 || g.out_channels % kVecLanes != 0) return false;
   if (g.out_height < 1 || g.out_width < 4 || g.pad_left < 0) return false;
   // What is not shared between images is one thread's.
@@ -175,9 +179,7 @@ bool Fits(const ConvGeometry& g) {
 absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float* in,
                      const float* filter, float* out) {
   const Padded p = PaddedOf(g);
-  const ImageLoop loop = MachineSimdLevel() != SimdLevel::kAvx512 ? Forward256
-                         : IsNarrow(g)                            ? ForwardNarrow512
-                                                                  : Forward512;
+  const ImageLoop loop = IsNarrow(g) ? NarrowForward : WideForward;
   const int64_t in_size = g.in_height * g.in_width * g.in_channels;
   const int64_t out_size = g.out_height * g.out_width * g.out_channels;
   context.ParallelFor(g.batch, ImageCost(g), [&](int64_t begin, int64_t end) {
@@ -194,9 +196,7 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
                       const float* out_grad, float* filter_grad) {
   constexpr int64_t kPartsMax = 8;  // each with sums of its own
   const Padded p = PaddedOf(g);
-  const ImageLoop loop = MachineSimdLevel() != SimdLevel::kAvx512 ? ByFilter256
-                         : IsNarrow(g)                            ? ByFilterNarrow512
-                                                                  : ByFilter512;
+  const ImageLoop loop = IsNarrow(g) ? NarrowByFilter : WideByFilter;
   const int64_t in_size = g.in_height * g.in_width * g.in_channels;
   const int64_t out_size = g.out_height * g.out_width * g.out_channels;
   const int64_t size = g.patch() * g.out_channels, parts = std::min(g.batch, kPartsMax);

@@ -35,7 +35,7 @@ struct TileRange {
   int64_t first, count;
 };
 
-// The loops of one filter size, compiled for one level of x86-64.
+// The loops of one filter size.
 struct Loops {
   // Data of input tiles, channel by channel: to[point][tile][channel].
   void (*input)(const Tiling& t, TileRange tiles, const float* in, float* to);
@@ -151,54 +151,42 @@ SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, float* fil
   }
 }
 
-// Functions that the loops above are inlined into, for one level of x86-64: of 32 registers 24 hold
-// sums where a register is a Vec, of 16 registers 12 where two are.
-#define SLUICE_WINOGRAD_LEVEL(Name, target_attribute, kRows, kVecs)                               \
-  template <int m, int r>                                                                         \
-  struct Name {                                                                                   \
-    target_attribute static void InputOf(const Tiling& t, TileRange tiles, const float* in,       \
-                                         float* to) {                                             \
-      Input<m, r>(t, tiles, in, to);                                                              \
-    }                                                                                             \
-    target_attribute static void FilterOf(const Tiling& t, const float* filter, float* to) {      \
-      Filter<m, r>(t, filter, to);                                                                \
-    }                                                                                             \
-    target_attribute static void MultiplyOf(const Tiling& t, int64_t tiles, const float* a,       \
-                                            const float* b, float* to) {                          \
-      Multiply<kRows, kVecs>(t, tiles, a, b, to);                                                 \
-    }                                                                                             \
-    target_attribute static void OutputOf(const Tiling& t, TileRange tiles, const float* from,    \
-                                          float* out) {                                           \
-      Output<m, r>(t, tiles, from, out);                                                          \
-    }                                                                                             \
-    target_attribute static void GradientOf(const Tiling& t, TileRange tiles,                     \
-                                            const float* out_grad, float* to) {                   \
-      Gradient<m, r>(t, tiles, out_grad, to);                                                     \
-    }                                                                                             \
-    target_attribute static void AddOf(const Tiling& t, int64_t tiles, const float* data,         \
-                                       const float* gradients, float* sums) {                     \
-      Add<kRows, kVecs>(t, tiles, data, gradients, sums);                                         \
-    }                                                                                             \
-    target_attribute static void BackOf(const Tiling& t, const float* sums, float* filter_grad) { \
-      Back<m, r>(t, sums, filter_grad);                                                           \
-    }                                                                                             \
-    static constexpr Loops kLoops = {InputOf,    FilterOf, MultiplyOf, OutputOf,                  \
-                                     GradientOf, AddOf,    BackOf};                               \
-  }
-
-SLUICE_WINOGRAD_LEVEL(Avx512, SLUICE_AVX512, 12, 2);
-SLUICE_WINOGRAD_LEVEL(Avx2, SLUICE_AVX2, 6, 1);
-#undef SLUICE_WINOGRAD_LEVEL
-
+// Functions that the loops above are inlined into: of 32 registers 24 hold sums.
 template <int m, int r>
-const Loops& LoopsOf() {
-  return MachineSimdLevel() == SimdLevel::kAvx512 ? Avx512<m, r>::kLoops : Avx2<m, r>::kLoops;
-}
+struct Avx512 {
+  SLUICE_AVX512 static void InputOf(const Tiling& t, TileRange tiles, const float* in, float* to) {
+    Input<m, r>(t, tiles, in, to);
+  }
+  SLUICE_AVX512 static void FilterOf(const Tiling& t, const float* filter, float* to) {
+    Filter<m, r>(t, filter, to);
+  }
+  SLUICE_AVX512 static void MultiplyOf(const Tiling& t, int64_t tiles, const float* a,
+                                       const float* b, float* to) {
+    Multiply<12, 2>(t, tiles, a, b, to);
+  }
+  SLUICE_AVX512 static void OutputOf(const Tiling& t, TileRange tiles, const float* from,
+                                     float* out) {
+    Output<m, r>(t, tiles, from, out);
+  }
+  SLUICE_AVX512 static void GradientOf(const Tiling& t, TileRange tiles, const float* out_grad,
+                                       float* to) {
+    Gradient<m, r>(t, tiles, out_grad, to);
+  }
+  SLUICE_AVX512 static void AddOf(const Tiling& t, int64_t tiles, const float* data,
+                                  const float* gradients, float* sums) {
+    Add<12, 2>(t, tiles, data, gradients, sums);
+  }
+  SLUICE_AVX512 static void BackOf(const Tiling& t, const float* sums, float* filter_grad) {
+    Back<m, r>(t, sums, filter_grad);
+  }
+  static constexpr Loops kLoops = {InputOf,    FilterOf, MultiplyOf, OutputOf,
+                                   GradientOf, AddOf,    BackOf};
+};
 
 // Six points a direction for both sizes: 16 or 4 results a tile.
 int64_t TileSize(const ConvGeometry& g) { return 7 - g.filter_height; }
 const Loops& LoopsFor(const ConvGeometry& g) {
-  return g.filter_height == 3 ? LoopsOf<4, 3>() : LoopsOf<2, 5>();
+  return g.filter_height == 3 ? Avx512<4, 3>::kLoops : Avx512<2, 5>::kLoops;
 }
 
 Tiling TilingOf(const ConvGeometry& g) {
@@ -228,7 +216,7 @@ bool FitsByFilter(const ConvGeometry& g) {
 }
 
 bool Fits(const ConvGeometry& g) {
-  if (MachineSimdLevel() == SimdLevel::kNone) return false;
+  if (!HasAvx512()) return false;
   const bool is_known = g.filter_height == g.filter_width &&
                         (g.filter_height == 3 || g.filter_height == 5) && g.groups == 1;
   const bool is_dense = g.stride_height == 1 && g.stride_width == 1 && g.dilation_height == 1 &&

@@ -1,5 +1,5 @@
-// The loops of winograd.cc over vectors of 16 channels, written once and compiled for AVX-512 and
-// AVX2: everything here is inlined into functions that say which.
+// The loops of winograd.cc over vectors of 16 channels: everything here is inlined into functions
+// that are compiled for AVX-512.
 #ifndef SLUICE_OPS_NN_WINOGRAD_TILES_H_
 #define SLUICE_OPS_NN_WINOGRAD_TILES_H_
 
