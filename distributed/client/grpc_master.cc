@@ -105,10 +105,17 @@ const bool kRegistered = [] {
 
 }  // namespace
 
-GrpcMaster::GrpcMaster(std::string target)
+GrpcMaster::GrpcMaster(std::string target, std::unique_ptr<RpcClient> client)
     : target_(std::move(target)),
       address_(target_.substr(kScheme.size())),
-      client_(grpc::InsecureChannelCredentials()) {}
+      client_(std::move(client)) {}
+
+absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::At(const std::string& target,
+                                                           const Security& security) {
+  SLUICE_RETURN_IF_ERROR(CheckTarget(target));
+  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(security));
+  return std::shared_ptr<GrpcMaster>(new GrpcMaster(target, std::move(client)));
+}
 
 absl::Status GrpcMaster::Told(absl::Status status) const {
   if (!absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status)) return status;
@@ -125,14 +132,13 @@ absl::Status GrpcMaster::Call(const char* method, const Request& request, Respon
   call.timeout_ms = timeout_ms;
   call.wait_for_ready = wait_for_ready;
   grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(Told(client_.Run(std::move(call), &bytes)));
+  SLUICE_RETURN_IF_ERROR(Told(client_->Run(std::move(call), &bytes)));
   return DecodeMessage(bytes, response);
 }
 
 absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::Connect(
     const std::string& target, const RemoteSessionOptions& options) {
-  SLUICE_RETURN_IF_ERROR(CheckTarget(target));
-  std::shared_ptr<GrpcMaster> master(new GrpcMaster(target));
+  SLUICE_ASSIGN_OR_RETURN(auto master, At(target, options.security));
   pb::CreateSessionRequest request;
   *request.mutable_config() = ConfigOf(options);
   request.set_target(target);
@@ -208,7 +214,7 @@ absl::Status GrpcMaster::Run(const Names& names, absl::Span<const Tensor* const>
   if (options.timeout_ms > 0) call.timeout_ms = options.timeout_ms + kTimeoutGraceMs;
 
   grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(Told(client_.Run(std::move(call), &bytes)));
+  SLUICE_RETURN_IF_ERROR(Told(client_->Run(std::move(call), &bytes)));
   pb::RunStepResponse response;
   std::vector<NamedTensor> tensors;
   SLUICE_RETURN_IF_ERROR(DecodeMessage(bytes, kFetch, &response, &tensors));
@@ -247,13 +253,13 @@ absl::StatusOr<std::vector<DeviceInfo>> GrpcMaster::ListDevices() {
 }
 
 absl::Status GrpcMaster::Reset(const std::string& target,
-                               const std::vector<std::string>& containers) {
-  SLUICE_RETURN_IF_ERROR(CheckTarget(target));
-  GrpcMaster master(target);
+                               const std::vector<std::string>& containers,
+                               const Security& security) {
+  SLUICE_ASSIGN_OR_RETURN(auto master, At(target, security));
   pb::ResetRequest request;
   for (const std::string& container : containers) request.add_container(container);
   pb::ResetResponse response;
-  return master.Call("Reset", request, &response);
+  return master->Call("Reset", request, &response);
 }
 
 }  // namespace sluice

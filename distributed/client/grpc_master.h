@@ -31,10 +31,14 @@ class GrpcMaster final : public RemoteMaster {
   absl::Status Close() override;
 
   absl::StatusOr<std::vector<DeviceInfo>> ListDevices();
-  static absl::Status Reset(const std::string& target, const std::vector<std::string>& containers);
+  static absl::Status Reset(const std::string& target, const std::vector<std::string>& containers,
+                            const Security& security);
 
  private:
-  explicit GrpcMaster(std::string target);
+  GrpcMaster(std::string target, std::unique_ptr<RpcClient> client);
+  // Without a session yet.
+  static absl::StatusOr<std::shared_ptr<GrpcMaster>> At(const std::string& target,
+                                                        const Security& security);
   template <typename Request, typename Response>
   absl::Status Call(const char* method, const Request& request, Response* response,
                     int64_t timeout_ms = 0, bool wait_for_ready = false);
@@ -42,7 +46,7 @@ class GrpcMaster final : public RemoteMaster {
 
   const std::string target_;
   const std::string address_;
-  RpcClient client_;
+  const std::unique_ptr<RpcClient> client_;
   std::string session_;
   int known_nodes_ = 0;        // of Update
   int64_t graph_version_ = 0;  // of Update

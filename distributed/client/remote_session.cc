@@ -21,8 +21,9 @@ absl::StatusOr<std::vector<DeviceInfo>> RemoteSession::ListDevices(const Session
 }
 
 absl::Status RemoteSession::Reset(const std::string& target,
-                                  const std::vector<std::string>& containers) {
-  return GrpcMaster::Reset(target, containers);
+                                  const std::vector<std::string>& containers,
+                                  const Security& security) {
+  return GrpcMaster::Reset(target, containers, security);
 }
 
 }  // namespace sluice

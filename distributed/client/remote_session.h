@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "distributed/wire/security.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
@@ -38,6 +39,7 @@ struct RemoteSessionOptions {
   bool isolate_session_state = false;
   // For the server, and the tasks that it has to reach, to come up.
   int64_t connect_timeout_ms = 60'000;
+  Security security;
 };
 
 class RemoteSession {
@@ -50,7 +52,8 @@ class RemoteSession {
   // Forgets the containers (none: all) of the server and its cluster, and ends the server's
   // sessions.
   static absl::Status Reset(const std::string& target,
-                            const std::vector<std::string>& containers = {});
+                            const std::vector<std::string>& containers = {},
+                            const Security& security = {});
 };
 
 }  // namespace sluice

@@ -15,7 +15,9 @@ bool IsLoopback(std::string_view host) {
 }
 
 absl::Status CheckAddress(const ServerOptions& options) {
-  if (options.insecure || IsLoopback(options.bind)) return absl::OkStatus();
+  if (options.insecure || options.security.uses_tls() || IsLoopback(options.bind)) {
+    return absl::OkStatus();
+  }
   return InvalidArgument("listening on '", options.bind,
                          "' without TLS lets everyone in who reaches it: name a certificate, or "
                          "say --insecure where the network is trusted");
@@ -47,7 +49,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
 
   std::unique_ptr<Server> server(new Server(std::move(options)));
   server->devices_ = DeviceSet::Cpus(server->options_.cpus, task);
-  server->client_ = std::make_unique<RpcClient>(grpc::InsecureChannelCredentials());
+  const Security& security = server->options_.security;
+  SLUICE_ASSIGN_OR_RETURN(server->client_, RpcClient::Make(security));
   server->rendezvous_ = std::make_unique<StepRendezvousTable>(
       task, ReceiveOver(server->options_.cluster.spec, server->client_.get()));
   server->connection_ = {server->options_.cluster, server->client_.get(),
@@ -59,7 +62,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
       task, server->devices_, server->options_.session, is_alone ? nullptr : &server->connection_});
   RpcServer::Options rpc;
   rpc.address = StrCat(server->options_.bind, ":", port);
-  rpc.credentials = grpc::InsecureServerCredentials();
+  SLUICE_ASSIGN_OR_RETURN(rpc.credentials, ServerCredentials(security));
+  rpc.token = security.token;
+  rpc.max_message_bytes = server->options_.max_message_bytes;
   std::vector<RpcMethod> methods = server->master_->Methods();
   for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));
   SLUICE_ASSIGN_OR_RETURN(server->rpc_, RpcServer::Start(rpc, std::move(methods)));
@@ -68,12 +73,14 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
 
 std::string Server::target() const { return StrCat("grpc://", options_.bind, ":", port()); }
 
-absl::StatusOr<std::unique_ptr<Session>> Server::NewSession(Graph& graph, SessionOptions options) {
+absl::StatusOr<std::unique_ptr<Session>> Server::NewSession(
+    Graph& graph, SessionOptions options, const std::vector<std::string>& filters) {
   options.devices = devices_;
   if (options_.cluster.spec.tasks().size() > 1) {
     std::random_device random;
     ClusterTasks::Options tasks;
     tasks.session = StrCat(target(), "/", random(), random());
+    tasks.filters = filters;
     SLUICE_ASSIGN_OR_RETURN(options.remote_tasks, ClusterTasks::Connect(connection_, tasks));
   }
   return std::make_unique<Session>(graph, std::move(options));

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "distributed/cluster/cluster_spec.h"
@@ -21,6 +22,7 @@
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/wire/rpc_client.h"
 #include "distributed/wire/rpc_server.h"
+#include "distributed/wire/security.h"
 #include "distributed/worker/worker.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
@@ -34,7 +36,10 @@ struct ServerOptions {
   int port = -1;  // -1: the one of the cluster's address; 0: any free one
   int cpus = 1;   // CPU devices
   bool insecure = false;
-  SessionOptions session;  // what clients do not say
+  // Of all that the server says and hears, to clients and to the other tasks.
+  Security security;
+  int64_t max_message_bytes = INT32_MAX;  // larger ones end with RESOURCE_EXHAUSTED
+  SessionOptions session;                 // what clients do not say
 };
 
 class Server {
@@ -52,8 +57,10 @@ class Server {
   DeviceSet& devices() const { return *devices_; }
 
   // A session of this process over the whole cluster, with this task as its master: what C++
-  // programs on a worker run. Ends before the server. Waits for the other tasks.
-  absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, SessionOptions options = {});
+  // programs on a worker run. Ends before the server. Waits for the other tasks that the filters
+  // (device names; none: all) let through, and uses no others.
+  absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, SessionOptions options = {},
+                                                      const std::vector<std::string>& filters = {});
 
   // Refuses new calls, cancels those under way, and returns when all were answered.
   void Stop();

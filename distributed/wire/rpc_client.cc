@@ -6,6 +6,7 @@
 
 #include "distributed/wire/grpc_library.h"
 #include "distributed/wire/status.h"
+#include "graph/status.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
@@ -30,7 +31,8 @@ class RpcClient::Pending {
         done_(std::move(done)) {}
 
   void Start(const std::shared_ptr<grpc::Channel>& channel, const Call& call,
-             grpc::CompletionQueue* queue) {
+             const std::string& token, grpc::CompletionQueue* queue) {
+    if (!token.empty()) context_.AddMetadata(kTokenHeader, token);
     if (call.timeout_ms > 0) {
       context_.set_deadline(std::chrono::system_clock::now() +
                             std::chrono::milliseconds(call.timeout_ms));
@@ -64,8 +66,19 @@ class RpcClient::Pending {
   grpc::Status status_;
 };
 
-RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials)
-    : credentials_(std::move(credentials)), grpc_(std::make_unique<Grpc>()) {
+RpcClient::RpcClient() : RpcClient(grpc::InsecureChannelCredentials(), Security()) {}
+
+absl::StatusOr<std::unique_ptr<RpcClient>> RpcClient::Make(const Security& security) {
+  SLUICE_ASSIGN_OR_RETURN(auto credentials, ChannelCredentials(security));
+  return std::unique_ptr<RpcClient>(new RpcClient(std::move(credentials), security));
+}
+
+RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials,
+                     const Security& security)
+    : credentials_(std::move(credentials)),
+      token_(security.token),
+      server_name_(security.server_name),
+      grpc_(std::make_unique<Grpc>()) {
   KeepGrpc();
   for (int i = 0; i < kListeners; ++i) threads_.emplace_back([this] { Listen(); });
 }
@@ -94,6 +107,7 @@ std::shared_ptr<grpc::Channel> RpcClient::ChannelTo(const std::string& address) 
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
     // A connection of its own, not one that another client of the process made.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    if (!server_name_.empty()) arguments.SetSslTargetNameOverride(server_name_);
     channel = grpc::CreateCustomChannel(address, credentials_, arguments);
   }
   return channel;
@@ -101,7 +115,7 @@ std::shared_ptr<grpc::Channel> RpcClient::ChannelTo(const std::string& address) 
 
 void RpcClient::Start(Call call, Done done) {
   auto* pending = new Pending(call.cancellation, std::move(done));
-  pending->Start(ChannelTo(call.address), call, &grpc_->queue);
+  pending->Start(ChannelTo(call.address), call, token_, &grpc_->queue);
 }
 
 absl::Status RpcClient::Run(Call call, grpc::ByteBuffer* response) {

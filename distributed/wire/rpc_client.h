@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "distributed/wire/security.h"
 #include "executor/step/cancellation.h"
-#include "grpcpp/security/credentials.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace sluice {
@@ -27,7 +28,10 @@ inline constexpr int kKeepAliveTimeoutMs = 10'000;
 
 class RpcClient {
  public:
-  explicit RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials);
+  // Without TLS and token.
+  RpcClient();
+  // As ChannelCredentials.
+  static absl::StatusOr<std::unique_ptr<RpcClient>> Make(const Security& security);
   // Waits for the calls under way.
   ~RpcClient();
   RpcClient(const RpcClient&) = delete;
@@ -52,7 +56,11 @@ class RpcClient {
   std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
   void Listen();
 
+  RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials, const Security& security);
+
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  const std::string token_;
+  const std::string server_name_;
   std::unique_ptr<Grpc> grpc_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;  // guarded by mutex_

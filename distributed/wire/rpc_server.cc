@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "distributed/wire/grpc_library.h"
+#include "distributed/wire/security.h"
 #include "distributed/wire/status.h"
 #include "graph/strings.h"
 #include "grpcpp/grpcpp.h"
@@ -84,7 +85,17 @@ class RpcServer::Call final : public RpcCall {
   void Arrived(bool ok) {
     if (!ok) return Delete();  // the server stops; `done_` will not come
     Await(server_, method_);
+    if (!MayCall()) {
+      return Finish(absl::UnauthenticatedError("the call has not this cluster's token"), {});
+    }
     server_->methods_[method_].handle(*this);
+  }
+  bool MayCall() const {
+    if (server_->token_.empty()) return true;
+    const auto& headers = context_.client_metadata();
+    auto it = headers.find(kTokenHeader);
+    return it != headers.end() &&
+           IsToken(std::string_view(it->second.data(), it->second.size()), server_->token_);
   }
   void Done(bool) {
     if (context_.IsCancelled()) cancellation_.StartCancel();
@@ -119,6 +130,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& optio
                                                             std::vector<RpcMethod> methods) {
   std::unique_ptr<RpcServer> server(new RpcServer());
   server->methods_ = std::move(methods);
+  server->token_ = options.token;
   server->service_ = std::make_unique<Service>(server->methods_);
   grpc::ServerBuilder builder;
   builder.AddListeningPort(options.address, options.credentials, &server->port_);

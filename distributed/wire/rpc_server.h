@@ -48,6 +48,7 @@ class RpcServer {
     std::string address;  // "127.0.0.1:0": any free port
     std::shared_ptr<grpc::ServerCredentials> credentials;
     int64_t max_message_bytes = INT32_MAX;
+    std::string token;  // that every call has to have; "": none
   };
   // UNAVAILABLE when nothing can listen there.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(const Options& options,
@@ -72,6 +73,7 @@ class RpcServer {
   struct Grpc;
   std::unique_ptr<Grpc> grpc_;
   std::vector<RpcMethod> methods_;
+  std::string token_;
   int port_ = 0;
 
   std::mutex mutex_;

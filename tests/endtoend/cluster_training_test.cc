@@ -1,4 +1,4 @@
-// One parameter server and two workers, each a process of its own on loopback, give what one
+// Two parameter servers and four workers, each a process of its own on loopback, give what one
 // process with the whole batch gives.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "distributed/cluster/cluster_spec.h"
+#include "distributed/cluster/replica_devices.h"
 #include "distributed/server/server.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
@@ -20,7 +21,8 @@
 namespace sluice {
 namespace {
 
-constexpr int kWorkers = 2;
+constexpr int kServers = 2;
+constexpr int kWorkers = 4;
 
 int FreePort() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -96,10 +98,14 @@ absl::Status RunParameterServer(const Cluster& cluster, Process& self) {
 absl::Status RunWorker(const Cluster& cluster, Process& self) {
   const int index = cluster.task.index;
   SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start({.cluster = cluster}));
-  SyncReplica replica(kWorkers, /*use_resource=*/true, "/job:ps/task:0",
-                      StrCat("/job:worker/task:", index));
+  auto loads = std::make_shared<PsLoads>();
+  SyncReplica replica(kWorkers, /*use_resource=*/true, ReplicaDevices(cluster, loads));
   SLUICE_RETURN_IF_ERROR(replica.graph.status());
-  SLUICE_ASSIGN_OR_RETURN(replica.session, server->NewSession(replica.graph));
+  for (const int64_t bytes : loads->of_task) {
+    if (bytes == 0) return absl::InternalError("a parameter server has no variables");
+  }
+  SLUICE_ASSIGN_OR_RETURN(
+      replica.session, server->NewSession(replica.graph, {}, {"/job:ps", cluster.task.ToString()}));
   Session& session = *replica.session;
   const auto gone = [] { return absl::AbortedError("the test has ended"); };
   if (index == 0) {
@@ -131,12 +137,19 @@ absl::Status RunWorker(const Cluster& cluster, Process& self) {
 
 TEST(ClusterTraining, ProcessesOnLoopbackEqualOneOnTheWholeBatch) {
   ClusterSpec spec;
-  spec.SetAddress({"ps", 0}, StrCat("127.0.0.1:", FreePort()));
+  for (int i = 0; i < kServers; ++i) {
+    spec.SetAddress({"ps", i}, StrCat("127.0.0.1:", FreePort()));
+  }
   for (int i = 0; i < kWorkers; ++i) {
     spec.SetAddress({"worker", i}, StrCat("127.0.0.1:", FreePort()));
   }
   // Before this process has any threads.
-  Process ps([&](Process& self) { return RunParameterServer({spec, {"ps", 0}}, self); });
+  std::vector<Process> servers;
+  for (int i = 0; i < kServers; ++i) {
+    servers.emplace_back([&, i](Process& self) {
+      return RunParameterServer({spec, {"ps", i}}, self);
+    });
+  }
   std::vector<Process> workers;
   for (int i = 0; i < kWorkers; ++i) {
     workers.emplace_back([&, i](Process& self) { return RunWorker({spec, {"worker", i}}, self); });
@@ -165,8 +178,10 @@ TEST(ClusterTraining, ProcessesOnLoopbackEqualOneOnTheWholeBatch) {
   EXPECT_TRUE(meet());
   for (Process& worker : workers) EXPECT_EQ(worker.Wait(), 0);
   char stop = 0;
-  EXPECT_TRUE(ps.Write(&stop, 1));
-  EXPECT_EQ(ps.Wait(), 0);
+  for (Process& server : servers) {
+    EXPECT_TRUE(server.Write(&stop, 1));
+    EXPECT_EQ(server.Wait(), 0);
+  }
 }
 
 }  // namespace

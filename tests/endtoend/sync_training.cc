@@ -59,18 +59,18 @@ absl::StatusOr<Tensors> TrainAlone(bool use_resource) {
 
 SyncReplica::SyncReplica(int index, int replicas, bool use_resource,
                          std::shared_ptr<DeviceSet> devices)
-    : SyncReplica(replicas, use_resource, "/device:CPU:0", StrCat("/device:CPU:", index + 1)) {
+    : SyncReplica(replicas, use_resource, [index](const NodeSpec& spec) {
+        if (!spec.device.empty()) return spec.device;
+        const bool is_variable = spec.op == "VariableV2" || spec.op == "VarHandleOp";
+        return is_variable ? std::string("/device:CPU:0") : StrCat("/device:CPU:", index + 1);
+      }) {
   session = std::make_unique<Session>(graph, SessionOptions{.devices = std::move(devices)});
 }
 
-SyncReplica::SyncReplica(int replicas, bool use_resource, std::string variables_device,
-                         std::string own_device)
+SyncReplica::SyncReplica(int replicas, bool use_resource, const DeviceFunction& devices)
     : optimizer(GradientDescent({.learning_rate = 0.1f}),
                 {.replicas_to_aggregate = replicas, .total_num_replicas = replicas}) {
-  DeviceScope place(graph, [=](const NodeSpec& spec) -> std::string {
-    if (!spec.device.empty()) return spec.device;
-    return spec.op == "VariableV2" || spec.op == "VarHandleOp" ? variables_device : own_device;
-  });
+  DeviceScope place(graph, devices);
   Variable step = GlobalStep(graph);
   net = BuildNet(graph, use_resource);
   train = optimizer.Minimize(net.loss, {.global_step = &step});

@@ -33,9 +33,8 @@ struct SyncNet {
 // variables as every other replica's does.
 struct SyncReplica {
   SyncReplica(int index, int replicas, bool use_resource, std::shared_ptr<DeviceSet> devices);
-  // Variables on one device, the rest on another; without a session.
-  SyncReplica(int replicas, bool use_resource, std::string variables_device,
-              std::string own_device);
+  // Without a session.
+  SyncReplica(int replicas, bool use_resource, const DeviceFunction& devices);
   SyncReplica(const SyncReplica&) = delete;
 
   SyncReplicasOptimizer optimizer;

@@ -1,7 +1,9 @@
 #include "distributed/server/server.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -14,6 +16,12 @@
 ABSL_FLAG(int, port, -1, "server: port; 0: any free one; -1: that of the cluster's address");
 ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
 ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that others reach");
+ABSL_FLAG(std::string, tls_cert, "", "server: certificate of this task, PEM");
+ABSL_FLAG(std::string, tls_key, "", "server: its key, PEM");
+ABSL_FLAG(std::string, tls_ca, "", "server: authority; clients then need certificates too, PEM");
+ABSL_FLAG(std::string, tls_server_name, "", "server: the name that all tasks' certificates bear");
+ABSL_FLAG(std::string, token_file, "", "server: file with the word that every call has to have");
+ABSL_FLAG(int64_t, max_message_mb, 2047, "server: larger messages are refused");
 ABSL_FLAG(int, cpus, 1, "server: CPU devices");
 ABSL_FLAG(std::string, cluster, "", "server: {\"ps\": [\"host:port\", …], \"worker\": […]}");
 ABSL_FLAG(std::string, job, "", "server: job of this task");
@@ -35,6 +43,19 @@ absl::StatusOr<Cluster> ClusterFromFlags() {
   return InvalidArgument("'server' needs --port, --cluster, or a cluster in the environment");
 }
 
+absl::StatusOr<Security> SecurityFromFlags() {
+  Security security;
+  security.cert_file = absl::GetFlag(FLAGS_tls_cert);
+  security.key_file = absl::GetFlag(FLAGS_tls_key);
+  security.ca_file = absl::GetFlag(FLAGS_tls_ca);
+  security.server_name = absl::GetFlag(FLAGS_tls_server_name);
+  const std::string file = absl::GetFlag(FLAGS_token_file);
+  if (file.empty()) return security;
+  std::ifstream in(file);
+  if (in >> security.token) return security;
+  return absl::NotFoundError(StrCat("--token_file: no word in '", file, "'"));
+}
+
 }  // namespace
 
 absl::Status ServerCommand(const Arguments& arguments) {
@@ -52,6 +73,9 @@ absl::Status ServerCommand(const Arguments& arguments) {
   options.port = absl::GetFlag(FLAGS_port);
   options.insecure = absl::GetFlag(FLAGS_insecure);
   options.cpus = absl::GetFlag(FLAGS_cpus);
+  SLUICE_ASSIGN_OR_RETURN(options.security, SecurityFromFlags());
+  options.max_message_bytes = std::clamp<int64_t>(absl::GetFlag(FLAGS_max_message_mb), 1, 2047)
+                              << 20;
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(options));
   std::printf("listening at %s\n", server->target().c_str());
   std::fflush(stdout);

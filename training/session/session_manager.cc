@@ -12,6 +12,9 @@
 namespace sluice {
 namespace {
 
+// A chief that starts at the same time is ready soon.
+constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(50);
+
 // One wait for the model or a checkpoint: ends early when something in this process announces
 // readiness or the caller cancels.
 class Waiter {
@@ -207,6 +210,7 @@ absl::StatusOr<std::unique_ptr<Session>> SessionManager::WaitForSession(
     CancellationManager* cancellation) const {
   SLUICE_RETURN_IF_ERROR(CheckOptions());
   Waiter waiter(*options_.clock, max_wait, cancellation);
+  Clock::Duration pause = kFirstPause;
   while (true) {
     waiter.BeginLook();
     if (waiter.cancelled()) return absl::CancelledError("the wait for the session was cancelled");
@@ -223,7 +227,9 @@ absl::StatusOr<std::unique_ptr<Session>> SessionManager::WaitForSession(
     LogInfo("Waiting for model to be ready.  Ready_for_local_init_op:  ",
             not_local.empty() ? "None" : not_local,
             ", ready: ", not_ready.empty() ? "None" : not_ready);
-    if (!waiter.WaitForNextLook(options_.recovery_wait)) {
+    const bool looks_again = waiter.WaitForNextLook(std::min(pause, options_.recovery_wait));
+    pause *= 2;
+    if (!looks_again) {
       return absl::DeadlineExceededError(StrCat("Session was not ready after waiting ",
                                                 static_cast<int64_t>(max_wait->count()), " secs."));
     }

@@ -7,10 +7,10 @@
 //   others
 //
 // Reference behaviour: tf.train.SessionManager, its texts included.
-// Waiting: what another process does is looked at every `recovery_wait`; what a manager of this
-// process does ends the wait at once. Every wait ends when it is cancelled.
-// Thread safety: a manager is immutable; its methods may run in several threads.
-// Lifetime: the graph outlives the sessions.
+// Waiting: what another process does is looked at after 50 ms, then more and more rarely, in the
+// end every `recovery_wait` (TensorFlow: from the start); what a manager of this process does ends
+// the wait at once. Every wait ends when it is cancelled. Thread safety: a manager is immutable;
+// its methods may run in several threads. Lifetime: the graph outlives the sessions.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
 #define SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
 

@@ -1,0 +1,39 @@
+// Starts the processes of a cluster on this machine, shows how they are doing, and kills one to
+// see.
+#ifndef SLUICE_DEMOS_TASKS_LAUNCHER_H_
+#define SLUICE_DEMOS_TASKS_LAUNCHER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "distributed/cluster/cluster_spec.h"
+
+namespace sluice::demos {
+
+struct LaunchOptions {
+  int ps = 1;
+  int workers = 2;
+  int64_t steps = 2000;
+  int64_t batch = 64;
+  bool kill_one = false;  // the last worker, at a third of the steps; it is started again later
+  // The command line of a task's process.
+  std::function<std::vector<std::string>(const ClusterSpec& spec, const TaskName& task)> command;
+};
+
+struct LaunchResult {
+  double accuracy = 0;
+  double seconds = 0;       // from the first step that was seen to the end
+  int64_t steps = 0;        // the last that was seen
+  int64_t rejoined_at = 0;  // the step at which the killed worker was seen again; 0: none was
+  std::string ledger;
+};
+
+// Until training has ended. The first task that ends with an error ends all.
+absl::StatusOr<LaunchResult> Launch(const LaunchOptions& options);
+
+}  // namespace sluice::demos
+
+#endif  // SLUICE_DEMOS_TASKS_LAUNCHER_H_

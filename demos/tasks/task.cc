@@ -1,0 +1,148 @@
+#include "demos/tasks/task.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "demos/data/idx.h"
+#include "demos/replicas/batches.h"
+#include "distributed/cluster/replica_devices.h"
+#include "distributed/server/server.h"
+#include "graph/status.h"
+#include "sluice.h"
+
+namespace sluice::demos {
+namespace {
+
+constexpr int64_t kTestBatch = 500;
+constexpr auto kReportEvery = std::chrono::milliseconds(200);
+
+void Tell(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+class ClusterWorker {
+ public:
+  ClusterWorker(const TaskOptions& options, Server& server)
+      : options_(options),
+        server_(server),
+        is_chief_(options.cluster.is_chief()),
+        sync_(MakeOptimizer(options.optimizer, options.learning_rate),
+              {.replicas_to_aggregate = options.replicas_to_aggregate,
+               .total_num_replicas = options.cluster.spec.NumTasks("worker"),
+               .replica_id = options.cluster.task.index}),
+        async_(MakeOptimizer(options.optimizer, options.learning_rate)) {
+    DeviceScope place(graph_, ReplicaDevices(options.cluster));
+    global_step_ = GlobalStep(graph_);
+    model_ = BuildModel(graph_, options.model, options.seed);
+    Optimizer& optimizer = options.sync ? static_cast<Optimizer&>(sync_) : *async_;
+    train_ = optimizer.Minimize(model_.loss, {.global_step = &*global_step_});
+    step_value_ = global_step_->Read();
+  }
+
+  absl::Status Run(const TrainAndTest& data) {
+    SLUICE_RETURN_IF_ERROR(Train(data.train));
+    if (!is_chief_) return absl::OkStatus();
+    SLUICE_ASSIGN_OR_RETURN(const double accuracy, Evaluate(data.test));
+    Tell(StrCat("accuracy ", accuracy));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, const SessionOptions& options) {
+    return server_.NewSession(graph, options, {"/job:ps", options_.cluster.task.ToString()});
+  }
+
+  SessionRunHooks Hooks() {
+    if (!options_.sync) return {StopAtStep(options_.steps)};
+    std::function<void(const std::string&)> report;
+    if (is_chief_) {
+      report = [](std::string text) {
+        std::replace(text.begin(), text.end(), '\n', ' ');
+        Tell("ledger " + text);
+      };
+    }
+    return {sync_.MakeSessionRunHook(is_chief_, -1, report)};
+  }
+
+  absl::Status Train(const Dataset& data) {
+    Batches batches(data, options_.batch,
+                    static_cast<uint64_t>(options_.seed * 1000 + options_.cluster.task.index));
+    MonitoredTrainingSessionOptions options;
+    options.is_chief = is_chief_;
+    options.target.make = [this](Graph& graph, const SessionTarget& target) {
+      return NewSession(graph, target.config);
+    };
+    options.open_events = nullptr;
+    options.hooks = Hooks();
+    // The other replicas end when no more tokens come.
+    if (options_.sync) options.chief_only_hooks = {StopAtStep(options_.steps)};
+    MonitoredTrainingSession session(graph_, std::move(options));
+    auto reported = std::chrono::steady_clock::now() - kReportEvery;
+    for (int64_t local = 0; !session.ShouldStop(); ++local) {
+      const Dataset batch = batches.At(local);
+      absl::StatusOr<Tensors> out =
+          session.Run({{model_.images, batch.images}, {model_.labels, batch.labels}},
+                      {model_.loss, step_value_}, {train_});
+      if (!out.ok()) break;  // Close tells which error it was, and that the end of tokens is none
+      const auto now = std::chrono::steady_clock::now();
+      if (now - reported < kReportEvery) continue;
+      reported = now;
+      Tell(StrCat("at ", (*out)[1].scalar<int64_t>(), " ", local + 1, " ",
+                  (*out)[0].scalar<float>()));
+    }
+    return session.Close();
+  }
+
+  // Variables outlive the session that trained them.
+  absl::StatusOr<double> Evaluate(const Dataset& test) {
+    SLUICE_ASSIGN_OR_RETURN(auto session, NewSession(graph_, {}));
+    const int64_t n = test.labels.num_elements();
+    int64_t right = 0;
+    for (int64_t begin = 0; begin < n; begin += kTestBatch) {
+      const int64_t end = std::min(begin + kTestBatch, n);
+      SLUICE_ASSIGN_OR_RETURN(Tensors out,
+                              session->Run({{model_.images, test.images.SliceRows(begin, end)}},
+                                           {model_.predictions}, {}));
+      for (int64_t i = begin; i < end; ++i) {
+        right += test.labels.data<int32_t>()[i] == out[0].data<int64_t>()[i - begin] ? 1 : 0;
+      }
+    }
+    return static_cast<double>(right) / static_cast<double>(std::max<int64_t>(n, 1));
+  }
+
+  const TaskOptions& options_;
+  Server& server_;
+  const bool is_chief_;
+  SyncReplicasOptimizer sync_;
+  std::unique_ptr<Optimizer> async_;
+  Graph graph_;
+  std::optional<Variable> global_step_;
+  Model model_;
+  Operation train_;
+  Output step_value_;
+};
+
+}  // namespace
+
+absl::Status RunTask(const TaskOptions& options) {
+  SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start({.cluster = options.cluster}));
+  if (options.cluster.task.job == "ps") {
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) > 0) {
+    }
+    server->Stop();
+    return absl::OkStatus();
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TrainAndTest data, LoadFashionMnist(options.data));
+  ClusterWorker worker(options, *server);
+  return worker.Run(data);
+}
+
+}  // namespace sluice::demos
