@@ -92,6 +92,27 @@ TEST(LayersTest, InitializersOfMatrices) {
               HasSubstr("IdentityInit: expected a matrix, got [3]"));
 }
 
+// The smaller of rows (all dimensions but the last) and columns.
+TEST(LayersTest, OrthogonalRowsOrColumns) {
+  for (const TensorShape& shape :
+       {TensorShape({6, 4}), TensorShape({4, 6}), TensorShape({2, 2, 3})}) {
+    Graph g;
+    g.SetRandomSeed(1);
+    const int64_t columns = shape.dim(shape.rank() - 1), rows = shape.num_elements() / columns;
+    const Output w = Reshape(Orthogonal(2.0)(g, shape, DT_FLOAT), {rows, columns});
+    const bool is_tall = rows >= columns;
+    const Output product = MatMul(w, w, {.transpose_a = is_tall, .transpose_b = !is_tall});
+    Session session(g);
+    const auto values = session.Run({}, {product}, {});
+    ASSERT_TRUE(values.ok()) << values.status();
+    const int64_t n = (*values)[0].dim(0);
+    EXPECT_EQ(n, std::min(rows, columns));
+    for (int64_t i = 0; i < n * n; ++i) {
+      EXPECT_NEAR((*values)[0].data<float>()[i], i % (n + 1) == 0 ? 4 : 0, 1e-5);
+    }
+  }
+}
+
 // One error keeps everything after it from being made.
 TEST(LayersTest, InvalidInputsGiveInvalidOutputs) {
   EXPECT_FALSE(layers::Dense(3)(Output()));
