@@ -18,6 +18,8 @@ namespace {
 
 // So many threads listen: one takes a call, the other hears what comes meanwhile.
 constexpr int kListeners = 2;
+// Who stops has ended what its handlers wait for: their answers still go out.
+constexpr auto kStopGrace = std::chrono::seconds(2);
 
 struct Event {
   virtual ~Event() = default;
@@ -194,8 +196,8 @@ void RpcServer::Stop() {
     if (stopped_) return;
     stopped_ = true;
   }
-  // The deadline has passed: calls under way are cancelled, and their handlers told.
-  grpc_->server->Shutdown(std::chrono::system_clock::now());
+  // After the grace, calls under way are cancelled, and their handlers told.
+  grpc_->server->Shutdown(std::chrono::system_clock::now() + kStopGrace);
   std::unique_lock<std::mutex> lock(mutex_);
   idle_.wait(lock, [this] { return calls_ == 0; });
   lock.unlock();

@@ -59,7 +59,8 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   int port() const { return port_; }
-  // Takes no new calls, cancels those under way, and returns when all were answered.
+  // Takes no new calls, lets those under way end by themselves for two seconds, cancels the rest,
+  // and returns when all were answered.
   void Stop();
 
  private:
