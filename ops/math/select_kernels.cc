@@ -17,14 +17,14 @@ constexpr TypeSet k2Bytes = {DT_HALF, DT_BFLOAT16, DT_INT16, DT_UINT16, DT_QINT1
 constexpr TypeSet k4Bytes = {DT_FLOAT, DT_INT32, DT_UINT32, DT_QINT32};
 constexpr TypeSet k8Bytes = {DT_DOUBLE, DT_INT64, DT_UINT64, DT_COMPLEX64};
 
-// By masks: of a choice the compiler makes branches, and of masks loops over vectors.
+// By masks of bytes: of choices by a bool the compiler makes no loops over vectors.
 template <typename W>
-SLUICE_TARGET_CLONES void SelectNumbers(const bool* condition, const W* t, const W* e, W* out,
+SLUICE_TARGET_CLONES void SelectNumbers(const uint8_t* condition, const W* t, const W* e, W* out,
                                         int64_t n) {
   SLUICE_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
-    const W mask = static_cast<W>(0 - static_cast<W>(condition[i]));
-    out[i] = static_cast<W>((t[i] & mask) | (e[i] & ~mask));
+    const W mask = static_cast<W>(W(0) - static_cast<W>(condition[i]));
+    out[i] = static_cast<W>((t[i] & mask) | (e[i] & static_cast<W>(~mask)));
   }
 }
 
@@ -35,7 +35,7 @@ void SelectLoop(const bool* condition, int condition_step, const W* t, int t_ste
                 int e_step, W* out, int64_t n) {
   if (condition_step == 1 && t_step == 1 && e_step == 1) {
     if constexpr (std::is_integral_v<W>) {
-      SelectNumbers(condition, t, e, out, n);
+      SelectNumbers(reinterpret_cast<const uint8_t*>(condition), t, e, out, n);
     } else {
       for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
     }
