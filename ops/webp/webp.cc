@@ -1,0 +1,22 @@
+// WebP images and animations out of their files.
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+OP(DecodeWebP,
+   "A WebP image or animation as [frames, height, width, channels]: 4 channels where the file has "
+   "transparency, else 3; `channels` must say the same, or 0.")
+    .Input("contents", DT_STRING)
+    .Output("image", "dtype")
+    .Attr("channels", IntAttr(0))
+    .Attr("dtype", TypeAttr(TypeSet{DT_UINT8}, DT_UINT8))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
+      const int64_t channels = c.attr<int64_t>("channels");
+      if (channels < 0) return InvalidArgument("channels must be non-negative, got ", channels);
+      return c.SetOutput(0, {-1, -1, -1, channels == 0 ? -1 : channels});
+    });
+
+}  // namespace
+}  // namespace sluice
