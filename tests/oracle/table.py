@@ -149,6 +149,12 @@ def in_child(make):
     raise TimeoutError("nothing came from another process")
 
 
+def of_all(compare):
+    """Marks a comparison that leaves nothing out: of messages, or of elements that come in no order."""
+    compare.is_of_all = True
+    return compare
+
+
 def rand(*shape):
     """uniform() of this shape."""
     return uniform().of(*shape)

@@ -96,6 +96,7 @@ def refused(kind, says, **attrs):
 
 
 NAMES = dict(kind="WholeFileReader", files=[LINES, EMPTY], reads=2)
+@of_all
 def same_records(ours, theirs):
     """In any order."""
     a, b = sorted(ours.tolist()), sorted(theirs.tolist())

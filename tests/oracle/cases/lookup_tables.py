@@ -27,6 +27,7 @@ EMPTY_LINE = file("empty_line", "a\n\nb\r\nc")
 TWICE = file("twice", "a\na\n")
 
 
+@of_all
 def sorted_rows(ours, theirs):
     a, b = (sorted(x.reshape(len(x), -1).tolist()) for x in (ours, theirs))
     return None if a == b else "%s, TensorFlow has %s" % (a, b)

@@ -17,6 +17,7 @@ def serialized(array):
     return tensorflow.make_tensor_proto(array).SerializeToString()
 
 
+@of_all
 def same_examples(ours, theirs):
     """As messages: lists of numbers may be packed or not."""
     a, b = ([example_pb2.Example.FromString(e) for e in x.reshape(-1)] for x in (ours, theirs))

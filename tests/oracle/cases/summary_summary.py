@@ -6,6 +6,7 @@ from tensorflow.core.framework import summary_pb2
 from tests.oracle.table import *
 
 
+@of_all
 def messages(ours, theirs):
     """Summaries are equal as messages; PNG images pixel by pixel, because compressors differ."""
     a, b = (summary_pb2.Summary.FromString(s.item()) for s in (ours, theirs))
