@@ -12,8 +12,6 @@
 namespace sluice {
 namespace {
 
-Output Scalar(Graph& g, std::string_view name) { return Placeholder(g, DT_FLOAT, {}, name); }
-
 // Runs with loops as single nodes and with frames.
 struct Mode {
   bool dynamic_loops;
