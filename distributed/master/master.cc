@@ -140,19 +140,7 @@ void Master::RunStep(RpcCall& call) {
                                                 &fetches, response.mutable_metadata())
                           : session.status();
   }
-  absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
-  if (status.ok()) {
-    encoded = EncodeMessage(response, kStepFetches, fetches);
-    status = encoded.status();
-  }
-  if (!status.ok() && request.store_errors_in_response_body()) {
-    response.Clear();
-    response.set_status_code(static_cast<pb::error::Code>(status.code()));
-    response.set_status_error_message(std::string(status.message()));
-    encoded = EncodeMessage(response);
-    status = absl::OkStatus();
-  }
-  call.Finish(status, status.ok() ? *encoded : grpc::ByteBuffer());
+  AnswerStep(call, request, std::move(status), response, kStepFetches, fetches);
 }
 
 void Master::CloseSession(RpcCall& call) {

@@ -2,6 +2,9 @@
 #ifndef SLUICE_DISTRIBUTED_WIRE_ANSWER_H_
 #define SLUICE_DISTRIBUTED_WIRE_ANSWER_H_
 
+#include <string>
+#include <vector>
+
 #include "distributed/wire/rpc_server.h"
 #include "distributed/wire/tensor_message.h"
 
@@ -15,6 +18,24 @@ void Answer(RpcCall& call, F answer) {
   absl::Status status = DecodeMessage(call.request(), &request);
   if (status.ok()) status = answer(request, &response);
   call.Finish(status, EncodeMessage(response));
+}
+
+// Answers the call that ran a step with its fetches or its error, which stands in the body of the
+// response where the request asks for that.
+template <typename Request, typename Response>
+void AnswerStep(RpcCall& call, const Request& request, absl::Status status,
+                const Response& response, TensorField field,
+                const std::vector<NamedTensor>& fetches) {
+  if (status.ok()) {
+    const absl::StatusOr<grpc::ByteBuffer> encoded = EncodeMessage(response, field, fetches);
+    if (encoded.ok()) return call.Finish(absl::OkStatus(), *encoded);
+    status = encoded.status();
+  }
+  if (!request.store_errors_in_response_body()) return call.Finish(status, grpc::ByteBuffer());
+  Response failed;
+  failed.set_status_code(static_cast<pb::error::Code>(status.code()));
+  failed.set_status_error_message(std::string(status.message()));
+  call.Finish(absl::OkStatus(), EncodeMessage(failed));
 }
 
 }  // namespace sluice

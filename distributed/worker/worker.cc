@@ -214,19 +214,7 @@ void Worker::RunGraph(RpcCall& call) {
   call.request().Clear();
   if (status.ok())
     status = RunCancellably(request, feeds, call.cancellation(), &fetches, &response);
-  absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
-  if (status.ok()) {
-    encoded = EncodeMessage(response, kRecv, fetches);
-    status = encoded.status();
-  }
-  if (!status.ok() && request.store_errors_in_response_body()) {
-    response.Clear();
-    response.set_status_code(static_cast<pb::error::Code>(status.code()));
-    response.set_status_error_message(std::string(status.message()));
-    encoded = EncodeMessage(response);
-    status = absl::OkStatus();
-  }
-  call.Finish(status, status.ok() ? *encoded : grpc::ByteBuffer());
+  AnswerStep(call, request, std::move(status), response, kRecv, fetches);
 }
 
 void Worker::CleanupGraph(RpcCall& call) {
