@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "executor/kernel/context.h"
@@ -7,7 +7,6 @@
 #include "graph/status.h"
 #include "ops/array/strided_copy.h"
 #include "ops/ragged/splits.h"
-#include "ops/state/arithmetic.h"
 
 namespace sluice {
 namespace {
@@ -75,40 +74,6 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
 }
 using RaggedFillEmptyRowsKernel = FunctionKernel<RaggedFillEmptyRows>;
 KERNEL(RaggedFillEmptyRows, RaggedFillEmptyRowsKernel);
-
-absl::Status RaggedFillEmptyRowsGrad(KernelContext& c) {
-  const Tensor &map = c.input(0), &grad = c.input(1);
-  if (map.rank() != 1) {
-    return InvalidArgument("reverse_index_map must be a vector, saw: ", map.shape().ToString());
-  }
-  if (grad.rank() != 1) {
-    return InvalidArgument("grad_values must be a vector, saw: ", grad.shape().ToString());
-  }
-  Tensor *d_values, *d_default;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, map.shape(), &d_values));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {}, &d_default));
-  const size_t size = DataTypeSize(grad.dtype());
-  const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, grad.dtype());
-  std::memset(d_default->raw(), 0, size);
-  std::vector<bool> is_value(static_cast<size_t>(grad.num_elements()), false);
-  for (int64_t i = 0; i < map.num_elements(); ++i) {
-    const int64_t from = map.data<int64_t>()[i];
-    if (from < 0 || from >= grad.num_elements()) {
-      return InvalidArgument("Elements in reverse index must be in [0, ", grad.num_elements(),
-                             ") but got ", from);
-    }
-    std::memcpy(ElementAt(d_values->raw(), i, size), ElementAt(grad.raw(), from, size), size);
-    is_value[static_cast<size_t>(from)] = true;
-  }
-  for (int64_t i = 0; i < grad.num_elements(); ++i) {
-    if (!is_value[static_cast<size_t>(i)]) {
-      add(d_default->raw(), ElementAt(grad.raw(), i, size), 1);
-    }
-  }
-  return absl::OkStatus();
-}
-using RaggedFillEmptyRowsGradKernel = FunctionKernel<RaggedFillEmptyRowsGrad>;
-KERNEL(RaggedFillEmptyRowsGrad, RaggedFillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
 
 }  // namespace
 }  // namespace sluice

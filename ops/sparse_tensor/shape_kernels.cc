@@ -415,7 +415,8 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
 using SparseFillEmptyRowsKernel = FunctionKernel<SparseFillEmptyRows>;
 KERNEL(SparseFillEmptyRows, SparseFillEmptyRowsKernel);
 
-absl::Status SparseFillEmptyRowsGrad(KernelContext& c) {
+// Of sparse and of ragged rows.
+absl::Status FillEmptyRowsGrad(KernelContext& c) {
   const Tensor &map = c.input(0), &grad = c.input(1);
   if (map.rank() != 1) {
     return InvalidArgument("reverse_index_map must be a vector, saw: ", map.shape().ToString());
@@ -444,8 +445,9 @@ absl::Status SparseFillEmptyRowsGrad(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using SparseFillEmptyRowsGradKernel = FunctionKernel<SparseFillEmptyRowsGrad>;
-KERNEL(SparseFillEmptyRowsGrad, SparseFillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
+using FillEmptyRowsGradKernel = FunctionKernel<FillEmptyRowsGrad>;
+KERNEL(RaggedFillEmptyRowsGrad, FillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
+KERNEL(SparseFillEmptyRowsGrad, FillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
 
 }  // namespace
 }  // namespace sluice
