@@ -9,6 +9,7 @@
 #include "executor/plan/frame_id.h"
 #include "executor/plan/layout.h"
 #include "executor/plan/units.h"
+#include "graph/hash.h"
 #include "graph/status.h"
 
 namespace sluice {

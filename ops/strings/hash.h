@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "graph/hash.h"  // Hash64
+
 namespace sluice {
 
-// MurmurHash64A (Austin Appleby, public domain) with TensorFlow's seed.
-uint64_t Hash64(std::string_view bytes);
 // FarmHash's Fingerprint64: the same on all machines, for ever.
 uint64_t Fingerprint64(std::string_view bytes);
 // Its 128-bit fingerprint: the low half and the high one.
