@@ -48,7 +48,10 @@ constexpr char kUsage[] = R"(looks at graphs and ops, runs graphs, and serves th
   sluice server --cluster='{"ps": ["127.0.0.1:7000"], "worker": ["127.0.0.1:7001"]}' --job=ps --task=0
       A task of a cluster, until SIGTERM; its address is printed when it listens. Without --cluster and --port the
       cluster is that of TF_CONFIG, SLURM_* or OMPI_* (mpirun -np N sluice server). Listens on 127.0.0.1; other addresses
-      (--bind) need --insecure, which says that the network is trusted.
+      (--bind) need TLS (--tls_cert, --tls_key, --tls_ca), or --insecure, which says that the network is trusted.
+
+  sluice stalls grpc://HOST:PORT …
+      What the steps of these servers wait for at this moment: node, queue or accumulator, its counts, since when.
 
 GRAPH is a GraphDef or MetaGraphDef, binary or text; the kind is seen from the content.)";
 
@@ -56,11 +59,9 @@ struct Command {
   const char* name;
   absl::Status (*run)(const Arguments&);
 };
-constexpr Command kCommands[] = {{"inspect", InspectCommand},
-                                 {"ops", OpsCommand},
-                                 {"run", RunCommand},
-                                 {"server", ServerCommand},
-                                 {"trace", TraceCommand}};
+constexpr Command kCommands[] = {{"inspect", InspectCommand}, {"ops", OpsCommand},
+                                 {"run", RunCommand},         {"server", ServerCommand},
+                                 {"stalls", StallsCommand},   {"trace", TraceCommand}};
 
 int Main(const Arguments& words) {
   const auto* command =

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "executor/step/stalls.h"
 #include "graph/status.h"
+#include "grpcpp/support/slice.h"
 
 namespace sluice {
 namespace {
@@ -30,6 +32,12 @@ absl::StatusOr<int> PortOf(const ServerOptions& options) {
   int port;
   if (absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port) && port >= 0) return port;
   return InvalidArgument("cluster: address '", address, "' has no port");
+}
+
+// Of the whole process.
+void TellStalls(RpcCall& call) {
+  grpc::Slice text(Stalls::AllToString());
+  call.Finish(absl::OkStatus(), grpc::ByteBuffer(&text, 1));
 }
 
 }  // namespace
@@ -67,6 +75,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   rpc.max_message_bytes = server->options_.max_message_bytes;
   std::vector<RpcMethod> methods = server->master_->Methods();
   for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));
+  methods.push_back({"/sluice.Monitor/Stalls", TellStalls});
   SLUICE_ASSIGN_OR_RETURN(server->rpc_, RpcServer::Start(rpc, std::move(methods)));
   return server;
 }

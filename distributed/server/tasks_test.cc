@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "distributed/client/monitor.h"
 #include "distributed/proto/worker_service.grpc.pb.h"
 #include "distributed/server/server.h"
 #include "executor/session/partial_run.h"
@@ -146,10 +147,27 @@ TEST_F(TasksTest, AStepThatWaitsElsewhereIsCancelled) {
   EXPECT_EQ(RunWaiting({.cancellation = &cancellation}).status().code(),
             absl::StatusCode::kCancelled);
   canceller.join();
-  // Once for the part of the cancelled step, which may not have heard of it yet.
-  Events::Get().Fire("waits");
+  // The part of the cancelled step does not take it: it has ended when the step has.
   Events::Get().Fire("waits");
   EXPECT_EQ(Scalar(RunWaiting()), 2);
+}
+
+TEST_F(TasksTest, WhatATaskWaitsForIsToldWhileItWaits) {
+  EXPECT_EQ(StallsAt(worker_->target()).value_or("no answer"), "");
+  BuildWaiting();
+  DeviceScope worker(g_, "/job:worker/task:0");
+  const Output after = Add(waits_, x_, "after");
+  std::thread asker([&] {
+    Events::Get().AwaitWaiting("waits", 1);
+    std::string stalls;
+    while (stalls.empty()) stalls = StallsAt(worker_->target()).value_or("no answer");
+    EXPECT_THAT(stalls, HasSubstr("(_Recv) has waited "));
+    EXPECT_THAT(stalls, HasSubstr("from /job:ps/replica:0/task:0"));
+    Events::Get().Fire("waits");
+  });
+  EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {after})), 3);
+  asker.join();
+  EXPECT_EQ(StallsAt("grpc://127.0.0.1:1").status().code(), absl::StatusCode::kUnavailable);
 }
 
 TEST_F(TasksTest, AStepThatWaitsElsewhereEndsWithTheSession) {

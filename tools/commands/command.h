@@ -27,6 +27,9 @@ absl::Status RunCommand(const Arguments& arguments);
 // The same steps, of which the last one is traced: where its time went.
 absl::Status TraceCommand(const Arguments& arguments);
 
+// What the steps of servers wait for.
+absl::Status StallsCommand(const Arguments& arguments);
+
 // A task of a cluster, until SIGTERM or SIGINT: clients of TensorFlow can run their graphs on it.
 absl::Status ServerCommand(const Arguments& arguments);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 
@@ -12,15 +11,11 @@
 #include "executor/step/stall_signal.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
+#include "tools/commands/security_flags.h"
 
 ABSL_FLAG(int, port, -1, "server: port; 0: any free one; -1: that of the cluster's address");
 ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
 ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that others reach");
-ABSL_FLAG(std::string, tls_cert, "", "server: certificate of this task, PEM");
-ABSL_FLAG(std::string, tls_key, "", "server: its key, PEM");
-ABSL_FLAG(std::string, tls_ca, "", "server: authority; clients then need certificates too, PEM");
-ABSL_FLAG(std::string, tls_server_name, "", "server: the name that all tasks' certificates bear");
-ABSL_FLAG(std::string, token_file, "", "server: file with the word that every call has to have");
 ABSL_FLAG(int64_t, max_message_mb, 2047, "server: larger messages are refused");
 ABSL_FLAG(int, cpus, 1, "server: CPU devices");
 ABSL_FLAG(std::string, cluster, "", "server: {\"ps\": [\"host:port\", …], \"worker\": […]}");
@@ -41,19 +36,6 @@ absl::StatusOr<Cluster> ClusterFromFlags() {
   absl::StatusOr<Cluster> found = Cluster::FromEnvironment();
   if (found.ok() || !absl::IsNotFound(found.status())) return found;
   return InvalidArgument("'server' needs --port, --cluster, or a cluster in the environment");
-}
-
-absl::StatusOr<Security> SecurityFromFlags() {
-  Security security;
-  security.cert_file = absl::GetFlag(FLAGS_tls_cert);
-  security.key_file = absl::GetFlag(FLAGS_tls_key);
-  security.ca_file = absl::GetFlag(FLAGS_tls_ca);
-  security.server_name = absl::GetFlag(FLAGS_tls_server_name);
-  const std::string file = absl::GetFlag(FLAGS_token_file);
-  if (file.empty()) return security;
-  std::ifstream in(file);
-  if (in >> security.token) return security;
-  return absl::NotFoundError(StrCat("--token_file: no word in '", file, "'"));
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+#include "tools/commands/security_flags.h"
+
+#include <fstream>
+#include <string>
+
+#include "absl/flags/flag.h"
+#include "graph/status.h"
+
+ABSL_FLAG(std::string, tls_cert, "", "certificate of this task or client, PEM");
+ABSL_FLAG(std::string, tls_key, "", "its key, PEM");
+ABSL_FLAG(std::string, tls_ca, "",
+          "authority that checks certificates; of a server: clients then need one too, PEM");
+ABSL_FLAG(std::string, tls_server_name, "", "the name that all tasks' certificates bear");
+ABSL_FLAG(std::string, token_file, "", "file with the word that every call has to have");
+
+namespace sluice {
+
+absl::StatusOr<Security> SecurityFromFlags() {
+  Security security;
+  security.cert_file = absl::GetFlag(FLAGS_tls_cert);
+  security.key_file = absl::GetFlag(FLAGS_tls_key);
+  security.ca_file = absl::GetFlag(FLAGS_tls_ca);
+  security.server_name = absl::GetFlag(FLAGS_tls_server_name);
+  const std::string file = absl::GetFlag(FLAGS_token_file);
+  if (file.empty()) return security;
+  std::ifstream in(file);
+  if (in >> security.token) return security;
+  return absl::NotFoundError(StrCat("--token_file: no word in '", file, "'"));
+}
+
+}  // namespace sluice
