@@ -1,0 +1,170 @@
+// One process of a cluster whose speed is measured: what is the same whichever framework it runs.
+//
+//   serve --cluster C --job ps --task 0              a server, until its input ends
+//   time  --cluster C --job worker --task 0 …        the cases of a manifest, on this task's master
+//   time  --target grpc://host:port --manifest F     the same, as a client of another process
+//   train --cluster C --job worker --task 1 --graph PREFIX   a replica's steps, until told to stop
+//
+// C is "ps=host:port;worker=host:port,host:port". The other side (cluster.py) writes lines to its
+// input and reads lines of its output. A program over a framework is a Framework and RunTask.
+#ifndef SLUICE_BENCHMARKS_CLUSTER_TASK_H_
+#define SLUICE_BENCHMARKS_CLUSTER_TASK_H_
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace cluster_benchmark {
+
+struct Step {
+  std::vector<std::pair<std::string, std::string>> feeds;  // tensor, description (graphs/feed.h)
+  std::vector<std::string> fetches, targets;
+};
+
+// Ends the process with a line on stderr where something fails, as all of this does.
+class Framework {
+ public:
+  virtual ~Framework() = default;
+  virtual void Serve(const std::string& cluster, const std::string& job, int task) = 0;
+  // A session with the graph of a file; the one of before is closed. Without a target: on the
+  // server of this process.
+  virtual void Load(const std::string& file, const std::string& target) = 0;
+  virtual int Prepare(const Step& step) = 0;
+  virtual bool Run(int step) = 0;  // from any thread
+};
+
+inline double SecondsNow() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+inline std::vector<std::string> SplitWords(const std::string& text, char at) {
+  std::vector<std::string> words;
+  std::stringstream in(text);
+  for (std::string word; text != "-" && std::getline(in, word, at);) words.push_back(word);
+  return words;
+}
+
+[[noreturn]] inline void Fail(const std::string& what) {
+  std::fprintf(stderr, "FAILED: %s\n", what.c_str());
+  std::fflush(stdout);
+  _exit(1);
+}
+
+inline void Tell(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+inline void AwaitLine() {
+  std::string line;
+  if (!std::getline(std::cin, line)) _exit(0);
+}
+
+// Seconds a call of `once`: the repetitions' median.
+template <typename F>
+double TimeCalls(F once, double repetition_s, int repetitions) {
+  for (const double start = SecondsNow(); SecondsNow() - start < 0.3;) once();
+  const double start = SecondsNow();
+  once();
+  const long calls = std::max(1L, static_cast<long>(repetition_s / (SecondsNow() - start)));
+  std::vector<double> seconds;
+  for (int i = 0; i < repetitions; ++i) {
+    const double begin = SecondsNow();
+    for (long k = 0; k < calls; ++k) once();
+    seconds.push_back((SecondsNow() - begin) / static_cast<double>(calls));
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+// Lines of the manifest: case, graph, init target, fetch, target, bytes; "-" for none.
+inline void TimeCases(Framework& framework, const std::string& manifest,
+                      const std::string& target) {
+  const std::string folder = manifest.substr(0, manifest.rfind('/') + 1);
+  std::ifstream in(manifest);
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string> c = SplitWords(line, '\t');
+    if (c.size() < 6) continue;
+    framework.Load(folder + c[1], target);
+    if (c[2] != "-" && !framework.Run(framework.Prepare({{}, {}, {c[2]}}))) Fail(c[0]);
+    const int step = framework.Prepare({{}, SplitWords(c[3], ','), SplitWords(c[4], ',')});
+    const auto once = [&] {
+      if (!framework.Run(step)) Fail(c[0]);
+    };
+    once();
+    const double seconds = TimeCalls(once, 0.2, 5);
+    std::ostringstream text;
+    text << "time " << c[0] << " " << seconds << " " << c[5];
+    Tell(text.str());
+  }
+}
+
+// The meta file: init, local init, tokens, queue runner's op, train op, and what x and y are fed.
+inline void Train(Framework& framework, const std::string& graph, bool is_chief) {
+  std::ifstream meta(graph + ".meta");
+  std::string init, local, tokens, queue, train, x, y;
+  meta >> init >> local >> tokens >> queue >> train >> x >> y;
+  framework.Load(graph + ".pb", "");
+  const auto run = [&](const std::string& op) {
+    if (op != "-" && !framework.Run(framework.Prepare({{}, {}, {op}}))) Fail(op);
+  };
+  if (is_chief) {
+    for (const std::string& op : {init, local, tokens}) run(op);
+    Tell("ready");
+  }
+  AwaitLine();  // the chief is ready
+  if (!is_chief) run(local);
+  if (queue != "-") {
+    const int step = framework.Prepare({{}, {}, {queue}});
+    std::thread([&framework, step] {
+      while (framework.Run(step)) {
+      }
+    }).detach();
+  }
+  const int step = framework.Prepare({{{"x:0", x}, {"y:0", y}}, {}, {train}});
+  std::atomic<long> steps{0};
+  std::thread([&] {
+    while (framework.Run(step)) {
+      if (++steps == 10) Tell("up");
+    }
+  }).detach();
+  for (;;) {
+    AwaitLine();
+    Tell("steps " + std::to_string(steps.load()));
+  }
+}
+
+inline int RunTask(int argc, char** argv, Framework& framework) {
+  std::map<std::string, std::string> flags;
+  for (int i = 2; i + 1 < argc; i += 2) flags[std::string(argv[i]).substr(2)] = argv[i + 1];
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const int task = std::atoi(flags["task"].c_str());
+  if (flags.count("cluster") != 0) framework.Serve(flags["cluster"], flags["job"], task);
+  if (mode == "serve") {
+    Tell("up");
+    for (;;) AwaitLine();
+  } else if (mode == "time") {
+    TimeCases(framework, flags["manifest"], flags["target"]);
+  } else if (mode == "train") {
+    Train(framework, flags["graph"], task == 0);
+  } else {
+    Fail("expected serve, time or train");
+  }
+  std::fflush(stdout);
+  _exit(0);
+}
+
+}  // namespace cluster_benchmark
+
+#endif  // SLUICE_BENCHMARKS_CLUSTER_TASK_H_
