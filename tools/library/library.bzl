@@ -1,7 +1,5 @@
 """Sluice as an installed library: one shared object, one archive, headers, and what CMake and pkg-config read."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
-
 def _own(files):
     return [f for f in files if not f.owner.workspace_name]
 
