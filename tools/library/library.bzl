@@ -28,9 +28,9 @@ def _installed_library_impl(ctx):
         ["template %s %s" % (t.path, t.basename) for t in ctx.files.templates],
     ) + "\n")
     ctx.actions.run(
-        executable = ctx.executable._lay_out,
-        arguments = [listing.path, tree.path, ctx.attr.version],
-        inputs = headers + archives + ctx.files.templates + [ctx.file.map, ctx.file.shared, listing],
+        executable = "/usr/bin/python3",
+        arguments = [ctx.file._lay_out.path, listing.path, tree.path, ctx.attr.version],
+        inputs = [ctx.file._lay_out] + headers + archives + ctx.files.templates + [ctx.file.map, ctx.file.shared, listing],
         outputs = [tree],
         mnemonic = "LayOut",
         progress_message = "Laying out the installed library",
@@ -47,6 +47,6 @@ installed_library = rule(
         "shared": attr.label(allow_single_file = True, mandatory = True, doc = "The shared object."),
         "templates": attr.label_list(allow_files = True, doc = "@VERSION@, @FLAGS@ are filled in."),
         "version": attr.string(mandatory = True),
-        "_lay_out": attr.label(default = ":lay_out", executable = True, cfg = "exec"),
+        "_lay_out": attr.label(default = ":lay_out.py", allow_single_file = True),
     },
 )
