@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-FOLDERS = {"sluice.pc": "lib/pkgconfig", "SluiceConfig.cmake": "lib/cmake/Sluice"}
+FOLDERS = {".pc": "lib/pkgconfig", ".cmake": "lib/cmake/Sluice"}
 
 
 def exported(map_path):
@@ -16,12 +16,33 @@ def exported(map_path):
         return re.findall(r"(_Z\S+);", file.read())
 
 
-def archive(paths, symbols, to):
-    """One relocatable object of all: kernels that nobody names must not be left out by the linker."""
+def one_object(archives, to):
+    """All of the archives in one relocatable object: kernels that nobody names must not be left out by the linker.
+
+    Groups are resolved. A linker drops a group that another object has too (every program has std::vector's), and a
+    symbol that is local by then goes with it, while other sections still refer to it.
+    """
+    subprocess.run(["ld", "-r", "--force-group-allocation", "--whole-archive", *archives, "-o", to], check=True)
+
+
+def localize(path, patterns):
+    """Hides what `patterns` do not match: it can neither be taken for another library's, nor take its place."""
+    with tempfile.NamedTemporaryFile("w", suffix=".symbols") as uniques:
+        # objcopy does not localise symbols that are unique in a process, unless they are weak first.
+        symbols = subprocess.run(["nm", "--defined-only", "--format=posix", path],
+                                 check=True, stdout=subprocess.PIPE, text=True).stdout
+        lines = [line.split(" ") for line in symbols.splitlines()]
+        uniques.write("".join(line[0] + "\n" for line in lines if line[1] == "u"))
+        uniques.flush()
+        subprocess.run(["objcopy", "--weaken-symbols=" + uniques.name, path], check=True)
+    subprocess.run(["objcopy", "--wildcard", *("--keep-global-symbol=" + p for p in patterns), path], check=True)
+
+
+def archive(archives, patterns, to):
     with tempfile.TemporaryDirectory() as folder:
         whole = os.path.join(folder, "sluice.o")
-        subprocess.run(["ld", "-r", "--whole-archive", *paths, "-o", whole], check=True)
-        subprocess.run(["objcopy", "--wildcard", *("--keep-global-symbol=" + s for s in symbols), whole], check=True)
+        one_object(archives, whole)
+        localize(whole, patterns)
         subprocess.run(["ar", "rcsD", to, whole], check=True)
 
 
@@ -39,13 +60,16 @@ def main():
     major = "libsluice.so." + version.split(".")[0]
     shutil.copyfile(of_kind("shared")[0][0], place("lib", major))
     os.symlink(major, place("lib/libsluice.so"))
-    flags = [path for path, _ in of_kind("flag")]
+    names = lambda kind: [path for path, _ in of_kind(kind)]
+    targets = [re.sub("^absl_", "absl::", name).replace("protobuf", "protobuf::libprotobuf") for name in names("requires")]
+    values = {"VERSION": version, "FLAGS": " ".join(names("flag")), "REQUIRES": " ".join(names("requires")),
+              "TARGETS": ";".join(targets)}
     for path, name in of_kind("template"):
         name = name[:-len(".in")]
-        os.makedirs(place(FOLDERS[name]), exist_ok=True)
-        text = open(path).read().replace("@VERSION@", version).replace("@FLAGS@", " ".join(flags))
-        with open(place(FOLDERS[name], name), "w") as file:
-            file.write(text)
+        to = place(FOLDERS[os.path.splitext(name)[1]])
+        os.makedirs(to, exist_ok=True)
+        with open(path) as template, open(os.path.join(to, name), "w") as file:
+            file.write(re.sub("@([A-Z]+)@", lambda match: values[match[1]], template.read()))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,22 @@
-// A program that knows Sluice by its installed headers only: trains, saves, restores, prints.
+// A program that knows Sluice by its installed headers only: trains, saves, restores, prints. The
+// other library that it is linked with reads the graph by protocol messages of its own.
 #include <cstdio>
 
+#include "executor/kernel/kernel.h"
+#include "graph/format/graph_def.h"
+#include "other.h"
 #include "sluice.h"
 using namespace sluice;
 
-absl::StatusOr<Tensor> TrainedAndRestored(const char* path) {
-  Graph g;
+// Weights after training, and after a restart from a checkpoint.
+absl::StatusOr<Tensor> TrainedAndRestored(Graph& g, const char* path) {
   Output x = Placeholder(g, DT_FLOAT, {-1, 2}, "x");
   Output y = Placeholder(g, DT_FLOAT, {-1, 1}, "y");
   Variable w(g, "w", {2, 1}, Zeros());
   Operation train = Adam({.learning_rate = 0.1f}).Minimize(ReduceMean(Square(MatMul(x, w) - y)));
   Operation init = InitializeVariables(g);
   Saver saver(g);
+  const OutputList weights = {w};
   Tensor xs(DT_FLOAT, {4, 2}), ys(DT_FLOAT, {4, 1});  // y = 2 x0 - 3 x1
   for (int i = 0; i < 4; ++i) {
     const float a = static_cast<float>(i % 2), b = static_cast<float>(i / 2);
@@ -27,14 +32,28 @@ absl::StatusOr<Tensor> TrainedAndRestored(const char* path) {
   SLUICE_ASSIGN_OR_RETURN(const std::string saved, saver.Save(session, path));
   Session restored(g);
   SLUICE_RETURN_IF_ERROR(saver.Restore(restored, saved));
-  SLUICE_ASSIGN_OR_RETURN(const Tensors values, restored.Run({}, {w}));
+  SLUICE_ASSIGN_OR_RETURN(const Tensors values, restored.Run({}, weights));
   return values[0];
 }
 
+// All are linked in, those that this program does not name as well.
+int OpsWithKernels() {
+  int count = 0;
+  for (const OpDef* op : OpRegistry::Global().All()) {
+    count += KernelRegistry::Global().For(op->name).empty() ? 0 : 1;
+  }
+  return count;
+}
+
 int main(int argc, char** argv) {
-  absl::StatusOr<Tensor> w = TrainedAndRestored(argc > 1 ? argv[1] : "checkpoint");
-  if (!w.ok()) std::printf("%s\n", w.status().ToString().c_str());
-  if (!w.ok()) return 1;
-  std::printf("w = [%.0f %.0f]\n", w->data<float>()[0], w->data<float>()[1]);
+  Graph g;
+  absl::StatusOr<Tensor> w = TrainedAndRestored(g, argc > 1 ? argv[1] : "model");
+  absl::StatusOr<pb::GraphDef> exported = ExportGraphDef(g);
+  absl::Status status = w.status();
+  status.Update(exported.status());
+  if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
+  if (!status.ok()) return 1;
+  std::printf("w = [%.0f %.0f]; %s first; %d ops\n", w->data<float>()[0], w->data<float>()[1],
+              FirstOp(exported->SerializeAsString()).c_str(), OpsWithKernels());
   return 0;
 }
