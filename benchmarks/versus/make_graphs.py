@@ -155,6 +155,16 @@ def section_b():
         emit("B", "reduce_sum", label, fetches=[s], unit="us", nbytes=n * 4)
         for opname, t, mem in (("add", a + b, 3), ("mul", a * b, 3), ("tanh", tf.tanh(a), 2), ("exp", tf.exp(a), 2)):
             emit("B", f"ew_{opname}", label, fetches=[t], unit="us", nbytes=n * 4 * mem)
+        y = a
+        for i in range(4): y = tf.maximum(y * b, y + 0.5) if i % 2 else tf.sigmoid(y) - b
+        emit("B", "ew_chain8", label, fetches=[y], unit="us", nbytes=n * 4 * 3)
+    for label, rows_, columns in (("16M", 16384, 1024), ("256K", 256, 1024)):
+        fresh(); a, row, column = var("a", [rows_, columns]), var("row", [columns]), var("column", [rows_, 1])
+        for case, t in (("row", a + row), ("column", a + column)):
+            emit("B", f"broadcast_{case}", label, fetches=[t], unit="us", nbytes=rows_ * columns * 8)
+        emit("B", "softmax", label, fetches=[tf.nn.softmax(a)], unit="us", nbytes=rows_ * columns * 8)
+        for case, axis in (("rows", 1), ("columns", 0)):
+            emit("B", f"reduce_{case}", label, fetches=[tf.reduce_sum(a, axis)], unit="us", nbytes=rows_ * columns * 4)
     for optname in ("gather_only", "sgd", "adagrad", "adam"):
         fresh(); tab = var("table", [1000000, 64]); ids = tf.placeholder(tf.int32, [4096], "ids")
         e = tf.nn.embedding_lookup(tab, ids)
@@ -288,8 +298,18 @@ def section_c():
                [(num, f"f32:{B}x13:normal"), (lab, f"f32:{B}x1:uniform(2)")] + [(c, f"i32:{B}:zipf({V})") for c in cats])
 
 
+# ----------------------------------------------------------------------------- D: the first step
+def section_d():
+    for label, layers in (("1k", 200), ("10k", 2000), ("100k", 20000)):  # Five nodes a layer.
+        fresh(); x = tf.placeholder(tf.float32, [4, 8], "x"); y = x
+        for i in range(layers):
+            w = tf.constant(np.eye(8, dtype=np.float32) * (1 + i % 7 / 64)); b = tf.constant(np.full(8, i % 5 / 64, np.float32))
+            y = tf.nn.relu(tf.nn.bias_add(tf.matmul(y, w), b))
+        emit("D", "first_step", label, feeds=[(x, "f32:4x8:normal")], fetches=[y], unit="ms", init="")
+
+
 if __name__ == "__main__":
-    section_a(); section_b(); section_c()
+    section_a(); section_b(); section_c(); section_d()
     with open(os.path.join(OUT, "manifest.tsv"), "w") as f:
         for r in rows: f.write("\t".join(r) + "\n")
     total = sum(os.path.getsize(os.path.join(OUT, p)) for p in os.listdir(OUT))

@@ -59,6 +59,16 @@ def section_b():
             m(lambda: x.sum(), "reduce_sum", label, "us", nbytes=n * 4)
             m(lambda: x + y, "ew_add", label, "us", nbytes=n * 12); m(lambda: x * y, "ew_mul", label, "us", nbytes=n * 12)
             m(lambda: torch.tanh(x), "ew_tanh", label, "us", nbytes=n * 8); m(lambda: torch.exp(x), "ew_exp", label, "us", nbytes=n * 8)
+            def chain():
+                z = x
+                for i in range(4): z = torch.maximum(z * y, z + 0.5) if i % 2 else torch.sigmoid(z) - y
+                return z
+            m(torch.compile(chain) if a.compile else chain, "ew_chain8", label, "us", nbytes=n * 12)
+        for label, rows in (("16M", 16384), ("256K", 256)):
+            x, row, column = torch.randn(rows, 1024), torch.randn(1024), torch.randn(rows, 1)
+            m(lambda: x + row, "broadcast_row", label, "us", nbytes=rows * 8192); m(lambda: x + column, "broadcast_column", label, "us", nbytes=rows * 8192)
+            m(lambda: torch.softmax(x, 1), "softmax", label, "us", nbytes=rows * 8192)
+            m(lambda: x.sum(1), "reduce_rows", label, "us", nbytes=rows * 4096); m(lambda: x.sum(0), "reduce_columns", label, "us", nbytes=rows * 4096)
     ids = feed("i32:4096:zipf(1000000)").long()
     e = nn.Embedding(1000000, 64, sparse=True)
     with torch.inference_mode():

@@ -12,13 +12,14 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 
 # What issue and peers ask for: how many times better than the best peer, by bench and case (longest match wins).
 BARS = {
     "run": 5, "chain1000": 10, "indep1000": 15, "while10000": 15, "fifo_pair": 12,
     "accumulator_apply_take/1KB": 10, "accumulator_2apply_take/1KB": 10, "accumulator_apply_take/1MB": 3, "accumulator_2apply_take/1MB": 3,
     "matmul": 0.97, "conv2d": 0.97, "softmax": 1, "reduce": 1, "ew_": 1,
-    "embedding": 1.5, "embedding_1Mx64_b4096/adam": 20, "train": 1.3,
+    "ew_chain8/16M": 4, "broadcast": 1, "first_step": 3, "cold": 20, "cold_peak": 5, "embedding": 1.5, "embedding_1Mx64_b4096/adam": 20, "train": 1.3,
 }
 
 
@@ -60,12 +61,12 @@ def programs(a, section):
         yield cc + ["--peer", "tf-cc-onednn"], onednn
         yield ours
         yield cc + one + ["--peer", "tf-cc-onednn"], onednn
-    if has_torch:
+    if has_torch and section != "D":
         for threads in ("1", "2") if section != "A" else ("1",):
             yield torch + ["--threads", threads], {}
         if section == "C":
             yield torch + ["--threads", "2", "--compile"], {}
-    if section != "B":
+    if section in ("A", "C"):
         yield [a.tensorflow_python, os.path.join(here, "tensorflow_python.py"), a.manifest] + timing, plain
 
 
@@ -87,14 +88,53 @@ def measure(a):
     times, sample = collections.defaultdict(lambda: collections.defaultdict(list)), {}
     for section in a.sections.split(","):
         for _ in range(a.passes):
-            for command, environment in programs(a, section):
-                for line in run(command, environment):
-                    case = f"{line['bench']}/{line['case']}"
-                    times[case][line["peer"], line["threads"]].append(line["median"])
-                    sample.setdefault(case, line)
-                    if line["peer"] == "ours":
-                        sample[case] = line
+            lines = [line for command, environment in programs(a, section) for line in run(command, environment)]
+            if section == "D":
+                lines = [first_step(line) for line in lines] + list(cold_lines(a))
+            for line in lines:
+                case = f"{line['bench']}/{line['case']}"
+                times[case][line["peer"], line["threads"]].append(line["median"])
+                sample.setdefault(case, line)
+                if line["peer"] == "ours":
+                    sample[case] = line
     return times, sample
+
+
+def first_step(line):
+    """Making the session, and the first step with all that it compiles."""
+    return {**line, "unit": "ms", "median": line["create_ms"] + line["first_run_ms"]}
+
+
+COLD_PYTHON = """
+import sys, os, runpy
+sys.argv = ["x", sys.argv[1], "--section", "C", "--filter", "mlp_b128_sgd", "--reps", "1", "--rep_s", "0"]
+sys.path.insert(0, os.path.dirname(sys.argv[1])); sys.path.insert(0, %r)
+import tensorflow.compat.v1 as tf
+from feed import make_feed
+tf.disable_v2_behavior()
+row = next(l.rstrip("\\n").split("\\t") for l in open(sys.argv[1]) if "mlp_b128_sgd" in l)
+gd = tf.GraphDef.FromString(open(os.path.join(os.path.dirname(sys.argv[1]), row[3]), "rb").read())
+tf.import_graph_def(gd, name="")
+s = tf.Session(); g = tf.get_default_graph(); s.run(g.get_operation_by_name(row[4]))
+feeds = [f.split("=", 1) for f in row[5].split(";")]
+s.run([row[6], g.get_operation_by_name(row[7])], {n: make_feed(v, i) for i, (n, v) in enumerate(feeds)})
+peak = next(int(l.split()[1]) / 1024 for l in open("/proc/self/status") if l.startswith("VmHWM"))
+print('{"peak_rss_mb": %%f}' %% peak, flush=True); os._exit(0)
+"""
+
+
+def cold_lines(a):
+    """A process that makes one step of the MLP: seconds from its start to its end, and its largest memory."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    step = [a.manifest, "--section", "C", "--filter", "mlp_b128_sgd", "--cold"]
+    for peer, command in (("tf-py", [a.tensorflow_python, "-c", COLD_PYTHON % here, a.manifest]), ("tf-cc", [a.tensorflow] + step), ("ours", [a.ours] + step)):
+        start = time.perf_counter()
+        lines = run(command, {})
+        seconds = time.perf_counter() - start
+        for line in lines:
+            yield {"bench": "cold", "case": f"mlp_first_step", "peer": peer, "threads": "default", "unit": "s", "median": seconds}
+            yield {"bench": "cold_peak", "case": f"mlp_first_step", "peer": peer, "threads": "default", "unit": "MB",
+                   "median": line["peak_rss_mb"]}
 
 
 def rows_of(times, sample):

@@ -37,32 +37,39 @@ struct Products {
   int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
 };
 
-// How a product is cut into tiles, of rows or of columns.
+// The size of a product's tiles.
 struct Cut {
-  bool by_row;
-  int64_t step;
+  int64_t rows, columns;
 };
 
-// Of about a million operations each, where the smaller side stays whole. The grain is the
-// libraries' own.
+int64_t TileOf(int64_t length, int64_t tiles, int64_t grain) {
+  return std::max((length / tiles + grain - 1) / grain * grain, grain);
+}
+
+// Of about a million operations each, where the smaller side stays whole; large ones are cut both
+// ways, since a call of Gemm packs both of its operands. The grain is the libraries' own.
 template <typename T>
 Cut CutOf(int64_t m, int64_t n, int64_t k, MatrixView<T> b) {
+  constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32;
   const double flops =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   bool by_row = m >= n;
   int64_t most = 16, grain = 48;
   if constexpr (std::is_same_v<T, float>) {
-    grain = by_row ? 8 : 32;
-    if (GemmTurns(m, n, k, b)) {
+    const bool turns = GemmTurns(m, n, k, b);
+    if (m >= kLarge && n >= kLarge && !turns) {
+      return {TileOf(m, 4, kRowGrain), TileOf(n, 4, kColumnGrain)};
+    }
+    grain = by_row ? kRowGrain : kColumnGrain;
+    if (turns) {
       // Rows are packed as they are cut; columns would have them packed again and again.
       by_row = m >= 64;
       most = by_row ? 16 : 4;
       grain = 32;
     }
   }
-  const int64_t length = by_row ? m : n;
-  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
-  return {by_row, std::max((length / wanted + grain - 1) / grain * grain, grain)};
+  const int64_t tiles = std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
+  return by_row ? Cut{TileOf(m, tiles, grain), n} : Cut{m, TileOf(n, tiles, grain)};
 }
 
 // The products cut into tiles, each one call of Gemm. The cut follows from the sizes alone, so the
@@ -79,21 +86,17 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
   constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
   const double flops =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const auto [by_row, step] = CutOf<T>(m, n, k, ViewOf(b, p.b));
-  const int64_t length = by_row ? m : n;
-  const int64_t tiles = (length + step - 1) / step;
-  auto run = [&, by_row = by_row, step = step](int64_t begin, int64_t end) {
+  const Cut cut = CutOf<T>(m, n, k, ViewOf(b, p.b));
+  const int64_t down = (m + cut.rows - 1) / cut.rows;
+  const int64_t across = (n + cut.columns - 1) / cut.columns, tiles = down * across;
+  auto run = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t product = i / tiles, from = i % tiles * step;
-      const int64_t size = std::min(step, length - from);
-      MatrixView<T> va = ViewOf(a + p.a_starts[product], p.a);
-      MatrixView<T> vb = ViewOf(b + p.b_starts[product], p.b);
-      T* to = c + product * m * n;
-      if (by_row) {
-        Gemm<T>(size, n, k, va.FromRow(from), vb, to + from * n, n, into);
-      } else {
-        Gemm<T>(m, size, k, va, vb.FromColumn(from), to + from, n, into);
-      }
+      const int64_t product = i / tiles, tile = i % tiles;
+      const int64_t row = tile / across * cut.rows, column = tile % across * cut.columns;
+      const MatrixView<T> va = ViewOf(a + p.a_starts[product], p.a);
+      const MatrixView<T> vb = ViewOf(b + p.b_starts[product], p.b);
+      Gemm<T>(std::min(cut.rows, m - row), std::min(cut.columns, n - column), k, va.FromRow(row),
+              vb.FromColumn(column), c + product * m * n + row * n + column, n, into);
     }
   };
   const double cost = flops / static_cast<double>(tiles) / kFlopsPerNs;
