@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "distributed/wire/grpc_library.h"
+#include "distributed/wire/hand_over.h"
 #include "distributed/wire/status.h"
 #include "graph/status.h"
 #include "grpcpp/create_channel.h"
@@ -47,10 +48,13 @@ class RpcClient::Pending {
       cancellation_ = nullptr;
       context_.TryCancel();
     }
-    reader_->Finish(&response_, &status_, this);
+    auto* const reader = reader_.get();
+    hand_over_.Give();
+    reader->Finish(&response_, &status_, this);
   }
 
   void Ended() {
+    hand_over_.Take();
     if (cancellation_ != nullptr) cancellation_->Deregister(token_);
     done_(FromGrpc(status_), std::move(response_));
     delete this;
@@ -64,6 +68,7 @@ class RpcClient::Pending {
   std::unique_ptr<grpc::GenericClientAsyncResponseReader> reader_;
   grpc::ByteBuffer response_;
   grpc::Status status_;
+  HandOver hand_over_;
 };
 
 RpcClient::RpcClient() : RpcClient(grpc::InsecureChannelCredentials(), Security()) {}

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "distributed/wire/grpc_library.h"
+#include "distributed/wire/hand_over.h"
 #include "distributed/wire/security.h"
 #include "distributed/wire/status.h"
 #include "graph/strings.h"
@@ -59,12 +60,14 @@ class RpcServer::Call final : public RpcCall {
     if (server->stopped_) return;
     Call* call = new Call(server, method);
     ++server->calls_;
+    call->hand_over_.Give();
     server->service_->Request(method, &call->context_, &call->request_, &call->writer_,
                               server->grpc_->queue.get(), &call->arrived_);
   }
   grpc::ByteBuffer& request() override { return request_; }
   CancellationManager& cancellation() override { return cancellation_; }
   void Finish(const absl::Status& status, const grpc::ByteBuffer& response) override {
+    hand_over_.Give();
     if (status.ok()) {
       writer_.Finish(response, grpc::Status::OK, &finished_);
     } else {
@@ -76,7 +79,10 @@ class RpcServer::Call final : public RpcCall {
   template <void (Call::*kMethod)(bool)>
   struct Tag final : Event {
     explicit Tag(Call* c) : call(c) {}
-    void Happened(bool ok) override { (call->*kMethod)(ok); }
+    void Happened(bool ok) override {
+      call->hand_over_.Take();
+      (call->*kMethod)(ok);
+    }
     Call* call;
   };
 
@@ -121,6 +127,7 @@ class RpcServer::Call final : public RpcCall {
   grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer_;
   CancellationManager cancellation_;
   std::atomic<int> references_{2};
+  HandOver hand_over_;
   Tag<&Call::Arrived> arrived_{this};
   Tag<&Call::Done> done_{this};
   Tag<&Call::Finished> finished_{this};

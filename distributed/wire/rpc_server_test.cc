@@ -1,6 +1,7 @@
 #include "distributed/wire/rpc_server.h"
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "distributed/wire/status.h"
@@ -125,8 +126,12 @@ TEST_F(RpcServerTest, ACallerThatGivesUpIsHeardOf) {
 }
 
 TEST_F(RpcServerTest, StoppingCancelsWhatIsUnderWay) {
-  std::thread stopper;
-  Start({Waits([&] { stopper = std::thread([&] { server_->Stop(); }); })});
+  std::promise<void> begun;
+  Start({Waits([&] { begun.set_value(); })});
+  std::thread stopper([&] {
+    begun.get_future().wait();
+    server_->Stop();
+  });
   std::string reply;
   EXPECT_FALSE(Call("/a.B/Wait", "", &reply).ok());
   stopper.join();
