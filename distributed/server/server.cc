@@ -58,7 +58,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   std::unique_ptr<Server> server(new Server(std::move(options)));
   server->devices_ = DeviceSet::Cpus(server->options_.cpus, task);
   const Security& security = server->options_.security;
-  SLUICE_ASSIGN_OR_RETURN(server->client_, RpcClient::Make(security));
+  SLUICE_ASSIGN_OR_RETURN(server->client_,
+                          RpcClient::Make(RpcClient::Options{security, server->options_.heartbeat,
+                                                             server->options_.lanes}));
   server->rendezvous_ = std::make_unique<StepRendezvousTable>(
       task, ReceiveOver(server->options_.cluster.spec, server->client_.get()));
   server->connection_ = {server->options_.cluster, server->client_.get(),
@@ -72,6 +74,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   rpc.address = StrCat(server->options_.bind, ":", port);
   SLUICE_ASSIGN_OR_RETURN(rpc.credentials, ServerCredentials(security));
   rpc.token = security.token;
+  rpc.lanes = server->options_.lanes && !security.uses_tls();
+  SLUICE_ASSIGN_OR_RETURN(const std::string address,
+                          server->options_.cluster.spec.Address(server->options_.cluster.task));
+  rpc.lane_addresses = {address};
   rpc.max_message_bytes = server->options_.max_message_bytes;
   std::vector<RpcMethod> methods = server->master_->Methods();
   for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));

@@ -20,6 +20,7 @@
 #include "distributed/cluster/cluster_spec.h"
 #include "distributed/master/master.h"
 #include "distributed/rendezvous/step_rendezvous.h"
+#include "distributed/wire/heartbeat.h"
 #include "distributed/wire/rpc_client.h"
 #include "distributed/wire/rpc_server.h"
 #include "distributed/wire/security.h"
@@ -39,7 +40,10 @@ struct ServerOptions {
   // Of all that the server says and hears, to clients and to the other tasks.
   Security security;
   int64_t max_message_bytes = INT32_MAX;  // larger ones end with RESOURCE_EXHAUSTED
-  SessionOptions session;                 // what clients do not say
+  Heartbeat heartbeat;                    // of calls to the other tasks
+  // Processes of this host talk to it by lanes (distributed/wire/lane_socket.h), but not with TLS.
+  bool lanes = true;
+  SessionOptions session;  // what clients do not say
 };
 
 class Server {

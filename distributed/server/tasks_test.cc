@@ -11,6 +11,7 @@
 #include "distributed/client/monitor.h"
 #include "distributed/proto/worker_service.grpc.pb.h"
 #include "distributed/server/server.h"
+#include "distributed/wire/counters.h"
 #include "executor/session/partial_run.h"
 #include "executor/step/cancellation.h"
 #include "executor/testing/test_ops.h"
@@ -38,7 +39,8 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-class TasksTest : public ::testing::Test {
+// Over lanes, and over gRPC.
+class TasksTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     Events::Get().Reset();
@@ -51,7 +53,7 @@ class TasksTest : public ::testing::Test {
   void TearDown() override { session_.reset(); }
 
   std::unique_ptr<Server> StartServer(const TaskName& task) {
-    auto server = Server::Start({.cluster = {spec_, task}});
+    auto server = Server::Start({.cluster = {spec_, task}, .lanes = GetParam()});
     EXPECT_TRUE(server.ok()) << server.status();
     return server.ok() ? *std::move(server) : nullptr;
   }
@@ -96,7 +98,7 @@ class TasksTest : public ::testing::Test {
   Output x_, a_, b_, waits_;
 };
 
-TEST_F(TasksTest, FeedsAndFetchesTravelWithTheStep) {
+TEST_P(TasksTest, FeedsAndFetchesTravelWithTheStep) {
   Build();
   for (int i = 0; i < 3; ++i) {
     const auto out = session().Run({{x_, Tensor::Scalar<float>(i)}}, {a_, b_});
@@ -107,7 +109,7 @@ TEST_F(TasksTest, FeedsAndFetchesTravelWithTheStep) {
             6);
 }
 
-TEST_F(TasksTest, LargeTensorsTravel) {
+TEST_P(TasksTest, LargeTensorsTravelInOneCopyATime) {
   Output large;
   {
     DeviceScope ps(g_, "/job:ps/task:0");
@@ -117,12 +119,18 @@ TEST_F(TasksTest, LargeTensorsTravel) {
   const Output back = Identity(large, "back");
   Tensor value(DT_FLOAT, TensorShape({8 << 20}));
   for (int i = 0; i < 8 << 20; ++i) value.data<float>()[i] = static_cast<float>(i);
+  session();
+  const WireCounters& counters = WireCounters::Global();
+  const int64_t received = counters.received, copied = counters.copied;
   const auto out = session().Run({{Output(g_.Find("large")), value}}, {back});
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_EQ(std::memcmp((*out)[0].raw(), value.raw(), value.bytes()), 0);
+  // To the parameter server, and back: row 46.
+  EXPECT_GE(counters.received - received, 2 * static_cast<int64_t>(value.bytes()));
+  EXPECT_LE(counters.copied - copied, counters.received - received);
 }
 
-TEST_F(TasksTest, ErrorsNameTheTaskAndTheNode) {
+TEST_P(TasksTest, ErrorsNameTheTaskAndTheNode) {
   Build();
   {
     DeviceScope ps(g_, "/job:ps/task:0");
@@ -137,7 +145,7 @@ TEST_F(TasksTest, ErrorsNameTheTaskAndTheNode) {
   EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
 }
 
-TEST_F(TasksTest, AStepThatWaitsElsewhereIsCancelled) {
+TEST_P(TasksTest, AStepThatWaitsElsewhereIsCancelled) {
   BuildWaiting();
   CancellationManager cancellation;
   std::thread canceller([&] {
@@ -152,7 +160,7 @@ TEST_F(TasksTest, AStepThatWaitsElsewhereIsCancelled) {
   EXPECT_EQ(Scalar(RunWaiting()), 2);
 }
 
-TEST_F(TasksTest, WhatATaskWaitsForIsToldWhileItWaits) {
+TEST_P(TasksTest, WhatATaskWaitsForIsToldWhileItWaits) {
   EXPECT_EQ(StallsAt(worker_->target()).value_or("no answer"), "");
   BuildWaiting();
   DeviceScope worker(g_, "/job:worker/task:0");
@@ -170,7 +178,7 @@ TEST_F(TasksTest, WhatATaskWaitsForIsToldWhileItWaits) {
   EXPECT_EQ(StallsAt("grpc://127.0.0.1:1").status().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(TasksTest, AStepThatWaitsElsewhereEndsWithTheSession) {
+TEST_P(TasksTest, AStepThatWaitsElsewhereEndsWithTheSession) {
   BuildWaiting();
   session();
   std::thread closer([&] {
@@ -182,12 +190,12 @@ TEST_F(TasksTest, AStepThatWaitsElsewhereEndsWithTheSession) {
   closer.join();
 }
 
-TEST_F(TasksTest, AStepThatWaitsElsewhereTimesOut) {
+TEST_P(TasksTest, AStepThatWaitsElsewhereTimesOut) {
   BuildWaiting();
   EXPECT_EQ(RunWaiting({.timeout_ms = 50}).status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_F(TasksTest, AStepThatWaitsForATensorEndsWhenItsTaskStops) {
+TEST_P(TasksTest, AStepThatWaitsForATensorEndsWhenItsTaskStops) {
   BuildWaiting();
   DeviceScope worker(g_, "/job:worker/task:0");
   const Output after = Add(waits_, x_, "after");
@@ -202,7 +210,7 @@ TEST_F(TasksTest, AStepThatWaitsForATensorEndsWhenItsTaskStops) {
   EXPECT_THAT(status.message(), HasSubstr("/job:ps/replica:0/task:0"));
 }
 
-TEST_F(TasksTest, ATaskThatCameBackIsNotTheOneOfBefore) {
+TEST_P(TasksTest, ATaskThatCameBackIsNotTheOneOfBefore) {
   Build();
   EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
   ps_.reset();
@@ -215,7 +223,7 @@ TEST_F(TasksTest, ATaskThatCameBackIsNotTheOneOfBefore) {
   EXPECT_EQ(Scalar((*fresh)->Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
 }
 
-TEST_F(TasksTest, PartialRunsGoOverTasks) {
+TEST_P(TasksTest, PartialRunsGoOverTasks) {
   Build();
   auto run = session().StartPartialRun({"x"}, {"a:0", "b:0"});
   ASSERT_TRUE(run.ok()) << run.status();
@@ -224,7 +232,7 @@ TEST_F(TasksTest, PartialRunsGoOverTasks) {
   EXPECT_TRUE((*run)->has_ended());
 }
 
-TEST_F(TasksTest, ATraceHasTheNodesOfAllTasks) {
+TEST_P(TasksTest, ATraceHasTheNodesOfAllTasks) {
   Build();
   RunMetadata metadata;
   RunOptions options;
@@ -240,7 +248,7 @@ TEST_F(TasksTest, ATraceHasTheNodesOfAllTasks) {
   EXPECT_EQ(metadata.partition_graphs.size(), 2u);
 }
 
-TEST_F(TasksTest, StrangeRequestsOfPeersAreErrors) {
+TEST_P(TasksTest, StrangeRequestsOfPeersAreErrors) {
   auto stub = tensorflow::WorkerService::NewStub(
       grpc::CreateChannel(ps_->target().substr(7), grpc::InsecureChannelCredentials()));
   {
@@ -266,6 +274,9 @@ TEST_F(TasksTest, StrangeRequestsOfPeersAreErrors) {
   EXPECT_EQ(restarted.error_code(), grpc::StatusCode::ABORTED);
   EXPECT_THAT(restarted.error_message(), HasSubstr("was probably restarted"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Wire, TasksTest, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Lanes" : "Grpc"; });
 
 }  // namespace
 }  // namespace sluice

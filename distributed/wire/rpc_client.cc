@@ -1,5 +1,6 @@
 #include "distributed/wire/rpc_client.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <utility>
@@ -71,24 +72,28 @@ class RpcClient::Pending {
   HandOver hand_over_;
 };
 
-RpcClient::RpcClient() : RpcClient(grpc::InsecureChannelCredentials(), Security()) {}
+RpcClient::RpcClient() : RpcClient(grpc::InsecureChannelCredentials(), Options()) {}
 
-absl::StatusOr<std::unique_ptr<RpcClient>> RpcClient::Make(const Security& security) {
-  SLUICE_ASSIGN_OR_RETURN(auto credentials, ChannelCredentials(security));
-  return std::unique_ptr<RpcClient>(new RpcClient(std::move(credentials), security));
+absl::StatusOr<std::unique_ptr<RpcClient>> RpcClient::Make(const Options& options) {
+  SLUICE_ASSIGN_OR_RETURN(auto credentials, ChannelCredentials(options.security));
+  return std::unique_ptr<RpcClient>(new RpcClient(std::move(credentials), options));
 }
 
-RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials,
-                     const Security& security)
+RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials, const Options& options)
     : credentials_(std::move(credentials)),
-      token_(security.token),
-      server_name_(security.server_name),
+      token_(options.security.token),
+      server_name_(options.security.server_name),
+      heartbeat_(options.heartbeat),
       grpc_(std::make_unique<Grpc>()) {
   KeepGrpc();
+  if (options.lanes && !options.security.uses_tls()) {
+    lanes_ = std::make_unique<LaneClient>(token_, heartbeat_);
+  }
   for (int i = 0; i < kListeners; ++i) threads_.emplace_back([this] { Listen(); });
 }
 
 RpcClient::~RpcClient() {
+  lanes_.reset();
   grpc_->queue.Shutdown();
   for (std::thread& thread : threads_) thread.join();
 }
@@ -107,8 +112,9 @@ std::shared_ptr<grpc::Channel> RpcClient::ChannelTo(const std::string& address) 
     arguments.SetMaxReceiveMessageSize(INT32_MAX);
     arguments.SetMaxSendMessageSize(INT32_MAX);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepAliveMs);
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepAliveTimeoutMs);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, heartbeat_.interval_ms);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                     std::max(heartbeat_.timeout_ms - heartbeat_.interval_ms, 1));
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
     // A connection of its own, not one that another client of the process made.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -119,6 +125,10 @@ std::shared_ptr<grpc::Channel> RpcClient::ChannelTo(const std::string& address) 
 }
 
 void RpcClient::Start(Call call, Done done) {
+  if (lanes_ != nullptr && lanes_->Start(call.address, call.path, call.request, call.cancellation,
+                                         call.timeout_ms, done)) {
+    return;
+  }
   auto* pending = new Pending(call.cancellation, std::move(done));
   pending->Start(ChannelTo(call.address), call, token_, &grpc_->queue);
 }

@@ -1,8 +1,9 @@
 // Calls to other tasks: unary, of bytes, answered to a callback.
 //
 // Thread safety: all methods from any thread. `done` runs on a thread of this object and must not
-// block for long. A task that does not answer pings within `kKeepAliveTimeoutMs` counts as gone:
-// calls to it end with UNAVAILABLE.
+// block for long. Servers of this host are called by lanes (lane_socket.h), others, and with TLS
+// all, over gRPC. A task from which nothing is heard (heartbeat.h) counts as gone: calls to it end
+// with UNAVAILABLE.
 #ifndef SLUICE_DISTRIBUTED_WIRE_RPC_CLIENT_H_
 #define SLUICE_DISTRIBUTED_WIRE_RPC_CLIENT_H_
 
@@ -17,21 +18,28 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "distributed/wire/heartbeat.h"
+#include "distributed/wire/lane_client.h"
 #include "distributed/wire/security.h"
 #include "executor/step/cancellation.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace sluice {
 
-inline constexpr int kKeepAliveMs = 10'000;
-inline constexpr int kKeepAliveTimeoutMs = 10'000;
-
 class RpcClient {
  public:
+  struct Options {
+    Security security;
+    Heartbeat heartbeat;
+    bool lanes = true;  // where there is no TLS
+  };
   // Without TLS and token.
   RpcClient();
   // As ChannelCredentials.
-  static absl::StatusOr<std::unique_ptr<RpcClient>> Make(const Security& security);
+  static absl::StatusOr<std::unique_ptr<RpcClient>> Make(const Options& options);
+  static absl::StatusOr<std::unique_ptr<RpcClient>> Make(const Security& security) {
+    return Make(Options{.security = security});
+  }
   // Waits for the calls under way.
   ~RpcClient();
   RpcClient(const RpcClient&) = delete;
@@ -56,11 +64,13 @@ class RpcClient {
   std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
   void Listen();
 
-  RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials, const Security& security);
+  RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials, const Options& options);
 
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   const std::string token_;
   const std::string server_name_;
+  const Heartbeat heartbeat_;
+  std::unique_ptr<LaneClient> lanes_;  // null: none
   std::unique_ptr<Grpc> grpc_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;  // guarded by mutex_

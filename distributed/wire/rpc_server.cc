@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -19,8 +20,6 @@ namespace {
 
 // So many threads listen: one takes a call, the other hears what comes meanwhile.
 constexpr int kListeners = 2;
-// Who stops has ended what its handlers wait for: their answers still go out.
-constexpr auto kStopGrace = std::chrono::seconds(2);
 
 struct Event {
   virtual ~Event() = default;
@@ -166,7 +165,17 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& optio
   }
   std::lock_guard<std::mutex> lock(server->mutex_);
   for (int i = 0; i < kListeners; ++i) server->StartThread();
+  if (options.lanes) server->OpenLanes(options);
   return server;
+}
+
+void RpcServer::OpenLanes(const Options& options) {
+  lanes_ = std::make_unique<LaneServer>(methods_, token_, options.max_message_bytes);
+  std::set<std::string> names(options.lane_addresses.begin(), options.lane_addresses.end());
+  const std::string host = options.address.substr(0, options.address.rfind(':'));
+  const bool is_any = host == "0.0.0.0" || host == "[::]";
+  names.insert(StrCat(is_any ? "127.0.0.1" : host, ":", port_));
+  for (const std::string& name : names) lanes_->ListenAt(name);
 }
 
 void RpcServer::StartThread() {
@@ -203,6 +212,7 @@ void RpcServer::Stop() {
     if (stopped_) return;
     stopped_ = true;
   }
+  if (lanes_ != nullptr) lanes_->Stop();
   // After the grace, calls under way are cancelled, and their handlers told.
   grpc_->server->Shutdown(std::chrono::system_clock::now() + kStopGrace);
   std::unique_lock<std::mutex> lock(mutex_);

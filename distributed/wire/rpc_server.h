@@ -9,7 +9,6 @@
 #define SLUICE_DISTRIBUTED_WIRE_RPC_SERVER_H_
 
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,30 +16,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "executor/step/cancellation.h"
+#include "distributed/wire/lane_server.h"
+#include "distributed/wire/rpc_call.h"
 #include "grpcpp/security/server_credentials.h"
-#include "grpcpp/support/byte_buffer.h"
 
 namespace sluice {
-
-// One call of a peer. It is there until it is finished; then nobody may touch it any more.
-class RpcCall {
- public:
-  virtual grpc::ByteBuffer& request() = 0;
-  // Fires when the peer gave up, lost its connection or reached its deadline.
-  virtual CancellationManager& cancellation() = 0;
-  // Once; from any thread.
-  virtual void Finish(const absl::Status& status, const grpc::ByteBuffer& response) = 0;
-
- protected:
-  virtual ~RpcCall() = default;
-};
-
-// Answers the call, now or later. A handler by path: "/tensorflow.MasterService/RunStep".
-struct RpcMethod {
-  std::string path;
-  std::function<void(RpcCall&)> handle;
-};
 
 class RpcServer {
  public:
@@ -49,6 +29,9 @@ class RpcServer {
     std::shared_ptr<grpc::ServerCredentials> credentials;
     int64_t max_message_bytes = INT32_MAX;
     std::string token;  // that every call has to have; "": none
+    // Processes of this host may call by lanes (lane_socket.h).
+    bool lanes = false;
+    std::vector<std::string> lane_addresses;  // beside `address`, what callers may know it by
   };
   // UNAVAILABLE when nothing can listen there.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(const Options& options,
@@ -67,12 +50,14 @@ class RpcServer {
   class Service;
   class Call;
   RpcServer();
+  void OpenLanes(const Options& options);
   void Listen();
   void StartThread();  // with mutex_ held
 
   std::unique_ptr<Service> service_;
   struct Grpc;
   std::unique_ptr<Grpc> grpc_;
+  std::unique_ptr<LaneServer> lanes_;
   std::vector<RpcMethod> methods_;
   std::string token_;
   int port_ = 0;

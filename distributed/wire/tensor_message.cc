@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "distributed/wire/counters.h"
 #include "executor/memory/pool_allocator.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -52,7 +53,9 @@ class SliceWriter {
 
   void AddContent(const Tensor& tensor) {
     const size_t size = tensor.bytes();
+    WireCounters::Global().sent.fetch_add(static_cast<int64_t>(size));
     if (size < kShareFrom) {
+      WireCounters::Global().copied.fetch_add(static_cast<int64_t>(size));
       bytes_.append(static_cast<const char*>(tensor.raw()), size);
       return;
     }
@@ -148,7 +151,9 @@ bool InsideField(CodedInputStream& in, F read) {
 
 class TensorReader {
  public:
-  explicit TensorReader(CodedInputStream& in) : in_(in) {}
+  // `slices`: the bytes that `in` reads.
+  TensorReader(CodedInputStream& in, const std::vector<grpc::Slice>& slices)
+      : in_(in), slices_(slices) {}
 
   // A TensorProto, until the limit.
   absl::StatusOr<Tensor> Read() {
@@ -192,12 +197,38 @@ class TensorReader {
       return InvalidArgument("tensor_content has ", length, " bytes, expected ", expected, " for ",
                              DataTypeName(dtype), " ", shape.ToString());
     }
+    WireCounters::Global().received.fetch_add(length);
+    if (TakeSlice(dtype, shape, length, tensor)) return true;
+    WireCounters::Global().copied.fetch_add(length);
     SLUICE_ASSIGN_OR_RETURN(*tensor, Tensor::Allocate(PoolAllocator::Global(), dtype, shape));
     if (!in_.ReadRaw(tensor->raw(), length)) return Damaged(proto);
     return true;
   }
 
+  // The content as it lies, where it lies in one piece, aligned as a tensor's is. The tensor then
+  // keeps the slice, so not where that is much larger.
+  bool TakeSlice(DataType dtype, const TensorShape& shape, int length, Tensor* tensor) {
+    const void* data;
+    int size;
+    if (static_cast<size_t>(length) < kShareFrom || !in_.GetDirectBufferPointer(&data, &size) ||
+        size < length || reinterpret_cast<uintptr_t>(data) % kTensorAlignment != 0) {
+      return false;
+    }
+    const auto* begin = static_cast<const uint8_t*>(data);
+    for (const grpc::Slice& slice : slices_) {
+      if (begin < slice.begin() || begin + length > slice.end()) continue;
+      if (slice.size() / 2 > static_cast<size_t>(length)) return false;
+      auto* kept = new grpc::Slice(slice);
+      Buffer* buffer = Buffer::Wrap(const_cast<uint8_t*>(begin), static_cast<size_t>(length),
+                                    [kept] { delete kept; });
+      *tensor = Tensor(dtype, shape, BufferRef(buffer));
+      return in_.Skip(length);
+    }
+    return false;
+  }
+
   CodedInputStream& in_;
+  const std::vector<grpc::Slice>& slices_;
   FormatBudget budget_;
 };
 
@@ -261,7 +292,9 @@ absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, TensorField field,
   CodedInputStream in(&stream);
   in.SetTotalBytesLimit(INT32_MAX);
   const auto limit = in.PushLimit(static_cast<int>(std::min<size_t>(shared.Length(), INT32_MAX)));
-  TensorReader reader(in);
+  std::vector<grpc::Slice> slices;
+  if (!shared.Dump(&slices).ok()) return Damaged(*rest);
+  TensorReader reader(in, slices);
   std::string other;
   absl::Status status;
   const bool ok = ForEachField(in, &other, [&](uint32_t tag, bool* failed) {

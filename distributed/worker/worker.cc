@@ -47,8 +47,9 @@ std::vector<RpcMethod> Worker::Methods() {
       {"Tracing", &Worker::Tracing}};
   std::vector<RpcMethod> result;
   for (const auto& [name, handle] : methods) {
+    const bool blocks = handle != &Worker::RecvTensor && handle != &Worker::CleanupGraph;
     result.push_back({StrCat("/tensorflow.WorkerService/", name),
-                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }});
+                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }, blocks});
   }
   return result;
 }

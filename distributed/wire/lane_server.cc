@@ -1,0 +1,255 @@
+#include "distributed/wire/lane_server.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "distributed/wire/lane_socket.h"
+#include "distributed/wire/security.h"
+
+namespace sluice {
+
+class LaneServer::Acceptor final : public LanePoller::Source {
+ public:
+  Acceptor(LaneServer* server, int fd) : server_(server), fd_(fd) {}
+  ~Acceptor() override { close(fd_); }
+  int fd() const override { return fd_; }
+  void Readable() override {
+    const int accepted = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+    server_->poller_.Arm(*this);
+    if (accepted >= 0) server_->Accept(accepted);
+  }
+
+ private:
+  LaneServer* const server_;
+  const int fd_;
+};
+
+// Shared by the connection's table of calls and whoever cancels it.
+class LaneServer::Call final : public RpcCall, public std::enable_shared_from_this<Call> {
+ public:
+  Call(std::shared_ptr<Connection> connection, uint64_t id, grpc::ByteBuffer request)
+      : connection_(std::move(connection)), id_(id), request_(std::move(request)) {}
+  grpc::ByteBuffer& request() override { return request_; }
+  CancellationManager& cancellation() override { return cancellation_; }
+  void Finish(const absl::Status& status, const grpc::ByteBuffer& response) override;
+
+ private:
+  const std::shared_ptr<Connection> connection_;
+  const uint64_t id_;
+  grpc::ByteBuffer request_;
+  CancellationManager cancellation_;
+};
+
+class LaneServer::Connection final : public LanePoller::Source,
+                                     public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(LaneServer* server, int fd)
+      : server_(server), socket_(fd, server->max_message_bytes_) {}
+  int fd() const override { return socket_.fd(); }
+  bool is_own() const { return socket_.PeerIsOwn(); }
+
+  void Readable() override {
+    const auto self = shared_from_this();
+    std::vector<LaneFrame> frames;
+    if (!socket_.Receive(&frames) || !Greet(frames)) return Close();
+    server_->poller_.Arm(*this);
+    const LanePoller::MayBlock may_block(server_->poller_);
+    std::vector<LaneFrame> blocking;
+    for (LaneFrame& frame : frames) {
+      if (frame.kind == LaneFrame::kPing) socket_.Send({.kind = LaneFrame::kPong});
+      if (frame.kind == LaneFrame::kCancel) Cancel(frame.call);
+      if (frame.kind != LaneFrame::kRequest) continue;
+      if (frame.code != absl::StatusCode::kOk) {
+        Refuse(frame.call, absl::Status(frame.code, frame.text));
+        continue;
+      }
+      const RpcMethod* method = MethodOf(frame.text);
+      if (method != nullptr && method->blocks) {
+        blocking.push_back(std::move(frame));
+      } else {
+        Handle(method, frame);
+      }
+    }
+    for (size_t i = 0; i + 1 < blocking.size(); ++i) {
+      auto frame = std::make_shared<LaneFrame>(std::move(blocking[i]));
+      server_->poller_.RunElsewhere(
+          [self, frame] { self->Handle(self->MethodOf(frame->text), *frame); });
+    }
+    if (!blocking.empty()) Handle(MethodOf(blocking.back().text), blocking.back());
+  }
+
+  void Respond(uint64_t id, const absl::Status& status, const grpc::ByteBuffer& response) {
+    std::shared_ptr<Call> call;  // ends here, if nobody cancels it now
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto it = calls_.find(id);
+      if (it != calls_.end()) {
+        call = std::move(it->second);
+        calls_.erase(it);
+      }
+    }
+    LaneFrame frame{.kind = LaneFrame::kResponse, .call = id, .code = status.code()};
+    if (status.ok()) {
+      frame.body = response;
+    } else {
+      frame.text = std::string(status.message());
+    }
+    socket_.Send(frame);
+    server_->End();
+  }
+
+  void CancelAll() {
+    std::unordered_map<uint64_t, std::shared_ptr<Call>> calls;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      calls = calls_;
+    }
+    for (auto& [id, call] : calls) call->cancellation().StartCancel();
+  }
+
+  void Close() {
+    socket_.Shutdown();
+    server_->poller_.Remove(*this);
+    CancelAll();
+    server_->Forget(this);
+  }
+
+ private:
+  const RpcMethod* MethodOf(const std::string& path) const {
+    auto it = server_->by_path_.find(path);
+    return it == server_->by_path_.end() ? nullptr : it->second;
+  }
+
+  // False where it is no caller of ours.
+  bool Greet(const std::vector<LaneFrame>& frames) {
+    for (const LaneFrame& frame : frames) {
+      if (frame.kind == LaneFrame::kHello) {
+        std::string token;
+        if (!socket_.TakeGreeting(frame.text, &token)) return false;
+        is_known_ = server_->token_.empty() || IsToken(token, server_->token_);
+        socket_.Send(
+            {.kind = LaneFrame::kWelcome,
+             .code = is_known_ ? absl::StatusCode::kOk : absl::StatusCode::kUnauthenticated,
+             .text = LaneSocket::Greeting(socket_.reads_peer() ? "reads" : "")});
+      } else if (frame.kind == LaneFrame::kReady) {
+        socket_.set_peer_reads(frame.text == "reads");
+      } else if (!is_known_) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void Refuse(uint64_t id, const absl::Status& status) {
+    socket_.Send({.kind = LaneFrame::kResponse,
+                  .call = id,
+                  .code = status.code(),
+                  .text = std::string(status.message())});
+  }
+
+  void Handle(const RpcMethod* method, LaneFrame& frame) {
+    auto call = std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body));
+    const bool begun = server_->Begin();
+    if (!begun || method == nullptr) {
+      Refuse(frame.call,
+             begun ? absl::UnimplementedError("") : absl::UnavailableError("the server stops"));
+      if (begun) server_->End();
+      return;
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      calls_[frame.call] = call;
+    }
+    method->handle(*call);
+  }
+
+  void Cancel(uint64_t id) {
+    std::shared_ptr<Call> call;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto it = calls_.find(id);
+      if (it != calls_.end()) call = it->second;
+    }
+    if (call != nullptr) call->cancellation().StartCancel();
+  }
+
+  LaneServer* const server_;
+  LaneSocket socket_;
+  bool is_known_ = false;  // of Readable
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, std::shared_ptr<Call>> calls_;  // guarded by mutex_
+};
+
+void LaneServer::Call::Finish(const absl::Status& status, const grpc::ByteBuffer& response) {
+  const auto self = shared_from_this();
+  connection_->Respond(id_, status, response);
+}
+
+LaneServer::LaneServer(const std::vector<RpcMethod>& methods, std::string token,
+                       int64_t max_message_bytes)
+    : methods_(methods),
+      token_(std::move(token)),
+      max_message_bytes_(static_cast<uint64_t>(max_message_bytes)) {
+  for (const RpcMethod& method : methods_) by_path_[method.path] = &method;
+}
+
+LaneServer::~LaneServer() { Stop(); }
+
+void LaneServer::ListenAt(const std::string& address) {
+  const int fd = ListenLane(address);
+  if (fd >= 0) poller_.Add(std::make_shared<Acceptor>(this, fd));
+}
+
+void LaneServer::Accept(int fd) {
+  auto connection = std::make_shared<Connection>(this, fd);
+  if (!connection->is_own()) return;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stopped_) return;
+    connections_.insert(connection);
+  }
+  poller_.Add(std::move(connection));
+}
+
+void LaneServer::Forget(Connection* connection) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (auto it = connections_.begin(); it != connections_.end(); ++it) {
+    if (it->get() != connection) continue;
+    connections_.erase(it);
+    return;
+  }
+}
+
+bool LaneServer::Begin() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_) return false;
+  ++calls_;
+  return true;
+}
+
+void LaneServer::End() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (--calls_ == 0) idle_.notify_all();
+}
+
+void LaneServer::Stop() {
+  std::set<std::shared_ptr<Connection>> connections;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    stopped_ = true;
+    idle_.wait_for(lock, kStopGrace, [this] { return calls_ == 0; });
+    connections = connections_;
+  }
+  for (const auto& connection : connections) connection->CancelAll();
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    idle_.wait(lock, [this] { return calls_ == 0; });
+  }
+  for (const auto& connection : connections) connection->Close();
+  poller_.Stop();
+}
+
+}  // namespace sluice

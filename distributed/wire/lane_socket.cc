@@ -1,0 +1,354 @@
+#include "distributed/wire/lane_socket.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "distributed/wire/counters.h"
+#include "executor/memory/pool_allocator.h"
+#include "graph/strings.h"
+#include "graph/tensor/buffer.h"
+#include "grpcpp/support/slice.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kVersion = 1;
+// From here on a copy through the socket costs more than asking for the bytes and letting them go.
+constexpr size_t kFetchFrom = 32 << 10;
+constexpr uint32_t kMostText = 1 << 16;
+constexpr uint32_t kMostPieces = 1 << 16;
+constexpr size_t kBufferBytes = 16 << 10;
+constexpr size_t kMostVectors = 64;  // of one system call
+
+struct Header {
+  uint32_t kind;
+  uint32_t text_bytes;
+  uint32_t pieces;
+  int32_t code;
+  uint64_t call;
+};
+
+// What a peer tries to read, to see whether it can.
+struct Probe {
+  std::array<uint64_t, 2> value;
+};
+const Probe& OwnProbe() {
+  static const Probe* const probe = [] {
+    std::random_device random;
+    const auto word = [&] { return uint64_t{random()} << 32 | random(); };
+    return new Probe{{word(), word()}};
+  }();
+  return *probe;
+}
+
+bool ReadMemory(pid_t process, uint64_t address, char* to, size_t bytes) {
+  while (bytes > 0) {
+    const iovec here = {to, bytes};
+    const iovec there = {reinterpret_cast<void*>(address), bytes};
+    const ssize_t n = process_vm_readv(process, &here, 1, &there, 1, 0);
+    if (n <= 0) return false;
+    to += n;
+    address += static_cast<uint64_t>(n);
+    bytes -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+socklen_t NameOf(const std::string& address, sockaddr_un* name) {
+  *name = {};
+  name->sun_family = AF_UNIX;
+  const std::string text = "sluice/" + address;
+  const size_t size = std::min(text.size(), sizeof(name->sun_path) - 1);
+  std::memcpy(name->sun_path + 1, text.data(), size);  // the zero in front: abstract
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
+}
+
+template <typename F>
+int WithSocket(const std::string& address, F use) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un name;
+  const socklen_t size = NameOf(address, &name);
+  if (fd >= 0 && use(fd, reinterpret_cast<sockaddr*>(&name), size)) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+void DropReference(void* buffer) { static_cast<Buffer*>(buffer)->Unref(); }
+
+}  // namespace
+
+int ConnectLane(const std::string& address) {
+  return WithSocket(
+      address, [](int fd, sockaddr* name, socklen_t size) { return connect(fd, name, size) == 0; });
+}
+
+int ListenLane(const std::string& address) {
+  return WithSocket(address, [](int fd, sockaddr* name, socklen_t size) {
+    return bind(fd, name, size) == 0 && listen(fd, SOMAXCONN) == 0;
+  });
+}
+
+LaneSocket::LaneSocket(int fd, uint64_t max_body_bytes)
+    : fd_(fd), max_body_bytes_(max_body_bytes), buffer_(kBufferBytes) {
+  ucred credentials = {};
+  socklen_t size = sizeof(credentials);
+  if (getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) {
+    peer_ = credentials.pid;
+    peer_user_ = credentials.uid;
+  }
+}
+
+LaneSocket::~LaneSocket() {
+  Shutdown();
+  close(fd_);
+}
+
+bool LaneSocket::PeerIsOwn() const { return peer_user_ == geteuid(); }
+
+std::string LaneSocket::Greeting(std::string_view word) {
+  const Probe& probe = OwnProbe();
+  const auto address = reinterpret_cast<uint64_t>(&probe);
+  std::string text;
+  text.append(reinterpret_cast<const char*>(&kVersion), sizeof(kVersion));
+  text.append(reinterpret_cast<const char*>(&address), sizeof(address));
+  text.append(reinterpret_cast<const char*>(&probe), sizeof(probe));
+  return text.append(word);
+}
+
+bool LaneSocket::TakeGreeting(std::string_view text, std::string* word) {
+  uint32_t version;
+  uint64_t address;
+  Probe expected, found;
+  const size_t size = sizeof(version) + sizeof(address) + sizeof(expected);
+  if (text.size() < size) return false;
+  std::memcpy(&version, text.data(), sizeof(version));
+  std::memcpy(&address, text.data() + sizeof(version), sizeof(address));
+  std::memcpy(&expected, text.data() + sizeof(version) + sizeof(address), sizeof(expected));
+  *word = text.substr(size);
+  reads_peer_ = peer_ > 0 &&
+                ReadMemory(peer_, address, reinterpret_cast<char*>(&found), sizeof(found)) &&
+                found.value == expected.value;
+  return version == kVersion;
+}
+
+bool LaneSocket::Send(const LaneFrame& frame, const std::function<bool()>& still) {
+  std::vector<grpc::Slice> slices, sent;
+  if (frame.body.Valid() && !frame.body.Dump(&slices).ok()) return false;
+  Header header = {frame.kind,
+                   static_cast<uint32_t>(std::min<size_t>(frame.text.size(), kMostText)), 0,
+                   static_cast<int32_t>(frame.code), frame.call};
+  std::string table;
+  bool is_held = false;
+  for (grpc::Slice& slice : slices) {
+    if (slice.size() == 0) continue;
+    Piece piece = {0, slice.size()};
+    if (slice.size() >= kFetchFrom && peer_reads_.load(std::memory_order_relaxed)) {
+      piece.address = reinterpret_cast<uint64_t>(slice.begin());
+      is_held = true;
+    } else {
+      sent.push_back(std::move(slice));
+    }
+    table.append(reinterpret_cast<const char*>(&piece), sizeof(piece));
+    ++header.pieces;
+  }
+  std::string head(reinterpret_cast<const char*>(&header), sizeof(header));
+  head.append(frame.text, 0, header.text_bytes).append(table);
+  std::lock_guard<std::mutex> lock(write_mutex_);
+  if (still != nullptr && !still()) return false;
+  if (is_held) {
+    std::lock_guard<std::mutex> held_lock(held_mutex_);
+    held_.emplace(frame.call, frame.body);
+  }
+  return Write(head, sent);
+}
+
+bool LaneSocket::Write(const std::string& head, const std::vector<grpc::Slice>& pieces) {
+  std::vector<iovec> all = {{const_cast<char*>(head.data()), head.size()}};
+  for (const grpc::Slice& slice : pieces) {
+    all.push_back({const_cast<uint8_t*>(slice.begin()), slice.size()});
+  }
+  for (size_t at = 0; at < all.size();) {
+    msghdr message = {};
+    message.msg_iov = &all[at];
+    message.msg_iovlen = std::min(all.size() - at, kMostVectors);
+    const ssize_t n = sendmsg(fd_, &message, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    auto done = static_cast<size_t>(n);
+    while (at < all.size() && done >= all[at].iov_len) done -= all[at++].iov_len;
+    if (done == 0) continue;
+    all[at].iov_base = static_cast<char*>(all[at].iov_base) + done;
+    all[at].iov_len -= done;
+  }
+  return true;
+}
+
+void LaneSocket::TryPing() {
+  const std::unique_lock<std::mutex> lock(write_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  // Whole or not at all: so little always fits where anything does.
+  const Header header = {LaneFrame::kPing, 0, 0, 0, 0};
+  pollfd polled = {fd_, POLLOUT, 0};
+  if (poll(&polled, 1, 0) == 1 && (polled.revents & POLLOUT) != 0) {
+    send(fd_, &header, sizeof(header), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+}
+
+bool LaneSocket::HasInput() const {
+  pollfd polled = {fd_, POLLIN, 0};
+  return poll(&polled, 1, 0) == 1 && (polled.revents & POLLIN) != 0;
+}
+
+void LaneSocket::Shutdown() {
+  shutdown(fd_, SHUT_RDWR);
+  // After the peer can see that the connection has ended: what it fetches from here on, it drops.
+  std::multimap<uint64_t, grpc::ByteBuffer> held;
+  std::lock_guard<std::mutex> lock(held_mutex_);
+  held.swap(held_);
+}
+
+bool LaneSocket::Fill(size_t bytes) {
+  if (end_ - begin_ >= bytes) return true;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (buffer_.size() < bytes) buffer_.resize(bytes);
+  while (end_ < bytes) {
+    const ssize_t n = recv(fd_, buffer_.data() + end_, buffer_.size() - end_, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    end_ += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+bool LaneSocket::Need(char* to, size_t bytes) {
+  const size_t known = std::min(bytes, end_ - begin_);
+  std::memcpy(to, buffer_.data() + begin_, known);
+  begin_ += known;
+  for (size_t at = known; at < bytes;) {
+    const ssize_t n = recv(fd_, to + at, bytes - at, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+bool LaneSocket::Receive(std::vector<LaneFrame>* frames) {
+  do {
+    LaneFrame frame;
+    if (!ReadFrame(&frame)) return false;
+    if (frame.kind == LaneFrame::kRelease) {
+      grpc::ByteBuffer released;  // let go without the lock
+      std::lock_guard<std::mutex> lock(held_mutex_);
+      auto it = held_.find(frame.call);
+      if (it != held_.end()) {
+        released = std::move(it->second);
+        held_.erase(it);
+      }
+    } else {
+      frames->push_back(std::move(frame));
+    }
+  } while (begin_ < end_);
+  return true;
+}
+
+bool LaneSocket::ReadFrame(LaneFrame* frame) {
+  Header header;
+  if (!Fill(sizeof(header))) return false;
+  std::memcpy(&header, buffer_.data() + begin_, sizeof(header));
+  begin_ += sizeof(header);
+  if (header.kind < LaneFrame::kHello || header.kind > LaneFrame::kPong) return false;
+  if (header.text_bytes > kMostText || header.pieces > kMostPieces) return false;
+  frame->kind = static_cast<LaneFrame::Kind>(header.kind);
+  frame->call = header.call;
+  frame->code = static_cast<absl::StatusCode>(header.code);
+  frame->text.resize(header.text_bytes);
+  if (!Need(frame->text.data(), header.text_bytes)) return false;
+  std::vector<Piece> pieces(header.pieces);
+  if (!Need(reinterpret_cast<char*>(pieces.data()), pieces.size() * sizeof(Piece))) return false;
+  return ReadBody(pieces, frame);
+}
+
+bool LaneSocket::IsTooLarge(const std::vector<Piece>& pieces, LaneFrame* frame) const {
+  uint64_t size = 0;
+  for (const Piece& piece : pieces) {
+    size = piece.length > max_body_bytes_ - size ? UINT64_MAX : size + piece.length;
+    if (size == UINT64_MAX) break;
+  }
+  if (size != UINT64_MAX) return false;
+  frame->code = absl::StatusCode::kResourceExhausted;
+  frame->text = StrCat("Received message larger than max (", max_body_bytes_, ")");
+  return true;
+}
+
+bool LaneSocket::Skip(uint64_t bytes) {
+  char ignored[4096];
+  for (; bytes > 0; bytes -= std::min<uint64_t>(bytes, sizeof(ignored))) {
+    if (!Need(ignored, static_cast<size_t>(std::min<uint64_t>(bytes, sizeof(ignored))))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
+  const bool is_too_large = IsTooLarge(pieces, frame);
+  std::vector<grpc::Slice> slices;
+  bool was_kept = false;  // by the sender
+  for (const Piece& piece : pieces) {
+    if (piece.length == 0) return false;
+    was_kept = was_kept || piece.address != 0;
+    if (is_too_large) {
+      if (piece.address == 0 && !Skip(piece.length)) return false;
+      continue;
+    }
+    if (piece.address != 0) {
+      if (!Fetch(piece, &slices)) return false;
+      continue;
+    }
+    // In parts, so that memory is taken for what comes, not for what is announced.
+    for (uint64_t at = 0; at < piece.length;) {
+      const auto size = static_cast<size_t>(std::min<uint64_t>(piece.length - at, 1 << 20));
+      slices.emplace_back(size);
+      if (!Need(reinterpret_cast<char*>(const_cast<uint8_t*>(slices.back().begin())), size)) {
+        return false;
+      }
+      at += size;
+    }
+  }
+  if (was_kept) {
+    // Until it is told, or the connection ends: so the bytes are good if it has not ended yet.
+    pollfd polled = {fd_, POLLRDHUP, 0};
+    if (poll(&polled, 1, 0) != 0) return false;
+    if (!Send({.kind = LaneFrame::kRelease, .call = frame->call})) return false;
+  }
+  frame->body = grpc::ByteBuffer(slices.data(), slices.size());
+  return true;
+}
+
+// Into memory that can become a tensor's as it is.
+bool LaneSocket::Fetch(const Piece& piece, std::vector<grpc::Slice>* slices) {
+  if (!reads_peer_) return false;
+  Buffer* buffer =
+      Buffer::New(PoolAllocator::Global(), DT_UINT8, static_cast<int64_t>(piece.length));
+  if (buffer == nullptr) return false;
+  slices->emplace_back(buffer->data(), piece.length, DropReference, buffer);
+  WireCounters::Global().copied.fetch_add(static_cast<int64_t>(piece.length));
+  return ReadMemory(peer_, piece.address, static_cast<char*>(buffer->data()), piece.length);
+}
+
+}  // namespace sluice

@@ -1,0 +1,121 @@
+// A connection between two processes of one user on one host: frames over a Unix socket, whose
+// large bytes are not sent but fetched by the receiver, straight from the sender's memory.
+//
+// Why: between tasks of a host, gRPC over loopback costs more per message than most steps compute,
+// and copies each tensor three times. Here a message is one system call a side, and a tensor one
+// copy: process_vm_readv from the sender's buffer into the receiver's tensor. Where the system does
+// not let one process read another (containers, ptrace_scope), the bytes go through the socket.
+//
+// Trust: both sides ask the kernel who the other is, and speak only with processes of their own
+// user. What a peer sends is checked as what comes over a network is.
+// Thread safety: Send and Shutdown from any thread; Receive by one thread at a time.
+#ifndef SLUICE_DISTRIBUTED_WIRE_LANE_SOCKET_H_
+#define SLUICE_DISTRIBUTED_WIRE_LANE_SOCKET_H_
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "grpcpp/support/byte_buffer.h"
+
+namespace sluice {
+
+struct LaneFrame {
+  enum Kind : uint32_t {
+    kHello = 1,  // text: what LaneSocket::Greeting writes
+    kWelcome,    // likewise, and code: whether the server takes the caller
+    kReady,      // calls may follow
+    kRequest,    // text: path
+    kResponse,   // code, and text: the error's message
+    kCancel,     // the caller gave up
+    kRelease,    // the large bytes of a frame of yours were fetched
+    kPing,
+    kPong,
+  };
+  Kind kind = kPing;
+  uint64_t call = 0;
+  absl::StatusCode code = absl::StatusCode::kOk;
+  std::string text;
+  grpc::ByteBuffer body;
+};
+
+class LaneSocket {
+ public:
+  // Takes over the descriptor of a connected socket. Of larger bodies Receive gives only the code
+  // and text of RESOURCE_EXHAUSTED.
+  explicit LaneSocket(int fd, uint64_t max_body_bytes = INT32_MAX);
+  ~LaneSocket();
+  LaneSocket(const LaneSocket&) = delete;
+  LaneSocket& operator=(const LaneSocket&) = delete;
+
+  int fd() const { return fd_; }
+  // The process at the other end is this process's user's.
+  bool PeerIsOwn() const;
+
+  // Blocks while the peer reads nothing. False when the connection is broken, or `still` (asked in
+  // the order in which frames go out) says that the frame is no longer wanted. Large bytes of the
+  // body are kept until the peer has fetched them.
+  bool Send(const LaneFrame& frame, const std::function<bool()>& still = nullptr);
+  // Sends a ping unless that would block.
+  void TryPing();
+  // What has come, at least one frame, once the descriptor is readable. False when the connection
+  // has ended or what comes is no frame.
+  bool Receive(std::vector<LaneFrame>* frames);
+  // Something has come that was not received yet.
+  bool HasInput() const;
+  // Every Send and Receive fails from now on.
+  void Shutdown();
+
+  // The text of kHello and kWelcome: version, where this process's memory can be tried, and a word.
+  static std::string Greeting(std::string_view word);
+  // Reads the peer's; false where it speaks another version. Finds out whether its memory can be
+  // read.
+  bool TakeGreeting(std::string_view text, std::string* word);
+  bool reads_peer() const { return reads_peer_; }
+  // The peer said that it reads this process's memory.
+  void set_peer_reads(bool reads) { peer_reads_ = reads; }
+
+ private:
+  struct Piece {
+    uint64_t address;  // in the sender's memory; 0: the bytes follow
+    uint64_t length;
+  };
+  bool Write(const std::string& head, const std::vector<grpc::Slice>& pieces);
+  bool Fill(size_t bytes);  // has so many in buffer_, or fails
+  bool Need(char* to, size_t bytes);
+  bool ReadFrame(LaneFrame* frame);
+  bool IsTooLarge(const std::vector<Piece>& pieces, LaneFrame* frame) const;
+  bool ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame);
+  bool Skip(uint64_t bytes);
+  bool Fetch(const Piece& piece, std::vector<grpc::Slice>* slices);
+
+  const int fd_;
+  const uint64_t max_body_bytes_;
+  pid_t peer_ = 0;
+  uid_t peer_user_ = static_cast<uid_t>(-1);
+  bool reads_peer_ = false;
+  std::atomic<bool> peer_reads_{false};
+  std::mutex write_mutex_;
+  std::mutex held_mutex_;
+  std::multimap<uint64_t, grpc::ByteBuffer> held_;  // by call; guarded by held_mutex_
+  // Of Receive: what came and was not taken yet.
+  std::vector<char> buffer_;
+  size_t begin_ = 0, end_ = 0;
+};
+
+// Sockets in the system's abstract namespace, which is the host's or the container's.
+// -1 where nobody listens under the name, or somebody else does.
+int ConnectLane(const std::string& address);
+int ListenLane(const std::string& address);
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_WIRE_LANE_SOCKET_H_

@@ -1,0 +1,283 @@
+// Calls of one process's RpcClient to an RpcServer over a lane.
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "distributed/wire/counters.h"
+#include "distributed/wire/lane_socket.h"
+#include "distributed/wire/rpc_client.h"
+#include "distributed/wire/rpc_server.h"
+#include "executor/step/cancellation.h"
+#include "gmock/gmock.h"
+#include "graph/strings.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::HasSubstr;
+
+grpc::ByteBuffer Bytes(const std::string& text) {
+  grpc::Slice slice(text);
+  return grpc::ByteBuffer(&slice, 1);
+}
+std::string Text(const grpc::ByteBuffer& bytes) {
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(bytes.Dump(&slices).ok());
+  std::string text;
+  for (const grpc::Slice& slice : slices) {
+    text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return text;
+}
+
+// A lane's listener that a test answers by hand, or not.
+class LaneByHand {
+ public:
+  LaneByHand() : address_(StrCat("by-hand:", getpid())), listener_(ListenLane(address_)) {
+    EXPECT_GE(listener_, 0);
+  }
+  ~LaneByHand() { close(listener_); }
+  const std::string& address() const { return address_; }
+  std::unique_ptr<LaneSocket> Accept() {
+    return std::make_unique<LaneSocket>(accept(listener_, nullptr, nullptr));
+  }
+  // Takes a caller.
+  static void Welcome(LaneSocket& socket) {
+    std::vector<LaneFrame> frames;
+    ASSERT_TRUE(socket.Receive(&frames));
+    std::string token;
+    ASSERT_TRUE(socket.TakeGreeting(frames[0].text, &token));
+    socket.Send({.kind = LaneFrame::kWelcome, .text = LaneSocket::Greeting("")});
+    frames.clear();
+    ASSERT_TRUE(socket.Receive(&frames));
+    ASSERT_EQ(frames[0].kind, LaneFrame::kReady);
+  }
+
+ private:
+  const std::string address_;
+  const int listener_;
+};
+
+class LanesTest : public ::testing::Test {
+ protected:
+  void Start(std::vector<RpcMethod> methods, int64_t max_message_bytes = INT32_MAX) {
+    methods.push_back({"/a.B/Echo", [](RpcCall& c) { c.Finish(absl::OkStatus(), c.request()); }});
+    RpcServer::Options options;
+    options.address = "127.0.0.1:0";
+    options.credentials = grpc::InsecureServerCredentials();
+    options.max_message_bytes = max_message_bytes;
+    options.token = "word";
+    options.lanes = true;
+    auto server = RpcServer::Start(options, std::move(methods));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    MakeClient(StrCat("127.0.0.1:", server_->port()), "word");
+    AwaitLane();
+  }
+  void MakeClient(const std::string& address, const std::string& token,
+                  const Heartbeat& heartbeat = {}) {
+    address_ = address;
+    client_ = std::make_unique<LaneClient>(token, heartbeat);
+  }
+  // Waits until calls go over the lane.
+  void AwaitLane() {
+    std::string response;
+    while (Call("/a.B/Echo", "", &response).code() == absl::StatusCode::kNotFound) {
+    }
+  }
+  // NOT_FOUND where there is no lane.
+  absl::Status Call(const std::string& path, const std::string& request, std::string* response,
+                    CancellationManager* cancellation = nullptr, int64_t timeout_ms = 0) {
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool has_ended = false;
+    absl::Status result;
+    LaneClient::Done done = [&](absl::Status status, const grpc::ByteBuffer& bytes) {
+      std::lock_guard<std::mutex> lock(mutex);
+      result = std::move(status);
+      if (result.ok()) *response = Text(bytes);
+      has_ended = true;
+      ended.notify_all();
+    };
+    if (!client_->Start(address_, path, Bytes(request), cancellation, timeout_ms, done)) {
+      return absl::NotFoundError("no lane");
+    }
+    std::unique_lock<std::mutex> lock(mutex);
+    ended.wait(lock, [&] { return has_ended; });
+    return result;
+  }
+
+  std::unique_ptr<RpcServer> server_;
+  std::string address_;
+  std::unique_ptr<LaneClient> client_;
+};
+
+TEST_F(LanesTest, AnswersByPath) {
+  Start({{"/a.B/Fail",
+          [](RpcCall& c) { c.Finish(absl::OutOfRangeError("no more"), grpc::ByteBuffer()); }}});
+  std::string response;
+  ASSERT_TRUE(Call("/a.B/Echo", "hello", &response).ok());
+  EXPECT_EQ(response, "hello");
+  EXPECT_EQ(Call("/a.B/Fail", "", &response), absl::OutOfRangeError("no more"));
+  EXPECT_EQ(Call("/a.B/None", "", &response).code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST_F(LanesTest, LargeBytesAreCopiedOnceAWay) {
+  Start({});
+  const std::string large(10 << 20, 'x');
+  const int64_t before = WireCounters::Global().copied;
+  std::string response;
+  ASSERT_TRUE(Call("/a.B/Echo", large, &response).ok());
+  EXPECT_TRUE(response == large);
+  EXPECT_LE(WireCounters::Global().copied - before, 2 * static_cast<int64_t>(large.size()));
+}
+
+TEST_F(LanesTest, RequestsThatAreTooLargeAreRefusedAndTheNextIsNot) {
+  Start({}, 1 << 20);
+  std::string response;
+  for (const size_t pieces : {1, 100}) {
+    const absl::Status status = Call("/a.B/Echo", std::string((1 << 20) + pieces, 'x'), &response);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(status.message(), HasSubstr("larger than max (1048576)"));
+  }
+  ASSERT_TRUE(Call("/a.B/Echo", "hello", &response).ok());
+  EXPECT_EQ(response, "hello");
+}
+
+TEST_F(LanesTest, ManyCallsAtATime) {
+  Start({});
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 8; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int i = 0; i < 200; ++i) {
+        const std::string text = StrCat(caller, " ", i) + std::string(i * 400, 'x');
+        std::string response;
+        ASSERT_TRUE(Call("/a.B/Echo", text, &response).ok());
+        ASSERT_TRUE(response == text);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+// Waits until it is cancelled.
+RpcMethod Waits(std::function<void()> begun) {
+  return {"/a.B/Wait", [begun](RpcCall& c) {
+            const auto token = c.cancellation().NewToken();
+            const auto give_up = [&c] {
+              c.Finish(absl::CancelledError("gave up"), grpc::ByteBuffer());
+            };
+            if (!c.cancellation().Register(token, give_up)) return give_up();
+            begun();
+          }};
+}
+
+TEST_F(LanesTest, ACallerThatGivesUpIsHeardOf) {
+  CancellationManager cancellation;
+  Start({Waits([&] { std::thread([&] { cancellation.StartCancel(); }).detach(); })});
+  std::string response;
+  EXPECT_EQ(Call("/a.B/Wait", "", &response, &cancellation).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Call("/a.B/Wait", "", &response, &cancellation).code(), absl::StatusCode::kCancelled);
+  server_->Stop();  // returns: the call was answered
+}
+
+TEST_F(LanesTest, ADeadlineEndsACall) {
+  Start({Waits([] {})});
+  std::string response;
+  EXPECT_EQ(Call("/a.B/Wait", "", &response, nullptr, 20).code(),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(LanesTest, StoppingEndsWhatIsUnderWayAndTheLane) {
+  std::thread stopper;
+  Start({Waits([&] { stopper = std::thread([&] { server_->Stop(); }); })});
+  std::string response;
+  EXPECT_FALSE(Call("/a.B/Wait", "", &response).ok());
+  stopper.join();
+  absl::Status status;
+  while ((status = Call("/a.B/Echo", "", &response)).code() != absl::StatusCode::kNotFound) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  }
+}
+
+TEST_F(LanesTest, WithoutTheTokenThereIsNoLane) {
+  Start({});
+  MakeClient(address_, "other");
+  std::string response;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+  while (std::chrono::steady_clock::now() < until) {
+    ASSERT_EQ(Call("/a.B/Echo", "", &response).code(), absl::StatusCode::kNotFound);
+  }
+}
+
+TEST_F(LanesTest, APeerThatAnswersNothingIsGoneAfterTheSetTime) {
+  LaneByHand peer;
+  MakeClient(peer.address(), "", {.interval_ms = 20, .timeout_ms = 100});
+  std::unique_ptr<LaneSocket> socket;
+  std::thread accepter([&] {
+    socket = peer.Accept();
+    LaneByHand::Welcome(*socket);
+  });
+  AwaitLane();  // whose call hangs, and ends
+  std::string response;
+  accepter.join();
+  const auto begin = std::chrono::steady_clock::now();
+  absl::Status status = Call("/a.B/Echo", "", &response);
+  if (absl::IsNotFound(status)) return;  // that of AwaitLane has ended the connection
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST_F(LanesTest, APeerThatAnswersPingsMayTakeItsTime) {
+  LaneByHand peer;
+  MakeClient(peer.address(), "", {.interval_ms = 20, .timeout_ms = 200});
+  std::thread server([&] {
+    const std::unique_ptr<LaneSocket> socket = peer.Accept();
+    LaneByHand::Welcome(*socket);
+    uint64_t call = 0;
+    for (int pings = 0; pings < 20;) {
+      std::vector<LaneFrame> frames;
+      ASSERT_TRUE(socket->Receive(&frames));
+      for (const LaneFrame& frame : frames) {
+        if (frame.kind == LaneFrame::kRequest) call = frame.call;
+        if (frame.kind != LaneFrame::kPing) continue;
+        ++pings;
+        socket->Send({.kind = LaneFrame::kPong});
+      }
+    }
+    socket->Send({.kind = LaneFrame::kResponse, .call = call, .body = Bytes("late")});
+    std::vector<LaneFrame> frames;
+    socket->Receive(&frames);  // until the client goes
+  });
+  std::string response;
+  absl::Status status;
+  while (absl::IsNotFound(status = Call("/a.B/Echo", "", &response))) {
+  }
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(response, "late");
+  client_.reset();
+  server.join();
+}
+
+TEST_F(LanesTest, WhatIsNoFrameEndsTheConnectionOnly) {
+  Start({});
+  for (const std::string& bytes :
+       {std::string("GET / HTTP/1.1\r\n\r\n and some more of it"), std::string(24, '\xff'),
+        std::string("\x04\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0x", 25)}) {
+    const int fd = ConnectLane(address_);
+    ASSERT_GE(fd, 0);
+    ASSERT_GT(write(fd, bytes.data(), bytes.size()), 0);
+    char byte;
+    EXPECT_LE(read(fd, &byte, 1), 0);
+    close(fd);
+  }
+  std::string response;
+  EXPECT_TRUE(Call("/a.B/Echo", "hello", &response).ok());
+}
+
+}  // namespace
+}  // namespace sluice
