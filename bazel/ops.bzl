@@ -5,7 +5,7 @@ cut by compiling a family's definitions twice: `:math_definitions` without gradi
 Builders are generated family by family, so that a new op recompiles what uses its family and no more.
 """
 
-load("//bazel:cc.bzl", "sluice_binary", "sluice_library")
+load("//bazel:cc.bzl", "room_visibility", "sluice_binary", "sluice_library")
 load("//bazel:generate.bzl", "generated_files")
 
 def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
@@ -38,7 +38,12 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
         hdrs = hdrs + gradient_hdrs,
         copts = ['-DSLUICE_FAMILY_BUILDERS=\\"%s/builders.h\\"' % native.package_name()],
         registers = True,
-        deps = deps + gradient_deps + [":%s_builders" % name, "//ops:op"],
+        deps = deps + gradient_deps + [":%s_builders" % name, "//ops:op", "//ops/builders:libraries"],
+    )
+    native.filegroup(
+        name = name + "_sources",
+        srcs = srcs,
+        visibility = room_visibility(),
     )
     op_builders(
         name = name + "_builders",
@@ -55,7 +60,12 @@ def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
         copts = copts,
         loops = True,
         registers = True,
-        deps = deps + ["//executor/kernel"],
+        deps = deps + ["//executor/kernel", "//ops/builders:libraries"],
+    )
+    native.filegroup(
+        name = name + "_sources",
+        srcs = srcs,
+        visibility = room_visibility(),
     )
 
 def op_builders(name, definitions, stem):

@@ -6,6 +6,10 @@
 #include "graph/strings.h"
 
 namespace sluice {
+
+// Of //ops/builders:libraries, which comes with every family of ops: "//ops/image:image_kernels".
+[[gnu::weak]] std::string LibraryOfKernels(std::string_view op);
+
 namespace {
 
 bool Allows(const TypeSet& allowed, const AttrValue& value) {
@@ -40,6 +44,14 @@ std::string DescribeKernel(const KernelDef& def) {
     text += "]";
   }
   return text + "\n";
+}
+
+// Of an op without kernels in this program. What is deprecated may have none anywhere.
+std::string WhereKernelsAre(const OpDef& op) {
+  const std::string library =
+      LibraryOfKernels && op.deprecated_at == 0 ? LibraryOfKernels(op.name) : "";
+  if (library.empty()) return "  <no registered kernels>\n";
+  return StrCat("  <no registered kernels>: they are in ", library, ", which is not linked\n");
 }
 
 }  // namespace
@@ -95,7 +107,7 @@ absl::StatusOr<const KernelDef*> KernelRegistry::Find(const Node& node,
   }
   std::string registered;
   for (const KernelDef& def : For(node.op())) registered += DescribeKernel(def);
-  if (registered.empty()) registered = "  <no registered kernels>\n";
+  if (registered.empty()) registered = WhereKernelsAre(node.def());
   return absl::NotFoundError(StrCat("No OpKernel was registered to support Op '", node.op(),
                                     "' used by {{node ", node.name(), "}} with these attrs: [",
                                     attrs, "]\nRegistered devices: [", device_type,

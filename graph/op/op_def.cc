@@ -6,6 +6,10 @@
 #include "graph/strings.h"
 
 namespace sluice {
+
+// Of //ops/builders:libraries, which comes with every family of ops: "//ops/image".
+[[gnu::weak]] std::string LibraryOfOp(std::string_view op);
+
 namespace {
 
 AttrDef MakeAttr(AttrKind kind, bool is_list) {
@@ -258,11 +262,14 @@ absl::StatusOr<const OpDef*> OpRegistry::Lookup(std::string_view name) const {
   if (const OpDef* def = Find(name)) return def;
   char host[256] = "unknown";
   gethostname(host, sizeof(host) - 1);
-  return absl::NotFoundError(StrCat("Op type not registered '", name, "' in binary running on ",
-                                    host,
-                                    ". Make sure the library that defines it is linked (//ops/all "
-                                    "has every op; a static library ",
-                                    "needs alwayslink)."));
+  const std::string library = LibraryOfOp ? LibraryOfOp(name) : "";
+  const std::string hint =
+      library.empty()
+          ? ". Make sure the library that defines it is linked (//ops/all has every op; a static "
+            "library needs alwayslink)."
+          : StrCat(": it is in ", library, ", which is not linked");
+  return absl::NotFoundError(
+      StrCat("Op type not registered '", name, "' in binary running on ", host, hint));
 }
 
 std::vector<const OpDef*> OpRegistry::All() const {

@@ -1,0 +1,43 @@
+// The table of libraries is read off the sources; here it is held against what registers itself.
+#include <string>
+#include <string_view>
+
+#include "executor/kernel/kernel.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+
+// Of //ops/builders:libraries, which has no header: it is called from below.
+std::string LibraryOfOp(std::string_view op);
+std::string LibraryOfKernels(std::string_view op);
+
+namespace {
+
+TEST(LibrariesTest, EveryOpHasALibrary) {
+  int ops = 0;
+  for (const OpDef* op : OpRegistry::Global().All()) {
+    if (op->name.starts_with('_')) continue;  // the executor's own among them
+    EXPECT_TRUE(LibraryOfOp(op->name).starts_with("//ops/"))
+        << op->name << " is declared in another way";
+    ++ops;
+  }
+  EXPECT_GT(ops, 1000);
+}
+
+// An error promises kernels of every op that is not deprecated.
+TEST(LibrariesTest, EveryOpHasKernels) {
+  for (const OpDef* op : OpRegistry::Global().All()) {
+    if (op->deprecated_at != 0 || op->name.starts_with('_')) continue;
+    EXPECT_FALSE(KernelRegistry::Global().For(op->name).empty()) << op->name;
+  }
+}
+
+TEST(LibrariesTest, KernelsMayStandInAnotherFamilyThanTheirOp) {
+  EXPECT_EQ(LibraryOfOp("AccumulateNV2"), "//ops/fused");
+  EXPECT_EQ(LibraryOfKernels("AccumulateNV2"), "//ops/math:math_kernels");
+  EXPECT_EQ(LibraryOfKernels("AddN"), "//ops/math:math_kernels");  // tensor_list has one as well
+  EXPECT_EQ(LibraryOfOp("ScatterAdd"), "//ops/state");             // declared by a macro
+}
+
+}  // namespace
+}  // namespace sluice
