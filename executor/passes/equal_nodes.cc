@@ -1,6 +1,7 @@
 #include "executor/passes/equal_nodes.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <unordered_map>
 
 #include "executor/passes/purity.h"
@@ -9,12 +10,17 @@
 namespace sluice {
 namespace {
 
+// Larger tensors are the same where they share their memory.
+constexpr size_t kMostBytesCompared = 1 << 20;
+
 // Everything that two nodes must agree on, as one string; tensors by type, shape and bytes.
 void AppendAttr(const AttrValue& value, std::string* key) {
   if (const Tensor* t = std::get_if<Tensor>(&value)) {
     StrAppend(key, static_cast<int>(t->dtype()), t->shape().ToString());
     if (t->dtype() == DT_STRING) {
       for (const std::string& s : t->flat<std::string>()) StrAppend(key, s.size(), ":", s);
+    } else if (t->bytes() > kMostBytesCompared) {
+      StrAppend(key, "@", reinterpret_cast<uintptr_t>(t->raw()));
     } else {
       key->append(static_cast<const char*>(t->raw()), t->bytes());
     }

@@ -1,4 +1,11 @@
 // Graph -> GraphDef.
+#include <algorithm>
+#include <climits>
+#include <numeric>
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "graph/format/attr_value.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
@@ -10,6 +17,42 @@ bool IsDefault(const Node& node, const std::string& name, const AttrValue& value
   if (name.starts_with('_')) return false;
   const AttrDef* def = node.def().FindAttr(name);
   return def != nullptr && def->default_value && AttrEquals(*def->default_value, value);
+}
+
+size_t BytesOf(const Tensor& tensor) {
+  if (tensor.dtype() != DT_STRING) return tensor.bytes();
+  const auto strings = tensor.flat<std::string>();
+  return std::accumulate(strings.begin(), strings.end(), size_t{0},
+                         [](size_t sum, const std::string& s) { return sum + s.size(); });
+}
+
+size_t BytesOfConstants(const Node& node) {
+  size_t sum = 0;
+  for (const auto& [name, value] : node.attrs()) {
+    if (const auto* one = std::get_if<Tensor>(&value)) sum += BytesOf(*one);
+    if (const auto* list = std::get_if<std::vector<Tensor>>(&value)) {
+      for (const Tensor& t : *list) sum += BytesOf(t);
+    }
+  }
+  return sum;
+}
+
+// Before anything is copied. A message of Protocol Buffers has at most INT_MAX bytes; graphs in
+// memory have no such limit.
+absl::Status CheckConstantsFit(const Graph& graph) {
+  size_t sum = 0, most = 0;
+  const Node* largest = nullptr;
+  for (const Node* node : graph.nodes()) {
+    const size_t bytes = BytesOfConstants(*node);
+    sum += bytes;
+    if (bytes > most) largest = node;
+    most = std::max(most, bytes);
+  }
+  if (sum <= INT_MAX) return absl::OkStatus();
+  const std::string where =
+      largest->location().empty() ? "" : StrCat(" [built at ", largest->location(), "]");
+  return InvalidArgument(largest->Describe(), ": a GraphDef has at most ", INT_MAX,
+                         " bytes, got constants of ", sum, ", ", most, " of them here", where);
 }
 
 }  // namespace
@@ -33,6 +76,7 @@ absl::Status NodeToProto(const Node& node, const ExportOptions& options, pb::Nod
 }
 
 absl::StatusOr<pb::GraphDef> ExportGraphDef(const Graph& graph, const ExportOptions& options) {
+  SLUICE_RETURN_IF_ERROR(CheckConstantsFit(graph));
   pb::GraphDef def;
   for (const Node* node : graph.nodes()) {
     SLUICE_RETURN_IF_ERROR(NodeToProto(*node, options, def.add_node()));
@@ -44,6 +88,10 @@ absl::StatusOr<pb::GraphDef> ExportGraphDef(const Graph& graph, const ExportOpti
   if (!graph.function_library().empty() &&
       !def.mutable_library()->ParseFromString(graph.function_library())) {
     return absl::DataLossError("the graph's function library is damaged");
+  }
+  if (const size_t bytes = def.ByteSizeLong(); bytes > INT_MAX) {
+    return InvalidArgument("a GraphDef has at most ", INT_MAX, " bytes, got ", bytes, " in ",
+                           def.node_size(), " nodes and their functions");
   }
   return def;
 }

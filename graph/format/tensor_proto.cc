@@ -1,6 +1,7 @@
 #include "graph/format/tensor_proto.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <vector>
 
@@ -346,6 +347,10 @@ absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto) {
 }
 
 absl::Status TensorToProto(const Tensor& tensor, pb::TensorProto* proto) {
+  if (IsPlainBytes(tensor.dtype()) && tensor.bytes() > INT_MAX) {
+    return InvalidArgument("Cannot create a tensor proto whose content is larger than 2GB, got ",
+                           tensor.bytes(), " bytes");
+  }
   SLUICE_RETURN_IF_ERROR(WriteHeader(tensor, proto));
   if (tensor.num_elements() == 0) return absl::OkStatus();
   if (!IsPlainBytes(tensor.dtype())) return WriteObjects(tensor, proto);

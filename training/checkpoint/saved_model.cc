@@ -168,8 +168,14 @@ absl::StatusOr<std::string> SavedModelBuilder::Save(bool as_text) {
   }
   model_.set_saved_model_schema_version(kSchemaVersion);
   const std::string path = folder_ + (as_text ? "/saved_model.pbtxt" : "/saved_model.pb");
-  SLUICE_RETURN_IF_ERROR(
-      WriteFileAtomically(path, as_text ? PrintText(model_) : model_.SerializeAsString()));
+  std::string bytes;
+  if (as_text) {
+    bytes = PrintText(model_);
+  } else if (!model_.SerializeToString(&bytes)) {
+    return InvalidArgument("'", path, "': a SavedModel has at most 2147483647 bytes, got ",
+                           model_.ByteSizeLong());
+  }
+  SLUICE_RETURN_IF_ERROR(WriteFileAtomically(path, bytes));
   return path;
 }
 

@@ -179,7 +179,12 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
   if (options.write_meta_graph) {
     SLUICE_ASSIGN_OR_RETURN(const pb::MetaGraphDef meta,
                             ExportMetaGraph(options.strip_default_attrs));
-    SLUICE_RETURN_IF_ERROR(WriteFileAtomically(meta_graph, meta.SerializeAsString()));
+    std::string bytes;
+    if (!meta.SerializeToString(&bytes)) {
+      return InvalidArgument("'", meta_graph, "': a meta graph has at most 2147483647 bytes, got ",
+                             meta.ByteSizeLong());
+    }
+    SLUICE_RETURN_IF_ERROR(WriteFileAtomically(meta_graph, bytes));
   }
   if (!is_empty_ && options.write_state) SLUICE_RETURN_IF_ERROR(Record(saved, options));
   return saved;
