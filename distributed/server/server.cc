@@ -70,6 +70,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
                                              server->options_.session);
   server->master_ = std::make_unique<Master>(MasterOptions{
       task, server->devices_, server->options_.session, is_alone ? nullptr : &server->connection_});
+  std::shared_ptr<Collectives> collectives;
+  SLUICE_ASSIGN_OR_RETURN(collectives, server->devices_->device(0).resources.Lookup<Collectives>(
+                                           Collectives::kContainer, Collectives::kName));
+  server->collectives_ = std::make_unique<CollectiveService>(
+      server->options_.cluster, server->client_.get(), std::move(collectives));
   RpcServer::Options rpc;
   rpc.address = StrCat(server->options_.bind, ":", port);
   SLUICE_ASSIGN_OR_RETURN(rpc.credentials, ServerCredentials(security));
@@ -82,6 +87,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   std::vector<RpcMethod> methods = server->master_->Methods();
   for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));
   methods.push_back({"/sluice.Monitor/Stalls", TellStalls});
+  for (RpcMethod& method : server->collectives_->Methods()) methods.push_back(std::move(method));
   SLUICE_ASSIGN_OR_RETURN(server->rpc_, RpcServer::Start(rpc, std::move(methods)));
   return server;
 }
@@ -104,6 +110,7 @@ absl::StatusOr<std::unique_ptr<Session>> Server::NewSession(
 void Server::Stop() {
   master_->CloseSessions();
   worker_->CancelSteps();
+  collectives_->Stop();
   rpc_->Stop();
   std::lock_guard<std::mutex> lock(mutex_);
   stopped_ = true;

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "distributed/cluster/cluster_spec.h"
+#include "distributed/collective/collective_service.h"
 #include "distributed/master/master.h"
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/wire/heartbeat.h"
@@ -79,6 +80,7 @@ class Server {
   std::unique_ptr<RpcClient> client_;
   std::unique_ptr<StepRendezvousTable> rendezvous_;
   ClusterConnection connection_;
+  std::unique_ptr<CollectiveService> collectives_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<Master> master_;
   std::unique_ptr<RpcServer> rpc_;

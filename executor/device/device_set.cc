@@ -1,11 +1,23 @@
 #include "executor/device/device_set.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
 
+#include "executor/collective/collectives.h"
 #include "graph/status.h"
 
 namespace sluice {
+namespace {
+
+// Where the collective ops of a device meet those of the others.
+absl::StatusOr<std::shared_ptr<Collectives>> CollectivesOf(
+    Device& device, const std::function<absl::StatusOr<std::shared_ptr<Collectives>>()>& make) {
+  return device.resources.LookupOrCreate<Collectives>(Collectives::kContainer, Collectives::kName,
+                                                      make);
+}
+
+}  // namespace
 
 std::shared_ptr<DeviceSet> DeviceSet::Cpus(int cpus, std::string_view task) {
   auto set = std::make_shared<DeviceSet>();
@@ -19,6 +31,12 @@ std::shared_ptr<DeviceSet> DeviceSet::Cpus(int cpus, std::string_view task) {
     device->incarnation = (uint64_t{random()} << 32 | random()) | 1;
     set->devices_.push_back(std::move(device));
   }
+  std::map<std::string, uint64_t> incarnations;
+  for (const auto& device : set->devices_) incarnations[device->name] = device->incarnation;
+  const auto collectives = std::make_shared<Collectives>(std::move(incarnations));
+  for (const auto& device : set->devices_) {
+    CollectivesOf(*device, [&] { return collectives; }).IgnoreError();
+  }
   return set;
 }
 
@@ -29,6 +47,9 @@ std::shared_ptr<DeviceSet> DeviceSet::WithOwnState(const DeviceSet& devices) {
     own->name = device->name;
     own->spec = device->spec;
     own->incarnation = device->incarnation;
+    CollectivesOf(*own, [&] {
+      return device->resources.Lookup<Collectives>(Collectives::kContainer, Collectives::kName);
+    }).IgnoreError();
     set->devices_.push_back(std::move(own));
   }
   return set;

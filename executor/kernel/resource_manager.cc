@@ -14,6 +14,10 @@ std::string ContainerOrDefault(std::string_view container) {
   return std::string(container.empty() ? ResourceManager::kDefaultContainer : container);
 }
 
+// Containers of such names, which no user can give, hold what belongs to the task itself: it is
+// neither cleared nor shown.
+bool IsOfTask(std::string_view container) { return container.starts_with('_'); }
+
 bool IsValidContainer(std::string_view container) {
   for (size_t i = 0; i < container.size(); ++i) {
     const char c = container[i];
@@ -89,13 +93,20 @@ void ResourceManager::ClearAll() {
   std::map<Key, std::shared_ptr<Resource>> dropped;  // destroyed without the lock
   std::lock_guard<std::mutex> lock(mutex_);
   dropped.swap(resources_);
+  for (auto it = dropped.begin(); it != dropped.end();) {
+    auto next = std::next(it);
+    if (IsOfTask(std::get<0>(it->first))) resources_.insert(dropped.extract(it));
+    it = next;
+  }
 }
 
 std::vector<std::string> ResourceManager::Describe() const {
   std::vector<std::shared_ptr<Resource>> all;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [key, resource] : resources_) all.push_back(resource);
+    for (const auto& [key, resource] : resources_) {
+      if (!IsOfTask(std::get<0>(key))) all.push_back(resource);
+    }
   }
   std::vector<std::string> lines;
   for (const auto& resource : all) lines.push_back(resource->DebugString());

@@ -1,5 +1,6 @@
 // Send and Recv: the two ends of an edge whose nodes are in different places. The partitioner and
-// the session insert them; no builder makes them.
+// the session insert them as _Send and _Recv, which no builder makes; users' own are declared in
+// ops/collective.
 #include <string>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "executor/step/cancellation.h"
 #include "executor/step/rendezvous.h"
 #include "executor/step/stalls.h"
+#include "graph/build/device_spec.h"
 #include "graph/infer/shape_context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
@@ -53,7 +55,17 @@ class KeyOf {
       : key_{init.attr<std::string>("send_device"),
              static_cast<uint64_t>(init.attr<int64_t>("send_device_incarnation")),
              init.attr<std::string>("recv_device"), init.attr<std::string>("tensor_name")},
-        outside_loops_(key_.ToString()) {}
+        outside_loops_(key_.ToString()) {
+    if (init.node().op().starts_with('_')) return;  // ours
+    for (const std::string& device : {key_.src_device, key_.dst_device}) {
+      const absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(device);
+      if (spec.ok() && spec->job && spec->replica && spec->task && spec->type && spec->id) continue;
+      status_ = InvalidArgument("Invalid  rendezvous key: ", outside_loops_);
+    }
+  }
+
+  // INVALID_ARGUMENT unless both devices have whole names, which users' nodes need not have.
+  const absl::Status& status() const { return status_; }
 
   std::string At(const KernelContext& c) const {
     if (c.frame_id == 0 && c.iteration == 0) return outside_loops_;
@@ -67,6 +79,7 @@ class KeyOf {
  private:
   const RendezvousKey key_;
   const std::string outside_loops_;
+  absl::Status status_;
 };
 
 absl::Status NoRendezvous(const KernelContext& c) {
@@ -80,6 +93,7 @@ class SendKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     Rendezvous* rendezvous = c.step().rendezvous;
     if (rendezvous == nullptr) return NoRendezvous(c);
+    SLUICE_RETURN_IF_ERROR(key_.status());
     if (c.is_input_dead) return rendezvous->Send(key_.At(c), Tensor(), /*is_dead=*/true);
     if (!to_client_) return rendezvous->Send(key_.At(c), c.input(0), /*is_dead=*/false);
     // What the client holds must not change with a variable.
@@ -94,6 +108,7 @@ class SendKernel final : public Kernel {
 };
 KERNEL(_Send, SendKernel);
 KERNEL(_HostSend, SendKernel);
+KERNEL(Send, SendKernel);
 
 class RecvKernel final : public AsyncKernel {
  public:
@@ -101,6 +116,7 @@ class RecvKernel final : public AsyncKernel {
   void ComputeAsync(KernelContext& c, Done done) override {
     Rendezvous* rendezvous = c.step().rendezvous;
     if (rendezvous == nullptr) return done(NoRendezvous(c));
+    if (!key_.status().ok()) return done(key_.status());
     Stalls* stalls = c.step().stalls;
     const Stalls::Entry entry =
         stalls == nullptr ? 0
@@ -127,6 +143,7 @@ class RecvKernel final : public AsyncKernel {
 };
 KERNEL(_Recv, RecvKernel);
 KERNEL(_HostRecv, RecvKernel);
+KERNEL(Recv, RecvKernel);
 
 }  // namespace
 }  // namespace sluice

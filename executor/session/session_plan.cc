@@ -5,10 +5,23 @@
 #include "graph/status.h"
 
 namespace sluice {
+namespace {
+
+bool HasTransfers(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    if (node->op() == "Send" || node->op() == "Recv") return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 SessionPlan::SessionPlan(std::shared_ptr<const Plan> plan, const StepEnvironment& environment,
                          std::vector<Output> feeds)
-    : plan_(std::move(plan)), environment_(environment), feeds_(std::move(feeds)) {}
+    : plan_(std::move(plan)),
+      environment_(environment),
+      feeds_(std::move(feeds)),
+      sends_to_itself_(HasTransfers(*plan_->graph)) {}
 
 SessionPlan::~SessionPlan() = default;
 

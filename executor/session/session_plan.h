@@ -58,6 +58,8 @@ class SessionPlan {
     return distribution_ != nullptr ? distribution_->num_fetches : plan_->num_fetches;
   }
   const std::vector<Output>& feeds() const { return feeds_; }
+  // The graph sends tensors to itself: a step needs a rendezvous wherever it runs.
+  bool sends_to_itself() const { return sends_to_itself_; }
 
   // A value for feed i. INVALID_ARGUMENT when type or shape do not fit.
   absl::Status CheckFeed(int i, const Tensor& value) const;
@@ -66,6 +68,7 @@ class SessionPlan {
   const std::shared_ptr<const Plan> plan_;
   const StepEnvironment environment_;
   const std::vector<Output> feeds_;
+  const bool sends_to_itself_;
   std::unique_ptr<Distribution> distribution_;
   std::unique_ptr<const Names> names_;
   std::atomic<Step*> spare_{nullptr};  // the step of a session with one thread

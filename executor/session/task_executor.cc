@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "executor/plan/op_kind.h"
 #include "executor/session/declared_variables.h"
 #include "executor/step/cancellation.h"
+#include "executor/step/rendezvous.h"
 #include "executor/trace/numerics_checker.h"
 #include "executor/trace/step_stats.h"
 #include "graph/status.h"
@@ -132,6 +134,10 @@ absl::Status TaskExecutor::Run(SessionPlan& plan, absl::Span<const Tensor* const
   StepArguments arguments;
   arguments.step_id = identity.step_id;
   arguments.rendezvous = identity.rendezvous;
+  std::optional<LocalRendezvous> own;
+  if (identity.rendezvous == nullptr && plan.sends_to_itself()) {
+    arguments.rendezvous = &own.emplace();
+  }
   arguments.feeds = feeds;
   const int64_t timeout_ms =
       options.timeout_ms != 0 ? options.timeout_ms : options_.operation_timeout_ms;

@@ -1,13 +1,5 @@
 // Two parameter servers and four workers, each a process of its own on loopback, give what one
 // process with the whole batch gives.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +8,7 @@
 #include "distributed/server/server.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
+#include "tests/endtoend/process.h"
 #include "tests/endtoend/sync_training.h"
 
 namespace sluice {
@@ -23,70 +16,6 @@ namespace {
 
 constexpr int kServers = 2;
 constexpr int kWorkers = 4;
-
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
-}
-
-// A child process, with a pipe to it and one from it.
-class Process {
- public:
-  using Body = std::function<absl::Status(Process&)>;
-  explicit Process(const Body& body) {
-    int down[2], up[2];
-    EXPECT_EQ(pipe(down), 0);
-    EXPECT_EQ(pipe(up), 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      in_ = down[0];
-      out_ = up[1];
-      const absl::Status status = body(*this);
-      if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
-      _exit(status.ok() ? 0 : 1);
-    }
-    close(down[0]);
-    close(up[1]);
-    in_ = up[0];
-    out_ = down[1];
-  }
-  // False when the other side has ended.
-  bool Read(void* data, size_t size) {
-    char* at = static_cast<char*>(data);
-    while (size > 0) {
-      const ssize_t n = read(in_, at, size);
-      if (n <= 0) return false;
-      at += n;
-      size -= static_cast<size_t>(n);
-    }
-    return true;
-  }
-  bool Write(const void* data, size_t size) {
-    return write(out_, data, size) == static_cast<ssize_t>(size);
-  }
-  // All workers and the parent meet; by the parent, once for each worker.
-  bool Meet() {
-    char byte = 0;
-    return Write(&byte, 1) && Read(&byte, 1);
-  }
-  int Wait() {
-    int status = -1;
-    waitpid(pid_, &status, 0);
-    return status;
-  }
-
- private:
-  pid_t pid_;
-  int in_;
-  int out_;
-};
 
 absl::Status RunParameterServer(const Cluster& cluster, Process& self) {
   SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start({.cluster = cluster}));

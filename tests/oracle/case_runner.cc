@@ -125,7 +125,7 @@ class Case {
   static SessionOptions Threads() {
     const char* threads = std::getenv("SLUICE_ORACLE_THREADS");
     const int count = threads == nullptr ? 0 : std::atoi(threads);
-    return {.intra_op_threads = count, .inter_op_threads = count};
+    return {.cpu_devices = 3, .intra_op_threads = count, .inter_op_threads = count};
   }
 
   const Request& request_;

@@ -37,13 +37,6 @@ Grad SumOf(const std::vector<Grad>& grads) {
   return tensors.size() == 1 ? tensors[0] : AddN(tensors);
 }
 
-Grad Times(const Grad& grad, double factor) {
-  if (grad.is_dense()) return grad.dense() * factor;
-  IndexedSlices slices = grad.slices();
-  slices.values = slices.values * factor;
-  return slices;
-}
-
 }  // namespace
 
 // Where the replicas' threads hand over to each other. One of them is awake at a time, so that the
@@ -156,7 +149,7 @@ class MirroredReplica : public ReplicaContext {
 
   // With the lock held: the next replica in turn may run.
   void HandOver() {
-    meeting_.awake = (replica_ + 1) % strategy_.num_replicas();
+    meeting_.awake = (replica_ + 1) % strategy_.num_local_replicas();
     meeting_.changed.notify_all();
   }
 
@@ -176,6 +169,13 @@ class MirroredReplica : public ReplicaContext {
   Scopes outside_;
 };
 
+Grad MirroredStrategy::Scaled(const Grad& grad, double factor) {
+  if (grad.is_dense()) return grad.dense() * factor;
+  IndexedSlices slices = grad.slices();
+  slices.values = slices.values * factor;
+  return slices;
+}
+
 MirroredStrategy::MirroredStrategy(Graph& graph, std::vector<std::string> devices,
                                    ReduceOp loss_reduction)
     : graph_(graph), devices_(std::move(devices)), loss_reduction_(loss_reduction) {}
@@ -183,15 +183,15 @@ MirroredStrategy::MirroredStrategy(Graph& graph, std::vector<std::string> device
 absl::Status MirroredStrategy::RunReplicas(
     const std::function<absl::Status(ReplicaContext&)>& program) {
   if (devices_.empty()) return InvalidArgument("MirroredStrategy needs a device at least");
-  Meeting meeting(num_replicas());
+  Meeting meeting(num_local_replicas());
   std::vector<std::unique_ptr<MirroredReplica>> replicas;
   std::vector<absl::Status> statuses(devices_.size());
   std::vector<std::thread> threads;
-  for (int i = 0; i < num_replicas(); ++i) {
+  for (int i = 0; i < num_local_replicas(); ++i) {
     replicas.push_back(std::make_unique<MirroredReplica>(*this, meeting, i));
     replicas.back()->set_outside(graph_.scopes());
   }
-  for (int i = 0; i < num_replicas(); ++i) {
+  for (int i = 0; i < num_local_replicas(); ++i) {
     threads.emplace_back([&, i] { statuses[i] = replicas[i]->Build(program); });
   }
   for (std::thread& t : threads) t.join();
@@ -220,7 +220,7 @@ absl::StatusOr<PerReplica<Grad>> MirroredStrategy::ReduceTo(ReduceOp op,
     }
     DeviceScope beside(graph_, component.device());
     const Grad sum = SumOf(present);
-    reduced.push_back(op == ReduceOp::kSum ? sum : Times(sum, 1.0 / num_replicas()));
+    reduced.push_back(op == ReduceOp::kSum ? sum : Scaled(sum, 1.0 / num_local_replicas()));
   }
   SLUICE_RETURN_IF_ERROR(graph_.status());
   return reduced;
@@ -241,12 +241,12 @@ Variable MirroredStrategy::MakeVariable(std::string_view name, const PartialShap
     NameScope root(graph_, "");
     std::vector<Variable> copies;
     Output first_value;  // beside the first copy
-    for (int i = 0; i < num_replicas(); ++i) {
+    for (int i = 0; i < num_local_replicas(); ++i) {
       DeviceScope nowhere = DeviceScope::None(graph_);
       DeviceScope device(graph_, devices_[i]);
       if (i == 0) {
-        copies.emplace_back(graph_, name, shape, initializer, options);
-        if (num_replicas() > 1) first_value = InitializedValue(copies[0]);
+        copies.emplace_back(graph_, name, shape, SharedInitializer(initializer), options);
+        if (num_local_replicas() > 1) first_value = InitializedValue(copies[0]);
       } else {
         // Copies are trained through the first one.
         VariableOptions copy = options;

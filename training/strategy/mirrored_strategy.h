@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/builders/initializer.h"
 #include "training/strategy/strategy.h"
 
 namespace sluice {
@@ -24,7 +25,9 @@ class MirroredStrategy : public Strategy {
   MirroredStrategy(Graph& graph, std::vector<std::string> devices,
                    ReduceOp loss_reduction = ReduceOp::kMean);
 
-  int num_replicas() const override { return static_cast<int>(devices_.size()); }
+  int num_replicas() const override { return num_local_replicas(); }
+  // Of this process.
+  int num_local_replicas() const { return static_cast<int>(devices_.size()); }
   ReduceOp loss_reduction() const override { return loss_reduction_; }
   absl::StatusOr<PerReplica<Grad>> ReduceTo(ReduceOp op, const PerReplica<Grad>& values,
                                             const Variable& variable) override;
@@ -42,6 +45,11 @@ class MirroredStrategy : public Strategy {
   template <typename T>
   absl::StatusOr<PerReplica<T>> Run(
       const std::function<absl::StatusOr<T>(ReplicaContext&)>& program);
+
+ protected:
+  // What the first copy of a variable begins with.
+  virtual Initializer SharedInitializer(const Initializer& initializer) { return initializer; }
+  static Grad Scaled(const Grad& grad, double factor);
 
  private:
   friend class MirroredReplica;

@@ -1,0 +1,53 @@
+#include "executor/collective/timer.h"
+
+#include <utility>
+
+namespace sluice {
+
+Timer& Timer::Global() {
+  static Timer* timer = new Timer;
+  return *timer;
+}
+
+Timer::Id Timer::After(std::chrono::nanoseconds delay, std::function<void()> function) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Id id = next_++;
+  const Time time = std::chrono::steady_clock::now() + delay;
+  due_.emplace(std::make_pair(time, id), std::move(function));
+  times_.emplace(id, time);
+  if (!std::exchange(is_running_, true)) std::thread([this] { Run(); }).detach();
+  changed_.notify_one();
+  return id;
+}
+
+void Timer::Drop(Id id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = times_.find(id);
+  if (it == times_.end()) return;
+  due_.erase({it->second, id});
+  times_.erase(it);
+}
+
+void Timer::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    if (due_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    auto first = due_.begin();
+    const Time time = first->first.first;
+    if (std::chrono::steady_clock::now() < time) {
+      changed_.wait_until(lock, time);
+      continue;
+    }
+    const std::function<void()> function = std::move(first->second);
+    times_.erase(first->first.second);
+    due_.erase(first);
+    lock.unlock();
+    function();
+    lock.lock();
+  }
+}
+
+}  // namespace sluice
