@@ -21,14 +21,16 @@ expect() {
   esac
 }
 
-{ cmake -S "$here/outside" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" &&
-  cmake --build "$work/cmake" -j2; } > "$work/log" 2>&1 || fail "CMake: $(cat "$work/log")"
-expect "CMake, shared" "$work/cmake/outside_shared"
-expect "CMake, static" "$work/cmake/outside_static"
-
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 cd "$work"
-c++ $(pkg-config --cflags sluice) -c "$here/outside/main.cc" -o main.o
+c++ $(pkg-config --cflags sluice) -c "$here/outside/main.cc" -o main.o &
+compiler=$!
+{ cmake -S "$here/outside" -B cmake -DCMAKE_PREFIX_PATH="$prefix" && cmake --build cmake -j2; } > log 2>&1 ||
+  fail "CMake: $(cat log)"
+expect "CMake, shared" cmake/outside_shared
+expect "CMake, static" cmake/outside_static
+
+wait $compiler || fail "pkg-config: main.cc does not compile"
 c++ main.o cmake/libother.a $(pkg-config --libs sluice) -Wl,-rpath,"$prefix/lib" -o with_shared
 c++ main.o cmake/libother.a $(pkg-config --libs sluice-static) -o with_static
 expect "pkg-config, shared" ./with_shared
