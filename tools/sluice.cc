@@ -53,6 +53,11 @@ constexpr char kUsage[] = R"(looks at graphs and ops, runs graphs, and serves th
   sluice stalls grpc://HOST:PORT …
       What the steps of these servers wait for at this moment: node, queue or accumulator, its counts, since when.
 
+  sluice top grpc://HOST:PORT … [--every_ms=1000] [--times=N]
+      How these servers are doing: steps begun and parts of steps run a second, ops that wait, bytes of tensors, memory,
+      the queues and accumulators on them, and what became of gradients. With --metrics_port a server has the same
+      numbers for Prometheus, at http://HOST:PORT/metrics.
+
 GRAPH is a GraphDef or MetaGraphDef, binary or text; the kind is seen from the content.)";
 
 struct Command {
@@ -61,7 +66,8 @@ struct Command {
 };
 constexpr Command kCommands[] = {{"inspect", InspectCommand}, {"ops", OpsCommand},
                                  {"run", RunCommand},         {"server", ServerCommand},
-                                 {"stalls", StallsCommand},   {"trace", TraceCommand}};
+                                 {"stalls", StallsCommand},   {"top", TopCommand},
+                                 {"trace", TraceCommand}};
 
 int Main(const Arguments& words) {
   const auto* command =

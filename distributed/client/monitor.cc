@@ -13,16 +13,15 @@ namespace {
 constexpr std::string_view kScheme = "grpc://";
 constexpr int64_t kAnswerMs = 10'000;
 
-}  // namespace
-
-absl::StatusOr<std::string> StallsAt(const std::string& target, const Security& security) {
+absl::StatusOr<std::string> Ask(const char* path, const std::string& target,
+                                const Security& security) {
   if (!target.starts_with(kScheme)) {
     return InvalidArgument("expected a target \"grpc://host:port\", got \"", target, "\"");
   }
   SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(security));
   RpcClient::Call call;
   call.address = target.substr(kScheme.size());
-  call.path = "/sluice.Monitor/Stalls";
+  call.path = path;
   const grpc::Slice nothing;
   call.request = grpc::ByteBuffer(&nothing, 1);
   call.timeout_ms = kAnswerMs;
@@ -36,6 +35,16 @@ absl::StatusOr<std::string> StallsAt(const std::string& target, const Security& 
     text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
   }
   return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> StallsAt(const std::string& target, const Security& security) {
+  return Ask("/sluice.Monitor/Stalls", target, security);
+}
+
+absl::StatusOr<std::string> MetricsAt(const std::string& target, const Security& security) {
+  return Ask("/sluice.Monitor/Metrics", target, security);
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What a server's steps wait for, asked from outside while they wait.
+// How a server is doing, asked from outside: what its steps wait for, and its numbers.
 #ifndef SLUICE_DISTRIBUTED_CLIENT_MONITOR_H_
 #define SLUICE_DISTRIBUTED_CLIENT_MONITOR_H_
 
@@ -12,6 +12,8 @@ namespace sluice {
 // A line a wait, the longest first; "" if none waits. `target` is "grpc://host:port". UNAVAILABLE
 // with the target where no server answers within ten seconds.
 absl::StatusOr<std::string> StallsAt(const std::string& target, const Security& security = {});
+// The server's numbers in Prometheus' text format, likewise.
+absl::StatusOr<std::string> MetricsAt(const std::string& target, const Security& security = {});
 
 }  // namespace sluice
 

@@ -1,6 +1,7 @@
 #include "distributed/master/cluster_tasks.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -21,6 +22,8 @@ constexpr TensorField kTensor{pb::RecvTensorResponse::kTensorFieldNumber, Tensor
 constexpr int64_t kCancelMs = 2'000;
 // At the end of a session a task that does not answer is not waited for longer.
 constexpr int64_t kFarewellMs = 10'000;
+// Who is there answers within this time when a session begins.
+constexpr int64_t kGreetMs = 1'000;
 
 std::string PathOf(const char* method) { return StrCat("/tensorflow.WorkerService/", method); }
 
@@ -37,6 +40,19 @@ bool MayUse(const TaskName& task, const std::vector<std::string>& filters) {
     const absl::StatusOr<DeviceSpec> wanted = DeviceSpec::Parse(filter);
     return wanted.ok() && wanted->Matches(*own);
   });
+}
+
+absl::StatusOr<std::vector<DeviceInfo>> DevicesOf(absl::Status status,
+                                                  const grpc::ByteBuffer& bytes) {
+  pb::GetStatusResponse response;
+  if (status.ok()) status = DecodeMessage(bytes, &response);
+  SLUICE_RETURN_IF_ERROR(status);
+  std::vector<DeviceInfo> devices;
+  for (const pb::DeviceAttributes& device : response.device_attributes()) {
+    SLUICE_ASSIGN_OR_RETURN(DeviceSpec spec, DeviceSpec::Parse(device.name()));
+    devices.push_back({device.name(), std::move(spec), device.incarnation()});
+  }
+  return devices;
 }
 
 RemoteTasks::PartResult ResultOf(const std::string& task, absl::Status status,
@@ -61,12 +77,12 @@ RemoteTasks::PartResult ResultOf(const std::string& task, absl::Status status,
 
 }  // namespace
 
-RemoteReceive ReceiveOver(const ClusterSpec& spec, RpcClient* client) {
-  return [spec, client](const std::string& task, int64_t step_id, const std::string& key,
-                        CancellationManager* cancellation, Rendezvous::Done done) {
+RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client) {
+  return [addresses, client](const std::string& task, int64_t step_id, const std::string& key,
+                             CancellationManager* cancellation, Rendezvous::Done done) {
     absl::StatusOr<TaskName> name = TaskName::Parse(task);
     absl::StatusOr<std::string> address =
-        name.ok() ? spec.Address(*name) : absl::StatusOr<std::string>(name.status());
+        name.ok() ? addresses->Find(*name) : absl::StatusOr<std::string>(name.status());
     if (!address.ok()) return done(address.status(), Tensor(), false);
     pb::RecvTensorRequest request;
     request.set_step_id(step_id);
@@ -96,10 +112,10 @@ absl::Status CleanupOthers(const ClusterConnection& connection,
   pb::CleanupAllRequest request;
   for (const std::string& container : containers) request.add_container(container);
   absl::Status first;
-  for (const TaskName& task : connection.cluster.spec.tasks()) {
-    if (task == connection.cluster.task) continue;
+  for (const TaskName& task : connection.addresses->tasks()) {
+    if (task == connection.task) continue;
     RpcClient::Call call;
-    call.address = *connection.cluster.spec.Address(task);
+    call.address = connection.addresses->Find(task).value_or("");
     call.path = PathOf("CleanupAll");
     call.request = EncodeMessage(request);
     call.timeout_ms = kFarewellMs;
@@ -109,46 +125,92 @@ absl::Status CleanupOthers(const ClusterConnection& connection,
   return first;
 }
 
-absl::StatusOr<std::shared_ptr<ClusterTasks>> ClusterTasks::Connect(
-    const ClusterConnection& connection, const Options& options) {
+std::shared_ptr<ClusterTasks> ClusterTasks::Connect(const ClusterConnection& connection,
+                                                    const Options& options) {
   std::shared_ptr<ClusterTasks> tasks(new ClusterTasks(connection, options));
-  for (const TaskName& task : connection.cluster.spec.tasks()) {
-    if (task == connection.cluster.task || !MayUse(task, options.filters)) continue;
-    SLUICE_ASSIGN_OR_RETURN(const std::string address, connection.cluster.spec.Address(task));
-    SLUICE_RETURN_IF_ERROR(From(task.ToString(), tasks->Join(task, address, options)));
+  std::vector<TaskName> asked;
+  for (const TaskName& task : connection.addresses->tasks()) {
+    if (task != connection.task && MayUse(task, options.filters)) asked.push_back(task);
+  }
+  // All at a time; who does not answer soon counts as not there yet.
+  std::vector<absl::StatusOr<std::vector<DeviceInfo>>> answers(asked.size(),
+                                                               absl::UnavailableError(""));
+  std::mutex mutex;
+  std::condition_variable answered;
+  size_t waiting = asked.size();
+  for (size_t i = 0; i < asked.size(); ++i) {
+    RpcClient::Call call =
+        tasks->CallOf(asked[i].ToString(), "GetStatus", EncodeMessage(pb::GetStatusRequest()));
+    call.timeout_ms = kGreetMs;
+    connection.client->Start(std::move(call), [&, i](absl::Status status, grpc::ByteBuffer bytes) {
+      std::lock_guard<std::mutex> lock(mutex);
+      answers[i] = DevicesOf(std::move(status), bytes);
+      if (--waiting == 0) answered.notify_all();
+    });
+  }
+  std::unique_lock<std::mutex> lock(mutex);
+  answered.wait(lock, [&] { return waiting == 0; });
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const std::string presumed = StrCat(asked[i].ToString(), "/device:CPU:0");
+    std::vector<DeviceInfo> devices =
+        answers[i].ok() ? *std::move(answers[i])
+                        : std::vector<DeviceInfo>{{presumed, *DeviceSpec::Parse(presumed), 0}};
+    for (DeviceInfo& device : devices) tasks->devices_.push_back(std::move(device));
   }
   return tasks;
 }
 
-absl::Status ClusterTasks::Join(const TaskName& task, const std::string& address,
-                                const Options& options) {
-  const std::string name = task.ToString();
-  addresses_[name] = address;
-  RpcClient::Call status_call = CallOf(name, "GetStatus", EncodeMessage(pb::GetStatusRequest()));
-  status_call.wait_for_ready = true;
-  status_call.cancellation = options.cancellation;
-  grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(connection_.client->Run(std::move(status_call), &bytes));
-  pb::GetStatusResponse status;
-  SLUICE_RETURN_IF_ERROR(DecodeMessage(bytes, &status));
-  for (const pb::DeviceAttributes& device : status.device_attributes()) {
-    SLUICE_ASSIGN_OR_RETURN(DeviceSpec spec, DeviceSpec::Parse(device.name()));
-    devices_.push_back({device.name(), std::move(spec), device.incarnation()});
+absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Join(const std::string& task) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto it = joined_.find(task);
+    if (it != joined_.end()) return it->second;
   }
+  absl::StatusOr<std::vector<DeviceInfo>> devices = Await(task);
+  if (!devices.ok()) return From(task, devices.status());
+  SLUICE_RETURN_IF_ERROR(From(task, MakeWorkerSession(task)));
+  std::lock_guard<std::mutex> lock(mutex_);
+  return joined_[task] = *std::move(devices);
+}
+
+// The devices of a task, which may be about to start.
+absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(const std::string& task) const {
+  const auto ask = [&](bool waits) {
+    RpcClient::Call call = CallOf(task, "GetStatus", EncodeMessage(pb::GetStatusRequest()));
+    call.wait_for_ready = waits;
+    call.timeout_ms = waits ? connection_.connect_timeout_ms : kGreetMs;
+    call.cancellation = connection_.stopping;
+    grpc::ByteBuffer bytes;
+    absl::Status status = connection_.client->Run(std::move(call), &bytes);
+    return DevicesOf(std::move(status), bytes);
+  };
+  absl::StatusOr<std::vector<DeviceInfo>> devices = ask(true);
+  if (!absl::IsDeadlineExceeded(devices.status())) return devices;
+  const absl::Status last = ask(false).status();  // says why
+  return absl::UnavailableError(StrCat("no answer from ", CallOf(task, "", {}).address, " within ",
+                                       connection_.connect_timeout_ms, " ms: ", last.message()));
+}
+
+absl::Status ClusterTasks::MakeWorkerSession(const std::string& task) const {
   pb::CreateWorkerSessionRequest request;
   request.set_session_handle(session_);
-  request.set_isolate_session_state(options.config.isolate_session_state());
-  *request.mutable_server_def()->mutable_default_session_config() = options.config;
-  request.set_master_task(connection_.cluster.task.ToString());
-  RpcClient::Call call = CallOf(name, "CreateWorkerSession", EncodeMessage(request));
-  call.cancellation = options.cancellation;
-  return connection_.client->Run(std::move(call), &bytes);
+  request.set_isolate_session_state(options_.config.isolate_session_state());
+  pb::ServerDef& server = *request.mutable_server_def();
+  *server.mutable_default_session_config() = options_.config;
+  // So that it finds this one, wherever it is.
+  ClusterSpec own;
+  own.SetAddress(connection_.task, connection_.address);
+  *server.mutable_cluster() = own.ToProto();
+  request.set_master_task(connection_.task.ToString());
+  grpc::ByteBuffer bytes;
+  return connection_.client->Run(CallOf(task, "CreateWorkerSession", EncodeMessage(request)),
+                                 &bytes);
 }
 
 ClusterTasks::~ClusterTasks() {
   pb::DeleteWorkerSessionRequest request;
   request.set_session_handle(session_);
-  for (const auto& [task, address] : addresses_) {
+  for (const auto& [task, devices] : joined_) {
     RpcClient::Call call = CallOf(task, "DeleteWorkerSession", EncodeMessage(request));
     call.timeout_ms = kFarewellMs;
     connection_.client->Start(std::move(call), [](absl::Status, grpc::ByteBuffer) {});
@@ -158,7 +220,9 @@ ClusterTasks::~ClusterTasks() {
 RpcClient::Call ClusterTasks::CallOf(const std::string& task, const char* method,
                                      grpc::ByteBuffer request) const {
   RpcClient::Call call;
-  if (auto it = addresses_.find(task); it != addresses_.end()) call.address = it->second;
+  if (const absl::StatusOr<TaskName> name = TaskName::Parse(task); name.ok()) {
+    call.address = connection_.addresses->Find(*name).value_or("");
+  }
   call.path = PathOf(method);
   call.request = std::move(request);
   return call;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/cluster/cluster_spec.h"
+#include "distributed/cluster/address_book.h"
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/wire/rpc_client.h"
 #include "executor/session/remote_tasks.h"
@@ -22,13 +22,17 @@ namespace sluice {
 
 // What all sessions of a server share.
 struct ClusterConnection {
-  Cluster cluster;
+  TaskName task;           // this one
+  std::string address;     // where the others find it
+  AddressBook* addresses;  // of all
   RpcClient* client;
   StepRendezvousTable* rendezvous;
+  CancellationManager* stopping;  // of the server
+  int64_t connect_timeout_ms;     // for a task that a step needs and that is not there
 };
 
 // A RemoteReceive over `client`.
-RemoteReceive ReceiveOver(const ClusterSpec& spec, RpcClient* client);
+RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client);
 
 // Asks every other task that `filters` (devices; none: all) lets through to forget its containers.
 absl::Status CleanupOthers(const ClusterConnection& connection,
@@ -37,18 +41,19 @@ absl::Status CleanupOthers(const ClusterConnection& connection,
 class ClusterTasks final : public RemoteTasks {
  public:
   struct Options {
-    std::string session;                          // handle
-    std::vector<std::string> filters;             // devices that the session may use; none: all
-    pb::ConfigProto config;                       // of the session
-    CancellationManager* cancellation = nullptr;  // of Connect
+    std::string session;               // handle
+    std::vector<std::string> filters;  // devices that the session may use; none: all
+    pb::ConfigProto config;            // of the session
   };
-  // Waits until every task that the session may use has answered.
-  static absl::StatusOr<std::shared_ptr<ClusterTasks>> Connect(const ClusterConnection& connection,
-                                                               const Options& options);
+  // Asks every task that the session may use for its devices. Those that are not there are waited
+  // for when a step needs them.
+  static std::shared_ptr<ClusterTasks> Connect(const ClusterConnection& connection,
+                                               const Options& options);
   // Tells the tasks that the session has ended.
   ~ClusterTasks() override;
 
   const std::vector<DeviceInfo>& devices() const override { return devices_; }
+  absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task) override;
   absl::StatusOr<std::string> Register(const std::string& task, const Graph& part) override;
   void Run(PartStep step, CancellationManager* cancellation, Done done) override;
   int64_t NewStepId() override;
@@ -57,8 +62,9 @@ class ClusterTasks final : public RemoteTasks {
 
  private:
   ClusterTasks(const ClusterConnection& connection, const Options& options)
-      : connection_(connection), session_(options.session) {}
-  absl::Status Join(const TaskName& task, const std::string& address, const Options& options);
+      : connection_(connection), options_(options), session_(options.session) {}
+  absl::StatusOr<std::vector<DeviceInfo>> Await(const std::string& task) const;
+  absl::Status MakeWorkerSession(const std::string& task) const;
   void AskToCancel(const std::string& task, int64_t step_id,
                    std::shared_ptr<CancellationManager> abandon) const;
   // The call of a method of the task.
@@ -66,11 +72,12 @@ class ClusterTasks final : public RemoteTasks {
                          grpc::ByteBuffer request) const;
 
   const ClusterConnection connection_;
+  const Options options_;
   const std::string session_;
-  std::map<std::string, std::string> addresses_;  // by task
   std::vector<DeviceInfo> devices_;
   std::mutex mutex_;
-  std::mt19937_64 random_{std::random_device()()};  // guarded by mutex_
+  std::map<std::string, std::vector<DeviceInfo>> joined_;  // by task; guarded by mutex_
+  std::mt19937_64 random_{std::random_device()()};         // guarded by mutex_
 };
 
 }  // namespace sluice

@@ -64,8 +64,7 @@ std::string Master::NewHandle() {
   return handle;
 }
 
-absl::StatusOr<std::string> Master::NewSession(const pb::CreateSessionRequest& request,
-                                               CancellationManager* cancellation) {
+absl::StatusOr<std::string> Master::NewSession(const pb::CreateSessionRequest& request) {
   const pb::ConfigProto& config = request.config();
   if (config.has_cluster_def()) {
     return absl::UnimplementedError(
@@ -81,9 +80,7 @@ absl::StatusOr<std::string> Master::NewSession(const pb::CreateSessionRequest& r
     tasks.session = handle;
     tasks.config = config;
     tasks.filters = {config.device_filters().begin(), config.device_filters().end()};
-    tasks.cancellation = cancellation;
-    SLUICE_ASSIGN_OR_RETURN(options.remote_tasks,
-                            ClusterTasks::Connect(*options_.connection, tasks));
+    options.remote_tasks = ClusterTasks::Connect(*options_.connection, tasks);
   }
   auto session = std::make_shared<MasterSession>(options_.task, options);
   SLUICE_RETURN_IF_ERROR(session->AddNodes(request.graph_def()));
@@ -94,9 +91,8 @@ absl::StatusOr<std::string> Master::NewSession(const pb::CreateSessionRequest& r
 
 void Master::CreateSession(RpcCall& call) {
   Answer<pb::CreateSessionRequest, pb::CreateSessionResponse>(
-      call, [&](const auto& request, auto* response) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(*response->mutable_session_handle(),
-                                NewSession(request, &call.cancellation()));
+      call, [this](const auto& request, auto* response) -> absl::Status {
+        SLUICE_ASSIGN_OR_RETURN(*response->mutable_session_handle(), NewSession(request));
         return absl::OkStatus();
       });
 }

@@ -53,8 +53,7 @@ class Master {
   void RunCallable(RpcCall& call);
   void ReleaseCallable(RpcCall& call);
 
-  absl::StatusOr<std::string> NewSession(const pb::CreateSessionRequest& request,
-                                         CancellationManager* cancellation);
+  absl::StatusOr<std::string> NewSession(const pb::CreateSessionRequest& request);
   std::string NewHandle();
   absl::StatusOr<std::shared_ptr<MasterSession>> Find(const std::string& handle,
                                                       const char* hint = "");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "distributed/server/process_metrics.h"
 #include "executor/step/stalls.h"
 #include "graph/status.h"
 #include "grpcpp/support/slice.h"
@@ -34,11 +35,13 @@ absl::StatusOr<int> PortOf(const ServerOptions& options) {
   return InvalidArgument("cluster: address '", address, "' has no port");
 }
 
-// Of the whole process.
-void TellStalls(RpcCall& call) {
-  grpc::Slice text(Stalls::AllToString());
-  call.Finish(absl::OkStatus(), grpc::ByteBuffer(&text, 1));
+void Tell(RpcCall& call, const std::string& text) {
+  grpc::Slice slice(text);
+  call.Finish(absl::OkStatus(), grpc::ByteBuffer(&slice, 1));
 }
+
+// Of the whole process.
+void TellStalls(RpcCall& call) { Tell(call, Stalls::AllToString()); }
 
 }  // namespace
 
@@ -61,13 +64,21 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   SLUICE_ASSIGN_OR_RETURN(server->client_,
                           RpcClient::Make(RpcClient::Options{security, server->options_.heartbeat,
                                                              server->options_.lanes}));
+  const Cluster& cluster = server->options_.cluster;
+  server->addresses_ = std::make_unique<AddressBook>(cluster.spec);
   server->rendezvous_ = std::make_unique<StepRendezvousTable>(
-      task, ReceiveOver(server->options_.cluster.spec, server->client_.get()));
-  server->connection_ = {server->options_.cluster, server->client_.get(),
-                         server->rendezvous_.get()};
+      task, ReceiveOver(server->addresses_.get(), server->client_.get()));
+  SLUICE_ASSIGN_OR_RETURN(const std::string address, cluster.spec.Address(cluster.task));
+  server->connection_ = {cluster.task,
+                         address,
+                         server->addresses_.get(),
+                         server->client_.get(),
+                         server->rendezvous_.get(),
+                         &server->stopping_,
+                         server->options_.connect_timeout_ms};
   const bool is_alone = server->options_.cluster.spec.tasks().size() == 1;
   server->worker_ = std::make_unique<Worker>(task, server->devices_, server->rendezvous_.get(),
-                                             server->options_.session);
+                                             server->addresses_.get(), server->options_.session);
   server->master_ = std::make_unique<Master>(MasterOptions{
       task, server->devices_, server->options_.session, is_alone ? nullptr : &server->connection_});
   std::shared_ptr<Collectives> collectives;
@@ -80,15 +91,23 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   SLUICE_ASSIGN_OR_RETURN(rpc.credentials, ServerCredentials(security));
   rpc.token = security.token;
   rpc.lanes = server->options_.lanes && !security.uses_tls();
-  SLUICE_ASSIGN_OR_RETURN(const std::string address,
-                          server->options_.cluster.spec.Address(server->options_.cluster.task));
   rpc.lane_addresses = {address};
   rpc.max_message_bytes = server->options_.max_message_bytes;
   std::vector<RpcMethod> methods = server->master_->Methods();
   for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));
   methods.push_back({"/sluice.Monitor/Stalls", TellStalls});
   for (RpcMethod& method : server->collectives_->Methods()) methods.push_back(std::move(method));
+  const auto metrics = [task] { return ProcessMetrics(task); };
+  methods.push_back(
+      {"/sluice.Monitor/Metrics", [metrics](RpcCall& call) { Tell(call, metrics()); }});
   SLUICE_ASSIGN_OR_RETURN(server->rpc_, RpcServer::Start(rpc, std::move(methods)));
+  if (server->options_.metrics_port >= 0) {
+    MetricsPage::Options page;
+    page.bind = server->options_.bind == "localhost" ? "127.0.0.1" : server->options_.bind;
+    page.port = server->options_.metrics_port;
+    page.token = security.token;
+    SLUICE_ASSIGN_OR_RETURN(server->metrics_, MetricsPage::Start(page, metrics));
+  }
   return server;
 }
 
@@ -102,12 +121,13 @@ absl::StatusOr<std::unique_ptr<Session>> Server::NewSession(
     ClusterTasks::Options tasks;
     tasks.session = StrCat(target(), "/", random(), random());
     tasks.filters = filters;
-    SLUICE_ASSIGN_OR_RETURN(options.remote_tasks, ClusterTasks::Connect(connection_, tasks));
+    options.remote_tasks = ClusterTasks::Connect(connection_, tasks);
   }
   return std::make_unique<Session>(graph, std::move(options));
 }
 
 void Server::Stop() {
+  stopping_.StartCancel();
   master_->CloseSessions();
   worker_->CancelSteps();
   collectives_->Stop();

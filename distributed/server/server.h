@@ -17,10 +17,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "distributed/cluster/address_book.h"
 #include "distributed/cluster/cluster_spec.h"
 #include "distributed/collective/collective_service.h"
 #include "distributed/master/master.h"
 #include "distributed/rendezvous/step_rendezvous.h"
+#include "distributed/server/metrics_page.h"
 #include "distributed/wire/heartbeat.h"
 #include "distributed/wire/rpc_client.h"
 #include "distributed/wire/rpc_server.h"
@@ -28,6 +30,7 @@
 #include "distributed/worker/worker.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
+#include "executor/step/cancellation.h"
 
 namespace sluice {
 
@@ -44,6 +47,11 @@ struct ServerOptions {
   Heartbeat heartbeat;                    // of calls to the other tasks
   // Processes of this host talk to it by lanes (distributed/wire/lane_socket.h), but not with TLS.
   bool lanes = true;
+  // How long a step waits for a task that it needs and that is not there.
+  int64_t connect_timeout_ms = 60'000;
+  // GET /metrics over HTTP, on `bind`; -1: none, 0: any free port. With a token only for who brings
+  // it as "Authorization: Bearer <token>".
+  int metrics_port = -1;
   SessionOptions session;  // what clients do not say
 };
 
@@ -59,11 +67,12 @@ class Server {
   int port() const { return rpc_->port(); }
   // "grpc://127.0.0.1:7077": what clients take.
   std::string target() const;
+  int metrics_port() const { return metrics_ == nullptr ? -1 : metrics_->port(); }
   DeviceSet& devices() const { return *devices_; }
 
   // A session of this process over the whole cluster, with this task as its master: what C++
-  // programs on a worker run. Ends before the server. Waits for the other tasks that the filters
-  // (device names; none: all) let through, and uses no others.
+  // programs on a worker run. Ends before the server. Uses only tasks that the filters (device
+  // names; none: all) let through, and waits for those that its steps need.
   absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, SessionOptions options = {},
                                                       const std::vector<std::string>& filters = {});
 
@@ -77,6 +86,8 @@ class Server {
 
   const ServerOptions options_;
   std::shared_ptr<DeviceSet> devices_;
+  std::unique_ptr<AddressBook> addresses_;
+  CancellationManager stopping_;  // ends what waits for other tasks
   std::unique_ptr<RpcClient> client_;
   std::unique_ptr<StepRendezvousTable> rendezvous_;
   ClusterConnection connection_;
@@ -84,6 +95,7 @@ class Server {
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<Master> master_;
   std::unique_ptr<RpcServer> rpc_;
+  std::unique_ptr<MetricsPage> metrics_;  // null: none
   std::mutex mutex_;
   std::condition_variable stopped_changed_;
   bool stopped_ = false;  // guarded by mutex_

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -52,8 +53,10 @@ class TasksTest : public ::testing::TestWithParam<bool> {
   }
   void TearDown() override { session_.reset(); }
 
-  std::unique_ptr<Server> StartServer(const TaskName& task) {
-    auto server = Server::Start({.cluster = {spec_, task}, .lanes = GetParam()});
+  std::unique_ptr<Server> StartServer(const TaskName& task) { return StartServer(spec_, task); }
+  static std::unique_ptr<Server> StartServer(const ClusterSpec& spec, const TaskName& task) {
+    auto server =
+        Server::Start({.cluster = {spec, task}, .lanes = GetParam(), .connect_timeout_ms = 1500});
     EXPECT_TRUE(server.ok()) << server.status();
     return server.ok() ? *std::move(server) : nullptr;
   }
@@ -221,6 +224,94 @@ TEST_P(TasksTest, ATaskThatCameBackIsNotTheOneOfBefore) {
   auto fresh = worker_->NewSession(g_);
   ASSERT_TRUE(fresh.ok()) << fresh.status();
   EXPECT_EQ(Scalar((*fresh)->Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
+}
+
+TEST_P(TasksTest, Row24SessionsNeedOnlyTheTasksThatTheirStepsTouch) {
+  const std::string nowhere = "127.0.0.1:" + std::to_string(FreePort());
+  spec_.SetAddress({"ps", 1}, nowhere);
+  worker_.reset();
+  worker_ = StartServer({"worker", 0});
+  Build();
+  Output absent;
+  {
+    DeviceScope ps(g_, "/job:ps/task:1");
+    absent = Add(x_, x_, "absent");
+  }
+  EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
+  const absl::Status status = session().Run({{x_, Tensor::Scalar(1.0f)}}, {absent}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(status.message(), HasSubstr("/job:ps/replica:0/task:1"));
+  EXPECT_THAT(status.message(), HasSubstr("no answer from " + nowhere + " within 1500 ms: "));
+  EXPECT_THAT(status.message(), HasSubstr("refused"));
+}
+
+TEST_P(TasksTest, Row25TheOrderOfStartIsFree) {
+  ps_.reset();
+  Build();
+  session();
+  std::thread starter([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the step asks before it
+    ps_ = StartServer({"ps", 0});
+  });
+  EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
+  starter.join();
+}
+
+TEST_P(TasksTest, Row30AWorkerThatNobodyKnewTrains) {
+  ClusterSpec larger = spec_;
+  larger.SetAddress({"worker", 1}, "127.0.0.1:" + std::to_string(FreePort()));
+  const std::unique_ptr<Server> joining = StartServer(larger, {"worker", 1});
+  x_ = Placeholder(g_, DT_FLOAT, {}, "x");
+  Output y;
+  {
+    DeviceScope worker(g_, "/job:worker/task:1");
+    y = Add(x_, x_, "there");
+  }
+  DeviceScope ps(g_, "/job:ps/task:0");
+  const Output z = Add(y, x_, "here");  // for which the server fetches from the worker
+  auto session = joining->NewSession(g_);
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(Scalar((*session)->Run({{x_, Tensor::Scalar(1.0f)}}, {z})), 3);
+}
+
+TEST_P(TasksTest, Row30AWorkerThatComesBackElsewhereIsFound) {
+  x_ = Placeholder(g_, DT_FLOAT, {}, "x");
+  Output y;
+  {
+    DeviceScope worker(g_, "/job:worker/task:0");
+    y = Add(x_, x_, "there");
+  }
+  DeviceScope ps(g_, "/job:ps/task:0");
+  const Output z = Add(y, x_, "here");
+  for (int life = 0; life < 2; ++life) {
+    worker_.reset();
+    spec_.SetAddress({"worker", 0}, "127.0.0.1:" + std::to_string(FreePort()));
+    worker_ = StartServer({"worker", 0});
+    auto session = worker_->NewSession(g_);
+    ASSERT_TRUE(session.ok()) << session.status();
+    EXPECT_EQ(Scalar((*session)->Run({{x_, Tensor::Scalar(1.0f)}}, {z})), 3);
+  }
+}
+
+TEST_P(TasksTest, MetricsCountStepsAndBytes) {
+  Build();
+  session();
+  const auto told = [this](const std::string& name) {
+    const std::string text = MetricsAt(ps_->target()).value_or("");
+    const size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::atof(text.c_str() + at + name.size() + 2);
+  };
+  EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
+  const double steps = told("sluice_steps_total"), parts = told("sluice_parts_total");
+  const double bytes = told("sluice_tensor_received_bytes_total");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
+  }
+  EXPECT_EQ(told("sluice_steps_total"), steps + 3);
+  EXPECT_EQ(told("sluice_parts_total"), parts + 3);
+  EXPECT_GE(told("sluice_tensor_received_bytes_total"), bytes + 3 * sizeof(float));
+  EXPECT_THAT(MetricsAt(ps_->target()).value_or(""),
+              HasSubstr("sluice_task_info{task=\"/job:ps/replica:0/task:0\"} 1\n"));
 }
 
 TEST_P(TasksTest, PartialRunsGoOverTasks) {

@@ -111,6 +111,7 @@ std::shared_ptr<grpc::Channel> RpcClient::ChannelTo(const std::string& address) 
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(INT32_MAX);
     arguments.SetMaxSendMessageSize(INT32_MAX);
+    arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, heartbeat_.interval_ms);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,

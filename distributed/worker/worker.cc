@@ -6,6 +6,7 @@
 #include "distributed/master/session_config.h"
 #include "distributed/wire/answer.h"
 #include "executor/step/linked_cancellation.h"
+#include "executor/trace/metrics.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
@@ -26,10 +27,11 @@ int64_t NowMicros() {
 }  // namespace
 
 Worker::Worker(std::string task, std::shared_ptr<DeviceSet> devices,
-               StepRendezvousTable* rendezvous, SessionOptions session)
+               StepRendezvousTable* rendezvous, AddressBook* addresses, SessionOptions session)
     : task_(std::move(task)),
       devices_(std::move(devices)),
       rendezvous_(rendezvous),
+      addresses_(addresses),
       options_(std::move(session)) {}
 
 std::vector<RpcMethod> Worker::Methods() {
@@ -78,6 +80,7 @@ void Worker::GetStatus(RpcCall& call) {
 void Worker::CreateWorkerSession(RpcCall& call) {
   Answer<pb::CreateWorkerSessionRequest, pb::CreateWorkerSessionResponse>(
       call, [this](const auto& request, auto*) -> absl::Status {
+        SLUICE_RETURN_IF_ERROR(LearnAddress(request));
         SessionOptions options = options_;
         options.job =
             JobName(request.server_def().default_session_config(), request.session_handle());
@@ -88,6 +91,19 @@ void Worker::CreateWorkerSession(RpcCall& call) {
         sessions_.emplace(request.session_handle(), std::move(session));
         return absl::OkStatus();
       });
+}
+
+// Where the session's master is: a task that came later, or came back elsewhere, tells it.
+absl::Status Worker::LearnAddress(const pb::CreateWorkerSessionRequest& request) {
+  if (!request.server_def().has_cluster() || request.master_task().empty()) {
+    return absl::OkStatus();
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TaskName master, TaskName::Parse(request.master_task()));
+  SLUICE_ASSIGN_OR_RETURN(const ClusterSpec spec,
+                          ClusterSpec::FromProto(request.server_def().cluster()));
+  SLUICE_ASSIGN_OR_RETURN(const std::string address, spec.Address(master));
+  addresses_->Set(master, address);
+  return absl::OkStatus();
 }
 
 void Worker::DeleteWorkerSession(RpcCall& call) {
@@ -162,6 +178,8 @@ absl::Status Worker::Run(const pb::RunGraphRequest& request, const std::vector<N
     return absl::AbortedError(StrCat("Graph handle is not found: ", request.graph_handle(),
                                      ". Possibly, this worker just restarted."));
   }
+  static MetricCounter parts("sluice_parts_total");
+  parts.Add();
   const Plan& plan = graph->plan->plan();
   if (feeds.size() != plan.num_feeds) {
     return InvalidArgument("expected ", plan.num_feeds, " feeds of the part, got ", feeds.size());

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "distributed/cluster/address_book.h"
 #include "distributed/proto/worker.pb.h"
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/wire/rpc_server.h"
@@ -25,7 +26,7 @@ class Worker {
  public:
   // All outlive it but the devices.
   Worker(std::string task, std::shared_ptr<DeviceSet> devices, StepRendezvousTable* rendezvous,
-         SessionOptions session);
+         AddressBook* addresses, SessionOptions session);
 
   std::vector<RpcMethod> Methods();
   // Ends the steps under way with CANCELLED.
@@ -64,11 +65,13 @@ class Worker {
   absl::Status RunCancellably(const pb::RunGraphRequest& request,
                               const std::vector<NamedTensor>& feeds, CancellationManager& of_call,
                               std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
+  absl::Status LearnAddress(const pb::CreateWorkerSessionRequest& request);
   absl::Status CheckIncarnation(const std::string& key) const;
 
   const std::string task_;
   const std::shared_ptr<DeviceSet> devices_;
   StepRendezvousTable* const rendezvous_;
+  AddressBook* const addresses_;
   const SessionOptions options_;
   CancellationManager steps_;
   std::mutex mutex_;

@@ -27,10 +27,15 @@ class RemoteTasks {
  public:
   virtual ~RemoteTasks() = default;
 
-  // Of the other tasks, as they said when the session was made.
+  // Of the other tasks, as they said when the session was made; of one that was not there yet, its
+  // first CPU, with incarnation 0.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
-  // Takes a part of a graph to its task. Blocks. Its handle.
+  // Makes the task ready for parts; waits for one that is not there yet, within a time limit. Its
+  // devices.
+  virtual absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task) = 0;
+
+  // Takes a part of a graph to its task, which was joined. Blocks. Its handle.
   virtual absl::StatusOr<std::string> Register(const std::string& task, const Graph& part) = 0;
 
   struct PartStep {

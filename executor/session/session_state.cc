@@ -1,6 +1,7 @@
 #include "executor/session/session_state.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "executor/partition/partition.h"
@@ -36,6 +37,12 @@ absl::StatusOr<Output> FindFetch(const Graph& graph, const std::string& name) {
   if (node->num_outputs() == 0) return Output(const_cast<Node*>(node), 0);  // refused later
   return InvalidArgument("FetchOutputs ", name, ": output index too large, must be < ",
                          node->num_outputs());
+}
+
+std::set<std::string> TasksOf(const Graph& graph) {
+  std::set<std::string> tasks;
+  for (const Node* node : graph.nodes()) tasks.emplace(TaskOf(node->assigned_device()));
+  return tasks;
 }
 
 }  // namespace
@@ -211,12 +218,15 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
 
 absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileParts(const Graph& graph,
                                                                         std::vector<Output> feeds) {
-  const auto incarnation = [this](const std::string& device) -> uint64_t {
-    for (const DeviceInfo& info : all_devices_) {
-      if (info.name == device) return info.incarnation;
-    }
-    return 0;
-  };
+  std::map<std::string, uint64_t> incarnations;
+  for (const DeviceInfo& info : devices().Describe()) incarnations[info.name] = info.incarnation;
+  for (const std::string& task : TasksOf(graph)) {
+    if (task == TaskOf(all_devices_[0].name)) continue;
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> joined,
+                            executor_.options().remote_tasks->Join(task));
+    for (const DeviceInfo& info : joined) incarnations[info.name] = info.incarnation;
+  }
+  const auto incarnation = [&](const std::string& device) { return incarnations[device]; };
   using Parts = std::map<std::string, Part>;
   SLUICE_ASSIGN_OR_RETURN(Parts parts, PartitionByTask(graph, incarnation));
   auto distribution = std::make_unique<SessionPlan::Distribution>();

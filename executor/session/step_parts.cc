@@ -4,6 +4,7 @@
 
 #include "executor/passes/prune.h"
 #include "executor/step/linked_cancellation.h"
+#include "executor/trace/metrics.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -36,6 +37,8 @@ absl::Status StepParts::Run(absl::Span<const Tensor* const> feeds, Tensor* fetch
                             const RunOptions& options, RunMetadata* metadata,
                             Rendezvous* partial_run) {
   const SessionPlan::Distribution& parts = *plan_.distribution();
+  static MetricCounter steps("sluice_steps_total");
+  steps.Add();
   fetches_ = fetches;
   step_id_ = remote_.NewStepId();
   std::shared_ptr<Rendezvous> rendezvous = remote_.RendezvousOf(step_id_);

@@ -1,4 +1,5 @@
 #include "executor/kernel/context.h"
+#include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/conditional_accumulator.h"
 #include "ops/dataflow/named_resource.h"
@@ -7,6 +8,24 @@ namespace sluice {
 namespace {
 
 using Kind = ConditionalAccumulator::Kind;
+
+// For monitors.
+std::shared_ptr<ConditionalAccumulator> Watched(std::shared_ptr<ConditionalAccumulator> made,
+                                                const std::string& name) {
+  Metrics::Global().Watch<ConditionalAccumulator>(
+      made, [name](const ConditionalAccumulator& accumulator, std::vector<Metric>& out) {
+        const ConditionalAccumulator::Counts counts = accumulator.counts();
+        const auto add = [&](const char* metric, int64_t value) {
+          out.push_back({metric, "accumulator", name, static_cast<double>(value)});
+        };
+        add("sluice_accumulator_gradients", counts.accumulated);
+        add("sluice_accumulator_applied_total", counts.applied);
+        add("sluice_accumulator_stale_total", counts.dropped_as_stale);
+        add("sluice_accumulator_surplus_total", counts.dropped_as_surplus);
+        add("sluice_accumulator_updates_total", counts.updates);
+      });
+  return made;
+}
 
 template <Kind kind>
 struct MakeAccumulatorKernel {
@@ -18,9 +37,10 @@ struct MakeAccumulatorKernel {
     return MakeNamedResourceKernel<ConditionalAccumulator>(
         init,
         [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<ConditionalAccumulator>> {
-          return std::make_shared<ConditionalAccumulator>(
-              name.name, kind, init.attr<DataType>("dtype"), init.attr<PartialShape>("shape"),
-              reduction, replicas);
+          return Watched(std::make_shared<ConditionalAccumulator>(
+                             name.name, kind, init.attr<DataType>("dtype"),
+                             init.attr<PartialShape>("shape"), reduction, replicas),
+                         name.name);
         },
         [&](const ConditionalAccumulator& found) -> absl::Status {
           if (found.kind() == kind) return absl::OkStatus();

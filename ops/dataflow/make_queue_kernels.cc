@@ -1,4 +1,5 @@
 #include "executor/kernel/context.h"
+#include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/fifo_queue.h"
 #include "ops/dataflow/gradient_queue.h"
@@ -74,6 +75,16 @@ absl::StatusOr<QueueSpec> OptionsOf(const KernelInit& init) {
   return options;
 }
 
+// For monitors.
+std::shared_ptr<QueueResource> Watched(std::shared_ptr<QueueResource> queue) {
+  Metrics::Global().Watch<QueueResource>(
+      queue, [](const QueueResource& q, std::vector<Metric>& out) {
+        const auto elements = static_cast<double>(q.size());
+        out.push_back({"sluice_queue_elements", "queue", q.options().name, elements});
+      });
+  return queue;
+}
+
 template <typename Q>
 struct QueueKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -83,7 +94,7 @@ struct QueueKernel {
         [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<QueueResource>> {
           QueueSpec named = options;
           named.name = name.name;
-          return std::make_shared<Q>(std::move(named));
+          return Watched(std::make_shared<Q>(std::move(named)));
         },
         [&](const QueueResource& queue) { return queue.CheckSame(options); });
   }
@@ -100,7 +111,7 @@ struct FifoQueueKernel {
         [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<QueueResource>> {
           QueueSpec named = options;
           named.name = name.name;
-          return std::make_shared<GradientQueue>(std::move(named), replicas);
+          return Watched(std::make_shared<GradientQueue>(std::move(named), replicas));
         },
         [&](const QueueResource& queue) { return queue.CheckSame(options); });
   }

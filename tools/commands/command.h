@@ -30,6 +30,9 @@ absl::Status TraceCommand(const Arguments& arguments);
 // What the steps of servers wait for.
 absl::Status StallsCommand(const Arguments& arguments);
 
+// How the tasks of a cluster are doing, again and again.
+absl::Status TopCommand(const Arguments& arguments);
+
 // A task of a cluster, until SIGTERM or SIGINT: clients of TensorFlow can run their graphs on it.
 absl::Status ServerCommand(const Arguments& arguments);
 

@@ -18,6 +18,9 @@ ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
 ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that others reach");
 ABSL_FLAG(int64_t, max_message_mb, 2047, "server: larger messages are refused");
 ABSL_FLAG(int, cpus, 1, "server: CPU devices");
+ABSL_FLAG(int, metrics_port, -1, "server: port of http://…/metrics; 0: any free one; -1: none");
+ABSL_FLAG(int, heartbeat_ms, 10'000, "server: a task that is silent for so long counts as gone");
+ABSL_FLAG(int64_t, connect_timeout_ms, 60'000, "server: how long steps wait for tasks to start");
 ABSL_FLAG(std::string, cluster, "", "server: {\"ps\": [\"host:port\", …], \"worker\": […]}");
 ABSL_FLAG(std::string, job, "", "server: job of this task");
 ABSL_FLAG(int, task, 0, "server: number of this task in its job");
@@ -55,11 +58,18 @@ absl::Status ServerCommand(const Arguments& arguments) {
   options.port = absl::GetFlag(FLAGS_port);
   options.insecure = absl::GetFlag(FLAGS_insecure);
   options.cpus = absl::GetFlag(FLAGS_cpus);
+  options.metrics_port = absl::GetFlag(FLAGS_metrics_port);
+  options.heartbeat.timeout_ms = std::max(absl::GetFlag(FLAGS_heartbeat_ms), 5);
+  options.heartbeat.interval_ms = options.heartbeat.timeout_ms / 5;
+  options.connect_timeout_ms = absl::GetFlag(FLAGS_connect_timeout_ms);
   SLUICE_ASSIGN_OR_RETURN(options.security, SecurityFromFlags());
   options.max_message_bytes = std::clamp<int64_t>(absl::GetFlag(FLAGS_max_message_mb), 1, 2047)
                               << 20;
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(options));
   std::printf("listening at %s\n", server->target().c_str());
+  if (server->metrics_port() >= 0) {
+    std::printf("metrics at http://%s:%d/metrics\n", options.bind.c_str(), server->metrics_port());
+  }
   std::fflush(stdout);
   int signal;
   sigwait(&signals, &signal);

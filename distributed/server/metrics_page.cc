@@ -1,0 +1,73 @@
+#include "distributed/server/metrics_page.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+
+#include <string_view>
+#include <utility>
+
+#include "distributed/wire/security.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+// libmicrohttpd's callback.
+struct MetricsPageAnswers {
+  static MHD_Result Answer(void* self, MHD_Connection* connection, const char* url,
+                           const char* method, const char* /*version*/, const char* /*upload*/,
+                           size_t* /*upload_size*/, void** /*state*/) {
+    const auto& page = *static_cast<const MetricsPage*>(self);
+    if (std::string_view(method) != "GET") return Send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "");
+    if (std::string_view(url) != "/metrics") {
+      return Send(connection, MHD_HTTP_NOT_FOUND, "see /metrics\n");
+    }
+    const char* given =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    if (!page.options_.token.empty() &&
+        !IsToken(given == nullptr ? "" : given, "Bearer " + page.options_.token)) {
+      return Send(connection, MHD_HTTP_UNAUTHORIZED, "");
+    }
+    return Send(connection, MHD_HTTP_OK, page.text_());
+  }
+
+  static MHD_Result Send(MHD_Connection* connection, unsigned code, const std::string& text) {
+    MHD_Response* response = MHD_create_response_from_buffer(
+        text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
+    if (response == nullptr) return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; version=0.0.4");
+    const MHD_Result queued = MHD_queue_response(connection, code, response);
+    MHD_destroy_response(response);
+    return queued;
+  }
+};
+
+absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Start(Options options,
+                                                                std::function<std::string()> text) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(options.port));
+  if (inet_pton(AF_INET, options.bind.c_str(), &address.sin_addr) != 1) {
+    return InvalidArgument("metrics: expected an IPv4 address to listen on, got '", options.bind,
+                           "'");
+  }
+  std::unique_ptr<MetricsPage> page(new MetricsPage(std::move(options), std::move(text)));
+  page->daemon_ = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, nullptr, nullptr,
+                                   &MetricsPageAnswers::Answer, page.get(), MHD_OPTION_SOCK_ADDR,
+                                   &address, MHD_OPTION_CONNECTION_LIMIT, 16u,
+                                   MHD_OPTION_CONNECTION_TIMEOUT, 10u, MHD_OPTION_END);
+  if (page->daemon_ != nullptr) return page;
+  return absl::UnavailableError(
+      StrCat("metrics: cannot listen on ", page->options_.bind, ":", page->options_.port));
+}
+
+MetricsPage::~MetricsPage() {
+  if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
+}
+
+int MetricsPage::port() const {
+  const MHD_DaemonInfo* info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
+  return info == nullptr ? 0 : info->port;
+}
+
+}  // namespace sluice

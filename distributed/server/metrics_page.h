@@ -1,0 +1,44 @@
+// A page for Prometheus: GET /metrics over HTTP.
+//
+// Thread safety: all methods from any thread. The page is served by one thread of its own.
+#ifndef SLUICE_DISTRIBUTED_SERVER_METRICS_PAGE_H_
+#define SLUICE_DISTRIBUTED_SERVER_METRICS_PAGE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+struct MHD_Daemon;
+
+namespace sluice {
+
+class MetricsPage {
+ public:
+  struct Options {
+    std::string bind = "127.0.0.1";  // an IPv4 address
+    int port = 0;                    // 0: any free one
+    std::string token;               // asked for as "Authorization: Bearer <token>"; "": none
+  };
+  // UNAVAILABLE where nothing can listen there.
+  static absl::StatusOr<std::unique_ptr<MetricsPage>> Start(Options options,
+                                                            std::function<std::string()> text);
+  ~MetricsPage();
+  MetricsPage(const MetricsPage&) = delete;
+  MetricsPage& operator=(const MetricsPage&) = delete;
+  int port() const;
+
+ private:
+  friend struct MetricsPageAnswers;
+  MetricsPage(Options options, std::function<std::string()> text)
+      : options_(std::move(options)), text_(std::move(text)) {}
+
+  const Options options_;
+  const std::function<std::string()> text_;
+  MHD_Daemon* daemon_ = nullptr;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_SERVER_METRICS_PAGE_H_

@@ -1,0 +1,70 @@
+#include "distributed/server/metrics_page.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// What comes back for the lines of a request.
+std::string Ask(int port, const std::string& lines) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  const std::string request = lines + "Host: x\r\nConnection: close\r\n\r\n";
+  EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char bytes[1024];
+  for (ssize_t n; (n = read(fd, bytes, sizeof(bytes))) > 0;) answer.append(bytes, n);
+  close(fd);
+  return answer;
+}
+
+TEST(MetricsPage, TellsTheTextAndNothingElse) {
+  int asked = 0;
+  auto page = MetricsPage::Start({}, [&] { return "steps " + std::to_string(++asked) + "\n"; });
+  ASSERT_TRUE(page.ok()) << page.status();
+  for (const char* end : {"steps 1\n", "steps 2\n"}) {
+    const std::string answer = Ask((*page)->port(), "GET /metrics HTTP/1.1\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+    EXPECT_THAT(answer, HasSubstr("Content-Type: text/plain; version=0.0.4\r\n"));
+    EXPECT_THAT(answer, EndsWith(end));
+  }
+  EXPECT_THAT(Ask((*page)->port(), "GET / HTTP/1.1\r\n"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(Ask((*page)->port(), "POST /metrics HTTP/1.1\r\nContent-Length: 0\r\n"),
+              StartsWith("HTTP/1.1 405 "));
+}
+
+TEST(MetricsPage, AsksForTheToken) {
+  auto page = MetricsPage::Start({.token = "word"}, [] { return "secret\n"; });
+  ASSERT_TRUE(page.ok()) << page.status();
+  const std::string get = "GET /metrics HTTP/1.1\r\n";
+  EXPECT_THAT(Ask((*page)->port(), get), StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(Ask((*page)->port(), get + "Authorization: Bearer w0rd\r\n"),
+              StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(Ask((*page)->port(), get + "Authorization: Bearer word\r\n"), EndsWith("secret\n"));
+}
+
+TEST(MetricsPage, AnAddressThatIsTakenIsAnError) {
+  auto first = MetricsPage::Start({}, [] { return ""; });
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(MetricsPage::Start({.port = (*first)->port()}, [] { return ""; }).status().code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(MetricsPage::Start({.bind = "nowhere"}, [] { return ""; }).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace sluice

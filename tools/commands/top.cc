@@ -1,0 +1,98 @@
+// A table of how the tasks of a cluster are doing, again and again.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "distributed/client/monitor.h"
+#include "graph/status.h"
+#include "tools/commands/command.h"
+#include "tools/commands/metrics_text.h"
+#include "tools/commands/security_flags.h"
+
+ABSL_FLAG(int, every_ms, 1000, "top: time between two looks");
+ABSL_FLAG(int, times, 0, "top: looks; 0: until interrupted");
+
+namespace sluice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Look {
+  Clock::time_point at;
+  absl::StatusOr<MetricValues> metrics = absl::UnavailableError("");
+};
+
+double Rate(const Look& now, const Look& before, const char* name) {
+  if (!before.metrics.ok()) return 0;
+  const double seconds = std::chrono::duration<double>(now.at - before.at).count();
+  return (now.metrics->Sum(name) - before.metrics->Sum(name)) / seconds;
+}
+
+void PrintTask(const std::string& target, const Look& now, const Look& before) {
+  if (!now.metrics.ok()) {
+    fmt::print("{:<26} {}\n", target, std::string(now.metrics.status().message()));
+    return;
+  }
+  const MetricValues& m = *now.metrics;
+  fmt::print("{:<26} {:>8.1f} {:>8.1f} {:>7.0f} {:>8.1f} {:>8.1f} {:>7.1f}\n",
+             m.Label("sluice_task_info"), Rate(now, before, "sluice_steps_total"),
+             Rate(now, before, "sluice_parts_total"), m.Sum("sluice_waiting_ops"),
+             Rate(now, before, "sluice_tensor_sent_bytes_total") / 1e6,
+             Rate(now, before, "sluice_tensor_received_bytes_total") / 1e6,
+             m.Sum("sluice_resident_memory_bytes") / 1e6);
+  for (const auto& [queue, elements] : m.Of("sluice_queue_elements")) {
+    fmt::print("  queue {}: {:.0f} elements\n", queue, elements);
+  }
+  for (const auto& [accumulator, gradients] : m.Of("sluice_accumulator_gradients")) {
+    const auto of = [&, &name = accumulator](const char* metric) { return m.Of(metric)[name]; };
+    fmt::print(
+        "  accumulator {}: {:.0f} gradients now; {:.0f} applied in {:.0f} updates, {:.0f} dropped "
+        "as "
+        "stale, {:.0f} as surplus\n",
+        accumulator, gradients, of("sluice_accumulator_applied_total"),
+        of("sluice_accumulator_updates_total"), of("sluice_accumulator_stale_total"),
+        of("sluice_accumulator_surplus_total"));
+  }
+}
+
+}  // namespace
+
+absl::Status TopCommand(const Arguments& arguments) {
+  if (arguments.empty()) return InvalidArgument("'top' needs targets: grpc://host:port …");
+  SLUICE_ASSIGN_OR_RETURN(const Security security, SecurityFromFlags());
+  std::map<std::string, Look> before;
+  const bool is_terminal = isatty(STDOUT_FILENO) == 1;
+  const int times = absl::GetFlag(FLAGS_times);
+  for (int i = 0; times == 0 || i < times; ++i) {
+    if (i > 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(absl::GetFlag(FLAGS_every_ms)));
+    std::map<std::string, Look> now;
+    for (const std::string& target : arguments) {
+      Look& look = now[target];
+      const absl::StatusOr<std::string> text = MetricsAt(target, security);
+      look.at = Clock::now();
+      if (text.ok()) {
+        look.metrics = MetricValues(*text);
+      } else {
+        look.metrics = text.status();
+      }
+    }
+    if (is_terminal) fmt::print("\x1b[2J\x1b[H");
+    fmt::print("{:<26} {:>8} {:>8} {:>7} {:>8} {:>8} {:>7}\n", "task", "steps/s", "parts/s",
+               "waiting", "MB/s out", "MB/s in", "MB");
+    for (const std::string& target : arguments) PrintTask(target, now[target], before[target]);
+    std::fflush(stdout);
+    before = std::move(now);
+  }
+  for (const auto& [target, look] : before) SLUICE_RETURN_IF_ERROR(look.metrics.status());
+  return absl::OkStatus();
+}
+
+}  // namespace sluice
