@@ -31,7 +31,8 @@ OP(_Retval, "A fetched tensor: becomes result number `index` of the step.")
 
 class Pruner {
  public:
-  Pruner(const Graph& graph, const PruneOptions& options) : options_(options) {
+  Pruner(const Graph& graph, const PruneOptions& options)
+      : options_(options), copies_(static_cast<size_t>(graph.num_node_ids())) {
     result_->versions() = graph.versions();
   }
 
@@ -64,7 +65,7 @@ class Pruner {
     std::vector<Node*> stack = {root};
     while (!stack.empty()) {
       Node* node = stack.back();
-      if (copies_.contains(node)) {
+      if (copies_[node->id()] != nullptr) {
         stack.pop_back();
       } else if (!PushMissing(*node, &stack)) {
         stack.pop_back();
@@ -78,7 +79,7 @@ class Pruner {
       SLUICE_ASSIGN_OR_RETURN(Node * from, Copy(source.node));
       SLUICE_RETURN_IF_ERROR(result_->UpdateInput(merge, input, Output(from, source.index)));
     }
-    return copies_.at(root);
+    return copies_[root->id()];
   }
 
   absl::Status AddFetch(const Output& fetch, int index) {
@@ -129,11 +130,11 @@ class Pruner {
   bool PushMissing(const Node& node, std::vector<Node*>* stack) {
     const size_t before = stack->size();
     for (const Output& in : node.inputs()) {
-      if (!in || IsFed(in) || copies_.contains(in.node) || IsBackEdge(node, in)) continue;
+      if (!in || IsFed(in) || copies_[in.node->id()] != nullptr || IsBackEdge(node, in)) continue;
       stack->push_back(in.node);
     }
     for (Node* control : node.control_inputs()) {
-      if (!copies_.contains(control)) stack->push_back(control);
+      if (copies_[control->id()] == nullptr) stack->push_back(control);
     }
     if (stack->size() == before) return false;
     std::reverse(stack->begin() + static_cast<int64_t>(before), stack->end());
@@ -163,11 +164,11 @@ class Pruner {
         spec.allow_missing_inputs = true;
         back.emplace_back(i, in);
       } else {
-        spec.inputs.push_back(Output(copies_.at(in.node), in.index));
+        spec.inputs.push_back(Output(copies_[in.node->id()], in.index));
       }
     }
     for (Node* control : node->control_inputs()) {
-      spec.control_inputs.push_back(copies_.at(control));
+      spec.control_inputs.push_back(copies_[control->id()]);
     }
     SLUICE_ASSIGN_OR_RETURN(Node * copy, result_->Add(std::move(spec)));
     copy->set_assigned_device(node->assigned_device());
@@ -176,14 +177,14 @@ class Pruner {
       if (const HandleData* handle = node->output_handle(i)) copy->set_output_handle(i, *handle);
     }
     for (const auto& [i, source] : back) back_edges_.push_back({copy, i, source});
-    copies_.emplace(node, copy);
+    copies_[node->id()] = copy;
     return absl::OkStatus();
   }
 
   const PruneOptions& options_;
   std::unique_ptr<Graph> result_ = std::make_unique<Graph>();
   std::unordered_map<Output, Node*> fed_;  // to its _Arg
-  std::unordered_map<const Node*, Node*> copies_;
+  std::vector<Node*> copies_;              // by the id of what is copied
   std::vector<BackEdge> back_edges_;
 };
 

@@ -101,7 +101,7 @@ absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
   nodes_.push_back(std::move(node));
   ++live_nodes_;
   by_name_.emplace(added->name_, added);
-  names_used_.emplace(LowerCased(added->name_), 1);  // later requests for it get a suffix
+  if (names_used_) names_used_->emplace(LowerCased(added->name_), 1);
   Link(added);
   return added;
 }
@@ -111,6 +111,7 @@ void Graph::Link(Node* node) {
     const Output& in = node->inputs_[i];
     if (in) in.node->uses_.push_back({in.index, node, i});
   }
+  if (node->control_inputs_.empty()) return;
   std::unordered_set<Node*> seen;  // a group of all variables may have many thousands
   std::vector<Node*> controls;
   for (Node* c : node->control_inputs_) {
@@ -174,7 +175,7 @@ void Graph::RemoveControlEdge(Node* from, Node* to) {
 }
 
 Node* Graph::Find(std::string_view name) const {
-  auto it = by_name_.find(std::string(name));
+  auto it = by_name_.find(name);
   return it == by_name_.end() ? nullptr : it->second;
 }
 
@@ -212,21 +213,31 @@ std::vector<Node*> Graph::nodes() const {
   return all;
 }
 
+std::unordered_map<std::string, int>& Graph::NamesUsed() {
+  if (!names_used_) {
+    names_used_.emplace();
+    // A request for the name of a node gets a suffix.
+    for (const auto& [name, node] : by_name_) names_used_->emplace(LowerCased(name), 1);
+  }
+  return *names_used_;
+}
+
 std::string Graph::UniqueName(std::string_view base, bool mark) {
+  std::unordered_map<std::string, int>& used = NamesUsed();
   const std::string key = LowerCased(base);
   int count = 0;
-  if (auto it = names_used_.find(key); it != names_used_.end()) count = it->second;
-  if (mark) names_used_[key] = count + 1;
+  if (auto it = used.find(key); it != used.end()) count = it->second;
+  if (mark) used[key] = count + 1;
   if (count == 0) return std::string(base);
   std::string name;
   std::string name_key = key;
-  while (names_used_.contains(name_key)) {
+  while (used.contains(name_key)) {
     name = StrCat(base, "_", count++);
     name_key = LowerCased(name);
   }
   if (mark) {
-    names_used_[key] = count;
-    names_used_[name_key] = 1;
+    used[key] = count;
+    used[name_key] = 1;
   }
   return name;
 }

@@ -11,14 +11,17 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -296,11 +299,14 @@ class Graph {
  private:
   absl::Status Resolve(NodeSpec& spec, Node& node) const;
   void Link(Node* node);
+  std::unordered_map<std::string, int>& NamesUsed();
 
   std::vector<std::unique_ptr<Node>> nodes_;
   int live_nodes_ = 0;
-  std::unordered_map<std::string, Node*> by_name_;
-  std::unordered_map<std::string, int> names_used_;  // lower-cased name -> next suffix
+  // Keys are the nodes' own names.
+  absl::flat_hash_map<std::string_view, Node*, std::hash<std::string_view>> by_name_;
+  // Lower-cased name -> next suffix; kept from the first request for a unique name on.
+  std::optional<std::unordered_map<std::string, int>> names_used_;
   absl::Status status_;
   std::map<std::string, std::vector<std::string>, std::less<>> collections_;
   GraphVersions versions_;
