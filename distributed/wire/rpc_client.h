@@ -41,7 +41,7 @@ class RpcClient {
     return Make(Options{.security = security});
   }
   // Waits for the calls under way.
-  virtual ~RpcClient();
+  ~RpcClient();
   RpcClient(const RpcClient&) = delete;
   RpcClient& operator=(const RpcClient&) = delete;
 
@@ -54,10 +54,9 @@ class RpcClient {
     bool wait_for_ready = false;                  // else fails at once where nobody listens
   };
   using Done = std::function<void(absl::Status, grpc::ByteBuffer response)>;
-  // Virtual for simulations, whose wire and clock are their own.
-  virtual void Start(Call call, Done done);
+  void Start(Call call, Done done);
   // The same, waiting for the answer.
-  virtual absl::Status Run(Call call, grpc::ByteBuffer* response);
+  absl::Status Run(Call call, grpc::ByteBuffer* response);
 
  private:
   class Pending;
