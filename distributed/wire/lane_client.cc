@@ -156,13 +156,17 @@ class LaneClient::Connection final : public LanePoller::Source,
     return call;
   }
 
-  // In the thread that cancels.
+  // In the thread that cancels. The call ends in another: who hears of it may destroy a
+  // CancellationManager, and that waits for this one's callbacks.
   void Cancelled(uint64_t id) {
     std::optional<Pending> call = Take(id);
     if (!call) return;
     socket_.Send({.kind = LaneFrame::kCancel, .call = id});
     call->cancellation = nullptr;  // it is what calls this
-    End(id, *call, absl::CancelledError("CANCELLED"), {});
+    client_->poller_.RunElsewhere(
+        [self = shared_from_this(), id, call = std::make_shared<Pending>(*std::move(call))] {
+          self->End(id, *call, absl::CancelledError("CANCELLED"), {});
+        });
   }
 
   void End(uint64_t id, Pending& call, absl::Status status, grpc::ByteBuffer response) {

@@ -138,8 +138,9 @@ LanePoller::MayBlock::~MayBlock() {
 void LanePoller::RunElsewhere(std::function<void()> work) {
   std::lock_guard<std::mutex> lock(mutex_);
   ++threads_;
-  std::thread([this, work = std::move(work)] {
+  std::thread([this, work = std::move(work)]() mutable {
     work();
+    work = nullptr;  // what it holds goes before who waits for it
     std::lock_guard<std::mutex> lock(mutex_);
     if (--threads_ == 0) ended_.notify_all();
   }).detach();
