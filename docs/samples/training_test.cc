@@ -188,7 +188,8 @@ TEST(TrainingSamples, SynchronousReplicas) {
   EXPECT_TRUE(status.ok() || absl::IsCancelled(status)) << status;
   const auto out = replicas[0]->session->Run({}, {replicas[0]->value});
   ASSERT_TRUE(out.ok()) << out.status();
-  EXPECT_NEAR((*out)[0].scalar<float>(), 2, 0.5);
+  // Of the 50 gradients of the first replica to end, three make an update: 16 at least.
+  EXPECT_NEAR((*out)[0].scalar<float>(), 2, 0.6);
 }
 
 }  // namespace
