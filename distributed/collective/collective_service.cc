@@ -3,11 +3,11 @@
 #include <cinttypes>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "distributed/proto/worker.pb.h"
 #include "distributed/wire/tensor_message.h"
+#include "distributed/wire/worker_method.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -16,13 +16,6 @@ namespace {
 constexpr TensorField kTensor{pb::RecvTensorResponse::kTensorFieldNumber, TensorField::kBare};
 // Between the parts of a message's key.
 constexpr char kBetween = '|';
-
-std::string PathOf(const char* method) { return StrCat("/tensorflow.WorkerService/", method); }
-
-absl::Status From(const std::string& task, const absl::Status& status) {
-  if (status.ok() || absl::StartsWith(status.message(), "From /job:")) return status;
-  return Annotate(status, StrCat("From ", task, ":\n"));
-}
 
 TaskName LeaderOf(const ClusterSpec& spec, const TaskName& self) {
   const std::vector<TaskName> tasks = spec.tasks();
@@ -84,8 +77,8 @@ CollectiveService::CollectiveService(const Cluster& cluster, RpcClient* client,
 }
 
 std::vector<RpcMethod> CollectiveService::Methods() {
-  return {{PathOf("CompleteGroup"), [this](RpcCall& call) { CompleteGroup(call); }},
-          {PathOf("RecvBuf"), [this](RpcCall& call) { RecvBuf(call); }}};
+  return {{WorkerMethod("CompleteGroup"), [this](RpcCall& call) { CompleteGroup(call); }},
+          {WorkerMethod("RecvBuf"), [this](RpcCall& call) { RecvBuf(call); }}};
 }
 
 void CollectiveService::Stop() {
@@ -106,7 +99,7 @@ void CollectiveService::Join(int key, int size, const GroupMember& member,
   MemberToProto(member, request.mutable_device_attributes());
   RpcClient::Call call;
   call.address = *std::move(address);
-  call.path = PathOf("CompleteGroup");
+  call.path = WorkerMethod("CompleteGroup");
   call.request = EncodeMessage(request);
   call.cancellation = cancellation;
   call.wait_for_ready = true;  // the leader may start last
@@ -126,7 +119,7 @@ void CollectiveService::Join(int key, int size, const GroupMember& member,
     if (status.ok() && group.members.empty()) {
       status = absl::InternalError("expected the members of a group, got none");
     }
-    if (!status.ok()) return done(From(leader, status));
+    if (!status.ok()) return done(FromTask(leader, status));
     done(std::move(group));
   });
 }
@@ -178,7 +171,7 @@ void CollectiveService::Fetch(const CollectiveMessage& message, CancellationMana
   request.set_src_incarnation(message.from.incarnation);
   RpcClient::Call call;
   call.address = *std::move(address);
-  call.path = PathOf("RecvBuf");
+  call.path = WorkerMethod("RecvBuf");
   call.request = EncodeMessage(request);
   call.cancellation = cancellation;
   client_->Start(std::move(call),
@@ -189,7 +182,7 @@ void CollectiveService::Fetch(const CollectiveMessage& message, CancellationMana
                    if (status.ok() && tensors.size() != 1) {
                      status = absl::InternalError("expected a tensor, got none");
                    }
-                   if (!status.ok()) return done(From(task, status));
+                   if (!status.ok()) return done(FromTask(task, status));
                    done(std::move(tensors[0].value));
                  });
 }

@@ -4,9 +4,9 @@
 #include <condition_variable>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "distributed/proto/worker.pb.h"
 #include "distributed/wire/tensor_message.h"
+#include "distributed/wire/worker_method.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/build/device_spec.h"
 #include "graph/format/graph_def.h"
@@ -24,14 +24,6 @@ constexpr int64_t kCancelMs = 2'000;
 constexpr int64_t kFarewellMs = 10'000;
 // Who is there answers within this time when a session begins.
 constexpr int64_t kGreetMs = 1'000;
-
-std::string PathOf(const char* method) { return StrCat("/tensorflow.WorkerService/", method); }
-
-// An error that a task sent or that its connection had.
-absl::Status From(const std::string& task, const absl::Status& status) {
-  if (status.ok() || absl::StartsWith(status.message(), "From /job:")) return status;
-  return Annotate(status, StrCat("From ", task, ":\n"));
-}
 
 bool MayUse(const TaskName& task, const std::vector<std::string>& filters) {
   if (filters.empty()) return true;
@@ -69,7 +61,7 @@ RemoteTasks::PartResult ResultOf(const std::string& task, absl::Status status,
     status = absl::InternalError(
         StrCat("expected ", num_fetches, " results of the step's part, got ", fetches.size()));
   }
-  result.status = From(task, status);
+  result.status = FromTask(task, status);
   for (NamedTensor& fetch : fetches) result.fetches.push_back(std::move(fetch.value));
   if (response.has_step_stats()) result.stats = StepStatsFromProto(response.step_stats());
   return result;
@@ -89,7 +81,7 @@ RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client) {
     request.set_rendezvous_key(key);
     RpcClient::Call call;
     call.address = *std::move(address);
-    call.path = PathOf("RecvTensor");
+    call.path = WorkerMethod("RecvTensor");
     call.request = EncodeMessage(request);
     call.cancellation = cancellation;
     client->Start(std::move(call),
@@ -100,7 +92,7 @@ RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client) {
                     if (status.ok() && !response.is_dead() && tensors.size() != 1) {
                       status = absl::InternalError("expected a tensor, got none");
                     }
-                    if (!status.ok()) return done(From(task, status), Tensor(), false);
+                    if (!status.ok()) return done(FromTask(task, status), Tensor(), false);
                     if (response.is_dead()) return done(status, Tensor(), true);
                     done(status, std::move(tensors[0].value), false);
                   });
@@ -116,11 +108,11 @@ absl::Status CleanupOthers(const ClusterConnection& connection,
     if (task == connection.task) continue;
     RpcClient::Call call;
     call.address = connection.addresses->Find(task).value_or("");
-    call.path = PathOf("CleanupAll");
+    call.path = WorkerMethod("CleanupAll");
     call.request = EncodeMessage(request);
     call.timeout_ms = kFarewellMs;
     grpc::ByteBuffer response;
-    first.Update(From(task.ToString(), connection.client->Run(std::move(call), &response)));
+    first.Update(FromTask(task.ToString(), connection.client->Run(std::move(call), &response)));
   }
   return first;
 }
@@ -167,8 +159,8 @@ absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Join(const std::string& ta
     if (it != joined_.end()) return it->second;
   }
   absl::StatusOr<std::vector<DeviceInfo>> devices = Await(task);
-  if (!devices.ok()) return From(task, devices.status());
-  SLUICE_RETURN_IF_ERROR(From(task, MakeWorkerSession(task)));
+  if (!devices.ok()) return FromTask(task, devices.status());
+  SLUICE_RETURN_IF_ERROR(FromTask(task, MakeWorkerSession(task)));
   std::lock_guard<std::mutex> lock(mutex_);
   return joined_[task] = *std::move(devices);
 }
@@ -223,7 +215,7 @@ RpcClient::Call ClusterTasks::CallOf(const std::string& task, const char* method
   if (const absl::StatusOr<TaskName> name = TaskName::Parse(task); name.ok()) {
     call.address = connection_.addresses->Find(*name).value_or("");
   }
-  call.path = PathOf(method);
+  call.path = WorkerMethod(method);
   call.request = std::move(request);
   return call;
 }
@@ -234,11 +226,11 @@ absl::StatusOr<std::string> ClusterTasks::Register(const std::string& task, cons
   request.set_create_worker_session_called(true);
   SLUICE_ASSIGN_OR_RETURN(*request.mutable_graph_def(), ExportGraphDef(part));
   grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(
-      From(task,
-           connection_.client->Run(CallOf(task, "RegisterGraph", EncodeMessage(request)), &bytes)));
+  SLUICE_RETURN_IF_ERROR(FromTask(
+      task,
+      connection_.client->Run(CallOf(task, "RegisterGraph", EncodeMessage(request)), &bytes)));
   pb::RegisterGraphResponse response;
-  SLUICE_RETURN_IF_ERROR(From(task, DecodeMessage(bytes, &response)));
+  SLUICE_RETURN_IF_ERROR(FromTask(task, DecodeMessage(bytes, &response)));
   return response.graph_handle();
 }
 

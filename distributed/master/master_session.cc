@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "distributed/wire/worker_method.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
@@ -98,11 +99,8 @@ absl::StatusOr<int64_t> MasterSession::Extend(const pb::GraphDef& nodes, int64_t
 }
 
 absl::Status MasterSession::From(const absl::Status& status) const {
-  if (!absl::StrContains(status.message(), "[[{{node ") ||
-      absl::StartsWith(status.message(), "From /job:")) {
-    return status;
-  }
-  return Annotate(status, StrCat("From ", task_, ":\n"));
+  if (!absl::StrContains(status.message(), "[[{{node ")) return status;
+  return FromTask(task_, status);
 }
 
 absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& request,

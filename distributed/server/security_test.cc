@@ -1,13 +1,10 @@
 // Servers with TLS, mutual TLS and tokens; their certificates are made by openssl on the way.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
 #include "distributed/client/remote_session.h"
 #include "distributed/server/server.h"
+#include "distributed/testing/free_port.h"
 #include "executor/testing/test_ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -87,18 +84,6 @@ TEST(Security, CallsWithoutTheTokenAreRefused) {
   EXPECT_EQ(none.message(), "the call has not this cluster's token");
   known.token = "open barley";
   EXPECT_EQ(AddOn(**server, known).code(), absl::StatusCode::kUnauthenticated);
-}
-
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
 }
 
 TEST(Security, TasksOfAClusterKnowEachOther) {

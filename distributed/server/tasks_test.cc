@@ -1,8 +1,4 @@
 // Steps over several tasks, which are servers in this process.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +8,7 @@
 #include "distributed/client/monitor.h"
 #include "distributed/proto/worker_service.grpc.pb.h"
 #include "distributed/server/server.h"
+#include "distributed/testing/free_port.h"
 #include "distributed/wire/counters.h"
 #include "executor/session/partial_run.h"
 #include "executor/step/cancellation.h"
@@ -27,18 +24,6 @@ namespace {
 using namespace testing;  // NOLINT: the ops of test_ops.h
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
-}
 
 // Over lanes, and over gRPC.
 class TasksTest : public ::testing::TestWithParam<bool> {

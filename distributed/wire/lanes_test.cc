@@ -6,6 +6,7 @@
 #include <csignal>
 #include <thread>
 
+#include "distributed/testing/rpc_methods.h"
 #include "distributed/wire/counters.h"
 #include "distributed/wire/lane_socket.h"
 #include "distributed/wire/rpc_client.h"
@@ -19,20 +20,6 @@ namespace sluice {
 namespace {
 
 using ::testing::HasSubstr;
-
-grpc::ByteBuffer Bytes(const std::string& text) {
-  grpc::Slice slice(text);
-  return grpc::ByteBuffer(&slice, 1);
-}
-std::string Text(const grpc::ByteBuffer& bytes) {
-  std::vector<grpc::Slice> slices;
-  EXPECT_TRUE(bytes.Dump(&slices).ok());
-  std::string text;
-  for (const grpc::Slice& slice : slices) {
-    text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  return text;
-}
 
 // A lane's listener that a test answers by hand, or not.
 class LaneByHand {
@@ -162,18 +149,6 @@ TEST_F(LanesTest, ManyCallsAtATime) {
     });
   }
   for (std::thread& caller : callers) caller.join();
-}
-
-// Waits until it is cancelled.
-RpcMethod Waits(std::function<void()> begun) {
-  return {"/a.B/Wait", [begun](RpcCall& c) {
-            const auto token = c.cancellation().NewToken();
-            const auto give_up = [&c] {
-              c.Finish(absl::CancelledError("gave up"), grpc::ByteBuffer());
-            };
-            if (!c.cancellation().Register(token, give_up)) return give_up();
-            begun();
-          }};
 }
 
 TEST_F(LanesTest, ACallerThatGivesUpIsHeardOf) {

@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "distributed/testing/rpc_methods.h"
 #include "distributed/wire/status.h"
 #include "gmock/gmock.h"
 #include "grpcpp/create_channel.h"
@@ -13,16 +14,6 @@
 
 namespace sluice {
 namespace {
-
-grpc::ByteBuffer Bytes(const std::string& text) {
-  grpc::Slice slice(text);
-  return grpc::ByteBuffer(&slice, 1);
-}
-std::string Text(const grpc::ByteBuffer& bytes) {
-  grpc::Slice slice;
-  if (!bytes.TrySingleSlice(&slice).ok()) return "?";
-  return std::string(reinterpret_cast<const char*>(slice.begin()), slice.size());
-}
 
 class RpcServerTest : public ::testing::Test {
  protected:
@@ -103,18 +94,6 @@ TEST_F(RpcServerTest, CallsThatBlockDoNotHoldUpOthers) {
     changed.notify_all();
   }
   for (std::thread& t : callers) t.join();
-}
-
-// Waits until it is cancelled.
-RpcMethod Waits(std::function<void()> begun) {
-  return {"/a.B/Wait", [begun](RpcCall& c) {
-            const auto token = c.cancellation().NewToken();
-            const auto give_up = [&c] {
-              c.Finish(absl::CancelledError("gave up"), grpc::ByteBuffer());
-            };
-            if (!c.cancellation().Register(token, give_up)) return give_up();
-            begun();
-          }};
 }
 
 TEST_F(RpcServerTest, ACallerThatGivesUpIsHeardOf) {

@@ -5,6 +5,7 @@
 
 #include "distributed/master/session_config.h"
 #include "distributed/wire/answer.h"
+#include "distributed/wire/worker_method.h"
 #include "executor/step/linked_cancellation.h"
 #include "executor/trace/metrics.h"
 #include "executor/trace/step_stats_proto.h"
@@ -50,7 +51,7 @@ std::vector<RpcMethod> Worker::Methods() {
   std::vector<RpcMethod> result;
   for (const auto& [name, handle] : methods) {
     const bool blocks = handle != &Worker::RecvTensor && handle != &Worker::CleanupGraph;
-    result.push_back({StrCat("/tensorflow.WorkerService/", name),
+    result.push_back({WorkerMethod(name),
                       [this, handle = handle](RpcCall& call) { (this->*handle)(call); }, blocks});
   }
   return result;

@@ -1,14 +1,11 @@
 // Collectives between tasks, which are servers in this process: each with a session of its own, or
 // all in one session.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <functional>
 #include <thread>
 
 #include "distributed/server/server.h"
+#include "distributed/testing/free_port.h"
 #include "executor/step/cancellation.h"
 #include "gmock/gmock.h"
 #include "graph/build/scopes.h"
@@ -22,18 +19,6 @@ namespace {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
-}
 
 std::string Task(int i) { return StrCat("/job:worker/replica:0/task:", i); }
 

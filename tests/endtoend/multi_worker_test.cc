@@ -6,6 +6,7 @@
 
 #include "distributed/cluster/cluster_spec.h"
 #include "distributed/server/server.h"
+#include "distributed/testing/free_port.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
 #include "tests/endtoend/process.h"

@@ -2,9 +2,6 @@
 #ifndef SLUICE_TESTS_ENDTOEND_PROCESS_H_
 #define SLUICE_TESTS_ENDTOEND_PROCESS_H_
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,18 +12,6 @@
 #include "gtest/gtest.h"
 
 namespace sluice {
-
-inline int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
-}
 
 // A child process, with a pipe to it and one from it. Made before this process has any threads.
 class Process {

@@ -1,9 +1,6 @@
 // What happens to steps when a task dies, hangs, is cut off or comes back: processes of their own,
 // which tests kill, stop and cut off at random moments. SLUICE_FAULT_ROUNDS: how often each;
 // SLUICE_SEED: the moments.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,6 +10,7 @@
 #include <thread>
 
 #include "distributed/client/remote_session.h"
+#include "distributed/testing/free_port.h"
 #include "gmock/gmock.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
@@ -30,18 +28,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kHeartbeatMs = 1000;
 // After a fault a step has ended within this time: the heartbeat's, and that of a busy machine.
 constexpr auto kLimit = seconds(20);
-
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
-}
 
 int Number(const char* name, int otherwise) {
   const char* given = std::getenv(name);
