@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <future>
+#include <memory>
 #include <thread>
 
 #include "distributed/testing/rpc_methods.h"
@@ -158,6 +160,22 @@ TEST_F(LanesTest, ACallerThatGivesUpIsHeardOf) {
   EXPECT_EQ(Call("/a.B/Wait", "", &response, &cancellation).code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(Call("/a.B/Wait", "", &response, &cancellation).code(), absl::StatusCode::kCancelled);
   server_->Stop();  // returns: the call was answered
+}
+
+// As a step's part does, whose manager is a child of the step's.
+TEST_F(LanesTest, WhoHearsThatACallWasCancelledMayWaitForTheCanceller) {
+  CancellationManager step;
+  auto part = std::make_unique<CancellationManager>(&step);
+  std::thread canceller;
+  Start({Waits([&] { canceller = std::thread([&] { step.StartCancel(); }); })});
+  std::promise<absl::StatusCode> ended;
+  LaneClient::Done done = [&](absl::Status status, const grpc::ByteBuffer&) {
+    part.reset();  // waits for callbacks of `step` that run
+    ended.set_value(status.code());
+  };
+  ASSERT_TRUE(client_->Start(address_, "/a.B/Wait", Bytes(""), &step, 0, done));
+  EXPECT_EQ(ended.get_future().get(), absl::StatusCode::kCancelled);
+  canceller.join();
 }
 
 TEST_F(LanesTest, ADeadlineEndsACall) {

@@ -185,5 +185,30 @@ TEST(CollectiveLoops, EachIterationIsARoundOfItsOwn) {
   for (const Tensor& t : *got) EXPECT_EQ(t.scalar<float>(), 1 + 3 + 5 + 7);
 }
 
+// TensorFlow's Recv waits without a limit of its own too: where names or incarnations differ, only
+// the step's limit ends it.
+TEST(Transfers, ARecvThatNoSendFitsWaitsUntilTheStepsLimit) {
+  struct Wanted {
+    std::string_view name;
+    int64_t incarnation;
+    bool fits;
+  };
+  for (const Wanted& wanted : {Wanted{"x", 1, true}, {"y", 1, false}, {"x", 2, false}}) {
+    Graph g;
+    const std::string cpu = "/job:localhost/replica:0/task:0/device:CPU:0";
+    const Operation send = Send(Value(g, {4, 2}), "x", cpu, 1, cpu);
+    const Output recv =
+        Recv(g, DT_FLOAT, wanted.name, cpu, wanted.incarnation, cpu, {.name = "taker"});
+    Session session(g);
+    const auto got = session.Run({}, {recv}, {send}, {.timeout_ms = wanted.fits ? 60'000 : 50});
+    if (wanted.fits) {
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_EQ(Floats((*got)[0]), std::vector<float>({4, 2}));
+    } else {
+      EXPECT_EQ(got.status().code(), absl::StatusCode::kDeadlineExceeded) << got.status();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice
