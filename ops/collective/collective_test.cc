@@ -4,6 +4,7 @@
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
 #include "executor/step/cancellation.h"
+#include "executor/testing/await_report.h"
 #include "gmock/gmock.h"
 #include "graph/build/scopes.h"
 #include "graph/build/while.h"
@@ -33,16 +34,6 @@ Output Value(Graph& g, std::vector<float> v) {
 
 std::vector<float> Floats(const Tensor& t) {
   return {t.data<float>(), t.data<float>() + t.num_elements()};
-}
-
-// Until the report says so.
-std::string AwaitReport(const Session& session, const std::string& text) {
-  std::string report;
-  do {
-    std::this_thread::yield();
-    report = session.StallReport();
-  } while (report.find(text) == report.npos);
-  return report;
 }
 
 TEST(CollectiveTest, ACancelledStepEndsItsWaitingMembersAndTheNextOneBeginsAnew) {

@@ -7,6 +7,7 @@
 #include "distributed/server/server.h"
 #include "distributed/testing/free_port.h"
 #include "executor/step/cancellation.h"
+#include "executor/testing/await_report.h"
 #include "gmock/gmock.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
@@ -93,15 +94,6 @@ Tensor ValuesOf(int i, int64_t elements) {
   Tensor t(DT_FLOAT, {elements});
   for (int64_t e = 0; e < elements; ++e) t.data<float>()[e] = ValueOf(i, e);
   return t;
-}
-
-std::string AwaitReport(const Session& session, const std::string& text) {
-  std::string report;
-  do {
-    std::this_thread::yield();
-    report = session.StallReport();
-  } while (report.find(text) == report.npos);
-  return report;
 }
 
 class Reduces : public ::testing::TestWithParam<std::tuple<int, const char*>> {};
