@@ -201,6 +201,10 @@ class Drafter {
 
   void AddNextIteration(const Node& node) {
     const int frame = frames_.of_node[node.id()];
+    if (frame == 0) {  // no loop: TensorFlow passes the value on
+      AddOrdinary(node, OpKind::kPass);
+      return;
+    }
     if (IsSimple(frame)) {
       AddOrdinary(node, OpKind::kCarry);  // `aux` is set by its variable
       return;

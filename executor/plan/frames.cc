@@ -42,6 +42,9 @@ class FrameAssigner {
   absl::Status CheckBackEdges(const Node& node) const {
     for (const Output& in : node.inputs()) {
       if (!in || !IsBackEdge(node, *in.node)) continue;
+      if (frames_.of_node[node.id()] == 0) {
+        return InvalidArgument("{{node ", node.name(), "}} begins a loop outside of any frame");
+      }
       if (frames_.of_node[in.node->id()] == frames_.of_node[node.id()]) continue;
       return Mismatch(node, *in.node, node);
     }

@@ -224,6 +224,17 @@ TEST_P(ControlFlow, InputsOfDifferentFramesAreRefused) {
               HasSubstr("has inputs from different frames. The input {{node "));
 }
 
+// As TensorFlow does.
+TEST_P(ControlFlow, ANextIterationOutsideOfALoopPassesItsInputOn) {
+  const Output next = NextIteration(NextIteration(Const(g, 3)));
+  const Output sum = Add(next, Const(g, 1));
+  Session session(g, Options());
+  const auto out = session.Run({}, {next, sum});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].scalar<float>(), 3);
+  EXPECT_EQ((*out)[1].scalar<float>(), 4);
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, ControlFlow,
                          ::testing::Values(Mode{false, 1}, Mode{false, 3}, Mode{true, 1},
                                            Mode{true, 3}));
