@@ -63,6 +63,32 @@ TEST(GradientsTest, SeveralUsesAddUpAsATree) {
   MakeSum(g, AggregationMethod::kExperimentalTree);
   EXPECT_TRUE(EqualsFixture(g, "gradients_add_up_as_a_tree"));
 }
+// As TensorFlow 1.15 does; TensorFlow 2 makes a tree of any number.
+TEST(GradientsTest, MoreThanTwoUsesOfKnownShapeAddUpInOneBuffer) {
+  Graph g;
+  MakeSum(g, AggregationMethod::kExperimentalAccumulateN);
+  EXPECT_TRUE(EqualsFixture(g, "gradients_accumulate_n"));
+  const Node* sum = g.Find("gradients/AccumulateNV2");
+  ASSERT_NE(sum, nullptr);
+  EXPECT_EQ(*sum->FindAttr<PartialShape>("shape"), PartialShape({2}));
+}
+TEST(GradientsTest, TwoUsesAreNoSumForOneBuffer) {
+  Graph g;
+  Output x = Pair(g);
+  Output y = Tanh(x);
+  Output sine = Sin(y);
+  Differentiate({sine + Exp(y)}, {x}, {.aggregation = AggregationMethod::kExperimentalAccumulateN});
+  EXPECT_TRUE(EqualsFixture(g, "gradients_accumulate_n_of_two"));
+}
+TEST(GradientsTest, UsesOfUnknownShapeAddUpAsATreeInsteadOfInOneBuffer) {
+  Graph g;
+  Output x = Matrix(g);
+  Output y = Tanh(x);
+  Output square = y * y;
+  Differentiate({square + Exp(y)}, {x},
+                {.aggregation = AggregationMethod::kExperimentalAccumulateN});
+  EXPECT_TRUE(EqualsFixture(g, "gradients_accumulate_n_of_an_unknown_shape"));
+}
 
 TEST(GradientsTest, RowsAreConcatenated) {
   Graph g;

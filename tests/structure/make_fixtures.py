@@ -1,13 +1,17 @@
-"""Writes fixtures.txt: graphs that TensorFlow's Python functions make, as text; structure_test.cc builds the same.
+"""Writes fixtures.txt: graphs that TensorFlow's Python functions make, as text; the tests in C++ beside this file build the same.
 
     <oracle's python> tests/structure/make_fixtures.py > tests/structure/fixtures.txt
+
+fixtures_test.py holds the file against what TensorFlow makes today.
 
 A line is a node: `name Op(inputs, ^controls) @device class=… value=… shared_name=… capacity=…`, sorted by name; `== title` begins a graph.
 """
 import os
+from unittest import mock
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow.compat.v1 as tf
+from tensorflow.python.ops import gradients_util
 
 tf.disable_v2_behavior()
 tf.disable_control_flow_v2()
@@ -252,6 +256,30 @@ def gradients_add_up_as_a_tree():
 
 
 @case
+def gradients_accumulate_n_of_two():
+    x = tf.placeholder(tf.float32, [2], "x")
+    y = tf.tanh(x)
+    tf.gradients(tf.sin(y) + tf.exp(y), x, aggregation_method=tf.AggregationMethod.EXPERIMENTAL_ACCUMULATE_N)
+
+
+@case
+def gradients_accumulate_n_of_an_unknown_shape():
+    x = matrix()
+    y = tf.tanh(x)
+    tf.gradients(y * y + tf.exp(y), x, aggregation_method=tf.AggregationMethod.EXPERIMENTAL_ACCUMULATE_N)
+
+
+@case
+def gradients_accumulate_n():
+    """What TensorFlow 1.15 makes of more than two of known shape, in the place where TensorFlow 2 makes an AddN or a tree."""
+    accumulate = lambda tensors, _: tf.raw_ops.AccumulateNV2(inputs=tensors, shape=gradients_util._AccumulatorShape(tensors))
+    x = tf.placeholder(tf.float32, [2], "x")
+    y = tf.tanh(x)
+    with mock.patch.object(gradients_util, "_MultiDeviceAddN", accumulate):
+        tf.gradients(y * y + tf.exp(y), x)
+
+
+@case
 def gradients_of_rows_add_up():
     tf.disable_resource_variables()
     w = tf.Variable(np.zeros([4, 2], np.float32), name="w")
@@ -392,6 +420,8 @@ def sync_replicas_averages():
         tf.train.GradientDescentOptimizer(0.1), 2, 2, variable_averages=tf.train.ExponentialMovingAverage(0.9),
         variables_to_average=[w])
     sync.apply_gradients([(tf.placeholder(tf.float32, [2], "gw"), w)], global_step=tf.train.get_global_step())
+
+
 @case
 def while_loop():
     x, n = tf.placeholder(tf.float32, [2], "x"), tf.placeholder(tf.int32, [], "n")
@@ -464,9 +494,14 @@ def while_loop_after_controls():
         tf.while_loop(lambda v: v < 9.0, body, [y])
 
 
-for title, build in CASES.items():
-    with tf.Graph().as_default() as graph:
-        build()
-    print("== " + title)
-    for text in sorted(line(n) for n in graph.as_graph_def().node):
-        print(text)
+def lines():
+    """The lines of fixtures.txt."""
+    for title, build in CASES.items():
+        with tf.Graph().as_default() as graph:
+            build()
+        yield "== " + title
+        yield from sorted(line(n) for n in graph.as_graph_def().node)
+
+
+if __name__ == "__main__":
+    print("\n".join(lines()))
