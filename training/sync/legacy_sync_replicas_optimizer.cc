@@ -57,9 +57,14 @@ void LegacySyncReplicasOptimizer::MakeLocalSteps() {
 Output LegacySyncReplicasOptimizer::LocalStepValue() {
   if (!local_steps_) return {};
   const Output one = Constant(graph(), Tensor::Vector<int32_t>({1}), "one");
+  // Of the reference: the Identity that all reads share may have run before the last update.
   const Output row =
-      Slice(local_steps_->Read(), Reshape(replica_, {1}), one, {.name = "get_local_step"});
+      Slice(local_steps_->Ref(), Reshape(replica_, {1}), one, {.name = "get_local_step"});
   return Reshape(row, std::vector<int64_t>{});
+}
+
+Output LegacySyncReplicasOptimizer::StepForTokens() const {
+  return global_step_->is_resource() ? global_step_->Read() : global_step_->Ref();
 }
 
 void LegacySyncReplicasOptimizer::Aggregate(const GradientAndVariable& gv) {

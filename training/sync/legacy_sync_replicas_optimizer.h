@@ -55,6 +55,8 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
 
  protected:
   Output LocalStepValue() override;
+  // Of its reference, if it has one.
+  Output StepForTokens() const override;
 
  private:
   struct GradientQueue {

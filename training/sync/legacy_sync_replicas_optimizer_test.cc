@@ -1,6 +1,8 @@
 // What only the queue form promises; the rest is in sync_replicas_optimizer_test.cc.
 #include "training/sync/legacy_sync_replicas_optimizer.h"
 
+#include <thread>
+
 #include "gmock/gmock.h"
 #include "graph/build/scopes.h"
 #include "gtest/gtest.h"
@@ -50,7 +52,7 @@ TEST(LegacySyncReplicas, MakesWhatTheSeedMakes) {
   EXPECT_FALSE(local_steps.trainable());
   EXPECT_EQ(local_steps.device(), "/job:ps/task:1");
   ASSERT_NE(g.Find("get_local_step"), nullptr);
-  EXPECT_EQ(g.Find("get_local_step")->input(0), local_steps.snapshot());
+  EXPECT_EQ(g.Find("get_local_step")->input(0), local_steps.Ref());
 
   const Node* dense = nullptr;
   const Node* sparse = nullptr;
@@ -109,6 +111,31 @@ TEST(LegacySyncReplicas, MakesWhatTheSeedMakes) {
     ++cleared;
   }
   EXPECT_EQ(cleared, 2);
+}
+
+// The seed: "Note that ref() is used to avoid reading from the identity with old the step."
+TEST(LegacySyncReplicas, TokensAreFilledFromTheReferenceOfTheStep) {
+  Graph g;
+  const VariableOptions ref = {.dtype = DT_INT64, .trainable = false, .use_resource = false};
+  const Variable step = GlobalStep(g, ref);
+  const Variable w(g, "w", 5.0f);
+  LegacySyncReplicasOptimizer optimizer(GradientDescent({.learning_rate = 1.0f}),
+                                        {.replicas_to_aggregate = 1});
+  const Operation train =
+      optimizer.ApplyGradients({{Constant(g, 2.0f), w}}, {.global_step = &step}).value();
+  const Output tokens = optimizer.sync_op().node->input(1);
+  ASSERT_EQ(tokens.node->op(), "Fill");
+  EXPECT_EQ(tokens.node->input(1), step.Ref());
+  const Operation init = InitializeVariables(g);
+  const Output local_step = optimizer.LocalStep();
+  Session session(g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  for (int64_t update = 1; update <= 3; ++update) {
+    std::thread replica([&] { EXPECT_TRUE(session.Run({train}).ok()); });
+    EXPECT_TRUE(session.Run({optimizer.sync_op()}).ok());
+    replica.join();
+    EXPECT_EQ((*session.Run({}, {local_step}, {}))[0].scalar<int64_t>(), update);
+  }
 }
 
 TEST(LegacySyncReplicas, TheCleanUpOpEndsItsStep) {

@@ -189,7 +189,7 @@ Operation ReplicaSynchronizer::PutTokens(int total, const std::vector<Operation>
     if (shares[i] == 0) continue;
     const std::string scope = OpScope(graph(), "Fill");
     const Output dims = Constant(graph(), Tensor::Vector<int32_t>({shares[i]}), scope + "dims/");
-    const Output tokens = Fill(dims, global_step_->Read(), {.name = scope});
+    const Output tokens = Fill(dims, StepForTokens(), {.name = scope});
     puts.push_back(token_queues_[i].EnqueueMany({tokens}));
   }
   return puts.size() == 1 ? puts[0] : Group(graph(), puts);

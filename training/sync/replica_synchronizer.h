@@ -161,6 +161,8 @@ class ReplicaSynchronizer : public Optimizer {
   void MakeTokenQueues();
   // The token for this replica's next step: a scalar.
   Output TakeToken();
+  // The global step as tokens are filled with it.
+  virtual Output StepForTokens() const { return global_step_->Read(); }
   // Puts tokens of the current step into the queues, after `after`; `total` for all replicas.
   Operation PutTokens(int total, const std::vector<Operation>& after);
   // Averages after the tokens, then the lock's end, and this is the step of the chief.
