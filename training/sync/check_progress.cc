@@ -48,6 +48,8 @@ int64_t Gradients(const std::vector<int64_t>& tokens, int replicas, int first_ea
   return sum + int64_t{first_each} * replicas;
 }
 
+// Room for fewer gradients than an update takes, or fewer tokens than follow it, is enough: who
+// takes many holds the first ones, and who puts many waits for those who take.
 absl::Status CheckRoom(const ReplicaSynchronizer& optimizer) {
   for (const Node* node : optimizer.global_step()->graph().nodes()) {
     const int64_t* capacity = node->FindAttr<int64_t>("capacity");

@@ -64,6 +64,12 @@ TYPED_TEST(BothForms, RefuseToTellTooEarly) {
                 "SyncReplicasOptimizer.apply_gradient should be called before using the hook."));
 }
 
+// As in TensorFlow it is the wrapper's; the optimizer inside has its own.
+TYPED_TEST(BothForms, KeepWhetherTheyLock) {
+  EXPECT_FALSE(TypeParam({}).optimizer.use_locking());
+  EXPECT_TRUE(TypeParam({.use_locking = true}).optimizer.use_locking());
+}
+
 TYPED_TEST(BothForms, TokensFollowFromTheNumbersOfReplicas) {
   TypeParam backups({.replicas_to_aggregate = 2, .total_num_replicas = 3});
   EXPECT_EQ(backups.optimizer.tokens_per_step(), 3);
@@ -391,6 +397,49 @@ TYPED_TEST(BothForms, TrainingThatCanNeverGoOnIsRefused) {
       Message(CheckProgress(world.optimizer,
                             {.init_tokens = tokens, .runs_queue_runner = true, .replicas = 1})),
       HasSubstr("1 replicas give 2"));
+}
+
+// Of the queues of tokens and, of the legacy form, gradients.
+void SetCapacities(const Graph& g, int64_t capacity) {
+  for (Node* node : g.nodes()) {
+    if (node->op() == "FIFOQueueV2") node->SetAttr("capacity", capacity);
+  }
+}
+
+TYPED_TEST(BothForms, QueuesWithoutRoomAreRefused) {
+  TypeParam world({.replicas_to_aggregate = 2});
+  const Operation tokens = *world.optimizer.InitTokensOp();
+  SetCapacities(world.g, 0);
+  EXPECT_THAT(
+      Message(CheckProgress(world.optimizer, {.init_tokens = tokens, .runs_queue_runner = true})),
+      ::testing::MatchesRegex("sync_replicas can never make progress: queue '.*' has room for no "
+                              "(token|gradient)"));
+}
+
+// Who takes three gradients holds the first two; who puts three tokens waits for those who take.
+TYPED_TEST(BothForms, RoomForOneIsEnoughForAnUpdateOfThree) {
+  TypeParam world({.replicas_to_aggregate = 3, .total_num_replicas = 1});
+  const Operation tokens = *world.optimizer.InitTokensOp(2);
+  SetCapacities(world.g, 1);
+  ASSERT_TRUE(
+      CheckProgress(world.optimizer, {.init_tokens = tokens, .runs_queue_runner = true}).ok());
+  const Operation init = InitializeVariables(world.g);
+  const Operation local_init = world.optimizer.LocalInitOp(true);
+  Session session(world.g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  ASSERT_TRUE(session.Run({local_init}).ok());
+  CancellationManager end;
+  std::thread put([&] { EXPECT_TRUE(session.Run({tokens}).ok()); });
+  std::thread chief([&] {
+    while (session.Run({}, {}, {world.optimizer.sync_op()}, {.cancellation = &end}).ok()) {
+    }
+  });
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(world.Push(session, 1).ok());
+  put.join();
+  end.StartCancel();
+  chief.join();
+  const int gradients = std::is_same_v<TypeParam, Legacy> ? 3 : 1;  // their sum, or their mean
+  EXPECT_EQ(world.Value(session), 5 - 2 * 0.5f * gradients);
 }
 
 TYPED_TEST(BothForms, DeterministicTrainingNeedsEveryReplica) {
