@@ -37,7 +37,7 @@ void PowerSign::CreateSlots(const std::vector<Variable>& vars) {
 void PowerSign::Prepare(Graph& graph) {
   learning_rate_ = options_.learning_rate.In(graph, "learning_rate");
   beta_ = Constant(graph, options_.beta, "beta");
-  logbase_ = Constant(graph, std::log(options_.base), "logbase");
+  logbase_ = Constant(graph, static_cast<float>(std::log(options_.base)), "logbase");
   sign_decay_ = options_.sign_decay.In(graph, "sign_decay");
 }
 

@@ -13,7 +13,7 @@ namespace sluice {
 
 struct PowerSignOptions {
   HyperParameter learning_rate = 0.1f;
-  float base = 2.7182818284590452f;
+  double base = 2.718281828459045;  // e, whose logarithm is 1 in float too
   float beta = 0.9f;
   // Multiplies the exponent; a tensor that falls from 1 to 0 with the global step.
   HyperParameter sign_decay = 1.0f;

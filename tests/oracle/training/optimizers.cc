@@ -52,6 +52,12 @@ std::vector<Subject> Subjects() {
       {"lamb",
        Of<Lamb>(LambOptions{
            .learning_rate = 0.1f, .weight_decay = 0.1f, .exclude_from_weight_decay = {"bias"}})},
+      {"lockedsgd",
+       Of<GradientDescent>(GradientDescentOptions{.learning_rate = 0.1f, .use_locking = true})},
+      {"lockedmomentum",
+       Of<Momentum>(MomentumOptions{.learning_rate = 0.1f, .momentum = 0.7f, .use_locking = true})},
+      {"lockedadam",
+       Of<Adam>(AdamOptions{.learning_rate = 0.1f, .beta2 = 0.99f, .use_locking = true})},
       {"rmsprop",
        Of<RMSProp>(RMSPropOptions{.learning_rate = 0.05f, .momentum = 0.5f, .epsilon = 1e-3f})},
       {"centered",

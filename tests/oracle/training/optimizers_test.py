@@ -1,10 +1,10 @@
-"""Optimizers: TensorFlow's nodes, slots and values where it has the class; else the paper's formula in NumPy."""
+"""Optimizers: TensorFlow's nodes, slots and values where it has the class; else the values of its fused op; else the paper's formula."""
 
-import math
 import unittest
 
 import numpy
 
+from tests.oracle import tensorflow_side
 from tests.oracle.training import compare
 from tests.oracle.training.compare import tf
 
@@ -18,6 +18,9 @@ CLASSES = {
                                                           l2_regularization_strength=0.02),
     "adadelta": lambda step: tf.train.AdadeltaOptimizer(1.0, epsilon=1e-4),
     "adam": lambda step: tf.train.AdamOptimizer(0.1, beta2=0.99),
+    "lockedsgd": lambda step: tf.train.GradientDescentOptimizer(0.1, use_locking=True),
+    "lockedmomentum": lambda step: tf.train.MomentumOptimizer(0.1, 0.7, use_locking=True),
+    "lockedadam": lambda step: tf.train.AdamOptimizer(0.1, beta2=0.99, use_locking=True),
     "rmsprop": lambda step: tf.train.RMSPropOptimizer(0.05, momentum=0.5, epsilon=1e-3),
     "centered": lambda step: tf.train.RMSPropOptimizer(0.05, momentum=0.5, epsilon=1e-3, centered=True),
     "ftrl": lambda step: tf.train.FtrlOptimizer(0.5, l1_regularization_strength=0.01,
@@ -53,6 +56,103 @@ def build(optimizer, sparse, resource, dtype):
     return facts
 
 
+def power(beta, t):
+    """beta ** t, as the variables beta1_power and beta2_power have it: rounded in each step."""
+    result = numpy.float32(beta)
+    for _ in range(t - 1):
+        result = numpy.float32(result * numpy.float32(beta))
+    return result
+
+
+# Fused ops of TensorFlow's. Each takes the variable, its slots, the gradient and beta's powers as placeholders, and a
+# function that makes a hyper-parameter, and returns the update.
+
+
+def amsgrad(x, s, g, powers, n):
+    return tf.raw_ops.ResourceApplyAdamWithAmsgrad(
+        var=x.handle, m=s["m"], v=s["v"], vhat=s["vhat"], beta1_power=powers[0.9], beta2_power=powers[0.9], lr=n(0.1),
+        beta1=n(0.9), beta2=n(0.9), epsilon=n(1e-8), grad=g)
+
+
+def adamax(x, s, g, powers, n):
+    return tf.raw_ops.ResourceApplyAdaMax(var=x.handle, m=s["m"], v=s["v"], beta1_power=powers[0.9], lr=n(0.1), beta1=n(0.9),
+                                          beta2=n(0.999), epsilon=n(1e-8), grad=g)
+
+
+def adamw(x, s, g, powers, n):
+    """Adam after the decay; "Decoupled weight decay regularization", algorithm 2, with the gradient of before."""
+    decay = x.assign_sub(x * (n(0.1) * n(0.1))) if "bias" not in x.op.name else tf.no_op()
+    with tf.control_dependencies([decay]):
+        return tf.raw_ops.ResourceApplyAdam(
+            var=x.handle, m=s["m"], v=s["v"], beta1_power=powers[0.9], beta2_power=powers[0.999], lr=n(0.1), beta1=n(0.9),
+            beta2=n(0.999), epsilon=n(1e-8), grad=g)
+
+
+def powersign(x, s, g, powers, n):
+    return tf.raw_ops.ResourceApplyPowerSign(var=x.handle, m=s["m"], lr=n(0.02), logbase=n(1), sign_decay=n(0.75), beta=n(0.9),
+                                             grad=g)
+
+
+def addsign(x, s, g, powers, n):
+    return tf.raw_ops.ResourceApplyAddSign(var=x.handle, m=s["m"], lr=n(0.02), alpha=n(1), sign_decay=n(0.75), beta=n(0.9),
+                                           grad=g)
+
+
+# Name -> the op; the slots, as they are called and as TensorFlow would name the variable behind each; whether a sparse
+# gradient moves the rows that it has, and no others.
+FUSED = {
+    "amsgrad": (amsgrad, {"m": "AMSGrad", "v": "AMSGrad_1", "vhat": "AMSGrad_2"}, False),
+    "adamax": (adamax, {"m": "AdaMax", "v": "AdaMax_1"}, True),
+    "adamw": (adamw, {"m": "AdamW", "v": "AdamW_1"}, False),
+    "powersign": (powersign, {"m": "PowerSign"}, True),
+    "addsign": (addsign, {"m": "AddSign"}, True),
+}
+
+
+def model(sparse, dtype):
+    """Variable name -> its first value, its gradient as a function of its value, and the rows that have one."""
+    if sparse:
+        ids, target = [3, 1, 3, 0], numpy.array([[1, 2], [3, 4], [2, 1], [0, 1]], dtype)
+
+        def of_rows(value):
+            result = numpy.zeros_like(value)
+            numpy.add.at(result, ids, 2 * (value[ids] - target))
+            return result
+
+        table = numpy.array([[1, -2], [3, -4], [5, -6], [7, -8], [9, -10]], dtype)
+        return {"deep/table": (table, of_rows, [0, 1, 3])}
+    x = numpy.array([0.5, 1, -1], dtype)
+    return {"w": (numpy.array([1, -2, 3], dtype), lambda value: 2 * (value - x), slice(None)),
+            "deep/bias": (numpy.array([[0.5, 0.25], [-0.5, 4]], dtype), lambda value: 2 * value, slice(None))}
+
+
+def values_of_op(optimizer, name, parts, dtype, steps):
+    """(name or name/Slot, step) -> what TensorFlow's op makes of the variable `name` and its slots."""
+    op, slot_names, rows_only = FUSED[optimizer]
+    value, gradient, rows = parts
+    rows = rows if rows_only else slice(None)
+    values = {}
+    with tf.Graph().as_default() as graph:
+        x = tf.get_variable(name, initializer=value[rows], use_resource=True)
+        slots = {s: tf.get_variable(name + "/" + n, initializer=numpy.zeros_like(value[rows]), use_resource=True)
+                 for s, n in slot_names.items()}
+        g, powers = tf.placeholder(dtype, value[rows].shape), {b: tf.placeholder(dtype, []) for b in (0.9, 0.999)}
+        update = op(x, {s: v.handle for s, v in slots.items()}, g, powers, lambda n: tf.constant(numpy.float32(n), dtype))
+        with tf.Session(graph=graph, config=tensorflow_side.config()) as session:
+            session.run(tf.global_variables_initializer())
+            for step in range(steps):
+                feeds = {p: power(b, step + 1) for b, p in powers.items()}
+                session.run(update, {g: gradient(value)[rows], **feeds})
+                found = session.run({name: x.value(), **{v.op.name: v.value() for v in slots.values()}})
+                value = value.copy()
+                value[rows] = found[name]
+                for key, part in found.items():
+                    whole = value if key == name else numpy.zeros_like(value)
+                    whole[rows] = part
+                    values[key, step] = whole.reshape(-1)
+    return values
+
+
 # Formulas. Each takes (var, grad, state, t, touched) and returns the new var; `state` keeps its arrays, t counts from
 # 1, `touched` are the rows that a sparse gradient has (all, of a dense one).
 
@@ -62,54 +162,14 @@ def single(number):
     return float(numpy.float32(number))
 
 
-def power(beta, t):
-    """beta ** t, as the variables beta1_power and beta2_power have it: rounded in each step."""
-    result = numpy.float32(beta)
-    for _ in range(t - 1):
-        result = numpy.float32(result * numpy.float32(beta))
-    return float(result)
-
-
-def adam_moments(g, s, t, beta1, beta2):
-    s["m"] = single(beta1) * s.get("m", 0) + (1 - single(beta1)) * g
-    s["v"] = single(beta2) * s.get("v", 0) + (1 - single(beta2)) * g * g
-    return s["m"], s["v"], math.sqrt(1 - power(beta2, t)) / (1 - power(beta1, t))
-
-
-def amsgrad(x, g, s, t, touched):
-    m, v, correction = adam_moments(g, s, t, 0.9, 0.9)
-    s["vhat"] = numpy.maximum(s.get("vhat", 0), v)
-    return x - 0.1 * correction * m / (numpy.sqrt(s["vhat"]) + 1e-8)
-
-
-def adamax(x, g, s, t, touched):
-    m, v = s.setdefault("m", numpy.zeros_like(x)), s.setdefault("v", numpy.zeros_like(x))
-    m[touched] = 0.9 * m[touched] + 0.1 * g[touched]
-    v[touched] = numpy.maximum(single(0.999) * v[touched], abs(g[touched]))
-    x = x.copy()
-    x[touched] -= 0.1 / (1 - power(0.9, t)) * m[touched] / (v[touched] + 1e-8)
-    return x
-
-
-def adamw(x, g, s, t, touched, decays=True):
-    m, v, correction = adam_moments(g, s, t, 0.9, 0.999)
-    x = x - 0.1 * 0.1 * x if decays else x
-    return x - 0.1 * correction * m / (numpy.sqrt(v) + 1e-8)
-
-
 def lamb(x, g, s, t, touched, decays=True):
-    m, v, _ = adam_moments(g, s, t, 0.9, 0.999)
-    u = m / (1 - power(0.9, t)) / (numpy.sqrt(v / (1 - power(0.999, t))) + 1e-6) + (0.1 * x if decays else 0)
+    beta1, beta2 = single(0.9), single(0.999)
+    m = s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
+    v = s["v"] = beta2 * s.get("v", 0) + (1 - beta2) * g * g
+    u = m / (1 - float(power(0.9, t))) / (numpy.sqrt(v / (1 - float(power(0.999, t)))) + single(1e-6))
+    u += single(0.1) * x if decays else 0
     norms = [numpy.sqrt((a * a).sum()) for a in (x, u)]
-    return x - 0.1 * (norms[0] / norms[1] if all(norms) else 1) * u
-
-
-def signs(x, g, s, touched, factor):
-    m = s.setdefault("m", numpy.zeros_like(x))
-    m[touched] = 0.9 * m[touched] + 0.1 * g[touched]
-    x = x.copy()
-    x[touched] -= 0.02 * factor(0.75 * numpy.sign(g) * numpy.sign(m))[touched] * g[touched]
-    return x
+    return x - single(0.1) * (norms[0] / norms[1] if all(norms) else 1) * u
 
 
 def shrink(p, rate, l1, l2):
@@ -118,55 +178,31 @@ def shrink(p, rate, l1, l2):
 
 def proximal(x, g, s, t, touched):
     x = x.copy()
-    x[touched] = shrink(x - 0.1 * g, 0.1, 0.1, 0.2)[touched]
+    rate = single(0.1)
+    x[touched] = shrink(x - rate * g, rate, single(0.1), single(0.2))[touched]
     return x
 
 
 def proximal_adagrad(x, g, s, t, touched):
     n = s["n"] = s.get("n", 0.1) + g * g
     x = x.copy()
-    x[touched] = shrink(x - 0.3 / numpy.sqrt(n) * g, 0.3 / numpy.sqrt(n), 0.1, 0.2)[touched]
+    rate = single(0.3) / numpy.sqrt(n)
+    x[touched] = shrink(x - rate * g, rate, single(0.1), single(0.2))[touched]
     return x
 
 
-FORMULAS = {
-    "amsgrad": amsgrad,
-    "adamax": adamax,
-    "adamw": adamw,
-    "lamb": lamb,
-    "powersign": lambda x, g, s, t, touched: signs(x, g, s, touched, numpy.exp),
-    "addsign": lambda x, g, s, t, touched: signs(x, g, s, touched, lambda a: 1 + a),
-    "proximal": proximal,
-    "proximaladagrad": proximal_adagrad,
-}
-EXCLUDED = {"adamw", "lamb"}
+FORMULAS = {"lamb": lamb, "proximal": proximal, "proximaladagrad": proximal_adagrad}
 
 
-def trajectory(optimizer, sparse, steps):
-    """Variable name -> values after each step, by the formula in double."""
-    formula = FORMULAS[optimizer]
-    if sparse:
-        variables = {"deep/table": numpy.array([[1, -2], [3, -4], [5, -6], [7, -8], [9, -10]], float)}
-        ids, target = numpy.array([3, 1, 3, 0]), numpy.array([[1, 2], [3, 4], [2, 1], [0, 1]], float)
-        touched = numpy.array([0, 1, 3])
-    else:
-        variables = {"w": numpy.array([1, -2, 3], float), "deep/bias": numpy.array([[0.5, 0.25], [-0.5, 4]])}
-        touched = slice(None)
-
-    def gradient(name, value):
-        if name == "deep/table":
-            result = numpy.zeros_like(value)
-            numpy.add.at(result, ids, 2 * (value[ids] - target))
-            return result
-        return 2 * (value - numpy.array([0.5, 1, -1])) if name == "w" else 2 * value
-
-    rows, states = {name: [] for name in variables}, {name: {} for name in variables}
-    for t in range(1, steps + 1):
-        for name in variables:
-            more = {"decays": "bias" not in name} if optimizer in EXCLUDED else {}
-            variables[name] = formula(variables[name], gradient(name, variables[name]), states[name], t, touched, **more)
-            rows[name].append(variables[name].reshape(-1))
-    return rows
+def values_of_formula(optimizer, name, parts, steps):
+    """(name, step) -> the variable's values."""
+    value, gradient, touched = parts
+    state, values = {}, {}
+    more = {"decays": "bias" not in name} if optimizer == "lamb" else {}
+    for step in range(steps):
+        value = FORMULAS[optimizer](value, gradient(value), state, step + 1, touched, **more)
+        values[name, step] = value.reshape(-1)
+    return values
 
 
 class Optimizers(unittest.TestCase):
@@ -183,19 +219,30 @@ class Optimizers(unittest.TestCase):
                 numpy_type = {"float": numpy.float32, "double": numpy.float64}[dtype]
                 compare.check(self, "optimizers", name, lambda: build(optimizer, sparse, resource, numpy_type))
 
-    def test_follow_the_formula(self):
-        for name, ours in compare.dumped("optimizers").items():
-            optimizer, form, kind, dtype = name.split("_")
-            if optimizer not in FORMULAS:
-                continue
+    def check_all(self, optimizers, values_of):
+        """`values_of` gives the values of one variable (and its slots) by its name, the model's part and the dump's name."""
+        examples = {name: ours for name, ours in compare.dumped("optimizers").items() if name.split("_")[0] in optimizers}
+        self.assertEqual(len(examples), 8 * len(optimizers))
+        for name, ours in examples.items():
+            _, form, kind, dtype = name.split("_")
             with self.subTest(name):
                 tail = "/Read/ReadVariableOp:0" if kind == "resource" else "/read:0"
-                tolerance = 2e-5 if dtype == "float" else 1e-6  # hyper-parameters are float
-                for variable, rows in trajectory(optimizer, form == "sparse", ours.steps).items():
-                    for step, row in enumerate(rows):
-                        found = ours.values[variable + tail, step]
-                        numpy.testing.assert_allclose(found, row, rtol=tolerance, atol=tolerance,
-                                                      err_msg="%s in step %d" % (variable, step))
+                for variable, parts in model(form == "sparse", numpy.float64).items():
+                    expected = values_of(name, variable, parts, ours.steps)
+                    expected = {(v + tail, step): row for (v, step), row in expected.items()}
+                    compare.check_close(self, expected, ours, rtol={"float": 1e-5, "double": 1e-10}[dtype])
+
+    def test_equal_tensorflows_fused_ops(self):
+
+        def values_of(name, variable, _, steps):
+            optimizer, form, _, dtype = name.split("_")
+            dtype = {"float": numpy.float32, "double": numpy.float64}[dtype]
+            return values_of_op(optimizer, variable, model(form == "sparse", dtype)[variable], dtype, steps)
+
+        self.check_all(FUSED, values_of)
+
+    def test_follow_the_formula(self):
+        self.check_all(FORMULAS, lambda name, *rest: values_of_formula(name.split("_")[0], *rest))
 
     def test_slots_are_named_after_the_optimizer(self):
         expected = {
