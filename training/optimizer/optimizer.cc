@@ -39,6 +39,14 @@ std::string PythonName(DataType t) {
   }
 }
 
+absl::Status CheckIn(const std::vector<DataType>& valid, DataType dtype, const std::string& name) {
+  if (std::find(valid.begin(), valid.end(), dtype) != valid.end()) return absl::OkStatus();
+  const std::string expected =
+      absl::StrJoin(valid, ", ", [](std::string* out, DataType t) { *out += PythonName(t); });
+  return InvalidArgument("Invalid type ", PythonName(dtype), " for ", name, ", expected: [",
+                         expected, "].");
+}
+
 std::vector<Variable> TrainedByDefault(const Graph& graph) {
   std::vector<Variable> vars = TrainableVariables(graph);
   for (const Variable& v : Variables(graph, "trainable_resource_variables")) vars.push_back(v);
@@ -70,13 +78,7 @@ Optimizer::Optimizer(std::string name, bool use_locking)
 }
 
 absl::Status Optimizer::CheckDtype(Output tensor) const {
-  const std::vector<DataType> valid = ValidDtypes();
-  const DataType dtype = BaseType(tensor.dtype());
-  if (std::find(valid.begin(), valid.end(), dtype) != valid.end()) return absl::OkStatus();
-  const std::string expected =
-      absl::StrJoin(valid, ", ", [](std::string* out, DataType t) { *out += PythonName(t); });
-  return InvalidArgument("Invalid type ", PythonName(dtype), " for ", tensor.name(),
-                         ", expected: [", expected, "].");
+  return CheckIn(ValidDtypes(), BaseType(tensor.dtype()), tensor.name());
 }
 
 absl::Status Optimizer::CheckOptions(const ComputeGradientsOptions& options) const {
@@ -130,9 +132,12 @@ absl::StatusOr<GradientsAndVariables> Optimizer::Differentiate(
   GradientsAndVariables pairs;
   for (size_t i = 0; i < vars.size(); ++i) {
     pairs.push_back({grads[i], vars[i]});
+    if (grads[i].is_none()) continue;
     // The handle of a resource says nothing about the type behind it, the variable does.
-    if (grads[i].is_none() || targets[i].dtype() == DT_RESOURCE) continue;
-    SLUICE_RETURN_IF_ERROR(CheckDtype(targets[i]));
+    const bool by_handle = targets[i].dtype() == DT_RESOURCE;
+    if (by_handle && !vars[i].is_resource()) continue;
+    const DataType dtype = by_handle ? vars[i].dtype() : BaseType(targets[i].dtype());
+    SLUICE_RETURN_IF_ERROR(CheckIn(ValidDtypes(), dtype, targets[i].name()));
   }
   return pairs;
 }

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "graph/build/cond.h"
 #include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
 #include "graph/infer/shape_context.h"
 #include "graph/op/op_def.h"
 #include "gtest/gtest.h"
@@ -72,13 +73,39 @@ TEST(OptimizerErrors, UnknownGate) {
 TEST(OptimizerErrors, TypesThatCannotBeTrained) {
   Graph g;
   Variable w(g, "w", 1.0f);
-  Variable c(g, "c", Tensor::Scalar(complex64(1, 2)));
   Output n = Constant(g, 3, "n");
   const std::string expected = ", expected: [tf.float16, tf.bfloat16, tf.float32, tf.float64].";
   EXPECT_EQ(ErrorOf(Sgd().ComputeGradients(n).status()),
             "Invalid type tf.int32 for n:0" + expected);
   EXPECT_EQ(ErrorOf(Sgd().ComputeGradients(Square(w), {.grad_loss = n}).status()),
             "Invalid type tf.int32 for n:0" + expected);
+}
+
+// A complex resource variable was trained, since its handle has no type that could be wrong.
+TEST(OptimizerErrors, VariablesThatCannotBeTrained) {
+  for (const bool use_resource : {false, true}) {
+    Graph g;
+    Variable c(g, "c", Tensor::Scalar(complex64(1, 2)), {.use_resource = use_resource});
+    Variable w(g, "w", 1.0f, {.use_resource = use_resource});
+    const Output loss = Real(Square(Output(c))) + w;
+    EXPECT_EQ(ErrorOf(Sgd().ComputeGradients(loss).status()),
+              "Invalid type tf.complex64 for c:0, expected: [tf.float16, tf.bfloat16, tf.float32, "
+              "tf.float64].");
+    EXPECT_TRUE(Sgd().ComputeGradients(loss, {.var_list = {w}}).ok());
+  }
+}
+
+TEST(DefaultVariables, AreTheTrainableOnesAndThoseOfResources) {
+  Graph g;
+  Variable w(g, "w", 1.0f);
+  Variable fixed(g, "fixed", 1.0f, {.trainable = false});
+  Variable r(g, "r", 1.0f, {.trainable = false});
+  g.AddToCollection("trainable_resource_variables", "r:0");
+  const auto pairs = Sgd().ComputeGradients(w * fixed * r);
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  std::vector<std::string> names;
+  for (const GradientAndVariable& gv : *pairs) names.push_back(gv.var.name());
+  EXPECT_THAT(names, ElementsAre("w", "r"));
 }
 
 TEST(OptimizerErrors, NothingToOptimize) {
@@ -247,6 +274,22 @@ TEST(Slots, AreOutsideOfBranches) {
   EXPECT_EQ((*session.Run({}, {w}))[0].scalar<float>(), 4);
   ASSERT_TRUE(session.Run({{pred, Tensor::Scalar(true)}}, done).ok());
   EXPECT_EQ((*session.Run({}, {w}))[0].scalar<float>(), 0);
+}
+
+TEST(Slots, WaitForNothing) {
+  Graph g;
+  Variable w(g, "w", 4.0f);
+  Momentum momentum({.learning_rate = 0.5f});
+  const auto pairs = momentum.ComputeGradients(Square(w));
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  const Operation first = NoOp(g, {.name = "first"});
+  ControlDependencies after(g, {first});
+  ASSERT_TRUE(momentum.ApplyGradients(*pairs).ok());
+  const std::optional<Variable> slot = momentum.GetSlot(w, "momentum");
+  ASSERT_TRUE(slot.has_value());
+  for (const Operation& op : {slot->op(), slot->initializer(), Operation(slot->initial_value())}) {
+    EXPECT_THAT(op.node->control_inputs(), testing::IsEmpty()) << op.name();
+  }
 }
 
 TEST(Slots, AreFoundAgain) {
