@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "graph/build/group.h"
+#include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/builders/variable.h"
 #include "training/checkpoint/checkpoint_reader.h"
@@ -177,6 +179,11 @@ absl::StatusOr<double> Estimator::Train(const InputFn& input_fn, const TrainOpti
   }
   SLUICE_RETURN_IF_ERROR(CheckPositive(options.steps, "steps"));
   SLUICE_RETURN_IF_ERROR(CheckPositive(options.max_steps, "max_steps"));
+  if (config_.task.num_ps_replicas > 0 && !config_.device_fn) {
+    return InvalidArgument(
+        "Estimator: expected RunConfig::device_fn (ReplicaDevices) for a cluster with ",
+        config_.task.num_ps_replicas, " parameter servers, got none");
+  }
   if (const auto latest = LatestCheckpoint(); options.max_steps && latest.ok()) {
     if (StepOfCheckpoint(*latest) >= *options.max_steps) {
       LogInfo("Skipping training since max_steps has already saved.");
@@ -185,6 +192,8 @@ absl::StatusOr<double> Estimator::Train(const InputFn& input_fn, const TrainOpti
   }
   Graph graph;
   if (config_.tf_random_seed) graph.SetRandomSeed(*config_.tf_random_seed);
+  std::optional<DeviceScope> placed;
+  if (config_.device_fn) placed.emplace(graph, config_.device_fn());
   const Variable step = GlobalStep(graph);
   SLUICE_ASSIGN_OR_RETURN(const InputBatch batch, input_fn(graph));
   SLUICE_ASSIGN_OR_RETURN(const EstimatorSpec spec, CallModel(graph, batch, ModeKeys::kTrain));

@@ -1,7 +1,9 @@
 #include "training/estimator/estimator.h"
 
 #include <filesystem>
+#include <thread>
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
@@ -10,6 +12,7 @@
 #include "ops/builders/reduce.h"
 #include "ops/builders/variable.h"
 #include "ops/math/builders.h"
+#include "training/loop/clock.h"
 #include "training/optimizer/gradient_descent.h"
 #include "training/session/basic_hooks.h"
 #include "training/session/testing.h"
@@ -200,6 +203,85 @@ TEST(EstimatorTest, TrainsAndEvaluatesInOneProcess) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_THAT(steps, ::testing::ElementsAre(10, 20, 30));
   EXPECT_EQ((*result)->global_step, 30);
+}
+
+// The steps of the evaluations.
+EvalSpec EvaluationInto(std::vector<int64_t>& steps, double throttle_secs) {
+  return {.input_fn = Points(2),
+          .after =
+              [&steps](Estimator&, const EvaluationResult& result) {
+                steps.push_back(result.global_step);
+                return absl::OkStatus();
+              },
+          .throttle_secs = throttle_secs};
+}
+
+TEST(EstimatorTest, AnEvaluatorEvaluatesEachNewCheckpointUntilOneHasAllSteps) {
+  Fixture f;
+  Estimator trainer(Line, f.config);
+  f.config.task.task_type = kEvaluatorTask;
+  f.config.task.is_chief = false;
+  Estimator evaluator(Line, f.config);
+  ManualClock clock;
+  std::vector<int64_t> steps;
+  absl::StatusOr<std::optional<EvaluationResult>> result;
+  std::thread evaluating([&] {
+    result = TrainAndEvaluate(evaluator, {.input_fn = Points(-1), .max_steps = 20},
+                              EvaluationInto(steps, /*throttle_secs=*/60), &clock);
+  });
+  clock.AwaitWaits(1);  // there is no checkpoint yet
+  EXPECT_THAT(steps, ::testing::IsEmpty());
+  ASSERT_TRUE(trainer.Train(Points(-1), {.max_steps = 10}).ok());
+  clock.Advance(std::chrono::seconds(60));
+  clock.AwaitWaits(2);
+  EXPECT_THAT(steps, ::testing::ElementsAre(10));
+  clock.Advance(std::chrono::seconds(60));
+  clock.AwaitWaits(3);  // and none that is new
+  EXPECT_THAT(steps, ::testing::ElementsAre(10));
+  ASSERT_TRUE(trainer.Train(Points(-1), {.max_steps = 20}).ok());
+  clock.Advance(std::chrono::seconds(60));
+  evaluating.join();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(steps, ::testing::ElementsAre(10, 20));
+  EXPECT_EQ((*result)->global_step, 20);
+}
+
+TEST(EstimatorTest, ATaskOfAClusterTrainsAtItsServerAndLeavesEvaluationToTheEvaluator) {
+  Fixture f;
+  f.config.task = *TaskConfig::Parse(R"({"cluster": {"chief": ["a:1"], "worker": ["b:1"]},
+                                         "task": {"type": "chief", "index": 0}})");
+  std::vector<std::string> masters;
+  f.config.make_session = [&](Graph& graph, const SessionTarget& target) {
+    masters.push_back(target.master);
+    return std::make_unique<Session>(graph, target.config);
+  };
+  std::vector<int64_t> steps;
+  Estimator chief(Line, f.config);
+  const auto result = TrainAndEvaluate(chief, {.input_fn = Points(-1), .max_steps = 5},
+                                       EvaluationInto(steps, /*throttle_secs=*/0));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_FALSE(result->has_value());
+  EXPECT_THAT(masters, ::testing::ElementsAre("grpc://a:1"));
+  EXPECT_THAT(steps, ::testing::IsEmpty());
+  EXPECT_THAT(chief.LatestCheckpoint().value_or("none"), HasSubstr("model.ckpt-5"));
+}
+
+// Each worker's global step was a variable of its own task, and who was not the chief waited for
+// ever for its first value.
+TEST(EstimatorTest, ParameterServersNeedAFunctionThatPlacesVariables) {
+  Fixture f;
+  const char* cluster = R"({"cluster": {"chief": ["a:1"], "ps": ["b:1", "c:1"]},
+                            "task": {"type": "%s", "index": 0}})";
+  f.config.task = *TaskConfig::Parse(absl::StrReplaceAll(cluster, {{"%s", "chief"}}));
+  EXPECT_EQ(Estimator(Line, f.config).Train(Points(1)).status(),
+            absl::InvalidArgumentError("Estimator: expected RunConfig::device_fn (ReplicaDevices) "
+                                       "for a cluster with 2 parameter servers, got none"));
+  f.config.task = *TaskConfig::Parse(absl::StrReplaceAll(cluster, {{"%s", "ps"}}));
+  Estimator ps(Line, f.config);
+  EXPECT_EQ(
+      TrainAndEvaluate(ps, {.input_fn = Points(1)}, {.input_fn = Points(1)}).status(),
+      absl::InvalidArgumentError("TrainAndEvaluate: a ps task holds variables: run a Server and "
+                                 "wait for it to end"));
 }
 
 TEST(EstimatorTest, SaysWhatIsMissing) {

@@ -10,6 +10,7 @@
 #define SLUICE_TRAINING_ESTIMATOR_RUN_CONFIG_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
+#include "graph/ir/scopes.h"
 #include "training/session/event_files.h"
 #include "training/session/session_target.h"
 
@@ -61,6 +63,10 @@ struct RunConfig {
   SessionOptions session_config;
   // For masters that are not this process.
   SessionFactory make_session;
+  // Makes what places the nodes of a graph that trains: ReplicaDevices(cluster) of
+  // distributed/cluster. A cluster with parameter servers needs it, so that all tasks share their
+  // variables and the global step.
+  std::function<DeviceFunction()> device_fn;
   // Where summaries and events go; empty: nowhere.
   OpenEvents open_events = OpenEventFile;
   TaskConfig task;
