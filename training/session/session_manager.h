@@ -2,9 +2,8 @@
 // by somebody else.
 //
 //   SessionManager manager({.local_init_op = local_init, .ready_op = report});
-//   auto session = manager.PrepareSession(graph, target, {.init_op = init, .restore = …});  //
-//   chief auto session = manager.WaitForSession(graph, target);                                 //
-//   others
+//   auto session = chief ? manager.PrepareSession(graph, target, {.init_op = init, .restore = …})
+//                        : manager.WaitForSession(graph, target);
 //
 // Reference behaviour: tf.train.SessionManager, its texts included.
 // Waiting: what another process does is looked at after 50 ms, then more and more rarely, in the
