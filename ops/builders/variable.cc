@@ -141,11 +141,12 @@ void Variable::MakeResource(const PartialShape& shape, const VariableOptions& op
               .Attr("shared_name", options.shared_name.empty() ? name : options.shared_name)
               .Finish();
   const Output handle(node_);
+  // All that takes the handle: a device function may send it elsewhere, where no handle can go.
+  DeviceScope on(*graph, device());
   {
     NameScope scope(*graph, "IsInitialized");
     NodeBuilder(graph, "VarIsInitializedOp", at).Input(handle).Finish();
   }
-  DeviceScope on(*graph, device());
   {
     ColocateWith nothing(*graph, Operation(), /*ignore_existing=*/true);
     initializer_ = NodeBuilder(graph, "AssignVariableOp", at)
