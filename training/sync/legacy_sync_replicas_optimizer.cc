@@ -50,7 +50,16 @@ void LegacySyncReplicasOptimizer::MakeLocalSteps() {
   replica_ = Constant(graph(), int32_t{replica_id()}, "sync_replica_id");
   local_step_ = LocalStepValue();
   is_stale_ = Less(local_step_, global_step.Read());
-  local_init_op_ = NoOp(graph(), {.name = "no_local_init"});
+  if (options().deterministic) {
+    // What a checkpoint has is the step of parameters that the replica no longer has, and no
+    // gradient is to spare. Without this replica's there is no update: the global step stands
+    // still.
+    DeviceScope with_step(graph(), DeviceOf(global_step));
+    local_init_op_ =
+        local_steps_->ScatterUpdate(replica_, global_step.Read(), {.name = "local_step_init"});
+  } else {
+    local_init_op_ = NoOp(graph(), {.name = "no_local_init"});
+  }
   ready_for_local_init_op_ = ReportUninitializedVariables(graph(), GlobalVariables(graph()));
 }
 

@@ -45,7 +45,8 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
   absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                            const ApplyGradientsOptions& options = {}) override;
 
-  // Nothing needs to be done: `local_steps` is initialised as every variable.
+  // Deterministic: the replica's local step is the global step, whatever a checkpoint says of it.
+  // Else nothing is to be done.
   Operation LocalInitOp(bool is_chief) const override { return local_init_op_; }
   // Ends the step that runs it with ABORTED "From sync_replicas" (TensorFlow: the process).
   // FAILED_PRECONDITION "get_clean_up_op() should be called after apply_gradients().".

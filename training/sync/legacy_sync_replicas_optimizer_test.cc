@@ -138,6 +138,22 @@ TEST(LegacySyncReplicas, TokensAreFilledFromTheReferenceOfTheStep) {
   }
 }
 
+// A checkpoint had the local steps of replicas that waited for their tokens. When training went on
+// their first gradients were dropped as stale, and deterministic training, which has no more tokens
+// than it needs, waited for ever.
+TEST(LegacySyncReplicas, ADeterministicReplicaStartsAtTheGlobalStep) {
+  Legacy world({.replica_id = 0, .deterministic = true});
+  const Operation restored = world.step.Assign(Constant(world.g, int64_t{7}));
+  const Output local_step = world.optimizer.LocalStep();
+  const Operation init = InitializeVariables(world.g);
+  Session session(world.g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  ASSERT_TRUE(session.Run({restored}).ok());
+  EXPECT_EQ((*session.Run({}, {local_step}, {}))[0].scalar<int64_t>(), 0);
+  ASSERT_TRUE(session.Run({world.optimizer.LocalInitOp(true)}).ok());
+  EXPECT_EQ((*session.Run({}, {local_step}, {}))[0].scalar<int64_t>(), 7);
+}
+
 TEST(LegacySyncReplicas, TheCleanUpOpEndsItsStep) {
   Legacy world({});
   Session session(world.g);
