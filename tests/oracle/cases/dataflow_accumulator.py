@@ -8,7 +8,7 @@ class Accumulator:
 
     def __init__(self, b, form, dtype, shape, **attrs):
         self.b, self.form, self.dtype = b, form, dtype
-        self.handle = b.op(form + "ConditionalAccumulator", dtype=dtype, shape=shape, shared_name=b.name("a"), **attrs)
+        self.handle = b.op(form + "ConditionalAccumulator", dtype=dtype, shape=shape, **{"shared_name": b.name("a"), **attrs})
 
     def apply(self, step, *gradient, **attrs):
         step = self.b.input(values(step), "int64") if isinstance(step, int) else step
@@ -70,6 +70,42 @@ def dense_errors(form):
         # TensorFlow refuses this and adds the gradient all the same.
         b.run(targets=[a.apply(b.hidden(values([0], "int64")), f(2))], error=True,
               says="Argument local_step must be scalar, but had bad shape \\[1\\]")
+
+    return build
+
+
+def one_after_another(form):
+    """Gradients of many shapes and types, empty and large ones too; what is taken starts anew."""
+
+    def build(b):
+        dtype = b.types["dtype"]
+        for shape, known in (((), []), ((3,), [3]), ((0, 2), [-1, 2]), ((60, 50), None)):
+            a = Accumulator(b, form, dtype, known, shared_name=b.name("a%s" % (shape,)))
+            b.run(fetches=[a.count()])
+            for n in (1, 3):
+                b.run(targets=[a.set_step(values(n))])
+                for _ in range(n):
+                    b.run(targets=[a.apply(n, b.input(rand(*shape), dtype))])
+                b.run(targets=[a.apply(n - 1, b.input(rand(*shape), dtype))])  # stale
+                b.run(fetches=[a.count()])
+                b.run(fetches=[a.take(n)])
+            b.run(fetches=[a.count()])
+
+    return build
+
+
+def reopened(form, change):
+    """A second op of the same name gets the accumulator that is there, whatever it asks for."""
+
+    def build(b):
+        attrs = dict(dtype="float", shape=[2], shared_name=b.name("a"), reduction_type="MEAN")
+        first = b.op(form + "ConditionalAccumulator", **attrs)
+        second = b.op(form + "ConditionalAccumulator", **{**attrs, **change})
+        count = ("Resource" if form == "Resource" else "") + "AccumulatorNumAccumulated"
+        b.run(fetches=[b.op(count, first)])
+        apply = ("Resource" if form == "Resource" else "") + "AccumulatorApplyGradient"
+        b.run(targets=[b.op(apply, first, b.input(values(0), "int64"), b.input(rand(2), "float"), dtype="float")])
+        b.run(fetches=[b.op(count, second)])
 
     return build
 
@@ -142,6 +178,28 @@ def sparse_second(b):
     b.run(fetches=[a.take(1)])
 
 
+def sparse_life(b):
+    """Rows of several sizes, counted and taken."""
+    dtype = b.types["dtype"]
+    for width, rows, known in ((2, [0, 2], [4, 2]), (0, [1], []), (300, list(range(40)), [-1, 300])):
+        a = Accumulator(b, "Sparse", dtype, known, shared_name=b.name("a%d" % width))
+        for n in (1, 2):
+            b.run(targets=[a.set_step(values(n))])
+            for _ in range(n):
+                b.run(targets=[a.apply(n, *rows_of(b, rows, dtype, width), b.input(values([]), "int64"), has_known_shape=False)])
+            b.run(targets=[a.apply(0, *rows_of(b, rows, dtype, width), b.input(values([]), "int64"), has_known_shape=False)])
+            b.run(fetches=[a.count()])
+            b.run(fetches=[a.take(n)])
+
+
+def sparse_take_errors(b):
+    a = Accumulator(b, "Sparse", "float", [4, 2])
+    b.run(fetches=[a.take(b.hidden(values(0, "int32")))], error=True, says="Argument num_required must be positive, but was 0")
+    b.run(targets=[a.set_step(b.hidden(values([0], "int64")))], error=True, says="must be scalar, but had bad shape \\[1\\]")
+    b.run(fetches=[a.take(1)], error=True, timeout_ms=300)
+    b.run(fetches=[a.count()])
+
+
 ONE = {"dtype": ("float",)}
 GRADIENTS = {"dtype": ("half", "float", "double")}
 ROWS = []
@@ -155,3 +213,12 @@ ROWS += [Row("SparseConditionalAccumulator", build=sparse(shape, r), types=GRADI
          for r in ("MEAN", "SUM") for shape in ([4, 2], [-1, 2], [], None)]
 ROWS += [Row("SparseAccumulatorApplyGradient", build=sparse_errors, types=ONE),
          Row("SparseAccumulatorTakeGradient", build=sparse_second, types=ONE)]
+USES = ("AccumulatorApplyGradient", "AccumulatorTakeGradient", "AccumulatorSetGlobalStep", "AccumulatorNumAccumulated")
+REOPENED = ({"shape": [3]}, {"dtype": "double"}, {"reduction_type": "SUM"})
+EACH = [{"dtype": t} for t in ("half", "float", "double")]
+for form in ("", "Resource"):
+    ROWS += [Row(form + use, build=one_after_another(form), types=EACH, name="sizes") for use in USES]
+    ROWS += [Row(form + use, build=dense_errors(form), types=ONE, name="misuse") for use in USES[1:]]
+    ROWS += [Row(form + "ConditionalAccumulator", build=reopened(form, change), types=ONE, name="reopened " + " ".join(change)) for change in REOPENED]
+ROWS += [Row("Sparse" + use, build=sparse_life, types=EACH, name="sizes") for use in USES[:2]]
+ROWS.append(Row("SparseAccumulatorTakeGradient", build=sparse_take_errors, types=ONE, name="misuse"))

@@ -11,7 +11,7 @@ class Queue:
     def __init__(self, b, kind, v2, types, shapes, **attrs):
         self.b, self.v2, self.types = b, "V2" if v2 else "", types
         self.handle = b.op(kind + self.v2, component_types=types[kind == PRIORITY:], shapes=shapes[kind == PRIORITY:],
-                           shared_name=b.name("q"), **attrs)
+                           **{"shared_name": b.name("q"), **attrs})
 
     def op(self, name, *inputs, **attrs):
         return self.b.op(name + self.v2, self.handle, *inputs, **attrs)
@@ -33,7 +33,7 @@ class Queue:
 def fifo(kind, v2):
 
     def build(b):
-        types = ["float", "int32"] if kind == FIFO else ["float", "string"]
+        types = [b.types.get("T", "float"), "int32" if kind == FIFO else "string"]
         q = Queue(b, kind, v2, types, [[2], []], capacity=10)
         size, closed = q.op("QueueSize"), q.op("QueueIsClosed")
         b.run(fetches=[size, closed])
@@ -63,10 +63,35 @@ def all_types(v2):
 
     def build(b):
         dtype = b.types["T"]
-        q = Queue(b, FIFO, v2, [dtype], [[2, 3]])
-        b.run(targets=[q.enqueue(rand(3, 2, 3), many=True)])
-        b.run(fetches=[q.dequeue()])
-        b.run(fetches=[q.dequeue_many(2)])
+        for shape in ((2, 3), (), (30, 40)):  # of empty elements TensorFlow's process ends
+            q = Queue(b, FIFO, v2, [dtype], [list(shape)], shared_name=b.name("q%s" % (shape,)))
+            b.run(targets=[q.enqueue(rand(3, *shape), many=True)])
+            b.run(targets=[q.enqueue(rand(*shape))])
+            b.run(fetches=[q.dequeue()])
+            b.run(fetches=[q.dequeue_many(2)])
+            b.run(fetches=[q.dequeue_many(1, up_to=True)])
+            b.run(targets=[q.close()])
+
+    return build
+
+
+def other_kinds(kind, v2):
+    """Elements of all types in queues that pad, order and shuffle."""
+
+    def build(b):
+        dtype = b.types["T"]
+        first = "int64" if kind == PRIORITY else "int32"
+        more = dict(min_after_dequeue=1, seed=87, seed2=6) if kind == SHUFFLE else {}
+        for shape in ((2, 3), (), (30, 40)):
+            q = Queue(b, kind, v2, [first, dtype], [[], list(shape)], shared_name=b.name("q%s" % (shape,)), **more)
+            b.run(targets=[q.enqueue(values([3, 1, 2, 7, 5]), rand(5, *shape), many=True)])
+            b.run(targets=[q.enqueue(values(4), rand(*shape))])
+            b.run(fetches=[q.dequeue()])
+            b.run(fetches=[q.dequeue_many(3)])
+            b.run(targets=[q.close()])
+            # TensorFlow's PriorityQueue gives no fewer than are asked for.
+            b.run(fetches=[q.dequeue_many(2) if kind == PRIORITY else q.dequeue_many(9, up_to=True)])
+            b.run(fetches=[q.dequeue()], error=True, says=kind.replace("Padding", "") + " '.*' is closed and has insufficient elements")
 
     return build
 
@@ -91,23 +116,32 @@ def any_shape(b):
     b.run(fetches=[q.dequeue_many(1)], error=True, says="require the components to have specified shapes")
 
 
-def misuse(b):
-    q = Queue(b, FIFO, True, ["float"], [[2]])
+def misuse(b, v2=True):
+    handle = "resource" if v2 else "string_ref"
+    q = Queue(b, FIFO, v2, ["float"], [[2]])
     f = lambda *shape: b.hidden(rand(*shape).typed("float"))
     b.run(targets=[q.op("QueueEnqueue", [f(3)])], error=True,
           says="Shape mismatch in tuple component 0. Expected \\[2\\], got \\[3\\]")
     b.run(targets=[q.op("QueueEnqueueMany", [f(3)])], error=True,
           says="Shape mismatch in tuple component 0. Expected \\[3,2\\], got \\[3\\]")
     b.run(targets=[q.op("QueueEnqueue", [f(2), f(2)])], error=True,
-          says="Signature mismatch, have: resource, float, float-> expected: resource, float->")
+          says="Signature mismatch, have: %s, float, float-> expected: %s, float->" % (handle, handle))
     b.run(targets=[q.op("QueueEnqueue", [b.hidden(ints(0, 2).of(2).typed("int32"))])], error=True,
-          says="Signature mismatch, have: resource, int32-> expected: resource, float->")
+          says="Signature mismatch, have: %s, int32-> expected: %s, float->" % (handle, handle))
     b.run(fetches=[q.op("QueueDequeue", component_types=["int32"])], error=True,
-          says="Signature mismatch, have: resource->int32 expected: resource->float")
+          says="Signature mismatch, have: %s->int32 expected: %s->float" % (handle, handle))
     b.run(fetches=[q.op("QueueDequeueMany", b.hidden(values(-1, "int32")), component_types=["float"])], error=True,
           says="DequeueManyOp requested -1 < 0 elements")
     b.run(fetches=[q.op("QueueDequeue", component_types=["float"], timeout_ms=5)], error=True,
           says="Timeout not supported yet.")
+    for op in ("QueueDequeueMany", "QueueDequeueUpTo"):
+        b.run(fetches=[q.op(op, 1, component_types=["float"], timeout_ms=5)], error=True, says="Timeout not supported yet.")
+    b.run(fetches=[q.op("QueueDequeueUpTo", b.hidden(values(-1, "int32")), component_types=["float"])], error=True,
+          says="requested -1 < 0 elements")
+    for op in ("QueueEnqueue", "QueueEnqueueMany"):
+        b.run(targets=[q.op(op, [f(1, 2) if op.endswith("Many") else f(2)], timeout_ms=5)], error=True, says="Timeout not supported yet.")
+    b.run(targets=[q.op("QueueEnqueueMany", [f()])], error=True, says="")
+    b.run(fetches=[q.op("QueueSize"), q.op("QueueIsClosed")] if v2 else [q.op("QueueSize")])
 
 
 def reopened(change, says):
@@ -199,16 +233,20 @@ def shuffle_reopened(change, says):
     return build
 
 
+EACH = [{"T": t} for t in ALL]
 ROWS = [Row("FIFOQueueV2", build=blocked, name="blocked"), Row("FIFOQueueV2", build=any_shape, name="any shape"),
-        Row("FIFOQueueV2", build=misuse, name="misuse")]
+        Row("FIFOQueueV2", build=misuse, name="misuse"),
+        Row("FIFOQueue", build=lambda b: misuse(b, v2=False), name="misuse")]
 for v2 in (True, False):
     suffix = "V2" if v2 else ""
     for kind in (FIFO, PADDING):
-        ROWS.append(Row(kind + suffix, build=fifo(kind, v2)))
+        ROWS.append(Row(kind + suffix, build=fifo(kind, v2), types=EACH))
     for use in ("QueueEnqueue", "QueueEnqueueMany", "QueueDequeue", "QueueDequeueMany"):
-        ROWS.append(Row(use + suffix, build=all_types(v2), types=[{"T": t} for t in ALL]))
+        ROWS.append(Row(use + suffix, build=all_types(v2), types=EACH))
     for use in ("QueueDequeueUpTo", "QueueClose", "QueueIsClosed", "QueueSize"):
-        ROWS.append(Row(use + suffix, build=fifo(FIFO, v2)))
+        ROWS.append(Row(use + suffix, build=fifo(FIFO, v2), types=EACH))
+    for kind in (PADDING, PRIORITY, SHUFFLE):
+        ROWS.append(Row(kind + suffix, build=other_kinds(kind, v2), types=EACH, name="types"))
     ROWS.append(Row("PaddingFIFOQueue" + suffix, build=padding(v2), name="padding"))
     ROWS.append(Row("PriorityQueue" + suffix, build=priority(v2)))
     ROWS.append(Row("RandomShuffleQueue" + suffix, build=shuffle(v2)))
