@@ -18,6 +18,7 @@ from tests.oracle import rows
 from tests.oracle import sluice_side
 
 DIFFERENCES = "docs/differences.md"
+REQUIRED = "tests/oracle/required_ops.txt"
 
 
 def ask_for_ops():
@@ -107,6 +108,15 @@ class Registry(unittest.TestCase):
         cls.differentiable, cls.not_differentiable = set(answer.differentiable), set(answer.not_differentiable)
         cls.kernels = our_kernels(answer)
         cls.with_rows = {row.op for _, row in rows.load("*")}
+
+    def test_required_ops_are_there(self):
+        with open(REQUIRED, encoding="utf-8") as file:
+            required = {op for line in file if not line.startswith("#") for op in line.split()}
+        self.assertGreater(len(required), 800)
+        self.assertEqual(sorted(required - set(self.ops)), [])
+        # With kernels, where TensorFlow has any: of which types the test below tells.
+        without = sorted(op for op in required if expand.kernel_types(op) and not self.kernels.get(op))
+        self.assertEqual(sorted(set(without) - listed("Kernels")), [])
 
     def test_every_op_has_rows(self):
         exempt = listed("Ops without oracle rows")

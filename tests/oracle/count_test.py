@@ -1,0 +1,23 @@
+"""The oracle stays as large as docs/differences.md says, and differs from TensorFlow in no larger share of its cases."""
+
+import re
+import unittest
+
+from tests.oracle import count
+
+
+class Count(unittest.TestCase):
+
+    def test_share_of_differences(self):
+        _, families = count.count()
+        cases, different = [sum(c[what] for c in families.values()) for what in ("cases", "different")]
+        with open("docs/differences.md", encoding="utf-8") as page:
+            said = re.search(r"more than ([\d,]+) cases .*?at most ([\d.]+) %", page.read(), re.DOTALL)
+        self.assertGreater(cases, int(said.group(1).replace(",", "")))
+        self.assertGreater(different, 0)  # or nothing is counted
+        self.assertLessEqual(float(said.group(2)), 100 * count.LIMIT)
+        self.assertLessEqual(100 * different / cases, float(said.group(2)), "%d of %d cases" % (different, cases))
+
+    def test_all_families_are_counted(self):
+        names = {count.family(file) for file, _ in count.rows.load("*")}
+        self.assertLessEqual({"image", "image_codecs", "sparse", "sparse_tensor", "math", "data"}, names)
