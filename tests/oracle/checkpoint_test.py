@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -266,6 +267,41 @@ class Checkpoints(unittest.TestCase):
             builder.save()
         os.remove(self.path("asset.txt"))
         self.assertEqual(sluice("serve", self.path("model"), 4), "17\n")
+
+    def test_ours_serves_a_saved_model_of_functions(self):
+        """What tf.saved_model.save writes: variables, an asset, functions that call, choose and repeat."""
+        with open(self.path("asset.txt"), "w") as file:
+            file.write("five!")
+        made = subprocess.run([sys.executable, "-c", FUNCTIONS, self.path("model"), self.path("asset.txt")],
+                              capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr[-2000:])
+        os.remove(self.path("asset.txt"))
+        self.assertEqual(sluice("serve", self.path("model"), 4), "17\n")   # 4 * 3 + 2, and one three times
+        self.assertEqual(sluice("serve", self.path("model"), -4), "15\n")  # -(-4 * 3), and the same
+
+
+FUNCTIONS = """
+import sys
+import tensorflow as tf
+
+class Model(tf.Module):
+    def __init__(self):
+        self.three, self.table = tf.Variable(3.0), tf.Variable([1.0, 2.0])
+        self.path = tf.saved_model.Asset(sys.argv[2])
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32, name="x")])
+    def serve(self, x):
+        y = x * self.three
+        y = tf.cond(tf.reduce_sum(x) > 0, lambda: y + self.table[1], lambda: -y)
+        return {"y": tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, self.add(v)), [0, y])[1]}
+
+    @tf.function
+    def add(self, v):
+        return v + tf.cast(tf.equal(tf.io.read_file(self.path), "five!"), tf.float32)
+
+model = Model()
+tf.saved_model.save(model, sys.argv[1], signatures={"serving_default": model.serve})
+"""
 
 
 if __name__ == "__main__":
