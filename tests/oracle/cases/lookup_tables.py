@@ -299,7 +299,7 @@ BAD_FILES = [
 ]
 ROWS = [
     Row("HashTableV2", build=misuse, name="misuse"), Row("MutableHashTableV2", build=changing_misuse, name="misuse"),
-    Row("LookupTableRemoveV2", build=changing(True), types=[{"key_dtype": "string", "value_dtype": "int64"}]),
+    Row("LookupTableRemoveV2", build=changing(True), types=MUTABLE),
     Row("MutableHashTableOfTensorsV2", build=tensors_of([]), name="scalars"), Row("MutableHashTableOfTensorsV2", build=tensors_of([2, 2]), name="matrices"),
     Row("MutableDenseHashTableV2", build=dense, types=DENSE), Row("MutableDenseHashTableV2", build=dense_layout, types=[{}], name="layout"),
     Row("MutableDenseHashTableV2", build=dense_strings, types=[{}], name="layout of strings"),
@@ -313,11 +313,11 @@ ROWS += [Row("MutableDenseHashTableV2", build=dense_refused(says, **attrs), type
     ("Number of buckets must be at least 4 and a power of 2, got: 3", dict(initial_num_buckets=3)), ("Number of buckets must be at least 4 and a power of 2, got: 2", dict(initial_num_buckets=2)),
     ("max_load_factor must be between 0 and 1, got: 1.5", dict(max_load_factor=1.5)), ("max_load_factor must be between 0 and 1, got: 0", dict(max_load_factor=0.0))))]
 for v2 in (True, False):
-    suffix, two = "V2" if v2 else "", [{"key_dtype": "string", "value_dtype": "int64"}]
+    suffix = "V2" if v2 else ""
     ROWS += [Row("HashTable" + suffix, build=read_only(v2), types=HASH), Row("InitializeTable" + suffix, build=again(v2), types=[{}]),
              Row("MutableHashTable" + suffix, build=changing(v2), types=MUTABLE), Row("MutableHashTableOfTensors" + suffix, build=of_tensors(v2), types=MUTABLE)]
-    ROWS += [Row(name + suffix, build=changing(v2), types=two) for name in ("LookupTableInsert", "LookupTableImport", "LookupTableExport", "LookupTableSize")]
-    ROWS.append(Row("LookupTableFind" + suffix, build=read_only(v2), types=two))
+    ROWS += [Row(name + suffix, build=changing(v2), types=MUTABLE) for name in ("LookupTableInsert", "LookupTableImport", "LookupTableExport", "LookupTableSize")]
+    ROWS.append(Row("LookupTableFind" + suffix, build=read_only(v2), types=HASH))
     ROWS += [Row("InitializeTableFromTextFile" + suffix, build=from_file(v2, *case[:4], **case[4]), types=[{}], name="%d" % i) for i, case in enumerate(FILES)]
     ROWS += [Row("InitializeTableFromTextFile" + suffix, build=from_file(v2, *case[:4], says=case[5], **case[4]), types=[{}], name="bad %d" % i)
              for i, case in enumerate(BAD_FILES)]

@@ -228,15 +228,16 @@ def gradients(b):
 TYPES = {"T": STORED}
 READ = {"dtype": STORED}
 ELEMENTS = {"elem_type": STORED}
+EACH = [{"T": t} for t in STORED]
 ROWS = [
     Row("Stack", build=stack(""), types={"elem_type": STORED}),
     Row("StackPush", build=stack(""), types=TYPES),
-    Row("StackPop", build=stack(""), types=FLOAT, name="float"),
-    Row("StackClose", build=stack(""), types=FLOAT, name="float"),
+    Row("StackPop", build=stack(""), types={"elem_type": STORED}),
+    Row("StackClose", build=stack(""), types=EACH),
     Row("StackV2", build=stack("V2"), types={"elem_type": STORED}),
     Row("StackPushV2", build=stack("V2"), types=TYPES),
-    Row("StackPopV2", build=stack("V2"), types=FLOAT, name="float"),
-    Row("StackCloseV2", build=stack("V2"), types=FLOAT, name="float"),
+    Row("StackPopV2", build=stack("V2"), types={"elem_type": STORED}),
+    Row("StackCloseV2", build=stack("V2"), types=EACH),
     Row("TensorArrayGradWithShape", build=prepended),
     Row("TensorArrayPack", build=pack, types=FLOAT),
     Row("TensorArrayUnpack", build=pack, types=TYPES),
@@ -251,7 +252,7 @@ for v in ("", "V2", "V3"):
         Row("TensorArrayScatter" + v, build=parts(v), types=TYPES),
         Row("TensorArrayConcat" + v, build=joined(v), types=READ),
         Row("TensorArraySplit" + v, build=joined(v), types=TYPES),
-        Row("TensorArraySize" + v, build=growing(v), types=FLOAT, name="size"),
-        Row("TensorArrayClose" + v, build=closing(v), types=FLOAT),
-        Row("TensorArrayGrad" + v, build=gradient_array(v), types=FLOAT),
+        Row("TensorArraySize" + v, build=growing(v), types=EACH, name="size"),
+        Row("TensorArrayClose" + v, build=closing(v), types=EACH),
+        Row("TensorArrayGrad" + v, build=gradient_array(v), types=[{"T": t} for t in ("float", "double", "complex64")]),
     ]
