@@ -111,6 +111,25 @@ void Branches(Graph& g, Spec& spec) {
   spec.Fetch(GradientsOf(y, {x, scale}));
 }
 
+// The gradient of what the gradients of a Cond give, and of a Cond in a branch of one.
+void SecondGradientsOfBranches(Graph& g, Spec& spec) {
+  const Output x = Placeholder(g, DT_DOUBLE, {3}, "x");
+  const Output scale = Placeholder(g, DT_DOUBLE, {}, "scale");
+  const auto inner = [&] {
+    return Cond(
+        Greater(scale, Constant(g, 1.0)), [&] { return Exp(x * scale); },
+        [&] { return Square(x) * scale; });
+  };
+  const Output y = Cond(
+      Greater(ReduceSum(x), Constant(g, 0.0)), [&] { return Square(x) * x * scale; }, inner)[0];
+  const std::vector<Grad> first = GradientsOf(y, {x, scale});
+  if (!g.status().ok()) return;
+  const Output z =
+      ReduceSum(Square(ToDense(first[0]))) + Square(ToDense(first[1])) + ReduceSum(y * y);
+  spec.fetches = {z};
+  spec.Fetch(GradientsOf(z, {x, scale}));
+}
+
 // Shapes that only a step knows, broadcasting, slices, reductions.
 void UnknownShapes(Graph& g, Spec& spec) {
   Output a = Placeholder(g, DT_DOUBLE, {-1, 4}, "a");
@@ -155,6 +174,7 @@ constexpr Example kExamples[] = {
     {"conv_net", ConvNet},
     {"rows_of_tables", RowsOfTables},
     {"branches", Branches},
+    {"second_gradients_of_branches", SecondGradientsOfBranches},
     {"unknown_shapes", UnknownShapes},
     {"constants_of_all_types", ConstantsOfAllTypes},
     {"queue_of_rows", QueueOfRows},

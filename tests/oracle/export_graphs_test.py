@@ -89,3 +89,43 @@ class ExportedGraphs(unittest.TestCase):
         for name, a, b in zip(spec["fetch"], ours, theirs):
             complaint = compare.arrays(a, b, 1e-5)
             self.assertIsNone(complaint, "%s: %s" % (name, complaint))
+
+
+def branches_in_tensorflow(feeds):
+    """[z and its gradients] of SecondGradientsOfBranches, differentiated by TensorFlow, for each of the feeds."""
+    with tf.Graph().as_default():
+        x, scale = tf.placeholder(tf.float64, [3]), tf.placeholder(tf.float64, [])
+        inner = lambda: tf.cond(scale > 1.0, lambda: tf.exp(x * scale), lambda: tf.square(x) * scale)
+        y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.square(x) * x * scale, inner)
+        first = tf.gradients(y, [x, scale])
+        z = tf.reduce_sum(tf.square(first[0])) + tf.square(first[1]) + tf.reduce_sum(y * y)
+        fetches = [z] + tf.gradients(z, [x, scale])
+        with tf.Session(config=tensorflow_side.config()) as session:
+            return [session.run(fetches, {x: a, scale: b}) for a, b in feeds]
+
+
+class SecondGradients(unittest.TestCase):
+
+    def test_of_branches(self):
+        feeds = [(numpy.array(x), numpy.array(scale)) for x, scale in (
+            ([0.5, -0.25, 1.5], 0.75), ([-0.5, 0.25, -1.5], 1.25), ([-0.5, 0.25, -1.5], 0.75))]
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([os.path.join(sluice_side.ROOT, "tests/oracle/export_graphs"), folder], check=True)
+            with open(folder + "/second_gradients_of_branches.pb", "rb") as file:
+                graph_def = graph_pb2.GraphDef.FromString(file.read())
+            spec = read_spec(folder + "/second_gradients_of_branches.txt")
+        runner = sluice_side.Runner()
+        run = lambda x, scale: run_sluice(runner, graph_def, spec, {"x:0": ("double", x), "scale:0": ("double", scale)})
+        tf.disable_control_flow_v2()
+        for (x, scale), theirs in zip(feeds, branches_in_tensorflow(feeds)):
+            ours = run(x, scale)
+            for a, b in zip(ours, theirs):
+                numpy.testing.assert_allclose(a, b, rtol=1e-9)
+            h = 1e-6
+            for i in range(3):
+                d = h * numpy.eye(3)[i]
+                self.assertAlmostEqual((run(x + d, scale)[0] - run(x - d, scale)[0]) / (2 * h), ours[1][i],
+                                       delta=1e-5 * (1 + abs(ours[1][i])))
+            by_scale = (run(x, scale + h)[0] - run(x, scale - h)[0]) / (2 * h)
+            self.assertAlmostEqual(by_scale, ours[2], delta=1e-5 * (1 + abs(ours[2])))
+        runner.stop()
