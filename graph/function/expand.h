@@ -56,6 +56,7 @@ class Expander {
   absl::StatusOr<Expansion> Case(const Call& call);
   absl::StatusOr<Expansion> While(const Call& call);
   absl::StatusOr<Expansion> For(const Call& call);
+  absl::StatusOr<Output> CheckedStart(const Call& call, Output limit, Output delta);
   absl::StatusOr<Expansion> Map(const Call& call);
   absl::StatusOr<Expansion> Gradient(const Call& call);
   // Branch i of `branches`, the last one whatever comes after it.

@@ -148,12 +148,28 @@ absl::StatusOr<Expansion> Expander::While(const Call& call) {
   return result;
 }
 
+// The first index; the step fails where `delta` never leads from it to `limit`.
+absl::StatusOr<Output> Expander::CheckedStart(const Call& call, Output limit, Output delta) {
+  const Output start = CastTo(call.inputs[0], DT_INT64);
+  const Output towards = Binary("Greater", Binary("Mul", Binary("Sub", limit, start), delta),
+                                Number(Tensor::Scalar<int64_t>(0)));
+  const Output what = Number(Tensor::Scalar(std::string("Invalid start/limit/delta: ")));
+  Node* check = NodeBuilder(&graph_, "Assert", At::current())
+                    .Input(Binary("LogicalOr", towards, Binary("Equal", start, limit)))
+                    .Input(OutputList{what, start, limit, delta})
+                    .Finish();
+  if (check == nullptr) return graph_.status();
+  ControlDependencies after(graph_, {Operation(check)});
+  return Unary("Identity", start);
+}
+
 // for (i = start; (limit - i) * delta > 0; i += delta) inputs = body(i, inputs)
 absl::StatusOr<Expansion> Expander::For(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef body, FunctionOf(call, "body"));
   const Output limit = CastTo(call.inputs[1], DT_INT64);
   const Output delta = CastTo(call.inputs[2], DT_INT64);
-  OutputList variables = {CastTo(call.inputs[0], DT_INT64)};
+  SLUICE_ASSIGN_OR_RETURN(const Output start, CheckedStart(call, limit, delta));
+  OutputList variables = {start};
   variables.insert(variables.end(), call.inputs.begin() + 3, call.inputs.end());
   WhileOptions options;
   options.shape_invariants = UnknownShapes(variables.size());

@@ -371,6 +371,7 @@ ROWS += [Row("SymbolicGradient", build=gradients_of(which), types=[{"T": t} for 
          for which in ("one of two", "sums", "large", "empty")]
 ROWS += [
     Row("For", build=typed_for, types=EACH, name="types"),
+    Row("For", build=for_errors, name="errors"),
     Row("MapDefun", build=typed_map, types=EACH, name="types"),
     Row("MapDefun", build=map_errors, name="errors"),
     Row("_SwitchN", build=switch_n_errors, types={"T": ("float",)}, name="errors"),
