@@ -37,6 +37,24 @@ Output Sum(Graph& graph, const NameScope& scope, Output x, Output y, At at) {
   return NodeBuilder(&graph, "AddV2", at).Name(scope.prefix()).Input(x).Input(y).Finish();
 }
 
+// One op, which takes the bounds.
+Output WholeNumbers(Graph& graph, const NameScope& scope, const TensorShape& shape, double min,
+                    double max, const RandomOptions& options, At at) {
+  const std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
+  const Output size = Constant(graph, IntegerTensor(dims), "shape", at);
+  const Output low = Constant(graph, min, options.dtype, "min", at);
+  const Output high = Constant(graph, max, options.dtype, "max", at);
+  const auto [seed, seed2] = SeedsFor(graph, options.seed);
+  return NodeBuilder(&graph, "RandomUniformInt", at)
+      .Name(scope.prefix())
+      .Input(size)
+      .Input(low)
+      .Input(high)
+      .Attr("seed", seed)
+      .Attr("seed2", seed2)
+      .Finish();
+}
+
 Output Normal(Graph& graph, std::string_view op, std::string_view name, const TensorShape& shape,
               double mean, double stddev, const RandomOptions& options, At at) {
   NameScope scope(graph, options.name.empty() ? name : options.name);
@@ -58,6 +76,7 @@ std::pair<int64_t, int64_t> SeedsFor(Graph& graph, std::optional<int64_t> op_see
 Output RandomUniform(Graph& graph, const TensorShape& shape, double min, double max,
                      const RandomOptions& options, At at) {
   NameScope scope(graph, options.name.empty() ? "random_uniform" : options.name);
+  if (IsInteger(options.dtype)) return WholeNumbers(graph, scope, shape, min, max, options, at);
   const Draw draw = MakeDraw(graph, "RandomUniform", shape, "min", min, "max", max, options, at);
   const Output width = Operand(draw.b, at) - draw.a;
   return Sum(graph, scope, Operand(draw.raw, at) * width, draw.a, at);

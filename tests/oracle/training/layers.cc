@@ -165,16 +165,64 @@ Output Losses(Graph& g, bool use_resource) {
   return AddN(parts, {.name = "total"});
 }
 
+struct First {
+  std::string name;
+  Initializer initializer;
+  TensorShape shape;
+  DataType dtype = DT_FLOAT;
+};
+
+// Of each way to scale: a filter, a matrix, a vector, a number.
+std::vector<First> ScaledFirsts() {
+  std::vector<First> made;
+  for (const FanMode mode : {FanMode::kIn, FanMode::kOut, FanMode::kAverage}) {
+    for (const InitDistribution distribution :
+         {InitDistribution::kTruncatedNormal, InitDistribution::kUntruncatedNormal,
+          InitDistribution::kUniform}) {
+      for (const TensorShape& shape :
+           std::vector<TensorShape>{{2, 3, 4, 5}, {4, 3}, {5}, TensorShape()}) {
+        const int n = static_cast<int>(made.size());
+        made.push_back(
+            {StrCat("scaled", n),
+             VarianceScaling(
+                 {.scale = 1.5 + n, .mode = mode, .distribution = distribution, .seed = 20 + n}),
+             shape});
+      }
+    }
+  }
+  return made;
+}
+
 Output Initializers(Graph& g, bool use_resource) {
-  const VariableOptions how = {.use_resource = use_resource};
-  Variable a(g, "lecun_uniform", {3, 4}, LecunUniform(1), how);
-  Variable b(g, "lecun_normal", {3, 4}, LecunNormal(2), how);
-  Variable c(g, "unit_scaling", {2, 3, 4}, UniformUnitScaling(1.5, 3), how);
-  Variable d(g, "identity", {3, 4}, IdentityInit(2), how);
-  Variable e(g, "glorot_normal", {3, 4}, GlorotNormal(4), how);
-  Variable f(g, "he_uniform", {3, 4}, HeUniform(5), how);
-  return AddN({SquareSum(a.snapshot()), SquareSum(b.snapshot()), SquareSum(c.snapshot()),
-               SquareSum(d.snapshot()), SquareSum(e.snapshot()), SquareSum(f.snapshot())});
+  std::vector<First> firsts = {
+      {"lecun_uniform", LecunUniform(1), {3, 4}},
+      {"lecun_normal", LecunNormal(2), {3, 4}},
+      {"unit_scaling", UniformUnitScaling(1.5, 3), {2, 3, 4}},
+      {"identity", IdentityInit(2), {3, 4}},
+      {"glorot_normal", GlorotNormal(4), {3, 4}},
+      {"he_uniform", HeUniform(5), {3, 4}},
+      {"glorot_uniform", GlorotUniform(6), {3, 4}},
+      {"he_normal", HeNormal(7), {3, 4}},
+      {"uniform", RandomUniformInit(-2, 3, 8), {3, 4}},
+      {"normal", RandomNormalInit(1, 2, 9), {3, 4}},
+      {"truncated", TruncatedNormalInit(1, 2, 10), {3, 4}},
+      {"zeros", Zeros(), {3}},
+      {"ones", Ones(), {3}},
+      {"half", ConstantInit(0.5f), {3}},
+      {"wide", RandomUniformInit(-2, 3, 11), {3, 4}, DT_DOUBLE},
+      {"whole", RandomUniformInit(-20, 30, 12), {3, 4}, DT_INT32},
+      {"whole_wide", RandomUniformInit(0, 1e12, 13), {3, 4}, DT_INT64},
+  };
+  for (const First& scaled : ScaledFirsts()) firsts.push_back(scaled);
+  OutputList sums;
+  for (const First& first : firsts) {
+    Variable v(
+        g, first.name, first.shape, first.initializer,
+        {.dtype = first.dtype, .trainable = !IsInteger(first.dtype), .use_resource = use_resource});
+    const Output value = first.dtype == DT_FLOAT ? v.snapshot() : Cast(v.snapshot(), DT_FLOAT);
+    sums.push_back(first.shape.IsScalar() ? Square(value) : SquareSum(value));
+  }
+  return AddN(sums);
 }
 
 void Train(Graph& g, Spec& spec, const Build& build, bool use_resource) {

@@ -117,13 +117,33 @@ def losses():
     return tf.add_n([loss for loss in made.get_losses() if loss is not none], name="total")
 
 
+def scaled_firsts():
+    """Of each way to scale: a filter, a matrix, a vector, a number."""
+    shapes = ([2, 3, 4, 5], [4, 3], [5], [])
+    kinds = [(mode, distribution, shape) for mode in ("fan_in", "fan_out", "fan_avg")
+             for distribution in ("truncated_normal", "untruncated_normal", "uniform") for shape in shapes]
+    return [("scaled%d" % n, tf.initializers.variance_scaling(1.5 + n, mode, distribution, 20 + n), shape)
+            for n, (mode, distribution, shape) in enumerate(kinds)]
+
+
 def initializers():
     made = tf.initializers
-    of = lambda name, initializer, *shape: square_sum(snapshot(tf.get_variable(name, shape, initializer=initializer)))
-    return tf.add_n([
-        of("lecun_uniform", made.lecun_uniform(1), 3, 4), of("lecun_normal", made.lecun_normal(2), 3, 4),
-        of("unit_scaling", made.uniform_unit_scaling(1.5, 3), 2, 3, 4), of("identity", made.identity(2.0), 3, 4),
-        of("glorot_normal", made.glorot_normal(4), 3, 4), of("he_uniform", made.he_uniform(5), 3, 4)])
+    firsts = [
+        ("lecun_uniform", made.lecun_uniform(1), [3, 4]), ("lecun_normal", made.lecun_normal(2), [3, 4]),
+        ("unit_scaling", made.uniform_unit_scaling(1.5, 3), [2, 3, 4]), ("identity", made.identity(2.0), [3, 4]),
+        ("glorot_normal", made.glorot_normal(4), [3, 4]), ("he_uniform", made.he_uniform(5), [3, 4]),
+        ("glorot_uniform", made.glorot_uniform(6), [3, 4]), ("he_normal", made.he_normal(7), [3, 4]),
+        ("uniform", made.random_uniform(-2, 3, 8), [3, 4]), ("normal", made.random_normal(1, 2, 9), [3, 4]),
+        ("truncated", made.truncated_normal(1, 2, 10), [3, 4]), ("zeros", made.zeros(), [3]), ("ones", made.ones(), [3]),
+        ("half", made.constant(0.5), [3]), ("wide", made.random_uniform(-2, 3, 11), [3, 4], tf.float64),
+        ("whole", made.random_uniform(-20, 30, 12), [3, 4], tf.int32),
+        ("whole_wide", made.random_uniform(0, 10**12, 13), [3, 4], tf.int64)] + scaled_firsts()
+    sums = []
+    for name, initializer, shape, dtype in [(first + (tf.float32,))[:4] for first in firsts]:
+        value = snapshot(tf.get_variable(name, shape, dtype, initializer, trainable=not dtype.is_integer))
+        value = value if dtype == tf.float32 else tf.cast(value, tf.float32)
+        sums.append(square_sum(value) if shape else tf.square(value))
+    return tf.add_n(sums)
 
 
 def snapshot(variable):
