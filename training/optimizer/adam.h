@@ -9,9 +9,9 @@ namespace sluice {
 
 struct AdamOptions {
   HyperParameter learning_rate = 0.001f;
-  float beta1 = 0.9f;
-  float beta2 = 0.999f;
-  float epsilon = 1e-8f;
+  HyperParameter beta1 = 0.9f;
+  HyperParameter beta2 = 0.999f;
+  HyperParameter epsilon = 1e-8f;
   bool use_locking = false;
   std::string name = "Adam";
 };
@@ -29,9 +29,9 @@ class Adam : public MomentOptimizer {
 
 struct AMSGradOptions {
   HyperParameter learning_rate = 0.001f;
-  float beta1 = 0.9f;
-  float beta2 = 0.999f;
-  float epsilon = 1e-8f;
+  HyperParameter beta1 = 0.9f;
+  HyperParameter beta2 = 0.999f;
+  HyperParameter epsilon = 1e-8f;
   bool use_locking = false;
   std::string name = "AMSGrad";
 };

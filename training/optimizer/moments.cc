@@ -34,9 +34,9 @@ void MomentOptimizer::CreateSlots(const std::vector<Variable>& vars) {
 
 void MomentOptimizer::Prepare(Graph& graph) {
   learning_rate_ = numbers_.learning_rate.In(graph, "learning_rate");
-  beta1_ = Constant(graph, numbers_.beta1, "beta1");
-  beta2_ = Constant(graph, numbers_.beta2, "beta2");
-  epsilon_ = Constant(graph, numbers_.epsilon, "epsilon");
+  beta1_ = numbers_.beta1.In(graph, "beta1");
+  beta2_ = numbers_.beta2.In(graph, "beta2");
+  epsilon_ = numbers_.epsilon.In(graph, "epsilon");
 }
 
 Variable MomentOptimizer::BetaPower(int which, const Graph& graph) const {

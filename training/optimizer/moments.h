@@ -25,9 +25,9 @@ class MomentOptimizer : public Optimizer {
  public:
   struct Numbers {
     HyperParameter learning_rate;
-    float beta1;
-    float beta2;
-    float epsilon;
+    HyperParameter beta1;
+    HyperParameter beta2;
+    HyperParameter epsilon;
   };
   MomentOptimizer(std::string name, bool use_locking, Numbers numbers);
 

@@ -395,13 +395,19 @@ Variable Optimizer::Slot(const Variable& var, std::string_view slot_name) const 
   return GetSlot(var, slot_name).value_or(Variable());
 }
 
-Variable Optimizer::NonSlotVariable(float initial_value, std::string_view name,
+Variable Optimizer::NonSlotVariable(const HyperParameter& initial_value, std::string_view name,
                                     const Variable& with) {
   Graph& graph = with.graph();
   if (std::optional<Variable> made = GetNonSlotVariable(name, graph)) return *made;
   ColocateWith colocated(graph, with.op());
-  Variable v(graph, name, Tensor::Scalar(initial_value),
-             {.trainable = false, .use_resource = with.is_resource()});
+  const VariableOptions how = {.trainable = false, .use_resource = with.is_resource()};
+  const std::optional<float> number = initial_value.constant();
+  const auto computed = [&](Graph& g, const TensorShape&, DataType dtype) {
+    const Output value = initial_value.In(g, "initial_value");
+    return !value || BaseType(value.dtype()) == dtype ? value : Cast(value, dtype);
+  };
+  Variable v = number ? Variable(graph, name, Tensor::Scalar(*number), how)
+                      : Variable(graph, name, TensorShape({}), computed, how);
   non_slots_.emplace(std::make_pair(&graph, std::string(name)), v);
   return v;
 }

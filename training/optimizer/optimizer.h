@@ -22,6 +22,7 @@
 #include "graph/gradient/gradients.h"
 #include "graph/ir/graph.h"
 #include "ops/builders/variable.h"
+#include "training/optimizer/hyper_parameter.h"
 #include "training/optimizer/processor.h"
 #include "training/strategy/strategy.h"
 
@@ -134,7 +135,8 @@ class Optimizer {
   Variable Slot(const Variable& var, std::string_view slot_name) const;
   // A float variable of the optimizer's own (Adam's beta powers), one a graph, colocated with
   // `with`.
-  Variable NonSlotVariable(float initial_value, std::string_view name, const Variable& with);
+  Variable NonSlotVariable(const HyperParameter& initial_value, std::string_view name,
+                           const Variable& with);
   std::optional<Variable> GetNonSlotVariable(std::string_view name, const Graph& graph) const;
   // A hyper-parameter tensor as `var`'s type.
   Output CastTo(Output value, const Variable& var) const;

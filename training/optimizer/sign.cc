@@ -36,7 +36,7 @@ void PowerSign::CreateSlots(const std::vector<Variable>& vars) {
 
 void PowerSign::Prepare(Graph& graph) {
   learning_rate_ = options_.learning_rate.In(graph, "learning_rate");
-  beta_ = Constant(graph, options_.beta, "beta");
+  beta_ = options_.beta.In(graph, "beta");
   logbase_ = Constant(graph, static_cast<float>(std::log(options_.base)), "logbase");
   sign_decay_ = options_.sign_decay.In(graph, "sign_decay");
 }
@@ -70,8 +70,8 @@ void AddSign::CreateSlots(const std::vector<Variable>& vars) {
 
 void AddSign::Prepare(Graph& graph) {
   learning_rate_ = options_.learning_rate.In(graph, "learning_rate");
-  beta_ = Constant(graph, options_.beta, "beta");
-  alpha_ = Constant(graph, options_.alpha, "alpha");
+  beta_ = options_.beta.In(graph, "beta");
+  alpha_ = options_.alpha.In(graph, "alpha");
   sign_decay_ = options_.sign_decay.In(graph, "sign_decay");
 }
 

@@ -14,7 +14,7 @@ namespace sluice {
 struct PowerSignOptions {
   HyperParameter learning_rate = 0.1f;
   double base = 2.718281828459045;  // e, whose logarithm is 1 in float too
-  float beta = 0.9f;
+  HyperParameter beta = 0.9f;
   // Multiplies the exponent; a tensor that falls from 1 to 0 with the global step.
   HyperParameter sign_decay = 1.0f;
   bool use_locking = false;
@@ -41,8 +41,8 @@ class PowerSign : public Optimizer {
 
 struct AddSignOptions {
   HyperParameter learning_rate = 0.1f;
-  float alpha = 1.0f;
-  float beta = 0.9f;
+  HyperParameter alpha = 1.0f;
+  HyperParameter beta = 0.9f;
   HyperParameter sign_decay = 1.0f;
   bool use_locking = false;
   std::string name = "AddSign";

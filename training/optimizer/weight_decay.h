@@ -14,9 +14,9 @@ namespace sluice {
 struct AdamWOptions {
   HyperParameter learning_rate = 0.001f;
   HyperParameter weight_decay = 0.004f;
-  float beta1 = 0.9f;
-  float beta2 = 0.999f;
-  float epsilon = 1e-8f;
+  HyperParameter beta1 = 0.9f;
+  HyperParameter beta2 = 0.999f;
+  HyperParameter epsilon = 1e-8f;
   // Variables whose name contains one of these do not decay: {"bias", "LayerNorm"}.
   std::vector<std::string> exclude_from_weight_decay = {};
   bool use_locking = false;
@@ -43,9 +43,9 @@ class AdamW : public Adam {
 struct LambOptions {
   HyperParameter learning_rate = 0.001f;
   HyperParameter weight_decay = 0.01f;
-  float beta1 = 0.9f;
-  float beta2 = 0.999f;
-  float epsilon = 1e-6f;
+  HyperParameter beta1 = 0.9f;
+  HyperParameter beta2 = 0.999f;
+  HyperParameter epsilon = 1e-6f;
   std::vector<std::string> exclude_from_weight_decay = {};
   bool use_locking = false;
   std::string name = "LAMB";

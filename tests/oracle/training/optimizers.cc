@@ -23,6 +23,12 @@ Maker Of(Options options) {
   return [options](Variable) { return std::make_unique<O>(options); };
 }
 
+// A hyper-parameter that is a function.
+HyperParameter Number(float value) {
+  return HyperParameter::Function(
+      [value](Graph& g) { return Identity(Constant(g, value, "number")); });
+}
+
 struct Subject {
   std::string name;
   Maker make;
@@ -80,6 +86,20 @@ std::vector<Subject> Subjects() {
                                                   .l2_regularization_strength = 0.2f})},
       {"powersign", Of<PowerSign>(PowerSignOptions{.learning_rate = 0.02f, .sign_decay = 0.75f})},
       {"addsign", Of<AddSign>(AddSignOptions{.learning_rate = 0.02f, .sign_decay = 0.75f})},
+      {"adamtensors",
+       [](Variable step) -> std::unique_ptr<Optimizer> {
+         return std::make_unique<Adam>(
+             AdamOptions{.learning_rate = Number(0.1f),
+                         .beta1 = Number(0.8f),
+                         .beta2 = Constant(step.graph(), 0.95f, "decay"),
+                         .epsilon = Constant(step.graph(), 1e-3f, "small")});
+       }},
+      {"powersigntensors", Of<PowerSign>(PowerSignOptions{
+                               .learning_rate = 0.02f, .beta = Number(0.9f), .sign_decay = 0.75f})},
+      {"addsigntensors", Of<AddSign>(AddSignOptions{.learning_rate = 0.02f,
+                                                    .alpha = Number(1.0f),
+                                                    .beta = Number(0.9f),
+                                                    .sign_decay = Number(0.75f)})},
   };
 }
 

@@ -88,6 +88,12 @@ def adamw(x, s, g, powers, n):
             beta2=n(0.999), epsilon=n(1e-8), grad=g)
 
 
+def adam_of_tensors(x, s, g, powers, n):
+    return tf.raw_ops.ResourceApplyAdam(
+        var=x.handle, m=s["m"], v=s["v"], beta1_power=powers[0.8], beta2_power=powers[0.95], lr=n(0.1), beta1=n(0.8),
+        beta2=n(0.95), epsilon=n(1e-3), grad=g)
+
+
 def powersign(x, s, g, powers, n):
     return tf.raw_ops.ResourceApplyPowerSign(var=x.handle, m=s["m"], lr=n(0.02), logbase=n(1), sign_decay=n(0.75), beta=n(0.9),
                                              grad=g)
@@ -106,6 +112,10 @@ FUSED = {
     "adamw": (adamw, {"m": "AdamW", "v": "AdamW_1"}, False),
     "powersign": (powersign, {"m": "PowerSign"}, True),
     "addsign": (addsign, {"m": "AddSign"}, True),
+    # Their hyper-parameters are functions and tensors.
+    "adamtensors": (adam_of_tensors, {"m": "Adam", "v": "Adam_1"}, False),
+    "powersigntensors": (powersign, {"m": "PowerSign"}, True),
+    "addsigntensors": (addsign, {"m": "AddSign"}, True),
 }
 
 
@@ -136,7 +146,7 @@ def values_of_op(optimizer, name, parts, dtype, steps):
         x = tf.get_variable(name, initializer=value[rows], use_resource=True)
         slots = {s: tf.get_variable(name + "/" + n, initializer=numpy.zeros_like(value[rows]), use_resource=True)
                  for s, n in slot_names.items()}
-        g, powers = tf.placeholder(dtype, value[rows].shape), {b: tf.placeholder(dtype, []) for b in (0.9, 0.999)}
+        g, powers = tf.placeholder(dtype, value[rows].shape), {b: tf.placeholder(dtype, []) for b in (0.8, 0.9, 0.95, 0.999)}
         update = op(x, {s: v.handle for s, v in slots.items()}, g, powers, lambda n: tf.constant(numpy.float32(n), dtype))
         with tf.Session(graph=graph, config=tensorflow_side.config()) as session:
             session.run(tf.global_variables_initializer())
