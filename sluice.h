@@ -21,6 +21,7 @@
 #include "ops/builders/constraint.h"
 #include "ops/builders/ops.h"
 #include "ops/builders/partitioned_variable.h"
+#include "ops/builders/partitioner.h"
 #include "ops/builders/queue.h"
 #include "ops/builders/sugar.h"
 #include "ops/builders/tensor_array.h"

@@ -1,5 +1,6 @@
 #include "training/metrics/metrics.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -147,12 +148,15 @@ Metric Ratio(Output labels, Output predictions, const Options& options, std::str
           ratio(right.Updated(graph), wrong.Updated(graph), "update_op")};
 }
 
-// A little below 0, evenly up to a little above 1.
-std::vector<float> Thresholds(int count) {
-  std::vector<float> thresholds = {-kThresholdEpsilon};
-  for (int i = 1; i < count - 1; ++i) {
-    thresholds.push_back(static_cast<float>(static_cast<double>(i) / (count - 1)));
+// A little below 0, those given or evenly spaced ones, a little above 1.
+std::vector<float> Thresholds(const AucOptions& options) {
+  std::vector<float> thresholds = options.thresholds;
+  std::sort(thresholds.begin(), thresholds.end());
+  const int last = options.num_thresholds - 1;
+  for (int i = 1; i < last && options.thresholds.empty(); ++i) {
+    thresholds.push_back(static_cast<float>(static_cast<double>(i) / last));
   }
+  thresholds.insert(thresholds.begin(), -kThresholdEpsilon);
   thresholds.push_back(1 + kThresholdEpsilon);
   return thresholds;
 }
@@ -171,14 +175,55 @@ struct AtThresholds {
   }
 };
 
-Output Area(Output tp, Output fn, Output tn, Output fp, Curve curve, std::string_view name,
-            int count, At at) {
-  const Output recall = (tp + kRatioEpsilon) / (tp + fn + kRatioEpsilon);
-  const Output x = curve == Curve::kRoc ? fp / (fp + tn + kRatioEpsilon) : recall;
-  const Output y = curve == Curve::kRoc ? recall : (tp + kRatioEpsilon) / (tp + fp + kRatioEpsilon);
-  const auto first = [count](Output v) { return Slice(v, {0}, {count - 1}); };
-  const auto last = [](Output v) { return Slice(v, {1}, {-1}); };
-  return ReduceSum((first(x) - last(x)) * ((first(y) + last(y)) / 2.0f), {}, {.name = name}, at);
+// Counts at each threshold, from the lowest one.
+struct Counts {
+  Output tp, fn, tn, fp;
+};
+
+Output First(Output v, int count) { return Slice(v, {0}, {count - 1}); }
+Output Last(Output v) { return Slice(v, {1}, {-1}); }
+
+// Within an interval true positives are a line over all positives p, of slope s through (p, tp) at
+// the higher threshold: the integral of precision is s * (dtp + (tp - s p) log(p_low / p)).
+Output InterpolatedArea(const Counts& n, int count, std::string_view name, At at) {
+  const auto not_negative = [](Output x) { return Maximum(x, ZerosLike(x)); };
+  const Output positives = n.tp + n.fp;
+  const Output low = First(positives, count), high = Last(positives);
+  const Output gained = First(n.tp, count) - Last(n.tp);
+  const Output slope = DivNoNan(gained, not_negative(low - high));
+  const Output intercept = Last(n.tp) - slope * high;
+  const Output zero = ZerosLike(high);
+  const Output ratio = SelectV2(LogicalAnd(Greater(low, zero), Greater(high, zero)),
+                                DivNoNan(low, not_negative(high)), OnesLike(high));
+  const Output area =
+      DivNoNan(slope * (gained + intercept * Log(ratio)), not_negative(Last(n.tp) + Last(n.fn)));
+  return ReduceSum(area, {}, {.name = name}, at);
+}
+
+Output Height(Output a, Output b, Summation summation) {
+  switch (summation) {
+    case Summation::kMinoring:
+      return Minimum(a, b);
+    case Summation::kMajoring:
+      return Maximum(a, b);
+    case Summation::kTrapezoidal:
+    case Summation::kCarefulInterpolation:
+      break;
+  }
+  return (a + b) / 2.0f;
+}
+
+Output Area(const Counts& n, const AucOptions& options, int count, std::string_view name, At at) {
+  const bool is_roc = options.curve == Curve::kRoc;
+  if (!is_roc && options.summation == Summation::kCarefulInterpolation) {
+    return InterpolatedArea(n, count, name, at);
+  }
+  const Output recall = (n.tp + kRatioEpsilon) / (n.tp + n.fn + kRatioEpsilon);
+  const Output x = is_roc ? n.fp / (n.fp + n.tn + kRatioEpsilon) : recall;
+  const Output y = is_roc ? recall : (n.tp + kRatioEpsilon) / (n.tp + n.fp + kRatioEpsilon);
+  return ReduceSum(
+      (First(x, count) - Last(x)) * Height(First(y, count), Last(y), options.summation), {},
+      {.name = name}, at);
 }
 
 }  // namespace
@@ -241,14 +286,14 @@ Metric Recall(Output labels, Output predictions, const Options& options, At at) 
 Metric Auc(Output labels, Output predictions, const AucOptions& options, At at) {
   if (!labels || !predictions) return {};
   Graph& graph = *labels.graph();
-  if (options.num_thresholds < 2) {
+  if (options.thresholds.empty() && options.num_thresholds < 2) {
     graph.SetError(absl::InvalidArgumentError(
         StrCat("Auc: num_thresholds must be at least 2, got ", options.num_thresholds)));
     return {};
   }
   NameScope scope(graph, ScopeName(options.name, "auc"));
-  const std::vector<float> thresholds = Thresholds(options.num_thresholds);
-  const int count = options.num_thresholds;
+  const std::vector<float> thresholds = Thresholds(options);
+  const int count = static_cast<int>(thresholds.size());
   const Output limit = Constant(graph, Tensor::Of<float>({count, 1}, thresholds), "thresholds", at);
   const Output row = Reshape(AsFloat(predictions), {1, -1});
   const Output weights = options.weights && options.weights.shape().rank() != 0
@@ -260,9 +305,11 @@ Metric Auc(Output labels, Output predictions, const AucOptions& options, At at) 
   const Total fn = at_thresholds.Count(kFalseNegatives);
   const Total tn = at_thresholds.Count(kTrueNegatives);
   const Total fp = at_thresholds.Count(kFalsePositives);
-  return {Area(tp.Value(), fn.Value(), tn.Value(), fp.Value(), options.curve, "value", count, at),
-          Area(tp.Updated(graph), fn.Updated(graph), tn.Updated(graph), fp.Updated(graph),
-               options.curve, "update_op", count, at)};
+  const Counts so_far = {tp.Value(), fn.Value(), tn.Value(), fp.Value()};
+  const Counts updated = {tp.Updated(graph), fn.Updated(graph), tn.Updated(graph),
+                          fp.Updated(graph)};
+  return {Area(so_far, options, count, "value", at),
+          Area(updated, options, count, "update_op", at)};
 }
 
 }  // namespace sluice::metrics

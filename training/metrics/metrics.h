@@ -14,6 +14,7 @@
 #define SLUICE_TRAINING_METRICS_METRICS_H_
 
 #include <string_view>
+#include <vector>
 
 #include "graph/ir/graph.h"
 
@@ -59,14 +60,20 @@ Metric Recall(Output labels, Output predictions, const Options& options = {},
               At at = At::current());
 
 enum class Curve { kRoc, kPrecisionRecall };
+// Between two thresholds: the trapezium, the lesser of their heights, the greater, or precision as
+// it follows from true and false positives that grow evenly (Davis and Goadrich 2006), of which
+// only kPrecisionRecall knows; kRoc takes the trapezium then.
+enum class Summation { kTrapezoidal, kMinoring, kMajoring, kCarefulInterpolation };
 struct AucOptions {
   Output weights;
-  int num_thresholds = 200;
+  int num_thresholds = 200;  // evenly spaced, the ends of [0, 1] among them
   Curve curve = Curve::kRoc;
   std::string_view name = "";
+  Summation summation = Summation::kTrapezoidal;
+  // Where not empty, these inside of [0, 1], and its ends.
+  std::vector<float> thresholds = {};
 };
-// The area under a curve of predictions in [0, 1], by the trapezoidal rule over thresholds that are
-// evenly spaced.
+// The area under a curve of predictions in [0, 1].
 Metric Auc(Output labels, Output predictions, const AucOptions& options = {},
            At at = At::current());
 

@@ -84,9 +84,8 @@ absl::Status Write(const Example& example, const std::string& folder) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::vector<sluice::Example> (*)()> subjects = {
-      {"averages", sluice::AverageExamples},
-      {"layers", sluice::LayerExamples},
-      {"optimizers", sluice::OptimizerExamples},
+      {"averages", sluice::AverageExamples},   {"layers", sluice::LayerExamples},
+      {"metrics", sluice::MetricExamples},     {"optimizers", sluice::OptimizerExamples},
       {"schedules", sluice::ScheduleExamples},
   };
   auto subject = subjects.find(argc == 3 ? argv[1] : "");

@@ -34,6 +34,7 @@ struct Example {
 // One list a subject, each in its file.
 std::vector<Example> AverageExamples();
 std::vector<Example> LayerExamples();
+std::vector<Example> MetricExamples();
 std::vector<Example> OptimizerExamples();
 std::vector<Example> ScheduleExamples();
 
