@@ -1,5 +1,7 @@
 // Rows or elements of a tensor, named by indices.
 
+#include <algorithm>
+
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -33,10 +35,10 @@ absl::Status GatherV2Shape(ShapeContext& c) {
     return c.SetOutput(0, known && rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank))
                                              : PartialShape());
   }
-  int64_t axis = (*axis_value)[0];
+  constexpr int64_t kFar = 1 << 20;  // further than any rank
+  int64_t axis = std::clamp((*axis_value)[0], -kFar, kFar);
   const int64_t least = axis < 0 ? -axis : axis + 1;
-  SLUICE_RETURN_IF_ERROR(
-      c.WithRankAtLeast(0, static_cast<int>(std::min<int64_t>(least, 1 << 20))).status());
+  SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, static_cast<int>(least)).status());
   if (!params.rank_known() || !indices.rank_known()) return c.SetOutput(0, PartialShape());
   if (batch < -indices.rank() || batch > indices.rank()) {
     return InvalidArgument("Expected batch_dims in the range [", -indices.rank(), ", ",

@@ -1,6 +1,8 @@
 #include <google/protobuf/arena.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <tuple>
+
 #include "executor/kernel/context.h"
 #include "graph/format/proto/example.pb.h"
 #include "graph/ir/graph.h"
@@ -62,12 +64,14 @@ absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
     return InvalidArgument("len(ragged_value_types) != len(ragged_split_types): ",
                            ragged_types.size(), " vs. ", split_types.size());
   }
-  for (const char* count : {"Nsparse", "num_sparse"}) {
-    const auto n = init.AttrOr<int64_t>(count, static_cast<int64_t>(sparse_types.size()));
-    if (n != static_cast<int64_t>(sparse_types.size())) {
-      return InvalidArgument("len(sparse_keys) != len(sparse_types): ", n, " vs. ",
-                             sparse_types.size());
-    }
+  const auto dense = static_cast<int64_t>(dense_types.size());
+  const auto sparse = static_cast<int64_t>(sparse_types.size());
+  for (const auto& [count, size, kind] : {std::tuple("Nsparse", sparse, "sparse"),
+                                          {"num_sparse", sparse, "sparse"},
+                                          {"Ndense", dense, "dense"}}) {
+    const auto n = init.AttrOr<int64_t>(count, size);
+    if (n == size) continue;
+    return InvalidArgument("len(", kind, "_keys) != len(", kind, "_types): ", n, " vs. ", size);
   }
   SLUICE_RETURN_IF_ERROR(CheckDenseShapes(shapes));
   for (size_t i = 0; i < shapes.size(); ++i) {
