@@ -111,9 +111,9 @@ GrpcMaster::GrpcMaster(std::string target, std::unique_ptr<RpcClient> client)
       client_(std::move(client)) {}
 
 absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::At(const std::string& target,
-                                                           const Security& security) {
+                                                           const RpcClient::Options& options) {
   SLUICE_RETURN_IF_ERROR(CheckTarget(target));
-  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(security));
+  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(options));
   return std::shared_ptr<GrpcMaster>(new GrpcMaster(target, std::move(client)));
 }
 
@@ -138,7 +138,10 @@ absl::Status GrpcMaster::Call(const char* method, const Request& request, Respon
 
 absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::Connect(
     const std::string& target, const RemoteSessionOptions& options) {
-  SLUICE_ASSIGN_OR_RETURN(auto master, At(target, options.security));
+  RpcClient::Options client;
+  client.security = options.security;
+  client.grpc_message_bytes = options.grpc_message_bytes;
+  SLUICE_ASSIGN_OR_RETURN(auto master, At(target, client));
   pb::CreateSessionRequest request;
   *request.mutable_config() = ConfigOf(options);
   request.set_target(target);
@@ -217,7 +220,7 @@ absl::Status GrpcMaster::Run(const Names& names, absl::Span<const Tensor* const>
   SLUICE_RETURN_IF_ERROR(Told(client_->Run(std::move(call), &bytes)));
   pb::RunStepResponse response;
   std::vector<NamedTensor> tensors;
-  SLUICE_RETURN_IF_ERROR(DecodeMessage(bytes, kFetch, &response, &tensors));
+  SLUICE_RETURN_IF_ERROR(TakeMessage(&bytes, kFetch, &response, &tensors));
   if (response.status_code() != pb::error::OK) {
     return absl::Status(static_cast<absl::StatusCode>(response.status_code()),
                         response.status_error_message());
@@ -255,7 +258,7 @@ absl::StatusOr<std::vector<DeviceInfo>> GrpcMaster::ListDevices() {
 absl::Status GrpcMaster::Reset(const std::string& target,
                                const std::vector<std::string>& containers,
                                const Security& security) {
-  SLUICE_ASSIGN_OR_RETURN(auto master, At(target, security));
+  SLUICE_ASSIGN_OR_RETURN(auto master, At(target, {.security = security}));
   pb::ResetRequest request;
   for (const std::string& container : containers) request.add_container(container);
   pb::ResetResponse response;

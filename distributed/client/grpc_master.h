@@ -38,7 +38,7 @@ class GrpcMaster final : public RemoteMaster {
   GrpcMaster(std::string target, std::unique_ptr<RpcClient> client);
   // Without a session yet.
   static absl::StatusOr<std::shared_ptr<GrpcMaster>> At(const std::string& target,
-                                                        const Security& security);
+                                                        const RpcClient::Options& options);
   template <typename Request, typename Response>
   absl::Status Call(const char* method, const Request& request, Response* response,
                     int64_t timeout_ms = 0, bool wait_for_ready = false);

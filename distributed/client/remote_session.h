@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "distributed/wire/message_limits.h"
 #include "distributed/wire/security.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
@@ -40,6 +41,8 @@ struct RemoteSessionOptions {
   // For the server, and the tasks that it has to reach, to come up.
   int64_t connect_timeout_ms = 60'000;
   Security security;
+  // What goes as one message of gRPC; feeds and fetches beyond go in pieces.
+  int64_t grpc_message_bytes = kGrpcMessageBytes;
 };
 
 class RemoteSession {

@@ -1,5 +1,6 @@
 #include "distributed/client/remote_session.h"
 
+#include <cstring>
 #include <thread>
 
 #include "distributed/server/server.h"
@@ -44,6 +45,17 @@ class RemoteSessionTest : public ::testing::Test {
   Graph g_;
   std::unique_ptr<Session> session_;
 };
+
+TEST_F(RemoteSessionTest, LargeFeedsAndFetchesGoInPieces) {
+  server_ = *Server::Start({.port = 0, .grpc_message_bytes = 70'000, .lanes = false});
+  const Output x = Placeholder(g_, DT_FLOAT, {-1}, "x");
+  const Output y = Identity(x, "y");
+  Tensor value(DT_FLOAT, {100'000});
+  for (int i = 0; i < 100'000; ++i) value.data<float>()[i] = static_cast<float>(i);
+  const auto out = session({.grpc_message_bytes = 50'000}).Run({{x, value}}, {y});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ(std::memcmp((*out)[0].raw(), value.raw(), value.bytes()), 0);
+}
 
 TEST_F(RemoteSessionTest, RunsAGraphThatGrows) {
   const Output x = Placeholder(g_, DT_FLOAT, {}, "x");

@@ -48,11 +48,11 @@ absl::StatusOr<std::vector<DeviceInfo>> DevicesOf(absl::Status status,
 }
 
 RemoteTasks::PartResult ResultOf(const std::string& task, absl::Status status,
-                                 const grpc::ByteBuffer& bytes, size_t num_fetches) {
+                                 grpc::ByteBuffer& bytes, size_t num_fetches) {
   RemoteTasks::PartResult result;
   pb::RunGraphResponse response;
   std::vector<NamedTensor> fetches;
-  if (status.ok()) status = DecodeMessage(bytes, kRecv, &response, &fetches);
+  if (status.ok()) status = TakeMessage(&bytes, kRecv, &response, &fetches);
   if (status.ok() && response.status_code() != pb::error::OK) {
     status = absl::Status(static_cast<absl::StatusCode>(response.status_code()),
                           response.status_error_message());
@@ -85,10 +85,10 @@ RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client) {
     call.request = EncodeMessage(request);
     call.cancellation = cancellation;
     client->Start(std::move(call),
-                  [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer bytes) {
+                  [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer& bytes) {
                     pb::RecvTensorResponse response;
                     std::vector<NamedTensor> tensors;
-                    if (status.ok()) status = DecodeMessage(bytes, kTensor, &response, &tensors);
+                    if (status.ok()) status = TakeMessage(&bytes, kTensor, &response, &tensors);
                     if (status.ok() && !response.is_dead() && tensors.size() != 1) {
                       status = absl::InternalError("expected a tensor, got none");
                     }
@@ -255,12 +255,12 @@ void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done do
     AskToCancel(task, step_id, abandon);
   };
   const bool is_registered = cancellation->Register(token, ask);
-  connection_.client->Start(
-      std::move(call), [task = step.task, num_fetches = step.num_fetches, done = std::move(done),
-                        cancellation, token, abandon](absl::Status status, grpc::ByteBuffer bytes) {
-        cancellation->Deregister(token);
-        done(ResultOf(task, std::move(status), bytes, num_fetches));
-      });
+  connection_.client->Start(std::move(call), [task = step.task, num_fetches = step.num_fetches,
+                                              done = std::move(done), cancellation, token, abandon](
+                                                 absl::Status status, grpc::ByteBuffer& bytes) {
+    cancellation->Deregister(token);
+    done(ResultOf(task, std::move(status), bytes, num_fetches));
+  });
   if (!is_registered) ask();
 }
 

@@ -123,8 +123,7 @@ void Master::RunStep(RpcCall& call) {
   pb::RunStepRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunStepResponse response;
-  absl::Status status = DecodeMessage(call.request(), kStepFeeds, &request, &feeds);
-  call.request().Clear();
+  absl::Status status = TakeMessage(&call.request(), kStepFeeds, &request, &feeds);
   if (status.ok() && !step_ids_.IsNew(request.request_id())) {
     status =
         absl::AbortedError(StrCat("The same RunStep request was received twice: id ",
@@ -197,7 +196,7 @@ void Master::RunCallable(RpcCall& call) {
   pb::RunCallableRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunCallableResponse response;
-  absl::Status status = DecodeMessage(call.request(), kCallableFeeds, &request, &feeds);
+  absl::Status status = TakeMessage(&call.request(), kCallableFeeds, &request, &feeds);
   if (status.ok()) {
     auto session = Find(request.session_handle());
     status = session.ok() ? (*session)->RunCallable(request.handle(), feeds, &call.cancellation(),
@@ -206,7 +205,7 @@ void Master::RunCallable(RpcCall& call) {
   }
   absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
   if (status.ok()) {
-    encoded = EncodeMessage(response, kCallableFetches, fetches);
+    encoded = EncodeAnswer(call, response, kCallableFetches, fetches);
     status = encoded.status();
   }
   call.Finish(status, status.ok() ? *encoded : grpc::ByteBuffer());

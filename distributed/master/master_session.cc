@@ -200,7 +200,8 @@ absl::StatusOr<int64_t> MasterSession::MakeCallable(const pb::CallableOptions& o
       Strings(options.feed()), Strings(options.fetch()), Strings(options.target()));
   if (!callable.ok()) return From(callable.status());
   std::lock_guard<std::mutex> lock(mutex_);
-  callables_[next_callable_] = {*std::move(callable), options.run_options()};
+  callables_[next_callable_] = {*std::move(callable), options.run_options(),
+                                Strings(options.fetch())};
   return next_callable_++;
 }
 
@@ -222,7 +223,9 @@ absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedT
   }
   Tensors values;
   SLUICE_RETURN_IF_ERROR(Run(made.callable, feeds, made.options, cancellation, &values, metadata));
-  for (Tensor& value : values) fetches->push_back({"", std::move(value)});
+  for (size_t i = 0; i < values.size(); ++i) {
+    fetches->push_back({made.fetches[i], std::move(values[i])});
+  }
   return absl::OkStatus();
 }
 

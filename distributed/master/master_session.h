@@ -53,6 +53,7 @@ class MasterSession {
   struct MadeCallable {
     Callable callable;
     pb::RunOptions options;
+    std::vector<std::string> fetches;
   };
   absl::StatusOr<Callable> CallableFor(const pb::RunStepRequest& request,
                                        const std::vector<NamedTensor>& feeds);

@@ -63,7 +63,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   const Security& security = server->options_.security;
   SLUICE_ASSIGN_OR_RETURN(server->client_,
                           RpcClient::Make(RpcClient::Options{security, server->options_.heartbeat,
-                                                             server->options_.lanes}));
+                                                             server->options_.lanes,
+                                                             server->options_.grpc_message_bytes}));
   const Cluster& cluster = server->options_.cluster;
   server->addresses_ = std::make_unique<AddressBook>(cluster.spec);
   server->rendezvous_ = std::make_unique<StepRendezvousTable>(
@@ -93,6 +94,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   rpc.lanes = server->options_.lanes && !security.uses_tls();
   rpc.lane_addresses = {address};
   rpc.max_message_bytes = server->options_.max_message_bytes;
+  rpc.grpc_message_bytes = server->options_.grpc_message_bytes;
   std::vector<RpcMethod> methods = server->master_->Methods();
   for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));
   methods.push_back({"/sluice.Monitor/Stalls", TellStalls});

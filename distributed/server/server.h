@@ -24,6 +24,7 @@
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/server/metrics_page.h"
 #include "distributed/wire/heartbeat.h"
+#include "distributed/wire/message_limits.h"
 #include "distributed/wire/rpc_client.h"
 #include "distributed/wire/rpc_server.h"
 #include "distributed/wire/security.h"
@@ -43,8 +44,10 @@ struct ServerOptions {
   bool insecure = false;
   // Of all that the server says and hears, to clients and to the other tasks.
   Security security;
-  int64_t max_message_bytes = INT32_MAX;  // larger ones end with RESOURCE_EXHAUSTED
-  Heartbeat heartbeat;                    // of calls to the other tasks
+  int64_t max_message_bytes = kMaxMessageBytes;  // larger ones end with RESOURCE_EXHAUSTED
+  // What goes as one message of gRPC, to clients and tasks; more goes in pieces.
+  int64_t grpc_message_bytes = kGrpcMessageBytes;
+  Heartbeat heartbeat;  // of calls to the other tasks
   // Processes of this host talk to it by lanes (distributed/wire/lane_socket.h), but not with TLS.
   bool lanes = true;
   // How long a step waits for a task that it needs and that is not there.

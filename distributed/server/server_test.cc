@@ -96,6 +96,36 @@ TEST_F(ServerTest, ServesTheMethodsOfTheService) {
   EXPECT_EQ(served, expected);
 }
 
+// A client that knows no messages in pieces, as TensorFlow's: it is told what is too large.
+TEST_F(ServerTest, AFetchThatNoMessageHoldsIsNamedWithItsSize) {
+  server_ = *Server::Start({.port = 0, .grpc_message_bytes = 1 << 20});
+  stub_ = MasterService::NewStub(
+      grpc::CreateChannel(server_->target().substr(7), grpc::InsecureChannelCredentials()));
+  Graph g;
+  Identity(Placeholder(g, DT_FLOAT, {-1}, "x"), "y");
+  const std::string session = Create(g);
+  pb::RunStepRequest request;
+  request.set_session_handle(session);
+  request.add_fetch("y:0");
+  request.set_store_errors_in_response_body(true);
+  pb::NamedTensorProto* feed = request.add_feed();
+  feed->set_name("x:0");
+  const auto run = [&](int64_t n) {
+    EXPECT_TRUE(TensorToContentProto(Tensor(DT_FLOAT, {n}), feed->mutable_tensor()).ok());
+    grpc::ClientContext context;
+    pb::RunStepResponse response;
+    const grpc::Status status = stub_->RunStep(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  };
+  const pb::RunStepResponse refused = run(262'144);
+  EXPECT_EQ(refused.status_code(), pb::error::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.status_error_message(),
+              HasSubstr("fetch 'y:0' is float [262144] of 1048576 bytes"));
+  EXPECT_THAT(refused.status_error_message(), HasSubstr("expected at most 1048576"));
+  EXPECT_EQ(run(262'000).status_code(), 0);
+}
+
 TEST_F(ServerTest, StepsOfAGraphThatGrows) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {}, "x");

@@ -25,8 +25,10 @@ using namespace testing;  // NOLINT: the ops of test_ops.h
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Over lanes, and over gRPC.
-class TasksTest : public ::testing::TestWithParam<bool> {
+enum class Wire { kLanes, kGrpc, kPieces };
+
+// Over lanes, over gRPC, and over gRPC whose messages are small, so that large ones go in pieces.
+class TasksTest : public ::testing::TestWithParam<Wire> {
  protected:
   void SetUp() override {
     Events::Get().Reset();
@@ -41,7 +43,10 @@ class TasksTest : public ::testing::TestWithParam<bool> {
   std::unique_ptr<Server> StartServer(const TaskName& task) { return StartServer(spec_, task); }
   static std::unique_ptr<Server> StartServer(const ClusterSpec& spec, const TaskName& task) {
     auto server =
-        Server::Start({.cluster = {spec, task}, .lanes = GetParam(), .connect_timeout_ms = 1500});
+        Server::Start({.cluster = {spec, task},
+                       .grpc_message_bytes = GetParam() == Wire::kPieces ? 100'000 : INT32_MAX,
+                       .lanes = GetParam() == Wire::kLanes,
+                       .connect_timeout_ms = 1500});
     EXPECT_TRUE(server.ok()) << server.status();
     return server.ok() ? *std::move(server) : nullptr;
   }
@@ -351,8 +356,12 @@ TEST_P(TasksTest, StrangeRequestsOfPeersAreErrors) {
   EXPECT_THAT(restarted.error_message(), HasSubstr("was probably restarted"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Wire, TasksTest, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "Lanes" : "Grpc"; });
+std::string NameOf(const ::testing::TestParamInfo<Wire>& info) {
+  static constexpr const char* kNames[] = {"Lanes", "Grpc", "Pieces"};
+  return kNames[static_cast<int>(info.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Wire, TasksTest,
+                         ::testing::Values(Wire::kLanes, Wire::kGrpc, Wire::kPieces), NameOf);
 
 }  // namespace
 }  // namespace sluice

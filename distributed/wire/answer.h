@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "distributed/wire/rpc_server.h"
 #include "distributed/wire/tensor_message.h"
+#include "google/protobuf/message.h"
+#include "graph/format/proto/error_codes.pb.h"
 
 namespace sluice {
 
@@ -20,6 +24,12 @@ void Answer(RpcCall& call, F answer) {
   call.Finish(status, EncodeMessage(response));
 }
 
+// The message, if the caller can take it; else RESOURCE_EXHAUSTED, which names the largest fetch.
+absl::StatusOr<grpc::ByteBuffer> EncodeAnswer(const RpcCall& call,
+                                              const google::protobuf::Message& rest,
+                                              TensorField field,
+                                              absl::Span<const NamedTensor> fetches);
+
 // Answers the call that ran a step with its fetches or its error, which stands in the body of the
 // response where the request asks for that.
 template <typename Request, typename Response>
@@ -27,7 +37,7 @@ void AnswerStep(RpcCall& call, const Request& request, absl::Status status,
                 const Response& response, TensorField field,
                 const std::vector<NamedTensor>& fetches) {
   if (status.ok()) {
-    const absl::StatusOr<grpc::ByteBuffer> encoded = EncodeMessage(response, field, fetches);
+    const absl::StatusOr<grpc::ByteBuffer> encoded = EncodeAnswer(call, response, field, fetches);
     if (encoded.ok()) return call.Finish(absl::OkStatus(), *encoded);
     status = encoded.status();
   }

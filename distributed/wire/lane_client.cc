@@ -176,7 +176,7 @@ class LaneClient::Connection final : public LanePoller::Source,
       std::lock_guard<std::mutex> lock(client->mutex_);
       if (call.deadline != Time()) client->deadlines_.erase({call.deadline, id});
     }
-    call.done(std::move(status), std::move(response));
+    call.done(std::move(status), response);
     call.done = nullptr;
     std::lock_guard<std::mutex> lock(client->mutex_);
     if (--client->calls_ == 0) client->idle_.notify_all();

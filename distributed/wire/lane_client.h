@@ -32,7 +32,7 @@ class LaneClient {
   LaneClient(const LaneClient&) = delete;
   LaneClient& operator=(const LaneClient&) = delete;
 
-  using Done = std::function<void(absl::Status, grpc::ByteBuffer response)>;
+  using Done = std::function<void(absl::Status, grpc::ByteBuffer& response)>;
   // As RpcClient::Start. False when there is no lane to the address, or none yet: then nothing was
   // taken, and a server of this host that can be reached by a lane soon will be.
   bool Start(const std::string& address, const std::string& path, const grpc::ByteBuffer& request,

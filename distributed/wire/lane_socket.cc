@@ -235,7 +235,6 @@ bool LaneSocket::Fill(size_t bytes) {
 }
 
 bool LaneSocket::Need(char* to, size_t bytes) {
-  if (bytes == 0) return true;  // `to` may be null
   const size_t known = std::min(bytes, end_ - begin_);
   std::memcpy(to, buffer_.data() + begin_, known);
   begin_ += known;
@@ -307,7 +306,7 @@ bool LaneSocket::Skip(uint64_t bytes) {
 }
 
 bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
-  const bool is_too_large = IsTooLarge(pieces, frame);
+  bool is_too_large = IsTooLarge(pieces, frame);
   std::vector<grpc::Slice> slices;
   bool was_kept = false;  // by the sender
   for (const Piece& piece : pieces) {
@@ -318,7 +317,14 @@ bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
       continue;
     }
     if (piece.address != 0) {
-      if (!Fetch(piece, &slices)) return false;
+      bool has_memory = true;
+      if (!Fetch(piece, &slices, &has_memory)) return false;
+      if (!has_memory) {
+        is_too_large = true;
+        frame->code = absl::StatusCode::kResourceExhausted;
+        frame->text = StrCat("no memory for ", piece.length, " bytes of a message");
+        slices.clear();
+      }
       continue;
     }
     // In parts, so that memory is taken for what comes, not for what is announced.
@@ -342,11 +348,12 @@ bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
 }
 
 // Into memory that can become a tensor's as it is.
-bool LaneSocket::Fetch(const Piece& piece, std::vector<grpc::Slice>* slices) {
+bool LaneSocket::Fetch(const Piece& piece, std::vector<grpc::Slice>* slices, bool* has_memory) {
   if (!reads_peer_) return false;
   Buffer* buffer =
       Buffer::New(PoolAllocator::Global(), DT_UINT8, static_cast<int64_t>(piece.length));
-  if (buffer == nullptr) return false;
+  *has_memory = buffer != nullptr;
+  if (buffer == nullptr) return true;
   slices->emplace_back(buffer->data(), piece.length, DropReference, buffer);
   WireCounters::Global().copied.fetch_add(static_cast<int64_t>(piece.length));
   return ReadMemory(peer_, piece.address, static_cast<char*>(buffer->data()), piece.length);

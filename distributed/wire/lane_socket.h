@@ -49,9 +49,9 @@ struct LaneFrame {
 
 class LaneSocket {
  public:
-  // Takes over the descriptor of a connected socket. Of larger bodies Receive gives only the code
-  // and text of RESOURCE_EXHAUSTED.
-  explicit LaneSocket(int fd, uint64_t max_body_bytes = INT32_MAX);
+  // Takes over the descriptor of a connected socket. Of larger bodies, and of those that
+  // no memory is left for, Receive gives only the code and text of RESOURCE_EXHAUSTED.
+  explicit LaneSocket(int fd, uint64_t max_body_bytes = UINT64_MAX - 1);
   ~LaneSocket();
   LaneSocket(const LaneSocket&) = delete;
   LaneSocket& operator=(const LaneSocket&) = delete;
@@ -95,7 +95,7 @@ class LaneSocket {
   bool IsTooLarge(const std::vector<Piece>& pieces, LaneFrame* frame) const;
   bool ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame);
   bool Skip(uint64_t bytes);
-  bool Fetch(const Piece& piece, std::vector<grpc::Slice>* slices);
+  bool Fetch(const Piece& piece, std::vector<grpc::Slice>* slices, bool* has_memory);
 
   const int fd_;
   const uint64_t max_body_bytes_;

@@ -3,6 +3,7 @@
 #define SLUICE_DISTRIBUTED_WIRE_RPC_CALL_H_
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -18,6 +19,8 @@ class RpcCall {
   virtual grpc::ByteBuffer& request() = 0;
   // Fires when the peer gave up, lost its connection or reached its deadline.
   virtual CancellationManager& cancellation() = 0;
+  // A larger response would end with RESOURCE_EXHAUSTED: the peer knows no messages in pieces.
+  virtual uint64_t max_response_bytes() const { return UINT64_MAX; }
   // Once; from any thread.
   virtual void Finish(const absl::Status& status, const grpc::ByteBuffer& response) = 0;
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "distributed/wire/grpc_library.h"
 #include "distributed/wire/hand_over.h"
+#include "distributed/wire/parcels.h"
+#include "distributed/wire/slice_reader.h"
 #include "distributed/wire/status.h"
 #include "graph/status.h"
 #include "grpcpp/create_channel.h"
@@ -19,6 +21,16 @@ namespace {
 // Answers may decode large tensors: one thread does that while the other hears of the next.
 constexpr int kListeners = 2;
 
+using Clock = std::chrono::steady_clock;
+constexpr Clock::time_point kNever = Clock::time_point::max();
+
+// Until then; 0: there is no end. What is over already ends at once.
+int64_t MillisecondsUntil(Clock::time_point deadline) {
+  if (deadline == kNever) return 0;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  return std::max<int64_t>(left.count(), 1);
+}
+
 }  // namespace
 
 struct RpcClient::Grpc {
@@ -27,21 +39,26 @@ struct RpcClient::Grpc {
 
 class RpcClient::Pending {
  public:
-  Pending(CancellationManager* cancellation, Done done)
-      : cancellation_(cancellation),
-        token_(cancellation == nullptr ? 0 : cancellation->NewToken()),
+  Pending(RpcClient* client, Call call, Done done)
+      : client_(client),
+        call_(std::move(call)),
+        cancellation_(call_.cancellation),
+        token_(cancellation_ == nullptr ? 0 : cancellation_->NewToken()),
         done_(std::move(done)) {}
 
-  void Start(const std::shared_ptr<grpc::Channel>& channel, const Call& call,
-             const std::string& token, grpc::CompletionQueue* queue) {
-    if (!token.empty()) context_.AddMetadata(kTokenHeader, token);
-    if (call.timeout_ms > 0) {
+  void Start(const std::string& parcel) {
+    context_.AddMetadata(kKnowsPieces, "1");
+    if (!parcel.empty()) context_.AddMetadata(kParcel, parcel);
+    if (!client_->token_.empty()) context_.AddMetadata(kTokenHeader, client_->token_);
+    if (call_.timeout_ms > 0) {
+      deadline_ = Clock::now() + std::chrono::milliseconds(call_.timeout_ms);
       context_.set_deadline(std::chrono::system_clock::now() +
-                            std::chrono::milliseconds(call.timeout_ms));
+                            std::chrono::milliseconds(call_.timeout_ms));
     }
-    context_.set_wait_for_ready(call.wait_for_ready);
-    grpc::GenericStub stub(channel);
-    reader_ = stub.PrepareUnaryCall(&context_, call.path, call.request, queue);
+    context_.set_wait_for_ready(call_.wait_for_ready);
+    grpc::GenericStub stub(client_->ChannelTo(call_.address));
+    reader_ = stub.PrepareUnaryCall(&context_, call_.path, call_.request, &client_->grpc_->queue);
+    call_.request.Clear();
     reader_->StartCall();
     // Before Finish, after which the call may end, and this object with it.
     if (cancellation_ != nullptr &&
@@ -57,20 +74,158 @@ class RpcClient::Pending {
   void Ended() {
     hand_over_.Take();
     if (cancellation_ != nullptr) cancellation_->Deregister(token_);
-    done_(FromGrpc(status_), std::move(response_));
+    if (!status_.ok() || !Fetches()) done_(FromGrpc(status_), response_);
+    RpcClient* const client = client_;
     delete this;
+    client->End();
   }
 
  private:
+  // The answer is fetched in pieces.
+  bool Fetches();
+
+  RpcClient* const client_;
+  Call call_;
+  Clock::time_point deadline_ = kNever;
   CancellationManager* cancellation_;
   const CancellationManager::Token token_;
-  const Done done_;
+  Done done_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::GenericClientAsyncResponseReader> reader_;
   grpc::ByteBuffer response_;
   grpc::Status status_;
   HandOver hand_over_;
 };
+
+// An answer that the server keeps, piece by piece.
+class RpcClient::Download : public std::enable_shared_from_this<Download> {
+ public:
+  Download(RpcClient* client, Call call, Clock::time_point deadline, Done done)
+      : client_(client), call_(std::move(call)), deadline_(deadline), done_(std::move(done)) {}
+
+  void Start(const std::string& told) {
+    if (absl::Status status = Parcels::Parse(told, &header_.name, &bytes_); !status.ok()) {
+      return Finish(std::move(status));
+    }
+    Next();
+  }
+
+ private:
+  void Next() {
+    if (header_.offset == bytes_) return Finish(absl::OkStatus());
+    header_.bytes = std::min({kMostPieceBytes, client_->message_bytes_, bytes_ - header_.offset});
+    Call piece;
+    piece.address = call_.address;
+    piece.path = kGetPiece;
+    piece.request = header_.Encode();
+    piece.cancellation = call_.cancellation;
+    piece.timeout_ms = MillisecondsUntil(deadline_);
+    client_->StartWhole(
+        std::move(piece), "",
+        [self = shared_from_this()](absl::Status status, const grpc::ByteBuffer& bytes) {
+          if (!status.ok()) return self->Finish(std::move(status));
+          if (bytes.Length() != self->header_.bytes) {
+            return self->Finish(absl::InternalError("damaged message: a piece has another size"));
+          }
+          std::vector<grpc::Slice> slices;
+          if (!bytes.Dump(&slices).ok()) slices.clear();
+          for (grpc::Slice& slice : slices) self->slices_.push_back(std::move(slice));
+          self->header_.offset += self->header_.bytes;
+          self->Next();
+        });
+  }
+  void Finish(absl::Status status) {
+    grpc::ByteBuffer whole;
+    if (status.ok()) whole = grpc::ByteBuffer(slices_.data(), slices_.size());
+    slices_.clear();
+    std::exchange(done_, nullptr)(std::move(status), whole);
+    client_->End();
+  }
+
+  RpcClient* const client_;
+  const Call call_;
+  const Clock::time_point deadline_;
+  Done done_;
+  PieceHeader header_;
+  uint64_t bytes_ = 0;
+  std::vector<grpc::Slice> slices_;
+};
+
+bool RpcClient::Pending::Fetches() {
+  const auto& told = context_.GetServerTrailingMetadata();
+  const auto it = told.find(kParcel);
+  if (it == told.end()) return false;
+  client_->Begin();
+  std::make_shared<Download>(client_, std::move(call_), deadline_, std::move(done_))
+      ->Start(std::string(it->second.data(), it->second.size()));
+  return true;
+}
+
+// A request that is too large for one message: its pieces, then the call.
+class RpcClient::Upload : public std::enable_shared_from_this<Upload> {
+ public:
+  Upload(RpcClient* client, Call call, Done done)
+      : client_(client),
+        call_(std::move(call)),
+        deadline_(call_.timeout_ms > 0 ? Clock::now() + std::chrono::milliseconds(call_.timeout_ms)
+                                       : kNever),
+        done_(std::move(done)),
+        request_(&call_.request),
+        name_(PieceHeader::NewName()) {}
+
+  void Next() {
+    call_.timeout_ms = MillisecondsUntil(deadline_);
+    if (request_.left() == 0) {
+      const grpc::Slice empty;
+      call_.request = grpc::ByteBuffer(&empty, 1);
+      // What is to be told is its own affair.
+      client_->StartWhole(std::move(call_),
+                          StrCat(absl::BytesToHexString(name_), " ", request_.size()),
+                          std::move(done_));
+      return client_->End();
+    }
+    Call piece = call_;
+    piece.path = kPutPiece;
+    const PieceHeader header{name_, request_.position(), request_.size()};
+    std::vector<grpc::Slice> content;
+    request_.Take(std::min({kMostPieceBytes, client_->message_bytes_, request_.left()}), &content);
+    piece.request = header.Encode(std::move(content));
+    client_->StartWhole(std::move(piece), "",
+                        [self = shared_from_this()](absl::Status status, const grpc::ByteBuffer&) {
+                          if (status.ok()) return self->Next();
+                          self->Fail(std::move(status));
+                        });
+  }
+
+ private:
+  void Fail(absl::Status status) {
+    if (absl::IsUnimplemented(status)) {
+      status = absl::ResourceExhaustedError(
+          StrCat("a request of ", request_.size(), " bytes: the server at ", call_.address,
+                 " takes messages of at most ", client_->message_bytes_, " bytes"));
+    }
+    grpc::ByteBuffer none;
+    std::exchange(done_, nullptr)(std::move(status), none);
+    client_->End();
+  }
+
+  RpcClient* const client_;
+  Call call_;
+  const Clock::time_point deadline_;
+  Done done_;
+  SliceReader request_;
+  const std::string name_;
+};
+
+void RpcClient::Begin() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++calls_;
+}
+
+void RpcClient::End() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (--calls_ == 0) idle_.notify_all();
+}
 
 RpcClient::RpcClient() : RpcClient(grpc::InsecureChannelCredentials(), Options()) {}
 
@@ -84,6 +239,8 @@ RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials, cons
       token_(options.security.token),
       server_name_(options.security.server_name),
       heartbeat_(options.heartbeat),
+      message_bytes_(
+          static_cast<uint64_t>(std::min(options.grpc_message_bytes, kGrpcMessageBytes))),
       grpc_(std::make_unique<Grpc>()) {
   KeepGrpc();
   if (options.lanes && !options.security.uses_tls()) {
@@ -94,6 +251,10 @@ RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials, cons
 
 RpcClient::~RpcClient() {
   lanes_.reset();
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    idle_.wait(lock, [this] { return calls_ == 0; });
+  }
   grpc_->queue.Shutdown();
   for (std::thread& thread : threads_) thread.join();
 }
@@ -130,8 +291,16 @@ void RpcClient::Start(Call call, Done done) {
                                          call.timeout_ms, done)) {
     return;
   }
-  auto* pending = new Pending(call.cancellation, std::move(done));
-  pending->Start(ChannelTo(call.address), call, token_, &grpc_->queue);
+  if (call.request.Length() <= message_bytes_) {
+    return StartWhole(std::move(call), "", std::move(done));
+  }
+  Begin();
+  std::make_shared<Upload>(this, std::move(call), std::move(done))->Next();
+}
+
+void RpcClient::StartWhole(Call call, const std::string& parcel, Done done) {
+  Begin();
+  (new Pending(this, std::move(call), std::move(done)))->Start(parcel);
 }
 
 absl::Status RpcClient::Run(Call call, grpc::ByteBuffer* response) {
@@ -141,10 +310,10 @@ absl::Status RpcClient::Run(Call call, grpc::ByteBuffer* response) {
     bool ended = false;
     absl::Status status;
   } state;
-  Start(std::move(call), [&](absl::Status status, grpc::ByteBuffer bytes) {
+  Start(std::move(call), [&](absl::Status status, grpc::ByteBuffer& bytes) {
     std::lock_guard<std::mutex> lock(state.mutex);
     state.status = std::move(status);
-    *response = std::move(bytes);
+    response->Swap(&bytes);
     state.ended = true;
     state.changed.notify_all();
   });

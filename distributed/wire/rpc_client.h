@@ -7,6 +7,7 @@
 #ifndef SLUICE_DISTRIBUTED_WIRE_RPC_CLIENT_H_
 #define SLUICE_DISTRIBUTED_WIRE_RPC_CLIENT_H_
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "distributed/wire/heartbeat.h"
 #include "distributed/wire/lane_client.h"
+#include "distributed/wire/message_limits.h"
 #include "distributed/wire/security.h"
 #include "executor/step/cancellation.h"
 #include "grpcpp/support/byte_buffer.h"
@@ -32,6 +34,8 @@ class RpcClient {
     Security security;
     Heartbeat heartbeat;
     bool lanes = true;  // where there is no TLS
+    // What goes as one message of gRPC; more goes in pieces (parcels.h).
+    int64_t grpc_message_bytes = kGrpcMessageBytes;
   };
   // Without TLS and token.
   RpcClient();
@@ -53,14 +57,22 @@ class RpcClient {
     int64_t timeout_ms = 0;                       // 0: none
     bool wait_for_ready = false;                  // else fails at once where nobody listens
   };
-  using Done = std::function<void(absl::Status, grpc::ByteBuffer response)>;
+  // Who takes the response may empty it while he reads (TakeMessage): nobody else holds it.
+  using Done = std::function<void(absl::Status, grpc::ByteBuffer& response)>;
   void Start(Call call, Done done);
   // The same, waiting for the answer.
   absl::Status Run(Call call, grpc::ByteBuffer* response);
 
  private:
   class Pending;
+  class Upload;
+  class Download;
   struct Grpc;
+  // Over gRPC, in one message; `parcel`: where the server has the request.
+  void StartWhole(Call call, const std::string& parcel, Done done);
+  // A call begins, ends.
+  void Begin();
+  void End();
   std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
   void Listen();
 
@@ -70,9 +82,12 @@ class RpcClient {
   const std::string token_;
   const std::string server_name_;
   const Heartbeat heartbeat_;
+  const uint64_t message_bytes_;
   std::unique_ptr<LaneClient> lanes_;  // null: none
   std::unique_ptr<Grpc> grpc_;
   std::mutex mutex_;
+  std::condition_variable idle_;  // no calls
+  int calls_ = 0;                 // over gRPC, under way; guarded by mutex_
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;  // guarded by mutex_
   std::vector<std::thread> threads_;
 };

@@ -1,8 +1,11 @@
 #include "distributed/wire/rpc_server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -10,7 +13,7 @@
 #include "distributed/wire/hand_over.h"
 #include "distributed/wire/security.h"
 #include "distributed/wire/status.h"
-#include "graph/strings.h"
+#include "graph/status.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/impl/service_type.h"
 #include "grpcpp/support/async_unary_call.h"
@@ -65,7 +68,14 @@ class RpcServer::Call final : public RpcCall {
   }
   grpc::ByteBuffer& request() override { return request_; }
   CancellationManager& cancellation() override { return cancellation_; }
+  uint64_t max_response_bytes() const override {
+    return Header(kKnowsPieces) ? UINT64_MAX : static_cast<uint64_t>(server_->grpc_message_bytes_);
+  }
   void Finish(const absl::Status& status, const grpc::ByteBuffer& response) override {
+    const uint64_t size = response.Length();
+    if (status.ok() && size > static_cast<uint64_t>(server_->grpc_message_bytes_)) {
+      return FinishInPieces(response, size);
+    }
     hand_over_.Give();
     if (status.ok()) {
       writer_.Finish(response, grpc::Status::OK, &finished_);
@@ -95,14 +105,40 @@ class RpcServer::Call final : public RpcCall {
     if (!MayCall()) {
       return Finish(absl::UnauthenticatedError("the call has not this cluster's token"), {});
     }
+    if (absl::Status status = TakeParcel(); !status.ok()) return Finish(status, {});
     server_->methods_[method_].handle(*this);
+  }
+  std::optional<std::string_view> Header(const char* name) const {
+    const auto& headers = context_.client_metadata();
+    auto it = headers.find(name);
+    if (it == headers.end()) return std::nullopt;
+    return std::string_view(it->second.data(), it->second.size());
   }
   bool MayCall() const {
     if (server_->token_.empty()) return true;
-    const auto& headers = context_.client_metadata();
-    auto it = headers.find(kTokenHeader);
-    return it != headers.end() &&
-           IsToken(std::string_view(it->second.data(), it->second.size()), server_->token_);
+    const std::optional<std::string_view> token = Header(kTokenHeader);
+    return token && IsToken(*token, server_->token_);
+  }
+  // A request that has come in pieces.
+  absl::Status TakeParcel() {
+    const std::optional<std::string_view> told = Header(kParcel);
+    if (!told) return absl::OkStatus();
+    std::string name;
+    uint64_t bytes;
+    SLUICE_RETURN_IF_ERROR(Parcels::Parse(std::string(*told), &name, &bytes));
+    SLUICE_ASSIGN_OR_RETURN(request_, server_->parcels_->Take(name));
+    return absl::OkStatus();
+  }
+  void FinishInPieces(const grpc::ByteBuffer& response, uint64_t size) {
+    if (!Header(kKnowsPieces)) {
+      return Finish(absl::ResourceExhaustedError(StrCat(
+                        "an answer of ", size, " bytes: a message to this client has at most ",
+                        server_->grpc_message_bytes_)),
+                    grpc::ByteBuffer());
+    }
+    context_.AddTrailingMetadata(kParcel, server_->parcels_->Keep(response));
+    const grpc::Slice empty;
+    Finish(absl::OkStatus(), grpc::ByteBuffer(&empty, 1));
   }
   void Done(bool) {
     if (context_.IsCancelled()) cancellation_.StartCancel();
@@ -138,11 +174,17 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& optio
                                                             std::vector<RpcMethod> methods) {
   std::unique_ptr<RpcServer> server(new RpcServer());
   server->methods_ = std::move(methods);
+  server->grpc_message_bytes_ = std::min(options.grpc_message_bytes, kGrpcMessageBytes);
+  server->parcels_ = std::make_unique<Parcels>(options.max_message_bytes);
+  for (RpcMethod& method : server->parcels_->Methods()) {
+    server->methods_.push_back(std::move(method));
+  }
   server->token_ = options.token;
   server->service_ = std::make_unique<Service>(server->methods_);
   grpc::ServerBuilder builder;
   builder.AddListeningPort(options.address, options.credentials, &server->port_);
-  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
+  builder.SetMaxReceiveMessageSize(
+      static_cast<int>(std::min(options.max_message_bytes, kGrpcMessageBytes)));
   builder.SetMaxSendMessageSize(INT32_MAX);
   // A port belongs to one process: a second server must be told.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

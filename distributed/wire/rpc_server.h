@@ -17,6 +17,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "distributed/wire/lane_server.h"
+#include "distributed/wire/message_limits.h"
+#include "distributed/wire/parcels.h"
 #include "distributed/wire/rpc_call.h"
 #include "grpcpp/security/server_credentials.h"
 
@@ -27,7 +29,9 @@ class RpcServer {
   struct Options {
     std::string address;  // "127.0.0.1:0": any free port
     std::shared_ptr<grpc::ServerCredentials> credentials;
-    int64_t max_message_bytes = INT32_MAX;
+    int64_t max_message_bytes = kMaxMessageBytes;  // of a request; in pieces, all of them
+    // What goes as one message of gRPC; more goes in pieces (parcels.h).
+    int64_t grpc_message_bytes = kGrpcMessageBytes;
     std::string token;  // that every call has to have; "": none
     // Processes of this host may call by lanes (lane_socket.h).
     bool lanes = false;
@@ -57,6 +61,8 @@ class RpcServer {
   std::unique_ptr<Service> service_;
   struct Grpc;
   std::unique_ptr<Grpc> grpc_;
+  int64_t grpc_message_bytes_ = kGrpcMessageBytes;
+  std::unique_ptr<Parcels> parcels_;
   std::unique_ptr<LaneServer> lanes_;
   std::vector<RpcMethod> methods_;
   std::string token_;

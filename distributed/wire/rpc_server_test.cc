@@ -4,9 +4,13 @@
 #include <future>
 #include <thread>
 
+#include "absl/strings/escaping.h"
 #include "distributed/testing/rpc_methods.h"
+#include "distributed/wire/parcels.h"
+#include "distributed/wire/rpc_client.h"
 #include "distributed/wire/status.h"
 #include "gmock/gmock.h"
+#include "graph/strings.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
@@ -17,8 +21,7 @@ namespace {
 
 class RpcServerTest : public ::testing::Test {
  protected:
-  void Start(std::vector<RpcMethod> methods) {
-    RpcServer::Options options;
+  void Start(std::vector<RpcMethod> methods, RpcServer::Options options = {}) {
     options.address = "127.0.0.1:0";
     options.credentials = grpc::InsecureServerCredentials();
     auto server = RpcServer::Start(options, std::move(methods));
@@ -122,6 +125,130 @@ TEST_F(RpcServerTest, APortBelongsToOneServer) {
   options.address = "127.0.0.1:" + std::to_string(server_->port());
   options.credentials = grpc::InsecureServerCredentials();
   EXPECT_EQ(RpcServer::Start(options, {}).status().code(), absl::StatusCode::kUnavailable);
+}
+
+// Messages of at most 1000 bytes on both sides.
+class PiecesTest : public RpcServerTest {
+ protected:
+  void StartSmall(std::vector<RpcMethod> methods) {
+    methods.push_back({"/a.B/Echo", [](RpcCall& c) { c.Finish(absl::OkStatus(), c.request()); }});
+    RpcServer::Options options;
+    options.grpc_message_bytes = 1000;
+    options.max_message_bytes = 50'000;
+    Start(std::move(methods), options);
+    client_ = *RpcClient::Make({.lanes = false, .grpc_message_bytes = 1000});
+  }
+  absl::Status CallInPieces(const std::string& path, const std::string& request,
+                            std::string* response, CancellationManager* cancellation = nullptr) {
+    RpcClient::Call call;
+    call.address = StrCat("127.0.0.1:", server_->port());
+    call.path = path;
+    call.request = Bytes(request);
+    call.cancellation = cancellation;
+    call.timeout_ms = 30'000;
+    grpc::ByteBuffer bytes;
+    const absl::Status status = client_->Run(std::move(call), &bytes);
+    if (status.ok()) *response = Text(bytes);
+    return status;
+  }
+  std::unique_ptr<RpcClient> client_;
+};
+
+TEST_F(PiecesTest, LargeMessagesGoInPiecesBothWays) {
+  StartSmall({});
+  for (const size_t size : {1, 999, 1000, 1001, 2000, 2001, 49'999}) {
+    std::string sent(size, '?'), received;
+    for (size_t i = 0; i < size; ++i) sent[i] = static_cast<char>(i * 31 + i / 1000);
+    const absl::Status status = CallInPieces("/a.B/Echo", sent, &received);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(received == sent) << size;
+  }
+  std::string received;
+  EXPECT_EQ(CallInPieces("/a.B/Echo", std::string(50'001, 'x'), &received).code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(PiecesTest, ManyCallsInPiecesAtATime) {
+  StartSmall({});
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int i = 0; i < 20; ++i) {
+        const std::string sent(static_cast<size_t>(1500 * caller + 700 * i), 'a' + caller);
+        std::string received;
+        const absl::Status status = CallInPieces("/a.B/Echo", sent, &received);
+        ASSERT_TRUE(status.ok()) << status;
+        ASSERT_TRUE(received == sent);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+TEST_F(PiecesTest, ACallWhoseRequestCameInPiecesCanBeCancelled) {
+  CancellationManager cancellation;
+  std::thread canceller;
+  StartSmall({Waits([&] { canceller = std::thread([&] { cancellation.StartCancel(); }); })});
+  std::string received;
+  EXPECT_EQ(CallInPieces("/a.B/Wait", std::string(5000, 'x'), &received, &cancellation).code(),
+            absl::StatusCode::kCancelled);
+  canceller.join();
+}
+
+// As TensorFlow's clients.
+TEST_F(PiecesTest, WhoKnowsNoPiecesIsToldTheSize) {
+  StartSmall({});
+  std::string reply;
+  EXPECT_TRUE(Call("/a.B/Echo", std::string(1000, 'x'), &reply).ok());
+  EXPECT_EQ(Call("/a.B/Echo", std::string(1001, 'x'), &reply),
+            absl::ResourceExhaustedError(
+                "an answer of 1001 bytes: a message to this client has at most 1000"));
+}
+
+TEST_F(PiecesTest, PiecesThatDoNotFitAreRefused) {
+  StartSmall({});
+  const auto message = [](const PieceHeader& header, const std::string& content = "") {
+    return Text(header.Encode({grpc::Slice(content)}));
+  };
+  const std::string name = PieceHeader::NewName();
+  std::string reply;
+  const auto code = [&](const char* path, const std::string& request) {
+    return Call(path, request, &reply).code();
+  };
+  EXPECT_EQ(code(kGetPiece, "short"), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(kPutPiece, ""), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(kGetPiece, message({name, 0, 10})), absl::StatusCode::kAborted);
+  EXPECT_EQ(code(kPutPiece, message({name, 5, 10}, "abc")), absl::StatusCode::kAborted);
+  EXPECT_EQ(code(kPutPiece, message({name, 0, 1ull << 60}, "abc")),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(kPutPiece, message({name, 0, 10}, "abc")), absl::StatusCode::kOk);
+  EXPECT_EQ(code(kPutPiece, message({name, 1, 10}, "abc")), absl::StatusCode::kInvalidArgument);
+  grpc::ClientContext too_early;
+  too_early.AddMetadata(kParcel, StrCat(absl::BytesToHexString(name), " 10"));
+  EXPECT_EQ(Call("/a.B/Echo", "", &reply, &too_early),
+            absl::FailedPreconditionError("a message in pieces: 3 of 10 bytes are there"));
+  EXPECT_EQ(code(kPutPiece, message({name, 3, 10}, "much too much")),
+            absl::StatusCode::kInvalidArgument);
+  for (const char* told : {"", "nonsense", "zz 5"}) {
+    grpc::ClientContext context;
+    context.AddMetadata(kParcel, told);
+    EXPECT_EQ(Call("/a.B/Echo", "", &reply, &context).code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST(Parcels, WhatNobodyFetchesIsDropped) {
+  bool is_there = true;
+  grpc::Slice slice(
+      &is_there, 1, [](void* there) { *static_cast<bool*>(there) = false; }, &is_there);
+  Parcels parcels(1000, std::chrono::milliseconds(20));
+  std::string name;
+  uint64_t bytes;
+  ASSERT_TRUE(Parcels::Parse(parcels.Keep(grpc::ByteBuffer(&slice, 1)), &name, &bytes).ok());
+  EXPECT_EQ(bytes, 1u);
+  slice = grpc::Slice();
+  while (parcels.bytes_kept() > 0) std::this_thread::yield();
+  EXPECT_FALSE(is_there);
+  EXPECT_EQ(parcels.Take(name).status().code(), absl::StatusCode::kAborted);
 }
 
 }  // namespace

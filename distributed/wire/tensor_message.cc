@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "distributed/wire/counters.h"
+#include "distributed/wire/slice_reader.h"
 #include "executor/memory/pool_allocator.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/wire_format_lite.h"
 #include "graph/format/limits.h"
 #include "graph/format/tensor_proto.h"
@@ -18,8 +17,6 @@
 namespace sluice {
 namespace {
 
-using google::protobuf::io::CodedInputStream;
-using google::protobuf::io::CodedOutputStream;
 using WireFormat = google::protobuf::internal::WireFormatLite;
 
 constexpr uint32_t kLengthDelimited = WireFormat::WIRETYPE_LENGTH_DELIMITED;
@@ -83,6 +80,10 @@ absl::StatusOr<std::string> HeadOf(const Tensor& tensor) {
   pb::TensorProto proto;
   if (!IsPlainBytes(tensor.dtype())) {
     SLUICE_RETURN_IF_ERROR(TensorToContentProto(tensor, &proto));
+    if (const size_t size = proto.ByteSizeLong(); size > INT32_MAX) {
+      return InvalidArgument(DataTypeName(tensor.dtype()), " ", tensor.shape().ToString(), " has ",
+                             size, " bytes as a message, expected at most ", INT32_MAX);
+    }
     return proto.SerializeAsString();
   }
   if (!tensor.IsInitialized()) return InvalidArgument("tensor without a value");
@@ -120,49 +121,69 @@ absl::Status Damaged(const google::protobuf::Message& message) {
   return InvalidArgument("damaged message: expected a ", message.GetDescriptor()->name());
 }
 
-// Calls `f` for each field inside the current limit; what it does not take (false) is appended to
-// `rest` as it came. False when the bytes are no message.
+// Appends a field of an unknown kind, as it came. False when the bytes are no field.
+bool CopyField(SliceReader& in, uint32_t tag, uint64_t end, std::string* rest) {
+  AppendVarint(tag, rest);
+  uint64_t size = 0;
+  switch (tag & 7) {
+    case WireFormat::WIRETYPE_VARINT:
+      if (!in.ReadVarint(&size)) return false;
+      AppendVarint(size, rest);
+      return in.position() <= end;
+    case WireFormat::WIRETYPE_FIXED64:
+      size = 8;
+      break;
+    case WireFormat::WIRETYPE_FIXED32:
+      size = 4;
+      break;
+    case WireFormat::WIRETYPE_LENGTH_DELIMITED:
+      if (!in.ReadVarint(&size)) return false;
+      AppendVarint(size, rest);
+      break;
+    default:  // groups: no message of ours has any
+      return false;
+  }
+  return in.position() <= end && size <= end - in.position() && in.ReadString(size, rest);
+}
+
+// Calls `take` for each field before `end`; what it does not take (false) is appended to `rest` as
+// it came. False when the bytes are no message.
 template <typename F>
-bool ForEachField(CodedInputStream& in, std::string* rest, F take) {
-  for (;;) {
-    const uint32_t tag = in.ReadTag();
-    if (tag == 0) return in.ConsumedEntireMessage();
+bool ForEachField(SliceReader& in, uint64_t end, std::string* rest, F take) {
+  while (in.position() < end) {
+    uint64_t tag;
+    if (!in.ReadVarint(&tag) || tag >> 3 == 0 || tag > UINT32_MAX) return false;
     bool failed = false;
-    if (take(tag, &failed)) {
+    if (take(static_cast<uint32_t>(tag), &failed)) {
       if (failed) return false;
       continue;
     }
-    google::protobuf::io::StringOutputStream stream(rest);
-    CodedOutputStream out(&stream);
-    if (!WireFormat::SkipField(&in, tag, &out)) return false;
+    if (!CopyField(in, static_cast<uint32_t>(tag), end, rest)) return false;
   }
+  return in.position() == end;
 }
 
-// Calls `read` on the next length-delimited field's inside; false unless it reads all of it.
+// Calls `read(end)` on the next length-delimited field's inside; false unless it reads all of it.
 template <typename F>
-bool InsideField(CodedInputStream& in, F read) {
-  int length;
-  if (!in.ReadVarintSizeAsInt(&length)) return false;
-  const auto limit = in.PushLimit(length);
-  const bool ok = read() && in.BytesUntilLimit() == 0;
-  in.PopLimit(limit);
-  return ok;
+bool InsideField(SliceReader& in, uint64_t end, F read) {
+  uint64_t length;
+  if (!in.ReadVarint(&length) || in.position() > end || length > end - in.position()) return false;
+  const uint64_t inside = in.position() + length;
+  return read(inside) && in.position() == inside;
 }
 
 class TensorReader {
  public:
-  // `slices`: the bytes that `in` reads.
-  TensorReader(CodedInputStream& in, const std::vector<grpc::Slice>& slices)
-      : in_(in), slices_(slices) {}
+  explicit TensorReader(SliceReader& in) : in_(in) {}
 
-  // A TensorProto, until the limit.
-  absl::StatusOr<Tensor> Read() {
+  // A TensorProto, which goes on to `end`.
+  absl::StatusOr<Tensor> Read(uint64_t end) {
     std::string rest;
     Tensor tensor;
     absl::Status status;
-    const bool ok = ForEachField(in_, &rest, [&](uint32_t tag, bool* failed) {
+    const bool ok = ForEachField(in_, end, &rest, [&](uint32_t tag, bool* failed) {
       if (tag != TagOf(kContentField) || tensor.IsInitialized()) return false;
-      absl::StatusOr<bool> taken = TakeContent(rest, &tensor);
+      absl::StatusOr<bool> taken = TakeContent(rest, end, &tensor);
       if (!taken.ok()) status = taken.status();
       *failed = !taken.ok();
       return !taken.ok() || *taken;
@@ -174,12 +195,10 @@ class TensorReader {
     return TensorFromProto(proto, budget_);
   }
 
-  FormatBudget& budget() { return budget_; }
-
  private:
   // Into the tensor's own memory, where type and shape (read before, in `head`) are of plain bytes.
   // False: nothing was read.
-  absl::StatusOr<bool> TakeContent(const std::string& head, Tensor* tensor) {
+  absl::StatusOr<bool> TakeContent(const std::string& head, uint64_t end, Tensor* tensor) {
     pb::TensorProto proto;
     if (!proto.ParseFromString(head)) return Damaged(proto);
     const auto dtype = static_cast<DataType>(proto.dtype());
@@ -188,55 +207,49 @@ class TensorReader {
     }
     SLUICE_ASSIGN_OR_RETURN(const PartialShape partial, ShapeFromProto(proto.tensor_shape()));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(partial.dims()));
-    int length;
-    if (!in_.ReadVarintSizeAsInt(&length)) return Damaged(proto);
+    uint64_t length;
+    if (!in_.ReadVarint(&length) || in_.position() > end) return Damaged(proto);
     const int64_t expected =
         MultiplyWithoutOverflow(shape.num_elements(), static_cast<int64_t>(DataTypeSize(dtype)));
     // What was announced has to be there before memory is taken for it.
-    if (length != expected || length > in_.BytesUntilLimit()) {
+    if (expected < 0 || length != static_cast<uint64_t>(expected) ||
+        length > end - in_.position()) {
       return InvalidArgument("tensor_content has ", length, " bytes, expected ", expected, " for ",
                              DataTypeName(dtype), " ", shape.ToString());
     }
-    WireCounters::Global().received.fetch_add(length);
+    WireCounters::Global().received.fetch_add(expected);
     if (TakeSlice(dtype, shape, length, tensor)) return true;
-    WireCounters::Global().copied.fetch_add(length);
+    WireCounters::Global().copied.fetch_add(expected);
     SLUICE_ASSIGN_OR_RETURN(*tensor, Tensor::Allocate(PoolAllocator::Global(), dtype, shape));
-    if (!in_.ReadRaw(tensor->raw(), length)) return Damaged(proto);
+    if (!in_.Read(tensor->raw(), length)) return Damaged(proto);
     return true;
   }
 
   // The content as it lies, where it lies in one piece, aligned as a tensor's is. The tensor then
   // keeps the slice, so not where that is much larger.
-  bool TakeSlice(DataType dtype, const TensorShape& shape, int length, Tensor* tensor) {
-    const void* data;
-    int size;
-    if (static_cast<size_t>(length) < kShareFrom || !in_.GetDirectBufferPointer(&data, &size) ||
-        size < length || reinterpret_cast<uintptr_t>(data) % kTensorAlignment != 0) {
+  bool TakeSlice(DataType dtype, const TensorShape& shape, uint64_t length, Tensor* tensor) {
+    if (length < kShareFrom) return false;
+    const grpc::Slice& slice = in_.slice();
+    const uint8_t* const begin = slice.begin() + in_.offset();
+    if (slice.size() - in_.offset() < length || slice.size() / 2 > length ||
+        reinterpret_cast<uintptr_t>(begin) % kTensorAlignment != 0) {
       return false;
     }
-    const auto* begin = static_cast<const uint8_t*>(data);
-    for (const grpc::Slice& slice : slices_) {
-      if (begin < slice.begin() || begin + length > slice.end()) continue;
-      if (slice.size() / 2 > static_cast<size_t>(length)) return false;
-      auto* kept = new grpc::Slice(slice);
-      Buffer* buffer = Buffer::Wrap(const_cast<uint8_t*>(begin), static_cast<size_t>(length),
-                                    [kept] { delete kept; });
-      *tensor = Tensor(dtype, shape, BufferRef(buffer));
-      return in_.Skip(length);
-    }
-    return false;
+    auto* kept = new grpc::Slice(slice);
+    Buffer* buffer = Buffer::Wrap(const_cast<uint8_t*>(begin), length, [kept] { delete kept; });
+    *tensor = Tensor(dtype, shape, BufferRef(buffer));
+    return in_.Skip(length);
   }
 
-  CodedInputStream& in_;
-  const std::vector<grpc::Slice>& slices_;
+  SliceReader& in_;
   FormatBudget budget_;
 };
 
-absl::Status ReadTensor(CodedInputStream& in, TensorField field, TensorReader& reader,
+absl::Status ReadTensor(SliceReader& in, TensorField field, TensorReader& reader,
                         NamedTensor* tensor) {
   absl::Status status;
-  const auto read_tensor = [&] {
-    absl::StatusOr<Tensor> value = reader.Read();
+  const auto read_tensor = [&](uint64_t end) {
+    absl::StatusOr<Tensor> value = reader.Read(end);
     if (value.ok()) {
       tensor->value = *std::move(value);
     } else {
@@ -244,22 +257,24 @@ absl::Status ReadTensor(CodedInputStream& in, TensorField field, TensorReader& r
     }
     return status.ok();
   };
-  const auto read_named = [&] {
+  const auto read_named = [&](uint64_t end) {
     std::string rest;
-    const bool ok = ForEachField(in, &rest, [&](uint32_t tag, bool* failed) {
+    return ForEachField(in, end, &rest, [&](uint32_t tag, bool* failed) {
       if (tag == TagOf(1)) {
-        *failed = !WireFormat::ReadString(&in, &tensor->name);
+        tensor->name.clear();
+        *failed = !InsideField(in, end, [&](uint64_t inside) {
+          return in.ReadString(inside - in.position(), &tensor->name);
+        });
       } else if (tag == TagOf(2)) {
-        *failed = !InsideField(in, read_tensor);
+        *failed = !InsideField(in, end, read_tensor);
       } else {
         return false;
       }
       return true;
     });
-    return ok;
   };
-  const bool ok =
-      field.form == TensorField::kBare ? InsideField(in, read_tensor) : InsideField(in, read_named);
+  const bool ok = field.form == TensorField::kBare ? InsideField(in, in.size(), read_tensor)
+                                                   : InsideField(in, in.size(), read_named);
   SLUICE_RETURN_IF_ERROR(status);
   if (!ok) return InvalidArgument("damaged message: expected a tensor");
   if (tensor->value.IsInitialized()) return absl::OkStatus();
@@ -285,19 +300,13 @@ grpc::ByteBuffer EncodeMessage(const google::protobuf::Message& message) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, TensorField field,
-                           google::protobuf::Message* rest, std::vector<NamedTensor>* tensors) {
-  grpc::ByteBuffer shared(bytes);  // the reader wants it writable
-  grpc::ProtoBufferReader stream(&shared);
-  CodedInputStream in(&stream);
-  in.SetTotalBytesLimit(INT32_MAX);
-  const auto limit = in.PushLimit(static_cast<int>(std::min<size_t>(shared.Length(), INT32_MAX)));
-  std::vector<grpc::Slice> slices;
-  if (!shared.Dump(&slices).ok()) return Damaged(*rest);
-  TensorReader reader(in, slices);
+absl::Status TakeMessage(grpc::ByteBuffer* bytes, TensorField field,
+                         google::protobuf::Message* rest, std::vector<NamedTensor>* tensors) {
+  SliceReader in(bytes);
+  TensorReader reader(in);
   std::string other;
   absl::Status status;
-  const bool ok = ForEachField(in, &other, [&](uint32_t tag, bool* failed) {
+  const bool ok = ForEachField(in, in.size(), &other, [&](uint32_t tag, bool* failed) {
     if (tag != TagOf(field.number)) return false;
     NamedTensor tensor;
     status = ReadTensor(in, field, reader, &tensor);
@@ -305,10 +314,15 @@ absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, TensorField field,
     if (status.ok()) tensors->push_back(std::move(tensor));
     return true;
   });
-  in.PopLimit(limit);
   SLUICE_RETURN_IF_ERROR(status);
   if (!ok || !rest->ParseFromString(other)) return Damaged(*rest);
   return absl::OkStatus();
+}
+
+absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, TensorField field,
+                           google::protobuf::Message* rest, std::vector<NamedTensor>* tensors) {
+  grpc::ByteBuffer shared(bytes);
+  return TakeMessage(&shared, field, rest, tensors);
 }
 
 absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, google::protobuf::Message* message) {

@@ -35,7 +35,8 @@ struct TensorField {
   Form form;
 };
 
-// UNIMPLEMENTED for variants of classes that have no encoding.
+// Contents of plain bytes may have any size. UNIMPLEMENTED for variants of classes that have no
+// encoding; INVALID_ARGUMENT for strings of more than 2 GB.
 absl::StatusOr<grpc::ByteBuffer> EncodeMessage(const google::protobuf::Message& rest,
                                                TensorField field,
                                                absl::Span<const NamedTensor> tensors);
@@ -45,6 +46,10 @@ grpc::ByteBuffer EncodeMessage(const google::protobuf::Message& message);
 // (graph/format/limits.h).
 absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, TensorField field,
                            google::protobuf::Message* rest, std::vector<NamedTensor>* tensors);
+// The same, letting go of the bytes while they are read: `bytes` is empty afterwards. Of a large
+// tensor then not much more than one copy is in memory.
+absl::Status TakeMessage(grpc::ByteBuffer* bytes, TensorField field,
+                         google::protobuf::Message* rest, std::vector<NamedTensor>* tensors);
 absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, google::protobuf::Message* message);
 
 }  // namespace sluice

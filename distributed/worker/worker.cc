@@ -230,8 +230,7 @@ void Worker::RunGraph(RpcCall& call) {
   pb::RunGraphRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunGraphResponse response;
-  absl::Status status = DecodeMessage(call.request(), kSend, &request, &feeds);
-  call.request().Clear();
+  absl::Status status = TakeMessage(&call.request(), kSend, &request, &feeds);
   if (status.ok())
     status = RunCancellably(request, feeds, call.cancellation(), &fetches, &response);
   AnswerStep(call, request, std::move(status), response, kRecv, fetches);

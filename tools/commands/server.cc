@@ -16,7 +16,7 @@
 ABSL_FLAG(int, port, -1, "server: port; 0: any free one; -1: that of the cluster's address");
 ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
 ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that others reach");
-ABSL_FLAG(int64_t, max_message_mb, 2047, "server: larger messages are refused");
+ABSL_FLAG(int64_t, max_message_mb, 64 << 10, "server: larger messages are refused");
 ABSL_FLAG(int, cpus, 1, "server: CPU devices");
 ABSL_FLAG(int, metrics_port, -1, "server: port of http://…/metrics; 0: any free one; -1: none");
 ABSL_FLAG(int, heartbeat_ms, 10'000, "server: a task that is silent for so long counts as gone");
@@ -63,7 +63,7 @@ absl::Status ServerCommand(const Arguments& arguments) {
   options.heartbeat.interval_ms = options.heartbeat.timeout_ms / 5;
   options.connect_timeout_ms = absl::GetFlag(FLAGS_connect_timeout_ms);
   SLUICE_ASSIGN_OR_RETURN(options.security, SecurityFromFlags());
-  options.max_message_bytes = std::clamp<int64_t>(absl::GetFlag(FLAGS_max_message_mb), 1, 2047)
+  options.max_message_bytes = std::clamp<int64_t>(absl::GetFlag(FLAGS_max_message_mb), 1, 1 << 30)
                               << 20;
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(options));
   std::printf("listening at %s\n", server->target().c_str());
