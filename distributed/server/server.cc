@@ -99,6 +99,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));
   methods.push_back({"/sluice.Monitor/Stalls", TellStalls});
   for (RpcMethod& method : server->collectives_->Methods()) methods.push_back(std::move(method));
+  methods.push_back(server->announcements_.Method());
   const auto metrics = [task] { return ProcessMetrics(task); };
   methods.push_back(
       {"/sluice.Monitor/Metrics", [metrics](RpcCall& call) { Tell(call, metrics()); }});
@@ -128,8 +129,13 @@ absl::StatusOr<std::unique_ptr<Session>> Server::NewSession(
   return std::make_unique<Session>(graph, std::move(options));
 }
 
+std::unique_ptr<TaskWatch> Server::Watch(const TaskName& task, TaskWatch::Handlers handlers) {
+  return std::make_unique<TaskWatch>(task, addresses_.get(), client_.get(), std::move(handlers));
+}
+
 void Server::Stop() {
   stopping_.StartCancel();
+  announcements_.Stop();
   master_->CloseSessions();
   worker_->CancelSteps();
   collectives_->Stop();

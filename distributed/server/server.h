@@ -22,7 +22,9 @@
 #include "distributed/collective/collective_service.h"
 #include "distributed/master/master.h"
 #include "distributed/rendezvous/step_rendezvous.h"
+#include "distributed/server/announcements.h"
 #include "distributed/server/metrics_page.h"
+#include "distributed/server/task_watch.h"
 #include "distributed/wire/heartbeat.h"
 #include "distributed/wire/message_limits.h"
 #include "distributed/wire/rpc_client.h"
@@ -79,6 +81,11 @@ class Server {
   absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, SessionOptions options = {},
                                                       const std::vector<std::string>& filters = {});
 
+  // Tells the tasks that watch this one.
+  void Announce() { announcements_.Announce(); }
+  // Hears of another task of the cluster; ends before the server.
+  std::unique_ptr<TaskWatch> Watch(const TaskName& task, TaskWatch::Handlers handlers);
+
   // Refuses new calls, cancels those under way, and returns when all were answered.
   void Stop();
   // Returns when the server was stopped.
@@ -97,6 +104,7 @@ class Server {
   std::unique_ptr<CollectiveService> collectives_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<Master> master_;
+  Announcements announcements_;
   std::unique_ptr<RpcServer> rpc_;
   std::unique_ptr<MetricsPage> metrics_;  // null: none
   std::mutex mutex_;

@@ -1,8 +1,10 @@
 // Steps over several tasks, which are servers in this process.
 
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <thread>
 
 #include "distributed/client/monitor.h"
@@ -121,6 +123,55 @@ TEST_P(TasksTest, LargeTensorsTravelInOneCopyATime) {
   // To the parameter server, and back: row 46.
   EXPECT_GE(counters.received - received, 2 * static_cast<int64_t>(value.bytes()));
   EXPECT_LE(counters.copied - copied, counters.received - received);
+}
+
+// What a watch hears, one after the other.
+class Heard {
+ public:
+  TaskWatch::Handlers Handlers() {
+    return {.is_there = [this] { Add("there"); },
+            .gone = [this](const absl::Status&) { Add("gone"); },
+            .announced = [this] { Add("announced"); }};
+  }
+  std::string Next() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    added_.wait(lock, [this] { return next_ < heard_.size(); });
+    return heard_[next_++];
+  }
+
+ private:
+  void Add(const std::string& what) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    heard_.push_back(what);
+    added_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable added_;
+  std::vector<std::string> heard_;
+  size_t next_ = 0;
+};
+
+TEST_P(TasksTest, AnotherTaskIsHeardOfWhenItComesAnnouncesAndGoes) {
+  Heard heard, late;
+  const auto watch = worker_->Watch({"ps", 0}, heard.Handlers());
+  EXPECT_EQ(heard.Next(), "there");
+  ps_->Announce();
+  EXPECT_EQ(heard.Next(), "announced");
+  ps_->Announce();
+  EXPECT_EQ(heard.Next(), "announced");
+  {
+    const auto second = worker_->Watch({"ps", 0}, late.Handlers());
+    EXPECT_EQ(late.Next(), "there");
+    EXPECT_EQ(late.Next(), "announced");  // before it began
+  }
+  ps_.reset();
+  EXPECT_EQ(heard.Next(), "gone");
+  ps_ = StartServer({"ps", 0});
+  EXPECT_EQ(heard.Next(), "there");
+  ps_->Announce();
+  // A call may still have taken the connection to the task of before: then it is made again.
+  while (heard.Next() != "announced") {
+  }
 }
 
 TEST_P(TasksTest, ErrorsNameTheTaskAndTheNode) {
