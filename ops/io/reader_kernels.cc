@@ -7,6 +7,7 @@
 #include "ops/dataflow/named_resource.h"
 #include "ops/io/byte_source.h"
 #include "ops/io/reader.h"
+#include "ops/io/reader_kernel.h"
 #include "ops/io/record_file.h"
 
 namespace sluice {
@@ -164,25 +165,6 @@ class IdentityReader : public Reader {
     return true;
   }
   bool HasState() const override { return true; }
-};
-
-template <typename R>
-struct ReaderKernel {
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    if constexpr (requires { R::Check(init); }) SLUICE_RETURN_IF_ERROR(R::Check(init));
-    std::string kind;
-    return MakeNamedResourceKernel<Reader>(
-        init,
-        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<Reader>> {
-          return std::make_shared<R>(init, name.name);
-        },
-        [&](const Reader& reader) -> absl::Status {
-          std::string_view op = init.node().op();
-          if (op.ends_with("V2")) op.remove_suffix(2);
-          if (reader.kind() == op) return absl::OkStatus();
-          return InvalidArgument("Expected ", reader.kind(), ", found ", op);
-        });
-  }
 };
 
 KERNEL(FixedLengthRecordReader, ReaderKernel<FixedLengthRecordReader>);
