@@ -1,14 +1,15 @@
-// Datasets that keep elements: read ahead, or for the next time.
+// Datasets that keep elements: read ahead, for the next time, or to draw from.
 #include <condition_variable>
 #include <deque>
-#include <optional>
 #include <thread>
 #include <utility>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/data/cache.h"
 #include "ops/data/dataset.h"
+#include "ops/data/shuffle.h"
 
 namespace sluice {
 namespace {
@@ -94,58 +95,29 @@ absl::Status PrefetchDataset(KernelContext& c) {
     if (size == 0) return input->Iterate(reading);
     return PrefetchIterator::Make(input, size, reading);
   };
-  c.set_output(0, TensorOf(MakeDataset(iterate)));
+  c.set_output(0, TensorOf(MakeDataset(input->facts(), iterate)));
   return absl::OkStatus();
 }
 
-// What was read of a dataset, once it was read to its end.
-struct Cache {
-  std::mutex mutex;
-  std::optional<std::vector<Tensors>> elements;  // guarded by mutex
-};
-
 absl::Status CacheDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-  SLUICE_ASSIGN_OR_RETURN(const auto file, ScalarInput<std::string>(c, 1, "filename"));
-  if (!file.empty()) {
-    return absl::UnimplementedError(
-        StrCat(c.node().Describe(), ": a cache in a file is not supported, got '", file, "'"));
-  }
-  auto cache = std::make_shared<Cache>();
-  const auto iterate = [=](Reading& reading) -> Iterating {
-    std::unique_lock lock(cache->mutex);
-    if (cache->elements.has_value()) {
-      return MakeIterator(
-          [cache, at = size_t{0}](Tensors* element) mutable -> absl::StatusOr<bool> {
-            // Never changed once it is there.
-            if (at == cache->elements->size()) return false;
-            *element = (*cache->elements)[at++];
-            return true;
-          });
-    }
-    lock.unlock();
-    SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-    return MakeIterator([cache, inner = std::shared_ptr<DatasetIterator>(std::move(start)),
-                         seen = std::vector<Tensors>(),
-                         is_over = false](Tensors* element) mutable -> absl::StatusOr<bool> {
-      if (is_over) return false;
-      SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
-      if (any) {
-        seen.push_back(*element);
-        return true;
-      }
-      is_over = true;
-      std::lock_guard guard(cache->mutex);
-      if (!cache->elements.has_value()) cache->elements = std::move(seen);
-      return false;
-    });
-  };
-  c.set_output(0, TensorOf(MakeDataset(iterate)));
+  SLUICE_ASSIGN_OR_RETURN(DatasetPointer cached, Cached(c, std::make_shared<ElementCache>()));
+  c.set_output(0, TensorOf(std::move(cached)));
+  return absl::OkStatus();
+}
+
+absl::Status ShuffleDataset(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, 2, "seed"));
+  SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, 3, "seed2"));
+  auto seeds = std::make_shared<ShuffleSeeds>(
+      seed, seed2, c.node().AttrOr<bool>("reshuffle_each_iteration", true));
+  SLUICE_ASSIGN_OR_RETURN(DatasetPointer shuffled, Shuffled(c, 1, std::move(seeds)));
+  c.set_output(0, TensorOf(std::move(shuffled)));
   return absl::OkStatus();
 }
 
 KERNEL(CacheDataset, FunctionKernel<CacheDataset>);
 KERNEL(PrefetchDataset, FunctionKernel<PrefetchDataset>);
+KERNEL(ShuffleDataset, FunctionKernel<ShuffleDataset>);
 
 }  // namespace
 }  // namespace sluice

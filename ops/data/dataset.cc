@@ -9,8 +9,9 @@ namespace {
 
 class FunctionDataset : public Dataset {
  public:
-  explicit FunctionDataset(std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate)
-      : iterate_(std::move(iterate)) {}
+  FunctionDataset(DatasetFacts facts,
+                  std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate)
+      : Dataset(std::move(facts)), iterate_(std::move(iterate)) {}
   absl::StatusOr<IteratorPointer> Iterate(Reading& reading) const override {
     return iterate_(reading);
   }
@@ -31,8 +32,44 @@ class FunctionIterator : public DatasetIterator {
 
 }  // namespace
 
-DatasetPointer MakeDataset(std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate) {
-  return std::make_shared<FunctionDataset>(std::move(iterate));
+int64_t DatasetFacts::Sum(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? kUnknown : sum;
+}
+
+int64_t DatasetFacts::Product(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? kUnknown : product;
+}
+
+DatasetFacts DatasetFacts::WithCardinality(int64_t count) const {
+  return {.cardinality = count, .rows = rows, .options = options};
+}
+
+DatasetFacts DatasetFacts::OfOtherElements() const {
+  return {.cardinality = cardinality, .options = options};
+}
+
+DatasetFacts DatasetFacts::And(const DatasetFacts& other) const {
+  // One message behind the other is their merge.
+  return {.options = options + other.options};
+}
+
+DatasetPointer MakeDataset(DatasetFacts facts,
+                           std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate) {
+  return std::make_shared<FunctionDataset>(std::move(facts), std::move(iterate));
+}
+
+DatasetPointer DatasetOf(DatasetFacts facts, std::vector<Tensors> elements) {
+  facts.cardinality = static_cast<int64_t>(elements.size());
+  auto shared = std::make_shared<const std::vector<Tensors>>(std::move(elements));
+  return MakeDataset(std::move(facts), [shared](Reading&) -> absl::StatusOr<IteratorPointer> {
+    return MakeIterator([shared, at = size_t{0}](Tensors* element) mutable -> absl::StatusOr<bool> {
+      if (at == shared->size()) return false;
+      *element = (*shared)[at++];
+      return true;
+    });
+  });
 }
 
 IteratorPointer MakeIterator(std::function<absl::StatusOr<bool>(Tensors*)> next) {

@@ -7,9 +7,11 @@
 #ifndef SLUICE_OPS_DATA_DATASET_H_
 #define SLUICE_OPS_DATA_DATASET_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,6 +27,8 @@ struct Reading {
   Reading() = default;
   // A part that can end before the rest.
   explicit Reading(Reading& whole) : cancellation(&whole.cancellation) {}
+  // Of a step.
+  explicit Reading(CancellationManager* step) : cancellation(step) {}
   // Cancelled when nobody wants more of it: functions and threads end.
   CancellationManager cancellation;
 };
@@ -37,16 +41,49 @@ class DatasetIterator {
 };
 using IteratorPointer = std::unique_ptr<DatasetIterator>;
 
+// What is known of a dataset before anybody reads it.
+struct DatasetFacts {
+  static constexpr int64_t kInfinite = -1, kUnknown = -2;
+  int64_t cardinality = kUnknown;  // of its elements
+  int64_t rows = -1;               // first size of every element; -1: not known, or not the same
+  // tensorflow.data.Options, serialised, of the dataset and all that it is made of.
+  std::string options;
+
+  bool is_finite() const { return cardinality >= 0; }
+  // a + b and a * b of finite cardinalities; unknown where they are too large.
+  static int64_t Sum(int64_t a, int64_t b);
+  static int64_t Product(int64_t a, int64_t b);
+  // Of a dataset of this one's elements, `count` of them.
+  DatasetFacts WithCardinality(int64_t count) const;
+  // The same, where the number n of elements, if it is known and finite, becomes f(n).
+  template <typename F>
+  DatasetFacts Scaled(F f) const {
+    return is_finite() ? WithCardinality(f(cardinality)) : *this;
+  }
+  // Of a dataset of other elements, as many.
+  DatasetFacts OfOtherElements() const;
+  // Of a dataset made of this one and another, about whose elements nothing is known.
+  DatasetFacts And(const DatasetFacts& other) const;
+};
+
 class Dataset {
  public:
+  explicit Dataset(DatasetFacts facts) : facts_(std::move(facts)) {}
   virtual ~Dataset() = default;
   // `reading` outlives the iterator.
   virtual absl::StatusOr<IteratorPointer> Iterate(Reading& reading) const = 0;
+  const DatasetFacts& facts() const { return facts_; }
+
+ private:
+  const DatasetFacts facts_;
 };
 using DatasetPointer = std::shared_ptr<const Dataset>;
 
 // A dataset that functions make: `iterate` is called for each reading.
-DatasetPointer MakeDataset(std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate);
+DatasetPointer MakeDataset(DatasetFacts facts,
+                           std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate);
+// These elements.
+DatasetPointer DatasetOf(DatasetFacts facts, std::vector<Tensors> elements);
 // An iterator that is a function.
 IteratorPointer MakeIterator(std::function<absl::StatusOr<bool>(Tensors*)> next);
 

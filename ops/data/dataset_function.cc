@@ -81,4 +81,15 @@ absl::StatusOr<Tensors> DatasetFunction::Call(const Tensors& element, const Tens
   return call_.Run(arguments, {.cancellation = cancellation});
 }
 
+Closure Closure::Of(const KernelContext& c, FunctionPointer function,
+                    std::pair<int, int> captured) {
+  Closure closure{.function = std::move(function)};
+  for (int i = captured.first; i < captured.second; ++i) closure.captured.push_back(c.input(i));
+  return closure;
+}
+
+absl::StatusOr<Tensors> Closure::operator()(const Tensors& element, Reading& reading) const {
+  return function->Call(element, captured, &reading.cancellation);
+}
+
 }  // namespace sluice

@@ -8,12 +8,15 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "executor/kernel/kernel.h"
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/tensor.h"
+#include "ops/data/dataset.h"
 
 namespace sluice {
 
@@ -37,6 +40,16 @@ class DatasetFunction {
   Callable call_;
 };
 using FunctionPointer = std::shared_ptr<const DatasetFunction>;
+
+// A function with what it captured.
+struct Closure {
+  // The inputs of the (list) argument `captured`.
+  static Closure Of(const KernelContext& c, FunctionPointer function, std::pair<int, int> captured);
+  absl::StatusOr<Tensors> operator()(const Tensors& element, Reading& reading) const;
+
+  FunctionPointer function;
+  Tensors captured;
+};
 
 }  // namespace sluice
 

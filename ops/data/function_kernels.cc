@@ -1,7 +1,5 @@
 // Datasets whose elements functions make or choose.
 #include <algorithm>
-#include <deque>
-#include <future>
 #include <thread>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "graph/status.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_function.h"
+#include "ops/data/parallel_map.h"
 
 namespace sluice {
 namespace {
@@ -17,15 +16,6 @@ namespace {
 using Next = absl::StatusOr<bool>;
 using Iterating = absl::StatusOr<IteratorPointer>;
 using Inner = std::shared_ptr<DatasetIterator>;
-
-// A function with what it captured.
-struct Closure {
-  FunctionPointer function;
-  Tensors captured;
-  absl::StatusOr<Tensors> operator()(const Tensors& element, Reading& reading) const {
-    return function->Call(element, captured, &reading.cancellation);
-  }
-};
 
 absl::StatusOr<bool> Holds(const Closure& predicate, const Tensors& element, Reading& reading) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors result, predicate(element, reading));
@@ -35,18 +25,22 @@ absl::StatusOr<bool> Holds(const Closure& predicate, const Tensors& element, Rea
   return InvalidArgument("Filter predicate `f` must return a scalar bool.");
 }
 
+// Of what a function makes of each element.
+DatasetFacts MappedFacts(const KernelContext& c, const DatasetPointer& input) {
+  const DatasetFacts facts = input->facts().OfOtherElements();
+  if (c.node().AttrOr<bool>("preserve_cardinality", false)) return facts;
+  return facts.WithCardinality(DatasetFacts::kUnknown);
+}
+
 // What functions and parallel calls of a dataset op have in common: its function, and its captured
 // arguments, which are `other_arguments`.
 class FunctionDatasetKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-    Closure closure{.function = function_};
-    for (int i = arguments_.first; i < arguments_.second; ++i) {
-      closure.captured.push_back(c.input(i));
-    }
-    SLUICE_ASSIGN_OR_RETURN(DatasetPointer dataset,
-                            Make(c, input, std::move(closure), arguments_.second));
+    SLUICE_ASSIGN_OR_RETURN(
+        DatasetPointer dataset,
+        Make(c, input, Closure::Of(c, function_, arguments_), arguments_.second));
     c.set_output(0, TensorOf(std::move(dataset)));
     return absl::OkStatus();
   }
@@ -79,9 +73,9 @@ class MapKernel final : public FunctionDatasetKernel {
       : FunctionDatasetKernel(init, std::move(function)) {}
 
  protected:
-  absl::StatusOr<DatasetPointer> Make(KernelContext&, const DatasetPointer& input, Closure f,
+  absl::StatusOr<DatasetPointer> Make(KernelContext& c, const DatasetPointer& input, Closure f,
                                       int) const override {
-    return MakeDataset([=](Reading& reading) -> Iterating {
+    return MakeDataset(MappedFacts(c, input), [=](Reading& reading) -> Iterating {
       SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
       return MakeIterator([f, &reading, inner = Inner(std::move(start))](Tensors* element) -> Next {
         Tensors taken;
@@ -92,46 +86,6 @@ class MapKernel final : public FunctionDatasetKernel {
       });
     });
   }
-};
-
-// Several calls at a time, each by a thread of its own; results in the order of the elements.
-class ParallelMapIterator : public DatasetIterator {
- public:
-  ParallelMapIterator(IteratorPointer inner, Closure f, int64_t calls, Reading& reading)
-      : inner_(std::move(inner)), f_(std::move(f)), calls_(calls), reading_(reading) {}
-  // Calls that nobody waits for any more end.
-  ~ParallelMapIterator() override { reading_.cancellation.StartCancel(); }
-
-  absl::StatusOr<bool> Next(Tensors* element) override {
-    while (inner_ != nullptr && static_cast<int64_t>(pending_.size()) < calls_) {
-      Tensors taken;
-      const absl::StatusOr<bool> any = inner_->Next(&taken);
-      if (any.ok() && !*any) {
-        inner_ = nullptr;
-      } else if (!any.ok()) {
-        pending_.push_back(
-            std::async(std::launch::deferred,
-                       [status = any.status()]() -> absl::StatusOr<Tensors> { return status; }));
-        break;
-      } else {
-        pending_.push_back(std::async(
-            std::launch::async, [this, taken = std::move(taken)] { return f_(taken, reading_); }));
-      }
-    }
-    if (pending_.empty()) return false;
-    absl::StatusOr<Tensors> result = pending_.front().get();
-    pending_.pop_front();
-    if (!result.ok()) return result.status();
-    *element = *std::move(result);
-    return true;
-  }
-
- private:
-  IteratorPointer inner_;
-  const Closure f_;
-  const int64_t calls_;
-  Reading reading_;                                           // of the calls alone
-  std::deque<std::future<absl::StatusOr<Tensors>>> pending_;  // last, so that it ends first
 };
 
 class ParallelMapKernel final : public FunctionDatasetKernel {
@@ -145,18 +99,10 @@ class ParallelMapKernel final : public FunctionDatasetKernel {
  protected:
   absl::StatusOr<DatasetPointer> Make(KernelContext& c, const DatasetPointer& input, Closure f,
                                       int next_input) const override {
-    int64_t calls;
-    if (c.input(next_input).dtype() == DT_INT32) {
-      SLUICE_ASSIGN_OR_RETURN(calls, ScalarInput<int32_t>(c, next_input, "num_parallel_calls"));
-    } else {
-      SLUICE_ASSIGN_OR_RETURN(calls, ScalarInput<int64_t>(c, next_input, "num_parallel_calls"));
-    }
-    constexpr int64_t kAutotune = -1;
-    if (calls == kAutotune) calls = std::max(1u, std::thread::hardware_concurrency());
-    if (calls < 1) return InvalidArgument("num_parallel_calls must be greater than zero.");
-    return MakeDataset([=](Reading& reading) -> Iterating {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t calls, ParallelCalls(c, next_input));
+    return MakeDataset(MappedFacts(c, input), [=](Reading& reading) -> Iterating {
       SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-      return IteratorPointer(new ParallelMapIterator(std::move(start), f, calls, reading));
+      return ParallelMap(std::move(start), f, calls, reading);
     });
   }
 };
@@ -173,20 +119,22 @@ class FilterKernel final : public FunctionDatasetKernel {
  protected:
   absl::StatusOr<DatasetPointer> Make(KernelContext&, const DatasetPointer& input,
                                       Closure predicate, int) const override {
-    return MakeDataset([=, ends_at_first = ends_at_first_](Reading& reading) -> Iterating {
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-      return MakeIterator([predicate, ends_at_first, &reading,
-                           inner = Inner(std::move(start))](Tensors* element) mutable -> Next {
-        while (inner != nullptr) {
-          SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
-          if (!any) return false;
-          SLUICE_ASSIGN_OR_RETURN(const bool holds, Holds(predicate, *element, reading));
-          if (holds) return true;
-          if (ends_at_first) inner = nullptr;
-        }
-        return false;
-      });
-    });
+    DatasetFacts facts = input->facts().WithCardinality(DatasetFacts::kUnknown);
+    return MakeDataset(
+        std::move(facts), [=, ends_at_first = ends_at_first_](Reading& reading) -> Iterating {
+          SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
+          return MakeIterator([predicate, ends_at_first, &reading,
+                               inner = Inner(std::move(start))](Tensors* element) mutable -> Next {
+            while (inner != nullptr) {
+              SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
+              if (!any) return false;
+              SLUICE_ASSIGN_OR_RETURN(const bool holds, Holds(predicate, *element, reading));
+              if (holds) return true;
+              if (ends_at_first) inner = nullptr;
+            }
+            return false;
+          });
+        });
   }
 
  private:
@@ -263,7 +211,8 @@ class InterleaveKernel final : public FunctionDatasetKernel {
   }
   InterleaveKernel(const KernelInit& init, FunctionPointer function)
       : FunctionDatasetKernel(init, std::move(function)),
-        is_flat_(init.node().op() == "FlatMapDataset") {}
+        is_flat_(init.node().op() == "FlatMapDataset"),
+        is_parallel_(init.node().op().starts_with("Parallel")) {}
 
  protected:
   absl::StatusOr<DatasetPointer> Make(KernelContext& c, const DatasetPointer& input, Closure f,
@@ -277,7 +226,9 @@ class InterleaveKernel final : public FunctionDatasetKernel {
     if (cycle == kAutotune) cycle = std::max(1u, std::thread::hardware_concurrency());
     if (cycle <= 0) return InvalidArgument("cycle_length must be greater than zero.");
     if (block <= 0) return InvalidArgument("block_length must be greater than zero.");
-    return MakeDataset([=](Reading& reading) -> Iterating {
+    DatasetFacts facts = input->facts().OfOtherElements();
+    if (facts.is_finite() || !is_parallel_) facts.cardinality = DatasetFacts::kUnknown;
+    return MakeDataset(std::move(facts), [=](Reading& reading) -> Iterating {
       SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
       return IteratorPointer(new InterleaveIterator(std::move(start), f, cycle, block, reading));
     });
@@ -285,6 +236,7 @@ class InterleaveKernel final : public FunctionDatasetKernel {
 
  private:
   const bool is_flat_;
+  const bool is_parallel_;
 };
 
 KERNEL(FilterDataset, FilterKernel);

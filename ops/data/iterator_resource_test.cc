@@ -29,7 +29,7 @@ std::shared_ptr<IteratorResource> NewIterator() {
 
 // 1, 2, …, count.
 DatasetPointer Counting(int count) {
-  return MakeDataset([count](Reading&) -> absl::StatusOr<IteratorPointer> {
+  return MakeDataset({}, [count](Reading&) -> absl::StatusOr<IteratorPointer> {
     return MakeIterator([count, next = 0](Tensors* element) mutable -> absl::StatusOr<bool> {
       if (next == count) return false;
       *element = {Tensor::Scalar<float>(static_cast<float>(++next))};
@@ -53,7 +53,7 @@ struct ByHand : std::enable_shared_from_this<ByHand> {
   }
   DatasetPointer Dataset() {
     return MakeDataset(
-        [self = shared_from_this()](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+        {}, [self = shared_from_this()](Reading& reading) -> absl::StatusOr<IteratorPointer> {
           reading.cancellation.Register(reading.cancellation.NewToken(), [self] {
             std::lock_guard lock(self->mutex);
             self->cancelled = true;

@@ -1,4 +1,6 @@
 // Datasets that begin a pipeline. Files are opened when they are read.
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "executor/kernel/context.h"
@@ -19,16 +21,18 @@ Tensors InputsOf(const KernelContext& c) {
 }
 
 absl::Status TensorDataset(KernelContext& c) {
-  c.set_output(
-      0,
-      TensorOf(MakeDataset([components = InputsOf(c)](Reading&) -> absl::StatusOr<IteratorPointer> {
-        return MakeIterator(
-            [components, done = false](Tensors* element) mutable -> absl::StatusOr<bool> {
-              if (std::exchange(done, true)) return false;
-              *element = components;
-              return true;
-            });
-      })));
+  Tensors components = InputsOf(c);
+  DatasetFacts facts{.cardinality = 1};
+  if (components[0].rank() > 0) facts.rows = components[0].dim(0);
+  const auto iterate = [components](Reading&) -> absl::StatusOr<IteratorPointer> {
+    return MakeIterator(
+        [components, done = false](Tensors* element) mutable -> absl::StatusOr<bool> {
+          if (std::exchange(done, true)) return false;
+          *element = components;
+          return true;
+        });
+  };
+  c.set_output(0, TensorOf(MakeDataset(std::move(facts), iterate)));
   return absl::OkStatus();
 }
 
@@ -58,8 +62,22 @@ absl::Status TensorSliceDataset(KernelContext& c) {
           return true;
         });
   };
-  c.set_output(0, TensorOf(MakeDataset(iterate)));
+  DatasetFacts facts{.cardinality = components[0].dim(0)};
+  if (components[0].rank() > 1) facts.rows = components[0].dim(1);
+  c.set_output(0, TensorOf(MakeDataset(std::move(facts), iterate)));
   return absl::OkStatus();
+}
+
+// How many numbers there are in front of `stop`.
+int64_t RangeSize(int64_t start, int64_t stop, int64_t step) {
+  if (step > 0 ? start >= stop : start <= stop) return 0;
+  // Differences of int64s that need not fit into one; a negative step has a positive size.
+  const auto distance = step > 0 ? static_cast<uint64_t>(stop) - static_cast<uint64_t>(start)
+                                 : static_cast<uint64_t>(start) - static_cast<uint64_t>(stop);
+  const uint64_t size = step > 0 ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
+  const uint64_t count = (distance - 1) / size + 1;
+  constexpr auto kLargest = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::min(count, static_cast<uint64_t>(kLargest)));
 }
 
 absl::Status RangeDataset(KernelContext& c) {
@@ -82,7 +100,7 @@ absl::Status RangeDataset(KernelContext& c) {
       return true;
     });
   };
-  c.set_output(0, TensorOf(MakeDataset(iterate)));
+  c.set_output(0, TensorOf(MakeDataset({.cardinality = RangeSize(start, stop, step)}, iterate)));
   return absl::OkStatus();
 }
 
@@ -96,6 +114,7 @@ using OpenRecords =
 struct FileSet {
   std::vector<std::string> names;
   StreamCompression compression;
+  std::vector<int64_t> offsets;  // where each one's records begin; none: at its beginning
 };
 
 absl::StatusOr<FileSet> FilesOf(const KernelContext& c, const std::string& compression) {
@@ -106,28 +125,49 @@ absl::StatusOr<FileSet> FilesOf(const KernelContext& c, const std::string& compr
   return FileSet{.names = {all.begin(), all.end()}, .compression = kind};
 }
 
-DatasetPointer RecordsOf(FileSet files, OpenRecords open) {
-  return MakeDataset([files = std::move(files),
-                      open = std::move(open)](Reading&) -> absl::StatusOr<IteratorPointer> {
-    return MakeIterator([files, open, next = size_t{0},
-                         read = ReadRecord()](Tensors* element) mutable -> absl::StatusOr<bool> {
-      while (true) {
-        if (read == nullptr) {
-          if (next == files.names.size()) return false;
-          const std::string& name = files.names[next++];
-          SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> file, OpenFile(name));
-          SLUICE_ASSIGN_OR_RETURN(read, open(Unpack(std::move(file), files.compression), name));
-        }
-        std::string record;
-        const absl::StatusOr<bool> any = read(&record);
-        if (!any.ok() || !*any) read = nullptr;
-        if (!any.ok()) return any.status();
-        if (!*any) continue;
-        *element = {Tensor::Scalar(std::move(record))};
-        return true;
+class RecordsIterator : public DatasetIterator {
+ public:
+  RecordsIterator(FileSet files, OpenRecords open)
+      : files_(std::move(files)), open_(std::move(open)) {}
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    while (true) {
+      if (read_ == nullptr) {
+        if (next_ == files_.names.size()) return false;
+        SLUICE_RETURN_IF_ERROR(Open(next_++));
       }
-    });
-  });
+      std::string record;
+      const absl::StatusOr<bool> any = read_(&record);
+      if (!any.ok() || !*any) read_ = nullptr;
+      if (!any.ok()) return any.status();
+      if (!*any) continue;
+      *element = {Tensor::Scalar(std::move(record))};
+      return true;
+    }
+  }
+
+ private:
+  absl::Status Open(size_t i) {
+    const std::string& name = files_.names[i];
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> file, OpenFile(name));
+    file = Unpack(std::move(file), files_.compression);
+    if (!files_.offsets.empty()) SLUICE_RETURN_IF_ERROR(file->Skip(files_.offsets[i]));
+    SLUICE_ASSIGN_OR_RETURN(read_, open_(std::move(file), name));
+    return absl::OkStatus();
+  }
+
+  const FileSet files_;
+  const OpenRecords open_;
+  size_t next_ = 0;
+  ReadRecord read_;  // of the file at hand; null: none
+};
+
+DatasetPointer RecordsOf(FileSet files, OpenRecords open) {
+  return MakeDataset({},
+                     [files = std::move(files),
+                      open = std::move(open)](Reading&) -> absl::StatusOr<IteratorPointer> {
+                       return std::make_unique<RecordsIterator>(files, open);
+                     });
 }
 
 absl::Status TextLineDataset(KernelContext& c) {
@@ -144,10 +184,27 @@ absl::Status TextLineDataset(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// Input 3 of the second version: a number a file, or none.
+absl::Status TakeOffsets(const KernelContext& c, FileSet* files) {
+  if (c.num_inputs() < 4) return absl::OkStatus();
+  const Tensor& offsets = c.input(3);
+  if (offsets.rank() > 1) return InvalidArgument("`byte_offsets` must be a scalar or a vector.");
+  const auto all = offsets.flat<int64_t>();
+  if (!all.empty() && all.size() != files->names.size()) {
+    return InvalidArgument("`byte_offsets` must be of same size as `filenames`");
+  }
+  for (int64_t offset : all) {
+    if (offset < 0) return InvalidArgument("`byte_offsets` must be >= 0, got ", offset);
+  }
+  files->offsets.assign(all.begin(), all.end());
+  return absl::OkStatus();
+}
+
 absl::Status TfRecordDataset(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto compression,
                           ScalarInput<std::string>(c, 1, "compression_type"));
   SLUICE_ASSIGN_OR_RETURN(FileSet files, FilesOf(c, compression));
+  SLUICE_RETURN_IF_ERROR(TakeOffsets(c, &files));
   const auto open = [](std::unique_ptr<ByteSource> file,
                        const std::string& name) -> absl::StatusOr<ReadRecord> {
     auto reader = std::make_shared<RecordReader>(std::move(file));
@@ -208,6 +265,7 @@ KERNEL(FixedLengthRecordDataset, FunctionKernel<FixedLengthRecordDataset>);
 KERNEL(FixedLengthRecordDatasetV2, FunctionKernel<FixedLengthRecordDataset>);
 KERNEL(RangeDataset, FunctionKernel<RangeDataset>);
 KERNEL(TFRecordDataset, FunctionKernel<TfRecordDataset>);
+KERNEL(TFRecordDatasetV2, FunctionKernel<TfRecordDataset>);
 KERNEL(TensorDataset, FunctionKernel<TensorDataset>);
 KERNEL(TensorSliceDataset, FunctionKernel<TensorSliceDataset>);
 KERNEL(TextLineDataset, FunctionKernel<TextLineDataset>);

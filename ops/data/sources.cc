@@ -54,6 +54,16 @@ OP(TFRecordDataset, "The records of TFRecord files, also compressed ones (ZLIB, 
     .Stateful()
     .Shape(DatasetShape);
 
+OP(TFRecordDatasetV2, "TFRecordDataset; each file is read from its offset on.")
+    .Input("filenames", DT_STRING)
+    .Input("compression_type", DT_STRING)
+    .Input("buffer_size", DT_INT64)
+    .Input("byte_offsets", DT_INT64)
+    .Output("handle", DT_VARIANT)
+    .Attr("metadata", StringAttr(""))
+    .Stateful()
+    .Shape(DatasetShape);
+
 OP(TensorDataset, "One element: the components.")
     .Input("components", "Toutput_types")
     .Output("handle", DT_VARIANT)

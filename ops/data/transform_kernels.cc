@@ -1,14 +1,13 @@
 // Datasets of the elements of another one.
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/data/batch.h"
 #include "ops/data/dataset.h"
 #include "ops/dataflow/rows.h"
-#include "ops/random/philox.h"
 
 namespace sluice {
 namespace {
@@ -17,18 +16,29 @@ using Next = absl::StatusOr<bool>;
 using Iterating = absl::StatusOr<IteratorPointer>;
 
 // A dataset whose iterators read those of the input of a kernel: `wrap(iterator)` is a function
-// that gives the next element.
-template <typename W>
-absl::Status Wrap(KernelContext& c, W wrap) {
+// that gives the next element. `facts` says what is known of it, given the input's facts.
+template <typename F, typename W>
+absl::Status Wrap(KernelContext& c, F facts, W wrap) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-  c.set_output(0, TensorOf(MakeDataset([input, wrap](Reading& reading) -> Iterating {
-                 SLUICE_ASSIGN_OR_RETURN(IteratorPointer iterator, input->Iterate(reading));
-                 return MakeIterator(wrap(std::shared_ptr<DatasetIterator>(std::move(iterator))));
-               })));
+  const auto iterate = [input, wrap](Reading& reading) -> Iterating {
+    SLUICE_ASSIGN_OR_RETURN(IteratorPointer iterator, input->Iterate(reading));
+    return MakeIterator(wrap(std::shared_ptr<DatasetIterator>(std::move(iterator))));
+  };
+  c.set_output(0, TensorOf(MakeDataset(facts(input->facts()), iterate)));
   return absl::OkStatus();
 }
 
 using Inner = std::shared_ptr<DatasetIterator>;
+using Facts = DatasetFacts;
+
+absl::Status OptionsDataset(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  Facts facts = input->facts();
+  facts.options += c.node().AttrOr<std::string>("serialized_options", "");
+  c.set_output(0, TensorOf(MakeDataset(std::move(facts),
+                                       [=](Reading& reading) { return input->Iterate(reading); })));
+  return absl::OkStatus();
+}
 
 absl::Status AsItIs(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(DatasetIn(c.input(0)).status());
@@ -38,7 +48,11 @@ absl::Status AsItIs(KernelContext& c) {
 
 absl::Status TakeDataset(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, 1, "count"));
-  return Wrap(c, [count](Inner inner) {
+  const auto facts = [=](const Facts& in) {
+    if (in.cardinality == Facts::kInfinite) return in.WithCardinality(std::max<int64_t>(-1, count));
+    return in.Scaled([=](int64_t n) { return count < 0 ? n : std::min(n, count); });
+  };
+  return Wrap(c, facts, [count](Inner inner) {
     return [inner, left = count](Tensors* element) mutable -> Next {
       if (left == 0) return false;
       if (left > 0) --left;
@@ -49,7 +63,10 @@ absl::Status TakeDataset(KernelContext& c) {
 
 absl::Status SkipDataset(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, 1, "count"));
-  return Wrap(c, [count](Inner inner) {
+  const auto facts = [=](const Facts& in) {
+    return in.Scaled([=](int64_t n) { return count < 0 ? 0 : n - std::min(n, count); });
+  };
+  return Wrap(c, facts, [count](Inner inner) {
     return [inner, count, left = count](Tensors* element) mutable -> Next {
       if (count < 0) return false;
       for (; left > 0; --left) {
@@ -72,7 +89,10 @@ absl::Status ShardDataset(KernelContext& c) {
     return InvalidArgument("Index must be between 0 and ", shards - 1,
                            " (currently index = ", index, ").");
   }
-  return Wrap(c, [=](Inner inner) {
+  const auto facts = [=](const Facts& in) {
+    return in.Scaled([=](int64_t n) { return n / shards + (index < n % shards ? 1 : 0); });
+  };
+  return Wrap(c, facts, [=](Inner inner) {
     return [=, skip = index](Tensors* element) mutable -> Next {
       for (; skip > 0; --skip) {
         SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
@@ -85,7 +105,8 @@ absl::Status ShardDataset(KernelContext& c) {
 }
 
 absl::Status IgnoreErrorsDataset(KernelContext& c) {
-  return Wrap(c, [](Inner inner) {
+  const auto facts = [](const Facts& in) { return in.WithCardinality(Facts::kUnknown); };
+  return Wrap(c, facts, [](Inner inner) {
     return [inner](Tensors* element) -> Next {
       while (true) {
         const Next next = inner->Next(element);
@@ -96,7 +117,13 @@ absl::Status IgnoreErrorsDataset(KernelContext& c) {
 }
 
 absl::Status UnbatchDataset(KernelContext& c) {
-  return Wrap(c, [](Inner inner) {
+  const auto facts = [](const Facts& in) {
+    return in
+        .Scaled(
+            [&](int64_t n) { return in.rows < 0 ? Facts::kUnknown : Facts::Product(n, in.rows); })
+        .OfOtherElements();
+  };
+  return Wrap(c, facts, [](Inner inner) {
     return [inner, rows = std::vector<Tensors>()](Tensors* element) mutable -> Next {
       while (rows.empty()) {
         SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
@@ -139,8 +166,18 @@ absl::Status RepeatDataset(KernelContext& c) {
       }
     });
   };
-  c.set_output(0, TensorOf(MakeDataset(iterate)));
+  Facts facts = input->facts();
+  if (count < 0 && facts.cardinality != 0) facts.cardinality = Facts::kInfinite;
+  if (count == 0) facts.cardinality = 0;
+  if (count > 0 && facts.is_finite()) facts.cardinality = Facts::Product(facts.cardinality, count);
+  c.set_output(0, TensorOf(MakeDataset(std::move(facts), iterate)));
   return absl::OkStatus();
+}
+
+// Of the one and then the other.
+int64_t SumOfCardinalities(int64_t a, int64_t b) {
+  if (a == Facts::kInfinite || b == Facts::kInfinite) return Facts::kInfinite;
+  return a == Facts::kUnknown || b == Facts::kUnknown ? Facts::kUnknown : Facts::Sum(a, b);
 }
 
 absl::Status ConcatenateDataset(KernelContext& c) {
@@ -157,8 +194,23 @@ absl::Status ConcatenateDataset(KernelContext& c) {
       return inner->Next(element);
     });
   };
-  c.set_output(0, TensorOf(MakeDataset(iterate)));
+  Facts facts = first->facts().And(second->facts());
+  facts.cardinality = SumOfCardinalities(first->facts().cardinality, second->facts().cardinality);
+  c.set_output(0, TensorOf(MakeDataset(std::move(facts), iterate)));
   return absl::OkStatus();
+}
+
+// The shortest of all.
+Facts ZippedFacts(const std::vector<DatasetPointer>& inputs) {
+  Facts facts;
+  int64_t cardinality = Facts::kInfinite;
+  for (const DatasetPointer& input : inputs) {
+    const int64_t n = input->facts().cardinality;
+    facts = facts.And(input->facts());
+    if (n == Facts::kInfinite || cardinality == Facts::kUnknown) continue;
+    cardinality = n == Facts::kUnknown || cardinality < 0 ? n : std::min(n, cardinality);
+  }
+  return facts.WithCardinality(cardinality);
 }
 
 absl::Status ZipDataset(KernelContext& c) {
@@ -184,7 +236,7 @@ absl::Status ZipDataset(KernelContext& c) {
       return !iterators.empty();
     });
   };
-  c.set_output(0, TensorOf(MakeDataset(iterate)));
+  c.set_output(0, TensorOf(MakeDataset(ZippedFacts(inputs), iterate)));
   return absl::OkStatus();
 }
 
@@ -202,19 +254,6 @@ absl::StatusOr<std::vector<Tensors>> TakeRows(DatasetIterator& iterator, int64_t
   return rows;
 }
 
-absl::Status CheckSameShapes(const std::vector<Tensors>& rows) {
-  for (size_t r = 0; r < rows.size(); ++r) {
-    for (size_t i = 0; i < rows[0].size(); ++i) {
-      const TensorShape& first = rows[0][i].shape();
-      if (rows[r][i].shape() == first) continue;
-      return InvalidArgument("Cannot batch tensors with different shapes in component ", i,
-                             ". First element had shape ", first.ToString(), " and element ", r,
-                             " had shape ", rows[r][i].shape().ToString(), ".");
-    }
-  }
-  return absl::OkStatus();
-}
-
 // Of the kernels whose inputs are a batch size and, somewhere, whether the last one is left out.
 absl::StatusOr<int64_t> BatchSize(const KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, 1, "batch_size"));
@@ -229,12 +268,12 @@ absl::Status BatchDataset(KernelContext& c) {
   if (kDropRemainderInput > 0) {
     SLUICE_ASSIGN_OR_RETURN(drop, ScalarInput<bool>(c, kDropRemainderInput, "drop_remainder"));
   }
-  return Wrap(c, [=](Inner inner) {
+  const auto facts = [=](const Facts& in) { return BatchedFacts(in, size, drop); };
+  return Wrap(c, facts, [=](Inner inner) {
     return [=](Tensors* element) -> Next {
       SLUICE_ASSIGN_OR_RETURN(std::vector<Tensors> rows, TakeRows(*inner, size));
       if (rows.empty() || (drop && static_cast<int64_t>(rows.size()) < size)) return false;
-      SLUICE_RETURN_IF_ERROR(CheckSameShapes(rows));
-      SLUICE_ASSIGN_OR_RETURN(*element, StackRows(Heap(), rows));
+      SLUICE_ASSIGN_OR_RETURN(*element, BatchOf(rows));
       return true;
     };
   });
@@ -315,7 +354,8 @@ absl::Status PaddedBatchDataset(KernelContext& c) {
   if (c.num_inputs() > 2 + 2 * components) {
     SLUICE_ASSIGN_OR_RETURN(drop, ScalarInput<bool>(c, 2 + 2 * components, "drop_remainder"));
   }
-  return Wrap(c, [=](Inner inner) {
+  const auto facts = [=](const Facts& in) { return BatchedFacts(in, size, drop); };
+  return Wrap(c, facts, [=](Inner inner) {
     return [=](Tensors* element) -> Next {
       SLUICE_ASSIGN_OR_RETURN(const std::vector<Tensors> rows, TakeRows(*inner, size));
       if (rows.empty() || (drop && static_cast<int64_t>(rows.size()) < size)) return false;
@@ -327,94 +367,6 @@ absl::Status PaddedBatchDataset(KernelContext& c) {
       return true;
     };
   });
-}
-
-// --- random order
-
-// Seeds for one reading after the other: TensorFlow's.
-class ShuffleSeeds {
- public:
-  ShuffleSeeds(int64_t seed, int64_t seed2, bool reshuffle)
-      : reshuffle_(reshuffle), seed_(seed), seed2_(seed2), philox_(0, 0), numbers_(&philox_) {
-    if (seed_ == 0 && seed2_ == 0) {
-      std::random_device device;
-      seed_ = (int64_t{device()} << 32) | device();
-      seed2_ = (int64_t{device()} << 32) | device();
-    }
-    philox_ = Philox(static_cast<uint64_t>(seed_), static_cast<uint64_t>(seed2_));
-  }
-  std::pair<uint64_t, uint64_t> Next() {
-    std::lock_guard lock(mutex_);
-    if (!reshuffle_) return {static_cast<uint64_t>(seed_), static_cast<uint64_t>(seed2_)};
-    const uint64_t first = numbers_();
-    return {first, numbers_()};
-  }
-
- private:
-  const bool reshuffle_;
-  int64_t seed_, seed2_;
-  std::mutex mutex_;
-  Philox philox_;          // guarded by mutex_
-  SingleNumbers numbers_;  // guarded by mutex_
-};
-
-class ShuffleIterator : public DatasetIterator {
- public:
-  ShuffleIterator(IteratorPointer inner, int64_t size, std::pair<uint64_t, uint64_t> seeds)
-      : inner_(std::move(inner)),
-        size_(static_cast<size_t>(size)),
-        philox_(seeds.first, seeds.second),
-        numbers_(&philox_) {}
-
-  absl::StatusOr<bool> Next(Tensors* element) override {
-    while (inner_ != nullptr && count_ < size_) {
-      Tensors next;
-      SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&next));
-      if (!any) {
-        inner_ = nullptr;
-        break;
-      }
-      const size_t place = (start_ + count_) % size_;
-      if (buffer_.size() <= place) buffer_.resize(place + 1);
-      buffer_[place] = std::move(next);
-      ++count_;
-    }
-    if (count_ == 0) return false;
-    // What is drawn leaves its place to the first, which is the next to be overwritten.
-    const size_t drawn = (start_ + numbers_() % count_) % size_;
-    *element = std::move(buffer_[drawn]);
-    std::swap(buffer_[drawn], buffer_[start_ % size_]);
-    ++start_;
-    --count_;
-    return true;
-  }
-
- private:
-  IteratorPointer inner_;
-  const size_t size_;
-  Philox philox_;
-  SingleNumbers numbers_;
-  std::vector<Tensors> buffer_;  // a ring of size_ places
-  size_t start_ = 0;             // counts on; its place is modulo size_
-  size_t count_ = 0;
-};
-
-absl::Status ShuffleDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-  SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, 1, "buffer_size"));
-  SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, 2, "seed"));
-  SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, 3, "seed2"));
-  if (size <= 0) {
-    return InvalidArgument("buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
-  }
-  auto seeds = std::make_shared<ShuffleSeeds>(
-      seed, seed2, c.node().AttrOr<bool>("reshuffle_each_iteration", true));
-  const auto iterate = [=](Reading& reading) -> Iterating {
-    SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
-    return IteratorPointer(new ShuffleIterator(std::move(inner), size, seeds->Next()));
-  };
-  c.set_output(0, TensorOf(MakeDataset(iterate)));
-  return absl::OkStatus();
 }
 
 template <int kInput>
@@ -430,13 +382,12 @@ KERNEL(FinalizeDataset, FunctionKernel<AsItIs>);
 KERNEL(IgnoreErrorsDataset, FunctionKernel<IgnoreErrorsDataset>);
 KERNEL(ModelDataset, FunctionKernel<AsItIs>);
 KERNEL(OptimizeDataset, FunctionKernel<AsItIs>);
-KERNEL(OptionsDataset, FunctionKernel<AsItIs>);
+KERNEL(OptionsDataset, FunctionKernel<OptionsDataset>);
 KERNEL(PaddedBatchDataset, FunctionKernel<PaddedBatchDataset>);
 KERNEL(PaddedBatchDatasetV2, FunctionKernel<PaddedBatchDataset>);
 KERNEL(ParallelBatchDataset, ParallelBatch);
 KERNEL(RepeatDataset, FunctionKernel<RepeatDataset>);
 KERNEL(ShardDataset, FunctionKernel<ShardDataset>);
-KERNEL(ShuffleDataset, FunctionKernel<ShuffleDataset>);
 KERNEL(SkipDataset, FunctionKernel<SkipDataset>);
 KERNEL(TakeDataset, FunctionKernel<TakeDataset>);
 KERNEL(UnbatchDataset, FunctionKernel<UnbatchDataset>);

@@ -1,4 +1,3 @@
-#include <google/protobuf/arena.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <tuple>
@@ -7,39 +6,11 @@
 #include "graph/format/proto/example.pb.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/parsing/examples.h"
 #include "ops/parsing/parse_examples.h"
 
 namespace sluice {
 namespace {
-
-// Examples of a batch, and where their features lie.
-class Examples {
- public:
-  absl::Status Parse(absl::Span<const std::string> serialized) {
-    features_.reserve(serialized.size());
-    for (const std::string& bytes : serialized) {
-      auto* example = google::protobuf::Arena::CreateMessage<pb::Example>(&arena_);
-      if (!example->ParseFromString(bytes)) {
-        return InvalidArgument("Could not parse example input, value: '", Shown(bytes), "'");
-      }
-      features_.push_back(&example->features());
-    }
-    return absl::OkStatus();
-  }
-  absl::Span<const pb::Features* const> features() const { return features_; }
-
- private:
-  // Bytes as text, and not too much of it.
-  static std::string Shown(const std::string& bytes) {
-    std::string text;
-    for (char c : bytes.substr(0, 64)) {
-      text.push_back(c >= ' ' && c <= '~' ? c : '?');
-    }
-    return bytes.size() > 64 ? text + "..." : text;
-  }
-  google::protobuf::Arena arena_;
-  std::vector<const pb::Features*> features_;
-};
 
 absl::Status SetList(KernelContext& c, std::pair<int, int> range, std::vector<Tensor> values) {
   for (int i = range.first; i < range.second; ++i) {

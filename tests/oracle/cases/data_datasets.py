@@ -2,85 +2,20 @@
 
 import gzip
 import os
-import tempfile
 
 import tensorflow
 
+from tests.oracle.datasets import *
 from tests.oracle.table import *
-
-FOLDER = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
-
-
-def file(name, data):
-    path = os.path.join(FOLDER, name)
-    with open(path, "wb") as out:
-        out.write(data)
-    return path
-
-
-def records(name, compression, texts):
-    path = os.path.join(FOLDER, name)
-    with tensorflow.io.TFRecordWriter(path, tensorflow.io.TFRecordOptions(compression_type=compression)) as out:
-        for text in texts:
-            out.write(text)
-    return path
-
 
 LINES, MORE = file("lines", b"a\r\nbb\n\nc"), file("more", b"last\n")
 LINES_GZIP = file("lines.gz", gzip.compress(b"x\ny\n"))
 FIXED, FIXED_GZIP = file("fixed", b"HH123456F"), file("fixed.gz", gzip.compress(b"HH123456F"))
 RECORDS, RECORDS_ZLIB = records("records", "", [b"one", b"", b"x" * 500]), records("records.z", "ZLIB", [b"packed"])
+NONE = ("", n64(0))
+SECOND = 12 + 3 + 4  # where the second of the records begins
 MISSING = os.path.join(FOLDER, "missing")
 raw = tensorflow.raw_ops
-
-
-class Pipeline:
-    """Datasets of a program; each knows the types and shapes of its elements."""
-
-    def __init__(self, b):
-        self.b = b
-        self.count = 0
-
-    def op(self, name, *inputs, types=("int64",), shapes=((),), **attrs):
-        attrs["Toutput_types" if name.startswith("Tensor") else "output_types"] = list(types)
-        node = self.b.op(name, *inputs, output_shapes=[s if s is None else list(s) for s in shapes], **attrs)
-        node.spec = (list(types), [s if s is None else list(s) for s in shapes])
-        return node
-
-    def over(self, name, dataset, *inputs, types=None, shapes=None, **attrs):
-        """A dataset of the elements of another, of the same types and shapes unless they are given."""
-        return self.op(name, dataset, *inputs, types=types or dataset.spec[0], shapes=shapes or dataset.spec[1], **attrs)
-
-    def numbers(self, n, start=0, step=1):
-        return self.op("RangeDataset", values(start, "int64"), values(n, "int64"), values(step, "int64"))
-
-    def function(self, body, *types, shapes=None):
-        self.count += 1
-        return self.b.function("f%d" % self.count, body, *types, shapes=shapes)
-
-    def map(self, dataset, body, types=None, shapes=None, op="MapDataset", captured=(), more=(), **attrs):
-        f = self.function(body, *dataset.spec[0], *[c.dtype for c in captured], shapes=dataset.spec[1] + [None] * len(captured))
-        return self.over(op, dataset, list(captured), *more, types=types, shapes=shapes, f=f, Targuments=[c.dtype for c in captured], **attrs)
-
-    def read(self, dataset, steps, error=None, make_error=None):
-        """All elements, and the end."""
-        types, shapes = dataset.spec
-        iterator = self.b.op("IteratorV2", shared_name=self.b.name("it%d" % self.count), container="", output_types=types, output_shapes=shapes)
-        self.count += 1
-        self.b.run(targets=[self.b.op("MakeIterator", dataset, iterator)], error=bool(make_error), says=make_error)
-        get = self.b.op("IteratorGetNext", iterator, output_types=types, output_shapes=shapes)
-        for _ in range(0 if make_error else steps):
-            self.b.run(fetches=[get])
-        if not make_error:
-            self.b.run(fetches=[get], error=True, says=error or "End of sequence")
-
-
-def program(build):
-    return lambda b: build(Pipeline(b))
-
-
-def n64(n):
-    return values(n, "int64")
 
 
 @program
@@ -116,6 +51,17 @@ def file_dataset(p, op, names, *inputs):
     node = p.b.op(op, values(names, "string"), *inputs)
     node.spec = (["string"], [[]])
     return node
+
+
+def from_offsets(names, offsets, error=None):
+    """All at once: TensorFlow's iterators refuse the op."""
+
+    @program
+    def build(p):
+        dataset = file_dataset(p, "TFRecordDatasetV2", names, *NONE, values(offsets, "int64"))
+        p.b.run(fetches=[p.single(p.over("BatchDatasetV2", dataset, n64(99), False, shapes=[[None]]))], error=bool(error), says=error)
+
+    return build
 
 
 def one(op, steps, *inputs, of=5, **attrs):
@@ -328,26 +274,6 @@ def single(p):
 v1 = tensorflow.compat.v1
 
 
-def taken_over(b, graph, *tensors):
-    """The nodes and functions of a graph under the prefix of the case; the tensors there."""
-    from tests.oracle import program as nodes
-
-    graph_def = graph.as_graph_def()
-    b.functions.extend(graph_def.library.function)
-    for node in graph_def.node:
-        node.name = b.prefix + node.name
-        node.attr.pop("_class", None)
-        for i, name in enumerate(node.input):
-            node.input[i] = "^" + b.prefix + name[1:] if name.startswith("^") else b.prefix + name
-        b.nodes.append(node)
-    found = []
-    for t in tensors:
-        op = t.op if hasattr(t, "op") else t
-        node = nodes.Node(b.prefix + op.name, [o.dtype.as_datatype_enum for o in op.outputs])
-        found.append(node[t.value_index] if hasattr(t, "value_index") else node)
-    return found
-
-
 def double_first(a, b):
     return a * 2, b
 
@@ -409,13 +335,14 @@ def row(op, build, name=""):
     return Row(op, build=build, types=[{}], name=name)
 
 
-NONE = ("", n64(0))
 ROWS = [
     row("OneShotIterator", training_input(True), "exported"), row("MakeIterator", training_input(False), "exported"), row("TFRecordDataset", example_input, "exported"),
     row("TensorDataset", tensors), row("TensorSliceDataset", slices), row("RangeDataset", ranges),
     row("TextLineDataset", files("TextLineDataset", [LINES, MORE], *NONE, steps=5)), row("TextLineDataset", files("TextLineDataset", LINES_GZIP, "GZIP", n64(0), steps=2), "gzip"),
     row("TextLineDataset", files("TextLineDataset", [MORE, MISSING], *NONE, steps=1, error="missing; No such file or directory"), "missing"),
     row("TFRecordDataset", files("TFRecordDataset", [RECORDS, RECORDS], *NONE, steps=6)), row("TFRecordDataset", files("TFRecordDataset", RECORDS_ZLIB, "ZLIB", n64(0), steps=1), "zlib"),
+    row("TFRecordDatasetV2", from_offsets([RECORDS, RECORDS], [0, SECOND])), row("TFRecordDatasetV2", from_offsets([RECORDS, RECORDS], []), "no offsets"),
+    row("TFRecordDatasetV2", from_offsets([RECORDS], [SECOND + 1], error="corrupted record"), "between records"),
     row("FixedLengthRecordDataset", old_ops), row("PaddedBatchDataset", old_ops), row("ParallelFilterDataset", old_ops), row("BatchDataset", old_ops),
     row("FixedLengthRecordDatasetV2", files("FixedLengthRecordDatasetV2", [FIXED_GZIP], n64(2), n64(3), n64(1), n64(0), "GZIP", steps=2)),
     row("FixedLengthRecordDatasetV2", files("FixedLengthRecordDatasetV2", [FIXED], n64(2), n64(4), n64(1), n64(0), "", steps=0, error="Excluding the header \\(2 bytes\\) and footer \\(1 bytes\\), input file .* has body length 6 bytes, which is not an exact multiple"), "excess"),

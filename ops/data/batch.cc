@@ -1,0 +1,36 @@
+#include "ops/data/batch.h"
+
+#include "graph/status.h"
+#include "ops/dataflow/rows.h"
+
+namespace sluice {
+namespace {
+
+absl::Status CheckSameShapes(const std::vector<Tensors>& rows) {
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t i = 0; i < rows[0].size(); ++i) {
+      const TensorShape& first = rows[0][i].shape();
+      if (rows[r][i].shape() == first) continue;
+      return InvalidArgument("Cannot batch tensors with different shapes in component ", i,
+                             ". First element had shape ", first.ToString(), " and element ", r,
+                             " had shape ", rows[r][i].shape().ToString(), ".");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Tensors> BatchOf(const std::vector<Tensors>& rows) {
+  SLUICE_RETURN_IF_ERROR(CheckSameShapes(rows));
+  return StackRows(Heap(), rows);
+}
+
+DatasetFacts BatchedFacts(const DatasetFacts& in, int64_t size, bool drop_remainder) {
+  DatasetFacts facts =
+      in.Scaled([=](int64_t n) { return n / size + (drop_remainder || n % size == 0 ? 0 : 1); });
+  facts.rows = drop_remainder ? size : -1;
+  return facts;
+}
+
+}  // namespace sluice

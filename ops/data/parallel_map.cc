@@ -1,0 +1,73 @@
+#include "ops/data/parallel_map.h"
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+class ParallelMapIterator : public DatasetIterator {
+ public:
+  ParallelMapIterator(IteratorPointer inner, ElementFunction f, int64_t calls, Reading& reading)
+      : inner_(std::move(inner)), f_(std::move(f)), calls_(calls), reading_(reading) {}
+  // Calls that nobody waits for any more end.
+  ~ParallelMapIterator() override { reading_.cancellation.StartCancel(); }
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    while (inner_ != nullptr && static_cast<int64_t>(pending_.size()) < calls_) {
+      Tensors taken;
+      const absl::StatusOr<bool> any = inner_->Next(&taken);
+      if (any.ok() && !*any) {
+        inner_ = nullptr;
+      } else if (!any.ok()) {
+        pending_.push_back(
+            std::async(std::launch::deferred,
+                       [status = any.status()]() -> absl::StatusOr<Tensors> { return status; }));
+        break;
+      } else {
+        pending_.push_back(std::async(
+            std::launch::async, [this, taken = std::move(taken)] { return f_(taken, reading_); }));
+      }
+    }
+    if (pending_.empty()) return false;
+    absl::StatusOr<Tensors> result = pending_.front().get();
+    pending_.pop_front();
+    if (!result.ok()) return result.status();
+    *element = *std::move(result);
+    return true;
+  }
+
+ private:
+  IteratorPointer inner_;
+  const ElementFunction f_;
+  const int64_t calls_;
+  Reading reading_;                                           // of the calls alone
+  std::deque<std::future<absl::StatusOr<Tensors>>> pending_;  // last, so that it ends first
+};
+
+}  // namespace
+
+IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t calls,
+                            Reading& reading) {
+  return std::make_unique<ParallelMapIterator>(std::move(inner), std::move(f), calls, reading);
+}
+
+absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c, int i) {
+  int64_t calls;
+  if (c.input(i).dtype() == DT_INT32) {
+    SLUICE_ASSIGN_OR_RETURN(calls, ScalarInput<int32_t>(c, i, "num_parallel_calls"));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(calls, ScalarInput<int64_t>(c, i, "num_parallel_calls"));
+  }
+  constexpr int64_t kAutotune = -1;
+  if (calls == kAutotune) calls = std::max(1u, std::thread::hardware_concurrency());
+  if (calls < 1) return InvalidArgument("num_parallel_calls must be greater than zero.");
+  return calls;
+}
+
+}  // namespace sluice

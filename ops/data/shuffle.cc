@@ -1,0 +1,140 @@
+#include "ops/data/shuffle.h"
+
+#include <deque>
+#include <random>
+#include <vector>
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// A buffer out of which elements are drawn.
+//
+// The elements of an epoch lie behind one another in a ring; what is drawn leaves its place to its
+// epoch's first element, which is the next to be overwritten. Only the oldest epoch is drawn from.
+class ShuffleIterator : public DatasetIterator {
+ public:
+  ShuffleIterator(DatasetPointer input, int64_t size, int64_t count,
+                  std::shared_ptr<ShuffleSeeds> seeds, Reading& reading)
+      : input_(std::move(input)),
+        size_(static_cast<size_t>(size)),
+        count_(count),
+        seeds_(std::move(seeds)),
+        reading_(reading) {
+    Reseed();
+  }
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    SLUICE_RETURN_IF_ERROR(Fill());
+    if (buffered_ == 0) return false;
+    while (epochs_.front().begin == epochs_.front().end) {
+      epochs_.pop_front();
+      Reseed();
+    }
+    Epoch& epoch = epochs_.front();
+    const size_t drawn = (epoch.begin + numbers_() % (epoch.end - epoch.begin)) % size_;
+    *element = std::move(buffer_[drawn]);
+    std::swap(buffer_[drawn], buffer_[epoch.begin % size_]);
+    ++epoch.begin;
+    --buffered_;
+    return true;
+  }
+
+ private:
+  // Counts on; places in the ring are modulo its size.
+  struct Epoch {
+    size_t begin, end;
+  };
+  static constexpr size_t kEpochsMax = 3;  // as many in the buffer, where none is longer than it
+
+  void Reseed() {
+    const auto [seed, seed2] = seeds_->Next();
+    philox_ = Philox(seed, seed2);
+    numbers_ = SingleNumbers(&philox_);
+  }
+
+  bool WantsMore() const {
+    if (inner_ == nullptr && count_ != -1 && begun_ >= count_) return false;
+    if (epochs_.size() > kEpochsMax && buffered_ > 0) return false;
+    return buffered_ < size_;
+  }
+
+  absl::Status Fill() {
+    while (WantsMore()) {
+      if (inner_ == nullptr) {
+        SLUICE_ASSIGN_OR_RETURN(inner_, input_->Iterate(reading_));
+        epochs_.push_back({end_, end_});
+        ++begun_;
+      }
+      Tensors next;
+      SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&next));
+      if (any) {
+        Add(std::move(next));
+        continue;
+      }
+      inner_ = nullptr;
+      // An empty dataset for ever is an empty one.
+      if (count_ == -1 && end_ == 0) break;
+    }
+    return absl::OkStatus();
+  }
+
+  void Add(Tensors element) {
+    const size_t place = end_ % size_;
+    if (buffer_.size() <= place) buffer_.resize(place + 1);
+    buffer_[place] = std::move(element);
+    epochs_.back().end = ++end_;
+    ++buffered_;
+  }
+
+  const DatasetPointer input_;
+  const size_t size_;
+  const int64_t count_;
+  const std::shared_ptr<ShuffleSeeds> seeds_;
+  Reading& reading_;
+  IteratorPointer inner_;
+  int64_t begun_ = 0;  // epochs
+  Philox philox_{0, 0};
+  SingleNumbers numbers_{&philox_};
+  std::vector<Tensors> buffer_;  // grows up to size_ places
+  size_t buffered_ = 0;
+  size_t end_ = 0;  // elements that came in
+  std::deque<Epoch> epochs_;
+};
+
+}  // namespace
+
+ShuffleSeeds::ShuffleSeeds(int64_t seed, int64_t seed2, bool reshuffle)
+    : reshuffle_(reshuffle), seed_(seed), seed2_(seed2), philox_(0, 0), numbers_(&philox_) {
+  if (seed_ == 0 && seed2_ == 0) {
+    std::random_device device;
+    seed_ = (int64_t{device()} << 32) | device();
+    seed2_ = (int64_t{device()} << 32) | device();
+  }
+  philox_ = Philox(static_cast<uint64_t>(seed_), static_cast<uint64_t>(seed2_));
+}
+
+std::pair<uint64_t, uint64_t> ShuffleSeeds::Next() {
+  std::lock_guard lock(mutex_);
+  if (!reshuffle_) return {static_cast<uint64_t>(seed_), static_cast<uint64_t>(seed2_)};
+  const uint64_t first = numbers_();
+  return {first, numbers_()};
+}
+
+absl::StatusOr<DatasetPointer> Shuffled(const KernelContext& c, int64_t count,
+                                        std::shared_ptr<ShuffleSeeds> seeds) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, 1, "buffer_size"));
+  if (size <= 0) {
+    return InvalidArgument("buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
+  }
+  DatasetFacts facts = input->facts();
+  if (count == -1) facts.cardinality = DatasetFacts::kInfinite;
+  if (facts.is_finite()) facts.cardinality = DatasetFacts::Product(facts.cardinality, count);
+  return MakeDataset(std::move(facts), [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    return IteratorPointer(new ShuffleIterator(input, size, count, seeds, reading));
+  });
+}
+
+}  // namespace sluice
