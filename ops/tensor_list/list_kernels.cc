@@ -2,6 +2,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/array/int_tensor.h"
+#include "ops/optional/optional.h"
 #include "ops/ragged/ragged_variant.h"
 #include "ops/state/arithmetic.h"
 #include "ops/tensor_list/list_input.h"
@@ -164,6 +165,15 @@ absl::Status ZerosLikeVariant(KernelContext& c) {
           Variant(std::make_shared<RaggedVariant>(ragged->splits, std::move(zeros)));
       continue;
     }
+    if (const auto* optional = in.data<Variant>()[i].get<OptionalVariant>()) {
+      std::optional<Tensors> value = optional->value;
+      for (size_t k = 0; value.has_value() && k < value->size(); ++k) {
+        Tensor& t = (*value)[k];
+        SLUICE_ASSIGN_OR_RETURN(t, ZerosOf(c, t.dtype(), t.shape()));
+      }
+      out->data<Variant>()[i] = Variant(std::make_shared<OptionalVariant>(std::move(value)));
+      continue;
+    }
     const auto* list = in.data<Variant>()[i].get<TensorList>();
     if (list == nullptr) continue;
     Tensors zeros = list->elements();
@@ -215,12 +225,33 @@ absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const Ra
   return Variant(std::make_shared<RaggedVariant>(a.splits, std::move(sum)));
 }
 
+// Both have a value, or none has.
+absl::StatusOr<Variant> SumOf(KernelContext& c, const OptionalVariant& a,
+                              const OptionalVariant& b) {
+  if (a.value.has_value() != b.value.has_value()) {
+    return InvalidArgument("Cannot add optionals because one has a value and the other doesn't.");
+  }
+  std::optional<Tensors> sum = a.value;
+  if (sum.has_value() && sum->size() != b.value->size()) {
+    return InvalidArgument(
+        "Cannot add optionals because they have different numbers of components (", sum->size(),
+        " vs. ", b.value->size(), ").");
+  }
+  for (size_t i = 0; sum.has_value() && i < sum->size(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN((*sum)[i], SumOf(c, (*sum)[i], (*b.value)[i]));
+  }
+  return Variant(std::make_shared<OptionalVariant>(std::move(sum)));
+}
+
 absl::StatusOr<Variant> SumOf(KernelContext& c, const Variant& a, const Variant& b) {
   const auto *list_a = a.get<TensorList>(), *list_b = b.get<TensorList>();
   if (list_a != nullptr && list_b != nullptr) return SumOf(c, *list_a, *list_b);
   const auto *ragged_a = a.get<RaggedVariant>(), *ragged_b = b.get<RaggedVariant>();
   if (ragged_a != nullptr && ragged_b != nullptr) return SumOf(c, *ragged_a, *ragged_b);
-  return InvalidArgument("only lists of tensors and ragged tensors can be added among variants");
+  const auto *optional_a = a.get<OptionalVariant>(), *optional_b = b.get<OptionalVariant>();
+  if (optional_a != nullptr && optional_b != nullptr) return SumOf(c, *optional_a, *optional_b);
+  return InvalidArgument(
+      "only lists of tensors, ragged tensors and optionals can be added among variants");
 }
 
 absl::Status AddVariants(KernelContext& c) {
