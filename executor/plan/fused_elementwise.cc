@@ -14,8 +14,12 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kRegisterBytes = 4096;  // a few of them stay in the first cache
-constexpr int64_t kTileMultiple = 256;   // loops over half and bfloat16 go by such blocks
+constexpr size_t kRegisterBytes = 4096;
+// A tile of each result that is alive, and of the inputs, stays in the first cache. Twice as much
+// does not: what lies 4 KB apart shares its sets.
+constexpr size_t kTileBytes = 2048;
+constexpr int64_t kTileMultiple = 256;  // loops over half and bfloat16 go by such blocks
+static_assert(kTileMultiple * 16 <= kRegisterBytes, "room for elements of 16 bytes");
 
 // The register of each member's result, and how many there are. A result's register is free again
 // once its reader has written its own: loops need not work in place.
@@ -94,7 +98,8 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     node.num_outputs = 1;
     nodes_.push_back(node);
   }
-  tile_ = static_cast<int64_t>(kRegisterBytes / largest) / kTileMultiple * kTileMultiple;
+  const auto fitting = static_cast<int64_t>(kTileBytes / largest) / kTileMultiple * kTileMultiple;
+  tile_ = std::max(fitting, kTileMultiple);
 }
 
 const Node* FusedElementwise::NodeOf(const absl::Status& error) const {

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "ops/math/elementwise.h"
+#include "ops/math/inline_exp.h"
 #include "ops/math/same_size.h"
 #include "ops/math/vector_math.h"
 
@@ -22,7 +23,19 @@ using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 SLUICE_UNARY_FN(ExpFn, 0.6, std::exp(x));
 SLUICE_UNARY_FN(LogFn, 0.6, std::log(x));
 SLUICE_UNARY_FN(TanhFn, 0.7, std::tanh(x));
-SLUICE_UNARY_FN(SigmoidFn, 0.8, T(1) / (T(1) + std::exp(-x)));
+
+struct SigmoidFn {
+  static constexpr double kCost = 0.7;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    if constexpr (std::is_same_v<T, float>) {
+      return 1.0f / (1.0f + InlineExp(-x));
+    } else {
+      return T(1) / (T(1) + std::exp(-x));
+    }
+  }
+};
+
 SLUICE_UNARY_FN(ErfFn, 1, std::erf(x));
 SLUICE_UNARY_FN(ErfcFn, 1, std::erfc(x));
 

@@ -6,7 +6,6 @@
 #ifndef SLUICE_OPS_NN_CLASS_ROWS_H_
 #define SLUICE_OPS_NN_CLASS_ROWS_H_
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -15,6 +14,7 @@
 
 #include "executor/kernel/target_clones.h"
 #include "graph/tensor/float16.h"
+#include "ops/math/inline_exp.h"
 #include "ops/math/vector_math.h"
 
 namespace sluice::class_rows {
@@ -53,37 +53,11 @@ SLUICE_INLINE_IN_CLONES F Sum(const F* x, int64_t n) {
   return sum;
 }
 
-// exp(x) for x <= 0 and NaN, to 1.5 ulp: a power of two times the polynomial of Cephes' expf. The
-// vector library's takes twice as long, for it is called, and looks for large arguments.
-SLUICE_INLINE_IN_CLONES float ExpBelowZero(float x) {
-  constexpr float kRound = 12582912;  // 1.5 * 2^23: what is added to it is rounded to a whole
-  constexpr float kLeast = -104;      // of it, the exponential is 0
-  const float bounded = x < kLeast ? kLeast : x;
-  const float shifted = bounded * 1.44269504f + kRound;
-  const float whole = shifted - kRound;
-  const float r = (bounded - whole * 0.693359375f) + whole * 2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r + 1;
-  // In two factors, since the power itself may be too small for a float.
-  const int32_t power = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kRound);
-  const int32_t half = power >> 1;
-  const auto power_of_two = [](int32_t n) {
-    return std::bit_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(n + 127) << 23));
-  };
-  return p * power_of_two(half) * power_of_two(power - half);
-}
-SLUICE_INLINE_IN_CLONES double ExpBelowZero(double x) { return std::exp(x); }
-
 // y = exp(x - max); the sum of y. y may be x.
 template <typename F>
 SLUICE_TARGET_CLONES F ExpSum(const F* x, F max, F* y, int64_t n) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = ExpBelowZero(x[i] - max);
+  for (int64_t i = 0; i < n; ++i) y[i] = BoundedExp(x[i] - max);
   return Sum(y, n);
 }
 
