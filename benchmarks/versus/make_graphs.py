@@ -165,16 +165,19 @@ def section_b():
         emit("B", "softmax", label, fetches=[tf.nn.softmax(a)], unit="us", nbytes=rows_ * columns * 8)
         for case, axis in (("rows", 1), ("columns", 0)):
             emit("B", f"reduce_{case}", label, fetches=[tf.reduce_sum(a, axis)], unit="us", nbytes=rows_ * columns * 4)
-    for optname in ("gather_only", "sgd", "adagrad", "adam"):
+    # adam_other_ids: ids that every step draws anew, so that rows come back after some steps and after many.
+    for optname in ("gather_only", "sgd", "adagrad", "adam", "adam_other_ids"):
         fresh(); tab = var("table", [1000000, 64]); ids = tf.placeholder(tf.int32, [4096], "ids")
-        e = tf.nn.embedding_lookup(tab, ids)
         fd = [(ids, "i32:4096:zipf(1000000)")]
+        if optname == "adam_other_ids":
+            ids = tf.cast(tf.exp(tf.random_uniform([4096]) * float(np.log(1000000))) - 1, tf.int32); fd = []
+        e = tf.nn.embedding_lookup(tab, ids)
         if optname == "gather_only":
             emit("B", "embedding_1Mx64_b4096", optname, feeds=fd, fetches=[e], unit="us", nbytes=2 * 4096 * 64 * 4)
             continue
         loss = 0.5 * tf.reduce_sum(e * e)
         opt = {"sgd": tf.train.GradientDescentOptimizer(0.01), "adagrad": tf.train.AdagradOptimizer(0.01),
-               "adam": tf.train.AdamOptimizer(0.001)}[optname]
+               "adam": tf.train.AdamOptimizer(0.001)}[optname.split("_")[0]]
         train = opt.minimize(loss)
         emit("B", "embedding_1Mx64_b4096", optname, feeds=fd, targets=[train], unit="us")
 
