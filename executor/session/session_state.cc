@@ -5,15 +5,18 @@
 #include <utility>
 
 #include "executor/partition/partition.h"
+#include "executor/passes/defer_adam.h"
 #include "executor/passes/late_reads.h"
 #include "executor/passes/passes.h"
 #include "executor/passes/prune.h"
 #include "executor/placer/placer.h"
 #include "executor/session/explain.h"
+#include "executor/session/memory_plan.h"
 #include "executor/session/remote_master.h"
 #include "executor/session/remote_tasks.h"
 #include "executor/session/step_parts.h"
 #include "executor/step/linked_cancellation.h"
+#include "executor/trace/metrics.h"
 #include "graph/function/lower.h"
 #include "graph/status.h"
 
@@ -197,6 +200,8 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileForMaster(
 }
 
 absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanRequest& request) {
+  static MetricCounter plans("sluice_plans_total");
+  plans.Add();
   if (options().master != nullptr) {
     std::vector<Output> fed;
     for (size_t i = 0; i < request.num_feeds; ++i) fed.push_back(request.feed(i));
@@ -205,6 +210,12 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, Rewrite(request));
   SLUICE_RETURN_IF_ERROR(PlaceGraph(*graph));
   SLUICE_RETURN_IF_ERROR(ReadVariablesLate(*graph).status());
+  const std::set<std::string>& disabled = executor_.options().disabled_passes;
+  if (!disabled.contains("all") && !disabled.contains("defer_adam")) {
+    std::set<std::string> keep;
+    for (const Operation& target : request.targets) keep.insert(target.name());
+    SLUICE_RETURN_IF_ERROR(DeferAdam(*graph, keep).status());
+  }
   std::vector<Output> feeds;
   for (size_t i = 0; i < request.num_feeds; ++i) feeds.push_back(request.feed(i));
   if (executor_.options().remote_tasks != nullptr) {
@@ -284,6 +295,11 @@ absl::Status SessionState::RunPlan(SessionPlan& plan, absl::Span<const Tensor* c
                            metadata);
   }
   if (status.ok()) return status;
+  if (absl::IsResourceExhausted(status) && plan.distribution() == nullptr) {
+    std::vector<TensorShape> shapes;
+    for (const Tensor* feed : feeds) shapes.push_back(feed->shape());
+    status = AnnotateAfter(status, StrCat("\n", MemoryOf(plan.plan(), shapes).ToString()));
+  }
   const auto lock = LockGraph();
   return ExplainError(std::move(status), graph_);
 }

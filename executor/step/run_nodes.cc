@@ -1,6 +1,7 @@
 // The inner loop: nodes one after the other, on values in slots.
 #include <utility>
 
+#include "executor/kernel/deferred_updates.h"
 #include "executor/plan/frame_id.h"
 #include "executor/plan/fused_elementwise.h"
 #include "executor/step/node_values.h"
@@ -14,6 +15,18 @@ int64_t NowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+// A variable has no elements. They may be elsewhere, and come back unless the node takes them
+// there; whether there are some.
+bool BringHome(const PlanNode& node, ValueRef ref, Tensor* variable, const StepContext& step) {
+  if (!ref.dereference) {
+    // Of these the kernel sees to it, under its own lock.
+    if (node.node->def().allows_uninitialized_input) return false;
+    if (node.node->AttrOr<bool>(kTakesDeferredAttr, false)) return WhoHas(variable) != nullptr;
+  }
+  SettleDeferred(variable, step);
+  return variable->IsInitialized();
 }
 
 }  // namespace
@@ -218,6 +231,9 @@ absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* re
     {
       std::lock_guard<std::mutex> lock(*variable.ref_mutex);
       is_initialized = variable.ref->IsInitialized();
+      if (!is_initialized) [[unlikely]] {
+        is_initialized = BringHome(node, refs[i], variable.ref, contexts_[node.device]);
+      }
       if (refs[i].dereference) read[i].tensor = *variable.ref;
     }
     if (!is_initialized && !node.node->def().allows_uninitialized_input) {

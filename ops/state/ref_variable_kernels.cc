@@ -50,6 +50,7 @@ class IsVariableInitializedKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
     const RefInput ref = c.ref_input(0);
     std::lock_guard lock(*ref.mutex);
+    BringHome(ref.tensor);
     out->scalar<bool>() = ref.tensor->IsInitialized();
     return absl::OkStatus();
   }

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "executor/kernel/context.h"
+#include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
 #include "ops/state/arithmetic.h"
 #include "ops/state/row_index.h"
@@ -29,7 +30,7 @@ class Reader {
 
  private:
   std::shared_ptr<Var> variable_;
-  std::shared_lock<std::shared_mutex> lock_;
+  std::shared_lock<VariableMutex> lock_;
 };
 
 // Row i of `out` becomes the `row_size` elements of `params` at element row_of(i) * row_size.
@@ -64,29 +65,45 @@ class ResourceGatherKernel : public Kernel {
       : batch_dims_(init.AttrOr<int64_t>("batch_dims", 0)), dtype_(init.attr<DataType>("dtype")) {}
 
   absl::Status Compute(KernelContext& c) override {
-    const Tensor& indices = c.input(1);
+    if (batch_dims_ == 0) {
+      SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariableAsItIs(c, 0));
+      if (variable->mutex.MayBeDeferred()) [[unlikely]] {
+        const auto lock = variable->mutex.LockAsItIs();
+        const std::shared_ptr<DeferredUpdates> holder = WhoHas(&variable->tensor);
+        if (holder != nullptr && variable->tensor.dtype() == dtype_) {
+          return Gather(c, variable->tensor, holder.get());
+        }
+      }
+    }
     Reader reader;
     SLUICE_RETURN_IF_ERROR(reader.Open(c, dtype_));
-    const Tensor& params = reader.tensor();
-    SLUICE_ASSIGN_OR_RETURN(const int batch_dims, CheckShapes(params.shape(), indices.shape()));
+    return Gather(c, reader.tensor(), nullptr);
+  }
+
+ private:
+  // Of `params` itself, or of what `holder` has of it.
+  absl::Status Gather(KernelContext& c, const Tensor& home, DeferredUpdates* holder) const {
+    const Tensor& indices = c.input(1);
+    SLUICE_ASSIGN_OR_RETURN(const int batch_dims, CheckShapes(home.shape(), indices.shape()));
 
     int64_t batches = 1;
     int64_t row_size = 1;
     TensorShape shape = indices.shape();
-    for (int d = 0; d < batch_dims; ++d) batches *= params.dim(d);
-    for (int d = batch_dims + 1; d < params.rank(); ++d) {
-      row_size *= params.dim(d);
-      shape.AddDim(params.dim(d));
+    for (int d = 0; d < batch_dims; ++d) batches *= home.dim(d);
+    for (int d = batch_dims + 1; d < home.rank(); ++d) {
+      row_size *= home.dim(d);
+      shape.AddDim(home.dim(d));
     }
     SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
     const RowIndex index(indices);
-    const int64_t limit = params.dim(batch_dims);
+    const int64_t limit = home.dim(batch_dims);
     if (const int64_t bad = index.FirstOutside(limit); bad >= 0) {
       return InvalidArgument("indices[", PositionText(indices.shape(), bad), "] = ", index[bad],
                              " is not in [0, ", limit, ")");
     }
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    const Tensor& params = holder == nullptr ? home : holder->Rows(&home, indices, c.step());
     const int64_t per_batch = batches > 0 ? index.size() / batches : 0;
     CopyRows(
         c, params, row_size,
@@ -95,7 +112,6 @@ class ResourceGatherKernel : public Kernel {
     return absl::OkStatus();
   }
 
- private:
   absl::StatusOr<int> CheckShapes(const TensorShape& params, const TensorShape& indices) const {
     const int64_t batch_dims = batch_dims_ < 0 ? batch_dims_ + indices.rank() : batch_dims_;
     if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");

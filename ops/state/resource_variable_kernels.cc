@@ -130,11 +130,11 @@ class VarIsInitializedKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariable(c, 0);
+    const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariableAsItIs(c, 0);
     out->scalar<bool>() = false;
     if (absl::IsNotFound(variable.status())) return absl::OkStatus();
     SLUICE_RETURN_IF_ERROR(variable.status());
-    std::shared_lock lock((*variable)->mutex);
+    const auto lock = (*variable)->mutex.LockAsItIs();
     out->scalar<bool>() = (*variable)->is_initialized;
     return absl::OkStatus();
   }
@@ -147,8 +147,8 @@ class VariableShapeKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     TensorShape shape;
     {
-      SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
-      std::shared_lock lock(variable->mutex);
+      SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariableAsItIs(c, 0));
+      const auto lock = variable->mutex.LockAsItIs();
       if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
       shape = variable->tensor.shape();
     }

@@ -45,7 +45,7 @@ class Writer {
 
  private:
   std::shared_ptr<Var> variable_;
-  std::unique_lock<std::shared_mutex> lock_;
+  std::unique_lock<VariableMutex> lock_;
 };
 
 template <ArithmeticOp op>

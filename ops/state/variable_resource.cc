@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
@@ -49,6 +50,34 @@ absl::StatusOr<const ResourceHandle*> HandleOf(const KernelContext& c, int i) {
 
 }  // namespace
 
+void VariableMutex::lock() {
+  mutex_.lock();
+  if (!guarded_->IsInitialized()) [[unlikely]] {
+    SettleDeferred(guarded_, StepContext());
+    SetMayBeDeferred(false);
+  }
+}
+
+void VariableMutex::lock_shared() {
+  while (true) {
+    mutex_.lock_shared();
+    if (guarded_->IsInitialized() || WhoHas(guarded_) == nullptr) return;
+    mutex_.unlock_shared();
+    lock();
+    unlock();
+  }
+}
+
+void VariableMutex::Settle(const StepContext& step) {
+  const std::lock_guard lock(mutex_);
+  SettleDeferred(guarded_, step);
+  SetMayBeDeferred(false);
+}
+
+Var::~Var() {
+  if (!tensor.IsInitialized()) ForgetDeferred(&tensor);
+}
+
 std::string Var::DebugString() const {
   std::shared_lock lock(mutex);
   if (!is_initialized) return StrCat("variable '", name_, "': not initialized");
@@ -56,13 +85,25 @@ std::string Var::DebugString() const {
                 tensor.shape().ToString());
 }
 
+RefVar::~RefVar() {
+  if (!tensor.IsInitialized()) ForgetDeferred(&tensor);
+}
+
 std::string RefVar::DebugString() const {
   std::lock_guard lock(mutex);
   return StrCat("variable '", name_, "': ", DataTypeName(dtype_), tensor.shape().ToString(),
-                tensor.IsInitialized() ? "" : ", not initialized");
+                tensor.IsInitialized() || WhoHas(&tensor) != nullptr ? "" : ", not initialized");
 }
 
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i) {
+  absl::StatusOr<std::shared_ptr<Var>> found = LookupVariableAsItIs(c, i);
+  if (found.ok() && (*found)->mutex.MayBeDeferred()) [[unlikely]] {
+    (*found)->mutex.Settle(c.step());
+  }
+  return found;
+}
+
+absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i) {
   SLUICE_ASSIGN_OR_RETURN(const ResourceHandle* handle, HandleOf(c, i));
   absl::StatusOr<std::shared_ptr<Var>> found = c.resources().Lookup<Var>(*handle);
   if (!found.ok()) return AnnotateAfter(found.status(), Origin(c, i));
@@ -94,7 +135,12 @@ absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHa
              ", status error message=", DoesNotExist(handle.container, handle.name), Origin(c, i)));
 }
 
+void BringHome(Tensor* tensor) {
+  if (!tensor->IsInitialized()) SettleDeferred(tensor, StepContext());
+}
+
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
+  BringHome(tensor);
   // The executor asks before the kernel runs, but a variable may be destroyed in between.
   if (!tensor->IsInitialized()) {
     return absl::FailedPreconditionError("Attempting to use uninitialized value");
@@ -105,6 +151,7 @@ absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
 }
 
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator) {
+  BringHome(variable);
   // A slice of something large would keep all of it.
   if (value.BufferIsUnique() && value.buffer()->bytes() <= 2 * value.bytes() + kTensorAlignment) {
     *variable = std::move(value);

@@ -9,6 +9,7 @@
 #ifndef SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
 #define SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -22,18 +23,41 @@
 
 namespace sluice {
 
+// The mutex of a Var. Whoever has locked it finds all updates done and the tensor at home, also
+// those that were put off (executor/kernel/deferred_updates.h); LockAsItIs is for those that put
+// them off.
+class VariableMutex {
+ public:
+  explicit VariableMutex(Tensor* guarded) : guarded_(guarded) {}
+  void lock();
+  void unlock() { mutex_.unlock(); }
+  void lock_shared();
+  void unlock_shared() { mutex_.unlock_shared(); }
+  std::unique_lock<std::shared_mutex> LockAsItIs() { return std::unique_lock(mutex_); }
+  // Asked often, and without the lock: for those who have threads to settle with.
+  bool MayBeDeferred() const { return may_be_deferred_.load(std::memory_order_relaxed); }
+  void SetMayBeDeferred(bool may_be) { may_be_deferred_.store(may_be, std::memory_order_relaxed); }
+  void Settle(const StepContext& step);
+
+ private:
+  std::shared_mutex mutex_;
+  Tensor* const guarded_;
+  std::atomic<bool> may_be_deferred_{false};
+};
+
 class Var : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow3VarE";
 
   Var(std::string container, std::string name)
-      : container_(std::move(container)), name_(std::move(name)) {}
+      : mutex(&tensor), container_(std::move(container)), name_(std::move(name)) {}
+  ~Var() override;
 
   const std::string& container() const { return container_; }
   const std::string& name() const { return name_; }
   std::string DebugString() const override;
 
-  mutable std::shared_mutex mutex;
+  mutable VariableMutex mutex;
   Tensor tensor;                // guarded by mutex
   bool is_initialized = false;  // guarded by mutex; false again once destroyed
 
@@ -48,6 +72,7 @@ class RefVar : public Resource {
 
   RefVar(std::string name, DataType dtype, const TensorShape& shape)
       : dtype_(dtype), name_(std::move(name)), tensor(dtype, shape, BufferRef()) {}
+  ~RefVar() override;
   DataType dtype() const { return dtype_; }
   std::string DebugString() const override;
 
@@ -57,18 +82,27 @@ class RefVar : public Resource {
 
  public:
   mutable std::mutex mutex;
-  Tensor tensor;  // guarded by mutex; without elements until assigned
+  // Guarded by mutex; without elements until assigned, and while updates of it are put off
+  // (executor/kernel/deferred_updates.h).
+  Tensor tensor;
 };
 
 // The variable that input `i`, a resource handle, names. It may not be initialised: ask under its
 // mutex. NOT_FOUND with TensorFlow's text, and where the handle was made if that is known.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i);
+// The same for those that lock it as it is: what was put off stays so.
+absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i);
 // The same, made if there is none.
 absl::StatusOr<std::shared_ptr<Var>> LookupOrCreateVariable(KernelContext& c, int i);
 // NOT_FOUND "Resource <container>/<name>/<type> does not exist." for the variable of input `i`.
 absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable);
 // What ReadVariableOp says: FAILED_PRECONDITION "Could not find variable <name>. …".
 absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle);
+
+// What was put off of the updates of `tensor` is done, and it is at home. The caller holds the
+// variable's mutex. Kernels that take references call this, or one of the next two, before they
+// look.
+void BringHome(Tensor* tensor);
 
 // After this nobody else holds the buffer of `tensor`: its elements may be written. The caller
 // holds the variable's mutex. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <shared_mutex>
 
 #include "graph/ir/graph.h"
 #include "ops/state/row_index.h"
@@ -64,7 +63,7 @@ class UpdateKernel::Targets {
  public:
   absl::Status Open(KernelContext& c, const std::vector<int>& inputs, bool is_resource) {
     std::vector<std::mutex*> mutexes;
-    std::vector<std::shared_mutex*> shared_mutexes;
+    std::vector<VariableMutex*> shared_mutexes;
     for (int i : inputs) {
       if (is_resource) {
         SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, i));
@@ -97,6 +96,7 @@ class UpdateKernel::Targets {
       if (!variables_.empty() && !variables_[i]->is_initialized) {
         return VariableNotReadable(c, inputs[i], c.input(inputs[i]).scalar<ResourceHandle>());
       }
+      BringHome(tensors_[i]);
       if (!tensors_[i]->IsInitialized()) {
         return absl::FailedPreconditionError(StrCat("Attempting to use uninitialized value ",
                                                     c.node().input(inputs[i]).node->name()));
@@ -108,7 +108,7 @@ class UpdateKernel::Targets {
   std::vector<std::shared_ptr<Var>> variables_;  // empty for references
   std::vector<Tensor*> tensors_;
   std::vector<std::unique_lock<std::mutex>> locks_;
-  std::vector<std::unique_lock<std::shared_mutex>> shared_locks_;
+  std::vector<std::unique_lock<VariableMutex>> shared_locks_;
 };
 
 UpdateKernel::UpdateKernel(KernelInit& init, const UpdateSpec& spec, UpdateFunction function)

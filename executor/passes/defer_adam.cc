@@ -1,0 +1,409 @@
+#include "executor/passes/defer_adam.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "executor/kernel/deferred_updates.h"
+#include "graph/op/op_def.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+bool IsHandle(const Node& node) { return node.op() == "VarHandleOp"; }
+
+// A reference variable or a resource variable's handle, of a type that can be deferred.
+bool IsVariable(const Node& node) {
+  if (node.op() != "VariableV2" && node.op() != "Variable" && !IsHandle(node)) return false;
+  const DataType dtype = node.AttrOr<DataType>("dtype", DT_INVALID);
+  return dtype == DT_FLOAT || dtype == DT_DOUBLE;
+}
+
+bool IsRead(const Node& node) {
+  return node.op() == "ReadVariableOp" ||
+         (node.op() == "Identity" && IsRefType(node.input(0).dtype()));
+}
+
+// The variable whose value this is: from a node that reads it, or read where it is used; null if it
+// is none.
+Node* VariableRead(const Output& value) {
+  Node* node = value.node;
+  if (IsRead(*node)) {
+    node = node->input(0).node;
+  } else if (IsHandle(*node)) {
+    return nullptr;
+  }
+  return IsVariable(*node) ? node : nullptr;
+}
+
+bool IsScalar(const Output& value) {
+  return value.shape().rank_known() && value.shape().rank() == 0 && !IsRefType(value.dtype());
+}
+
+// Of one moment of Adam, from its last node to its first.
+struct Moment {
+  Node* variable = nullptr;
+  Node* value = nullptr;   // reads it after `add`; of references `add` itself
+  Node* add = nullptr;     // ScatterAdd(variable, indices, rows)
+  Node* assign = nullptr;  // Assign(variable, decay)
+  Node* decay = nullptr;   // Mul(variable's value, beta)
+};
+
+struct SparseAdam {
+  Node* variable = nullptr;
+  Node* move = nullptr;      // AssignSub(variable, quotient)
+  Node* quotient = nullptr;  // RealDiv(step, divisor)
+  Node* step = nullptr;      // Mul(rate, m)
+  Node* divisor = nullptr;   // Add(root, epsilon)
+  Node* root = nullptr;      // Sqrt(v)
+  Moment m, v;
+  // All of these, and reads of the three variables that are only waited for.
+  std::vector<Node*> parts;
+  std::unordered_set<const Node*> is_part;
+};
+
+bool IsOp(const Node* node, std::string_view op) { return node->op() == op; }
+bool IsOneOf(const Node* node, std::string_view by_reference, std::string_view by_handle) {
+  return node->op() == by_reference || node->op() == by_handle;
+}
+
+// The assignment to the variable that `add` waits for, directly or through a read of it.
+Node* AssignBefore(const Node& add, const Node* variable) {
+  const auto is_assign = [&](const Node* node) {
+    return IsOneOf(node, "Assign", "AssignVariableOp") && node->input(0).node == variable;
+  };
+  for (Node* before : add.control_inputs()) {
+    if (is_assign(before)) return before;
+    if (!IsRead(*before) || !before->uses().empty()) continue;
+    for (Node* earlier : before->control_inputs()) {
+      if (is_assign(earlier)) return earlier;
+    }
+  }
+  return nullptr;
+}
+
+// The ResourceScatterAdd that `read` waits for.
+Node* AddBefore(const Node& read) {
+  for (Node* before : read.control_inputs()) {
+    if (IsOp(before, "ResourceScatterAdd") && before->input(0) == read.input(0)) return before;
+  }
+  return nullptr;
+}
+
+std::optional<Moment> MomentOf(Node* value) {
+  Moment moment;
+  moment.value = value;
+  moment.add = IsOp(value, "ReadVariableOp") ? AddBefore(*value) : value;
+  if (moment.add == nullptr || !IsOneOf(moment.add, "ScatterAdd", "ResourceScatterAdd")) {
+    return std::nullopt;
+  }
+  moment.variable = moment.add->input(0).node;
+  const PartialShape& rows = moment.add->input(2).shape();
+  if (!IsVariable(*moment.variable) || !rows.rank_known() || rows.rank() < 1) return std::nullopt;
+  moment.assign = AssignBefore(*moment.add, moment.variable);
+  if (moment.assign == nullptr) return std::nullopt;
+  moment.decay = moment.assign->input(1).node;
+  if (!IsOp(moment.decay, "Mul") || VariableRead(moment.decay->input(0)) != moment.variable ||
+      !IsScalar(moment.decay->input(1))) {
+    return std::nullopt;
+  }
+  return moment;
+}
+
+void CollectParts(const std::set<std::string>& keep, SparseAdam* adam) {
+  adam->parts = {adam->move, adam->quotient, adam->step, adam->divisor, adam->root};
+  for (const Moment* moment : {&adam->m, &adam->v}) {
+    adam->parts.insert(adam->parts.end(), {moment->add, moment->assign, moment->decay});
+    if (moment->value != moment->add) adam->parts.push_back(moment->value);
+  }
+  for (const Node* variable : {adam->variable, adam->m.variable, adam->v.variable}) {
+    for (const Use& use : variable->uses()) {
+      if (!IsRead(*use.dst) || !use.dst->uses().empty() || keep.contains(use.dst->name())) continue;
+      adam->parts.push_back(use.dst);
+    }
+  }
+  adam->is_part.insert(adam->parts.begin(), adam->parts.end());
+}
+
+std::optional<SparseAdam> AdamThatEndsIn(Node* move) {
+  if (!IsOneOf(move, "AssignSub", "AssignSubVariableOp")) return std::nullopt;
+  SparseAdam adam;
+  adam.move = move;
+  adam.variable = move->input(0).node;
+  adam.quotient = move->input(1).node;
+  if (!IsVariable(*adam.variable) || !IsOp(adam.quotient, "RealDiv")) return std::nullopt;
+  adam.step = adam.quotient->input(0).node;
+  adam.divisor = adam.quotient->input(1).node;
+  if (!IsOp(adam.step, "Mul") || !IsOneOf(adam.divisor, "AddV2", "Add")) return std::nullopt;
+  adam.root = adam.divisor->input(0).node;
+  if (!IsOp(adam.root, "Sqrt") || !IsScalar(adam.step->input(0)) ||
+      !IsScalar(adam.divisor->input(1))) {
+    return std::nullopt;
+  }
+  const std::optional<Moment> m = MomentOf(adam.step->input(1).node);
+  const std::optional<Moment> v = MomentOf(adam.root->input(0).node);
+  if (!m.has_value() || !v.has_value()) return std::nullopt;
+  adam.m = *m;
+  adam.v = *v;
+  const bool are_three =
+      m->variable != v->variable && m->variable != adam.variable && v->variable != adam.variable;
+  const bool are_alike = IsHandle(*m->variable) == IsHandle(*adam.variable) &&
+                         IsHandle(*v->variable) == IsHandle(*adam.variable);
+  if (!are_three || !are_alike || v->add->input(1) != m->add->input(1)) return std::nullopt;
+  return adam;
+}
+
+// Nodes that run only if a branch is taken or a loop goes on.
+std::unordered_set<const Node*> ConditionalNodes(const Graph& graph) {
+  std::unordered_set<const Node*> conditional;
+  std::vector<const Node*> open;
+  const auto add = [&](const Node* node) {
+    if (conditional.insert(node).second) open.push_back(node);
+  };
+  for (const Node* node : graph.nodes()) {
+    const std::string& op = node->op();
+    if (op == "Switch" || op == "RefSwitch" || op == "_SwitchN" || op == "Enter" ||
+        op == "RefEnter" || op == "Recv" || op == "_Recv") {
+      add(node);
+    }
+  }
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    for (const Use& use : node->uses()) add(use.dst);
+    for (const Node* next : node->control_outputs()) add(next);
+  }
+  return conditional;
+}
+
+bool IsGatherOfRows(const Node& node) {
+  if (node.op() == "Gather") return true;
+  if (node.op() != "GatherV2" || node.AttrOr<int64_t>("batch_dims", 0) != 0) return false;
+  const Tensor* axis =
+      node.input(2).node->op() == "Const" ? node.input(2).node->FindAttr<Tensor>("value") : nullptr;
+  if (axis == nullptr || !axis->shape().IsScalar()) return false;
+  return (axis->dtype() == DT_INT64 ? axis->scalar<int64_t>() : axis->scalar<int32_t>()) == 0;
+}
+
+// The variable of a gather that can become a _GatherOfDeferred; null if it cannot.
+Node* GatheredVariable(const Node& gather) {
+  if (!IsGatherOfRows(gather)) return nullptr;
+  Node* variable = VariableRead(gather.input(0));
+  const DataType index = gather.input(1).dtype();
+  if (variable == nullptr || IsHandle(*variable) || (index != DT_INT32 && index != DT_INT64))
+    return nullptr;
+  const PartialShape& shape = variable->output_shape(0);
+  const bool is_beside = gather.assigned_device() == variable->assigned_device();
+  return is_beside && shape.rank_known() && shape.rank() >= 1 ? variable : nullptr;
+}
+
+class Deferrer {
+ public:
+  Deferrer(Graph& graph, const std::set<std::string>& keep) : graph_(graph), keep_(keep) {}
+
+  absl::StatusOr<int> Run() {
+    int replaced = 0;
+    const int most = graph_.num_node_ids();
+    for (int id = 0; id < most; ++id) {
+      Node* const node = graph_.node(id);
+      if (node == nullptr) continue;
+      std::optional<SparseAdam> adam = AdamThatEndsIn(node);
+      if (!adam.has_value()) continue;
+      CollectParts(keep_, &*adam);
+      if (!CanBeOne(*adam) || HasPathThroughOthers(*adam)) continue;
+      SLUICE_RETURN_IF_ERROR(Replace(*adam));
+      deferred_.insert(adam->variable);
+      ++replaced;
+    }
+    const int last = graph_.num_node_ids();
+    for (int id = 0; id < last; ++id) {
+      if (Node* node = graph_.node(id); node != nullptr) {
+        SLUICE_RETURN_IF_ERROR(ReplaceGather(node));
+      }
+    }
+    return replaced;
+  }
+
+ private:
+  bool IsConditional(const Node* node) {
+    if (!conditional_.has_value()) conditional_ = ConditionalNodes(graph_);
+    return conditional_->contains(node);
+  }
+
+  // Whether the uses of the variable are the Adam's, those of gathers, and such as look at no
+  // element.
+  bool IsReadByRowsAlone(const Node& variable, const SparseAdam& adam) const {
+    const auto fits = [&](const Use& use) {
+      const std::string& op = use.dst->op();
+      if (adam.is_part.contains(use.dst) || GatheredVariable(*use.dst) == &variable) return true;
+      return op == "ResourceGather" || op == "VariableShape" || op == "VarIsInitializedOp";
+    };
+    for (const Use& use : variable.uses()) {
+      if (fits(use)) continue;
+      if (!IsRead(*use.dst) || keep_.contains(use.dst->name())) return false;
+      const auto of_read = use.dst->uses();
+      if (!std::all_of(of_read.begin(), of_read.end(), fits)) return false;
+    }
+    return true;
+  }
+
+  // Nobody else reads what the parts pass to each other.
+  static bool IsClosed(const SparseAdam& adam) {
+    for (const Node* part : adam.parts) {
+      const auto uses = part->uses();
+      if (!std::all_of(uses.begin(), uses.end(),
+                       [&](const Use& use) { return adam.is_part.contains(use.dst); })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool CanBeOne(const SparseAdam& adam) {
+    if (!IsClosed(adam)) return false;
+    const std::string& device = adam.variable->assigned_device();
+    for (const Node* node : adam.parts) {
+      if (keep_.contains(node->name()) || IsConditional(node) ||
+          node->assigned_device() != device) {
+        return false;
+      }
+    }
+    for (const Node* variable : {adam.variable, adam.m.variable, adam.v.variable}) {
+      if (variable->assigned_device() != device || !IsReadByRowsAlone(*variable, adam)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Whether something outside runs after one of the nodes and before another.
+  static bool HasPathThroughOthers(const SparseAdam& adam) {
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> open;
+    const auto add = [&](const Node* node) {
+      if (seen.insert(node).second) open.push_back(node);
+    };
+    for (const Node* part : adam.parts) {
+      for (const Node* next : part->control_outputs()) {
+        if (!adam.is_part.contains(next)) add(next);
+      }
+    }
+    while (!open.empty()) {
+      const Node* node = open.back();
+      open.pop_back();
+      if (adam.is_part.contains(node)) return true;
+      for (const Use& use : node->uses()) add(use.dst);
+      for (const Node* next : node->control_outputs()) add(next);
+    }
+    return false;
+  }
+
+  absl::StatusOr<Node*> Add(const std::string& op, const Node& in_place_of,
+                            std::vector<Output> inputs, AttrMap attrs) {
+    NodeSpec spec;
+    spec.name = graph_.UniqueName(StrCat(in_place_of.name(), "/deferred"));
+    spec.op = op;
+    spec.inputs = std::move(inputs);
+    spec.device = in_place_of.device();
+    spec.attrs = std::move(attrs);
+    spec.attrs[kTakesDeferredAttr] = true;
+    spec.at = in_place_of.at();
+    SLUICE_ASSIGN_OR_RETURN(Node * node, graph_.Add(std::move(spec)));
+    node->set_assigned_device(in_place_of.assigned_device());
+    return node;
+  }
+
+  // What waited for a read that nobody needs any more waits for what that waited for.
+  void RemoveUnusedRead(Node* read) {
+    if (!IsRead(*read) || !read->uses().empty() || keep_.contains(read->name())) return;
+    for (Node* to : read->control_outputs()) {
+      for (Node* from : read->control_inputs()) graph_.AddControlEdge(from, to);
+      graph_.AddControlEdge(read->input(0).node, to);
+    }
+    graph_.Remove(read);
+  }
+
+  absl::Status Replace(const SparseAdam& adam) {
+    const Node& first = *adam.m.add;
+    const std::vector<Output> inputs = {Output(adam.variable),   Output(adam.m.variable),
+                                        Output(adam.v.variable), first.input(1),
+                                        first.input(2),          adam.v.add->input(2),
+                                        adam.step->input(0),     adam.m.decay->input(1),
+                                        adam.v.decay->input(1),  adam.divisor->input(1)};
+    SLUICE_ASSIGN_OR_RETURN(
+        Node * node, Add(IsHandle(*adam.variable) ? "_DeferredAdamOfHandles" : "_DeferredAdam",
+                         *adam.move, inputs,
+                         {{"T", adam.variable->AttrOr<DataType>("dtype", DT_INVALID)},
+                          {"Tindices", BaseType(first.input(1).dtype())}}));
+    const std::vector<Node*> reads = {adam.m.decay->input(0).node, adam.v.decay->input(0).node};
+    for (Node* part : adam.parts) {
+      for (Node* before : part->control_inputs()) {
+        if (!adam.is_part.contains(before)) graph_.AddControlEdge(before, node);
+      }
+      for (Node* after : part->control_outputs()) {
+        if (!adam.is_part.contains(after)) graph_.AddControlEdge(node, after);
+      }
+    }
+    for (Node* read : reads) {
+      for (Node* before : read->control_inputs()) {
+        if (!adam.is_part.contains(before)) graph_.AddControlEdge(before, node);
+      }
+    }
+    for (Node* part : adam.parts) graph_.Remove(part);
+    for (Node* read : reads) RemoveUnusedRead(read);
+    return absl::OkStatus();
+  }
+
+  // Nobody in the graph takes the variable to change it.
+  static bool IsConstantHere(const Node& variable) {
+    return std::none_of(variable.uses().begin(), variable.uses().end(), [](const Use& use) {
+      return IsRefType(use.dst->input_type(use.dst_input)) && use.dst->op() != "_GatherOfDeferred";
+    });
+  }
+
+  absl::Status ReplaceGather(Node* gather) {
+    Node* const variable = GatheredVariable(*gather);
+    if (variable == nullptr || keep_.contains(gather->name()) || IsConditional(gather)) {
+      return absl::OkStatus();
+    }
+    if (!deferred_.contains(variable) && !IsConstantHere(*variable)) return absl::OkStatus();
+    Node* const read = gather->input(0).node;
+    SLUICE_ASSIGN_OR_RETURN(Node * node,
+                            Add("_GatherOfDeferred", *gather, {Output(variable), gather->input(1)},
+                                {{"T", variable->AttrOr<DataType>("dtype", DT_INVALID)},
+                                 {"Tindices", BaseType(gather->input(1).dtype())}}));
+    node->set_output_shape(0, gather->output_shape(0));
+    for (Node* before : gather->control_inputs()) graph_.AddControlEdge(before, node);
+    if (read != variable) {
+      for (Node* before : read->control_inputs()) graph_.AddControlEdge(before, node);
+    }
+    const std::vector<Use> uses(gather->uses().begin(), gather->uses().end());
+    for (const Use& use : uses) {
+      SLUICE_RETURN_IF_ERROR(graph_.UpdateInput(use.dst, use.dst_input, Output(node)));
+    }
+    const std::vector<Node*> waiting(gather->control_outputs().begin(),
+                                     gather->control_outputs().end());
+    for (Node* after : waiting) graph_.AddControlEdge(node, after);
+    graph_.Remove(gather);
+    if (read != variable) RemoveUnusedRead(read);
+    return absl::OkStatus();
+  }
+
+  Graph& graph_;
+  const std::set<std::string>& keep_;
+  std::optional<std::unordered_set<const Node*>> conditional_;
+  std::unordered_set<const Node*> deferred_;  // variables
+};
+
+}  // namespace
+
+absl::StatusOr<int> DeferAdam(Graph& graph, const std::set<std::string>& keep) {
+  // A program that does not link the op does without.
+  if (OpRegistry::Global().Find("_DeferredAdam") == nullptr) return 0;
+  return Deferrer(graph, keep).Run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,228 @@
+#include "executor/session/memory_plan.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "executor/kernel/elementwise_loops.h"
+#include "executor/session/session_state.h"
+#include "graph/infer/shape_context.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// Shapes of all outputs, with the feeds' known. Nodes of loops keep what the graph says of them.
+class Shapes {
+ public:
+  Shapes(const Graph& graph, absl::Span<const TensorShape> feeds) {
+    const absl::StatusOr<std::vector<Node*>> order = TopologicalOrder(graph);
+    if (!order.ok()) return;
+    for (const Node* node : *order) Copy(*node, feeds);
+  }
+
+  PartialShape Of(const Node& node, int output) const {
+    const auto found = copies_.find(&node);
+    return found != copies_.end() ? found->second->output_shape(output) : node.output_shape(output);
+  }
+
+ private:
+  void Copy(const Node& node, absl::Span<const TensorShape> feeds) {
+    NodeSpec spec;
+    spec.name = node.name();
+    spec.op = node.op();
+    spec.attrs = node.attrs();
+    for (const Output& in : node.inputs()) {
+      const auto source = copies_.find(in.node);
+      if (source == copies_.end()) return;  // comes from a loop's end
+      spec.inputs.push_back(Output(source->second, in.index));
+    }
+    const absl::StatusOr<Node*> copy = copies_graph_.Add(std::move(spec));
+    if (!copy.ok()) return;
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      (*copy)->set_output_shape(i, node.output_shape(i));
+      if (const HandleData* handle = node.output_handle(i)) (*copy)->set_output_handle(i, *handle);
+    }
+    copies_.emplace(&node, *copy);
+    if (node.op() == "_Arg") {
+      const auto index = static_cast<size_t>(node.AttrOr<int64_t>("index", 0));
+      if (index < feeds.size()) (*copy)->set_output_shape(0, PartialShape(feeds[index]));
+    } else {
+      (void)InferShapes(*copy);  // on an error what was known stays
+    }
+  }
+
+  Graph copies_graph_;
+  std::unordered_map<const Node*, Node*> copies_;
+};
+
+int64_t BytesOf(const PartialShape& shape, DataType dtype) {
+  if (!shape.IsFullyDefined()) return -1;
+  return shape.AsShape().num_elements() * static_cast<int64_t>(DataTypeSize(dtype));
+}
+
+// Walks a body's nodes as a step on one thread does.
+class Walk {
+ public:
+  Walk(const Plan& plan, const Shapes& shapes, MemoryPlan* memory)
+      : body_(plan.bodies[0]), shapes_(shapes), memory_(*memory), in_slot_(body_.num_slots, -1) {}
+
+  void Run() {
+    for (const PlanNode& node : body_.nodes) {
+      Make(node);
+      if (alive_ > memory_.peak_bytes) {
+        memory_.peak_bytes = alive_;
+        memory_.peak_at = number_;
+        memory_.peak_node = node.node->name();
+      }
+      for (int i = 0; i < node.num_releases; ++i) {
+        Release(body_.releases[node.first_release + static_cast<uint32_t>(i)]);
+      }
+      ++number_;
+    }
+    memory_.num_nodes = number_;
+    for (const int left : in_slot_) {
+      if (left >= 0) memory_.tensors[left].released = number_;
+    }
+  }
+
+ private:
+  static bool TakesOver(const PlanNode& node) {
+    if (node.kind == OpKind::kFused || node.kind == OpKind::kPass) return true;
+    return dynamic_cast<const ElementwiseLoopKernel*>(node.kernel) != nullptr;
+  }
+
+  // The tensor of an input whose buffer may become that of a result of `bytes`; -1: none.
+  int Inherited(const PlanNode& node, int64_t bytes) const {
+    for (int i = 0; i < node.num_inputs && i < 64; ++i) {
+      const ValueRef& ref = body_.inputs[node.first_input + static_cast<uint32_t>(i)];
+      if (((node.movable >> i) & 1) == 0 || ref.base != ValueRef::kSlot) continue;
+      const int tensor = in_slot_[ref.index];
+      if (tensor >= 0 && memory_.tensors[tensor].bytes == bytes) return tensor;
+    }
+    return -1;
+  }
+
+  void Make(const PlanNode& node) {
+    if (node.kind != OpKind::kKernel && node.kind != OpKind::kFused && node.kind != OpKind::kPass) {
+      if (node.kind == OpKind::kFetch) KeepFetched(node);
+      return;
+    }
+    for (int i = 0; i < node.num_outputs; ++i) {
+      const uint32_t slot = node.first_output + static_cast<uint32_t>(i);
+      const DataType dtype = node.output_types[i];
+      if (IsRefType(node.node->output_type(i)) || dtype == DT_RESOURCE || dtype == DT_VARIANT ||
+          IsRead(*node.node)) {
+        continue;
+      }
+      const int64_t bytes = BytesOf(shapes_.Of(*node.node, i), dtype);
+      const int inherited = TakesOver(node) && i == 0 ? Inherited(node, bytes) : -1;
+      if (inherited >= 0) {
+        Move(inherited, slot);
+      } else if (node.kind != OpKind::kPass) {
+        in_slot_[slot] = static_cast<int>(memory_.tensors.size());
+        memory_.tensors.push_back({node.node, i, bytes, number_, number_});
+        if (bytes < 0) ++memory_.num_unknown;
+        alive_ += std::max<int64_t>(bytes, 0);
+      }
+    }
+  }
+
+  // A variable's value shares the variable's buffer.
+  static bool IsRead(const Node& node) {
+    return node.op() == "ReadVariableOp" ||
+           (node.op() == "Identity" && IsRefType(node.input(0).dtype()));
+  }
+
+  void Move(int tensor, uint32_t slot) {
+    std::replace(in_slot_.begin(), in_slot_.end(), tensor, -1);
+    in_slot_[slot] = tensor;
+  }
+
+  void KeepFetched(const PlanNode& node) {
+    const ValueRef& ref = body_.inputs[node.first_input];
+    if (ref.base == ValueRef::kSlot && in_slot_[ref.index] >= 0) {
+      memory_.tensors[in_slot_[ref.index]].released = static_cast<int>(body_.nodes.size());
+      in_slot_[ref.index] = -1;
+    }
+  }
+
+  void Release(uint32_t slot) {
+    const int tensor = std::exchange(in_slot_[slot], -1);
+    if (tensor < 0) return;
+    memory_.tensors[tensor].released = number_;
+    alive_ -= std::max<int64_t>(memory_.tensors[tensor].bytes, 0);
+  }
+
+  const Body& body_;
+  const Shapes& shapes_;
+  MemoryPlan& memory_;
+  std::vector<int> in_slot_;  // index among the tensors; -1: none
+  int number_ = 0;
+  int64_t alive_ = 0;
+};
+
+std::string Megabytes(int64_t bytes) {
+  if (bytes < 0) return "?";
+  return bytes >= 10 << 20   ? StrCat(bytes >> 20, " MB")
+         : bytes >= 10 << 10 ? StrCat(bytes >> 10, " KB")
+                             : StrCat(bytes, " B");
+}
+
+std::string Column(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string MemoryPlan::ToString(int rows) const {
+  std::string text =
+      StrCat("planned memory: ", Megabytes(peak_bytes), " at '", peak_node, "', node ", peak_at,
+             " of ", num_nodes, "; ", tensors.size(), " tensors");
+  if (num_unknown > 0) StrAppend(&text, ", ", num_unknown, " of a size that the step decides");
+  StrAppend(&text, "\n  bytes      nodes          at peak  tensor");
+  for (int i = 0; i < rows && i < static_cast<int>(tensors.size()); ++i) {
+    const PlannedTensor& t = tensors[i];
+    const bool at_peak = t.made <= peak_at && peak_at <= t.released;
+    const std::string until = t.released >= num_nodes ? "end" : StrCat(t.released);
+    StrAppend(&text, "\n  ", Column(Megabytes(t.bytes), 10), " ",
+              Column(StrCat(t.made, " to ", until), 14), " ", Column(at_peak ? "yes" : "", 8), " ",
+              t.node->name(), ":", t.output, " (", t.node->op(), ")");
+  }
+  return text;
+}
+
+MemoryPlan MemoryOf(const Plan& plan, absl::Span<const TensorShape> feeds) {
+  MemoryPlan memory;
+  memory.graph = plan.graph;
+  const Shapes shapes(*plan.graph, feeds);
+  Walk(plan, shapes, &memory).Run();
+  std::stable_sort(
+      memory.tensors.begin(), memory.tensors.end(),
+      [](const PlannedTensor& a, const PlannedTensor& b) { return a.bytes > b.bytes; });
+  return memory;
+}
+
+absl::StatusOr<MemoryPlan> MemoryOf(Graph& graph, const SessionOptions& options,
+                                    absl::Span<const std::pair<Output, TensorShape>> feeds,
+                                    const OutputList& fetches,
+                                    const std::vector<Operation>& targets) {
+  SessionState state(graph, options);
+  OutputList fed;
+  std::vector<TensorShape> shapes;
+  for (const auto& [output, shape] : feeds) {
+    fed.push_back(output);
+    shapes.push_back(shape);
+  }
+  PlanRequest request;
+  request.first_feed = fed.data();
+  request.num_feeds = fed.size();
+  request.fetches = fetches;
+  request.targets = targets;
+  SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan, state.PlanFor(request));
+  return MemoryOf(plan->plan(), shapes);
+}
+
+}  // namespace sluice

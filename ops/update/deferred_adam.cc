@@ -1,0 +1,170 @@
+#include "ops/update/deferred_adam.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/device/thread_pool.h"
+#include "ops/state/variable_resource.h"
+
+namespace sluice {
+namespace {
+
+// Nanoseconds an element: to see whether anything changes, and of a step.
+constexpr double kLookCost = 4;
+constexpr double kStepCost = 0.5;
+constexpr uint64_t kStepsToRest = 200;  // about what a variable moves on after a gradient
+
+void ParallelFor(const StepContext& step, int64_t total, double cost, ThreadPool::RangeFunction f) {
+  if (step.intra_op == nullptr) {
+    f(0, total);
+  } else {
+    step.intra_op->ParallelFor(total, cost, f);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+absl::StatusOr<std::shared_ptr<DeferredAdam<T>>> DeferredAdam<T>::Find(const AdamHomes& homes,
+                                                                       const StepContext& step) {
+  std::shared_ptr<DeferredUpdates> holder = WhoHas(homes[0]);
+  if (auto* adam = dynamic_cast<DeferredAdam*>(holder.get());
+      adam != nullptr && adam->homes_ == homes && WhoHas(homes[1]) == holder &&
+      WhoHas(homes[2]) == holder) {
+    return std::static_pointer_cast<DeferredAdam>(holder);
+  }
+  for (Tensor* home : homes) {
+    SettleDeferred(home, step);
+    SLUICE_RETURN_IF_ERROR(MakeWritable(home, *step.allocator));
+  }
+  std::shared_ptr<DeferredAdam> made(new DeferredAdam);
+  std::lock_guard lock(made->mutex_);
+  made->homes_ = homes;
+  made->rows_ = homes[0]->dim(0);
+  made->row_size_ = homes[0]->num_elements() / made->rows_;
+  made->done_.assign(static_cast<size_t>(made->rows_), 0);
+  for (size_t k = 0; k < homes.size(); ++k) {
+    made->tensors_[k] = TakeAway(homes[k], made);
+    made->is_away_[k] = true;
+  }
+  return made;
+}
+
+template <typename T>
+AdamRow<T> DeferredAdam<T>::RowAt(int64_t row) {
+  const int64_t at = row * row_size_;
+  return {tensors_[0].template data<T>() + at, tensors_[1].template data<T>() + at,
+          tensors_[2].template data<T>() + at, row_size_};
+}
+
+template <typename T>
+auto DeferredAdam<T>::Claim(const RowIndex& indices, uint64_t step) -> std::vector<Missed> {
+  std::vector<Missed> missed;
+  missed.reserve(static_cast<size_t>(indices.size()));
+  for (int64_t i = 0; i < indices.size(); ++i) {
+    uint64_t& done = done_[static_cast<size_t>(indices[i])];
+    if (done >= step) continue;
+    missed.push_back({indices[i], done});
+    done = step;
+  }
+  return missed;
+}
+
+template <typename T>
+double DeferredAdam<T>::CostOf(const std::vector<Missed>& missed, uint64_t now) const {
+  uint64_t steps = 0;
+  for (const Missed& m : missed) steps += std::min(now - m.from, kStepsToRest);
+  const double each = static_cast<double>(steps) / static_cast<double>(missed.size() + 1);
+  return (kLookCost + kStepCost * each) * static_cast<double>(row_size_);
+}
+
+template <typename T>
+void DeferredAdam<T>::Step(const AdamNumbers<T>& numbers, const RowIndex& indices, const T* to_m,
+                           const T* to_v, KernelContext& c) {
+  std::lock_guard lock(mutex_);
+  const uint64_t now = history_.steps();
+  history_.Add(numbers);
+  is_settled_ = false;
+  const std::vector<Missed> touched = Claim(indices, now + 1);
+  const bool are_all_different = static_cast<int64_t>(touched.size()) == indices.size();
+  const auto count = static_cast<int64_t>(touched.size());
+  c.ParallelFor(count, CostOf(touched, now), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const AdamRow<T> row = RowAt(touched[i].row);
+      ReplayDecay(history_, touched[i].from, now, row);
+      DecayMoments(numbers, row);
+      if (!are_all_different) continue;
+      AddToMoments(to_m + i * row_size_, to_v + i * row_size_, row);
+      MoveVariable(numbers, row);
+    }
+  });
+  if (!are_all_different) {
+    for (int64_t i = 0; i < indices.size(); ++i) {
+      AddToMoments(to_m + i * row_size_, to_v + i * row_size_, RowAt(indices[i]));
+    }
+    for (const Missed& missed : touched) MoveVariable(numbers, RowAt(missed.row));
+  }
+  CatchUpSome(c);
+}
+
+// Goes round all rows in kLongest steps, so that no row misses more.
+template <typename T>
+void DeferredAdam<T>::CatchUpSome(KernelContext& c) {
+  const auto longest = static_cast<int64_t>(AdamHistory<T>::kLongest);
+  const int64_t share = (rows_ + longest - 1) / longest;
+  const uint64_t now = history_.steps();
+  c.ParallelFor(share, kLookCost * static_cast<double>(row_size_), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = (sweep_ + i) % rows_;
+      ReplayDecay(history_, std::min(done_[row], now), now, RowAt(row));
+      done_[row] = now;
+    }
+  });
+  sweep_ = (sweep_ + share) % rows_;
+}
+
+template <typename T>
+void DeferredAdam<T>::CatchUpAll(const StepContext& step) {
+  if (is_settled_) return;
+  const uint64_t now = history_.steps();
+  ParallelFor(step, rows_, kLookCost * static_cast<double>(row_size_),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t row = begin; row < end; ++row) {
+                  ReplayDecay(history_, done_[row], now, RowAt(row));
+                  done_[row] = now;
+                }
+              });
+  is_settled_ = true;
+}
+
+template <typename T>
+const Tensor& DeferredAdam<T>::Rows(const Tensor* home, const Tensor& indices,
+                                    const StepContext& step) {
+  std::lock_guard lock(mutex_);
+  const uint64_t now = history_.steps();
+  const std::vector<Missed> missed = Claim(RowIndex(indices), now);
+  ParallelFor(step, static_cast<int64_t>(missed.size()), CostOf(missed, now),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                  ReplayDecay(history_, missed[i].from, now, RowAt(missed[i].row));
+                }
+              });
+  return tensors_[std::find(homes_.begin(), homes_.end(), home) - homes_.begin()];
+}
+
+template <typename T>
+void DeferredAdam<T>::Settle(Tensor* home, const StepContext& step) {
+  std::lock_guard lock(mutex_);
+  for (size_t k = 0; k < homes_.size(); ++k) {
+    if (homes_[k] != home || !is_away_[k]) continue;
+    CatchUpAll(step);
+    is_away_[k] = false;
+    // WhoHas gave the caller a share of this object: it may have been the last.
+    BringBack(home, std::move(tensors_[k]));
+  }
+}
+
+template class DeferredAdam<float>;
+template class DeferredAdam<double>;
+
+}  // namespace sluice

@@ -1,0 +1,78 @@
+// What a row misses of Adam's steps while its gradient is zero, done later, to the same bits:
+//
+//   m *= beta1;  v *= beta2;  var -= (rate * m) / (sqrt(v) + epsilon)
+//
+// once a step, each operation rounded, as single ops of the graph round. What cannot change any
+// more is not computed: a variable that is larger than all that is still to come, and moments that
+// have come to rest.
+//
+// Thread safety: Replay is a pure function of a history that nobody changes meanwhile.
+#ifndef SLUICE_OPS_UPDATE_ROW_DECAY_H_
+#define SLUICE_OPS_UPDATE_ROW_DECAY_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace sluice {
+
+template <typename T>
+struct AdamNumbers {
+  T rate;  // of this step, corrected for the moments' start at zero
+  T beta1;
+  T beta2;
+  T epsilon;
+};
+
+// The numbers of the latest steps, by step. Room for kLongest of them: older ones are gone.
+template <typename T>
+class AdamHistory {
+ public:
+  static constexpr uint64_t kLongest = 4096;
+
+  AdamHistory() : numbers_(kRoom) {}
+  // One past the latest.
+  uint64_t steps() const { return steps_; }
+  void Add(const AdamNumbers<T>& numbers);
+  const AdamNumbers<T>& at(uint64_t step) const { return numbers_[step % kRoom]; }
+  // From this step on the decays and epsilon are the same, decays are in (0, 1], epsilon is
+  // positive, and rates are finite and not negative.
+  uint64_t regular_since() const { return regular_since_; }
+  // No rate of the steps [from, steps()) is larger.
+  T LargestRate(uint64_t from) const;
+
+ private:
+  static constexpr uint64_t kRoom = 2 * kLongest;
+  static constexpr uint64_t kBlock = 256;
+
+  uint64_t steps_ = 0;
+  uint64_t regular_since_ = 0;
+  std::vector<AdamNumbers<T>> numbers_;               // ring
+  std::array<T, kRoom / kBlock> largest_rates_ = {};  // by block of the ring
+};
+
+// A row's elements, or some of them.
+template <typename T>
+struct AdamRow {
+  T* var;
+  T* m;
+  T* v;
+  int64_t size;
+};
+
+// Does the steps [from, to) of the history.
+template <typename T>
+void ReplayDecay(const AdamHistory<T>& history, uint64_t from, uint64_t to, const AdamRow<T>& row);
+
+// The step of a row that has a gradient, in three parts: moments decay, what the gradient adds to
+// them (once for each time that the row comes up), the variable moves.
+template <typename T>
+void DecayMoments(const AdamNumbers<T>& numbers, const AdamRow<T>& row);
+template <typename T>
+void AddToMoments(const T* to_m, const T* to_v, const AdamRow<T>& row);
+template <typename T>
+void MoveVariable(const AdamNumbers<T>& numbers, const AdamRow<T>& row);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_UPDATE_ROW_DECAY_H_

@@ -1,0 +1,85 @@
+// Running out of memory is told by nodes, bytes and lifetimes; the peak of a step is known before
+// it.
+#include "executor/session/memory_plan.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sluice.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kFloat = 4;
+
+// out = (x * a) * b, by matrices: two results, of which the first goes with the second's end.
+struct Products {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {-1, 100}, "x");
+  Output a = Placeholder(g, DT_FLOAT, {100, 300}, "a");
+  Output b = Placeholder(g, DT_FLOAT, {300, 20}, "b");
+  Output wide = MatMul(x, a, {.name = "wide"});
+  Output narrow = MatMul(wide, b, {.name = "narrow"});
+  Output out = MatMul(Transpose(narrow, {1, 0}), narrow, {.name = "out"});
+  std::vector<std::pair<Output, TensorShape>> feeds = {
+      {x, {64, 100}}, {a, {100, 300}}, {b, {300, 20}}};
+};
+
+TEST(MemoryPlan, Row39ThePeakIsKnownBeforeTheFirstStep) {
+  Products p;
+  const absl::StatusOr<MemoryPlan> memory = MemoryOf(p.g, {}, p.feeds, {p.out});
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  // While `narrow` is made, `wide` is there too.
+  EXPECT_EQ(memory->peak_bytes, (64 * 300 + 64 * 20) * kFloat);
+  EXPECT_EQ(memory->peak_node, "narrow");
+  EXPECT_EQ(memory->num_unknown, 0);
+  ASSERT_GE(memory->tensors.size(), 3u);
+  EXPECT_EQ(memory->tensors[0].node->name(), "wide");
+  EXPECT_EQ(memory->tensors[0].bytes, 64 * 300 * kFloat);
+  EXPECT_EQ(memory->tensors[0].released, memory->peak_at);
+  for (size_t i = 1; i < memory->tensors.size(); ++i) {
+    EXPECT_LE(memory->tensors[i].bytes, memory->tensors[i - 1].bytes);
+  }
+  EXPECT_THAT(memory->ToString(), HasSubstr("planned memory: 80 KB at 'narrow'"));
+}
+
+TEST(MemoryPlan, ResultsThatTakeOverABufferAreCountedOnce) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {1000}, "x");
+  Output y = Exp(x);
+  for (int i = 0; i < 5; ++i)
+    y = ReverseV2(Tanh(Neg(y)), Constant(g, Tensor::Vector<int32_t>({0})));
+  for (const bool fuse : {true, false}) {
+    SessionOptions options;
+    if (!fuse) options.disabled_passes = {"fuse_elementwise"};
+    const absl::StatusOr<MemoryPlan> memory = MemoryOf(g, options, {{{x, {1000}}}}, {y});
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    EXPECT_EQ(memory->peak_bytes, 2 * 1000 * kFloat) << fuse;
+  }
+}
+
+// A page of block sizes told nothing of who had taken the memory (#17092).
+TEST(MemoryPlan, Row39RunningOutOfMemoryIsToldByNodes) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {-1, 1000}, "x");
+  const Output small = MatMul(x, Constant(g, Tensor(DT_FLOAT, {1000, 50})), {.name = "small"});
+  const Output dims = Placeholder(g, DT_INT32, {2}, "dims");
+  const Output large = Fill(dims, Constant(g, 1.0f), {.name = "large"});
+  const Output out = ReduceSum(large) + ReduceSum(small);
+  Session session(g);
+  const Tensor rows(DT_FLOAT, {30, 1000});
+  const Tensor huge = Tensor::Vector<int32_t>({1 << 30, 1 << 20});
+  const absl::Status status = session.Run({{x, rows}, {dims, huge}}, {out}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  const std::string text(status.message());
+  EXPECT_THAT(text, HasSubstr("OOM when allocating tensor with shape"));
+  EXPECT_THAT(text, HasSubstr("{{node large}}"));
+  EXPECT_THAT(text, HasSubstr("planned memory: "));
+  EXPECT_THAT(text, HasSubstr("1 of a size that the step decides"));
+  EXPECT_LT(text.find("small:0 (MatMul)"), text.find("large:0 (Fill)"));
+  EXPECT_THAT(text, HasSubstr("6000 B"));
+}
+
+}  // namespace
+}  // namespace sluice
