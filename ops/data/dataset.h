@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "executor/kernel/context.h"
 #include "executor/step/cancellation.h"
+#include "graph/status.h"
 #include "graph/tensor/tensor.h"
 #include "graph/tensor/variant.h"
 
@@ -105,7 +106,7 @@ Tensor TensorOf(DatasetPointer dataset);
 template <typename T>
 absl::StatusOr<T> ScalarInput(const KernelContext& c, int i, const char* name) {
   if (c.input(i).num_elements() == 1 && c.input(i).rank() == 0) return c.input(i).scalar<T>();
-  return absl::InvalidArgumentError(std::string(name) + " must be a scalar");
+  return InvalidArgument(name, " must be a scalar");
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 #include "training/estimator/run_config.h"
 
 #include "gmock/gmock.h"
+#include "graph/strings.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -12,8 +13,8 @@ constexpr char kCluster[] =
     R"("cluster": {"chief": ["a:1"], "worker": ["b:1", "b:2"], "ps": ["c:1", "c:2"]})";
 
 absl::StatusOr<TaskConfig> Task(const std::string& type, int index) {
-  return TaskConfig::Parse(std::string("{") + kCluster + R"(, "task": {"type": ")" + type +
-                           R"(", "index": )" + std::to_string(index) + "}}");
+  return TaskConfig::Parse(
+      StrCat("{", kCluster, R"(, "task": {"type": ")", type, R"(", "index": )", index, "}}"));
 }
 
 TEST(TaskConfigTest, WithoutAClusterThisIsTheChief) {
