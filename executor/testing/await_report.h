@@ -2,20 +2,23 @@
 #ifndef SLUICE_EXECUTOR_TESTING_AWAIT_REPORT_H_
 #define SLUICE_EXECUTOR_TESTING_AWAIT_REPORT_H_
 
+#include <algorithm>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "executor/session/session.h"
 
 namespace sluice {
 
-// The session's stall report, as soon as it has `text` in it.
-inline std::string AwaitReport(const Session& session, const std::string& text) {
+// The session's stall report, as soon as it has all of `texts` in it.
+inline std::string AwaitReport(const Session& session, const std::vector<std::string>& texts) {
   std::string report;
+  const auto lacks = [&](const std::string& text) { return report.find(text) == report.npos; };
   do {
     std::this_thread::yield();
     report = session.StallReport();
-  } while (report.find(text) == report.npos);
+  } while (std::any_of(texts.begin(), texts.end(), lacks));
   return report;
 }
 

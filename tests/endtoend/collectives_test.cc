@@ -192,7 +192,7 @@ TEST(Collectives, WhoIsCancelledEndsTheOthersAndAllMeetAgain) {
   for (const auto& out : RunAll(replicas)) ASSERT_TRUE(out.ok()) << out.status();
   CancellationManager cancellation;
   std::thread canceller([&] {
-    AwaitReport(*replicas[0]->session, "waits for " + Task(1));
+    AwaitReport(*replicas[0]->session, {"waits for " + Task(1)});
     cancellation.StartCancel();
   });
   EXPECT_EQ(replicas[0]->Run({.cancellation = &cancellation}).status().code(),
@@ -216,7 +216,7 @@ TEST(Collectives, AMemberThatDiesEndsTheOthersAndComesBack) {
   for (int i = 0; i < 2; ++i) {
     threads.emplace_back([&, i] { ends[i] = replicas[i]->Run().status(); });
   }
-  AwaitReport(*replicas[0]->session, "waits for " + Task(2));
+  AwaitReport(*replicas[0]->session, {"waits for " + Task(2)});
   replicas[2] = nullptr;
   workers.Kill(2);
   for (std::thread& t : threads) t.join();
