@@ -235,6 +235,7 @@ bool LaneSocket::Fill(size_t bytes) {
 }
 
 bool LaneSocket::Need(char* to, size_t bytes) {
+  if (bytes == 0) return true;  // `to` may be null
   const size_t known = std::min(bytes, end_ - begin_);
   std::memcpy(to, buffer_.data() + begin_, known);
   begin_ += known;
