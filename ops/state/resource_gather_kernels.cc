@@ -1,23 +1,22 @@
-#include <cstring>
-
 #include "executor/kernel/context.h"
 #include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
-#include "ops/state/arithmetic.h"
+#include "ops/state/copy_rows.h"
 #include "ops/state/row_index.h"
 #include "ops/state/variable_resource.h"
 
 namespace sluice {
 namespace {
 
-constexpr double kRowCost = 10;  // finding it; its elements come on top
-constexpr double kElementCost = 0.2;
-
 // A variable under a shared lock: many read at once, nobody writes, and no buffer is shared.
 class Reader {
  public:
   absl::Status Open(KernelContext& c, DataType dtype) {
-    SLUICE_ASSIGN_OR_RETURN(variable_, LookupVariable(c, 0));
+    SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, 0));
+    return Open(c, dtype, std::move(variable));
+  }
+  absl::Status Open(KernelContext& c, DataType dtype, std::shared_ptr<Var> variable) {
+    variable_ = std::move(variable);
     lock_ = std::shared_lock(variable_->mutex);
     if (!variable_->is_initialized) return VariableNotFound(c, 0, *variable_);
     if (variable_->tensor.dtype() != dtype) {
@@ -33,50 +32,25 @@ class Reader {
   std::shared_lock<VariableMutex> lock_;
 };
 
-// Row i of `out` becomes the `row_size` elements of `params` at element row_of(i) * row_size.
-template <typename RowOf>
-void CopyRows(KernelContext& c, const Tensor& params, int64_t row_size, const RowOf& row_of,
-              int64_t rows, Tensor* out) {
-  if (rows == 0 || row_size == 0) return;
-  const double cost = kRowCost + kElementCost * static_cast<double>(row_size);
-  if (IsPlainBytes(params.dtype())) {
-    const size_t bytes = DataTypeSize(params.dtype()) * static_cast<size_t>(row_size);
-    const char* from = static_cast<const char*>(params.raw());
-    char* to = static_cast<char*>(out->raw());
-    c.ParallelFor(rows, cost, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        std::memcpy(to + i * bytes, from + row_of(i) * bytes, bytes);
-      }
-    });
-    return;
-  }
-  const ArithmeticRow assign = FindArithmetic(ArithmeticOp::kAssign, params.dtype());
-  for (int64_t i = 0; i < rows; ++i) {
-    const Tensor source = params.Reshaped({params.num_elements() / row_size, row_size})
-                              .SliceRows(row_of(i), row_of(i) + 1);
-    Tensor target = out->Reshaped({rows, row_size}).SliceRows(i, i + 1);
-    assign(target.raw(), source.raw(), row_size);
-  }
-}
-
 class ResourceGatherKernel : public Kernel {
  public:
   explicit ResourceGatherKernel(KernelInit& init)
       : batch_dims_(init.AttrOr<int64_t>("batch_dims", 0)), dtype_(init.attr<DataType>("dtype")) {}
 
   absl::Status Compute(KernelContext& c) override {
-    if (batch_dims_ == 0) {
-      SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariableAsItIs(c, 0));
-      if (variable->mutex.MayBeDeferred()) [[unlikely]] {
+    SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariableAsItIs(c, 0));
+    if (variable->mutex.MayBeDeferred()) [[unlikely]] {
+      if (batch_dims_ == 0) {
         const auto lock = variable->mutex.LockAsItIs();
         const std::shared_ptr<DeferredUpdates> holder = WhoHas(&variable->tensor);
         if (holder != nullptr && variable->tensor.dtype() == dtype_) {
           return Gather(c, variable->tensor, holder.get());
         }
       }
+      variable->mutex.Settle(c.step());
     }
     Reader reader;
-    SLUICE_RETURN_IF_ERROR(reader.Open(c, dtype_));
+    SLUICE_RETURN_IF_ERROR(reader.Open(c, dtype_, std::move(variable)));
     return Gather(c, reader.tensor(), nullptr);
   }
 
@@ -97,10 +71,7 @@ class ResourceGatherKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
     const RowIndex index(indices);
     const int64_t limit = home.dim(batch_dims);
-    if (const int64_t bad = index.FirstOutside(limit); bad >= 0) {
-      return InvalidArgument("indices[", PositionText(indices.shape(), bad), "] = ", index[bad],
-                             " is not in [0, ", limit, ")");
-    }
+    SLUICE_RETURN_IF_ERROR(CheckRowsInside(indices, limit));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     const Tensor& params = holder == nullptr ? home : holder->Rows(&home, indices, c.step());

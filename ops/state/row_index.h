@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
+#include "graph/status.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
@@ -41,6 +43,15 @@ inline std::string PositionText(const TensorShape& shape, int64_t flat) {
     flat /= shape.dim(d);
   }
   return text;
+}
+
+// INVALID_ARGUMENT "indices[1,2] = 7 is not in [0, 5)" for the first one outside [0, limit).
+inline absl::Status CheckRowsInside(const Tensor& indices, int64_t limit) {
+  const RowIndex rows(indices);
+  const int64_t bad = rows.FirstOutside(limit);
+  if (bad < 0) return absl::OkStatus();
+  return InvalidArgument("indices[", PositionText(indices.shape(), bad), "] = ", rows[bad],
+                         " is not in [0, ", limit, ")");
 }
 
 }  // namespace sluice

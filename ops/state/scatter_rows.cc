@@ -93,10 +93,7 @@ absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, cons
                          const Tensor& updates) {
   const RowIndex rows(indices);
   const int64_t limit = params->dim(0);
-  if (const int64_t bad = rows.FirstOutside(limit); bad >= 0) {
-    return InvalidArgument("indices[", PositionText(indices.shape(), bad), "] = ", rows[bad],
-                           " is not in [0, ", limit, ")");
-  }
+  SLUICE_RETURN_IF_ERROR(CheckRowsInside(indices, limit));
   if (rows.size() == 0) return absl::OkStatus();
   const int64_t row_size = params->num_elements() / limit;
   std::vector<int64_t> offsets(rows.size());

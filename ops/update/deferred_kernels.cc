@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -8,6 +7,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/state/copy_rows.h"
 #include "ops/state/row_index.h"
 #include "ops/state/scatter_rows.h"
 #include "ops/state/variable_resource.h"
@@ -15,14 +15,6 @@
 
 namespace sluice {
 namespace {
-
-absl::Status CheckRows(const TensorShape& params, const Tensor& indices) {
-  const RowIndex rows(indices);
-  const int64_t bad = rows.FirstOutside(params.dim(0));
-  if (bad < 0) return absl::OkStatus();
-  return InvalidArgument("indices[", PositionText(indices.shape(), bad), "] = ", rows[bad],
-                         " is not in [0, ", params.dim(0), ")");
-}
 
 absl::Status CheckInputs(KernelContext& c, const AdamHomes& homes, DataType dtype) {
   const TensorShape& shape = homes[0]->shape();
@@ -41,7 +33,7 @@ absl::Status CheckInputs(KernelContext& c, const AdamHomes& homes, DataType dtyp
     if (c.input(i).rank() < 1) return InvalidArgument("expected rows as input ", i);
     SLUICE_RETURN_IF_ERROR(CheckScatter(shape, c.input(3), c.input(i)));
   }
-  return CheckRows(shape, c.input(3));
+  return CheckRowsInside(c.input(3), shape.dim(0));
 }
 
 // One step. The caller holds the variables' mutexes, and has seen that they have values.
@@ -115,14 +107,13 @@ class DeferredAdamOfHandlesKernel final : public Kernel {
 };
 KERNELS(_DeferredAdamOfHandles, "T", DeferredAdamOfHandlesKernel, Types);
 
-template <typename T>
 class GatherOfDeferredKernel final : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
     const RefInput ref = c.ref_input(0);
     std::unique_lock lock(*ref.mutex);
     if (std::shared_ptr<DeferredUpdates> holder = WhoHas(ref.tensor); holder != nullptr) {
-      SLUICE_RETURN_IF_ERROR(CheckRows(ref.tensor->shape(), c.input(1)));
+      SLUICE_RETURN_IF_ERROR(CheckRowsInside(c.input(1), ref.tensor->dim(0)));
       return Gather(c, holder->Rows(ref.tensor, c.input(1), c.step()));
     }
     if (!ref.tensor->IsInitialized()) {
@@ -132,7 +123,7 @@ class GatherOfDeferredKernel final : public Kernel {
     const Tensor params = *ref.tensor;
     lock.unlock();
     if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
-    SLUICE_RETURN_IF_ERROR(CheckRows(params.shape(), c.input(1)));
+    SLUICE_RETURN_IF_ERROR(CheckRowsInside(c.input(1), params.dim(0)));
     return Gather(c, params);
   }
 
@@ -145,21 +136,14 @@ class GatherOfDeferredKernel final : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (shape.num_elements() == 0) return absl::OkStatus();
-    const int64_t row_size = params.num_elements() / params.dim(0);
-    const auto bytes = static_cast<size_t>(row_size) * sizeof(T);
     const RowIndex rows(indices);
-    const T* from = params.template data<T>();
-    T* to = out->template data<T>();
-    c.ParallelFor(rows.size(), 3 + 0.1 * static_cast<double>(bytes),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t i = begin; i < end; ++i) {
-                      std::memcpy(to + i * row_size, from + rows[i] * row_size, bytes);
-                    }
-                  });
+    CopyRows(
+        c, params, params.num_elements() / params.dim(0), [&](int64_t i) { return rows[i]; },
+        rows.size(), out);
     return absl::OkStatus();
   }
 };
-KERNELS(_GatherOfDeferred, "T", GatherOfDeferredKernel, Types);
+KERNEL(_GatherOfDeferred, GatherOfDeferredKernel);
 
 }  // namespace
 }  // namespace sluice
