@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "executor/kernel/deferred_updates.h"
+#include "executor/plan/op_kind.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 
@@ -22,16 +23,11 @@ bool IsVariable(const Node& node) {
   return dtype == DT_FLOAT || dtype == DT_DOUBLE;
 }
 
-bool IsRead(const Node& node) {
-  return node.op() == "ReadVariableOp" ||
-         (node.op() == "Identity" && IsRefType(node.input(0).dtype()));
-}
-
 // The variable whose value this is: from a node that reads it, or read where it is used; null if it
 // is none.
 Node* VariableRead(const Output& value) {
   Node* node = value.node;
-  if (IsRead(*node)) {
+  if (ReadsVariable(*node)) {
     node = node->input(0).node;
   } else if (IsHandle(*node)) {
     return nullptr;
@@ -77,7 +73,7 @@ Node* AssignBefore(const Node& add, const Node* variable) {
   };
   for (Node* before : add.control_inputs()) {
     if (is_assign(before)) return before;
-    if (!IsRead(*before) || !before->uses().empty()) continue;
+    if (!ReadsVariable(*before) || !before->uses().empty()) continue;
     for (Node* earlier : before->control_inputs()) {
       if (is_assign(earlier)) return earlier;
     }
@@ -121,7 +117,8 @@ void CollectParts(const std::set<std::string>& keep, SparseAdam* adam) {
   }
   for (const Node* variable : {adam->variable, adam->m.variable, adam->v.variable}) {
     for (const Use& use : variable->uses()) {
-      if (!IsRead(*use.dst) || !use.dst->uses().empty() || keep.contains(use.dst->name())) continue;
+      if (!ReadsVariable(*use.dst) || !use.dst->uses().empty() || keep.contains(use.dst->name()))
+        continue;
       adam->parts.push_back(use.dst);
     }
   }
@@ -243,7 +240,7 @@ class Deferrer {
     };
     for (const Use& use : variable.uses()) {
       if (fits(use)) continue;
-      if (!IsRead(*use.dst) || keep_.contains(use.dst->name())) return false;
+      if (!ReadsVariable(*use.dst) || keep_.contains(use.dst->name())) return false;
       const auto of_read = use.dst->uses();
       if (!std::all_of(of_read.begin(), of_read.end(), fits)) return false;
     }
@@ -318,7 +315,7 @@ class Deferrer {
 
   // What waited for a read that nobody needs any more waits for what that waited for.
   void RemoveUnusedRead(Node* read) {
-    if (!IsRead(*read) || !read->uses().empty() || keep_.contains(read->name())) return;
+    if (!ReadsVariable(*read) || !read->uses().empty() || keep_.contains(read->name())) return;
     for (Node* to : read->control_outputs()) {
       for (Node* from : read->control_inputs()) graph_.AddControlEdge(from, to);
       graph_.AddControlEdge(read->input(0).node, to);

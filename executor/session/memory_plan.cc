@@ -1,11 +1,15 @@
 #include "executor/session/memory_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "executor/kernel/elementwise_loops.h"
+#include "executor/plan/op_kind.h"
 #include "executor/session/session_state.h"
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
@@ -113,7 +117,7 @@ class Walk {
       const uint32_t slot = node.first_output + static_cast<uint32_t>(i);
       const DataType dtype = node.output_types[i];
       if (IsRefType(node.node->output_type(i)) || dtype == DT_RESOURCE || dtype == DT_VARIANT ||
-          IsRead(*node.node)) {
+          ReadsVariable(*node.node)) {
         continue;
       }
       const int64_t bytes = BytesOf(shapes_.Of(*node.node, i), dtype);
@@ -127,12 +131,6 @@ class Walk {
         alive_ += std::max<int64_t>(bytes, 0);
       }
     }
-  }
-
-  // A variable's value shares the variable's buffer.
-  static bool IsRead(const Node& node) {
-    return node.op() == "ReadVariableOp" ||
-           (node.op() == "Identity" && IsRefType(node.input(0).dtype()));
   }
 
   void Move(int tensor, uint32_t slot) {
@@ -170,11 +168,6 @@ std::string Megabytes(int64_t bytes) {
                              : StrCat(bytes, " B");
 }
 
-std::string Column(std::string text, size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
-}
-
 }  // namespace
 
 std::string MemoryPlan::ToString(int rows) const {
@@ -187,9 +180,9 @@ std::string MemoryPlan::ToString(int rows) const {
     const PlannedTensor& t = tensors[i];
     const bool at_peak = t.made <= peak_at && peak_at <= t.released;
     const std::string until = t.released >= num_nodes ? "end" : StrCat(t.released);
-    StrAppend(&text, "\n  ", Column(Megabytes(t.bytes), 10), " ",
-              Column(StrCat(t.made, " to ", until), 14), " ", Column(at_peak ? "yes" : "", 8), " ",
-              t.node->name(), ":", t.output, " (", t.node->op(), ")");
+    fmt::format_to(std::back_inserter(text), "\n  {:10} {:14} {:8} {}:{} ({})", Megabytes(t.bytes),
+                   StrCat(t.made, " to ", until), at_peak ? "yes" : "", t.node->name(), t.output,
+                   t.node->op());
   }
   return text;
 }

@@ -163,10 +163,9 @@ absl::StatusOr<std::unique_ptr<Graph>> SessionState::Rewrite(const PlanRequest& 
   for (const Operation& target : request.targets) lower.keep_names.insert(target.name());
   pruned->function_library() = graph_.function_library();  // for kernels that call functions
   SLUICE_RETURN_IF_ERROR(LowerFunctions(*pruned, graph_.function_library(), lower).status());
-  const std::set<std::string>& disabled = executor_.options().disabled_passes;
-  if (disabled.contains("all")) return pruned;
   PassOptions passes;
-  passes.disabled = disabled;
+  passes.disabled = executor_.options().disabled_passes;
+  if (passes.disabled.contains("all")) return pruned;
   for (const Operation& target : request.targets) passes.keep.insert(target.name());
   SLUICE_RETURN_IF_ERROR(RunPasses(*pruned, passes));
   return pruned;
@@ -210,8 +209,7 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, Rewrite(request));
   SLUICE_RETURN_IF_ERROR(PlaceGraph(*graph));
   SLUICE_RETURN_IF_ERROR(ReadVariablesLate(*graph).status());
-  const std::set<std::string>& disabled = executor_.options().disabled_passes;
-  if (!disabled.contains("all") && !disabled.contains("defer_adam")) {
+  if (RunsPass(executor_.options(), "defer_adam")) {
     std::set<std::string> keep;
     for (const Operation& target : request.targets) keep.insert(target.name());
     SLUICE_RETURN_IF_ERROR(DeferAdam(*graph, keep).status());

@@ -79,6 +79,10 @@ TaskExecutor::TaskExecutor(SessionOptions options) : options_(std::move(options)
 
 TaskExecutor::~TaskExecutor() = default;
 
+bool RunsPass(const SessionOptions& options, const std::string& pass) {
+  return !options.disabled_passes.contains("all") && !options.disabled_passes.contains(pass);
+}
+
 int64_t TaskExecutor::NextStepId() {
   static std::atomic<int64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -95,11 +99,8 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> TaskExecutor::Compile(
     return 0;
   };
   compile.dynamic_loops = options_.dynamic_loops;
-  const auto is_enabled = [&](const char* pass) {
-    return !options_.disabled_passes.contains("all") && !options_.disabled_passes.contains(pass);
-  };
-  compile.fuse_elementwise = is_enabled("fuse_elementwise");
-  compile.accumulate_sums = is_enabled("accumulate_sums");
+  compile.fuse_elementwise = RunsPass(options_, "fuse_elementwise");
+  compile.accumulate_sums = RunsPass(options_, "accumulate_sums");
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, compile));
   return std::make_unique<SessionPlan>(std::move(plan), environment_, std::move(feeds));
 }

@@ -22,6 +22,9 @@
 
 namespace sluice {
 
+// Whether a pass (SessionOptions::disabled_passes names them) is to run.
+bool RunsPass(const SessionOptions& options, const std::string& pass);
+
 class TaskExecutor {
  public:
   // SessionOptions::devices is filled in where it is null.
