@@ -5,8 +5,6 @@
 namespace sluice {
 namespace {
 
-absl::Status DatasetShape(ShapeContext& c) { return c.SetOutput(0, PartialShape::Scalar()); }
-
 OP(FixedLengthRecordDataset,
    "Records of `record_bytes` out of files, between a header and a footer.")
     .Input("filenames", DT_STRING)
@@ -17,7 +15,7 @@ OP(FixedLengthRecordDataset,
     .Output("handle", DT_VARIANT)
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(FixedLengthRecordDatasetV2,
    "Records of `record_bytes` out of files, also compressed ones (ZLIB, GZIP), between a header "
@@ -31,7 +29,7 @@ OP(FixedLengthRecordDatasetV2,
     .Output("handle", DT_VARIANT)
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(RangeDataset, "The numbers from `start` up to, without, `stop`, in steps.")
     .Input("start", DT_INT64)
@@ -43,7 +41,7 @@ OP(RangeDataset, "The numbers from `start` up to, without, `stop`, in steps.")
     .Attr("metadata", StringAttr(""))
     .Attr("replicate_on_split", BoolAttr(false))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(TFRecordDataset, "The records of TFRecord files, also compressed ones (ZLIB, GZIP).")
     .Input("filenames", DT_STRING)
@@ -52,7 +50,7 @@ OP(TFRecordDataset, "The records of TFRecord files, also compressed ones (ZLIB, 
     .Output("handle", DT_VARIANT)
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(TFRecordDatasetV2, "TFRecordDataset; each file is read from its offset on.")
     .Input("filenames", DT_STRING)
@@ -62,7 +60,7 @@ OP(TFRecordDatasetV2, "TFRecordDataset; each file is read from its offset on.")
     .Output("handle", DT_VARIANT)
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(TensorDataset, "One element: the components.")
     .Input("components", "Toutput_types")
@@ -71,7 +69,7 @@ OP(TensorDataset, "One element: the components.")
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(TensorSliceDataset, "An element a row of the components.")
     .Input("components", "Toutput_types")
@@ -82,7 +80,7 @@ OP(TensorSliceDataset, "An element a row of the components.")
     .Attr("metadata", StringAttr(""))
     .Attr("replicate_on_split", BoolAttr(false))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(TextLineDataset, "The lines of text files, also compressed ones (ZLIB, GZIP).")
     .Input("filenames", DT_STRING)
@@ -91,7 +89,7 @@ OP(TextLineDataset, "The lines of text files, also compressed ones (ZLIB, GZIP).
     .Output("handle", DT_VARIANT)
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 }  // namespace
 }  // namespace sluice

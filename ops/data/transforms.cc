@@ -5,8 +5,6 @@
 namespace sluice {
 namespace {
 
-absl::Status DatasetShape(ShapeContext& c) { return c.SetOutput(0, PartialShape::Scalar()); }
-
 OP(BatchDataset, "BatchDatasetV2 that keeps the last batch, however short it is.")
     .Input("input_dataset", DT_VARIANT)
     .Input("batch_size", DT_INT64)
@@ -14,7 +12,7 @@ OP(BatchDataset, "BatchDatasetV2 that keeps the last batch, however short it is.
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(BatchDatasetV2,
    "Batches: `batch_size` elements stacked along a new first dimension; the last, shorter batch "
@@ -27,7 +25,7 @@ OP(BatchDatasetV2,
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(CacheDataset,
    "The elements, kept in memory once they have all been read (`filename` must be empty).")
@@ -37,7 +35,7 @@ OP(CacheDataset,
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ConcatenateDataset, "The elements of the one, then those of the other.")
     .Input("input_dataset", DT_VARIANT)
@@ -46,7 +44,7 @@ OP(ConcatenateDataset, "The elements of the one, then those of the other.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(FilterDataset, "The elements for which `predicate` holds.")
     .Input("input_dataset", DT_VARIANT)
@@ -57,7 +55,7 @@ OP(FilterDataset, "The elements for which `predicate` holds.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(FinalizeDataset, "The elements as they are.")
     .Input("input_dataset", DT_VARIANT)
@@ -65,7 +63,7 @@ OP(FinalizeDataset, "The elements as they are.")
     .Attr("has_captured_ref", BoolAttr(false))
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(FlatMapDataset,
    "The elements of the datasets that `f` makes of the elements, one dataset after the other.")
@@ -77,7 +75,7 @@ OP(FlatMapDataset,
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(IgnoreErrorsDataset, "The elements without those that are errors.")
     .Input("input_dataset", DT_VARIANT)
@@ -85,7 +83,7 @@ OP(IgnoreErrorsDataset, "The elements without those that are errors.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("log_warning", BoolAttr(false))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(InterleaveDataset,
    "The elements of the datasets that `f` makes of the elements: of `cycle_length` at a time, "
@@ -100,7 +98,7 @@ OP(InterleaveDataset,
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(MapDataset, "What `f` makes of each element.")
     .Input("input_dataset", DT_VARIANT)
@@ -114,7 +112,7 @@ OP(MapDataset, "What `f` makes of each element.")
     .Attr("preserve_cardinality", BoolAttr(false))
     .Attr("force_synchronous", BoolAttr(false))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ModelDataset, "The elements as they are.")
     .Input("input_dataset", DT_VARIANT)
@@ -124,7 +122,7 @@ OP(ModelDataset, "The elements as they are.")
     .Attr("ram_budget", IntAttr(0))
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(OptimizeDataset, "The elements as they are.")
     .Input("input_dataset", DT_VARIANT)
@@ -133,7 +131,7 @@ OP(OptimizeDataset, "The elements as they are.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("optimization_configs", StringListAttr({}))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(OptionsDataset, "The elements as they are; the options say how TensorFlow is to run.")
     .Input("input_dataset", DT_VARIANT)
@@ -142,7 +140,7 @@ OP(OptionsDataset, "The elements as they are; the options say how TensorFlow is 
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(PaddedBatchDataset, "PaddedBatchDatasetV2 that keeps the last batch, however short it is.")
     .Input("input_dataset", DT_VARIANT)
@@ -154,7 +152,7 @@ OP(PaddedBatchDataset, "PaddedBatchDatasetV2 that keeps the last batch, however 
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("N", IntAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(PaddedBatchDatasetV2,
    "Batches of elements that differ in their sizes: each is filled up with `padding_values` to "
@@ -170,7 +168,7 @@ OP(PaddedBatchDatasetV2,
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("N", IntAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ParallelBatchDataset, "BatchDatasetV2.")
     .Input("input_dataset", DT_VARIANT)
@@ -183,7 +181,7 @@ OP(ParallelBatchDataset, "BatchDatasetV2.")
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("deterministic", StringAttr("default"))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ParallelFilterDataset, "The elements for which `predicate` holds.")
     .Input("input_dataset", DT_VARIANT)
@@ -196,7 +194,7 @@ OP(ParallelFilterDataset, "The elements for which `predicate` holds.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ParallelInterleaveDatasetV2, "InterleaveDataset, always in the same order.")
     .Input("input_dataset", DT_VARIANT)
@@ -211,7 +209,7 @@ OP(ParallelInterleaveDatasetV2, "InterleaveDataset, always in the same order.")
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("sloppy", BoolAttr(false))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ParallelInterleaveDatasetV3, "InterleaveDataset, always in the same order.")
     .Input("input_dataset", DT_VARIANT)
@@ -226,7 +224,7 @@ OP(ParallelInterleaveDatasetV3, "InterleaveDataset, always in the same order.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ParallelInterleaveDatasetV4, "InterleaveDataset, always in the same order.")
     .Input("input_dataset", DT_VARIANT)
@@ -243,7 +241,7 @@ OP(ParallelInterleaveDatasetV4, "InterleaveDataset, always in the same order.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ParallelMapDataset,
    "What `f` makes of each element, several at a time, in the order of the elements.")
@@ -259,7 +257,7 @@ OP(ParallelMapDataset,
     .Attr("sloppy", BoolAttr(false))
     .Attr("preserve_cardinality", BoolAttr(false))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ParallelMapDatasetV2,
    "What `f` makes of each element, several at a time, in the order of the elements.")
@@ -276,7 +274,7 @@ OP(ParallelMapDatasetV2,
     .Attr("preserve_cardinality", BoolAttr(false))
     .Attr("use_unbounded_threadpool", BoolAttr(false))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(PrefetchDataset,
    "The elements, read by a thread of its own up to `buffer_size` ahead (-1: some).")
@@ -289,7 +287,7 @@ OP(PrefetchDataset,
     .Attr("legacy_autotune", BoolAttr(true))
     .Attr("buffer_size_min", IntAttr(0))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(RepeatDataset, "All elements `count` times, or for ever (-1).")
     .Input("input_dataset", DT_VARIANT)
@@ -298,7 +296,7 @@ OP(RepeatDataset, "All elements `count` times, or for ever (-1).")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ShardDataset, "Every `num_shards`-th element, from `index` on.")
     .Input("input_dataset", DT_VARIANT)
@@ -309,7 +307,7 @@ OP(ShardDataset, "Every `num_shards`-th element, from `index` on.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ShuffleDataset, "The elements in random order: each is drawn out of a buffer of `buffer_size`.")
     .Input("input_dataset", DT_VARIANT)
@@ -321,7 +319,7 @@ OP(ShuffleDataset, "The elements in random order: each is drawn out of a buffer 
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(SkipDataset, "The elements after the first `count`; none (-1).")
     .Input("input_dataset", DT_VARIANT)
@@ -330,7 +328,7 @@ OP(SkipDataset, "The elements after the first `count`; none (-1).")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(TakeDataset, "The first `count` elements, or all (-1).")
     .Input("input_dataset", DT_VARIANT)
@@ -339,7 +337,7 @@ OP(TakeDataset, "The first `count` elements, or all (-1).")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(TakeWhileDataset, "The elements before the first for which `predicate` does not hold.")
     .Input("input_dataset", DT_VARIANT)
@@ -350,7 +348,7 @@ OP(TakeWhileDataset, "The elements before the first for which `predicate` does n
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(UnbatchDataset, "An element a row of the elements.")
     .Input("input_dataset", DT_VARIANT)
@@ -358,7 +356,7 @@ OP(UnbatchDataset, "An element a row of the elements.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ZipDataset, "Tuples: the components of an element of each dataset; ends with the shortest.")
     .Input("input_datasets", "N*variant")
@@ -367,7 +365,7 @@ OP(ZipDataset, "Tuples: the components of an element of each dataset; ends with 
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("N", IntAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 }  // namespace
 }  // namespace sluice

@@ -4,8 +4,6 @@
 namespace sluice {
 namespace {
 
-absl::Status DatasetShape(ShapeContext& c) { return c.SetOutput(0, PartialShape::Scalar()); }
-
 OP(DatasetCardinality,
    "The number of elements; -1: without end, -2: not known before they are read.")
     .Input("input_dataset", DT_VARIANT)
@@ -38,7 +36,7 @@ OP(DirectedInterleaveDataset,
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("N", IntAttr().Min(1))
     .Attr("stop_on_empty_dataset", BoolAttr(false))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(GetOptions, "The options of the dataset and all that it is made of, as tensorflow.data.Options.")
     .Input("input_dataset", DT_VARIANT)
@@ -63,7 +61,7 @@ OP(ParseExampleDataset,
     .Attr("ragged_keys", StringListAttr({}).Min(0))
     .Attr("ragged_value_types", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}, {}).Min(0))
     .Attr("ragged_split_types", TypeListAttr(IndexTypes(), {}).Min(0))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ParseExampleDatasetV2, "ParseExampleDataset, always in the same order.")
     .Input("input_dataset", DT_VARIANT)
@@ -81,7 +79,7 @@ OP(ParseExampleDatasetV2, "ParseExampleDataset, always in the same order.")
     .Attr("ragged_keys", StringListAttr({}).Min(0))
     .Attr("ragged_value_types", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}, {}).Min(0))
     .Attr("ragged_split_types", TypeListAttr(IndexTypes(), {}).Min(0))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(RebatchDataset,
    "Each batch in `num_replicas` parts of equal size; the last ones are shorter, or empty.")
@@ -91,7 +89,7 @@ OP(RebatchDataset,
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("use_fallback", BoolAttr(true))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(UniqueDataset, "The elements without those that came before; numbers or strings.")
     .Input("input_dataset", DT_VARIANT)
@@ -99,7 +97,7 @@ OP(UniqueDataset, "The elements without those that came before; numbers or strin
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(WindowDataset,
    "Datasets, one a component, of `size` elements that lie `stride` apart; the next window begins "
@@ -113,7 +111,7 @@ OP(WindowDataset,
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 }  // namespace
 }  // namespace sluice

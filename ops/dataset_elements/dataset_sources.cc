@@ -4,14 +4,12 @@
 namespace sluice {
 namespace {
 
-absl::Status DatasetShape(ShapeContext& c) { return c.SetOutput(0, PartialShape::Scalar()); }
-
 OP(MatchingFilesDataset,
    "The files that match a pattern (`*`, `?`, `[…]`), sorted, of one pattern after the other.")
     .Input("patterns", DT_STRING)
     .Output("handle", DT_VARIANT)
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(RandomDataset, "Random numbers below 2^32, without end; the same ones each time it is read.")
     .Input("seed", DT_INT64)
@@ -21,7 +19,7 @@ OP(RandomDataset, "Random numbers below 2^32, without end; the same ones each ti
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(SparseTensorSliceDataset,
    "A sparse tensor (indices, values, shape) a row of a sparse tensor, whose rows are in order.")
@@ -31,7 +29,7 @@ OP(SparseTensorSliceDataset,
     .Output("handle", DT_VARIANT)
     .Attr("Tvalues", TypeAttr())
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 }  // namespace
 }  // namespace sluice

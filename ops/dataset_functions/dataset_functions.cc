@@ -4,8 +4,6 @@
 namespace sluice {
 namespace {
 
-absl::Status DatasetShape(ShapeContext& c) { return c.SetOutput(0, PartialShape::Scalar()); }
-
 absl::Status StateShapes(ShapeContext& c) {
   const auto& shapes = c.attr<std::vector<PartialShape>>("output_shapes");
   if (static_cast<int>(shapes.size()) != c.num_outputs()) {
@@ -35,7 +33,7 @@ OP(GeneratorDataset,
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(GroupByReducerDataset,
    "An element a key that `key_func` makes of the elements, in the order of the keys: "
@@ -58,7 +56,7 @@ OP(GroupByReducerDataset,
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(GroupByWindowDataset,
    "The elements of the datasets that `reduce_func(key, window)` makes of windows: "
@@ -77,7 +75,7 @@ OP(GroupByWindowDataset,
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(MapAndBatchDataset,
    "Batches of `batch_size` results of `f`, each of another element, several calls at a time.")
@@ -93,7 +91,7 @@ OP(MapAndBatchDataset,
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("preserve_cardinality", BoolAttr(false))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ReduceDataset,
    "The last state: it begins as `initial_state`, and `f(state, element)` is the next one for each "
@@ -128,7 +126,7 @@ OP(ScanDataset,
     .Attr("preserve_cardinality", BoolAttr(false))
     .Attr("use_default_device", BoolAttr(true))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 }  // namespace
 }  // namespace sluice

@@ -5,16 +5,12 @@
 namespace sluice {
 namespace {
 
-absl::Status DatasetShape(ShapeContext& c) { return c.SetOutput(0, PartialShape::Scalar()); }
-
-absl::Status ScalarOutputs(ShapeContext& c) { return c.SetOutputs(PartialShape::Scalar()); }
-
 OP(AnonymousIterator, "A place in a dataset, which MakeIterator chooses; a new one each time.")
     .Output("handle", DT_RESOURCE)
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Stateful()
-    .Shape(ScalarOutputs);
+    .Shape(ScalarOutput());
 
 OP(AnonymousIteratorV2, "AnonymousIterator, and what DeleteIterator takes.")
     .Output("handle", DT_RESOURCE)
@@ -22,21 +18,21 @@ OP(AnonymousIteratorV2, "AnonymousIterator, and what DeleteIterator takes.")
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Stateful()
-    .Shape(ScalarOutputs);
+    .Shape(ScalarOutput());
 
 OP(AnonymousIteratorV3, "AnonymousIterator.")
     .Output("handle", DT_RESOURCE)
     .Attr("output_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Stateful()
-    .Shape(ScalarOutputs);
+    .Shape(ScalarOutput());
 
 OP(AnonymousMemoryCache,
    "Room for the elements of a dataset; it lives as long as the handle or the deleter.")
     .Output("handle", DT_RESOURCE)
     .Output("deleter", DT_VARIANT)
     .Stateful()
-    .Shape(ScalarOutputs);
+    .Shape(ScalarOutput());
 
 OP(AnonymousSeedGenerator,
    "Seeds for one epoch after the other, or (`reshuffle` false) the same for all; they live as "
@@ -48,7 +44,7 @@ OP(AnonymousSeedGenerator,
     .Output("handle", DT_RESOURCE)
     .Output("deleter", DT_VARIANT)
     .Stateful()
-    .Shape(ScalarOutputs);
+    .Shape(ScalarOutput());
 
 OP(CacheDatasetV2,
    "The elements, kept in `cache` once they have all been read (`filename` must be empty).")
@@ -60,7 +56,7 @@ OP(CacheDatasetV2,
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(DeleteIterator, "Forgets the name of an iterator.")
     .Input("handle", DT_RESOURCE)
@@ -71,12 +67,12 @@ OP(DeleteIterator, "Forgets the name of an iterator.")
 OP(DummyMemoryCache, "A handle of no cache: CacheDatasetV2 makes one of its own.")
     .Output("handle", DT_RESOURCE)
     .Stateful()
-    .Shape(ScalarOutputs);
+    .Shape(ScalarOutput());
 
 OP(DummySeedGenerator, "A handle of no generator: shuffled datasets make one of their own.")
     .Output("handle", DT_RESOURCE)
     .Stateful()
-    .Shape(ScalarOutputs);
+    .Shape(ScalarOutput());
 
 OP(ShuffleAndRepeatDataset,
    "The elements `count` times, or for ever (-1), each time in another random order; the next "
@@ -91,7 +87,7 @@ OP(ShuffleAndRepeatDataset,
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("reshuffle_each_iteration", BoolAttr(true))
     .Attr("metadata", StringAttr(""))
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ShuffleAndRepeatDatasetV2, "ShuffleAndRepeatDataset with the seeds of a generator.")
     .Input("input_dataset", DT_VARIANT)
@@ -106,7 +102,7 @@ OP(ShuffleAndRepeatDatasetV2, "ShuffleAndRepeatDataset with the seeds of a gener
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ShuffleDatasetV2, "ShuffleDataset with the seeds of a generator.")
     .Input("input_dataset", DT_VARIANT)
@@ -117,7 +113,7 @@ OP(ShuffleDatasetV2, "ShuffleDataset with the seeds of a generator.")
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 OP(ShuffleDatasetV3, "ShuffleDataset with the seeds of a generator, if there is one.")
     .Input("input_dataset", DT_VARIANT)
@@ -131,7 +127,7 @@ OP(ShuffleDatasetV3, "ShuffleDataset with the seeds of a generator, if there is 
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("metadata", StringAttr(""))
     .Stateful()
-    .Shape(DatasetShape);
+    .Shape(ScalarOutput());
 
 }  // namespace
 }  // namespace sluice
