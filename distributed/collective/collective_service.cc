@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "distributed/proto/worker.pb.h"
+#include "distributed/wire/one_tensor.h"
 #include "distributed/wire/tensor_message.h"
 #include "distributed/wire/worker_method.h"
 #include "graph/status.h"
@@ -13,7 +14,6 @@
 namespace sluice {
 namespace {
 
-constexpr TensorField kTensor{pb::RecvTensorResponse::kTensorFieldNumber, TensorField::kBare};
 // Between the parts of a message's key.
 constexpr char kBetween = '|';
 
@@ -175,15 +175,10 @@ void CollectiveService::Fetch(const CollectiveMessage& message, CancellationMana
   call.request = EncodeMessage(request);
   call.cancellation = cancellation;
   client_->Start(std::move(call),
-                 [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer bytes) {
-                   pb::RecvTensorResponse response;
-                   std::vector<NamedTensor> tensors;
-                   if (status.ok()) status = DecodeMessage(bytes, kTensor, &response, &tensors);
-                   if (status.ok() && tensors.size() != 1) {
-                     status = absl::InternalError("expected a tensor, got none");
-                   }
-                   if (!status.ok()) return done(FromTask(task, status));
-                   done(std::move(tensors[0].value));
+                 [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer& bytes) {
+                   absl::StatusOr<OneTensor> taken = TakeOneTensor(task, status, &bytes);
+                   if (!taken.ok()) return done(taken.status());
+                   done(std::move(taken->value));
                  });
 }
 
@@ -198,7 +193,7 @@ void CollectiveService::RecvBuf(RpcCall& call) {
   if (!status.ok()) return call.Finish(status, grpc::ByteBuffer());
   collectives_->Serve(*message, &call.cancellation(), [&call](absl::StatusOr<Tensor> value) {
     absl::StatusOr<grpc::ByteBuffer> bytes = grpc::ByteBuffer();
-    if (value.ok()) bytes = EncodeMessage(pb::RecvTensorResponse(), kTensor, {{{"", *value}}});
+    if (value.ok()) bytes = EncodeOneTensor(pb::RecvTensorResponse(), *std::move(value));
     const absl::Status ended = value.ok() ? bytes.status() : value.status();
     call.Finish(ended, ended.ok() ? *bytes : grpc::ByteBuffer());
   });

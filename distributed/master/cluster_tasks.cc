@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "distributed/proto/worker.pb.h"
+#include "distributed/wire/one_tensor.h"
 #include "distributed/wire/tensor_message.h"
 #include "distributed/wire/worker_method.h"
 #include "executor/trace/step_stats_proto.h"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
 constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
-constexpr TensorField kTensor{pb::RecvTensorResponse::kTensorFieldNumber, TensorField::kBare};
 // A step that was cancelled waits so long for a task to take note.
 constexpr int64_t kCancelMs = 2'000;
 // At the end of a session a task that does not answer is not waited for longer.
@@ -86,15 +86,9 @@ RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client) {
     call.cancellation = cancellation;
     client->Start(std::move(call),
                   [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer& bytes) {
-                    pb::RecvTensorResponse response;
-                    std::vector<NamedTensor> tensors;
-                    if (status.ok()) status = TakeMessage(&bytes, kTensor, &response, &tensors);
-                    if (status.ok() && !response.is_dead() && tensors.size() != 1) {
-                      status = absl::InternalError("expected a tensor, got none");
-                    }
-                    if (!status.ok()) return done(FromTask(task, status), Tensor(), false);
-                    if (response.is_dead()) return done(status, Tensor(), true);
-                    done(status, std::move(tensors[0].value), false);
+                    absl::StatusOr<OneTensor> taken = TakeOneTensor(task, status, &bytes);
+                    if (!taken.ok()) return done(taken.status(), Tensor(), false);
+                    done(absl::OkStatus(), std::move(taken->value), taken->is_dead);
                   });
   };
 }

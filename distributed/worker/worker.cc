@@ -5,6 +5,7 @@
 
 #include "distributed/master/session_config.h"
 #include "distributed/wire/answer.h"
+#include "distributed/wire/one_tensor.h"
 #include "distributed/wire/worker_method.h"
 #include "executor/step/linked_cancellation.h"
 #include "executor/trace/metrics.h"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
 constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
-constexpr TensorField kTensor{pb::RecvTensorResponse::kTensorFieldNumber, TensorField::kBare};
 
 int64_t NowMicros() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
@@ -294,9 +294,7 @@ void Worker::RecvTensor(RpcCall& call) {
                             response.set_send_start_micros(NowMicros());
                             absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
                             if (received.ok()) {
-                              encoded = is_dead ? EncodeMessage(response)
-                                                : EncodeMessage(response, kTensor,
-                                                                {{{"", std::move(value)}}});
+                              encoded = EncodeOneTensor(response, std::move(value));
                               received = encoded.status();
                             }
                             call.Finish(received, received.ok() ? *encoded : grpc::ByteBuffer());
