@@ -2,37 +2,22 @@
 
 import gzip
 import os
-import tempfile
 import zlib
 
-import tensorflow
-
+from tests.oracle.datasets import FOLDER, file, records
 from tests.oracle.table import *
 
-FOLDER = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
-
-
-def file(name, data):
-    path = os.path.join(FOLDER, name)
-    with open(path, "wb") as out:
-        out.write(data)
-    return path
-
-
-def records(name, compression=""):
-    path = os.path.join(FOLDER, name)
-    with tensorflow.io.TFRecordWriter(path, tensorflow.io.TFRecordOptions(compression_type=compression)) as out:
-        for record in (b"one", b"", b"x" * 5000, b"last"):
-            out.write(record)
-    return path
-
-
+TEXTS = (b"one", b"", b"x" * 5000, b"last")
 LINES = file("lines", b"a\r\nbb\n\nc")
 EMPTY = file("empty", b"")
 FIXED = file("fixed", b"HH123456789F")
 FIXED_ZLIB = file("fixed.z", zlib.compress(b"HH123456789F"))
 FIXED_GZIP = file("fixed.gz", gzip.compress(b"HH123456789F"))
-RECORDS, RECORDS_ZLIB, RECORDS_GZIP = records("records"), records("records.z", "ZLIB"), records("records.gz", "GZIP")
+RECORDS, RECORDS_ZLIB, RECORDS_GZIP = (
+    records("records", "", TEXTS),
+    records("records.z", "ZLIB", TEXTS),
+    records("records.gz", "GZIP", TEXTS),
+)
 with open(RECORDS, "rb") as whole:
     BROKEN = file("broken", whole.read()[:-6] + b"??????")
 MISSING = os.path.join(FOLDER, "missing")
