@@ -30,8 +30,11 @@ def _precompiled_header_impl(ctx):
         variables = variables,
     )
     ctx.actions.run(
-        executable = cc_common.get_tool_for_action(feature_configuration = features, action_name = _ACTION),
-        arguments = flags + ["-iquote", ".", "-x", "c++-header", header.path, "-o", compiled.path],
+        executable = ctx.executable._precompile,
+        arguments = [
+            compiled.path,
+            cc_common.get_tool_for_action(feature_configuration = features, action_name = _ACTION),
+        ] + flags + ["-iquote", ".", "-x", "c++-header", header.path],
         inputs = depset([header] + ctx.files.hdrs, transitive = [toolchain.all_files]),
         outputs = [compiled],
         mnemonic = "PrecompileHeader",
@@ -48,6 +51,12 @@ precompiled_header = rule(
         "copts": attr.string_list(),
         # The first is the one to read.
         "hdrs": attr.label_list(allow_files = [".h"]),
+        "_precompile": attr.label(
+            default = "//bazel/precompiled:precompile.sh",
+            allow_single_file = True,
+            cfg = "exec",
+            executable = True,
+        ),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],
