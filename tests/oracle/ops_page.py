@@ -11,11 +11,12 @@ from tests.oracle import table
 HEAD = """# Ops
 
 Written by `tests/oracle/ops_page`. Types are those of the op's first type attribute that a kernel takes ("-": it has none);
-cases are those of `tests/oracle/cases`, each of which is held against TensorFlow in every run of the tests. What the arguments and attributes
-of an op are, `sluice ops` and `sluice ops --markdown` tell.
+cases are those of `tests/oracle/cases`, each of which is held against TensorFlow in every run of the tests: first the op's own, then all whose
+graph has the op (queues, readers, datasets and the like are tried in programs of several ops; what gradients add is not counted). What the arguments
+and attributes of an op are, `sluice ops` and `sluice ops --markdown` tell.
 
-| op | inputs | types | gradient | cases |
-| --- | --- | --- | --- | --- |
+| op | inputs | types | gradient | cases | with it |
+| --- | --- | --- | --- | --- | --- |
 """
 # Named sets, the largest first.
 SETS = [("all", table.ALL), ("numbers, bool", table.PLAIN), ("numbers", table.NUMBERS), ("real numbers", table.REALS),
@@ -36,16 +37,26 @@ def types_text(types):
     return ", ".join(words + rare) or "none"
 
 
+def ops_of(case):
+    nodes = list(case.builder.nodes)
+    for function in case.builder.functions:
+        nodes += function.node_def
+    return {node.op for node in nodes}
+
+
 def main():
-    cases = collections.Counter()
+    cases, with_it = collections.Counter(), collections.Counter()
     for _, row in rows.load("*"):
-        cases[row.op] += len(expand.expand(row))
+        for case in expand.expand(row):
+            cases[row.op] += 1
+            with_it.update(ops_of(case))
     with open("docs/ops.md", "w", encoding="utf-8") as page:
         page.write(HEAD)
         for line in sys.stdin:
             op = json.loads(line)
-            page.write("| %s | %s | %s | %s | %d |\n" % (op["op"], ", ".join(op["inputs"]), types_text(op["kernels"]),
-                                                         "yes" if op["gradient"] else "", cases[op["op"]]))
+            page.write("| %s | %s | %s | %s | %d | %d |\n" %
+                       (op["op"], ", ".join(op["inputs"]), types_text(op["kernels"]), "yes" if op["gradient"] else "",
+                        cases[op["op"]], with_it[op["op"]]))
 
 
 main()
