@@ -102,6 +102,11 @@ def mixed(pattern, runs=3, says=None, **attrs):
 ROWS = [
     Row("WholeFileReader", build=reading(**NAMES, v2=False)),
     Row("WholeFileReaderV2", build=reading(**NAMES)),
+    Row("IdentityReader", build=reading("IdentityReader", ["x", "", "y"], 3, v2=False)),
+    Row("TextLineReader", build=reading("TextLineReader", [LINES, EMPTY, LINES], 6, v2=False, skip_header_lines=1)),
+    Row("TFRecordReader", build=reading("TFRecordReader", [RECORDS_GZIP, RECORDS_GZIP], 8, v2=False, compression_type="GZIP")),
+    Row("ReaderReadUpTo", name="records", build=reading("TFRecordReader", [RECORDS, EMPTY, RECORDS], 4, v2=False, up_to=2)),
+    Row("ReaderReadUpTo", name="lines", build=reading("TextLineReader", [LINES], 1, v2=False, up_to=100)),
     Row("IdentityReaderV2", build=reading("IdentityReader", ["x", "", "y"], 3)),
     Row("TextLineReaderV2", build=reading("TextLineReader", [LINES, EMPTY, LINES], 8)),
     Row("TextLineReaderV2", name="header", build=reading("TextLineReader", [LINES, LINES], 4, skip_header_lines=2)),
