@@ -44,9 +44,12 @@ absl::StatusOr<Expansion> Expander::Expand(const Call& call) {
       // Its first input names a device; what the function does is placed like everything else.
       SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
       const std::optional<Tensor> target = ConstantValue(call.inputs[0]);
-      const std::string device =
-          target && target->dtype() == DT_STRING ? target->scalar<std::string>() : call.device;
-      return Body(function, OutputList(call.inputs.begin() + 1, call.inputs.end()), device);
+      if (target && (target->dtype() != DT_STRING || !target->shape().IsScalar())) {
+        return InvalidArgument("expected a device's name as target, got ",
+                               DataTypeName(target->dtype()), target->shape().ToString());
+      }
+      return Body(function, OutputList(call.inputs.begin() + 1, call.inputs.end()),
+                  target ? target->scalar<std::string>() : call.device);
     }
     if (Knows(op)) {
       SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));

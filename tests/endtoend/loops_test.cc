@@ -330,6 +330,20 @@ TEST_P(Loops, AFunctionThatCallsItselfIsRefused) {
               ::testing::HasSubstr("function 'recursive' calls itself"));
 }
 
+TEST_P(Loops, ARemoteCallNeedsTheNameOfADevice) {
+  Import(g);
+  const FunctionAttr square = std::make_shared<FunctionRef>(FunctionRef{"square", {}});
+  const Output nowhere = Constant(g, Tensor(DT_STRING, {0}));
+  const OutputList call = RemoteCall(nowhere, {g.Find("x")}, {DT_FLOAT}, square, {.name = "far"});
+  Session session(g);
+  absl::Status status =
+      session.Run({{g.Find("x"), Tensor::Vector<float>({1, 2})}}, {call[0]}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr("RemoteCall node 'far': expected a device's name as target, "
+                                   "got string[0]"));
+}
+
 INSTANTIATE_TEST_SUITE_P(, Loops, ::testing::Values(Mode{false, 1}, Mode{true, 1}, Mode{true, 4}),
                          [](const auto& info) {
                            return std::string(info.param.dynamic_loops ? "Frames" : "OneNode") +
