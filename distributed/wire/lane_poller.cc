@@ -49,6 +49,9 @@ void LanePoller::Arm(const Source& source) {
   epoll_event event = {};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.fd = source.fd();
+  // Under the lock that the next thread takes too: what this one did with the source has then been
+  // done for it.
+  std::lock_guard<std::mutex> lock(mutex_);
   epoll_ctl(epoll_, EPOLL_CTL_MOD, source.fd(), &event);
 }
 

@@ -155,10 +155,16 @@ TEST_F(LanesTest, ManyCallsAtATime) {
 
 TEST_F(LanesTest, ACallerThatGivesUpIsHeardOf) {
   CancellationManager cancellation;
-  Start({Waits([&] { std::thread([&] { cancellation.StartCancel(); }).detach(); })});
+  std::promise<void> begun;
+  Start({Waits([&] { begun.set_value(); })});
+  std::thread canceller([&] {
+    begun.get_future().wait();
+    cancellation.StartCancel();
+  });
   std::string response;
   EXPECT_EQ(Call("/a.B/Wait", "", &response, &cancellation).code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(Call("/a.B/Wait", "", &response, &cancellation).code(), absl::StatusCode::kCancelled);
+  canceller.join();
   server_->Stop();  // returns: the call was answered
 }
 
@@ -166,8 +172,12 @@ TEST_F(LanesTest, ACallerThatGivesUpIsHeardOf) {
 TEST_F(LanesTest, WhoHearsThatACallWasCancelledMayWaitForTheCanceller) {
   CancellationManager step;
   auto part = std::make_unique<CancellationManager>(&step);
-  std::thread canceller;
-  Start({Waits([&] { canceller = std::thread([&] { step.StartCancel(); }); })});
+  std::promise<void> begun;
+  Start({Waits([&] { begun.set_value(); })});
+  std::thread canceller([&] {
+    begun.get_future().wait();
+    step.StartCancel();
+  });
   std::promise<absl::StatusCode> ended;
   LaneClient::Done done = [&](absl::Status status, const grpc::ByteBuffer&) {
     part.reset();  // waits for callbacks of `step` that run
@@ -176,6 +186,7 @@ TEST_F(LanesTest, WhoHearsThatACallWasCancelledMayWaitForTheCanceller) {
   ASSERT_TRUE(client_->Start(address_, "/a.B/Wait", Bytes(""), &step, 0, done));
   EXPECT_EQ(ended.get_future().get(), absl::StatusCode::kCancelled);
   canceller.join();
+  server_->Stop();  // nobody is left who uses what stands here
 }
 
 TEST_F(LanesTest, ADeadlineEndsACall) {
@@ -186,8 +197,12 @@ TEST_F(LanesTest, ADeadlineEndsACall) {
 }
 
 TEST_F(LanesTest, StoppingEndsWhatIsUnderWayAndTheLane) {
-  std::thread stopper;
-  Start({Waits([&] { stopper = std::thread([&] { server_->Stop(); }); })});
+  std::promise<void> begun;
+  Start({Waits([&] { begun.set_value(); })});
+  std::thread stopper([&] {
+    begun.get_future().wait();
+    server_->Stop();
+  });
   std::string response;
   EXPECT_FALSE(Call("/a.B/Wait", "", &response).ok());
   stopper.join();

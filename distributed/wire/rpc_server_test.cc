@@ -187,12 +187,17 @@ TEST_F(PiecesTest, ManyCallsInPiecesAtATime) {
 
 TEST_F(PiecesTest, ACallWhoseRequestCameInPiecesCanBeCancelled) {
   CancellationManager cancellation;
-  std::thread canceller;
-  StartSmall({Waits([&] { canceller = std::thread([&] { cancellation.StartCancel(); }); })});
+  std::promise<void> begun;
+  StartSmall({Waits([&] { begun.set_value(); })});
+  std::thread canceller([&] {
+    begun.get_future().wait();
+    cancellation.StartCancel();
+  });
   std::string received;
   EXPECT_EQ(CallInPieces("/a.B/Wait", std::string(5000, 'x'), &received, &cancellation).code(),
             absl::StatusCode::kCancelled);
   canceller.join();
+  server_->Stop();  // nobody is left who uses what stands here
 }
 
 // As TensorFlow's clients.
