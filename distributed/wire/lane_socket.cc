@@ -83,7 +83,10 @@ int WithSocket(const std::string& address, F use) {
   return -1;
 }
 
-void DropReference(void* buffer) { static_cast<Buffer*>(buffer)->Unref(); }
+void DropReference(void* buffer) {
+  WireCounters::Global().lent.load();
+  static_cast<Buffer*>(buffer)->Unref();
+}
 
 }  // namespace
 

@@ -236,7 +236,11 @@ class TensorReader {
       return false;
     }
     auto* kept = new grpc::Slice(slice);
-    Buffer* buffer = Buffer::Wrap(const_cast<uint8_t*>(begin), length, [kept] { delete kept; });
+    WireCounters::Global().lent.fetch_add(1);
+    Buffer* buffer = Buffer::Wrap(const_cast<uint8_t*>(begin), length, [kept] {
+      WireCounters::Global().lent.fetch_sub(1);
+      delete kept;
+    });
     *tensor = Tensor(dtype, shape, BufferRef(buffer));
     return in_.Skip(length);
   }

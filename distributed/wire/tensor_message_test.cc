@@ -1,6 +1,9 @@
 #include "distributed/wire/tensor_message.h"
 
+#include <atomic>
+
 #include "distributed/proto/master.pb.h"
+#include "distributed/wire/counters.h"
 #include "gmock/gmock.h"
 #include "graph/format/tensor_proto.h"
 #include "gtest/gtest.h"
@@ -82,6 +85,21 @@ TEST(TensorMessage, LargeContentsAreNotCopied) {
   EXPECT_FALSE(large.BufferIsUnique());
   slices.clear();
   encoded->Clear();
+  EXPECT_TRUE(large.BufferIsUnique());
+}
+
+TEST(TensorMessage, ATensorKeepsTheSliceThatItsContentsLieIn) {
+  const Tensor large = Large();
+  auto encoded = EncodeMessage(pb::RunCallableRequest(), kBare, {{{"", large}}});
+  const std::atomic<int64_t>& lent = WireCounters::Global().lent;
+  EXPECT_EQ(lent.load(), 0);
+  pb::RunCallableRequest rest;
+  std::vector<NamedTensor> tensors;
+  ASSERT_TRUE(TakeMessage(&*encoded, kBare, &rest, &tensors).ok());
+  EXPECT_EQ(lent.load(), 1);
+  EXPECT_EQ(tensors[0].value.raw(), large.raw());
+  tensors.clear();
+  EXPECT_EQ(lent.load(), 0);
   EXPECT_TRUE(large.BufferIsUnique());
 }
 
