@@ -4,6 +4,7 @@
 
 #include "ops/nn/window.h"
 #include "ops/op.h"
+#include "ops/space/sizes.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/array/shape_nodes.h"
@@ -38,14 +39,14 @@ absl::Status BlockShape(ShapeContext& c, const std::optional<Ints>& block, int b
   int64_t product = 1;
   for (int64_t b : *block) {
     if (b < 1) return InvalidArgument("block_shape must be positive");
-    product *= b;
+    product = SaturatedProduct(product, b);
   }
   if (in.dim(0) >= 0) {
     if (!to_batch && in.dim(0) % product != 0) {
       return InvalidArgument("Dimension size must be evenly divisible by ", product, " but is ",
                              in.dim(0));
     }
-    out.set_dim(0, to_batch ? in.dim(0) * product : in.dim(0) / product);
+    out.set_dim(0, to_batch ? SaturatedProduct(in.dim(0), product) : in.dim(0) / product);
   }
   if (!margin_values) return c.SetOutput(0, out);
   auto margin = [&](int i) -> int64_t {
@@ -58,8 +59,9 @@ absl::Status BlockShape(ShapeContext& c, const std::optional<Ints>& block, int b
       return InvalidArgument(to_batch ? "paddings" : "crops", " cannot be negative");
     }
     if (in.dim(i + 1) < 0) continue;
-    const int64_t size =
-        to_batch ? in.dim(i + 1) + before + after : in.dim(i + 1) * b - before - after;
+    const int64_t margin_size = SaturatedSum(before, after);
+    const int64_t size = to_batch ? SaturatedSum(in.dim(i + 1), margin_size)
+                                  : SaturatedProduct(in.dim(i + 1), b) - margin_size;
     if (to_batch && size % b != 0) {
       return InvalidArgument("Dimension size must be evenly divisible by ", b, " but is ", size);
     }
@@ -99,12 +101,12 @@ absl::Status DepthShape(ShapeContext& c, bool to_depth) {
       return InvalidArgument("Dimension size must be evenly divisible by ", factor, " but is ",
                              in.dim(d));
     }
-    out.set_dim(d, divide ? in.dim(d) / factor : in.dim(d) * factor);
+    out.set_dim(d, divide ? in.dim(d) / factor : SaturatedProduct(in.dim(d), factor));
     return absl::OkStatus();
   };
   SLUICE_RETURN_IF_ERROR(change(layout.height, block, to_depth));
   SLUICE_RETURN_IF_ERROR(change(layout.width, block, to_depth));
-  SLUICE_RETURN_IF_ERROR(change(layout.channel, block * block, !to_depth));
+  SLUICE_RETURN_IF_ERROR(change(layout.channel, SaturatedProduct(block, block), !to_depth));
   return c.SetOutput(0, out);
 }
 
@@ -126,7 +128,7 @@ absl::Status PatchShape(ShapeContext& c, int n, const Ints& sizes, const Ints& s
                                            .dilation = rates[i],
                                            .padding = PaddingOf(c.attr<std::string>("padding"))}));
     out.set_dim(i, size);
-    if (depth >= 0) depth *= sizes[i];
+    if (depth >= 0) depth = SaturatedProduct(depth, sizes[i]);
   }
   out.set_dim(n + 1, depth);
   return c.SetOutput(0, out);

@@ -5,6 +5,7 @@
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
 #include "ops/nn/window.h"
+#include "ops/space/sizes.h"
 
 namespace sluice {
 namespace {
@@ -17,7 +18,7 @@ struct Blocks {
   int count() const { return static_cast<int>(sizes.size()); }
   int64_t product() const {
     int64_t p = 1;
-    for (int64_t b : sizes) p *= b;
+    for (int64_t b : sizes) p = SaturatedProduct(p, b);
     return p;
   }
 };
@@ -50,6 +51,7 @@ absl::StatusOr<Blocks> ReadBlocks(const Tensor& in, Ints sizes, const Tensor& ma
 // p = j * size + offset - before.
 void CopyBlocks(KernelContext& c, const Blocks& b, const Tensor& wide, const Tensor& deep,
                 bool to_deep) {
+  if (wide.num_elements() == 0 || deep.num_elements() == 0) return;  // however many blocks
   const auto wide_strides = RowMajorStrides(wide.shape());
   const auto deep_strides = RowMajorStrides(deep.shape());
   const int rank = wide.rank();
@@ -89,12 +91,13 @@ absl::Status ToBatch(KernelContext& c, Ints sizes, const Tensor& paddings) {
   const Tensor& in = c.input(0);
   SLUICE_ASSIGN_OR_RETURN(const Blocks b, ReadBlocks(in, std::move(sizes), paddings, "paddings"));
   std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
-  dims[0] *= b.product();
+  dims[0] = SaturatedProduct(dims[0], b.product());
   bool padded = false;
   for (int i = 0; i < b.count(); ++i) {
     int64_t& size = dims[i + 1];
-    size += b.before[i] + b.after[i];
-    padded = padded || b.before[i] + b.after[i] > 0;
+    const int64_t padding = SaturatedSum(b.before[i], b.after[i]);
+    size = SaturatedSum(size, padding);
+    padded = padded || padding > 0;
     if (size % b.sizes[i] != 0) {
       return InvalidArgument("padded_shape[", i, "]=", size, " is not divisible by block_shape[", i,
                              "]=", b.sizes[i]);
@@ -119,7 +122,7 @@ absl::Status FromBatch(KernelContext& c, Ints sizes, const Tensor& crops) {
   }
   dims[0] /= b.product();
   for (int i = 0; i < b.count(); ++i) {
-    dims[i + 1] = dims[i + 1] * b.sizes[i] - b.before[i] - b.after[i];
+    dims[i + 1] = SaturatedProduct(dims[i + 1], b.sizes[i]) - SaturatedSum(b.before[i], b.after[i]);
     if (dims[i + 1] < 0) {
       return InvalidArgument("cropped_shape[", i, "]=", dims[i + 1], " must be non-negative");
     }
@@ -179,23 +182,25 @@ class DepthKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& in = c.input(0);
     if (in.rank() != 4) return InvalidArgument("Input rank should be 4 instead of ", in.rank());
-    const int64_t square = size_ * size_;
+    const int64_t square = SaturatedProduct(size_, size_);
     std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
     for (int d : {layout_.height, layout_.width}) {
       if (kToDepth && dims[d] % size_ != 0) {
         return InvalidArgument("Image width ", dims[layout_.width], " and height ",
                                dims[layout_.height], " should be divisible by block_size: ", size_);
       }
-      dims[d] = kToDepth ? dims[d] / size_ : dims[d] * size_;
+      dims[d] = kToDepth ? dims[d] / size_ : SaturatedProduct(dims[d], size_);
     }
     int64_t& channels = dims[layout_.channel];
     if (!kToDepth && channels % square != 0) {
       return InvalidArgument("Input depth dimension ", channels,
                              " should be divisible by: ", square);
     }
-    channels = kToDepth ? channels * square : channels / square;
+    channels = kToDepth ? SaturatedProduct(channels, square) : channels / square;
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(dims), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();
     const Tensor &wide = kToDepth ? in : *out, &deep = kToDepth ? *out : in;
     const auto w = RowMajorStrides(wide.shape()), d = RowMajorStrides(deep.shape());
     const int64_t depth = wide.dim(layout_.channel);

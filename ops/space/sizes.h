@@ -1,0 +1,24 @@
+// Arithmetic on sizes that a graph gives: what does not fit is the largest (or smallest) number
+// there is, which no tensor's size reaches.
+#ifndef SLUICE_OPS_SPACE_SIZES_H_
+#define SLUICE_OPS_SPACE_SIZES_H_
+
+#include <cstdint>
+
+namespace sluice {
+
+inline int64_t SaturatedSum(int64_t a, int64_t b) {
+  int64_t sum;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+inline int64_t SaturatedProduct(int64_t a, int64_t b) {
+  int64_t product;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) != (b < 0) ? INT64_MIN : INT64_MAX;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_SPACE_SIZES_H_
