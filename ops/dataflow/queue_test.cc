@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "ops/dataflow/fifo_queue.h"
 #include "ops/dataflow/priority_queue.h"
+#include "ops/dataflow/random_shuffle_queue.h"
 
 namespace sluice {
 namespace {
@@ -70,6 +71,22 @@ TEST(QueueTest, ElementsComeOutInTheOrderInWhichTheyWentIn) {
     EXPECT_TRUE(put[i].status().ok());
     EXPECT_THAT(get[i].values(), ElementsAre(i));
   }
+}
+
+// A dequeue from a queue with fewer elements than must stay took one, or divided by none.
+TEST(QueueTest, WhatMustStayInAQueueThatShufflesIsNotTakenAtOnce) {
+  auto queue = std::make_shared<RandomShuffleQueue>(QueueSpec{.kind = "RandomShuffleQueue",
+                                                              .name = "q",
+                                                              .types = {DT_INT32},
+                                                              .shapes = {PartialShape::Scalar()},
+                                                              .min_after_dequeue = 2});
+  Get get;
+  queue->Dequeue({}, get.taken());
+  Put put[3];
+  for (int i = 0; i < 2; ++i) queue->Enqueue({}, One(7), put[i].done());
+  EXPECT_TRUE(get.pending());
+  queue->Enqueue({}, One(7), put[2].done());
+  EXPECT_THAT(get.values(), ElementsAre(7));
 }
 
 TEST(QueueTest, DequeueWaitsForAnElementAndEnqueueForRoom) {
