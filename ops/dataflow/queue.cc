@@ -191,7 +191,7 @@ bool QueueResource::PutAtOnce(Tensors& element) {
 
 std::optional<Tensors> QueueResource::TakeAtOnce() {
   std::lock_guard lock(mutex_);
-  if (!putting_.empty() || !taking_.empty() || Available(closed_) <= 0) return std::nullopt;
+  if (!putting_.empty() || !taking_.empty() || Available(closed_) == 0) return std::nullopt;
   return Take();
 }
 

@@ -5,6 +5,7 @@
 #ifndef SLUICE_OPS_DATAFLOW_RANDOM_SHUFFLE_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_RANDOM_SHUFFLE_QUEUE_H_
 
+#include <algorithm>
 #include <vector>
 
 #include "ops/dataflow/queue.h"
@@ -21,7 +22,7 @@ class RandomShuffleQueue : public QueueResource {
  protected:
   int64_t Count() const override { return static_cast<int64_t>(elements_.size()); }
   int64_t Available(bool closed) const override {
-    return closed ? Count() : Count() - options_.min_after_dequeue;
+    return closed ? Count() : std::max<int64_t>(Count() - options_.min_after_dequeue, 0);
   }
   void Put(Tensors element) override { elements_.push_back(std::move(element)); }
   Tensors Take() override;
