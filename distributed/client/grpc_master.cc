@@ -110,13 +110,6 @@ GrpcMaster::GrpcMaster(std::string target, std::unique_ptr<RpcClient> client)
       address_(target_.substr(kScheme.size())),
       client_(std::move(client)) {}
 
-absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::At(const std::string& target,
-                                                           const RpcClient::Options& options) {
-  SLUICE_RETURN_IF_ERROR(CheckTarget(target));
-  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(options));
-  return std::shared_ptr<GrpcMaster>(new GrpcMaster(target, std::move(client)));
-}
-
 absl::Status GrpcMaster::Told(absl::Status status) const {
   if (!absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status)) return status;
   return Annotate(status, StrCat("the master at ", target_, ": "));
@@ -138,10 +131,18 @@ absl::Status GrpcMaster::Call(const char* method, const Request& request, Respon
 
 absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::Connect(
     const std::string& target, const RemoteSessionOptions& options) {
-  RpcClient::Options client;
-  client.security = options.security;
-  client.grpc_message_bytes = options.grpc_message_bytes;
-  SLUICE_ASSIGN_OR_RETURN(auto master, At(target, client));
+  RpcClient::Options client_options;
+  client_options.security = options.security;
+  client_options.grpc_message_bytes = options.grpc_message_bytes;
+  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(client_options));
+  return Connect(target, std::move(client), options);
+}
+
+absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::Connect(
+    const std::string& target, std::unique_ptr<RpcClient> client,
+    const RemoteSessionOptions& options) {
+  SLUICE_RETURN_IF_ERROR(CheckTarget(target));
+  std::shared_ptr<GrpcMaster> master(new GrpcMaster(target, std::move(client)));
   pb::CreateSessionRequest request;
   *request.mutable_config() = ConfigOf(options);
   request.set_target(target);
@@ -258,11 +259,12 @@ absl::StatusOr<std::vector<DeviceInfo>> GrpcMaster::ListDevices() {
 absl::Status GrpcMaster::Reset(const std::string& target,
                                const std::vector<std::string>& containers,
                                const Security& security) {
-  SLUICE_ASSIGN_OR_RETURN(auto master, At(target, {.security = security}));
+  SLUICE_RETURN_IF_ERROR(CheckTarget(target));
+  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(security));
   pb::ResetRequest request;
   for (const std::string& container : containers) request.add_container(container);
   pb::ResetResponse response;
-  return master->Call("Reset", request, &response);
+  return GrpcMaster(target, std::move(client)).Call("Reset", request, &response);
 }
 
 }  // namespace sluice

@@ -20,6 +20,10 @@ class GrpcMaster final : public RemoteMaster {
   // Makes the session, with an empty graph.
   static absl::StatusOr<std::shared_ptr<GrpcMaster>> Connect(const std::string& target,
                                                              const RemoteSessionOptions& options);
+  // The same by a client that is there already.
+  static absl::StatusOr<std::shared_ptr<GrpcMaster>> Connect(const std::string& target,
+                                                             std::unique_ptr<RpcClient> client,
+                                                             const RemoteSessionOptions& options);
   ~GrpcMaster() override;
 
   const std::string& target() const override { return target_; }
@@ -36,9 +40,6 @@ class GrpcMaster final : public RemoteMaster {
 
  private:
   GrpcMaster(std::string target, std::unique_ptr<RpcClient> client);
-  // Without a session yet.
-  static absl::StatusOr<std::shared_ptr<GrpcMaster>> At(const std::string& target,
-                                                        const RpcClient::Options& options);
   template <typename Request, typename Response>
   absl::Status Call(const char* method, const Request& request, Response* response,
                     int64_t timeout_ms = 0, bool wait_for_ready = false);

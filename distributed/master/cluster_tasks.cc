@@ -1,7 +1,6 @@
 #include "distributed/master/cluster_tasks.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <utility>
 
 #include "distributed/proto/worker.pb.h"
@@ -118,30 +117,20 @@ std::shared_ptr<ClusterTasks> ClusterTasks::Connect(const ClusterConnection& con
   for (const TaskName& task : connection.addresses->tasks()) {
     if (task != connection.task && MayUse(task, options.filters)) asked.push_back(task);
   }
-  // All at a time; who does not answer soon counts as not there yet.
-  std::vector<absl::StatusOr<std::vector<DeviceInfo>>> answers(asked.size(),
-                                                               absl::UnavailableError(""));
-  std::mutex mutex;
-  std::condition_variable answered;
-  size_t waiting = asked.size();
-  for (size_t i = 0; i < asked.size(); ++i) {
-    RpcClient::Call call =
-        tasks->CallOf(asked[i].ToString(), "GetStatus", EncodeMessage(pb::GetStatusRequest()));
-    call.timeout_ms = kGreetMs;
-    connection.client->Start(std::move(call), [&, i](absl::Status status, grpc::ByteBuffer bytes) {
-      std::lock_guard<std::mutex> lock(mutex);
-      answers[i] = DevicesOf(std::move(status), bytes);
-      if (--waiting == 0) answered.notify_all();
-    });
+  std::vector<RpcClient::Call> calls;
+  for (const TaskName& task : asked) {
+    calls.push_back(
+        tasks->CallOf(task.ToString(), "GetStatus", EncodeMessage(pb::GetStatusRequest())));
+    calls.back().timeout_ms = kGreetMs;
   }
-  std::unique_lock<std::mutex> lock(mutex);
-  answered.wait(lock, [&] { return waiting == 0; });
+  const std::vector<RpcClient::Answer> answers = connection.client->RunAll(std::move(calls));
   for (size_t i = 0; i < asked.size(); ++i) {
     const std::string presumed = StrCat(asked[i].ToString(), "/device:CPU:0");
-    std::vector<DeviceInfo> devices =
-        answers[i].ok() ? *std::move(answers[i])
-                        : std::vector<DeviceInfo>{{presumed, *DeviceSpec::Parse(presumed), 0}};
-    for (DeviceInfo& device : devices) tasks->devices_.push_back(std::move(device));
+    absl::StatusOr<std::vector<DeviceInfo>> devices =
+        DevicesOf(answers[i].status, answers[i].response);
+    // Who does not answer soon counts as not there yet.
+    if (!devices.ok()) devices = {{presumed, *DeviceSpec::Parse(presumed), 0}};
+    for (DeviceInfo& device : *devices) tasks->devices_.push_back(std::move(device));
   }
   return tasks;
 }

@@ -10,6 +10,7 @@
 
 #include "distributed/testing/rpc_methods.h"
 #include "distributed/wire/counters.h"
+#include "distributed/wire/lane_client.h"
 #include "distributed/wire/lane_socket.h"
 #include "distributed/wire/rpc_client.h"
 #include "distributed/wire/rpc_server.h"

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "distributed/wire/grpc_library.h"
 #include "distributed/wire/hand_over.h"
+#include "distributed/wire/lane_client.h"
 #include "distributed/wire/parcels.h"
 #include "distributed/wire/slice_reader.h"
 #include "distributed/wire/status.h"
@@ -31,15 +36,41 @@ int64_t MillisecondsUntil(Clock::time_point deadline) {
   return std::max<int64_t>(left.count(), 1);
 }
 
-}  // namespace
+class LanesAndGrpc final : public RpcClient {
+ public:
+  LanesAndGrpc(std::shared_ptr<grpc::ChannelCredentials> credentials, const Options& options);
+  ~LanesAndGrpc() override;
+  void Start(Call call, Done done) override;
 
-struct RpcClient::Grpc {
-  grpc::CompletionQueue queue;
+ private:
+  class Pending;
+  class Upload;
+  class Download;
+  // Over gRPC, in one message; `parcel`: where the server has the request.
+  void StartWhole(Call call, const std::string& parcel, Done done);
+  // A call begins, ends.
+  void Begin();
+  void End();
+  std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
+  void Listen();
+
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  const std::string token_;
+  const std::string server_name_;
+  const Heartbeat heartbeat_;
+  const uint64_t message_bytes_;
+  std::unique_ptr<LaneClient> lanes_;  // null: none
+  grpc::CompletionQueue queue_;
+  std::mutex mutex_;
+  std::condition_variable idle_;  // no calls
+  int calls_ = 0;                 // over gRPC, under way; guarded by mutex_
+  std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;  // guarded by mutex_
+  std::vector<std::thread> threads_;
 };
 
-class RpcClient::Pending {
+class LanesAndGrpc::Pending {
  public:
-  Pending(RpcClient* client, Call call, Done done)
+  Pending(LanesAndGrpc* client, Call call, Done done)
       : client_(client),
         call_(std::move(call)),
         cancellation_(call_.cancellation),
@@ -57,7 +88,7 @@ class RpcClient::Pending {
     }
     context_.set_wait_for_ready(call_.wait_for_ready);
     grpc::GenericStub stub(client_->ChannelTo(call_.address));
-    reader_ = stub.PrepareUnaryCall(&context_, call_.path, call_.request, &client_->grpc_->queue);
+    reader_ = stub.PrepareUnaryCall(&context_, call_.path, call_.request, &client_->queue_);
     call_.request.Clear();
     reader_->StartCall();
     // Before Finish, after which the call may end, and this object with it.
@@ -75,7 +106,7 @@ class RpcClient::Pending {
     hand_over_.Take();
     if (cancellation_ != nullptr) cancellation_->Deregister(token_);
     if (!status_.ok() || !Fetches()) done_(FromGrpc(status_), response_);
-    RpcClient* const client = client_;
+    LanesAndGrpc* const client = client_;
     delete this;
     client->End();
   }
@@ -84,7 +115,7 @@ class RpcClient::Pending {
   // The answer is fetched in pieces.
   bool Fetches();
 
-  RpcClient* const client_;
+  LanesAndGrpc* const client_;
   Call call_;
   Clock::time_point deadline_ = kNever;
   CancellationManager* cancellation_;
@@ -98,9 +129,9 @@ class RpcClient::Pending {
 };
 
 // An answer that the server keeps, piece by piece.
-class RpcClient::Download : public std::enable_shared_from_this<Download> {
+class LanesAndGrpc::Download : public std::enable_shared_from_this<Download> {
  public:
-  Download(RpcClient* client, Call call, Clock::time_point deadline, Done done)
+  Download(LanesAndGrpc* client, Call call, Clock::time_point deadline, Done done)
       : client_(client), call_(std::move(call)), deadline_(deadline), done_(std::move(done)) {}
 
   void Start(const std::string& told) {
@@ -142,7 +173,7 @@ class RpcClient::Download : public std::enable_shared_from_this<Download> {
     client_->End();
   }
 
-  RpcClient* const client_;
+  LanesAndGrpc* const client_;
   const Call call_;
   const Clock::time_point deadline_;
   Done done_;
@@ -151,7 +182,7 @@ class RpcClient::Download : public std::enable_shared_from_this<Download> {
   std::vector<grpc::Slice> slices_;
 };
 
-bool RpcClient::Pending::Fetches() {
+bool LanesAndGrpc::Pending::Fetches() {
   const auto& told = context_.GetServerTrailingMetadata();
   const auto it = told.find(kParcel);
   if (it == told.end()) return false;
@@ -162,9 +193,9 @@ bool RpcClient::Pending::Fetches() {
 }
 
 // A request that is too large for one message: its pieces, then the call.
-class RpcClient::Upload : public std::enable_shared_from_this<Upload> {
+class LanesAndGrpc::Upload : public std::enable_shared_from_this<Upload> {
  public:
-  Upload(RpcClient* client, Call call, Done done)
+  Upload(LanesAndGrpc* client, Call call, Done done)
       : client_(client),
         call_(std::move(call)),
         deadline_(call_.timeout_ms > 0 ? Clock::now() + std::chrono::milliseconds(call_.timeout_ms)
@@ -209,7 +240,7 @@ class RpcClient::Upload : public std::enable_shared_from_this<Upload> {
     client_->End();
   }
 
-  RpcClient* const client_;
+  LanesAndGrpc* const client_;
   Call call_;
   const Clock::time_point deadline_;
   Done done_;
@@ -217,31 +248,24 @@ class RpcClient::Upload : public std::enable_shared_from_this<Upload> {
   const std::string name_;
 };
 
-void RpcClient::Begin() {
+void LanesAndGrpc::Begin() {
   std::lock_guard<std::mutex> lock(mutex_);
   ++calls_;
 }
 
-void RpcClient::End() {
+void LanesAndGrpc::End() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (--calls_ == 0) idle_.notify_all();
 }
 
-RpcClient::RpcClient() : RpcClient(grpc::InsecureChannelCredentials(), Options()) {}
-
-absl::StatusOr<std::unique_ptr<RpcClient>> RpcClient::Make(const Options& options) {
-  SLUICE_ASSIGN_OR_RETURN(auto credentials, ChannelCredentials(options.security));
-  return std::unique_ptr<RpcClient>(new RpcClient(std::move(credentials), options));
-}
-
-RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials, const Options& options)
+LanesAndGrpc::LanesAndGrpc(std::shared_ptr<grpc::ChannelCredentials> credentials,
+                           const Options& options)
     : credentials_(std::move(credentials)),
       token_(options.security.token),
       server_name_(options.security.server_name),
       heartbeat_(options.heartbeat),
       message_bytes_(
-          static_cast<uint64_t>(std::min(options.grpc_message_bytes, kGrpcMessageBytes))),
-      grpc_(std::make_unique<Grpc>()) {
+          static_cast<uint64_t>(std::min(options.grpc_message_bytes, kGrpcMessageBytes))) {
   KeepGrpc();
   if (options.lanes && !options.security.uses_tls()) {
     lanes_ = std::make_unique<LaneClient>(token_, heartbeat_);
@@ -249,23 +273,23 @@ RpcClient::RpcClient(std::shared_ptr<grpc::ChannelCredentials> credentials, cons
   for (int i = 0; i < kListeners; ++i) threads_.emplace_back([this] { Listen(); });
 }
 
-RpcClient::~RpcClient() {
+LanesAndGrpc::~LanesAndGrpc() {
   lanes_.reset();
   {
     std::unique_lock<std::mutex> lock(mutex_);
     idle_.wait(lock, [this] { return calls_ == 0; });
   }
-  grpc_->queue.Shutdown();
+  queue_.Shutdown();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void RpcClient::Listen() {
+void LanesAndGrpc::Listen() {
   void* tag;
   bool ok;
-  while (grpc_->queue.Next(&tag, &ok)) static_cast<Pending*>(tag)->Ended();
+  while (queue_.Next(&tag, &ok)) static_cast<Pending*>(tag)->Ended();
 }
 
-std::shared_ptr<grpc::Channel> RpcClient::ChannelTo(const std::string& address) {
+std::shared_ptr<grpc::Channel> LanesAndGrpc::ChannelTo(const std::string& address) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<grpc::Channel>& channel = channels_[address];
   if (channel == nullptr) {
@@ -286,7 +310,7 @@ std::shared_ptr<grpc::Channel> RpcClient::ChannelTo(const std::string& address) 
   return channel;
 }
 
-void RpcClient::Start(Call call, Done done) {
+void LanesAndGrpc::Start(Call call, Done done) {
   if (lanes_ != nullptr && lanes_->Start(call.address, call.path, call.request, call.cancellation,
                                          call.timeout_ms, done)) {
     return;
@@ -298,28 +322,42 @@ void RpcClient::Start(Call call, Done done) {
   std::make_shared<Upload>(this, std::move(call), std::move(done))->Next();
 }
 
-void RpcClient::StartWhole(Call call, const std::string& parcel, Done done) {
+void LanesAndGrpc::StartWhole(Call call, const std::string& parcel, Done done) {
   Begin();
   (new Pending(this, std::move(call), std::move(done)))->Start(parcel);
 }
 
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RpcClient>> RpcClient::Make(const Options& options) {
+  SLUICE_ASSIGN_OR_RETURN(auto credentials, ChannelCredentials(options.security));
+  return std::make_unique<LanesAndGrpc>(std::move(credentials), options);
+}
+
+std::vector<RpcClient::Answer> RpcClient::RunAll(std::vector<Call> calls) {
+  std::mutex mutex;
+  std::condition_variable answered;
+  size_t waiting = calls.size();
+  std::vector<Answer> answers(calls.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    Start(std::move(calls[i]), [&, i](absl::Status status, grpc::ByteBuffer& response) {
+      std::lock_guard<std::mutex> lock(mutex);
+      answers[i].status = std::move(status);
+      answers[i].response.Swap(&response);
+      if (--waiting == 0) answered.notify_all();
+    });
+  }
+  std::unique_lock<std::mutex> lock(mutex);
+  answered.wait(lock, [&] { return waiting == 0; });
+  return answers;
+}
+
 absl::Status RpcClient::Run(Call call, grpc::ByteBuffer* response) {
-  struct {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool ended = false;
-    absl::Status status;
-  } state;
-  Start(std::move(call), [&](absl::Status status, grpc::ByteBuffer& bytes) {
-    std::lock_guard<std::mutex> lock(state.mutex);
-    state.status = std::move(status);
-    response->Swap(&bytes);
-    state.ended = true;
-    state.changed.notify_all();
-  });
-  std::unique_lock<std::mutex> lock(state.mutex);
-  state.changed.wait(lock, [&] { return state.ended; });
-  return state.status;
+  std::vector<Call> calls;
+  calls.push_back(std::move(call));
+  std::vector<Answer> answers = RunAll(std::move(calls));
+  response->Swap(&answers[0].response);
+  return std::move(answers[0].status);
 }
 
 }  // namespace sluice

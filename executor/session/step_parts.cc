@@ -53,8 +53,14 @@ absl::Status StepParts::Run(absl::Span<const Tensor* const> feeds, Tensor* fetch
       const absl::Status status = RunLocal(feeds, options, &both, metadata);
       if (!status.ok()) Fail(status);
     }
+    StepScheduler* const scheduler = executor_.options().scheduler;
     std::unique_lock<std::mutex> lock(mutex_);
+    is_blocked_ = running_ > 0 && scheduler != nullptr;
+    const bool was_blocked = is_blocked_;
+    if (was_blocked) scheduler->Blocked(step_id_);
     ended_.wait(lock, [this] { return running_ == 0; });
+    lock.unlock();
+    if (was_blocked) scheduler->Resume(step_id_);
   }
   std::vector<std::string> tasks;
   for (const auto& part : parts.remote) tasks.push_back(part.task);
@@ -112,7 +118,9 @@ void StepParts::RemoteEnded(size_t part, RemoteTasks::PartResult result) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!result.stats.dev_stats.empty()) stats_.push_back(std::move(result.stats));
   // Notified under the lock: once it is released, this object may be gone.
-  if (--running_ == 0) ended_.notify_all();
+  if (--running_ > 0) return;
+  ended_.notify_all();
+  if (is_blocked_) executor_.options().scheduler->Ready(step_id_);
 }
 
 // What was cancelled because of another's error does not hide it.

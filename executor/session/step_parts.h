@@ -48,6 +48,7 @@ class StepParts {
   std::mutex mutex_;
   std::condition_variable ended_;
   size_t running_ = 0;            // remote parts; guarded by mutex_
+  bool is_blocked_ = false;       // the scheduler knows; guarded by mutex_
   absl::Status status_;           // guarded by mutex_
   std::vector<StepStats> stats_;  // guarded by mutex_
 };

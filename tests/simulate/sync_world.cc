@@ -3,14 +3,7 @@
 #include <random>
 
 #include "executor/step/cancellation.h"
-#include "graph/build/node_builder.h"
-#include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
-#include "training/optimizer/gradient_descent.h"
-#include "training/sync/legacy_sync_replicas_optimizer.h"
-#include "training/sync/sync_replicas_optimizer.h"
 
 namespace sluice {
 namespace {
@@ -23,20 +16,23 @@ std::vector<float> Floats(const Tensor& t) {
 
 }  // namespace
 
-// One replica's graph: all build the same, each for itself.
-struct SyncWorld::Replica {
-  std::unique_ptr<ReplicaSynchronizer> optimizer;
-  Graph graph;
-  Output dense_grad, row_values, row_indices;
-  Operation train, init, init_tokens, local_init, leave, close;
-  Output dense, sparse, step, local_step, tokens_left, totals, by_update;
-  OutputList left;  // numbers of gradients that wait
-};
-
 SyncWorld::SyncWorld(const WorldOptions& options) : options_(options) {
   for (int i = 0; i < options.replicas; ++i) {
-    replicas_.push_back(std::make_unique<Replica>());
-    Build(*replicas_.back(), i);
+    const std::string own = StrCat("/device:CPU:", i + 1);
+    replicas_.push_back(std::make_unique<Replica>(ReplicaGraphOptions{
+        .form = options.form,
+        .aggregate = options.aggregate,
+        .replicas = options.replicas,
+        .index = i,
+        .attempts = kAttempts,
+        .deterministic = options.deterministic,
+        .updates = options.updates,
+        .devices = [own](const NodeSpec& spec) -> std::string {
+          if (!spec.device.empty()) return spec.device;
+          const bool is_variable = spec.op == "VariableV2" || spec.op == "VarHandleOp";
+          return is_variable ? "/device:CPU:0" : own;
+        }}));
+    if (replicas_.back()->graph.status().ok()) InsertYields(replicas_.back()->graph);
   }
 }
 
@@ -45,71 +41,6 @@ SyncWorld::~SyncWorld() = default;
 absl::Status SyncWorld::status() const {
   for (const auto& replica : replicas_) SLUICE_RETURN_IF_ERROR(replica->graph.status());
   return absl::OkStatus();
-}
-
-void SyncWorld::Build(Replica& r, int index) {
-  Graph& g = r.graph;
-  const int64_t size = int64_t{options_.replicas} * kAttempts;
-  const std::string own = StrCat("/device:CPU:", index + 1);
-  DeviceScope place(g, [own](const NodeSpec& spec) -> std::string {
-    if (!spec.device.empty()) return spec.device;
-    const bool is_variable = spec.op == "VariableV2" || spec.op == "VarHandleOp";
-    return is_variable ? "/device:CPU:0" : own;
-  });
-  const Variable step = GlobalStep(g);
-  const Variable dense(g, "dense", {size}, Zeros());
-  const Variable sparse(g, "sparse", {size, 1}, Zeros());
-  r.dense_grad = Placeholder(g, DT_FLOAT, {size}, "dense_grad");
-  r.row_values = Placeholder(g, DT_FLOAT, {-1, 1}, "row_values");
-  r.row_indices = Placeholder(g, DT_INT64, {-1}, "row_indices");
-  const IndexedSlices rows = {r.row_values, r.row_indices, {}};
-
-  const SyncReplicasOptions options = {.replicas_to_aggregate = options_.aggregate,
-                                       .total_num_replicas = options_.replicas,
-                                       .replica_id = index,
-                                       .deterministic = options_.deterministic};
-  GradientDescent sgd({.learning_rate = 1.0f});
-  if (options_.form == Form::kAccumulators) {
-    r.optimizer = std::make_unique<SyncReplicasOptimizer>(std::move(sgd), options);
-  } else {
-    r.optimizer = std::make_unique<LegacySyncReplicasOptimizer>(std::move(sgd), options);
-  }
-  absl::StatusOr<Operation> train =
-      r.optimizer->ApplyGradients({{r.dense_grad, dense}, {rows, sparse}}, {.global_step = &step});
-  if (!train.ok()) return g.SetError(train.status());
-  r.train = *train;
-  // As few tokens as will do, or plenty.
-  r.init_tokens = r.optimizer->InitTokensOp().value_or(Operation());
-  r.leave = r.optimizer->LeaveOp();
-  r.close = r.optimizer->CloseTokensOp();
-  r.local_init = r.optimizer->LocalInitOp(/*is_chief=*/false);
-  r.dense = dense.Read();
-  r.sparse = sparse.Read();
-  r.step = step.Read();
-  const auto* sync = dynamic_cast<SyncReplicasOptimizer*>(r.optimizer.get());
-  const auto* legacy = dynamic_cast<LegacySyncReplicasOptimizer*>(r.optimizer.get());
-  r.local_step = sync != nullptr ? Identity(sync->local_step()->Ref())
-                                 : Reshape(Slice(legacy->local_steps()->Ref(), {index}, {1}),
-                                           std::vector<int64_t>{});
-  OutputList sizes;
-  for (const Queue& queue : r.optimizer->token_queues()) {
-    DeviceScope with_step(g, step.device());
-    sizes.push_back(queue.Size());
-  }
-  r.tokens_left = AddN(sizes);
-  r.totals = r.optimizer->LedgerTotals();
-  r.by_update = r.optimizer->LedgerUpdates(options_.updates);
-  for (Node* node : g.nodes()) {
-    if (node->FindAttr<int64_t>("_gradients") == nullptr) continue;
-    const std::string count = node->op() == "FIFOQueueV2" ? "QueueSizeV2"
-                              : node->op() == "ResourceConditionalAccumulator"
-                                  ? "ResourceAccumulatorNumAccumulated"
-                                  : "AccumulatorNumAccumulated";
-    DeviceScope on(g, node->device());
-    r.left.push_back(Output(NodeBuilder(&g, count, At::current()).Input(Output(node)).Finish()));
-  }
-  r.init = InitializeVariables(g);
-  InsertYields(g);
 }
 
 // What happens in one training.

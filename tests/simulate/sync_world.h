@@ -1,8 +1,4 @@
 // One synchronous training job in a process, whose every interleaving a seed decides.
-//
-// Replicas push gradients that tell who made them: component replica * kAttempts + attempt is one,
-// the rest zero; so from each update it can be read which gradients it used. One variable is dense,
-// one has gradients of rows.
 #ifndef SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
 #define SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
 
@@ -12,13 +8,10 @@
 
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
-#include "ops/builders/variable.h"
 #include "tests/simulate/interleaving.h"
-#include "training/sync/replica_synchronizer.h"
+#include "tests/simulate/replica_graph.h"
 
 namespace sluice {
-
-enum class Form { kAccumulators, kQueues };
 
 struct WorldOptions {
   Form form = Form::kAccumulators;
@@ -67,9 +60,8 @@ class SyncWorld {
   absl::StatusOr<History> Train(uint64_t seed);
 
  private:
-  struct Replica;
+  using Replica = ReplicaGraph;
   struct Run;
-  void Build(Replica& replica, int index);
 
   const WorldOptions options_;
   std::vector<std::unique_ptr<Replica>> replicas_;

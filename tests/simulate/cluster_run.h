@@ -1,0 +1,142 @@
+// One run of a simulated cluster (cluster_world.h), with one seed.
+#ifndef SLUICE_TESTS_SIMULATE_CLUSTER_RUN_H_
+#define SLUICE_TESTS_SIMULATE_CLUSTER_RUN_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "distributed/cluster/address_book.h"
+#include "distributed/cluster/cluster_spec.h"
+#include "distributed/master/cluster_tasks.h"
+#include "distributed/master/master.h"
+#include "distributed/rendezvous/step_rendezvous.h"
+#include "distributed/worker/worker.h"
+#include "executor/device/device_set.h"
+#include "executor/session/session.h"
+#include "executor/step/cancellation.h"
+#include "tests/simulate/cluster_world.h"
+#include "tests/simulate/fake_wire.h"
+#include "tests/simulate/simulation.h"
+
+namespace sluice {
+
+inline constexpr const char* kServer = "/job:ps/replica:0/task:0";
+inline constexpr int kNoise = 3;  // components of a variable in which gradients meet
+inline constexpr int64_t kConnectMs = 1'000;
+
+inline std::vector<float> Floats(const Tensor& t) {
+  return {t.data<float>(), t.data<float>() + t.num_elements()};
+}
+
+// A process of the cluster, from its start to its end.
+struct SimulatedTask {
+  TaskName name;
+  std::string address;
+  CancellationManager stopping;
+  std::shared_ptr<DeviceSet> devices;
+  std::unique_ptr<RpcClient> client;
+  std::unique_ptr<AddressBook> addresses;
+  std::unique_ptr<StepRendezvousTable> rendezvous;
+  ClusterConnection connection;
+  std::unique_ptr<Worker> worker;
+  std::unique_ptr<Master> master;
+  std::vector<Session*> sessions;
+  bool is_dead = false;
+};
+using TaskRef = std::shared_ptr<SimulatedTask>;
+
+// What happens with one seed.
+class ClusterRun {
+ public:
+  ClusterRun(ClusterWorld& owner, uint64_t seed)
+      : owner_(owner), options_(owner.options_), world_(seed), wire_(&world_, WireOptions()) {}
+  Verdict Run();
+
+ private:
+  using Gradient = std::pair<int, int>;  // of a replica, its number of attempts before
+  struct State {
+    int64_t step = 0;
+    std::vector<float> dense, sparse;
+    std::set<Gradient> used;  // since the beginning, for either variable
+    std::string lineage;      // the gradients of each update
+  };
+  struct Push {
+    int64_t local_step;
+    int life;  // of the parameter server
+  };
+
+  FakeWire::Options WireOptions();
+  SessionOptions OptionsOf(const std::string& task);
+  TaskRef StartTask(const TaskName& name);
+  void StartWorker(int index);
+  void End(const TaskRef& task);
+  void CloseAll();
+  void PlanFaults();
+  void PlanCrash(int victim);
+  void PlanOutage(int victim);
+  TaskName Victim(int number) const;
+
+  absl::Status Connect(const TaskRef& task, ReplicaGraph& graph,
+                       const std::function<absl::Status(Session&)>& use);
+  absl::Status AddSession(const TaskRef& task, SessionOptions* options);
+  void Replica(const TaskRef& task, int index);
+  absl::Status Compute(const TaskRef& task, int index, Session& session);
+  void Chief(const TaskRef& task);
+  absl::Status Lead(const TaskRef& task, Session& session);
+  absl::Status Prepare(Session& session, ReplicaGraph& graph);
+  absl::Status Restore(Session& session, ReplicaGraph& graph) const;
+  absl::Status Update(Session& session, ReplicaGraph& graph) const;
+  absl::Status Save(const TaskRef& task, Session& session, ReplicaGraph& graph);
+  std::vector<Feed> FeedOf(ReplicaGraph& graph, int index, int attempt) const;
+
+  int64_t codes() const { return int64_t{options_.replicas} * options_.attempts; }
+  ResourceManager* ServerResources() const;
+  bool ObserveStep(int64_t* step) const;
+  bool Observe(State* state) const;
+  void Look();
+  std::set<Gradient> UsedBy(const std::vector<float>& from, const std::vector<float>& to,
+                            float weight);
+  void CheckUpdate(const State& from, State* to);
+  void CheckGradient(const Gradient& gradient, const State& from);
+  void CheckBits(const State& state);
+  void CheckEnd(Session& session);
+  void CheckLedger(const Tensor& totals, int64_t waiting);
+  void CheckTokens(int64_t left);
+  void Fail(const std::string& what);
+  bool is_over() const { return !verdict_.failure.empty() || is_trained_; }
+
+  ClusterWorld& owner_;
+  const ClusterOptions& options_;
+  Simulation world_;
+  FakeWire wire_;
+  ClusterSpec spec_;
+  bool uses_masters_ = false;
+  int loss_ = 0;  // a message in so many; 0: none
+  int64_t disk_us_ = 0;
+  std::map<std::string, TaskRef> tasks_;  // by name; those that are up
+  int sessions_ = 0;
+  int moves_ = 0;  // tasks that came back at another address
+  bool is_trained_ = false;
+  bool is_out_of_attempts_ = false;
+
+  std::map<int, int> attempts_;       // so far, by replica
+  std::map<Gradient, Push> pushes_;   // of all attempts
+  std::map<int, int64_t> applied_;    // gradients that were seen, by replica
+  int life_ = 0;                      // of the parameter server
+  bool is_restored_ = false;          // in this life
+  State last_;                        // that was looked at
+  std::map<int64_t, State> history_;  // of this lineage, by step
+  State saved_;                       // step 0: none
+  int64_t tokens_made_ = 0, tokens_taken_ = 0;
+  Verdict verdict_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_SIMULATE_CLUSTER_RUN_H_

@@ -1,0 +1,33 @@
+// Which job a seed is about.
+#ifndef SLUICE_TESTS_SIMULATE_CLUSTER_SEEDS_H_
+#define SLUICE_TESTS_SIMULATE_CLUSTER_SEEDS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "graph/strings.h"
+#include "tests/simulate/cluster_world.h"
+
+namespace sluice {
+
+inline const ClusterOptions kJobs[] = {
+    {.form = Form::kAccumulators, .aggregate = 2, .replicas = 3},
+    {.form = Form::kQueues, .aggregate = 2, .replicas = 3},
+    {.form = Form::kAccumulators, .aggregate = 1, .replicas = 2},
+    {.form = Form::kQueues, .aggregate = 1, .replicas = 2},
+    {.form = Form::kAccumulators, .aggregate = 3, .replicas = 2},
+    {.form = Form::kQueues, .aggregate = 3, .replicas = 2},
+    {.form = Form::kAccumulators, .aggregate = 2, .replicas = 2, .deterministic = true},
+    {.form = Form::kQueues, .aggregate = 2, .replicas = 2, .deterministic = true},
+};
+inline constexpr uint64_t kNumJobs = sizeof(kJobs) / sizeof(kJobs[0]);
+
+// Seed n is about job n % kNumJobs.
+inline std::string NameOf(const ClusterOptions& job) {
+  return StrCat(job.form == Form::kQueues ? "Queues" : "Accumulators", job.aggregate, "Of",
+                job.replicas, job.deterministic ? "Deterministic" : "");
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_SIMULATE_CLUSTER_SEEDS_H_
