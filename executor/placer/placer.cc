@@ -21,6 +21,8 @@ class Groups {
   DeviceSpec& wanted(int id) { return wanted_[Root(id)]; }
   // The later node joins the earlier one's group.
   absl::Status Join(const Node& a, const Node& b, const std::string& why);
+  // The same; what `b` and its group ask for counts only where it agrees.
+  void Follow(const Node& a, const Node& b);
 
  private:
   std::vector<int> parent_;
@@ -51,6 +53,14 @@ absl::Status Groups::Join(const Node& a, const Node& b, const std::string& why) 
   parent_[y] = x;
   wanted_[x] = wanted_[x].Over(wanted_[y]);
   return absl::OkStatus();
+}
+
+void Groups::Follow(const Node& a, const Node& b) {
+  const int x = Root(a.id());
+  const int y = Root(b.id());
+  if (x == y) return;
+  parent_[y] = x;
+  if (Conflict(wanted_[x], wanted_[y]).empty()) wanted_[x] = wanted_[x].Over(wanted_[y]);
 }
 
 absl::Status ReadWishes(const Graph& graph, Groups& groups) {
@@ -88,6 +98,10 @@ absl::Status JoinByEdges(const Graph& graph, Groups& groups) {
             *in.node, *node,
             "Nodes were connected by a reference connection (requiring them to be on the same "
             "device), but the two nodes were assigned two different devices: "));
+      } else if (in.dtype() == DT_RESOURCE && node->assigned_device().empty()) {
+        // A device scope or function that covers the users of a handle is not meant against it: as
+        // TensorFlow since 1.14.
+        groups.Follow(*in.node, *node);
       } else if (in.dtype() == DT_RESOURCE) {
         SLUICE_RETURN_IF_ERROR(groups.Join(
             *in.node, *node,

@@ -59,6 +59,17 @@ TEST(PlacerTest, ContradictionsNameBothNodes) {
               HasSubstr("Cannot colocate nodes {{colocation_node b}} and {{colocation_node a}}"));
 }
 
+// A session on a server places the whole graph: with variables on a parameter server and a device
+// function for the rest, it could not be made where one op of a variable's handle was never run.
+TEST(PlacerTest, WhatUsesAHandleGoesToItWhateverItAsksFor) {
+  Graph g;
+  Node* handle = Make(g, "PlaceHandle", "handle", {}, "/cpu:1");
+  Node* read = Make(g, "PlaceRead", "read", {handle});
+  read->set_device("/cpu:0");
+  ASSERT_TRUE(Place(g, *DeviceSet::Cpus(2)).ok());
+  EXPECT_EQ(read->assigned_device(), handle->assigned_device());
+}
+
 TEST(PlacerTest, UnknownDevicesListWhatThereIs) {
   Graph g;
   Make(g, "PlaceVariable", "v", {}, "/device:GPU:0");

@@ -109,7 +109,7 @@ class ClusterRun {
   void CheckLedger(const Tensor& totals, int64_t waiting);
   void CheckTokens(int64_t left);
   void Fail(const std::string& what);
-  bool is_over() const { return !verdict_.failure.empty() || is_trained_; }
+  bool is_over() const { return !verdict_.failure.empty() || is_trained_ || is_given_up_; }
 
   ClusterWorld& owner_;
   const ClusterOptions& options_;
@@ -124,6 +124,7 @@ class ClusterRun {
   int moves_ = 0;  // tasks that came back at another address
   bool is_trained_ = false;
   bool is_out_of_attempts_ = false;
+  bool is_given_up_ = false;
 
   std::map<int, int> attempts_;       // so far, by replica
   std::map<Gradient, Push> pushes_;   // of all attempts

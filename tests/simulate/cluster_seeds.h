@@ -10,6 +10,8 @@
 
 namespace sluice {
 
+// A deterministic job has no token to spare: one whose chief is lost while it makes an update does
+// not go on. So its seeds decide delays and turns alone.
 inline const ClusterOptions kJobs[] = {
     {.form = Form::kAccumulators, .aggregate = 2, .replicas = 3},
     {.form = Form::kQueues, .aggregate = 2, .replicas = 3},
@@ -17,8 +19,16 @@ inline const ClusterOptions kJobs[] = {
     {.form = Form::kQueues, .aggregate = 1, .replicas = 2},
     {.form = Form::kAccumulators, .aggregate = 3, .replicas = 2},
     {.form = Form::kQueues, .aggregate = 3, .replicas = 2},
-    {.form = Form::kAccumulators, .aggregate = 2, .replicas = 2, .deterministic = true},
-    {.form = Form::kQueues, .aggregate = 2, .replicas = 2, .deterministic = true},
+    {.form = Form::kAccumulators,
+     .aggregate = 2,
+     .replicas = 2,
+     .deterministic = true,
+     .has_faults = false},
+    {.form = Form::kQueues,
+     .aggregate = 2,
+     .replicas = 2,
+     .deterministic = true,
+     .has_faults = false},
 };
 inline constexpr uint64_t kNumJobs = sizeof(kJobs) / sizeof(kJobs[0]);
 

@@ -136,6 +136,7 @@ void ClusterRun::PlanCrash(int victim) {
     ++verdict_.crashes;
     End(TaskRef(found->second));
     world_.At(60'000 + world_.Draw(300'000), [this, name, victim] {
+      if (is_over()) return;
       if (name.job == "ps") {
         ++life_;
         StartTask(name);
@@ -177,7 +178,10 @@ Verdict ClusterRun::Run() {
     world_.At(is_trained_ ? 300'000 : 0, [this] { CloseAll(); });
   };
   const auto on_stuck = [&] {
-    if (is_out_of_attempts_) return CloseAll();  // too many faults for so few
+    if (is_out_of_attempts_) {  // too many faults for so few
+      is_given_up_ = true;
+      return CloseAll();
+    }
     std::string waits;
     for (const auto& [name, task] : tasks_) {
       for (const Session* session : task->sessions) StrAppend(&waits, session->StallReport());
@@ -185,7 +189,9 @@ Verdict ClusterRun::Run() {
     Fail(StrCat("S3: nobody can go on\n", waits));
     CloseAll();
   };
-  world_.Run({after_each, on_stuck, options_.time_limit_us});
+  // All workers may have crashed and not be back yet.
+  const auto goes_on = [this] { return !is_over(); };
+  world_.Run({after_each, on_stuck, options_.time_limit_us, goes_on});
   verdict_.is_trained = is_trained_;
   verdict_.time_us = world_.now();
   verdict_.calls = wire_.calls();

@@ -202,7 +202,8 @@ int Simulation::Run(const Watch& watch) {
   while (true) {
     bool is_stuck = false;
     if (!TakeTurn(lock)) {
-      if (unused_.size() == actors_.size()) break;
+      const bool goes_on = !events_.empty() && watch.goes_on && watch.goes_on();
+      if (unused_.size() == actors_.size() && !goes_on) break;
       const bool is_late = now_ > watch.time_limit && times_stuck == 0;
       is_stuck = is_late || !TakeEvent(lock);
     }

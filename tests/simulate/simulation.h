@@ -57,6 +57,7 @@ class Simulation {
     std::function<void()> after_each;  // turn of an actor, or event
     std::function<void()> on_stuck;    // actors are left that nothing can wake
     int64_t time_limit = INT64_MAX;    // likewise stuck
+    std::function<bool()> goes_on;     // without actors too: an event will bring some
   };
   // Until all actors have ended. How often it was stuck.
   int Run(const Watch& watch);
