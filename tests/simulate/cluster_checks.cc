@@ -156,6 +156,9 @@ void ClusterRun::CheckEnd(Session& session) {
   ReplicaGraph& r = *owner_.graphs_.back();
   OutputList fetches = {r.totals, r.tokens_left};
   fetches.insert(fetches.end(), r.left.begin(), r.left.end());
+  // Replicas go on while the books are on their way.
+  const auto attempts = attempts_;
+  const int64_t taken = tokens_taken_;
   const auto books = session.Run({}, fetches, {});
   const bool is_disturbed = loss_ > 0 || verdict_.crashes > 0;
   if (!books.ok()) {
@@ -164,12 +167,14 @@ void ClusterRun::CheckEnd(Session& session) {
   }
   int64_t waiting = 0;
   for (size_t i = 2; i < books->size(); ++i) waiting += (*books)[i].scalar<int32_t>();
-  CheckLedger((*books)[0], waiting);
-  if (!is_disturbed) CheckTokens((*books)[1].scalar<int32_t>());
+  CheckLedger((*books)[0], waiting, attempts);
+  if (!is_disturbed) CheckTokens((*books)[1].scalar<int32_t>(), taken);
 }
 
-void ClusterRun::CheckLedger(const Tensor& totals, int64_t waiting) {
-  int64_t entered = 0, made = 0;
+void ClusterRun::CheckLedger(const Tensor& totals, int64_t waiting,
+                             const std::map<int, int>& attempts_before) {
+  int64_t entered = 0, made = 0, made_before = 0;
+  for (const auto& [replica, attempts] : attempts_before) made_before += 2 * int64_t{attempts};
   for (int i = 0; i < options_.replicas; ++i) {
     const int64_t* row = totals.data<int64_t>() + int64_t{3} * i;
     if (row[0] != applied_[i]) {
@@ -187,20 +192,19 @@ void ClusterRun::CheckLedger(const Tensor& totals, int64_t waiting) {
   }
   if (loss_ > 0 || verdict_.crashes > 0) return;
   // On its way is at most the last gradient of each.
-  const int64_t missing = made - entered - waiting;
-  if (missing < 0 || missing > 2 * int64_t{options_.replicas}) {
+  const int64_t known = entered + waiting;
+  if (known > made || known + 2 * int64_t{options_.replicas} < made_before) {
     Fail(StrCat("S6: ", made, " gradients were made, ", entered, " are in the ledger and ", waiting,
                 " wait"));
   }
 }
 
-void ClusterRun::CheckTokens(int64_t left) {
+void ClusterRun::CheckTokens(int64_t left, int64_t taken_before) {
   const int64_t first =
       options_.deterministic ? options_.aggregate - options_.replicas : options_.aggregate;
   const int64_t made = tokens_made_ + std::max<int64_t>(first, 0);
   // A replica that was given a token may not have said so yet.
-  const int64_t known = left + tokens_taken_;
-  if (known > made || known + options_.replicas < made) {
+  if (left + taken_before > made || left + tokens_taken_ + options_.replicas < made) {
     Fail(StrCat("S2: ", made, " tokens were made, ", left, " are left and ", tokens_taken_,
                 " were taken"));
   }

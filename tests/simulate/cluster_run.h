@@ -106,8 +106,9 @@ class ClusterRun {
   void CheckGradient(const Gradient& gradient, const State& from);
   void CheckBits(const State& state);
   void CheckEnd(Session& session);
-  void CheckLedger(const Tensor& totals, int64_t waiting);
-  void CheckTokens(int64_t left);
+  void CheckLedger(const Tensor& totals, int64_t waiting,
+                   const std::map<int, int>& attempts_before);
+  void CheckTokens(int64_t left, int64_t taken_before);
   void Fail(const std::string& what);
   bool is_over() const { return !verdict_.failure.empty() || is_trained_ || is_given_up_; }
 
