@@ -31,7 +31,7 @@ absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_s
   Line complete;
   {
     std::lock_guard lock(mutex_);
-    if (local_step < counts_.global_step) {
+    if (IsStale(local_step)) {
       ++counts_.dropped_as_stale;
       replicas_.Enter(counts_.global_step, caller.replica, GradientLedger::kStale);
       return absl::OkStatus();
@@ -154,8 +154,37 @@ void ConditionalAccumulator::Cancel(int64_t id) {
 }
 
 void ConditionalAccumulator::SetGlobalStep(int64_t step) {
-  std::lock_guard lock(mutex_);
-  counts_.global_step = step;
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    if (replicas_.replicas > 0) {
+      for (Taker& taker : takers_) {
+        taker.status = AnotherChiefStarted(StrCat("accumulator '", name_, "'"));
+      }
+      complete.splice(complete.end(), takers_);
+      GoTo(step);
+    }
+    counts_.global_step = step;
+  }
+  Finish(std::move(complete), RunHere);
+}
+
+void ConditionalAccumulator::GoTo(int64_t step) {
+  if (step < counts_.global_step) {
+    undone_until_ = std::max(undone_until_, counts_.global_step);
+    replicas_.Undo(step);
+  }
+  // A sum of gradients of several steps cannot be parted.
+  if (std::all_of(present_.begin(), present_.end(),
+                  [step](const Present& p) { return p.local_step == step; })) {
+    return;
+  }
+  sum_->Take(counts_.accumulated);
+  for (const Present& p : present_) replicas_.Enter(step, p.replica, GradientLedger::kStale);
+  counts_.applied -= counts_.accumulated;
+  counts_.dropped_as_stale += counts_.accumulated;
+  counts_.accumulated = 0;
+  present_.clear();
 }
 
 ConditionalAccumulator::Counts ConditionalAccumulator::counts() const {

@@ -9,6 +9,9 @@
 // gets exactly so many. Told to go in replica order, it keeps gradients until they are taken, and
 // adds them up by replica (those of one replica as they came): the bits do not depend on the order
 // of arrival.
+// One that is told of replicas goes back where SetGlobalStep gives it a lower step, as a queue of
+// gradients does (gradient_queue.h, G3): a chief was lost, or an older model was restored. Who
+// still waits to take ends then.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: none blocks a thread. A taker's callback is called exactly once, never while this lock
@@ -51,7 +54,7 @@ class ConditionalAccumulator : public Resource,
                      bool has_known_shape, const Parallel& parallel);
   // The reduced gradients, in the same form, once there are `num_required`.
   void Take(const Caller& caller, int64_t num_required, const Parallel& parallel, Taken taken);
-  // Gradients of steps below are dropped from now on.
+  // Gradients of steps below are dropped from now on. Told of replicas: a chief starts.
   void SetGlobalStep(int64_t step);
 
   // Since the accumulator was made; the last two numbers are of now.
@@ -87,6 +90,12 @@ class ConditionalAccumulator : public Resource,
   void TryTakers(const Caller& caller, const Parallel& parallel, Line* complete);  // lock held
   void Finish(Line complete, const Parallel& parallel);
   void Cancel(int64_t id);
+  // Lock held.
+  void GoTo(int64_t step);
+  bool IsStale(int64_t local_step) const {
+    return local_step < counts_.global_step ||
+           (local_step > counts_.global_step && local_step <= undone_until_);
+  }
   std::string State(int64_t num_required) const;  // lock held; 0 = of nobody
 
   const std::string name_;
@@ -98,6 +107,7 @@ class ConditionalAccumulator : public Resource,
   mutable std::mutex mutex_;
   const std::unique_ptr<GradientSum> sum_;  // guarded by mutex_, but for Finish
   Counts counts_;                           // guarded by mutex_
+  int64_t undone_until_ = -1;  // the last step that it went back from; guarded by mutex_
   struct Present {
     int replica;
     int64_t local_step;

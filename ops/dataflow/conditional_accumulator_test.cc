@@ -90,6 +90,50 @@ TEST(ConditionalAccumulatorTest, GradientFromOldStepIsDroppedAndCounted) {
   EXPECT_EQ(a->counts().dropped_as_stale, 1);
 }
 
+std::shared_ptr<ConditionalAccumulator> OfReplicas(std::shared_ptr<GradientLedger> ledger) {
+  return std::make_shared<ConditionalAccumulator>(
+      "a", Kind::kDense, DT_FLOAT, PartialShape({2}), Reduction::kMean,
+      ReplicaGradients{.replicas = 2, .at_most = 2, .ledger = std::move(ledger)});
+}
+
+// Of synchronous training; a chief was lost, or an older model was restored.
+TEST(ConditionalAccumulatorTest, AGlobalStepBeforeItsOwnUndoesItsUpdates) {
+  const auto ledger = std::make_shared<GradientLedger>("ledger", 2);
+  auto a = OfReplicas(ledger);
+  for (int64_t step : {0, 1, 2}) {
+    ASSERT_TRUE(Add(*a, step, {1, 1}).ok());
+    Take().From(*a, 1);
+  }
+  ASSERT_TRUE(Add(*a, 3, {100, 100}).ok());
+  a->SetGlobalStep(1);
+  EXPECT_EQ(a->counts().accumulated, 0);
+  ASSERT_TRUE(Add(*a, 3, {100, 100}).ok()) << "was on its way";
+  EXPECT_EQ(a->counts().accumulated, 0);
+  EXPECT_EQ(a->counts().dropped_as_stale, 2);
+  // Those of steps 1 and 2, and the two of step 3.
+  EXPECT_EQ(ledger->Totals().flat<int64_t>()[6], 1);
+  EXPECT_EQ(ledger->Totals().flat<int64_t>()[7], 4);
+  for (int64_t step : {1, 2, 3}) {
+    ASSERT_TRUE(Add(*a, step, {2, 4}).ok());
+    Take take;
+    take.From(*a, 1);
+    EXPECT_THAT(take.values(), ElementsAre(2, 4)) << step;
+  }
+}
+
+TEST(ConditionalAccumulatorTest, OfReplicasItKeepsWhatIsOfTheGlobalStep) {
+  auto a = OfReplicas(nullptr);
+  ASSERT_TRUE(Add(*a, 0, {2, 4}).ok());
+  Take lost, take;
+  lost.From(*a, 2);
+  a->SetGlobalStep(0);
+  EXPECT_EQ(lost.status(),
+            absl::FailedPreconditionError(
+                "accumulator 'a': another chief has started, and takes the gradients"));
+  take.From(*a, 1);
+  EXPECT_THAT(take.values(), ElementsAre(2, 4));
+}
+
 TEST(ConditionalAccumulatorTest, TakersAreServedInTheirOrder) {
   auto a = Dense();
   Take first, second;

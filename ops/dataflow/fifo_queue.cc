@@ -5,6 +5,21 @@
 #include "ops/dataflow/rows.h"
 
 namespace sluice {
+namespace {
+
+bool IsLater(const Tensors& element, int64_t step) {
+  if (element.size() != 1 || !element[0].shape().IsScalar()) return false;
+  const Tensor& token = element[0];
+  return (token.dtype() == DT_INT64 && token.scalar<int64_t>() > step) ||
+         (token.dtype() == DT_INT32 && token.scalar<int32_t>() > step);
+}
+
+}  // namespace
+
+void FifoQueue::SetGlobalStep(int64_t step) {
+  Change(/*takers_end=*/absl::OkStatus(),
+         [&] { RemoveIf([&](const Tensors& element) { return IsLater(element, step); }); });
+}
 
 Tensors FifoQueue::Take() {
   Tensors element = std::move(elements_.front());

@@ -14,6 +14,10 @@ class FifoQueue : public QueueResource {
  public:
   using QueueResource::QueueResource;
 
+  // A chief of synchronous replicas starts, at this global step. Of tokens (scalars) those of later
+  // steps go: they are of updates that were undone because an older model was restored.
+  virtual void SetGlobalStep(int64_t step);
+
  protected:
   int64_t Count() const override { return static_cast<int64_t>(elements_.size()); }
   void Put(Tensors element) override { elements_.push_back(std::move(element)); }

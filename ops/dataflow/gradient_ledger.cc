@@ -1,6 +1,7 @@
 #include "ops/dataflow/gradient_ledger.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/strings.h"
 
@@ -30,6 +31,18 @@ void GradientLedger::Enter(int64_t step, int replica, Outcome outcome, int64_t g
     kept->second[row][outcome] += gradients;
   }
   totals_[row][outcome] += gradients;
+}
+
+void GradientLedger::Undo(int64_t step) {
+  std::lock_guard lock(mutex_);
+  for (auto it = updates_.lower_bound(step); it != updates_.end(); ++it) {
+    for (size_t row = 0; row < it->second.size(); ++row) {
+      Counts& counts = it->second[row];
+      totals_[row][kStale] += counts[kApplied];
+      totals_[row][kApplied] -= counts[kApplied];
+      counts[kStale] += std::exchange(counts[kApplied], 0);
+    }
+  }
 }
 
 Tensor GradientLedger::Updates(int64_t first, int64_t num_updates) const {

@@ -4,6 +4,8 @@
 //   L1. A gradient is entered once: when it is applied or dropped.
 //   L2. "applied" and "surplus" are entered under the step that the gradient was computed at (the
 //       update that it was for), "stale" under the step that was current when it came too late.
+//   L3. An update that a lost chief began and never made, and one that is undone because an older
+//       model was restored, has applied nothing: its gradients become stale ones.
 //
 // A replica that did not say its number is entered in the last row. Thread safety: all methods from
 // any thread. Limits: the last kUpdatesKept updates are kept one by one, totals for ever.
@@ -35,6 +37,8 @@ class GradientLedger : public Resource {
   int num_replicas() const { return num_replicas_; }
   // A replica outside [0, num_replicas) counts as one that did not say.
   void Enter(int64_t step, int replica, Outcome outcome, int64_t gradients = 1);
+  // The updates at `step` and later are not made.
+  void Undo(int64_t step);
   // int64 [num_updates, num_replicas + 1, kOutcomes]: of the updates at steps first, first + 1, …
   Tensor Updates(int64_t first, int64_t num_updates) const;
   // int64 [num_replicas + 1, kOutcomes]: since the ledger was made.

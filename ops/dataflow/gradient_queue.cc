@@ -69,23 +69,31 @@ GradientQueue::Origin GradientQueue::OriginOf(const Tensors& element) {
   return {static_cast<int>(origin[0]), origin[1]};
 }
 
-void GradientQueue::Put(Tensors element) {
+bool GradientQueue::DropIfStale(const Tensors& element) {
   const Origin origin = OriginOf(element);
-  if (origin.step < step_) {
-    replicas_.Enter(step_, origin.replica, GradientLedger::kStale);
-  } else {
-    FifoQueue::Put(std::move(element));
-  }
+  if (!IsStale(origin)) return false;
+  replicas_.Enter(step_, origin.replica, GradientLedger::kStale);
+  return true;
+}
+
+void GradientQueue::Put(Tensors element) {
+  if (!DropIfStale(element)) FifoQueue::Put(std::move(element));
 }
 
 void GradientQueue::PutBack(std::vector<Tensors> elements) {
-  std::erase_if(elements, [this](const Tensors& element) {
-    const Origin origin = OriginOf(element);
-    if (origin.step >= step_) return false;
-    replicas_.Enter(step_, origin.replica, GradientLedger::kStale);
-    return true;
-  });
+  std::erase_if(elements, [this](const Tensors& element) { return DropIfStale(element); });
   FifoQueue::PutBack(std::move(elements));
+}
+
+void GradientQueue::SetGlobalStep(int64_t step) {
+  Change(AnotherChiefStarted(StrCat("queue '", options_.name, "'")), [&] {
+    if (step < step_) {
+      undone_until_ = std::max(undone_until_, step_);
+      replicas_.Undo(step);
+    }
+    step_ = step;
+    RemoveIf([this](const Tensors& element) { return DropIfStale(element); });
+  });
 }
 
 void GradientQueue::Completed(const std::vector<Tensors>& rows) {

@@ -7,6 +7,11 @@
 //       dropped, that which waits in the queue as surplus, that which comes later as stale;
 //   G2. a batch has its gradients in replica order, those of one replica as they came, and no
 //       origins.
+// A chief that starts says which step it is (SetGlobalStep). The one before it may have been lost
+// when it had taken this queue's batch and not yet another's, or an older model was restored:
+//   G3. the queue goes back to that step: of updates that were begun and not made, or undone,
+//       nothing is kept, what comes late is stale, and the ledger says so;
+//   G4. who still waits to take is the lost chief's: he ends, and makes no update.
 // A queue of gradients of some rows ({values, indices}, each with any number of rows) gives the
 // rows of all, one after the other.
 //
@@ -31,6 +36,7 @@ class GradientQueue : public FifoQueue {
   absl::Status CheckSame(const QueueSpec& requested) const override;
   // Elements of earlier steps are dropped from now on.
   int64_t step() const;
+  void SetGlobalStep(int64_t step) override;
 
  protected:
   void Put(Tensors element) override;
@@ -47,10 +53,17 @@ class GradientQueue : public FifoQueue {
     int64_t step;
   };
   static Origin OriginOf(const Tensors& element);
+  // Lock held.
+  bool IsStale(const Origin& origin) const {
+    return origin.step < step_ || (origin.step > step_ && origin.step <= undone_until_);
+  }
+  bool DropIfStale(const Tensors& element);
 
   const ReplicaGradients replicas_;
   const bool of_rows_;  // elements differ in their number of rows
   int64_t step_ = 0;    // guarded by the queue's lock
+  // The last step that SetGlobalStep went back from; guarded by the queue's lock.
+  int64_t undone_until_ = -1;
 };
 
 }  // namespace sluice

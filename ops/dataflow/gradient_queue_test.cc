@@ -82,6 +82,63 @@ TEST_F(GradientQueueTest, AGradientOfTheNextStepIsKept) {
   EXPECT_EQ(dense_->size(), 1);
 }
 
+// A chief was lost that had taken of this queue and not yet of another.
+TEST_F(GradientQueueTest, AGlobalStepThatIsToldTakesABatchBack) {
+  Put(0, 0, 1);
+  Put(1, 0, 2);
+  Take(2);
+  dense_->SetGlobalStep(0);
+  Put(0, 0, 3);
+  Put(1, 0, 4);
+  EXPECT_THAT(Take(2), ElementsAre(3, 4));
+  EXPECT_THAT(Totals(), ElementsAre(1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0));
+}
+
+TEST_F(GradientQueueTest, NothingIsKeptOfUpdatesThatAreUndone) {
+  for (int64_t step : {0, 1, 2}) {
+    Put(0, step, 1);
+    Put(1, step, 2);
+    Take(2);
+  }
+  Put(0, 3, 7);
+  dense_->SetGlobalStep(1);
+  EXPECT_EQ(dense_->size(), 0);
+  Put(1, 3, 8);  // was on its way
+  EXPECT_EQ(dense_->size(), 0);
+  for (int64_t step : {1, 2, 3}) {
+    Put(0, step, 10);
+    Put(1, step, 20);
+    EXPECT_THAT(Take(2), ElementsAre(10, 20)) << step;
+  }
+}
+
+TEST_F(GradientQueueTest, WhatWaitsOfTheSameStepIsKept) {
+  Put(0, 0, 1);
+  dense_->SetGlobalStep(0);
+  EXPECT_EQ(dense_->size(), 1);
+}
+
+TEST_F(GradientQueueTest, WhoWaitsToTakeEndsWhereAChiefStarts) {
+  Put(0, 0, 1);
+  absl::Status ended;
+  dense_->DequeueMany({}, 2, [&](absl::StatusOr<Tensors> batch) { ended = batch.status(); });
+  dense_->SetGlobalStep(0);
+  EXPECT_EQ(ended, absl::FailedPreconditionError(
+                       "queue 'w:0': another chief has started, and takes the gradients"));
+  Put(1, 0, 2);
+  EXPECT_THAT(Take(2), ElementsAre(1, 2)) << "what he held is back";
+}
+
+TEST_F(GradientQueueTest, TokensOfLaterStepsGo) {
+  FifoQueue tokens(QueueSpec{
+      .kind = "FIFOQueue", .name = "q", .types = {DT_INT64}, .shapes = {PartialShape::Scalar()}});
+  for (int64_t step : {3, 4, 5}) {
+    tokens.Enqueue({}, {Tensor::Scalar(step)}, [](absl::Status) {});
+  }
+  tokens.SetGlobalStep(4);
+  EXPECT_EQ(tokens.size(), 2);
+}
+
 TEST_F(GradientQueueTest, RowsOfAllGradientsStandOneAfterTheOther) {
   const auto put = [&](int64_t replica, Tensor values, Tensor indices) {
     rows_->Enqueue({}, {values, indices, Tensor::Vector<int64_t>({replica, 0})},

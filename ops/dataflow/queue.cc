@@ -158,6 +158,25 @@ void QueueResource::Cancel(int64_t id) {
   Finish(std::move(complete));
 }
 
+void QueueResource::Change(const absl::Status& takers_end, const std::function<void()>& change) {
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    if (!taking_.empty()) {
+      Attempt& head = taking_.front();
+      head.wanted += static_cast<int64_t>(head.rows.size());
+      PutBack(std::exchange(head.rows, {}));
+    }
+    if (!takers_end.ok()) {
+      for (Attempt& taker : taking_) taker.status = takers_end;
+      complete.splice(complete.end(), taking_);
+    }
+    change();
+    TryLines(&complete);
+  }
+  Finish(std::move(complete));
+}
+
 void QueueResource::Finish(Line complete) {
   for (Attempt& attempt : complete) {
     attempt.wait.End();

@@ -108,6 +108,9 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual std::string kind_of_one() const { return options_.kind; }
 
   absl::Status CheckTypes(const Tensors& tuple) const;
+  // Changes the elements in place of an attempt; what the head of the takers holds is given back
+  // before. Who waits to take ends with `takers_end`, unless that is OK.
+  void Change(const absl::Status& takers_end, const std::function<void()>& change);
   std::mutex& mutex() const { return mutex_; }
   const QueueSpec options_;
 

@@ -21,6 +21,11 @@ std::string ReplicaGradients::MissingText(const std::vector<int>& present) const
   return StrCat("; none yet of replica", missing == 1 ? " " : "s ", text);
 }
 
+absl::Status AnotherChiefStarted(const std::string& waited_for) {
+  return absl::FailedPreconditionError(
+      StrCat(waited_for, ": another chief has started, and takes the gradients"));
+}
+
 absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,
                                                             const std::string& name, int replicas) {
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<GradientLedger> ledger,

@@ -34,9 +34,15 @@ struct ReplicaGradients {
   void Enter(int64_t step, int replica, GradientLedger::Outcome outcome) const {
     if (ledger != nullptr) ledger->Enter(step, replica, outcome);
   }
+  void Undo(int64_t step) const {
+    if (ledger != nullptr) ledger->Undo(step);
+  }
   // "; none yet of replicas 1, 3": those that are not among `present`. "" where nothing is known.
   std::string MissingText(const std::vector<int>& present) const;
 };
+
+// What a chief hears that waits for gradients when another one starts: FAILED_PRECONDITION.
+absl::Status AnotherChiefStarted(const std::string& waited_for);
 
 // As the node's attributes say. The ledger is made where it is not there yet.
 absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init);

@@ -34,6 +34,7 @@ absl::StatusOr<Operation> LegacySyncReplicasOptimizer::ApplyGradients(
   NameScope scope(graph(), name());
   for (const GradientAndVariable& gv : grads_and_vars) Aggregate(gv);
   SLUICE_ASSIGN_OR_RETURN(const Operation train, Synchronize());
+  MakeChiefInit();
   SLUICE_RETURN_IF_ERROR(graph().status());
   applied_ = true;
   return train;
@@ -50,15 +51,11 @@ void LegacySyncReplicasOptimizer::MakeLocalSteps() {
   replica_ = Constant(graph(), int32_t{replica_id()}, "sync_replica_id");
   local_step_ = LocalStepValue();
   is_stale_ = Less(local_step_, global_step.Read());
-  if (options().deterministic) {
-    // What a checkpoint has is the step of parameters that the replica no longer has, and no
-    // gradient is to spare. Without this replica's there is no update: the global step stands
-    // still.
+  {
+    // What a checkpoint has is the step of parameters that the replica no longer has.
     DeviceScope with_step(graph(), DeviceOf(global_step));
     local_init_op_ =
         local_steps_->ScatterUpdate(replica_, global_step.Read(), {.name = "local_step_init"});
-  } else {
-    local_init_op_ = NoOp(graph(), {.name = "no_local_init"});
   }
   ready_for_local_init_op_ = ReportUninitializedVariables(graph(), GlobalVariables(graph()));
 }
@@ -119,20 +116,6 @@ IndexedSlices LegacySyncReplicasOptimizer::SumSparse(const IndexedSlices& grad,
       {.values = rows[0], .indices = rows[1], .dense_shape = grad.dense_shape});
 }
 
-std::vector<Operation> LegacySyncReplicasOptimizer::ClearQueues(Operation update) {
-  ControlDependencies after(graph(), {update});
-  std::vector<Operation> cleared;
-  for (const bool sparse : {false, true}) {
-    for (const GradientQueue& q : queues_) {
-      if (q.is_sparse != sparse) continue;
-      DeviceScope on(graph(), q.device);
-      const OutputList stale = q.queue.DequeueMany(q.queue.Size());
-      if (!stale.empty() && stale[0]) cleared.push_back(stale[0]);
-    }
-  }
-  return cleared;
-}
-
 Output LegacySyncReplicasOptimizer::PutUnlessStale() {
   const Output origin = Stack({Cast(replica_, DT_INT64), CastTo64(local_step_)});
   const Output ledger = Ledger(DeviceOf(*global_step_));
@@ -182,7 +165,6 @@ absl::StatusOr<Operation> LegacySyncReplicasOptimizer::Synchronize() {
                          .shared_name = "dummy_queue" + NumberSuffix()});
     SLUICE_RETURN_IF_ERROR(graph().status());
   }
-  const std::vector<Operation> cleared = ClearQueues(update);
   {
     DeviceScope with_step(graph(), DeviceOf(*global_step_));
     clean_up_op_ = Abort(graph(), {.error_msg = "From sync_replicas"});
@@ -197,7 +179,7 @@ absl::StatusOr<Operation> LegacySyncReplicasOptimizer::Synchronize() {
     ControlDependencies after(graph(), {put});
     train = local_steps_->ScatterUpdate(replica_, TakeToken());
   }
-  SLUICE_RETURN_IF_ERROR(FinishSync(PutTokens(tokens_per_step(), cleared)));
+  SLUICE_RETURN_IF_ERROR(FinishSync(PutTokens(tokens_per_step(), {update})));
   // TensorFlow's runner closes the dummy alone, and who waits for a token waits for ever.
   const auto close = [&](bool cancel) {
     return Group(graph(), {dummy.Close(cancel), CloseTokens(cancel, "")});
@@ -209,6 +191,15 @@ absl::StatusOr<Operation> LegacySyncReplicasOptimizer::Synchronize() {
   runner.cancel_op = close(/*cancel=*/true);
   SetChiefQueueRunner(std::move(runner));
   return train;
+}
+
+void LegacySyncReplicasOptimizer::MakeChiefInit() {
+  std::vector<Operation> inits = {local_init_op_};
+  for (const GradientQueue& q : queues_) {
+    DeviceScope on(graph(), q.device);
+    inits.push_back(TellGlobalStep(q.queue));
+  }
+  chief_init_op_ = Group(graph(), inits);
 }
 
 absl::StatusOr<Operation> LegacySyncReplicasOptimizer::CleanUpOp() const {

@@ -7,17 +7,19 @@
 // A replica whose step is behind the global one puts nothing in; the others put their gradients
 // into one queue a variable. The chief's queue runner takes `replicas_to_aggregate` gradients of
 // each, adds them up (a SUM, not a mean: divide the learning rate or the loss), updates the
-// variables and the global step, clears what is left of the queues, and hands out tokens. The step
-// of each replica's parameters is row `replica_id` of the variable `local_steps`, beside the global
-// step, so it is saved in checkpoints.
+// variables and the global step, and hands out tokens. The step of each replica's parameters is row
+// `replica_id` of the variable `local_steps`, beside the global step, so it is saved in
+// checkpoints.
 //
 // When to use it: to go on with graphs and checkpoints of that form, or where gradients are to be
 // added up; else SyncReplicasOptimizer, which keeps one sum where this one keeps all gradients.
 //
 // Unlike TensorFlow's, a stale gradient is never applied: enqueues lie inside the branch that is
 // taken, and the queues know the step of each gradient (ops/dataflow/gradient_queue.h), so one that
-// was overtaken between check and enqueue is dropped too.
-// Reference behaviour: tf.train.SyncReplicasOptimizer of TensorFlow 0.7 to 0.12.
+// was overtaken between check and enqueue is dropped too. TensorFlow's chief clears the queues
+// after the update, before the tokens; these have nothing then but gradients of replicas that were
+// started again meanwhile, which are for the next. Reference behaviour:
+// tf.train.SyncReplicasOptimizer of TensorFlow 0.7 to 0.12.
 #ifndef SLUICE_TRAINING_SYNC_LEGACY_SYNC_REPLICAS_OPTIMIZER_H_
 #define SLUICE_TRAINING_SYNC_LEGACY_SYNC_REPLICAS_OPTIMIZER_H_
 
@@ -45,9 +47,11 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
   absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                            const ApplyGradientsOptions& options = {}) override;
 
-  // Deterministic: the replica's local step is the global step, whatever a checkpoint says of it.
-  // Else nothing is to be done.
-  Operation LocalInitOp(bool is_chief) const override { return local_init_op_; }
+  // A replica's: its row of local_steps is the global step, whatever a checkpoint says of it. Who
+  // was started again can so give a gradient at once, for the token that was lost with it.
+  Operation LocalInitOp(bool is_chief) const override {
+    return is_chief ? chief_init_op_ : local_init_op_;
+  }
   // Ends the step that runs it with ABORTED "From sync_replicas" (TensorFlow: the process).
   // FAILED_PRECONDITION "get_clean_up_op() should be called after apply_gradients().".
   absl::StatusOr<Operation> CleanUpOp() const;
@@ -72,10 +76,10 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
   Output SumDense(Output grad, const Variable& var);
   IndexedSlices SumSparse(const IndexedSlices& grad, const Variable& var);
   // Takes all that is left in the queues, after `update`.
-  std::vector<Operation> ClearQueues(Operation update);
   // Puts the gradients in, unless they are stale.
   Output PutUnlessStale();
   absl::StatusOr<Operation> Synchronize();
+  void MakeChiefInit();
 
   std::optional<Variable> local_steps_;
   Output replica_;     // int32 scalar
@@ -84,6 +88,7 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
   std::vector<GradientQueue> queues_;
   Operation clean_up_op_;
   Operation local_init_op_;
+  Operation chief_init_op_;
 };
 
 }  // namespace sluice

@@ -240,6 +240,24 @@ Output ReplicaSynchronizer::TokensClosed() {
   return tokens_closed_;
 }
 
+Operation ReplicaSynchronizer::TellGlobalStep(const Queue& queue) {
+  return NodeBuilder(&graph(), "QueueSetGlobalStep", At::current())
+      .Name("SetGlobalStep")
+      .Input(queue.handle())
+      .Input(CastTo64(global_step_->Read()))
+      .Finish();
+}
+
+Operation ReplicaSynchronizer::ForgetUndoneTokensOp() {
+  if (forget_ || !applied_) return forget_;
+  NameScope root(graph(), "");
+  NameScope scope(graph(), name());
+  DeviceScope with_step(graph(), DeviceOf(*global_step_));
+  std::vector<Operation> told;
+  for (const Queue& queue : token_queues_) told.push_back(TellGlobalStep(queue));
+  return forget_ = told.size() == 1 ? told[0] : Group(graph(), told);
+}
+
 Operation ReplicaSynchronizer::LeaveOp() {
   if (leave_ || !applied_) return leave_;
   NameScope root(graph(), "");

@@ -92,7 +92,9 @@ class ReplicaSynchronizer : public Optimizer {
   std::shared_ptr<SessionRunHook> MakeSessionRunHook(
       bool is_chief, int num_tokens = -1, std::function<void(const std::string&)> report = {});
 
-  // Run once by every replica after the variables are initialised.
+  // Run by every replica after the variables are initialised, whenever it starts: its local step is
+  // the global one. Of the chief also: updates that a lost chief began and never made, or that are
+  // undone because an older model was restored, leave nothing behind.
   virtual Operation LocalInitOp(bool is_chief) const = 0;
   // A string vector: the variables that are not initialised yet; local init may run when empty.
   Output ready_for_local_init_op() const { return ready_for_local_init_op_; }
@@ -111,6 +113,9 @@ class ReplicaSynchronizer : public Optimizer {
   Operation CloseTokensOp();
   // A bool scalar: is the token queue closed?
   Output TokensClosed();
+  // What a chief that starts runs behind LocalInitOp, before its first tokens: tokens of later
+  // steps than the global one go, which are of updates that were undone. Made at the first call.
+  Operation ForgetUndoneTokensOp();
   // What a replica that ends runs (the hook does): it gives back the token that it holds, so that
   // another can compute in its place and nobody waits for ever. Where all are to end with it they
   // do so with OUT_OF_RANGE, which says what an update needs and how many replicas are left.
@@ -170,6 +175,9 @@ class ReplicaSynchronizer : public Optimizer {
   Operation CloseTokens(bool cancel_pending_enqueues, std::string_view name,
                         const std::string& reason = "");
 
+  // Tells a queue that a chief starts at the global step.
+  Operation TellGlobalStep(const Queue& queue);
+
   // What an accumulator or a queue of gradients of `var` is called; a further optimizer of the same
   // variable has its own.
   std::string SharedName(const Variable& var, std::string_view suffix);
@@ -213,6 +221,7 @@ class ReplicaSynchronizer : public Optimizer {
   Output update_lock_;
   Operation close_tokens_;
   Operation leave_;
+  Operation forget_;
   Output tokens_closed_;
 };
 

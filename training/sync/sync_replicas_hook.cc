@@ -27,6 +27,7 @@ absl::Status SyncReplicasHook::Begin(Graph& graph) {
     return absl::OkStatus();
   }
   SLUICE_ASSIGN_OR_RETURN(runner_, optimizer_.ChiefQueueRunner());
+  forget_undone_tokens_ = optimizer_.ForgetUndoneTokensOp();
   SLUICE_ASSIGN_OR_RETURN(init_tokens_, optimizer_.InitTokensOp(num_tokens_));
   if (report_) ledger_ = optimizer_.LedgerTotals();
   StartsQueueRunner(graph, runner_->queue_name);
@@ -50,7 +51,10 @@ absl::Status SyncReplicasHook::CheckReady(Session& session) const {
 absl::Status SyncReplicasHook::AfterCreateSession(Session& session, Coordinator& coordinator) {
   SLUICE_RETURN_IF_ERROR(CheckReady(session));
   SLUICE_RETURN_IF_ERROR(session.Run({local_init_}));
-  if (init_tokens_) SLUICE_RETURN_IF_ERROR(session.Run({init_tokens_}));
+  if (is_chief_) {
+    SLUICE_RETURN_IF_ERROR(session.Run({forget_undone_tokens_}));
+    SLUICE_RETURN_IF_ERROR(session.Run({init_tokens_}));
+  }
   if (runner_) runner_->Start(session, coordinator);
   return absl::OkStatus();
 }

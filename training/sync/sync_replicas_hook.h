@@ -43,6 +43,7 @@ class SyncReplicasHook : public SessionRunHook {
   const int num_tokens_;
   const std::function<void(const std::string&)> report_;
   Operation local_init_;
+  Operation forget_undone_tokens_;
   Operation init_tokens_;
   Operation leave_;
   Output ledger_, local_step_, global_step_;

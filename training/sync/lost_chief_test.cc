@@ -1,0 +1,105 @@
+// A chief that is lost, or that goes back to an older model, leaves nothing behind that would stop
+// or disturb the next. tests/simulate has every moment of it.
+#include <thread>
+
+#include "executor/session/session.h"
+#include "executor/step/cancellation.h"
+#include "gmock/gmock.h"
+#include "graph/status.h"
+#include "gtest/gtest.h"
+#include "ops/array/builders.h"
+#include "ops/builders/sugar.h"
+#include "training/sync/legacy_sync_replicas_optimizer.h"
+#include "training/sync/sync_replicas_optimizer.h"
+#include "training/sync/testing.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <typename W>
+class ALostChief : public ::testing::Test {};
+using Forms = ::testing::Types<World<SyncReplicasOptimizer>, World<LegacySyncReplicasOptimizer>>;
+TYPED_TEST_SUITE(ALostChief, Forms);
+
+// What a MonitoredSession of a chief runs, through its hook, when it starts.
+template <typename W>
+absl::Status StartAgain(W& world, Session& session, int tokens = -1) {
+  SLUICE_ASSIGN_OR_RETURN(const Operation init_tokens, world.optimizer.InitTokensOp(tokens));
+  SLUICE_RETURN_IF_ERROR(session.Run({world.optimizer.LocalInitOp(true)}));
+  SLUICE_RETURN_IF_ERROR(session.Run({world.optimizer.ForgetUndoneTokensOp()}));
+  return session.Run({init_tokens});
+}
+
+// The chief was killed when it had taken the gradients of one variable and waited for another's. In
+// the queue form each later gradient was stale for the queue that had been taken from, and training
+// stood still for ever.
+TYPED_TEST(ALostChief, GradientsThatALostChiefTookAreMadeAnew) {
+  TypeParam world({.replicas_to_aggregate = 2, .total_num_replicas = 2, .replica_id = 0});
+  const Output totals = world.optimizer.LedgerTotals();
+  const Output taken = world.optimizer.aggregated_gradients()[0].grad.dense();
+  Session session(world.g);
+  ASSERT_TRUE(world.Start(session).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Push(session, 100).ok());
+  ASSERT_TRUE(session.Run({}, {taken}, {}).ok());  // by the one that is lost
+  ASSERT_TRUE(StartAgain(world, session).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Push(session, 1).ok());
+  const absl::Status update =
+      session.Run({}, {}, {world.optimizer.sync_op()}, {.timeout_ms = 10'000}).status();
+  ASSERT_TRUE(update.ok()) << update;
+  EXPECT_GT(world.Value(session), 3);  // 5 - 0.5 * (1 + 1), or of their mean
+  const Tensor books = (*session.Run({}, {totals}, {}))[0];
+  EXPECT_EQ(books.data<int64_t>()[0], 2) << "applied";
+  EXPECT_EQ(books.data<int64_t>()[1], 2) << "stale: those that were lost with the chief";
+}
+
+// A MonitoredSession of a chief that is started again restores its last checkpoint: the parameter
+// server goes back to an older step. Queues of gradients did not, and dropped all that came.
+TYPED_TEST(ALostChief, AnOlderModelThatIsRestoredIsTrainedOn) {
+  TypeParam world({.replica_id = 0});
+  const Operation restore = world.step.Assign(Constant(world.g, int64_t{1}));
+  const Operation a_token = *world.optimizer.InitTokensOp(1);
+  const Output local_step = world.optimizer.LocalStep();
+  const Output tokens = world.optimizer.token_queue().Size();
+  Session session(world.g);
+  const auto update = [&] {
+    CancellationManager cancellation;
+    std::thread replica([&] { world.Push(session, 1, &cancellation).IgnoreError(); });
+    const absl::Status updated =
+        session.Run({}, {}, {world.optimizer.sync_op()}, {.timeout_ms = 10'000}).status();
+    if (!updated.ok()) cancellation.StartCancel();
+    replica.join();
+    return updated;
+  };
+  ASSERT_TRUE(world.Start(session, 0).ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(update().ok());
+  ASSERT_TRUE(session.Run({a_token}).ok());
+  ASSERT_TRUE(session.Run({restore}).ok());
+  ASSERT_TRUE(StartAgain(world, session, 0).ok());
+  EXPECT_EQ((*session.Run({}, {tokens}, {}))[0].template scalar<int32_t>(), 0)
+      << "the token of step 3 is of an update that was undone";
+  for (int64_t step = 1; step < 5; ++step) {
+    EXPECT_EQ((*session.Run({}, {local_step}, {}))[0].template scalar<int64_t>(), step);
+    const absl::Status updated = update();
+    ASSERT_TRUE(updated.ok()) << updated;
+    EXPECT_EQ((*session.Run({}, {world.step_value}, {}))[0].template scalar<int64_t>(), step + 1);
+  }
+}
+
+// Otherwise both would take, and the lost one's step could still make an update.
+TYPED_TEST(ALostChief, AChiefThatWaitsEndsWhereAnotherStarts) {
+  TypeParam world({.replica_id = 0});
+  Session session(world.g);
+  ASSERT_TRUE(world.Start(session).ok());
+  absl::Status ended;
+  std::thread first([&] { ended = session.Run({world.optimizer.sync_op()}); });
+  while (session.StallReport().empty()) std::this_thread::yield();
+  ASSERT_TRUE(StartAgain(world, session).ok());
+  first.join();
+  EXPECT_TRUE(absl::IsFailedPrecondition(ended)) << ended;
+  EXPECT_THAT(Message(ended), HasSubstr("another chief has started, and takes the gradients"));
+}
+
+}  // namespace
+}  // namespace sluice
