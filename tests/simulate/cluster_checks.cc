@@ -98,6 +98,8 @@ std::set<ClusterRun::Gradient> ClusterRun::UsedBy(const std::vector<float>& from
 void ClusterRun::CheckUpdate(const State& from, State* to) {
   to->used = from.used;
   to->lineage = from.lineage;
+  to->applied = from.applied;
+  to->life = from.life;
   // The queues' form adds up, and no two gradients have a row in common.
   const float mean =
       options_.form == Form::kQueues ? 1.0f : 1.0f / static_cast<float>(options_.aggregate);
@@ -111,7 +113,7 @@ void ClusterRun::CheckUpdate(const State& from, State* to) {
     }
     for (const Gradient& gradient : used) {
       CheckGradient(gradient, from);
-      ++applied_[gradient.first];
+      ++to->applied[gradient.first];
       StrAppend(&to->lineage, gradient.first, ".", gradient.second, " ");
     }
     of_update.insert(used.begin(), used.end());
@@ -133,6 +135,9 @@ void ClusterRun::CheckGradient(const Gradient& gradient, const State& from) {
     Fail(StrCat("S2: ", text, "nobody has made"));
   } else if (push->second.life != life_) {
     Fail(StrCat("S5: ", text, "was made before the parameter server was started again"));
+  } else if (push->second.local_step > from.step) {
+    Fail(StrCat("S5: ", text, "is of step ", push->second.local_step, " of a training that was ",
+                "undone when an older model was restored"));
   } else if (push->second.local_step < from.step) {
     Fail(StrCat("S1: ", text, "is of step ", push->second.local_step));
   }
@@ -153,7 +158,7 @@ void ClusterRun::CheckBits(const State& state) {
 // Of a training that nothing disturbed the books are complete. The chief calls it, whose step has
 // just ended; replicas may be in theirs.
 void ClusterRun::CheckEnd(Session& session) {
-  ReplicaGraph& r = *owner_.graphs_.back();
+  ReplicaGraph& r = *owner_.graphs_[0];
   OutputList fetches = {r.totals, r.tokens_left};
   fetches.insert(fetches.end(), r.left.begin(), r.left.end());
   // Replicas go on while the books are on their way.
@@ -177,9 +182,9 @@ void ClusterRun::CheckLedger(const Tensor& totals, int64_t waiting,
   for (const auto& [replica, attempts] : attempts_before) made_before += 2 * int64_t{attempts};
   for (int i = 0; i < options_.replicas; ++i) {
     const int64_t* row = totals.data<int64_t>() + int64_t{3} * i;
-    if (row[0] != applied_[i]) {
+    if (row[0] != last_.applied[i]) {
       Fail(StrCat("S6: the ledger has ", row[0], " applied gradients of replica ", i, ", ",
-                  applied_[i], " were seen"));
+                  last_.applied[i], " were seen"));
     }
     const int64_t of_replica = row[0] + row[1] + row[2];
     const int64_t pushed = 2 * int64_t{attempts_[i]};  // one a variable

@@ -83,17 +83,20 @@ absl::Status ClusterRun::AddSession(const TaskRef& task, SessionOptions* options
 void ClusterRun::Replica(const TaskRef& task, int index) {
   while (!task->is_dead && !is_over()) {
     const absl::Status status = Connect(task, *owner_.graphs_[index], [&](Session& session) {
-      return Compute(task, index, session);
+      return index == 0 ? LeadAndCompute(task, session) : Compute(task, index, session, nullptr);
     });
     if (absl::IsOutOfRange(status) || absl::IsResourceExhausted(status)) return;  // the end
     if (!task->is_dead && !status.ok()) {
-      world_.Tell(StrCat("replica ", index, " begins anew: ", Shortly(status)));
+      world_.Tell(StrCat(index == 0 ? "the chief" : StrCat("replica ", index),
+                         " begins anew: ", Shortly(status)));
     }
     world_.Sleep(5'000 + world_.Draw(10'000));
   }
 }
 
-absl::Status ClusterRun::Compute(const TaskRef& task, int index, Session& session) {
+absl::Status ClusterRun::Compute(const TaskRef& task, int index, Session& session,
+                                 CancellationManager* stopping) {
+  const RunOptions options = {.cancellation = stopping};
   ReplicaGraph& r = *owner_.graphs_[index];
   SLUICE_ASSIGN_OR_RETURN(const Tensors missing,
                           session.Run({}, {r.optimizer->ready_for_local_init_op()}, {}));
@@ -114,7 +117,7 @@ absl::Status ClusterRun::Compute(const TaskRef& task, int index, Session& sessio
     pushes_[{index, attempt}] = {step[0].scalar<int64_t>(), life_};
     world_.Tell(StrCat("replica ", index, " pushes gradient ", attempt, " of step ",
                        step[0].scalar<int64_t>()));
-    SLUICE_RETURN_IF_ERROR(session.Run(FeedOf(r, index, attempt), {}, {r.train}).status());
+    SLUICE_RETURN_IF_ERROR(session.Run(FeedOf(r, index, attempt), {}, {r.train}, options).status());
     ++tokens_taken_;
   }
   return absl::OkStatus();
@@ -142,44 +145,59 @@ std::vector<Feed> ClusterRun::FeedOf(ReplicaGraph& r, int index, int attempt) co
   return feeds;
 }
 
-void ClusterRun::Chief(const TaskRef& task) {
-  while (!task->is_dead && !is_over()) {
-    const absl::Status status = Connect(task, *owner_.graphs_.back(),
-                                        [&](Session& session) { return Lead(task, session); });
-    if (!task->is_dead && !status.ok()) {
-      world_.Tell(StrCat("the chief begins anew: ", Shortly(status)));
-    }
-    world_.Sleep(5'000 + world_.Draw(10'000));
-  }
+// The chief's updates are a thread's of its process (a QueueRunner), which has one session with the
+// replica: both end together.
+absl::Status ClusterRun::LeadAndCompute(const TaskRef& task, Session& session) {
+  SLUICE_RETURN_IF_ERROR(Prepare(session, *owner_.graphs_[0]));
+  CancellationManager stopping;
+  absl::Status led;
+  world_.Spawn([&] {
+    led = Lead(task, session, &stopping);
+    stopping.StartCancel();
+    world_.Wake(&led);
+  });
+  const absl::Status computed = Compute(task, 0, session, &stopping);
+  // Without this replica the others may do.
+  if (!absl::IsResourceExhausted(computed)) stopping.StartCancel();
+  world_.Wait(&led);
+  return led.ok() ? computed : led;
 }
 
-// As MonitoredSession and the hook: initialise or restore what is not there, then the tokens.
+// As MonitoredSession and the hook: restore or else initialise, then tell the queues and
+// accumulators, then the tokens.
 absl::Status ClusterRun::Prepare(Session& session, ReplicaGraph& r) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors missing,
                           session.Run({}, {r.optimizer->ready_for_local_init_op()}, {}));
-  if (missing[0].num_elements() > 0 || !is_restored_) {
-    const int life = life_;
-    is_restored_ = false;
-    SLUICE_RETURN_IF_ERROR(session.Run({r.init}));
-    if (saved_.step > 0) SLUICE_RETURN_IF_ERROR(Restore(session, r));
-    if (life != life_) return absl::UnavailableError("the parameter server was started again");
-    State now;
-    if (!Observe(&now)) return absl::UnavailableError("the parameter server is gone");
-    if (now.step != saved_.step ||
-        (saved_.step > 0 && (now.dense != saved_.dense || now.sparse != saved_.sparse))) {
-      Fail(StrCat("S5: restored step ", now.step, ", saved was step ", saved_.step));
-    }
-    world_.Tell(StrCat("the chief has made the variables, of step ", now.step));
-    is_restored_ = true;
-    now.used = saved_.used;
-    now.lineage = saved_.lineage;
-    history_ = {{now.step, now}};
-    last_ = std::move(now);
-    applied_.clear();
-    tokens_made_ = tokens_taken_ = 0;
+  const bool are_there = missing[0].num_elements() == 0;
+  if (!are_there || !is_restored_ || always_restores_) {
+    SLUICE_RETURN_IF_ERROR(MakeVariables(session, r, are_there));
   }
-  SLUICE_RETURN_IF_ERROR(session.Run({r.optimizer->LocalInitOp(/*is_chief=*/true)}));
-  SLUICE_RETURN_IF_ERROR(session.Run({r.init_tokens}));
+  SLUICE_RETURN_IF_ERROR(session.Run({r.chief_init}));
+  SLUICE_RETURN_IF_ERROR(session.Run({r.forget_undone_tokens}));
+  return session.Run({r.init_tokens});
+}
+
+absl::Status ClusterRun::MakeVariables(Session& session, ReplicaGraph& r, bool are_there) {
+  const int life = life_;
+  is_restored_ = false;
+  if (saved_.step == 0 || !are_there) SLUICE_RETURN_IF_ERROR(session.Run({r.init}));
+  if (saved_.step > 0) SLUICE_RETURN_IF_ERROR(Restore(session, r));
+  if (life != life_) return absl::UnavailableError("the parameter server was started again");
+  State now;
+  if (!Observe(&now)) return absl::UnavailableError("the parameter server is gone");
+  if (now.step != saved_.step ||
+      (saved_.step > 0 && (now.dense != saved_.dense || now.sparse != saved_.sparse))) {
+    Fail(StrCat("S5: restored step ", now.step, ", saved was step ", saved_.step));
+  }
+  world_.Tell(StrCat("the chief has made the variables, of step ", now.step));
+  is_restored_ = true;
+  now.used = saved_.used;
+  now.lineage = saved_.lineage;
+  now.life = life_;
+  if (saved_.life == life_) now.applied = saved_.applied;  // else the ledger is a new one
+  history_ = {{now.step, now}};
+  last_ = std::move(now);
+  tokens_made_ = tokens_taken_ = 0;
   return absl::OkStatus();
 }
 
@@ -193,11 +211,11 @@ absl::Status ClusterRun::Restore(Session& session, ReplicaGraph& r) const {
       .status();
 }
 
-absl::Status ClusterRun::Lead(const TaskRef& task, Session& session) {
-  ReplicaGraph& r = *owner_.graphs_.back();
-  SLUICE_RETURN_IF_ERROR(Prepare(session, r));
+absl::Status ClusterRun::Lead(const TaskRef& task, Session& session,
+                              CancellationManager* stopping) {
+  ReplicaGraph& r = *owner_.graphs_[0];
   while (!task->is_dead && last_.step < options_.updates) {
-    SLUICE_RETURN_IF_ERROR(Update(session, r));
+    SLUICE_RETURN_IF_ERROR(Update(session, r, stopping));
     if (options_.saves && last_.step < options_.updates && last_.step % 2 == 0) {
       SLUICE_RETURN_IF_ERROR(Save(task, session, r));
     }
@@ -211,14 +229,15 @@ absl::Status ClusterRun::Lead(const TaskRef& task, Session& session) {
   return absl::OkStatus();
 }
 
-absl::Status ClusterRun::Update(Session& session, ReplicaGraph& r) const {
+absl::Status ClusterRun::Update(Session& session, ReplicaGraph& r,
+                                CancellationManager* stopping) const {
   std::vector<Feed> feeds;
   if (options_.bug == Bug::kLostToken) {
     SLUICE_ASSIGN_OR_RETURN(const Output count, TokensOfUpdate(r.optimizer->sync_op()));
     const int tokens = std::max(options_.aggregate, options_.replicas);
     feeds.push_back({count, Tensor::Vector<int32_t>({tokens - 1})});
   }
-  return session.Run(feeds, {}, {r.optimizer->sync_op()}).status();
+  return session.Run(feeds, {}, {r.optimizer->sync_op()}, {.cancellation = stopping}).status();
 }
 
 absl::Status ClusterRun::Save(const TaskRef& task, Session& session, ReplicaGraph& r) {

@@ -63,8 +63,10 @@ class ClusterRun {
   struct State {
     int64_t step = 0;
     std::vector<float> dense, sparse;
-    std::set<Gradient> used;  // since the beginning, for either variable
-    std::string lineage;      // the gradients of each update
+    std::set<Gradient> used;         // since the beginning, for either variable
+    std::string lineage;             // the gradients of each update
+    std::map<int, int64_t> applied;  // gradients in this life's ledger, by replica
+    int life = 0;                    // of the parameter server
   };
   struct Push {
     int64_t local_step;
@@ -86,12 +88,14 @@ class ClusterRun {
                        const std::function<absl::Status(Session&)>& use);
   absl::Status AddSession(const TaskRef& task, SessionOptions* options);
   void Replica(const TaskRef& task, int index);
-  absl::Status Compute(const TaskRef& task, int index, Session& session);
-  void Chief(const TaskRef& task);
-  absl::Status Lead(const TaskRef& task, Session& session);
+  absl::Status Compute(const TaskRef& task, int index, Session& session,
+                       CancellationManager* stopping);
+  absl::Status LeadAndCompute(const TaskRef& task, Session& session);
+  absl::Status Lead(const TaskRef& task, Session& session, CancellationManager* stopping);
   absl::Status Prepare(Session& session, ReplicaGraph& graph);
+  absl::Status MakeVariables(Session& session, ReplicaGraph& graph, bool are_there);
   absl::Status Restore(Session& session, ReplicaGraph& graph) const;
-  absl::Status Update(Session& session, ReplicaGraph& graph) const;
+  absl::Status Update(Session& session, ReplicaGraph& graph, CancellationManager* stopping) const;
   absl::Status Save(const TaskRef& task, Session& session, ReplicaGraph& graph);
   std::vector<Feed> FeedOf(ReplicaGraph& graph, int index, int attempt) const;
 
@@ -118,7 +122,8 @@ class ClusterRun {
   FakeWire wire_;
   ClusterSpec spec_;
   bool uses_masters_ = false;
-  int loss_ = 0;  // a message in so many; 0: none
+  bool always_restores_ = false;  // the chief, when it starts: as a MonitoredSession
+  int loss_ = 0;                  // a message in so many; 0: none
   int64_t disk_us_ = 0;
   std::map<std::string, TaskRef> tasks_;  // by name; those that are up
   int sessions_ = 0;
@@ -129,7 +134,6 @@ class ClusterRun {
 
   std::map<int, int> attempts_;       // so far, by replica
   std::map<Gradient, Push> pushes_;   // of all attempts
-  std::map<int, int64_t> applied_;    // gradients that were seen, by replica
   int life_ = 0;                      // of the parameter server
   bool is_restored_ = false;          // in this life
   State last_;                        // that was looked at

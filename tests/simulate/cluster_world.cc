@@ -13,8 +13,7 @@ std::string WorkerTask(int i) { return StrCat("/job:worker/replica:0/task:", i);
 }  // namespace
 
 ClusterWorld::ClusterWorld(const ClusterOptions& options) : options_(options) {
-  for (int i = 0; i <= options.replicas; ++i) {
-    const int index = i % options.replicas;  // the chief is worker 0's
+  for (int index = 0; index < options.replicas; ++index) {
     const std::string own = WorkerTask(index) + "/device:CPU:0";
     graphs_.push_back(std::make_unique<ReplicaGraph>(ReplicaGraphOptions{
         .form = options.form,
@@ -97,7 +96,6 @@ TaskRef ClusterRun::StartTask(const TaskName& name) {
 void ClusterRun::StartWorker(int index) {
   const TaskRef task = StartTask({"worker", index});
   world_.Spawn([this, task, index] { Replica(task, index); });
-  if (index == 0) world_.Spawn([this, task] { Chief(task); });
 }
 
 // As when a process is killed: nothing in it is told but by its connections; its threads then end.
@@ -168,6 +166,7 @@ Verdict ClusterRun::Run() {
   spec_.SetAddress({"ps", 0}, "ps:0");
   for (int i = 0; i < options_.replicas; ++i) spec_.SetAddress({"worker", i}, StrCat("w:", i));
   uses_masters_ = options_.uses_masters && world_.Once(2);
+  always_restores_ = world_.Once(2);
   PlanFaults();
   StartTask({"ps", 0});
   for (int i = 0; i < options_.replicas; ++i) StartWorker(i);

@@ -9,7 +9,8 @@
 //   S2  an update uses exactly `aggregate` gradients, none of them twice; tokens are not lost
 //   S3  all ends within a time, with results: nobody waits for ever
 //   S4  deterministic: the same gradients, whenever they came, make the same bits
-//   S5  what is restored is what was saved, and training goes on from there
+//   S5  what is restored is what was saved, and training goes on from there; nothing that was made
+//       after it comes back
 //   S6  the ledger tells of each replica as many applied gradients as were seen, and of none more
 //       than were made
 // S7 is looked at when the job is made: status() refuses one that can never make progress.
@@ -71,7 +72,7 @@ class ClusterWorld {
  private:
   friend class ClusterRun;
   const ClusterOptions options_;
-  std::vector<std::unique_ptr<ReplicaGraph>> graphs_;  // of the replicas, and last of the chief
+  std::vector<std::unique_ptr<ReplicaGraph>> graphs_;  // of the replicas; the first is the chief's
   // Of deterministic training: what the variables were after some gradients, in any training.
   std::map<std::string, uint64_t> bits_;
 };

@@ -46,6 +46,8 @@ ReplicaGraph::ReplicaGraph(const ReplicaGraphOptions& o) {
   r.leave = r.optimizer->LeaveOp();
   r.close = r.optimizer->CloseTokensOp();
   r.local_init = r.optimizer->LocalInitOp(/*is_chief=*/false);
+  r.chief_init = r.optimizer->LocalInitOp(/*is_chief=*/true);
+  r.forget_undone_tokens = r.optimizer->ForgetUndoneTokensOp();
   r.dense = dense_var.Read();
   r.sparse = sparse_var.Read();
   r.step = step_var.Read();
