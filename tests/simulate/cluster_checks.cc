@@ -135,7 +135,9 @@ void ClusterRun::CheckGradient(const Gradient& gradient, const State& from) {
     Fail(StrCat("S2: ", text, "nobody has made"));
   } else if (push->second.life != life_) {
     Fail(StrCat("S5: ", text, "was made before the parameter server was started again"));
-  } else if (push->second.local_step > from.step) {
+  } else if (push->second.local_step > from.step &&
+             (push->second.restores == restores_ || options_.form == Form::kAccumulators)) {
+    // (Steps of the queue form's replicas are restored too: between our question and its push.)
     Fail(StrCat("S5: ", text, "is of step ", push->second.local_step, " of a training that was ",
                 "undone when an older model was restored"));
   } else if (push->second.local_step < from.step) {
@@ -158,7 +160,7 @@ void ClusterRun::CheckBits(const State& state) {
 // Of a training that nothing disturbed the books are complete. The chief calls it, whose step has
 // just ended; replicas may be in theirs.
 void ClusterRun::CheckEnd(Session& session) {
-  ReplicaGraph& r = *owner_.graphs_[0];
+  ReplicaGraph& r = *owner_.graphs_.back();
   OutputList fetches = {r.totals, r.tokens_left};
   fetches.insert(fetches.end(), r.left.begin(), r.left.end());
   // Replicas go on while the books are on their way.

@@ -82,9 +82,10 @@ absl::Status ClusterRun::AddSession(const TaskRef& task, SessionOptions* options
 
 void ClusterRun::Replica(const TaskRef& task, int index) {
   while (!task->is_dead && !is_over()) {
-    const absl::Status status = Connect(task, *owner_.graphs_[index], [&](Session& session) {
-      return index == 0 ? LeadAndCompute(task, session) : Compute(task, index, session, nullptr);
-    });
+    const absl::Status status =
+        index > 0 ? ComputeAs(task, index, nullptr)
+                  : Connect(task, *owner_.graphs_.back(),
+                            [&](Session& session) { return LeadAndCompute(task, session); });
     if (absl::IsOutOfRange(status) || absl::IsResourceExhausted(status)) return;  // the end
     if (!task->is_dead && !status.ok()) {
       world_.Tell(StrCat(index == 0 ? "the chief" : StrCat("replica ", index),
@@ -92,6 +93,11 @@ void ClusterRun::Replica(const TaskRef& task, int index) {
     }
     world_.Sleep(5'000 + world_.Draw(10'000));
   }
+}
+
+absl::Status ClusterRun::ComputeAs(const TaskRef& task, int index, CancellationManager* stopping) {
+  return Connect(task, *owner_.graphs_[index],
+                 [&](Session& session) { return Compute(task, index, session, stopping); });
 }
 
 absl::Status ClusterRun::Compute(const TaskRef& task, int index, Session& session,
@@ -112,9 +118,10 @@ absl::Status ClusterRun::Compute(const TaskRef& task, int index, Session& sessio
       is_out_of_attempts_ = true;
       return absl::ResourceExhaustedError("no more attempts");
     }
+    const int restores = restores_;
     SLUICE_ASSIGN_OR_RETURN(const Tensors step, session.Run({}, {r.local_step}, {}));
     const int attempt = attempts_[index]++;
-    pushes_[{index, attempt}] = {step[0].scalar<int64_t>(), life_};
+    pushes_[{index, attempt}] = {step[0].scalar<int64_t>(), life_, restores};
     world_.Tell(StrCat("replica ", index, " pushes gradient ", attempt, " of step ",
                        step[0].scalar<int64_t>()));
     SLUICE_RETURN_IF_ERROR(session.Run(FeedOf(r, index, attempt), {}, {r.train}, options).status());
@@ -145,10 +152,11 @@ std::vector<Feed> ClusterRun::FeedOf(ReplicaGraph& r, int index, int attempt) co
   return feeds;
 }
 
-// The chief's updates are a thread's of its process (a QueueRunner), which has one session with the
-// replica: both end together.
+// The chief is a thread of the replica's process (a QueueRunner): where one of them fails, both
+// begin anew. (There they have one session. Here each has its own: while a session compiles a step,
+// another step waits for it, and would keep its turn.)
 absl::Status ClusterRun::LeadAndCompute(const TaskRef& task, Session& session) {
-  SLUICE_RETURN_IF_ERROR(Prepare(session, *owner_.graphs_[0]));
+  SLUICE_RETURN_IF_ERROR(Prepare(session, *owner_.graphs_.back()));
   CancellationManager stopping;
   absl::Status led;
   world_.Spawn([&] {
@@ -156,7 +164,7 @@ absl::Status ClusterRun::LeadAndCompute(const TaskRef& task, Session& session) {
     stopping.StartCancel();
     world_.Wake(&led);
   });
-  const absl::Status computed = Compute(task, 0, session, &stopping);
+  const absl::Status computed = ComputeAs(task, 0, &stopping);
   // Without this replica the others may do.
   if (!absl::IsResourceExhausted(computed)) stopping.StartCancel();
   world_.Wait(&led);
@@ -168,10 +176,7 @@ absl::Status ClusterRun::LeadAndCompute(const TaskRef& task, Session& session) {
 absl::Status ClusterRun::Prepare(Session& session, ReplicaGraph& r) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors missing,
                           session.Run({}, {r.optimizer->ready_for_local_init_op()}, {}));
-  const bool are_there = missing[0].num_elements() == 0;
-  if (!are_there || !is_restored_ || always_restores_) {
-    SLUICE_RETURN_IF_ERROR(MakeVariables(session, r, are_there));
-  }
+  SLUICE_RETURN_IF_ERROR(MakeVariables(session, r, missing[0].num_elements() == 0));
   SLUICE_RETURN_IF_ERROR(session.Run({r.chief_init}));
   SLUICE_RETURN_IF_ERROR(session.Run({r.forget_undone_tokens}));
   return session.Run({r.init_tokens});
@@ -191,6 +196,7 @@ absl::Status ClusterRun::MakeVariables(Session& session, ReplicaGraph& r, bool a
   }
   world_.Tell(StrCat("the chief has made the variables, of step ", now.step));
   is_restored_ = true;
+  ++restores_;
   now.used = saved_.used;
   now.lineage = saved_.lineage;
   now.life = life_;
@@ -213,7 +219,7 @@ absl::Status ClusterRun::Restore(Session& session, ReplicaGraph& r) const {
 
 absl::Status ClusterRun::Lead(const TaskRef& task, Session& session,
                               CancellationManager* stopping) {
-  ReplicaGraph& r = *owner_.graphs_[0];
+  ReplicaGraph& r = *owner_.graphs_.back();
   while (!task->is_dead && last_.step < options_.updates) {
     SLUICE_RETURN_IF_ERROR(Update(session, r, stopping));
     if (options_.saves && last_.step < options_.updates && last_.step % 2 == 0) {

@@ -70,7 +70,8 @@ class ClusterRun {
   };
   struct Push {
     int64_t local_step;
-    int life;  // of the parameter server
+    int life;      // of the parameter server
+    int restores;  // before its replica's step was asked for
   };
 
   FakeWire::Options WireOptions();
@@ -91,6 +92,7 @@ class ClusterRun {
   absl::Status Compute(const TaskRef& task, int index, Session& session,
                        CancellationManager* stopping);
   absl::Status LeadAndCompute(const TaskRef& task, Session& session);
+  absl::Status ComputeAs(const TaskRef& task, int index, CancellationManager* stopping);
   absl::Status Lead(const TaskRef& task, Session& session, CancellationManager* stopping);
   absl::Status Prepare(Session& session, ReplicaGraph& graph);
   absl::Status MakeVariables(Session& session, ReplicaGraph& graph, bool are_there);
@@ -122,8 +124,7 @@ class ClusterRun {
   FakeWire wire_;
   ClusterSpec spec_;
   bool uses_masters_ = false;
-  bool always_restores_ = false;  // the chief, when it starts: as a MonitoredSession
-  int loss_ = 0;                  // a message in so many; 0: none
+  int loss_ = 0;  // a message in so many; 0: none
   int64_t disk_us_ = 0;
   std::map<std::string, TaskRef> tasks_;  // by name; those that are up
   int sessions_ = 0;
@@ -136,6 +137,7 @@ class ClusterRun {
   std::map<Gradient, Push> pushes_;   // of all attempts
   int life_ = 0;                      // of the parameter server
   bool is_restored_ = false;          // in this life
+  int restores_ = 0;                  // so far
   State last_;                        // that was looked at
   std::map<int64_t, State> history_;  // of this lineage, by step
   State saved_;                       // step 0: none

@@ -13,7 +13,8 @@ std::string WorkerTask(int i) { return StrCat("/job:worker/replica:0/task:", i);
 }  // namespace
 
 ClusterWorld::ClusterWorld(const ClusterOptions& options) : options_(options) {
-  for (int index = 0; index < options.replicas; ++index) {
+  for (int i = 0; i <= options.replicas; ++i) {
+    const int index = i % options.replicas;  // the chief is worker 0's
     const std::string own = WorkerTask(index) + "/device:CPU:0";
     graphs_.push_back(std::make_unique<ReplicaGraph>(ReplicaGraphOptions{
         .form = options.form,
@@ -166,7 +167,6 @@ Verdict ClusterRun::Run() {
   spec_.SetAddress({"ps", 0}, "ps:0");
   for (int i = 0; i < options_.replicas; ++i) spec_.SetAddress({"worker", i}, StrCat("w:", i));
   uses_masters_ = options_.uses_masters && world_.Once(2);
-  always_restores_ = world_.Once(2);
   PlanFaults();
   StartTask({"ps", 0});
   for (int i = 0; i < options_.replicas; ++i) StartWorker(i);

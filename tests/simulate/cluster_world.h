@@ -72,7 +72,7 @@ class ClusterWorld {
  private:
   friend class ClusterRun;
   const ClusterOptions options_;
-  std::vector<std::unique_ptr<ReplicaGraph>> graphs_;  // of the replicas; the first is the chief's
+  std::vector<std::unique_ptr<ReplicaGraph>> graphs_;  // of the replicas, and last of the chief
   // Of deterministic training: what the variables were after some gradients, in any training.
   std::map<std::string, uint64_t> bits_;
 };

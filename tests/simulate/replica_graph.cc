@@ -2,8 +2,9 @@
 
 #include "graph/build/node_builder.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
+#include "ops/array/builders.h"
 #include "ops/builders/sugar.h"
+#include "ops/math/builders.h"
 #include "training/optimizer/gradient_descent.h"
 #include "training/sync/legacy_sync_replicas_optimizer.h"
 #include "training/sync/sync_replicas_optimizer.h"
