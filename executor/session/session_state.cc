@@ -127,11 +127,13 @@ absl::StatusOr<SessionPlan*> SessionState::PlanFor(const PlanRequest& request) {
   SLUICE_RETURN_IF_ERROR(CheckRequest(request));
   if (SessionPlan* plan = cache_.Find(request)) return plan;
   if (executor_.is_closed()) return absl::CancelledError("Session has been closed.");
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> compiling(compile_mutex_);
   if (SessionPlan* plan = cache_.Find(request)) return plan;
   const auto graph_lock = LockGraph();
   WarnOfGrowth();
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<SessionPlan> plan, Compile(request));
+  // Where the session was closed meanwhile, the step ends when it begins.
+  std::lock_guard<std::mutex> lock(mutex_);
   return cache_.Insert(request, std::move(plan));
 }
 
@@ -320,7 +322,7 @@ absl::Status SessionState::OnMaster(
 }
 
 absl::StatusOr<std::string> SessionState::SetUpPartialRun(const RemoteMaster::Names& names) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> compiling(compile_mutex_);
   const auto graph_lock = LockGraph();
   SLUICE_RETURN_IF_ERROR(options().master->Update(graph_));
   return options().master->SetUpPartialRun(names);

@@ -83,13 +83,15 @@ class SessionState {
   CancellationManager closing_;          // of steps whose parts are on several tasks
   std::vector<DeviceInfo> all_devices_;  // this task's first
 
-  // Held shared by who reads the graph in other ways than through handles; compiling holds mutex_
-  // first.
+  // Held shared by who reads the graph in other ways than through handles; compiling holds
+  // compile_mutex_ first.
   mutable std::shared_mutex graph_mutex_;
-  std::mutex mutex_;  // compiling; readers of the cache take it not
-  std::unordered_map<std::string, std::string> stateful_devices_;  // by node; guarded by mutex_
-  int known_nodes_ = 0;  // ids of the graph when last compiled; guarded by mutex_
-  int growths_ = 0;      // guarded by mutex_
+  // Compiling, which may wait for other tasks; who closes does not wait for it.
+  std::mutex compile_mutex_;
+  std::unordered_map<std::string, std::string> stateful_devices_;  // by node; while compiling
+  int known_nodes_ = 0;  // ids of the graph when last compiled; while compiling
+  int growths_ = 0;      // while compiling
+  std::mutex mutex_;     // of writers of the cache; last
   std::atomic<bool> has_run_{false};
   PlanCache cache_;
 };
