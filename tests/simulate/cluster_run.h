@@ -124,7 +124,8 @@ class ClusterRun {
   FakeWire wire_;
   ClusterSpec spec_;
   bool uses_masters_ = false;
-  int loss_ = 0;  // a message in so many; 0: none
+  int loss_ = 0;                // a message in so many; 0: none
+  int64_t loses_until_us_ = 0;  // every training has to end then
   int64_t disk_us_ = 0;
   std::map<std::string, TaskRef> tasks_;  // by name; those that are up
   int sessions_ = 0;

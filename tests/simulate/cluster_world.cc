@@ -46,7 +46,9 @@ FakeWire::Options ClusterRun::WireOptions() {
   wire.delay = [this]() -> int64_t {
     return world_.Once(10) ? 1000 + world_.Draw(20'000) : 50 + world_.Draw(200);
   };
-  wire.is_lost = [this] { return loss_ > 0 && world_.Once(loss_); };
+  wire.is_lost = [this] {
+    return loss_ > 0 && world_.now() < loses_until_us_ && world_.Once(loss_);
+  };
   wire.blocking = {"/tensorflow.WorkerService/RunGraph", "/tensorflow.MasterService/CreateSession",
                    "/tensorflow.MasterService/ExtendSession", "/tensorflow.MasterService/RunStep",
                    "/tensorflow.MasterService/CloseSession"};
@@ -116,7 +118,10 @@ TaskName ClusterRun::Victim(int number) const {
 
 void ClusterRun::PlanFaults() {
   if (!options_.has_faults || world_.Once(4)) return;
-  if (world_.Once(2)) loss_ = world_.Once(2) ? 50 : 300;
+  if (world_.Once(2)) {
+    loss_ = world_.Once(2) ? 50 : 300;
+    loses_until_us_ = 200'000 + world_.Draw(1'500'000);
+  }
   disk_us_ = world_.Once(2) ? 200'000 : 2'000;
   for (int64_t i = world_.Draw(3); i > 0; --i) {
     PlanCrash(static_cast<int>(world_.Draw(options_.replicas + 1)));

@@ -40,7 +40,7 @@ struct ClusterOptions {
   int updates = 5;
   bool has_faults = true;
   Bug bug = Bug::kNone;
-  int attempts = 40;  // at most, of each replica
+  int attempts = 80;  // at most, of each replica
   // How long a replica computes; empty: a few milliseconds, sometimes much longer.
   std::function<int64_t(Simulation&)> compute_us;
   bool saves = true;

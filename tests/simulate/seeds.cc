@@ -78,6 +78,9 @@ int Run(const Arguments& arguments) {
       std::printf("seed %llu (%s) failed: %s\n%s", Count{seed},
                   NameOf(kJobs[seed % kNumJobs]).c_str(), verdict.failure.c_str(),
                   verdict.story.c_str());
+    } else if (!verdict.is_trained) {
+      std::printf("seed %llu (%s) came to the last attempt of a replica\n", Count{seed},
+                  NameOf(kJobs[seed % kNumJobs]).c_str());
     }
     if (seeds % arguments.every == 0) tell();
   }
