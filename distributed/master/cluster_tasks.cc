@@ -1,8 +1,10 @@
 #include "distributed/master/cluster_tasks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include "distributed/master/task_clock.h"
 #include "distributed/proto/worker.pb.h"
 #include "distributed/wire/one_tensor.h"
 #include "distributed/wire/tensor_message.h"
@@ -17,6 +19,14 @@ namespace {
 
 constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
 constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
+
+// Since 1970.
+int64_t NowNanos() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
 // A step that was cancelled waits so long for a task to take note.
 constexpr int64_t kCancelMs = 2'000;
 // At the end of a session a task that does not answer is not waited for longer.
@@ -238,11 +248,14 @@ void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done do
     AskToCancel(task, step_id, abandon);
   };
   const bool is_registered = cancellation->Register(token, ask);
+  const int64_t asked = step.trace ? NowNanos() : 0;
   connection_.client->Start(std::move(call), [task = step.task, num_fetches = step.num_fetches,
-                                              done = std::move(done), cancellation, token, abandon](
-                                                 absl::Status status, grpc::ByteBuffer& bytes) {
+                                              done = std::move(done), cancellation, token, abandon,
+                                              asked](absl::Status status, grpc::ByteBuffer& bytes) {
     cancellation->Deregister(token);
-    done(ResultOf(task, std::move(status), bytes, num_fetches));
+    PartResult result = ResultOf(task, std::move(status), bytes, num_fetches);
+    if (asked != 0) MoveBetween(asked, NowNanos(), &result.stats);
+    done(std::move(result));
   });
   if (!is_registered) ask();
 }

@@ -105,7 +105,7 @@ absl::Status RunCommand(const Arguments& arguments) {
   const std::vector<std::string> fetches = absl::GetFlag(FLAGS_fetches);
   SLUICE_ASSIGN_OR_RETURN(const Results results, RunSteps(session, feeds, steps, fetches));
   const std::string out = absl::GetFlag(FLAGS_out);
-  const bool with_steps = absl::GetFlag(FLAGS_steps) > 0 || !feeds.per_step.empty();
+  const bool with_steps = absl::GetFlag(FLAGS_steps).count > 0 || !feeds.per_step.empty();
   if (!out.empty()) return WriteResults(fetches, results, with_steps, out);
   PrintResults(fetches, results);
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "graph/status.h"
 #include "tools/npz/npz.h"
@@ -14,10 +15,32 @@ ABSL_FLAG(std::vector<std::string>, fetches, {}, "run, trace: tensors to fetch")
 ABSL_FLAG(std::vector<std::string>, targets, {}, "run, trace: ops to run in each step");
 ABSL_FLAG(std::vector<std::string>, init, {},
           "run, trace: ops to run once, in a step before the first");
-ABSL_FLAG(int64_t, steps, 0,
-          "run, trace: number of steps; 0: the rows of the #steps feeds, else 1 (trace: 10)");
+ABSL_FLAG(sluice::StepRange, steps, {},
+          "run, trace: number of steps; 0: the rows of the #steps feeds, else 1 (trace: 10); "
+          "trace: \"10..20\": those that are traced, from 0 on");
 
 namespace sluice {
+
+bool AbslParseFlag(absl::string_view text, StepRange* range, std::string* error) {
+  *range = {};
+  const size_t dots = text.find("..");
+  int64_t last;
+  if (dots == text.npos) {
+    if (absl::SimpleAtoi(text, &range->count) && range->count >= 0) return true;
+  } else if (absl::SimpleAtoi(text.substr(0, dots), &range->first) &&
+             absl::SimpleAtoi(text.substr(dots + 2), &last) && range->first >= 0 &&
+             last >= range->first && last < INT64_MAX) {
+    range->count = last + 1;
+    return true;
+  }
+  *error = "expected a number of steps, or first..last";
+  return false;
+}
+
+std::string AbslUnparseFlag(const StepRange& range) {
+  return range.first < 0 ? StrCat(range.count) : StrCat(range.first, "..", range.count - 1);
+}
+
 namespace {
 
 // What the graph expects under `name`; DT_INVALID where it has no such tensor (the step will say
@@ -45,8 +68,7 @@ absl::StatusOr<Feeds> ReadFeeds(const Graph& graph) {
 }
 
 absl::StatusOr<int64_t> NumberOfSteps(const Feeds& feeds) {
-  int64_t steps = absl::GetFlag(FLAGS_steps);
-  if (steps < 0) return InvalidArgument("--steps: expected a number of steps, got ", steps);
+  int64_t steps = absl::GetFlag(FLAGS_steps).count;
   for (const NamedFeed& feed : feeds.per_step) {
     const int64_t rows = feed.value.rank() == 0 ? -1 : feed.value.dim(0);
     if (steps == 0) steps = rows;

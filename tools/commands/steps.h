@@ -17,7 +17,20 @@ ABSL_DECLARE_FLAG(std::string, feeds);
 ABSL_DECLARE_FLAG(std::vector<std::string>, fetches);
 ABSL_DECLARE_FLAG(std::vector<std::string>, targets);
 ABSL_DECLARE_FLAG(std::vector<std::string>, init);
-ABSL_DECLARE_FLAG(int64_t, steps);
+
+namespace sluice {
+
+// "20": so many steps; "10..20": 21 steps, of which those from number 10 on are traced.
+struct StepRange {
+  int64_t count = 0;   // 0: as the feeds say
+  int64_t first = -1;  // the first that is traced; -1: the last step alone is
+};
+bool AbslParseFlag(absl::string_view text, StepRange* range, std::string* error);
+std::string AbslUnparseFlag(const StepRange& range);
+
+}  // namespace sluice
+
+ABSL_DECLARE_FLAG(sluice::StepRange, steps);
 
 namespace sluice {
 
