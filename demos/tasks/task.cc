@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -79,6 +80,13 @@ class ClusterWorker {
     options.target.make = [this](Graph& graph, const SessionTarget& target) {
       return NewSession(graph, target.config);
     };
+    if (is_chief_) {
+      options.target.announce_ready = [this] { server_.Announce(); };
+    } else {
+      options.target.watch_ready = [this](std::function<void()> ready) -> std::shared_ptr<void> {
+        return server_.Watch({"worker", 0}, {.announced = std::move(ready)});
+      };
+    }
     options.open_events = nullptr;
     options.hooks = Hooks();
     // The other replicas end when no more tokens come.

@@ -3,13 +3,13 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 
 #include "gmock/gmock.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
+#include "tests/endtoend/idx_file.h"
 #include "tests/endtoend/program.h"
 #include "training/checkpoint/checkpoint_reader.h"
 #include "training/checkpoint/checkpoint_state.h"
@@ -22,19 +22,6 @@ using ::testing::HasSubstr;
 
 constexpr int kKills = 50;
 constexpr int64_t kSteps = 100;
-
-// An IDX file of bytes.
-void WriteIdx(const std::string& path, const std::vector<uint32_t>& dims,
-              const std::function<uint8_t()>& next) {
-  std::string bytes = {0, 0, 8, static_cast<char>(dims.size())};
-  size_t elements = 1;
-  for (const uint32_t dim : dims) {
-    elements *= dim;
-    for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>(dim >> shift));
-  }
-  for (size_t i = 0; i < elements; ++i) bytes.push_back(static_cast<char>(next()));
-  std::ofstream(path, std::ios::binary) << bytes;
-}
 
 // Few images, so that a killed program is back in training soon.
 std::string MakeData() {

@@ -16,18 +16,22 @@ namespace sluice {
 
 Program::Program(const std::vector<std::string>& arguments) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return;
+  int input[2];
+  if (pipe2(ends, O_CLOEXEC) != 0 || pipe2(input, O_CLOEXEC) != 0) return;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
   std::vector<char*> argv;
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   if (posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ) != 0) pid_ = -1;
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
+  close(input[0]);
   pipe_ = ends[0];
+  input_ = input[1];
 }
 
 Program::~Program() {
@@ -36,6 +40,12 @@ Program::~Program() {
     Reap();
   }
   if (pipe_ >= 0) close(pipe_);
+  CloseInput();
+}
+
+void Program::CloseInput() {
+  if (input_ >= 0) close(input_);
+  input_ = -1;
 }
 
 void Program::Signal(int signal) {

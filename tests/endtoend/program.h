@@ -14,7 +14,8 @@ namespace sluice {
 // Thread safety: none. The destructor kills a program that still runs.
 class Program {
  public:
-  // What it writes, to either stream, comes through a pipe.
+  // What it writes, to either stream, comes through a pipe. It reads from a pipe in which nothing
+  // comes, and which ends with CloseInput.
   explicit Program(const std::vector<std::string>& arguments);
   ~Program();
   Program(const Program&) = delete;
@@ -27,6 +28,7 @@ class Program {
   std::optional<int> WaitForEnd(std::chrono::milliseconds most);
   int WaitForEnd();
   void Signal(int signal);
+  void CloseInput();
   const std::string& output() const { return output_; }
 
  private:
@@ -36,6 +38,7 @@ class Program {
 
   pid_t pid_ = -1;
   int pipe_ = -1;
+  int input_ = -1;
   bool at_end_ = false;
   std::string output_;
 };

@@ -1,6 +1,8 @@
 #include "training/session/session_manager.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -16,7 +18,7 @@ namespace {
 constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(50);
 
 // One wait for the model or a checkpoint: ends early when something in this process announces
-// readiness or the caller cancels.
+// readiness, when its waker is called, or when the caller cancels.
 class Waiter {
  public:
   Waiter(Clock& clock, std::optional<Clock::Duration> max_wait, CancellationManager* cancellation)
@@ -36,6 +38,9 @@ class Waiter {
 
   // To be called before a look at the model, so that what is announced after it is not missed.
   void BeginLook() { wake_->Reset(); }
+  std::function<void()> waker() const {
+    return [wake = wake_] { wake->Set(); };
+  }
   bool cancelled() const { return cancellation_ != nullptr && cancellation_->IsCancelled(); }
   // Waits for the next look; false when the time was over already.
   bool WaitForNextLook(Clock::Duration pace) {
@@ -56,6 +61,11 @@ class Waiter {
   std::shared_ptr<Wake> wake_;
   std::optional<Clock::Duration> deadline_;
 };
+
+void Announce(const SessionTarget& target) {
+  Readiness::Global().Announce();
+  if (target.announce_ready) target.announce_ready();
+}
 
 const char* Given(bool given) { return given ? "given" : "None"; }
 std::string NameOf(Operation op) { return op ? op.name() : "None"; }
@@ -174,7 +184,7 @@ absl::StatusOr<std::unique_ptr<Session>> SessionManager::PrepareSession(
                ", init fn: ", Given(has_init_fn),
                ", local_init_op: ", NameOf(options_.local_init_op), ", error: ", why));
   }
-  Readiness::Global().Announce();
+  Announce(target);
   return session;
 }
 
@@ -201,7 +211,7 @@ absl::StatusOr<SessionManager::Recovered> SessionManager::RecoverSession(
   }
   LogInfo("Restored model from ", file);
   recovered.initialized = true;
-  Readiness::Global().Announce();
+  Announce(target);
   return recovered;
 }
 
@@ -210,7 +220,10 @@ absl::StatusOr<std::unique_ptr<Session>> SessionManager::WaitForSession(
     CancellationManager* cancellation) const {
   SLUICE_RETURN_IF_ERROR(CheckOptions());
   Waiter waiter(*options_.clock, max_wait, cancellation);
-  Clock::Duration pause = kFirstPause;
+  // Who is told need not look; now and then he does, in case that nobody could tell him.
+  const std::shared_ptr<void> watch =
+      target.watch_ready ? target.watch_ready(waiter.waker()) : nullptr;
+  Clock::Duration pause = watch != nullptr ? options_.recovery_wait : kFirstPause;
   while (true) {
     waiter.BeginLook();
     if (waiter.cancelled()) return absl::CancelledError("the wait for the session was cancelled");

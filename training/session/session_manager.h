@@ -6,10 +6,11 @@
 //                        : manager.WaitForSession(graph, target);
 //
 // Reference behaviour: tf.train.SessionManager, its texts included.
-// Waiting: what another process does is looked at after 50 ms, then more and more rarely, in the
-// end every `recovery_wait` (TensorFlow: from the start); what a manager of this process does ends
-// the wait at once. Every wait ends when it is cancelled. Thread safety: a manager is immutable;
-// its methods may run in several threads. Lifetime: the graph outlives the sessions.
+// Waiting: what a manager of this process does ends the wait at once, and what another process does
+// where the target hears of it (SessionTarget::watch_ready). Else that is looked at after 50 ms,
+// then more and more rarely, in the end every `recovery_wait` (TensorFlow: from the start). Every
+// wait ends when it is cancelled. Thread safety: a manager is immutable; its methods may run in
+// several threads. Lifetime: the graph outlives the sessions.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
 #define SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
 

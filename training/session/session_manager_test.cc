@@ -173,6 +173,41 @@ TEST(SessionManagerTest, OthersGoOnAtOnceWhenTheChiefIsReady) {
   EXPECT_EQ(m.Value(**session), 3.0f);
 }
 
+// Of another process: nobody here announces anything. Row 23.
+TEST(SessionManagerTest, OthersAreToldByWhatTheyWatch) {
+  Model m;
+  std::promise<std::function<void()>> watched;
+  bool is_watched = false;
+  m.target.watch_ready = [&](std::function<void()> ready) {
+    is_watched = true;
+    watched.set_value(std::move(ready));
+    return std::shared_ptr<bool>(&is_watched, [](bool* watch) { *watch = false; });
+  };
+  ManualClock clock;  // stands still
+  std::future<SessionOr> other = std::async(std::launch::async, [&] {
+    return m.Manager(&clock).WaitForSession(m.g, m.target, std::nullopt);
+  });
+  const std::function<void()> ready = watched.get_future().get();
+  clock.AwaitWaiting(1);
+  ready();  // too early: it looks, and waits again
+  clock.AwaitWaits(2);
+  Session chief(m.g, {.devices = m.target.config.devices});
+  ASSERT_TRUE(chief.Run({m.init}).ok());
+  ready();
+  const SessionOr session = other.get();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(m.Value(**session), 3.0f);
+  EXPECT_FALSE(is_watched);
+}
+
+TEST(SessionManagerTest, AChiefTellsThatTheModelIsReady) {
+  Model m;
+  int told = 0;
+  m.target.announce_ready = [&] { ++told; };
+  ASSERT_TRUE(m.Manager().PrepareSession(m.g, m.target, {.init_op = m.init}).ok());
+  EXPECT_EQ(told, 1);
+}
+
 TEST(SessionManagerTest, OthersLookAgainNowAndThen) {
   Model m;
   ManualClock clock;

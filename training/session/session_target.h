@@ -26,6 +26,11 @@ struct SessionTarget {
   SessionOptions config;
   // Makes the sessions; empty: as `master` says, NOT_FOUND where nothing knows it.
   SessionFactory make;
+  // For chiefs: called when the model is ready, to tell the workers of other processes.
+  std::function<void()> announce_ready;
+  // For workers: calls `ready`, from any thread, whenever a chief announces that, and at once where
+  // one has; until what it returns is let go. Empty: they look again and again.
+  std::function<std::shared_ptr<void>(std::function<void()> ready)> watch_ready;
 
   absl::StatusOr<std::unique_ptr<Session>> MakeSession(Graph& graph) const {
     if (make) return make(graph, *this);
