@@ -58,18 +58,23 @@ absl::StatusOr<Tensors> TrainAlone(bool use_resource) {
 }
 
 SyncReplica::SyncReplica(int index, int replicas, bool use_resource,
-                         std::shared_ptr<DeviceSet> devices)
-    : SyncReplica(replicas, use_resource, [index](const NodeSpec& spec) {
-        if (!spec.device.empty()) return spec.device;
-        const bool is_variable = spec.op == "VariableV2" || spec.op == "VarHandleOp";
-        return is_variable ? std::string("/device:CPU:0") : StrCat("/device:CPU:", index + 1);
-      }) {
+                         std::shared_ptr<DeviceSet> devices, DataType wire_dtype)
+    : SyncReplica(
+          replicas, use_resource,
+          [index](const NodeSpec& spec) {
+            if (!spec.device.empty()) return spec.device;
+            const bool is_variable = spec.op == "VariableV2" || spec.op == "VarHandleOp";
+            return is_variable ? std::string("/device:CPU:0") : StrCat("/device:CPU:", index + 1);
+          },
+          wire_dtype) {
   session = std::make_unique<Session>(graph, SessionOptions{.devices = std::move(devices)});
 }
 
-SyncReplica::SyncReplica(int replicas, bool use_resource, const DeviceFunction& devices)
-    : optimizer(GradientDescent({.learning_rate = 0.1f}),
-                {.replicas_to_aggregate = replicas, .total_num_replicas = replicas}) {
+SyncReplica::SyncReplica(int replicas, bool use_resource, const DeviceFunction& devices,
+                         DataType wire_dtype)
+    : optimizer(GradientDescent({.learning_rate = 0.1f}), {.replicas_to_aggregate = replicas,
+                                                           .total_num_replicas = replicas,
+                                                           .wire_dtype = wire_dtype}) {
   DeviceScope place(graph, devices);
   Variable step = GlobalStep(graph);
   net = BuildNet(graph, use_resource);
@@ -79,11 +84,12 @@ SyncReplica::SyncReplica(int replicas, bool use_resource, const DeviceFunction& 
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(int replicas,
-                                                                       bool use_resource) {
+                                                                       bool use_resource,
+                                                                       DataType wire_dtype) {
   auto devices = DeviceSet::Cpus(replicas + 1);
   std::vector<std::unique_ptr<SyncReplica>> all;
   for (int i = 0; i < replicas; ++i) {
-    all.push_back(std::make_unique<SyncReplica>(i, replicas, use_resource, devices));
+    all.push_back(std::make_unique<SyncReplica>(i, replicas, use_resource, devices, wire_dtype));
     SLUICE_RETURN_IF_ERROR(all.back()->graph.status());
   }
   return all;

@@ -32,9 +32,11 @@ struct SyncNet {
 // One of `replicas`, all of whose gradients go into every update. Its graph names the shared
 // variables as every other replica's does.
 struct SyncReplica {
-  SyncReplica(int index, int replicas, bool use_resource, std::shared_ptr<DeviceSet> devices);
+  SyncReplica(int index, int replicas, bool use_resource, std::shared_ptr<DeviceSet> devices,
+              DataType wire_dtype = DT_INVALID);
   // Without a session.
-  SyncReplica(int replicas, bool use_resource, const DeviceFunction& devices);
+  SyncReplica(int replicas, bool use_resource, const DeviceFunction& devices,
+              DataType wire_dtype = DT_INVALID);
   SyncReplica(const SyncReplica&) = delete;
 
   SyncReplicasOptimizer optimizer;
@@ -46,8 +48,8 @@ struct SyncReplica {
 };
 
 // Every replica of a job; each has a device of its own beside that of the variables.
-absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(int replicas,
-                                                                       bool use_resource);
+absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(
+    int replicas, bool use_resource, DataType wire_dtype = DT_INVALID);
 
 // The variables after kSyncSteps steps.
 absl::StatusOr<Tensors> TrainAlone(bool use_resource);

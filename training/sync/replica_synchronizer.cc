@@ -47,6 +47,16 @@ absl::StatusOr<GradientsAndVariables> ReplicaSynchronizer::ComputeGradients(
   return optimizer_->ComputeGradients(loss, options);
 }
 
+absl::Status ReplicaSynchronizer::CheckWire() const {
+  const DataType wire = options_.wire_dtype;
+  if (wire != DT_HALF && wire != DT_BFLOAT16) {
+    return InvalidArgument(name(), ": expected wire_dtype to be half or bfloat16, got ",
+                           DataTypeName(wire));
+  }
+  if (has_accumulators()) return absl::OkStatus();
+  return InvalidArgument(name(), ": wire_dtype is for accumulators of gradients, got queues");
+}
+
 absl::Status ReplicaSynchronizer::Check(const GradientsAndVariables& grads_and_vars,
                                         const ApplyGradientsOptions& options) const {
   if (grads_and_vars.empty()) return InvalidArgument("Must supply at least one variable");
@@ -65,6 +75,7 @@ absl::Status ReplicaSynchronizer::Check(const GradientsAndVariables& grads_and_v
     return InvalidArgument(name(), ": expected a replica_id in [0, ", total_num_replicas_,
                            "), got ", *id);
   }
+  if (options_.wire_dtype != DT_INVALID) SLUICE_RETURN_IF_ERROR(CheckWire());
   if (!options_.deterministic) return absl::OkStatus();
   if (!id) return InvalidArgument(name(), ": expected a replica_id for deterministic training");
   if (total_num_replicas_ > options_.replicas_to_aggregate) {

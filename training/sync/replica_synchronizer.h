@@ -65,6 +65,10 @@ struct SyncReplicasOptions {
   // No backups then: which gradients come first would decide.
   bool deterministic = false;
   WhenOneEnds when_one_ends = WhenOneEnds::kOthersGoOn;
+  // DT_BFLOAT16 or DT_HALF: float and double gradients are rounded to it on the replica, travel in
+  // half the bytes (double: a quarter), and are added up as what they were. A half ends at 65504:
+  // larger values become infinite. For accumulators; DT_INVALID: gradients travel as they are.
+  DataType wire_dtype = DT_INVALID;
   // An update holds a lock that Savers take while they read: a checkpoint is of one global step,
   // its averages included, also where replicas go on while it is made. Two ops that TensorFlow has
   // not.
@@ -153,9 +157,13 @@ class ReplicaSynchronizer : public Optimizer {
   // The step that this replica's next gradient will be of: a scalar of the global step's type.
   virtual Output LocalStepValue() = 0;
 
+  // Gradients meet in accumulators, not in queues.
+  virtual bool has_accumulators() const { return false; }
+
   // INVALID_ARGUMENT where nothing is to be applied, or the options cannot go together.
   absl::Status Check(const GradientsAndVariables& grads_and_vars,
                      const ApplyGradientsOptions& options) const;
+  absl::Status CheckWire() const;
   // A training loop of this graph must run the update.
   void SetChiefQueueRunner(QueueRunner runner);
   // A number for this optimizer's shared names in the graph: 0, 1, ….

@@ -58,13 +58,26 @@ void SyncReplicasOptimizer::Pushed(Operation push) {
   push_ops_.push_back(push);
 }
 
+Output SyncReplicasOptimizer::OffTheWire(Output gradient) {
+  const DataType wire = options().wire_dtype;
+  const DataType dtype = BaseType(gradient.dtype());
+  if (wire == DT_INVALID || (dtype != DT_FLOAT && dtype != DT_DOUBLE)) return gradient;
+  Output small;
+  {
+    ColocateWith replica(graph(), Operation(gradient.node), /*ignore_existing=*/true);
+    small = Cast(gradient, wire, {.name = "on_the_wire"});
+  }
+  return Cast(small, dtype, {.name = "off_the_wire"});
+}
+
 Output SyncReplicasOptimizer::PushDense(Output grad, const Variable& var) {
   const Output handle = ResourceConditionalAccumulator(
       graph(), BaseType(grad.dtype()), var.shape(),
       {.name = "conditional_accumulator", .shared_name = SharedName(var, "/grad_accum")});
   TellOfReplicas(handle.node);
   accumulators_.push_back({handle, /*is_sparse=*/false, DeviceOf(var)});
-  Pushed(ResourceAccumulatorApplyGradient(handle, CastTo64(local_step_->Read()), grad));
+  const Output value = OffTheWire(grad);
+  Pushed(ResourceAccumulatorApplyGradient(handle, CastTo64(local_step_->Read()), value));
   const std::string scope = OpScope(graph(), "ResourceAccumulatorTakeGradient");
   const Output required =
       Constant(graph(), int32_t{replicas_to_aggregate()}, scope + "num_required/");
@@ -87,8 +100,8 @@ IndexedSlices SyncReplicasOptimizer::PushSparse(const IndexedSlices& grad, const
   const Output local_step = CastTo64(local_step_->Read());
   {
     ColocateWith accumulator(graph(), handle);
-    Pushed(
-        SparseAccumulatorApplyGradient(handle, local_step, indices, grad.values, shape, has_shape));
+    const Output values = OffTheWire(grad.values);
+    Pushed(SparseAccumulatorApplyGradient(handle, local_step, indices, values, shape, has_shape));
   }
   const std::string scope = OpScope(graph(), "SparseAccumulatorTakeGradient");
   const Output required =

@@ -45,6 +45,7 @@ class SyncReplicasOptimizer : public ReplicaSynchronizer {
   const std::optional<Variable>& local_step() const { return local_step_; }
 
  protected:
+  bool has_accumulators() const override { return true; }
   Output LocalStepValue() override { return local_step_ ? local_step_->Read() : Output(); }
 
  private:
@@ -56,6 +57,8 @@ class SyncReplicasOptimizer : public ReplicaSynchronizer {
   void MakeLocalStep();
   // Push and take of one gradient; appends to push_ops_ and aggregated_.
   void Aggregate(const GradientAndVariable& gv);
+  // The gradient as the accumulator adds it up, rounded to wire_dtype on its way.
+  Output OffTheWire(Output gradient);
   Output PushDense(Output grad, const Variable& var);
   IndexedSlices PushSparse(const IndexedSlices& grad, const Variable& var);
   Output NoShape();
