@@ -36,7 +36,7 @@ absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_s
       replicas_.Enter(counts_.global_step, caller.replica, GradientLedger::kStale);
       return absl::OkStatus();
     }
-    if (replicas_.at_most > 0 && counts_.accumulated >= replicas_.at_most) {
+    if (Most() > 0 && counts_.accumulated >= Most()) {
       ++counts_.dropped_as_surplus;
       replicas_.Enter(local_step, caller.replica, GradientLedger::kSurplus);
       return absl::OkStatus();
@@ -112,7 +112,7 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
 
 void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& parallel,
                                        Line* complete) {
-  while (!takers_.empty() && counts_.accumulated >= takers_.front().num_required) {
+  while (!takers_.empty() && counts_.accumulated >= Needed(takers_.front().num_required)) {
     Taker& head = takers_.front();
     if (replicas_.in_replica_order) head.status = AddInOrder(caller, parallel);
     head.sum = sum_->Take(counts_.accumulated);
@@ -123,6 +123,7 @@ void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& par
     counts_.accumulated = 0;
     ++counts_.updates;
     ++counts_.global_step;
+    update_size_ = next_update_size_;
     complete->splice(complete->end(), takers_, takers_.begin());
   }
 }
@@ -187,6 +188,26 @@ void ConditionalAccumulator::GoTo(int64_t step) {
   present_.clear();
 }
 
+int64_t ConditionalAccumulator::Most() const {
+  if (replicas_.at_most == 0 || update_size_ == 0) return replicas_.at_most;
+  return std::min(replicas_.at_most, update_size_);
+}
+
+int64_t ConditionalAccumulator::Needed(int64_t num_required) const {
+  return update_size_ > 0 ? std::min(num_required, update_size_) : num_required;
+}
+
+void ConditionalAccumulator::SetUpdateSize(int64_t gradients) {
+  Line complete;
+  {
+    std::lock_guard lock(mutex_);
+    next_update_size_ = gradients;
+    if (update_size_ == 0 || gradients < update_size_) update_size_ = gradients;
+    if (!takers_.empty()) TryTakers(takers_.front().caller, RunHere, &complete);
+  }
+  Finish(std::move(complete), RunHere);
+}
+
 ConditionalAccumulator::Counts ConditionalAccumulator::counts() const {
   std::lock_guard lock(mutex_);
   return counts_;
@@ -194,7 +215,7 @@ ConditionalAccumulator::Counts ConditionalAccumulator::counts() const {
 
 std::string ConditionalAccumulator::State(int64_t num_required) const {
   std::string text = StrCat(counts_.accumulated);
-  if (num_required > 0) StrAppend(&text, " of ", num_required);
+  if (num_required > 0) StrAppend(&text, " of ", Needed(num_required));
   StrAppend(&text, " gradients for step ", counts_.global_step);
   if (counts_.dropped_as_stale > 0) {
     StrAppend(&text, ", ", counts_.dropped_as_stale, " dropped as stale so far");

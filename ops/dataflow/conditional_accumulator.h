@@ -2,8 +2,7 @@
 //
 //   A1. A gradient computed at a step below the current one is dropped, and counted as dropped.
 //   A2. Whoever takes gets all gradients that were added since the last take, at least as many as
-//   he
-//       asked for; with it the current step grows by one.
+//       he asked for; with it the current step grows by one.
 //   A3. Takers are served in the order in which they came.
 // Told that `at_most` gradients make an update, it drops a further one as surplus, so that a taker
 // gets exactly so many. Told to go in replica order, it keeps gradients until they are taken, and
@@ -15,8 +14,8 @@
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: none blocks a thread. A taker's callback is called exactly once, never while this lock
-// is
-//   held: at once, or by whoever adds the last gradient, or when the taker is cancelled.
+//   is held: at once, by whoever adds the last gradient or asks for fewer, or when the taker is
+//   cancelled.
 // Errors: INVALID_ARGUMENT on a wrong type or shape and on num_required < 1; CANCELLED.
 #ifndef SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
 #define SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
@@ -56,6 +55,10 @@ class ConditionalAccumulator : public Resource,
   void Take(const Caller& caller, int64_t num_required, const Parallel& parallel, Taken taken);
   // Gradients of steps below are dropped from now on. Told of replicas: a chief starts.
   void SetGlobalStep(int64_t step);
+  // An update has so many gradients, at least one, or as many as its taker asks for, if that is
+  // less. A smaller number holds at once, also for takers that wait; a larger one after the next
+  // update.
+  void SetUpdateSize(int64_t gradients);
 
   // Since the accumulator was made; the last two numbers are of now.
   struct Counts {
@@ -91,6 +94,8 @@ class ConditionalAccumulator : public Resource,
   void Finish(Line complete, const Parallel& parallel);
   void Cancel(int64_t id);
   // Lock held.
+  int64_t Most() const;  // gradients of an update; 0: no bound
+  int64_t Needed(int64_t num_required) const;
   void GoTo(int64_t step);
   bool IsStale(int64_t local_step) const {
     return local_step < counts_.global_step ||
@@ -115,6 +120,8 @@ class ConditionalAccumulator : public Resource,
   };
   std::vector<Present> present_;  // one an accumulated gradient, as they came; guarded by mutex_
   Line takers_;                   // guarded by mutex_
+  int64_t update_size_ = 0;       // 0: as takers ask; guarded by mutex_
+  int64_t next_update_size_ = 0;  // of the update after this one; guarded by mutex_
   int64_t next_id_ = 1;           // guarded by mutex_
 };
 

@@ -402,5 +402,30 @@ TEST_F(OfReplicas, TheReportSaysWhoseGradientIsMissing) {
   Add(*a, 2, 0, {Tensor::Vector<float>({1})});
 }
 
+TEST_F(OfReplicas, AnUpdateShrinksAtOnceAndGrowsWithTheNext) {
+  auto a = Make(Kind::kDense, false);
+  Stalls stalls;
+  Take take[4];
+  take[0].From(*a, 2);
+  Add(*a, 0, 0, {Tensor::Vector<float>({1})});
+  EXPECT_TRUE(take[0].pending());
+  a->SetUpdateSize(1);
+  EXPECT_THAT(take[0].values(), ElementsAre(1));
+  take[1].From(*a, 2);
+  Add(*a, 1, 1, {Tensor::Vector<float>({2})});
+  EXPECT_THAT(take[1].values(), ElementsAre(2));
+  Add(*a, 0, 2, {Tensor::Vector<float>({3})});
+  Add(*a, 1, 2, {Tensor::Vector<float>({4})});  // surplus
+  a->SetUpdateSize(3);                          // more than anybody asks for
+  take[2].From(*a, 2);
+  EXPECT_THAT(take[2].values(), ElementsAre(3));
+  take[3].From(*a, 2, {.stalls = &stalls, .node = "take", .op = "TakeGradient"});
+  Add(*a, 0, 3, {Tensor::Vector<float>({5})});
+  EXPECT_THAT(stalls.ToString(), HasSubstr("1 of 2 gradients for step 3"));
+  Add(*a, 1, 3, {Tensor::Vector<float>({6})});
+  EXPECT_THAT(take[3].values(), ElementsAre(5.5));
+  EXPECT_EQ(a->counts().dropped_as_surplus, 1);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "graph/status.h"
 #include "ops/dataflow/rows.h"
@@ -92,13 +93,17 @@ QueueResource::Progress QueueResource::TryPut(Attempt& attempt) {
     return Progress::kComplete;
   }
   Progress progress = Progress::kNone;
-  while (Count() < options_.capacity) {
+  if (std::exchange(attempt.replaces, false)) {
+    while (Count() > 0) Take();
+    progress = Progress::kSome;
+  }
+  while (!attempt.rows.empty()) {
+    if (Count() >= options_.capacity) return progress;
     progress = Progress::kSome;
     Put(std::move(attempt.rows.back()));
     attempt.rows.pop_back();
-    if (attempt.rows.empty()) return Progress::kComplete;
   }
-  return progress;
+  return Progress::kComplete;
 }
 
 QueueResource::Progress QueueResource::TryClose(Attempt& attempt) {
@@ -223,17 +228,18 @@ void QueueResource::Enqueue(const Caller& caller, Tensors element, Done done) {
   Submit(putting_, std::move(attempt));
 }
 
-void QueueResource::EnqueueMany(const Caller& caller, Tensors batch, Done done) {
+void QueueResource::EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces) {
   if (absl::Status status = CheckBatch(batch); !status.ok()) return done(std::move(status));
   if (caller.IsCancelled()) return done(PutCancelled());
   absl::StatusOr<std::vector<Tensors>> rows = SplitRows(*caller.allocator, batch);
   if (!rows.ok()) return done(rows.status());
-  if (rows->empty()) return done(absl::OkStatus());
+  if (rows->empty() && !replaces) return done(absl::OkStatus());
   std::reverse(rows->begin(), rows->end());
   Submit(putting_, {.action = Action::kPut,
                     .caller = caller,
                     .rows = *std::move(rows),
                     .is_many = true,
+                    .replaces = replaces,
                     .done = std::move(done)});
 }
 

@@ -58,7 +58,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
 
   void Enqueue(const Caller& caller, Tensors element, Done done);
   // Row i of every component makes element i. Rows go in one by one, as there is room.
-  void EnqueueMany(const Caller& caller, Tensors batch, Done done);
+  // With `replaces` they take the place of the elements that are there when their turn comes.
+  void EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces = false);
   void Dequeue(const Caller& caller, Taken taken);
   // `count` elements, stacked along a new first dimension.
   void DequeueMany(const Caller& caller, int64_t count, Taken taken);
@@ -124,6 +125,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
     int64_t wanted = 0;         // kTake: still to be taken
     bool is_many = false;
     bool fewer_will_do = false;
+    bool replaces = false;  // kPut: and has not done so yet
     Done done;
     Taken taken;
     Wait wait;

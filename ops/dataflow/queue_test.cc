@@ -130,6 +130,28 @@ TEST(QueueTest, AnEmptyBatchGoesInAndComesOutAtOnce) {
   EXPECT_TRUE(get.values().empty());
 }
 
+TEST(QueueTest, ABatchMayTakeThePlaceOfWhatIsThere) {
+  auto queue = Scalars(2);
+  Put first, batch, none, last;
+  queue->EnqueueMany({}, Many({1, 2}), first.done());
+  queue->EnqueueMany({}, Many({3, 4, 5}), batch.done(), /*replaces=*/true);
+  EXPECT_EQ(queue->size(), 2);
+  EXPECT_TRUE(batch.pending()) << "there is room for two";
+  Get get[3];
+  queue->Dequeue({}, get[0].taken());
+  EXPECT_THAT(get[0].values(), ElementsAre(3));
+  EXPECT_TRUE(batch.status().ok());
+  queue->Dequeue({}, get[1].taken());
+  EXPECT_THAT(get[1].values(), ElementsAre(4)) << "those of the batch stay";
+  queue->EnqueueMany({}, Many({}), none.done(), /*replaces=*/true);
+  EXPECT_TRUE(none.status().ok());
+  EXPECT_EQ(queue->size(), 0);
+  queue->Dequeue({}, get[2].taken());
+  EXPECT_TRUE(get[2].pending());
+  queue->Enqueue({}, One(6), last.done());
+  EXPECT_THAT(get[2].values(), ElementsAre(6));
+}
+
 TEST(QueueTest, TheHeadOfTheLineHoldsWhatItCollected) {
   auto queue = Scalars(-1);
   Get many, one;

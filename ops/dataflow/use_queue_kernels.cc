@@ -57,7 +57,7 @@ class EnqueueKernel : public QueueUser {
                                   TypesText(queue.options().types), "->"));
     }
     if (is_many_) {
-      queue.EnqueueMany(CallerOf(c), std::move(element), std::move(done));
+      queue.EnqueueMany(CallerOf(c), std::move(element), std::move(done), replaces_);
     } else {
       queue.Enqueue(CallerOf(c), std::move(element), std::move(done));
     }
@@ -65,8 +65,10 @@ class EnqueueKernel : public QueueUser {
 
  private:
   explicit EnqueueKernel(KernelInit& init)
-      : is_many_(init.node().op().starts_with("QueueEnqueueMany")) {}
+      : is_many_(init.node().op().starts_with("QueueEnqueueMany")),
+        replaces_(init.AttrOr<bool>("_replaces", false)) {}
   const bool is_many_;
+  const bool replaces_;
 };
 
 class DequeueKernel : public QueueUser {
