@@ -81,6 +81,17 @@ absl::Status Coordinator::RequestedError() const {
   return first_error_;
 }
 
+void Coordinator::set_goes_on_after(std::vector<absl::StatusCode> codes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  goes_on_after_ = std::move(codes);
+}
+
+bool Coordinator::GoesOn() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::find(goes_on_after_.begin(), goes_on_after_.end(), first_error_.code()) !=
+         goes_on_after_.end();
+}
+
 bool Coordinator::joined() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return joined_;

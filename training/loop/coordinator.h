@@ -57,6 +57,11 @@ class Coordinator {
   // `cancellation` fires.
   bool WaitForStop(std::optional<std::chrono::milliseconds> timeout = std::nullopt,
                    CancellationManager* cancellation = nullptr);
+  // After a stop with an error of one of these codes the work goes on in another session: what is
+  // shared with others, such as queues, is not to be closed.
+  void set_goes_on_after(std::vector<absl::StatusCode> codes);
+  // A stop was requested with such an error.
+  bool GoesOn() const;
   // Called once at the stop, by the thread that asks for it, with no lock held. At once if stopped.
   void OnStop(std::function<void()> callback);
 
@@ -92,6 +97,7 @@ class Coordinator {
             const bool& cancelled, Condition condition);
 
   const std::vector<absl::StatusCode> clean_stop_codes_;
+  std::vector<absl::StatusCode> goes_on_after_;  // guarded by mutex_
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;                           // guarded by mutex_

@@ -146,8 +146,8 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
   // Closing the queue ends what waits in it; what an enqueue op waits for elsewhere (an
   // accumulator, another queue) is ended by cancelling its step.
   auto cancellation = std::make_shared<CancellationManager>();
-  coordinator.OnStop([&session, cancellation, cancel = cancel_op] {
-    if (cancel) session.Run({cancel}).IgnoreError();
+  coordinator.OnStop([&session, &coordinator, cancellation, cancel = cancel_op] {
+    if (cancel && !coordinator.GoesOn()) session.Run({cancel}).IgnoreError();
     cancellation->StartCancel();
   });
   for (const Operation& enqueue : enqueue_ops) {
@@ -161,7 +161,7 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
       const bool closed = Contains(codes, status.code());
       const bool last = RunningThreads::Global().Remove(key);
       // The queue may have been closed by others, which is as good.
-      if (last && closed && close) session.Run({close}).IgnoreError();
+      if (last && closed && close && !coordinator.GoesOn()) session.Run({close}).IgnoreError();
       return closed ? absl::OkStatus() : status;
     };
     coordinator.Start(StrCat("QueueRunnerThread-", queue_name, "-", enqueue.name()),

@@ -77,6 +77,29 @@ TEST(QueueRunnerTest, AStopEndsThreadsThatWaitForRoom) {
   EXPECT_TRUE(coordinator.Join().ok());
 }
 
+// The queue may be another machine's, and others may wait for what the next session puts in.
+TEST(QueueRunnerTest, TheQueueStaysOpenWhereTheWorkGoesOnInAnotherSession) {
+  Counting c(1'000'000);
+  const Output closed = c.queue.IsClosed("closed");
+  const auto is_closed = [&] { return (*c.session->Run({}, {closed}))[0].scalar<bool>(); };
+  {
+    Coordinator coordinator;
+    coordinator.set_goes_on_after({absl::StatusCode::kUnavailable});
+    c.runner.Start(*c.session, coordinator);
+    coordinator.RequestStop(absl::UnavailableError("gone"));
+    EXPECT_TRUE(coordinator.GoesOn());
+    EXPECT_EQ(coordinator.Join(), absl::UnavailableError("gone"));
+    EXPECT_FALSE(is_closed());
+  }
+  Coordinator coordinator;
+  coordinator.set_goes_on_after({absl::StatusCode::kUnavailable});
+  c.runner.Start(*c.session, coordinator);
+  coordinator.RequestStop(absl::DataLossError("disk"));
+  EXPECT_FALSE(coordinator.GoesOn());
+  EXPECT_EQ(coordinator.Join(), absl::DataLossError("disk"));
+  EXPECT_TRUE(is_closed());
+}
+
 TEST(QueueRunnerTest, AnErrorIsReportedToTheJoiner) {
   Graph g;
   const Queue queue = Queue::Fifo(g, 3, {DT_FLOAT});

@@ -94,8 +94,16 @@ absl::Status MonitoredSession::Begin() {
 
 absl::Status MonitoredSession::CreateOnce() {
   SLUICE_ASSIGN_OR_RETURN(session_, creator_->CreateSession(graph_, &cancellation_));
+  steps_ = std::make_unique<CancellationManager>(&cancellation_);
   // Whatever ends a thread is told: nothing counts as a clean stop.
   coordinator_ = std::make_unique<Coordinator>(std::vector<absl::StatusCode>());
+  if (options_.recover) {
+    coordinator_->set_goes_on_after({absl::StatusCode::kAborted, absl::StatusCode::kUnavailable});
+    // What a step waits for stays as it is, for the next session: nothing else may end it.
+    coordinator_->OnStop([coordinator = coordinator_.get(), steps = steps_.get()] {
+      if (coordinator->GoesOn()) steps->StartCancel();
+    });
+  }
   SLUICE_RETURN_IF_ERROR(StartQueueRunners(*session_, *coordinator_));
   for (const auto& hook : hooks_) {
     SLUICE_RETURN_IF_ERROR(hook->AfterCreateSession(*session_, *coordinator_));
@@ -117,6 +125,7 @@ absl::Status MonitoredSession::CreateSession() {
     }
     status = CreateOnce();
     if (status.ok()) break;
+    if (coordinator_) coordinator_->RequestStop(status);
     CloseSession().IgnoreError();
     const bool late = options_.clock->Now() - start + pause > options_.max_recovery;
     if (!options_.recover || !IsPreemption(status) || late) break;
@@ -193,7 +202,7 @@ absl::StatusOr<Tensors> MonitoredSession::RunHooked(const SessionRunArgs& reques
 
   RunMetadata own_metadata;
   if (metadata == nullptr) metadata = &own_metadata;
-  CancellationManager step_cancellation(&cancellation_);
+  CancellationManager step_cancellation(steps_.get());
   const CancelledWith callers(merged.options.cancellation, step_cancellation);
   merged.options.cancellation = &step_cancellation;
   SLUICE_ASSIGN_OR_RETURN(
@@ -239,6 +248,7 @@ absl::Status MonitoredSession::RunRecoverably(const std::function<absl::Status()
     if (!options_.recover || !IsPreemption(status)) return Ended(status);
     LogInfo("A machine was lost: the session is closed, and a new one is created. Error: ",
             status.ToString());
+    if (coordinator_) coordinator_->RequestStop(status);  // so that the threads know why
     CloseSession().IgnoreError();
     if (absl::Status created = CreateSession(); !created.ok()) return Ended(created);
   }

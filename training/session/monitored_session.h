@@ -9,8 +9,9 @@
 // graph's queue runners are started; AfterCreateSession; for each step BeforeRun, the step,
 // AfterRun; End; the threads are joined; the session is closed.
 //
-// Errors: ABORTED and UNAVAILABLE mean that a machine was lost: the session is closed and a new one
-// is created, and the step is run again. OUT_OF_RANGE is the end of the input. Every other error
+// Errors: ABORTED and UNAVAILABLE, of a step or of a thread of the coordinator, mean that a machine
+// was lost: the session is closed and a new one is created, and the step is run again. Queues that
+// are shared with other programs stay open. OUT_OF_RANGE is the end of the input. Every other error
 // ends the loop: ShouldStop is true from then on, End is not called, and Close returns the error.
 // Reference behaviour: tf.compat.v1.train.MonitoredSession.
 //
@@ -130,7 +131,8 @@ class MonitoredSession {
   bool stop_ = false;
   bool closed_ = false;
   std::unique_ptr<Session> session_;
-  std::unique_ptr<Coordinator> coordinator_;  // dies before session_, which its threads use
+  std::unique_ptr<CancellationManager> steps_;  // of session_
+  std::unique_ptr<Coordinator> coordinator_;    // dies before session_ and steps_, which it uses
 };
 
 // Without recovery, and always as the chief.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "executor/testing/await_report.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
@@ -289,6 +290,31 @@ TEST(MonitoredSessionTest, AThreadThatLostItsMachineBringsANewSessionBetweenStep
   EXPECT_FALSE(session.ShouldStop());
   EXPECT_EQ(sessions, 2);
   EXPECT_TRUE(session.Run({c.train}).ok());
+  EXPECT_TRUE(session.Close().ok());
+}
+
+// A step waited for a token of one parameter server when a thread heard that another had died, and
+// the loop hung.
+TEST(MonitoredSessionTest, AStepThatWaitsEndsWhenAThreadLostItsMachine) {
+  Counter c;
+  const Queue queue = Queue::Fifo(c.g, 3, {DT_FLOAT});
+  const Operation put = queue.Enqueue({Constant(c.g, 5.0f)});
+  const Output element = queue.Dequeue()[0];
+  auto hook = c.Hook("h");
+  int sessions = 0;
+  hook->after_create_session = [&](Session& session, Coordinator& coordinator) -> absl::Status {
+    if (++sessions == 2) return session.Run({put});
+    coordinator.Start("loses its machine", [&session] {
+      AwaitReport(session, {"fifo_queue"});
+      return absl::UnavailableError("gone");
+    });
+    return absl::OkStatus();
+  };
+  MonitoredSession session(c.g, nullptr, {hook});
+  const auto out = session.Run({}, {element});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].scalar<float>(), 5);
+  EXPECT_EQ(sessions, 2);
   EXPECT_TRUE(session.Close().ok());
 }
 
