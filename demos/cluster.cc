@@ -29,6 +29,12 @@ ABSL_FLAG(int64_t, steps, 3000, "updates");
 ABSL_FLAG(int64_t, batch, 64, "images a worker and step");
 ABSL_FLAG(int64_t, seed, 1, "of the weights and the order of images");
 ABSL_FLAG(std::string, data, "/usr/share/datasets/fashion-mnist", "folder of the IDX files");
+ABSL_FLAG(std::string, on_lost_replica, "wait",
+          "what the chief does when a worker is lost that an update needs: wait, shrink or fail");
+ABSL_FLAG(std::string, checkpoint_dir, "", "where the chief saves; empty: nothing is saved");
+ABSL_FLAG(int64_t, save_checkpoint_steps, 100, "updates between two checkpoints");
+ABSL_FLAG(int, heartbeat_ms, 10'000, "a task that is silent for so long counts as gone");
+ABSL_FLAG(std::string, bind, "127.0.0.1", "of one task alone: address to listen on, without TLS");
 ABSL_FLAG(std::string, cluster, "",
           "of one task alone: {\"ps\": [\"host:port\", …], \"worker\": […]}");
 ABSL_FLAG(std::string, task, "", "of one task alone: \"worker:1\"");
@@ -60,6 +66,12 @@ absl::StatusOr<TaskOptions> TaskFromFlags() {
   options.batch = absl::GetFlag(FLAGS_batch);
   options.seed = absl::GetFlag(FLAGS_seed);
   options.data = absl::GetFlag(FLAGS_data);
+  SLUICE_ASSIGN_OR_RETURN(options.on_lost_replica,
+                          ParseOnLostReplica(absl::GetFlag(FLAGS_on_lost_replica)));
+  options.checkpoint_dir = absl::GetFlag(FLAGS_checkpoint_dir);
+  options.save_checkpoint_steps = absl::GetFlag(FLAGS_save_checkpoint_steps);
+  options.heartbeat_ms = std::max(absl::GetFlag(FLAGS_heartbeat_ms), 5);
+  options.bind = absl::GetFlag(FLAGS_bind);
   return options;
 }
 

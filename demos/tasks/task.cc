@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "demos/data/idx.h"
 #include "demos/replicas/batches.h"
@@ -28,6 +29,8 @@ void Tell(const std::string& line) {
   std::fflush(stdout);
 }
 
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
 class ClusterWorker {
  public:
   ClusterWorker(const TaskOptions& options, Server& server)
@@ -37,7 +40,10 @@ class ClusterWorker {
         sync_(MakeOptimizer(options.optimizer, options.learning_rate),
               {.replicas_to_aggregate = options.replicas_to_aggregate,
                .total_num_replicas = options.cluster.spec.NumTasks("worker"),
-               .replica_id = options.cluster.task.index}),
+               .replica_id = options.cluster.task.index,
+               .on_lost_replica = options.on_lost_replica,
+               .watch = [this](auto hear) { return WatchReplicas(std::move(hear)); },
+               .whole_checkpoints = !options.checkpoint_dir.empty()}),
         async_(MakeOptimizer(options.optimizer, options.learning_rate)) {
     DeviceScope place(graph_, ReplicaDevices(options.cluster));
     global_step_ = GlobalStep(graph_);
@@ -58,6 +64,23 @@ class ClusterWorker {
  private:
   absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, const SessionOptions& options) {
     return server_.NewSession(graph, options, {"/job:ps", options_.cluster.task.ToString()});
+  }
+
+  // Of all workers but this one. One that ends as it should announces it.
+  std::shared_ptr<void> WatchReplicas(const std::function<void(const ReplicaNews&)>& hear) {
+    auto watches = std::make_shared<std::vector<std::unique_ptr<TaskWatch>>>();
+    for (const TaskName& task : options_.cluster.spec.tasks()) {
+      if (task.job != "worker" || task == options_.cluster.task) continue;
+      const auto tell = [hear, replica = task.index, who = task.ToString()](
+                            ReplicaNews::State state, std::string why = "") {
+        hear({replica, state, who, std::move(why)});
+      };
+      watches->push_back(server_.Watch(
+          task, {.is_there = [tell] { tell(ReplicaNews::kThere); },
+                 .gone = [tell](const absl::Status& why) { tell(ReplicaNews::kLost, Text(why)); },
+                 .announced = [tell] { tell(ReplicaNews::kLeft); }}));
+    }
+    return watches;
   }
 
   SessionRunHooks Hooks() {
@@ -87,6 +110,11 @@ class ClusterWorker {
         return server_.Watch({"worker", 0}, {.announced = std::move(ready)});
       };
     }
+    options.checkpoint_dir = options_.checkpoint_dir;
+    options.save_checkpoint_steps = options_.save_checkpoint_steps;
+    options.save_graph_def = false;
+    options.log_step_count_steps = 0;
+    options.save_summaries_steps = 0;
     options.open_events = nullptr;
     options.hooks = Hooks();
     // The other replicas end when no more tokens come.
@@ -105,7 +133,9 @@ class ClusterWorker {
       Tell(StrCat("at ", (*out)[1].scalar<int64_t>(), " ", local + 1, " ",
                   (*out)[0].scalar<float>()));
     }
-    return session.Close();
+    SLUICE_RETURN_IF_ERROR(session.Close());
+    if (!is_chief_) server_.Announce();  // that it has left
+    return absl::OkStatus();
   }
 
   // Variables outlive the session that trained them.
@@ -140,7 +170,13 @@ class ClusterWorker {
 }  // namespace
 
 absl::Status RunTask(const TaskOptions& options) {
-  SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start({.cluster = options.cluster}));
+  ServerOptions serve;
+  serve.cluster = options.cluster;
+  serve.bind = options.bind;
+  serve.insecure = options.bind != "127.0.0.1";
+  serve.heartbeat.timeout_ms = options.heartbeat_ms;
+  serve.heartbeat.interval_ms = std::max(options.heartbeat_ms / 5, 1);
+  SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start(serve));
   if (options.cluster.task.job == "ps") {
     char byte;
     while (read(STDIN_FILENO, &byte, 1) > 0) {

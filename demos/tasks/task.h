@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "demos/replicas/model.h"
 #include "distributed/cluster/cluster_spec.h"
+#include "training/sync/lost_replicas.h"
 
 namespace sluice::demos {
 
@@ -27,11 +28,17 @@ struct TaskOptions {
   int64_t batch = 64;    // images a worker and step
   int64_t seed = 1;
   std::string data;  // folder
+  // What the chief does when a worker is lost that an update needs; of sync.
+  OnLostReplica on_lost_replica = OnLostReplica::kWait;
+  std::string checkpoint_dir;  // of the chief; "": nothing is saved
+  int64_t save_checkpoint_steps = 100;
+  int heartbeat_ms = 10'000;       // a task that is silent for so long counts as gone
+  std::string bind = "127.0.0.1";  // anything else is for networks that are trusted
 };
 
 // Until training has ended; a parameter server, until the standard input does. Tells on the
 // standard output what the launcher shows, a line a message:
-//   at <global step> <local steps> <loss>
+//   at <global step> <local steps> <loss>        the first step, and then a few times a second
 //   accuracy <of the test images>                 the chief, at the end
 //   ledger <where the gradients went>             likewise, of synchronous training
 absl::Status RunTask(const TaskOptions& options);

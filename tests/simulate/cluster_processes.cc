@@ -179,7 +179,8 @@ absl::Status ClusterRun::Prepare(Session& session, ReplicaGraph& r) {
   SLUICE_RETURN_IF_ERROR(MakeVariables(session, r, missing[0].num_elements() == 0));
   SLUICE_RETURN_IF_ERROR(session.Run({r.chief_init}));
   SLUICE_RETURN_IF_ERROR(session.Run({r.forget_undone_tokens}));
-  return session.Run({r.init_tokens});
+  const bool goes_on = last_.step > 0 && r.give_tokens;
+  return session.Run({goes_on ? r.give_tokens : r.init_tokens});
 }
 
 absl::Status ClusterRun::MakeVariables(Session& session, ReplicaGraph& r, bool are_there) {

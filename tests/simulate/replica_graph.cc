@@ -49,6 +49,7 @@ ReplicaGraph::ReplicaGraph(const ReplicaGraphOptions& o) {
   r.local_init = r.optimizer->LocalInitOp(/*is_chief=*/false);
   r.chief_init = r.optimizer->LocalInitOp(/*is_chief=*/true);
   r.forget_undone_tokens = r.optimizer->ForgetUndoneTokensOp();
+  if (!o.deterministic) r.give_tokens = r.optimizer->GiveTokensOp();
   r.dense = dense_var.Read();
   r.sparse = sparse_var.Read();
   r.step = step_var.Read();

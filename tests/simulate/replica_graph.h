@@ -37,6 +37,7 @@ struct ReplicaGraph {
   std::unique_ptr<ReplicaSynchronizer> optimizer;
   Graph graph;
   Output dense_grad, row_values, row_indices;
+  Operation give_tokens;  // invalid: of deterministic training
   Operation train, init, init_tokens, local_init, chief_init, forget_undone_tokens, leave, close;
   Output dense, sparse, step, local_step, tokens_left, totals, by_update;
   OutputList left;  // numbers of gradients that wait

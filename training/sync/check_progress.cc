@@ -9,6 +9,12 @@
 namespace sluice {
 namespace {
 
+int64_t TokensOfMany(const Node& enqueue) {
+  if (const int64_t* told = enqueue.FindAttr<int64_t>(kTokensAttr)) return *told;
+  const PartialShape& shape = enqueue.input(1).shape();
+  return shape.rank_known() && shape.rank() == 1 ? std::max<int64_t>(shape.dim(0), 0) : 0;
+}
+
 // Tokens that `op` and what it waits for put into each of `queues`.
 std::vector<int64_t> TokensPut(Operation op, const std::vector<Queue>& queues) {
   std::vector<int64_t> tokens(queues.size());
@@ -27,12 +33,7 @@ std::vector<int64_t> TokensPut(Operation op, const std::vector<Queue>& queues) {
     if (!many && node->op() != "QueueEnqueueV2") continue;
     for (size_t i = 0; i < queues.size(); ++i) {
       if (!(node->input(0) == queues[i].handle())) continue;
-      const int64_t size =
-          many ? node->input(1).shape().rank_known() && node->input(1).shape().rank() == 1
-                     ? node->input(1).shape().dim(0)
-                     : -1
-               : 1;
-      tokens[i] += std::max<int64_t>(size, 0);
+      tokens[i] += many ? TokensOfMany(*node) : 1;
     }
   }
   return tokens;

@@ -12,6 +12,10 @@
 
 namespace sluice {
 
+// On a node that puts tokens into a queue: how many, where that is only known when it runs, while
+// all replicas are there.
+inline constexpr char kTokensAttr[] = "_tokens";
+
 // What the chief does besides training.
 struct SyncPlan {
   Operation init_tokens;           // run before the first step; invalid: none

@@ -12,6 +12,7 @@
 #include "ops/math/builders.h"
 #include "training/checkpoint/update_locks.h"
 #include "training/summary/summary.h"
+#include "training/sync/check_progress.h"
 #include "training/sync/scopes.h"
 #include "training/sync/sync_replicas_hook.h"
 
@@ -57,6 +58,18 @@ absl::Status ReplicaSynchronizer::CheckWire() const {
   return InvalidArgument(name(), ": wire_dtype is for accumulators of gradients, got queues");
 }
 
+absl::Status ReplicaSynchronizer::CheckShrinks() const {
+  if (!has_accumulators()) {
+    return InvalidArgument(name(),
+                           ": on_lost_replica = shrink is for accumulators of gradients, got "
+                           "queues");
+  }
+  if (!options_.deterministic) return absl::OkStatus();
+  return InvalidArgument(name(),
+                         ": on_lost_replica = shrink is not for deterministic training: when a "
+                         "replica is lost would decide");
+}
+
 absl::Status ReplicaSynchronizer::Check(const GradientsAndVariables& grads_and_vars,
                                         const ApplyGradientsOptions& options) const {
   if (grads_and_vars.empty()) return InvalidArgument("Must supply at least one variable");
@@ -76,6 +89,7 @@ absl::Status ReplicaSynchronizer::Check(const GradientsAndVariables& grads_and_v
                            "), got ", *id);
   }
   if (options_.wire_dtype != DT_INVALID) SLUICE_RETURN_IF_ERROR(CheckWire());
+  if (shrinks()) SLUICE_RETURN_IF_ERROR(CheckShrinks());
   if (!options_.deterministic) return absl::OkStatus();
   if (!id) return InvalidArgument(name(), ": expected a replica_id for deterministic training");
   if (total_num_replicas_ > options_.replicas_to_aggregate) {
@@ -172,6 +186,11 @@ void ReplicaSynchronizer::MakeTokenQueues() {
         Queue::Fifo(graph(), /*capacity=*/-1, {global_step_->dtype()},
                     {.shapes = {PartialShape::Scalar()}, .name = unique, .shared_name = unique}));
   }
+  if (!shrinks()) return;
+  // Neither saved nor a replica's own: in a collection that nobody else looks into.
+  num_tokens_ = Variable(
+      graph(), "sync_num_tokens" + NumberSuffix(), Tensor::Scalar(int32_t{tokens_per_step_}),
+      {.trainable = false, .use_resource = true, .collections = {"sync_num_tokens"}});
 }
 
 const Queue& ReplicaSynchronizer::token_queue() const {
@@ -199,9 +218,16 @@ Operation ReplicaSynchronizer::PutTokens(int total, const std::vector<Operation>
   for (size_t i = 0; i < token_queues_.size(); ++i) {
     if (shares[i] == 0) continue;
     const std::string scope = OpScope(graph(), "Fill");
-    const Output dims = Constant(graph(), Tensor::Vector<int32_t>({shares[i]}), scope + "dims/");
+    // Of kShrink there is one queue: it is not for deterministic training.
+    const bool of_variable = num_tokens_ && !after.empty();
+    const Output dims =
+        of_variable ? Reshape(num_tokens_->Read(), {1}, {.name = scope + "dims/"})
+                    : Constant(graph(), Tensor::Vector<int32_t>({shares[i]}), scope + "dims/");
     const Output tokens = Fill(dims, StepForTokens(), {.name = scope});
     puts.push_back(token_queues_[i].EnqueueMany({tokens}));
+    if (!of_variable || !puts.back()) continue;
+    puts.back().node->SetAttr("_replaces", true);
+    puts.back().node->SetAttr(kTokensAttr, int64_t{shares[i]});
   }
   return puts.size() == 1 ? puts[0] : Group(graph(), puts);
 }
@@ -304,6 +330,36 @@ absl::StatusOr<Operation> ReplicaSynchronizer::InitTokensOp(int num_tokens) {
   }
   SLUICE_RETURN_IF_ERROR(graph().status());
   return init;
+}
+
+// --- replicas that are lost
+
+Operation ReplicaSynchronizer::GiveTokensOp() {
+  NameScope root(graph(), "");
+  NameScope scope(graph(), name());
+  DeviceScope with_step(graph(), DeviceOf(*global_step_));
+  return PutTokens(tokens_per_step_, {});
+}
+
+int ReplicaSynchronizer::GradientsOf(int replicas) const {
+  const int all = options_.replicas_to_aggregate;
+  const int fit =
+      all <= total_num_replicas_ ? std::min(all, replicas) : all * replicas / total_num_replicas_;
+  return std::max(fit, 1);
+}
+
+absl::StatusOr<ReplicaSynchronizer::Resize> ReplicaSynchronizer::MakeResize() {
+  NameScope root(graph(), "");
+  NameScope scope(graph(), name());
+  DeviceScope with_step(graph(), DeviceOf(*global_step_));
+  Resize resize;
+  resize.gradients = Placeholder(graph(), DT_INT32, PartialShape::Scalar(), "update_size");
+  resize.tokens = Placeholder(graph(), DT_INT32, PartialShape::Scalar(), "num_tokens");
+  // Tokens first: an update that needs more gradients than the one before comes after more tokens.
+  ControlDependencies after(graph(), {num_tokens_->Assign(resize.tokens)});
+  resize.op = Group(graph(), SetUpdateSize(resize.gradients));
+  SLUICE_RETURN_IF_ERROR(graph().status());
+  return resize;
 }
 
 void ReplicaSynchronizer::SetChiefQueueRunner(QueueRunner runner) {

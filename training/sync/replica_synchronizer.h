@@ -23,6 +23,7 @@
 #include "ops/builders/queue.h"
 #include "training/loop/queue_runner.h"
 #include "training/optimizer/optimizer.h"
+#include "training/sync/lost_replicas.h"
 
 namespace sluice {
 
@@ -69,6 +70,11 @@ struct SyncReplicasOptions {
   // half the bytes (double: a quarter), and are added up as what they were. A half ends at 65504:
   // larger values become infinite. For accumulators; DT_INVALID: gradients travel as they are.
   DataType wire_dtype = DT_INVALID;
+  // What the chief does when `watch` tells that a replica is lost (lost_replicas.h); without
+  // `watch` none ever is. kShrink is for accumulators, and not for deterministic training; with it,
+  // tokens that nobody has taken when those of the next step come are taken back.
+  OnLostReplica on_lost_replica = OnLostReplica::kWait;
+  ReplicaWatch watch;
   // An update holds a lock that Savers take while they read: a checkpoint is of one global step,
   // its averages included, also where replicas go on while it is made. Two ops that TensorFlow has
   // not.
@@ -141,7 +147,22 @@ class ReplicaSynchronizer : public Optimizer {
   // …/dropped_as_surplus, the same below …/replica_<i>, and …/local_step.
   void AddSummaries();
 
+  // Puts in as many tokens of the current step as follow an update: for replicas that wait for
+  // those that were lost. Not for deterministic training.
+  Operation GiveTokensOp();
+  // Makes updates fit the replicas that are there. With kShrink.
+  struct Resize {
+    Operation op;
+    Output gradients, tokens;  // int32 scalars, fed: of an update, and that follow it
+  };
+  absl::StatusOr<Resize> MakeResize();
+  // What an update takes of so many replicas: as many batches each, or no backups.
+  int GradientsOf(int replicas) const;
+
   bool gradients_applied() const { return applied_; }
+  OnLostReplica on_lost_replica() const { return options_.on_lost_replica; }
+  const ReplicaWatch& watch() const { return options_.watch; }
+  bool deterministic() const { return options_.deterministic; }
   int replicas_to_aggregate() const { return options_.replicas_to_aggregate; }
   int total_num_replicas() const { return total_num_replicas_; }
   int tokens_per_step() const { return tokens_per_step_; }
@@ -156,14 +177,19 @@ class ReplicaSynchronizer : public Optimizer {
 
   // The step that this replica's next gradient will be of: a scalar of the global step's type.
   virtual Output LocalStepValue() = 0;
-
   // Gradients meet in accumulators, not in queues.
   virtual bool has_accumulators() const { return false; }
+  // Ops that tell each accumulator how many gradients an update takes.
+  virtual std::vector<Operation> SetUpdateSize(Output gradients) { return {}; }
+  bool shrinks() const { return options_.on_lost_replica == OnLostReplica::kShrink; }
+  // How many tokens follow an update: a variable that only the chief writes. With kShrink.
+  const std::optional<Variable>& num_tokens() const { return num_tokens_; }
 
   // INVALID_ARGUMENT where nothing is to be applied, or the options cannot go together.
   absl::Status Check(const GradientsAndVariables& grads_and_vars,
                      const ApplyGradientsOptions& options) const;
   absl::Status CheckWire() const;
+  absl::Status CheckShrinks() const;
   // A training loop of this graph must run the update.
   void SetChiefQueueRunner(QueueRunner runner);
   // A number for this optimizer's shared names in the graph: 0, 1, ….
@@ -224,6 +250,7 @@ class ReplicaSynchronizer : public Optimizer {
   int tokens_per_step_;
   int number_ = 0;
   std::vector<Queue> token_queues_;
+  std::optional<Variable> num_tokens_;
   std::vector<std::string> ledger_devices_;  // where gradients are entered
   Operation sync_op_;
   Output update_lock_;

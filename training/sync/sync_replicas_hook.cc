@@ -1,5 +1,8 @@
 #include "training/sync/sync_replicas_hook.h"
 
+#include <algorithm>
+
+#include "executor/step/cancellation.h"
 #include "graph/status.h"
 #include "training/sync/check_progress.h"
 
@@ -18,10 +21,8 @@ absl::Status SyncReplicasHook::Begin(Graph& graph) {
         "SyncReplicasOptimizer.apply_gradient should be called before using the hook.");
   }
   local_init_ = optimizer_.LocalInitOp(is_chief_);
-  if (report_) {
-    local_step_ = optimizer_.LocalStep();
-    global_step_ = optimizer_.global_step()->Read();
-  }
+  if (report_) local_step_ = optimizer_.LocalStep();
+  if (report_ || is_chief_) global_step_ = optimizer_.global_step()->Read();
   if (!is_chief_) {
     leave_ = optimizer_.LeaveOp();
     return absl::OkStatus();
@@ -29,6 +30,10 @@ absl::Status SyncReplicasHook::Begin(Graph& graph) {
   SLUICE_ASSIGN_OR_RETURN(runner_, optimizer_.ChiefQueueRunner());
   forget_undone_tokens_ = optimizer_.ForgetUndoneTokensOp();
   SLUICE_ASSIGN_OR_RETURN(init_tokens_, optimizer_.InitTokensOp(num_tokens_));
+  if (!optimizer_.deterministic()) give_tokens_ = optimizer_.GiveTokensOp();
+  if (optimizer_.on_lost_replica() == OnLostReplica::kShrink) {
+    SLUICE_ASSIGN_OR_RETURN(resize_, optimizer_.MakeResize());
+  }
   if (report_) ledger_ = optimizer_.LedgerTotals();
   StartsQueueRunner(graph, runner_->queue_name);
   return CheckProgress(optimizer_, {.init_tokens = init_tokens_, .runs_queue_runner = true});
@@ -51,12 +56,58 @@ absl::Status SyncReplicasHook::CheckReady(Session& session) const {
 absl::Status SyncReplicasHook::AfterCreateSession(Session& session, Coordinator& coordinator) {
   SLUICE_RETURN_IF_ERROR(CheckReady(session));
   SLUICE_RETURN_IF_ERROR(session.Run({local_init_}));
-  if (is_chief_) {
-    SLUICE_RETURN_IF_ERROR(session.Run({forget_undone_tokens_}));
-    SLUICE_RETURN_IF_ERROR(session.Run({init_tokens_}));
-  }
-  if (runner_) runner_->Start(session, coordinator);
+  if (!is_chief_) return absl::OkStatus();
+  WatchReplicas();
+  SLUICE_RETURN_IF_ERROR(PutFirstTokens(session));
+  runner_->Start(session, coordinator);
+  if (lost_ != nullptr) ActOnLostReplicas(session, coordinator);
   return absl::OkStatus();
+}
+
+// Where training goes on, replicas may wait for tokens that were lost with another chief.
+absl::Status SyncReplicasHook::PutFirstTokens(Session& session) const {
+  SLUICE_RETURN_IF_ERROR(session.Run({forget_undone_tokens_}));
+  SLUICE_ASSIGN_OR_RETURN(const Tensors step, session.Run({}, {global_step_}, {}));
+  const bool goes_on = StepOf(step[0]) > 0 && give_tokens_;
+  return session.Run({goes_on ? give_tokens_ : init_tokens_});
+}
+
+// From the first session to the end: what is heard between two of them counts.
+void SyncReplicasHook::WatchReplicas() {
+  if (!optimizer_.watch()) return;
+  if (lost_ == nullptr) {
+    lost_ = std::make_shared<LostReplicas>(optimizer_.name(), optimizer_.on_lost_replica(),
+                                           optimizer_.total_num_replicas());
+    watch_ = optimizer_.watch()([lost = lost_](const ReplicaNews& news) { lost->Hear(news); });
+  }
+  lost_->Start();
+}
+
+void SyncReplicasHook::ActOnLostReplicas(Session& session, Coordinator& coordinator) {
+  auto cancellation = std::make_shared<CancellationManager>();
+  coordinator.OnStop([lost = lost_, cancellation] {
+    lost->Stop();
+    cancellation->StartCancel();
+  });
+  coordinator.Start("lost replicas", [this, &session, cancellation] {
+    return lost_->Run([&](int replicas, bool one_was_lost) {
+      return Resize(session, replicas, one_was_lost, cancellation.get());
+    });
+  });
+}
+
+absl::Status SyncReplicasHook::Resize(Session& session, int replicas, bool one_was_lost,
+                                      CancellationManager* cancellation) const {
+  const int32_t gradients = optimizer_.GradientsOf(replicas);
+  const int32_t tokens = std::max(gradients, int32_t{replicas});
+  const RunOptions options = {.cancellation = cancellation};
+  SLUICE_RETURN_IF_ERROR(session
+                             .Run({{resize_->gradients, Tensor::Scalar(gradients)},
+                                   {resize_->tokens, Tensor::Scalar(tokens)}},
+                                  {}, {resize_->op}, options)
+                             .status());
+  if (!one_was_lost) return absl::OkStatus();
+  return session.Run({}, {}, {give_tokens_}, options).status();
 }
 
 absl::Status SyncReplicasHook::End(Session& session) {

@@ -3,14 +3,17 @@
 //
 //   hooks.push_back(optimizer.MakeSessionRunHook(is_chief));
 //
-// Reference behaviour: what SyncReplicasOptimizer.make_session_run_hook gives; besides, a replica
-// that ends gives its token back (ReplicaSynchronizer::LeaveOp), and the chief can report the
-// ledger. Errors: FAILED_PRECONDITION where the optimizer has applied nothing yet or the variables
-// have no values; INVALID_ARGUMENT where training could never go on (CheckProgress).
+// Reference behaviour: what SyncReplicasOptimizer.make_session_run_hook gives. Besides, a replica
+// that ends gives its token back (ReplicaSynchronizer::LeaveOp); a chief that goes on from a step
+// gives out as many tokens as follow an update; it acts on replicas that are lost
+// (lost_replicas.h); and it can report the ledger. Errors: FAILED_PRECONDITION where
+// the optimizer has applied nothing yet or the variables have no values; INVALID_ARGUMENT where
+// training could never go on (CheckProgress).
 #ifndef SLUICE_TRAINING_SYNC_SYNC_REPLICAS_HOOK_H_
 #define SLUICE_TRAINING_SYNC_SYNC_REPLICAS_HOOK_H_
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -33,9 +36,16 @@ class SyncReplicasHook : public SessionRunHook {
   absl::Status Begin(Graph& graph) override;
   absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
   absl::Status End(Session& session) override;
+  // Null before there is a session, and where nobody watches.
+  const LostReplicas* lost() const { return lost_.get(); }
 
  private:
   absl::Status CheckReady(Session& session) const;
+  absl::Status PutFirstTokens(Session& session) const;
+  void WatchReplicas();
+  void ActOnLostReplicas(Session& session, Coordinator& coordinator);
+  absl::Status Resize(Session& session, int replicas, bool one_was_lost,
+                      CancellationManager* cancellation) const;
   absl::Status Report(Session& session) const;
 
   ReplicaSynchronizer& optimizer_;
@@ -46,6 +56,10 @@ class SyncReplicasHook : public SessionRunHook {
   Operation forget_undone_tokens_;
   Operation init_tokens_;
   Operation leave_;
+  Operation give_tokens_;                              // invalid: of deterministic training
+  std::optional<ReplicaSynchronizer::Resize> resize_;  // of kShrink
+  std::shared_ptr<LostReplicas> lost_;                 // null: nobody watches
+  std::shared_ptr<void> watch_;
   Output ledger_, local_step_, global_step_;
   std::optional<QueueRunner> runner_;
 };

@@ -1,6 +1,7 @@
 #include "training/sync/sync_replicas_optimizer.h"
 
 #include "graph/build/group.h"
+#include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/builders/sugar.h"
@@ -153,7 +154,25 @@ void SyncReplicasOptimizer::MakeChiefInit() {
       inits.push_back(ResourceAccumulatorSetGlobalStep(a.handle, step, {.name = "SetGlobalStep"}));
     }
   }
+  if (num_tokens()) inits.push_back(num_tokens()->initializer());
   chief_init_op_ = Group(graph(), inits);
+}
+
+std::vector<Operation> SyncReplicasOptimizer::SetUpdateSize(Output gradients) {
+  std::vector<Operation> sets;
+  for (const Accumulator& a : accumulators_) {
+    DeviceScope on(graph(), a.device);
+    ColocateWith accumulator(graph(), a.handle);
+    sets.emplace_back(
+        NodeBuilder(&graph(),
+                    a.is_sparse ? "AccumulatorSetUpdateSize" : "ResourceAccumulatorSetUpdateSize",
+                    At::current())
+            .Name("set_update_size")
+            .Input(a.handle)
+            .Input(gradients)
+            .Finish());
+  }
+  return sets;
 }
 
 }  // namespace sluice

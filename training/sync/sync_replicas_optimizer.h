@@ -45,6 +45,7 @@ class SyncReplicasOptimizer : public ReplicaSynchronizer {
   const std::optional<Variable>& local_step() const { return local_step_; }
 
  protected:
+  std::vector<Operation> SetUpdateSize(Output gradients) override;
   bool has_accumulators() const override { return true; }
   Output LocalStepValue() override { return local_step_ ? local_step_->Read() : Output(); }
 

@@ -1,0 +1,119 @@
+#include "training/sync/lost_replicas.h"
+
+#include <optional>
+
+#include "executor/step/stalls.h"
+#include "graph/status.h"
+#include "training/loop/log.h"
+
+namespace sluice {
+namespace {
+
+const char* What(OnLostReplica action) {
+  switch (action) {
+    case OnLostReplica::kWait:
+      return "updates that need it wait for it";
+    case OnLostReplica::kShrink:
+      return "updates have fewer gradients until it is back";
+    case OnLostReplica::kFail:
+      return "training ends";
+  }
+  return "";
+}
+
+std::string Name(const ReplicaNews& news) {
+  return StrCat("replica ", news.replica, " (", news.who, ")");
+}
+
+}  // namespace
+
+absl::StatusOr<OnLostReplica> ParseOnLostReplica(const std::string& text) {
+  if (text == "wait") return OnLostReplica::kWait;
+  if (text == "shrink") return OnLostReplica::kShrink;
+  if (text == "fail") return OnLostReplica::kFail;
+  return InvalidArgument("on_lost_replica: expected wait, shrink or fail, got '", text, "'");
+}
+
+LostReplicas::~LostReplicas() {
+  for (const auto& [replica, lost] : lost_) Stalls::Global().Close(lost.stall);
+}
+
+void LostReplicas::Hear(const ReplicaNews& news) {
+  std::optional<Stalls::Entry> over;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (news.state == ReplicaNews::kLost) {
+      if (there_.erase(news.replica) == 0) return;
+      LogWarning(name_, ": ", Name(news), " is lost: ", news.why, "; ", What(action_));
+      Stall stall;
+      stall.node = name_;
+      stall.op = "SyncReplicas";
+      stall.resource = Name(news);
+      stall.describe = [why = news.why] { return "lost: " + why; };
+      lost_[news.replica] = {news, Stalls::Global().Open(std::move(stall))};
+      ++losses_;
+    } else {
+      if (news.state == ReplicaNews::kThere) {
+        there_.insert(news.replica);
+      } else {
+        there_.erase(news.replica);
+      }
+      const auto lost = lost_.find(news.replica);
+      if (lost == lost_.end()) return;
+      LogInfo(name_, ": ", Name(news), " is back");
+      over = lost->second.stall;
+      lost_.erase(lost);
+    }
+    changed_.notify_all();
+  }
+  if (over) Stalls::Global().Close(*over);
+}
+
+int LostReplicas::num_fit() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return fit_;
+}
+
+absl::Status LostReplicas::Failure() const {
+  std::string lost;
+  for (const auto& [replica, l] : lost_) {
+    StrAppend(&lost, lost.empty() ? "" : "; ", Name(l.news), " is lost: ", l.news.why);
+  }
+  return absl::FailedPreconditionError(StrCat(name_, " ends, as on_lost_replica asks: ", lost, "; ",
+                                              NumThere(), " of ", replicas_, " replicas are left"));
+}
+
+void LostReplicas::Start() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = false;
+  fit_ = 0;
+  losses_handled_ = losses_;
+}
+
+absl::Status LostReplicas::Run(const Resize& resize) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto has_to_resize = [&] {
+    return action_ == OnLostReplica::kShrink && (NumThere() != fit_ || losses_ != losses_handled_);
+  };
+  const auto has_to_fail = [&] { return action_ == OnLostReplica::kFail && !lost_.empty(); };
+  while (true) {
+    changed_.wait(lock, [&] { return stopped_ || has_to_resize() || has_to_fail(); });
+    if (stopped_) return absl::OkStatus();
+    if (has_to_fail()) return Failure();
+    const int replicas = NumThere(), losses = losses_;
+    const bool one_was_lost = losses != losses_handled_;
+    lock.unlock();
+    SLUICE_RETURN_IF_ERROR(resize(replicas, one_was_lost));
+    lock.lock();
+    fit_ = replicas;
+    losses_handled_ = losses;
+  }
+}
+
+void LostReplicas::Stop() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace sluice
