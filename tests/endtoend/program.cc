@@ -13,6 +13,15 @@
 extern char** environ;
 
 namespace sluice {
+namespace {
+
+int MillisecondsUntil(std::chrono::steady_clock::time_point time) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      time - std::chrono::steady_clock::now());
+  return static_cast<int>(std::max<int64_t>(left.count(), 0));
+}
+
+}  // namespace
 
 Program::Program(const std::vector<std::string>& arguments) {
   int ends[2];
@@ -55,18 +64,33 @@ void Program::Signal(int signal) {
 bool Program::Read(std::optional<std::chrono::steady_clock::time_point> deadline) {
   if (at_end_ || pid_ <= 0) return false;
   pollfd readable = {pipe_, POLLIN, 0};
-  int wait_ms = -1;
-  if (deadline) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        *deadline - std::chrono::steady_clock::now());
-    wait_ms = static_cast<int>(std::max<int64_t>(left.count(), 0));
-  }
-  if (poll(&readable, 1, wait_ms) <= 0) return false;
+  const int wait_ms = deadline ? MillisecondsUntil(*deadline) : -1;
+  return poll(&readable, 1, wait_ms) > 0 && ReadSome();
+}
+
+bool Program::ReadSome() {
   char bytes[4096];
   const ssize_t n = read(pipe_, bytes, sizeof(bytes));
   at_end_ = n <= 0;
   if (!at_end_) output_.append(bytes, static_cast<size_t>(n));
   return !at_end_;
+}
+
+bool Program::ReadAny(const std::vector<Program*>& programs,
+                      std::chrono::steady_clock::time_point deadline) {
+  std::vector<pollfd> pipes;
+  std::vector<Program*> of_pipe;
+  for (Program* program : programs) {
+    if (program->at_end()) continue;
+    pipes.push_back({program->pipe_, POLLIN, 0});
+    of_pipe.push_back(program);
+  }
+  const int wait_ms = MillisecondsUntil(deadline);
+  if (pipes.empty() || poll(pipes.data(), pipes.size(), wait_ms) <= 0) return false;
+  for (size_t i = 0; i < pipes.size(); ++i) {
+    if (pipes[i].revents != 0) of_pipe[i]->ReadSome();
+  }
+  return true;
 }
 
 bool Program::WaitForOutput(const std::string& text) {

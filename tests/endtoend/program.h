@@ -27,6 +27,11 @@ class Program {
   // that ended it.
   std::optional<int> WaitForEnd(std::chrono::milliseconds most);
   int WaitForEnd();
+  // Reads from whichever tells something or ends. False where all have ended, or the time is over.
+  static bool ReadAny(const std::vector<Program*>& programs,
+                      std::chrono::steady_clock::time_point deadline);
+  // All was read that it ever writes.
+  bool at_end() const { return at_end_ || pid_ <= 0; }
   void Signal(int signal);
   void CloseInput();
   const std::string& output() const { return output_; }
@@ -34,6 +39,8 @@ class Program {
  private:
   // False at the end of the output, or when the time is over.
   bool Read(std::optional<std::chrono::steady_clock::time_point> deadline);
+  // What is there, once there is something.
+  bool ReadSome();
   int Reap();
 
   pid_t pid_ = -1;

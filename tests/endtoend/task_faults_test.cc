@@ -15,6 +15,7 @@
 #include "graph/status.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
+#include "tests/endtoend/other_host.h"
 #include "tests/endtoend/program.h"
 
 namespace sluice {
@@ -192,41 +193,9 @@ TEST_F(TaskFaults, TopTellsOfTasksAndQueuesAndOfWhoIsNotThere) {
   EXPECT_THAT(top.output(), HasSubstr("the server at " + nowhere + ": "));
 }
 
-// A network namespace with a link to this one.
-class OtherHost {
- public:
-  OtherHost() {
-    is_there_ = Ip("netns add " + name_) &&
-                Ip(StrCat("link add ", link_, " type veth peer name eth0 netns ", name_)) &&
-                Ip(StrCat("addr add ", near(), "/30 dev ", link_)) &&
-                Ip(StrCat("link set ", link_, " up")) &&
-                Ip(StrCat("-n ", name_, " addr add ", far(), "/30 dev eth0")) &&
-                Ip(StrCat("-n ", name_, " link set eth0 up")) &&
-                Ip(StrCat("-n ", name_, " link set lo up"));
-  }
-  ~OtherHost() {
-    Ip(StrCat("link del ", link_));
-    Ip("netns del " + name_);
-  }
-  bool is_there() const { return is_there_; }
-  std::string near() const { return StrCat("10.231.", getpid() % 250, ".1"); }
-  std::string far() const { return StrCat("10.231.", getpid() % 250, ".2"); }
-  std::vector<std::string> exec() const { return {"/usr/sbin/ip", "netns", "exec", name_}; }
-  void Cut() { Ip(StrCat("link set ", link_, " down")); }
-  void Mend() { Ip(StrCat("link set ", link_, " up")); }
-
- private:
-  static bool Ip(const std::string& words) {
-    return std::system(("/usr/sbin/ip " + words + " >/dev/null 2>&1").c_str()) == 0;
-  }
-  const std::string name_ = StrCat("sluice", getpid());
-  const std::string link_ = StrCat("sl", getpid());
-  bool is_there_;
-};
-
 TEST_F(TaskFaults, ALinkThatIsCutEndsTheStepAndIsUsedAgainWhenItIsMended) {
   OtherHost host;
-  if (!host.is_there()) GTEST_SKIP() << "no network namespaces here";
+  if (!host.is_there()) GTEST_SKIP() << host.why_not();
   ps_command_ = host.exec();
   StartCluster(host.far(), host.near());
   for (int round = 0; round < rounds(); ++round) {

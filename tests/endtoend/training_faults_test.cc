@@ -1,0 +1,383 @@
+// Synchronous training on a cluster of processes, one of which is killed, stopped, cut off or finds
+// the disk full at a random moment: it ends in time and reaches what it would have reached, and no
+// update before the last checkpoint is lost. Row 21 of docs/demands.md.
+//
+// --rounds=20: how often each (or SLUICE_FAULT_ROUNDS); --seed=7: the moments (or SLUICE_SEED); it
+// is printed where none is given.
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "distributed/testing/free_port.h"
+#include "gmock/gmock.h"
+#include "graph/strings.h"
+#include "gtest/gtest.h"
+#include "tests/endtoend/idx_file.h"
+#include "tests/endtoend/other_host.h"
+#include "tests/endtoend/program.h"
+#include "training/checkpoint/checkpoint_state.h"
+
+namespace sluice {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kServers = 2;
+constexpr int kWorkers = 3;  // of which two make an update
+constexpr int64_t kSteps = 400;
+constexpr int64_t kSaveSteps = 20;
+// From the fault to the end of the training: an unbroken one takes some seconds, the heartbeat two,
+// a fault up to ten, and machines that run tests are busy.
+constexpr auto kLimit = seconds(120);
+constexpr double kAccuracy = 0.9;  // of an unbroken training: 1.00
+
+int rounds = 1;
+unsigned seed = 0;
+
+// Images of ten classes, each brighter at a place of its own.
+std::string MakeData() {
+  const std::string folder = ::testing::TempDir() + "/faults_data";
+  std::filesystem::create_directories(folder);
+  for (const auto& [name, count] : {std::pair{"train", 500u}, {"t10k", 100u}}) {
+    std::mt19937 random(7);
+    uint32_t pixel = 0, label = 0;
+    WriteIdx(StrCat(folder, "/", name, "-images-idx3-ubyte"), {count, 28, 28}, [&] {
+      const uint32_t at = pixel % 784, image = pixel / 784;
+      ++pixel;
+      const bool is_bright = at / 78 == image % 10;
+      return static_cast<uint8_t>(random() % 100 + (is_bright ? 100 : 0));
+    });
+    WriteIdx(StrCat(folder, "/", name, "-labels-idx1-ubyte"), {count},
+             [&] { return static_cast<uint8_t>(label++ % 10); });
+  }
+  return folder;
+}
+
+std::string NewFolder() {
+  std::string folder = ::testing::TempDir() + "/faults_XXXXXX";
+  EXPECT_NE(mkdtemp(folder.data()), nullptr);
+  return folder;
+}
+
+// -1 where there is none yet.
+int64_t LatestStep(const std::string& folder) {
+  const absl::StatusOr<std::string> latest = LatestCheckpoint(folder);
+  return latest.ok() ? std::atoll(latest->c_str() + latest->rfind('-') + 1) : -1;
+}
+
+// The global steps that a worker told of in a part of its output.
+std::vector<int64_t> StepsIn(const std::string& output) {
+  std::istringstream lines(output);
+  std::vector<int64_t> steps;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("at ")) steps.push_back(std::atoll(line.c_str() + 3));
+  }
+  return steps;
+}
+
+struct Setting {
+  int aggregate = kWorkers - 1;
+  std::string on_lost = "wait";
+  // The first parameter server, and all others.
+  std::string ps_host = "127.0.0.1", host = "127.0.0.1";
+  std::vector<std::string> run_ps = {};  // what starts a program where the first server is
+};
+
+// Tasks are numbered: parameter servers, then workers, of which the first is the chief.
+constexpr int kChief = kServers;
+constexpr int kTasks = kServers + kWorkers;
+
+class TrainingFaults : public ::testing::Test {
+ protected:
+  void Launch(const std::string& folder, const Setting& setting = {}) {
+    setting_ = setting;
+    folder_ = folder;
+    std::string ps, workers;
+    for (int i = 0; i < kTasks; ++i) {
+      std::string& list = i < kServers ? ps : workers;
+      StrAppend(&list, list.empty() ? "" : ", ", "\"", HostOf(i), ":", FreePort(), "\"");
+    }
+    flags_ = {StrCat("--cluster={\"ps\": [", ps, "], \"worker\": [", workers, "]}"),
+              StrCat("--workers=", kWorkers),
+              "--sync",
+              StrCat("--replicas_to_aggregate=", setting.aggregate),
+              "--on_lost_replica=" + setting.on_lost,
+              "--data=" + data_,
+              "--checkpoint_dir=" + folder,
+              StrCat("--save_checkpoint_steps=", kSaveSteps),
+              StrCat("--steps=", kSteps),
+              "--batch=16",
+              "--heartbeat_ms=2000"};
+    tasks_.clear();
+    tasks_.resize(kTasks);
+    for (int i = 0; i < kTasks; ++i) StartTask(i);
+  }
+  const std::string& HostOf(int task) const { return task == 0 ? setting_.ps_host : setting_.host; }
+  void StartTask(int i) {
+    std::vector<std::string> command = i == 0 ? setting_.run_ps : std::vector<std::string>();
+    command.push_back("demos/cluster");
+    command.insert(command.end(), flags_.begin(), flags_.end());
+    command.push_back(i < kServers ? StrCat("--task=ps:", i)
+                                   : StrCat("--task=worker:", i - kServers));
+    command.push_back("--bind=" + HostOf(i));
+    tasks_[i] = std::make_unique<Program>(command);
+  }
+  Program& chief() { return *tasks_[kChief]; }
+
+  // Reads what all tasks tell. False where all have ended, or the time is over.
+  bool Read(Clock::time_point until) {
+    std::vector<Program*> programs;
+    for (const auto& task : tasks_) programs.push_back(task.get());
+    return Program::ReadAny(programs, until);
+  }
+  // Until the chief has told of the step; false if it ends before, or the time is over.
+  bool AwaitStep(int64_t step) {
+    const auto until = Clock::now() + kLimit;
+    do {
+      const std::vector<int64_t> steps = StepsIn(chief().output());
+      if (!steps.empty() && steps.back() >= step) return true;
+    } while (!chief().at_end() && Read(until));
+    return false;
+  }
+  // A moment in the middle of the training, after the first checkpoint.
+  void AwaitMoment() {
+    const int64_t step = kSaveSteps + 5 + static_cast<int64_t>(random_() % (kSteps / 2));
+    ASSERT_TRUE(AwaitStep(step)) << chief().output();
+    saved_ = LatestStep(folder_);
+    fault_at_ = Clock::now();
+    told_ = chief().output().size();
+  }
+  // As long as a fault lasts.
+  void Pause(milliseconds most) { std::this_thread::sleep_for(most * (random_() % 1000) / 1000); }
+
+  // The training goes on and ends, all tasks end well, and nothing before the checkpoint is lost.
+  // `told`: so much the chief had told before the fault.
+  void ExpectReachesTheEnd(const std::string& what, size_t told) {
+    const auto until = fault_at_ + kLimit;
+    while (!WorkersHaveEnded() && Read(until)) {
+    }
+    for (int i = kChief; i < kTasks; ++i) {
+      EXPECT_EQ(EndOf(i), 0) << what << ": worker " << i - kServers << " (-1000: did not end)\n"
+                             << tasks_[i]->output();
+    }
+    const std::string output = chief().output().substr(told);
+    for (const int64_t step : StepsIn(output)) {
+      EXPECT_GE(step, saved_) << what << ": updates before a checkpoint were lost\n" << output;
+    }
+    EXPECT_GE(LatestStep(folder_), kSteps) << what;  // the others may have gone on a little
+    const size_t accuracy = output.rfind("\naccuracy ");
+    ASSERT_NE(accuracy, std::string::npos) << what << "\n" << output;
+    EXPECT_GE(std::atof(output.c_str() + accuracy + 10), kAccuracy) << what;
+    for (int i = 0; i < kServers; ++i) {
+      tasks_[i]->CloseInput();
+      EXPECT_EQ(EndOf(i), 0) << what << ": parameter server " << i << "\n" << tasks_[i]->output();
+    }
+    std::printf("%s: %.1f s from the fault to the end, saved at %lld\n", what.c_str(),
+                std::chrono::duration<double>(Clock::now() - fault_at_).count(),
+                static_cast<long long>(saved_));
+    std::fflush(stdout);
+  }
+  bool WorkersHaveEnded() const {
+    for (int i = kChief; i < kTasks; ++i) {
+      if (!tasks_[i]->at_end()) return false;
+    }
+    return true;
+  }
+  int EndOf(int task) { return tasks_[task]->WaitForEnd(seconds(30)).value_or(-1000); }
+  void Kill(int task) {
+    tasks_[task]->Signal(SIGKILL);
+    tasks_[task]->WaitForEnd();
+  }
+  // Kills the task and starts it again, a while later.
+  void KillAndRestart(int task, milliseconds pause, const char* what) {
+    Launch(NewFolder());
+    AwaitMoment();
+    if (HasFatalFailure()) return;
+    Kill(task);
+    Pause(pause);
+    StartTask(task);
+    ExpectReachesTheEnd(what, task == kChief ? 0 : told_);
+  }
+  // As often as asked for, until something fails.
+  void Rounds(const std::function<void()>& round) {
+    for (int i = 0; i < rounds && !HasFailure() && !IsSkipped(); ++i) round();
+  }
+
+  std::mt19937 random_{seed};
+  const std::string data_ = MakeData();
+  Setting setting_;
+  std::string folder_;
+  std::vector<std::string> flags_;
+  std::vector<std::unique_ptr<Program>> tasks_;
+  int64_t saved_ = -1;
+  size_t told_ = 0;
+  Clock::time_point fault_at_;
+};
+
+TEST_F(TrainingFaults, AWorkerIsKilled) {
+  Rounds([&] { KillAndRestart(kChief + 1, milliseconds(1000), "killed worker"); });
+}
+
+TEST_F(TrainingFaults, AParameterServerIsKilled) {
+  Rounds([&] {
+    KillAndRestart(static_cast<int>(random_() % kServers), milliseconds(4000),
+                   "killed parameter server");
+  });
+}
+
+// Before anybody can have noticed.
+TEST_F(TrainingFaults, AParameterServerHasAnotherIncarnation) {
+  Rounds([&] {
+    KillAndRestart(static_cast<int>(random_() % kServers), milliseconds(0),
+                   "restarted parameter server");
+  });
+}
+
+TEST_F(TrainingFaults, TheChiefIsKilled) {
+  Rounds([&] { KillAndRestart(kChief, milliseconds(3000), "killed chief"); });
+}
+
+TEST_F(TrainingFaults, ATaskIsStopped) {
+  Rounds([&] {
+    Launch(NewFolder());
+    AwaitMoment();
+    if (HasFatalFailure()) return;
+    const int task = static_cast<int>(random_() % kTasks);
+    tasks_[task]->Signal(SIGSTOP);
+    std::this_thread::sleep_for(rounds > 1 ? seconds(10) : seconds(4));
+    tasks_[task]->Signal(SIGCONT);
+    ExpectReachesTheEnd(StrCat("stopped task ", task), told_);
+  });
+}
+
+TEST_F(TrainingFaults, TheLinkToAParameterServerIsCut) {
+  OtherHost host;
+  if (!host.is_there()) GTEST_SKIP() << host.why_not();
+  Rounds([&] {
+    Launch(NewFolder(), {.ps_host = host.far(), .host = host.near(), .run_ps = host.exec()});
+    AwaitMoment();
+    if (HasFatalFailure()) return;
+    host.Cut();
+    Pause(milliseconds(6000));
+    host.Mend();
+    ExpectReachesTheEnd("cut link", told_);
+  });
+}
+
+// The chief says so and ends, and so do the others; the last checkpoint is whole. When there is
+// room again, the training is started again, and goes on from it.
+TEST_F(TrainingFaults, TheDiskIsFullAtACheckpoint) {
+  Rounds([&] {
+    const std::string folder = NewFolder();
+    if (mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=64m") != 0) {
+      GTEST_SKIP() << "NOT TESTED: no file system can be mounted here: " << std::strerror(errno);
+    }
+    const std::shared_ptr<void> mounted(nullptr, [&](void*) {
+      tasks_.clear();
+      umount(folder.c_str());
+    });
+    Launch(folder);
+    AwaitMoment();
+    if (HasFatalFailure()) return;
+    {
+      std::ofstream filler(folder + "/filler", std::ios::binary);
+      const std::string piece(1 << 16, 'x');
+      while (filler.write(piece.data(), static_cast<std::streamsize>(piece.size())).flush()) {
+      }
+    }
+    while (!WorkersHaveEnded() && Read(fault_at_ + kLimit)) {
+    }
+    EXPECT_EQ(EndOf(kChief), 1);
+    EXPECT_THAT(chief().output(), HasSubstr("No space left on device"));
+    for (int i = kChief + 1; i < kTasks; ++i) EXPECT_EQ(EndOf(i), 0) << tasks_[i]->output();
+    EXPECT_GE(LatestStep(folder), saved_);
+    std::filesystem::remove(folder + "/filler");
+    for (int i = 0; i < kTasks; ++i) StartTask(i);
+    ExpectReachesTheEnd("full disk", 0);
+  });
+}
+
+// --- with as many gradients as replicas, each is needed
+
+TEST_F(TrainingFaults, TrainingWaitsForALostWorker) {
+  Rounds([&] {
+    Launch(NewFolder(), {.aggregate = kWorkers, .on_lost = "wait"});
+    AwaitMoment();
+    if (HasFatalFailure()) return;
+    Kill(kTasks - 1);
+    // On the signal it says what it waits for: again and again, until it has heard of the loss.
+    do {
+      chief().Signal(SIGQUIT);
+    } while (Read(fault_at_ + kLimit) && chief().output().find("lost: ") == std::string::npos);
+    EXPECT_THAT(chief().output(), HasSubstr("replica 2 (/job:worker/replica:0/task:2)"));
+    StartTask(kTasks - 1);
+    ExpectReachesTheEnd("waited for", told_);
+  });
+}
+
+TEST_F(TrainingFaults, TrainingGoesOnWithoutALostWorker) {
+  Rounds([&] {
+    Launch(NewFolder(), {.aggregate = kWorkers, .on_lost = "shrink"});
+    AwaitMoment();
+    if (HasFatalFailure()) return;
+    Kill(kTasks - 1);
+    const int64_t step = StepsIn(chief().output()).back();
+    ASSERT_TRUE(AwaitStep(step + 20)) << chief().output();
+    StartTask(kTasks - 1);
+    ExpectReachesTheEnd("did without", told_);
+  });
+}
+
+TEST_F(TrainingFaults, TrainingEndsWithALostWorker) {
+  Rounds([&] {
+    Launch(NewFolder(), {.aggregate = kWorkers, .on_lost = "fail"});
+    AwaitMoment();
+    if (HasFatalFailure()) return;
+    Kill(kTasks - 1);
+    while (!WorkersHaveEnded() && Read(fault_at_ + kLimit)) {
+    }
+    EXPECT_EQ(EndOf(kChief), 1);
+    EXPECT_THAT(chief().output(), HasSubstr("replica 2 (/job:worker/replica:0/task:2) is lost"));
+    EXPECT_EQ(EndOf(kChief + 1), 0) << tasks_[kChief + 1]->output();
+  });
+}
+
+// The number after `flag` in `argument`, else that of the environment, else `otherwise`.
+unsigned NumberOf(int argc, char** argv, const std::string& flag, const char* variable,
+                  unsigned otherwise) {
+  const char* given = std::getenv(variable);
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with(flag)) given = argv[i] + flag.size();
+  }
+  return given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : otherwise;
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  using sluice::NumberOf;
+  sluice::rounds = static_cast<int>(NumberOf(argc, argv, "--rounds=", "SLUICE_FAULT_ROUNDS", 1));
+  sluice::seed = NumberOf(argc, argv, "--seed=", "SLUICE_SEED", std::random_device()());
+  std::printf("rounds %d, seed %u\n", sluice::rounds, sluice::seed);
+  return RUN_ALL_TESTS();
+}
