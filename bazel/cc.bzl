@@ -10,6 +10,9 @@ _COPTS = ["-Wall", "-Wno-maybe-uninitialized"]
 # -O2 of g++ 12 vectorises almost nothing; math functions need not set errno nor raise flags for us.
 LOOP_COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
+# What runs once (definitions, tests) is compiled for a sixth to a third less of the time.
+COLD_COPTS = ["-O1"]
+
 # clang, which fuzzing uses, is stricter about flags than g++ and does without.
 def _precompiled(name):
     return select({
@@ -70,7 +73,7 @@ def sluice_test(name, copts = [], deps = [], data = [], size = "small", **kwargs
     """A GoogleTest program; main() and the matchers are linked in."""
     native.cc_test(
         name = name,
-        copts = _COPTS + _precompiled("tests") + copts,
+        copts = _COPTS + COLD_COPTS + _precompiled("tests") + copts,
         data = data + ["//bazel/sanitizers:suppressions"],
         deps = deps + ["@gtest"] + _precompiled_dep("tests"),
         size = size,

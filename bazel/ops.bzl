@@ -5,7 +5,7 @@ cut by compiling a family's definitions twice: `:math_definitions` without gradi
 Builders are generated family by family, so that a new op recompiles what uses its family and no more.
 """
 
-load("//bazel:cc.bzl", "room_visibility", "sluice_binary", "sluice_library")
+load("//bazel:cc.bzl", "COLD_COPTS", "room_visibility", "sluice_binary", "sluice_library")
 load("//bazel:generate.bzl", "generated_files")
 
 def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
@@ -16,19 +16,26 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
 
     Args:
       name: of the family, as its folder.
-      srcs: files of OP(…) blocks; they include "ops/op.h".
+      srcs: files of OP(…) blocks; they include "ops/op.h". What one of them defines has a name that no other has.
       hdrs: what these share (shape functions).
       deps: besides ops/op.h.
       gradient_srcs: what the gradients alone need; not compiled for `:name_definitions`.
       gradient_hdrs: likewise; include them under `#ifndef SLUICE_DEFINITIONS_ONLY`.
       gradient_deps: likewise.
     """
+    # Most of compiling a file of definitions is what its headers hold: all of a family are compiled in one go.
+    native.genrule(
+        name = name + "_one_file",
+        outs = ["definitions.cc"],
+        cmd = "printf '#include \"%s/%%s\"\\n' %s > $@" % (native.package_name(), " ".join(srcs)),
+    )
     sluice_library(
         name = name + "_definitions",
-        srcs = srcs,
+        srcs = ["definitions.cc"],
         hdrs = hdrs,
+        textual_hdrs = srcs,
         # Functions that only gradients call are left without a caller.
-        copts = ["-DSLUICE_DEFINITIONS_ONLY", "-Wno-unused-function"],
+        copts = COLD_COPTS + ["-DSLUICE_DEFINITIONS_ONLY", "-Wno-unused-function"],
         registers = True,
         deps = deps + ["//ops:definitions"],
     )
@@ -36,7 +43,7 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
         name = name,
         srcs = srcs + gradient_srcs,
         hdrs = hdrs + gradient_hdrs,
-        copts = ['-DSLUICE_FAMILY_BUILDERS=\\"%s/builders.h\\"' % native.package_name()],
+        copts = COLD_COPTS + ['-DSLUICE_FAMILY_BUILDERS=\\"%s/builders.h\\"' % native.package_name()],
         registers = True,
         deps = deps + gradient_deps + [":%s_builders" % name, "//ops:op", "//ops/builders:libraries"],
     )
@@ -90,6 +97,7 @@ def op_builders(name, definitions, stem):
         name = name,
         srcs = [stem + ".cc"],
         hdrs = [stem + ".h"],
+        copts = COLD_COPTS,
         deps = [
             "//graph/build",
             "//graph/ir",

@@ -26,7 +26,7 @@ def words_of_tests():
 
 
 def has_target(label):
-    """A target is named in BUILD.bazel, or a macro there makes it of a family's name or a file."""
+    """A target is named in BUILD.bazel, or a macro there makes it of a file."""
     folder, _, name = label[2:].partition(":")
     path = os.path.join(SOURCES, folder)
     name = name or os.path.basename(folder)
@@ -34,8 +34,7 @@ def has_target(label):
         return False
     with open(os.path.join(path, "BUILD.bazel"), encoding="utf-8") as file:
         quoted = set(re.findall(r'"([^"\n]*)"', file.read()))
-    stem = re.sub(r"(_one_thread)?_test$", "", name)
-    return name in quoted or stem in quoted or any(
+    return name in quoted or any(
         os.path.exists(os.path.join(path, name + end)) for end in (".cc", ".py"))
 
 

@@ -12,8 +12,6 @@
 namespace sluice {
 namespace {
 
-constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
-
 #ifndef SLUICE_DEFINITIONS_ONLY
 // A number a matrix, times the inverse of the input's adjoint.
 void IntoInverse(Backprop& b, Output numbers) {

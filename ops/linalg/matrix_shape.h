@@ -5,8 +5,12 @@
 #define SLUICE_OPS_LINALG_MATRIX_SHAPE_H_
 
 #include "graph/infer/shape_context.h"
+#include "graph/tensor/dtype.h"
 
 namespace sluice {
+
+// What decompositions, solvers and functions of matrices take.
+inline constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
 
 // All dimensions but the last two, and these; unknown where the rank is.
 PartialShape BatchOf(const PartialShape& s);

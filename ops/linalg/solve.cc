@@ -13,7 +13,6 @@
 namespace sluice {
 namespace {
 
-constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
 constexpr TypeSet kFullWidth{DT_DOUBLE, DT_FLOAT, DT_COMPLEX64, DT_COMPLEX128};
 
 absl::Status TridiagonalSolveShape(ShapeContext& c) {

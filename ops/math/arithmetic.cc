@@ -1,4 +1,5 @@
 // Sums, differences and products, element by element; shapes broadcast.
+#include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -7,8 +8,6 @@
 
 namespace sluice {
 namespace {
-
-TypeSet Numbers() { return RealTypes() | ComplexTypes(); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 void AddGradient(Backprop& b) {

@@ -1,6 +1,7 @@
 // Quotients and remainders, element by element; shapes broadcast.
 //
 // Dividing integers by zero is an error: "Integer division by zero".
+#include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -9,8 +10,6 @@
 
 namespace sluice {
 namespace {
-
-TypeSet Numbers() { return RealTypes() | ComplexTypes(); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 // grad / y and -grad * x / y / y, with the op's own way to divide.

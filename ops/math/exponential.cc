@@ -1,6 +1,7 @@
 // Exponentials, logarithms, and the curves made of them. y has x's shape.
 //
 // The ...Grad ops compute dy * f'(x) from y = f(x): what training calls, in one pass.
+#include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -9,8 +10,6 @@
 
 namespace sluice {
 namespace {
-
-TypeSet FloatAndComplex() { return FloatTypes() | ComplexTypes(); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 // d/dx of Erf is exp(-x^2) * 2/sqrt(pi).

@@ -1,6 +1,7 @@
 // Squares, roots, reciprocals and powers.
 //
 // The ...Grad ops compute dy * f'(x) from y = f(x), in one pass.
+#include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -9,8 +10,6 @@
 
 namespace sluice {
 namespace {
-
-TypeSet FloatAndComplex() { return FloatTypes() | ComplexTypes(); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 void ReciprocalGradient(Backprop& b) { b.Into("x", ReciprocalGrad(b.Value("y"), b.Of("y"))); }

@@ -1,4 +1,5 @@
 // Circular and hyperbolic functions and their inverses. y has x's shape.
+#include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -7,8 +8,6 @@
 
 namespace sluice {
 namespace {
-
-TypeSet FloatAndComplex() { return FloatTypes() | ComplexTypes(); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 // grad * derivative(conj(x)), computed once the gradient is there.

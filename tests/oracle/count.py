@@ -20,11 +20,6 @@ def differs(case):
     return not case.row.static_shapes or any(run.code or part(run.compare) for run in case.builder.runs)
 
 
-def family(file):
-    longer = [name for name in rows.LONGER_NAMES.values() if file.startswith(name)]
-    return longer[0].rstrip("_") if longer else file.split("_")[0]
-
-
 def count():
     """Cases by op, and {family: Counter of rows, cases, different, ops}."""
     per_op, found = collections.Counter(), {}
@@ -33,7 +28,7 @@ def count():
     for file, row in rows.load("*"):
         cases = expand.expand(row)
         per_op[row.op] += len(cases)
-        name = family(file)
+        name = rows.family(file)
         ops[name].add(row.op)
         found.setdefault(name, collections.Counter()).update(rows=1, cases=len(cases), different=sum(map(differs, cases)))
     for name, counter in found.items():

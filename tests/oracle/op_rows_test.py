@@ -1,42 +1,69 @@
-"""The rows of one family ($SLUICE_ORACLE_FAMILY), a test a row, a subtest a case."""
+"""The rows of tests/oracle/cases: a class a family, a test a row, a subtest a case.
 
+All families in a few shards, since each process has to load TensorFlow. `--test_filter=math,nn` chooses families.
+"""
+
+import functools
 import os
 import unittest
 
 from tests.oracle import rows
 
-FAMILY = os.environ["SLUICE_ORACLE_FAMILY"]
-ROWS = rows.load(FAMILY)
+# Families that also run as <family>_one_thread: with blocking ops, or such as hand work to others.
+ONE_THREAD = ("collective", "dataflow", "io", "staging")
+
+
+def chosen():
+    """[(class, file, row)] of this shard."""
+    found = []
+    for file, row in rows.load("*"):
+        family = rows.family(file)
+        found.append((family, file, row))
+        if family in ONE_THREAD:
+            found.append((family + "_one_thread", file, row))
+    if wanted := os.environ.get("TESTBRIDGE_TEST_ONLY"):
+        found = [entry for entry in found if entry[0] in wanted.split(",")]
+    return found[int(os.environ.get("TEST_SHARD_INDEX", "0"))::int(os.environ.get("TEST_TOTAL_SHARDS", "1"))]
+
+
+ENTRIES = chosen()
+
+
+@functools.cache
+def results():
+    """[(case, [complaint])] of each entry."""
+    found, seconds_of = {}, {}
+
+    def report(index, result, seconds):
+        found[index] = result
+        seconds_of[index] = seconds
+
+    one_thread = {index for index, (name, _, _) in enumerate(ENTRIES) if name.endswith("_one_thread")}
+    rows.check_all([row for _, _, row in ENTRIES], int(os.environ.get("SLUICE_ORACLE_JOBS", "1")), report, one_thread)
+    slowest = sorted(seconds_of, key=seconds_of.get, reverse=True)[:5]
+    print("slowest rows:", ", ".join("%s %.1f s" % (ENTRIES[i][2].id, seconds_of[i]) for i in slowest))
+    return found
 
 
 class OpRows(unittest.TestCase):
 
-    @classmethod
-    def setUpClass(cls):
-        cls.results = {}
-        seconds_of = {}
-
-        def report(index, result, seconds):
-            cls.results[index] = result
-            seconds_of[index] = seconds
-
-        rows.check_all([row for _, row in ROWS], jobs=int(os.environ.get("SLUICE_ORACLE_JOBS", "2")), report=report)
-        slowest = sorted(seconds_of, key=seconds_of.get, reverse=True)[:5]
-        print("slowest rows:", ", ".join("%s %.1f s" % (ROWS[i][1].id, seconds_of[i]) for i in slowest))
-
     def check(self, index):
-        for case, complaints in self.results[index]:
+        for case, complaints in results()[index]:
             with self.subTest(case):
                 if complaints:
                     self.fail("\n".join(complaints))
 
 
 def add_tests():
-    for index, (file, row) in enumerate(ROWS):
-        name = "test_%s_%s" % (file, row.id)
-        while hasattr(OpRows, name):
-            name += "_"
-        setattr(OpRows, name, lambda self, index=index: self.check(index))
+    classes = {}
+    for index, (name, file, row) in enumerate(ENTRIES):
+        family = classes.setdefault(name, type(name, (OpRows,), {}))
+        test = "test_%s_%s" % (file, row.id)
+        while hasattr(family, test):
+            test += "_"
+        setattr(family, test, lambda self, index=index: self.check(index))
+    del globals()["OpRows"]  # itself has no tests
+    globals().update(classes)
 
 
 add_tests()

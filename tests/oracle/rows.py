@@ -17,18 +17,19 @@ from tests.oracle import sluice_side
 from tests.oracle import tensorflow_side
 
 
-# Families whose name begins with another one's.
-LONGER_NAMES = {"image": "image_codecs_", "sparse": "sparse_tensor_"}
+def family(file):
+    """Files are called <family>_<group>, where the group is one word."""
+    return file.rpartition("_")[0]
 
 
-def load(family):
+def load(wanted):
     """Rows of a family (or of all: "*"), in order of file and place."""
     rows = []
-    for path in sorted(glob.glob("tests/oracle/cases/%s_*.py" % family)):
-        if os.path.basename(path).startswith(LONGER_NAMES.get(family, "/")):
-            continue  # a family of its own
-        rows += [(os.path.basename(path)[:-3], row) for row in runpy.run_path(path)["ROWS"]]
-        check_nothing_ran(path)
+    for path in sorted(glob.glob("tests/oracle/cases/*.py")):
+        file = os.path.basename(path)[:-3]
+        if wanted in ("*", family(file)):
+            rows += [(file, row) for row in runpy.run_path(path)["ROWS"]]
+            check_nothing_ran(path)
     return rows
 
 
@@ -73,17 +74,19 @@ def check(row, runner):
 def work(connection):
     """A worker: takes rows, sends back results."""
     # Without Sluice, TensorFlow is held against itself: that finds mistakes in rows.
-    runner = None if os.environ.get("SLUICE_ORACLE_WITHOUT_SLUICE") else sluice_side.Runner()
+    runners = {}
+    if not os.environ.get("SLUICE_ORACLE_WITHOUT_SLUICE"):
+        runners = {one_thread: sluice_side.Runner(one_thread) for one_thread in (False, True)}
     while True:
         index = connection.recv()
         if index is None:
-            if runner:
+            for runner in runners.values():
                 runner.stop()
             return
         row = work.rows[index]
         started = time.monotonic()
         try:
-            result = check(row, runner)
+            result = check(row, runners.get(index in work.one_thread))
         except Exception:  # pylint: disable=broad-except  # a mistake in a row must not hide the other rows
             result = [("row", [traceback.format_exc()])]
         connection.send((index, result, time.monotonic() - started))
@@ -104,9 +107,12 @@ class Worker:
         self.connection.send(row)
 
 
-def check_all(rows, jobs=2, report=lambda index, result, seconds: None):
-    """Calls `report` for each row as it ends. A worker that dies (TensorFlow crashed) fails its row only."""
-    work.rows = rows
+def check_all(rows, jobs=2, report=lambda index, result, seconds: None, one_thread=()):
+    """Calls `report` for each row as it ends. A worker that dies (TensorFlow crashed) fails its row only.
+
+    Rows whose indices are in `one_thread` run in sessions of one thread here: no op may need another one to wait.
+    """
+    work.rows, work.one_thread = rows, one_thread
     fork = multiprocessing.get_context("fork")
     pending = list(range(len(rows)))
     workers = [Worker(fork) for _ in range(min(jobs, len(rows)))]

@@ -35,16 +35,17 @@ class Died(Exception):
 
 
 class Runner:
-    """A case_runner process."""
+    """A case_runner process, whose sessions have as many threads as they want, or one."""
 
-    def __init__(self):
+    def __init__(self, one_thread=False):
+        self.environment = dict(os.environ, SLUICE_ORACLE_THREADS="1") if one_thread else None
         self.request_class, self.answer_class = messages()
         self.process = None
         self.timeout_s = TIMEOUT_S
 
     def _start(self):
-        self.process = subprocess.Popen([os.path.join(ROOT, "tests/oracle/case_runner")], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen([os.path.join(ROOT, "tests/oracle/case_runner")], env=self.environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.stderr_tail = b""
 
     def _read(self, size):
