@@ -36,9 +36,15 @@ struct Accesses {
 };
 
 void AddReads(Node* identity, const Output& reference, Accesses* accesses) {
-  accesses->reads.emplace_back(identity, reference);
-  for (const Use& use : identity->uses()) {
-    if (IsIdentity(*use.dst)) AddReads(use.dst, reference, accesses);
+  // Without recursion: Identities may be a chain of many thousands.
+  std::vector<Node*> open = {identity};
+  while (!open.empty()) {
+    Node* node = open.back();
+    open.pop_back();
+    accesses->reads.emplace_back(node, reference);
+    for (const Use& use : node->uses()) {
+      if (IsIdentity(*use.dst)) open.push_back(use.dst);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 // be unknown: a known value is exact, so whatever cannot be computed here is simply unknown.
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "graph/infer/shape_context.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 constexpr int64_t kMaxElements = 1024;
 constexpr int kMaxDepth = 64;
+// A node is looked at once for each way that leads to it; there may be 2^kMaxDepth.
+constexpr int kMaxVisits = 1 << 13;
 
 // A scalar or vector of integers, some of them unknown.
 struct Ints {
@@ -20,7 +23,13 @@ struct Ints {
 };
 using MaybeInts = std::optional<Ints>;
 
-MaybeInts Evaluate(Output output, int depth);
+// How deep an evaluation is, and how many more nodes it may look at.
+struct Way {
+  int depth;
+  int* visits_left;
+};
+
+MaybeInts Evaluate(Output output, Way way);
 
 std::optional<Tensor> ConstTensor(Output output) {
   const Node* node = output.node;
@@ -54,36 +63,37 @@ MaybeInts EvaluateShape(const PartialShape& s) {
   return ints;
 }
 
-MaybeInts EvaluatePack(const Node& node, int depth) {
+MaybeInts EvaluatePack(const Node& node, Way way) {
   Ints ints;
   for (const Output& in : node.inputs()) {
     if (!in || in.shape().rank() != 0) return std::nullopt;
-    MaybeInts part = Evaluate(in, depth);
-    ints.values.push_back(part ? part->values[0] : std::nullopt);
+    MaybeInts part = Evaluate(in, way);
+    ints.values.push_back(part && part->values.size() == 1 ? part->values[0] : std::nullopt);
   }
   return ints;
 }
 
-MaybeInts EvaluateConcat(const Node& node, int depth) {
+MaybeInts EvaluateConcat(const Node& node, Way way) {
   Ints ints;
   for (int i = 0; i + 1 < node.num_inputs(); ++i) {
     const Output& in = node.input(i);
     if (!in || in.shape().rank() != 1) return std::nullopt;
-    MaybeInts part = Evaluate(in, depth);
+    MaybeInts part = Evaluate(in, way);
     if (!part) {
       if (in.shape().dim(0) < 0 || in.shape().dim(0) > kMaxElements) return std::nullopt;
       part = Ints{false, std::vector<std::optional<int64_t>>(in.shape().dim(0))};
     }
     ints.values.insert(ints.values.end(), part->values.begin(), part->values.end());
+    if (static_cast<int64_t>(ints.values.size()) > kMaxElements) return std::nullopt;
   }
   return ints;
 }
 
 using Arithmetic = std::function<std::optional<int64_t>(int64_t, int64_t)>;
 
-MaybeInts EvaluateBinary(const Node& node, int depth, const Arithmetic& f) {
-  MaybeInts a = Evaluate(node.input(0), depth);
-  MaybeInts b = Evaluate(node.input(1), depth);
+MaybeInts EvaluateBinary(const Node& node, Way way, const Arithmetic& f) {
+  MaybeInts a = Evaluate(node.input(0), way);
+  MaybeInts b = Evaluate(node.input(1), way);
   if (!a || !b) return std::nullopt;
   const size_t n = std::max(a->values.size(), b->values.size());
   if ((a->values.size() != n && a->values.size() != 1) ||
@@ -100,17 +110,17 @@ MaybeInts EvaluateBinary(const Node& node, int depth, const Arithmetic& f) {
 }
 
 std::optional<int64_t> FloorDivide(int64_t a, int64_t b) {
-  if (b == 0 || b == -1) return b == 0 ? std::nullopt : std::optional<int64_t>(-a);
+  if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) return std::nullopt;
   const int64_t q = a / b;
   return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
 
 // Of the one dimension of a vector, with constant begin, end and strides.
-MaybeInts EvaluateStridedSlice(const Node& node, int depth) {
-  MaybeInts data = Evaluate(node.input(0), depth);
+MaybeInts EvaluateStridedSlice(const Node& node, Way way) {
+  MaybeInts data = Evaluate(node.input(0), way);
   int64_t spec[3];
   for (int i = 0; i < 3; ++i) {
-    MaybeInts v = Evaluate(node.input(i + 1), depth);
+    MaybeInts v = Evaluate(node.input(i + 1), way);
     if (!v || v->values.size() != 1 || !v->values[0]) return std::nullopt;
     spec[i] = *v->values[0];
   }
@@ -130,47 +140,51 @@ MaybeInts EvaluateStridedSlice(const Node& node, int depth) {
   const int64_t begin = mask("begin_mask") ? (spec[2] > 0 ? 0 : n - 1) : clamp(spec[0]);
   const int64_t end = mask("end_mask") ? (spec[2] > 0 ? n : -1) : clamp(spec[1]);
   Ints out;
-  for (int64_t i = begin; spec[2] > 0 ? i < end : i > end; i += spec[2]) {
+  // A longer step leads out of the vector as well, and past what can be counted.
+  const int64_t step = std::clamp(spec[2], -n - 1, n + 1);
+  for (int64_t i = begin; step > 0 ? i < end : i > end; i += step) {
     out.values.push_back(data->values[i]);
   }
   return out;
 }
 
-MaybeInts EvaluateSlice(const Node& node, int depth) {
-  MaybeInts data = Evaluate(node.input(0), depth);
-  MaybeInts begin = Evaluate(node.input(1), depth);
-  MaybeInts size = Evaluate(node.input(2), depth);
+MaybeInts EvaluateSlice(const Node& node, Way way) {
+  MaybeInts data = Evaluate(node.input(0), way);
+  MaybeInts begin = Evaluate(node.input(1), way);
+  MaybeInts size = Evaluate(node.input(2), way);
   if (!data || !begin || !size || data->is_scalar) return std::nullopt;
   if (begin->values.size() != 1 || size->values.size() != 1) return std::nullopt;
   if (!begin->values[0] || !size->values[0]) return std::nullopt;
   const int64_t n = static_cast<int64_t>(data->values.size());
   const int64_t b = *begin->values[0];
+  if (b < 0 || b > n) return std::nullopt;
   const int64_t s = *size->values[0] < 0 ? n - b : *size->values[0];
-  if (b < 0 || s < 0 || b > n || s > n - b) return std::nullopt;
+  if (s > n - b) return std::nullopt;
   return Ints{false, {data->values.begin() + b, data->values.begin() + b + s}};
 }
 
-MaybeInts EvaluateRange(const Node& node, int depth) {
+MaybeInts EvaluateRange(const Node& node, Way way) {
   int64_t v[3];
   for (int i = 0; i < 3; ++i) {
-    MaybeInts part = Evaluate(node.input(i), depth);
+    MaybeInts part = Evaluate(node.input(i), way);
     if (!part || part->values.size() != 1 || !part->values[0]) return std::nullopt;
     v[i] = *part->values[0];
   }
   Ints out;
   if (v[2] == 0) return std::nullopt;
-  for (int64_t x = v[0]; v[2] > 0 ? x < v[1] : x > v[1]; x += v[2]) {
+  for (int64_t x = v[0]; v[2] > 0 ? x < v[1] : x > v[1];) {
     if (out.values.size() >= kMaxElements) return std::nullopt;
     out.values.push_back(x);
+    if (__builtin_add_overflow(x, v[2], &x)) break;  // past any limit
   }
   return out;
 }
 
 // Product of all elements (Prod over the one dimension), and gathers of single elements.
-MaybeInts EvaluateProd(const Node& node, int depth) {
-  MaybeInts data = Evaluate(node.input(0), depth);
+MaybeInts EvaluateProd(const Node& node, Way way) {
+  MaybeInts data = Evaluate(node.input(0), way);
   if (!data || data->is_scalar || node.AttrOr<bool>("keep_dims", false)) return std::nullopt;
-  MaybeInts axes = Evaluate(node.input(1), depth);
+  MaybeInts axes = Evaluate(node.input(1), way);
   if (!axes || axes->values.size() != 1) return std::nullopt;
   int64_t product = 1;
   for (const auto& v : data->values) {
@@ -181,9 +195,9 @@ MaybeInts EvaluateProd(const Node& node, int depth) {
   return KnownScalar(product);
 }
 
-MaybeInts EvaluateGather(const Node& node, int depth) {
-  MaybeInts data = Evaluate(node.input(0), depth);
-  MaybeInts indices = Evaluate(node.input(1), depth);
+MaybeInts EvaluateGather(const Node& node, Way way) {
+  MaybeInts data = Evaluate(node.input(0), way);
+  MaybeInts indices = Evaluate(node.input(1), way);
   if (!data || !indices || data->is_scalar) return std::nullopt;
   Ints out{indices->is_scalar, {}};
   for (const auto& i : indices->values) {
@@ -193,24 +207,24 @@ MaybeInts EvaluateGather(const Node& node, int depth) {
   return out;
 }
 
-MaybeInts EvaluateReshape(const Output& out, int depth) {
-  MaybeInts data = Evaluate(out.node->input(0), depth);
+MaybeInts EvaluateReshape(const Output& out, Way way) {
+  MaybeInts data = Evaluate(out.node->input(0), way);
   if (!data || out.shape().rank() < 0 || out.shape().rank() > 1) return std::nullopt;
   data->is_scalar = out.shape().rank() == 0;
   if (data->is_scalar && data->values.size() != 1) return std::nullopt;
   return data;
 }
 
-MaybeInts EvaluateFill(const Node& node, int depth) {
-  MaybeInts dims = Evaluate(node.input(0), depth);
-  MaybeInts value = Evaluate(node.input(1), depth);
+MaybeInts EvaluateFill(const Node& node, Way way) {
+  MaybeInts dims = Evaluate(node.input(0), way);
+  MaybeInts value = Evaluate(node.input(1), way);
   if (!dims || !value || dims->values.size() != 1 || !dims->values[0]) return std::nullopt;
   const int64_t n = *dims->values[0];
   if (n < 0 || n > kMaxElements || value->values.size() != 1) return std::nullopt;
   return Ints{false, std::vector<std::optional<int64_t>>(n, value->values[0])};
 }
 
-MaybeInts EvaluateArithmetic(const Node& node, int depth) {
+MaybeInts EvaluateArithmetic(const Node& node, Way way) {
   const std::string& op = node.op();
   auto checked = [](auto builtin) {
     return [builtin](int64_t a, int64_t b) -> std::optional<int64_t> {
@@ -219,26 +233,26 @@ MaybeInts EvaluateArithmetic(const Node& node, int depth) {
     };
   };
   if (op == "Add" || op == "AddV2") {
-    return EvaluateBinary(node, depth, checked([](int64_t a, int64_t b, int64_t* r) {
+    return EvaluateBinary(node, way, checked([](int64_t a, int64_t b, int64_t* r) {
                             return __builtin_add_overflow(a, b, r);
                           }));
   }
   if (op == "Sub") {
-    return EvaluateBinary(node, depth, checked([](int64_t a, int64_t b, int64_t* r) {
+    return EvaluateBinary(node, way, checked([](int64_t a, int64_t b, int64_t* r) {
                             return __builtin_sub_overflow(a, b, r);
                           }));
   }
   if (op == "Mul") {
-    return EvaluateBinary(node, depth, checked([](int64_t a, int64_t b, int64_t* r) {
+    return EvaluateBinary(node, way, checked([](int64_t a, int64_t b, int64_t* r) {
                             return __builtin_mul_overflow(a, b, r);
                           }));
   }
-  if (op == "FloorDiv") return EvaluateBinary(node, depth, FloorDivide);
+  if (op == "FloorDiv") return EvaluateBinary(node, way, FloorDivide);
   if (op == "Maximum") {
-    return EvaluateBinary(node, depth, [](int64_t a, int64_t b) { return std::max(a, b); });
+    return EvaluateBinary(node, way, [](int64_t a, int64_t b) { return std::max(a, b); });
   }
   if (op == "Minimum") {
-    return EvaluateBinary(node, depth, [](int64_t a, int64_t b) { return std::min(a, b); });
+    return EvaluateBinary(node, way, [](int64_t a, int64_t b) { return std::min(a, b); });
   }
   return std::nullopt;
 }
@@ -248,8 +262,8 @@ bool IsPassThrough(const std::string& op) {
          op == "EnsureShape" || op == "GuaranteeConst";
 }
 
-MaybeInts Evaluate(Output output, int depth) {
-  if (!output || depth > kMaxDepth) return std::nullopt;
+MaybeInts Evaluate(Output output, Way way) {
+  if (!output || way.depth > kMaxDepth || --*way.visits_left < 0) return std::nullopt;
   const DataType type = BaseType(output.dtype());
   if (type != DT_INT32 && type != DT_INT64) return std::nullopt;
   const Node& node = *output.node;
@@ -257,7 +271,7 @@ MaybeInts Evaluate(Output output, int depth) {
   for (const Output& in : node.inputs()) {
     if (!in) return std::nullopt;
   }
-  ++depth;
+  ++way.depth;
   if (op == "Const" || op == "HostConst") {
     const Tensor* value = node.FindAttr<Tensor>("value");
     return value ? FromTensor(*value) : std::nullopt;
@@ -272,19 +286,24 @@ MaybeInts Evaluate(Output output, int depth) {
     const int64_t n = node.input(0).shape().num_elements();
     return n < 0 ? std::nullopt : MaybeInts(KnownScalar(n));
   }
-  if (IsPassThrough(op)) return Evaluate(node.input(0), depth);
-  if (op == "Pack") return EvaluatePack(node, depth);
-  if (op == "ConcatV2") return EvaluateConcat(node, depth);
-  if (op == "StridedSlice") return EvaluateStridedSlice(node, depth);
-  if (op == "Slice") return EvaluateSlice(node, depth);
-  if (op == "Range") return EvaluateRange(node, depth);
-  if (op == "Prod") return EvaluateProd(node, depth);
-  if (op == "Gather" || op == "GatherV2") return EvaluateGather(node, depth);
+  if (IsPassThrough(op)) return Evaluate(node.input(0), way);
+  if (op == "Pack") return EvaluatePack(node, way);
+  if (op == "ConcatV2") return EvaluateConcat(node, way);
+  if (op == "StridedSlice") return EvaluateStridedSlice(node, way);
+  if (op == "Slice") return EvaluateSlice(node, way);
+  if (op == "Range") return EvaluateRange(node, way);
+  if (op == "Prod") return EvaluateProd(node, way);
+  if (op == "Gather" || op == "GatherV2") return EvaluateGather(node, way);
   if (op == "Reshape" || op == "Squeeze" || op == "ExpandDims") {
-    return EvaluateReshape(output, depth);
+    return EvaluateReshape(output, way);
   }
-  if (op == "Fill") return EvaluateFill(node, depth);
-  return EvaluateArithmetic(node, depth);
+  if (op == "Fill") return EvaluateFill(node, way);
+  return EvaluateArithmetic(node, way);
+}
+
+MaybeInts Evaluate(Output output) {
+  int visits_left = kMaxVisits;
+  return Evaluate(output, {.depth = 0, .visits_left = &visits_left});
 }
 
 template <typename T>
@@ -301,7 +320,7 @@ Tensor ToTensor(const Ints& ints) {
 std::optional<Tensor> ConstantValue(Output output) {
   if (!output) return std::nullopt;
   if (std::optional<Tensor> value = ConstTensor(output)) return value;
-  MaybeInts ints = Evaluate(output, 0);
+  MaybeInts ints = Evaluate(output);
   if (!ints) return std::nullopt;
   for (const auto& v : ints->values) {
     if (!v) return std::nullopt;
@@ -310,7 +329,7 @@ std::optional<Tensor> ConstantValue(Output output) {
 }
 
 std::optional<PartialShape> ConstantValueAsShape(Output output) {
-  MaybeInts ints = Evaluate(output, 0);
+  MaybeInts ints = Evaluate(output);
   if (!ints || ints->is_scalar) return std::nullopt;
   PartialShape shape = PartialShape::Scalar();
   for (const auto& v : ints->values) shape.AddDim(v && *v >= -1 ? *v : PartialShape::kUnknown);

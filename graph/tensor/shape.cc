@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "graph/strings.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 
@@ -36,15 +37,15 @@ absl::StatusOr<TensorShape> TensorShape::Make(absl::Span<const int64_t> dims) {
 
 void TensorShape::Recount() {
   num_elements_ = 1;
-  for (int64_t d : dims_) num_elements_ *= d;
+  for (int64_t d : dims_) num_elements_ = SaturatedProduct(num_elements_, d);
 }
 void TensorShape::AddDim(int64_t size) {
   dims_.push_back(size);
-  num_elements_ *= size;
+  num_elements_ = SaturatedProduct(num_elements_, size);
 }
 void TensorShape::InsertDim(int i, int64_t size) {
   dims_.insert(dims_.begin() + i, size);
-  num_elements_ *= size;
+  num_elements_ = SaturatedProduct(num_elements_, size);
 }
 void TensorShape::RemoveDim(int i) {
   dims_.erase(dims_.begin() + i);

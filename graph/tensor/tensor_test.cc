@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/tensor/room.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -51,6 +52,22 @@ TEST(ShapeTest, MakeRefusesNegativeAndOverflowingSizes) {
   EXPECT_FALSE(TensorShape::Make({2, -1}).ok());
   EXPECT_FALSE(TensorShape::Make({int64_t{1} << 40, int64_t{1} << 40}).ok());
   EXPECT_EQ(TensorShape::Make({0, int64_t{1} << 40, int64_t{1} << 40})->num_elements(), 0);
+}
+
+TEST(ShapeTest, TooManyElementsAreTheMostThatCanBeCounted) {
+  TensorShape shape({int64_t{1} << 62, 4});
+  EXPECT_EQ(shape.num_elements(), std::numeric_limits<int64_t>::max());
+  EXPECT_FALSE(Tensor::Allocate(Heap(), DT_FLOAT, shape).ok());
+  shape.AddDim(0);
+  EXPECT_EQ(shape.num_elements(), 0);
+  shape.RemoveDim(2);
+  EXPECT_EQ(shape.num_elements(), std::numeric_limits<int64_t>::max());
+}
+
+TEST(RoomTest, MoreThanThereIsIsRefused) {
+  EXPECT_TRUE(CheckRoom(1000, 8, "rows").ok());
+  EXPECT_EQ(CheckRoom(int64_t{1} << 60, 8, "rows").message(),
+            "expected memory for 1152921504606846976 rows, got none");
 }
 
 TEST(ShapeTest, PartialShapesMergeAndPrint) {

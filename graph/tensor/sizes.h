@@ -1,7 +1,7 @@
 // Arithmetic on sizes that a graph gives: what does not fit is the largest (or smallest) number
 // there is, which no tensor's size reaches.
-#ifndef SLUICE_OPS_SPACE_SIZES_H_
-#define SLUICE_OPS_SPACE_SIZES_H_
+#ifndef SLUICE_GRAPH_TENSOR_SIZES_H_
+#define SLUICE_GRAPH_TENSOR_SIZES_H_
 
 #include <cstdint>
 
@@ -21,4 +21,4 @@ inline int64_t SaturatedProduct(int64_t a, int64_t b) {
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_SPACE_SIZES_H_
+#endif  // SLUICE_GRAPH_TENSOR_SIZES_H_
