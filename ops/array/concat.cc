@@ -1,5 +1,7 @@
 // Tensors put together along a dimension, old or new.
 
+#include <algorithm>
+
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -20,7 +22,8 @@ absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input)
     if (c.input(i).rank_known()) merged = PartialShape::UnknownOfRank(c.input(i).rank());
   }
   if (!merged.rank_known()) return c.SetOutput(0, PartialShape());
-  const int64_t axis = axis_known ? (*given)[0] : 0;
+  constexpr int64_t kFar = 1 << 20;  // further than any rank
+  const int64_t axis = axis_known ? std::clamp((*given)[0], -kFar, kFar) : 0;
   for (int i = first; i < last; ++i) {
     SLUICE_RETURN_IF_ERROR(c.WithRank(i, merged.rank()).status());
     const int64_t least = axis < 0 ? -axis : axis + 1;
@@ -35,7 +38,11 @@ absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input)
   for (int i = first; i < last; ++i) {
     PartialShape shape =
         c.input(i).rank_known() ? c.input(i) : PartialShape::UnknownOfRank(merged.rank());
-    total = total < 0 || shape.dim(d) < 0 ? -1 : total + shape.dim(d);
+    if (total < 0 || shape.dim(d) < 0) {
+      total = -1;
+    } else if (__builtin_add_overflow(total, shape.dim(d), &total)) {
+      return InvalidArgument("the result is too large along axis ", d);
+    }
     shape.set_dim(d, PartialShape::kUnknown);
     SLUICE_ASSIGN_OR_RETURN(merged, merged.MergeWith(shape));
   }

@@ -127,7 +127,7 @@ class ParallelConcatKernel final : public Kernel {
                              shape.ToString());
     }
     auto kernel = std::make_unique<ParallelConcatKernel>();
-    kernel->shape_ = shape.AsShape();
+    SLUICE_ASSIGN_OR_RETURN(kernel->shape_, TensorShape::Make(shape.dims()));
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
   absl::Status Compute(KernelContext& c) override {
@@ -155,8 +155,9 @@ class ParallelConcatStartKernel final : public Kernel {
   explicit ParallelConcatStartKernel(KernelInit& init) : shape_(init.attr<PartialShape>("shape")) {}
   absl::Status Compute(KernelContext& c) override {
     if (!shape_.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(shape_.dims()));
     Tensor* out;
-    return c.AllocateOutput(0, shape_.AsShape(), &out);
+    return c.AllocateOutput(0, shape, &out);
   }
   bool IsExpensive() const override { return false; }
 

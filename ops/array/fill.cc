@@ -1,6 +1,7 @@
 // Tensors made from a rule: one value everywhere, sequences, one-hot rows.
 
 #include <cmath>
+#include <limits>
 
 #include "ops/op.h"
 
@@ -72,7 +73,8 @@ absl::StatusOr<int64_t> RangeLength(const Tensor& s, const Tensor& l, const Tens
   if constexpr (std::is_integral_v<T>) {
     const __int128 span = static_cast<__int128>(limit) - start;
     const __int128 step = delta;
-    return static_cast<int64_t>((span + step + (step > 0 ? -1 : 1)) / step);
+    const __int128 length = (span + step + (step > 0 ? -1 : 1)) / step;
+    return length <= std::numeric_limits<int64_t>::max() ? static_cast<int64_t>(length) : -1;
   } else {
     const double n = std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) /
                                         static_cast<double>(delta)));

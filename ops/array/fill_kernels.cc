@@ -9,6 +9,7 @@
 #include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
+#include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
@@ -120,7 +121,8 @@ absl::Status Range(KernelContext& c) {
   c.ParallelFor(n, 1, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       if constexpr (std::is_integral_v<T>) {
-        to[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+        // The product alone may not fit where the sum does.
+        to[i] = WrappingAdd(start, WrappingMultiply(static_cast<T>(i), delta));
       } else if constexpr (kIsFloat16<T>) {
         to[i] = T(static_cast<float>(start) + static_cast<float>(i) * static_cast<float>(delta));
       } else {

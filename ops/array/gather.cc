@@ -31,7 +31,7 @@ absl::Status GatherV2Shape(ShapeContext& c) {
   if (!axis_known) {
     SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
     const bool known = params.rank_known() && indices.rank_known() && batch >= 0;
-    const int64_t rank = params.rank() + indices.rank() - 1 - batch;
+    const int64_t rank = known ? params.rank() + indices.rank() - 1 - batch : -1;
     return c.SetOutput(0, known && rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank))
                                              : PartialShape());
   }

@@ -3,6 +3,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/constant_element.h"
 #include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
@@ -93,21 +94,21 @@ absl::Status Gather(KernelContext& c, int64_t axis, int64_t batch_dims) {
       return InvalidArgument("params.shape[", d, "]: ", params.dim(d),
                              " should be equal to indices.shape[", d, "]: ", indices.dim(d));
     }
-    p.batch *= params.dim(d);
+    p.batch = SaturatedProduct(p.batch, params.dim(d));
   }
   absl::InlinedVector<int64_t, 8> dims;
   for (int d = 0; d < axis; ++d) {
     dims.push_back(params.dim(d));
-    if (d >= batch_dims) p.outer *= params.dim(d);
+    if (d >= batch_dims) p.outer = SaturatedProduct(p.outer, params.dim(d));
   }
   for (int d = static_cast<int>(batch_dims); d < indices.rank(); ++d) {
     dims.push_back(indices.dim(d));
-    p.count *= indices.dim(d);
+    p.count = SaturatedProduct(p.count, indices.dim(d));
   }
   p.rows = params.dim(static_cast<int>(axis));
   for (int d = static_cast<int>(axis) + 1; d < params.rank(); ++d) {
     dims.push_back(params.dim(d));
-    p.inner *= params.dim(d);
+    p.inner = SaturatedProduct(p.inner, params.dim(d));
   }
   SLUICE_ASSIGN_OR_RETURN(p.result, TensorShape::Make(dims));
   Tensor* out;
@@ -168,10 +169,10 @@ class GatherNdKernel final : public Kernel {
     absl::InlinedVector<int64_t, 8> dims(indices.shape().dims().begin(),
                                          indices.shape().dims().end() - 1);
     int64_t count = 1, inner = 1;
-    for (int64_t d : dims) count *= d;
+    for (int64_t d : dims) count = SaturatedProduct(count, d);
     for (int d = static_cast<int>(depth); d < params.rank(); ++d) {
       dims.push_back(params.dim(d));
-      inner *= params.dim(d);
+      inner = SaturatedProduct(inner, params.dim(d));
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     if (count > 0 && params.num_elements() == 0) {

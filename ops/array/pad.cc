@@ -28,7 +28,11 @@ absl::Status PaddedShape(ShapeContext& c, int sign) {
       return InvalidArgument("Paddings must be non-negative: ", ends[2 * i], " ", ends[2 * i + 1]);
     }
     if (in.dim(i) < 0) continue;
-    const int64_t size = in.dim(i) + sign * (ends[2 * i] + ends[2 * i + 1]);
+    int64_t border, size;
+    if (__builtin_add_overflow(ends[2 * i], ends[2 * i + 1], &border) ||
+        __builtin_add_overflow(in.dim(i), sign * border, &size)) {
+      return InvalidArgument("paddings of dimension ", i, " are too large");
+    }
     if (size < 0) return InvalidArgument("paddings are larger than dimension ", i);
     in.set_dim(i, size);
   }

@@ -177,13 +177,12 @@ class MirrorPadGradKernel final : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(grad, c.input(1)));
     TensorShape inner = grad.shape();
     for (int d = 0; d < inner.rank(); ++d) {
-      const int64_t size = inner.dim(d) - border.before[d] - border.behind[d];
-      if (size < 0) {
+      if (border.before[d] > inner.dim(d) || border.behind[d] > inner.dim(d) - border.before[d]) {
         return InvalidArgument("the border of dimension ", d,
                                " is wider than the tensor: ", border.before[d], ", ",
                                border.behind[d], ", ", inner.dim(d));
       }
-      inner.set_dim(d, size);
+      inner.set_dim(d, inner.dim(d) - border.before[d] - border.behind[d]);
     }
     SLUICE_RETURN_IF_ERROR(CheckMirror(border, inner, edge_));
     SLUICE_ASSIGN_OR_RETURN(Tensor folded, grad.Clone(*c.step().allocator));

@@ -3,6 +3,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/constant_element.h"
 #include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
@@ -43,7 +44,7 @@ absl::Status DynamicPartition(KernelContext& c) {
   }
   std::vector<void*> next(count);
   int64_t row = 1;
-  for (int d = partitions.rank(); d < data.rank(); ++d) row *= data.dim(d);
+  for (int d = partitions.rank(); d < data.rank(); ++d) row = SaturatedProduct(row, data.dim(d));
   for (int p = 0; p < count; ++p) {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(

@@ -144,8 +144,11 @@ absl::Status ConcatOffset(KernelContext& c) {
                              PartialShape(first).ToString(), ".");
     }
     begin[axis] = offset;
-    offset += shape[axis];
     SLUICE_RETURN_IF_ERROR(EmitInts(c, i - 1, begin));
+    if (i + 1 < c.num_inputs() && __builtin_add_overflow(offset, shape[axis], &offset)) {
+      return InvalidArgument("sizes along dimension ", axis,
+                             " must add up to less than 2^63, got more up to input ", i - 1);
+    }
   }
   return absl::OkStatus();
 }

@@ -58,7 +58,9 @@ SliceBox SliceBoxOf(const SliceSpec& spec, const TensorShape& in) {
   const auto whole = RowMajorStrides(in);
   const auto part = RowMajorStrides(box.part);
   for (int d = 0; d < in.rank(); ++d) {
-    box.dims.push_back({spec.dims[d].size, whole[d] * spec.dims[d].stride, part[d]});
+    // The stride of a single element, which may be any number, leads nowhere.
+    const int64_t stride = spec.dims[d].size > 1 ? spec.dims[d].stride : 0;
+    box.dims.push_back({spec.dims[d].size, whole[d] * stride, part[d]});
     box.offset += whole[d] * spec.dims[d].begin;
   }
   return box;

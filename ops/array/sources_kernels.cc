@@ -68,13 +68,18 @@ class ImmutableConstKernel final : public Kernel {
     }
     if (!shape.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
     auto kernel = std::make_unique<ImmutableConstKernel>();
-    const size_t bytes = DataTypeSize(dtype) * static_cast<size_t>(shape.num_elements());
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape sizes, TensorShape::Make(shape.dims()));
+    size_t bytes;
+    if (__builtin_mul_overflow(DataTypeSize(dtype), static_cast<size_t>(sizes.num_elements()),
+                               &bytes)) {
+      return InvalidArgument("shape ", shape.ToString(), " is too large");
+    }
     if (bytes == 0) {
-      kernel->value_ = Tensor(dtype, shape.AsShape());
+      kernel->value_ = Tensor(dtype, sizes);
     } else {
       SLUICE_ASSIGN_OR_RETURN(Buffer* const buffer,
                               MapFile(init.attr<std::string>("memory_region_name"), bytes));
-      kernel->value_ = Tensor(dtype, shape.AsShape(), BufferRef(buffer));
+      kernel->value_ = Tensor(dtype, sizes, BufferRef(buffer));
     }
     return std::unique_ptr<Kernel>(std::move(kernel));
   }

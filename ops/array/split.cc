@@ -58,8 +58,8 @@ absl::Status SplitVShape(ShapeContext& c) {
     if (s < -1) return InvalidArgument("Invalid size ", s, " in size_splits: must be >= -1");
     if (s < 0) {
       ++missing;
-    } else {
-      total += s;
+    } else if (__builtin_add_overflow(total, s, &total)) {
+      return InvalidArgument("The sizes of the splits are too large");
     }
   }
   if (missing > 1) return InvalidArgument("size_splits can only have one -1");

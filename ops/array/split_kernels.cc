@@ -1,5 +1,6 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
 
@@ -10,14 +11,18 @@ namespace {
 class Splitter {
  public:
   Splitter(KernelContext& c, const Tensor& value, int axis) : c_(c), value_(value), axis_(axis) {
-    for (int d = 0; d < axis; ++d) outer_ *= value.dim(d);
-    for (int d = axis + 1; d < value.rank(); ++d) inner_ *= value.dim(d);
+    for (int d = 0; d < axis; ++d) outer_ = SaturatedProduct(outer_, value.dim(d));
+    for (int d = axis + 1; d < value.rank(); ++d) inner_ = SaturatedProduct(inner_, value.dim(d));
   }
 
   // The next `size` slices, as output i of the given shape. Whole rows share the memory.
   absl::Status Next(int i, int64_t size, const TensorShape& shape) {
     const int64_t first = taken_;
     taken_ += size;
+    if (value_.num_elements() == 0) {
+      Tensor* out;  // of a size of which there may be no product
+      return c_.AllocateOutput(i, shape, &out);
+    }
     if (outer_ == 1) {
       const TensorShape rows({value_.dim(axis_), inner_});
       c_.set_output(i, value_.Reshaped(rows).SliceRows(first, taken_).Reshaped(shape));

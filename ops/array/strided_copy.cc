@@ -75,6 +75,10 @@ class Odometer {
 };
 
 int64_t Product(absl::Span<const CopyDim> dims) {
+  // Among no elements sizes may be so large that they have no product.
+  for (const CopyDim& d : dims) {
+    if (d.size == 0) return 0;
+  }
   int64_t n = 1;
   for (const CopyDim& d : dims) n *= d.size;
   return n;
@@ -163,6 +167,7 @@ int64_t CopyBox::num_elements() const { return Product(dims); }
 
 absl::InlinedVector<int64_t, 8> RowMajorStrides(const TensorShape& shape) {
   absl::InlinedVector<int64_t, 8> strides(shape.rank());
+  if (shape.num_elements() == 0) return strides;
   int64_t stride = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
     strides[i] = stride;

@@ -36,7 +36,8 @@ struct CopyBox {
   int64_t num_elements() const;
 };
 
-// Elements between neighbours along each dimension of a row-major tensor.
+// Elements between neighbours along each dimension of a row-major tensor; zeros where there are no
+// elements.
 absl::InlinedVector<int64_t, 8> RowMajorStrides(const TensorShape& shape);
 
 // `from` and `to`: the first elements of the tensors, of type `dtype`.

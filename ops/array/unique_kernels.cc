@@ -123,9 +123,25 @@ absl::Status EmitGroups(KernelContext& c, const Groups& groups) {
   return absl::OkStatus();
 }
 
+// All slices of nothing are equal, however many there are.
+absl::Status UniqueOfNothing(KernelContext& c, int axis) {
+  TensorShape shape = c.input(0).shape();
+  const int64_t n = shape.dim(axis), groups = std::min<int64_t>(n, 1);
+  shape.set_dim(axis, groups);
+  Tensor *out, *idx, *count;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &idx));
+  if (idx->bytes() > 0) std::memset(idx->raw(), 0, idx->bytes());
+  if (c.num_outputs() < 3) return absl::OkStatus();
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {groups}, &count));
+  if (groups > 0) SetIntAt(*count, 0, n);
+  return absl::OkStatus();
+}
+
 // Distinct slices along dimension `axis`.
 absl::Status UniqueSlices(KernelContext& c, int axis) {
   const Tensor& x = c.input(0);
+  if (x.num_elements() == 0) return UniqueOfNothing(c, axis);
   int64_t outer = 1, inner = 1;
   for (int d = 0; d < axis; ++d) outer *= x.dim(d);
   for (int d = axis + 1; d < x.rank(); ++d) inner *= x.dim(d);

@@ -1,5 +1,6 @@
 // Crosses of features: for each row of a batch, every combination of one feature of each input, as
 // one string or one hash.
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -42,7 +43,7 @@ absl::Status RaggedShape(ShapeContext& c) {
     SLUICE_RETURN_IF_ERROR(tell(s.dim(0)));
   }
   c.SetOutput(0, {-1}).IgnoreError();
-  return c.SetOutput(1, {rows < 0 ? -1 : rows + 1});
+  return c.SetOutput(1, {rows < 0 ? -1 : SaturatedSum(rows, 1)});
 }
 
 OP(RaggedCross,

@@ -3,6 +3,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/array/int_tensor.h"
 #include "ops/cross/column.h"
 
@@ -49,7 +50,7 @@ class RaggedCrossKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c));
-    SLUICE_RETURN_IF_ERROR(c.AllocateTemp(DT_INT64, {rows + 1}).status());
+    SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
     SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, rows));
     SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> starts, cross::CrossStarts(columns, rows));
     Tensor *values, *splits;

@@ -5,6 +5,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/cross/column.h"
 #include "ops/strings/hash.h"
 
@@ -106,7 +107,7 @@ std::vector<int64_t> StartsOf(const Tensor& indices, int64_t rows) {
 
 absl::StatusOr<Columns> ColumnsOf(KernelContext& c, const Places& places, int64_t rows) {
   // A shape is what a peer writes: it must not ask for more than there is.
-  SLUICE_RETURN_IF_ERROR(c.AllocateTemp(DT_INT64, {rows + 1}).status());
+  SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
   Columns columns;
   for (int i = 0; i < places.num_sparse(); ++i) {
     columns.emplace_back(c.input(places.values.first + i),
@@ -122,8 +123,9 @@ absl::StatusOr<Columns> ColumnsOf(KernelContext& c, const Places& places, int64_
 template <typename T, typename F>
 absl::Status WriteCrosses(KernelContext& c, const Columns& columns, int64_t rows, const F& value) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> starts, cross::CrossStarts(columns, rows));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape pairs, TensorShape::Make({starts.back(), 2}));
   Tensor *indices, *values, *shape;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {starts.back(), 2}, &indices));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, pairs, &indices));
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {starts.back()}, &values));
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {2}, &shape));
   int64_t most = 0;

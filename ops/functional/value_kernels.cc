@@ -48,8 +48,9 @@ class FakeParamKernel : public Kernel {
   explicit FakeParamKernel(KernelInit& init)
       : shape_(init.AttrOr<PartialShape>("shape", PartialShape())) {}
   absl::Status Compute(KernelContext& c) override {
-    TensorShape shape;
-    for (int d = 0; d < shape_.rank(); ++d) shape.AddDim(std::max<int64_t>(shape_.dim(d), 0));
+    std::vector<int64_t> dims;
+    for (int d = 0; d < shape_.rank(); ++d) dims.push_back(std::max<int64_t>(shape_.dim(d), 0));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (IsPlainBytes(out->dtype()) && out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());

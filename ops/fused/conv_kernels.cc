@@ -50,12 +50,15 @@ class FusedConvKernel : public Kernel {
         return InvalidArgument("input and filter must have the same depth: ",
                                in.dim(attrs_->layout.channel), " vs ", filters.dim(2));
       }
-      filters = TensorShape({filters.dim(0), filters.dim(1), 1, filters.dim(2) * filters.dim(3)});
+      const int64_t outputs = MultiplyWithoutOverflow(filters.dim(2), filters.dim(3));
+      SLUICE_ASSIGN_OR_RETURN(filters,
+                              TensorShape::Make({filters.dim(0), filters.dim(1), 1, outputs}));
     }
     SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g, ConvGeometryOf(*attrs_, in.shape(), filters));
     SLUICE_RETURN_IF_ERROR(epilogue_.Check(c, 2, g.out_channels));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ConvOutputShape(*attrs_, g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, ConvOutputShape(*attrs_, g), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x, w;
     WrittenImages<T> y;
@@ -108,11 +111,12 @@ class FusedConvInt8Kernel : public Kernel {
                              c.num_inputs() - 2, " arguments");
     }
     const Tensor &bias = c.input(2), &side = c.input(3), &scale = c.input(4);
-    const TensorShape shape = ConvOutputShape(*attrs_, g);
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ConvOutputShape(*attrs_, g));
     if (bias.dtype() != DT_FLOAT || bias.num_elements() != g.out_channels ||
         side.dtype() != in.dtype() || (side.num_elements() != 0 && !(side.shape() == shape)) ||
         (scale.num_elements() != 1 && scale.num_elements() != g.out_channels) ||
-        c.input(5).num_elements() != 1) {
+        c.input(5).num_elements() != 1 || scale.dtype() != DT_FLOAT ||
+        c.input(5).dtype() != DT_FLOAT) {
       return InvalidArgument("bias, side input and scales must fit the output ", shape.ToString());
     }
     Tensor* out;
@@ -165,8 +169,9 @@ class FusedConv3DKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const VolumeGeometry g,
                             ConvolutionOf(op_, layout_, *sliding_, in.shape(), filter.shape()));
     SLUICE_RETURN_IF_ERROR(epilogue_.Check(c, 2, g.out_channels));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, OutputShape(layout_, g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, OutputShape(layout_, g), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     const Channels channels = layout_.channel == 1 ? Channels::kFirst : Channels::kLast;
     ReadImages<T> x, w;

@@ -1,6 +1,7 @@
 // Ops that do several at once. The first kind is what rewritten graphs hold: a product or
 // convolution, then the fused_ops by name: BiasAdd or FusedBatchNorm (scale, offset, mean,
 // variance), then perhaps an activation.
+#include "graph/tensor/sizes.h"
 #include "ops/nn/window.h"
 #include "ops/op.h"
 #include "ops/volume/volume_geometry.h"
@@ -25,7 +26,7 @@ absl::StatusOr<PartialShape> ConvolvedShape(const PartialShape& images, const Pa
   int64_t channels = filter.dim(3);
   if (depthwise) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t in, MergeDim(images.dim(layout.channel), filter.dim(2)));
-    channels = in < 0 || channels < 0 ? -1 : in * channels;
+    channels = in < 0 || channels < 0 ? -1 : MultiplyWithoutOverflow(in, channels);
   }
   out.set_dim(layout.channel, channels);
   return out;
@@ -83,7 +84,7 @@ absl::Status PadConvShape(ShapeContext& c) {
     } else if (padded.dim(d) >= 0) {
       const int32_t* sizes = values->data<int32_t>() + 2 * d;
       if (sizes[0] < 0 || sizes[1] < 0) return InvalidArgument("paddings must not be negative");
-      padded.set_dim(d, padded.dim(d) + sizes[0] + sizes[1]);
+      padded.set_dim(d, SaturatedSum(padded.dim(d), int64_t{sizes[0]} + sizes[1]));
     }
   }
   SLUICE_RETURN_IF_ERROR(MergeDim(padded.dim(3), filter.dim(2)).status());

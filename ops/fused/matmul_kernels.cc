@@ -28,8 +28,9 @@ class FusedMatMulKernel : public Kernel {
                              ", In[1]: ", b.shape().ToString());
     }
     SLUICE_RETURN_IF_ERROR(epilogue_.Check(c, 2, n));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({m, n}));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape({m, n}), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x, y;
     WrittenImages<T> z;

@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/nn/conv_compute.h"
 #include "ops/nn/image_tensor.h"
 
@@ -67,7 +68,7 @@ class PadConvKernel : public Kernel {
       images = large.template data<F>();
     }
     SLUICE_ASSIGN_OR_RETURN(const Padded padded, PaddedBy(paddings, resized));
-    const TensorShape shape({padded.sizes[0], padded.sizes[1], padded.sizes[2], padded.sizes[3]});
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(padded.sizes));
     ConvAttrs attrs;
     attrs.op = op_;
     attrs.data_format = "NHWC";
@@ -79,8 +80,9 @@ class PadConvKernel : public Kernel {
                              filter.dim(2));
     }
     SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g, ConvGeometryOf(attrs, shape, filter.shape()));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape result, ConvOutputShape(attrs, g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, ConvOutputShape(attrs, g), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, result, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(Tensor borders, c.AllocateTemp(kDataTypeOf<F>, shape));
     Mirror(padded, images, borders.template data<F>());
@@ -127,7 +129,7 @@ class PadConvKernel : public Kernel {
                                images.dim(d));
       }
       p.before[d] = before;
-      p.sizes[d] = before + images.dim(d) + after;
+      p.sizes[d] = SaturatedSum(images.dim(d), before + after);
     }
     return p;
   }
@@ -161,12 +163,13 @@ class PadConvKernel : public Kernel {
       const F* image = from + b * in.dim(1) * width * n;
       for (int64_t y = 0; y < out.dim(1); ++y) {
         const float at_y = static_cast<float>(y) * by_y;
-        const auto top = static_cast<int64_t>(at_y);
+        // Among very many lines, rounding may lead behind the last one.
+        const int64_t top = std::min(static_cast<int64_t>(at_y), in.dim(1) - 1);
         const int64_t bottom = std::min(top + 1, in.dim(1) - 1);
         const F part_y = static_cast<F>(at_y - static_cast<float>(top));
         for (int64_t x = 0; x < out.dim(2); ++x) {
           const float at_x = static_cast<float>(x) * by_x;
-          const auto left = static_cast<int64_t>(at_x);
+          const int64_t left = std::min(static_cast<int64_t>(at_x), width - 1);
           const int64_t right = std::min(left + 1, width - 1);
           const F part_x = static_cast<F>(at_x - static_cast<float>(left));
           for (int64_t k = 0; k < n; ++k) {

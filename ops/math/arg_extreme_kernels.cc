@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "graph/tensor/sizes.h"
 #include "ops/math/elementwise.h"
 
 namespace sluice {
@@ -90,7 +91,8 @@ struct ArgExtreme {
       TensorShape shape;
       for (int i = 0; i < input.rank(); ++i) {
         if (i == axis) continue;
-        (i < axis ? outer : columns) *= input.dim(i);
+        int64_t& side = i < axis ? outer : columns;
+        side = SaturatedProduct(side, input.dim(i));
         shape.AddDim(input.dim(i));
       }
       const int64_t rows = input.dim(static_cast<int>(axis));

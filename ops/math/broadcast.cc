@@ -1,5 +1,7 @@
 #include "ops/math/broadcast.h"
 
+#include "graph/tensor/sizes.h"
+
 namespace sluice {
 
 template <int N>
@@ -29,13 +31,13 @@ absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(const std::array<const TensorShap
     unsigned repeats = 0;
     for (int k = 0; k < N; ++k) repeats |= (size[k] == 1 ? 1u : 0u) << k;
     if (!plan.dims.empty() && repeats == last_repeats) {
-      plan.dims.back() *= joint;
+      plan.dims.back() = SaturatedProduct(plan.dims.back(), joint);
     } else {
       plan.dims.push_back(joint);
       for (int k = 0; k < N; ++k) plan.strides[k].push_back(size[k] == 1 ? 0 : step[k]);
       last_repeats = repeats;
     }
-    for (int k = 0; k < N; ++k) step[k] *= size[k];
+    for (int k = 0; k < N; ++k) step[k] = SaturatedProduct(step[k], size[k]);
   }
   if (plan.dims.empty()) {
     plan.dims.push_back(1);

@@ -30,6 +30,9 @@ double DigammaOf(double x) {
   return sum + std::log(x) - 0.5 / x - series;
 }
 
+// Below this, terms are not summed one by one.
+constexpr double kFarBelow = -1000;
+
 // Euler and Maclaurin: ten terms of the sum, then the integral of the rest with its corrections.
 double ZetaOf(double x, double q) {
   if (std::isnan(x) || std::isnan(q)) return kNaN;
@@ -38,6 +41,12 @@ double ZetaOf(double x, double q) {
   if (q <= 0) {
     if (q == std::floor(q)) return x == std::floor(x) && std::fmod(x, 2) == 0 ? kInf : kNaN;
     if (x != std::floor(x)) return kNaN;  // a power of a negative number
+  }
+  if (q < kFarBelow) {
+    // The terms below 0 are, but for the sign, the difference of two sums above it.
+    const double part = q - std::floor(q);
+    const double sign = std::fmod(x, 2) == 0 ? 1 : -1;
+    return ZetaOf(x, part) + sign * ZetaOf(x, 1 - part) - sign * ZetaOf(x, 1 - q);
   }
   double sum = 0, a = q;
   for (int i = 0; i < 10 || a <= 9; ++i, a += 1) {

@@ -156,17 +156,18 @@ class MatMulKernel : public AddingKernel {
       return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
                              ", In[1]: ", b.shape().ToString());
     }
-    if (context.num_inputs() == 3) return AddProduct(context, p);
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({p.a.rows, p.b.columns}));
+    if (context.num_inputs() == 3) return AddProduct(context, p, shape);
     Tensor* c;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {p.a.rows, p.b.columns}, &c));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &c));
     return MultiplyTensors<T>(context, p, a, b, c);
   }
   bool CanAdd() const override { return is_of_its_type_; }
 
  private:
   // Input 2 is a sum that the product goes into.
-  static absl::Status AddProduct(KernelContext& context, const Products& p) {
-    const TensorShape shape({p.a.rows, p.b.columns});
+  static absl::Status AddProduct(KernelContext& context, const Products& p,
+                                 const TensorShape& shape) {
     const Tensor& sum = context.input(2);
     if (sum.shape() != shape) {
       return InvalidArgument("expected a sum of shape ", shape.ToString(), ", got ",
@@ -211,6 +212,13 @@ class BatchMatMulKernel : public Kernel {
       return InvalidArgument("In[0] and In[1] must have compatible batch dimensions: ",
                              x.shape().ToString(), " vs. ", y.shape().ToString());
     }
+    absl::InlinedVector<int64_t, 8> dims(plan->shape.dims().begin(), plan->shape.dims().end());
+    dims.push_back(p.a.rows);
+    dims.push_back(p.b.columns);
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+    Tensor* output;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &output));
+    if (shape.num_elements() == 0) return absl::OkStatus();  // however many matrices
     const int64_t inner = plan->inner();
     ForRows<2>(*plan, 0, plan->rows(), [&](int64_t, const std::array<int64_t, 2>& at) {
       for (int64_t i = 0; i < inner; ++i) {
@@ -218,11 +226,6 @@ class BatchMatMulKernel : public Kernel {
         p.b_starts.push_back((at[1] + i * plan->strides[1].back()) * p.b.elements());
       }
     });
-    TensorShape shape = plan->shape;
-    shape.AddDim(p.a.rows);
-    shape.AddDim(p.b.columns);
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &output));
     return MultiplyTensors<T>(context, p, x, y, output);
   }
 

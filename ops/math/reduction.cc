@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "graph/tensor/sizes.h"
+
 namespace sluice {
 namespace {
 
@@ -158,14 +160,14 @@ absl::StatusOr<ReductionPlan> PlanReduction(const TensorShape& input, const Tens
   for (int i = 0; i < rank; ++i) {
     const int64_t size = input.dim(i);
     if (reduced[i]) {
-      plan.count *= size;
+      plan.count = SaturatedProduct(plan.count, size);
       if (keep_dims) plan.output.AddDim(1);
     } else {
       plan.output.AddDim(size);
     }
     if (size == 1) continue;
     if (!plan.dims.empty() && plan.dims.back().reduced == reduced[i]) {
-      plan.dims.back().size *= size;
+      plan.dims.back().size = SaturatedProduct(plan.dims.back().size, size);
     } else {
       plan.dims.push_back({size, static_cast<bool>(reduced[i])});
     }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/tensor/sizes.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/wrapping.h"
 
@@ -86,7 +87,9 @@ struct Scanner {
       SLUICE_ASSIGN_OR_RETURN(const int axis, ScanAxis(context.input(1), shape));
       int64_t outer = 1, columns = 1;
       for (int i = 0; i < shape.rank(); ++i) {
-        if (i != axis) (i < axis ? outer : columns) *= shape.dim(i);
+        if (i == axis) continue;
+        int64_t& side = i < axis ? outer : columns;
+        side = SaturatedProduct(side, shape.dim(i));
       }
       const int64_t rows = shape.dim(axis);
       const T* x = context.input(0).template data<T>();

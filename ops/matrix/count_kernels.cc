@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/array/int_tensor.h"
+#include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
@@ -28,7 +29,7 @@ absl::Status CountRow(const Tensor& values, int64_t begin, int64_t n, const Tens
     if (binary) {
       out[value] = T(1);
     } else {
-      out[value] += weight == nullptr ? T(1) : weight[i];
+      out[value] = WrappingAdd(out[value], weight == nullptr ? T(1) : weight[i]);
     }
   }
   return absl::OkStatus();
@@ -52,12 +53,16 @@ absl::Status Count(KernelContext& c, bool binary) {
   if (c.node().op() == "DenseBincount" && values.rank() > 2) {
     return InvalidArgument("Shape must be at most rank 2 but is rank ", values.rank());
   }
+  TensorShape shape({bins});
+  if (rows) {
+    SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make({values.dim(0), bins}));
+  }
   Tensor* out;
-  SLUICE_RETURN_IF_ERROR(
-      c.AllocateOutput(0, rows ? TensorShape({values.dim(0), bins}) : TensorShape({bins}), &out));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
+  if (values.num_elements() == 0) return absl::OkStatus();  // however many rows
   const int64_t count = rows ? values.dim(0) : 1;
-  const int64_t length = count == 0 ? 0 : values.num_elements() / count;
+  const int64_t length = values.num_elements() / count;
   for (int64_t row = 0; row < count; ++row) {
     SLUICE_RETURN_IF_ERROR(CountRow<T>(values, row * length, length, weights, binary, bins,
                                        out->data<T>() + row * bins));
@@ -136,8 +141,8 @@ absl::Status HistogramFixedWidth(KernelContext& c) {
   const double step =
       (static_cast<double>(high) - static_cast<double>(low)) / static_cast<double>(bins);
   for (T value : values.flat<T>()) {
-    if (std::isnan(static_cast<double>(value))) continue;
     const double at = (static_cast<double>(value) - static_cast<double>(low)) / step;
+    if (std::isnan(at)) continue;  // the value, or its place among infinite or no steps
     const auto bin = static_cast<int64_t>(std::clamp<double>(std::floor(at), 0, bins - 1));
     SetIntAt(*out, bin, IntAt(*out, bin) + 1);
   }

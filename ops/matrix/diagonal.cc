@@ -4,6 +4,7 @@
 // diagonals of a band differ in length they stand left or right in rows of the longest length.
 #include <algorithm>
 
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -102,8 +103,8 @@ absl::Status DiagOfBandShape(ShapeContext& c) {
     out.AddDim(columns && *columns >= 0 ? *columns : -1);
     return c.SetOutput(0, out);
   }
-  const int64_t least_rows = length - std::min<int64_t>(band->upper, 0);
-  const int64_t least_columns = length + std::max<int64_t>(band->lower, 0);
+  const int64_t least_rows = SaturatedSum(length, -std::min<int64_t>(band->upper, 0));
+  const int64_t least_columns = SaturatedSum(length, std::max<int64_t>(band->lower, 0));
   if ((*rows >= 0 && *rows < least_rows) || (*columns >= 0 && *columns < least_columns)) {
     return InvalidArgument(*rows >= 0 && *rows < least_rows ? "num_rows" : "num_cols",
                            " is too small");

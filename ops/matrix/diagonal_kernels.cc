@@ -1,6 +1,9 @@
 #include <cstring>
+#include <initializer_list>
+#include <vector>
 
 #include "executor/kernel/context.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/elements.h"
 #include "ops/array/strided_copy.h"
 
@@ -191,6 +194,8 @@ void CopyBand(KernelContext& c, const Band& band, int64_t matrices, Copy directi
 
 void CopyBandOf(KernelContext& c, const Band& band, int64_t matrices, Copy direction,
                 const Tensor& packed, const Tensor& matrix) {
+  // However many matrices, and however wide the band.
+  if (packed.num_elements() == 0 || matrix.num_elements() == 0) return;
   WithElement(packed.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     if constexpr (std::is_trivially_copyable_v<E>) {
@@ -204,10 +209,23 @@ TensorShape Leading(const TensorShape& s, int count) {
   return TensorShape(s.dims().subspan(0, count));
 }
 
+// The first `count` dimensions of s, then others.
+absl::StatusOr<TensorShape> LeadingAnd(const TensorShape& s, int count,
+                                       std::initializer_list<int64_t> others) {
+  std::vector<int64_t> dims(s.dims().begin(), s.dims().begin() + count);
+  dims.insert(dims.end(), others);
+  return TensorShape::Make(dims);
+}
+
+// The packed diagonals of matrices in the last two dimensions of `matrices`.
+absl::StatusOr<TensorShape> PackedShape(const Band& band, const TensorShape& matrices) {
+  const int batch = matrices.rank() - 2;
+  return band.is_one() ? LeadingAnd(matrices, batch, {band.longest()})
+                       : LeadingAnd(matrices, batch, {band.count(), band.longest()});
+}
+
 int64_t MatricesOf(const TensorShape& shape, int batch_rank) {
-  int64_t n = 1;
-  for (int i = 0; i < batch_rank; ++i) n *= shape.dim(i);
-  return n;
+  return Leading(shape, batch_rank).num_elements();
 }
 
 // Inputs: input, and from V2 on k and padding_value.
@@ -234,9 +252,7 @@ class MatrixDiagPartKernel : public Kernel {
     band.rows = in.dim(batch);
     band.columns = in.dim(batch + 1);
     if (has_band) SLUICE_RETURN_IF_ERROR(CheckBand(band));
-    TensorShape shape = Leading(in.shape(), batch);
-    if (!band.is_one()) shape.AddDim(band.count());
-    shape.AddDim(band.longest());
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, PackedShape(band, in.shape()));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (!band.is_one()) {
@@ -284,10 +300,9 @@ class MatrixDiagKernel : public Kernel {
           "lower_diag_index and upper_diag_index range.");
     }
     SLUICE_RETURN_IF_ERROR(FindSizes(diagonal.dim(diagonal.rank() - 1), rows, columns, &band));
-    TensorShape shape = Leading(diagonal.shape(), diagonal.rank() - extra);
-    const int64_t matrices = shape.num_elements();
-    shape.AddDim(band.rows);
-    shape.AddDim(band.columns);
+    const int batch = diagonal.rank() - extra;
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                            LeadingAnd(diagonal.shape(), batch, {band.rows, band.columns}));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (c.num_inputs() > 1) {
@@ -295,14 +310,14 @@ class MatrixDiagKernel : public Kernel {
     } else {
       ClearBytes(out);
     }
-    CopyBandOf(c, band, matrices, Copy::kToMatrix, diagonal, *out);
+    CopyBandOf(c, band, MatricesOf(shape, batch), Copy::kToMatrix, diagonal, *out);
     return absl::OkStatus();
   }
 
  private:
   static absl::Status FindSizes(int64_t length, int64_t rows, int64_t columns, Band* band) {
-    const int64_t least_rows = length - std::min<int64_t>(band->upper, 0);
-    const int64_t least_columns = length + std::max<int64_t>(band->lower, 0);
+    const int64_t least_rows = SaturatedSum(length, -std::min<int64_t>(band->upper, 0));
+    const int64_t least_columns = SaturatedSum(length, std::max<int64_t>(band->lower, 0));
     if (rows != -1 && rows < least_rows) return InvalidArgument("The number of rows is too small.");
     if (columns != -1 && columns < least_columns) {
       return InvalidArgument("The number of columns is too small.");
@@ -348,9 +363,7 @@ class MatrixSetDiagKernel : public Kernel {
     band.rows = in.dim(batch);
     band.columns = in.dim(batch + 1);
     if (c.num_inputs() > 2) SLUICE_RETURN_IF_ERROR(CheckBand(band));
-    TensorShape expected = Leading(in.shape(), batch);
-    if (!band.is_one()) expected.AddDim(band.count());
-    expected.AddDim(band.longest());
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape expected, PackedShape(band, in.shape()));
     if (!(expected == diagonal.shape())) {
       return InvalidArgument(
           "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1]"

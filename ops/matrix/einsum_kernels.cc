@@ -3,9 +3,11 @@
 #include <map>
 
 #include "executor/kernel/context.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/strided_copy.h"
 #include "ops/math/cast_loops.h"
 #include "ops/math/gemm.h"
+#include "ops/math/wrapping.h"
 #include "ops/matrix/equation.h"
 
 namespace sluice {
@@ -138,14 +140,14 @@ class EinsumKernel : public Kernel {
       FindCastLoop(t.dtype(), kDataTypeOf<T>, false)(t.raw(), wide.raw(), t.num_elements());
     }
     CopyBox box;
-    int64_t size = 1, batches = 1;
+    int64_t batches = 1;
     *rows = *columns = 1;
     auto add = [&](const std::vector<Role>& group, int64_t* count) {
       for (const Role& r : group) {
         const Axis* axis = Find(axes, r.id);
         const bool repeated = axis == nullptr || (axis->size == 1 && r.size != 1);
         box.dims.push_back({r.size, repeated ? 0 : axis->stride, 0});
-        *count *= r.size;
+        *count = SaturatedProduct(*count, r.size);
       }
     };
     add(batch, &batches);
@@ -159,20 +161,21 @@ class EinsumKernel : public Kernel {
       if (!has(batch) && !has(own) && !has(summed)) alone.push_back({a.id, a.size, 0, 0, 0});
     }
     add(alone, &lost);
-    size = batches * *rows * *columns;
     for (int64_t step = 1, d = static_cast<int64_t>(box.dims.size()) - 1; d >= 0; --d) {
       box.dims[d].to = step;
-      step *= box.dims[d].size;
+      step = SaturatedProduct(step, box.dims[d].size);
     }
-    SLUICE_ASSIGN_OR_RETURN(Tensor arranged,
-                            c.AllocateTemp(kDataTypeOf<T>, TensorShape({size, lost})));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                            TensorShape::Make({batches, *rows, *columns, lost}));
+    const int64_t size = TensorShape({batches, *rows, *columns}).num_elements();
+    SLUICE_ASSIGN_OR_RETURN(Tensor arranged, c.AllocateTemp(kDataTypeOf<T>, shape));
     CopyStrided(c, kDataTypeOf<T>, wide.raw(), arranged.raw(), std::move(box));
     if (lost == 1) return arranged;
     SLUICE_ASSIGN_OR_RETURN(Tensor sums, c.AllocateTemp(kDataTypeOf<T>, TensorShape({size})));
     const T* from = arranged.data<T>();
     for (int64_t i = 0; i < size; ++i) {
       T sum(0);
-      for (int64_t j = 0; j < lost; ++j) sum += from[i * lost + j];
+      for (int64_t j = 0; j < lost; ++j) sum = WrappingAdd(sum, from[i * lost + j]);
       sums.data<T>()[i] = sum;
     }
     return sums;
@@ -189,15 +192,15 @@ class EinsumKernel : public Kernel {
       if (!r.in_x && r.in_y && r.in_out) y_own.push_back(r);
     }
     int64_t m, n = 1, k, batches = 1;
-    for (const Role& r : batch) batches *= r.size;
+    for (const Role& r : batch) batches = SaturatedProduct(batches, r.size);
     SLUICE_ASSIGN_OR_RETURN(Tensor product,
                             Arrange<T>(c, c.input(0), x, batch, x_own, summed, &m, &k));
     if (c.num_inputs() == 2) {
       SLUICE_ASSIGN_OR_RETURN(const Tensor right,
                               Arrange<T>(c, c.input(1), y, batch, y_own, summed, &n, &k));
       const Tensor left = std::move(product);
-      SLUICE_ASSIGN_OR_RETURN(product,
-                              c.AllocateTemp(kDataTypeOf<T>, TensorShape({batches, m, n})));
+      SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({batches, m, n}));
+      SLUICE_ASSIGN_OR_RETURN(product, c.AllocateTemp(kDataTypeOf<T>, shape));
       Multiply<T>(c, batches, m, n, k, left.data<T>(), right.data<T>(), product.data<T>());
     }
     std::vector<Role> order = batch;
@@ -209,7 +212,7 @@ class EinsumKernel : public Kernel {
   template <typename T>
   static void Multiply(KernelContext& c, int64_t batches, int64_t m, int64_t n, int64_t k,
                        const T* a, const T* b, T* out) {
-    if (batches * m * n == 0) return;
+    if (batches == 0 || m == 0 || n == 0) return;
     if (k == 0) {
       std::fill_n(out, batches * m * n, T(0));
       return;
@@ -226,7 +229,6 @@ class EinsumKernel : public Kernel {
   template <typename T>
   static absl::Status Place(KernelContext& c, const Subscripts& s, const std::vector<Role>& order,
                             const Tensor& product) {
-    TensorShape shape;
     std::vector<int> ids;
     auto size_of = [&order](int id) {
       return std::find_if(order.begin(), order.end(), [id](const Role& r) { return r.id == id; })
@@ -242,7 +244,9 @@ class EinsumKernel : public Kernel {
       }
       if (i < s.named()) ids.push_back(s.label(i));
     }
-    for (int id : ids) shape.AddDim(size_of(id));
+    std::vector<int64_t> dims;
+    for (int id : ids) dims.push_back(size_of(id));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     const auto to = RowMajorStrides(shape);
@@ -256,7 +260,7 @@ class EinsumKernel : public Kernel {
     }
     for (int64_t step = 1, d = static_cast<int64_t>(box.dims.size()) - 1; d >= 0; --d) {
       box.dims[d].from = step;
-      step *= box.dims[d].size;
+      step = SaturatedProduct(step, box.dims[d].size);
     }
     const bool repeats = order.size() < ids.size();
     if (repeats && out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());

@@ -3,6 +3,7 @@
 #include "executor/kernel/context.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
+#include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
@@ -31,7 +32,8 @@ absl::Status Roll(KernelContext& c) {
       return InvalidArgument("axis ", IntAt(axis, i), " is out of range for a tensor of rank ",
                              in.rank());
     }
-    const int64_t size = std::max<int64_t>(in.dim(static_cast<int>(d)), 1);
+    if (in.num_elements() == 0) continue;
+    const int64_t size = in.dim(static_cast<int>(d));
     moved[d] = ((moved[d] + IntAt(shift, i) % size) % size + size) % size;
   }
   Tensor* out;
@@ -82,7 +84,7 @@ absl::Status Cross(KernelContext& c) {
   for (int64_t i = 0; i < a.num_elements(); i += 3) {
     for (int k = 0; k < 3; ++k) {
       const int64_t p = i + (k + 1) % 3, q = i + (k + 2) % 3;
-      w[i + k] = static_cast<T>(static_cast<T>(u[p] * v[q]) - static_cast<T>(u[q] * v[p]));
+      w[i + k] = WrappingSubtract(WrappingMultiply(u[p], v[q]), WrappingMultiply(u[q], v[p]));
     }
   }
   return absl::OkStatus();

@@ -26,9 +26,7 @@ SLUICE_TARGET_CLONES void Divide(F* x, F divisor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] /= divisor;
 }
 
-double LineCost(const PoolGeometry& g) {
-  return 0.3 * static_cast<double>(g.window_height * g.window_width * g.channels * g.out_width);
-}
+double LineCost(const PoolGeometry& g) { return 0.3 * g.line_elements(); }
 
 template <typename T>
 class AvgPoolKernel : public Kernel {
@@ -39,8 +37,9 @@ class AvgPoolKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& in = context.input(0);
     SLUICE_ASSIGN_OR_RETURN(const PoolGeometry g, attrs_.Geometry(context, in.shape(), 1));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape pooled, attrs_.OutputShape(g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, attrs_.OutputShape(g), &out));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, pooled, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x;
     WrittenImages<T> y;
@@ -91,9 +90,10 @@ class AvgPoolGradKernel : public Kernel {
                             TensorShape::Make(std::vector<int64_t>(sizes.flat<int32_t>().begin(),
                                                                    sizes.flat<int32_t>().end())));
     SLUICE_ASSIGN_OR_RETURN(const PoolGeometry g, attrs_.Geometry(context, shape, 2));
-    if (!(grad.shape() == attrs_.OutputShape(g))) {
-      return InvalidArgument("Expected grad shape to be ", attrs_.OutputShape(g).ToString(),
-                             ", but got ", grad.shape().ToString());
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape pooled, attrs_.OutputShape(g));
+    if (!(grad.shape() == pooled)) {
+      return InvalidArgument("Expected grad shape to be ", pooled.ToString(), ", but got ",
+                             grad.shape().ToString());
     }
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));

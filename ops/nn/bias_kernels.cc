@@ -4,6 +4,8 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/target_clones.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
+#include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
@@ -20,7 +22,8 @@ absl::StatusOr<Channels> ChannelsOf(const Tensor& value, bool nchw) {
   const int channel = nchw ? 1 : value.rank() - 1;
   Channels c;
   for (int i = 0; i < value.rank(); ++i) {
-    (i < channel ? c.outer : i == channel ? c.channels : c.inner) *= value.dim(i);
+    int64_t& part = i < channel ? c.outer : i == channel ? c.channels : c.inner;
+    part = SaturatedProduct(part, value.dim(i));
   }
   return c;
 }
@@ -31,14 +34,14 @@ template <typename T>
 SLUICE_TARGET_CLONES void AddRows(const T* x, const T* bias, T* y, int64_t rows, int64_t n) {
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) y[i] = x[i] + bias[i];
+    for (int64_t i = 0; i < n; ++i) y[i] = WrappingAdd(x[i], bias[i]);
   }
 }
 
 template <typename T>
 SLUICE_TARGET_CLONES void AddScalar(const T* x, T bias, T* y, int64_t n) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i] + bias;
+  for (int64_t i = 0; i < n; ++i) y[i] = WrappingAdd(x[i], bias);
 }
 
 template <typename T>
@@ -68,6 +71,7 @@ class BiasAddKernel : public Kernel {
     const T* x = context.input(0).data<T>();  // stays where it is if the output takes it over
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();  // however many rows
     T* y = out->data<T>();
     if (c.inner == 1) {
       context.ParallelFor(
@@ -100,7 +104,7 @@ SLUICE_TARGET_CLONES void SumRows(const T* x, Sum<T>* sums, int64_t rows, int64_
   std::fill_n(sums, n, Sum<T>(0));
   for (int64_t r = 0; r < rows; ++r, x += n) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<Sum<T>>(x[i]);
+    for (int64_t i = 0; i < n; ++i) sums[i] = WrappingAdd(sums[i], static_cast<Sum<T>>(x[i]));
   }
 }
 
@@ -110,11 +114,13 @@ SLUICE_TARGET_CLONES Sum<T> SumRun(const T* x, int64_t n) {
   Sum<T> lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) lanes[j] += static_cast<Sum<T>>(x[i + j]);
+    for (int j = 0; j < kLanes; ++j) {
+      lanes[j] = WrappingAdd(lanes[j], static_cast<Sum<T>>(x[i + j]));
+    }
   }
-  for (; i < n; ++i) lanes[0] += static_cast<Sum<T>>(x[i]);
+  for (; i < n; ++i) lanes[0] = WrappingAdd(lanes[0], static_cast<Sum<T>>(x[i]));
   Sum<T> sum = lanes[0];
-  for (int j = 1; j < kLanes; ++j) sum += lanes[j];
+  for (int j = 1; j < kLanes; ++j) sum = WrappingAdd(sum, lanes[j]);
   return sum;
 }
 
@@ -155,7 +161,9 @@ class BiasAddGradKernel : public Kernel {
       }
     });
     for (int64_t b = 1; b < blocks; ++b) {
-      for (int64_t i = 0; i < c.channels; ++i) sums[i] += sums[b * c.channels + i];
+      for (int64_t i = 0; i < c.channels; ++i) {
+        sums[i] = WrappingAdd(sums[i], sums[b * c.channels + i]);
+      }
     }
     for (int64_t i = 0; i < c.channels; ++i) out[i] = T(sums[i]);
     return absl::OkStatus();
@@ -167,7 +175,7 @@ class BiasAddGradKernel : public Kernel {
       for (int64_t channel = begin; channel < end; ++channel) {
         Sum<T> sum(0);
         for (int64_t o = 0; o < c.outer; ++o) {
-          sum += SumRun(x + (o * c.channels + channel) * c.inner, c.inner);
+          sum = WrappingAdd(sum, SumRun(x + (o * c.channels + channel) * c.inner, c.inner));
         }
         out[channel] = T(sum);
       }

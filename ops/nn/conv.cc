@@ -51,7 +51,7 @@ absl::Status ConvShape(ShapeContext& c, bool depthwise) {
   int64_t channels = filter.dim(3);
   if (depthwise) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t in, MergeDim(input.dim(layout.channel), filter.dim(2)));
-    channels = in < 0 || channels < 0 ? -1 : in * channels;
+    channels = in < 0 || channels < 0 ? -1 : MultiplyWithoutOverflow(in, channels);
   } else {
     SLUICE_RETURN_IF_ERROR(CheckGroups(input.dim(layout.channel), filter));
   }

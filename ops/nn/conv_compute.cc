@@ -22,7 +22,7 @@ int64_t TileRows(const ConvGeometry& g) {
 double TileCost(const ConvGeometry& g, int64_t rows) {
   const double products = static_cast<double>(rows) * static_cast<double>(g.patch()) *
                           static_cast<double>(g.group_outputs());
-  return products / 30 + static_cast<double>(rows * g.patch()) / 4;
+  return products / 30 + static_cast<double>(rows) * static_cast<double>(g.patch()) / 4;
 }
 
 // The filter that turns the gradient of the output into that of the input when strides are 1:
@@ -57,11 +57,12 @@ ConvGeometry TurnGeometry(const ConvGeometry& g) {
 // One image's gradient: rows of patches' gradients, a tile at a time, added where they came from.
 template <typename F>
 void ImageByInput(const ConvGeometry& g, int64_t image, const F* out_grad, const F* filter,
-                  F* in_grad) {
+                  F* in_grad, LoopScratch& scratch) {
   const int64_t tile = TileRows(g), k = g.patch(), n = g.group_outputs();
   const int64_t rows = g.out_height * g.out_width;
   std::fill_n(in_grad, g.in_height * g.in_width * g.in_channels, F(0));
-  F* patches = ThreadScratch<F>(tile * k);
+  F* patches = scratch.Get<F>(tile * k);
+  if (patches == nullptr) return;
   for (int64_t group = 0; group < g.groups; ++group) {
     for (int64_t r = 0; r < rows; r += tile) {
       const int64_t count = std::min(tile, rows - r), first = image * rows + r;
@@ -83,9 +84,10 @@ int64_t FilterBlocks(const ConvGeometry& g) {
 // Sum of patch^T * gradient over positions [begin, end).
 template <typename F>
 void BlockByFilter(const ConvGeometry& g, const F* in, const F* out_grad, int64_t begin,
-                   int64_t end, F* sums) {
+                   int64_t end, F* sums, LoopScratch& scratch) {
   const int64_t tile = TileRows(g), k = g.patch(), n = g.group_outputs();
-  F* patches = g.is_pointwise() ? nullptr : ThreadScratch<F>(tile * k);
+  F* patches = g.is_pointwise() ? nullptr : scratch.Get<F>(tile * k);
+  if (patches == nullptr && !g.is_pointwise()) return;
   for (int64_t group = 0; group < g.groups; ++group) {
     for (int64_t r = begin; r < end; r += tile) {
       const int64_t count = std::min(tile, end - r);
@@ -109,8 +111,10 @@ absl::Status ConvForward(KernelContext& context, const ConvGeometry& g, const F*
   const int64_t tile = TileRows(g), k = g.patch(), n = g.group_outputs();
   const int64_t tiles = (g.positions() + tile - 1) / tile;
   const bool gathers = !g.is_pointwise();
+  LoopScratch scratch;
   context.ParallelFor(tiles * g.groups, TileCost(g, tile), [&](int64_t begin, int64_t end) {
-    F* patches = gathers ? ThreadScratch<F>(tile * k) : nullptr;
+    F* patches = gathers ? scratch.Get<F>(tile * k) : nullptr;
+    if (patches == nullptr && gathers) return;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t group = i / tiles, r = i % tiles * tile;
       const int64_t count = std::min(tile, g.positions() - r);
@@ -120,7 +124,7 @@ absl::Status ConvForward(KernelContext& context, const ConvGeometry& g, const F*
               g.out_channels);
     }
   });
-  return absl::OkStatus();
+  return scratch.status();
 }
 
 template <typename F>
@@ -134,13 +138,14 @@ absl::Status ConvByInput(KernelContext& context, const ConvGeometry& g, const F*
   }
   const int64_t rows = g.out_height * g.out_width;
   const int64_t image_size = g.in_height * g.in_width * g.in_channels;
+  LoopScratch scratch;
   context.ParallelFor(g.batch, TileCost(g, rows) * static_cast<double>(g.groups),
                       [&](int64_t begin, int64_t end) {
                         for (int64_t i = begin; i < end; ++i) {
-                          ImageByInput(g, i, out_grad, filter, in_grad + i * image_size);
+                          ImageByInput(g, i, out_grad, filter, in_grad + i * image_size, scratch);
                         }
                       });
-  return absl::OkStatus();
+  return scratch.status();
 }
 
 template <typename F>
@@ -162,13 +167,15 @@ absl::Status ConvByFilter(KernelContext& context, const ConvGeometry& g, const F
     SLUICE_ASSIGN_OR_RETURN(partial, context.AllocateTemp(kDataTypeOf<F>, {blocks - 1, size}));
     others = partial.data<F>();
   }
+  LoopScratch scratch;
   context.ParallelFor(
       blocks, TileCost(g, rows) * static_cast<double>(g.groups), [&](int64_t begin, int64_t end) {
         for (int64_t b = begin; b < end; ++b) {
           BlockByFilter(g, in, out_grad, b * rows, std::min((b + 1) * rows, g.positions()),
-                        b == 0 ? filter_grad : others + (b - 1) * size);
+                        b == 0 ? filter_grad : others + (b - 1) * size, scratch);
         }
       });
+  SLUICE_RETURN_IF_ERROR(scratch.status());
   context.ParallelFor(size, 0.3 * static_cast<double>(blocks), [&](int64_t begin, int64_t end) {
     for (int64_t b = 1; b < blocks; ++b) {
       const F* from = others + (b - 1) * size;

@@ -1,5 +1,7 @@
 #include "ops/nn/conv_geometry.h"
 
+#include <array>
+
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/tensor.h"
@@ -29,8 +31,11 @@ absl::StatusOr<ConvAttrs> ConvAttrs::Of(const KernelInit& init) {
   return a;
 }
 
-absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const TensorShape& input,
-                                            const TensorShape& filter) {
+namespace {
+
+// Groups are 0 where the input has no channels.
+absl::StatusOr<ConvGeometry> GeometryOf(const ConvAttrs& attrs, const TensorShape& input,
+                                        const TensorShape& filter) {
   if (input.rank() != 4) {
     return InvalidArgument("convolution input must be 4-dimensional: ", input.ToString());
   }
@@ -76,9 +81,18 @@ absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const Tensor
   return g;
 }
 
+}  // namespace
+
+absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const TensorShape& input,
+                                            const TensorShape& filter) {
+  SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g, GeometryOf(attrs, input, filter));
+  if (g.groups > 0) return g;
+  return InvalidArgument("number of groups must be stricly positive, got ", g.groups);
+}
+
 absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const TensorShape& input,
                                             const TensorShape& filter, const TensorShape& grad) {
-  SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g, ConvGeometryOf(attrs, input, filter));
+  SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g, GeometryOf(attrs, input, filter));
   if (grad.rank() != 4) {
     return InvalidArgument(attrs.op, ": out_backprop must be 4-dimensional");
   }
@@ -110,13 +124,13 @@ absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const Tensor
   return g;
 }
 
-TensorShape ConvOutputShape(const ConvAttrs& attrs, const ConvGeometry& g) {
-  TensorShape shape({0, 0, 0, 0});
-  shape.set_dim(attrs.layout.batch, g.batch);
-  shape.set_dim(attrs.layout.height, g.out_height);
-  shape.set_dim(attrs.layout.width, g.out_width);
-  shape.set_dim(attrs.layout.channel, g.out_channels);
-  return shape;
+absl::StatusOr<TensorShape> ConvOutputShape(const ConvAttrs& attrs, const ConvGeometry& g) {
+  std::array<int64_t, 4> dims;
+  dims[attrs.layout.batch] = g.batch;
+  dims[attrs.layout.height] = g.out_height;
+  dims[attrs.layout.width] = g.out_width;
+  dims[attrs.layout.channel] = g.out_channels;
+  return TensorShape::Make(dims);
 }
 
 absl::StatusOr<TensorShape> ImageSizes(const ConvAttrs& attrs, const Tensor& sizes, int64_t batch,

@@ -55,8 +55,8 @@ absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const Tensor
 absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const TensorShape& input,
                                             const TensorShape& filter, const TensorShape& grad);
 
-// The output's shape in the layout of the node.
-TensorShape ConvOutputShape(const ConvAttrs& attrs, const ConvGeometry& geometry);
+// The output's shape in the layout of the node. INVALID_ARGUMENT where paddings make it too large.
+absl::StatusOr<TensorShape> ConvOutputShape(const ConvAttrs& attrs, const ConvGeometry& geometry);
 
 // Four sizes from an int32 vector; where it has two, height and width, the others are batch and
 // channels.

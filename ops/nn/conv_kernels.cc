@@ -34,8 +34,9 @@ class Conv2DKernel : public ConvKernel {
     const Tensor &in = context.input(0), &filter = context.input(1);
     SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g,
                             ConvGeometryOf(attrs_, in.shape(), filter.shape()));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ConvOutputShape(attrs_, g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, ConvOutputShape(attrs_, g), &out));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x, w;
     WrittenImages<T> y;
@@ -69,6 +70,7 @@ class Conv2DBackpropInputKernel : public ConvKernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
+    if (filter.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
     ReadImages<T> dy, w;
     WrittenImages<T> dx;
     SLUICE_RETURN_IF_ERROR(dy.Open(context, grad, ChannelsOf(attrs_.layout)));
@@ -100,6 +102,8 @@ class Conv2DBackpropFilterKernel : public ConvKernel {
                             ConvGeometryOf(attrs_, in.shape(), shape, grad.shape()));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+    if (out->num_elements() == 0) return absl::OkStatus();
+    if (in.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
     ReadImages<T> x, dy;
     WrittenImages<T> dw;
     SLUICE_RETURN_IF_ERROR(x.Open(context, in, ChannelsOf(attrs_.layout)));

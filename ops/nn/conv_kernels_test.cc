@@ -122,5 +122,43 @@ TEST(FloatConvolution, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
+// Padding so wide that no filter reaches the image, on the way that copies images with their
+// padding: it was written behind the copy.
+TEST(FloatConvolution, GivesZerosWhereNoFilterReachesTheImage) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT), w = Placeholder(g, DT_FLOAT);
+  const Output y =
+      Conv2D(x, w, {1, 1, 5, 1}, "EXPLICIT", {.explicit_paddings = {0, 0, 0, 0, 19, 0, 0, 0}});
+  const absl::StatusOr<Tensors> out = Session(g, {}).Run(
+      {{x, RandomFloats({4, 1, 1, 3}, 1)}, {w, RandomFloats({1, 1, 3, 16}, 2)}}, OutputList{y});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].shape(), TensorShape({4, 1, 4, 16}));
+  EXPECT_THAT((*out)[0].flat<float>(), testing::Each(0.0f));
+}
+
+// An image without channels, whose shape only the step knows: there is no group to divide by.
+TEST(FloatConvolution, OfNoChannelsIsRefused) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT), w = Placeholder(g, DT_FLOAT);
+  const Output y = Conv2D(x, w, {1, 1, 1, 1}, "SAME");
+  const absl::StatusOr<Tensors> out = Session(g, {}).Run(
+      {{x, Tensor(DT_FLOAT, {1, 2, 2, 0})}, {w, RandomFloats({1, 1, 1, 1}, 2)}}, OutputList{y});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(out.status().message(), testing::HasSubstr("number of groups"));
+}
+
+// Paddings are sizes: two of them together give more elements than can be counted.
+TEST(FloatConvolution, OfGiganticPaddingIsRefused) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT), w = Placeholder(g, DT_FLOAT);
+  constexpr int64_t kFar = int64_t{1} << 32;
+  const Output y =
+      Conv2D(x, w, {1, 1, 1, 1}, "EXPLICIT", {.explicit_paddings = {0, 0, kFar, 0, kFar, 0, 0, 0}});
+  const absl::StatusOr<Tensors> out = Session(g, {}).Run(
+      {{x, RandomFloats({1, 2, 2, 1}, 1)}, {w, RandomFloats({1, 1, 1, 1}, 2)}}, OutputList{y});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(out.status().message(), testing::HasSubstr("too many elements"));
+}
+
 }  // namespace
 }  // namespace sluice

@@ -58,7 +58,7 @@ absl::StatusOr<Depthwise> DepthwiseOf(const ConvAttrs& attrs, const TensorShape&
 }
 
 absl::Status CheckGrad(const ConvAttrs& attrs, const Depthwise& d, const Tensor& grad) {
-  const TensorShape expected = ConvOutputShape(attrs, d.g);
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape expected, ConvOutputShape(attrs, d.g));
   if (grad.shape() == expected) return absl::OkStatus();
   return InvalidArgument(attrs.op, ": out_backprop must have shape ", expected.ToString(), ", got ",
                          grad.shape().ToString());
@@ -77,6 +77,7 @@ absl::StatusOr<TensorShape> Sizes(const Tensor& t) {
 // the output rows [begin, end) of one image.
 template <typename F>
 void ForTaps(const ConvGeometry& g, int64_t begin, int64_t end, F f) {
+  if (g.filter_width == 0) return;  // however high the filter
   for (int64_t y = begin; y < end; ++y) {
     for (int64_t x = 0; x < g.out_width; ++x) {
       for (int64_t ky = 0; ky < g.filter_height; ++ky) {
@@ -122,8 +123,8 @@ SLUICE_TARGET_CLONES void AddInner(const F* a, const F* b, int64_t channels, int
 }
 
 double LineCost(const Depthwise& d) {
-  return 0.5 * static_cast<double>(d.g.out_width * d.g.out_channels * d.g.filter_height *
-                                   d.g.filter_width);
+  return 0.5 * static_cast<double>(d.g.out_width) * static_cast<double>(d.g.out_channels) *
+         static_cast<double>(d.g.filter_height) * static_cast<double>(d.g.filter_width);
 }
 
 class DepthwiseKernel : public Kernel {
@@ -152,8 +153,9 @@ class DepthwiseForward : public DepthwiseKernel {
     const Tensor &in = context.input(0), &filter = context.input(1);
     SLUICE_ASSIGN_OR_RETURN(const Depthwise d, DepthwiseOf(attrs_, in.shape(), filter.shape()));
     const ConvGeometry& g = d.g;
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ConvOutputShape(attrs_, g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, ConvOutputShape(attrs_, g), &out));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x, w;
     WrittenImages<T> y;
@@ -194,6 +196,7 @@ class DepthwiseByInput : public DepthwiseKernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
+    if (filter.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
     ReadImages<T> dy, w;
     WrittenImages<T> dx;
     SLUICE_RETURN_IF_ERROR(dy.Open(context, grad, ChannelsOf(attrs_.layout)));
@@ -236,6 +239,7 @@ class DepthwiseByFilter : public DepthwiseKernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
+    if (in.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
     ReadImages<T> x, dy;
     WrittenImages<T> dw;
     SLUICE_RETURN_IF_ERROR(x.Open(context, in, ChannelsOf(attrs_.layout)));

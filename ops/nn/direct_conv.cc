@@ -24,8 +24,10 @@ Padded PaddedOf(const ConvGeometry& g) {
 
 // Lines and columns that no filter reaches are left out.
 void Pad(const ConvGeometry& g, const Padded& p, const float* image, float* to) {
-  const int64_t c = p.channels, left = g.pad_left * c;
-  const int64_t inside = std::clamp<int64_t>(g.in_width, 0, p.width - g.pad_left) * c;
+  // Padding may reach beyond what the filters do.
+  const int64_t pad = std::min(g.pad_left, p.width);
+  const int64_t c = p.channels, left = pad * c;
+  const int64_t inside = std::clamp<int64_t>(g.in_width, 0, p.width - pad) * c;
   for (int64_t y = 0; y < p.height; ++y, to += p.line()) {
     const int64_t from = y - g.pad_top;
     if (from < 0 || from >= g.in_height) {
@@ -172,8 +174,11 @@ bool Fits(const ConvGeometry& g) {
   if (!HasAvx512()) return false;
   if (g.groups != 1 || g.dilation_width != 1 || g.out_channels % kVecLanes != 0) return false;
   if (g.out_height < 1 || g.out_width < 4 || g.pad_left < 0) return false;
-  // What is not shared between images is one thread's.
-  return g.batch >= 4 && PaddedOf(g).size() <= kPaddedMax;
+  // What is not shared between images is one thread's. Each side is looked at first: strides and
+  // paddings can make them so large that there is no product.
+  const Padded p = PaddedOf(g);
+  return g.batch >= 4 && std::max({p.height, p.width, p.channels}) <= kPaddedMax &&
+         p.size() <= kPaddedMax;
 }
 
 absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float* in,
@@ -182,14 +187,16 @@ absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float*
   const ImageLoop loop = IsNarrow(g) ? NarrowForward : WideForward;
   const int64_t in_size = g.in_height * g.in_width * g.in_channels;
   const int64_t out_size = g.out_height * g.out_width * g.out_channels;
+  LoopScratch scratch;
   context.ParallelFor(g.batch, ImageCost(g), [&](int64_t begin, int64_t end) {
-    float* padded = ThreadScratch<float>(p.size());
+    float* padded = scratch.Get<float>(p.size());
+    if (padded == nullptr) return;
     for (int64_t i = begin; i < end; ++i) {
       Pad(g, p, in + i * in_size, padded);
       loop(g, p, padded, filter, out + i * out_size);
     }
   });
-  return absl::OkStatus();
+  return scratch.status();
 }
 
 absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float* in,
@@ -203,8 +210,10 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
   SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(DT_FLOAT, {parts, size}));
   float* sums = partial.data<float>();
   const double cost = ImageCost(g) * static_cast<double>(g.batch) / static_cast<double>(parts);
+  LoopScratch scratch;
   context.ParallelFor(parts, cost, [&](int64_t begin, int64_t end) {
-    float* padded = ThreadScratch<float>(p.size());
+    float* padded = scratch.Get<float>(p.size());
+    if (padded == nullptr) return;
     for (int64_t part = begin; part < end; ++part) {
       std::fill_n(sums + part * size, size, 0.0f);
       for (int64_t i = g.batch * part / parts; i < g.batch * (part + 1) / parts; ++i) {
@@ -213,6 +222,7 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
       }
     }
   });
+  SLUICE_RETURN_IF_ERROR(scratch.status());
   std::copy_n(sums, size, filter_grad);
   for (int64_t part = 1; part < parts; ++part) {
     const float* from = sums + part * size;

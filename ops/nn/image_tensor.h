@@ -5,6 +5,7 @@
 #define SLUICE_OPS_NN_IMAGE_TENSOR_H_
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "executor/kernel/context.h"
@@ -28,6 +29,7 @@ SLUICE_TARGET_CLONES void ConvertElements(const From* from, To* to, int64_t n) {
 template <typename From, typename To>
 void TransposeMatrices(KernelContext& context, int64_t batch, int64_t rows, int64_t columns,
                        const From* from, To* to) {
+  if (rows == 0 || columns == 0) return;  // however many matrices
   context.ParallelFor(batch, static_cast<double>(rows * columns), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const From* x = from + b * rows * columns;
@@ -37,6 +39,12 @@ void TransposeMatrices(KernelContext& context, int64_t batch, int64_t rows, int6
       }
     }
   });
+}
+
+// The gradient of images or filters where nothing flows back.
+inline absl::Status FillWithZeros(Tensor* gradient) {
+  std::memset(gradient->raw(), 0, gradient->bytes());
+  return absl::OkStatus();
 }
 
 // Where a tensor's channels are: the last dimension, or the one after the batch.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "executor/kernel/context.h"
 #include "graph/status.h"
@@ -7,6 +8,13 @@
 
 namespace sluice {
 namespace {
+
+// TensorFlow's bound, which keeps the places of neighbours in an int64.
+absl::Status CheckRadius(int64_t radius) {
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  if (radius >= 0 && radius < kMax) return absl::OkStatus();
+  return InvalidArgument("depth_radius must be from 0 to ", kMax - 1, ", got ", radius);
+}
 
 struct LrnAttrs {
   explicit LrnAttrs(KernelInit& init)
@@ -33,6 +41,7 @@ class LrnKernel : public Kernel {
   explicit LrnKernel(KernelInit& init) : attrs_(init) {}
 
   absl::Status Compute(KernelContext& context) override {
+    SLUICE_RETURN_IF_ERROR(CheckRadius(attrs_.radius));
     const Tensor& in = context.input(0);
     if (in.rank() != 4) return InvalidArgument("in must be 4-dimensional");
     Tensor* out;
@@ -69,6 +78,7 @@ class LrnGradKernel : public Kernel {
   explicit LrnGradKernel(KernelInit& init) : attrs_(init) {}
 
   absl::Status Compute(KernelContext& context) override {
+    SLUICE_RETURN_IF_ERROR(CheckRadius(attrs_.radius));
     const TensorShape shape = context.input(0).shape();
     for (int i = 0; i < 3; ++i) {
       if (context.input(i).rank() == 4 && context.input(i).shape() == shape) continue;

@@ -2,6 +2,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/status.h"
+#include "ops/math/wrapping.h"
 #include "ops/nn/image_tensor.h"
 #include "ops/nn/max_pool_loops.h"
 
@@ -48,9 +49,7 @@ class Target {
   Tensor copy_;
 };
 
-double WindowCost(const PoolGeometry& g) {
-  return 0.3 * static_cast<double>(g.window_height * g.window_width * g.channels * g.out_width);
-}
+double WindowCost(const PoolGeometry& g) { return 0.3 * g.line_elements(); }
 
 template <typename T>
 class MaxPoolKernel : public Kernel {
@@ -60,8 +59,9 @@ class MaxPoolKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& in = context.input(0);
     SLUICE_ASSIGN_OR_RETURN(const PoolGeometry g, attrs_.Geometry(context, in.shape(), 1));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape pooled, attrs_.OutputShape(g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, attrs_.OutputShape(g), &out));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, pooled, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     Images<T> x;
     Target<T> y;
@@ -104,11 +104,16 @@ class MaxPoolGradBase : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor &in = context.input(0), &grad = context.input(2);
     SLUICE_ASSIGN_OR_RETURN(const PoolGeometry g, attrs_.Geometry(context, in.shape(), 3));
-    const TensorShape pooled = attrs_.OutputShape(g), full = in.shape();
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape pooled, attrs_.OutputShape(g));
+    const TensorShape full = in.shape();
     SLUICE_RETURN_IF_ERROR(CheckShape("orig_output", context.input(1), pooled));
     SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, kSecond ? full : pooled));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, kSecond ? pooled : full, &out));
+    if (full.num_elements() == 0 || pooled.num_elements() == 0) {
+      std::fill_n(out->data<T>(), out->num_elements(), T(0));  // however many images
+      return absl::OkStatus();
+    }
     if (g.in_height * g.in_width > std::numeric_limits<int32_t>::max()) {
       return InvalidArgument("images of ", g.in_height, " x ", g.in_width, " are too large");
     }
@@ -142,7 +147,9 @@ class MaxPoolGradBase : public Kernel {
         T* to = out + i * g.in_image();
         std::fill_n(to, g.in_image(), T(0));
         max_pool::ForGreatest(g, image, best.data(), where.data(),
-                              [&](int64_t output, int64_t input) { to[input] += from[output]; });
+                              [&](int64_t output, int64_t input) {
+                                to[input] = WrappingAdd(to[input], from[output]);
+                              });
       }
     }
   }

@@ -3,10 +3,14 @@
 #define SLUICE_OPS_NN_PATCHES_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <new>
 
+#include "absl/status/status.h"
+#include "graph/strings.h"
+#include "ops/math/wrapping.h"
 #include "ops/nn/conv_geometry.h"
 
 namespace sluice {
@@ -24,6 +28,7 @@ void ScatterPatches(const ConvGeometry& g, const F* patches, int64_t group, int6
                     int64_t rows, F* in_grad);
 
 // Memory of the calling thread that stays for its next use: at least n elements, 64-byte aligned.
+// Null where there is none.
 template <typename F>
 F* ThreadScratch(int64_t n) {
   struct Free {
@@ -34,11 +39,32 @@ F* ThreadScratch(int64_t n) {
   if (size < n) {
     memory.reset();
     memory.reset(static_cast<F*>(
-        ::operator new[](static_cast<size_t>(n) * sizeof(F), std::align_val_t(64))));
-    size = n;
+        ::operator new[](static_cast<size_t>(n) * sizeof(F), std::align_val_t(64), std::nothrow)));
+    size = memory == nullptr ? 0 : n;
   }
   return memory.get();
 }
+
+// The scratch memory of the shards of one loop. A shard that gets none leaves its part undone.
+class LoopScratch {
+ public:
+  template <typename F>
+  F* Get(int64_t n) {
+    F* memory = ThreadScratch<F>(n);
+    if (memory == nullptr) missing_.store(n, std::memory_order_relaxed);
+    return memory;
+  }
+  // RESOURCE_EXHAUSTED if some shard got none. Once the loop has ended.
+  absl::Status status() const {
+    const int64_t n = missing_.load(std::memory_order_relaxed);
+    if (n == 0) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        StrCat("OOM when allocating scratch memory of ", n, " elements"));
+  }
+
+ private:
+  std::atomic<int64_t> missing_{0};
+};
 
 namespace patches_internal {
 
@@ -59,7 +85,7 @@ inline void Zero(F* to, int64_t n) {
 
 template <typename F>
 inline void Add(const F* from, int64_t n, F* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] += from[i];
+  for (int64_t i = 0; i < n; ++i) to[i] = WrappingAdd(to[i], from[i]);
 }
 
 // The output position of a row.

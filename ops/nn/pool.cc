@@ -60,7 +60,9 @@ absl::Status PoolShapeOfInputs(ShapeContext& c, int first) {
   }
   std::optional<std::vector<int64_t>> ksize = c.InputInts(first), strides = c.InputInts(first + 1);
   SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRank(0, 4));
-  auto known = [](const auto& v) { return v && std::find(v->begin(), v->end(), -1) == v->end(); };
+  auto known = [](const auto& v) {
+    return v && v->size() == 4 && std::find(v->begin(), v->end(), -1) == v->end();
+  };
   if (!known(ksize) || !known(strides)) return c.SetOutput(0, PartialShape::UnknownOfRank(4));
   return PoolShape(c, *ksize, *strides, true);
 }

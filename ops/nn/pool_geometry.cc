@@ -1,5 +1,7 @@
 #include "ops/nn/pool_geometry.h"
 
+#include <array>
+
 #include "absl/strings/str_join.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
@@ -109,13 +111,13 @@ absl::StatusOr<PoolGeometry> PoolAttrs::Geometry(KernelContext& context, const T
   return g;
 }
 
-TensorShape PoolAttrs::OutputShape(const PoolGeometry& g) const {
-  TensorShape shape({0, 0, 0, 0});
-  shape.set_dim(layout_.batch, g.batch);
-  shape.set_dim(layout_.height, g.out_height);
-  shape.set_dim(layout_.width, g.out_width);
-  shape.set_dim(layout_.channel, g.out_channels());
-  return shape;
+absl::StatusOr<TensorShape> PoolAttrs::OutputShape(const PoolGeometry& g) const {
+  std::array<int64_t, 4> dims;
+  dims[layout_.batch] = g.batch;
+  dims[layout_.height] = g.out_height;
+  dims[layout_.width] = g.out_width;
+  dims[layout_.channel] = g.out_channels();
+  return TensorShape::Make(dims);
 }
 
 }  // namespace sluice

@@ -26,6 +26,11 @@ struct PoolGeometry {
   int64_t in_image() const { return in_height * in_width * channels; }
   int64_t out_image() const { return out_height * out_width * out_channels(); }
   int64_t out_channels() const { return channels / channel_window; }
+  // Elements under the windows of a row of outputs. A window may be larger than any tensor.
+  double line_elements() const {
+    return static_cast<double>(window_height) * static_cast<double>(window_width) *
+           static_cast<double>(channels) * static_cast<double>(out_width);
+  }
 
   // The part of a window that lies in the image: [first, last) of rows and columns.
   struct Range {
@@ -51,8 +56,9 @@ class PoolAttrs {
   // not attributes.
   absl::StatusOr<PoolGeometry> Geometry(KernelContext& context, const TensorShape& shape,
                                         int first) const;
-  // Shapes in the layout of the node.
-  TensorShape OutputShape(const PoolGeometry& g) const;
+  // The output's shape in the layout of the node. INVALID_ARGUMENT where paddings make it too
+  // large.
+  absl::StatusOr<TensorShape> OutputShape(const PoolGeometry& g) const;
   const ImageLayout& layout() const { return layout_; }
   const std::string& op() const { return op_; }
 

@@ -15,19 +15,27 @@ absl::Status Check(const Sliding& s) {
   if (s.dilation < 1) {
     return InvalidArgument("Dilation rate must be >= 1, but got ", s.dilation);
   }
+  if (s.before < 0 || s.after < 0) {
+    return InvalidArgument("paddings must be nonnegative, got ", s.before, " and ", s.after);
+  }
   if (std::max({s.stride, s.dilation, s.before, s.after}) > kSizeMax) {
     return InvalidArgument("strides, dilations and paddings must be at most ", kSizeMax);
   }
   return absl::OkStatus();
 }
 
+// Of a tensor without elements a size may be anything.
+absl::Status CheckInput(int64_t input) {
+  if (input <= kSizeMax) return absl::OkStatus();
+  return InvalidArgument("sizes must be at most ", kSizeMax, ", got ", input);
+}
+
 absl::StatusOr<int64_t> Extent(int64_t filter, const Sliding& s) {
-  const int64_t extent = (filter - 1) * s.dilation + 1;
-  if (filter > kSizeMax / s.dilation) {
-    return InvalidArgument("filter of size ", filter, " with dilation ", s.dilation,
-                           " is too large");
+  if (filter < 0 || filter > kSizeMax / s.dilation) {
+    return InvalidArgument("filter with dilation ", s.dilation, " must have a size from 0 to ",
+                           kSizeMax / s.dilation, ", got ", filter);
   }
-  return extent;
+  return (filter - 1) * s.dilation + 1;
 }
 
 absl::Status CheckPaddings(absl::Span<const int64_t> paddings, const ImageLayout& layout) {
@@ -57,6 +65,7 @@ Padding PaddingOf(std::string_view attr) {
 
 absl::StatusOr<Window> SlideWindow(int64_t input, int64_t filter, const Sliding& s) {
   SLUICE_RETURN_IF_ERROR(Check(s));
+  SLUICE_RETURN_IF_ERROR(CheckInput(input));
   SLUICE_ASSIGN_OR_RETURN(const int64_t extent, Extent(filter, s));
   Window w;
   switch (s.padding) {
@@ -86,6 +95,7 @@ absl::StatusOr<Window> SlideWindow(int64_t input, int64_t filter, const Sliding&
 
 absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t filter, const Sliding& s) {
   SLUICE_RETURN_IF_ERROR(Check(s));
+  SLUICE_RETURN_IF_ERROR(CheckInput(input));
   if (input < 0 || (filter < 0 && s.padding != Padding::kSame)) return int64_t{-1};
   if (s.padding != Padding::kSame) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t extent, Extent(filter, s));

@@ -237,8 +237,10 @@ absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float*
   const float* factor = factors.data<float>();
   const int64_t data_size = t.points * t.point_step(g.in_channels);
   const int64_t result_size = t.points * t.point_step(g.out_channels);
+  LoopScratch scratch;
   context.ParallelFor(t.blocks(), BlockCost(t), [&](int64_t begin, int64_t end) {
-    float* data = ThreadScratch<float>(data_size + result_size);
+    float* data = scratch.Get<float>(data_size + result_size);
+    if (data == nullptr) return;
     float* results = data + data_size;
     for (int64_t b = begin; b < end; ++b) {
       const int64_t first = b * t.in_block;
@@ -248,7 +250,7 @@ absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float*
       loops.output(t, tiles, results, out);
     }
   });
-  return absl::OkStatus();
+  return scratch.status();
 }
 
 absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float* in,
@@ -263,8 +265,10 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
   const int64_t data_size = t.points * t.point_step(g.in_channels);
   const int64_t gradient_size = t.points * t.point_step(g.out_channels);
   const double cost = BlockCost(t) * static_cast<double>(t.blocks()) / static_cast<double>(parts);
+  LoopScratch scratch;
   context.ParallelFor(parts, cost, [&](int64_t begin, int64_t end) {
-    float* data = ThreadScratch<float>(data_size + gradient_size);
+    float* data = scratch.Get<float>(data_size + gradient_size);
+    if (data == nullptr) return;
     float* gradients = data + data_size;
     for (int64_t p = begin; p < end; ++p) {
       float* to = sums + p * size;
@@ -278,6 +282,7 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
       }
     }
   });
+  SLUICE_RETURN_IF_ERROR(scratch.status());
   for (int64_t p = 1; p < parts; ++p) {
     for (int64_t i = 0; i < size; ++i) sums[i] += sums[p * size + i];
   }

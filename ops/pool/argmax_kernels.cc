@@ -4,6 +4,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/math/wrapping.h"
 #include "ops/nn/window.h"
 
 namespace sluice {
@@ -78,7 +79,8 @@ class MaxPoolWithArgmaxKernel : public Kernel {
     Tensor *out, *places;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, g.Pooled(), &out));
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, g.Pooled(), &places));
-    const double cost = static_cast<double>(g.window_height * g.window_width * g.channels);
+    const double cost = static_cast<double>(g.window_height) * static_cast<double>(g.window_width) *
+                        static_cast<double>(g.channels);
     c.ParallelFor(g.batch * g.out_height, cost * static_cast<double>(g.out_width),
                   [&](int64_t begin, int64_t end) {
                     for (int64_t line = begin; line < end; ++line) {
@@ -139,15 +141,16 @@ class MaxPoolGradWithArgmaxKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
     T* to = out->data<T>();
     std::fill_n(to, out->num_elements(), T(0));
+    if (grad.num_elements() == 0) return absl::OkStatus();  // however many images
     for (int64_t b = 0; b < g.batch; ++b) {
       for (int64_t i = b * g.out_image(); i < (b + 1) * g.out_image(); ++i) {
-        const int64_t place = places.data<int64_t>()[i] - attrs_.Base(g, b);
-        if (place < 0 || place >= g.in_image()) {
+        const int64_t at = places.data<int64_t>()[i], base = attrs_.Base(g, b);
+        if (at < base || at - base >= g.in_image()) {
           return InvalidArgument("argmax must be in its image of ", g.in_image(), " elements, got ",
-                                 places.data<int64_t>()[i]);
+                                 at);
         }
-        T* sum = to + b * g.in_image() + place;
-        *sum = T(*sum + grad.data<T>()[i]);
+        T* sum = to + b * g.in_image() + (at - base);
+        *sum = WrappingAdd(*sum, grad.data<T>()[i]);
       }
     }
     return absl::OkStatus();

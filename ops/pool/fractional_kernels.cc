@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/math/wrapping.h"
 #include "ops/random/philox.h"
 
 namespace sluice {
@@ -119,7 +120,10 @@ class FractionalPoolKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Check(in));
     int64_t sizes[4];
     for (int d = 0; d < 4; ++d) {
-      sizes[d] = static_cast<int64_t>(std::floor(static_cast<float>(in.dim(d)) / ratio_[d]));
+      // A float holds no size beyond 2^24 exactly: no more cells than there are elements.
+      const float size = std::floor(static_cast<float>(in.dim(d)) / ratio_[d]);
+      const bool is_whole = ratio_[d] == 1 || size >= static_cast<float>(in.dim(d));
+      sizes[d] = is_whole ? in.dim(d) : static_cast<int64_t>(size);
       if (sizes[d] <= 0) {
         return InvalidArgument("output size must be positive, got ", sizes[d], " for dimension ", d,
                                " of ", in.shape().ToString());
@@ -174,7 +178,7 @@ class FractionalPoolKernel : public Kernel {
       ++counts[static_cast<size_t>(cell)];
       for (int64_t k = 0; k < n; ++k) {
         T& to = y[cell * n + k];
-        to = kMax ? std::max(to, x[pixel * n + k]) : static_cast<T>(to + x[pixel * n + k]);
+        to = kMax ? std::max(to, x[pixel * n + k]) : WrappingAdd(to, x[pixel * n + k]);
       }
     });
     if (kMax) return;
@@ -197,9 +201,9 @@ KERNELS(FractionalAvgPool, "T", FractionalAvgPoolKernel, PoolTypes);
 
 // That borders rise from 0 within an image of `size`, one more than there are cells.
 absl::Status CheckBorders(const Tensor& borders, int64_t cells, int64_t size) {
-  if (borders.rank() != 1 || borders.num_elements() != cells + 1) {
-    return InvalidArgument("pooling sequences must have one element more than the output, ",
-                           cells + 1, ", got shape ", borders.shape().ToString());
+  if (borders.rank() != 1 || borders.num_elements() - 1 != cells) {
+    return InvalidArgument("pooling sequences must have one element more than the output's ", cells,
+                           ", got shape ", borders.shape().ToString());
   }
   const int64_t* b = borders.data<int64_t>();
   for (int64_t i = 0; i <= cells; ++i) {
@@ -237,6 +241,7 @@ class FractionalMaxPoolGradKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
     std::fill_n(out->data<T>(), out->num_elements(), T(0));
+    if (pooled.num_elements() == 0) return absl::OkStatus();  // however many images
     const int64_t n = in.dim(3);
     std::vector<int64_t> places(static_cast<size_t>(pooled.num_elements()), -1);
     const T* x = in.data<T>();
@@ -253,7 +258,8 @@ class FractionalMaxPoolGradKernel : public Kernel {
       if (x[place] != pooled.data<T>()[i]) {
         return InvalidArgument("orig_output must hold the greatest elements of orig_input's cells");
       }
-      out->data<T>()[place] += grad.data<T>()[i];
+      T& sum = out->data<T>()[place];
+      sum = WrappingAdd(sum, grad.data<T>()[i]);
     }
     return absl::OkStatus();
   }
@@ -289,7 +295,14 @@ class FractionalAvgPoolGradKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), grad.dim(2), shape.dim(2)));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    std::vector<double> sums(static_cast<size_t>(out->num_elements()), 0.0);
+    const int64_t count = out->num_elements();
+    if (grad.num_elements() == 0) {
+      std::fill_n(out->data<T>(), count, T(0));  // however many images
+      return absl::OkStatus();
+    }
+    SLUICE_ASSIGN_OR_RETURN(Tensor in_double, c.AllocateTemp(DT_DOUBLE, shape));
+    double* sums = in_double.data<double>();
+    std::fill_n(sums, count, 0.0);
     const Cells rows{c.input(2).data<int64_t>(), overlap_, shape.dim(1)};
     const Cells columns{c.input(3).data<int64_t>(), overlap_, shape.dim(2)};
     const int64_t n = shape.dim(3);
@@ -299,12 +312,10 @@ class FractionalAvgPoolGradKernel : public Kernel {
                const auto size = static_cast<double>((rows.Last(i) - rows.First(i)) *
                                                      (columns.Last(j) - columns.First(j)));
                for (int64_t k = 0; k < n; ++k) {
-                 sums[static_cast<size_t>(pixel * n + k)] +=
-                     static_cast<double>(grad.data<T>()[cell * n + k]) / size;
+                 sums[pixel * n + k] += static_cast<double>(grad.data<T>()[cell * n + k]) / size;
                }
              });
-    std::transform(sums.begin(), sums.end(), out->data<T>(),
-                   [](double v) { return static_cast<T>(v); });
+    std::transform(sums, sums + count, out->data<T>(), [](double v) { return static_cast<T>(v); });
     return absl::OkStatus();
   }
 

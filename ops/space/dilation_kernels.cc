@@ -3,6 +3,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/math/wrapping.h"
 #include "ops/nn/window.h"
 
 namespace sluice {
@@ -26,7 +27,8 @@ class DilationKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const DilationGeometry g, Geometry(c));
-    const TensorShape result({g.batch, g.y.outputs, g.x.outputs, g.channels});
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape result,
+                            TensorShape::Make({g.batch, g.y.outputs, g.x.outputs, g.channels}));
     const bool is_gradient = c.num_inputs() == 3;
     if (is_gradient && !(c.input(2).shape() == result)) {
       return InvalidArgument("out_backprop has incompatible size: ", c.input(2).shape().ToString(),
@@ -36,6 +38,7 @@ class DilationKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(
         c.AllocateOutput(0, is_gradient ? c.input(into_filter_ ? 1 : 0).shape() : result, &out));
     if (is_gradient) std::fill_n(out->data<T>(), out->num_elements(), T(0));
+    if (out->num_elements() == 0) return absl::OkStatus();  // however many places there were
     const T* grad = is_gradient ? c.input(2).data<T>() : nullptr;
     T* to = out->data<T>();
     for (int64_t i = 0; i < result.num_elements(); ++i) {
@@ -45,9 +48,9 @@ class DilationKernel : public Kernel {
       if (!is_gradient) {
         to[i] = greatest;
       } else if (into_filter_) {
-        to[filter_at] = static_cast<T>(to[filter_at] + grad[i]);
+        to[filter_at] = WrappingAdd(to[filter_at], grad[i]);
       } else if (at >= 0) {
-        to[at] = static_cast<T>(to[at] + grad[i]);
+        to[at] = WrappingAdd(to[at], grad[i]);
       }
     }
     return absl::OkStatus();
@@ -84,6 +87,7 @@ class DilationKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(
         g.x, SlideWindow(g.in_width, g.width,
                          {.stride = g.stride_x, .dilation = g.rate_x, .padding = padding_}));
+    if (g.width == 0) g.height = 0;  // however many lines of nothing
     return g;
   }
 
@@ -104,7 +108,7 @@ class DilationKernel : public Kernel {
         if (column < 0 || column >= g.in_width) continue;
         const int64_t p = ((b * g.in_height + row) * g.in_width + column) * g.channels + channel;
         const int64_t q = (ky * g.width + kx) * g.channels + channel;
-        const T sum = static_cast<T>(image[p] + filter[q]);
+        const T sum = WrappingAdd(image[p], filter[q]);
         if (sum > greatest) {
           greatest = sum;
           *at = p;

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "graph/tensor/sizes.h"
 #include "ops/nn/window.h"
 #include "ops/op.h"
-#include "ops/space/sizes.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/array/shape_nodes.h"
@@ -22,12 +22,13 @@ bool AllKnown(const std::optional<Ints>& v) {
 
 // Blocks of M dimensions after the batch; margins are paddings or crops, [M, 2]. `rank`: of the
 // images where that is given.
-absl::Status BlockShape(ShapeContext& c, const std::optional<Ints>& block, int blocks,
+absl::Status BlockShape(ShapeContext& c, const std::optional<Ints>& block, int64_t blocks,
                         int margins_input, bool to_batch, int rank) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape margins, c.WithRank(margins_input, 2));
   SLUICE_ASSIGN_OR_RETURN(const int64_t rows, MergeDim(margins.dim(0), blocks));
   SLUICE_RETURN_IF_ERROR(MergeDim(margins.dim(1), 2).status());
   if (rows < 0) return c.SetOutput(0, PartialShape::UnknownRank());
+  if (rows > TensorShape::kMaxRank) return InvalidArgument("too many blocks: ", rows);
   const int count = static_cast<int>(rows);
   SLUICE_ASSIGN_OR_RETURN(PartialShape in,
                           rank < 0 ? c.WithRankAtLeast(0, count + 1) : c.WithRank(0, rank));
@@ -83,7 +84,7 @@ ShapeFunction SquareBlocks(bool to_batch) {
 ShapeFunction GivenBlocks(bool to_batch) {
   return [to_batch](ShapeContext& c) -> absl::Status {
     SLUICE_ASSIGN_OR_RETURN(PartialShape block, c.WithRank(1, 1));
-    return BlockShape(c, c.InputInts(1), static_cast<int>(block.dim(0)), 2, to_batch, -1);
+    return BlockShape(c, c.InputInts(1), block.dim(0), 2, to_batch, -1);
   };
 }
 

@@ -2,10 +2,10 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
 #include "ops/nn/window.h"
-#include "ops/space/sizes.h"
 
 namespace sluice {
 namespace {
@@ -244,7 +244,7 @@ class PatchesKernel : public Kernel {
       return InvalidArgument("input must be ", n + 2, "-dimensional ", in.shape().ToString());
     }
     Dim dims[3];
-    TensorShape shape = in.shape();
+    std::vector<int64_t> sizes(in.shape().dims().begin(), in.shape().dims().end());
     int64_t elements = 1;
     for (int i = 0; i < n; ++i) {
       Dim& d = dims[3 - n + i];
@@ -252,11 +252,12 @@ class PatchesKernel : public Kernel {
       SLUICE_ASSIGN_OR_RETURN(
           d.window,
           SlideWindow(d.in, d.size, {.stride = d.stride, .dilation = d.rate, .padding = padding_}));
-      shape.set_dim(i + 1, d.window.outputs);
-      elements *= d.size;
+      sizes[i + 1] = d.window.outputs;
+      elements = SaturatedProduct(elements, d.size);
     }
     const int64_t channels = in.dim(n + 1);
-    shape.set_dim(n + 1, channels * elements);
+    sizes[n + 1] = SaturatedProduct(channels, elements);
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <vector>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -130,9 +131,9 @@ class GatherOfDeferredKernel final : public Kernel {
  private:
   static absl::Status Gather(KernelContext& c, const Tensor& params) {
     const Tensor& indices = c.input(1);
-    TensorShape shape = indices.shape();
-    for (int d = 1; d < params.rank(); ++d) shape.AddDim(params.dim(d));
-    SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
+    std::vector<int64_t> dims(indices.shape().dims().begin(), indices.shape().dims().end());
+    for (int d = 1; d < params.rank(); ++d) dims.push_back(params.dim(d));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (shape.num_elements() == 0) return absl::OkStatus();

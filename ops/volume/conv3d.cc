@@ -40,7 +40,10 @@ absl::Status SizesShape(ShapeContext& c) {
 absl::Status ConvShape(ShapeContext& c) {
   const PartialShape& filter = c.input(1);
   const int64_t batch_dims = c.attr<int64_t>("batch_dims");
-  if (batch_dims < 0) return InvalidArgument("batch_dims must not be negative, got ", batch_dims);
+  if (batch_dims < 0 || batch_dims > TensorShape::kMaxRank) {
+    return InvalidArgument("batch_dims must be from 0 to ", TensorShape::kMaxRank, ", got ",
+                           batch_dims);
+  }
   if (!filter.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
   const int space = filter.rank() - 2, batch = static_cast<int>(batch_dims);
   if (space < 0) return InvalidArgument("filter must have at least 2 dimensions");

@@ -63,8 +63,9 @@ class Conv3DKernel : public VolumeConvKernel {
     const Tensor &in = c.input(0), &filter = c.input(1);
     SLUICE_ASSIGN_OR_RETURN(const VolumeGeometry g,
                             ConvolutionOf(a.op, a.layout, a.sliding, in.shape(), filter.shape()));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, OutputShape(a.layout, g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, OutputShape(a.layout, g), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x, w;
     WrittenImages<T> y;
@@ -122,6 +123,7 @@ class Conv3DByFilterKernel : public VolumeConvKernel {
                                                                   in.shape(), shape, grad.shape()));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (in.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
     ReadImages<T> x, dy;
     WrittenImages<T> dw;
     SLUICE_RETURN_IF_ERROR(x.Open(c, in, a.channels()));
@@ -166,9 +168,10 @@ class ConvKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const VolumeSliding sliding, SlidingOf(space));
     SLUICE_ASSIGN_OR_RETURN(const VolumeGeometry g, ConvolutionOf("Conv", VolumeLayout::Of("NDHWC"),
                                                                   sliding, volumes, filters));
-    TensorShape shape = in.shape();
-    for (int d = 0; d < space; ++d) shape.set_dim(first + d, g.out[3 - space + d]);
-    shape.set_dim(is_channels_first_ ? batch : in.rank() - 1, g.out_channels);
+    std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
+    for (int d = 0; d < space; ++d) dims[first + d] = g.out[3 - space + d];
+    dims[is_channels_first_ ? batch : in.rank() - 1] = g.out_channels;
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
@@ -195,9 +198,9 @@ class ConvKernel : public Kernel {
     if (space != 2 && space != 3) {
       return InvalidArgument("The input must have 2 or 3 spatial dimensions but got ", space);
     }
-    if (in.rank() != batch_dims_ + space + 1) {
-      return InvalidArgument("input must have ", batch_dims_ + space + 1, " dimensions, got shape ",
-                             in.ToString());
+    if (in.rank() - space - 1 != batch_dims_) {
+      return InvalidArgument("input must have ", batch_dims_, " + ", space + 1,
+                             " dimensions, got shape ", in.ToString());
     }
     const auto all = static_cast<size_t>(space + 2);
     if (strides_.size() != all) {

@@ -17,7 +17,7 @@ int64_t TileRows(const VolumeGeometry& g) {
 
 // Nanoseconds of so many rows, for deciding on threads.
 double RowsCost(const VolumeGeometry& g, int64_t rows) {
-  const auto patches = static_cast<double>(rows * g.patch());
+  const auto patches = static_cast<double>(rows) * static_cast<double>(g.patch());
   return patches * static_cast<double>(g.out_channels) / 30 + patches / 4;
 }
 
@@ -42,7 +42,9 @@ void ForPatch(const VolumeGeometry& g, const Sizes3& at, Inside inside, Outside 
         const int64_t first = std::clamp<int64_t>(-begin[2], 0, g.window[2]);
         const int64_t last = std::clamp<int64_t>(g.in[2] - begin[2], first, g.window[2]);
         outside(to, first * c);
-        inside((from + begin[2] + first) * c, to + first * c, (last - first) * c);
+        if (last > first) {
+          inside((from + begin[2] + first) * c, to + first * c, (last - first) * c);
+        }
         outside(to + last * c, (g.window[2] - last) * c);
         continue;
       }
@@ -120,10 +122,11 @@ void TurnFilter(const VolumeGeometry& g, const F* filter, F* turned) {
 
 template <typename F>
 void VolumeByInput(const VolumeGeometry& g, int64_t volume, const F* out_grad, const F* filter,
-                   F* in_grad) {
+                   F* in_grad, LoopScratch& scratch) {
   const int64_t tile = TileRows(g), k = g.patch(), n = g.out_channels, rows = Product(g.out);
   std::fill_n(in_grad, g.in_volume(), F(0));
-  F* patches = ThreadScratch<F>(tile * k);
+  F* patches = scratch.Get<F>(tile * k);
+  if (patches == nullptr) return;
   for (int64_t r = 0; r < rows; r += tile) {
     const int64_t count = std::min(tile, rows - r), first = volume * rows + r;
     Gemm<F>(count, k, n, RowMajor(out_grad + first * n, n), Transposed(filter, n), patches, k);
@@ -134,9 +137,10 @@ void VolumeByInput(const VolumeGeometry& g, int64_t volume, const F* out_grad, c
 // Sum of patch^T * gradient over positions [begin, end).
 template <typename F>
 void BlockByFilter(const VolumeGeometry& g, const F* in, const F* out_grad, int64_t begin,
-                   int64_t end, F* sums) {
+                   int64_t end, F* sums, LoopScratch& scratch) {
   const int64_t tile = TileRows(g), k = g.patch(), n = g.out_channels;
-  F* patches = ThreadScratch<F>(tile * k);
+  F* patches = scratch.Get<F>(tile * k);
+  if (patches == nullptr) return;
   for (int64_t r = begin; r < end; r += tile) {
     const int64_t count = std::min(tile, end - r);
     Gather(g, in, r, count, patches);
@@ -152,33 +156,36 @@ absl::Status Convolve(KernelContext& context, const VolumeGeometry& g, const F* 
                       F* out) {
   const int64_t tile = TileRows(g), k = g.patch(), n = g.out_channels;
   const int64_t tiles = (g.positions() + tile - 1) / tile;
+  LoopScratch scratch;
   context.ParallelFor(tiles, RowsCost(g, tile), [&](int64_t begin, int64_t end) {
-    F* patches = ThreadScratch<F>(tile * k);
+    F* patches = scratch.Get<F>(tile * k);
+    if (patches == nullptr) return;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i * tile, count = std::min(tile, g.positions() - first);
       Gather(g, in, first, count, patches);
       Gemm<F>(count, n, k, RowMajor(patches, k), RowMajor(filter, n), out + first * n, n);
     }
   });
-  return absl::OkStatus();
+  return scratch.status();
 }
 
 template <typename F>
 absl::Status ConvolveByInput(KernelContext& context, const VolumeGeometry& g, const F* out_grad,
                              const F* filter, F* in_grad) {
-  if (Product(g.stride) == 1) {
+  if (g.stride == Sizes3{1, 1, 1}) {
     SLUICE_ASSIGN_OR_RETURN(
         Tensor turned,
         context.AllocateTemp(kDataTypeOf<F>, TensorShape({g.patch(), g.out_channels})));
     TurnFilter(g, filter, turned.data<F>());
     return Convolve<F>(context, TurnGeometry(g), out_grad, turned.data<F>(), in_grad);
   }
+  LoopScratch scratch;
   context.ParallelFor(g.batch, RowsCost(g, Product(g.out)), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      VolumeByInput(g, i, out_grad, filter, in_grad + i * g.in_volume());
+      VolumeByInput(g, i, out_grad, filter, in_grad + i * g.in_volume(), scratch);
     }
   });
-  return absl::OkStatus();
+  return scratch.status();
 }
 
 template <typename F>
@@ -202,12 +209,14 @@ absl::Status ConvolveByFilter(KernelContext& context, const VolumeGeometry& g, c
     others = partial.data<F>();
     std::fill_n(others, (blocks - 1) * size, F(0));
   }
+  LoopScratch scratch;
   context.ParallelFor(blocks, RowsCost(g, rows), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       BlockByFilter(g, in, out_grad, b * rows, std::min((b + 1) * rows, g.positions()),
-                    b == 0 ? filter_grad : others + (b - 1) * size);
+                    b == 0 ? filter_grad : others + (b - 1) * size, scratch);
     }
   });
+  SLUICE_RETURN_IF_ERROR(scratch.status());
   for (int64_t b = 1; b < blocks; ++b) {
     const F* from = others + (b - 1) * size;
     for (int64_t i = 0; i < size; ++i) filter_grad[i] += from[i];

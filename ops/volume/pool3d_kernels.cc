@@ -26,7 +26,9 @@ class VolumePoolKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(sliding_.status());
     return PoolOf(op_, layout_, *sliding_, ksize_, input);
   }
-  TensorShape Pooled(const VolumeGeometry& g) const { return OutputShape(layout_, g); }
+  absl::StatusOr<TensorShape> Pooled(const VolumeGeometry& g) const {
+    return OutputShape(layout_, g);
+  }
   Channels channels() const { return layout_.channel == 1 ? Channels::kFirst : Channels::kLast; }
 
   absl::Status CheckShape(const char* what, const Tensor& t, const TensorShape& expected) const {
@@ -37,7 +39,10 @@ class VolumePoolKernel : public Kernel {
 
   // Nanoseconds of one output position.
   static double Cost(const VolumeGeometry& g) {
-    return 0.4 * static_cast<double>(Product(g.window) * g.in_channels);
+    double elements = static_cast<double>(g.in_channels);
+    // A window may be larger than any tensor.
+    for (int64_t size : g.window) elements *= static_cast<double>(size);
+    return 0.4 * elements;
   }
 
  private:
@@ -82,8 +87,9 @@ class ForwardKernel : public VolumePoolKernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& in = c.input(0);
     SLUICE_ASSIGN_OR_RETURN(const VolumeGeometry g, Geometry(in.shape()));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape pooled, Pooled(g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, Pooled(g), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, pooled, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x;
     WrittenImages<T> y;
@@ -128,7 +134,8 @@ class AvgPool3DGradKernel : public VolumePoolKernel {
                             TensorShape::Make(std::vector<int64_t>(sizes.flat<int32_t>().begin(),
                                                                    sizes.flat<int32_t>().end())));
     SLUICE_ASSIGN_OR_RETURN(const VolumeGeometry g, Geometry(shape));
-    SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, Pooled(g)));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape pooled, Pooled(g));
+    SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, pooled));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
@@ -164,10 +171,11 @@ class MaxPool3DGradBase : public VolumePoolKernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor &in = c.input(0), &pooled = c.input(1), &grad = c.input(2);
     SLUICE_ASSIGN_OR_RETURN(const VolumeGeometry g, Geometry(in.shape()));
-    SLUICE_RETURN_IF_ERROR(CheckShape("orig_output", pooled, Pooled(g)));
-    SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, kSecond ? in.shape() : Pooled(g)));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape expected, Pooled(g));
+    SLUICE_RETURN_IF_ERROR(CheckShape("orig_output", pooled, expected));
+    SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, kSecond ? in.shape() : expected));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, kSecond ? Pooled(g) : in.shape(), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, kSecond ? expected : in.shape(), &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x, y, dy;
     WrittenImages<T> result;

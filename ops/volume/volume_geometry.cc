@@ -93,7 +93,7 @@ absl::StatusOr<VolumeGeometry> ConvolutionOf(std::string_view op, const VolumeLa
                                              const TensorShape& filter, const TensorShape& grad) {
   SLUICE_ASSIGN_OR_RETURN(const VolumeGeometry g,
                           ConvolutionOf(op, layout, sliding, input, filter));
-  const TensorShape expected = OutputShape(layout, g);
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape expected, OutputShape(layout, g));
   if (grad == expected) return g;
   return InvalidArgument(op, ": out_backprop must have shape ", expected.ToString(), ", got ",
                          grad.ToString());
@@ -144,11 +144,12 @@ absl::StatusOr<PartialShape> ConvolvedVolume(const VolumeLayout& layout,
   return output;
 }
 
-TensorShape OutputShape(const VolumeLayout& layout, const VolumeGeometry& g) {
-  TensorShape shape({g.batch, 0, 0, 0, 0});
-  for (int d = 0; d < 3; ++d) shape.set_dim(layout.space + d, g.out[d]);
-  shape.set_dim(layout.channel, g.out_channels);
-  return shape;
+absl::StatusOr<TensorShape> OutputShape(const VolumeLayout& layout, const VolumeGeometry& g) {
+  std::array<int64_t, 5> dims;
+  dims[0] = g.batch;
+  for (int d = 0; d < 3; ++d) dims[layout.space + d] = g.out[d];
+  dims[layout.channel] = g.out_channels;
+  return TensorShape::Make(dims);
 }
 
 }  // namespace sluice

@@ -83,8 +83,9 @@ absl::StatusOr<PartialShape> ConvolvedVolume(const VolumeLayout& layout,
                                              const VolumeSliding& sliding,
                                              const PartialShape& input, const PartialShape& filter);
 
-// The output's shape in the layout.
-TensorShape OutputShape(const VolumeLayout& layout, const VolumeGeometry& g);
+// The output's shape in the layout. INVALID_ARGUMENT where it has more elements than can be
+// counted.
+absl::StatusOr<TensorShape> OutputShape(const VolumeLayout& layout, const VolumeGeometry& g);
 
 }  // namespace sluice
 

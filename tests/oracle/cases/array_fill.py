@@ -36,4 +36,7 @@ ROWS = [
     Row("LinSpace", cases=[C(0, 1, 5), C(rand(), rand(), 3), C(2, 2, 4), C(3, 7, 1), C(-1, 1, 2)],
         errors=[C(0, 1, 0, types={"T": "float", "Tidx": "int32"}, says="Requires num > 0"),
                 C([0, 1], 1, 2, types={"T": "float", "Tidx": "int32"}, says="scalar|rank 0")]),
+    # Steps whose multiples do not fit where the numbers do.
+    Row("Range", cases=[C(values(-2147483648), values(2147483647), values(1073741824)), C(values(2147483647), values(-2147483648), values(-2000000000))],
+        types={"Tidx": "int32"}, name="far"),
 ]

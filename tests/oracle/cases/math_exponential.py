@@ -44,4 +44,5 @@ ROWS = [
         C(values([0.0, 1, 2, 3]), uniform(0.4, 6).of(4)), C(values(1.0), uniform(0.4, 6).of(2, 3)),
         C(values([[1.0], [2.0]]), uniform(0.4, 30).of(3))]),
     Row("Zeta", [uniform(1.2, 9).no_gradient(), uniform(0.4, 9)], shapes=BROADCAST),
+    Row("Zeta", cases=[C(values([2, 3, 4]), values([-2000.5, -1500.25, -3000.75]))], types={"T": "double"}, grad=False, tol=1e-10, name="far below"),
 ]

@@ -81,4 +81,8 @@ ROWS = [
     Row("DepthwiseConv2dNativeBackpropFilter", cases=[
         image(X.of(2, 5, 4, 3), [3, 3, 3, 2], X.of(2, 5, 4, 6)), image(X.of(2, 5, 4, 3), [3, 3, 3, 1], X.of(2, 3, 2, 3), padding="VALID"),
         image(X.of(1, 6, 6, 2), [2, 3, 2, 2], X.of(1, 3, 3, 4), strides=[1, 2, 2, 1])], tol=HALF_TOL, grad_tol=HALF_GRAD),
+    # Filters of no output.
+    Row("Conv2DBackpropInput", cases=[image([1, 2, 2, 1], rand(1, 1, 1, 0), rand(1, 2, 2, 0)), image([1, 2, 2, 1], rand(1, 1, 1, 0), rand(1, 1, 1, 0), strides=[1, 2, 2, 1])],
+        types={"T": ("float", "double")}, grad=False, name="of nothing"),
+    Row("Conv2DBackpropFilter", cases=[image(rand(1, 2, 2, 1), [1, 1, 1, 0], rand(1, 2, 2, 0))], types={"T": ("float", "double")}, grad=False, name="of nothing"),
 ]

@@ -104,4 +104,5 @@ ROWS = [
                           C(X.of(2, 2, 2, 9), X.of(2, 2, 2, 9), X.of(2, 2, 2, 9), depth_radius=2, bias=2.0, alpha=0.5, beta=0.75)],
         errors=[C(rand(1, 2, 2, 3), rand(1, 2, 2, 4), rand(1, 2, 2, 3), types={"T": "float"}, says="same shape|must be equal|compatible")],
         tol={"half": 2e-2, "float": 1e-4}, grad=False),
+    Row("LRN", errors=[C(rand(1, 2, 3, 4), depth_radius=2147483648, types={"T": "float"}, says="depth_radius"), C(rand(1, 2, 3, 4), depth_radius=-1, types={"T": "float"}, says="depth_radius")], name="radius"),
 ]
