@@ -18,9 +18,11 @@ absl::Status DecodeWavOp(KernelContext& c) {
   const auto asked_channels = c.node().AttrOr<int64_t>("desired_channels", -1);
   const int64_t rows = asked_rows == -1 ? has_rows : asked_rows;
   const int64_t channels = asked_channels == -1 ? wav.channels : asked_channels;
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({rows, channels}));
   Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows, channels}, &out));
-  for (int64_t row = 0; row < rows; ++row) {
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  const int64_t filled = shape.num_elements() == 0 ? 0 : rows;  // no channels may have any rows
+  for (int64_t row = 0; row < filled; ++row) {
     for (int64_t channel = 0; channel < channels; ++channel) {
       const int64_t from = std::min(channel, wav.channels - 1);
       out->data<float>()[row * channels + channel] =

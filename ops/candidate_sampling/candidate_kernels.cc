@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -7,7 +8,10 @@
 
 #include "absl/strings/numbers.h"
 #include "executor/kernel/context.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
 #include "ops/candidate_sampling/class_sampler.h"
+#include "ops/dataflow/wait.h"
 
 namespace sluice {
 namespace {
@@ -32,9 +36,9 @@ class CandidateSamplerKernel : public Kernel {
                              ", got: ", classes.dim(1));
     }
     const int64_t range = sampler_ ? sampler_->range() : num_sampled_;
-    if (unique_ && num_sampled_ > range) {
+    if (unique_ && num_sampled_ > drawable_) {
       return InvalidArgument("Sampler's range is too small: ", num_sampled_,
-                             " different samples of ", range, " classes");
+                             " different samples of ", drawable_, " classes");
     }
     Tensor *samples, *true_counts, *sampled_counts;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {num_sampled_}, &samples));
@@ -52,7 +56,8 @@ class CandidateSamplerKernel : public Kernel {
     }
     {
       std::shared_lock lock(mutex_);
-      const int64_t tries = Draw(&generator, samples->flat<int64_t>());
+      SLUICE_ASSIGN_OR_RETURN(const int64_t tries,
+                              Draw(CallerOf(context), &generator, samples->flat<int64_t>()));
       Count(samples->flat<int64_t>(), tries, sampled_counts);
       Count(classes.flat<int64_t>(), tries, true_counts);
     }
@@ -70,7 +75,8 @@ class CandidateSamplerKernel : public Kernel {
         num_sampled_(init.attr<int64_t>("num_sampled")),
         unique_(init.attr<bool>("unique")),
         generator_(init.attr<int64_t>("seed"), init.attr<int64_t>("seed2")),
-        sampler_(std::move(sampler)) {}
+        sampler_(std::move(sampler)),
+        drawable_(sampler_ ? sampler_->drawable() : num_sampled_) {}
 
  private:
   static void TakeAll(Tensor* samples, Tensor* true_counts, Tensor* sampled_counts) {
@@ -80,7 +86,9 @@ class CandidateSamplerKernel : public Kernel {
     }
   }
 
-  int64_t Draw(Philox* generator, absl::Span<int64_t> samples) const {
+  // Rare classes may take more tries than a step has time for.
+  absl::StatusOr<int64_t> Draw(const Caller& caller, Philox* generator,
+                               absl::Span<int64_t> samples) const {
     SingleNumbers bits(generator);
     if (!unique_) {
       for (int64_t& sample : samples) sample = sampler_->Sample(bits);
@@ -90,7 +98,9 @@ class CandidateSamplerKernel : public Kernel {
     int64_t tries = 0;
     for (size_t picked = 0; picked < samples.size();) {
       const int64_t value = sampler_->Sample(bits);
-      ++tries;
+      if (++tries % (1 << 16) == 0 && caller.IsCancelled()) {
+        return absl::CancelledError("Operation was cancelled");
+      }
       if (used.insert(value).second) samples[picked++] = value;
     }
     return tries;
@@ -108,6 +118,7 @@ class CandidateSamplerKernel : public Kernel {
   ReservedGenerator generator_;
   mutable std::shared_mutex mutex_;
   const std::unique_ptr<ClassSampler> sampler_;  // what it learnt is guarded by mutex_
+  const int64_t drawable_;
 };
 
 template <std::unique_ptr<ClassSampler> (*kMake)(int64_t)>
@@ -127,7 +138,8 @@ class LearnedKernel : public CandidateSamplerKernel {
       return InvalidArgument("range_max must be less than ", std::numeric_limits<int32_t>::max(),
                              " for unigram samplers, got ", range);
     }
-    return std::unique_ptr<Kernel>(new LearnedKernel(init, LearnedClasses(range)));
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ClassSampler> sampler, LearnedClasses(range));
+    return std::unique_ptr<Kernel>(new LearnedKernel(init, std::move(sampler)));
   }
 
  private:
@@ -155,14 +167,22 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
     const auto reserved = init.attr<int64_t>("num_reserved_ids");
     const auto shards = init.attr<int64_t>("num_shards"), shard = init.attr<int64_t>("shard");
     const float distortion = init.attr<float>("distortion");
+    const int64_t ids = SaturatedSum(reserved, static_cast<int64_t>(unigrams.size()));
+    // Those of the shard: shard, shard + shards, … below `ids`.
+    const int64_t own = shard >= std::min(shards, ids) ? 0 : (ids - shard - 1) / shards + 1;
+    const auto range = init.attr<int64_t>("range_max");
+    if (own != range) {
+      return InvalidArgument("range is ", range, " must be equal to weights size ", own);
+    }
+    SLUICE_RETURN_IF_ERROR(CheckRoom(own, 2 * sizeof(double), "classes"));
     std::vector<float> weights;
-    for (int64_t id = 0; id < reserved + static_cast<int64_t>(unigrams.size()); ++id) {
-      if (id % shards != shard) continue;
+    for (int64_t k = 0; k < own; ++k) {
+      const int64_t id = shard + k * shards;
       weights.push_back(
           id < reserved ? 0 : std::pow(unigrams[static_cast<size_t>(id - reserved)], distortion));
     }
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ClassSampler> sampler,
-                            WeightedClasses(init.attr<int64_t>("range_max"), std::move(weights)));
+                            WeightedClasses(range, std::move(weights)));
     return std::unique_ptr<Kernel>(new FixedUnigramKernel(init, std::move(sampler)));
   }
 

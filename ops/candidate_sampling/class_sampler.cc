@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/random/distributions.h"
 
 namespace sluice {
@@ -136,6 +137,14 @@ class Weighted : public ClassSampler {
   float Probability(int64_t value) const override {
     return weights_[static_cast<size_t>(value)] / total_;
   }
+  int64_t drawable() const override {
+    std::vector<bool> drawn(own_.size());
+    for (size_t i = 0; i < own_.size(); ++i) {
+      if (own_[i] > 0) drawn[i] = true;
+      if (!(own_[i] >= 1)) drawn[static_cast<size_t>(others_[i])] = true;
+    }
+    return std::count(drawn.begin(), drawn.end(), true);
+  }
 
  private:
   const std::vector<float> weights_;
@@ -159,8 +168,10 @@ std::unique_ptr<ClassSampler> UniformClasses(int64_t range) {
 std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range) {
   return std::make_unique<LogUniform>(range);
 }
-std::unique_ptr<ClassSampler> LearnedClasses(int64_t range) {
-  return std::make_unique<Learned>(range);
+absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range) {
+  // Nodes of a tree of a power of two of leaves.
+  SLUICE_RETURN_IF_ERROR(CheckRoom(range, 4 * sizeof(int32_t), "classes"));
+  return std::unique_ptr<ClassSampler>(new Learned(range));
 }
 
 absl::StatusOr<std::unique_ptr<ClassSampler>> WeightedClasses(int64_t range,

@@ -30,6 +30,8 @@ class ClassSampler {
   // Learns from the true classes of a call.
   virtual void Update(absl::Span<const int64_t> classes) {}
   virtual bool learns() const { return false; }
+  // How many classes can be drawn at all.
+  virtual int64_t drawable() const { return range_; }
 
  private:
   const int64_t range_;
@@ -37,7 +39,8 @@ class ClassSampler {
 
 std::unique_ptr<ClassSampler> UniformClasses(int64_t range);
 std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range);
-std::unique_ptr<ClassSampler> LearnedClasses(int64_t range);
+// RESOURCE_EXHAUSTED where there is no memory for the counts.
+absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range);
 
 // By weights, a class each; INVALID_ARGUMENT where there are not `range` of them.
 absl::StatusOr<std::unique_ptr<ClassSampler>> WeightedClasses(int64_t range,

@@ -21,7 +21,26 @@ absl::Status CheckSameShapes(const std::vector<Tensors>& rows) {
 
 }  // namespace
 
+absl::Status CheckSameTypes(const std::vector<Tensors>& rows) {
+  for (size_t r = 1; r < rows.size(); ++r) {
+    if (rows[r].size() != rows[0].size()) {
+      return InvalidArgument("Cannot batch elements of different numbers of components. First ",
+                             "element had ", rows[0].size(), " and element ", r, " had ",
+                             rows[r].size(), ".");
+    }
+    for (size_t i = 0; i < rows[r].size(); ++i) {
+      if (rows[r][i].dtype() == rows[0][i].dtype()) continue;
+      return InvalidArgument("Cannot batch tensors of different types in component ", i,
+                             ". First element had type ", DataTypeName(rows[0][i].dtype()),
+                             " and element ", r, " had type ", DataTypeName(rows[r][i].dtype()),
+                             ".");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Tensors> BatchOf(const std::vector<Tensors>& rows) {
+  SLUICE_RETURN_IF_ERROR(CheckSameTypes(rows));
   SLUICE_RETURN_IF_ERROR(CheckSameShapes(rows));
   return StackRows(Heap(), rows);
 }

@@ -10,7 +10,10 @@
 
 namespace sluice {
 
-// INVALID_ARGUMENT where a component's shapes differ.
+// INVALID_ARGUMENT where elements differ in the number or the types of their components.
+absl::Status CheckSameTypes(const std::vector<Tensors>& rows);
+
+// INVALID_ARGUMENT where that is so, or a component's shapes differ.
 absl::StatusOr<Tensors> BatchOf(const std::vector<Tensors>& rows);
 
 // Of batches of `size` elements; a last, shorter one is dropped or not.

@@ -32,6 +32,11 @@ class FunctionIterator : public DatasetIterator {
 
 }  // namespace
 
+absl::Status CheckWanted(const Reading& reading) {
+  if (!reading.cancellation.IsCancelled()) return absl::OkStatus();
+  return absl::CancelledError("Operation was cancelled");
+}
+
 int64_t DatasetFacts::Sum(int64_t a, int64_t b) {
   int64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? kUnknown : sum;

@@ -34,6 +34,10 @@ struct Reading {
   CancellationManager cancellation;
 };
 
+// CANCELLED where nobody wants more. What has more elements than anybody can wait for asks for each
+// of them, for the sake of datasets that pass many over or keep them all.
+absl::Status CheckWanted(const Reading& reading);
+
 class DatasetIterator {
  public:
   virtual ~DatasetIterator() = default;

@@ -1,6 +1,9 @@
 #include "ops/data/dataset_function.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "graph/function/library.h"
 #include "graph/status.h"
@@ -25,8 +28,17 @@ absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(con
   if (function == nullptr) {
     return InvalidArgument(init.node().Describe(), ": expected a function as attribute ", attr);
   }
+  // A function whose own datasets ask for it again would be made without end.
+  thread_local std::vector<std::string> open;  // each is being made within the one before
+  if (std::find(open.begin(), open.end(), function->name) != open.end()) {
+    return absl::UnimplementedError(
+        StrCat(init.node().Describe(), ": function '", function->name, "' calls itself"));
+  }
+  open.push_back(function->name);
   auto made = std::shared_ptr<DatasetFunction>(new DatasetFunction(function->name));
-  SLUICE_RETURN_IF_ERROR(made->Build(*function, *init.node().graph()));
+  const absl::Status built = made->Build(*function, *init.node().graph());
+  open.pop_back();
+  SLUICE_RETURN_IF_ERROR(built);
   return made;
 }
 

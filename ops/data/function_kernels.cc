@@ -148,12 +148,14 @@ class InterleaveIterator : public DatasetIterator {
                      Reading& reading)
       : inner_(std::move(inner)),
         f_(std::move(f)),
+        cycle_(static_cast<size_t>(cycle)),
         block_(block),
-        reading_(reading),
-        open_(static_cast<size_t>(cycle)) {}
+        reading_(reading) {}
 
   absl::StatusOr<bool> Next(Tensors* element) override {
     while (true) {
+      // Places are made when it is first their turn: a cycle may have more than there are elements.
+      if (turn_ == open_.size()) open_.emplace_back();
       IteratorPointer& current = open_[turn_];
       if (current == nullptr) {
         SLUICE_ASSIGN_OR_RETURN(const bool any, Open(&current));
@@ -178,7 +180,8 @@ class InterleaveIterator : public DatasetIterator {
                                             [](const IteratorPointer& p) { return p == nullptr; });
   }
   void Advance() {
-    turn_ = (turn_ + 1) % open_.size();
+    ++turn_;
+    if (turn_ == cycle_ || (inner_ == nullptr && turn_ == open_.size())) turn_ = 0;
     taken_ = 0;
   }
   absl::StatusOr<bool> Open(IteratorPointer* place) {
@@ -196,9 +199,10 @@ class InterleaveIterator : public DatasetIterator {
 
   IteratorPointer inner_;
   const Closure f_;
+  const size_t cycle_;
   const int64_t block_;
   Reading& reading_;
-  std::vector<IteratorPointer> open_;
+  std::vector<IteratorPointer> open_;  // the places of the cycle that had a turn
   size_t turn_ = 0;
   int64_t taken_ = 0;  // of the current one in this turn
 };

@@ -130,7 +130,7 @@ absl::Status IteratorFromStringHandle(KernelContext& c) {
 
 absl::Status DatasetToSingleElement(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(c.input(0)));
-  Reading reading;
+  Reading reading(c.step().cancellation);
   SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, dataset->Iterate(reading));
   Tensors element, second;
   SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
@@ -142,6 +142,12 @@ absl::Status DatasetToSingleElement(KernelContext& c) {
                            " types but got ", element.size(), ".");
   }
   for (size_t i = 0; i < element.size(); ++i) {
+    const DataType type = c.output_dtype(static_cast<int>(i));
+    if (element[i].dtype() != type) {
+      return InvalidArgument("Data type mismatch at component ", i, ": expected ",
+                             DataTypeName(type), " but got ", DataTypeName(element[i].dtype()),
+                             ".");
+    }
     c.set_output(static_cast<int>(i), std::move(element[i]));
   }
   return absl::OkStatus();

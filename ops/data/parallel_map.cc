@@ -67,7 +67,9 @@ absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c, int i) {
   constexpr int64_t kAutotune = -1;
   if (calls == kAutotune) calls = std::max(1u, std::thread::hardware_concurrency());
   if (calls < 1) return InvalidArgument("num_parallel_calls must be greater than zero.");
-  return calls;
+  // What comes out does not depend on how many there are.
+  constexpr int64_t kMostThreads = 256;
+  return std::min(calls, kMostThreads);
 }
 
 }  // namespace sluice

@@ -17,8 +17,8 @@ using ElementFunction = std::function<absl::StatusOr<Tensors>(const Tensors&, Re
 IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t calls,
                             Reading& reading);
 
-// Input `i`, an int32 or int64 `num_parallel_calls`, where -1 is as many as there are processors.
-// INVALID_ARGUMENT on other numbers below 1.
+// Input `i`, an int32 or int64 `num_parallel_calls`, where -1 is as many as there are processors;
+// at most 256, each being a thread. INVALID_ARGUMENT on other numbers below 1.
 absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c, int i);
 
 }  // namespace sluice

@@ -62,6 +62,7 @@ class ShuffleIterator : public DatasetIterator {
 
   absl::Status Fill() {
     while (WantsMore()) {
+      SLUICE_RETURN_IF_ERROR(CheckWanted(reading_));
       if (inner_ == nullptr) {
         SLUICE_ASSIGN_OR_RETURN(inner_, input_->Iterate(reading_));
         epochs_.push_back({end_, end_});

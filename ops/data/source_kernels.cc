@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/data/dataset.h"
 #include "ops/dataflow/rows.h"
 #include "ops/io/byte_source.h"
@@ -47,9 +48,10 @@ absl::Status TensorSliceDataset(KernelContext& c) {
                              components[0].dim(0), " and ", components[i].dim(0));
     }
   }
-  const auto iterate = [components](Reading&) -> absl::StatusOr<IteratorPointer> {
+  const auto iterate = [components](Reading& reading) -> absl::StatusOr<IteratorPointer> {
     return MakeIterator(
-        [components, row = int64_t{0}](Tensors* element) mutable -> absl::StatusOr<bool> {
+        [components, &reading, row = int64_t{0}](Tensors* element) mutable -> absl::StatusOr<bool> {
+          SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
           if (row >= components[0].dim(0)) return false;
           element->clear();
           for (const Tensor& t : components) {
@@ -91,14 +93,16 @@ absl::Status RangeDataset(KernelContext& c) {
     return absl::UnimplementedError(
         StrCat("RangeDataset of ", DataTypeName(type), " is not supported"));
   }
-  const auto iterate = [=](Reading&) -> absl::StatusOr<IteratorPointer> {
-    return MakeIterator([=, next = start](Tensors* element) mutable -> absl::StatusOr<bool> {
-      if (step > 0 ? next >= stop : next <= stop) return false;
-      *element = {type == DT_INT64 ? Tensor::Scalar<int64_t>(next)
-                                   : Tensor::Scalar<int32_t>(static_cast<int32_t>(next))};
-      if (__builtin_add_overflow(next, step, &next)) next = stop;
-      return true;
-    });
+  const auto iterate = [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    return MakeIterator(
+        [=, &reading, next = start](Tensors* element) mutable -> absl::StatusOr<bool> {
+          SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
+          if (step > 0 ? next >= stop : next <= stop) return false;
+          *element = {type == DT_INT64 ? Tensor::Scalar<int64_t>(next)
+                                       : Tensor::Scalar<int32_t>(static_cast<int32_t>(next))};
+          if (__builtin_add_overflow(next, step, &next)) next = stop;
+          return true;
+        });
   };
   c.set_output(0, TensorOf(MakeDataset({.cardinality = RangeSize(start, stop, step)}, iterate)));
   return absl::OkStatus();
@@ -226,7 +230,7 @@ absl::StatusOr<ReadRecord> OpenFixed(std::unique_ptr<ByteSource> file, const std
   auto contents = std::make_shared<std::string>();
   SLUICE_RETURN_IF_ERROR(file->ReadAll(contents.get()));
   const auto size = static_cast<int64_t>(contents->size());
-  const int64_t body = size - header - footer;
+  const int64_t body = size - SaturatedSum(header, footer);  // none of which is negative
   if (body < 0 || body % record != 0) {
     return InvalidArgument("Excluding the header (", header, " bytes) and footer (", footer,
                            " bytes), input file \"", name, "\" has body length ", body,

@@ -151,6 +151,7 @@ absl::Status RepeatDataset(KernelContext& c) {
     return MakeIterator([=, &reading, inner = Inner(), left = count,
                          any_this_time = true](Tensors* element) mutable -> Next {
       while (true) {
+        SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
         if (inner == nullptr) {
           // An empty dataset for ever is an empty one.
           if (left == 0 || !any_this_time) return false;
@@ -283,6 +284,7 @@ absl::Status BatchDataset(KernelContext& c) {
 template <typename T>
 void FillPadded(const std::vector<Tensors>& rows, size_t i, const Tensor& padding, Tensor* batch) {
   std::fill_n(batch->data<T>(), batch->num_elements(), padding.scalar<T>());
+  if (batch->num_elements() == 0) return;
   const int64_t row_size = batch->num_elements() / batch->dim(0);
   for (size_t r = 0; r < rows.size(); ++r) {
     const Tensor& row = rows[r][i];
@@ -310,16 +312,22 @@ struct Padding {
 absl::StatusOr<Tensor> PadComponent(const std::vector<Tensors>& rows, size_t i,
                                     const Padding& padding) {
   const std::vector<int64_t>& wanted = padding.shapes[i];
-  TensorShape shape({static_cast<int64_t>(rows.size())});
+  if (rows[0][i].dtype() != padding.values[i].dtype()) {
+    return InvalidArgument(
+        "Mismatched type between padding value ", i, " and input dataset's component ", i, ": ",
+        DataTypeName(padding.values[i].dtype()), " vs. ", DataTypeName(rows[0][i].dtype()));
+  }
+  for (const Tensors& row : rows) {
+    if (row[i].rank() == static_cast<int>(wanted.size())) continue;
+    return InvalidArgument(
+        "All elements in a batch must have the same rank as the padded "
+        "shape for component",
+        i, ": expected rank ", wanted.size(), " but got element with rank ", row[i].rank());
+  }
+  std::vector<int64_t> sizes = {static_cast<int64_t>(rows.size())};
   for (size_t d = 0; d < wanted.size(); ++d) {
     int64_t largest = wanted[d] < 0 ? 0 : wanted[d];
     for (const Tensors& row : rows) {
-      if (row[i].rank() != static_cast<int>(wanted.size())) {
-        return InvalidArgument(
-            "All elements in a batch must have the same rank as the padded "
-            "shape for component",
-            i, ": expected rank ", wanted.size(), " but got element with rank ", row[i].rank());
-      }
       const int64_t size = row[i].dim(static_cast<int>(d));
       if (wanted[d] >= 0 && size > wanted[d]) {
         return absl::DataLossError(
@@ -329,8 +337,9 @@ absl::StatusOr<Tensor> PadComponent(const std::vector<Tensors>& rows, size_t i,
       }
       largest = std::max(largest, size);
     }
-    shape.AddDim(largest);
+    sizes.push_back(largest);
   }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
   SLUICE_ASSIGN_OR_RETURN(Tensor batch, Tensor::Allocate(Heap(), rows[0][i].dtype(), shape));
   FillAs(AllList(), rows, i, padding.values[i], &batch);
   return batch;
@@ -340,6 +349,12 @@ absl::Status PaddedBatchDataset(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const int64_t size, BatchSize(c));
   const auto types = c.node().AttrOr<std::vector<DataType>>("Toutput_types", {});
   const int components = static_cast<int>(types.size());
+  const auto shapes = c.node().AttrOr<int64_t>("N", 0);
+  if (shapes != components) {
+    return InvalidArgument(
+        "Number of padded shapes (", shapes,
+        ") must match the number of components in the input dataset's elements (", components, ")");
+  }
   Padding padding;
   for (int i = 0; i < components; ++i) {
     const Tensor& shape = c.input(2 + i);
@@ -359,6 +374,7 @@ absl::Status PaddedBatchDataset(KernelContext& c) {
     return [=](Tensors* element) -> Next {
       SLUICE_ASSIGN_OR_RETURN(const std::vector<Tensors> rows, TakeRows(*inner, size));
       if (rows.empty() || (drop && static_cast<int64_t>(rows.size()) < size)) return false;
+      SLUICE_RETURN_IF_ERROR(CheckSameTypes(rows));
       element->clear();
       for (size_t i = 0; i < rows[0].size() && i < padding.shapes.size(); ++i) {
         SLUICE_ASSIGN_OR_RETURN(Tensor batch, PadComponent(rows, i, padding));

@@ -7,6 +7,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/data/dataset.h"
 
 namespace sluice {
@@ -158,8 +159,8 @@ struct WindowSpec {
 
 class WindowIterator : public DatasetIterator {
  public:
-  WindowIterator(IteratorPointer inner, const WindowSpec& spec)
-      : inner_(std::move(inner)), spec_(spec) {}
+  WindowIterator(IteratorPointer inner, const WindowSpec& spec, const Reading& reading)
+      : inner_(std::move(inner)), spec_(spec), reading_(reading) {}
 
   absl::StatusOr<bool> Next(Tensors* element) override {
     while (inner_ != nullptr && size() < spec_.span()) Take();
@@ -173,6 +174,11 @@ class WindowIterator : public DatasetIterator {
     }
     Shift();
     SLUICE_RETURN_IF_ERROR(first_error);
+    for (const Tensors& row : window) {
+      if (row.size() == window[0].size()) continue;
+      return InvalidArgument("expected elements of ", window[0].size(), " components in a window, ",
+                             "got one of ", row.size());
+    }
     element->clear();
     for (size_t k = 0; k < window[0].size(); ++k) {
       std::vector<Tensors> component;
@@ -190,6 +196,7 @@ class WindowIterator : public DatasetIterator {
     Tensors next;
     const absl::StatusOr<bool> any = inner_->Next(&next);
     if (!any.ok()) {
+      if (!CheckWanted(reading_).ok()) inner_ = nullptr;
       ahead_.push_back(any.status());
     } else if (*any) {
       ahead_.push_back(std::move(next));
@@ -208,6 +215,7 @@ class WindowIterator : public DatasetIterator {
 
   IteratorPointer inner_;  // null at its end
   const WindowSpec spec_;
+  const Reading& reading_;
   std::deque<absl::StatusOr<Tensors>> ahead_;
 };
 
@@ -238,7 +246,7 @@ absl::Status WindowDataset(KernelContext& c) {
   };
   const auto iterate = [=](Reading& reading) -> Iterating {
     SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-    return IteratorPointer(new WindowIterator(std::move(start), spec));
+    return IteratorPointer(new WindowIterator(std::move(start), spec, reading));
   };
   c.set_output(0,
                TensorOf(MakeDataset(input->facts().OfOtherElements().Scaled(windows_of), iterate)));
@@ -252,8 +260,9 @@ absl::StatusOr<Tensors> PartOf(const Tensors& batch, int64_t part, int64_t parts
   Tensors result;
   for (const Tensor& t : batch) {
     const int64_t rows = t.dim(0), size = rows / parts + (rows % parts == 0 ? 0 : 1);
-    const int64_t first = std::min(rows, part * size);
-    SLUICE_ASSIGN_OR_RETURN(Tensor slice, t.SliceRows(first, std::min(rows, first + size)).Clone());
+    const int64_t first = std::min(rows, SaturatedProduct(part, size));
+    const int64_t last = std::min(rows, SaturatedSum(first, size));
+    SLUICE_ASSIGN_OR_RETURN(Tensor slice, t.SliceRows(first, last).Clone());
     result.push_back(std::move(slice));
   }
   return result;
@@ -265,8 +274,9 @@ absl::Status RebatchDataset(KernelContext& c) {
   if (parts <= 0) return InvalidArgument("num_replicas must be greater than zero.");
   const auto iterate = [=](Reading& reading) -> Iterating {
     SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-    return MakeIterator([parts, inner = Inner(std::move(start)), part = int64_t{0},
+    return MakeIterator([parts, &reading, inner = Inner(std::move(start)), part = int64_t{0},
                          batch = Tensors()](Tensors* element) mutable -> Next {
+      SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
       if (part == 0) {
         SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(&batch));
         if (!any) return false;

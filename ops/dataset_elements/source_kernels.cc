@@ -21,13 +21,14 @@ absl::Status RandomDataset(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, 1, "seed2"));
   constexpr bool kReshuffle = false;
   const auto seeds = ShuffleSeeds(seed, seed2, kReshuffle).Next();
-  const auto iterate = [seeds](Reading&) -> Iterating {
+  const auto iterate = [seeds](Reading& reading) -> Iterating {
     auto philox = std::make_shared<Philox>(seeds.first, seeds.second);
-    return MakeIterator(
-        [philox, numbers = SingleNumbers(philox.get())](Tensors* element) mutable -> Next {
-          *element = {Tensor::Scalar<int64_t>(numbers())};
-          return true;
-        });
+    return MakeIterator([philox, &reading,
+                         numbers = SingleNumbers(philox.get())](Tensors* element) mutable -> Next {
+      SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
+      *element = {Tensor::Scalar<int64_t>(numbers())};
+      return true;
+    });
   };
   c.set_output(0, TensorOf(MakeDataset({.cardinality = DatasetFacts::kInfinite}, iterate)));
   return absl::OkStatus();
@@ -150,10 +151,11 @@ absl::Status SparseTensorSliceDataset(KernelContext& c) {
     }
   }
   const int64_t num_rows = rows.dense_shape.data<int64_t>()[0];
-  const auto iterate = [=](Reading&) -> Iterating {
+  const auto iterate = [=](Reading& reading) -> Iterating {
     return MakeIterator(
-        [=, row = int64_t{0}, first = int64_t{0}](Tensors* element) mutable -> Next {
+        [=, &reading, row = int64_t{0}, first = int64_t{0}](Tensors* element) mutable -> Next {
           if (row == num_rows) return false;
+          SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
           while (first < entries && row_of(first) < row) ++first;
           int64_t last = first;
           while (last < entries && row_of(last) == row) ++last;

@@ -47,9 +47,7 @@ class ReduceKernel final : public AsyncKernel {
     Reading reading(c.step().cancellation);
     SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, input->Iterate(reading));
     while (true) {
-      if (reading.cancellation.IsCancelled()) {
-        return absl::CancelledError("Operation was cancelled");
-      }
+      SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
       Tensors element;
       SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
       if (!any) break;

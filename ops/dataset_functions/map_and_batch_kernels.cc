@@ -30,8 +30,8 @@ class MapAndBatchKernel final : public Kernel {
     const auto iterate = [=, f = f_(c)](Reading& reading) -> absl::StatusOr<IteratorPointer> {
       SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
       std::shared_ptr<DatasetIterator> mapped = ParallelMap(std::move(start), f, calls, reading);
-      return MakeIterator([mapped, size, drop](Tensors* element) {
-        return NextBatch(*mapped, size, drop, element);
+      return MakeIterator([mapped, size, drop, &reading](Tensors* element) {
+        return NextBatch(*mapped, size, drop, reading, element);
       });
     };
     c.set_output(0, TensorOf(MakeDataset(std::move(facts), iterate)));
@@ -47,10 +47,11 @@ class MapAndBatchKernel final : public Kernel {
   // The batch of an element that is an error is that error, and ends with the same element as it
   // would without.
   static absl::StatusOr<bool> NextBatch(DatasetIterator& mapped, int64_t size, bool drop,
-                                        Tensors* batch) {
+                                        const Reading& reading, Tensors* batch) {
     std::vector<Tensors> rows;
     absl::Status first_error;
     for (int64_t i = 0; i < size; ++i) {
+      SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
       Tensors row;
       const absl::StatusOr<bool> any = mapped.Next(&row);
       if (any.ok() && !*any) break;

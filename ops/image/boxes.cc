@@ -2,6 +2,7 @@
 // box is y1, x1, y2, x2.
 #include <algorithm>
 
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -49,13 +50,13 @@ absl::Status CombinedShape(ShapeContext& c) {
   }
   int64_t rows = -1;
   std::optional<std::vector<int64_t>> by_class = c.InputInts(2), total = c.InputInts(3);
-  if (total && total->front() != -1) {
+  if (total && total->size() == 1 && total->front() != -1) {
     if (total->front() <= 0) return InvalidArgument("max_total_size should be > 0");
     if (!c.attr<bool>("pad_per_class")) {
       rows = total->front();
-    } else if (by_class && by_class->front() != -1 && classes >= 0) {
+    } else if (by_class && by_class->size() == 1 && by_class->front() != -1 && classes >= 0) {
       if (by_class->front() <= 0) return InvalidArgument("max_output_size_per_class must be > 0");
-      rows = std::min(total->front(), by_class->front() * classes);
+      rows = std::min(total->front(), SaturatedProduct(by_class->front(), classes));
     }
   }
   c.SetOutput(0, {boxes.dim(0), rows, 4}).IgnoreError();

@@ -37,7 +37,11 @@ struct Span {
     return crop > 1 ? first * static_cast<float>(image - 1) + static_cast<float>(i) * scale()
                     : 0.5f * (first + last) * static_cast<float>(image - 1);
   }
-  bool Has(float at) const { return at >= 0 && at <= static_cast<float>(image - 1); }
+  // As integers too: the last pixel's number may be rounded up.
+  bool Has(float at) const {
+    return at >= 0 && at <= static_cast<float>(image - 1) &&
+           static_cast<int64_t>(std::ceil(at)) < image;
+  }
 };
 
 // One pixel of a crop that lies in its image: the four around it.
@@ -66,6 +70,7 @@ struct Crops {
   // f(box, y, x, pixel number, point or null) for all pixels of all crops.
   template <typename F>
   void ForPixels(int64_t first, int64_t last, const F& f) const {
+    if (first == last || channels() == 0) return;  // the other sizes may be any
     const int64_t line = images.dim(2) * channels();
     for (int64_t b = first; b < last; ++b) {
       const Span rows = Rows(b), columns = Columns(b);
@@ -126,6 +131,7 @@ class CropAndResizeKernel : public Kernel {
                             TensorShape::Make({c.input(1).dim(0), height, width, images.dim(3)}));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const Crops crops{c.input(1), c.input(2), images.shape(), height, width};
     const int64_t n = images.dim(3);

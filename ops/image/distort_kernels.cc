@@ -7,6 +7,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/dataflow/wait.h"
 #include "ops/math/cast_loops.h"
 #include "ops/random/philox.h"
 #include "ops/random/seeds.h"
@@ -52,7 +53,12 @@ struct Range {
   float low, high;
 };
 
-int32_t Rounded(float v) { return static_cast<int32_t>(std::lrintf(v)); }
+// Whole numbers of pixels as far as they fit; nothing for what is no number.
+int32_t Whole(double v) {
+  constexpr double kMost = std::numeric_limits<int32_t>::max();
+  return std::isnan(v) ? 0 : static_cast<int32_t>(std::clamp(v, 0.0, kMost));
+}
+int32_t Rounded(float v) { return Whole(std::rint(v)); }
 
 // A box of this aspect ratio in a random place; false where there is none whose area is in
 // `areas`.
@@ -65,7 +71,7 @@ bool RandomBox(int32_t image_width, int32_t image_height, Range areas, float asp
   int32_t height = Rounded(std::sqrt(least / aspect));
   int32_t highest = Rounded(std::sqrt(most / aspect));
   if (width_of(highest) > image_width) {
-    highest = static_cast<int32_t>((image_width + 0.5 - 1e-7f) / aspect);
+    highest = Whole((image_width + 0.5 - 1e-7f) / aspect);
     if (width_of(highest) > image_width) --highest;
   }
   highest = std::min(highest, image_height);
@@ -124,7 +130,12 @@ class DistortedBoxKernel : public Kernel {
     Dice dice(generator);
     PixelBox box;
     bool is_found = false;
-    for (int64_t i = 0; i < attempts_ && !is_found; ++i) {
+    // No box lies in an image without pixels, however often it is tried.
+    const bool has_pixels = image.right > 0 && image.bottom > 0;
+    for (int64_t i = 0; has_pixels && i < attempts_ && !is_found; ++i) {
+      if (i % 4096 == 4095 && CallerOf(c).IsCancelled()) {
+        return absl::CancelledError("Operation was cancelled");
+      }
       const float aspect = dice.Unit() * (aspects_[1] - aspects_[0]) + aspects_[0];
       is_found =
           RandomBox(image.right, image.bottom, {areas_[0], areas_[1]}, aspect, &dice, &box) &&
@@ -145,7 +156,9 @@ class DistortedBoxKernel : public Kernel {
         !(areas_[0] > 0 && areas_[1] > 0 && areas_[0] <= 1 && areas_[1] <= 1)) {
       return InvalidArgument("area_range must be two numbers in (0, 1]");
     }
-    if (attempts_ <= 0) return InvalidArgument("max_attempts must be positive, got ", attempts_);
+    if (attempts_ <= 0 || attempts_ > std::numeric_limits<int32_t>::max()) {
+      return InvalidArgument("max_attempts must be positive and an int32, got ", attempts_);
+    }
     return absl::OkStatus();
   }
 
@@ -194,9 +207,8 @@ class DistortedBoxKernel : public Kernel {
         }
       }
       const auto width = static_cast<float>(image.right), height = static_cast<float>(image.bottom);
-      objects.push_back(
-          {static_cast<int32_t>(corners[1] * width), static_cast<int32_t>(corners[0] * height),
-           static_cast<int32_t>(corners[3] * width), static_cast<int32_t>(corners[2] * height)});
+      objects.push_back({Whole(corners[1] * width), Whole(corners[0] * height),
+                         Whole(corners[3] * width), Whole(corners[2] * height)});
     }
     if (!objects.empty()) return objects;
     if (!may_use_image_) {

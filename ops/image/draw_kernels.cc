@@ -67,7 +67,8 @@ class Canvas {
   void Draw(const float* box, const std::vector<float>& color) {
     const auto at = [](float part, int64_t size) {
       const float v = part * static_cast<float>(size - 1);
-      return static_cast<int64_t>(std::clamp(v, -1e9f, 1e9f));
+      // An infinite part of no distance is no number; it lies before the image.
+      return std::isnan(v) ? INT64_MIN : static_cast<int64_t>(std::clamp(v, -1e9f, 1e9f));
     };
     const int64_t top = at(box[0], height_), left = at(box[1], width_);
     const int64_t bottom = at(box[2], height_), right = at(box[3], width_);

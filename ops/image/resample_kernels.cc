@@ -1,6 +1,7 @@
 #include <array>
 #include <vector>
 
+#include "graph/tensor/room.h"
 #include "ops/image/resizing.h"
 
 namespace sluice {
@@ -59,8 +60,10 @@ Cubic CubicAt(const Scaling& s, int64_t x) {
   return c;
 }
 
-std::vector<Cubic> CubicsOf(const Scaling& s) {
+absl::StatusOr<std::vector<Cubic>> CubicsOf(const Scaling& s) {
+  SLUICE_RETURN_IF_ERROR(CheckRoom(s.out, sizeof(Cubic), "columns"));
   std::vector<Cubic> all;
+  all.reserve(static_cast<size_t>(s.out));
   for (int64_t x = 0; x < s.out; ++x) all.push_back(CubicAt(s, x));
   return all;
 }
@@ -76,10 +79,11 @@ class ResizeBicubicKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(images, c.input(1)));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const Scaling ys(images.dim(1), shape.dim(1), settings_.align_corners, settings_.half_pixel);
     const Scaling xs(images.dim(2), shape.dim(2), settings_.align_corners, settings_.half_pixel);
-    const std::vector<Cubic> columns = CubicsOf(xs);
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Cubic> columns, CubicsOf(xs));
     const int64_t channels = shape.dim(3), line = xs.in * channels;
     c.ParallelFor(shape.dim(0) * ys.out, 6.0 * static_cast<double>((xs.out + xs.in) * channels),
                   [&](int64_t begin, int64_t end) {
@@ -128,11 +132,12 @@ class ResizeBicubicGradKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckResizedGrads(grads, original));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, original.shape(), &out));
+    if (out->num_elements() == 0) return absl::OkStatus();
     DoubleSums sums;
     SLUICE_RETURN_IF_ERROR(sums.Open(c, out));
     const Scaling ys(original.dim(1), grads.dim(1), settings_.align_corners, settings_.half_pixel);
     const Scaling xs(original.dim(2), grads.dim(2), settings_.align_corners, settings_.half_pixel);
-    const std::vector<Cubic> columns = CubicsOf(xs);
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Cubic> columns, CubicsOf(xs));
     const int64_t channels = grads.dim(3), size = ys.out * xs.out * channels;
     c.ParallelFor(grads.dim(0), 20.0 * static_cast<double>(size), [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
@@ -196,11 +201,14 @@ class ResizeAreaKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(images, c.input(1)));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const Scaling ys(images.dim(1), shape.dim(1), settings_.align_corners, false);
     const Scaling xs(images.dim(2), shape.dim(2), settings_.align_corners, false);
     const float whole = 1.0f / ((ys.scale == 0 ? 1 : ys.scale) * (xs.scale == 0 ? 1 : xs.scale));
+    SLUICE_RETURN_IF_ERROR(CheckRoom(xs.out, sizeof(Cover), "columns"));
     std::vector<Cover> columns;
+    columns.reserve(static_cast<size_t>(xs.out));
     for (int64_t x = 0; x < xs.out; ++x) columns.push_back(CoverOf(xs, x));
     const int64_t channels = shape.dim(3), line = xs.in * channels;
     c.ParallelFor(shape.dim(0) * ys.out,

@@ -19,6 +19,7 @@ class ResizeBilinearKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(images, c.input(1)));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const Scaling ys(images.dim(1), shape.dim(1), settings_.align_corners, settings_.half_pixel);
     const Scaling xs(images.dim(2), shape.dim(2), settings_.align_corners, settings_.half_pixel);
@@ -63,6 +64,7 @@ class ResizeBilinearGradKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckResizedGrads(grads, original));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, original.shape(), &out));
+    if (out->num_elements() == 0) return absl::OkStatus();
     DoubleSums sums;
     SLUICE_RETURN_IF_ERROR(sums.Open(c, out));
     const Scaling ys(original.dim(1), grads.dim(1), settings_.align_corners, settings_.half_pixel);
@@ -115,6 +117,7 @@ class ResizeNearestKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(images, c.input(1)));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
     const TensorShape &large = is_gradient_ ? shape : images.shape(),
                       &resized = is_gradient_ ? images.shape() : shape;
     const Scaling ys(large.dim(1), resized.dim(1), settings_.align_corners, settings_.half_pixel);

@@ -39,7 +39,8 @@ struct Scaling {
   };
   Between Neighbours(int64_t x) const {
     const float at = At(x), floor = std::floor(at);
-    return {std::max(static_cast<int64_t>(floor), int64_t{0}),
+    // So many pixels that the scale is rounded lead beyond the last one.
+    return {std::clamp(static_cast<int64_t>(floor), int64_t{0}, in - 1),
             std::min(static_cast<int64_t>(std::ceil(at)), in - 1), at - floor};
   }
   int64_t Nearest(int64_t x, bool align_corners) const {

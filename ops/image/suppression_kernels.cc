@@ -7,6 +7,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 namespace {
@@ -217,7 +218,7 @@ class CombinedSuppressionKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Check(c));
     const Tensor &boxes = c.input(0), &scores = c.input(1);
     const int64_t by_class = *c.input(2).data<int32_t>(), total = *c.input(3).data<int32_t>();
-    const int64_t all = by_class * scores.dim(2);
+    const int64_t all = SaturatedProduct(by_class, scores.dim(2));
     const int64_t rows = is_padded_by_class_ ? std::min(total, all) : total;
     const Limits limits{std::min(by_class, boxes.dim(1)), *c.input(4).data<float>(),
                         *c.input(5).data<float>()};
@@ -231,6 +232,10 @@ class CombinedSuppressionKernel : public Kernel {
     std::fill_n(out_boxes->data<float>(), out_boxes->num_elements(), 0.0f);
     std::fill_n(out_scores->data<float>(), out_scores->num_elements(), 0.0f);
     std::fill_n(out_classes->data<float>(), out_classes->num_elements(), 0.0f);
+    if (scores.num_elements() == 0) {  // whose other sizes may be any
+      std::fill_n(valid->data<int32_t>(), batch, 0);
+      return absl::OkStatus();
+    }
     c.ParallelFor(batch, 50.0 * static_cast<double>(scores.dim(1) * scores.dim(2)),
                   [&](int64_t begin, int64_t end) {
                     for (int64_t b = begin; b < end; ++b) {

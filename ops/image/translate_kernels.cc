@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/tensor/room.h"
 #include "ops/image/resizing.h"
 
 namespace sluice {
@@ -70,7 +71,9 @@ std::vector<Span> SpansOf(const Filter& filter, int64_t in, int64_t out, float s
     if (!(at >= 0 && at <= static_cast<float>(in))) continue;
     const float reach = filter.radius * growth;
     const auto bound = [in](float v) {
-      return static_cast<int64_t>(std::clamp(v, 0.0f, static_cast<float>(in - 1)));
+      // The last pixel's number may be rounded up.
+      return std::min(static_cast<int64_t>(std::clamp(v, 0.0f, static_cast<float>(in - 1))),
+                      in - 1);
     };
     Span& span = spans[static_cast<size_t>(x)];
     span.first = bound(std::ceil(at - reach - 0.5f));
@@ -117,6 +120,10 @@ class TranslateBase : public Kernel {
     if (!(scale[0] > 0 && scale[1] > 0)) {
       return InvalidArgument("Scale must be greater than zero, got ", scale[0], " and ", scale[1]);
     }
+    if (result.num_elements() == 0) return Spans();  // the other sizes may be any
+    for (int d : {1, 2}) {
+      SLUICE_RETURN_IF_ERROR(CheckRoom(result.dim(d), sizeof(Span), "lines or columns"));
+    }
     return Spans{SpansOf(*filter_, image.dim(1), result.dim(1), scale[0], shift[0], antialias_),
                  SpansOf(*filter_, image.dim(2), result.dim(2), scale[1], shift[1], antialias_)};
   }
@@ -138,6 +145,7 @@ class ScaleAndTranslateKernel : public TranslateBase {
     SLUICE_ASSIGN_OR_RETURN(const Spans spans, Find(c, images.shape(), shape));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const int64_t rows = shape.dim(1), channels = shape.dim(3), line = images.dim(2) * channels;
     c.ParallelFor(shape.dim(0) * rows, 8.0 * static_cast<double>(line + shape.dim(2) * channels),
@@ -184,8 +192,9 @@ class ScaleAndTranslateGradKernel : public TranslateBase {
     SLUICE_ASSIGN_OR_RETURN(const Spans spans, Find(c, original.shape(), grads.shape()));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, original.shape(), &out));
-    const int64_t channels = grads.dim(3), line = original.dim(2) * channels;
     std::fill_n(out->data<float>(), out->num_elements(), 0.0f);
+    if (out->num_elements() == 0 || grads.num_elements() == 0) return absl::OkStatus();
+    const int64_t channels = grads.dim(3), line = original.dim(2) * channels;
     c.ParallelFor(
         grads.dim(0), 16.0 * static_cast<double>(grads.dim(1) * (line + grads.dim(2) * channels)),
         [&](int64_t begin, int64_t end) {

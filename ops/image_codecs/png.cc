@@ -155,6 +155,11 @@ absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size,
     return InvalidArgument("a PNG image has 1 to 4 channels of 8 or 16 bits, got ", size.channels,
                            " of ", bits);
   }
+  constexpr int64_t kMost = INT32_MAX;  // PNG's own
+  if (size.height < 1 || size.width < 1 || size.height > kMost || size.width > kMost) {
+    return InvalidArgument("PNG encoding: expected an image of 1 to ", kMost,
+                           " lines and columns, got ", size.height, " by ", size.width);
+  }
   Trouble trouble;
   Writer writer(&trouble);
   if (writer.info == nullptr) return absl::ResourceExhaustedError("no memory to write an image");

@@ -1,8 +1,10 @@
 #include "ops/io/record_mixer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -45,6 +47,17 @@ class RecordMixerTest : public ::testing::Test {
   }
   std::filesystem::path folder_;
 };
+
+// It led behind the last file.
+TEST_F(RecordMixerTest, AnInfiniteShiftIsNone) {
+  Write("a", 2);
+  RecordMixerOptions options = Options();
+  for (double shift : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    options.shift = shift;
+    RecordMixer mixer(options);
+    EXPECT_THAT(Take(mixer, 2), ::testing::UnorderedElementsAre("a.0", "a.1"));
+  }
+}
 
 TEST_F(RecordMixerTest, AnEpochHasEveryRecordOnce) {
   Write("a", 3);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/strings/hash.h"
 
 namespace sluice {
@@ -37,7 +38,7 @@ absl::StatusOr<std::shared_ptr<LookupTable>> DenseTable::Make(DenseTableOptions 
     return InvalidArgument("Empty and deleted keys must have same shape, got shapes: ",
                            key_shape.ToString(), " and ", options.deleted_key.shape().ToString());
   }
-  if (options.max_load_factor <= 0 || options.max_load_factor >= 1) {
+  if (!(options.max_load_factor > 0 && options.max_load_factor < 1)) {
     return InvalidArgument("max_load_factor must be between 0 and 1, got: ",
                            options.max_load_factor);
   }
@@ -46,10 +47,13 @@ absl::StatusOr<std::shared_ptr<LookupTable>> DenseTable::Make(DenseTableOptions 
                            options.buckets);
   }
   options.spec.key_shape = key_shape;
+  const int64_t buckets = options.buckets;
   auto table = std::shared_ptr<DenseTable>(new DenseTable(std::move(options)));
+  // Keys of no elements, which take no memory for any number of buckets, are equal too.
   if (table->IsSameKey(table->options_.empty_key, 0, table->options_.deleted_key, 0)) {
     return InvalidArgument("Empty and deleted keys cannot be equal");
   }
+  SLUICE_RETURN_IF_ERROR(table->ClearBuckets(buckets));
   return std::shared_ptr<LookupTable>(std::move(table));
 }
 
@@ -57,13 +61,16 @@ DenseTable::DenseTable(DenseTableOptions options)
     : LookupTable(options.spec),
       options_(std::move(options)),
       key_elements_(spec().key_shape.num_elements()),
-      value_elements_(spec().value_shape.num_elements()) {
-  ClearBuckets(options_.buckets);
-}
+      value_elements_(spec().value_shape.num_elements()) {}
 
-void DenseTable::ClearBuckets(int64_t count) {
-  key_buckets_ = Tensor(spec().key_type, {count, key_elements_});
-  value_buckets_ = Tensor(spec().value_type, {count, value_elements_});
+absl::Status DenseTable::ClearBuckets(int64_t count) {
+  const auto rows = [count](DataType type, int64_t elements) -> absl::StatusOr<Tensor> {
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({count, elements}));
+    return Tensor::Allocate(Heap(), type, shape);
+  };
+  SLUICE_ASSIGN_OR_RETURN(Tensor keys, rows(spec().key_type, key_elements_));
+  SLUICE_ASSIGN_OR_RETURN(value_buckets_, rows(spec().value_type, value_elements_));
+  key_buckets_ = std::move(keys);
   for (int64_t i = 0; i < count; ++i) {
     CopyRow(options_.empty_key, 0, key_elements_, &key_buckets_, i);
   }
@@ -71,6 +78,7 @@ void DenseTable::ClearBuckets(int64_t count) {
     std::memset(value_buckets_.raw(), 0, value_buckets_.bytes());
   }
   count_ = 0;
+  return absl::OkStatus();
 }
 
 uint64_t DenseTable::HashOf(const Tensor& keys, int64_t i) const {
@@ -138,20 +146,22 @@ void DenseTable::Put(const Tensor& keys, const Tensor& values, int64_t i) {
   CopyRow(values, i, value_elements_, &value_buckets_, place);
 }
 
-void DenseTable::Grow(int64_t keys) {
+absl::Status DenseTable::Grow(int64_t keys) {
   int64_t buckets = key_buckets_.dim(0);
   const auto is_full = [&] {
     return static_cast<float>(count_ + keys) >
            static_cast<float>(buckets) * options_.max_load_factor;
   };
-  if (!is_full()) return;
-  while (is_full()) buckets *= 2;
+  if (!is_full()) return absl::OkStatus();
+  // A small load factor may want more of them than can be counted; these have no room.
+  while (is_full() && buckets < INT64_MAX) buckets = SaturatedProduct(buckets, 2);
   const Tensor old_keys = key_buckets_;
   const Tensor old_values = value_buckets_;
-  ClearBuckets(buckets);
+  SLUICE_RETURN_IF_ERROR(ClearBuckets(buckets));
   for (int64_t i = 0; i < old_keys.dim(0); ++i) {
     if (!IsReserved(old_keys, i)) Put(old_keys, old_values, i);
   }
+  return absl::OkStatus();
 }
 
 int64_t DenseTable::size() const {
@@ -180,7 +190,7 @@ absl::Status DenseTable::Insert(const Tensor& keys, const Tensor& values) {
   SLUICE_RETURN_IF_ERROR(CheckValues(keys, values));
   SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
   std::unique_lock lock(mutex_);
-  Grow(CountOf(keys));
+  SLUICE_RETURN_IF_ERROR(Grow(CountOf(keys)));
   for (int64_t i = 0; i < CountOf(keys); ++i) Put(keys, values, i);
   return absl::OkStatus();
 }
@@ -207,12 +217,14 @@ absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
                            values.shape().ToString());
   }
   std::unique_lock lock(mutex_);
-  ClearBuckets(options_.buckets);
+  SLUICE_RETURN_IF_ERROR(ClearBuckets(options_.buckets));
   int64_t count = 0;
   for (int64_t i = 0; i < rows; ++i) count += IsReserved(keys, i) ? 0 : 1;
-  Grow(count);
+  SLUICE_RETURN_IF_ERROR(Grow(count));
   // As many buckets as were saved.
-  if (rows > key_buckets_.dim(0) && (rows & (rows - 1)) == 0) ClearBuckets(rows);
+  if (rows > key_buckets_.dim(0) && (rows & (rows - 1)) == 0) {
+    SLUICE_RETURN_IF_ERROR(ClearBuckets(rows));
+  }
   for (int64_t i = 0; i < rows; ++i) {
     if (!IsReserved(keys, i)) Put(keys, values, i);
   }

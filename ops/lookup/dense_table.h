@@ -43,10 +43,11 @@ class DenseTable : public LookupTable {
   bool IsReserved(const Tensor& keys, int64_t i) const;
   uint64_t HashOf(const Tensor& keys, int64_t i) const;
   bool IsSameKey(const Tensor& a, int64_t i, const Tensor& b, int64_t j) const;
-  void ClearBuckets(int64_t count);
+  // RESOURCE_EXHAUSTED where there is no memory for so many; then the buckets are as they were.
+  absl::Status ClearBuckets(int64_t count);
   void Put(const Tensor& keys, const Tensor& values, int64_t i);
   // Room for as many more keys.
-  void Grow(int64_t keys);
+  absl::Status Grow(int64_t keys);
 
   const DenseTableOptions options_;
   const int64_t key_elements_;

@@ -28,7 +28,7 @@ bool KeyedRows::Contains(const Tensor& keys, int64_t i) const {
   return rows_.contains(Bytes(keys, i));
 }
 
-int64_t KeyedRows::FreeRow() {
+absl::StatusOr<int64_t> KeyedRows::FreeRow() {
   if (!free_.empty()) {
     const int64_t row = free_.back();
     free_.pop_back();
@@ -36,17 +36,34 @@ int64_t KeyedRows::FreeRow() {
   }
   const int64_t capacity = values_.IsInitialized() ? values_.dim(0) : 0;
   if (used_ == capacity) {
-    Tensor larger(value_type_, TensorShape({std::max<int64_t>(16, 2 * capacity), elements_}));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                            TensorShape::Make({std::max<int64_t>(16, 2 * capacity), elements_}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor larger, Tensor::Allocate(Heap(), value_type_, shape));
     for (int64_t row = 0; row < used_; ++row) CopyRow(values_, row, elements_, &larger, row);
     values_ = std::move(larger);
   }
   return used_++;
 }
 
-void KeyedRows::Set(const Tensor& keys, const Tensor& values, int64_t i) {
+absl::Status KeyedRows::Set(const Tensor& keys, const Tensor& values, int64_t i) {
   const auto [place, is_new] = rows_.try_emplace(Bytes(keys, i), 0);
-  if (is_new) place->second = FreeRow();
+  if (is_new) {
+    const absl::StatusOr<int64_t> row = FreeRow();
+    if (!row.ok()) {
+      rows_.erase(place);
+      return row.status();
+    }
+    place->second = *row;
+  }
   CopyRow(values, i, elements_, &values_, place->second);
+  return absl::OkStatus();
+}
+
+absl::Status KeyedRows::SetAll(const Tensor& keys, const Tensor& values) {
+  for (int64_t i = 0; i < keys.num_elements(); ++i) {
+    SLUICE_RETURN_IF_ERROR(Set(keys, values, i));
+  }
+  return absl::OkStatus();
 }
 
 void KeyedRows::Remove(const Tensor& keys, int64_t i) {
@@ -81,11 +98,12 @@ std::string KeyedRows::ValueText(const Tensor& keys, int64_t i) const {
   return values_.SliceRows(row, row + 1).SummarizeValues(1);
 }
 
-LookupTable::Contents KeyedRows::All(const TensorShape& value_shape) const {
+absl::StatusOr<LookupTable::Contents> KeyedRows::All(const TensorShape& value_shape) const {
   TensorShape shape({size()});
-  LookupTable::Contents all{.keys = Tensor(key_type_, shape)};
+  LookupTable::Contents all;
+  SLUICE_ASSIGN_OR_RETURN(all.keys, Tensor::Allocate(Heap(), key_type_, shape));
   for (int64_t d : value_shape.dims()) shape.AddDim(d);
-  all.values = Tensor(value_type_, shape);
+  SLUICE_ASSIGN_OR_RETURN(all.values, Tensor::Allocate(Heap(), value_type_, shape));
   int64_t i = 0;
   for (const auto& [key, row] : rows_) {
     if (key_type_ == DT_STRING) {
@@ -156,11 +174,11 @@ absl::StatusOr<LookupTable::Contents> HashTable::Export() const {
   return rows_.All(spec().value_shape);
 }
 
-bool HashTable::HasSameContents(const Tensor& keys, const Tensor& values) const {
+absl::StatusOr<bool> HashTable::HasSameContents(const Tensor& keys, const Tensor& values) const {
   KeyedRows seen = RowsFor(spec());
   for (int64_t i = 0; i < keys.num_elements(); ++i) {
     if (!rows_.Contains(keys, i) || !rows_.HasValue(keys, values, i)) return false;
-    seen.Set(keys, values, i);
+    SLUICE_RETURN_IF_ERROR(seen.Set(keys, values, i));
   }
   return seen.size() == rows_.size();
 }
@@ -168,7 +186,8 @@ bool HashTable::HasSameContents(const Tensor& keys, const Tensor& values) const 
 absl::Status HashTable::Initialize(const Tensor& keys, const Tensor& values) {
   std::unique_lock lock(mutex_);
   if (is_initialized_) {
-    if (HasSameContents(keys, values)) return absl::OkStatus();
+    SLUICE_ASSIGN_OR_RETURN(const bool is_same, HasSameContents(keys, values));
+    if (is_same) return absl::OkStatus();
     return absl::FailedPreconditionError("Table was already initialized with different data.");
   }
   KeyedRows rows = RowsFor(spec());
@@ -181,7 +200,7 @@ absl::Status HashTable::Initialize(const Tensor& keys, const Tensor& values) {
           StrCat("HashTable has different value for same key. Key ", text(keys), " has ",
                  rows.ValueText(keys, i), " and trying to add value ", text(values)));
     }
-    rows.Set(keys, values, i);
+    SLUICE_RETURN_IF_ERROR(rows.Set(keys, values, i));
   }
   rows_ = std::move(rows);
   is_initialized_ = true;
@@ -209,8 +228,7 @@ absl::Status MutableHashTable::Find(const Tensor& keys, const Tensor& default_va
 absl::Status MutableHashTable::Insert(const Tensor& keys, const Tensor& values) {
   SLUICE_RETURN_IF_ERROR(CheckValues(keys, values));
   std::unique_lock lock(mutex_);
-  for (int64_t i = 0; i < keys.num_elements(); ++i) rows_.Set(keys, values, i);
-  return absl::OkStatus();
+  return rows_.SetAll(keys, values);
 }
 
 absl::Status MutableHashTable::Remove(const Tensor& keys) {
@@ -223,8 +241,7 @@ absl::Status MutableHashTable::Import(const Tensor& keys, const Tensor& values) 
   SLUICE_RETURN_IF_ERROR(CheckValues(keys, values));
   std::unique_lock lock(mutex_);
   rows_.Clear();
-  for (int64_t i = 0; i < keys.num_elements(); ++i) rows_.Set(keys, values, i);
-  return absl::OkStatus();
+  return rows_.SetAll(keys, values);
 }
 
 absl::StatusOr<LookupTable::Contents> MutableHashTable::Export() const {

@@ -23,7 +23,9 @@ class KeyedRows {
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
   // Copies the value of key `i` of `keys` to row `i` of `values`; false where there is none.
   bool Get(const Tensor& keys, int64_t i, Tensor* values) const;
-  void Set(const Tensor& keys, const Tensor& values, int64_t i);
+  // RESOURCE_EXHAUSTED where there is no memory for one more value.
+  absl::Status Set(const Tensor& keys, const Tensor& values, int64_t i);
+  absl::Status SetAll(const Tensor& keys, const Tensor& values);
   void Remove(const Tensor& keys, int64_t i);
   void Clear();
   // Whether the value of key `i` is row `i` of `values`. The key must be there.
@@ -32,11 +34,11 @@ class KeyedRows {
   // The value of key `i` as text, for messages.
   std::string ValueText(const Tensor& keys, int64_t i) const;
   // Keys [size], values [size, …].
-  LookupTable::Contents All(const TensorShape& value_shape) const;
+  absl::StatusOr<LookupTable::Contents> All(const TensorShape& value_shape) const;
 
  private:
   absl::string_view Bytes(const Tensor& keys, int64_t i) const;
-  int64_t FreeRow();
+  absl::StatusOr<int64_t> FreeRow();
 
   DataType key_type_;
   DataType value_type_;
@@ -60,7 +62,7 @@ class HashTable : public LookupTable {
   absl::Status Initialize(const Tensor& keys, const Tensor& values) override;
 
  private:
-  bool HasSameContents(const Tensor& keys, const Tensor& values) const;
+  absl::StatusOr<bool> HasSameContents(const Tensor& keys, const Tensor& values) const;
   mutable std::shared_mutex mutex_;
   KeyedRows rows_;               // guarded by mutex_
   bool is_initialized_ = false;  // guarded by mutex_

@@ -18,9 +18,10 @@ absl::StatusOr<TableSpec> SpecOf(const KernelInit& init) {
   if (!shape.IsFullyDefined()) {
     return InvalidArgument("Expected a fully defined value_shape, got ", shape.ToString());
   }
+  SLUICE_ASSIGN_OR_RETURN(TensorShape value_shape, TensorShape::Make(shape.dims()));
   return TableSpec{.key_type = init.attr<DataType>("key_dtype"),
                    .value_type = init.attr<DataType>("value_dtype"),
-                   .value_shape = shape.AsShape()};
+                   .value_shape = std::move(value_shape)};
 }
 
 // How a kind of table is made, in the first step that asks for it.

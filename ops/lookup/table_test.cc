@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -63,6 +64,36 @@ TEST(DenseTableTest, AKeyBehindARemovedOneStaysOne) {
   EXPECT_EQ(table->size(), 1);
   ASSERT_TRUE(table->Remove(Keys({9})).ok());
   EXPECT_THAT(Find(*table, Keys({9})), ElementsAre(-1));
+}
+
+// Attributes said so; what had no memory was written to.
+TEST(DenseTableTest, MoreBucketsThanThereIsMemoryForAreRefused) {
+  const auto make = [](int64_t buckets, float max_load_factor) {
+    return DenseTable::Make({.spec = Spec(),
+                             .empty_key = Tensor::Scalar<int64_t>(-1),
+                             .deleted_key = Tensor::Scalar<int64_t>(-2),
+                             .buckets = buckets,
+                             .max_load_factor = max_load_factor});
+  };
+  EXPECT_TRUE(absl::IsResourceExhausted(make(int64_t{1} << 62, 0.8f).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(make(4, std::nanf("")).status()));
+  const auto table = make(4, 1e-30f);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_TRUE(absl::IsResourceExhausted((*table)->Insert(Keys({1}), Values({1}))));
+  EXPECT_THAT(Find(**table, Keys({1})), ElementsAre(-1));
+}
+
+// They take no memory, and filling the buckets took for ever.
+TEST(DenseTableTest, AnyNumberOfBucketsOfNothingIsRefused) {
+  TableSpec spec = Spec();
+  spec.value_shape = {0};
+  const Tensor nothing(DT_INT64, {0});
+  const auto table = DenseTable::Make({.spec = spec,
+                                       .empty_key = nothing,
+                                       .deleted_key = nothing,
+                                       .buckets = int64_t{1} << 62,
+                                       .max_load_factor = 0.8f});
+  EXPECT_EQ(table.status().message(), "Empty and deleted keys cannot be equal");
 }
 
 TEST(DenseTableTest, GrowsAndKeepsItsKeys) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "graph/status.h"
 #include "ops/io/byte_source.h"
+#include "ops/math/wrapping.h"
 #include "ops/parsing/number.h"
 
 namespace sluice {
@@ -38,7 +39,7 @@ class Column {
   absl::Status Append(const std::string& line, const std::vector<std::string>& fields,
                       int64_t number, int64_t offset) {
     if (index_ == TextTableOptions::kLineNumber) {
-      integers_.push_back(number + offset);
+      integers_.push_back(WrappingAdd(number, offset));
       return absl::OkStatus();
     }
     const std::string& field =

@@ -1,4 +1,5 @@
 // Serialised Examples into tensors.
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -33,7 +34,9 @@ absl::Status FeatureShapes(ShapeContext& c, const PartialShape& batch, int64_t n
   for (int64_t i = 0; i < num_ragged; ++i) {
     int64_t splits = PartialShape::kUnknown;
     if (batch.rank_known() && batch.rank() == 0) splits = 0;
-    if (batch.rank_known() && batch.rank() == 1 && batch.dim(0) >= 0) splits = batch.dim(0) + 1;
+    if (batch.rank_known() && batch.rank() == 1 && batch.dim(0) >= 0) {
+      splits = SaturatedSum(batch.dim(0), 1);
+    }
     SLUICE_RETURN_IF_ERROR(c.SetOutput(out++, PartialShape::Vector(splits)));
   }
   return absl::OkStatus();

@@ -1,12 +1,13 @@
 #include "ops/parsing/feature_spec.h"
 
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 
 int64_t DenseFeature::elements() const {
   int64_t n = 1;
-  for (int i = is_variable() ? 1 : 0; i < shape.rank(); ++i) n *= shape.dim(i);
+  for (int i = is_variable() ? 1 : 0; i < shape.rank(); ++i) n = SaturatedProduct(n, shape.dim(i));
   return n;
 }
 

@@ -26,6 +26,10 @@ struct ChannelSlices {
       s.after = shape.num_elements();
       return s;
     }
+    if (shape.num_elements() == 0) {
+      // No stretches, whatever the other sizes are.
+      return ChannelSlices{.before = 0, .channels = shape.dim(static_cast<int>(axis)), .after = 0};
+    }
     for (int d = 0; d < shape.rank(); ++d) {
       (d < axis ? s.before : d == axis ? s.channels : s.after) *= shape.dim(d);
     }

@@ -91,6 +91,7 @@ class EmulateKernel : public Kernel {
       SLUICE_RETURN_IF_ERROR(CheckRange(c.input(1), slices, settings_.axis, "input_min"));
       SLUICE_RETURN_IF_ERROR(CheckRange(c.input(2), slices, settings_.axis, "input_max"));
     }
+    if (in.num_elements() == 0 && settings_.axis != -1) return absl::OkStatus();
     for (int64_t k = 0; k < slices.channels; ++k) {
       T low, high;
       Bounds(c, slices, k, &low, &high);

@@ -111,7 +111,12 @@ PoissonSampler::PoissonSampler(double rate, double greatest) : rate_(rate), grea
 
 double PoissonSampler::operator()(Philox generator) const {
   if (!std::isfinite(rate_)) return rate_ < 0 ? 0 : rate_;
-  return rate_ < 10 ? Multiply(generator) : Reject(generator);
+  if (rate_ < 10) return Multiply(generator);
+  // Of a mean so far above the greatest number that none of three million samples is kept,
+  // TensorFlow's search for one does not end.
+  constexpr double kDeviations = 5;
+  if (rate_ - kDeviations * std::sqrt(rate_) > greatest_) return greatest_;
+  return Reject(generator);
 }
 
 double PoissonSampler::Multiply(Philox generator) const {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 namespace {
@@ -88,7 +89,7 @@ absl::StatusOr<Tensor> Zeros(Allocator& allocator, DataType dtype, const TensorS
 absl::Status AddDense(const Lists& lists, const DenseFeatureList& spec, Allocator& allocator,
                       ParsedFeatureLists* parsed) {
   int64_t length = 1;
-  for (int64_t dim : spec.shape.dims()) length *= dim;
+  for (int64_t dim : spec.shape.dims()) length = SaturatedProduct(length, dim);
   std::vector<int64_t> sizes(spec.shape.dims().begin(), spec.shape.dims().end());
   sizes.insert(sizes.begin(), lists.most_steps());
   if (lists.is_batch()) sizes.insert(sizes.begin(), static_cast<int64_t>(lists.size()));

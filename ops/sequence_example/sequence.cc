@@ -1,5 +1,6 @@
 // Serialised SequenceExamples into tensors: the features of their context, and lists of features, a
 // step each.
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -47,7 +48,7 @@ absl::Status SequenceShape(ShapeContext& c, const PartialShape& batch, bool has_
   const int64_t rank = batch.rank_known() ? batch.rank() : PartialShape::kUnknown;
   const auto plus = [rank](int64_t n) { return rank < 0 ? PartialShape::kUnknown : rank + n; };
   const PartialShape splits = rank == 1 && batch.dim(0) >= 0
-                                  ? PartialShape::Vector(batch.dim(0) + 1)
+                                  ? PartialShape::Vector(SaturatedSum(batch.dim(0), 1))
                                   : PartialShape::Vector();
   Outputs out(c);
   out.AddSparse(NumTypes(c, "context_sparse_types"), plus(1));

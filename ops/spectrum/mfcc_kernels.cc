@@ -6,6 +6,8 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 namespace {
@@ -18,8 +20,7 @@ double Mel(double hertz) { return 1127.0 * std::log1p(hertz / 700.0); }
 class Bands {
  public:
   // Of magnitudes at `bins` frequencies from 0 to half of the sample rate.
-  static absl::StatusOr<Bands> Make(int64_t count, int64_t bins, double sample_rate, double lower,
-                                    double upper) {
+  static absl::Status Check(int64_t bins, double sample_rate, double lower, double upper) {
     if (bins < 2) return InvalidArgument("Input length must be at least 2, got ", bins);
     if (!(lower >= 0))
       return InvalidArgument("lower_frequency_limit must be at least 0, got ", lower);
@@ -28,13 +29,18 @@ class Bands {
                              " and ", lower);
     }
     if (sample_rate <= 0) return InvalidArgument("sample_rate must be positive, got ", sample_rate);
+    return absl::OkStatus();
+  }
+  // Of what Check has passed.
+  static Bands Make(int64_t count, int64_t bins, double sample_rate, double lower, double upper) {
     Bands bands;
     bands.count_ = count;
     const double low = Mel(lower), spacing = (Mel(upper) - low) / static_cast<double>(count + 1);
     const auto center = [&](int64_t i) { return low + spacing * static_cast<double>(i + 1); };
     const double step = 0.5 * sample_rate / static_cast<double>(bins - 1);
-    bands.first_ = static_cast<int64_t>(1.5 + lower / step);
-    bands.last_ = std::min(static_cast<int64_t>(std::min(upper / step, 1e15)), bins - 1);
+    constexpr double kFar = 1e15;  // behind all bins, and still a number of one
+    bands.first_ = static_cast<int64_t>(std::min(1.5 + lower / step, kFar));
+    bands.last_ = std::min(static_cast<int64_t>(std::min(upper / step, kFar)), bins - 1);
     int64_t band = 0;
     for (int64_t i = 0; i <= bands.last_; ++i) {
       const double mel = Mel(static_cast<double>(i) * step);
@@ -80,6 +86,8 @@ class MfccKernel : public Kernel {
           "expected 1 <= dct_coefficient_count <= filterbank_channel_count, got ", coefficients,
           " and ", bands);
     }
+    SLUICE_RETURN_IF_ERROR(
+        CheckRoom(SaturatedProduct(bands, coefficients), sizeof(double), "cosines"));
     return std::unique_ptr<Kernel>(new MfccKernel(init, bands, coefficients));
   }
 
@@ -93,10 +101,11 @@ class MfccKernel : public Kernel {
       return InvalidArgument("Input sample_rate should be a scalar tensor, got shape ",
                              rate.shape().ToString());
     }
-    SLUICE_ASSIGN_OR_RETURN(const Bands bands,
-                            Bands::Make(bands_, in.dim(2), rate.scalar<int32_t>(), lower_, upper_));
+    SLUICE_RETURN_IF_ERROR(Bands::Check(in.dim(2), rate.scalar<int32_t>(), lower_, upper_));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.dim(0), in.dim(1), coefficients_}, &out));
+    if (out->num_elements() == 0) return absl::OkStatus();  // the bins may be any number then
+    const Bands bands = Bands::Make(bands_, in.dim(2), rate.scalar<int32_t>(), lower_, upper_);
     const double cost = static_cast<double>(2 * in.dim(2) + bands_ * (coefficients_ + 10));
     c.ParallelFor(in.dim(0) * in.dim(1), cost, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -118,6 +127,7 @@ class MfccKernel : public Kernel {
         coefficients_(coefficients),
         lower_(init.attr<float>("lower_frequency_limit")),
         upper_(init.attr<float>("upper_frequency_limit")) {
+    cosines_.reserve(static_cast<size_t>(bands * coefficients));
     const double n = static_cast<double>(bands);
     for (int64_t k = 0; k < coefficients; ++k) {
       for (int64_t b = 0; b < bands; ++b) {

@@ -7,6 +7,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/fft/transform.h"
 
 namespace sluice {
@@ -21,6 +22,7 @@ class AudioSpectrogramKernel : public Kernel {
           "expected a window_size of at least 2 and a stride of at least 1, got ", size, " and ",
           stride);
     }
+    SLUICE_RETURN_IF_ERROR(CheckRoom(size, sizeof(double), "samples of a window"));
     return std::unique_ptr<Kernel>(
         new AudioSpectrogramKernel(size, stride, init.attr<bool>("magnitude_squared")));
   }
@@ -61,6 +63,7 @@ class AudioSpectrogramKernel : public Kernel {
   AudioSpectrogramKernel(int64_t size, int64_t stride, bool is_squared)
       : stride_(stride), is_squared_(is_squared) {
     while (length_ < size) length_ *= 2;
+    window_.reserve(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) {
       const double turn = static_cast<double>(i) / static_cast<double>(size);
       window_.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * turn));

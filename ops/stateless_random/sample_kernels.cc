@@ -59,7 +59,7 @@ absl::StatusOr<TensorShape> BroadcastOf(KernelContext& c, int first, int last) {
   for (int i = first; i < last; ++i) {
     SLUICE_ASSIGN_OR_RETURN(shape, BroadcastShapes(shape, c.input(i).shape()));
   }
-  return shape.AsShape();
+  return TensorShape::Make(shape.dims());
 }
 
 // Whether count * p < 10 in the inputs' type.
@@ -134,9 +134,10 @@ absl::Status BinomialOfState(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   const int64_t n = parameters.num_elements();
   const int64_t samples = n == 0 ? 0 : shape.num_elements() / n;
-  SLUICE_ASSIGN_OR_RETURN(const Philox start,
-                          TakeFromState(c, c.input(1).scalar<int64_t>(), 0,
-                                        static_cast<uint64_t>(n * 2 * 100 * (samples + 3) / 4)));
+  SLUICE_ASSIGN_OR_RETURN(
+      const Philox start,
+      TakeFromState(c, c.input(1).scalar<int64_t>(), 0,
+                    static_cast<uint64_t>(n) * 2 * 100 * static_cast<uint64_t>(samples + 3) / 4));
   if (shape.num_elements() > 0) {
     FillBinomial(c, start, c.input(3), c.input(4), parameters, out);
   }

@@ -9,6 +9,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/strings/pieces.h"
 
 namespace sluice {
@@ -46,8 +47,16 @@ class AsStringKernel : public Kernel {
     const bool shortest = init.attr<bool>("shortest");
     const std::string fill = init.attr<std::string>("fill");
     NumberFormat format;
-    format.width = static_cast<int>(init.attr<int64_t>("width"));
-    format.precision = static_cast<int>(init.attr<int64_t>("precision"));
+    // A number's text is as long as these say.
+    constexpr int64_t kMost = int64_t{1} << 20;
+    const int64_t width = init.attr<int64_t>("width"), precision = init.attr<int64_t>("precision");
+    if (width > kMost || precision > kMost) {
+      return InvalidArgument("width and precision must be at most ", kMost, ", got ", width,
+                             " and ", precision);
+    }
+    // Negative ones are none.
+    format.width = static_cast<int>(std::max<int64_t>(width, -1));
+    format.precision = static_cast<int>(std::max<int64_t>(precision, -1));
     const bool is_floating = IsFloating(type) || IsComplex(type);
     if (!is_floating && (scientific || shortest)) {
       return InvalidArgument("scientific and shortest format not supported for datatype ",
@@ -196,15 +205,16 @@ void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::strin
       text->append(static_cast<size_t>(dim) + 1, ' ');
     }
   };
-  int64_t row = 1;
-  for (int d = dim + 1; d < t.rank(); ++d) row *= t.dim(d);
+  // An empty tensor's sizes may have any product, and no place.
+  int64_t row = t.num_elements() == 0 ? 0 : 1;
+  for (int d = dim + 1; d < t.rank() && row != 0; ++d) row *= t.dim(d);
   const int64_t size = t.dim(dim);
   text->push_back('[');
   for (int64_t i = 0; i < std::min(ends, size); ++i) {
     if (i > 0) space();
     AppendNested(t, ends, dim + 1, at + i * row, text);
   }
-  if (size > 2 * ends) {
+  if (size - ends > ends) {
     space();
     text->append("...");
   }
@@ -213,6 +223,17 @@ void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::strin
     AppendNested(t, ends, dim + 1, at + i * row, text);
   }
   text->push_back(']');
+}
+
+// How many pairs of brackets and numbers are shown of `t`: of an empty tensor too, which has no
+// bytes that bound them.
+int64_t ShownParts(const Tensor& t, int64_t ends) {
+  int64_t parts = 1, all = 1;
+  for (int64_t size : t.shape().dims()) {
+    parts = SaturatedProduct(parts, std::min(size, SaturatedProduct(2, ends)));
+    all = SaturatedSum(all, parts);
+  }
+  return all;
 }
 
 class StringFormatKernel final : public Kernel {
@@ -229,7 +250,14 @@ class StringFormatKernel final : public Kernel {
     text = pieces_[0];
     for (int i = 0; i < c.num_inputs(); ++i) {
       const Tensor& t = c.input(i);
-      AppendNested(t, summarize_ < 0 ? t.num_elements() : summarize_, 0, 0, &text);
+      const int64_t ends = summarize_ < 0 ? t.num_elements() : summarize_;
+      constexpr int64_t kMostOfNothing = int64_t{1} << 24;
+      if (t.num_elements() == 0 && ShownParts(t, ends) > kMostOfNothing) {
+        return InvalidArgument("expected at most ", kMostOfNothing,
+                               " parts of an empty tensor to show, got shape ",
+                               t.shape().ToString());
+      }
+      AppendNested(t, ends, 0, 0, &text);
       text += pieces_[static_cast<size_t>(i) + 1];
     }
     return absl::OkStatus();

@@ -2,6 +2,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/status.h"
 
 namespace sluice {
 namespace {
@@ -71,18 +72,19 @@ class ReduceJoinKernel : public Kernel {
   absl::Status Join(KernelContext& c, const Tensor& input, const std::vector<int>& axes,
                     const std::vector<bool>& joined) const {
     const int rank = input.rank();
-    std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
-    for (int d = rank - 2; d >= 0; --d) strides[d] = strides[d + 1] * input.dim(d + 1);
-    TensorShape shape;
+    std::vector<int64_t> sizes;
     std::vector<int> kept;
-    int64_t parts = 1;
     for (int d = 0; d < rank; ++d) {
       if (!joined[d]) kept.push_back(d);
-      if (!joined[d] || keep_dims_) shape.AddDim(joined[d] ? 1 : input.dim(d));
-      if (joined[d]) parts *= input.dim(d);
+      if (!joined[d] || keep_dims_) sizes.push_back(joined[d] ? 1 : input.dim(d));
     }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (input.num_elements() == 0) return absl::OkStatus();  // its sizes may have any product
+    const int64_t parts = input.num_elements() / out->num_elements();
+    std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
+    for (int d = rank - 2; d >= 0; --d) strides[d] = strides[d + 1] * input.dim(d + 1);
     const auto offset = [&](int64_t i, const std::vector<int>& dims) {
       int64_t at = 0;
       for (auto d = dims.rbegin(); d != dims.rend(); ++d) {

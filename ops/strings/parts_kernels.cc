@@ -144,7 +144,7 @@ absl::Status Substr(KernelContext& c) {
   }
   absl::StatusOr<PartialShape> both = BroadcastShapes(input.shape(), pos.shape());
   if (!both.ok()) return both.status();
-  const TensorShape shape = both->AsShape();
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(both->dims()));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   // Element i of the result in a tensor that is broadcast to it.

@@ -17,11 +17,7 @@ class UnsortedSegmentJoinKernel : public Kernel {
     const Tensor &in = c.input(0), &ids = c.input(1);
     SLUICE_ASSIGN_OR_RETURN(const int64_t segments, Check(in, ids, c.input(2)));
     std::vector<int64_t> dims = {segments};
-    int64_t length = 1;  // strings a segment id
-    for (int d = ids.rank(); d < in.rank(); ++d) {
-      dims.push_back(in.dim(d));
-      length *= in.dim(d);
-    }
+    for (int d = ids.rank(); d < in.rank(); ++d) dims.push_back(in.dim(d));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     for (int64_t i = 0; i < ids.num_elements(); ++i) {
       if (IntAt(ids, i) >= 0 && IntAt(ids, i) < segments) continue;
@@ -29,6 +25,8 @@ class UnsortedSegmentJoinKernel : public Kernel {
           "segment_ids are not allowed to exceed num_segments or to have negative values, got ",
           IntAt(ids, i), " of ", segments);
     }
+    // Strings a segment id; without segments there is no id.
+    const int64_t length = segments == 0 ? 0 : shape.num_elements() / segments;
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     for (int64_t i = 0; i < ids.num_elements(); ++i) {

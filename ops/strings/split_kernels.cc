@@ -1,10 +1,12 @@
 // Strings, cut into parts.
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/ascii.h"
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 namespace {
@@ -135,6 +137,36 @@ struct NGrams {
   int64_t CountOf(int64_t length, int64_t width) const {
     return std::max<int64_t>(0, length + 2 * PadOf(width) - width + 1);
   }
+  // That runs of `width` over a row of `length`, padded with `pad`, can be counted as TensorFlow
+  // counts them (in int32), and that their text, most of it padding, is not without bounds.
+  absl::Status CheckRuns(int64_t length, int64_t width, int64_t pad) const {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (pad > kMost / 2 - length) {
+      return InvalidArgument("Pad width could lead to integer overflow, got pad_width = ", pad);
+    }
+    const auto piece =
+        static_cast<int64_t>(std::max(left_pad.size(), right_pad.size()) + separator.size()) + 1;
+    const int64_t runs = std::max<int64_t>(0, length + 2 * pad - width + 1);
+    // Runs that begin or end in the padding have some.
+    const int64_t padded = std::min(runs, 2 * pad);
+    const int64_t padding =
+        SaturatedProduct(SaturatedProduct(padded, std::min(width, 2 * pad)), piece);
+    constexpr int64_t kMostPadding = int64_t{1} << 30;
+    if (padding < kMostPadding) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        StrCat("expected less than ", kMostPadding, " bytes of padding, got ", padded, " runs of ",
+               width, " with up to ", 2 * pad, " pads of ", piece, " bytes each"));
+  }
+  // The same of all runs of a row.
+  absl::Status CheckRow(int64_t length) const {
+    bool any = false;
+    for (int64_t width : widths) {
+      SLUICE_RETURN_IF_ERROR(CheckRuns(length, width, PadOf(width)));
+      any = any || CountOf(length, width) > 0;
+    }
+    if (any || !preserve_short_sequences || length == 0 || pad_width < 0) return absl::OkStatus();
+    return CheckRuns(length, SaturatedSum(length, SaturatedProduct(2, pad_width)), pad_width);
+  }
   // The parts from `begin` on, `width` of them, of a row that is padded with `pad` on both sides.
   std::string Run(absl::Span<const std::string> row, int64_t pad, int64_t begin,
                   int64_t width) const {
@@ -184,6 +216,7 @@ class StringNGramsKernel final : public Kernel {
     for (size_t i = 0; i < splits.size(); ++i) {
       if (i > 0) {
         const auto begin = static_cast<size_t>(splits[i - 1]);
+        SLUICE_RETURN_IF_ERROR(ngrams_.CheckRow(static_cast<int64_t>(splits[i] - splits[i - 1])));
         ngrams_.AppendRow(data.subspan(begin, static_cast<size_t>(splits[i]) - begin), &runs);
       }
       out_splits->data<T>()[i] = static_cast<T>(runs.size());

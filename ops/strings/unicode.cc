@@ -1,5 +1,6 @@
 // Text in the encodings of the world, by ICU.
 
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -7,12 +8,9 @@ namespace {
 
 absl::Status DecodeShape(ShapeContext& c) {
   const PartialShape& input = c.input(0);
-  int64_t rows = input.rank_known() ? 1 : -1;
-  for (int i = 0; rows >= 0 && i < input.rank(); ++i) {
-    rows = input.dim(i) < 0 ? -1 : rows * input.dim(i);
-  }
+  const int64_t rows = input.num_elements();  // -1 too where there are too many
   SLUICE_RETURN_IF_ERROR(c.SetOutputs(PartialShape::Vector()));
-  return c.SetOutput(0, PartialShape::Vector(rows < 0 ? -1 : rows + 1));
+  return c.SetOutput(0, PartialShape::Vector(rows < 0 ? -1 : SaturatedSum(rows, 1)));
 }
 
 absl::Status EncodeShape(ShapeContext& c) {

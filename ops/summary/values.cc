@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/audio/wav.h"
 #include "ops/image_codecs/png.h"
 #include "ops/summary/histogram.h"
@@ -139,7 +140,8 @@ absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max
                            images.shape().ToString());
   }
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  if (images.dim(0) >= kMost || images.dim(1) * images.dim(2) >= kMost || images.dim(3) >= kMost) {
+  if (images.dim(0) >= kMost || SaturatedProduct(images.dim(1), images.dim(2)) >= kMost ||
+      images.dim(3) >= kMost) {
     return InvalidArgument("Tensor too large for summary ", images.shape().ToString());
   }
   const ImageSize size = {images.dim(1), images.dim(2), static_cast<int>(images.dim(3))};
@@ -172,11 +174,18 @@ absl::Status AddAudio(const Tensor& samples, const std::string& tag, int64_t max
   const int64_t frames = samples.dim(1);
   const int64_t channels = samples.rank() == 3 ? samples.dim(2) : 1;
   const int64_t count = std::min(max_outputs, samples.dim(0));
+  // Sounds without a sample take no memory until they are files.
+  constexpr int64_t kMostSilent = int64_t{1} << 20;
+  if (samples.num_elements() == 0 && count > kMostSilent) {
+    return InvalidArgument("Tensor too large for summary ", samples.shape().ToString());
+  }
+  // What is above any rate that a file can have; EncodeWav refuses it.
+  const auto rate = static_cast<int64_t>(std::min(sample_rate, 1e12f));
   for (int64_t i = 0; i < count; ++i) {
     SLUICE_ASSIGN_OR_RETURN(std::string encoded,
                             EncodeWav({samples.data<float>() + i * frames * channels,
                                        static_cast<size_t>(frames * channels)},
-                                      static_cast<int64_t>(sample_rate), channels));
+                                      rate, channels));
     pb::Summary::Value* entry = summary->add_value();
     entry->set_tag(TagOf(tag, "audio", max_outputs, i));
     pb::Summary::Audio* audio = entry->mutable_audio();

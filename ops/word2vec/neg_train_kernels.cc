@@ -6,6 +6,7 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/candidate_sampling/class_sampler.h"
+#include "ops/dataflow/wait.h"
 #include "ops/random/philox.h"
 #include "ops/state/variable_resource.h"
 
@@ -39,15 +40,21 @@ class NegTrainKernel : public Kernel {
     const int64_t batch = examples.num_elements(), dims = in.tensor->dim(1);
     const float rate = c.input(4).scalar<float>();
     // Two numbers of 32 bits a sample, and room for those that are drawn again.
-    Philox philox = generator_.Reserve(static_cast<uint64_t>(batch * samples_ * 8 + 3) / 4);
+    Philox philox = generator_.Reserve(
+        (static_cast<uint64_t>(batch) * static_cast<uint64_t>(samples_) * 8 + 3) / 4);
     SingleNumbers bits(&philox);
     std::vector<float> step(static_cast<size_t>(dims));
+    constexpr int64_t kLook = 1 << 12;  // an attribute says how many samples: any number
+    const Caller caller = CallerOf(c);
     for (int64_t i = 0; i < batch; ++i) {
       const int32_t label = labels.data<int32_t>()[i];
       float* v_in = in.tensor->data<float>() + examples.data<int32_t>()[i] * dims;
       std::fill(step.begin(), step.end(), 0.0f);
       Move(v_in, out.tensor->data<float>() + label * dims, 1, rate, step);
       for (int64_t k = 0; k < samples_; ++k) {
+        if (k % kLook == kLook - 1 && caller.IsCancelled()) {
+          return absl::CancelledError("Operation was cancelled");
+        }
         const int64_t sample = sampler_->Sample(bits);
         if (sample == label) continue;
         Move(v_in, out.tensor->data<float>() + sample * dims, -1, rate, step);

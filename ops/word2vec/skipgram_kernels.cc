@@ -7,6 +7,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/candidate_sampling/class_sampler.h"
 #include "ops/checkpoint/files.h"
 #include "ops/random/distributions.h"
@@ -36,7 +37,7 @@ struct Corpus {
       if (end > at) words.push_back(std::string_view(text).substr(at, end - at));
       at = end;
     }
-    if (static_cast<int64_t>(words.size()) < options.window_size * 10) {
+    if (static_cast<int64_t>(words.size()) < SaturatedProduct(options.window_size, 10)) {
       return InvalidArgument("The text file ", options.filename,
                              " contains too little data: ", words.size(), " words");
     }

@@ -267,6 +267,8 @@ def single(p):
     p.b.run(fetches=[element(1)])
     p.b.run(fetches=[element(0)], error=True, says="Dataset was empty.")
     p.b.run(fetches=[element(2)], error=True, says="Dataset had more than one element.")
+    other = p.b.op("DatasetToSingleElement", p.numbers(1), output_types=["int32"], output_shapes=[[]])
+    p.b.run(fetches=[other], error=True, says="Data type mismatch at component 0: expected int32 but got int64")
 
 
 # --- whole graphs, as tf.compat.v1.data writes them

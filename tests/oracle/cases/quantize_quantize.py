@@ -30,7 +30,7 @@ FAKE = [{}, {"num_bits": 4}, {"narrow_range": True}, {"num_bits": 16}]
 FAKE_SHAPES = [(2, 3), (), (0, 3), (6, 40)]
 
 ROWS = [
-    Row("QuantizeV2", cases=quantized() + [C(X.of(2, 3, 2), *RANGES, mode=m, axis=1) for m in ("MIN_COMBINED", "SCALED")] + [C(X.of(9), -2.0, 3.0, mode="SCALED", narrow_range=True), C(X.of(9), -2.0, 3.0, mode="SCALED", round_mode="HALF_TO_EVEN"),
+    Row("QuantizeV2", cases=quantized() + [C(X.of(2, 3, 2), *RANGES, mode=m, axis=1) for m in ("MIN_COMBINED", "SCALED")] + [C(X.of(0, 3, 2), *RANGES, mode="SCALED", axis=1), C(X.of(9), -2.0, 3.0, mode="SCALED", narrow_range=True), C(X.of(9), -2.0, 3.0, mode="SCALED", round_mode="HALF_TO_EVEN"),
                                                                   C(X.of(9), 0.0, 0.0), C(X.of(9), 1.0, 1.001, ensure_minimum_range=0.1), C(X.of(9), -3.0, -1.0)],
         types={"T": QUANTIZED}, tol=1e-6,
         errors=[C(X.of(2), values(2.0), values(1.0), types=SF, says="larger than"), C(X.of(2), values(-2.0), values(1.0), axis=-2, types=SF, says="at least -1"), C(X.of(2), values([-2.0, -1.0]), values([1.0, 1.0]), types=SF, says="rank|elements"),
@@ -46,6 +46,7 @@ ROWS = [
         errors=[C(X.of(2), num_bits=0, types=SD, says="num_bits"), C(X.of(2), range_given=True, input_min=2.0, input_max=1.0, types=SD, says="Invalid range")]),
     Row("QuantizeAndDequantizeV2", cases=emulated(channels=False) + emulated(num_bits=4, round_mode="HALF_UP", channels=False), tol=1e-6, grad="tf",
         errors=[C(X.of(2), values(-2.0), values(1.0), num_bits=0, types=SD, says="num_bits"), C(X.of(2), values(2.0), values(1.0), range_given=True, types=SD, says="Invalid range"), C(X.of(2), values(2.0), values(1.0), axis=-2, types=SD, says="at least -1|rank"),
+                C(X.of(2), values(2.0), values(1.0), axis=300, types=SD, says="less than|rank"),
                 C(X.of(2, 3, 2), values([1.0, 2.0]), values([3.0, 4.0]), axis=1, range_given=True, types=SD, says="must be|incorrect size")]),
     Row("QuantizeAndDequantizeV3", cases=emulated(8) + emulated(5), tol=1e-6, grad="tf", errors=[C(X.of(2), values(-2.0), values(1.0), values(0), types=SD, says="num_bits"), C(X.of(2), values(2.0), values(1.0), values(8), range_given=True, types=SD, says="Invalid range")]),
     Row("QuantizeAndDequantizeV4", cases=emulated(channels=False) + emulated(num_bits=4, round_mode="HALF_UP", channels=False), tol=1e-6, grad="tf", errors=[C(X.of(2), values(-2.0), values(1.0), num_bits=0, types=SD, says="num_bits")]),

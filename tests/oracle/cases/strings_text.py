@@ -64,7 +64,8 @@ ROWS = [
         errors=[ngrams(A, splits, ngram_widths=[2], says=says) for splits, says in (
             ([1, 5], "First split value must be 0, got 1"), ([0, 4], "Last split value must be data size. Expected 5, got 4"),
             ([0, 6], "Invalid split value 6, must be in \\[0, 5\\]"), ([0, 4, 3, 5], "Invalid split value 3, must be in \\[4, 5\\]"))] + [
-            ngrams(A, S, ngram_widths=[w], says="ngram_widths must contain positive values") for w in (0, -1)]),
+            ngrams(A, S, ngram_widths=[w], says="ngram_widths must contain positive values") for w in (0, -1)] + [
+            ngrams(A, S, ngram_widths=[2**31 - 1], pad_width=-1, says="Pad width could lead to integer overflow")]),
     Row("StringFormat", cases=[
         C([rand(2).typed("float"), ints(0, 9).of().typed("int32")], template="a {} b {}", placeholder="{}"), C([], template="x", T=[]),
         C([values([[1.5, 2.25], [1 / 3, 1e10]], "double")]), C([values(numpy.arange(24).reshape(2, 3, 4), "int64")], summarize=1),
