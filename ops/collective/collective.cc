@@ -16,7 +16,7 @@ absl::Status Gathered(ShapeContext& c, int64_t group_size) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.WithRankAtLeast(0, 1));
   if (!shape.rank_known()) return c.SetOutput(0, PartialShape());
   const int64_t rows = shape.dim(0);
-  shape.set_dim(0, rows < 0 || group_size < 0 ? -1 : rows * group_size);
+  shape.set_dim(0, rows < 0 || group_size < 0 ? -1 : MultiplyWithoutOverflow(rows, group_size));
   return c.SetOutput(0, shape);
 }
 

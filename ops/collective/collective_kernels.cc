@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 namespace {
@@ -95,7 +96,7 @@ absl::Status FillGather(const Tensor& input, CollectiveCall* call) {
   call->input = input;
   call->dtype = input.dtype();
   call->shape = input.shape();
-  call->shape.set_dim(0, input.dim(0) * call->group_size);
+  call->shape.set_dim(0, SaturatedProduct(input.dim(0), call->group_size));
   return absl::OkStatus();
 }
 

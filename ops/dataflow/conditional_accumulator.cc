@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/status.h"
+#include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
@@ -122,7 +123,7 @@ void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& par
     present_.clear();
     counts_.accumulated = 0;
     ++counts_.updates;
-    ++counts_.global_step;
+    counts_.global_step = WrappingAdd<int64_t>(counts_.global_step, 1);
     update_size_ = next_update_size_;
     complete->splice(complete->end(), takers_, takers_.begin());
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/strings.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 namespace {
@@ -28,9 +29,9 @@ void GradientLedger::Enter(int64_t step, int replica, Outcome outcome, int64_t g
   }
   // The step may have been the oldest, and be gone.
   if (auto kept = updates_.find(step); kept != updates_.end()) {
-    kept->second[row][outcome] += gradients;
+    kept->second[row][outcome] = SaturatedSum(kept->second[row][outcome], gradients);
   }
-  totals_[row][outcome] += gradients;
+  totals_[row][outcome] = SaturatedSum(totals_[row][outcome], gradients);
 }
 
 void GradientLedger::Undo(int64_t step) {
@@ -47,12 +48,15 @@ void GradientLedger::Undo(int64_t step) {
 
 Tensor GradientLedger::Updates(int64_t first, int64_t num_updates) const {
   Tensor table(DT_INT64, {num_updates, num_replicas_ + 1, kOutcomes});
+  if (!table.IsInitialized()) return table;
   std::fill_n(table.data<int64_t>(), table.num_elements(), 0);
   const int64_t size = (num_replicas_ + 1) * kOutcomes;
   std::lock_guard lock(mutex_);
-  for (auto it = updates_.lower_bound(first);
-       it != updates_.end() && it->first - first < num_updates; ++it) {
-    int64_t* to = table.data<int64_t>() + (it->first - first) * size;
+  for (auto it = updates_.lower_bound(first); it != updates_.end(); ++it) {
+    // Steps on both sides of 0 may be further apart than int64 says.
+    const uint64_t at = static_cast<uint64_t>(it->first) - static_cast<uint64_t>(first);
+    if (at >= static_cast<uint64_t>(num_updates)) break;
+    int64_t* to = table.data<int64_t>() + static_cast<int64_t>(at) * size;
     for (const Counts& counts : it->second) to = std::copy(counts.begin(), counts.end(), to);
   }
   return table;
@@ -70,7 +74,7 @@ std::string GradientLedger::DebugString() const {
   std::lock_guard lock(mutex_);
   Counts all = {};
   for (const Counts& c : totals_) {
-    for (int i = 0; i < kOutcomes; ++i) all[i] += c[i];
+    for (int i = 0; i < kOutcomes; ++i) all[i] = SaturatedSum(all[i], c[i]);
   }
   std::string text = StrCat("gradient ledger '", name_, "': ", Text(all));
   for (int r = 0; r < num_replicas_; ++r) {

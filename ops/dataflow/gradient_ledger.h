@@ -31,7 +31,9 @@ class GradientLedger : public Resource {
   enum Outcome { kApplied = 0, kStale = 1, kSurplus = 2 };
   static constexpr int kOutcomes = 3;
   using Counts = std::array<int64_t, kOutcomes>;
+  static constexpr int64_t kReplicasMax = 1 << 16;
 
+  // At most kReplicasMax.
   GradientLedger(std::string name, int num_replicas);
 
   int num_replicas() const { return num_replicas_; }
@@ -40,6 +42,7 @@ class GradientLedger : public Resource {
   // The updates at `step` and later are not made.
   void Undo(int64_t step);
   // int64 [num_updates, num_replicas + 1, kOutcomes]: of the updates at steps first, first + 1, …
+  // Not initialized where there is no memory.
   Tensor Updates(int64_t first, int64_t num_updates) const;
   // int64 [num_replicas + 1, kOutcomes]: since the ledger was made.
   Tensor Totals() const;

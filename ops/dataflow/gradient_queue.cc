@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/dataflow/rows.h"
 
 namespace sluice {
@@ -26,7 +27,7 @@ absl::StatusOr<Tensor> JoinRows(Allocator& allocator, const std::vector<Tensors>
       return InvalidArgument("expected gradients of some rows of one shape, got ",
                              row[i].shape().ToString(), " beside ", rows[0][i].shape().ToString());
     }
-    count += same.dim(0);
+    count = SaturatedSum(count, same.dim(0));
     same.set_dim(0, shape.dim(0));
     if (!(same == shape)) {
       return InvalidArgument("expected gradients of some rows of one shape, got ",
@@ -100,7 +101,7 @@ void GradientQueue::Completed(const std::vector<Tensors>& rows) {
   for (const Tensors& row : rows) {
     const Origin origin = OriginOf(row);
     replicas_.Enter(origin.step, origin.replica, GradientLedger::kApplied);
-    step_ = std::max(step_, origin.step + 1);
+    step_ = std::max(step_, SaturatedSum(origin.step, 1));
   }
   RemoveIf([this](const Tensors& element) {
     const Origin origin = OriginOf(element);

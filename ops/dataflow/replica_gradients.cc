@@ -40,7 +40,12 @@ absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,
 
 absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init) {
   ReplicaGradients told;
-  told.replicas = static_cast<int>(init.AttrOr<int64_t>(kReplicasAttr, 0));
+  const int64_t replicas = init.AttrOr<int64_t>(kReplicasAttr, 0);
+  if (replicas < 0 || replicas > GradientLedger::kReplicasMax) {
+    return InvalidArgument(init.node().Describe(), ": expected ", kReplicasAttr, " in [0, ",
+                           GradientLedger::kReplicasMax, "], got ", replicas);
+  }
+  told.replicas = static_cast<int>(replicas);
   told.at_most = init.AttrOr<int64_t>(kGradientsAttr, 0);
   told.in_replica_order = init.AttrOr<bool>(kInReplicaOrderAttr, false);
   const std::string ledger = init.AttrOr<std::string>(kLedgerAttr, "");

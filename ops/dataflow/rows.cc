@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 
 namespace sluice {
 namespace {
@@ -54,6 +55,10 @@ void CopyCorner(const Tensor& from, absl::Span<const int64_t> to_shape, Tensor* 
 
 absl::StatusOr<std::vector<Tensors>> SplitRows(Allocator& allocator, const Tensors& batch) {
   if (batch.empty()) return std::vector<Tensors>(1);
+  // Rows without elements take memory too, and may be any number.
+  constexpr size_t kBytesOfTensor = sizeof(Tensor) + 2 * kTensorAlignment;
+  SLUICE_RETURN_IF_ERROR(CheckRoom(batch[0].dim(0), sizeof(Tensors) + batch.size() * kBytesOfTensor,
+                                   "rows of a batch"));
   std::vector<Tensors> rows(batch[0].dim(0));
   for (const Tensor& t : batch) {
     TensorShape shape = t.shape();

@@ -41,7 +41,7 @@ absl::Status DequeueUpToShape(ShapeContext& c) {
 absl::Status DequeueManyShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
   const std::optional<Tensor> n = c.InputValue(1);
-  if (!n.has_value()) return SetShapes(c, {PartialShape::kUnknown});
+  if (!n.has_value() || n->num_elements() != 1) return SetShapes(c, {PartialShape::kUnknown});
   const int32_t count = n->scalar<int32_t>();
   if (count < 0) return InvalidArgument("Input 'n' must be >= 0, but is ", count);
   return SetShapes(c, {count});

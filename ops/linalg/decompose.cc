@@ -5,6 +5,7 @@
 // Gradients where values are equal: 0 stands for the reciprocal of their difference.
 #include <algorithm>
 
+#include "graph/tensor/sizes.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
@@ -17,8 +18,6 @@
 
 namespace sluice {
 namespace {
-
-constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
 
 absl::Status EigenvaluesShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape s, Squares(c, 0));
@@ -54,7 +53,7 @@ absl::Status SvdShape(ShapeContext& c) {
 absl::Status OldEigenvaluesShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape s, Squares(c, 0));
   const int64_t side = MatrixRows(s);
-  return c.SetOutput(0, BatchOf(s).Concatenate({side < 0 ? -1 : side + 1, side}));
+  return c.SetOutput(0, BatchOf(s).Concatenate({side < 0 ? -1 : SaturatedSum(side, 1), side}));
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY

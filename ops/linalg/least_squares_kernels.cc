@@ -53,7 +53,7 @@ class MatrixSolveLsKernel : public Kernel {
                              c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
     }
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
-    return batch.ForEach(CubicCost(m, n) + static_cast<double>(m * n * k), [&](int64_t i) {
+    return batch.ForEach(CubicCost(m, n) + CostOf({m, n, k}), [&](int64_t i) {
       if (m == 0 || n == 0 || k == 0) {
         MatrixAt<T>(out, i).setZero();
         return absl::OkStatus();

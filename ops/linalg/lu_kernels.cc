@@ -62,7 +62,7 @@ class MatrixSolveKernel : public Kernel {
     }
     const int64_t n = batch.rows(0), k = batch.columns(1);
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
-    return batch.ForEach(CubicCost(n, n) + static_cast<double>(n * n * k), [&](int64_t i) {
+    return batch.ForEach(CubicCost(n, n) + CostOf({n, n, k}), [&](int64_t i) {
       if (n == 0 || k == 0) return absl::OkStatus();
       const PartialLu<T> lu(MatrixAt<T>(c.input(0), i));
       if (IsSingular<T>(lu)) return InvalidArgument("Input matrix is not invertible.");

@@ -42,6 +42,12 @@ absl::StatusOr<Tensor*> MatrixBatch::Output(int i, std::initializer_list<int64_t
 }
 
 absl::Status MatrixBatch::ForEach(double cost, absl::FunctionRef<absl::Status(int64_t)> f) const {
+  // Matrices without elements take no memory, however many there are.
+  bool has_elements = false;
+  for (int i = 0; i < c_->num_outputs(); ++i) {
+    has_elements = has_elements || c_->output_value(i).tensor.num_elements() > 0;
+  }
+  if (!has_elements) return absl::OkStatus();
   return ForEach(*c_, count(), cost, f);
 }
 

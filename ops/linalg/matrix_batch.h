@@ -82,8 +82,8 @@ class MatrixBatch {
   // Output i: the batch's dimensions and these.
   absl::StatusOr<Tensor*> Output(int i, std::initializer_list<int64_t> dims) const;
 
-  // Calls f for each matrix; `cost` is roughly nanoseconds a call. The error of the first matrix
-  // that has one.
+  // Calls f for each matrix, if the outputs have any elements; `cost` is roughly nanoseconds a
+  // call. The error of the first matrix that has one.
   absl::Status ForEach(double cost, absl::FunctionRef<absl::Status(int64_t)> f) const;
   // The same over another number of calls.
   static absl::Status ForEach(KernelContext& c, int64_t count, double cost,
@@ -95,6 +95,12 @@ class MatrixBatch {
   TensorShape batch_;
 };
 
+// The product of sizes, whose elements may be none.
+inline double CostOf(std::initializer_list<int64_t> sizes) {
+  double cost = 1;
+  for (int64_t size : sizes) cost *= static_cast<double>(size);
+  return cost;
+}
 // Nanoseconds of a decomposition of a matrix, roughly.
 inline double CubicCost(int64_t rows, int64_t columns) {
   const auto m = static_cast<double>(rows), n = static_cast<double>(columns);

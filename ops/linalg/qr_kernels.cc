@@ -1,6 +1,8 @@
 #include <Eigen/QR>
 #include <algorithm>
 
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
 #include "ops/linalg/matrix_batch.h"
 
 namespace sluice {
@@ -18,6 +20,10 @@ class QrKernel : public Kernel {
     const int64_t inner = is_full_ ? m : p;
     SLUICE_ASSIGN_OR_RETURN(Tensor * q, batch.Output(0, {m, inner}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * r, batch.Output(1, {inner, n}));
+    // Of few columns it makes many, in the wide type and more than once.
+    if (batch.count() > 0) {
+      SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(m, inner), 3 * sizeof(W), "elements"));
+    }
     return batch.ForEach(3 * CubicCost(m, n), [&](int64_t i) {
       if (p == 0) {
         StoreMatrix<T, W>(Matrix<W>::Identity(m, inner), q, i);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "graph/status.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
 #include "ops/linalg/matrix_batch.h"
 
 namespace sluice {
@@ -121,6 +123,11 @@ class SvdKernel : public Kernel {
       SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {0}, &u));
       SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {0}, &v));
     }
+    // Of few columns it makes many, in the widest type and more than once.
+    if (batch.count() > 0) {
+      const int64_t longer = std::max(m, n), made = has_vectors_ && is_full_ ? longer : p;
+      SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(longer, made), 3 * sizeof(W), "elements"));
+    }
     return batch.ForEach(50 * CubicCost(m, n), [&](int64_t i) {
       if (p > 0) {
         Decompose(c.input(0), i, s, u, v);
@@ -140,7 +147,7 @@ class SvdKernel : public Kernel {
     const bool is_wide = a.rows() < a.cols();
     if (is_wide) a = Matrix<W>(a.adjoint());
     TallSvd<W> found;
-    if (!found.Decompose(a, is_full_)) {
+    if (!found.Decompose(a, has_vectors_ && is_full_)) {
       const T nan = T(std::numeric_limits<typename Eigen::NumTraits<T>::Real>::quiet_NaN());
       VectorAt<T>(s, i).setConstant(nan);
       if (!has_vectors_) return;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/linalg/matrix_batch.h"
 
 namespace sluice {
@@ -12,14 +13,12 @@ using FullWidthList = TypeList<float, double, complex64, complex128>;
 
 // Which matrices of the two inputs belong to matrix i of the output.
 struct BroadcastBatch {
-  TensorShape shape;
   std::vector<int64_t> x, y;
 };
 
-absl::StatusOr<BroadcastBatch> BroadcastOf(const Tensor& x, const Tensor& y) {
+absl::StatusOr<TensorShape> BroadcastShape(const Tensor& x, const Tensor& y) {
   const int xr = x.rank() - 2, yr = y.rank() - 2, rank = std::max(xr, yr);
-  BroadcastBatch batch;
-  batch.x = batch.y = {0};
+  TensorShape shape;
   for (int d = 0; d < rank; ++d) {
     const int xd = d - (rank - xr), yd = d - (rank - yr);
     const int64_t nx = xd < 0 ? 1 : x.dim(xd), ny = yd < 0 ? 1 : y.dim(yd);
@@ -27,8 +26,19 @@ absl::StatusOr<BroadcastBatch> BroadcastOf(const Tensor& x, const Tensor& y) {
       return InvalidArgument("In[0] and In[1] must have compatible batch dimensions: ",
                              x.shape().ToString(), " vs. ", y.shape().ToString());
     }
-    const int64_t n = nx == 1 ? ny : nx;
-    batch.shape.AddDim(n);
+    shape.AddDim(nx == 1 ? ny : nx);
+  }
+  return shape;
+}
+
+// Of a batch that is not empty.
+BroadcastBatch BroadcastOf(const TensorShape& shape, const Tensor& x, const Tensor& y) {
+  const int xr = x.rank() - 2, yr = y.rank() - 2, rank = shape.rank();
+  BroadcastBatch batch;
+  batch.x = batch.y = {0};
+  for (int d = 0; d < rank; ++d) {
+    const int xd = d - (rank - xr), yd = d - (rank - yr);
+    const int64_t nx = xd < 0 ? 1 : x.dim(xd), ny = yd < 0 ? 1 : y.dim(yd), n = shape.dim(d);
     auto spread = [n](std::vector<int64_t>& of, int64_t size) {
       std::vector<int64_t> all;
       all.reserve(of.size() * static_cast<size_t>(n));
@@ -124,16 +134,19 @@ class SolveKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckRanks(a, rhs));
     const int64_t n = a.dim(a.rank() - 1), k = rhs.dim(rhs.rank() - 1);
     SLUICE_RETURN_IF_ERROR(CheckMatrix(a));
-    SLUICE_ASSIGN_OR_RETURN(const BroadcastBatch batch, BroadcastOf(a, rhs));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape batches, BroadcastShape(a, rhs));
     if (n != rhs.dim(rhs.rank() - 2)) return Mismatch(a, rhs, n);
-    TensorShape shape = batch.shape;
+    TensorShape shape = batches;
     shape.AddDim(n);
     shape.AddDim(k);
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
-    const double cost = static_cast<double>(a.dim(a.rank() - 2) * n * k);
-    return MatrixBatch::ForEach(c, batch.shape.num_elements(), cost, [&](int64_t i) {
+    const int64_t count = batches.num_elements();
+    SLUICE_RETURN_IF_ERROR(CheckRoom(count, 2 * sizeof(int64_t), "matrices"));
+    const BroadcastBatch batch = BroadcastOf(batches, a, rhs);
+    const double cost = CostOf({a.dim(a.rank() - 2), n, k});
+    return MatrixBatch::ForEach(c, count, cost, [&](int64_t i) {
       const auto matrix = MatrixAt<T>(a, batch.x[static_cast<size_t>(i)]);
       auto x = MatrixAt<T>(out, i);
       x = MatrixAt<T>(rhs, batch.y[static_cast<size_t>(i)]);

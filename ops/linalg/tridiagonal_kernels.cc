@@ -26,7 +26,7 @@ absl::Status TridiagonalMatMul(KernelContext& c) {
                            c.input(i).shape().ToString());
   }
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {m, k}));
-  return batch.ForEach(static_cast<double>(3 * m * k), [&](int64_t i) {
+  return batch.ForEach(CostOf({3, m, k}), [&](int64_t i) {
     if (m == 0) return absl::OkStatus();
     const T* above = c.input(0).data<T>() + i * m;
     const T* main = c.input(1).data<T>() + i * m;
@@ -201,7 +201,7 @@ class TridiagonalSolveKernel : public Kernel {
                              "got ", n, " and ", batch.rows(1), ".");
     }
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
-    return batch.ForEach(static_cast<double>(n * (20 + 5 * k)), [&](int64_t i) {
+    return batch.ForEach(CostOf({20, n}) + CostOf({5, n, k}), [&](int64_t i) {
       if (n == 0 || k == 0) return absl::OkStatus();
       const auto diagonals = MatrixAt<T>(c.input(0), i);
       auto x = MatrixAt<T>(out, i);

@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/candidate_sampling/class_sampler.h"
 #include "ops/random/distributions.h"
 #include "ops/random/philox.h"
@@ -37,6 +38,9 @@ std::vector<float> HalfSquares(const Tensor& points) {
   }
   return halves;
 }
+
+// More would take for ever, and find nothing better.
+constexpr int64_t kRetriesMax = 1 << 16;
 
 // Draws points in proportion to their distance to those that were drawn before.
 class PointSampler {
@@ -83,8 +87,14 @@ class PointSampler {
 
   int64_t Draw() {
     if (!has_any_) return Uniform();
+    // All of the sum may stand for points that are taken, where it is infinite or rounded.
+    constexpr int kDrawsMax = 1 << 20;
     int64_t i;
+    int draws = 0;
     do {
+      if (++draws > kDrawsMax) {
+        return std::find(is_taken_.begin(), is_taken_.end(), false) - is_taken_.begin();
+      }
       if (sums_.back() > 0) {
         const float at = random::ToFloat(bits_()) * sums_.back();
         i = std::min<int64_t>(std::upper_bound(sums_.begin(), sums_.end(), at) - sums_.begin(),
@@ -133,9 +143,11 @@ absl::Status KmeansPlusPlusInitialization(KernelContext& c) {
     return InvalidArgument("Expected num_to_sample <= points.rows(). ", count, " vs ",
                            points.dim(0), ".");
   }
+  retries = std::min(retries, kRetriesMax);
   if (retries < 0) retries = 2 + static_cast<int64_t>(std::log(static_cast<double>(count)));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {count, points.dim(1)}, &out));
+  SLUICE_RETURN_IF_ERROR(CheckRoom(points.dim(0), 4 * sizeof(float), "points"));
   PointSampler sampler(points, static_cast<uint64_t>(c.input(2).scalar<int64_t>()));
   for (int64_t i = 0; i < count; ++i) {
     const int64_t n = points.dim(1);
@@ -182,8 +194,11 @@ absl::Status NearestNeighbors(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {points.dim(0), k}, &indices));
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {points.dim(0), k}, &distances));
   if (k == 0) return absl::OkStatus();
+  // Points of no dimension take no memory, but what is kept of each does.
+  SLUICE_RETURN_IF_ERROR(
+      CheckRoom(centers.dim(0), sizeof(float) + sizeof(std::pair<float, int64_t>), "centers"));
   const std::vector<float> halves = HalfSquares(centers);
-  const double cost = static_cast<double>(centers.dim(0) * (n + 4));
+  const double cost = static_cast<double>(centers.dim(0)) * (static_cast<double>(n) + 4);
   c.ParallelFor(points.dim(0), cost, [&](int64_t begin, int64_t end) {
     std::vector<std::pair<float, int64_t>> found(halves.size());
     for (int64_t i = begin; i < end; ++i) {

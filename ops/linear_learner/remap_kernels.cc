@@ -5,6 +5,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/checkpoint/bundle.h"
 #include "ops/checkpoint/files.h"
 
@@ -54,9 +55,10 @@ class GenerateVocabRemappingKernel : public Kernel {
     }
     SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
                             ReadLines(c.input(0).scalar<std::string>(), -1));
-    if (offset_ + count_ > static_cast<int64_t>(lines.size())) {
+    const int64_t last = SaturatedSum(offset_, count_);
+    if (last > static_cast<int64_t>(lines.size())) {
       return InvalidArgument("lookup table size must be larger than last new vocab entry's line, ",
-                             "got ", lines.size(), " lines for entries up to ", offset_ + count_);
+                             "got ", lines.size(), " lines for entries up to ", last);
     }
     SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> old_lines,
                             ReadLines(c.input(1).scalar<std::string>(), old_size_));
@@ -115,8 +117,8 @@ class LoadAndRemapMatrixKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows_, columns_}, &out));
     std::fill_n(out->data<float>(), out->num_elements(), 0.0f);
     const int64_t step = most_rows_ > 0 ? most_rows_ : std::max<int64_t>(rows.last - rows.first, 1);
-    for (int64_t begin = rows.first; begin < rows.last; begin += step) {
-      const int64_t count = std::min(step, rows.last - begin);
+    for (int64_t begin = rows.first, count; begin < rows.last; begin += count) {
+      count = std::min(step, rows.last - begin);
       SLUICE_ASSIGN_OR_RETURN(
           const Tensor part,
           reader->ReadSlice(name, TensorSlice({{.start = begin, .length = count}, {}})));
@@ -147,7 +149,7 @@ class LoadAndRemapMatrixKernel : public Kernel {
                                                  ", which is not supported."));
         }
         r.first = r.new_of.size() == 1 ? old : std::min(r.first, old);
-        r.last = std::max(r.last, old + 1);
+        r.last = std::max(r.last, SaturatedSum(old, 1));
       }
       return r;
     }

@@ -2,6 +2,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/math/wrapping.h"
 #include "ops/ragged/splits.h"
 
 namespace sluice {
@@ -41,7 +42,7 @@ class Bins {
     if (is_binary_) {
       to = T(1);
     } else {
-      to += weights_ == nullptr ? T(1) : weights_[i];
+      to = WrappingAdd(to, weights_ == nullptr ? T(1) : weights_[i]);
     }
     return true;
   }

@@ -37,7 +37,7 @@ absl::Status ToSparseShape(ShapeContext& c) {
   const int64_t rank = values.rank_known() ? values.rank() + (last - first) : -1;
   int64_t count = values.rank_known() ? 1 : -1;
   for (int i = 0; values.rank_known() && i < values.rank(); ++i) {
-    count = count < 0 || values.dim(i) < 0 ? -1 : count * values.dim(i);
+    count = count < 0 || values.dim(i) < 0 ? -1 : MultiplyWithoutOverflow(count, values.dim(i));
   }
   c.SetOutput(0, {count, rank}).IgnoreError();
   c.SetOutput(1, {count}).IgnoreError();

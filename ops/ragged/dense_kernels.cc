@@ -4,6 +4,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/array/strided_copy.h"
+#include "ops/math/wrapping.h"
 #include "ops/ragged/row_partition.h"
 #include "ops/ragged/splits.h"
 
@@ -122,7 +123,8 @@ class RaggedTensorToTensorKernel : public Kernel {
     int64_t longest = 0, length = 0;
     for (int64_t i = 0; i < rows.num_elements(); ++i) {
       if (is_splits) {
-        length = i == 0 ? 0 : IntAt(rows, i) - IntAt(rows, i - 1);
+        // What is no splits is found out later.
+        length = i == 0 ? 0 : WrappingSubtract(IntAt(rows, i), IntAt(rows, i - 1));
       } else {
         length = i > 0 && IntAt(rows, i) == IntAt(rows, i - 1) ? length + 1 : 1;
       }

@@ -5,7 +5,10 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/strided_copy.h"
+#include "ops/math/wrapping.h"
 #include "ops/ragged/splits.h"
 
 namespace sluice {
@@ -21,19 +24,24 @@ struct Gathered {
 };
 
 // The dimensions of the indices but the last: rows that are all as long.
-void AddEvenSplits(const Tensor& indices, Gathered* out) {
+absl::Status AddEvenSplits(const Tensor& indices, Gathered* out) {
   int64_t rows = 1;
   for (int d = 0; d + 1 < indices.rank(); ++d) {
-    rows *= indices.dim(d);
-    for (int64_t i = 1; i <= rows; ++i) out->splits[d].push_back(i * indices.dim(d + 1));
+    rows = SaturatedProduct(rows, indices.dim(d));
+    SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "splits"));
+    out->splits[d].reserve(static_cast<size_t>(rows) + 1);
+    for (int64_t i = 1; i <= rows; ++i)
+      out->splits[d].push_back(SaturatedProduct(i, indices.dim(d + 1)));
   }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Gathered> Gather(const Tensor& indices, const std::vector<Splits>& params) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const int before = indices.rank() - 1;  // -1: a scalar takes a dimension away
   Gathered out;
   out.splits.assign(static_cast<size_t>(before) + params.size(), {0});
-  AddEvenSplits(indices, &out);
+  SLUICE_RETURN_IF_ERROR(AddEvenSplits(indices, &out));
   const auto rows = static_cast<int64_t>(params[0].size()) - 1;
   for (int64_t i = 0; i < indices.num_elements(); ++i) {
     const int64_t row = IntAt(indices, i);
@@ -45,6 +53,9 @@ absl::StatusOr<Gathered> Gather(const Tensor& indices, const std::vector<Splits>
       const int to = static_cast<int>(d) + before;
       if (to >= 0) {
         Splits& splits = out.splits[static_cast<size_t>(to)];
+        if (SaturatedSum(splits.back(), params[d][end] - params[d][begin]) == kMax) {
+          return InvalidArgument("expected at most ", kMax, " values, got more up to index ", i);
+        }
         const int64_t shift = splits.back() - params[d][begin];
         for (int64_t j = begin; j < end; ++j) splits.push_back(params[d][j + 1] + shift);
       }
@@ -167,7 +178,7 @@ absl::Status RaggedRange(KernelContext& c) {
     T value = at(0, row);
     for (int64_t i = IntAt(*splits, row); i < IntAt(*splits, row + 1); ++i) {
       out[i] = value;
-      value = static_cast<T>(value + at(2, row));
+      value = WrappingAdd(value, at(2, row));  // the one after the last may not fit
     }
   }
   return absl::OkStatus();

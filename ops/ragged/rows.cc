@@ -2,6 +2,7 @@
 // where the last one's end; value_rowids tells the row of each value.
 #include <algorithm>
 
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -60,7 +61,7 @@ absl::Status RangeShape(ShapeContext& c) {
     }
   }
   if (all_scalars) rows = 1;
-  c.SetOutput(0, {rows < 0 ? -1 : rows + 1}).IgnoreError();
+  c.SetOutput(0, {rows < 0 ? -1 : SaturatedSum(rows, 1)}).IgnoreError();
   return c.SetOutput(1, {-1});
 }
 

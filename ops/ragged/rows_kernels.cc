@@ -5,6 +5,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/array/strided_copy.h"
 #include "ops/ragged/splits.h"
 
@@ -37,6 +38,7 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
   }
   Tensor* is_empty;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rows}, &is_empty));
+  SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
   // Where the next value of each row goes.
   std::vector<int64_t> next(static_cast<size_t>(rows), 0);
   for (int64_t i = 0; i < count; ++i) {

@@ -64,7 +64,9 @@ class RaggedTensorToSparseKernel : public Kernel {
   // inside it.
   static void WriteIndices(const std::vector<Splits>& splits, const Tensor& values, int rank,
                            int64_t* out) {
-    const int64_t length = values.dim(0) == 0 ? 0 : values.num_elements() / values.dim(0);
+    // Rows without elements take no memory, however many there are.
+    if (values.num_elements() == 0) return;
+    const int64_t length = values.num_elements() / values.dim(0);
     std::vector<size_t> at(splits.size(), 0);  // the row of each dimension that is walked
     for (int64_t i = 0; i < values.dim(0); ++i) {
       int64_t inside = i;

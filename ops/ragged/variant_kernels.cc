@@ -4,7 +4,10 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/strided_copy.h"
+#include "ops/math/wrapping.h"
 #include "ops/ragged/ragged_variant.h"
 #include "ops/ragged/splits.h"
 
@@ -89,7 +92,7 @@ class RaggedTensorFromVariantKernel : public Kernel {
                              "encoded_variant.dims()) must be >= 0, found output_ragged_rank: ",
                              output_rank_, ", encoded_variant.dims(): ", encoded.rank());
     }
-    if (output_rank_ != encoded.rank() + rank) {
+    if (output_rank_ - rank != encoded.rank()) {
       return InvalidArgument("output_ragged_rank must be equal to input_ragged_rank + ",
                              "encoded_ragged.dims(); output_ragged_rank: ", output_rank_,
                              ", input_ragged_rank: ", rank,
@@ -105,7 +108,7 @@ class RaggedTensorFromVariantKernel : public Kernel {
       c.set_output(static_cast<int>(rank), parts[0]->values);
       return absl::OkStatus();
     }
-    SetOuterSplits(c, encoded, parts, rank);
+    SLUICE_RETURN_IF_ERROR(SetOuterSplits(c, encoded, parts, rank));
     for (int64_t i = 0; i < rank; ++i) SetInnerSplits(c, encoded, parts, i);
     return SetValues(c, parts);
   }
@@ -140,21 +143,24 @@ class RaggedTensorFromVariantKernel : public Kernel {
 
   // Those of the dimensions of the tensor of variants: all rows of one are as long, but the last
   // one's, which are the variants.
-  void SetOuterSplits(KernelContext& c, const Tensor& encoded,
-                      const std::vector<const RaggedVariant*>& parts, int64_t rank) const {
+  absl::Status SetOuterSplits(KernelContext& c, const Tensor& encoded,
+                              const std::vector<const RaggedVariant*>& parts, int64_t rank) const {
     int64_t rows = 1;
     for (int d = 0; d + 1 < encoded.rank(); ++d) {
-      rows = d == 0 ? encoded.dim(0) : rows * encoded.dim(d);
+      rows = SaturatedProduct(rows, encoded.dim(d));
+      SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "splits"));
       std::vector<int64_t> even;
-      for (int64_t i = 0; i <= rows; ++i) even.push_back(i * encoded.dim(d + 1));
+      even.reserve(static_cast<size_t>(rows) + 1);
+      for (int64_t i = 0; i <= rows; ++i) even.push_back(SaturatedProduct(i, encoded.dim(d + 1)));
       c.set_output(d, SplitsTensor(splits_type_, even));
     }
     std::vector<int64_t> lengths = {0};
     for (const RaggedVariant* part : parts) {
       const int64_t length = rank > 0 ? part->splits[0].num_elements() - 1 : part->values.dim(0);
-      lengths.push_back(lengths.back() + length);
+      lengths.push_back(SaturatedSum(lengths.back(), length));
     }
     c.set_output(encoded.rank() - 1, SplitsTensor(splits_type_, lengths));
+    return absl::OkStatus();
   }
 
   void SetInnerSplits(KernelContext& c, const Tensor& encoded,
@@ -164,7 +170,7 @@ class RaggedTensorFromVariantKernel : public Kernel {
       const Tensor& splits = part->splits[static_cast<size_t>(i)];
       const int64_t before = joined.back();
       for (int64_t k = 1; k < splits.num_elements(); ++k) {
-        joined.push_back(IntAt(splits, k) + before);
+        joined.push_back(WrappingAdd(IntAt(splits, k), before));  // nobody has looked at them
       }
     }
     c.set_output(encoded.rank() + static_cast<int>(i), SplitsTensor(splits_type_, joined));
@@ -186,7 +192,7 @@ class RaggedTensorFromVariantKernel : public Kernel {
                                "index 0: ", parts[0]->values.shape().ToString(),
                                ", values shape at index ", i, ": ", values.shape().ToString());
       }
-      dims[0] += values.dim(0);
+      dims[0] = SaturatedSum(dims[0], values.dim(0));
       all.push_back(values);
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));

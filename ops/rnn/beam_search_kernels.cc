@@ -195,16 +195,17 @@ class BeamSearchKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(static_cast<int>(3 * paths_),
                                             TensorShape({batch, paths_}), &log_probability));
     std::vector<std::vector<typename Beam<T>::Path>> best(static_cast<size_t>(batch));
-    c.ParallelFor(batch, 100.0 * static_cast<double>(inputs.dim(0) * classes * width_),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t b = begin; b < end; ++b) {
-                      Beam<T> beam(width_, classes);
-                      for (int64_t t = 0; t < lengths.data<int32_t>()[b]; ++t) {
-                        beam.Step(inputs.data<T>() + (t * batch + b) * classes);
-                      }
-                      best[static_cast<size_t>(b)] = beam.Best(paths_, merge_);
-                    }
-                  });
+    c.ParallelFor(
+        batch, 100.0 * static_cast<double>(inputs.dim(0) * classes) * static_cast<double>(width_),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t b = begin; b < end; ++b) {
+            Beam<T> beam(width_, classes);
+            for (int64_t t = 0; t < lengths.data<int32_t>()[b]; ++t) {
+              beam.Step(inputs.data<T>() + (t * batch + b) * classes);
+            }
+            best[static_cast<size_t>(b)] = beam.Best(paths_, merge_);
+          }
+        });
     for (int64_t b = 0; b < batch; ++b) {
       const auto& own = best[static_cast<size_t>(b)];
       if (static_cast<int64_t>(own.size()) < paths_) {

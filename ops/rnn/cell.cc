@@ -4,6 +4,7 @@
 // b:
 //   cs = ci * i + cs_prev * f,  co = tanh(cs),  h = co * o
 // Peepholes add wci * cs_prev, wcf * cs_prev and wco * cs to the gates.
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -21,7 +22,7 @@ absl::Status LstmCellGradShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape cs_prev, c.WithRank(1, 2));
   const int64_t cell = cs_prev.dim(1);
   c.SetOutput(0, {x.dim(0), cell}).IgnoreError();
-  c.SetOutput(1, {x.dim(0), cell < 0 ? -1 : 4 * cell}).IgnoreError();
+  c.SetOutput(1, {x.dim(0), cell < 0 ? -1 : SaturatedProduct(4, cell)}).IgnoreError();
   for (int i = 2; i < 5; ++i) c.SetOutput(i, {cell}).IgnoreError();
   return absl::OkStatus();
 }
@@ -220,7 +221,7 @@ OP(GRUBlockCellGrad, "Gradients of GRUBlockCell by x, h_prev and the arguments o
       c.SetOutput(0, x).IgnoreError();
       c.SetOutput(1, {x.dim(0), cell}).IgnoreError();
       c.SetOutput(2, {x.dim(0), cell}).IgnoreError();
-      return c.SetOutput(3, {x.dim(0), cell < 0 ? -1 : 2 * cell});
+      return c.SetOutput(3, {x.dim(0), cell < 0 ? -1 : SaturatedProduct(2, cell)});
     });
 
 OP(LSTMBlockCell, "A step of an LSTM; gates in the order i, ci, f, o.")

@@ -3,6 +3,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/math/gemm.h"
 
 namespace sluice {
@@ -60,7 +61,9 @@ struct Lstm {
   bool peephole = false;
 
   int64_t step() const { return batch * cell; }
-  int64_t xh_columns() const { return inputs + cell; }
+  // Saturated until the weights, which have as many rows and gates, are found to fit.
+  int64_t xh_columns() const { return SaturatedSum(inputs, cell); }
+  int64_t gates() const { return SaturatedProduct(4, cell); }
 };
 
 // What a step reads and writes, [batch, cell] each, but for w, b and the peepholes.
@@ -157,7 +160,7 @@ absl::Status ReadCell(KernelContext& c, int first, Lstm* l, LstmWeights* w) {
   const TensorShape state({l->batch, l->cell});
   SLUICE_RETURN_IF_ERROR(CheckShape(cs_prev, "cs_prev", state));
   SLUICE_RETURN_IF_ERROR(CheckShape(c.input(first + 2), "h_prev", state));
-  SLUICE_RETURN_IF_ERROR(CheckShape(c.input(first + 3), "w", {l->xh_columns(), 4 * l->cell}));
+  SLUICE_RETURN_IF_ERROR(CheckShape(c.input(first + 3), "w", {l->xh_columns(), l->gates()}));
   static constexpr const char* kPeepholes[] = {"wci", "wcf", "wco"};
   for (int k = 0; k < 3; ++k) {
     const Tensor& t = c.input(first + 4 + k);
@@ -165,7 +168,7 @@ absl::Status ReadCell(KernelContext& c, int first, Lstm* l, LstmWeights* w) {
       return InvalidArgument(kPeepholes[k], " must be rank 1 but is rank ", t.rank());
     if (l->peephole) SLUICE_RETURN_IF_ERROR(CheckShape(t, kPeepholes[k], {l->cell}));
   }
-  SLUICE_RETURN_IF_ERROR(CheckShape(c.input(first + 7), "b", {4 * l->cell}));
+  SLUICE_RETURN_IF_ERROR(CheckShape(c.input(first + 7), "b", {l->gates()}));
   Floats* parts[] = {&w->w, &w->wci, &w->wcf, &w->wco, &w->b};
   for (int k = 0; k < 5; ++k) SLUICE_RETURN_IF_ERROR(parts[k]->Read(c, c.input(first + 3 + k)));
   return absl::OkStatus();
@@ -350,7 +353,8 @@ KERNEL(BlockLSTMGradV2, BlockLstmGradKernel, {"T", kCellTypes});
 
 struct Gru {
   int64_t batch, inputs, cell;
-  int64_t columns() const { return inputs + cell; }
+  int64_t columns() const { return SaturatedSum(inputs, cell); }
+  int64_t gates() const { return SaturatedProduct(2, cell); }
 };
 
 // Inputs: x, h_prev, w_ru, w_c, b_ru, b_c, and in the gradient r, u, c, d_h.
@@ -361,9 +365,9 @@ absl::StatusOr<Gru> ReadGru(KernelContext& c) {
   }
   const Gru g{c.input(0).dim(0), c.input(0).dim(1), c.input(1).dim(1)};
   SLUICE_RETURN_IF_ERROR(CheckShape(c.input(1), "h_prev", {g.batch, g.cell}));
-  SLUICE_RETURN_IF_ERROR(CheckShape(c.input(2), "w_ru", {g.columns(), 2 * g.cell}));
+  SLUICE_RETURN_IF_ERROR(CheckShape(c.input(2), "w_ru", {g.columns(), g.gates()}));
   SLUICE_RETURN_IF_ERROR(CheckShape(c.input(3), "w_c", {g.columns(), g.cell}));
-  SLUICE_RETURN_IF_ERROR(CheckShape(c.input(4), "b_ru", {2 * g.cell}));
+  SLUICE_RETURN_IF_ERROR(CheckShape(c.input(4), "b_ru", {g.gates()}));
   SLUICE_RETURN_IF_ERROR(CheckShape(c.input(5), "b_c", {g.cell}));
   static constexpr const char* kNames[] = {"r", "u", "c", "d_h"};
   for (int i = 6; i < c.num_inputs(); ++i) {
@@ -416,7 +420,7 @@ absl::Status GruCellGrad(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {g.batch, g.cell}, &d_h_prev));
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {g.batch, g.cell}, &d_c_bar));
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, {g.batch, n}, &d_ru_bar));
-  if (g.batch * columns == 0 || size == 0) return absl::OkStatus();
+  if (SaturatedProduct(g.batch, columns) == 0 || size == 0) return absl::OkStatus();
   const float *h_prev = c.input(1).data<float>(), *r = c.input(6).data<float>(),
               *u = c.input(7).data<float>(), *candidate = c.input(8).data<float>(),
               *d_h = c.input(9).data<float>();

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "executor/kernel/context.h"
+#include "graph/tensor/room.h"
 #include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
@@ -161,6 +162,7 @@ class EditDistanceKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_RETURN_IF_ERROR(CheckRoom(shape.num_elements(), sizeof(Run), "sequences"));
     std::vector<Run> own(static_cast<size_t>(shape.num_elements())), other = own;
     SLUICE_RETURN_IF_ERROR(FindRuns(hypothesis, shape, &own));
     SLUICE_RETURN_IF_ERROR(FindRuns(truth, shape, &other));

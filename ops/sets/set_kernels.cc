@@ -4,6 +4,8 @@
 
 #include "executor/kernel/context.h"
 #include "graph/status.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 namespace {
@@ -31,8 +33,9 @@ absl::StatusOr<Sets<T>> DenseSets(const Tensor& t) {
   Sets<T> sets;
   sets.groups.assign(t.shape().dims().begin(), t.shape().dims().end() - 1);
   int64_t count = 1;
-  for (int64_t n : sets.groups) count *= n;
+  for (int64_t n : sets.groups) count = SaturatedProduct(count, n);
   const int64_t length = t.dim(t.rank() - 1);
+  SLUICE_RETURN_IF_ERROR(CheckRoom(count, sizeof(std::vector<T>), "sets"));
   sets.rows.resize(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const T* row = t.data<T>() + i * length;
@@ -102,10 +105,7 @@ absl::StatusOr<Sets<T>> SparseSets(const Tensor& indices, const Tensor& values, 
   sets.groups.assign(shape.data<int64_t>(), shape.data<int64_t>() + rank - 1);
   SLUICE_ASSIGN_OR_RETURN(const TensorShape groups, TensorShape::Make(sets.groups));
   // A shape is what a peer writes: it must not ask for more than there is.
-  Tensor room(DT_INT32, groups);
-  if (!room.IsInitialized()) {
-    return absl::ResourceExhaustedError(StrCat("no memory for sets of shape ", groups.ToString()));
-  }
+  SLUICE_RETURN_IF_ERROR(CheckRoom(groups.num_elements(), sizeof(std::vector<T>), "sets"));
   sets.rows.resize(static_cast<size_t>(groups.num_elements()));
   for (int64_t i = 0; i < indices.dim(0); ++i) {
     const int64_t* at = indices.data<int64_t>() + i * rank;

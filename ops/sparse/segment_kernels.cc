@@ -9,6 +9,7 @@
 #include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
+#include "ops/math/cast_loops.h"
 #include "ops/state/arithmetic.h"
 #include "ops/state/row_index.h"
 
@@ -117,6 +118,9 @@ absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor
       return InvalidArgument("segment ids are not increasing");
     }
   }
+  if (!rows.empty() && rows.back() == std::numeric_limits<int64_t>::max()) {
+    return InvalidArgument("segment ids must be < ", rows.back(), ", got ", rows.back());
+  }
   *count = rows.empty() ? 0 : rows.back() + 1;
   return rows;
 }
@@ -124,16 +128,25 @@ absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor
 // A maximum of no rows is 0 here, so each segment begins with its first row.
 enum class Kind { kSum, kMean, kProd, kMax, kMin };
 
-void DivideBySizes(const std::vector<int64_t>& rows, int64_t width, Tensor* out) {
+absl::Status DivideBySizes(const std::vector<int64_t>& rows, int64_t width, Tensor* out) {
   const ArithmeticRow divide = FindArithmeticWithScalar(ArithmeticOp::kDiv, out->dtype());
+  // A narrow integer counts as far as it goes, and begins anew, as TensorFlow's does.
+  const CastLoop narrow = FindCastLoop(DT_INT64, out->dtype(), false);
   const size_t size = ElementStride(out->dtype());
+  Tensor count = ZeroElement(out->dtype());
   for (size_t i = 0; i < rows.size();) {
     const size_t first = i;
     const int64_t row = rows[i];
     while (i < rows.size() && rows[i] == row) ++i;
-    const Tensor count = NumberElement(out->dtype(), static_cast<double>(i - first));
+    const auto n = static_cast<int64_t>(i - first);
+    narrow(&n, count.raw(), 1);
+    if (HasIntegerZero(out->dtype(), count.raw(), 1)) {
+      return InvalidArgument("expected a segment whose size is not 0 as ",
+                             DataTypeName(out->dtype()), ", got one of ", n, " rows");
+    }
     divide(ElementAt(out->raw(), row * width, size), count.raw(), width);
   }
+  return absl::OkStatus();
 }
 
 template <Kind kKind>
@@ -165,8 +178,7 @@ absl::Status SortedSegment(KernelContext& c) {
     if (firsts[i] >= 0) others[i] = -1;
   }
   CombineRows(c, kOp, data, others, width, out);
-  if (kKind == Kind::kMean) DivideBySizes(rows, width, out);
-  return absl::OkStatus();
+  return kKind == Kind::kMean ? DivideBySizes(rows, width, out) : absl::OkStatus();
 }
 
 constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();

@@ -5,7 +5,9 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/int_tensor.h"
+#include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
@@ -82,7 +84,7 @@ void SumSegments(Kind kind, const Pairs& p, const T* table, int64_t width, T* ou
     std::fill(sum.begin(), sum.end(), A(0));
     for (; i < p.size() && p.ids[i] == id; ++i) {
       const T* row = table + p.indices[i] * width;
-      for (int64_t k = 0; k < width; ++k) sum[k] = static_cast<A>(sum[k] + static_cast<A>(row[k]));
+      for (int64_t k = 0; k < width; ++k) sum[k] = WrappingAdd(sum[k], static_cast<A>(row[k]));
     }
     const A scale = Scale<A>(kind, i - first);
     for (int64_t k = 0; k < width; ++k) out[id * width + k] = static_cast<T>(sum[k] * scale);
@@ -96,7 +98,7 @@ struct Forward {
     const Tensor& data = c.input(0);
     SLUICE_ASSIGN_OR_RETURN(const Pairs pairs, ReadPairs(c));
     int64_t segments = 0;
-    for (int64_t id : pairs.ids) segments = std::max(segments, id + 1);
+    for (int64_t id : pairs.ids) segments = std::max(segments, SaturatedSum(id, 1));
     if constexpr (kNumSegments) {
       SLUICE_ASSIGN_OR_RETURN(segments, ReadScalar(c.input(3), "num_segments"));
     }
@@ -113,14 +115,15 @@ struct Forward {
   }
 };
 
-// Sizes of the segments that the gradient has a row of.
-absl::StatusOr<std::vector<int64_t>> SegmentSizes(const Pairs& p, int64_t segments) {
-  std::vector<int64_t> sizes(segments, 0);
+// Sizes of the segments that the gradient has a row of; of none where rows have no elements.
+absl::StatusOr<std::vector<int64_t>> SegmentSizes(const Pairs& p, const Tensor& grad) {
+  const int64_t segments = grad.dim(0);
+  std::vector<int64_t> sizes(grad.num_elements() == 0 ? 0 : segments, 0);
   for (int64_t id : p.ids) {
     if (id < 0 || id >= segments) {
       return InvalidArgument("Segment id ", id, " out of range [0, ", segments, ")");
     }
-    ++sizes[id];
+    if (!sizes.empty()) ++sizes[id];
   }
   return sizes;
 }
@@ -146,15 +149,26 @@ absl::Status SpreadSegments(KernelContext& c, Kind kind, const Pairs& p,
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  std::vector<A> sum(shape.num_elements(), A(0));
-  const int64_t width = result_rows == 0 ? 0 : shape.num_elements() / result_rows;
+  if (grad.num_elements() == 0 || shape.num_elements() == 0) {
+    std::fill_n(out->data<T>(), shape.num_elements(), T(0));
+    return absl::OkStatus();
+  }
+  Tensor sum = *out;
+  if constexpr (!std::is_same_v<A, T>) {
+    SLUICE_ASSIGN_OR_RETURN(sum, c.AllocateTemp(kDataTypeOf<A>, shape));
+  }
+  std::fill_n(sum.data<A>(), shape.num_elements(), A(0));
+  const int64_t width = shape.num_elements() / result_rows;
   for (int64_t i = 0; i < p.size(); ++i) {
     const A scale = Scale<A>(kind, sizes[p.ids[i]]);
     const T* from = grad.data<T>() + p.ids[i] * width;
-    A* to = sum.data() + rows[i] * width;
+    A* to = sum.data<A>() + rows[i] * width;
     for (int64_t k = 0; k < width; ++k) to[k] += static_cast<A>(from[k]) * scale;
   }
-  std::transform(sum.begin(), sum.end(), out->data<T>(), [](A v) { return static_cast<T>(v); });
+  if constexpr (!std::is_same_v<A, T>) {
+    std::transform(sum.data<A>(), sum.data<A>() + shape.num_elements(), out->data<T>(),
+                   [](A v) { return static_cast<T>(v); });
+  }
   return absl::OkStatus();
 }
 
@@ -164,8 +178,7 @@ struct Gradient {
   static absl::Status Run(KernelContext& c) {
     SLUICE_ASSIGN_OR_RETURN(const Pairs pairs, ReadPairs(c));
     SLUICE_ASSIGN_OR_RETURN(const int64_t rows, ReadScalar(c.input(3), "output_dim0"));
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes,
-                            SegmentSizes(pairs, c.input(0).dim(0)));
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, SegmentSizes(pairs, c.input(0)));
     SLUICE_RETURN_IF_ERROR(CheckIndices(pairs, rows));
     return SpreadSegments<T>(c, kKind, pairs, sizes, pairs.indices, rows);
   }
@@ -177,8 +190,7 @@ struct GradientV2 {
   static absl::Status Run(KernelContext& c) {
     SLUICE_ASSIGN_OR_RETURN(const Pairs pairs, ReadPairs(c));
     SLUICE_ASSIGN_OR_RETURN(const int64_t dense, ReadScalar(c.input(3), "dense_output_dim0"));
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes,
-                            SegmentSizes(pairs, c.input(0).dim(0)));
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, SegmentSizes(pairs, c.input(0)));
     SLUICE_RETURN_IF_ERROR(CheckIndices(pairs, dense));
     std::vector<int64_t> used = pairs.indices;
     std::sort(used.begin(), used.end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/array/elements.h"
 
 namespace sluice {
@@ -24,6 +25,9 @@ absl::StatusOr<SparseParts> SparseInput(KernelContext& c) {
 }
 
 namespace {
+
+// With the buffers of its indices and values.
+constexpr size_t kBytesOfExample = sizeof(SparseParts) + 4 * kTensorAlignment;
 
 std::string IndexText(const int64_t* at, int64_t rank) {
   std::string text = "[";
@@ -75,9 +79,7 @@ absl::StatusOr<std::vector<SparseParts>> SplitMinibatch(const SparseParts& minib
   const Tensor own_shape = Tensor::Vector<int64_t>(minibatch.shape.flat<int64_t>().subspan(1));
   const int64_t batch = minibatch.shape.data<int64_t>()[0];
   // The size is what somebody wrote: it must not ask for more than there is.
-  if (!Tensor(DT_INT64, {batch}).IsInitialized()) {
-    return absl::ResourceExhaustedError(StrCat("no memory for ", batch, " sparse tensors"));
-  }
+  SLUICE_RETURN_IF_ERROR(CheckRoom(batch, kBytesOfExample, "sparse tensors"));
   std::vector<SparseParts> examples(static_cast<size_t>(batch));
   int64_t begin = 0;
   for (int64_t row = 0; row < batch; ++row) {

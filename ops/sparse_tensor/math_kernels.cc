@@ -103,7 +103,8 @@ absl::Status SparseAdd(KernelContext& c) {
 }
 using SparseAddKernel = FunctionKernel<SparseAdd>;
 KERNEL(SparseAdd, SparseAddKernel,
-       {"T", SignedIntTypes() | ComplexTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
+       {"T", SignedIntTypes() | ComplexTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}},
+       {"Treal", SignedIntTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
 
 // The gradient of a sum goes to each operand's entry of the same index.
 absl::Status SparseAddGrad(KernelContext& c) {

@@ -4,6 +4,7 @@
 #include "executor/kernel/context.h"
 #include "ops/array/int_tensor.h"
 #include "ops/math/cast_loops.h"
+#include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
@@ -101,7 +102,9 @@ class SparseMatMulKernel : public Kernel {
             const int64_t column = IntAt(c.input(0), 2 * i + (adjoint_a_ ? 0 : 1));
             const T* from = b.data<T>() + column * (adjoint_b_ ? 1 : width);
             for (int64_t k = begin; k < end; ++k) {
-              to[row * width + k] += v * (adjoint_b_ ? Conjugate(from[k * step]) : from[k]);
+              T& sum = to[row * width + k];
+              sum = WrappingAdd(
+                  sum, WrappingMultiply(v, adjoint_b_ ? Conjugate(from[k * step]) : from[k]));
             }
           }
         });

@@ -3,10 +3,13 @@
 #include <numeric>
 
 #include "executor/kernel/context.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/constant_element.h"
 #include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
+#include "ops/math/wrapping.h"
 #include "ops/sparse_tensor/entries.h"
 #include "ops/state/arithmetic.h"
 
@@ -27,7 +30,7 @@ class SparseToDenseKernel : public Kernel {
       return InvalidArgument("sparse_indices should be a scalar, vector, or matrix, got shape ",
                              indices.shape().ToString());
     }
-    const int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
+    int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
     const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
     if (sizes.rank() != 1 || sizes.num_elements() != rank) {
       return InvalidArgument("output_shape has incorrect number of elements: ",
@@ -42,6 +45,9 @@ class SparseToDenseKernel : public Kernel {
                              fallback.shape().ToString());
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
+    // Indices of no dimension, and one value, take no memory however many they are; all are the
+    // same.
+    if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     FillElements(c, out->dtype(), fallback.raw(), out->raw(), out->num_elements());
@@ -146,7 +152,9 @@ absl::Status SparseReshape(KernelContext& c) {
   const int64_t rank = indices.dim(1), new_rank = to.num_elements();
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {indices.dim(0), new_rank}, &out));
-  for (int64_t i = 0; i < indices.dim(0); ++i) {
+  // Indices of no dimension take no memory, however many there are.
+  const int64_t count = rank == 0 && new_rank == 0 ? 0 : indices.dim(0);
+  for (int64_t i = 0; i < count; ++i) {
     int64_t position = 0;
     for (int64_t d = 0; d < rank; ++d) {
       const int64_t at = indices.data<int64_t>()[i * rank + d], size = from.data<int64_t>()[d];
@@ -205,7 +213,12 @@ class SparseConcatKernel : public Kernel {
                                  parts[i].size(d), " at position ", i);
         }
       }
-      offsets.push_back(offsets.back() + parts[i].size(static_cast<int>(dim)));
+      int64_t end;
+      if (__builtin_add_overflow(offsets.back(), parts[i].size(static_cast<int>(dim)), &end)) {
+        return InvalidArgument("expected a size that fits in int64 for dimension ", dim,
+                               ", got more up to position ", i);
+      }
+      offsets.push_back(end);
     }
     shape[static_cast<size_t>(dim)] = offsets.back();
     return Join(c, parts, offsets, static_cast<int>(dim), shape);
@@ -221,7 +234,8 @@ class SparseConcatKernel : public Kernel {
     }
     const int rank = parts[0].rank();
     auto at = [&](const Place& p, int d) {
-      return parts[p.tensor].index(p.entry, d) + (d == dim ? offsets[p.tensor] : 0);
+      // Nobody has looked whether indices lie inside of the shape.
+      return WrappingAdd(parts[p.tensor].index(p.entry, d), d == dim ? offsets[p.tensor] : 0);
     };
     std::stable_sort(order.begin(), order.end(), [&](const Place& a, const Place& b) {
       for (int d = 0; d < rank; ++d) {
@@ -255,8 +269,8 @@ absl::Status SetBox(KernelContext& c, const Entries& e, int first, int step,
   for (int64_t i = 0; i < e.count(); ++i) {
     bool inside = true;
     for (int d = 0; d < e.rank(); ++d) {
-      const int64_t at = e.index(i, d) - start[static_cast<size_t>(d)];
-      inside = inside && at >= 0 && at < size[static_cast<size_t>(d)];
+      const int64_t begin = start[static_cast<size_t>(d)], at = e.index(i, d);
+      inside = inside && at >= begin && at < SaturatedSum(begin, size[static_cast<size_t>(d)]);
     }
     if (!inside) continue;
     picked.push_back(i);
@@ -282,9 +296,10 @@ absl::Status SparseSlice(KernelContext& c) {
   std::vector<int64_t> from, kept;
   for (int d = 0; d < e.rank(); ++d) {
     from.push_back(start.data<int64_t>()[d]);
-    const int64_t wanted = size.data<int64_t>()[d], room = e.size(d) - from.back();
+    const int64_t wanted = size.data<int64_t>()[d];
     if (wanted < 0) return InvalidArgument("expected size to be non-negative, got ", wanted);
-    kept.push_back(std::max<int64_t>(std::min(wanted, room), 0));
+    const int64_t end = std::min(SaturatedSum(from.back(), wanted), e.size(d));
+    kept.push_back(end > from.back() ? end - from.back() : 0);
   }
   return SetBox(c, e, 0, 1, from, kept);
 }
@@ -316,8 +331,9 @@ absl::Status SparseSliceGrad(KernelContext& c) {
   for (int64_t i = 0; i < in.dim(0) && next < out.dim(0); ++i) {
     bool same = true;
     for (int64_t d = 0; d < rank; ++d) {
-      same = same && in.data<int64_t>()[i * rank + d] ==
-                         out.data<int64_t>()[next * rank + d] + start.data<int64_t>()[d];
+      same =
+          same && in.data<int64_t>()[i * rank + d] ==
+                      WrappingAdd(out.data<int64_t>()[next * rank + d], start.data<int64_t>()[d]);
     }
     if (!same) continue;
     std::memcpy(ElementAt(to->raw(), i, size), ElementAt(grad.raw(), next++, size), size);
@@ -370,10 +386,12 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
   }
   if (e.rank() == 0) return InvalidArgument("Dense shape cannot be empty.");
   const int64_t rows = e.size(0);
+  if (rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
   if (rows == 0 && e.count() > 0) {
     return InvalidArgument("Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ",
                            e.count());
   }
+  SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
   std::vector<int64_t> count(static_cast<size_t>(rows), 0);
   for (int64_t i = 0; i < e.count(); ++i) {
     const int64_t row = e.index(i, 0);

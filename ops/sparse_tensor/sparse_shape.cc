@@ -2,6 +2,7 @@
 // entries' indices [entries, rank], their values [entries] and its dense shape [rank].
 #include <algorithm>
 
+#include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -48,7 +49,7 @@ OP(SparseConcat, "Sparse tensors joined along dimension concat_dim.")
         SLUICE_ASSIGN_OR_RETURN(const int64_t own, MergeDim(indices.dim(0), values.dim(0)));
         SLUICE_ASSIGN_OR_RETURN(rank, MergeDim(rank, shape.dim(0)));
         SLUICE_ASSIGN_OR_RETURN(rank, MergeDim(rank, indices.dim(1)));
-        entries = own < 0 || entries < 0 ? -1 : entries + own;
+        entries = own < 0 || entries < 0 ? -1 : SaturatedSum(entries, own);
       }
       return SetSparse(c, 0, rank, entries);
     });

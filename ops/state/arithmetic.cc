@@ -27,8 +27,9 @@ SLUICE_INLINE_IN_CLONES void Apply(T& to, const T& from) {
     if constexpr (op == ArithmeticOp::kSub) to = to - from;
     if constexpr (op == ArithmeticOp::kMul) to = to * from;
     if constexpr (op == ArithmeticOp::kDiv) to = to / from;
-  } else if constexpr (std::is_signed_v<T> && std::is_integral_v<T> && op != ArithmeticOp::kDiv) {
-    // Wraps around, as unsigned arithmetic does.
+  } else if constexpr (std::is_integral_v<T> && op != ArithmeticOp::kDiv) {
+    // Wraps around, as unsigned arithmetic does; narrow unsigned numbers would be multiplied as
+    // int.
     using U = std::make_unsigned_t<T>;
     const auto a = static_cast<uint64_t>(static_cast<U>(to));
     const auto b = static_cast<uint64_t>(static_cast<U>(from));

@@ -24,7 +24,12 @@ inline absl::Status CountUp(Tensor* counter, int64_t limit, Allocator& allocator
   if (!counter->shape().IsScalar()) {
     return InvalidArgument("input is not a scalar: ", counter->shape().ToString());
   }
-  if (counter->dtype() == DT_INT32) return CountUpTyped<int32_t>(counter, limit, allocator, out);
+  if (counter->dtype() == DT_INT32) {
+    if (limit != static_cast<int32_t>(limit)) {
+      return InvalidArgument("Attr limit has value ", limit, " out of range for an int32");
+    }
+    return CountUpTyped<int32_t>(counter, limit, allocator, out);
+  }
   return CountUpTyped<int64_t>(counter, limit, allocator, out);
 }
 

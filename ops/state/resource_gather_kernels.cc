@@ -1,6 +1,7 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/state/copy_rows.h"
 #include "ops/state/row_index.h"
 #include "ops/state/variable_resource.h"
@@ -63,9 +64,9 @@ class ResourceGatherKernel : public Kernel {
     int64_t batches = 1;
     int64_t row_size = 1;
     TensorShape shape = indices.shape();
-    for (int d = 0; d < batch_dims; ++d) batches *= home.dim(d);
+    for (int d = 0; d < batch_dims; ++d) batches = SaturatedProduct(batches, home.dim(d));
     for (int d = batch_dims + 1; d < home.rank(); ++d) {
-      row_size *= home.dim(d);
+      row_size = SaturatedProduct(row_size, home.dim(d));
       shape.AddDim(home.dim(d));
     }
     SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
@@ -126,7 +127,7 @@ class ResourceGatherNdKernel : public Kernel {
     const int64_t rows = shape.num_elements();
     int64_t row_size = 1;
     for (int d = static_cast<int>(depth); d < params.rank(); ++d) {
-      row_size *= params.dim(d);
+      row_size = SaturatedProduct(row_size, params.dim(d));
       shape.AddDim(params.dim(d));
     }
     SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
@@ -149,6 +150,7 @@ class ResourceGatherNdKernel : public Kernel {
   static absl::Status CheckIndices(const KernelContext& c, const RowIndex& index, int64_t rows,
                                    int64_t depth, const TensorShape& params,
                                    const TensorShape& out) {
+    if (depth == 0) return absl::OkStatus();  // of any number of rows: they take no memory
     for (int64_t i = 0; i < rows; ++i) {
       bool inside = true;
       std::string text;

@@ -137,6 +137,8 @@ absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
 
 absl::Status ScatterSlices(KernelContext& c, ArithmeticOp op, BadIndices bad, Tensor* params,
                            const Tensor& indices, const Tensor& updates) {
+  // Positions in no dimension and slices without elements take no memory, however many there are.
+  if (updates.num_elements() == 0 && indices.num_elements() == 0) return absl::OkStatus();
   const NdLayout layout(indices.shape());
   const RowIndex index(indices);
   int64_t slice = 1;

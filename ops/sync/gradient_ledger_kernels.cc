@@ -8,7 +8,12 @@ namespace {
 
 struct LedgerKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const int replicas = static_cast<int>(init.attr<int64_t>("num_replicas"));
+    const int64_t wanted = init.attr<int64_t>("num_replicas");
+    if (wanted > GradientLedger::kReplicasMax) {
+      return InvalidArgument(init.node().Describe(), ": expected at most ",
+                             GradientLedger::kReplicasMax, " replicas, got ", wanted);
+    }
+    const int replicas = static_cast<int>(wanted);
     return MakeNamedResourceKernel<GradientLedger>(
         init,
         [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<GradientLedger>> {
@@ -67,7 +72,12 @@ class UpdatesKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
     SLUICE_ASSIGN_OR_RETURN(const int64_t first, Number(c, 1, "first_step"));
-    c.set_output(0, ledger->Updates(first, num_updates_));
+    Tensor updates = ledger->Updates(first, num_updates_);
+    if (!updates.IsInitialized()) {
+      return absl::ResourceExhaustedError(StrCat(c.node().Describe(), ": expected memory for ",
+                                                 num_updates_, " updates, got none"));
+    }
+    c.set_output(0, std::move(updates));
     return absl::OkStatus();
   }
   bool IsExpensive() const override { return false; }

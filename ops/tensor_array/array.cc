@@ -4,12 +4,17 @@
 #include <utility>
 
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/state/arithmetic.h"
 
 namespace sluice {
 
 TensorArrayObject::TensorArrayObject(TensorArrayOptions options, int64_t size)
     : options_(std::move(options)), elements_(static_cast<size_t>(size)) {}
+
+absl::Status TensorArrayObject::CheckSize(int64_t size) {
+  return CheckRoom(size, sizeof(Element), "elements of a TensorArray");
+}
 
 template <typename... Args>
 absl::Status TensorArrayObject::Wrong(const Args&... args) const {
@@ -47,6 +52,9 @@ absl::Status TensorArrayObject::Write(Allocator& allocator, int64_t index, Tenso
   }
   if (options_.identical_element_shapes && !options_.element_shape.IsFullyDefined()) {
     options_.element_shape = value.shape();
+  }
+  if (index >= static_cast<int64_t>(elements_.capacity())) {
+    SLUICE_RETURN_IF_ERROR(CheckSize(index + 1));
   }
   if (index >= size) elements_.resize(static_cast<size_t>(index) + 1);
   Element& element = elements_[static_cast<size_t>(index)];

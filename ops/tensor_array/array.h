@@ -33,7 +33,10 @@ class TensorArrayObject final : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow11TensorArrayE";
 
+  // Whoever makes it asks first whether there is room.
   TensorArrayObject(TensorArrayOptions options, int64_t size);
+  // RESOURCE_EXHAUSTED
+  static absl::Status CheckSize(int64_t size);
 
   const std::string& name() const { return options_.name; }
   DataType dtype() const { return options_.dtype; }

@@ -59,6 +59,7 @@ class TensorArrayKernel : public Kernel {
     }
     const int32_t n = size.scalar<int32_t>();
     if (n < 0) return InvalidArgument("Size should be >= 0.");
+    SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(n));
     TensorArrayOptions options = options_;
     options.name = StepObjectName(c, base_);
     return GiveOut(c, options.name, std::make_shared<TensorArrayObject>(options, n));

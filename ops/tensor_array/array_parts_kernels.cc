@@ -4,6 +4,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/strided_copy.h"
 #include "ops/tensor_array/array.h"
 #include "ops/tensor_array/step_object.h"
@@ -127,7 +128,7 @@ class ConcatKernel : public Kernel {
         return InvalidArgument("Concat saw a scalar shape at index ", i,
                                " but requires at least vectors.  Did you mean to call pack?");
       }
-      rows += rest.dim(0);
+      rows = SaturatedSum(rows, rest.dim(0));
       rest.RemoveDim(0);
       if (i == 0) {
         first = rest;
@@ -173,13 +174,16 @@ absl::Status Scatter(KernelContext& c) {
                            value.shape().ToString());
   }
   SLUICE_ASSIGN_OR_RETURN(const int64_t size, array->Size());
-  std::vector<int32_t> indices(static_cast<size_t>(value.dim(0)));
+  // Rows without elements take no memory, but what they are stored in does.
+  if (array->dynamic_size()) SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(value.dim(0)));
+  std::vector<int32_t> indices;
   if (is_unpack) {
-    std::iota(indices.begin(), indices.end(), 0);
     if (!array->dynamic_size() && size != value.dim(0)) {
       return InvalidArgument("Input value must have first dimension equal to the array size (",
                              value.dim(0), " vs. ", size, ")");
     }
+    indices.resize(static_cast<size_t>(value.dim(0)));
+    std::iota(indices.begin(), indices.end(), 0);
   } else {
     const Tensor& given = c.input(1);
     if (!given.shape().IsVector()) {
@@ -190,7 +194,7 @@ absl::Status Scatter(KernelContext& c) {
       return InvalidArgument("Expected len(indices) == values.shape[0], but saw: ",
                              given.num_elements(), " vs. ", value.dim(0));
     }
-    std::copy_n(given.data<int32_t>(), indices.size(), indices.begin());
+    indices.assign(given.data<int32_t>(), given.data<int32_t>() + given.num_elements());
     const auto max = std::max_element(indices.begin(), indices.end());
     if (max != indices.end() && *max >= size && !array->dynamic_size()) {
       return InvalidArgument("Max scatter index must be < array size (", *max, " vs. ", size, ")");
@@ -219,7 +223,7 @@ absl::Status Split(KernelContext& c) {
   const auto parts = lengths.flat<int64_t>();
   int64_t rows = 0;
   for (int64_t n : parts) {
-    if (n < 0 || rows + n > value.dim(0)) rows = -1;
+    if (n < 0 || n > value.dim(0) - rows) rows = -1;
     if (rows < 0) break;
     rows += n;
   }

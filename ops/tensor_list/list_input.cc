@@ -4,6 +4,7 @@
 
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/room.h"
 #include "ops/array/int_tensor.h"
 
 namespace sluice {
@@ -49,6 +50,10 @@ absl::StatusOr<int32_t> NumberInput(const KernelContext& c, int i) {
     return InvalidArgument("expected a scalar as input ", i, ", got shape ", t.shape().ToString());
   }
   return t.scalar<int32_t>();
+}
+
+absl::Status CheckListSize(int64_t size) {
+  return CheckRoom(size, sizeof(Tensor), "elements of a list");
 }
 
 void GiveList(KernelContext& c, std::shared_ptr<const TensorList> list) {

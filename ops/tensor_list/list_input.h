@@ -15,6 +15,8 @@ absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i);
 // Input i as a shape; a scalar -1 says nothing.
 absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i);
 absl::StatusOr<int32_t> NumberInput(const KernelContext& c, int i);
+// RESOURCE_EXHAUSTED where a list of `size` elements has no room.
+absl::Status CheckListSize(int64_t size);
 void GiveList(KernelContext& c, std::shared_ptr<const TensorList> list);
 
 // Zeros, empty strings.

@@ -32,6 +32,7 @@ absl::Status Reserve(KernelContext& c) {
     return InvalidArgument("The num_elements to reserve must be a non negative number, but got ",
                            n);
   }
+  SLUICE_RETURN_IF_ERROR(CheckListSize(n));
   GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(n)));
   return absl::OkStatus();
 }
@@ -112,6 +113,7 @@ absl::Status SetItem(KernelContext& c) {
         value.shape().ToString(), " list shape: ", list->element_shape().ToString());
   }
   Tensors elements = list->elements();
+  if (i >= list->size()) SLUICE_RETURN_IF_ERROR(CheckListSize(int64_t{i} + 1));
   if (i >= list->size()) elements.resize(static_cast<size_t>(i) + 1);
   elements[static_cast<size_t>(i)] = value;
   GiveList(c, list->With(std::move(elements)));
@@ -146,6 +148,7 @@ absl::Status Resize(KernelContext& c) {
   if (n < 0) {
     return InvalidArgument("TensorListSlice expects size to be non-negative. Got: ", n);
   }
+  SLUICE_RETURN_IF_ERROR(CheckListSize(n));
   Tensors elements = list->elements();
   elements.resize(static_cast<size_t>(n));
   GiveList(c, list->With(std::move(elements)));
@@ -189,6 +192,10 @@ absl::Status ZerosLikeVariant(KernelContext& c) {
 absl::StatusOr<Tensor> SumOf(KernelContext& c, const Tensor& a, const Tensor& b) {
   if (!a.IsInitialized()) return b;
   if (!b.IsInitialized()) return a;
+  if (a.dtype() != b.dtype()) {
+    return InvalidArgument("Trying to add tensors of different dtypes. One is ",
+                           DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
+  }
   if (!(a.shape() == b.shape())) {
     return InvalidArgument("Trying to add two lists of tensors with elements of shapes ",
                            a.shape().ToString(), " and ", b.shape().ToString());
@@ -203,6 +210,10 @@ absl::StatusOr<Tensor> SumOf(KernelContext& c, const Tensor& a, const Tensor& b)
 }
 
 absl::StatusOr<Variant> SumOf(KernelContext& c, const TensorList& a, const TensorList& b) {
+  if (a.dtype() != b.dtype()) {
+    return InvalidArgument("Trying to add two lists of tensors of different dtypes. One is ",
+                           DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
+  }
   if (a.size() != b.size()) {
     return InvalidArgument("Trying to add two lists of tensors with different lengths. One is ",
                            a.size(), " and the other is ", b.size());

@@ -3,6 +3,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/array/strided_copy.h"
 #include "ops/tensor_list/list_input.h"
 
@@ -77,6 +78,7 @@ absl::Status FromTensor(KernelContext& c) {
     return InvalidArgument("Specified a list with shape ", shape.ToString(),
                            " from a tensor with shape ", row.ToString());
   }
+  SLUICE_RETURN_IF_ERROR(CheckListSize(t.dim(0)));
   Tensors elements;
   for (int64_t i = 0; i < t.dim(0); ++i) elements.push_back(RowOf(t, i));
   GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
@@ -108,6 +110,7 @@ absl::Status Put(const Tensor& tensor, const Tensor& indices, const PartialShape
         return InvalidArgument("TensorListScatter: Trying to scatter at index ", at[k],
                                " in list with size ", elements->size());
       }
+      if (i >= elements->capacity()) SLUICE_RETURN_IF_ERROR(CheckListSize(int64_t{at[k]} + 1));
       elements->resize(i + 1);
     }
     (*elements)[i] = RowOf(tensor, static_cast<int64_t>(k));
@@ -122,6 +125,7 @@ absl::Status Scatter(KernelContext& c) {
     SLUICE_ASSIGN_OR_RETURN(n, NumberInput(c, 3));
     if (n < -1) return InvalidArgument("TensorListScatter expects num_elements >= -1, found: ", n);
   }
+  SLUICE_RETURN_IF_ERROR(CheckListSize(std::max(n, 0)));
   Tensors elements(static_cast<size_t>(std::max(n, 0)));
   SLUICE_RETURN_IF_ERROR(Put(c.input(0), c.input(1), shape, n < 0, &elements));
   GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
@@ -192,7 +196,7 @@ absl::Status Concat(KernelContext& c) {
       SLUICE_ASSIGN_OR_RETURN(e, ZerosOf(c, list->dtype(), shape));
     }
     lengths->data<int64_t>()[i] = e.dim(0);
-    rows += e.dim(0);
+    rows = SaturatedSum(rows, e.dim(0));
   }
   if (elements.empty() && !rest.IsFullyDefined()) {
     return InvalidArgument("All except the first dimension must be fully defined when ",
@@ -227,7 +231,7 @@ absl::Status Split(KernelContext& c) {
   for (int64_t n : lengths.flat<int64_t>()) {
     if (n < 0) return InvalidArgument("Invalid value in lengths: ", n);
     if (n > t.dim(0) - begin) {
-      return InvalidArgument("Attempting to slice [", begin, ", ", begin + n,
+      return InvalidArgument("Attempting to slice [", begin, ", ", SaturatedSum(begin, n),
                              "] from tensor with length ", t.dim(0));
     }
     elements.push_back(t.SliceRows(begin, begin + n));

@@ -68,6 +68,8 @@ ROWS = [
     segment("SegmentMin", REALS, distinct()),
     Row("SegmentProd", cases=[C(values([0.0, 2, 3, 0, 0, 5]), [0, 0, 0, 1, 1, 2])], types=[F], grad="tf", name="zeros"),
     Row("SegmentMax", cases=[C(values([1.0, 1, 0, 2]), [0, 0, 0, 2])], types=[F], grad="tf", name="ties"),
+    Row("SegmentProd", cases=[C(values([65535, 65535, 3]), [0, 0, 1])], types=[dict(F, T="uint16")], name="wraps"),
+    Row("SparseSegmentSum", cases=[C(values([[2**31 - 1, -(2**31)], [1, -1]]), [0, 1], [0, 0])], types=[dict(S, T="int32")], name="wraps"),
     unsorted_segment("UnsortedSegmentSum", NUMBERS),
     unsorted_segment("UnsortedSegmentProd", REALS, SMALL),
     unsorted_segment("UnsortedSegmentProd", COMPLEX, SMALL, grad="tf", name="complex"),

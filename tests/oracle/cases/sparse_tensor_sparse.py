@@ -56,6 +56,7 @@ ROWS = [
     Row("SparseSoftmax", cases=[C(*A), C(*CUBE), C(*EMPTY)], grad="tf", errors=[C(*sparse([4], [1]), types=F, says="rank")]),
     Row("SparseTensorDenseAdd", cases=[C(*A, rand(3, 4)), C(*EMPTY, rand(3, 4))], types={"T": NUMBERS, "Tindices": ("int64",)}, errors=[C(*A, rand(4), types={"T": "float", "Tindices": "int64"}, says="rank"), C(*A, rand(3, 5), types={"T": "float", "Tindices": "int64"}, says="Dimension"),
                                                                                     C(*OUTSIDE, rand(3, 4), types={"T": "float", "Tindices": "int64"}, says="invalid index")]),
+    Row("SparseTensorDenseMatMul", name="wraps", cases=[C(i64([[0, 0], [0, 1]]), values([2**31 - 1, 2]), i64([1, 2]), values([[2], [2**31 - 1]]))], types={"T": ("int32",), "Tindices": ("int64",)}),
     Row("SparseTensorDenseMatMul", cases=[C(*A, rand(4, 2)), C(*A, rand(3, 2), adjoint_a=True), C(*A, rand(2, 4), adjoint_b=True), C(*A, rand(2, 3), adjoint_a=True, adjoint_b=True), C(*EMPTY, rand(4, 2)), C(*A, rand(4, 0))],
         types={"T": FLOATS + ("half", "bfloat16", "int32") + COMPLEX, "Tindices": INDEX}, grad="tf", errors=[C(*A, rand(3, 2), types={"T": "float", "Tindices": "int64"}, says="inner dimension|equal"), C(*OUTSIDE, rand(4, 2), types={"T": "float", "Tindices": "int64"}, says="out of bounds")]),
 ]
