@@ -175,6 +175,10 @@ TEST(HostileGraph, TypesAndValuesOfAttributes) {
               AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("{{node a}}")));
   EXPECT_THAT(Refusal("node { name: 'a' op: 'Attributes' attr { key: 'i' value { s: 'x' } } }"),
               AllOf(HasSubstr("expected int"), HasSubstr("{{node a}}")));
+  // It stands for a value in bodies of functions alone.
+  EXPECT_THAT(
+      Refusal("node { name: 'a' op: 'Attributes' attr { key: 'i' value { placeholder: 'x' } } }"),
+      AllOf(HasSubstr("expected int"), HasSubstr("{{node a}}")));
   EXPECT_THAT(Refusal("node { name: 'a' op: 'Attributes' attr { key: 'i' value { i: -11 } } }"),
               HasSubstr("must be at least minimum -10"));
   EXPECT_THAT(Refusal("node { name: 'a' op: 'Attributes' attr { key: 'mode' value { s: 'C' } } }"),

@@ -27,7 +27,6 @@ bool IsValidNodeName(std::string_view name) {
 }
 
 bool KindMatches(const AttrDef& def, const AttrValue& value) {
-  if (std::holds_alternative<AttrPlaceholder>(value)) return true;
   switch (def.kind) {
     case AttrKind::kString:
       return def.is_list ? std::holds_alternative<std::vector<std::string>>(value)

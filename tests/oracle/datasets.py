@@ -8,7 +8,15 @@ import tensorflow
 from tests.oracle import program as nodes
 from tests.oracle.table import *
 
-FOLDER = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+FOLDERS = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+FOLDER = FOLDERS
+
+
+def use_folder(name):
+    """Makes FOLDER the one of a file of rows: others have files of the same names."""
+    global FOLDER
+    FOLDER = os.path.join(FOLDERS, name)
+    os.makedirs(FOLDER, exist_ok=True)
 
 
 def file(name, data):

@@ -12,6 +12,7 @@ import numpy
 from tensorflow.python.eager import context
 
 from tests.oracle import compare
+from tests.oracle import datasets
 from tests.oracle import expand
 from tests.oracle import sluice_side
 from tests.oracle import tensorflow_side
@@ -28,6 +29,7 @@ def load(wanted):
     for path in sorted(glob.glob("tests/oracle/cases/*.py")):
         file = os.path.basename(path)[:-3]
         if wanted in ("*", family(file)):
+            datasets.use_folder(file)
             rows += [(file, row) for row in runpy.run_path(path)["ROWS"]]
             check_nothing_ran(path)
     return rows
