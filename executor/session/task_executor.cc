@@ -142,8 +142,10 @@ absl::Status TaskExecutor::Run(SessionPlan& plan, absl::Span<const Tensor* const
   arguments.feeds = feeds;
   const int64_t timeout_ms =
       options.timeout_ms != 0 ? options.timeout_ms : options_.operation_timeout_ms;
+  if (options.cancellation != nullptr) arguments.deadline = options.cancellation->deadline();
   if (timeout_ms > 0) {
-    arguments.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+    arguments.deadline = std::min(arguments.deadline, std::chrono::steady_clock::now() +
+                                                          std::chrono::milliseconds(timeout_ms));
   }
   std::unique_ptr<StatsCollector> collector;
   if (options.trace && metadata != nullptr) {

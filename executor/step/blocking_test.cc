@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "executor/step/cancellation.h"
 #include "executor/step/rendezvous.h"
 #include "executor/step/stalls.h"
@@ -35,6 +37,21 @@ TEST(Cancellation, ChildrenFollowTheirParent) {
   EXPECT_TRUE(child.IsCancelled());
   CancellationManager late(&parent);
   EXPECT_TRUE(late.IsCancelled());
+}
+
+TEST(Cancellation, WhatIsOverdueIsNotWanted) {
+  const auto now = std::chrono::steady_clock::now();
+  CancellationManager parent;
+  EXPECT_TRUE(parent.IsWanted());
+  parent.set_deadline(now + std::chrono::hours(1));
+  CancellationManager in_time(&parent);
+  EXPECT_TRUE(in_time.IsWanted());
+  parent.set_deadline(now);
+  CancellationManager overdue(&parent);
+  EXPECT_FALSE(overdue.IsWanted());
+  EXPECT_FALSE(overdue.IsCancelled());
+  in_time.StartCancel();
+  EXPECT_FALSE(in_time.IsWanted());
 }
 
 TEST(Rendezvous, ValuesMeetTheirReceiversInEitherOrder) {

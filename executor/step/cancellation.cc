@@ -4,7 +4,8 @@
 
 namespace sluice {
 
-CancellationManager::CancellationManager(CancellationManager* parent) : parent_(parent) {
+CancellationManager::CancellationManager(CancellationManager* parent)
+    : parent_(parent), deadline_(parent->deadline()) {
   parent_token_ = parent_->NewToken();
   if (!parent_->Register(parent_token_, [this] { StartCancel(); })) {
     cancelled_.store(true, std::memory_order_release);
@@ -13,6 +14,11 @@ CancellationManager::CancellationManager(CancellationManager* parent) : parent_(
 
 CancellationManager::~CancellationManager() {
   if (parent_ != nullptr) parent_->Deregister(parent_token_);
+}
+
+bool CancellationManager::IsWanted() const {
+  if (IsCancelled()) return false;
+  return deadline_ == Time::max() || std::chrono::steady_clock::now() < deadline_;
 }
 
 void CancellationManager::StartCancel() {

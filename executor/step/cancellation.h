@@ -11,6 +11,7 @@
 #define SLUICE_EXECUTOR_STEP_CANCELLATION_H_
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -23,9 +24,10 @@ class CancellationManager {
  public:
   using Token = int64_t;
   using Callback = std::function<void()>;
+  using Time = std::chrono::steady_clock::time_point;
 
   CancellationManager() = default;
-  // A child is cancelled with its parent, which must outlive it.
+  // A child is cancelled with its parent, which must outlive it, and has its deadline.
   explicit CancellationManager(CancellationManager* parent);
   // Leaves the parent. No callback may be left.
   ~CancellationManager();
@@ -35,6 +37,14 @@ class CancellationManager {
   // Runs all callbacks, before it returns. Later calls do nothing.
   void StartCancel();
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
+
+  // When what this can cancel has to be over; Time::max(): whenever. Nobody cancels it then:
+  // whoever waits for it does, and work that goes on without waiting asks IsWanted. For the owner,
+  // before others see this object.
+  void set_deadline(Time deadline) { deadline_ = deadline; }
+  Time deadline() const { return deadline_; }
+  // False when cancelled, or the deadline is over.
+  bool IsWanted() const;
 
   Token NewToken() { return next_token_.fetch_add(1, std::memory_order_relaxed); }
   // False when cancelled already: the callback is not kept and will not run.
@@ -53,6 +63,7 @@ class CancellationManager {
  private:
   CancellationManager* const parent_ = nullptr;
   Token parent_token_ = 0;
+  Time deadline_ = Time::max();
   std::atomic<bool> cancelled_{false};
   std::atomic<Token> next_token_{1};
   std::mutex mutex_;

@@ -200,7 +200,7 @@ absl::Status Step::RunBuiltin(const Call& call) {
 }
 
 absl::Status Step::RunCarefully(const Call& call) {
-  if (has_deadline_ && std::chrono::steady_clock::now() >= deadline_) {
+  if (IsOverdue()) {
     TimeOut();
     return absl::CancelledError("timed out");
   }

@@ -70,8 +70,9 @@ void Step::Start(const StepArguments& arguments) {
   }
   observer_ = arguments.observer;
   has_warned_ = false;
-  has_deadline_ = arguments.deadline != std::chrono::steady_clock::time_point();
+  has_deadline_ = arguments.deadline != CancellationManager::Time::max();
   deadline_ = arguments.deadline;
+  cancellation_.set_deadline(deadline_);
   attention_ = observer_ != nullptr || has_deadline_;
   for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].tensor = *arguments.feeds[i];
   for (Value& fetch : fetches_) fetch.is_dead = false;
@@ -309,6 +310,8 @@ bool Step::WaitUntilWoken(std::unique_lock<std::mutex>& lock) {
 }
 
 void Step::Fail(const PlanNode& node, const absl::Status& status) {
+  // A kernel that asked whether it is wanted.
+  if (absl::IsCancelled(status) && !HasFailed() && IsOverdue()) TimeOut();
   const Node* member =
       node.kind == OpKind::kFused ? plan_->fused[node.aux]->NodeOf(status) : nullptr;
   if (member == nullptr) return Cancel(ErrorAt(*node.node, status));

@@ -92,8 +92,8 @@ struct StepArguments {
   absl::Span<const Tensor* const> feeds;  // borrowed
   Rendezvous* rendezvous = nullptr;
   NodeObserver* observer = nullptr;
-  // Zero: no limit. Else the step is cancelled then, with DEADLINE_EXCEEDED.
-  std::chrono::steady_clock::time_point deadline = {};
+  // The step is cancelled then, with DEADLINE_EXCEEDED; Time::max(): never.
+  CancellationManager::Time deadline = CancellationManager::Time::max();
 };
 
 class Step {
@@ -146,6 +146,7 @@ class Step {
   bool WaitUntilWoken(std::unique_lock<std::mutex>& lock);
   void CountActive(int change, const Worker& worker);
   bool HasFailed() const { return cancellation_.IsCancelled(); }
+  bool IsOverdue() const { return has_deadline_ && std::chrono::steady_clock::now() >= deadline_; }
   void Fail(const PlanNode& node, const absl::Status& status);
   void TimeOut();
   void WarnOfStall();
@@ -219,7 +220,7 @@ class Step {
   bool has_deadline_ = false;
   bool attention_ = false;   // observer_ or has_deadline_
   bool has_warned_ = false;  // of this step's stall
-  std::chrono::steady_clock::time_point deadline_;
+  CancellationManager::Time deadline_;
 
   std::mutex mutex_;
   std::condition_variable wake_;    // the caller

@@ -33,7 +33,7 @@ class FunctionIterator : public DatasetIterator {
 }  // namespace
 
 absl::Status CheckWanted(const Reading& reading) {
-  if (!reading.cancellation.IsCancelled()) return absl::OkStatus();
+  if (reading.cancellation.IsWanted()) return absl::OkStatus();
   return absl::CancelledError("Operation was cancelled");
 }
 

@@ -13,6 +13,11 @@ Caller CallerOf(const KernelContext& c) {
           .op = c.node().op()};
 }
 
+absl::Status Caller::CheckWanted() const {
+  if (cancellation == nullptr || cancellation->IsWanted()) return absl::OkStatus();
+  return absl::CancelledError("Operation was cancelled");
+}
+
 bool Wait::Start(const Caller& caller, std::string resource, std::function<void()> cancel,
                  std::function<std::string()> describe) {
   if (caller.cancellation != nullptr) {

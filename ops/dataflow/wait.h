@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "executor/kernel/context.h"
 #include "executor/step/cancellation.h"
 #include "executor/step/stalls.h"
@@ -26,6 +27,8 @@ struct Caller {
   int replica = -1;  // whose step it is; -1: it did not say
 
   bool IsCancelled() const { return cancellation != nullptr && cancellation->IsCancelled(); }
+  // CANCELLED when it is, or its step's time is over: for what goes on without waiting.
+  absl::Status CheckWanted() const;
 };
 
 Caller CallerOf(const KernelContext& c);

@@ -7,6 +7,7 @@
 #include "graph/format/text.h"
 #include "graph/function/lower.h"
 #include "gtest/gtest.h"
+#include "ops/data/builders.h"
 #include "sluice.h"
 
 namespace sluice {
@@ -349,6 +350,25 @@ INSTANTIATE_TEST_SUITE_P(, Loops, ::testing::Values(Mode{false, 1}, Mode{true, 1
                            return std::string(info.param.dynamic_loops ? "Frames" : "OneNode") +
                                   std::to_string(info.param.threads);
                          });
+
+// Work that never waits is not cut off by whoever waits for the step: it has to ask.
+TEST(TimeLimits, ReachAKernelThatGoesOnByItself) {
+  Graph g;
+  const auto number = [&](int64_t value) { return Constant(g, Tensor::Scalar<int64_t>(value)); };
+  const Output nothing =
+      RangeDataset(number(0), number(0), number(1), {DT_INT64}, {PartialShape::Scalar()});
+  const Output repeated =
+      RepeatDataset(nothing, number(int64_t{1} << 62), {DT_INT64}, {PartialShape::Scalar()});
+  const OutputList single = DatasetToSingleElement(repeated, {DT_INT64}, {PartialShape::Scalar()});
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  for (const int threads : {1, 2}) {
+    SessionOptions options;
+    options.inter_op_threads = threads;
+    Session session(g, options);
+    const absl::Status status = session.Run({}, single, {}, {.timeout_ms = 50}).status();
+    EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+  }
+}
 
 }  // namespace
 }  // namespace sluice
