@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/status.h"
+
 namespace sluice {
 namespace {
 
@@ -68,12 +70,16 @@ absl::StatusOr<PartialShape> ShapeContext::InputAsShape(int i) const {
 }
 
 absl::Status ShapeContext::SetOutput(int i, PartialShape shape) {
+  // Computed from attributes that only the kernel refuses.
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (shape.dim(d) < 0) shape.set_dim(d, PartialShape::kUnknown);
+  }
   // Where a count and a list of types disagree there is no such output; the kernel tells of it.
   if (i < num_outputs()) node_->set_output_shape(i, std::move(shape));
   return absl::OkStatus();
 }
 absl::Status ShapeContext::SetOutputs(const PartialShape& shape) {
-  for (int i = 0; i < num_outputs(); ++i) node_->set_output_shape(i, shape);
+  for (int i = 0; i < num_outputs(); ++i) SLUICE_RETURN_IF_ERROR(SetOutput(i, shape));
   return absl::OkStatus();
 }
 

@@ -45,6 +45,7 @@ class TensorShape {
   int rank() const { return static_cast<int>(dims_.size()); }
   int64_t dim(int i) const { return dims_[i]; }
   absl::Span<const int64_t> dims() const { return dims_; }
+  // At most the largest int64, where sizes that were never checked have a larger product.
   int64_t num_elements() const { return num_elements_; }
   bool IsScalar() const { return dims_.empty(); }
   bool IsVector() const { return dims_.size() == 1; }
