@@ -19,12 +19,13 @@ class OtherHost {
     is_there_ = Ip("netns add " + name_) &&
                 Ip(StrCat("link add ", link_, " type veth peer name eth0 netns ", name_)) &&
                 Ip(StrCat("addr add ", near(), "/30 dev ", link_)) &&
-                Ip(StrCat("link set ", link_, " up")) &&
+                Ip(StrCat("link set ", link_, " up")) && Ip("route add unreachable " + network_) &&
                 Ip(StrCat("-n ", name_, " addr add ", far(), "/30 dev eth0")) &&
                 Ip(StrCat("-n ", name_, " link set eth0 up")) &&
                 Ip(StrCat("-n ", name_, " link set lo up"));
   }
   ~OtherHost() {
+    Ip("route del unreachable " + network_);
     Ip(StrCat("link del ", link_));
     Ip("netns del " + name_);
   }
@@ -56,6 +57,8 @@ class OtherHost {
 
   const std::string name_ = StrCat("sluice", getpid());
   const std::string link_ = StrCat("sl", getpid());
+  // Without the link: else packets would go to whoever is behind the default route.
+  const std::string network_ = StrCat("10.231.", getpid() % 250, ".0/30 metric 4000");
   std::string why_not_;
   bool is_there_;
 };
