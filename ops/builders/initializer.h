@@ -28,7 +28,7 @@ requires std::is_arithmetic_v<T> Initializer ConstantInit(T value) {
   return ConstantInit(Number(value));
 }
 
-// Of floating types. Without a seed the graph's decides, and without that every session draws anew.
+// Without a seed the graph's decides, and without that every session draws anew.
 using Seed = std::optional<int64_t>;
 Initializer RandomUniformInit(double min = -0.05, double max = 0.05, Seed seed = {});
 Initializer RandomNormalInit(double mean = 0.0, double stddev = 1.0, Seed seed = {});

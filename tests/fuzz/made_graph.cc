@@ -398,6 +398,7 @@ bool WritesFiles(std::string_view op) {
                                        "CacheDatasetV2",
                                        "CreateSummaryFileWriter",
                                        "MergeV2Checkpoints",
+                                       "PrintV2",
                                        "Save",
                                        "SaveSlices",
                                        "SaveV2",
