@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "graph/format/proto/event.pb.h"
 #include "graph/status.h"
 #include "ops/io/byte_source.h"
 #include "ops/io/record_file.h"

@@ -17,7 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "graph/format/proto/event.pb.h"
+#include "graph/format/messages.h"
 
 namespace sluice {
 

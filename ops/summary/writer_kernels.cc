@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "executor/kernel/context.h"
+#include "graph/format/proto/event.pb.h"
 #include "graph/format/proto/graph.pb.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/ir/graph.h"

@@ -394,15 +394,10 @@ pb::TensorProto MakeValue(ByteReader& bytes, pb::DataType dtype,
 }
 
 bool WritesFiles(std::string_view op) {
-  constexpr std::string_view kOps[] = {"CacheDataset",
-                                       "CacheDatasetV2",
-                                       "CreateSummaryFileWriter",
-                                       "MergeV2Checkpoints",
-                                       "PrintV2",
-                                       "Save",
-                                       "SaveSlices",
-                                       "SaveV2",
-                                       "WriteFile"};
+  constexpr std::string_view kOps[] = {
+      "CacheDataset",       "CacheDatasetV2", "CreateSummaryFileWriter",
+      "MergeV2Checkpoints", "PrintV2",        "Save",
+      "SaveSlices",         "SaveV2",         "WriteFile"};
   return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
 }
 

@@ -5,6 +5,8 @@
 #include <fstream>
 
 #include "graph/format/graph_def.h"
+#include "graph/format/proto/event.pb.h"
+#include "graph/format/proto/summary.pb.h"
 #include "sluice.h"
 #include "training/summary/file_writer.h"
 #include "training/summary/summary.h"

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "graph/status.h"
+#include "ops/checkpoint/bundle.h"
+#include "ops/checkpoint/v1.h"
 #include "training/checkpoint/checkpoint_state.h"
 
 namespace sluice {
@@ -20,6 +22,9 @@ SavedTensor Row(const std::string& name, const Entry& entry) {
 
 }  // namespace
 
+CheckpointReader::CheckpointReader() = default;
+CheckpointReader::~CheckpointReader() = default;
+
 absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(const std::string& path) {
   auto reader = std::unique_ptr<CheckpointReader>(new CheckpointReader());
   reader->path_ = path;
@@ -34,13 +39,16 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(const s
     }
     return reader;
   }
-  SLUICE_ASSIGN_OR_RETURN(reader->v1_, V1Reader::Open(reader->path_));
+  SLUICE_ASSIGN_OR_RETURN(V1Reader v1, V1Reader::Open(reader->path_));
+  reader->v1_ = std::make_unique<V1Reader>(std::move(v1));
   for (const std::string& name : reader->v1_->names()) {
     SLUICE_ASSIGN_OR_RETURN(const V1Reader::Entry entry, reader->v1_->Find(name));
     reader->tensors_.push_back(Row(name, entry));
   }
   return reader;
 }
+
+int CheckpointReader::num_shards() const { return bundle_ ? bundle_->num_shards() : 1; }
 
 const SavedTensor* CheckpointReader::Find(std::string_view name) const {
   const auto it =

@@ -10,17 +10,17 @@
 #define SLUICE_TRAINING_CHECKPOINT_CHECKPOINT_READER_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/tensor/tensor.h"
-#include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/v1.h"
 
 namespace sluice {
+
+class BundleReader;
+class V1Reader;
 
 struct SavedTensor {
   std::string name;
@@ -34,9 +34,11 @@ class CheckpointReader {
   // A checkpoint's path, or a folder, whose latest one is read. NOT_FOUND where there is none.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(const std::string& path);
 
+  ~CheckpointReader();
+
   const std::string& path() const { return path_; }
-  bool is_v1() const { return v1_.has_value(); }
-  int num_shards() const { return bundle_ ? bundle_->num_shards() : 1; }
+  bool is_v1() const { return v1_ != nullptr; }
+  int num_shards() const;
   // By name.
   const std::vector<SavedTensor>& tensors() const { return tensors_; }
   // Null where there is none of that name.
@@ -45,10 +47,10 @@ class CheckpointReader {
   absl::StatusOr<Tensor> Read(std::string_view name) const;
 
  private:
-  CheckpointReader() = default;
+  CheckpointReader();
   std::string path_;
-  std::unique_ptr<BundleReader> bundle_;
-  std::optional<V1Reader> v1_;
+  std::unique_ptr<BundleReader> bundle_;  // either this
+  std::unique_ptr<V1Reader> v1_;          // or that
   std::vector<SavedTensor> tensors_;
 };
 

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "graph/format/meta_graph.h"
+#include "graph/format/proto/meta_graph.pb.h"
+#include "graph/format/proto/saved_model.pb.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/format/text.h"
 #include "graph/infer/shape_context.h"
@@ -74,9 +76,15 @@ bool IsPlainName(const std::string& name) {
 
 }  // namespace
 
+SavedModelBuilder::SavedModelBuilder(std::string folder)
+    : folder_(std::move(folder)), model_(std::make_unique<pb::SavedModel>()) {}
+
+SavedModelBuilder::~SavedModelBuilder() = default;
+SavedModelBuilder::SavedModelBuilder(SavedModelBuilder&&) = default;
+
 absl::Status SavedModelBuilder::AddMetaGraphAndVariables(Session& session,
                                                          const SavedModelGraphOptions& options) {
-  if (model_.meta_graphs_size() > 0) {
+  if (model_->meta_graphs_size() > 0) {
     return absl::FailedPreconditionError(
         "Graph state including variables and assets has already been saved. Please invoke "
         "`AddMetaGraph()` instead.");
@@ -103,7 +111,7 @@ absl::Status SavedModelBuilder::AddMetaGraphAndVariables(Session& session,
 }
 
 absl::Status SavedModelBuilder::AddMetaGraph(Graph& graph, const SavedModelGraphOptions& options) {
-  if (model_.meta_graphs_size() == 0) {
+  if (model_->meta_graphs_size() == 0) {
     return absl::FailedPreconditionError(
         "Graph state including variables and assets has not been saved yet. Please invoke "
         "`AddMetaGraphAndVariables()` first.");
@@ -119,7 +127,7 @@ absl::Status SavedModelBuilder::Add(Graph& graph, const SavedModelGraphOptions& 
   SLUICE_ASSIGN_OR_RETURN(pb::MetaGraphDef meta,
                           saver.ExportMetaGraph(options.strip_default_attrs));
   const std::set<std::string> tags(options.tags.begin(), options.tags.end());
-  for (const pb::MetaGraphDef& other : model_.meta_graphs()) {
+  for (const pb::MetaGraphDef& other : model_->meta_graphs()) {
     if (TagsOf(other) == tags) {
       return InvalidArgument("the model has a graph with the tags ", Folded(tags), " already");
     }
@@ -134,7 +142,7 @@ absl::Status SavedModelBuilder::Add(Graph& graph, const SavedModelGraphOptions& 
   if (options.clear_devices) {
     for (auto& node : *meta.mutable_graph_def()->mutable_node()) node.clear_device();
   }
-  *model_.add_meta_graphs() = std::move(meta);
+  *model_->add_meta_graphs() = std::move(meta);
   return absl::OkStatus();
 }
 
@@ -163,17 +171,17 @@ absl::Status SavedModelBuilder::CopyAsset(Output asset, pb::MetaGraphDef* meta) 
 }
 
 absl::StatusOr<std::string> SavedModelBuilder::Save(bool as_text) {
-  if (model_.meta_graphs_size() == 0) {
+  if (model_->meta_graphs_size() == 0) {
     return absl::FailedPreconditionError("the model has no graph: AddMetaGraphAndVariables first");
   }
-  model_.set_saved_model_schema_version(kSchemaVersion);
+  model_->set_saved_model_schema_version(kSchemaVersion);
   const std::string path = folder_ + (as_text ? "/saved_model.pbtxt" : "/saved_model.pb");
   std::string bytes;
   if (as_text) {
-    bytes = PrintText(model_);
-  } else if (!model_.SerializeToString(&bytes)) {
+    bytes = PrintText(*model_);
+  } else if (!model_->SerializeToString(&bytes)) {
     return InvalidArgument("'", path, "': a SavedModel has at most 2147483647 bytes, got ",
-                           model_.ByteSizeLong());
+                           model_->ByteSizeLong());
   }
   SLUICE_RETURN_IF_ERROR(WriteFileAtomically(path, bytes));
   return path;
@@ -226,8 +234,9 @@ absl::StatusOr<SavedModel> LoadSavedModel(const std::string& folder,
   if (!import_scope.empty()) loaded.scope_ = StrCat(import_scope, "/");
   SLUICE_RETURN_IF_ERROR(
       ImportMetaGraphDef(*found, graph, {.prefix = std::string(import_scope)}).status());
-  loaded.meta_ = *found;
-  loaded.meta_.clear_graph_def();
+  auto meta = std::make_shared<pb::MetaGraphDef>(*found);
+  meta->clear_graph_def();
+  loaded.meta_ = std::move(meta);
   if (found->has_saver_def()) {
     SLUICE_ASSIGN_OR_RETURN(loaded.saver_, Saver::FromDef(found->saver_def(), graph, import_scope));
   }
@@ -265,14 +274,16 @@ std::vector<pb::AssetFileDef> AssetsOf(const pb::MetaGraphDef& meta) {
 
 }  // namespace
 
+SavedModel::SavedModel() : meta_(std::make_shared<pb::MetaGraphDef>()) {}
+
 absl::Status SavedModel::Restore(Session& session) const {
   if (saver_ != nullptr) {
     SLUICE_RETURN_IF_ERROR(saver_->Restore(session, folder_ + "/variables/variables"));
   }
-  const std::string init = InitOpOf(meta_);
+  const std::string init = InitOpOf(*meta_);
   if (init.empty()) return absl::OkStatus();
   std::vector<Feed> feeds;
-  for (const pb::AssetFileDef& asset : AssetsOf(meta_)) {
+  for (const pb::AssetFileDef& asset : AssetsOf(*meta_)) {
     if (!IsPlainName(asset.filename())) {
       return InvalidArgument("SavedModel '", folder_, "': expected the name of an asset, got '",
                              asset.filename(), "'");
@@ -286,10 +297,10 @@ absl::Status SavedModel::Restore(Session& session) const {
 }
 
 absl::StatusOr<Signature> SavedModel::FindSignature(std::string_view name) const {
-  const auto found = meta_.signature_def().find(std::string(name));
-  if (found == meta_.signature_def().end()) {
+  const auto found = meta_->signature_def().find(std::string(name));
+  if (found == meta_->signature_def().end()) {
     std::set<std::string> names;
-    for (const auto& [key, def] : meta_.signature_def()) names.insert(key);
+    for (const auto& [key, def] : meta_->signature_def()) names.insert(key);
     return absl::NotFoundError(StrCat("no signature '", name, "' in SavedModel '", folder_,
                                       "', which has ", Folded(names)));
   }

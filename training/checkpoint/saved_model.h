@@ -26,8 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
-#include "graph/format/proto/meta_graph.pb.h"
-#include "graph/format/proto/saved_model.pb.h"
+#include "graph/format/messages.h"
 #include "graph/ir/graph.h"
 #include "training/checkpoint/saver.h"
 
@@ -60,7 +59,9 @@ struct SavedModelGraphOptions {
 
 class SavedModelBuilder {
  public:
-  explicit SavedModelBuilder(std::string folder) : folder_(std::move(folder)) {}
+  explicit SavedModelBuilder(std::string folder);
+  ~SavedModelBuilder();
+  SavedModelBuilder(SavedModelBuilder&&);
 
   // The first graph of the model, and the values that all of its graphs share. FAILED_PRECONDITION
   // where the folder is not empty, or where there is a first graph already.
@@ -75,19 +76,20 @@ class SavedModelBuilder {
   absl::Status CopyAsset(Output asset, pb::MetaGraphDef* meta);
 
   const std::string folder_;
-  pb::SavedModel model_;
+  std::unique_ptr<pb::SavedModel> model_;      // null only when moved from
   std::map<std::string, std::string> assets_;  // name in the model -> the file that it is a copy of
 };
 
 // A model that was loaded into a graph. The graph outlives it.
 class SavedModel {
  public:
+  SavedModel();
   // Gives the variables their values and runs the model's init op.
   absl::Status Restore(Session& session) const;
   // NOT_FOUND names those that there are.
   absl::StatusOr<Signature> FindSignature(std::string_view name) const;
   // Without its graph_def. Names in it are as in the file, without the import scope.
-  const pb::MetaGraphDef& meta_graph() const { return meta_; }
+  const pb::MetaGraphDef& meta_graph() const { return *meta_; }
   // Null where the graph has no variables.
   Saver* saver() const { return saver_.get(); }
 
@@ -98,7 +100,7 @@ class SavedModel {
   std::string folder_;
   std::string scope_;  // "" or "a/"
   Graph* graph_ = nullptr;
-  pb::MetaGraphDef meta_;
+  std::shared_ptr<const pb::MetaGraphDef> meta_;
   std::unique_ptr<Saver> saver_;
 };
 

@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_format.h"
 #include "graph/format/meta_graph.h"
+#include "graph/format/proto/meta_graph.pb.h"
+#include "graph/format/proto/saver.pb.h"
 #include "graph/ir/variable_slice.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
@@ -60,13 +62,16 @@ absl::StatusOr<std::vector<SavedVariable>> SavedVariables(const Graph& graph,
   return saved;
 }
 
-Saver::Saver(SaverOptions options) : options_(std::move(options)) {
+Saver::Saver(SaverOptions options)
+    : options_(std::move(options)), def_(std::make_unique<pb::SaverDef>()) {
   if (!options_.clock) options_.clock = SecondsSince1970;
 }
 
 Saver::Saver(Graph& graph, SaverOptions options, At at) : Saver(std::move(options)) {
   Build(graph, at).IgnoreError();
 }
+
+Saver::~Saver() = default;
 
 absl::Status Saver::Build(Graph& graph, At at) {
   if (graph_ != nullptr) return built_;
@@ -82,9 +87,9 @@ absl::Status Saver::Build(Graph& graph, At at) {
                                      .reshape = options_.reshape,
                                      .write_version = options_.write_version,
                                      .filename = options_.filename};
-    SLUICE_ASSIGN_OR_RETURN(def_, BuildSaverGraph(graph, saved_, nodes, at));
-    def_.set_max_to_keep(options_.max_to_keep);
-    def_.set_keep_checkpoint_every_n_hours(
+    SLUICE_ASSIGN_OR_RETURN(*def_, BuildSaverGraph(graph, saved_, nodes, at));
+    def_->set_max_to_keep(options_.max_to_keep);
+    def_->set_keep_checkpoint_every_n_hours(
         static_cast<float>(options_.keep_checkpoint_every_n_hours));
     return Resolve(graph);
   }();
@@ -92,11 +97,11 @@ absl::Status Saver::Build(Graph& graph, At at) {
 }
 
 absl::Status Saver::Resolve(Graph& graph) {
-  SLUICE_ASSIGN_OR_RETURN(filename_, graph.FindOutput(def_.filename_tensor_name()));
-  SLUICE_ASSIGN_OR_RETURN(save_, graph.FindOutput(def_.save_tensor_name()));
-  restore_ = Operation(graph.Find(def_.restore_op_name()));
+  SLUICE_ASSIGN_OR_RETURN(filename_, graph.FindOutput(def_->filename_tensor_name()));
+  SLUICE_ASSIGN_OR_RETURN(save_, graph.FindOutput(def_->save_tensor_name()));
+  restore_ = Operation(graph.Find(def_->restore_op_name()));
   if (!restore_) {
-    return absl::NotFoundError(StrCat("no node '", def_.restore_op_name(), "' in the graph"));
+    return absl::NotFoundError(StrCat("no node '", def_->restore_op_name(), "' in the graph"));
   }
   std::lock_guard lock(mutex_);
   next_kept_time_ = options_.clock() + 3600.0 * options_.keep_checkpoint_every_n_hours;
@@ -109,14 +114,15 @@ absl::StatusOr<std::unique_ptr<Saver>> Saver::FromDef(const pb::SaverDef& def, G
   options.sharded = def.sharded();
   options.max_to_keep = def.max_to_keep();
   options.keep_checkpoint_every_n_hours = def.keep_checkpoint_every_n_hours();
-  options.write_version = def.version();
+  options.write_version =
+      def.version() == pb::SaverDef::V2 ? CheckpointFormat::kV2 : CheckpointFormat::kV1;
   auto saver = std::make_unique<Saver>(std::move(options));
   saver->graph_ = &graph;
-  saver->def_ = def;
+  *saver->def_ = def;
   if (!import_scope.empty()) {
-    saver->def_.set_filename_tensor_name(StrCat(import_scope, "/", def.filename_tensor_name()));
-    saver->def_.set_save_tensor_name(StrCat(import_scope, "/", def.save_tensor_name()));
-    saver->def_.set_restore_op_name(StrCat(import_scope, "/", def.restore_op_name()));
+    saver->def_->set_filename_tensor_name(StrCat(import_scope, "/", def.filename_tensor_name()));
+    saver->def_->set_save_tensor_name(StrCat(import_scope, "/", def.save_tensor_name()));
+    saver->def_->set_restore_op_name(StrCat(import_scope, "/", def.restore_op_name()));
   }
   if (absl::Status resolved = saver->Resolve(graph); !resolved.ok()) {
     return InvalidArgument("SaverDef: ", ToStd(resolved.message()));
@@ -229,7 +235,7 @@ absl::Status Saver::DeleteOld(const std::string& meta_graph_suffix) {
 absl::StatusOr<pb::MetaGraphDef> Saver::ExportMetaGraph(bool strip_default_attrs) const {
   SLUICE_RETURN_IF_ERROR(built_);
   pb::MetaGraphDef rest;
-  if (!is_empty_) *rest.mutable_saver_def() = def_;
+  if (!is_empty_) *rest.mutable_saver_def() = *def_;
   return ExportMetaGraphDef(*graph_, {.strip_default_attrs = strip_default_attrs}, rest);
 }
 

@@ -25,8 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
-#include "graph/format/proto/meta_graph.pb.h"
-#include "graph/format/proto/saver.pb.h"
+#include "graph/format/messages.h"
 #include "graph/ir/graph.h"
 #include "ops/builders/variable.h"
 #include "training/checkpoint/checkpoint_state.h"
@@ -51,8 +50,7 @@ struct SaverOptions {
   // Of those to be deleted, one in so many hours is kept.
   double keep_checkpoint_every_n_hours = 10000;
   std::string name;  // scope of the nodes; "" = "save"
-  // V1 writes TensorFlow's first format.
-  pb::SaverDef::CheckpointFormatVersion write_version = pb::SaverDef::V2;
+  CheckpointFormat write_version = CheckpointFormat::kV2;
   // "model-00000100", so that names sort as steps do.
   bool pad_step_number = false;
   // The state file has paths below its folder, which can then be moved.
@@ -88,6 +86,7 @@ class Saver : public ModelSaver {
   // they are not there.
   static absl::StatusOr<std::unique_ptr<Saver>> FromDef(const pb::SaverDef& def, Graph& graph,
                                                         std::string_view import_scope = "");
+  ~Saver() override;
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
 
@@ -114,7 +113,7 @@ class Saver : public ModelSaver {
   absl::Status Restore(Session& session, const std::string& path) override;
 
   // The nodes' names, as a meta graph carries them.
-  const pb::SaverDef& saver_def() const { return def_; }
+  const pb::SaverDef& saver_def() const { return *def_; }
   const std::vector<SavedVariable>& saved() const { return saved_; }
   // The graph with its variables and this saver, as `<checkpoint>.meta` has it.
   absl::StatusOr<pb::MetaGraphDef> ExportMetaGraph(bool strip_default_attrs = false) const;
@@ -144,7 +143,7 @@ class Saver : public ModelSaver {
   Graph* graph_ = nullptr;
   absl::Status built_ = absl::FailedPreconditionError("saver: Build must be called before");
   bool is_empty_ = false;
-  pb::SaverDef def_;
+  std::unique_ptr<pb::SaverDef> def_;  // never null
   std::vector<SavedVariable> saved_;
   Output filename_;
   Output save_;

@@ -6,6 +6,7 @@
 #include "graph/build/group.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
+#include "graph/format/proto/saver.pb.h"
 #include "graph/status.h"
 #include "ops/builders/constant.h"
 #include "training/checkpoint/update_locks.h"
@@ -40,8 +41,8 @@ class SaverBuilder {
         const DeviceSpec spec = DeviceSpec::Parse(v.variable.device()).value_or(DeviceSpec());
         per_device[spec.ToString()].push_back(v);
       }
-      save = options_.write_version == pb::SaverDef::V2 ? SaveShards(per_device)
-                                                        : SaveOldShards(per_device);
+      save = options_.write_version == CheckpointFormat::kV2 ? SaveShards(per_device)
+                                                             : SaveOldShards(per_device);
       restore = RestoreShards(per_device);
     } else {
       save = SaveAll(filename_, variables);
@@ -51,7 +52,8 @@ class SaverBuilder {
     def.set_filename_tensor_name(filename_.name());
     def.set_save_tensor_name(save.name());
     def.set_restore_op_name(restore.name());
-    def.set_version(options_.write_version);
+    def.set_version(options_.write_version == CheckpointFormat::kV2 ? pb::SaverDef::V2
+                                                                    : pb::SaverDef::V1);
     def.set_sharded(options_.sharded);
     return def;
   }
@@ -153,7 +155,7 @@ class SaverBuilder {
   }
 
   Operation Write(Output filename, const std::vector<SavedVariable>& variables) {
-    const bool is_v2 = options_.write_version == pb::SaverDef::V2;
+    const bool is_v2 = options_.write_version == CheckpointFormat::kV2;
     OutputList values;
     for (const SavedVariable& v : variables) values.push_back(Value(v));
     const Lists lists = ListsOf(variables);

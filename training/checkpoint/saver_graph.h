@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/format/proto/saver.pb.h"
+#include "graph/format/messages.h"
 #include "graph/ir/graph.h"
 #include "ops/builders/variable.h"
 
@@ -20,11 +20,14 @@ struct SavedVariable {
   Variable variable;
 };
 
+// TensorFlow's first format, and its second.
+enum class CheckpointFormat { kV1 = 1, kV2 = 2 };
+
 struct SaverGraphOptions {
   std::string name;  // of the scope; "" = "save"
   bool sharded = false;
   bool reshape = false;
-  pb::SaverDef::CheckpointFormatVersion write_version = pb::SaverDef::V2;
+  CheckpointFormat write_version = CheckpointFormat::kV2;
   std::string filename = "model";
 };
 

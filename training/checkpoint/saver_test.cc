@@ -62,7 +62,7 @@ struct Model {
 TEST(Saver, RestoresWhatItSavedWithoutInitialisation) {
   const std::string folder = FolderOfTest();
   for (bool use_resource : {true, false}) {
-    for (auto version : {pb::SaverDef::V2, pb::SaverDef::V1}) {
+    for (auto version : {CheckpointFormat::kV2, CheckpointFormat::kV1}) {
       Model a({.write_version = version}, use_resource);
       ASSERT_TRUE(a.session.Run({a.init}).ok());
       ASSERT_TRUE(a.session.Run({a.change}).ok());

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "executor/step/cancellation.h"
+#include "graph/format/proto/error_codes.pb.h"
+#include "graph/format/proto/queue_runner.pb.h"
 #include "graph/status.h"
 
 namespace sluice {

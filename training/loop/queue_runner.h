@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
-#include "graph/format/proto/queue_runner.pb.h"
+#include "graph/format/messages.h"
 #include "graph/ir/graph.h"
 #include "ops/builders/queue.h"
 #include "training/loop/coordinator.h"

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "graph/build/scopes.h"
 #include "graph/format/meta_graph.h"
+#include "graph/format/proto/queue_runner.pb.h"
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/ops.h"

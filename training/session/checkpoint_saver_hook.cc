@@ -7,6 +7,8 @@
 
 #include "graph/format/graph_def.h"
 #include "graph/format/meta_graph.h"
+#include "graph/format/proto/event.pb.h"
+#include "graph/format/proto/meta_graph.pb.h"
 #include "graph/format/text.h"
 #include "graph/status.h"
 #include "training/loop/log.h"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "graph/format/proto/event.pb.h"
+#include "graph/format/proto/meta_graph.pb.h"
 #include "graph/status.h"
 #include "training/summary/file_writer.h"
 

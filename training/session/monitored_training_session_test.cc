@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "gmock/gmock.h"
+#include "graph/format/proto/event.pb.h"
+#include "graph/format/proto/meta_graph.pb.h"
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/operand.h"

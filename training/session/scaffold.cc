@@ -6,6 +6,7 @@
 #include "graph/build/group.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
+#include "graph/format/proto/saver.pb.h"
 #include "graph/status.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/shaping.h"

@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "graph/build/group.h"
+#include "graph/format/proto/saver.pb.h"
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/ops.h"

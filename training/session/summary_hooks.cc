@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "absl/strings/str_format.h"
+#include "graph/format/proto/event.pb.h"
 #include "graph/status.h"
 #include "ops/builders/variable.h"
 #include "training/loop/log.h"

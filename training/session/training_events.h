@@ -14,8 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
-#include "graph/format/proto/event.pb.h"
-#include "graph/format/proto/meta_graph.pb.h"
+#include "graph/format/messages.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/tensor.h"
 

@@ -4,6 +4,10 @@
 
 #include "graph/format/graph_def.h"
 #include "graph/format/meta_graph.h"
+#include "graph/format/proto/config.pb.h"
+#include "graph/format/proto/event.pb.h"
+#include "graph/format/proto/graph.pb.h"
+#include "graph/format/proto/meta_graph.pb.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
 
@@ -99,14 +103,14 @@ void SummaryFileWriter::Work() {
     } else {
       changed_.wait(lock, has_work);
     }
-    std::deque<pb::Event> events;
+    std::deque<std::unique_ptr<pb::Event>> events;
     events.swap(waiting_);
     const bool flush = flush_wanted_ > flushed_ || !is_open_ || Clock::now() >= next_flush_;
     const bool is_last = !is_open_;
     changed_.notify_all();
     lock.unlock();
     absl::Status status;
-    for (const pb::Event& event : events) status.Update(file_->Write(event));
+    for (const auto& event : events) status.Update(file_->Write(*event));
     if (flush) status.Update(file_->Flush());
     lock.lock();
     written_ += static_cast<int64_t>(events.size());
@@ -127,7 +131,7 @@ absl::Status SummaryFileWriter::AddEvent(pb::Event event) {
            static_cast<int>(waiting_.size()) < options_.max_queue;
   });
   if (!status_.ok() || !is_open_) return status_;
-  waiting_.push_back(std::move(event));
+  waiting_.push_back(std::make_unique<pb::Event>(std::move(event)));
   ++added_;
   changed_.notify_all();
   return absl::OkStatus();

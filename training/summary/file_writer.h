@@ -28,10 +28,7 @@
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "executor/trace/step_stats.h"
-#include "graph/format/proto/config.pb.h"
-#include "graph/format/proto/event.pb.h"
-#include "graph/format/proto/graph.pb.h"
-#include "graph/format/proto/meta_graph.pb.h"
+#include "graph/format/messages.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/tensor.h"
 #include "ops/summary/event_file.h"
@@ -99,13 +96,13 @@ class SummaryFileWriter {
   const SummaryFileWriterOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<pb::Event> waiting_;  // guarded by mutex_
-  int64_t added_ = 0;              // guarded by mutex_; events ever put in `waiting_`
-  int64_t written_ = 0;            // guarded by mutex_; of these, handed to the file
-  int64_t flush_wanted_ = 0;       // guarded by mutex_; events that somebody wants flushed
-  int64_t flushed_ = 0;            // guarded by mutex_
-  bool is_open_ = false;           // guarded by mutex_
-  absl::Status status_;            // guarded by mutex_; the first error of the file
+  std::deque<std::unique_ptr<pb::Event>> waiting_;  // guarded by mutex_
+  int64_t added_ = 0;         // guarded by mutex_; events ever put in `waiting_`
+  int64_t written_ = 0;       // guarded by mutex_; of these, handed to the file
+  int64_t flush_wanted_ = 0;  // guarded by mutex_; events that somebody wants flushed
+  int64_t flushed_ = 0;       // guarded by mutex_
+  bool is_open_ = false;      // guarded by mutex_
+  absl::Status status_;       // guarded by mutex_; the first error of the file
   std::set<std::string, std::less<>> tags_seen_;  // guarded by mutex_; of summaries
   std::set<std::string, std::less<>> run_tags_;   // guarded by mutex_
   std::shared_ptr<EventFile> file_;               // guarded by mutex_; set while the thread rests

@@ -9,6 +9,10 @@
 #include <fstream>
 #include <vector>
 
+#include "graph/format/proto/config.pb.h"
+#include "graph/format/proto/event.pb.h"
+#include "graph/format/proto/graph.pb.h"
+#include "graph/format/proto/meta_graph.pb.h"
 #include "ops/builders/ops.h"
 #include "ops/builders/sugar.h"
 #include "ops/io/record_file.h"

@@ -4,6 +4,7 @@
 
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
+#include "graph/format/proto/summary.pb.h"
 #include "graph/status.h"
 #include "ops/builders/constant.h"
 

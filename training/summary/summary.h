@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/format/proto/summary.pb.h"
+#include "graph/format/messages.h"
 #include "graph/ir/graph.h"
 
 namespace sluice::summary {
