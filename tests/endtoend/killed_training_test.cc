@@ -37,9 +37,25 @@ std::string MakeData() {
   return folder;
 }
 
+std::string Made(std::string pattern) { return mkdtemp(pattern.data()) != nullptr ? pattern : ""; }
+
+// In memory where that can be: hundreds of checkpoints are synced, which takes a disk minutes when
+// others write too. What a kill leaves is the same.
+struct Folders {
+  Folders() : root(Made("/dev/shm/killed_training_XXXXXX")) {
+    if (root.empty()) root = Made(::testing::TempDir() + "/killed_training_XXXXXX");
+  }
+  ~Folders() {
+    std::error_code ignored;
+    std::filesystem::remove_all(root, ignored);
+  }
+  std::string root;
+};
+
 std::string NewFolder() {
-  std::string folder = ::testing::TempDir() + "/training_XXXXXX";
-  EXPECT_NE(mkdtemp(folder.data()), nullptr);
+  static const Folders folders;
+  std::string folder = Made(folders.root + "/XXXXXX");
+  EXPECT_FALSE(folder.empty()) << folders.root;
   return folder;
 }
 
