@@ -23,6 +23,7 @@
 namespace sluice {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -49,6 +50,7 @@ class LostReplicasTest : public ::testing::Test {
     world_ = std::make_unique<World<SyncReplicasOptimizer>>(options);
     tokens_left_ = world_->optimizer.token_queue().Size();
     ledger_ = world_->optimizer.LedgerTotals();
+    catch_up_ = world_->optimizer.LocalInitOp(/*is_chief=*/false);
     hook_ = std::make_unique<SyncReplicasHook>(world_->optimizer, /*is_chief=*/true);
     ASSERT_TRUE(hook_->Begin(world_->g).ok());
     const Operation init = InitializeVariables(world_->g);
@@ -68,6 +70,12 @@ class LostReplicasTest : public ::testing::Test {
     const absl::Status status = world_->Push(*session_, gradient);
     ASSERT_TRUE(status.ok()) << status;
   }
+  // The same of a replica whose token is of this step. An update's tokens replace those before, so
+  // that who makes it may take one of either.
+  void PushInTime(float gradient) {
+    ASSERT_TRUE(session_->Run({catch_up_}).ok());
+    Push(gradient);
+  }
   Tensor Read(Output output) {
     absl::StatusOr<Tensors> read = session_->Run({}, {output}, {});
     EXPECT_TRUE(read.ok()) << read.status();
@@ -77,8 +85,9 @@ class LostReplicasTest : public ::testing::Test {
   void AwaitStep(int64_t step) {
     while (Step() < step) std::this_thread::yield();
   }
-  void AwaitTokens(int32_t tokens) {
-    while (Read(tokens_left_).scalar<int32_t>() != tokens) std::this_thread::yield();
+  // The update after `step` ones waits for so many gradients, and the tokens before it are there.
+  void AwaitUpdate(int gradients, int64_t step) {
+    AwaitReport(*session_, {StrCat("0 of ", gradients, " gradients for step ", step)});
   }
   // The chief has made updates fit so many replicas.
   void AwaitFit(int replicas) {
@@ -95,6 +104,7 @@ class LostReplicasTest : public ::testing::Test {
   std::function<void(const ReplicaNews&)> hear_;
   std::unique_ptr<World<SyncReplicasOptimizer>> world_;
   Output tokens_left_, ledger_;
+  Operation catch_up_;
   std::unique_ptr<SyncReplicasHook> hook_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<Coordinator> coordinator_;
@@ -122,12 +132,13 @@ TEST_F(LostReplicasTest, ATokenThatIsLostWithItsReplicaIsMadeUpFor) {
   AwaitFit(2);
   Push(0);
   Push(0);
-  AwaitStep(1);
-  AwaitTokens(2);
+  AwaitUpdate(2, 1);
   Hear(ReplicaNews::kThere);
   AwaitFit(3);
   const Output token = world_->optimizer.token_queue().Dequeue()[0];
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(Read(token).scalar<int64_t>(), 1);  // the replica's
+  const int32_t left = Read(tokens_left_).scalar<int32_t>();
+  EXPECT_THAT(left, AnyOf(1, 2));
+  for (int i = 0; i < left; ++i) EXPECT_EQ(Read(token).scalar<int64_t>(), 1);  // the replica's
   Hear(ReplicaNews::kLost);
   AwaitFit(2);
   while (Step() < 4) Push(0);
@@ -138,23 +149,21 @@ TEST_F(LostReplicasTest, AReplicaThatComesBackIsNeededAfterTheNextUpdate) {
   AwaitFit(3);
   Hear(ReplicaNews::kLost);
   AwaitFit(2);
-  Push(0);
-  Push(0);
-  AwaitStep(1);
-  AwaitTokens(2);
+  PushInTime(0);
+  PushInTime(0);
+  AwaitUpdate(2, 1);
   Hear(ReplicaNews::kThere);
   AwaitFit(3);
   // The update that is under way needs two, and three tokens follow it.
-  Push(0);  // stale: of step 0
-  Push(0);
-  Push(0);
-  AwaitStep(2);
-  AwaitTokens(2);
-  Push(0);
-  Push(0);
+  PushInTime(0);
+  PushInTime(0);
+  AwaitUpdate(3, 2);
+  EXPECT_THAT(Read(tokens_left_).scalar<int32_t>(), AnyOf(2, 3));
+  PushInTime(0);
+  PushInTime(0);
   AwaitReport(*session_, {"2 of 3 gradients"});
   EXPECT_EQ(Step(), 2);
-  Push(0);
+  PushInTime(0);
   AwaitStep(3);
 }
 
