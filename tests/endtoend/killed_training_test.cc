@@ -1,6 +1,8 @@
 // demos/fashion_mnist is killed at random moments, and ends at the same bits as if it had not been.
 #include <signal.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -17,6 +19,7 @@
 namespace sluice {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
@@ -112,10 +115,10 @@ class Training {
  public:
   Training(std::string data, Flags flags) : data_(std::move(data)), flags_(std::move(flags)) {
     const std::string folder = NewFolder();
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     Program unbroken(Command(data_, folder, flags_));
     EXPECT_EQ(unbroken.WaitForEnd(), 0) << unbroken.output();
-    duration_ = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
+    duration_ = Clock::now() - start;
     EXPECT_EQ(LatestStep(folder), kSteps);
     expected_ = BitsOf(folder);
     EXPECT_EQ(expected_.count("global_step"), 1u);
@@ -126,9 +129,10 @@ class Training {
   // had ended before: then it has the same bits, and a new training begins.
   bool KillAfter(double part) {
     const int64_t last = LatestStep(folder_);
+    const auto start = Clock::now();
     Program program(Command(data_, folder_, flags_));
-    std::optional<int> end = program.WaitForEnd(
-        milliseconds(static_cast<int64_t>(part * static_cast<double>(duration_.count()))));
+    std::optional<int> end =
+        program.WaitForEnd(std::chrono::duration_cast<milliseconds>(part * duration_));
     if (!end) {
       program.Signal(SIGKILL);
       const int how = program.WaitForEnd();
@@ -137,6 +141,8 @@ class Training {
     ExpectGoesOnFrom(last, program.output());
     EXPECT_GE(LatestStep(folder_), last) << "a kill lost the last checkpoint";
     if (!end) return true;
+    // The machine may have been busy before, and kills would come too late for ever.
+    if (last <= 0) duration_ = std::min<Clock::duration>(duration_, Clock::now() - start);
     EXPECT_EQ(*end, 0) << program.output();
     EXPECT_EQ(LatestStep(folder_), kSteps);
     ExpectEqualBits(BitsOf(folder_), expected_);
@@ -144,7 +150,7 @@ class Training {
     return false;
   }
   void Finish() { EXPECT_FALSE(KillAfter(1000)); }
-  milliseconds duration() const { return duration_; }
+  milliseconds duration() const { return std::chrono::duration_cast<milliseconds>(duration_); }
   int64_t latest() const { return LatestStep(folder_); }
 
  private:
@@ -159,7 +165,7 @@ class Training {
 
   const std::string data_;
   const Flags flags_;
-  milliseconds duration_{0};
+  Clock::duration duration_{0};
   std::map<std::string, std::string> expected_;
   std::string folder_ = NewFolder();
 };
