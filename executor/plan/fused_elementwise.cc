@@ -90,13 +90,12 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     largest = std::max({largest, loops.in_size, loops.out_size});
     cost_ += loops.cost;
     types_[m] = member.output_type;
-    PlanNode node;
+    PlanNode& node = nodes_.emplace_back();
     node.kernel = member.kernel;
     node.node = member.node;
     node.output_types = &types_[m];
     node.num_inputs = static_cast<uint16_t>(member.num_operands);
     node.num_outputs = 1;
-    nodes_.push_back(node);
   }
   const auto fitting = static_cast<int64_t>(kTileBytes / largest) / kTileMultiple * kTileMultiple;
   tile_ = std::max(fitting, kTileMultiple);

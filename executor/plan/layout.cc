@@ -75,7 +75,7 @@ class BodyBuilder {
   void AddNode(int i) {
     const DraftItem& item = draft_.items[i];
     const SlotPlan::Item& placed = slots_.items[i];
-    PlanNode node;
+    PlanNode& node = body_.nodes.emplace_back();
     node.kernel = item.kernel;
     node.node = item.node;
     node.kind = item.kernel != nullptr && item.kernel->AsAsync() ? OpKind::kAsync : item.kind;
@@ -102,7 +102,6 @@ class BodyBuilder {
     if (item.shares_variable) node.flags |= PlanNode::kCopyOut;
     const bool has_op = item.kind != OpKind::kLoop && item.kind != OpKind::kArrival;
     if (has_op && RunsWhenDead(*item.node)) node.flags |= PlanNode::kRunsWhenDead;
-    body_.nodes.push_back(node);
 
     NodeDeadness deadness;
     deadness.flag = flags_[i];
