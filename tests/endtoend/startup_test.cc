@@ -22,6 +22,11 @@ using Clock = std::chrono::steady_clock;
 // Where other programs use the machine, some starts take longer: one of so many does not.
 constexpr int kAttempts = 20;
 constexpr int kWorkers = 4;  // one is the chief
+#if defined(__SANITIZE_ADDRESS__) || defined(SLUICE_NO_TARGET_CLONES)
+constexpr double kLimit = 30;  // a sanitizer's programs are only to start
+#else
+constexpr double kLimit = 1;
+#endif
 
 std::string MakeData() {
   const std::string folder = ::testing::TempDir();
@@ -60,12 +65,12 @@ double SecondsToTheFirstStep(const std::string& data) {
 TEST(Startup, FourWorkersTrainWithinASecond) {
   const std::string data = MakeData();
   double least = 1e9;
-  for (int i = 0; i < kAttempts && least >= 1 && !HasFailure(); ++i) {
+  for (int i = 0; i < kAttempts && least >= kLimit && !HasFailure(); ++i) {
     const double seconds = SecondsToTheFirstStep(data);
     std::printf("%.2f s\n", seconds);
     least = std::min(least, seconds);
   }
-  EXPECT_LT(least, 1);
+  EXPECT_LT(least, kLimit);
 }
 
 }  // namespace
