@@ -4,6 +4,7 @@
 //
 // Every process is one task: a parameter server or a worker. On several machines the same program
 // is started once a task, with --task, by hand or by a launcher.
+#include <algorithm>
 #include <cstdio>
 
 #include "absl/flags/flag.h"

@@ -70,10 +70,8 @@ void Step::Start(const StepArguments& arguments) {
   }
   observer_ = arguments.observer;
   has_warned_ = false;
-  has_deadline_ = arguments.deadline != CancellationManager::Time::max();
-  deadline_ = arguments.deadline;
-  cancellation_.set_deadline(deadline_);
-  attention_ = observer_ != nullptr || has_deadline_;
+  cancellation_.set_deadline(arguments.deadline);
+  attention_ = observer_ != nullptr || HasDeadline();
   for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].tensor = *arguments.feeds[i];
   for (Value& fetch : fetches_) fetch.is_dead = false;
 }
@@ -293,10 +291,10 @@ bool Step::WaitUntilWoken(std::unique_lock<std::mutex>& lock) {
   const auto woken = [this] {
     return finished_.load(std::memory_order_acquire) || !shared_.empty();
   };
-  const bool has_limit = has_deadline_ && !HasFailed();
+  const bool has_limit = HasDeadline() && !HasFailed();
   if (environment_.stall_warning.count() > 0 && !has_warned_) {
     const auto patience = std::chrono::steady_clock::now() + environment_.stall_warning;
-    if (!has_limit || patience < deadline_) {
+    if (!has_limit || patience < cancellation_.deadline()) {
       if (wake_.wait_until(lock, patience, woken)) return true;
       has_warned_ = true;
       lock.unlock();  // whoever is described may just be answering
@@ -304,7 +302,7 @@ bool Step::WaitUntilWoken(std::unique_lock<std::mutex>& lock) {
       lock.lock();
     }
   }
-  if (has_limit) return wake_.wait_until(lock, deadline_, woken);
+  if (has_limit) return wake_.wait_until(lock, cancellation_.deadline(), woken);
   wake_.wait(lock, woken);
   return true;
 }

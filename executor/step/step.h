@@ -146,7 +146,10 @@ class Step {
   bool WaitUntilWoken(std::unique_lock<std::mutex>& lock);
   void CountActive(int change, const Worker& worker);
   bool HasFailed() const { return cancellation_.IsCancelled(); }
-  bool IsOverdue() const { return has_deadline_ && std::chrono::steady_clock::now() >= deadline_; }
+  bool HasDeadline() const { return cancellation_.deadline() != CancellationManager::Time::max(); }
+  bool IsOverdue() const {
+    return HasDeadline() && std::chrono::steady_clock::now() >= cancellation_.deadline();
+  }
   void Fail(const PlanNode& node, const absl::Status& status);
   void TimeOut();
   void WarnOfStall();
@@ -217,10 +220,8 @@ class Step {
   int64_t step_id_ = 0;
   std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; Cancel may come at any time
   NodeObserver* observer_ = nullptr;
-  bool has_deadline_ = false;
-  bool attention_ = false;   // observer_ or has_deadline_
+  bool attention_ = false;   // observer_ or a deadline
   bool has_warned_ = false;  // of this step's stall
-  CancellationManager::Time deadline_;
 
   std::mutex mutex_;
   std::condition_variable wake_;    // the caller

@@ -21,7 +21,7 @@ struct SavedVariable {
 };
 
 // TensorFlow's first format, and its second.
-enum class CheckpointFormat { kV1 = 1, kV2 = 2 };
+enum class CheckpointFormat { kV1, kV2 };
 
 struct SaverGraphOptions {
   std::string name;  // of the scope; "" = "save"

@@ -1,6 +1,7 @@
 #include "training/session/monitored_session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "graph/status.h"
@@ -14,9 +15,12 @@ constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Clock::Duration kLongestPause = std::chrono::seconds(30);
 
 // A machine was lost: a new session may do better.
+constexpr absl::StatusCode kPreemptions[] = {absl::StatusCode::kAborted,
+                                             absl::StatusCode::kUnavailable};
+
 bool IsPreemption(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kAborted ||
-         status.code() == absl::StatusCode::kUnavailable;
+  return std::find(std::begin(kPreemptions), std::end(kPreemptions), status.code()) !=
+         std::end(kPreemptions);
 }
 
 bool Feeds(const std::vector<Feed>& feeds, Output tensor) {
@@ -98,7 +102,7 @@ absl::Status MonitoredSession::CreateOnce() {
   // Whatever ends a thread is told: nothing counts as a clean stop.
   coordinator_ = std::make_unique<Coordinator>(std::vector<absl::StatusCode>());
   if (options_.recover) {
-    coordinator_->set_goes_on_after({absl::StatusCode::kAborted, absl::StatusCode::kUnavailable});
+    coordinator_->set_goes_on_after({std::begin(kPreemptions), std::end(kPreemptions)});
     // What a step waits for stays as it is, for the next session: nothing else may end it.
     coordinator_->OnStop([coordinator = coordinator_.get(), steps = steps_.get()] {
       if (coordinator->GoesOn()) steps->StartCancel();

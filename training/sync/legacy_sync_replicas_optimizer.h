@@ -75,7 +75,6 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
   void Aggregate(const GradientAndVariable& gv);
   Output SumDense(Output grad, const Variable& var);
   IndexedSlices SumSparse(const IndexedSlices& grad, const Variable& var);
-  // Takes all that is left in the queues, after `update`.
   // Puts the gradients in, unless they are stale.
   Output PutUnlessStale();
   absl::StatusOr<Operation> Synchronize();

@@ -27,6 +27,10 @@ absl::Status NotApplied(std::string_view prefix) {
   return absl::FailedPreconditionError(StrCat(prefix, "hould be called after apply_gradients()."));
 }
 
+Operation AsOne(Graph& graph, const std::vector<Operation>& ops) {
+  return ops.size() == 1 ? ops[0] : Group(graph, ops);
+}
+
 }  // namespace
 
 std::string OpScope(Graph& graph, std::string_view op) {
@@ -229,7 +233,7 @@ Operation ReplicaSynchronizer::PutTokens(int total, const std::vector<Operation>
     puts.back().node->SetAttr("_replaces", true);
     puts.back().node->SetAttr(kTokensAttr, int64_t{shares[i]});
   }
-  return puts.size() == 1 ? puts[0] : Group(graph(), puts);
+  return AsOne(graph(), puts);
 }
 
 absl::Status ReplicaSynchronizer::FinishSync(Operation put_tokens) {
@@ -258,7 +262,7 @@ Operation ReplicaSynchronizer::CloseTokens(bool cancel_pending_enqueues, std::st
     closes.push_back(queue.Close(cancel_pending_enqueues, name));
     if (closes.back() && !reason.empty()) closes.back().node->SetAttr("_reason", reason);
   }
-  return closes.size() == 1 ? closes[0] : Group(graph(), closes);
+  return AsOne(graph(), closes);
 }
 
 Operation ReplicaSynchronizer::CloseTokensOp() {
@@ -292,7 +296,7 @@ Operation ReplicaSynchronizer::ForgetUndoneTokensOp() {
   DeviceScope with_step(graph(), DeviceOf(*global_step_));
   std::vector<Operation> told;
   for (const Queue& queue : token_queues_) told.push_back(TellGlobalStep(queue));
-  return forget_ = told.size() == 1 ? told[0] : Group(graph(), told);
+  return forget_ = AsOne(graph(), told);
 }
 
 Operation ReplicaSynchronizer::LeaveOp() {
