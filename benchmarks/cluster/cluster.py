@@ -1,6 +1,6 @@
-"""Clusters of ours and of TensorFlow's own servers in turns, on loopback; a table of ratios. Started by ./cluster.
+"""Clusters of ours, of TensorFlow's own servers and of PyTorch in turns, on loopback; a table of ratios. Started by ./cluster.
 
-Every pass starts the processes of one side, measures, and ends them, then of the other: noise of the machine meets both. A
+Every pass starts the processes of one side, measures, and ends them, then of the next: noise of the machine meets both. A
 figure is the median of the passes.
 """
 import argparse
@@ -15,12 +15,14 @@ import time
 
 BARS = {"noop": 5, "scalar": 5, "64MB_between_tasks": 4, "64MB_to_client": 4, "logistic 1 ps + 2 workers": 6, "logistic 1 ps + 4 workers": 6,
         "mlp 1 ps + 2 workers": 4, "mlp 1 ps + 4 workers": 4}
+BAR_OF_TORCH = 1  # where it takes part
 
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--ours", required=True)
     p.add_argument("--tensorflow", required=True)
+    p.add_argument("--torch", help="a Python that has PyTorch; none: without it")
     p.add_argument("--graphs", required=True)
     p.add_argument("--passes", type=int, default=3)
     p.add_argument("--what", default="rpc,client,idle,sync", help="rpc: steps over tasks; client: the same from another process; idle; sync")
@@ -28,7 +30,7 @@ def arguments():
     p.add_argument("--workers", default="2,4")
     p.add_argument("--windows", type=int, default=3)
     p.add_argument("--window_s", type=float, default=1.5)
-    p.add_argument("--only", help="ours or tensorflow: no comparison")
+    p.add_argument("--only", help="ours, tensorflow or torch: no comparison")
     p.add_argument("--json")
     return p.parse_args()
 
@@ -62,7 +64,7 @@ class Cluster:
             task.wait()
 
     def start(self, mode, job=None, task=0, **flags):
-        command = [self.program, mode]
+        command = [*self.program, mode]
         if job:
             command += ["--cluster", self.spec, "--job", job, "--task", str(task)]
         for name, value in flags.items():
@@ -116,12 +118,14 @@ def idle(program):
         return {"start of a parameter server": time.time() - begin, "idle parameter server MB": megabytes(server, "VmRSS")}
 
 
-def train(program, graphs, model, workers, windows, window_s):
+def train(program, has_servers, graphs, model, workers, windows, window_s):
     """Seconds a global step."""
     with Cluster(program, workers) as cluster:
-        expect(cluster.start("serve", "ps"), "up")
+        if has_servers:
+            expect(cluster.start("serve", "ps"), "up")
         replicas = [cluster.start("train", "worker", i, graph=os.path.join(graphs, f"{model}_{workers}_{i}")) for i in range(workers)]
-        expect(replicas[0], "ready")
+        for replica in replicas[:1] if has_servers else replicas:
+            expect(replica, "ready")
         for replica in replicas:
             say(replica, "go")
         for replica in replicas:
@@ -139,8 +143,8 @@ def train(program, graphs, model, workers, windows, window_s):
         return {f"{model} 1 ps + {workers} workers": 1 / statistics.median(rates)}
 
 
-def measure_side(a, program):
-    times, what = {}, a.what.split(",")
+def measure_side(a, program, has_servers):
+    times, what = {}, a.what.split(",") if has_servers else ["sync"] if "sync" in a.what else []
     if "rpc" in what:
         times.update(time_steps(program, a.graphs, False))
     if "client" in what:
@@ -150,11 +154,22 @@ def measure_side(a, program):
     if "sync" in what:
         for model in a.models.split(","):
             for workers in a.workers.split(","):
-                times.update(train(program, a.graphs, model, int(workers), a.windows, a.window_s))
+                times.update(train(program, has_servers, a.graphs, model, int(workers), a.windows, a.window_s))
     return times
 
 
+def over(theirs, ours):
+    return theirs / ours if theirs and ours else None
+
+
+def compared(theirs, ours, bar):
+    ratio = over(theirs, ours)
+    return "-" if ratio is None else f"{ratio:.2f}" + (" (short)" if bar and ratio < bar else "")
+
+
 def shown(case, value):
+    if value is None:
+        return "-"
     if case.endswith("MB"):
         return f"{value:.1f}"
     if "workers" in case:
@@ -166,24 +181,26 @@ def shown(case, value):
 
 def main():
     a = arguments()
-    sides = {"ours": a.ours, "tensorflow": a.tensorflow}
+    sides = {"ours": [a.ours], "tensorflow": [a.tensorflow]}
+    if a.torch:
+        sides["torch"] = [a.torch, os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_ddp.py")]
     values = collections.defaultdict(lambda: collections.defaultdict(list))
     print(f"load before: {os.getloadavg()[0]:.2f}")
     for _ in range(a.passes):
         for side, program in sides.items():
             if a.only in (None, side):
-                for case, value in measure_side(a, program).items():
+                for case, value in measure_side(a, program, side != "torch").items():
                     values[case][side].append(value)
-    print("| case | ours | TensorFlow | ratio | bar |\n|---|---|---|---|---|")
+    print("| case | ours | TensorFlow | ratio | bar | PyTorch DDP | ratio |\n|---|---|---|---|---|---|---|")
     rows = []
     for case, by_side in values.items():
         middle = {side: statistics.median(v) for side, v in by_side.items()}
-        ours, theirs = middle.get("ours"), middle.get("tensorflow")
-        ratio = theirs / ours if ours and theirs else None
+        ours, theirs, torch = (middle.get(side) for side in ("ours", "tensorflow", "torch"))
         bar = BARS.get(case)
-        rows.append({"case": case, "ours": ours, "tensorflow": theirs, "ratio": ratio, "bar": bar, "all": by_side})
-        print(f"| {case} | {shown(case, ours) if ours else '-'} | {shown(case, theirs) if theirs else '-'} | "
-              f"{'-' if ratio is None else f'{ratio:.2f}'} | {bar or '-'}{' (short)' if bar and ratio and ratio < bar else ''} |")
+        rows.append({"case": case, "ours": ours, "tensorflow": theirs, "ratio": over(theirs, ours), "bar": bar, "torch": torch,
+                     "ratio_to_torch": over(torch, ours), "bar_to_torch": BAR_OF_TORCH if torch else None, "all": by_side})
+        print(f"| {case} | {shown(case, ours)} | {shown(case, theirs)} | {compared(theirs, ours, bar)} | {bar or '-'} | {shown(case, torch)} | "
+              f"{compared(torch, ours, BAR_OF_TORCH)} |")
     print(f"load after: {os.getloadavg()[0]:.2f}")
     if a.json:
         with open(a.json, "w") as f:
