@@ -35,7 +35,8 @@ ABSL_FLAG(std::string, on_lost_replica, "wait",
 ABSL_FLAG(std::string, checkpoint_dir, "", "where the chief saves; empty: nothing is saved");
 ABSL_FLAG(int64_t, save_checkpoint_steps, 100, "updates between two checkpoints");
 ABSL_FLAG(int, heartbeat_ms, 10'000, "a task that is silent for so long counts as gone");
-ABSL_FLAG(std::string, bind, "127.0.0.1", "of one task alone: address to listen on, without TLS");
+ABSL_FLAG(std::string, bind, "127.0.0.1", "of one task alone: address to listen on");
+ABSL_FLAG(bool, insecure, false, "of one task alone: listens on any address, without TLS");
 ABSL_FLAG(std::string, cluster, "",
           "of one task alone: {\"ps\": [\"host:port\", …], \"worker\": […]}");
 ABSL_FLAG(std::string, task, "", "of one task alone: \"worker:1\"");
@@ -73,6 +74,7 @@ absl::StatusOr<TaskOptions> TaskFromFlags() {
   options.save_checkpoint_steps = absl::GetFlag(FLAGS_save_checkpoint_steps);
   options.heartbeat_ms = std::max(absl::GetFlag(FLAGS_heartbeat_ms), 5);
   options.bind = absl::GetFlag(FLAGS_bind);
+  options.insecure = absl::GetFlag(FLAGS_insecure);
   return options;
 }
 

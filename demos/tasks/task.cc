@@ -173,7 +173,7 @@ absl::Status RunTask(const TaskOptions& options) {
   ServerOptions serve;
   serve.cluster = options.cluster;
   serve.bind = options.bind;
-  serve.insecure = options.bind != "127.0.0.1";
+  serve.insecure = options.insecure;
   serve.heartbeat.timeout_ms = options.heartbeat_ms;
   serve.heartbeat.interval_ms = std::max(options.heartbeat_ms / 5, 1);
   SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start(serve));

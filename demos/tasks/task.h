@@ -32,8 +32,9 @@ struct TaskOptions {
   OnLostReplica on_lost_replica = OnLostReplica::kWait;
   std::string checkpoint_dir;  // of the chief; "": nothing is saved
   int64_t save_checkpoint_steps = 100;
-  int heartbeat_ms = 10'000;       // a task that is silent for so long counts as gone
-  std::string bind = "127.0.0.1";  // anything else is for networks that are trusted
+  int heartbeat_ms = 10'000;  // a task that is silent for so long counts as gone
+  std::string bind = "127.0.0.1";
+  bool insecure = false;  // may listen elsewhere, without TLS: for networks that are trusted
 };
 
 // Until training has ended; a parameter server, until the standard input does. Tells on the

@@ -138,6 +138,7 @@ class TrainingFaults : public ::testing::Test {
     command.push_back(i < kServers ? StrCat("--task=ps:", i)
                                    : StrCat("--task=worker:", i - kServers));
     command.push_back("--bind=" + HostOf(i));
+    command.push_back("--insecure");
     tasks_[i] = std::make_unique<Program>(command);
   }
   Program& chief() { return *tasks_[kChief]; }
