@@ -59,10 +59,14 @@ def sluice_library(name, copts = [], deps = [], registers = False, loops = False
         **kwargs
     )
 
-def sluice_binary(name, copts = [], deps = [], visibility = None, **kwargs):
+# What only runs at the start (registrations) lies together: the pages between need not be in memory.
+_GROUPED = ["-Wl,-z,keep-text-section-prefix"]
+
+def sluice_binary(name, copts = [], linkopts = [], deps = [], visibility = None, **kwargs):
     """A program."""
     native.cc_binary(
         name = name,
+        linkopts = _GROUPED + linkopts,
         copts = _COPTS + _precompiled("standard") + copts,
         deps = deps + _precompiled_dep("standard"),
         visibility = visibility or room_visibility(),
