@@ -144,7 +144,9 @@ def train(program, has_servers, graphs, model, workers, windows, window_s):
 
 
 def measure_side(a, program, has_servers):
-    times, what = {}, a.what.split(",") if has_servers else ["sync"] if "sync" in a.what else []
+    times, what = {}, set(a.what.split(","))
+    if not has_servers:
+        what &= {"sync"}
     if "rpc" in what:
         times.update(time_steps(program, a.graphs, False))
     if "client" in what:
