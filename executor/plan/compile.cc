@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "executor/plan/draft.h"
 #include "executor/plan/error_at.h"
 #include "executor/plan/frame_id.h"
 #include "executor/plan/layout.h"
+#include "executor/plan/phases.h"
 #include "executor/plan/units.h"
 #include "graph/hash.h"
 #include "graph/status.h"
@@ -57,6 +59,32 @@ std::vector<bool> ExpensiveItems(const DraftBody& body, const std::vector<bool>&
   return items;
 }
 
+void AddBody(const DraftBody& draft, const Partition& partition, const CompileOptions& options,
+             Plan* plan) {
+  Body& body = plan->bodies.emplace_back(LayOut(draft, partition));
+  body.frame_name_hash = Hash64(draft.frame_name);
+  if (!options.device) return;
+  for (PlanNode& node : body.nodes) node.device = static_cast<uint16_t>(options.device(*node.node));
+}
+
+void AddLoops(const Draft& draft, const CompileOptions& options, Plan* plan) {
+  std::vector<bool> phased(draft.bodies.size(), false);
+  std::vector<uint32_t> phased_bodies(draft.bodies.size(), 0);
+  for (size_t b = draft.bodies.size(); b-- > 1;) {  // loops inside come behind
+    if (!draft.bodies[b].is_simple_loop) continue;
+    const std::optional<DraftBody> body = InPhases(draft.bodies[b], draft.loops, phased);
+    if (!body) continue;
+    phased[b] = true;
+    phased_bodies[b] = static_cast<uint32_t>(plan->bodies.size());
+    AddBody(*body, PartitionItems(*body, {}), options, plan);
+  }
+  for (int b : draft.loops) {
+    const DraftBody& body = draft.bodies[b];
+    plan->loops.push_back({static_cast<uint32_t>(b), static_cast<uint32_t>(body.num_variables),
+                           static_cast<uint32_t>(body.num_invariants), phased_bodies[b]});
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Graph> graph,
@@ -77,18 +105,10 @@ absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Gr
     const bool parallel = !body.is_simple_loop;
     partitions.push_back(PartitionItems(
         body, parallel ? ExpensiveItems(body, options.expensive) : std::vector<bool>()));
-    plan->bodies.push_back(LayOut(body, partitions.back()));
-    plan->bodies.back().frame_name_hash = Hash64(body.frame_name);
-    for (PlanNode& node : plan->bodies.back().nodes) {
-      if (options.device) node.device = static_cast<uint16_t>(options.device(*node.node));
-    }
+    AddBody(body, partitions.back(), options, plan.get());
   }
   LinkFrames(draft, partitions, plan.get());
-  for (int body : draft.loops) {
-    plan->loops.push_back({static_cast<uint32_t>(body),
-                           static_cast<uint32_t>(draft.bodies[body].num_variables),
-                           static_cast<uint32_t>(draft.bodies[body].num_invariants)});
-  }
+  AddLoops(draft, options, plan.get());
   plan->constants = std::move(draft.constants);
   plan->fused = std::move(draft.fused);
   plan->num_feeds = static_cast<uint32_t>(draft.num_feeds);

@@ -49,6 +49,7 @@ struct DraftBody {
   int num_enters = 0;
   int num_invariants = 0;
   int num_variables = 0;
+  LoopPhases phases;                 // positions in the order
   std::vector<int> exits;            // dynamic: arrival items in the parent
   std::vector<int> invariant_items;  // dynamic: arrival items of constant Enters
 };

@@ -93,6 +93,7 @@ struct Unit {
   Kind kind = Kind::kSegment;
   bool may_be_dead = false;   // run with deadness
   bool is_expensive = false;  // worth another thread
+  bool only_sends = false;    // reads variables and sends values, and computes nothing
   uint32_t first_node = 0;    // into Body::nodes
   uint32_t num_nodes = 0;
   uint32_t first_edge = 0;  // into Body::edges
@@ -102,6 +103,13 @@ struct Unit {
   uint32_t async_index = 0;  // kAsync
   int32_t invariant = -1;    // kArrival: of a constant Enter
   uint64_t pending = 0;      // as an iteration starts with it
+};
+
+// The nodes of a loop's body in phases: the condition, a node whose input it is, what runs while it
+// is true, and what runs when it is not.
+struct LoopPhases {
+  uint32_t condition = 0;  // the node behind the first phase; 0: no phases
+  uint32_t first_false = 0;
 };
 
 struct Body {
@@ -119,6 +127,7 @@ struct Body {
   uint32_t num_flags = 0;
   uint32_t num_async = 0;
   uint32_t num_invariants = 0;
+  LoopPhases phases;  // a phased body's
 
   // Dynamic loops only.
   std::string frame_name;
@@ -135,6 +144,8 @@ struct Loop {
   uint32_t body = 0;
   uint32_t num_variables = 0;
   uint32_t num_invariants = 0;
+  // The same body in phases, for runs in which nothing is dead; 0: there is none.
+  uint32_t phased_body = 0;
 };
 
 // Where a value that changes frame or iteration goes.

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "absl/types/span.h"
+
 namespace sluice {
 namespace {
 
@@ -117,28 +119,55 @@ class SlotAssigner {
     return UnitOf(in.item) != UnitOf(item) || outside_[in.item][in.index].empty();
   }
 
+  using Items = absl::Span<const int>;
+  // The last reader in a unit, by (producer, output).
+  using LastReaders = std::map<std::pair<int, int>, int>;
+  struct Room {
+    std::unordered_map<size_t, std::vector<uint32_t>> free;  // blocks of slots, by length
+    std::unordered_map<int, int> alive;                      // outputs of an item still to be read
+  };
+
   void PlaceWithin(int unit) {
-    const std::vector<int>& items = partition_.units[unit].items;
+    const Items items = partition_.units[unit].items;
     if (partition_.units[unit].kind == Unit::Kind::kMerge) return PlaceMerge(items[0]);
-    // Readers in this unit, by (producer, output).
-    std::map<std::pair<int, int>, int> last_reader;
+    LastReaders last_readers;
+    FindLastReaders(items, &last_readers);
+    Room room;
+    if (body_.phases.condition == 0) return Place(items, unit, last_readers, &room);
+    // Of the last two phases one runs: neither leaves anything to the other.
+    const size_t first_true = body_.phases.condition + 1;
+    const size_t first_false = body_.phases.first_false;
+    const Items condition = items.first(first_true);
+    Place(condition, unit, last_readers, &room);
+    for (const Items phase :
+         {items.subspan(first_true, first_false - first_true), items.subspan(first_false)}) {
+      LastReaders last_here;
+      FindLastReaders(condition, &last_here);
+      FindLastReaders(phase, &last_here);
+      Room room_here = room;
+      Place(phase, unit, last_here, &room_here);
+    }
+  }
+
+  void FindLastReaders(Items items, LastReaders* last_readers) const {
     for (int i : items) {
       const DraftItem& item = body_.items[i];
       for (size_t k = 0; k < item.inputs.size(); ++k) {
         if (!MayDrop(i, static_cast<int>(k))) continue;
-        last_reader[{item.inputs[k].item, item.inputs[k].index}] = i;
+        (*last_readers)[{item.inputs[k].item, item.inputs[k].index}] = i;
       }
     }
-    std::unordered_map<size_t, std::vector<uint32_t>> free;  // blocks of slots, by length
-    std::unordered_map<int, int> alive;                      // outputs of an item still to be read
+  }
+
+  void Place(Items items, int unit, const LastReaders& last_readers, Room* room) {
     for (int i : items) {
-      PlaceOutputs(i, &free, &alive);
+      PlaceOutputs(i, &room->free, &room->alive);
       const DraftItem& item = body_.items[i];
       SlotPlan::Item& placed = plan_.items[i];
       for (size_t k = 0; k < item.inputs.size(); ++k) {
         placed.inputs.push_back(RefOf(i, static_cast<int>(k)));
         const DraftInput& in = item.inputs[k];
-        if (!MayDrop(i, static_cast<int>(k)) || last_reader[{in.item, in.index}] != i) continue;
+        if (!MayDrop(i, static_cast<int>(k)) || last_readers.at({in.item, in.index}) != i) continue;
         const auto same = [&](const DraftInput& other) {
           return other.base == in.base && other.item == in.item && other.index == in.index;
         };
@@ -148,8 +177,8 @@ class SlotAssigner {
         if (k < 64 && std::count_if(item.inputs.begin(), item.inputs.end(), same) == 1) {
           placed.movable |= uint64_t{1} << k;
         }
-        if (UnitOf(in.item) == unit && MayRecycle(in.item) && --alive[in.item] == 0) {
-          free[outside_[in.item].size()].push_back(plan_.items[in.item].first_output);
+        if (UnitOf(in.item) == unit && MayRecycle(in.item) && --room->alive[in.item] == 0) {
+          room->free[outside_[in.item].size()].push_back(plan_.items[in.item].first_output);
         }
       }
     }

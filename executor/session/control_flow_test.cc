@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "executor/plan/compile.h"
 #include "executor/session/session.h"
 #include "executor/testing/test_ops.h"
 
@@ -233,6 +234,57 @@ TEST_P(ControlFlow, ANextIterationOutsideOfALoopPassesItsInputOn) {
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_EQ((*out)[0].scalar<float>(), 3);
   EXPECT_EQ((*out)[1].scalar<float>(), 4);
+}
+
+// Each variable's next value is another's: none may be overwritten before it was read.
+TEST_P(ControlFlow, VariablesOfALoopChangePlaces) {
+  const Output one = Enter(Const(g, 1), "loop", true);
+  const Output limit = Enter(Const(g, 7), "loop", true);
+  const OutputList out = WhileLoop(
+      "loop", {Const(g, 0), Const(g, 10), Const(g, 20)},
+      [&](const OutputList& v) { return OutputList{Less(v[0], limit)}; },
+      [&](const OutputList& v) {
+        return OutputList{Add(v[0], one), Identity(v[2]), v[1]};
+      });
+  EXPECT_EQ(Run({}, out), (std::vector<float>{7, 20, 10}));
+}
+
+struct Nothing final : Kernel {
+  absl::Status Compute(KernelContext&) override { return absl::OkStatus(); }
+};
+
+absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Graph& g) {
+  CompileOptions options;
+  options.kernel = [](const Node&) -> absl::StatusOr<std::shared_ptr<Kernel>> {
+    return std::make_shared<Nothing>();
+  };
+  return CompilePlan(std::shared_ptr<const Graph>(&g, [](const Graph*) {}), options);
+}
+
+TEST(LoopPhases, AreFoundWhereNothingInsideCanBeDead) {
+  for (const bool has_cond : {false, true}) {
+    Graph g;
+    const Output limit = Enter(Const(g, 10), "loop", true);
+    WhileLoop(
+        "loop", {Const(g, 0), Const(g, 0)},
+        [&](const OutputList& v) { return OutputList{Less(v[0], limit)}; },
+        [&](const OutputList& v) {
+          if (!has_cond) return OutputList{Add(v[0], v[1]), v[1]};
+          const SwitchOutputs s = Switch(v[1], Less(v[0], v[1]));
+          return OutputList{Add(v[0], v[1]), Merge({s.if_true, s.if_false}).output};
+        });
+    const auto plan = PlanOf(g);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_EQ((*plan)->loops.size(), 1);
+    const Loop& loop = (*plan)->loops[0];
+    EXPECT_EQ(loop.phased_body == 0, has_cond);
+    if (has_cond) continue;
+    // Two variables, Less; LoopCond; Add, two NextIterations; two Exits: no Switch, no Identity.
+    const Body& body = (*plan)->bodies[loop.phased_body];
+    EXPECT_EQ(body.phases.condition, 3);
+    EXPECT_EQ(body.phases.first_false, 7);
+    EXPECT_EQ(body.nodes.size(), 9);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, ControlFlow,

@@ -33,9 +33,10 @@ void Iteration::ResetPending() {
   }
 }
 
-LoopState::LoopState(Step* step, const Plan& plan, const Loop& loop, Value* feeds)
+LoopState::LoopState(Step* step, const Plan& plan, const Loop& loop, bool in_phases, Value* feeds)
     : invariants(loop.num_invariants),
       carried(loop.num_variables),
-      iteration(step, plan, plan.bodies[loop.body], feeds, invariants.data()) {}
+      iteration(step, plan, plan.bodies[in_phases ? loop.phased_body : loop.body], feeds,
+                invariants.data()) {}
 
 }  // namespace sluice

@@ -66,7 +66,8 @@ struct Iteration {
 
 // A run of a simple loop.
 struct LoopState {
-  LoopState(Step* step, const Plan& plan, const Loop& loop, Value* feeds);
+  // In the loop's body, or in its phased body.
+  LoopState(Step* step, const Plan& plan, const Loop& loop, bool in_phases, Value* feeds);
 
   std::vector<Value> invariants;
   std::vector<Value> carried;  // values of the variables for the next iteration

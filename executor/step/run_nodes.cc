@@ -1,7 +1,9 @@
 // The inner loop: nodes one after the other, on values in slots.
+#include <algorithm>
 #include <utility>
 
 #include "executor/kernel/deferred_updates.h"
+#include "executor/plan/error_at.h"
 #include "executor/plan/frame_id.h"
 #include "executor/plan/fused_elementwise.h"
 #include "executor/step/node_values.h"
@@ -15,6 +17,11 @@ int64_t NowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+absl::Status NotScalar(const Tensor& predicate) {
+  return InvalidArgument("The second input must be a scalar, but it has shape ",
+                         predicate.shape().ToString());
 }
 
 // A variable has no elements. They may be elsewhere, and come back unless the node takes them
@@ -56,22 +63,22 @@ inline absl::Status Step::RunKernel(const Call& call) {
 }
 
 bool Step::RunSegment(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker) {
-  return unit.may_be_dead ? RunNodes<true>(it, unit, loop, worker)
-                          : RunNodes<false>(it, unit, loop, worker);
+  const NodeRange all{unit.first_node, unit.first_node + unit.num_nodes};
+  return unit.may_be_dead ? RunNodes<true>(it, all, loop, worker)
+                          : RunNodes<false>(it, all, loop, worker);
 }
 
 template <bool kDeadness>
-bool Step::RunNodes(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker) {
+bool Step::RunNodes(Iteration& it, NodeRange range, LoopState* loop, Worker& worker) {
   const Body& body = *it.body;
-  const PlanNode* const nodes = body.nodes.data() + unit.first_node;
-  for (uint32_t n = 0; n < unit.num_nodes; ++n) {
-    const PlanNode& node = nodes[n];
+  for (uint32_t n = range.begin; n < range.end; ++n) {
+    const PlanNode& node = body.nodes[n];
     if (HasFailed()) [[unlikely]] {
       return false;
     }
     Value* const outputs = it.slots.data() + node.first_output;
     if constexpr (kDeadness) {
-      const int32_t flag = body.deadness[unit.first_node + n].flag;
+      const int32_t flag = body.deadness[n].flag;
       const bool is_dead = IsDead(it, node);
       if (flag >= 0) it.flags[flag] = is_dead;
       if (is_dead) {
@@ -261,8 +268,7 @@ absl::Status Step::RunFetch(const Call& call) {
 absl::Status Step::RunSwitch(const Call& call) {
   const Tensor& predicate = call.inputs[1]->tensor;
   if (!predicate.shape().IsScalar()) {
-    return InvalidArgument("The second input must be a scalar, but it has shape ",
-                           predicate.shape().ToString());
+    return NotScalar(predicate);
   }
   // _SwitchN counts its outputs, and the last one stands for all numbers that there are not.
   const int last = call.node.num_outputs - 1;
@@ -310,8 +316,14 @@ absl::Status Step::RunFused(const Call& call) {
 
 absl::Status Step::RunLoop(const Call& call) {
   const Loop& loop = plan_->loops[call.node.aux];
-  std::unique_ptr<LoopState> state(loops_[call.node.aux].exchange(nullptr));
-  if (state == nullptr) state = std::make_unique<LoopState>(this, *plan_, loop, feeds_.data());
+  const auto is_alive = [](const Value* v) { return !v->is_dead; };
+  const bool in_phases = loop.phased_body != 0 && observer_ == nullptr &&
+                         std::all_of(call.inputs, call.inputs + call.node.num_inputs, is_alive);
+  std::atomic<LoopState*>& spare = loops_[2 * call.node.aux + (in_phases ? 1 : 0)];
+  std::unique_ptr<LoopState> state(spare.exchange(nullptr));
+  if (state == nullptr) {
+    state = std::make_unique<LoopState>(this, *plan_, loop, in_phases, feeds_.data());
+  }
   for (uint32_t i = 0; i < loop.num_variables; ++i) call.Pass(i, state->carried[i]);
   for (uint32_t i = 0; i < loop.num_invariants; ++i) {
     call.Pass(loop.num_variables + i, state->invariants[i]);
@@ -321,17 +333,48 @@ absl::Status Step::RunLoop(const Call& call) {
   Iteration& it = state->iteration;
   it.frame_id = FrameId(call.it.frame_id, call.it.number, it.body->frame_name_hash);
   it.number = 0;
-  bool ok = true;
-  do {
-    state->goes_on = false;
-    ok = RunNodes<true>(it, it.body->units[0], state.get(), call.worker);
-    ++it.number;
-  } while (ok && state->goes_on);
-  if (!ok) it.Clear();
+  const bool ok = in_phases ? RunPhases(*state, call.worker) : RunIterations(*state, call.worker);
+  if (!ok || in_phases) it.Clear();
   for (Value& v : state->invariants) v.tensor.Clear();
   for (Value& v : state->carried) v.tensor.Clear();
-  delete loops_[call.node.aux].exchange(state.release());
+  delete spare.exchange(state.release());
   return ok ? absl::OkStatus() : absl::CancelledError("the loop's body has failed");
+}
+
+bool Step::RunIterations(LoopState& loop, Worker& worker) {
+  Iteration& it = loop.iteration;
+  const NodeRange all{0, it.body->units[0].num_nodes};
+  do {
+    loop.goes_on = false;
+    if (!RunNodes<true>(it, all, &loop, worker)) return false;
+    ++it.number;
+  } while (loop.goes_on);
+  return true;
+}
+
+bool Step::RunPhases(LoopState& loop, Worker& worker) {
+  Iteration& it = loop.iteration;
+  const LoopPhases& phases = it.body->phases;
+  const PlanNode& condition = it.body->nodes[phases.condition];
+  const NodeRange when_true{phases.condition + 1, phases.first_false};
+  const NodeRange when_false{phases.first_false, static_cast<uint32_t>(it.body->nodes.size())};
+  for (;; ++it.number) {
+    if (!RunNodes<false>(it, {0, phases.condition}, &loop, worker)) return false;
+    const Tensor& value = it.inputs[condition.first_input]->tensor;
+    if (!value.shape().IsScalar()) [[unlikely]] {
+      // Of the node that would have found it.
+      const auto uses = condition.node->uses();
+      const auto at = std::find_if(uses.begin(), uses.end(), [](const Use& use) {
+        return OpKindOf(*use.dst) == OpKind::kSwitch;
+      });
+      Cancel(ErrorAt(at == uses.end() ? *condition.node : *at->dst, NotScalar(value)));
+      return false;
+    }
+    const bool goes_on = value.scalar<bool>();
+    Release(it, condition);
+    if (!goes_on) return RunNodes<false>(it, when_false, &loop, worker);
+    if (!RunNodes<false>(it, when_true, &loop, worker)) return false;
+  }
 }
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include "executor/plan/error_at.h"
 #include "executor/plan/fused_elementwise.h"
 #include "executor/step/frame_instance.h"
+#include "executor/step/outbox.h"
 #include "executor/step/stalls.h"
 #include "graph/status.h"
 
@@ -17,7 +18,7 @@ Step::Step(std::shared_ptr<const Plan> plan, const StepEnvironment& environment)
       feeds_(plan_->num_feeds),
       fetches_(plan_->num_fetches),
       root_(this, *plan_, plan_->bodies[0], feeds_.data(), nullptr),
-      loops_(plan_->loops.size()),
+      loops_(2 * plan_->loops.size()),
       spare_frames_(plan_->bodies.size()) {
   schedule_ = [this](std::function<void()> closure) {
     if (environment_.inter_op != nullptr) {
@@ -54,7 +55,7 @@ absl::Status Step::Run(const StepArguments& arguments) {
   // A loop whose results nobody here waits for has no unit of its own in the root.
   const bool has_frames = !plan_->arrivals.empty();
   if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment && !has_frames) {
-    RunSegment(root_, root.units[0], nullptr, caller_);
+    RunWhole(root_, root.units[0], caller_);
   } else if (!root.units.empty()) {
     RunUnits();
   }
@@ -88,8 +89,10 @@ void Step::RunUnits() {
     }
   }
   ShareExpensive(0, caller_);
+  const Outbox outbox;
   do {
     Work(caller_);
+    Outbox::Flush();
   } while (WaitForWork());
 }
 
@@ -157,7 +160,8 @@ void Step::Process(const Ready& next, Worker& worker) {
   }
   switch (unit.kind) {
     case Unit::Kind::kSegment:
-      if (RunSegment(it, unit, nullptr, worker)) {
+      ContinuationScope::BeforeWork();
+      if (RunWhole(it, unit, worker)) {
         Complete(it, unit, worker);
       } else {
         Ended(it, 0, worker);
@@ -172,6 +176,12 @@ void Step::Process(const Ready& next, Worker& worker) {
     case Unit::Kind::kArrival:  // never ready by itself
       break;
   }
+}
+
+bool Step::RunWhole(Iteration& it, const Unit& segment, Worker& worker) {
+  if (segment.only_sends) return RunSegment(it, segment, nullptr, worker);
+  const Outbox::Closed closed;  // others need not wait until this has computed
+  return RunSegment(it, segment, nullptr, worker);
 }
 
 void Step::Complete(Iteration& it, const Unit& unit, Worker& worker) {
@@ -244,6 +254,13 @@ void Step::PushShared(const Ready& ready) {
   std::lock_guard<std::mutex> lock(mutex_);
   shared_.push_back(ready);
   num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_release);
+  ContinuationScope* const scope = ContinuationScope::Current();
+  if (scope == nullptr || environment_.scheduler != nullptr) return HandOver();
+  if (scope->Add(&continuation_)) ++helpers_;
+}
+
+// To a thread that will take what is shared. With mutex_ held.
+void Step::HandOver() {
   if (caller_waits_) {
     wake_.notify_one();
     if (environment_.scheduler != nullptr) environment_.scheduler->Ready(step_id_);
@@ -251,6 +268,12 @@ void Step::PushShared(const Ready& ready) {
     ++helpers_;
     environment_.inter_op->Schedule([this] { Help(); });
   }
+}
+
+void Step::InScope::GoOnElsewhere() {
+  std::lock_guard<std::mutex> lock(step->mutex_);
+  if (!step->shared_.empty()) step->HandOver();
+  step->HelperEnded();
 }
 
 bool Step::TakeShared(Worker& worker) {
@@ -263,11 +286,19 @@ bool Step::TakeShared(Worker& worker) {
   return true;
 }
 
-// In a thread of the pool.
+// In a thread of the pool, or in one that brought an answer.
 void Step::Help() {
-  Worker worker;
-  Work(worker);
+  {
+    Worker worker;
+    const Outbox outbox;
+    Work(worker);
+  }
   std::lock_guard<std::mutex> lock(mutex_);
+  HelperEnded();
+}
+
+// With mutex_ held: once it is released, this object may be gone.
+void Step::HelperEnded() {
   if (--helpers_ == 0) idle_.notify_all();
 }
 

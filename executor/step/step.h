@@ -33,6 +33,7 @@
 #include "executor/kernel/resource_manager.h"
 #include "executor/plan/plan.h"
 #include "executor/step/cancellation.h"
+#include "executor/step/continuations.h"
 #include "executor/step/iteration.h"
 #include "executor/step/rendezvous.h"
 
@@ -126,6 +127,13 @@ class Step {
     absl::InlinedVector<Ready, 32> ready;
     bool is_caller = false;
   };
+  // What is shared, for the thread that brought the answers.
+  struct InScope final : Continuation {
+    explicit InScope(Step* s) : step(s) {}
+    void GoOnHere() override { step->Help(); }
+    void GoOnElsewhere() override;
+    Step* const step;
+  };
 
   // --- step.cc: who runs what, when
   void Start(const StepArguments& arguments);
@@ -135,13 +143,16 @@ class Step {
   void DropValues();
   void Work(Worker& worker);
   void Process(const Ready& next, Worker& worker);
+  bool RunWhole(Iteration& it, const Unit& segment, Worker& worker);
   void Complete(Iteration& it, const Unit& unit, Worker& worker);
   int Signal(Iteration& it, const Unit& unit, Worker& worker);
   void Ended(Iteration& it, int more, Worker& worker);
   void ShareExpensive(size_t from, Worker& worker);
   void PushShared(const Ready& ready);
+  void HandOver();
   bool TakeShared(Worker& worker);
   void Help();
+  void HelperEnded();
   bool WaitForWork();
   bool WaitUntilWoken(std::unique_lock<std::mutex>& lock);
   void CountActive(int change, const Worker& worker);
@@ -156,8 +167,11 @@ class Step {
 
   // --- run_nodes.cc: the nodes of a segment
   bool RunSegment(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker);
+  struct NodeRange {
+    uint32_t begin, end;  // of a body's nodes
+  };
   template <bool kDeadness>
-  bool RunNodes(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker);
+  bool RunNodes(Iteration& it, NodeRange range, LoopState* loop, Worker& worker);
   // A node whose inputs are alive: at `inputs`, of which those in `movable` may be taken over.
   struct Call {
     Iteration& it;
@@ -175,6 +189,8 @@ class Step {
   absl::Status RunCarefully(const Call& call);
   absl::Status RunFetch(const Call& call);
   absl::Status RunLoop(const Call& call);
+  bool RunIterations(LoopState& loop, Worker& worker);
+  bool RunPhases(LoopState& loop, Worker& worker);
   absl::Status RunFused(const Call& call);
   static absl::Status RunSwitch(const Call& call);
   absl::Status RunMerge(const Call& call);
@@ -211,11 +227,12 @@ class Step {
   std::vector<Value> feeds_;
   std::vector<Value> fetches_;
   Iteration root_;
-  std::vector<std::atomic<LoopState*>> loops_;  // spare states, by loop
+  std::vector<std::atomic<LoopState*>> loops_;  // spare states: two a loop, the second in phases
   CancellationManager cancellation_;
   ResourceManager step_resources_;
   std::function<void(std::function<void()>)> schedule_;
   Worker caller_;
+  InScope continuation_{this};
 
   int64_t step_id_ = 0;
   std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; Cancel may come at any time
@@ -224,14 +241,14 @@ class Step {
   bool has_warned_ = false;  // of this step's stall
 
   std::mutex mutex_;
-  std::condition_variable wake_;    // the caller
-  std::condition_variable idle_;    // the destructor, DetachRendezvous
-  int aborting_ = 0;                // Cancels that use the rendezvous; guarded by mutex_
-  absl::Status status_;             // guarded by mutex_
-  int further_errors_ = 0;          // guarded by mutex_
-  std::vector<Ready> shared_;       // guarded by mutex_
-  bool caller_waits_ = false;       // guarded by mutex_
-  int helpers_ = 0;                 // closures in the pool; guarded by mutex_
+  std::condition_variable wake_;  // the caller
+  std::condition_variable idle_;  // the destructor, DetachRendezvous
+  int aborting_ = 0;              // Cancels that use the rendezvous; guarded by mutex_
+  absl::Status status_;           // guarded by mutex_
+  int further_errors_ = 0;        // guarded by mutex_
+  std::vector<Ready> shared_;     // guarded by mutex_
+  bool caller_waits_ = false;     // guarded by mutex_
+  int helpers_ = 0;  // in the pool, and in threads that bring answers; guarded by mutex_
   std::atomic<int> num_shared_{0};  // size of shared_
   std::atomic<int64_t> active_{0};  // units ready or running; the step ends with the last
   std::atomic<bool> finished_{false};

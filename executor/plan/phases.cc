@@ -1,0 +1,140 @@
+#include "executor/plan/phases.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+enum class Phase : uint8_t { kCondition, kSwitch, kTrue, kFalse };
+
+// In which phase each item runs.
+class PhaseFinder {
+ public:
+  PhaseFinder(const DraftBody& body, const std::vector<int>& loops, const std::vector<bool>& phased)
+      : body_(body),
+        loops_(loops),
+        phased_(phased),
+        phases_(body.items.size(), Phase::kCondition) {}
+
+  bool Run() {
+    return std::all_of(body_.order.begin(), body_.order.end(), [&](int i) { return Place(i); }) &&
+           condition_ >= 0 && OnlySwitchesUseCondition();
+  }
+  const std::vector<Phase>& phases() const { return phases_; }
+  int condition() const { return condition_; }
+
+ private:
+  bool Place(int i) {
+    const DraftItem& item = body_.items[i];
+    bool needs_true = false, needs_false = false;
+    const auto needs = [&](Phase phase) {
+      needs_true |= phase == Phase::kTrue;
+      needs_false |= phase == Phase::kFalse;
+    };
+    for (const DraftInput& in : item.inputs) {
+      if (in.item < 0) continue;
+      const Phase from = phases_[in.item];
+      const Phase taken = in.index == 1 ? Phase::kTrue : Phase::kFalse;
+      needs(from == Phase::kSwitch ? taken : from);
+    }
+    for (int from : item.controls) needs(phases_[from]);
+    if (needs_true && needs_false) return false;
+    phases_[i] = needs_true ? Phase::kTrue : needs_false ? Phase::kFalse : Phase::kCondition;
+    switch (item.kind) {
+      case OpKind::kSwitch:
+        return PlaceSwitch(i);
+      case OpKind::kCarry:
+        return needs_true;
+      case OpKind::kLeave:
+        return needs_false;
+      case OpKind::kLoop:
+        return phased_[loops_[item.aux]];
+      case OpKind::kMerge:
+      case OpKind::kControlTrigger:
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  bool PlaceSwitch(int i) {
+    const DraftItem& item = body_.items[i];
+    const int condition = item.inputs[1].item;
+    if (phases_[i] != Phase::kCondition || item.output_types.size() != 2 || condition < 0 ||
+        body_.items[condition].kind != OpKind::kPass || item.inputs[0].is_ref ||
+        (condition_ >= 0 && condition_ != condition)) {
+      return false;
+    }
+    condition_ = condition;
+    phases_[i] = Phase::kSwitch;
+    return true;
+  }
+
+  bool OnlySwitchesUseCondition() const {
+    return std::all_of(body_.order.begin(), body_.order.end(), [&](int i) {
+      const DraftItem& item = body_.items[i];
+      return phases_[i] == Phase::kSwitch ||
+             (std::none_of(item.inputs.begin(), item.inputs.end(),
+                           [&](const DraftInput& in) { return in.item == condition_; }) &&
+              std::count(item.controls.begin(), item.controls.end(), condition_) == 0);
+    });
+  }
+
+  const DraftBody& body_;
+  const std::vector<int>& loops_;
+  const std::vector<bool>& phased_;
+  std::vector<Phase> phases_;
+  int condition_ = -1;  // of the Switches
+};
+
+}  // namespace
+
+std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>& loops,
+                                  const std::vector<bool>& phased) {
+  PhaseFinder finder(body, loops, phased);
+  if (!finder.Run()) return std::nullopt;
+  DraftBody result = body;
+  result.order.clear();
+  for (DraftItem& item : result.items) {
+    item.controls.clear();  // the order is one that keeps to them
+    item.may_be_dead = false;
+  }
+  std::vector<int> order[2];  // of what needs the condition true, false
+  for (int i : body.order) {
+    DraftItem& item = result.items[i];
+    for (DraftInput& in : item.inputs) {
+      // Sources come first, so one look is enough.
+      if (in.item < 0) continue;
+      const DraftItem& from = result.items[in.item];
+      const bool passes = from.kind == OpKind::kSwitch ||
+                          (from.kind == OpKind::kPass && in.item != finder.condition());
+      if (!passes || from.inputs[0].is_ref) continue;
+      in = from.inputs[0];
+    }
+    const Phase phase = finder.phases()[i];
+    const bool passes =
+        phase == Phase::kSwitch || (item.kind == OpKind::kPass && !item.inputs[0].is_ref);
+    if (passes) continue;
+    if (phase == Phase::kCondition) {
+      result.order.push_back(i);
+    } else {
+      order[phase == Phase::kTrue ? 0 : 1].push_back(i);
+    }
+  }
+  // What values pass through stays out of the order, and reads nothing.
+  result.phases.condition = static_cast<uint32_t>(result.order.size());
+  result.order.push_back(finder.condition());
+  result.order.insert(result.order.end(), order[0].begin(), order[0].end());
+  result.phases.first_false = static_cast<uint32_t>(result.order.size());
+  result.order.insert(result.order.end(), order[1].begin(), order[1].end());
+  std::vector<bool> runs(result.items.size(), false);
+  for (int i : result.order) runs[i] = true;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i]) result.items[i].inputs.clear();
+  }
+  return result;
+}
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+#include "executor/step/continuations.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// About what it costs to wake a thread.
+constexpr auto kPatience = std::chrono::microseconds(50);
+
+}  // namespace
+
+thread_local ContinuationScope* ContinuationScope::current_ = nullptr;
+
+ContinuationScope::~ContinuationScope() {
+  GoOn();
+  current_ = nullptr;
+}
+
+bool ContinuationScope::Add(Continuation* continuation) {
+  if (std::find(continuations_.begin(), continuations_.end(), continuation) !=
+      continuations_.end()) {
+    return false;
+  }
+  if (continuations_.empty()) first_added_ = Clock::now();
+  continuations_.push_back(continuation);
+  return true;
+}
+
+void ContinuationScope::GoOn() {
+  while (!continuations_.empty()) {
+    Continuation* const next = continuations_.front();
+    continuations_.erase(continuations_.begin());
+    next->GoOnHere();
+  }
+}
+
+void ContinuationScope::ReleaseIfLate() {
+  if (Clock::now() - first_added_ < kPatience) return;
+  for (Continuation* continuation : std::exchange(continuations_, {})) {
+    continuation->GoOnElsewhere();
+  }
+}
+
+}  // namespace sluice
