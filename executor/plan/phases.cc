@@ -35,6 +35,8 @@ class PhaseFinder {
     };
     for (const DraftInput& in : item.inputs) {
       if (in.item < 0) continue;
+      // Whether a variable's value is its first one is what only the Merge knows.
+      if (body_.items[in.item].kind == OpKind::kLoopVariable && in.index != 0) return false;
       const Phase from = phases_[in.item];
       const Phase taken = in.index == 1 ? Phase::kTrue : Phase::kFalse;
       needs(from == Phase::kSwitch ? taken : from);
@@ -101,31 +103,45 @@ std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>&
     item.controls.clear();  // the order is one that keeps to them
     item.may_be_dead = false;
   }
+  const auto passes = [&](int i) {
+    const DraftItem& item = result.items[i];
+    return item.kind == OpKind::kSwitch ||
+           (item.kind == OpKind::kPass && i != finder.condition() && !item.inputs[0].is_ref);
+  };
   std::vector<int> order[2];  // of what needs the condition true, false
   for (int i : body.order) {
     DraftItem& item = result.items[i];
     for (DraftInput& in : item.inputs) {
-      // Sources come first, so one look is enough.
       if (in.item < 0) continue;
-      const DraftItem& from = result.items[in.item];
-      const bool passes = from.kind == OpKind::kSwitch ||
-                          (from.kind == OpKind::kPass && in.item != finder.condition());
-      if (!passes || from.inputs[0].is_ref) continue;
-      in = from.inputs[0];
+      // Sources come first, so one look is enough.
+      if (result.items[in.item].kind == OpKind::kConstant) {
+        in = {ValueRef::kConstant, result.items[in.item].aux};
+      } else if (passes(in.item)) {
+        in = result.items[in.item].inputs[0];
+      }
     }
+    if (passes(i) || item.kind == OpKind::kConstant || i == finder.condition()) continue;
     const Phase phase = finder.phases()[i];
-    const bool passes =
-        phase == Phase::kSwitch || (item.kind == OpKind::kPass && !item.inputs[0].is_ref);
-    if (passes) continue;
     if (phase == Phase::kCondition) {
       result.order.push_back(i);
     } else {
       order[phase == Phase::kTrue ? 0 : 1].push_back(i);
     }
   }
-  // What values pass through stays out of the order, and reads nothing.
+  const auto put_first = [&](std::vector<int>& items, auto is_first) {
+    return static_cast<uint32_t>(
+        std::stable_partition(items.begin(), items.end(),
+                              [&](int i) { return is_first(result.items[i].kind); }) -
+        items.begin());
+  };
+  // What values pass through, and constants, stay out of the order, and read nothing.
+  result.phases.num_variables =
+      put_first(result.order, [](OpKind kind) { return kind == OpKind::kLoopVariable; });
   result.phases.condition = static_cast<uint32_t>(result.order.size());
   result.order.push_back(finder.condition());
+  result.phases.first_carry = result.phases.condition + 1 + put_first(order[0], [](OpKind kind) {
+                                return kind != OpKind::kCarry;
+                              });
   result.order.insert(result.order.end(), order[0].begin(), order[0].end());
   result.phases.first_false = static_cast<uint32_t>(result.order.size());
   result.order.insert(result.order.end(), order[1].begin(), order[1].end());

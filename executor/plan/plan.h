@@ -105,10 +105,12 @@ struct Unit {
   uint64_t pending = 0;      // as an iteration starts with it
 };
 
-// The nodes of a loop's body in phases: the condition, a node whose input it is, what runs while it
-// is true, and what runs when it is not.
+// The nodes of a loop's body in phases: its variables, the condition, a node whose input that is,
+// what runs while it is true, with the carries last, and what runs when it is not.
 struct LoopPhases {
-  uint32_t condition = 0;  // the node behind the first phase; 0: no phases
+  uint32_t num_variables = 0;
+  uint32_t condition = 0;  // the node behind the condition's; 0: no phases
+  uint32_t first_carry = 0;
   uint32_t first_false = 0;
 };
 

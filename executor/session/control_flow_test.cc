@@ -281,7 +281,9 @@ TEST(LoopPhases, AreFoundWhereNothingInsideCanBeDead) {
     if (has_cond) continue;
     // Two variables, Less; LoopCond; Add, two NextIterations; two Exits: no Switch, no Identity.
     const Body& body = (*plan)->bodies[loop.phased_body];
+    EXPECT_EQ(body.phases.num_variables, 2);
     EXPECT_EQ(body.phases.condition, 3);
+    EXPECT_EQ(body.phases.first_carry, 5);
     EXPECT_EQ(body.phases.first_false, 7);
     EXPECT_EQ(body.nodes.size(), 9);
   }

@@ -355,26 +355,48 @@ bool Step::RunIterations(LoopState& loop, Worker& worker) {
 bool Step::RunPhases(LoopState& loop, Worker& worker) {
   Iteration& it = loop.iteration;
   const LoopPhases& phases = it.body->phases;
-  const PlanNode& condition = it.body->nodes[phases.condition];
-  const NodeRange when_true{phases.condition + 1, phases.first_false};
-  const NodeRange when_false{phases.first_false, static_cast<uint32_t>(it.body->nodes.size())};
+  const PlanNode* const nodes = it.body->nodes.data();
+  const PlanNode& condition = nodes[phases.condition];
+  const auto end = static_cast<uint32_t>(it.body->nodes.size());
   for (;; ++it.number) {
-    if (!RunNodes<false>(it, {0, phases.condition}, &loop, worker)) return false;
+    if (HasFailed()) return false;
+    for (uint32_t n = 0; n < phases.num_variables; ++n) {
+      it.slots[nodes[n].first_output] = std::move(loop.carried[nodes[n].aux]);
+      Release(it, nodes[n]);
+    }
+    if (!RunNodes<false>(it, {phases.num_variables, phases.condition}, &loop, worker)) return false;
     const Tensor& value = it.inputs[condition.first_input]->tensor;
     if (!value.shape().IsScalar()) [[unlikely]] {
-      // Of the node that would have found it.
-      const auto uses = condition.node->uses();
-      const auto at = std::find_if(uses.begin(), uses.end(), [](const Use& use) {
-        return OpKindOf(*use.dst) == OpKind::kSwitch;
-      });
-      Cancel(ErrorAt(at == uses.end() ? *condition.node : *at->dst, NotScalar(value)));
+      FailCondition(condition, value);
       return false;
     }
     const bool goes_on = value.scalar<bool>();
     Release(it, condition);
-    if (!goes_on) return RunNodes<false>(it, when_false, &loop, worker);
-    if (!RunNodes<false>(it, when_true, &loop, worker)) return false;
+    if (!goes_on) return RunNodes<false>(it, {phases.first_false, end}, &loop, worker);
+    if (!RunNodes<false>(it, {phases.condition + 1, phases.first_carry}, &loop, worker)) {
+      return false;
+    }
+    for (uint32_t n = phases.first_carry; n < phases.first_false; ++n) {
+      const PlanNode& node = nodes[n];
+      Value& from = *it.inputs[node.first_input];
+      Value& to = loop.carried[node.aux];
+      if ((node.movable & 1) != 0) {
+        to = std::move(from);
+      } else {
+        to = from;
+      }
+      Release(it, node);
+    }
   }
+}
+
+// Of the node that would have found it.
+void Step::FailCondition(const PlanNode& condition, const Tensor& value) {
+  const auto uses = condition.node->uses();
+  const auto at = std::find_if(uses.begin(), uses.end(), [](const Use& use) {
+    return OpKindOf(*use.dst) == OpKind::kSwitch;
+  });
+  Cancel(ErrorAt(at == uses.end() ? *condition.node : *at->dst, NotScalar(value)));
 }
 
 }  // namespace sluice

@@ -191,6 +191,7 @@ class Step {
   absl::Status RunLoop(const Call& call);
   bool RunIterations(LoopState& loop, Worker& worker);
   bool RunPhases(LoopState& loop, Worker& worker);
+  void FailCondition(const PlanNode& condition, const Tensor& value);
   absl::Status RunFused(const Call& call);
   static absl::Status RunSwitch(const Call& call);
   absl::Status RunMerge(const Call& call);

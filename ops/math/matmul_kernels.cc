@@ -1,4 +1,5 @@
 // MatMul and BatchMatMul: operands checked and laid out, then tiles of products in parallel.
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -46,30 +47,44 @@ int64_t TileOf(int64_t length, int64_t tiles, int64_t grain) {
   return std::max((length / tiles + grain - 1) / grain * grain, grain);
 }
 
-// Of about a million operations each, where the smaller side stays whole; large ones are cut both
-// ways, since a call of Gemm packs both of its operands. The grain is the libraries' own.
-template <typename T>
-Cut CutOf(int64_t m, int64_t n, int64_t k, MatrixView<T> b) {
-  constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32;
+// A call of Gemm packs both of its operands, so the smaller side stays whole, and the tiles are as
+// few as this machine's cores allow. The grain is the libraries' own.
+Cut CutOfFloats(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
+  constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
+  // Of the machine, not of the session: results do not depend on its threads.
+  static const int64_t cores = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
   const double flops =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  bool by_row = m >= n;
-  int64_t most = 16, grain = 48;
-  if constexpr (std::is_same_v<T, float>) {
-    const bool turns = GemmTurns(m, n, k, b);
-    if (m >= kLarge && n >= kLarge && !turns) {
-      return {TileOf(m, 4, kRowGrain), TileOf(n, 4, kColumnGrain)};
-    }
-    grain = by_row ? kRowGrain : kColumnGrain;
-    if (turns) {
-      // Rows are packed as they are cut; columns would have them packed again and again.
-      by_row = m >= 64;
-      most = by_row ? 16 : 4;
-      grain = 32;
-    }
+  const auto tiles = [&](int64_t enough) {
+    const int64_t most = std::min(std::max(enough, 2 * cores), kMost);
+    return std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
+  };
+  if (GemmTurns(m, n, k, b)) {
+    // Rows are packed as they are cut; columns would have them packed again and again.
+    return m >= 64 ? Cut{TileOf(m, tiles(kMost), 32), n} : Cut{m, TileOf(n, tiles(4), 32)};
   }
-  const int64_t tiles = std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
-  return by_row ? Cut{TileOf(m, tiles, grain), n} : Cut{m, TileOf(n, tiles, grain)};
+  if (m >= kLarge && n >= kLarge) {
+    const int64_t parts = cores <= 2 ? 2 : 4;
+    return {TileOf(m, parts, kRowGrain), TileOf(n, parts, kColumnGrain)};
+  }
+  if (m >= n) {
+    const bool overflows_cache = k * n > 600'000;  // the second, as far as machines are alike
+    return {TileOf(m, tiles(overflows_cache ? 4 : 8), kRowGrain), n};
+  }
+  return {m, TileOf(n, tiles(n / 128), kColumnGrain)};
+}
+
+template <typename T>
+Cut CutOf(int64_t m, int64_t n, int64_t k, MatrixView<T> b) {
+  if constexpr (std::is_same_v<T, float>) {
+    return CutOfFloats(m, n, k, b);
+  } else {
+    constexpr int64_t kGrain = 48;
+    const double flops =
+        2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    const auto tiles = std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, 16);
+    return m >= n ? Cut{TileOf(m, tiles, kGrain), n} : Cut{m, TileOf(n, tiles, kGrain)};
+  }
 }
 
 // The products cut into tiles, each one call of Gemm. The cut follows from the sizes alone, so the
