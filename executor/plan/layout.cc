@@ -31,6 +31,7 @@ class BodyBuilder {
 
   Body Build() {
     body_.num_slots = slots_.num_slots;
+    body_.handles = slots_.handles;
     body_.num_invariants = static_cast<uint32_t>(draft_.num_invariants);
     body_.frame_name = draft_.frame_name;
     body_.parent = draft_.parent;

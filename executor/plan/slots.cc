@@ -73,6 +73,16 @@ class SlotAssigner {
                        [](const auto& readers) { return !readers.empty(); });
   }
 
+  // Of a variable, queue or the like: all units read it where it is, until the step ends. (What has
+  // inputs may be a lock, which is let go with its last reader.)
+  bool IsHandle(int item, int output) const {
+    const DataType type = body_.items[item].output_types[output];
+    const std::vector<Outside>& readers = outside_[item][output];
+    return body_.items[item].inputs.empty() && (type == DT_RESOURCE || IsRefType(type)) &&
+           std::none_of(readers.begin(), readers.end(),  // a Merge takes what comes
+                        [](const Outside& o) { return o.reader.merge_input >= 0; });
+  }
+
   // References keep slots of their own: a slot for values never has a reference in it.
   bool MayRecycle(int item) const {
     const std::vector<DataType>& types = body_.items[item].output_types;
@@ -87,8 +97,10 @@ class SlotAssigner {
       plan_.num_slots += static_cast<uint32_t>(outside_[i].size());
       for (size_t k = 0; k < outside_[i].size(); ++k) {
         uint32_t slot = first + static_cast<uint32_t>(k);
+        const bool is_handle = IsHandle(static_cast<int>(i), static_cast<int>(k));
+        if (is_handle) plan_.handles.push_back(slot);
         for (size_t r = 0; r < outside_[i][k].size(); ++r) {
-          if (r > 0) {
+          if (r > 0 && !is_handle) {
             plan_.copies[UnitOf(static_cast<int>(i))].push_back(
                 {first + static_cast<uint32_t>(k), plan_.num_slots});
             slot = plan_.num_slots++;
@@ -116,7 +128,8 @@ class SlotAssigner {
   bool MayDrop(int item, int input) const {
     const DraftInput& in = body_.items[item].inputs[input];
     if (in.base != ValueRef::kSlot) return false;
-    return UnitOf(in.item) != UnitOf(item) || outside_[in.item][in.index].empty();
+    if (UnitOf(in.item) == UnitOf(item)) return outside_[in.item][in.index].empty();
+    return !IsHandle(in.item, in.index);
   }
 
   using Items = absl::Span<const int>;

@@ -20,12 +20,14 @@ struct SlotPlan {
   };
   std::vector<Item> items;                    // by item
   std::vector<std::vector<SlotCopy>> copies;  // by unit: made when it ends
+  std::vector<uint32_t> handles;              // slots that are kept until the step ends
   uint32_t num_slots = 0;
 };
 
 // A value that is read in its own unit only shares its slot with others of that unit, before and
 // after. A value that other units read has a slot for each of them (the first takes the original,
-// the others copies), because nothing is known of the order in which they run.
+// the others copies), because nothing is known of the order in which they run. A handle has one
+// slot for all.
 SlotPlan AssignSlots(const DraftBody& body, const Partition& partition);
 
 }  // namespace sluice

@@ -99,6 +99,7 @@ void Step::RunUnits() {
 absl::Status Step::Finish() {
   if (rendezvous_.load(std::memory_order_relaxed) != nullptr) DetachRendezvous();
   for (Value& feed : feeds_) feed.tensor.Clear();
+  for (uint32_t slot : plan_->bodies[0].handles) root_.slots[slot].tensor.Clear();
   step_resources_.ClearAll();
   if (HasFailed()) [[unlikely]] {
     DropFrames();

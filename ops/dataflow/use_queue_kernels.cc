@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/named_resource.h"
@@ -46,15 +48,16 @@ class EnqueueKernel : public QueueUser {
  protected:
   void Use(KernelContext& c, QueueResource& queue, Done done) override {
     Tensors element;
-    std::vector<DataType> types;
-    for (int i = 1; i < c.num_inputs(); ++i) {
-      element.push_back(c.input(i));
-      types.push_back(c.input(i).dtype());
-    }
-    if (types != queue.options().types) {
+    element.reserve(static_cast<size_t>(c.num_inputs()) - 1);
+    for (int i = 1; i < c.num_inputs(); ++i) element.push_back(c.input(i));
+    const std::vector<DataType>& expected = queue.options().types;
+    const auto has_type = [](const Tensor& t, DataType type) { return t.dtype() == type; };
+    if (!std::equal(element.begin(), element.end(), expected.begin(), expected.end(), has_type)) {
+      std::vector<DataType> types;
+      for (const Tensor& t : element) types.push_back(t.dtype());
       return done(InvalidArgument("Signature mismatch, have: ", HandleText(c), ", ",
                                   TypesText(types), "-> expected: ", HandleText(c), ", ",
-                                  TypesText(queue.options().types), "->"));
+                                  TypesText(expected), "->"));
     }
     if (is_many_) {
       queue.EnqueueMany(CallerOf(c), std::move(element), std::move(done), replaces_);
