@@ -83,7 +83,14 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
   if (caller.IsCancelled()) return taken(TakeCancelled());
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (takers_.empty() && HasEnough(num_required)) {
+      GradientSum::Taken sum;
+      const absl::Status status = TakeSum(caller, parallel, &sum);
+      lock.unlock();
+      if (!status.ok()) return taken(status);
+      return taken(sum_->Finish(std::move(sum), reduction_, *caller.allocator, parallel));
+    }
     const int64_t id = next_id_++;
     takers_.push_back({.id = id,
                        .num_required = num_required,
@@ -113,20 +120,27 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
 
 void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& parallel,
                                        Line* complete) {
-  while (!takers_.empty() && counts_.accumulated >= Needed(takers_.front().num_required)) {
+  while (!takers_.empty() && HasEnough(takers_.front().num_required)) {
     Taker& head = takers_.front();
-    if (replicas_.in_replica_order) head.status = AddInOrder(caller, parallel);
-    head.sum = sum_->Take(counts_.accumulated);
-    for (const Present& p : present_) {
-      replicas_.Enter(p.local_step, p.replica, GradientLedger::kApplied);
-    }
-    present_.clear();
-    counts_.accumulated = 0;
-    ++counts_.updates;
-    counts_.global_step = WrappingAdd<int64_t>(counts_.global_step, 1);
-    update_size_ = next_update_size_;
+    head.status = TakeSum(caller, parallel, &head.sum);
     complete->splice(complete->end(), takers_, takers_.begin());
   }
+}
+
+absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, const Parallel& parallel,
+                                             GradientSum::Taken* sum) {
+  const absl::Status status =
+      replicas_.in_replica_order ? AddInOrder(caller, parallel) : absl::OkStatus();
+  *sum = sum_->Take(counts_.accumulated);
+  for (const Present& p : present_) {
+    replicas_.Enter(p.local_step, p.replica, GradientLedger::kApplied);
+  }
+  present_.clear();
+  counts_.accumulated = 0;
+  ++counts_.updates;
+  counts_.global_step = WrappingAdd<int64_t>(counts_.global_step, 1);
+  update_size_ = next_update_size_;
+  return status;
 }
 
 void ConditionalAccumulator::Finish(Line complete, const Parallel& parallel) {
