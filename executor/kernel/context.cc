@@ -51,6 +51,10 @@ void KernelContext::ParallelFor(int64_t total, double cost,
   }
 }
 
+int KernelContext::num_threads() const {
+  return step_->intra_op == nullptr ? 1 : step_->intra_op->num_threads() + 1;
+}
+
 Value& KernelContext::CopyOfInput(int i) {
   if (copies_ == nullptr) copies_ = std::make_unique<Value[]>(num_inputs_);
   copies_[i] = *inputs_[i];

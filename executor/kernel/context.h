@@ -134,6 +134,8 @@ class KernelContext {
   // Calls `f(begin, end)` over [0, total) in shards, some on other threads, and waits for all.
   // `cost` is roughly nanoseconds an element; small work runs in the caller as one call.
   void ParallelFor(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f);
+  // That such a loop may have, the caller's included.
+  int num_threads() const;
 
   // Frame and iteration of the call, for names that differ by iteration; 0 outside loops.
   uint64_t frame_id = 0;

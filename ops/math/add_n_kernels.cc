@@ -43,7 +43,8 @@ class AddNKernel : public SumKernel {
     Tensor* output;
     SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
     T* sum = output->template data<T>();
-    ForBlocks(context, shape.num_elements(), 0.2 * count, [&](int64_t begin, int64_t end) {
+    const size_t bytes = (static_cast<size_t>(count) + 1) * sizeof(T);
+    ForBlocks(context, shape.num_elements(), 0.2 * count, bytes, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; i += kTile) {
         const int64_t n = std::min(kTile, end - i);
         if constexpr (kIsFloat16<T>) {

@@ -81,9 +81,11 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
       x_scalar ? loops_.x_alone : (y_scalar ? loops_.y_alone : loops_.both);
   const size_t x_step = x_scalar ? 0 : loops_.in_size;
   const size_t y_step = y_scalar ? 0 : loops_.in_size;
-  ForBlocks(context, shape.num_elements(), loops_.cost, [&](int64_t begin, int64_t end) {
-    loop(px + begin * x_step, py + begin * y_step, pz + begin * loops_.out_size, end - begin);
-  });
+  ForBlocks(context, shape.num_elements(), loops_.cost, x_step + y_step + loops_.out_size,
+            [&](int64_t begin, int64_t end) {
+              loop(px + begin * x_step, py + begin * y_step, pz + begin * loops_.out_size,
+                   end - begin);
+            });
   return absl::OkStatus();
 }
 
@@ -106,7 +108,9 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
            pz + row * inner * loops_.out_size, inner);
     });
   };
-  const double row_cost = 5 + loops_.cost * static_cast<double>(inner);
+  const double cost = CostFarAway(plan.shape.num_elements(), loops_.cost,
+                                  loops_.in_size + loops_.out_size);  // one operand repeats itself
+  const double row_cost = 5 + cost * static_cast<double>(inner);
   if (row_cost * static_cast<double>(plan.rows()) < 20'000) {
     rows(0, plan.rows());
   } else {

@@ -51,9 +51,10 @@ class CastKernel : public Kernel {
     Tensor* output;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &output));
     char* y = static_cast<char*>(output->raw());
-    ForBlocks(context, shape.num_elements(), 0.5, [&](int64_t begin, int64_t end) {
-      loop_(x + begin * x_size_, y + begin * y_size_, end - begin);
-    });
+    ForBlocks(context, shape.num_elements(), 0.5, x_size_ + y_size_,
+              [&](int64_t begin, int64_t end) {
+                loop_(x + begin * x_size_, y + begin * y_size_, end - begin);
+              });
     return absl::OkStatus();
   }
   bool IsExpensive() const override { return false; }

@@ -102,7 +102,7 @@ class ApproximateEqualKernel : public Kernel {
     const T* px = x.data<T>();
     const T* py = y.data<T>();
     bool* z = output->data<bool>();
-    ForBlocks(context, x.num_elements(), 0.3, [&](int64_t begin, int64_t end) {
+    ForBlocks(context, x.num_elements(), 0.3, 2 * sizeof(T) + 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) z[i] = std::abs(px[i] - py[i]) < tolerance_;
     });
     return absl::OkStatus();

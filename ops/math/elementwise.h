@@ -42,12 +42,30 @@ class ElementwiseKernel : public ElementwiseLoopKernel {
 // Runs f(begin, end) over [0, n) in shards of whole blocks; small work in the caller, without
 // overhead. `cost`: nanoseconds an element.
 inline constexpr int64_t kElementsPerBlock = 256;
+
+// Nanoseconds of an element that moves `bytes` of memory, where `n` of them are more than a core's
+// second cache has room for: a core alone gets little from what lies further away.
+inline double CostFarAway(int64_t n, double cost, size_t bytes) {
+  constexpr double kNear = 1.5e6, kFarNsPerByte = 0.03;
+  const auto moved = static_cast<double>(bytes);
+  return static_cast<double>(n) * moved > kNear ? std::max(cost, moved * kFarNsPerByte) : cost;
+}
+
 template <typename F>
-void ForBlocks(KernelContext& context, int64_t n, double cost, const F& f) {
+void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
+  constexpr double kCachesOfThread = 2e6;
+  cost = CostFarAway(n, cost, bytes);
   if (static_cast<double>(n) * cost < 10'000) return f(int64_t{0}, n);
-  const int64_t blocks = (n + kElementsPerBlock - 1) / kElementsPerBlock;
-  context.ParallelFor(blocks, cost * kElementsPerBlock, [&](int64_t begin, int64_t end) {
-    f(begin * kElementsPerBlock, std::min(end * kElementsPerBlock, n));
+  // Where the caches of all threads have room for it, each thread gets one block, the same in each
+  // step, and finds it there again.
+  const int threads = context.num_threads();
+  const bool fits = static_cast<double>(n) * static_cast<double>(bytes) < threads * kCachesOfThread;
+  const int64_t block =
+      fits ? (n / threads + kElementsPerBlock) / kElementsPerBlock * kElementsPerBlock
+           : kElementsPerBlock;
+  const int64_t blocks = (n + block - 1) / block;
+  context.ParallelFor(blocks, cost * static_cast<double>(block), [&](int64_t begin, int64_t end) {
+    f(begin * block, std::min(end * block, n));
   });
 }
 

@@ -16,10 +16,11 @@ absl::Status SameSizeKernel::Compute(KernelContext& context) {
   Tensor* output;
   SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, shape, &output));
   char* pz = static_cast<char*>(output->raw());
-  ForBlocks(context, shape.num_elements(), loops_.cost, [&](int64_t begin, int64_t end) {
-    loops_.both(px + begin * loops_.in_size, py + begin * loops_.in_size,
-                pz + begin * loops_.out_size, end - begin);
-  });
+  ForBlocks(context, shape.num_elements(), loops_.cost, 2 * loops_.in_size + loops_.out_size,
+            [&](int64_t begin, int64_t end) {
+              loops_.both(px + begin * loops_.in_size, py + begin * loops_.in_size,
+                          pz + begin * loops_.out_size, end - begin);
+            });
   return absl::OkStatus();
 }
 

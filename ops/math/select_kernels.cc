@@ -79,7 +79,7 @@ class SelectV2Kernel : public Kernel {
     const int64_t inner = plan.inner();
     auto step = [&](int operand) { return plan.strides[operand].back() == 0 ? 0 : 1; };
     if (plan.dims.size() == 1) {
-      ForBlocks(context, inner, kCost, [&](int64_t begin, int64_t end) {
+      ForBlocks(context, inner, kCost, 3 * sizeof(W) + 1, [&](int64_t begin, int64_t end) {
         SelectLoop(condition + begin * step(0), step(0), t + begin * step(1), step(1),
                    e + begin * step(2), step(2), out + begin, end - begin);
       });
@@ -131,7 +131,7 @@ class SelectKernel : public Kernel {
     W* out = static_cast<W*>(output->raw());
     const int64_t n = shape.num_elements();
     if (!by_row) {
-      ForBlocks(context, n, 0.3, [&](int64_t begin, int64_t end) {
+      ForBlocks(context, n, 0.3, 3 * sizeof(W) + 1, [&](int64_t begin, int64_t end) {
         SelectLoop(where + begin, 1, t + begin, 1, e + begin, 1, out + begin, end - begin);
       });
       return absl::OkStatus();
@@ -182,7 +182,7 @@ class ClipByValueKernel : public Kernel {
     Tensor* output;
     SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
     T* out = output->template data<T>();
-    ForBlocks(context, shape.num_elements(), 0.4, [&](int64_t begin, int64_t end) {
+    ForBlocks(context, shape.num_elements(), 0.4, 2 * sizeof(T), [&](int64_t begin, int64_t end) {
       if (low_step == 0 && high_step == 0) {
         const T lowest = *low_data, highest = *high_data;
         SLUICE_INDEPENDENT

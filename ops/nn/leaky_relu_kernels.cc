@@ -36,7 +36,7 @@ class LeakyReluKernel : public Kernel {
     }
     Tensor* y;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, x.shape(), &y));
-    ForBlocks(context, x.num_elements(), 0.3, [&](int64_t begin, int64_t end) {
+    ForBlocks(context, x.num_elements(), 0.3, 3 * sizeof(T), [&](int64_t begin, int64_t end) {
       Leak(g.data<T>() + begin, x.data<T>() + begin, y->data<T>() + begin, end - begin, alpha_);
     });
     return absl::OkStatus();
