@@ -15,6 +15,7 @@
 #include "distributed/wire/parcels.h"
 #include "distributed/wire/slice_reader.h"
 #include "distributed/wire/status.h"
+#include "executor/step/continuations.h"
 #include "executor/step/outbox.h"
 #include "graph/status.h"
 #include "grpcpp/create_channel.h"
@@ -355,6 +356,7 @@ std::vector<RpcClient::Answer> RpcClient::RunAll(std::vector<Call> calls) {
     });
   }
   Outbox::Flush();
+  ContinuationScope::BeforeWait();
   std::unique_lock<std::mutex> lock(mutex);
   answered.wait(lock, [&] { return waiting == 0; });
   return answers;

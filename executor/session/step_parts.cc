@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "executor/passes/prune.h"
+#include "executor/step/continuations.h"
 #include "executor/step/linked_cancellation.h"
 #include "executor/step/outbox.h"
 #include "executor/trace/metrics.h"
@@ -56,6 +57,7 @@ absl::Status StepParts::Run(absl::Span<const Tensor* const> feeds, Tensor* fetch
       if (!status.ok()) Fail(status);
     }
     Outbox::Flush();
+    ContinuationScope::BeforeWait();
     StepScheduler* const scheduler = executor_.options().scheduler;
     std::unique_lock<std::mutex> lock(mutex_);
     is_blocked_ = running_ > 0 && scheduler != nullptr;

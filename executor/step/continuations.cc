@@ -39,7 +39,10 @@ void ContinuationScope::GoOn() {
 }
 
 void ContinuationScope::ReleaseIfLate() {
-  if (Clock::now() - first_added_ < kPatience) return;
+  if (Clock::now() - first_added_ >= kPatience) Release();
+}
+
+void ContinuationScope::Release() {
   for (Continuation* continuation : std::exchange(continuations_, {})) {
     continuation->GoOnElsewhere();
   }

@@ -38,9 +38,14 @@ class ContinuationScope {
   static void BeforeWork() {
     if (current_ != nullptr && !current_->continuations_.empty()) current_->ReleaseIfLate();
   }
+  // Before the thread waits: all of it does, for it may be what is waited for.
+  static void BeforeWait() {
+    if (current_ != nullptr) current_->Release();
+  }
 
  private:
   void ReleaseIfLate();
+  void Release();
 
   static thread_local ContinuationScope* current_;
   std::vector<Continuation*> continuations_;

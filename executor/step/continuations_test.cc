@@ -50,6 +50,17 @@ TEST(ContinuationScope, WhatHasWaitedGoesOnElsewhereBeforeLongWork) {
   EXPECT_TRUE(scope.is_empty());
 }
 
+// What is waited for may be what would go on here.
+TEST(ContinuationScope, AllGoesOnElsewhereBeforeTheThreadWaits) {
+  std::vector<std::string> log;
+  Logged a("a", &log), b("b", &log);
+  ContinuationScope scope;
+  scope.Add(&a);
+  scope.Add(&b);
+  ContinuationScope::BeforeWait();
+  EXPECT_EQ(log, (std::vector<std::string>{"a elsewhere", "b elsewhere"}));
+}
+
 struct Counted final : Outbox::Sender {
   void SendKept() override { ++times; }
   int times = 0;

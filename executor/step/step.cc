@@ -306,6 +306,7 @@ void Step::HelperEnded() {
 // False when the step has ended.
 bool Step::WaitForWork() {
   if (finished_.load(std::memory_order_acquire)) return false;
+  ContinuationScope::BeforeWait();
   std::unique_lock<std::mutex> lock(mutex_);
   const bool is_scheduled = environment_.scheduler != nullptr && shared_.empty();
   if (is_scheduled) environment_.scheduler->Blocked(step_id_);
