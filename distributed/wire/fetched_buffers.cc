@@ -4,8 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "distributed/wire/counters.h"
-
 namespace sluice {
 namespace {
 
@@ -20,7 +18,6 @@ Table& Fetched() {
 
 // The last slice of the buffer has gone.
 void Drop(void* data) {
-  WireCounters::Global().lent.load();
   BufferRef dropped;  // let go without the lock
   std::lock_guard<std::mutex> lock(Fetched().mutex);
   auto it = Fetched().buffers.find(data);

@@ -44,6 +44,7 @@ class LaneClient::Connection final : public LanePoller::Source,
   bool is_ready() const { return ready_.load(std::memory_order_acquire); }
 
   void SendKept() override { socket_.SendKept(); }
+  void TrySendKept() { socket_.TrySendKept(); }
 
   void Greet() {
     socket_.Send({.kind = LaneFrame::kHello, .text = LaneSocket::Greeting(client_->token_)});
@@ -77,6 +78,10 @@ class LaneClient::Connection final : public LanePoller::Source,
   }
 
   bool Tell(const std::string& path, const grpc::ByteBuffer& request) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (is_lost_) return false;
+    }
     return socket_.Keep(
         {.kind = LaneFrame::kRequest, .call = LaneFrame::kNoAnswer, .text = path, .body = request});
   }
@@ -230,6 +235,9 @@ LaneClient::~LaneClient() {
     std::unique_lock<std::mutex> lock(mutex_);
     idle_.wait(lock, [this] { return calls_ == 0; });
     peers.swap(peers_);
+  }
+  for (auto& [address, peer] : peers) {
+    if (peer.connection != nullptr) peer.connection->TrySendKept();  // what was told
   }
   poller_.Stop();
 }

@@ -29,7 +29,8 @@ constexpr size_t kFetchFrom = 32 << 10;
 constexpr uint32_t kMostText = 1 << 16;
 constexpr uint32_t kMostPieces = 1 << 16;
 constexpr size_t kBufferBytes = 16 << 10;
-constexpr size_t kMostVectors = 64;  // of one system call
+constexpr size_t kMostVectors = 64;   // of one system call
+constexpr size_t kAlwaysFits = 4096;  // in the buffer of a socket that can be written to
 
 struct Header {
   uint32_t kind;
@@ -224,7 +225,14 @@ bool LaneSocket::IsWritable() const {
 
 void LaneSocket::TrySendKept() {
   const std::unique_lock<std::mutex> lock(write_mutex_, std::try_to_lock);
-  if (lock.owns_lock() && !kept_.empty() && IsWritable()) Write(std::exchange(kept_, {}));
+  if (!lock.owns_lock() || kept_.empty() || !IsWritable()) return;
+  // So little always fits; whoever kept more is about to send it.
+  size_t bytes = 0;
+  for (const Outgoing& frame : kept_) {
+    bytes += frame.head.size();
+    for (const grpc::Slice& slice : frame.pieces) bytes += slice.size();
+  }
+  if (bytes <= kAlwaysFits) Write(std::exchange(kept_, {}));
 }
 
 void LaneSocket::TryPing() {

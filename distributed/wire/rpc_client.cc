@@ -356,7 +356,7 @@ std::vector<RpcClient::Answer> RpcClient::RunAll(std::vector<Call> calls) {
     });
   }
   Outbox::Flush();
-  ContinuationScope::BeforeWait();
+  ContinuationScope::BeforeWork();
   std::unique_lock<std::mutex> lock(mutex);
   answered.wait(lock, [&] { return waiting == 0; });
   return answers;

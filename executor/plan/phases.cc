@@ -20,7 +20,7 @@ class PhaseFinder {
 
   bool Run() {
     return std::all_of(body_.order.begin(), body_.order.end(), [&](int i) { return Place(i); }) &&
-           condition_ >= 0 && OnlySwitchesUseCondition();
+           condition_ >= 0 && has_variable_ && OnlySwitchesUseCondition();
   }
   const std::vector<Phase>& phases() const { return phases_; }
   int condition() const { return condition_; }
@@ -47,8 +47,11 @@ class PhaseFinder {
     switch (item.kind) {
       case OpKind::kSwitch:
         return PlaceSwitch(i);
+      case OpKind::kLoopVariable:
+        has_variable_ = true;
+        return true;
       case OpKind::kCarry:
-        return needs_true;
+        return needs_true && !item.inputs[0].is_ref;  // it carries what comes, as it comes
       case OpKind::kLeave:
         return needs_false;
       case OpKind::kLoop:
@@ -65,13 +68,17 @@ class PhaseFinder {
     const DraftItem& item = body_.items[i];
     const int condition = item.inputs[1].item;
     if (phases_[i] != Phase::kCondition || item.output_types.size() != 2 || condition < 0 ||
-        body_.items[condition].kind != OpKind::kPass || item.inputs[0].is_ref ||
+        !IsCondition(body_.items[condition]) || item.inputs[0].is_ref ||
         (condition_ >= 0 && condition_ != condition)) {
       return false;
     }
     condition_ = condition;
     phases_[i] = Phase::kSwitch;
     return true;
+  }
+
+  static bool IsCondition(const DraftItem& item) {
+    return item.kind == OpKind::kPass && item.output_types[0] == DT_BOOL && !item.inputs[0].is_ref;
   }
 
   bool OnlySwitchesUseCondition() const {
@@ -89,6 +96,7 @@ class PhaseFinder {
   const std::vector<bool>& phased_;
   std::vector<Phase> phases_;
   int condition_ = -1;  // of the Switches
+  bool has_variable_ = false;
 };
 
 }  // namespace

@@ -249,6 +249,29 @@ TEST_P(ControlFlow, VariablesOfALoopChangePlaces) {
   EXPECT_EQ(Run({}, out), (std::vector<float>{7, 20, 10}));
 }
 
+// No node of it runs: its variable and its condition only pass values on.
+TEST_P(ControlFlow, AnEmptyLoopEndsWhenItsTimeIsUp) {
+  const Output p = Placeholder(g, DT_BOOL, {}, "p");
+  const Output goes_on = Enter(p, "loop", true);
+  const OutputList out = WhileLoop(
+      "loop", {Const(g, 0)}, [&](const OutputList&) { return OutputList{goes_on}; },
+      [&](const OutputList& v) { return OutputList{Identity(v[0])}; });
+  Session session(g, Options());
+  const auto late = session.Run({Bool(p, true)}, out, {}, {.timeout_ms = 20});
+  EXPECT_EQ(late.status().code(), absl::StatusCode::kDeadlineExceeded) << late.status();
+  EXPECT_EQ(Run({Bool(p, false)}, out), (std::vector<float>{0}));
+}
+
+// A loop that is not one: the value leaves while the condition is false, and nothing is carried.
+TEST_P(ControlFlow, AFrameWithoutVariablesRunsOnce) {
+  const Output p = Placeholder(g, DT_BOOL, {}, "p");
+  const SwitchOutputs s =
+      Switch(Enter(Const(g, 3), "loop", true), LoopCond(Enter(p, "loop", true)));
+  const Output out = Merge({Exit(s.if_false), Switch(Const(g, 5), p).if_true}).output;
+  EXPECT_EQ(Run({Bool(p, false)}, {out}), (std::vector<float>{3}));
+  EXPECT_EQ(Run({Bool(p, true)}, {out}), (std::vector<float>{5}));
+}
+
 struct Nothing final : Kernel {
   absl::Status Compute(KernelContext&) override { return absl::OkStatus(); }
 };

@@ -57,7 +57,7 @@ absl::Status StepParts::Run(absl::Span<const Tensor* const> feeds, Tensor* fetch
       if (!status.ok()) Fail(status);
     }
     Outbox::Flush();
-    ContinuationScope::BeforeWait();
+    ContinuationScope::BeforeWork();
     StepScheduler* const scheduler = executor_.options().scheduler;
     std::unique_lock<std::mutex> lock(mutex_);
     is_blocked_ = running_ > 0 && scheduler != nullptr;

@@ -4,14 +4,6 @@
 #include <utility>
 
 namespace sluice {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// About what it costs to wake a thread.
-constexpr auto kPatience = std::chrono::microseconds(50);
-
-}  // namespace
 
 thread_local ContinuationScope* ContinuationScope::current_ = nullptr;
 
@@ -25,7 +17,6 @@ bool ContinuationScope::Add(Continuation* continuation) {
       continuations_.end()) {
     return false;
   }
-  if (continuations_.empty()) first_added_ = Clock::now();
   continuations_.push_back(continuation);
   return true;
 }
@@ -36,10 +27,6 @@ void ContinuationScope::GoOn() {
     continuations_.erase(continuations_.begin());
     next->GoOnHere();
   }
-}
-
-void ContinuationScope::ReleaseIfLate() {
-  if (Clock::now() - first_added_ >= kPatience) Release();
 }
 
 void ContinuationScope::Release() {

@@ -6,7 +6,6 @@
 #ifndef SLUICE_EXECUTOR_STEP_CONTINUATIONS_H_
 #define SLUICE_EXECUTOR_STEP_CONTINUATIONS_H_
 
-#include <chrono>
 #include <vector>
 
 namespace sluice {
@@ -34,22 +33,17 @@ class ContinuationScope {
   bool is_empty() const { return continuations_.empty(); }
   // Goes on with what was added, and with what that adds.
   void GoOn();
-  // Before something that may take long: what has waited for a while here goes on elsewhere.
+  // Before something that may take long, or waits, perhaps for just that: what was added goes on
+  // elsewhere.
   static void BeforeWork() {
-    if (current_ != nullptr && !current_->continuations_.empty()) current_->ReleaseIfLate();
-  }
-  // Before the thread waits: all of it does, for it may be what is waited for.
-  static void BeforeWait() {
-    if (current_ != nullptr) current_->Release();
+    if (current_ != nullptr && !current_->continuations_.empty()) current_->Release();
   }
 
  private:
-  void ReleaseIfLate();
   void Release();
 
   static thread_local ContinuationScope* current_;
   std::vector<Continuation*> continuations_;
-  std::chrono::steady_clock::time_point first_added_;
 };
 
 }  // namespace sluice

@@ -360,6 +360,10 @@ bool Step::RunPhases(LoopState& loop, Worker& worker) {
   const auto end = static_cast<uint32_t>(it.body->nodes.size());
   for (;; ++it.number) {
     if (HasFailed()) return false;
+    if (attention_ && IsOverdue()) {
+      TimeOut();
+      return false;
+    }
     for (uint32_t n = 0; n < phases.num_variables; ++n) {
       it.slots[nodes[n].first_output] = std::move(loop.carried[nodes[n].aux]);
       Release(it, nodes[n]);

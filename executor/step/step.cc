@@ -1,6 +1,7 @@
 #include "executor/step/step.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "executor/plan/error_at.h"
@@ -64,6 +65,7 @@ absl::Status Step::Run(const StepArguments& arguments) {
 
 void Step::Start(const StepArguments& arguments) {
   step_id_ = arguments.step_id;
+  caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   rendezvous_.store(arguments.rendezvous);
   for (StepContext& context : contexts_) {
     context.step_id = step_id_;
@@ -161,7 +163,7 @@ void Step::Process(const Ready& next, Worker& worker) {
   }
   switch (unit.kind) {
     case Unit::Kind::kSegment:
-      ContinuationScope::BeforeWork();
+      if (!unit.only_sends) ContinuationScope::BeforeWork();
       if (RunWhole(it, unit, worker)) {
         Complete(it, unit, worker);
       } else {
@@ -256,7 +258,10 @@ void Step::PushShared(const Ready& ready) {
   shared_.push_back(ready);
   num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_release);
   ContinuationScope* const scope = ContinuationScope::Current();
-  if (scope == nullptr || environment_.scheduler != nullptr) return HandOver();
+  // The thread of Run, where it is one that brings answers, takes what is shared by itself.
+  const bool is_caller =
+      caller_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  if (scope == nullptr || is_caller || environment_.scheduler != nullptr) return HandOver();
   if (scope->Add(&continuation_)) ++helpers_;
 }
 
@@ -306,7 +311,7 @@ void Step::HelperEnded() {
 // False when the step has ended.
 bool Step::WaitForWork() {
   if (finished_.load(std::memory_order_acquire)) return false;
-  ContinuationScope::BeforeWait();
+  ContinuationScope::BeforeWork();
   std::unique_lock<std::mutex> lock(mutex_);
   const bool is_scheduled = environment_.scheduler != nullptr && shared_.empty();
   if (is_scheduled) environment_.scheduler->Blocked(step_id_);

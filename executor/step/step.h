@@ -23,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -233,6 +234,7 @@ class Step {
   ResourceManager step_resources_;
   std::function<void(std::function<void()>)> schedule_;
   Worker caller_;
+  std::atomic<std::thread::id> caller_thread_;
   InScope continuation_{this};
 
   int64_t step_id_ = 0;

@@ -87,8 +87,8 @@ Cut CutOf(int64_t m, int64_t n, int64_t k, MatrixView<T> b) {
   }
 }
 
-// The products cut into tiles, each one call of Gemm. The cut follows from the sizes alone, so the
-// result does not depend on threads.
+// The products cut into tiles, each one call of Gemm. The cut follows from the sizes and the
+// machine, so the result does not depend on a session's threads.
 template <typename T>
 void Multiply(KernelContext& context, const Products& p, const T* a, const T* b, T* c,
               GemmInto into = GemmInto::kReplace) {
