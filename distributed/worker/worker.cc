@@ -52,8 +52,7 @@ std::vector<RpcMethod> Worker::Methods() {
   for (const auto& [name, handle] : methods) {
     const bool blocks = handle != &Worker::RecvTensor && handle != &Worker::CleanupGraph;
     result.push_back({WorkerMethod(name),
-                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }, blocks,
-                      handle == &Worker::CleanupGraph});
+                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }, blocks});
   }
   return result;
 }
