@@ -9,6 +9,18 @@
 namespace sluice {
 namespace {
 
+bool OnlySends(const DraftItem& item) {
+  switch (item.kind) {
+    case OpKind::kKernel:
+      return RunsWhenDead(*item.node) || ReadsVariable(*item.node) || item.inputs.empty();
+    case OpKind::kLoop:
+    case OpKind::kFused:
+      return false;
+    default:
+      return true;
+  }
+}
+
 class BodyBuilder {
  public:
   BodyBuilder(const DraftBody& draft, const Partition& partition)
@@ -62,6 +74,8 @@ class BodyBuilder {
     unit.kind = members.kind;
     unit.may_be_dead = members.may_be_dead;
     unit.is_expensive = members.is_expensive;
+    unit.only_sends = std::all_of(members.items.begin(), members.items.end(),
+                                  [&](int i) { return OnlySends(draft_.items[i]); });
     unit.first_node = static_cast<uint32_t>(body_.nodes.size());
     unit.num_nodes = static_cast<uint32_t>(members.items.size());
     if (unit.kind == Unit::Kind::kAsync) unit.async_index = body_.num_async++;

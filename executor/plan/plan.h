@@ -93,6 +93,7 @@ struct Unit {
   Kind kind = Kind::kSegment;
   bool may_be_dead = false;   // run with deadness
   bool is_expensive = false;  // worth another thread
+  bool only_sends = false;    // reads variables and sends values, and computes nothing
   uint32_t first_node = 0;    // into Body::nodes
   uint32_t num_nodes = 0;
   uint32_t first_edge = 0;  // into Body::edges

@@ -1,11 +1,13 @@
 #include "executor/step/step.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "executor/plan/error_at.h"
 #include "executor/plan/fused_elementwise.h"
 #include "executor/step/frame_instance.h"
+#include "executor/step/outbox.h"
 #include "executor/step/stalls.h"
 #include "graph/status.h"
 
@@ -54,7 +56,7 @@ absl::Status Step::Run(const StepArguments& arguments) {
   // A loop whose results nobody here waits for has no unit of its own in the root.
   const bool has_frames = !plan_->arrivals.empty();
   if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment && !has_frames) {
-    RunSegment(root_, root.units[0], nullptr, caller_);
+    RunWhole(root_, root.units[0], caller_);
   } else if (!root.units.empty()) {
     RunUnits();
   }
@@ -63,6 +65,7 @@ absl::Status Step::Run(const StepArguments& arguments) {
 
 void Step::Start(const StepArguments& arguments) {
   step_id_ = arguments.step_id;
+  caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   rendezvous_.store(arguments.rendezvous);
   for (StepContext& context : contexts_) {
     context.step_id = step_id_;
@@ -88,8 +91,10 @@ void Step::RunUnits() {
     }
   }
   ShareExpensive(0, caller_);
+  const Outbox outbox;
   do {
     Work(caller_);
+    Outbox::Flush();
   } while (WaitForWork());
 }
 
@@ -158,7 +163,8 @@ void Step::Process(const Ready& next, Worker& worker) {
   }
   switch (unit.kind) {
     case Unit::Kind::kSegment:
-      if (RunSegment(it, unit, nullptr, worker)) {
+      if (!unit.only_sends) ContinuationScope::BeforeWork();
+      if (RunWhole(it, unit, worker)) {
         Complete(it, unit, worker);
       } else {
         Ended(it, 0, worker);
@@ -173,6 +179,12 @@ void Step::Process(const Ready& next, Worker& worker) {
     case Unit::Kind::kArrival:  // never ready by itself
       break;
   }
+}
+
+bool Step::RunWhole(Iteration& it, const Unit& segment, Worker& worker) {
+  if (segment.only_sends) return RunSegment(it, segment, nullptr, worker);
+  const Outbox::Closed closed;  // others need not wait until this has computed
+  return RunSegment(it, segment, nullptr, worker);
 }
 
 void Step::Complete(Iteration& it, const Unit& unit, Worker& worker) {
@@ -245,6 +257,16 @@ void Step::PushShared(const Ready& ready) {
   std::lock_guard<std::mutex> lock(mutex_);
   shared_.push_back(ready);
   num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_release);
+  ContinuationScope* const scope = ContinuationScope::Current();
+  // The thread of Run, where it is one that brings answers, takes what is shared by itself.
+  const bool is_caller =
+      caller_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  if (scope == nullptr || is_caller || environment_.scheduler != nullptr) return HandOver();
+  if (scope->Add(&continuation_)) ++helpers_;
+}
+
+// To a thread that will take what is shared. With mutex_ held.
+void Step::HandOver() {
   if (caller_waits_) {
     wake_.notify_one();
     if (environment_.scheduler != nullptr) environment_.scheduler->Ready(step_id_);
@@ -252,6 +274,12 @@ void Step::PushShared(const Ready& ready) {
     ++helpers_;
     environment_.inter_op->Schedule([this] { Help(); });
   }
+}
+
+void Step::InScope::GoOnElsewhere() {
+  std::lock_guard<std::mutex> lock(step->mutex_);
+  if (!step->shared_.empty()) step->HandOver();
+  step->HelperEnded();
 }
 
 bool Step::TakeShared(Worker& worker) {
@@ -264,17 +292,26 @@ bool Step::TakeShared(Worker& worker) {
   return true;
 }
 
-// In a thread of the pool.
+// In a thread of the pool, or in one that brought an answer.
 void Step::Help() {
-  Worker worker;
-  Work(worker);
+  {
+    Worker worker;
+    const Outbox outbox;
+    Work(worker);
+  }
   std::lock_guard<std::mutex> lock(mutex_);
+  HelperEnded();
+}
+
+// With mutex_ held: once it is released, this object may be gone.
+void Step::HelperEnded() {
   if (--helpers_ == 0) idle_.notify_all();
 }
 
 // False when the step has ended.
 bool Step::WaitForWork() {
   if (finished_.load(std::memory_order_acquire)) return false;
+  ContinuationScope::BeforeWork();
   std::unique_lock<std::mutex> lock(mutex_);
   const bool is_scheduled = environment_.scheduler != nullptr && shared_.empty();
   if (is_scheduled) environment_.scheduler->Blocked(step_id_);

@@ -23,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -33,6 +34,7 @@
 #include "executor/kernel/resource_manager.h"
 #include "executor/plan/plan.h"
 #include "executor/step/cancellation.h"
+#include "executor/step/continuations.h"
 #include "executor/step/iteration.h"
 #include "executor/step/rendezvous.h"
 
@@ -126,6 +128,13 @@ class Step {
     absl::InlinedVector<Ready, 32> ready;
     bool is_caller = false;
   };
+  // What is shared, for the thread that brought the answers.
+  struct InScope final : Continuation {
+    explicit InScope(Step* s) : step(s) {}
+    void GoOnHere() override { step->Help(); }
+    void GoOnElsewhere() override;
+    Step* const step;
+  };
 
   // --- step.cc: who runs what, when
   void Start(const StepArguments& arguments);
@@ -135,13 +144,16 @@ class Step {
   void DropValues();
   void Work(Worker& worker);
   void Process(const Ready& next, Worker& worker);
+  bool RunWhole(Iteration& it, const Unit& segment, Worker& worker);
   void Complete(Iteration& it, const Unit& unit, Worker& worker);
   int Signal(Iteration& it, const Unit& unit, Worker& worker);
   void Ended(Iteration& it, int more, Worker& worker);
   void ShareExpensive(size_t from, Worker& worker);
   void PushShared(const Ready& ready);
+  void HandOver();
   bool TakeShared(Worker& worker);
   void Help();
+  void HelperEnded();
   bool WaitForWork();
   bool WaitUntilWoken(std::unique_lock<std::mutex>& lock);
   void CountActive(int change, const Worker& worker);
@@ -222,6 +234,8 @@ class Step {
   ResourceManager step_resources_;
   std::function<void(std::function<void()>)> schedule_;
   Worker caller_;
+  std::atomic<std::thread::id> caller_thread_;
+  InScope continuation_{this};
 
   int64_t step_id_ = 0;
   std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; Cancel may come at any time
@@ -230,14 +244,14 @@ class Step {
   bool has_warned_ = false;  // of this step's stall
 
   std::mutex mutex_;
-  std::condition_variable wake_;    // the caller
-  std::condition_variable idle_;    // the destructor, DetachRendezvous
-  int aborting_ = 0;                // Cancels that use the rendezvous; guarded by mutex_
-  absl::Status status_;             // guarded by mutex_
-  int further_errors_ = 0;          // guarded by mutex_
-  std::vector<Ready> shared_;       // guarded by mutex_
-  bool caller_waits_ = false;       // guarded by mutex_
-  int helpers_ = 0;                 // closures in the pool; guarded by mutex_
+  std::condition_variable wake_;  // the caller
+  std::condition_variable idle_;  // the destructor, DetachRendezvous
+  int aborting_ = 0;              // Cancels that use the rendezvous; guarded by mutex_
+  absl::Status status_;           // guarded by mutex_
+  int further_errors_ = 0;        // guarded by mutex_
+  std::vector<Ready> shared_;     // guarded by mutex_
+  bool caller_waits_ = false;     // guarded by mutex_
+  int helpers_ = 0;  // in the pool, and in threads that bring answers; guarded by mutex_
   std::atomic<int> num_shared_{0};  // size of shared_
   std::atomic<int64_t> active_{0};  // units ready or running; the step ends with the last
   std::atomic<bool> finished_{false};

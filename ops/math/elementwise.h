@@ -39,6 +39,8 @@ class ElementwiseKernel : public ElementwiseLoopKernel {
   absl::Status Compute(KernelContext& context) override;
 };
 
+// Runs f(begin, end) over [0, n) in shards of whole blocks; small work in the caller, without
+// overhead. `cost`: nanoseconds an element.
 inline constexpr int64_t kElementsPerBlock = 256;
 
 // Nanoseconds of an element that moves `bytes` of memory, where `n` of them are more than a core's
@@ -49,8 +51,6 @@ inline double CostFarAway(int64_t n, double cost, size_t bytes) {
   return static_cast<double>(n) * moved > kNear ? std::max(cost, moved * kFarNsPerByte) : cost;
 }
 
-// Runs f(begin, end) over [0, n) in shards of whole blocks; small work in the caller, without
-// overhead. Of an element: `cost` in nanoseconds, and the `bytes` that it reads and writes.
 template <typename F>
 void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
   constexpr double kCachesOfThread = 2e6;
