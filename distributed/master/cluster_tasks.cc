@@ -290,7 +290,7 @@ void ClusterTasks::EndStep(int64_t step_id, const std::vector<std::string>& task
   for (const std::string& task : tasks) {
     RpcClient::Call call = CallOf(task, "CleanupGraph", EncodeMessage(request));
     call.timeout_ms = kFarewellMs;
-    connection_.client->Start(std::move(call), [](absl::Status, grpc::ByteBuffer) {});
+    connection_.client->Tell(std::move(call));
   }
 }
 

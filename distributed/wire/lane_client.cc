@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "distributed/wire/lane_socket.h"
+#include "executor/step/continuations.h"
+#include "executor/step/outbox.h"
 #include "graph/strings.h"
 
 namespace sluice {
@@ -25,6 +27,7 @@ std::string NameOf(const std::string& address) {
 }  // namespace
 
 class LaneClient::Connection final : public LanePoller::Source,
+                                     public Outbox::Sender,
                                      public std::enable_shared_from_this<Connection> {
  public:
   struct Pending {
@@ -39,6 +42,9 @@ class LaneClient::Connection final : public LanePoller::Source,
   int fd() const override { return socket_.fd(); }
   bool is_own() const { return socket_.PeerIsOwn(); }
   bool is_ready() const { return ready_.load(std::memory_order_acquire); }
+
+  void SendKept() override { socket_.SendKept(); }
+  void TrySendKept() { socket_.TrySendKept(); }
 
   void Greet() {
     socket_.Send({.kind = LaneFrame::kHello, .text = LaneSocket::Greeting(client_->token_)});
@@ -64,16 +70,27 @@ class LaneClient::Connection final : public LanePoller::Source,
       return true;
     }
     // What was cancelled meanwhile is not sent: its cancellation would have come before it.
-    socket_.Send({.kind = LaneFrame::kRequest, .call = id, .text = path, .body = request},
-                 [this, id] {
-                   std::lock_guard<std::mutex> lock(mutex_);
-                   return pending_.contains(id);
-                 });
+    Transmit({.kind = LaneFrame::kRequest, .call = id, .text = path, .body = request}, [this, id] {
+      std::lock_guard<std::mutex> lock(mutex_);
+      return pending_.contains(id);
+    });
     return true;  // where that failed, the connection is lost, which ends the call
+  }
+
+  bool Tell(const std::string& path, const grpc::ByteBuffer& request) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (is_lost_) return false;
+    }
+    return socket_.Keep(
+        {.kind = LaneFrame::kRequest, .call = LaneFrame::kNoAnswer, .text = path, .body = request});
   }
 
   void Readable() override {
     const auto self = shared_from_this();
+    // Large answers are fetched here, and steps that waited for an answer go on here.
+    client_->poller_.MayBlock();
+    ContinuationScope scope;
     std::vector<LaneFrame> frames;
     if (!socket_.Receive(&frames) || !TakeWelcome(frames)) {
       return Lose(StrCat("the connection to ", address_, " was closed"));
@@ -83,12 +100,17 @@ class LaneClient::Connection final : public LanePoller::Source,
       heard_ = Clock::now();
       was_asked_ = false;
     }
-    client_->poller_.Arm(*this);
+    // Before another thread may hear of the connection's end: what was answered is not lost.
+    std::vector<std::pair<LaneFrame*, Pending>> answered;
     for (LaneFrame& frame : frames) {
       if (frame.kind != LaneFrame::kResponse) continue;
       if (std::optional<Pending> call = Take(frame.call)) {
-        End(frame.call, *call, absl::Status(frame.code, frame.text), std::move(frame.body));
+        answered.emplace_back(&frame, *std::move(call));
       }
+    }
+    client_->poller_.Arm(*this);
+    for (auto& [frame, call] : answered) {
+      End(frame->call, call, absl::Status(frame->code, frame->text), std::move(frame->body));
     }
   }
 
@@ -99,8 +121,10 @@ class LaneClient::Connection final : public LanePoller::Source,
     End(id, *call, absl::DeadlineExceededError("Deadline Exceeded"), {});
   }
 
-  // Asks whether the peer is there; gives up when it has not been heard of for too long.
+  // Sends what was kept, and asks whether the peer is there; gives up when it has not been heard of
+  // for too long.
   void Beat(const Heartbeat& heartbeat) {
+    socket_.TrySendKept();
     bool is_late;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -132,6 +156,15 @@ class LaneClient::Connection final : public LanePoller::Source,
   }
 
  private:
+  void Transmit(const LaneFrame& frame, const std::function<bool()>& still) {
+    Outbox* const outbox = Outbox::Current();
+    if (outbox == nullptr) {
+      socket_.Send(frame, still);
+    } else if (socket_.Keep(frame, still)) {
+      outbox->Add(shared_from_this());
+    }
+  }
+
   // False where the server does not take this caller.
   bool TakeWelcome(const std::vector<LaneFrame>& frames) {
     for (const LaneFrame& frame : frames) {
@@ -203,6 +236,9 @@ LaneClient::~LaneClient() {
     idle_.wait(lock, [this] { return calls_ == 0; });
     peers.swap(peers_);
   }
+  for (auto& [address, peer] : peers) {
+    if (peer.connection != nullptr) peer.connection->TrySendKept();  // what was told
+  }
   poller_.Stop();
 }
 
@@ -228,6 +264,12 @@ bool LaneClient::Start(const std::string& address, const std::string& path,
   if (timeout_ms > 0) deadlines_.erase({deadline, id});
   if (--calls_ == 0) idle_.notify_all();
   return false;
+}
+
+bool LaneClient::Tell(const std::string& address, const std::string& path,
+                      const grpc::ByteBuffer& request) {
+  const std::shared_ptr<Connection> connection = To(address);
+  return connection != nullptr && connection->is_ready() && connection->Tell(path, request);
 }
 
 std::shared_ptr<LaneClient::Connection> LaneClient::To(const std::string& address) {

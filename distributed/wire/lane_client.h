@@ -37,6 +37,8 @@ class LaneClient {
   // taken, and a server of this host that can be reached by a lane soon will be.
   bool Start(const std::string& address, const std::string& path, const grpc::ByteBuffer& request,
              CancellationManager* cancellation, int64_t timeout_ms, Done& done);
+  // As RpcClient::Tell. False as above.
+  bool Tell(const std::string& address, const std::string& path, const grpc::ByteBuffer& request);
 
  private:
   class Connection;

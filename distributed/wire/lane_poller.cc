@@ -4,14 +4,18 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <thread>
 #include <utility>
 
 namespace sluice {
 namespace {
 
-// So many threads wait at most; they are made when they are needed.
-constexpr int kMostIdle = 4;
+// More threads than this do not wait for input at once: each message of several that come one after
+// the other would wake another one.
+constexpr int kMostWaiting = 2;
+// A spare thread ends when it was not called for so long.
+constexpr auto kMostSpare = std::chrono::seconds(10);
 constexpr int kFirstTickMs = 1;
 
 }  // namespace
@@ -19,16 +23,20 @@ constexpr int kFirstTickMs = 1;
 LanePoller::LanePoller(std::function<int()> tick)
     : epoll_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      has_work_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)),
       tick_(std::move(tick)),
       wait_ms_(tick_ == nullptr ? -1 : kFirstTickMs) {
-  epoll_event event = {};
-  event.events = EPOLLIN;
-  event.data.fd = wake_;
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
+  for (const int fd : {wake_, has_work_}) {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+  }
 }
 
 LanePoller::~LanePoller() {
   Stop();
+  close(has_work_);
   close(wake_);
   close(epoll_);
 }
@@ -72,8 +80,17 @@ void LanePoller::Wake() {
 
 void LanePoller::StartThread() {
   ++threads_;
-  ++listening_;
+  ++waiting_;
   std::thread([this] { Listen(); }).detach();
+}
+
+void LanePoller::CallSpare() {
+  if (spares_.empty()) return StartThread();
+  Spare* const spare = spares_.back();
+  spares_.pop_back();
+  ++waiting_;
+  spare->is_called = true;
+  spare->called.notify_one();
 }
 
 void LanePoller::TickIfDue(bool was_woken) {
@@ -92,30 +109,66 @@ void LanePoller::TickIfDue(bool was_woken) {
 
 void LanePoller::Listen() {
   for (;;) {
-    if (EndsThread(kMostIdle)) return;
     epoll_event event;
     const int n = epoll_wait(epoll_, &event, 1, wait_ms_.load(std::memory_order_relaxed));
-    std::shared_ptr<Source> source;
-    if (n == 1 && event.data.fd != wake_) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      auto it = sources_.find(event.data.fd);
-      if (it != sources_.end() && !stopped_) source = it->second;
-    }
-    if (source != nullptr) {
-      source->Readable();
-    } else if (n <= 0 || event.data.fd == wake_) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    --waiting_;
+    lock.unlock();
+    if (n == 1 && event.data.fd == has_work_) {
+      RunWork();
+    } else if (n != 1 || event.data.fd == wake_) {
       TickIfDue(n == 1);
+    } else if (const std::shared_ptr<Source> source = SourceOf(event.data.fd)) {
+      source->Readable();
     }
+    lock.lock();
+    if (AwaitTurn(lock)) continue;
+    // Notified under the lock: once it is released, this object may be gone.
+    if (--threads_ == 0) ended_.notify_all();
+    return;
   }
 }
 
-// Of a listening thread: whether it is to end, which is then counted.
-bool LanePoller::EndsThread(int most_idle) {
+// Until this thread is to wait for input again; it then counts as waiting. False when it is to end.
+bool LanePoller::AwaitTurn(std::unique_lock<std::mutex>& lock) {
+  if (!stopped_ && waiting_ >= kMostWaiting) {
+    Spare own;
+    spares_.push_back(&own);
+    own.called.wait_for(lock, kMostSpare, [&] { return own.is_called || stopped_; });
+    if (own.is_called) return true;
+    std::erase(spares_, &own);
+    if (!stopped_) return false;
+  }
+  while (stopped_ && !work_.empty()) {
+    lock.unlock();
+    RunWork();
+    lock.lock();
+  }
+  if (stopped_) return false;
+  ++waiting_;
+  return true;
+}
+
+std::shared_ptr<LanePoller::Source> LanePoller::SourceOf(int fd) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!stopped_ && listening_ <= most_idle) return false;
-  --listening_;
-  // Notified under the lock: once it is released, this object may be gone.
-  if (--threads_ == 0) ended_.notify_all();
+  auto it = sources_.find(fd);
+  return it == sources_.end() || stopped_ ? nullptr : it->second;
+}
+
+// False when there is none.
+bool LanePoller::RunWork() {
+  uint64_t one;
+  [[maybe_unused]] const ssize_t bytes = read(has_work_, &one, sizeof(one));
+  std::function<void()> work;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (work_.empty()) return false;
+    work = std::move(work_.front());
+    work_.pop_front();
+  }
+  MayBlock();
+  work();
+  work = nullptr;  // what it holds goes before who waits for it
   return true;
 }
 
@@ -124,29 +177,22 @@ void LanePoller::Stop() {
   std::unique_lock<std::mutex> lock(mutex_);
   stopped_ = true;
   Wake();  // nobody reads it any more: every thread sees it
+  for (Spare* spare : spares_) spare->called.notify_one();
   ended_.wait(lock, [this] { return threads_ == 0; });
   sources.swap(sources_);
 }
 
-LanePoller::MayBlock::MayBlock(LanePoller& poller) : poller_(poller) {
-  std::lock_guard<std::mutex> lock(poller_.mutex_);
-  if (--poller_.listening_ == 0 && !poller_.stopped_) poller_.StartThread();
-}
-
-LanePoller::MayBlock::~MayBlock() {
-  std::lock_guard<std::mutex> lock(poller_.mutex_);
-  ++poller_.listening_;
+void LanePoller::MayBlock() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (waiting_ == 0 && !stopped_) CallSpare();
 }
 
 void LanePoller::RunElsewhere(std::function<void()> work) {
   std::lock_guard<std::mutex> lock(mutex_);
-  ++threads_;
-  std::thread([this, work = std::move(work)]() mutable {
-    work();
-    work = nullptr;  // what it holds goes before who waits for it
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (--threads_ == 0) ended_.notify_all();
-  }).detach();
+  work_.push_back(std::move(work));
+  if (waiting_ == 0) CallSpare();
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t n = write(has_work_, &one, sizeof(one));
 }
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 // Threads that hear what comes on sockets. One thread hears of an event and does what is to be
-// done, so that a message wakes one thread; while it may block, another listens.
+// done, so that a message wakes one thread; while it may block, another listens. Threads are kept
+// until they have had nothing to do for some seconds.
 //
 // Thread safety: all methods from any thread.
 #ifndef SLUICE_DISTRIBUTED_WIRE_LANE_POLLER_H_
@@ -7,10 +8,12 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace sluice {
 
@@ -42,34 +45,42 @@ class LanePoller {
   // Returns when all threads have ended; not from one of them.
   void Stop();
 
-  // While one lives, its thread may block: the others listen.
-  class MayBlock {
-   public:
-    explicit MayBlock(LanePoller& poller);
-    ~MayBlock();
-
-   private:
-    LanePoller& poller_;
-  };
-  // Runs it on a thread of its own, which Stop waits for.
+  // From here on the thread, which hears of something, may block: another one listens.
+  void MayBlock();
+  // Runs it on another thread, where it may block; Stop waits for it.
   void RunElsewhere(std::function<void()> work);
 
  private:
-  void StartThread();  // with mutex_ held
+  // A thread that is kept for when the others are busy.
+  struct Spare {
+    std::condition_variable called;
+    bool is_called = false;
+  };
+  // These with mutex_ held:
+  void StartThread();
+  void CallSpare();
+  bool AwaitTurn(std::unique_lock<std::mutex>& lock);
+
   void Listen();
+  std::shared_ptr<Source> SourceOf(int fd);
+  bool RunWork();
   void TickIfDue(bool was_woken);
-  bool EndsThread(int most_idle);
 
   const int epoll_;
   const int wake_;
+  const int has_work_;
   const std::function<int()> tick_;
   std::atomic<int> wait_ms_;
   std::mutex mutex_;
   std::condition_variable ended_;
   std::map<int, std::shared_ptr<Source>> sources_;  // guarded by mutex_
-  int listening_ = 0;                               // threads; guarded by mutex_
-  int threads_ = 0;                                 // guarded by mutex_
-  bool stopped_ = false;                            // guarded by mutex_
+  std::deque<std::function<void()>> work_;          // guarded by mutex_
+  // Threads that wait for input, or are about to; spare ones, the last to be so first called; and
+  // all. Guarded by mutex_.
+  int waiting_ = 0;
+  std::vector<Spare*> spares_;
+  int threads_ = 0;
+  bool stopped_ = false;  // guarded by mutex_
   std::mutex tick_mutex_;
 };
 

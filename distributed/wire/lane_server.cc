@@ -8,6 +8,7 @@
 
 #include "distributed/wire/lane_socket.h"
 #include "distributed/wire/security.h"
+#include "executor/step/outbox.h"
 
 namespace sluice {
 
@@ -44,35 +45,27 @@ class LaneServer::Call final : public RpcCall, public std::enable_shared_from_th
 };
 
 class LaneServer::Connection final : public LanePoller::Source,
+                                     public Outbox::Sender,
                                      public std::enable_shared_from_this<Connection> {
  public:
   Connection(LaneServer* server, int fd)
       : server_(server), socket_(fd, server->max_message_bytes_) {}
   int fd() const override { return socket_.fd(); }
   bool is_own() const { return socket_.PeerIsOwn(); }
+  void SendKept() override {
+    const int answered = answered_.exchange(0);
+    socket_.SendKept();
+    for (int i = 0; i < answered; ++i) server_->End();
+  }
 
   void Readable() override {
     const auto self = shared_from_this();
+    server_->poller_.MayBlock();
     std::vector<LaneFrame> frames;
     if (!socket_.Receive(&frames) || !Greet(frames)) return Close();
     server_->poller_.Arm(*this);
-    const LanePoller::MayBlock may_block(server_->poller_);
     std::vector<LaneFrame> blocking;
-    for (LaneFrame& frame : frames) {
-      if (frame.kind == LaneFrame::kPing) socket_.Send({.kind = LaneFrame::kPong});
-      if (frame.kind == LaneFrame::kCancel) Cancel(frame.call);
-      if (frame.kind != LaneFrame::kRequest) continue;
-      if (frame.code != absl::StatusCode::kOk) {
-        Refuse(frame.call, absl::Status(frame.code, frame.text));
-        continue;
-      }
-      const RpcMethod* method = MethodOf(frame.text);
-      if (method != nullptr && method->blocks) {
-        blocking.push_back(std::move(frame));
-      } else {
-        Handle(method, frame);
-      }
-    }
+    if (!HandleQuick(frames, &blocking)) return Close();
     for (size_t i = 0; i + 1 < blocking.size(); ++i) {
       auto frame = std::make_shared<LaneFrame>(std::move(blocking[i]));
       server_->poller_.RunElsewhere(
@@ -81,7 +74,34 @@ class LaneServer::Connection final : public LanePoller::Source,
     if (!blocking.empty()) Handle(MethodOf(blocking.back().text), blocking.back());
   }
 
+  // Handles what does not block; the rest is put into `blocking`. False where it is no caller of
+  // ours.
+  bool HandleQuick(std::vector<LaneFrame>& frames, std::vector<LaneFrame>* blocking) {
+    const Outbox outbox;
+    for (LaneFrame& frame : frames) {
+      if (frame.kind == LaneFrame::kPing) socket_.Send({.kind = LaneFrame::kPong});
+      if (frame.kind == LaneFrame::kCancel) Cancel(frame.call);
+      if (frame.kind != LaneFrame::kRequest) continue;
+      if (frame.call == LaneFrame::kNoAnswer) {
+        if (!TakeTold(frame)) return false;
+        continue;
+      }
+      if (frame.code != absl::StatusCode::kOk) {
+        Refuse(frame.call, absl::Status(frame.code, frame.text));
+        continue;
+      }
+      const RpcMethod* method = MethodOf(frame.text);
+      if (method != nullptr && method->blocks) {
+        blocking->push_back(std::move(frame));
+      } else {
+        Handle(method, frame);
+      }
+    }
+    return true;
+  }
+
   void Respond(uint64_t id, const absl::Status& status, const grpc::ByteBuffer& response) {
+    if (id == LaneFrame::kNoAnswer) return server_->End();
     std::shared_ptr<Call> call;  // ends here, if nobody cancels it now
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -97,8 +117,14 @@ class LaneServer::Connection final : public LanePoller::Source,
     } else {
       frame.text = std::string(status.message());
     }
-    socket_.Send(frame);
-    server_->End();
+    Outbox* const outbox = Outbox::Current();
+    if (outbox == nullptr || !socket_.Keep(frame)) {
+      if (outbox == nullptr) socket_.Send(frame);
+      server_->End();
+      return;
+    }
+    ++answered_;
+    outbox->Add(shared_from_this());
   }
 
   void CancelAll() {
@@ -150,6 +176,16 @@ class LaneServer::Connection final : public LanePoller::Source,
                   .text = std::string(status.message())});
   }
 
+  // Where no answer is wanted. False where the method does not end at once: no peer of ours tells
+  // such a thing.
+  bool TakeTold(LaneFrame& frame) {
+    const RpcMethod* const method = MethodOf(frame.text);
+    if (method == nullptr || !method->at_once) return false;
+    if (!server_->Begin()) return true;
+    method->handle(*std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body)));
+    return true;
+  }
+
   void Handle(const RpcMethod* method, LaneFrame& frame) {
     auto call = std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body));
     const bool begun = server_->Begin();
@@ -178,7 +214,8 @@ class LaneServer::Connection final : public LanePoller::Source,
 
   LaneServer* const server_;
   LaneSocket socket_;
-  bool is_known_ = false;  // of Readable
+  bool is_known_ = false;         // of Readable
+  std::atomic<int> answered_{0};  // calls whose answer is kept
   std::mutex mutex_;
   std::unordered_map<uint64_t, std::shared_ptr<Call>> calls_;  // guarded by mutex_
 };

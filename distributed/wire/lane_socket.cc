@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "distributed/wire/counters.h"
+#include "distributed/wire/fetched_buffers.h"
 #include "executor/memory/pool_allocator.h"
 #include "graph/strings.h"
 #include "graph/tensor/buffer.h"
@@ -28,7 +29,8 @@ constexpr size_t kFetchFrom = 32 << 10;
 constexpr uint32_t kMostText = 1 << 16;
 constexpr uint32_t kMostPieces = 1 << 16;
 constexpr size_t kBufferBytes = 16 << 10;
-constexpr size_t kMostVectors = 64;  // of one system call
+constexpr size_t kMostVectors = 64;   // of one system call
+constexpr size_t kAlwaysFits = 4096;  // in the buffer of a socket that can be written to
 
 struct Header {
   uint32_t kind;
@@ -81,11 +83,6 @@ int WithSocket(const std::string& address, F use) {
   if (fd >= 0 && use(fd, reinterpret_cast<sockaddr*>(&name), size)) return fd;
   if (fd >= 0) close(fd);
   return -1;
-}
-
-void DropReference(void* buffer) {
-  WireCounters::Global().lent.load();
-  static_cast<Buffer*>(buffer)->Unref();
 }
 
 }  // namespace
@@ -145,40 +142,65 @@ bool LaneSocket::TakeGreeting(std::string_view text, std::string* word) {
 }
 
 bool LaneSocket::Send(const LaneFrame& frame, const std::function<bool()>& still) {
-  std::vector<grpc::Slice> slices, sent;
-  if (frame.body.Valid() && !frame.body.Dump(&slices).ok()) return false;
-  Header header = {frame.kind,
-                   static_cast<uint32_t>(std::min<size_t>(frame.text.size(), kMostText)), 0,
-                   static_cast<int32_t>(frame.code), frame.call};
-  std::string table;
+  return Enqueue(frame, still, /*sends=*/true);
+}
+
+bool LaneSocket::Keep(const LaneFrame& frame, const std::function<bool()>& still) {
+  return Enqueue(frame, still, /*sends=*/false);
+}
+
+bool LaneSocket::SendKept() {
+  std::lock_guard<std::mutex> lock(write_mutex_);
+  return kept_.empty() || Write(std::exchange(kept_, {}));
+}
+
+bool LaneSocket::Enqueue(const LaneFrame& frame, const std::function<bool()>& still, bool sends) {
+  Outgoing outgoing;
   bool is_held = false;
-  for (grpc::Slice& slice : slices) {
-    if (slice.size() == 0) continue;
-    Piece piece = {0, slice.size()};
-    if (slice.size() >= kFetchFrom && peer_reads_.load(std::memory_order_relaxed)) {
-      piece.address = reinterpret_cast<uint64_t>(slice.begin());
-      is_held = true;
-    } else {
-      sent.push_back(std::move(slice));
-    }
-    table.append(reinterpret_cast<const char*>(&piece), sizeof(piece));
-    ++header.pieces;
-  }
-  std::string head(reinterpret_cast<const char*>(&header), sizeof(header));
-  head.append(frame.text, 0, header.text_bytes).append(table);
+  if (!Encode(frame, &outgoing, &is_held)) return false;
   std::lock_guard<std::mutex> lock(write_mutex_);
   if (still != nullptr && !still()) return false;
   if (is_held) {
     std::lock_guard<std::mutex> held_lock(held_mutex_);
     held_.emplace(frame.call, frame.body);
   }
-  return Write(head, sent);
+  kept_.push_back(std::move(outgoing));
+  return !sends || Write(std::exchange(kept_, {}));
 }
 
-bool LaneSocket::Write(const std::string& head, const std::vector<grpc::Slice>& pieces) {
-  std::vector<iovec> all = {{const_cast<char*>(head.data()), head.size()}};
-  for (const grpc::Slice& slice : pieces) {
-    all.push_back({const_cast<uint8_t*>(slice.begin()), slice.size()});
+// `is_held`: the peer is told where pieces lie, and fetches them.
+bool LaneSocket::Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_held) const {
+  std::vector<grpc::Slice> slices;
+  if (frame.body.Valid() && !frame.body.Dump(&slices).ok()) return false;
+  Header header = {frame.kind,
+                   static_cast<uint32_t>(std::min<size_t>(frame.text.size(), kMostText)), 0,
+                   static_cast<int32_t>(frame.code), frame.call};
+  std::string table;
+  for (grpc::Slice& slice : slices) {
+    if (slice.size() == 0) continue;
+    Piece piece = {0, slice.size()};
+    if (slice.size() >= kFetchFrom && peer_reads_.load(std::memory_order_relaxed)) {
+      piece.address = reinterpret_cast<uint64_t>(slice.begin());
+      *is_held = true;
+    } else {
+      outgoing->pieces.push_back(std::move(slice));
+    }
+    table.append(reinterpret_cast<const char*>(&piece), sizeof(piece));
+    ++header.pieces;
+  }
+  outgoing->head.assign(reinterpret_cast<const char*>(&header), sizeof(header));
+  outgoing->head.append(frame.text, 0, header.text_bytes).append(table);
+  return true;
+}
+
+// With write_mutex_ held.
+bool LaneSocket::Write(const std::vector<Outgoing>& frames) {
+  std::vector<iovec> all;
+  for (const Outgoing& frame : frames) {
+    all.push_back({const_cast<char*>(frame.head.data()), frame.head.size()});
+    for (const grpc::Slice& slice : frame.pieces) {
+      all.push_back({const_cast<uint8_t*>(slice.begin()), slice.size()});
+    }
   }
   for (size_t at = 0; at < all.size();) {
     msghdr message = {};
@@ -196,13 +218,28 @@ bool LaneSocket::Write(const std::string& head, const std::vector<grpc::Slice>& 
   return true;
 }
 
+bool LaneSocket::IsWritable() const {
+  pollfd polled = {fd_, POLLOUT, 0};
+  return poll(&polled, 1, 0) == 1 && (polled.revents & POLLOUT) != 0;
+}
+
+void LaneSocket::TrySendKept() {
+  const std::unique_lock<std::mutex> lock(write_mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || kept_.empty() || !IsWritable()) return;
+  // So little always fits; whoever kept more is about to send it.
+  size_t bytes = 0;
+  for (const Outgoing& frame : kept_) {
+    bytes += frame.head.size();
+    for (const grpc::Slice& slice : frame.pieces) bytes += slice.size();
+  }
+  if (bytes <= kAlwaysFits) Write(std::exchange(kept_, {}));
+}
+
 void LaneSocket::TryPing() {
   const std::unique_lock<std::mutex> lock(write_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
   // Whole or not at all: so little always fits where anything does.
   const Header header = {LaneFrame::kPing, 0, 0, 0, 0};
-  pollfd polled = {fd_, POLLOUT, 0};
-  if (poll(&polled, 1, 0) == 1 && (polled.revents & POLLOUT) != 0) {
+  if (lock.owns_lock() && IsWritable()) {
     send(fd_, &header, sizeof(header), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 }
@@ -354,13 +391,14 @@ bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
 // Into memory that can become a tensor's as it is.
 bool LaneSocket::Fetch(const Piece& piece, std::vector<grpc::Slice>* slices, bool* has_memory) {
   if (!reads_peer_) return false;
-  Buffer* buffer =
-      Buffer::New(PoolAllocator::Global(), DT_UINT8, static_cast<int64_t>(piece.length));
-  *has_memory = buffer != nullptr;
-  if (buffer == nullptr) return true;
-  slices->emplace_back(buffer->data(), piece.length, DropReference, buffer);
+  BufferRef buffer(
+      Buffer::New(PoolAllocator::Global(), DT_UINT8, static_cast<int64_t>(piece.length)));
+  *has_memory = static_cast<bool>(buffer);
+  if (!buffer) return true;
+  char* const to = static_cast<char*>(buffer->data());
+  slices->push_back(SliceOfFetched(std::move(buffer)));
   WireCounters::Global().copied.fetch_add(static_cast<int64_t>(piece.length));
-  return ReadMemory(peer_, piece.address, static_cast<char*>(buffer->data()), piece.length);
+  return ReadMemory(peer_, piece.address, to, piece.length);
 }
 
 }  // namespace sluice

@@ -40,6 +40,8 @@ struct LaneFrame {
     kPing,
     kPong,
   };
+  static constexpr uint64_t kNoAnswer = 0;  // as a request's call: none is wanted
+
   Kind kind = kPing;
   uint64_t call = 0;
   absl::StatusCode code = absl::StatusCode::kOk;
@@ -64,7 +66,11 @@ class LaneSocket {
   // the order in which frames go out) says that the frame is no longer wanted. Large bytes of the
   // body are kept until the peer has fetched them.
   bool Send(const LaneFrame& frame, const std::function<bool()>& still = nullptr);
-  // Sends a ping unless that would block.
+  // The same, but kept until SendKept or the next Send; the caller sees to it that one comes.
+  bool Keep(const LaneFrame& frame, const std::function<bool()>& still = nullptr);
+  bool SendKept();
+  // These unless they would block: sends what was kept; sends a ping.
+  void TrySendKept();
   void TryPing();
   // What has come, at least one frame, once the descriptor is readable. False when the connection
   // has ended or what comes is no frame.
@@ -88,7 +94,15 @@ class LaneSocket {
     uint64_t address;  // in the sender's memory; 0: the bytes follow
     uint64_t length;
   };
-  bool Write(const std::string& head, const std::vector<grpc::Slice>& pieces);
+  // What goes out of a frame.
+  struct Outgoing {
+    std::string head;
+    std::vector<grpc::Slice> pieces;  // behind it
+  };
+  bool Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_held) const;
+  bool Enqueue(const LaneFrame& frame, const std::function<bool()>& still, bool sends);
+  bool Write(const std::vector<Outgoing>& frames);
+  bool IsWritable() const;
   bool Fill(size_t bytes);  // has so many in buffer_, or fails
   bool Need(char* to, size_t bytes);
   bool ReadFrame(LaneFrame* frame);
@@ -104,6 +118,7 @@ class LaneSocket {
   bool reads_peer_ = false;
   std::atomic<bool> peer_reads_{false};
   std::mutex write_mutex_;
+  std::vector<Outgoing> kept_;  // guarded by write_mutex_
   std::mutex held_mutex_;
   std::multimap<uint64_t, grpc::ByteBuffer> held_;  // by call; guarded by held_mutex_
   // Of Receive: what came and was not taken yet.

@@ -15,6 +15,7 @@
 #include "distributed/wire/rpc_client.h"
 #include "distributed/wire/rpc_server.h"
 #include "executor/step/cancellation.h"
+#include "executor/step/outbox.h"
 #include "gmock/gmock.h"
 #include "graph/strings.h"
 #include "gtest/gtest.h"
@@ -269,6 +270,62 @@ TEST_F(LanesTest, APeerThatAnswersPingsMayTakeItsTime) {
   EXPECT_EQ(response, "late");
   client_.reset();
   server.join();
+}
+
+TEST_F(LanesTest, CallsOfAnOutboxGoOutTogether) {
+  const std::string address = StrCat("together:", getpid());
+  const int listener = ListenLane(address);
+  ASSERT_GE(listener, 0);
+  MakeClient(address, "");
+  LaneClient::Done done = [](absl::Status, grpc::ByteBuffer&) {};
+  EXPECT_FALSE(client_->Start(address_, "/a.B/Echo", Bytes(""), nullptr, 0, done));
+  auto socket = std::make_unique<LaneSocket>(accept(listener, nullptr, nullptr));
+  LaneByHand::Welcome(*socket);
+  {
+    const Outbox outbox;
+    for (int begun = 0; begun < 3;) {
+      LaneClient::Done none = [](absl::Status, grpc::ByteBuffer&) {};
+      if (client_->Start(address_, "/a.B/Echo", Bytes("x"), nullptr, 0, none)) ++begun;
+    }
+    EXPECT_FALSE(socket->HasInput());
+  }
+  std::vector<LaneFrame> frames;
+  ASSERT_TRUE(socket->Receive(&frames));
+  EXPECT_EQ(frames.size(), 3);
+  socket.reset();  // ends the calls
+  close(listener);
+}
+
+TEST_F(LanesTest, WhatIsToldComesWithTheNextCallOrAHeartbeat) {
+  std::atomic<int> told{0};
+  std::promise<void> twice;
+  Start({{"/a.B/Tell",
+          [&](RpcCall& c) {
+            EXPECT_EQ(Text(c.request()), "news");
+            if (++told == 2) twice.set_value();
+            c.Finish(absl::OkStatus(), grpc::ByteBuffer());
+          },
+          /*blocks=*/false, /*at_once=*/true}});
+  ASSERT_TRUE(client_->Tell(address_, "/a.B/Tell", Bytes("news")));
+  std::string response;
+  ASSERT_TRUE(Call("/a.B/Echo", "", &response).ok());
+  EXPECT_EQ(told, 1);
+  ASSERT_TRUE(client_->Tell(address_, "/a.B/Tell", Bytes("news")));
+  twice.get_future().wait();
+}
+
+// Such a call has nobody who waits for its end: it must have ended when its handler returns.
+TEST_F(LanesTest, OnlyWhatEndsAtOnceCanBeTold) {
+  Start({});
+  LaneSocket caller(ConnectLane(address_));
+  std::vector<LaneFrame> frames;
+  ASSERT_TRUE(caller.Send({.kind = LaneFrame::kHello, .text = LaneSocket::Greeting("word")}));
+  ASSERT_TRUE(caller.Receive(&frames));
+  ASSERT_EQ(frames[0].code, absl::StatusCode::kOk);
+  ASSERT_TRUE(caller.Send({.kind = LaneFrame::kReady}));
+  ASSERT_TRUE(caller.Send(
+      {.kind = LaneFrame::kRequest, .call = LaneFrame::kNoAnswer, .text = "/a.B/Echo"}));
+  EXPECT_FALSE(caller.Receive(&frames));
 }
 
 TEST_F(LanesTest, WhatIsNoFrameEndsTheConnectionOnly) {

@@ -32,7 +32,8 @@ class RpcCall {
 struct RpcMethod {
   std::string path;
   std::function<void(RpcCall&)> handle;
-  bool blocks = true;  // `handle` may take long, or wait
+  bool blocks = true;    // `handle` may take long, or wait
+  bool at_once = false;  // the call is finished when `handle` returns
 };
 
 // Who stops has ended what its handlers wait for: their answers still go out.

@@ -15,6 +15,8 @@
 #include "distributed/wire/parcels.h"
 #include "distributed/wire/slice_reader.h"
 #include "distributed/wire/status.h"
+#include "executor/step/continuations.h"
+#include "executor/step/outbox.h"
 #include "graph/status.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -41,6 +43,7 @@ class LanesAndGrpc final : public RpcClient {
   LanesAndGrpc(std::shared_ptr<grpc::ChannelCredentials> credentials, const Options& options);
   ~LanesAndGrpc() override;
   void Start(Call call, Done done) override;
+  void Tell(Call call) override;
 
  private:
   class Pending;
@@ -322,6 +325,11 @@ void LanesAndGrpc::Start(Call call, Done done) {
   std::make_shared<Upload>(this, std::move(call), std::move(done))->Next();
 }
 
+void LanesAndGrpc::Tell(Call call) {
+  if (lanes_ != nullptr && lanes_->Tell(call.address, call.path, call.request)) return;
+  RpcClient::Tell(std::move(call));
+}
+
 void LanesAndGrpc::StartWhole(Call call, const std::string& parcel, Done done) {
   Begin();
   (new Pending(this, std::move(call), std::move(done)))->Start(parcel);
@@ -347,6 +355,8 @@ std::vector<RpcClient::Answer> RpcClient::RunAll(std::vector<Call> calls) {
       if (--waiting == 0) answered.notify_all();
     });
   }
+  Outbox::Flush();
+  ContinuationScope::BeforeWork();
   std::unique_lock<std::mutex> lock(mutex);
   answered.wait(lock, [&] { return waiting == 0; });
   return answers;

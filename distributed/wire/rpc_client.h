@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -53,6 +54,11 @@ class RpcClient {
   // Who takes the response may empty it while he reads (TakeMessage): nobody else holds it.
   using Done = std::function<void(absl::Status, grpc::ByteBuffer& response)>;
   virtual void Start(Call call, Done done) = 0;
+  // Of which nobody hears how it ends. It may go out with the next message to the same server, or
+  // with a heartbeat. The method's handler finishes at once (RpcMethod::at_once).
+  virtual void Tell(Call call) {
+    Start(std::move(call), [](absl::Status, grpc::ByteBuffer) {});
+  }
 
   struct Answer {
     absl::Status status;

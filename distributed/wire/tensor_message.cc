@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "distributed/wire/counters.h"
+#include "distributed/wire/fetched_buffers.h"
 #include "distributed/wire/slice_reader.h"
 #include "executor/memory/pool_allocator.h"
 #include "google/protobuf/wire_format_lite.h"
@@ -231,6 +232,10 @@ class TensorReader {
     if (length < kShareFrom) return false;
     const grpc::Slice& slice = in_.slice();
     const uint8_t* const begin = slice.begin() + in_.offset();
+    if (BufferRef fetched = FetchedBuffer(begin, length)) {
+      *tensor = Tensor(dtype, shape, std::move(fetched));
+      return in_.Skip(length);
+    }
     if (slice.size() - in_.offset() < length || slice.size() / 2 > length ||
         reinterpret_cast<uintptr_t>(begin) % kTensorAlignment != 0) {
       return false;

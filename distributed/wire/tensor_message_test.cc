@@ -4,6 +4,7 @@
 
 #include "distributed/proto/master.pb.h"
 #include "distributed/wire/counters.h"
+#include "distributed/wire/fetched_buffers.h"
 #include "gmock/gmock.h"
 #include "graph/format/tensor_proto.h"
 #include "gtest/gtest.h"
@@ -101,6 +102,27 @@ TEST(TensorMessage, ATensorKeepsTheSliceThatItsContentsLieIn) {
   tensors.clear();
   EXPECT_EQ(lent.load(), 0);
   EXPECT_TRUE(large.BufferIsUnique());
+}
+
+// So that a gradient that came over a lane becomes the sum of an accumulator as it is.
+TEST(TensorMessage, ATensorTakesTheBufferOverThatItsContentWasFetchedInto) {
+  const Tensor sent = Large();
+  const auto encoded = EncodeMessage(pb::RunCallableRequest(), kBare, {{{"", sent}}});
+  ASSERT_TRUE(encoded.ok());
+  std::vector<grpc::Slice> slices;
+  ASSERT_TRUE(encoded->Dump(&slices).ok());
+  for (grpc::Slice& slice : slices) {
+    if (slice.size() != sent.bytes()) continue;
+    BufferRef buffer(Buffer::New(Heap(), DT_UINT8, static_cast<int64_t>(slice.size())));
+    slice = SliceOfFetched(std::move(buffer));
+  }
+  grpc::ByteBuffer received(slices.data(), slices.size());
+  slices.clear();
+  std::vector<NamedTensor> taken;
+  pb::RunCallableRequest rest;
+  ASSERT_TRUE(TakeMessage(&received, kBare, &rest, &taken).ok());
+  EXPECT_TRUE(taken[0].value.BufferIsUnique());
+  EXPECT_FALSE(FetchedBuffer(taken[0].value.raw(), sent.bytes()));  // the slice has gone
 }
 
 TEST(TensorMessage, DamagedBytesAreRefused) {

@@ -52,7 +52,8 @@ std::vector<RpcMethod> Worker::Methods() {
   for (const auto& [name, handle] : methods) {
     const bool blocks = handle != &Worker::RecvTensor && handle != &Worker::CleanupGraph;
     result.push_back({WorkerMethod(name),
-                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }, blocks});
+                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }, blocks,
+                      handle == &Worker::CleanupGraph});
   }
   return result;
 }

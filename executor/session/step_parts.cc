@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "executor/passes/prune.h"
+#include "executor/step/continuations.h"
 #include "executor/step/linked_cancellation.h"
+#include "executor/step/outbox.h"
 #include "executor/trace/metrics.h"
 #include "graph/status.h"
 
@@ -47,12 +49,15 @@ absl::Status StepParts::Run(absl::Span<const Tensor* const> feeds, Tensor* fetch
   {
     const LinkedCancellation closing(&closing_, cancellation_);
     const LinkedCancellation caller(options.cancellation, cancellation_);
+    Outbox outbox;
     for (size_t i = 0; i < parts.remote.size(); ++i) StartRemote(i, feeds, options);
     if (parts.has_local) {
       WithClient both(partial_run != nullptr ? *partial_run : *rendezvous, *rendezvous);
       const absl::Status status = RunLocal(feeds, options, &both, metadata);
       if (!status.ok()) Fail(status);
     }
+    Outbox::Flush();
+    ContinuationScope::BeforeWork();
     StepScheduler* const scheduler = executor_.options().scheduler;
     std::unique_lock<std::mutex> lock(mutex_);
     is_blocked_ = running_ > 0 && scheduler != nullptr;
