@@ -130,6 +130,7 @@ inline void Train(Framework& framework, const std::string& graph, bool is_chief)
     std::thread([&framework, step] {
       while (framework.Run(step)) {
       }
+      Fail("queue runner");
     }).detach();
   }
   const int step = framework.Prepare({{{"x:0", x}, {"y:0", y}}, {}, {train}});
@@ -138,6 +139,7 @@ inline void Train(Framework& framework, const std::string& graph, bool is_chief)
     while (framework.Run(step)) {
       if (++steps == 10) Tell("up");
     }
+    Fail("train step");
   }).detach();
   for (;;) {
     AwaitLine();

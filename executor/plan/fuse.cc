@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "executor/plan/fused_elementwise.h"
 #include "graph/ir/graph.h"
 
@@ -39,42 +40,36 @@ class Fuser {
       : body_(body),
         fused_(fused),
         kernels_(body.items.size()),
-        reads_(body.items.size(), 0),
-        waits_(body.items.size(), 0),
-        reader_(body.items.size(), -1),
+        readers_(body.items.size()),
+        is_awaited_(body.items.size(), false),
         is_chosen_(body.items.size(), false) {
     for (size_t i = 0; i < body.items.size(); ++i) {
       const DraftItem& item = body.items[i];
       kernels_[i] = LoopKernelOf(item);
       for (const DraftInput& in : item.inputs) {
-        if (in.item < 0) continue;
-        ++reads_[in.item];
-        reader_[in.item] = static_cast<int>(i);
+        if (in.item >= 0) readers_[in.item].push_back(static_cast<int>(i));
       }
-      for (int c : item.controls) ++waits_[c];
+      for (int c : item.controls) is_awaited_[c] = true;
     }
   }
 
+  // Readers first: what one of them does not take with it, no later one can.
   void Run() {
-    for (size_t i = 0; i < body_.items.size(); ++i) {
-      if (kernels_[i] != nullptr && !IsInner(static_cast<int>(i))) Grow(static_cast<int>(i));
-    }
-    // What was too much for a group is the last of groups of its own.
-    while (!left_.empty()) {
-      const int root = left_.back();
-      left_.pop_back();
-      Grow(root);
+    for (int i = static_cast<int>(body_.items.size()) - 1; i >= 0; --i) {
+      if (kernels_[i] != nullptr && !body_.items[i].is_fused_away) Grow(i);
     }
   }
 
  private:
-  // Whether the item's result goes to one other elementwise item only.
+  // Whether the item's result goes to chosen items only.
   bool IsInner(int i) const {
-    if (kernels_[i] == nullptr || reads_[i] != 1 || waits_[i] != 0) return false;
-    const int to = reader_[i];
-    return kernels_[to] != nullptr &&
-           body_.items[i].node->assigned_device() == body_.items[to].node->assigned_device() &&
-           MayMeet(body_.items[i].node->output_shape(0), body_.items[to].node->output_shape(0));
+    if (kernels_[i] == nullptr || is_awaited_[i]) return false;
+    const Node& node = *body_.items[i].node;
+    return std::all_of(readers_[i].begin(), readers_[i].end(), [&](int to) {
+      const Node& reader = *body_.items[to].node;
+      return is_chosen_[to] && node.assigned_device() == reader.assigned_device() &&
+             MayMeet(node.output_shape(0), reader.output_shape(0));
+    });
   }
 
   // Takes as many items above `root` as fit, and makes them one with it.
@@ -82,13 +77,13 @@ class Fuser {
     std::vector<int> chosen = {root};
     is_chosen_[root] = true;
     std::vector<int> rest = Above(root);
-    while (!rest.empty()) {
+    while (!rest.empty() && chosen.size() < FusedElementwise::kMostMembers) {
       const int next = rest.back();
       rest.pop_back();
+      if (is_chosen_[next]) continue;
       is_chosen_[next] = true;
-      if (chosen.size() == FusedElementwise::kMostMembers || !Fits(root)) {
+      if (!Fits(root)) {
         is_chosen_[next] = false;
-        left_.push_back(next);
         continue;
       }
       chosen.push_back(next);
@@ -115,6 +110,8 @@ class Fuser {
 
   // The operands first.
   int AddMember(int i, Group* group) const {
+    const auto known = std::find(group->items.begin(), group->items.end(), i);
+    if (known != group->items.end()) return static_cast<int>(known - group->items.begin());
     const DraftItem& item = body_.items[i];
     FusedMember member{
         item.node, kernels_[i], {}, static_cast<int>(item.inputs.size()), item.output_types[0]};
@@ -167,6 +164,7 @@ class Fuser {
                         item.controls.end());
     item.kind = OpKind::kFused;
     item.kernel = nullptr;
+    kernels_[root] = nullptr;
     item.aux = static_cast<int>(fused_->size());
     const int num_inputs = static_cast<int>(group.inputs.size());
     item.inputs = std::move(group.inputs);
@@ -176,11 +174,10 @@ class Fuser {
 
   DraftBody& body_;
   std::vector<std::shared_ptr<const FusedElementwise>>* fused_;
-  std::vector<ElementwiseLoopKernel*> kernels_;  // by item
-  std::vector<int> reads_, waits_;               // by item: how many read it, wait for it
-  std::vector<int> reader_;                      // by item: the last that reads it
-  std::vector<bool> is_chosen_;                  // by item: for the group being made
-  std::vector<int> left_;
+  std::vector<ElementwiseLoopKernel*> kernels_;       // by item
+  std::vector<absl::InlinedVector<int, 2>> readers_;  // by item
+  std::vector<bool> is_awaited_;                      // by item: another waits for its end
+  std::vector<bool> is_chosen_;                       // by item: for the group being made
 };
 
 }  // namespace

@@ -21,9 +21,31 @@ constexpr size_t kTileBytes = 2048;
 constexpr int64_t kTileMultiple = 256;  // loops over half and bfloat16 go by such blocks
 static_assert(kTileMultiple * 16 <= kRegisterBytes, "room for elements of 16 bytes");
 
+// Sets bit k of a member's number where no later operand, of it or of other members, is what its
+// operand k is.
+std::vector<uint32_t> LastReads(const std::vector<FusedMember>& members) {
+  std::vector<uint32_t> last(members.size(), 0);
+  std::vector<bool> was_read(members.size(), false);
+  std::array<bool, FusedElementwise::kMostInputs> input_was_read = {};
+  for (size_t m = members.size(); m-- > 0;) {
+    for (int k = members[m].num_operands; k-- > 0;) {
+      const FusedOperand& operand = members[m].operands[k];
+      if (operand.member >= 0) {
+        if (!was_read[operand.member]) last[m] |= 1u << k;
+        was_read[operand.member] = true;
+      } else if (operand.input < FusedElementwise::kMostInputs) {
+        if (!input_was_read[operand.input]) last[m] |= 1u << k;
+        input_was_read[operand.input] = true;
+      }
+    }
+  }
+  return last;
+}
+
 // The register of each member's result, and how many there are. A result's register is free again
-// once its reader has written its own: loops need not work in place.
-int AssignRegisters(const std::vector<FusedMember>& members, std::vector<int>* registers) {
+// once its last reader has written its own: loops need not work in place.
+int AssignRegisters(const std::vector<FusedMember>& members, const std::vector<uint32_t>& last,
+                    std::vector<int>* registers) {
   std::vector<bool> taken;
   registers->assign(members.size(), 0);
   for (size_t m = 0; m < members.size(); ++m) {
@@ -34,7 +56,7 @@ int AssignRegisters(const std::vector<FusedMember>& members, std::vector<int>* r
     (*registers)[m] = static_cast<int>(to);
     for (int k = 0; k < members[m].num_operands; ++k) {
       const int from = members[m].operands[k].member;
-      if (from >= 0) taken[(*registers)[from]] = false;
+      if (from >= 0 && (last[m] >> k & 1) != 0) taken[(*registers)[from]] = false;
     }
   }
   return static_cast<int>(taken.size());
@@ -57,36 +79,20 @@ void RunLoop(const ElementwiseLoops& loops, const char* x, bool x_alone, const c
 
 bool FusedElementwise::Fits(const std::vector<FusedMember>& members) {
   std::vector<int> registers;
-  return members.size() <= kMostMembers && AssignRegisters(members, &registers) <= kMostRegisters;
+  return members.size() <= kMostMembers &&
+         AssignRegisters(members, LastReads(members), &registers) <= kMostRegisters;
 }
 
 FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inputs)
     : members_(std::move(members)), types_(members_.size()), num_inputs_(num_inputs) {
   std::vector<int> registers;
-  AssignRegisters(members_, &registers);
-  std::vector<int> last_reader(num_inputs, -1);
-  for (size_t m = 0; m < members_.size(); ++m) {
-    for (int k = 0; k < members_[m].num_operands; ++k) {
-      const int input = members_[m].operands[k].input;
-      if (input >= 0) last_reader[input] = static_cast<int>(m);
-    }
-  }
+  const std::vector<uint32_t> last = LastReads(members_);
+  AssignRegisters(members_, last, &registers);
   size_t largest = 1;
   for (size_t m = 0; m < members_.size(); ++m) {
     const FusedMember& member = members_[m];
     const ElementwiseLoops& loops = member.kernel->loops();
-    Op op{&loops, member.operands, member.num_operands, registers[m], 0};
-    for (int k = 0; k < member.num_operands; ++k) {
-      const int input = member.operands[k].input;
-      if (input < 0) continue;
-      if (last_reader[input] == static_cast<int>(m)) op.last_read |= 1u << k;
-    }
-    // An input that a member reads twice is nobody's to take over.
-    if (member.num_operands == 2 && member.operands[0].input >= 0 &&
-        member.operands[0].input == member.operands[1].input) {
-      op.last_read = 0;
-    }
-    ops_.push_back(op);
+    ops_.push_back({&loops, member.operands, member.num_operands, registers[m], last[m]});
     largest = std::max({largest, loops.in_size, loops.out_size});
     cost_ += loops.cost;
     types_[m] = member.output_type;
@@ -231,15 +237,18 @@ absl::Status FusedElementwise::RunOneByOne(const FusedCall& call, RunMember run)
     const Op& op = ops_[m];
     Value* inputs[2] = {nullptr, nullptr};
     uint64_t movable = 0;
+    // What a member reads twice is nobody's to take over.
+    const bool is_same = op.num_operands == 2 && op.operands[0] == op.operands[1];
     for (int k = 0; k < op.num_operands; ++k) {
       const FusedOperand& operand = op.operands[k];
+      uint64_t may_take = is_same ? 0 : op.last_read >> k & 1;
       if (operand.input >= 0) {
         inputs[k] = call.inputs[operand.input];
-        if (((call.movable >> operand.input) & (op.last_read >> k) & 1) != 0) movable |= 1u << k;
+        may_take &= call.movable >> operand.input;
       } else {
         inputs[k] = &results[ops_[operand.member].to];
-        movable |= 1u << k;
       }
+      movable |= may_take << k;
     }
     absl::Status status =
         run(nodes_[m], inputs, movable, m == last ? call.output : &results[op.to]);
@@ -248,7 +257,7 @@ absl::Status FusedElementwise::RunOneByOne(const FusedCall& call, RunMember run)
       return status;
     }
     for (int k = 0; k < op.num_operands; ++k) {
-      if (op.operands[k].member >= 0) inputs[k]->tensor.Clear();
+      if (op.operands[k].member >= 0 && (op.last_read >> k & 1) != 0) inputs[k]->tensor.Clear();
     }
   }
   return absl::OkStatus();

@@ -1,10 +1,10 @@
 // Several elementwise nodes run as one: tile by tile in cache, so that what they pass to each other
 // never goes through memory.
 //
-// A group is a tree: each member's result is read by one other member, once, and the last member's
-// result is the group's. Where the inputs' shapes are not all the same or scalars, the members run
-// one after the other, as they would alone: values, shapes and errors are those of the nodes.
-// The same bits come out whatever the number of threads and whether nodes are fused or not.
+// Members' results are read by other members only, the last one's is the group's. Where the inputs'
+// shapes are not all the same or scalars, the members run one after the other, as they would alone:
+// values, shapes and errors are those of the nodes. The same bits come out whatever the number of
+// threads and whether nodes are fused or not.
 //
 // Thread safety: immutable; many steps run it at once.
 #ifndef SLUICE_EXECUTOR_PLAN_FUSED_ELEMENTWISE_H_
@@ -27,6 +27,7 @@ namespace sluice {
 struct FusedOperand {
   int input = -1;
   int member = -1;
+  bool operator==(const FusedOperand&) const = default;
 };
 
 struct FusedMember {
@@ -76,7 +77,7 @@ class FusedElementwise {
     std::array<FusedOperand, 2> operands;
     int num_operands;
     int to;              // register
-    uint32_t last_read;  // bit k: no later member reads the input that is operand k
+    uint32_t last_read;  // bit k: no later operand is what operand k is
   };
   // What one call finds out of its inputs.
   struct Shapes {

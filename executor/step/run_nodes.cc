@@ -382,13 +382,9 @@ bool Step::RunPhases(LoopState& loop, Worker& worker) {
     }
     for (uint32_t n = phases.first_carry; n < phases.first_false; ++n) {
       const PlanNode& node = nodes[n];
-      Value& from = *it.inputs[node.first_input];
-      Value& to = loop.carried[node.aux];
-      if ((node.movable & 1) != 0) {
-        to = std::move(from);
-      } else {
-        to = from;
-      }
+      const Call call{it,    node,  it.inputs.data() + node.first_input, node.movable, nullptr,
+                      &loop, worker};
+      call.Pass(0, loop.carried[node.aux]);
       Release(it, node);
     }
   }

@@ -90,6 +90,7 @@ class ConditionalAccumulator : public Resource,
                    const Parallel& parallel);  // lock held
   // Adds up what was kept. Lock held.
   absl::Status AddInOrder(const Caller& caller, const Parallel& parallel);
+  // These with the lock held.
   bool HasEnough(int64_t num_required) const { return counts_.accumulated >= Needed(num_required); }
   // All gradients that are there, as the sum of one update.
   absl::Status TakeSum(const Caller& caller, const Parallel& parallel, GradientSum::Taken* sum);

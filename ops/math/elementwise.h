@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "executor/kernel/avx512.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/target_clones.h"
@@ -39,8 +40,6 @@ class ElementwiseKernel : public ElementwiseLoopKernel {
   absl::Status Compute(KernelContext& context) override;
 };
 
-// Runs f(begin, end) over [0, n) in shards of whole blocks; small work in the caller, without
-// overhead. `cost`: nanoseconds an element.
 inline constexpr int64_t kElementsPerBlock = 256;
 
 // Nanoseconds of an element that moves `bytes` of memory, where `n` of them are more than a core's
@@ -51,6 +50,8 @@ inline double CostFarAway(int64_t n, double cost, size_t bytes) {
   return static_cast<double>(n) * moved > kNear ? std::max(cost, moved * kFarNsPerByte) : cost;
 }
 
+// Runs f(begin, end) over [0, n) in shards of whole blocks; small work in the caller, without
+// overhead. Of an element: `cost` in nanoseconds, and the `bytes` that it reads and writes.
 template <typename F>
 void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
   constexpr double kCachesOfThread = 2e6;
@@ -84,6 +85,9 @@ SLUICE_TARGET_CLONES void ClonedLoop(const In* x, Out* y, int64_t n) {
 
 template <typename F, typename In, typename Out>
 void Loop(const In* x, Out* y, int64_t n) {
+  if constexpr (std::is_same_v<In, float> && requires { F::kAvx512; }) {
+    if (HasAvx512()) return F::kAvx512(x, y, n);
+  }
   if constexpr (std::is_floating_point_v<In>) {
     ClonedLoop<F>(x, y, n);
   } else {

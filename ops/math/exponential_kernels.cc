@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "ops/math/elementwise.h"
+#include "ops/math/exponential_avx512.h"
 #include "ops/math/inline_exp.h"
 #include "ops/math/same_size.h"
 #include "ops/math/vector_math.h"
@@ -20,12 +21,31 @@ using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
     }                                                 \
   }
 
-SLUICE_UNARY_FN(ExpFn, 0.6, std::exp(x));
 SLUICE_UNARY_FN(LogFn, 0.6, std::log(x));
-SLUICE_UNARY_FN(TanhFn, 0.7, std::tanh(x));
+
+struct ExpFn {
+  static constexpr double kCost = 0.4;
+  static constexpr auto kAvx512 = [](const float* x, float* y, int64_t n) {
+    ExpAvx512(x, 0, y, n);
+  };
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    return std::exp(x);
+  }
+};
+
+struct TanhFn {
+  static constexpr double kCost = 0.4;
+  static constexpr auto kAvx512 = TanhAvx512;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
+    return std::tanh(x);
+  }
+};
 
 struct SigmoidFn {
-  static constexpr double kCost = 0.7;
+  static constexpr double kCost = 0.5;
+  static constexpr auto kAvx512 = SigmoidAvx512;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x) const {
     if constexpr (std::is_same_v<T, float>) {

@@ -1,33 +1,16 @@
 // The innermost loop of products of floats: sums of a few rows and columns stay in registers.
 //
 // For AVX-512 alone: vectors of 16 floats are split badly by the compiler where registers are
-// smaller. It is inlined into functions that say so (SLUICE_AVX512), and that are called where
-// HasAvx512.
+// smaller. It is inlined into functions that say so (executor/kernel/avx512.h).
 #ifndef SLUICE_OPS_MATH_PRODUCT_ROWS_H_
 #define SLUICE_OPS_MATH_PRODUCT_ROWS_H_
 
 #include <cstdint>
-#include <cstdlib>
 
+#include "executor/kernel/avx512.h"
 #include "executor/kernel/target_clones.h"
 
 namespace sluice {
-
-// Whether the machine has AVX-512, and SLUICE_NO_AVX512 is not set: tests run what other machines
-// do.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define SLUICE_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
-inline bool HasAvx512() {
-  static const bool has = __builtin_cpu_supports("avx512vl") &&
-                          __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma") &&
-                          std::getenv("SLUICE_NO_AVX512") == nullptr;
-  return has;
-}
-#else
-#define SLUICE_AVX512
-inline bool HasAvx512() { return false; }
-#endif
 
 inline constexpr int64_t kVecLanes = 16;
 using Vec = float __attribute__((vector_size(64)));

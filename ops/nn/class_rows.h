@@ -12,8 +12,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "executor/kernel/avx512.h"
 #include "executor/kernel/target_clones.h"
 #include "graph/tensor/float16.h"
+#include "ops/math/exponential_avx512.h"
 #include "ops/math/inline_exp.h"
 #include "ops/math/vector_math.h"
 
@@ -41,7 +43,7 @@ SLUICE_TARGET_CLONES F Max(const F* x, int64_t n) {
 }
 
 template <typename F>
-SLUICE_INLINE_IN_CLONES F Sum(const F* x, int64_t n) {
+SLUICE_TARGET_CLONES F Sum(const F* x, int64_t n) {
   F lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
@@ -53,11 +55,20 @@ SLUICE_INLINE_IN_CLONES F Sum(const F* x, int64_t n) {
   return sum;
 }
 
-// y = exp(x - max); the sum of y. y may be x.
 template <typename F>
-SLUICE_TARGET_CLONES F ExpSum(const F* x, F max, F* y, int64_t n) {
+SLUICE_TARGET_CLONES void ExpLoop(const F* x, F max, F* y, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = BoundedExp(x[i] - max);
+}
+
+// y = exp(x - max); the sum of y. y may be x.
+template <typename F>
+F ExpSum(const F* x, F max, F* y, int64_t n) {
+  if constexpr (std::is_same_v<F, float>) {
+    HasAvx512() ? ExpAvx512(x, max, y, n) : ExpLoop(x, max, y, n);
+  } else {
+    ExpLoop(x, max, y, n);
+  }
   return Sum(y, n);
 }
 
