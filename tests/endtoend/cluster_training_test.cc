@@ -154,9 +154,12 @@ TEST(ClusterTraining, HostsEqualOneOnTheWholeBatch) {
       });
 }
 
+// Many times, since what may go wrong while connections are made is different each time.
 TEST(ClusterTraining, ProcessesOnLoopbackEqualOneOnTheWholeBatch) {
-  ExpectEqualOneOnTheWholeBatch([](int) { return StrCat("127.0.0.1:", FreePort()); },
-                                [](int) { return absl::OkStatus(); });
+  for (int i = 0; i < 10 && !HasFailure(); ++i) {
+    ExpectEqualOneOnTheWholeBatch([](int) { return StrCat("127.0.0.1:", FreePort()); },
+                                  [](int) { return absl::OkStatus(); });
+  }
 }
 
 }  // namespace
