@@ -129,6 +129,7 @@ void ThreadPool::LookForLoops(uint32_t seen) {
   while (made_.load(std::memory_order_acquire) == seen &&
          std::chrono::steady_clock::now() < until) {
     for (int i = 0; i < 8; ++i) Pause();
+    std::this_thread::yield();  // to other processes
   }
   looking_.fetch_sub(1, std::memory_order_relaxed);
 }
