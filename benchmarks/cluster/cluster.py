@@ -7,6 +7,7 @@ import argparse
 import collections
 import json
 import os
+import random
 import socket
 import statistics
 import subprocess
@@ -36,13 +37,16 @@ def arguments():
 
 
 def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
+    """Below those that connections get: none takes one before its server does."""
+    ports = set()
+    while len(ports) < count:
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", random.randint(10_000, 29_999)))
+                ports.add(s.getsockname()[1])
+            except OSError:
+                pass
+    return list(ports)
 
 
 class Cluster:

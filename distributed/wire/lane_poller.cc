@@ -104,7 +104,9 @@ void LanePoller::TickIfDue(bool was_woken) {
   }
   if (tick_ == nullptr) return;
   const std::unique_lock<std::mutex> lock(tick_mutex_, std::try_to_lock);
-  if (lock.owns_lock()) wait_ms_.store(tick_(), std::memory_order_relaxed);
+  if (!lock.owns_lock()) return;
+  MayBlock();
+  wait_ms_.store(tick_(), std::memory_order_relaxed);
 }
 
 void LanePoller::Listen() {
@@ -114,24 +116,28 @@ void LanePoller::Listen() {
     std::unique_lock<std::mutex> lock(mutex_);
     --waiting_;
     lock.unlock();
+    bool may_be_spare = true;
     if (n == 1 && event.data.fd == has_work_) {
       RunWork();
     } else if (n != 1 || event.data.fd == wake_) {
       TickIfDue(n == 1);
+      may_be_spare = false;  // the others wait for longer, if the next tick is soon
+
     } else if (const std::shared_ptr<Source> source = SourceOf(event.data.fd)) {
       source->Readable();
     }
     lock.lock();
-    if (AwaitTurn(lock)) continue;
+    if (AwaitTurn(lock, may_be_spare)) continue;
     // Notified under the lock: once it is released, this object may be gone.
     if (--threads_ == 0) ended_.notify_all();
     return;
   }
 }
 
-// Until this thread is to wait for input again; it then counts as waiting. False when it is to end.
-bool LanePoller::AwaitTurn(std::unique_lock<std::mutex>& lock) {
-  if (!stopped_ && waiting_ >= kMostWaiting) {
+// Until this thread is to wait for input again; it then counts as waiting. False when it is to
+// end.
+bool LanePoller::AwaitTurn(std::unique_lock<std::mutex>& lock, bool may_be_spare) {
+  if (!stopped_ && may_be_spare && waiting_ >= kMostWaiting) {
     Spare own;
     spares_.push_back(&own);
     own.called.wait_for(lock, kMostSpare, [&] { return own.is_called || stopped_; });
@@ -155,21 +161,18 @@ std::shared_ptr<LanePoller::Source> LanePoller::SourceOf(int fd) {
   return it == sources_.end() || stopped_ ? nullptr : it->second;
 }
 
-// False when there is none.
-bool LanePoller::RunWork() {
+void LanePoller::RunWork() {
   uint64_t one;
   [[maybe_unused]] const ssize_t bytes = read(has_work_, &one, sizeof(one));
   std::function<void()> work;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (work_.empty()) return false;
+    if (work_.empty()) return;  // another thread took it
     work = std::move(work_.front());
     work_.pop_front();
   }
   MayBlock();
   work();
-  work = nullptr;  // what it holds goes before who waits for it
-  return true;
 }
 
 void LanePoller::Stop() {

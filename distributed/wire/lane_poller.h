@@ -59,11 +59,11 @@ class LanePoller {
   // These with mutex_ held:
   void StartThread();
   void CallSpare();
-  bool AwaitTurn(std::unique_lock<std::mutex>& lock);
+  bool AwaitTurn(std::unique_lock<std::mutex>& lock, bool may_be_spare);
 
   void Listen();
   std::shared_ptr<Source> SourceOf(int fd);
-  bool RunWork();
+  void RunWork();
   void TickIfDue(bool was_woken);
 
   const int epoll_;

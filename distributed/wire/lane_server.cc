@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -62,42 +63,57 @@ class LaneServer::Connection final : public LanePoller::Source,
     const auto self = shared_from_this();
     server_->poller_.MayBlock();
     std::vector<LaneFrame> frames;
-    if (!socket_.Receive(&frames) || !Greet(frames)) return Close();
-    server_->poller_.Arm(*this);
-    std::vector<LaneFrame> blocking;
-    if (!HandleQuick(frames, &blocking)) return Close();
-    for (size_t i = 0; i + 1 < blocking.size(); ++i) {
-      auto frame = std::make_shared<LaneFrame>(std::move(blocking[i]));
-      server_->poller_.RunElsewhere(
-          [self, frame] { self->Handle(self->MethodOf(frame->text), *frame); });
+    if (!socket_.Receive(&frames) || !Greet(frames) || !MayBeTold(frames)) return Close();
+    // Before another thread may read that one of them is cancelled.
+    std::vector<std::shared_ptr<Call>> calls;
+    for (LaneFrame& frame : frames) {
+      if (IsCall(frame)) calls.push_back(AddCall(frame));
     }
-    if (!blocking.empty()) Handle(MethodOf(blocking.back().text), blocking.back());
+    server_->poller_.Arm(*this);
+    std::vector<Blocking> blocking;
+    HandleQuick(frames, calls, &blocking);
+    for (size_t i = 0; i + 1 < blocking.size(); ++i) {
+      server_->poller_.RunElsewhere([next = blocking[i]] { next.method->handle(*next.call); });
+    }
+    if (!blocking.empty()) blocking.back().method->handle(*blocking.back().call);
   }
 
-  // Handles what does not block; the rest is put into `blocking`. False where it is no caller of
-  // ours.
-  bool HandleQuick(std::vector<LaneFrame>& frames, std::vector<LaneFrame>* blocking) {
+  struct Blocking {
+    const RpcMethod* method;
+    std::shared_ptr<Call> call;
+  };
+  // Handles what does not block; the rest is put into `blocking`. `calls`: of the frames that are
+  // some, in order.
+  void HandleQuick(std::vector<LaneFrame>& frames, std::vector<std::shared_ptr<Call>>& calls,
+                   std::vector<Blocking>* blocking) {
     const Outbox outbox;
+    auto next_call = calls.begin();
     for (LaneFrame& frame : frames) {
       if (frame.kind == LaneFrame::kPing) socket_.Send({.kind = LaneFrame::kPong});
-      if (frame.kind == LaneFrame::kCancel) Cancel(frame.call);
+      if (frame.kind == LaneFrame::kCancel) {
+        Outbox::Flush();  // what hears of it may wait
+        Cancel(frame.call);
+      }
       if (frame.kind != LaneFrame::kRequest) continue;
       if (frame.call == LaneFrame::kNoAnswer) {
-        if (!TakeTold(frame)) return false;
+        TakeTold(frame);
         continue;
       }
-      if (frame.code != absl::StatusCode::kOk) {
+      if (!IsCall(frame)) {
         Refuse(frame.call, absl::Status(frame.code, frame.text));
         continue;
       }
-      const RpcMethod* method = MethodOf(frame.text);
-      if (method != nullptr && method->blocks) {
-        blocking->push_back(std::move(frame));
+      std::shared_ptr<Call> call = std::move(*next_call++);
+      if (call == nullptr) {
+        Refuse(frame.call, absl::UnavailableError("the server stops"));
+      } else if (const RpcMethod* method = MethodOf(frame.text); method == nullptr) {
+        call->Finish(absl::UnimplementedError(""), {});
+      } else if (method->blocks) {
+        blocking->push_back({method, std::move(call)});
       } else {
-        Handle(method, frame);
+        method->handle(*call);
       }
     }
-    return true;
   }
 
   void Respond(uint64_t id, const absl::Status& status, const grpc::ByteBuffer& response) {
@@ -176,30 +192,35 @@ class LaneServer::Connection final : public LanePoller::Source,
                   .text = std::string(status.message())});
   }
 
-  // Where no answer is wanted. False where the method does not end at once: no peer of ours tells
+  // False where no answer is wanted of a method that does not end at once: no peer of ours tells
   // such a thing.
-  bool TakeTold(LaneFrame& frame) {
-    const RpcMethod* const method = MethodOf(frame.text);
-    if (method == nullptr || !method->at_once) return false;
-    if (!server_->Begin()) return true;
-    method->handle(*std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body)));
-    return true;
+  bool MayBeTold(const std::vector<LaneFrame>& frames) const {
+    return std::all_of(frames.begin(), frames.end(), [this](const LaneFrame& frame) {
+      if (frame.kind != LaneFrame::kRequest || frame.call != LaneFrame::kNoAnswer) return true;
+      const RpcMethod* const method = MethodOf(frame.text);
+      return method != nullptr && method->at_once;
+    });
   }
 
-  void Handle(const RpcMethod* method, LaneFrame& frame) {
+  void TakeTold(LaneFrame& frame) {
+    if (!server_->Begin()) return;
+    MethodOf(frame.text)
+        ->handle(*std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body)));
+  }
+
+  // A request that is to be answered and came whole.
+  static bool IsCall(const LaneFrame& frame) {
+    return frame.kind == LaneFrame::kRequest && frame.call != LaneFrame::kNoAnswer &&
+           frame.code == absl::StatusCode::kOk;
+  }
+
+  // From here on it can be cancelled. Null where the server stops.
+  std::shared_ptr<Call> AddCall(LaneFrame& frame) {
+    if (!server_->Begin()) return nullptr;
     auto call = std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body));
-    const bool begun = server_->Begin();
-    if (!begun || method == nullptr) {
-      Refuse(frame.call,
-             begun ? absl::UnimplementedError("") : absl::UnavailableError("the server stops"));
-      if (begun) server_->End();
-      return;
-    }
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      calls_[frame.call] = call;
-    }
-    method->handle(*call);
+    std::lock_guard<std::mutex> lock(mutex_);
+    calls_[frame.call] = call;
+    return call;
   }
 
   void Cancel(uint64_t id) {

@@ -208,7 +208,11 @@ bool LaneSocket::Write(const std::vector<Outgoing>& frames) {
     message.msg_iovlen = std::min(all.size() - at, kMostVectors);
     const ssize_t n = sendmsg(fd_, &message, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
+    if (n <= 0) {
+      // Whatever the reason, the peer will not get what was to go out: both sides shall know.
+      shutdown(fd_, SHUT_RDWR);
+      return false;
+    }
     auto done = static_cast<size_t>(n);
     while (at < all.size() && done >= all[at].iov_len) done -= all[at++].iov_len;
     if (done == 0) continue;

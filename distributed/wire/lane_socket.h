@@ -8,7 +8,7 @@
 //
 // Trust: both sides ask the kernel who the other is, and speak only with processes of their own
 // user. What a peer sends is checked as what comes over a network is.
-// Thread safety: Send and Shutdown from any thread; Receive by one thread at a time.
+// Thread safety: Receive by one thread at a time, the rest from any thread.
 #ifndef SLUICE_DISTRIBUTED_WIRE_LANE_SOCKET_H_
 #define SLUICE_DISTRIBUTED_WIRE_LANE_SOCKET_H_
 

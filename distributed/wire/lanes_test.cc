@@ -314,6 +314,23 @@ TEST_F(LanesTest, WhatIsToldComesWithTheNextCallOrAHeartbeat) {
   twice.get_future().wait();
 }
 
+TEST_F(LanesTest, ACancellationThatComesWithItsCallReachesIt) {
+  Start({Waits([] {})});
+  LaneSocket caller(ConnectLane(address_));
+  std::vector<LaneFrame> frames;
+  ASSERT_TRUE(caller.Send({.kind = LaneFrame::kHello, .text = LaneSocket::Greeting("word")}));
+  ASSERT_TRUE(caller.Receive(&frames));
+  ASSERT_TRUE(caller.Keep({.kind = LaneFrame::kReady}));
+  for (uint64_t call : {1, 2}) {
+    ASSERT_TRUE(caller.Keep({.kind = LaneFrame::kRequest, .call = call, .text = "/a.B/Wait"}));
+    ASSERT_TRUE(caller.Keep({.kind = LaneFrame::kCancel, .call = call}));
+  }
+  ASSERT_TRUE(caller.SendKept());
+  frames.clear();
+  while (frames.size() < 2) ASSERT_TRUE(caller.Receive(&frames));
+  for (const LaneFrame& frame : frames) EXPECT_EQ(frame.code, absl::StatusCode::kCancelled);
+}
+
 // Such a call has nobody who waits for its end: it must have ended when its handler returns.
 TEST_F(LanesTest, OnlyWhatEndsAtOnceCanBeTold) {
   Start({});

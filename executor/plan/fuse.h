@@ -10,8 +10,8 @@
 namespace sluice {
 
 // Joins elementwise items with the one that alone reads what becomes of them, so far as their
-// shapes are not known to differ. What is joined disappears from `body` (DraftItem::is_fused_away); the reader becomes of
-// kind kFused, which of `fused`, by `aux`.
+// shapes are not known to differ. What is joined disappears from `body`
+// (DraftItem::is_fused_away); the reader becomes of kind kFused, which of `fused`, by `aux`.
 void FuseElementwise(DraftBody& body, std::vector<std::shared_ptr<const FusedElementwise>>* fused);
 
 }  // namespace sluice

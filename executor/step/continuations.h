@@ -10,7 +10,8 @@
 
 namespace sluice {
 
-// Work of a step that an answer made ready. Exactly one of the two is called for each Add.
+// Work of a step that an answer made ready. Exactly one of the two is called for each Add that
+// returned true.
 class Continuation {
  public:
   virtual ~Continuation() = default;
@@ -33,6 +34,20 @@ class ContinuationScope {
   bool is_empty() const { return continuations_.empty(); }
   // Goes on with what was added, and with what that adds.
   void GoOn();
+  // While one lives, what is made ready in this thread goes on elsewhere at once.
+  class Closed {
+   public:
+    Closed() : scope_(current_) {
+      BeforeWork();
+      current_ = nullptr;
+    }
+    ~Closed() { current_ = scope_; }
+    Closed(const Closed&) = delete;
+    Closed& operator=(const Closed&) = delete;
+
+   private:
+    ContinuationScope* const scope_;
+  };
   // Before something that may take long, or waits, perhaps for just that: what was added goes on
   // elsewhere.
   static void BeforeWork() {

@@ -163,7 +163,6 @@ void Step::Process(const Ready& next, Worker& worker) {
   }
   switch (unit.kind) {
     case Unit::Kind::kSegment:
-      if (!unit.only_sends) ContinuationScope::BeforeWork();
       if (RunWhole(it, unit, worker)) {
         Complete(it, unit, worker);
       } else {
@@ -183,7 +182,9 @@ void Step::Process(const Ready& next, Worker& worker) {
 
 bool Step::RunWhole(Iteration& it, const Unit& segment, Worker& worker) {
   if (segment.only_sends) return RunSegment(it, segment, nullptr, worker);
-  const Outbox::Closed closed;  // others need not wait until this has computed
+  // Others need not wait until this has computed.
+  const Outbox::Closed no_outbox;
+  const ContinuationScope::Closed no_continuations;
   return RunSegment(it, segment, nullptr, worker);
 }
 
@@ -278,7 +279,7 @@ void Step::HandOver() {
 
 void Step::InScope::GoOnElsewhere() {
   std::lock_guard<std::mutex> lock(step->mutex_);
-  if (!step->shared_.empty()) step->HandOver();
+  for (size_t i = 0; i < step->shared_.size(); ++i) step->HandOver();
   step->HelperEnded();
 }
 

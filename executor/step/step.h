@@ -5,8 +5,9 @@
 //   … step.fetch(0) …
 //
 // The step starts on the caller's thread and, while there is work that is not worth another thread,
-// stays there; the caller also runs what asynchronous kernels make ready. So a step needs no pool
-// to make progress, and a warm step of cheap nodes takes no lock and allocates nothing.
+// stays there; the caller also runs what asynchronous kernels make ready, but for what a thread
+// that brings answers goes on with itself (continuations.h). So a step needs no pool to make
+// progress, and a warm step of cheap nodes takes no lock and allocates nothing.
 //
 // Errors: the first one of a kernel, with the node's name and the line that made it behind; it
 // cancels all that is blocked, and what follows from that is not reported. Run returns when every

@@ -9,7 +9,8 @@
 //
 // The output's type is what the functor returns. half and bfloat16 are widened to float a block at
 // a time, so the functor never sees them. Loops over floating numbers are compiled for each
-// x86-64 level. A result is written over its input where nobody else holds that.
+// x86-64 level; a functor may have its own for floats where HasAvx512, as kAvx512. A result is
+// written over its input where nobody else holds that.
 //
 // The same bits come out whatever the number of threads: shards begin at multiples of a block.
 #ifndef SLUICE_OPS_MATH_ELEMENTWISE_H_
