@@ -1,5 +1,6 @@
 #include "executor/session/session.h"
 
+#include <functional>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -18,6 +19,12 @@ absl::StatusOr<Tensors> RunForTensors(SessionState& state, SessionPlan& plan,
   Tensors fetches(num_fetches);
   SLUICE_RETURN_IF_ERROR(state.RunPlan(plan, feeds, fetches.data(), options, metadata));
   return fetches;
+}
+
+bool LieWithin(absl::Span<const Tensor> feeds, const Tensors& fetches) {
+  const std::less<const Tensor*> is_before;
+  return !feeds.empty() && !is_before(feeds.data(), fetches.data()) &&
+         is_before(feeds.data(), fetches.data() + fetches.size());
 }
 
 PlanRequest RequestOf(const NamedRequest& named) {
@@ -127,8 +134,14 @@ absl::Status Callable::RunInto(absl::Span<const Tensor> feeds, Tensors* fetches,
     return InvalidArgument("Expected ", plan_->feeds().size(), " feed tensors, but got ",
                            feeds.size());
   }
+  if (LieWithin(feeds, *fetches)) {
+    SLUICE_ASSIGN_OR_RETURN(*fetches, Run(feeds, options, metadata));
+    return absl::OkStatus();
+  }
   FeedPointers values;
   for (const Tensor& feed : feeds) values.push_back(&feed);
+  // The step takes their memory again while it is in the caches.
+  for (Tensor& fetch : *fetches) fetch.Clear();
   fetches->resize(plan_->num_fetches());
   return session_->RunPlan(*plan_, values, fetches->data(), options, metadata);
 }

@@ -114,7 +114,8 @@ class Callable {
   // INVALID_ARGUMENT "Expected <n> feed tensors, but got <m>".
   absl::StatusOr<Tensors> Run(absl::Span<const Tensor> feeds, const RunOptions& options = {},
                               RunMetadata* metadata = nullptr) const;
-  // The same into `*fetches`, whose memory is used again.
+  // The same into `*fetches`. What was there is let go first, for the step to use its memory again,
+  // unless it is fed; after an error it is gone.
   absl::Status RunInto(absl::Span<const Tensor> feeds, Tensors* fetches,
                        const RunOptions& options = {}, RunMetadata* metadata = nullptr) const;
 

@@ -243,6 +243,26 @@ TEST(Session, CallablesCheckTheNumberOfFeeds) {
   EXPECT_EQ(Message(callable->Run({}).status()), "Expected 1 feed tensors, but got 0");
 }
 
+TEST(Session, CallablesTakeTheMemoryOfTheirResultsAgain) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {1000}, "x");
+  Session session(g);
+  absl::StatusOr<Callable> callable = session.MakeCallable({x}, {Add(x, x)});
+  ASSERT_TRUE(callable.ok()) << callable.status();
+  const Tensor ones = Tensor::Vector<float>(std::vector<float>(1000, 1));
+  Tensors out;
+  ASSERT_TRUE(callable->RunInto({ones}, &out).ok());
+  const void* const memory = out[0].raw();
+  ASSERT_TRUE(callable->RunInto({ones}, &out).ok());
+  EXPECT_EQ(out[0].raw(), memory);
+  // What is fed from them stays until it was read.
+  ASSERT_TRUE(callable->RunInto(out, &out).ok());
+  EXPECT_EQ(out[0].data<float>()[999], 4);
+  const Tensor kept = out[0];
+  ASSERT_TRUE(callable->RunInto({ones}, &out).ok());
+  EXPECT_EQ(kept.data<float>()[0], 4);
+}
+
 TEST(Session, TracedStepsTellWhatRan) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {}, "x");
