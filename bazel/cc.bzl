@@ -85,6 +85,15 @@ def sluice_test(name, copts = [], deps = [], data = [], size = "small", **kwargs
         **kwargs
     )
 
+def sluice_avx512_test(name, env = {}, **kwargs):
+    """A sluice_test of code that has ways of its own for AVX-512: NAME_test, and NAME_without_avx512_test for the others."""
+    sluice_test(name = name, env = env, **kwargs)
+    sluice_test(
+        name = name[:-len("_test")] + "_without_avx512_test",
+        env = dict(env, SLUICE_NO_AVX512 = "1"),
+        **kwargs
+    )
+
 def sluice_fuzz_test(name, corpus, copts = [], deps = [], size = "small", **kwargs):
     """A fuzz target: LLVMFuzzerTestOneInput over bytes from outside.
 

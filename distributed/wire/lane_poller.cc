@@ -122,7 +122,6 @@ void LanePoller::Listen() {
     } else if (n != 1 || event.data.fd == wake_) {
       TickIfDue(n == 1);
       may_be_spare = false;  // the others wait for longer, if the next tick is soon
-
     } else if (const std::shared_ptr<Source> source = SourceOf(event.data.fd)) {
       source->Readable();
     }

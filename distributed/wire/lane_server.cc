@@ -65,9 +65,9 @@ class LaneServer::Connection final : public LanePoller::Source,
     std::vector<LaneFrame> frames;
     if (!socket_.Receive(&frames) || !Greet(frames) || !MayBeTold(frames)) return Close();
     // Before another thread may read that one of them is cancelled.
-    std::vector<std::shared_ptr<Call>> calls;
-    for (LaneFrame& frame : frames) {
-      if (IsCall(frame)) calls.push_back(AddCall(frame));
+    std::vector<std::shared_ptr<Call>> calls(frames.size());
+    for (size_t i = 0; i < frames.size(); ++i) {
+      if (IsCall(frames[i])) calls[i] = AddCall(frames[i]);
     }
     server_->poller_.Arm(*this);
     std::vector<Blocking> blocking;
@@ -82,13 +82,13 @@ class LaneServer::Connection final : public LanePoller::Source,
     const RpcMethod* method;
     std::shared_ptr<Call> call;
   };
-  // Handles what does not block; the rest is put into `blocking`. `calls`: of the frames that are
-  // some, in order.
+  // Handles what does not block; the rest is put into `blocking`. `calls`: by frame, of
+  // those that are some.
   void HandleQuick(std::vector<LaneFrame>& frames, std::vector<std::shared_ptr<Call>>& calls,
                    std::vector<Blocking>* blocking) {
     const Outbox outbox;
-    auto next_call = calls.begin();
-    for (LaneFrame& frame : frames) {
+    for (size_t i = 0; i < frames.size(); ++i) {
+      LaneFrame& frame = frames[i];
       if (frame.kind == LaneFrame::kPing) socket_.Send({.kind = LaneFrame::kPong});
       if (frame.kind == LaneFrame::kCancel) {
         Outbox::Flush();  // what hears of it may wait
@@ -103,7 +103,7 @@ class LaneServer::Connection final : public LanePoller::Source,
         Refuse(frame.call, absl::Status(frame.code, frame.text));
         continue;
       }
-      std::shared_ptr<Call> call = std::move(*next_call++);
+      std::shared_ptr<Call> call = std::move(calls[i]);
       if (call == nullptr) {
         Refuse(frame.call, absl::UnavailableError("the server stops"));
       } else if (const RpcMethod* method = MethodOf(frame.text); method == nullptr) {

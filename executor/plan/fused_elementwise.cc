@@ -33,7 +33,7 @@ std::vector<uint32_t> LastReads(const std::vector<FusedMember>& members) {
       if (operand.member >= 0) {
         if (!was_read[operand.member]) last[m] |= 1u << k;
         was_read[operand.member] = true;
-      } else if (operand.input < FusedElementwise::kMostInputs) {
+      } else {
         if (!input_was_read[operand.input]) last[m] |= 1u << k;
         input_was_read[operand.input] = true;
       }

@@ -23,24 +23,16 @@ using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 
 SLUICE_UNARY_FN(LogFn, 0.6, std::log(x));
 
-struct ExpFn {
-  static constexpr double kCost = 0.4;
+SLUICE_UNARY_FN(PlainExpFn, 0.4, std::exp(x));
+struct ExpFn : PlainExpFn {
   static constexpr auto kAvx512 = [](const float* x, float* y, int64_t n) {
     ExpAvx512(x, 0, y, n);
   };
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
-    return std::exp(x);
-  }
 };
 
-struct TanhFn {
-  static constexpr double kCost = 0.4;
+SLUICE_UNARY_FN(PlainTanhFn, 0.4, std::tanh(x));
+struct TanhFn : PlainTanhFn {
   static constexpr auto kAvx512 = TanhAvx512;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x) const {
-    return std::tanh(x);
-  }
 };
 
 struct SigmoidFn {

@@ -2,7 +2,7 @@
 // entropies need them. Rows of 16-bit types are widened to float first.
 //
 // Loops keep 16 partial results, so that they vectorise and give the same bits on every level of
-// x86-64 up to the fused operations of each.
+// x86-64 up to the fused operations of each, and to how exponentials below normal ones round.
 #ifndef SLUICE_OPS_NN_CLASS_ROWS_H_
 #define SLUICE_OPS_NN_CLASS_ROWS_H_
 
