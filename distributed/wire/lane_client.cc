@@ -173,8 +173,8 @@ class LaneClient::Connection final : public LanePoller::Source,
       if (frame.code != absl::StatusCode::kOk || !socket_.TakeGreeting(frame.text, &word)) {
         return false;
       }
-      socket_.set_peer_reads(word == "reads");
-      socket_.Send({.kind = LaneFrame::kReady, .text = socket_.reads_peer() ? "reads" : ""});
+      socket_.SetPeersReach(PeerMemory::Reach::FromText(word));
+      socket_.Send({.kind = LaneFrame::kReady, .text = socket_.reach().ToText()});
       ready_.store(true, std::memory_order_release);
     }
     return true;

@@ -175,9 +175,9 @@ class LaneServer::Connection final : public LanePoller::Source,
         socket_.Send(
             {.kind = LaneFrame::kWelcome,
              .code = is_known_ ? absl::StatusCode::kOk : absl::StatusCode::kUnauthenticated,
-             .text = LaneSocket::Greeting(socket_.reads_peer() ? "reads" : "")});
+             .text = LaneSocket::Greeting(socket_.reach().ToText())});
       } else if (frame.kind == LaneFrame::kReady) {
-        socket_.set_peer_reads(frame.text == "reads");
+        socket_.SetPeersReach(PeerMemory::Reach::FromText(frame.text));
       } else if (!is_known_) {
         return false;
       }

@@ -2,20 +2,18 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include "distributed/wire/counters.h"
 #include "distributed/wire/fetched_buffers.h"
 #include "executor/memory/pool_allocator.h"
+#include "executor/memory/shared_blocks.h"
 #include "graph/strings.h"
 #include "graph/tensor/buffer.h"
 #include "grpcpp/support/slice.h"
@@ -23,9 +21,13 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kVersion = 1;
-// From here on a copy through the socket costs more than asking for the bytes and letting them go.
+constexpr uint32_t kVersion = 2;
+// From here on a copy through the socket costs more than asking for the bytes and letting them go:
+// of a shared block, and of other memory.
+constexpr size_t kFetchBlockFrom = 8 << 10;
 constexpr size_t kFetchFrom = 32 << 10;
+// So little may lie with its sender until a frame goes there anyway.
+constexpr uint64_t kReleaseLater = 64 << 10;
 constexpr uint32_t kMostText = 1 << 16;
 constexpr uint32_t kMostPieces = 1 << 16;
 constexpr size_t kBufferBytes = 16 << 10;
@@ -39,32 +41,6 @@ struct Header {
   int32_t code;
   uint64_t call;
 };
-
-// What a peer tries to read, to see whether it can.
-struct Probe {
-  std::array<uint64_t, 2> value;
-};
-const Probe& OwnProbe() {
-  static const Probe* const probe = [] {
-    std::random_device random;
-    const auto word = [&] { return uint64_t{random()} << 32 | random(); };
-    return new Probe{{word(), word()}};
-  }();
-  return *probe;
-}
-
-bool ReadMemory(pid_t process, uint64_t address, char* to, size_t bytes) {
-  while (bytes > 0) {
-    const iovec here = {to, bytes};
-    const iovec there = {reinterpret_cast<void*>(address), bytes};
-    const ssize_t n = process_vm_readv(process, &here, 1, &there, 1, 0);
-    if (n <= 0) return false;
-    to += n;
-    address += static_cast<uint64_t>(n);
-    bytes -= static_cast<size_t>(n);
-  }
-  return true;
-}
 
 socklen_t NameOf(const std::string& address, sockaddr_un* name) {
   *name = {};
@@ -116,29 +92,19 @@ LaneSocket::~LaneSocket() {
 bool LaneSocket::PeerIsOwn() const { return peer_user_ == geteuid(); }
 
 std::string LaneSocket::Greeting(std::string_view word) {
-  const Probe& probe = OwnProbe();
-  const auto address = reinterpret_cast<uint64_t>(&probe);
   std::string text;
   text.append(reinterpret_cast<const char*>(&kVersion), sizeof(kVersion));
-  text.append(reinterpret_cast<const char*>(&address), sizeof(address));
-  text.append(reinterpret_cast<const char*>(&probe), sizeof(probe));
-  return text.append(word);
+  return text.append(PeerMemory::Invitation()).append(word);
 }
 
 bool LaneSocket::TakeGreeting(std::string_view text, std::string* word) {
   uint32_t version;
-  uint64_t address;
-  Probe expected, found;
-  const size_t size = sizeof(version) + sizeof(address) + sizeof(expected);
-  if (text.size() < size) return false;
+  if (text.size() < sizeof(version)) return false;
   std::memcpy(&version, text.data(), sizeof(version));
-  std::memcpy(&address, text.data() + sizeof(version), sizeof(address));
-  std::memcpy(&expected, text.data() + sizeof(version) + sizeof(address), sizeof(expected));
-  *word = text.substr(size);
-  reads_peer_ = peer_ > 0 &&
-                ReadMemory(peer_, address, reinterpret_cast<char*>(&found), sizeof(found)) &&
-                found.value == expected.value;
-  return version == kVersion;
+  text.remove_prefix(sizeof(version));
+  if (version != kVersion || !memory_.Open(peer_, &text)) return false;
+  *word = text;
+  return true;
 }
 
 bool LaneSocket::Send(const LaneFrame& frame, const std::function<bool()>& still) {
@@ -168,6 +134,15 @@ bool LaneSocket::Enqueue(const LaneFrame& frame, const std::function<bool()>& st
   return !sends || Write(std::exchange(kept_, {}));
 }
 
+bool LaneSocket::IsFetched(const grpc::Slice& slice) const {
+  if (slice.size() < kFetchBlockFrom) return false;
+  const SharedBlocks* const blocks = SharedBlocks::Opened();
+  if (blocks != nullptr && blocks->Holds(slice.begin())) {
+    if (peer_reads_blocks_.load(std::memory_order_relaxed)) return true;
+  }
+  return slice.size() >= kFetchFrom && peer_reads_all_.load(std::memory_order_relaxed);
+}
+
 // `is_held`: the peer is told where pieces lie, and fetches them.
 bool LaneSocket::Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_held) const {
   std::vector<grpc::Slice> slices;
@@ -179,7 +154,7 @@ bool LaneSocket::Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_hel
   for (grpc::Slice& slice : slices) {
     if (slice.size() == 0) continue;
     Piece piece = {0, slice.size()};
-    if (slice.size() >= kFetchFrom && peer_reads_.load(std::memory_order_relaxed)) {
+    if (IsFetched(slice)) {
       piece.address = reinterpret_cast<uint64_t>(slice.begin());
       *is_held = true;
     } else {
@@ -353,10 +328,10 @@ bool LaneSocket::Skip(uint64_t bytes) {
 bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
   bool is_too_large = IsTooLarge(pieces, frame);
   std::vector<grpc::Slice> slices;
-  bool was_kept = false;  // by the sender
+  uint64_t kept = 0;  // by the sender
   for (const Piece& piece : pieces) {
     if (piece.length == 0) return false;
-    was_kept = was_kept || piece.address != 0;
+    if (piece.address != 0) kept += piece.length;
     if (is_too_large) {
       if (piece.address == 0 && !Skip(piece.length)) return false;
       continue;
@@ -382,11 +357,13 @@ bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
       at += size;
     }
   }
-  if (was_kept) {
+  if (kept > 0) {
     // Until it is told, or the connection ends: so the bytes are good if it has not ended yet.
     pollfd polled = {fd_, POLLRDHUP, 0};
     if (poll(&polled, 1, 0) != 0) return false;
-    if (!Send({.kind = LaneFrame::kRelease, .call = frame->call})) return false;
+    const LaneFrame release{.kind = LaneFrame::kRelease, .call = frame->call};
+    const bool can_wait = kept <= kReleaseLater && frame->call != LaneFrame::kNoAnswer;
+    if (!(can_wait ? Keep(release) : Send(release))) return false;
   }
   frame->body = grpc::ByteBuffer(slices.data(), slices.size());
   return true;
@@ -394,7 +371,6 @@ bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
 
 // Into memory that can become a tensor's as it is.
 bool LaneSocket::Fetch(const Piece& piece, std::vector<grpc::Slice>* slices, bool* has_memory) {
-  if (!reads_peer_) return false;
   BufferRef buffer(
       Buffer::New(PoolAllocator::Global(), DT_UINT8, static_cast<int64_t>(piece.length)));
   *has_memory = static_cast<bool>(buffer);
@@ -402,7 +378,7 @@ bool LaneSocket::Fetch(const Piece& piece, std::vector<grpc::Slice>* slices, boo
   char* const to = static_cast<char*>(buffer->data());
   slices->push_back(SliceOfFetched(std::move(buffer)));
   WireCounters::Global().copied.fetch_add(static_cast<int64_t>(piece.length));
-  return ReadMemory(peer_, piece.address, to, piece.length);
+  return memory_.Read(piece.address, to, piece.length);
 }
 
 }  // namespace sluice

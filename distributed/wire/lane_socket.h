@@ -3,8 +3,8 @@
 //
 // Why: between tasks of a host, gRPC over loopback costs more per message than most steps compute,
 // and copies each tensor three times. Here a message is one system call a side, and a tensor one
-// copy: process_vm_readv from the sender's buffer into the receiver's tensor. Where the system does
-// not let one process read another (containers, ptrace_scope), the bytes go through the socket.
+// copy, from the sender's buffer into the receiver's tensor (peer_memory.h). Where the system does
+// not let one process read another, the bytes go through the socket.
 //
 // Trust: both sides ask the kernel who the other is, and speak only with processes of their own
 // user. What a peer sends is checked as what comes over a network is.
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "distributed/wire/peer_memory.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace sluice {
@@ -80,14 +81,17 @@ class LaneSocket {
   // Every Send and Receive fails from now on.
   void Shutdown();
 
-  // The text of kHello and kWelcome: version, where this process's memory can be tried, and a word.
+  // The text of kHello and kWelcome: version, how to read this process's memory, and a word.
   static std::string Greeting(std::string_view word);
-  // Reads the peer's; false where it speaks another version. Finds out whether its memory can be
-  // read.
+  // Reads the peer's; false where it speaks another version. Finds out what can be read of its
+  // memory.
   bool TakeGreeting(std::string_view text, std::string* word);
-  bool reads_peer() const { return reads_peer_; }
-  // The peer said that it reads this process's memory.
-  void set_peer_reads(bool reads) { peer_reads_ = reads; }
+  PeerMemory::Reach reach() const { return memory_.reach(); }
+  // The peer said what it can read of this process's memory.
+  void SetPeersReach(PeerMemory::Reach reach) {
+    peer_reads_blocks_ = reach.blocks;
+    peer_reads_all_ = reach.all;
+  }
 
  private:
   struct Piece {
@@ -99,6 +103,7 @@ class LaneSocket {
     std::string head;
     std::vector<grpc::Slice> pieces;  // behind it
   };
+  bool IsFetched(const grpc::Slice& slice) const;
   bool Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_held) const;
   bool Enqueue(const LaneFrame& frame, const std::function<bool()>& still, bool sends);
   bool Write(const std::vector<Outgoing>& frames);
@@ -115,8 +120,8 @@ class LaneSocket {
   const uint64_t max_body_bytes_;
   pid_t peer_ = 0;
   uid_t peer_user_ = static_cast<uid_t>(-1);
-  bool reads_peer_ = false;
-  std::atomic<bool> peer_reads_{false};
+  PeerMemory memory_;
+  std::atomic<bool> peer_reads_blocks_{false}, peer_reads_all_{false};
   std::mutex write_mutex_;
   std::vector<Outgoing> kept_;  // guarded by write_mutex_
   std::mutex held_mutex_;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <future>
 #include <memory>
 #include <thread>
@@ -14,10 +15,12 @@
 #include "distributed/wire/lane_socket.h"
 #include "distributed/wire/rpc_client.h"
 #include "distributed/wire/rpc_server.h"
+#include "executor/memory/pool_allocator.h"
 #include "executor/step/cancellation.h"
 #include "executor/step/outbox.h"
 #include "gmock/gmock.h"
 #include "graph/strings.h"
+#include "graph/tensor/buffer.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -124,6 +127,36 @@ TEST_F(LanesTest, LargeBytesAreCopiedOnceAWay) {
   ASSERT_TRUE(Call("/a.B/Echo", large, &response).ok());
   EXPECT_TRUE(response == large);
   EXPECT_LE(WireCounters::Global().copied - before, 2 * static_cast<int64_t>(large.size()));
+}
+
+// Of a shared block it is, and stays with its sender until a message goes there anyway.
+TEST_F(LanesTest, WhatFetchesSmallBytesReleasesThemWithItsNextMessage) {
+  PeerMemory::Invitation();
+  constexpr size_t kBytes = 40 << 10;
+  std::promise<void> released;
+  const auto lend = [&](RpcCall& call) {
+    struct Lent {
+      BufferRef buffer;
+      std::promise<void>* released;
+    };
+    auto* lent = new Lent{
+        BufferRef(Buffer::New(PoolAllocator::Global(), DT_UINT8, int64_t{kBytes})), &released};
+    std::memset(lent->buffer->data(), 'x', kBytes);
+    const auto let_go = [](void* owner) {
+      std::unique_ptr<Lent> lent(static_cast<Lent*>(owner));
+      lent->released->set_value();
+    };
+    const grpc::Slice slice(lent->buffer->data(), kBytes, let_go, lent);
+    call.Finish(absl::OkStatus(), grpc::ByteBuffer(&slice, 1));
+  };
+  Start({{"/a.B/Lend", lend}});
+  std::string response;
+  const int64_t before = WireCounters::Global().copied;
+  ASSERT_TRUE(Call("/a.B/Lend", "", &response).ok());
+  EXPECT_EQ(response, std::string(kBytes, 'x'));
+  EXPECT_EQ(WireCounters::Global().copied - before, static_cast<int64_t>(kBytes));
+  ASSERT_TRUE(Call("/a.B/Echo", "", &response).ok());
+  released.get_future().wait();
 }
 
 TEST_F(LanesTest, RequestsThatAreTooLargeAreRefusedAndTheNextIsNot) {

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <mutex>
+#include <vector>
 
+#include "executor/memory/shared_blocks.h"
 #include "executor/memory/size_class.h"
 
 // Free blocks are poisoned, so that the address sanitizer still sees a use after the last Unref.
@@ -24,11 +27,14 @@ namespace {
 
 // Blocks up to this size are cut from chunks and never go back to the system.
 constexpr size_t kCarvedLimit = 4096;
+constexpr int kCarvedClasses = SizeClassOf(kCarvedLimit) + 1;
 constexpr size_t kChunkBytes = 64 << 10;
 constexpr size_t kHugePage = 2 << 20;
-// What one thread may keep: of one class of small blocks, and of all the larger ones.
-constexpr size_t kThreadSmallBytes = 128 << 10;
-constexpr size_t kThreadLargeBytes = 64 << 20;
+// Blocks of at least so many bytes, all of whole pages, are shared blocks where those are open; not
+// those of huge pages, which files in memory have on few systems only.
+constexpr size_t kShareFrom = 32 << 10;
+// What one thread may keep of one class of small blocks.
+constexpr size_t kThreadBytes = 128 << 10;
 // What the shared lists may keep, beyond a quarter of everything, before they are trimmed.
 constexpr int64_t kIdleBytes = 64 << 20;
 
@@ -58,7 +64,36 @@ struct FreeList {
   }
 };
 
-// The lists that all threads share.
+// Free larger blocks of one class. What was freed last, by whichever thread, is taken first: it is
+// in the caches still, and a block that goes from thread to thread does not leave one idle in each.
+class Shelf {
+ public:
+  // Null where it is empty, or others take from it as well.
+  void* Take() {
+    for (int i = kPlaces - 1; i >= 0; --i) {
+      if (places_[i].load(std::memory_order_relaxed) == nullptr) continue;
+      if (void* block = places_[i].exchange(nullptr, std::memory_order_acquire)) return block;
+    }
+    return nullptr;
+  }
+  // False where it is full.
+  bool Put(void* block) {
+    for (std::atomic<void*>& place : places_) {
+      void* empty = nullptr;
+      if (place.load(std::memory_order_relaxed) == nullptr &&
+          place.compare_exchange_strong(empty, block, std::memory_order_release)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int kPlaces = 32;
+  std::array<std::atomic<void*>, kPlaces> places_{};
+};
+
+// The free blocks that all threads share.
 class CentralLists {
  public:
   static CentralLists& Get() {
@@ -69,6 +104,12 @@ class CentralLists {
   // One block, or null without memory; some more of a small class go to `extra`.
   void* Take(int size_class, FreeList* extra) {
     const size_t bytes = SizeOfClass(size_class);
+    void* const shelved = bytes > kCarvedLimit ? shelves_[size_class].Take() : nullptr;
+    if (shelved != nullptr) {
+      SLUICE_UNPOISON(shelved, bytes);
+      idle_bytes_ -= static_cast<int64_t>(bytes);
+      return shelved;
+    }
     std::lock_guard<std::mutex> lock(mutex_);
     FreeList& list = lists_[size_class];
     if (list.count == 0 && bytes <= kCarvedLimit && !Carve(list, bytes)) return nullptr;
@@ -86,9 +127,13 @@ class CentralLists {
 
   void Give(int size_class, void* block) {
     const size_t bytes = SizeOfClass(size_class);
+    idle_bytes_ += static_cast<int64_t>(bytes);
+    if (bytes > kCarvedLimit) {
+      SLUICE_POISON(block, bytes);
+      if (shelves_[size_class].Put(block)) return;
+    }
     std::lock_guard<std::mutex> lock(mutex_);
     lists_[size_class].Push(block, bytes);
-    idle_bytes_ += static_cast<int64_t>(bytes);
   }
 
   void Trim() {
@@ -101,14 +146,41 @@ class CentralLists {
 
  private:
   void* FromSystem(size_t bytes) {
+    void* const block = Unused(bytes);
+    if (block == nullptr) return nullptr;
+    system_allocations_.fetch_add(1, std::memory_order_relaxed);
+    system_bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+    return block;
+  }
+
+  void* Unused(size_t bytes) {
+    SharedBlocks* const shared = SharedBlocks::Opened();
+    if (shared != nullptr && bytes >= kShareFrom && bytes < kHugePage) {
+      std::vector<void*>& emptied = emptied_[bytes];
+      if (!emptied.empty()) {
+        void* const block = emptied.back();
+        emptied.pop_back();
+        return block;
+      }
+      if (void* block = shared->Cut(bytes)) return block;
+    }
     const size_t alignment = bytes >= kHugePage ? kHugePage : kTensorAlignment;
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* block = std::aligned_alloc(alignment, rounded);
     if (block == nullptr) return nullptr;
     if (bytes >= kHugePage) madvise(block, rounded, MADV_HUGEPAGE);
-    system_allocations_.fetch_add(1, std::memory_order_relaxed);
-    system_bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
     return block;
+  }
+
+  void ToSystem(void* block, size_t bytes) {
+    SharedBlocks* const shared = SharedBlocks::Opened();
+    if (shared != nullptr && shared->Holds(block)) {
+      shared->Empty(block, bytes);
+      emptied_[bytes].push_back(block);
+    } else {
+      std::free(block);
+    }
+    system_bytes_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   }
 
   bool Carve(FreeList& list, size_t bytes) {
@@ -125,45 +197,41 @@ class CentralLists {
   void TrimTo(int64_t idle_bytes) {
     for (int c = kSizeClasses - 1; c >= 0 && SizeOfClass(c) > kCarvedLimit; --c) {
       const size_t bytes = SizeOfClass(c);
-      while (idle_bytes_ > idle_bytes && lists_[c].count > 0) {
-        std::free(lists_[c].Pop(bytes));
+      while (idle_bytes_ > idle_bytes) {
+        void* block = lists_[c].Pop(bytes);
+        if (block == nullptr) block = shelves_[c].Take();
+        if (block == nullptr) break;
+        SLUICE_UNPOISON(block, bytes);
+        ToSystem(block, bytes);
         idle_bytes_ -= static_cast<int64_t>(bytes);
-        system_bytes_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
       }
     }
   }
 
+  std::array<Shelf, kSizeClasses> shelves_;  // of those above kCarvedLimit
   std::mutex mutex_;
-  std::array<FreeList, kSizeClasses> lists_;  // guarded by mutex_
-  int64_t idle_bytes_ = 0;                    // guarded by mutex_
+  std::array<FreeList, kSizeClasses> lists_;      // guarded by mutex_
+  std::map<size_t, std::vector<void*>> emptied_;  // shared blocks, by size; guarded by mutex_
+  std::atomic<int64_t> idle_bytes_{0};
   std::atomic<int64_t> system_allocations_{0};
   std::atomic<int64_t> system_bytes_{0};
 };
 
 }  // namespace
 
+// Of blocks up to kCarvedLimit.
 class PoolAllocator::ThreadCache {
  public:
   void* Take(int size_class) {
-    const size_t bytes = SizeOfClass(size_class);
-    if (void* block = lists_[size_class].Pop(bytes)) {
-      if (bytes > kCarvedLimit) large_bytes_ -= bytes;
-      return block;
-    }
+    if (void* block = lists_[size_class].Pop(SizeOfClass(size_class))) return block;
     return CentralLists::Get().Take(size_class, &lists_[size_class]);
   }
 
   void Give(int size_class, void* block) {
     const size_t bytes = SizeOfClass(size_class);
     FreeList& list = lists_[size_class];
-    if (bytes > kCarvedLimit) {
-      if (large_bytes_ + bytes > kThreadLargeBytes) {
-        CentralLists::Get().Give(size_class, block);
-        return;
-      }
-      large_bytes_ += bytes;
-    } else if (static_cast<size_t>(list.count) * bytes >= kThreadSmallBytes) {
-      while (static_cast<size_t>(list.count) * bytes > kThreadSmallBytes / 2) {
+    if (static_cast<size_t>(list.count) * bytes >= kThreadBytes) {
+      while (static_cast<size_t>(list.count) * bytes > kThreadBytes / 2) {
         CentralLists::Get().Give(size_class, list.Pop(bytes));
       }
     }
@@ -171,14 +239,13 @@ class PoolAllocator::ThreadCache {
   }
 
   ~ThreadCache() {
-    for (int c = 0; c < kSizeClasses; ++c) {
+    for (int c = 0; c < kCarvedClasses; ++c) {
       while (void* block = lists_[c].Pop(SizeOfClass(c))) CentralLists::Get().Give(c, block);
     }
   }
 
  private:
-  std::array<FreeList, kSizeClasses> lists_;
-  size_t large_bytes_ = 0;
+  std::array<FreeList, kCarvedClasses> lists_;
 };
 
 namespace {
@@ -217,7 +284,7 @@ void* PoolAllocator::Allocate(size_t bytes) {
   if (bytes > kLargestBlock) [[unlikely]]
     return nullptr;
   const int size_class = SizeClassOf(bytes);
-  if (t_cache == nullptr && !OpenCache()) [[unlikely]] {
+  if (bytes > kCarvedLimit || (t_cache == nullptr && !OpenCache())) {
     return CentralLists::Get().Take(size_class, nullptr);
   }
   return t_cache->Take(size_class);
@@ -225,7 +292,7 @@ void* PoolAllocator::Allocate(size_t bytes) {
 
 void PoolAllocator::Deallocate(void* block, size_t bytes) {
   const int size_class = SizeClassOf(bytes);
-  if (t_cache == nullptr && !OpenCache()) [[unlikely]] {
+  if (bytes > kCarvedLimit || (t_cache == nullptr && !OpenCache())) {
     CentralLists::Get().Give(size_class, block);
     return;
   }

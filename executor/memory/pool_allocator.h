@@ -1,8 +1,9 @@
 // The allocator of steps: blocks are kept when they are freed, and given out again.
 //
-// A warm step finds every block it needs here, without the system and without a lock: each thread
-// keeps free blocks of its own, by size class, up to a bound; what is over goes to lists shared by
-// all threads. Classes are at most 1/8 apart, so at most 1/8 of a large block is unused.
+// A warm step finds every block it needs here, without the system and without a lock: small ones
+// with its thread, which keeps free blocks by size class, up to a bound; large ones, and what is
+// over, with those that all threads share. Classes are at most 1/8 apart, so at most 1/8 of a large
+// block is unused.
 //
 // Thread safety: all methods from any thread; a block may be freed by another thread than the one
 // that took it. The process's pool is never destroyed.
@@ -29,7 +30,7 @@ class PoolAllocator final : public Allocator {
   int64_t SystemAllocations() const;
   // Bytes held, in use or not.
   int64_t SystemBytes() const;
-  // Gives free blocks of the shared lists back to the system.
+  // Gives the free blocks that all threads share back to the system.
   void Trim();
 
   // Internal to the implementation: the free blocks of one thread.

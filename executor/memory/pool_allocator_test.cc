@@ -1,10 +1,13 @@
 #include "executor/memory/pool_allocator.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
-#include <random>
+#include <future>
 #include <thread>
 #include <vector>
 
+#include "executor/memory/shared_blocks.h"
 #include "executor/memory/size_class.h"
 #include "gtest/gtest.h"
 
@@ -73,6 +76,71 @@ TEST(PoolAllocator, BlocksFreedByAnotherThreadComeBack) {
     if (round == 2) before = pool.SystemBytes();
   }
   EXPECT_EQ(pool.SystemBytes(), before);
+}
+
+TEST(PoolAllocator, ABlockThatGoesFromThreadToThreadIsTheOnlyOne) {
+  PoolAllocator& pool = PoolAllocator::Global();
+  constexpr size_t kBytes = 5 << 20;
+  pool.Deallocate(pool.Allocate(kBytes), kBytes);
+  const int64_t before = pool.SystemBytes();
+  std::vector<std::thread> threads;  // none ends before all have used it
+  std::promise<void> done;
+  std::shared_future<void> ended = done.get_future().share();
+  for (int i = 0; i < 8; ++i) {
+    std::promise<void> freed;
+    void* const block = pool.Allocate(kBytes);
+    threads.emplace_back([&, ended, block] {
+      pool.Deallocate(block, kBytes);
+      freed.set_value();
+      ended.wait();
+    });
+    freed.get_future().wait();
+  }
+  EXPECT_EQ(pool.SystemBytes(), before);
+  done.set_value();
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(PoolAllocator, ManyThreadsNeverShareABlock) {
+  PoolAllocator& pool = PoolAllocator::Global();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&pool, t] {
+      for (int i = 0; i < 5000; ++i) {
+        const size_t bytes = 6000 + 1000 * (i % 3);
+        int* const block = static_cast<int*>(pool.Allocate(bytes));
+        block[0] = block[bytes / sizeof(int) - 1] = t;
+        std::this_thread::yield();
+        ASSERT_TRUE(block[0] == t && block[bytes / sizeof(int) - 1] == t);
+        pool.Deallocate(block, bytes);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// The process's blocks from here on, so in the last tests.
+TEST(SharedBlocks, HoldThePoolsBlocksAndGiveTheirPagesBack) {
+  SharedBlocks* const shared = SharedBlocks::Open();
+  ASSERT_NE(shared, nullptr);
+  EXPECT_EQ(SharedBlocks::Open(), shared);
+  PoolAllocator& pool = PoolAllocator::Global();
+  constexpr size_t kBytes = 40 << 10;
+  char* const block = static_cast<char*>(pool.Allocate(kBytes));
+  ASSERT_TRUE(shared->Holds(block) && shared->Holds(block + kBytes - 1));
+  EXPECT_FALSE(shared->Holds(shared->begin() - 1));
+  EXPECT_FALSE(shared->Holds(shared->begin() + shared->bytes()));
+  std::memset(block, 1, kBytes);
+  pool.Deallocate(block, kBytes);
+  const int64_t before = pool.SystemBytes();
+  pool.Trim();
+  EXPECT_LE(pool.SystemBytes(), before - static_cast<int64_t>(kBytes));
+  std::vector<unsigned char> is_there(kBytes / SharedBlocks::kPage);
+  ASSERT_EQ(mincore(block, kBytes, is_there.data()), 0);
+  for (unsigned char page : is_there) EXPECT_EQ(page & 1, 0);
+  EXPECT_EQ(pool.Allocate(kBytes), block);  // its addresses are used again
+  EXPECT_EQ(block[0], 0);
+  pool.Deallocate(block, kBytes);
 }
 
 TEST(PoolAllocator, HugeRequestsAreNull) {

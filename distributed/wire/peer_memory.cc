@@ -1,0 +1,133 @@
+#include "distributed/wire/peer_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <type_traits>
+
+#include "executor/memory/shared_blocks.h"
+#include "graph/strings.h"
+
+namespace sluice {
+namespace {
+
+// What a peer tries to read, to see whether it can, and whether it is this process that it reads.
+using Probe = std::array<uint64_t, 2>;
+const Probe& OwnProbe() {
+  static const Probe* const probe = [] {
+    std::random_device random;
+    const auto word = [&] { return uint64_t{random()} << 32 | random(); };
+    return new Probe{word(), word()};
+  }();
+  return *probe;
+}
+
+constexpr std::string_view kBlocks = "blocks", kAll = "all";
+
+}  // namespace
+
+struct PeerMemory::Offer {
+  uint64_t probe_address = 0;
+  Probe probe{};
+  // The shared blocks, whose first bytes are the probe's as well. None: no bytes.
+  uint64_t begin = 0, bytes = 0;
+  int64_t fd = -1;
+};
+
+PeerMemory::Reach PeerMemory::Reach::FromText(std::string_view text) {
+  return {text.find(kBlocks) != text.npos, text.find(kAll) != text.npos};
+}
+
+std::string PeerMemory::Reach::ToText() const {
+  return StrCat(blocks ? kBlocks : "", " ", all ? kAll : "");
+}
+
+PeerMemory::~PeerMemory() {
+  if (mapped_ != nullptr) munmap(const_cast<char*>(mapped_), bytes_);
+}
+
+const PeerMemory::Offer& PeerMemory::Own() {
+  static const Offer* const own = [] {
+    auto* const offer = new Offer;
+    offer->probe = OwnProbe();
+    offer->probe_address = reinterpret_cast<uint64_t>(&OwnProbe());
+    SharedBlocks* const blocks = SharedBlocks::Open();
+    void* const first = blocks == nullptr ? nullptr : blocks->Cut(SharedBlocks::kPage);
+    if (first != nullptr) {
+      std::memcpy(first, &offer->probe, sizeof(offer->probe));
+      offer->begin = reinterpret_cast<uint64_t>(blocks->begin());
+      offer->bytes = blocks->bytes();
+      offer->fd = blocks->fd();
+    }
+    return offer;
+  }();
+  return *own;
+}
+
+std::string PeerMemory::Invitation() {
+  static_assert(std::is_trivially_copyable_v<Offer>);
+  return std::string(reinterpret_cast<const char*>(&Own()), sizeof(Offer));
+}
+
+bool PeerMemory::Open(pid_t peer, std::string_view* text) {
+  Offer offer;
+  if (text->size() < sizeof(offer)) return false;
+  std::memcpy(&offer, text->data(), sizeof(offer));
+  text->remove_prefix(sizeof(offer));
+  if (peer <= 0) return true;  // of another container
+  peer_ = peer;
+  Probe found{};
+  copies_ = Copy(offer.probe_address, reinterpret_cast<char*>(found.data()), sizeof(found)) &&
+            found == offer.probe;
+  if (mapped_ == nullptr && offer.bytes > 0) Map(offer);
+  return true;
+}
+
+void PeerMemory::Map(const Offer& offer) {
+  const std::string name = StrCat("/proc/", peer_, "/fd/", offer.fd);
+  const int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return;
+  // A file that could become smaller could end this process, when it reads there.
+  const int seals = fcntl(fd, F_GET_SEALS);
+  struct stat file = {};
+  if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && fstat(fd, &file) == 0 &&
+      static_cast<uint64_t>(file.st_size) == offer.bytes && offer.bytes >= sizeof(Probe)) {
+    void* const mapped = mmap(nullptr, offer.bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (mapped != MAP_FAILED && std::memcmp(mapped, &offer.probe, sizeof(Probe)) == 0) {
+      mapped_ = static_cast<const char*>(mapped);
+      begin_ = offer.begin;
+      bytes_ = offer.bytes;
+    } else if (mapped != MAP_FAILED) {
+      munmap(mapped, offer.bytes);
+    }
+  }
+  close(fd);
+}
+
+bool PeerMemory::Read(uint64_t address, char* to, size_t bytes) const {
+  const uint64_t at = address - begin_;
+  if (mapped_ == nullptr || at >= bytes_ || bytes > bytes_ - at) return Copy(address, to, bytes);
+  std::memcpy(to, mapped_ + at, bytes);
+  return true;
+}
+
+bool PeerMemory::Copy(uint64_t address, char* to, size_t bytes) const {
+  while (bytes > 0) {
+    const iovec here = {to, bytes};
+    const iovec there = {reinterpret_cast<void*>(address), bytes};
+    const ssize_t n = process_vm_readv(peer_, &here, 1, &there, 1, 0);
+    if (n <= 0) return false;
+    to += n;
+    address += static_cast<uint64_t>(n);
+    bytes -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace sluice
