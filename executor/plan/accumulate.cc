@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/kernel/running_sum.h"
+#include "executor/plan/users.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
@@ -16,22 +17,6 @@ bool IsKnown(const PartialShape& shape) {
     if (shape.dim(d) < 0) return false;
   }
   return true;
-}
-
-// How many inputs of other items an item is, and how many wait for it.
-struct Users {
-  int reads = 0, waits = 0;
-};
-
-std::vector<Users> CountUsers(const DraftBody& body) {
-  std::vector<Users> users(body.items.size());
-  for (const DraftItem& item : body.items) {
-    for (const DraftInput& in : item.inputs) {
-      if (in.item >= 0) ++users[in.item].reads;
-    }
-    for (int c : item.controls) ++users[c].waits;
-  }
-  return users;
 }
 
 // A term of a sum, and the items between it and the sum.

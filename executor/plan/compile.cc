@@ -99,7 +99,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Gr
   SLUICE_ASSIGN_OR_RETURN(Draft draft, MakeDraft(*graph, kernels,
                                                  {.dynamic_loops = options.dynamic_loops,
                                                   .fuse_elementwise = options.fuse_elementwise,
-                                                  .accumulate_sums = options.accumulate_sums}));
+                                                  .accumulate_sums = options.accumulate_sums,
+                                                  .tile_updates = options.tile_updates}));
   std::vector<Partition> partitions;
   for (const DraftBody& body : draft.bodies) {
     const bool parallel = !body.is_simple_loop;
@@ -114,6 +115,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Gr
   plan->num_feeds = static_cast<uint32_t>(draft.num_feeds);
   plan->num_fetches = static_cast<uint32_t>(draft.num_fetches);
   plan->kernels = std::move(kernels);
+  plan->kernels.insert(plan->kernels.end(), draft.kernels.begin(), draft.kernels.end());
   plan->graph = std::move(graph);
   return std::shared_ptr<const Plan>(std::move(plan));
 }

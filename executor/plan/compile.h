@@ -26,6 +26,7 @@ struct CompileOptions {
   // Elementwise nodes run tile by tile, several as one.
   bool fuse_elementwise = true;
   bool accumulate_sums = true;
+  bool tile_updates = true;
 };
 
 // `graph` is pruned and placed: feeds are _Arg nodes and fetches _Retval nodes, numbered by

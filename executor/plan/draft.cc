@@ -8,6 +8,7 @@
 #include "executor/plan/fuse.h"
 #include "executor/plan/loops.h"
 #include "executor/plan/order.h"
+#include "executor/plan/tiled_updates.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -334,6 +335,7 @@ absl::StatusOr<Draft> MakeDraft(const Graph& graph,
   Draft draft = drafter.Take();
   for (DraftBody& body : draft.bodies) {
     if (options.accumulate_sums) AccumulateSums(body);
+    if (options.tile_updates) TileUpdates(body, &draft.kernels);
     if (options.fuse_elementwise) FuseElementwise(body, &draft.fused);
     body.order = ExecutionOrder(body);
     const int64_t runs = std::count_if(body.items.begin(), body.items.end(),

@@ -59,6 +59,7 @@ struct Draft {
   std::vector<int> loops;         // bodies of the simple loops, by kLoop's aux
   std::vector<Value> constants;
   std::vector<std::shared_ptr<const FusedElementwise>> fused;
+  std::vector<std::shared_ptr<Kernel>> kernels;  // of no node
   int num_feeds = 0;
   int num_fetches = 0;
 };
@@ -67,6 +68,7 @@ struct DraftOptions {
   bool dynamic_loops = false;     // no loop becomes a node
   bool fuse_elementwise = false;  // see fuse.h
   bool accumulate_sums = false;   // see accumulate.h
+  bool tile_updates = false;      // see tiled_updates.h
 };
 
 // `kernels` by node id; null for nodes that need none. INVALID_ARGUMENT for graphs whose frames do

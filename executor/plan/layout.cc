@@ -12,6 +12,7 @@ namespace {
 bool OnlySends(const DraftItem& item) {
   switch (item.kind) {
     case OpKind::kKernel:
+    case OpKind::kDelayed:
       return RunsWhenDead(*item.node) || ReadsVariable(*item.node) || item.inputs.empty();
     case OpKind::kLoop:
     case OpKind::kFused:

@@ -32,6 +32,7 @@ enum class OpKind : uint8_t {
   kCarry,         // inside it: the NextIteration of a variable
   kLeave,         // inside it: an Exit
   kFused,         // several elementwise nodes
+  kDelayed,       // a kernel whose result its reader makes: only checks its inputs
 };
 
 OpKind OpKindOf(const Node& node);

@@ -166,7 +166,7 @@ struct Plan {
   uint32_t num_feeds = 0;
   uint32_t num_fetches = 0;
   std::shared_ptr<const Graph> graph;            // the nodes
-  std::vector<std::shared_ptr<Kernel>> kernels;  // by node id; stateful ones are the session's
+  std::vector<std::shared_ptr<Kernel>> kernels;  // by node id, then those of no node
 };
 
 }  // namespace sluice

@@ -68,7 +68,7 @@ struct SessionOptions {
   bool allow_soft_placement = false;
   bool log_device_placement = false;
   // Passes to leave out: "fold_constants", "common_subexpressions", "unused_nodes",
-  // "accumulate_sums", "fuse_elementwise", "defer_adam"; "all" for all.
+  // "accumulate_sums", "tile_updates", "fuse_elementwise", "defer_adam"; "all" for all.
   std::set<std::string> disabled_passes;
   // Loops run by frames and iterations even where they could be one node: for tests.
   bool dynamic_loops = false;

@@ -101,6 +101,7 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> TaskExecutor::Compile(
   compile.dynamic_loops = options_.dynamic_loops;
   compile.fuse_elementwise = RunsPass(options_, "fuse_elementwise");
   compile.accumulate_sums = RunsPass(options_, "accumulate_sums");
+  compile.tile_updates = RunsPass(options_, "tile_updates");
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, compile));
   return std::make_unique<SessionPlan>(std::move(plan), environment_, std::move(feeds));
 }

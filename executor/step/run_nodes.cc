@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "executor/kernel/deferred_updates.h"
+#include "executor/kernel/matrix_tiles.h"
 #include "executor/plan/error_at.h"
 #include "executor/plan/frame_id.h"
 #include "executor/plan/fused_elementwise.h"
@@ -173,6 +174,8 @@ absl::Status Step::RunBuiltin(const Call& call) {
       return RunLoop(call);
     case OpKind::kFused:
       return RunFused(call);
+    case OpKind::kDelayed:
+      return observer_ == nullptr ? CheckDelayed(call) : RunKernel(call);
     case OpKind::kLoopVariable: {
       Value& carried = call.loop->carried[node.aux];
       call.outputs[0] = std::move(carried);
@@ -312,6 +315,11 @@ absl::Status Step::RunFused(const Call& call) {
                                  {call.it, node, inputs, movable, output, call.loop, call.worker}));
                              return observer_->OnNode({node, start, NowNs(), inputs, output});
                            });
+}
+
+absl::Status Step::CheckDelayed(const Call& call) {
+  const auto* maker = dynamic_cast<const TileMaker*>(call.node.kernel);
+  return maker->ShapeOf(call.inputs[0]->tensor, call.inputs[1]->tensor).status();
 }
 
 absl::Status Step::RunLoop(const Call& call) {

@@ -195,6 +195,7 @@ class Step {
   bool RunPhases(LoopState& loop, Worker& worker);
   void FailCondition(const PlanNode& condition, const Tensor& value);
   absl::Status RunFused(const Call& call);
+  static absl::Status CheckDelayed(const Call& call);
   static absl::Status RunSwitch(const Call& call);
   absl::Status RunMerge(const Call& call);
   absl::Status SetMergeIndex(const PlanNode& node, int taken, Value* outputs);

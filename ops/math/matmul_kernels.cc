@@ -1,9 +1,12 @@
 // MatMul and BatchMatMul: operands checked and laid out, then tiles of products in parallel.
+#include <algorithm>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
+#include "executor/kernel/matrix_tiles.h"
 #include "executor/kernel/running_sum.h"
+#include "executor/kernel/scratch_rooms.h"
 #include "ops/math/broadcast.h"
 #include "ops/math/cast_loops.h"
 #include "ops/math/gemm.h"
@@ -87,38 +90,66 @@ Cut CutOf(int64_t m, int64_t n, int64_t k, MatrixView<T> b) {
   }
 }
 
-// The products cut into tiles, each one call of Gemm. The cut follows from the sizes and the
-// machine, so the result does not depend on a session's threads.
+// One product of a batch cut into tiles, each one call of Gemm. The cut follows from the sizes and
+// the machine, so the result does not depend on a session's threads.
+struct Grid {
+  struct Tile {
+    int64_t row, column, rows, columns;
+  };
+  int64_t m, n;
+  Cut cut;
+  double cost;  // of a tile, in nanoseconds
+
+  int64_t across() const { return (n + cut.columns - 1) / cut.columns; }
+  int64_t count() const { return m * n == 0 ? 0 : (m + cut.rows - 1) / cut.rows * across(); }
+  Tile At(int64_t i) const {
+    const int64_t row = i / across() * cut.rows, column = i % across() * cut.columns;
+    return {row, column, std::min(cut.rows, m - row), std::min(cut.columns, n - column)};
+  }
+};
+
+template <typename T>
+Grid GridOf(const Products& p, const T* b) {
+  constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
+  Grid grid{p.a.rows, p.b.columns, CutOf<T>(p.a.rows, p.b.columns, p.a.columns, ViewOf(b, p.b)), 0};
+  const double flops = 2.0 * static_cast<double>(grid.m) * static_cast<double>(grid.n) *
+                       static_cast<double>(p.a.columns);
+  grid.cost = flops / static_cast<double>(std::max<int64_t>(grid.count(), 1)) / kFlopsPerNs;
+  return grid;
+}
+
+template <typename T>
+void MultiplyTile(const Products& p, const T* a, const T* b, int64_t product,
+                  const Grid::Tile& tile, T* c, int64_t c_step, GemmInto into) {
+  if (p.a.columns == 0) {
+    if (into == GemmInto::kAdd) return;
+    for (int64_t row = 0; row < tile.rows; ++row) std::fill_n(c + row * c_step, tile.columns, T(0));
+    return;
+  }
+  const MatrixView<T> va = ViewOf(a + p.a_starts[product], p.a);
+  const MatrixView<T> vb = ViewOf(b + p.b_starts[product], p.b);
+  Gemm<T>(tile.rows, tile.columns, p.a.columns, va.FromRow(tile.row), vb.FromColumn(tile.column), c,
+          c_step, into);
+}
+
 template <typename T>
 void Multiply(KernelContext& context, const Products& p, const T* a, const T* b, T* c,
               GemmInto into = GemmInto::kReplace) {
-  const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns;
-  if (m * n * p.count() == 0) return;
-  if (k == 0) {
-    if (into == GemmInto::kReplace) std::fill_n(c, m * n * p.count(), T(0));
-    return;
-  }
-  constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
-  const double flops =
-      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const Cut cut = CutOf<T>(m, n, k, ViewOf(b, p.b));
-  const int64_t down = (m + cut.rows - 1) / cut.rows;
-  const int64_t across = (n + cut.columns - 1) / cut.columns, tiles = down * across;
-  auto run = [&](int64_t begin, int64_t end) {
+  const Grid grid = GridOf<T>(p, b);
+  const int64_t tiles = grid.count();
+  const auto run = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t product = i / tiles, tile = i % tiles;
-      const int64_t row = tile / across * cut.rows, column = tile % across * cut.columns;
-      const MatrixView<T> va = ViewOf(a + p.a_starts[product], p.a);
-      const MatrixView<T> vb = ViewOf(b + p.b_starts[product], p.b);
-      Gemm<T>(std::min(cut.rows, m - row), std::min(cut.columns, n - column), k, va.FromRow(row),
-              vb.FromColumn(column), c + product * m * n + row * n + column, n, into);
+      const int64_t product = i / tiles;
+      const Grid::Tile tile = grid.At(i % tiles);
+      T* const to = c + product * grid.m * grid.n + tile.row * grid.n + tile.column;
+      MultiplyTile(p, a, b, product, tile, to, grid.n, into);
     }
   };
-  const double cost = flops / static_cast<double>(tiles) / kFlopsPerNs;
-  if (p.count() * tiles == 1) {
-    run(0, 1);
+  const int64_t total = p.count() * tiles;
+  if (total <= 1) {
+    run(0, total);
   } else {
-    context.ParallelFor(p.count() * tiles, cost, run);
+    context.ParallelFor(total, grid.cost, run);
   }
 }
 
@@ -149,7 +180,7 @@ absl::Status MultiplyTensors(KernelContext& context, const Products& p, const Te
 }
 
 template <typename T>
-class MatMulKernel : public AddingKernel {
+class MatMulKernel : public AddingKernel, public TileMaker {
  public:
   explicit MatMulKernel(KernelInit& init)
       : is_of_its_type_(init.attr<DataType>("T") == kDataTypeOf<T>),
@@ -159,19 +190,8 @@ class MatMulKernel : public AddingKernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& a = context.input(0);
     const Tensor& b = context.input(1);
-    if (a.rank() != 2 || b.rank() != 2) {
-      return InvalidArgument("In[0] and In[1] must be matrices, got shapes ", a.shape().ToString(),
-                             " and ", b.shape().ToString());
-    }
-    Products p{.a = LayoutOf(a.shape(), transpose_a_, false),
-               .b = LayoutOf(b.shape(), transpose_b_, false),
-               .a_starts = {0},
-               .b_starts = {0}};
-    if (p.a.columns != p.b.rows) {
-      return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
-                             ", In[1]: ", b.shape().ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({p.a.rows, p.b.columns}));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeOf(a, b));
+    const Products p = ProductOf(a, b);
     if (context.num_inputs() == 3) return AddProduct(context, p, shape);
     Tensor* c;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &c));
@@ -179,7 +199,51 @@ class MatMulKernel : public AddingKernel {
   }
   bool CanAdd() const override { return is_of_its_type_; }
 
+  bool CanMakeTiles() const override { return is_of_its_type_; }
+  absl::StatusOr<TensorShape> ShapeOf(const Tensor& a, const Tensor& b) const override {
+    if (a.rank() != 2 || b.rank() != 2) {
+      return InvalidArgument("In[0] and In[1] must be matrices, got shapes ", a.shape().ToString(),
+                             " and ", b.shape().ToString());
+    }
+    const Products p = ProductOf(a, b);
+    if (p.a.columns != p.b.rows) {
+      return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
+                             ", In[1]: ", b.shape().ToString());
+    }
+    return TensorShape::Make({p.a.rows, p.b.columns});
+  }
+  absl::Status MakeTiles(KernelContext& context, const Tensor& a, const Tensor& b,
+                         Take take) const override {
+    const Products p = ProductOf(a, b);
+    const Grid grid = GridOf<T>(p, b.data<T>());
+    if (grid.count() == 0) return absl::OkStatus();
+    const int64_t elements = grid.cut.rows * grid.cut.columns;
+    const int threads = ScratchRooms::For(context.num_threads());
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({threads, elements}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor scratch, context.AllocateTemp(kDataTypeOf<T>, shape));
+    ScratchRooms rooms(threads);
+    context.ParallelFor(grid.count(), grid.cost, [&](int64_t begin, int64_t end) {
+      const int room = rooms.Take();
+      T* const tile = scratch.data<T>() + room * elements;
+      for (int64_t i = begin; i < end; ++i) {
+        const Grid::Tile at = grid.At(i);
+        MultiplyTile(p, a.data<T>(), b.data<T>(), 0, at, tile, at.columns, GemmInto::kReplace);
+        take({tile, at.row, at.column, at.rows, at.columns});
+      }
+      rooms.GiveBack(room);
+    });
+    return absl::OkStatus();
+  }
+
  private:
+  // Of two matrices.
+  Products ProductOf(const Tensor& a, const Tensor& b) const {
+    return {.a = LayoutOf(a.shape(), transpose_a_, false),
+            .b = LayoutOf(b.shape(), transpose_b_, false),
+            .a_starts = {0},
+            .b_starts = {0}};
+  }
+
   // Input 2 is a sum that the product goes into.
   static absl::Status AddProduct(KernelContext& context, const Products& p,
                                  const TensorShape& shape) {

@@ -158,10 +158,10 @@ absl::Status UpdateKernel::CheckScalars(KernelContext& c, UpdateCall* call) cons
   return absl::OkStatus();
 }
 
-absl::Status UpdateKernel::CheckDense(const Targets& targets, const Tensor& grad) const {
-  if (targets.tensor(0).shape() == grad.shape()) return absl::OkStatus();
+absl::Status UpdateKernel::CheckDense(const Targets& targets, const TensorShape& grad) const {
+  if (targets.tensor(0).shape() == grad) return absl::OkStatus();
   return InvalidArgument("var and ", spec_.gradient, " do not have the same shape",
-                         targets.tensor(0).shape().ToString(), " ", grad.shape().ToString());
+                         targets.tensor(0).shape().ToString(), " ", grad.ToString());
 }
 
 absl::Status UpdateKernel::CheckSparse(const Targets& targets, const Tensor& grad,
@@ -208,20 +208,35 @@ void UpdateKernel::RunSparse(KernelContext& c, const UpdateCall& call, const Ten
   }
 }
 
+absl::Status UpdateKernel::Open(KernelContext& c, Targets& targets, UpdateCall* call) const {
+  SLUICE_RETURN_IF_ERROR(targets.Open(c, slot_inputs_, is_resource_));
+  SLUICE_RETURN_IF_ERROR(CheckSlots(targets));
+  return CheckScalars(c, call);
+}
+
+absl::Status UpdateKernel::TakeSlots(KernelContext& c, Targets& targets, UpdateCall* call) {
+  SLUICE_RETURN_IF_ERROR(targets.MakeAllWritable(*c.step().allocator));
+  for (int i = 0; i < targets.size(); ++i) call->slots[i] = targets.raw(i);
+  return absl::OkStatus();
+}
+
+void UpdateKernel::SetOutput(KernelContext& c) const {
+  if (is_resource_) return;
+  const RefInput var = c.ref_input(slot_inputs_[0]);
+  c.set_output_ref(0, var.mutex, var.tensor);
+}
+
 absl::Status UpdateKernel::Compute(KernelContext& c) {
   UpdateCall call = flags_;
   const Tensor& grad = c.input(grad_input_);
   Targets targets;
-  SLUICE_RETURN_IF_ERROR(targets.Open(c, slot_inputs_, is_resource_));
-  SLUICE_RETURN_IF_ERROR(CheckSlots(targets));
-  SLUICE_RETURN_IF_ERROR(CheckScalars(c, &call));
+  SLUICE_RETURN_IF_ERROR(Open(c, targets, &call));
   if (indices_input_ < 0) {
-    SLUICE_RETURN_IF_ERROR(CheckDense(targets, grad));
+    SLUICE_RETURN_IF_ERROR(CheckDense(targets, grad.shape()));
   } else {
     SLUICE_RETURN_IF_ERROR(CheckSparse(targets, grad, c.input(indices_input_)));
   }
-  SLUICE_RETURN_IF_ERROR(targets.MakeAllWritable(*c.step().allocator));
-  for (int i = 0; i < targets.size(); ++i) call.slots[i] = targets.raw(i);
+  SLUICE_RETURN_IF_ERROR(TakeSlots(c, targets, &call));
   call.grad = grad.raw();
 
   if (indices_input_ < 0) {
@@ -230,10 +245,33 @@ absl::Status UpdateKernel::Compute(KernelContext& c) {
   } else {
     RunSparse(c, call, targets.tensor(0), c.input(indices_input_));
   }
-  if (!is_resource_) {
-    const RefInput var = c.ref_input(slot_inputs_[0]);
-    c.set_output_ref(0, var.mutex, var.tensor);
-  }
+  SetOutput(c);
+  return absl::OkStatus();
+}
+
+absl::Status UpdateKernel::ComputeFromTiles(KernelContext& c, const TileMaker& maker,
+                                            const Tensor& a, const Tensor& b) {
+  UpdateCall call = flags_;
+  Targets targets;
+  SLUICE_RETURN_IF_ERROR(Open(c, targets, &call));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, maker.ShapeOf(a, b));
+  SLUICE_RETURN_IF_ERROR(CheckDense(targets, shape));
+  SLUICE_RETURN_IF_ERROR(TakeSlots(c, targets, &call));
+  const int64_t width = shape.dim(1);
+  const auto take = [&](const MatrixTile& tile) {
+    UpdateCall part = call;
+    part.grad = tile.data;
+    if (tile.columns == width) {
+      return function_(part, tile.row * width, 0, tile.rows * tile.columns);
+    }
+    const auto row_bytes = static_cast<size_t>(tile.columns) * DataTypeSize(dtype_);
+    for (int64_t row = 0; row < tile.rows; ++row) {
+      part.grad = static_cast<const char*>(tile.data) + static_cast<size_t>(row) * row_bytes;
+      function_(part, (tile.row + row) * width + tile.column, 0, tile.columns);
+    }
+  };
+  SLUICE_RETURN_IF_ERROR(maker.MakeTiles(c, a, b, take));
+  SetOutput(c);
   return absl::OkStatus();
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "executor/kernel/context.h"
+#include "executor/kernel/matrix_tiles.h"
 #include "executor/kernel/target_clones.h"
 #include "graph/tensor/tensor.h"
 
@@ -69,15 +70,22 @@ struct UpdateSpec {
 };
 
 // A kernel that follows `spec`: dense, or sparse if the op has an input "indices".
-class UpdateKernel : public Kernel {
+class UpdateKernel : public Kernel, public TileTaker {
  public:
   UpdateKernel(KernelInit& init, const UpdateSpec& spec, UpdateFunction function);
   absl::Status Compute(KernelContext& c) override;
+  // A dense gradient.
+  int tiled_input() const override { return indices_input_ < 0 ? grad_input_ : -1; }
+  absl::Status ComputeFromTiles(KernelContext& c, const TileMaker& maker, const Tensor& a,
+                                const Tensor& b) override;
 
  private:
   class Targets;
+  absl::Status Open(KernelContext& c, Targets& targets, UpdateCall* call) const;
+  static absl::Status TakeSlots(KernelContext& c, Targets& targets, UpdateCall* call);
+  void SetOutput(KernelContext& c) const;
   absl::Status CheckScalars(KernelContext& c, UpdateCall* call) const;
-  absl::Status CheckDense(const Targets& targets, const Tensor& grad) const;
+  absl::Status CheckDense(const Targets& targets, const TensorShape& grad) const;
   absl::Status CheckSparse(const Targets& targets, const Tensor& grad, const Tensor& indices) const;
   absl::Status CheckSlots(const Targets& targets) const;
   void RunSparse(KernelContext& c, const UpdateCall& call, const Tensor& var,

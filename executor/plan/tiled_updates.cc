@@ -1,0 +1,94 @@
+#include "executor/plan/tiled_updates.h"
+
+#include <algorithm>
+
+#include "executor/kernel/matrix_tiles.h"
+#include "executor/plan/users.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+namespace {
+
+// Smaller gradients stay in the cache anyway.
+constexpr int64_t kFewestElements = 64 << 10;
+
+// Behind the update's own inputs come the product's operands.
+class TiledUpdate final : public Kernel {
+ public:
+  TiledUpdate(Kernel* update, const TileMaker* product)
+      : update_(update), taker_(dynamic_cast<TileTaker*>(update)), product_(product) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    // It was computed, for somebody who looks at each node.
+    if (context.input(taker_->tiled_input()).IsInitialized()) return update_->Compute(context);
+    const int operands = context.num_inputs() - 2;
+    return taker_->ComputeFromTiles(context, *product_, context.input(operands),
+                                    context.input(operands + 1));
+  }
+  bool IsExpensive() const override { return true; }
+
+ private:
+  Kernel* const update_;
+  TileTaker* const taker_;
+  const TileMaker* const product_;
+};
+
+// 0: not known.
+int64_t ElementsOf(const PartialShape& shape) {
+  if (!shape.rank_known()) return 0;
+  int64_t n = 1;
+  for (const int64_t dim : shape.dims()) n = MultiplyWithoutOverflow(n, std::max<int64_t>(dim, 0));
+  return std::max<int64_t>(n, 0);
+}
+
+// The result is large, and the operands, which are kept until the update, are not larger as far as
+// is known.
+bool IsWorthIt(const Node& product) {
+  const int64_t result = ElementsOf(product.output_shape(0));
+  return result >= kFewestElements && ElementsOf(product.input(0).shape()) <= result &&
+         ElementsOf(product.input(1).shape()) <= result;
+}
+
+// The item behind `input` and identities, where each is read once; -1: none.
+int SourceOf(const DraftBody& body, const std::vector<Users>& users, const DraftInput& input) {
+  for (const DraftInput* at = &input;;) {
+    if (at->base != ValueRef::kSlot || at->item < 0 || at->is_ref) return -1;
+    if (users[at->item].reads != 1) return -1;
+    const DraftItem& item = body.items[at->item];
+    if (item.kind != OpKind::kPass) return at->item;
+    if (item.inputs.size() != 1) return -1;
+    at = &item.inputs[0];
+  }
+}
+
+const TileMaker* MakerOf(const DraftItem& product, const DraftItem& update) {
+  if (product.kind != OpKind::kKernel || product.inputs.size() != 2) return nullptr;
+  const auto* maker = dynamic_cast<const TileMaker*>(product.kernel);
+  if (maker == nullptr || !maker->CanMakeTiles() || !IsWorthIt(*product.node)) return nullptr;
+  // A reference is read when the product's turn comes.
+  if (product.inputs[0].is_ref || product.inputs[1].is_ref) return nullptr;
+  if (product.node->assigned_device() != update.node->assigned_device()) return nullptr;
+  return maker;
+}
+
+}  // namespace
+
+void TileUpdates(DraftBody& body, std::vector<std::shared_ptr<Kernel>>* kernels) {
+  const std::vector<Users> users = CountUsers(body);
+  for (DraftItem& update : body.items) {
+    if (update.kind != OpKind::kKernel) continue;
+    const auto* taker = dynamic_cast<const TileTaker*>(update.kernel);
+    if (taker == nullptr || taker->tiled_input() < 0) continue;
+    const int source = SourceOf(body, users, update.inputs[taker->tiled_input()]);
+    if (source < 0) continue;
+    DraftItem& product = body.items[source];
+    const TileMaker* const maker = MakerOf(product, update);
+    if (maker == nullptr) continue;
+    kernels->push_back(std::make_shared<TiledUpdate>(update.kernel, maker));
+    update.kernel = kernels->back().get();
+    update.inputs.insert(update.inputs.end(), product.inputs.begin(), product.inputs.end());
+    product.kind = OpKind::kDelayed;
+  }
+}
+
+}  // namespace sluice
