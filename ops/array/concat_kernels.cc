@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -14,6 +15,9 @@ int64_t SizeBehind(const TensorShape& shape, int axis) {
   return n;
 }
 
+// So few elements are copied before a general copy has begun.
+constexpr int64_t kFew = 64;
+
 // Input i of `count` from input `first` on becomes columns of `out` seen as [outer, row].
 void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t row, Tensor* out) {
   int64_t offset = 0;
@@ -21,8 +25,14 @@ void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t 
     const Tensor& in = c.input(i);
     if (in.num_elements() == 0) continue;
     const int64_t width = in.num_elements() / outer;
-    CopyStrided(c, in.dtype(), in.raw(), out->raw(),
-                {.dims = {{outer, width, row}, {width, 1, 1}}, .to_offset = offset});
+    const size_t size = DataTypeSize(in.dtype());
+    if (outer == 1 && width <= kFew && IsPlainBytes(in.dtype())) {
+      std::memcpy(static_cast<char*>(out->raw()) + static_cast<size_t>(offset) * size, in.raw(),
+                  static_cast<size_t>(width) * size);
+    } else {
+      CopyStrided(c, in.dtype(), in.raw(), out->raw(),
+                  {.dims = {{outer, width, row}, {width, 1, 1}}, .to_offset = offset});
+    }
     offset += width;
   }
 }
