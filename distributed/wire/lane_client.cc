@@ -109,6 +109,7 @@ class LaneClient::Connection final : public LanePoller::Source,
       }
     }
     client_->poller_.Arm(*this);
+    socket_.Release();
     for (auto& [frame, call] : answered) {
       End(frame->call, call, absl::Status(frame->code, frame->text), std::move(frame->body));
     }

@@ -70,6 +70,7 @@ class LaneServer::Connection final : public LanePoller::Source,
       if (IsCall(frames[i])) calls[i] = AddCall(frames[i]);
     }
     server_->poller_.Arm(*this);
+    socket_.Release();
     std::vector<Blocking> blocking;
     HandleQuick(frames, calls, &blocking);
     for (size_t i = 0; i + 1 < blocking.size(); ++i) {

@@ -23,11 +23,11 @@ namespace {
 
 constexpr uint32_t kVersion = 2;
 // From here on a copy through the socket costs more than asking for the bytes and letting them go:
-// of a shared block, and of other memory.
+// of a part of a shared block, and of other memory.
 constexpr size_t kFetchBlockFrom = 8 << 10;
 constexpr size_t kFetchFrom = 32 << 10;
 // So little may lie with its sender until a frame goes there anyway.
-constexpr uint64_t kReleaseLater = 64 << 10;
+constexpr uint64_t kLittle = 64 << 10;
 constexpr uint32_t kMostText = 1 << 16;
 constexpr uint32_t kMostPieces = 1 << 16;
 constexpr size_t kBufferBytes = 16 << 10;
@@ -117,6 +117,34 @@ bool LaneSocket::Keep(const LaneFrame& frame, const std::function<bool()>& still
 
 bool LaneSocket::SendKept() {
   std::lock_guard<std::mutex> lock(write_mutex_);
+  return WriteKept();
+}
+
+void LaneSocket::Release() {
+  {
+    std::lock_guard<std::mutex> lock(fetched_mutex_);
+    if (fetched_bytes_ <= kLittle) return;
+  }
+  SendKept();
+}
+
+// With write_mutex_ held.
+void LaneSocket::KeepReleases() {
+  std::vector<uint64_t> calls;
+  {
+    std::lock_guard<std::mutex> lock(fetched_mutex_);
+    calls.swap(fetched_calls_);
+    fetched_bytes_ = 0;
+  }
+  for (const uint64_t call : calls) {
+    const Header header = {LaneFrame::kRelease, 0, 0, 0, call};
+    kept_.push_back({std::string(reinterpret_cast<const char*>(&header), sizeof(header)), {}});
+  }
+}
+
+// With write_mutex_ held.
+bool LaneSocket::WriteKept() {
+  KeepReleases();
   return kept_.empty() || Write(std::exchange(kept_, {}));
 }
 
@@ -131,7 +159,7 @@ bool LaneSocket::Enqueue(const LaneFrame& frame, const std::function<bool()>& st
     held_.emplace(frame.call, frame.body);
   }
   kept_.push_back(std::move(outgoing));
-  return !sends || Write(std::exchange(kept_, {}));
+  return !sends || WriteKept();
 }
 
 bool LaneSocket::IsFetched(const grpc::Slice& slice) const {
@@ -204,7 +232,8 @@ bool LaneSocket::IsWritable() const {
 
 void LaneSocket::TrySendKept() {
   const std::unique_lock<std::mutex> lock(write_mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || kept_.empty() || !IsWritable()) return;
+  if (!lock.owns_lock() || !IsWritable()) return;
+  KeepReleases();
   // So little always fits; whoever kept more is about to send it.
   size_t bytes = 0;
   for (const Outgoing& frame : kept_) {
@@ -361,9 +390,10 @@ bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
     // Until it is told, or the connection ends: so the bytes are good if it has not ended yet.
     pollfd polled = {fd_, POLLRDHUP, 0};
     if (poll(&polled, 1, 0) != 0) return false;
-    const LaneFrame release{.kind = LaneFrame::kRelease, .call = frame->call};
-    const bool can_wait = kept <= kReleaseLater && frame->call != LaneFrame::kNoAnswer;
-    if (!(can_wait ? Keep(release) : Send(release))) return false;
+    std::lock_guard<std::mutex> lock(fetched_mutex_);
+    fetched_calls_.push_back(frame->call);
+    // To what is told nobody answers, so that there may be no next frame.
+    fetched_bytes_ += frame->call == LaneFrame::kNoAnswer ? kLittle + 1 : kept;
   }
   frame->body = grpc::ByteBuffer(slices.data(), slices.size());
   return true;

@@ -74,8 +74,11 @@ class LaneSocket {
   void TrySendKept();
   void TryPing();
   // What has come, at least one frame, once the descriptor is readable. False when the connection
-  // has ended or what comes is no frame.
+  // has ended or what comes is no frame. Never waits for who sends.
   bool Receive(std::vector<LaneFrame>* frames);
+  // Tells the peer what was fetched, if that is much. Little is told with the next frame. To be
+  // called after Receive, once another thread may receive.
+  void Release();
   // Something has come that was not received yet.
   bool HasInput() const;
   // Every Send and Receive fails from now on.
@@ -107,6 +110,8 @@ class LaneSocket {
   bool Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_held) const;
   bool Enqueue(const LaneFrame& frame, const std::function<bool()>& still, bool sends);
   bool Write(const std::vector<Outgoing>& frames);
+  bool WriteKept();
+  void KeepReleases();
   bool IsWritable() const;
   bool Fill(size_t bytes);  // has so many in buffer_, or fails
   bool Need(char* to, size_t bytes);
@@ -126,6 +131,10 @@ class LaneSocket {
   std::vector<Outgoing> kept_;  // guarded by write_mutex_
   std::mutex held_mutex_;
   std::multimap<uint64_t, grpc::ByteBuffer> held_;  // by call; guarded by held_mutex_
+  // Of the peer's: fetched, and not yet told so.
+  std::mutex fetched_mutex_;
+  std::vector<uint64_t> fetched_calls_;  // guarded by fetched_mutex_
+  uint64_t fetched_bytes_ = 0;           // guarded by fetched_mutex_
   // Of Receive: what came and was not taken yet.
   std::vector<char> buffer_;
   size_t begin_ = 0, end_ = 0;

@@ -129,7 +129,7 @@ TEST_F(LanesTest, LargeBytesAreCopiedOnceAWay) {
   EXPECT_LE(WireCounters::Global().copied - before, 2 * static_cast<int64_t>(large.size()));
 }
 
-// Of a shared block it is, and stays with its sender until a message goes there anyway.
+// They are part of a shared block, which stays with its sender until a message goes there anyway.
 TEST_F(LanesTest, WhatFetchesSmallBytesReleasesThemWithItsNextMessage) {
   PeerMemory::Invitation();
   constexpr size_t kBytes = 40 << 10;
@@ -157,6 +157,44 @@ TEST_F(LanesTest, WhatFetchesSmallBytesReleasesThemWithItsNextMessage) {
   EXPECT_EQ(WireCounters::Global().copied - before, static_cast<int64_t>(kBytes));
   ASSERT_TRUE(Call("/a.B/Echo", "", &response).ok());
   released.get_future().wait();
+}
+
+// Where only shared blocks can be read, larger bodies go through the socket, and their sender waits
+// until they are read: by a thread that has something to release, to the same sender.
+TEST(LaneSocketTest, BothSidesMaySendLargeBodiesThroughTheSocketAtATime) {
+  int fds[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+  LaneSocket sides[] = {LaneSocket(fds[0]), LaneSocket(fds[1])};
+  for (LaneSocket& side : sides) {
+    std::string word;
+    ASSERT_TRUE(side.TakeGreeting(LaneSocket::Greeting("word"), &word));
+    ASSERT_EQ(word, "word");
+    ASSERT_TRUE(side.reach().blocks);
+    side.SetPeersReach({.blocks = true, .all = false});
+  }
+  constexpr size_t kSmall = 40 << 10, kLarge = 10 << 20;
+  const BufferRef block(Buffer::New(PoolAllocator::Global(), DT_UINT8, int64_t{kSmall}));
+  const grpc::Slice small(block->data(), kSmall, grpc::Slice::STATIC_SLICE);
+  const grpc::Slice large(std::string(kLarge, 'x'));
+  std::vector<std::thread> threads;
+  for (LaneSocket& side : sides) {
+    threads.emplace_back([&] {
+      for (uint64_t call = 1; call <= 20; ++call) {
+        for (const grpc::Slice& slice : {small, large}) {
+          ASSERT_TRUE(side.Send(
+              {.kind = LaneFrame::kRequest, .call = call, .body = grpc::ByteBuffer(&slice, 1)}));
+        }
+      }
+    });
+    threads.emplace_back([&] {
+      std::vector<LaneFrame> frames;
+      while (frames.size() < 40) ASSERT_TRUE(side.Receive(&frames));
+      for (size_t i = 0; i < 40; ++i) {
+        EXPECT_EQ(frames[i].body.Length(), i % 2 == 0 ? kSmall : kLarge);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(LanesTest, RequestsThatAreTooLargeAreRefusedAndTheNextIsNot) {

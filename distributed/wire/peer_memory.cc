@@ -1,9 +1,11 @@
 #include "distributed/wire/peer_memory.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,16 +21,29 @@ namespace {
 
 // What a peer tries to read, to see whether it can, and whether it is this process that it reads.
 using Probe = std::array<uint64_t, 2>;
-const Probe& OwnProbe() {
-  static const Probe* const probe = [] {
-    std::random_device random;
-    const auto word = [&] { return uint64_t{random()} << 32 | random(); };
-    return new Probe{word(), word()};
-  }();
-  return *probe;
-}
 
 constexpr std::string_view kBlocks = "blocks", kAll = "all";
+
+// -1 where it is not a file in memory of that size that cannot become smaller: reading another one
+// could end this process, or opening it block.
+int OpenBlocks(const std::string& name, uint64_t bytes) {
+  const int found = open(name.c_str(), O_PATH | O_CLOEXEC);
+  if (found < 0) return -1;
+  struct stat file = {};
+  struct statfs system = {};
+  int fd = -1;
+  if (fstat(found, &file) == 0 && S_ISREG(file.st_mode) && fstatfs(found, &system) == 0 &&
+      system.f_type == TMPFS_MAGIC && static_cast<uint64_t>(file.st_size) == bytes &&
+      bytes >= sizeof(Probe)) {
+    fd = open(StrCat("/proc/self/fd/", found).c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  close(found);
+  if (fd < 0) return -1;
+  const int seals = fcntl(fd, F_GET_SEALS);
+  if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0) return fd;
+  close(fd);
+  return -1;
+}
 
 }  // namespace
 
@@ -55,12 +70,11 @@ PeerMemory::~PeerMemory() {
 const PeerMemory::Offer& PeerMemory::Own() {
   static const Offer* const own = [] {
     auto* const offer = new Offer;
-    offer->probe = OwnProbe();
-    offer->probe_address = reinterpret_cast<uint64_t>(&OwnProbe());
-    SharedBlocks* const blocks = SharedBlocks::Open();
-    void* const first = blocks == nullptr ? nullptr : blocks->Cut(SharedBlocks::kPage);
-    if (first != nullptr) {
-      std::memcpy(first, &offer->probe, sizeof(offer->probe));
+    std::random_device random;
+    for (uint64_t& word : offer->probe) word = uint64_t{random()} << 32 | random();
+    offer->probe_address = reinterpret_cast<uint64_t>(&offer->probe);
+    if (SharedBlocks* const blocks = SharedBlocks::Open()) {
+      std::memcpy(blocks->label(), &offer->probe, sizeof(offer->probe));
       offer->begin = reinterpret_cast<uint64_t>(blocks->begin());
       offer->bytes = blocks->bytes();
       offer->fd = blocks->fd();
@@ -90,24 +104,19 @@ bool PeerMemory::Open(pid_t peer, std::string_view* text) {
 }
 
 void PeerMemory::Map(const Offer& offer) {
-  const std::string name = StrCat("/proc/", peer_, "/fd/", offer.fd);
-  const int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = OpenBlocks(StrCat("/proc/", peer_, "/fd/", offer.fd), offer.bytes);
   if (fd < 0) return;
-  // A file that could become smaller could end this process, when it reads there.
-  const int seals = fcntl(fd, F_GET_SEALS);
-  struct stat file = {};
-  if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && fstat(fd, &file) == 0 &&
-      static_cast<uint64_t>(file.st_size) == offer.bytes && offer.bytes >= sizeof(Probe)) {
-    void* const mapped = mmap(nullptr, offer.bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (mapped != MAP_FAILED && std::memcmp(mapped, &offer.probe, sizeof(Probe)) == 0) {
-      mapped_ = static_cast<const char*>(mapped);
-      begin_ = offer.begin;
-      bytes_ = offer.bytes;
-    } else if (mapped != MAP_FAILED) {
-      munmap(mapped, offer.bytes);
-    }
-  }
+  void* const mapped = mmap(nullptr, offer.bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
   close(fd);
+  if (mapped == MAP_FAILED) return;
+  if (std::memcmp(mapped, &offer.probe, sizeof(Probe)) != 0) {
+    munmap(mapped, offer.bytes);
+    return;
+  }
+  madvise(mapped, offer.bytes, MADV_DONTDUMP);  // which would fill the holes, there
+  mapped_ = static_cast<const char*>(mapped);
+  begin_ = offer.begin;
+  bytes_ = offer.bytes;
 }
 
 bool PeerMemory::Read(uint64_t address, char* to, size_t bytes) const {

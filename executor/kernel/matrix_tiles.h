@@ -24,11 +24,12 @@ class TileMaker {
   virtual bool CanMakeTiles() const = 0;
   // The shape of the whole, or the error that Compute would give.
   virtual absl::StatusOr<TensorShape> ShapeOf(const Tensor& a, const Tensor& b) const = 0;
-  // Calls `take` with every tile once, from several threads at a time. The tiles have the bits that
-  // Compute would give. RESOURCE_EXHAUSTED before the first call.
+  // Calls `take`, which needs `cost` nanoseconds an element, with every tile once, from several
+  // threads at a time. The tiles have the bits that Compute would give. RESOURCE_EXHAUSTED before
+  // the first call.
   using Take = absl::FunctionRef<void(const MatrixTile&)>;
   virtual absl::Status MakeTiles(KernelContext& context, const Tensor& a, const Tensor& b,
-                                 Take take) const = 0;
+                                 double cost, Take take) const = 0;
 };
 
 // A kernel that reads one of its inputs, a matrix, in any order.

@@ -122,7 +122,7 @@ class CentralLists {
       return block;
     }
     if (idle_bytes_ > kIdleBytes + system_bytes_ / 4) TrimTo(system_bytes_ / 8);
-    return FromSystem(bytes);
+    return FromSystem(bytes, SharedBlocks::Opened());
   }
 
   void Give(int size_class, void* block) {
@@ -131,6 +131,7 @@ class CentralLists {
     if (bytes > kCarvedLimit) {
       SLUICE_POISON(block, bytes);
       if (shelves_[size_class].Put(block)) return;
+      SLUICE_UNPOISON(block, bytes);  // the list's link goes there
     }
     std::lock_guard<std::mutex> lock(mutex_);
     lists_[size_class].Push(block, bytes);
@@ -145,16 +146,16 @@ class CentralLists {
   int64_t system_bytes() const { return system_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  void* FromSystem(size_t bytes) {
-    void* const block = Unused(bytes);
+  // `shared`: where a block may come from; null: not from there.
+  void* FromSystem(size_t bytes, SharedBlocks* shared) {
+    void* const block = Unused(bytes, shared);
     if (block == nullptr) return nullptr;
     system_allocations_.fetch_add(1, std::memory_order_relaxed);
     system_bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
     return block;
   }
 
-  void* Unused(size_t bytes) {
-    SharedBlocks* const shared = SharedBlocks::Opened();
+  void* Unused(size_t bytes, SharedBlocks* shared) {
     if (shared != nullptr && bytes >= kShareFrom && bytes < kHugePage) {
       std::vector<void*>& emptied = emptied_[bytes];
       if (!emptied.empty()) {
@@ -184,7 +185,7 @@ class CentralLists {
   }
 
   bool Carve(FreeList& list, size_t bytes) {
-    char* chunk = static_cast<char*>(FromSystem(kChunkBytes));
+    char* chunk = static_cast<char*>(FromSystem(kChunkBytes, nullptr));
     if (chunk == nullptr) return false;
     for (size_t at = kChunkBytes / bytes * bytes; at >= bytes; at -= bytes) {
       list.Push(chunk + at - bytes, bytes);

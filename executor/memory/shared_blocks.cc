@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace sluice {
 
 std::atomic<SharedBlocks*> SharedBlocks::opened_{nullptr};
@@ -16,9 +18,11 @@ SharedBlocks* SharedBlocks::Open() {
 }
 
 SharedBlocks* SharedBlocks::Make() {
-  // Twice what the machine has: more cannot be in use, and holes between blocks cost nothing.
+  // Twice what the machine has: more cannot be in use, and holes between blocks cost nothing. But
+  // each lane's other end takes as many addresses.
+  constexpr size_t kMost = size_t{256} << 30;
   const auto pages = static_cast<size_t>(sysconf(_SC_PHYS_PAGES));
-  const size_t bytes = 2 * pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t bytes = std::min(2 * pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)), kMost);
   rlimit limit = {};
   // A file beyond this limit would end the process by a signal.
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < bytes) return nullptr;
@@ -28,7 +32,11 @@ SharedBlocks* SharedBlocks::Make() {
       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
     void* const begin =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (begin != MAP_FAILED) return new SharedBlocks(fd, static_cast<char*>(begin), bytes);
+    if (begin != MAP_FAILED) {
+      madvise(begin, bytes, MADV_DONTFORK);
+      madvise(begin, bytes, MADV_DONTDUMP);  // which would fill the holes
+      return new SharedBlocks(fd, static_cast<char*>(begin), bytes);
+    }
   }
   close(fd);
   return nullptr;

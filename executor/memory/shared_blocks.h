@@ -4,8 +4,8 @@
 // whoever maps it cannot lose what it reads. Most of it is addresses only: pages are taken when
 // they are first written to.
 //
-// After a fork without exec both processes would write into the same blocks: what forks so may not
-// use tensors in the child.
+// After a fork without exec the child has none of it, so that it cannot write into its parent's
+// tensors: whoever forks so may not use tensors in the child.
 // Thread safety: all methods from any thread.
 #ifndef SLUICE_EXECUTOR_MEMORY_SHARED_BLOCKS_H_
 #define SLUICE_EXECUTOR_MEMORY_SHARED_BLOCKS_H_
@@ -28,6 +28,8 @@ class SharedBlocks {
 
   int fd() const { return fd_; }
   const char* begin() const { return begin_; }
+  // A page that is never cut, for whoever wants to know these blocks again.
+  void* label() const { return begin_; }
   size_t bytes() const { return bytes_; }
   bool Holds(const void* at) const {
     return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(begin_) < bytes_;
@@ -46,7 +48,7 @@ class SharedBlocks {
   const int fd_;
   char* const begin_;
   const size_t bytes_;
-  std::atomic<size_t> cut_{0};
+  std::atomic<size_t> cut_{kPage};
 };
 
 }  // namespace sluice

@@ -14,14 +14,14 @@ inline constexpr size_t kFineLimit = 1024;
 inline constexpr int kSizeClasses = kFineClasses + 8 * 36;
 inline constexpr size_t kLargestBlock = size_t{1} << 46;
 
-inline constexpr int SizeClassOf(size_t bytes) {
+constexpr int SizeClassOf(size_t bytes) {
   if (bytes <= kFineLimit) return bytes == 0 ? 0 : static_cast<int>((bytes - 1) / 64);
   const int log = 63 - std::countl_zero(bytes - 1);  // 2^log < bytes <= 2^(log+1)
   const int eighth = static_cast<int>((bytes - 1) >> (log - 3)) & 7;
   return kFineClasses + (log - 10) * 8 + eighth;
 }
 
-inline constexpr size_t SizeOfClass(int size_class) {
+constexpr size_t SizeOfClass(int size_class) {
   if (size_class < kFineClasses) return static_cast<size_t>(size_class + 1) * 64;
   const int log = (size_class - kFineClasses) / 8 + 10;
   const int eighth = (size_class - kFineClasses) % 8;

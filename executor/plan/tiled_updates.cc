@@ -1,7 +1,5 @@
 #include "executor/plan/tiled_updates.h"
 
-#include <algorithm>
-
 #include "executor/kernel/matrix_tiles.h"
 #include "executor/plan/users.h"
 #include "graph/ir/graph.h"
@@ -11,12 +9,13 @@ namespace {
 
 // Smaller gradients stay in the cache anyway.
 constexpr int64_t kFewestElements = 64 << 10;
+constexpr int64_t kFewestProducts = 16;
 
 // Behind the update's own inputs come the product's operands.
 class TiledUpdate final : public Kernel {
  public:
-  TiledUpdate(Kernel* update, const TileMaker* product)
-      : update_(update), taker_(dynamic_cast<TileTaker*>(update)), product_(product) {}
+  TiledUpdate(Kernel* update, TileTaker* taker, const TileMaker* product)
+      : update_(update), taker_(taker), product_(product) {}
 
   absl::Status Compute(KernelContext& context) override {
     // It was computed, for somebody who looks at each node.
@@ -25,7 +24,6 @@ class TiledUpdate final : public Kernel {
     return taker_->ComputeFromTiles(context, *product_, context.input(operands),
                                     context.input(operands + 1));
   }
-  bool IsExpensive() const override { return true; }
 
  private:
   Kernel* const update_;
@@ -33,20 +31,24 @@ class TiledUpdate final : public Kernel {
   const TileMaker* const product_;
 };
 
-// 0: not known.
+// -1: not known.
 int64_t ElementsOf(const PartialShape& shape) {
-  if (!shape.rank_known()) return 0;
+  if (!shape.rank_known()) return -1;
   int64_t n = 1;
-  for (const int64_t dim : shape.dims()) n = MultiplyWithoutOverflow(n, std::max<int64_t>(dim, 0));
-  return std::max<int64_t>(n, 0);
+  for (const int64_t dim : shape.dims()) {
+    if (dim < 0 || n < 0) return -1;
+    n = MultiplyWithoutOverflow(n, dim);
+  }
+  return n;
 }
 
-// The result is large, and the operands, which are kept until the update, are not larger as far as
-// is known.
+// The result is large, and the operands, which are kept until the update, are not larger. A product
+// over few elements is no work, and is better shared element by element.
 bool IsWorthIt(const Node& product) {
   const int64_t result = ElementsOf(product.output_shape(0));
-  return result >= kFewestElements && ElementsOf(product.input(0).shape()) <= result &&
-         ElementsOf(product.input(1).shape()) <= result;
+  const int64_t a = ElementsOf(product.input(0).shape()), b = ElementsOf(product.input(1).shape());
+  if (result < kFewestElements || a < 0 || b < 0 || a + b > result) return false;
+  return a / product.output_shape(0).dim(0) >= kFewestProducts;
 }
 
 // The item behind `input` and identities, where each is read once; -1: none.
@@ -77,14 +79,14 @@ void TileUpdates(DraftBody& body, std::vector<std::shared_ptr<Kernel>>* kernels)
   const std::vector<Users> users = CountUsers(body);
   for (DraftItem& update : body.items) {
     if (update.kind != OpKind::kKernel) continue;
-    const auto* taker = dynamic_cast<const TileTaker*>(update.kernel);
+    auto* const taker = dynamic_cast<TileTaker*>(update.kernel);
     if (taker == nullptr || taker->tiled_input() < 0) continue;
     const int source = SourceOf(body, users, update.inputs[taker->tiled_input()]);
     if (source < 0) continue;
     DraftItem& product = body.items[source];
     const TileMaker* const maker = MakerOf(product, update);
     if (maker == nullptr) continue;
-    kernels->push_back(std::make_shared<TiledUpdate>(update.kernel, maker));
+    kernels->push_back(std::make_shared<TiledUpdate>(update.kernel, taker, maker));
     update.kernel = kernels->back().get();
     update.inputs.insert(update.inputs.end(), product.inputs.begin(), product.inputs.end());
     product.kind = OpKind::kDelayed;

@@ -212,17 +212,19 @@ class MatMulKernel : public AddingKernel, public TileMaker {
     }
     return TensorShape::Make({p.a.rows, p.b.columns});
   }
-  absl::Status MakeTiles(KernelContext& context, const Tensor& a, const Tensor& b,
+  absl::Status MakeTiles(KernelContext& context, const Tensor& a, const Tensor& b, double cost,
                          Take take) const override {
     const Products p = ProductOf(a, b);
     const Grid grid = GridOf<T>(p, b.data<T>());
     if (grid.count() == 0) return absl::OkStatus();
     const int64_t elements = grid.cut.rows * grid.cut.columns;
-    const int threads = ScratchRooms::For(context.num_threads());
+    const auto most = static_cast<int>(std::min<int64_t>(context.num_threads(), grid.count()));
+    const int threads = ScratchRooms::For(most);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({threads, elements}));
     SLUICE_ASSIGN_OR_RETURN(Tensor scratch, context.AllocateTemp(kDataTypeOf<T>, shape));
     ScratchRooms rooms(threads);
-    context.ParallelFor(grid.count(), grid.cost, [&](int64_t begin, int64_t end) {
+    const double of_tile = grid.cost + cost * static_cast<double>(elements);
+    context.ParallelFor(grid.count(), of_tile, [&](int64_t begin, int64_t end) {
       const int room = rooms.Take();
       T* const tile = scratch.data<T>() + room * elements;
       for (int64_t i = begin; i < end; ++i) {

@@ -270,7 +270,7 @@ absl::Status UpdateKernel::ComputeFromTiles(KernelContext& c, const TileMaker& m
       function_(part, (tile.row + row) * width + tile.column, 0, tile.columns);
     }
   };
-  SLUICE_RETURN_IF_ERROR(maker.MakeTiles(c, a, b, take));
+  SLUICE_RETURN_IF_ERROR(maker.MakeTiles(c, a, b, spec_.cost, take));
   SetOutput(c);
   return absl::OkStatus();
 }

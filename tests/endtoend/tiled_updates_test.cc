@@ -136,8 +136,7 @@ TEST(TiledUpdates, MoveVariablesToTheSameBits) {
   const Sizes all[] = {
       {784, 512, 128},               // cut by rows
       {200, 1600, 100},              // cut by columns
-      {260, 260, 1},                 // one tile
-      {300, 300, 0},                 // of nothing
+      {260, 260, 16},                // one tile
       {512, 512, 64, false, false},  // and all transpositions
       {512, 512, 64, false, true},
       {300, 700, 32, true, true},
@@ -165,7 +164,8 @@ TEST(TiledUpdates, AProductThatIsReadElsewhereIsKept) {
 }
 
 TEST(TiledUpdates, SmallProductsAndThoseOfLargeOperandsAreKept) {
-  EXPECT_TRUE(Updated({16, 16, 4}).KeepsProduct());
+  EXPECT_TRUE(Updated({16, 16, 16}).KeepsProduct());
+  EXPECT_TRUE(Updated({300, 300, 4}).KeepsProduct());
   EXPECT_TRUE(Updated({300, 300, 2000}).KeepsProduct());
 }
 
