@@ -2,6 +2,8 @@
 
 #include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
+#include "executor/passes/fold_transposes.h"
+#include "executor/passes/simplify.h"
 #include "executor/passes/unused_nodes.h"
 #include "graph/status.h"
 
@@ -10,6 +12,12 @@ namespace sluice {
 absl::Status RunPasses(Graph& graph, const PassOptions& options) {
   if (!options.disabled.contains("fold_constants")) {
     SLUICE_RETURN_IF_ERROR(FoldConstants(graph, options).status());
+  }
+  if (!options.disabled.contains("simplify")) {
+    SLUICE_RETURN_IF_ERROR(Simplify(graph, options).status());
+  }
+  if (!options.disabled.contains("fold_transposes")) {
+    SLUICE_RETURN_IF_ERROR(FoldTransposes(graph, options).status());
   }
   if (!options.disabled.contains("common_subexpressions")) {
     SLUICE_RETURN_IF_ERROR(MergeCommonSubexpressions(graph, options).status());

@@ -67,8 +67,9 @@ struct SessionOptions {
   int inter_op_threads = 0;
   bool allow_soft_placement = false;
   bool log_device_placement = false;
-  // Passes to leave out: "fold_constants", "common_subexpressions", "unused_nodes",
-  // "accumulate_sums", "tile_updates", "fuse_elementwise", "defer_adam"; "all" for all.
+  // Passes to leave out: "fold_constants", "simplify", "fold_transposes", "common_subexpressions",
+  // "unused_nodes", "accumulate_sums", "tile_updates", "fuse_elementwise", "defer_adam"; "all" for
+  // all.
   std::set<std::string> disabled_passes;
   // Loops run by frames and iterations even where they could be one node: for tests.
   bool dynamic_loops = false;

@@ -1,0 +1,58 @@
+#include "executor/passes/fold_transposes.h"
+
+#include "executor/passes/rewrite.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// The attribute that transposes operand i of a product; null where `node` is none, or where that
+// would be the conjugate too.
+const char* TransposesOperand(const Node& node, int i) {
+  if (node.op() == "MatMul") return i == 0 ? "transpose_a" : "transpose_b";
+  if (!node.op().starts_with("BatchMatMul")) return nullptr;
+  if (IsComplex(node.input(i).dtype())) return nullptr;
+  return i == 0 ? "adj_x" : "adj_y";
+}
+
+bool SwapsTheLastTwo(const std::vector<int64_t>& order) {
+  const int64_t rank = static_cast<int64_t>(order.size());
+  if (rank < 2 || order[rank - 2] != rank - 1) return false;
+  for (int64_t d = 0; d < rank - 2; ++d) {
+    if (order[d] != d) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<bool> FoldOperand(Rewriter& rewriter, Node* node, int i) {
+  const char* attr = TransposesOperand(*node, i);
+  const bool* transposed = attr == nullptr ? nullptr : node->FindAttr<bool>(attr);
+  Node* transpose = node->input(i).node;
+  if (transposed == nullptr || transpose->op() != "Transpose") return false;
+  const std::optional<std::vector<int64_t>> order = PermutationOf(*transpose);
+  if (!order || !SwapsTheLastTwo(*order)) return false;
+  // MatMul refuses other ranks, by the shape that it sees.
+  if (node->op() == "MatMul" && order->size() != 2) return false;
+  SLUICE_ASSIGN_OR_RETURN(const bool folded,
+                          rewriter.Shorten(node, i, {transpose->input(0), {transpose}}));
+  if (folded) node->SetAttr(attr, !*transposed);
+  return folded;
+}
+
+}  // namespace
+
+absl::StatusOr<int> FoldTransposes(Graph& graph, const PassOptions& options) {
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<Node*> order, TopologicalOrder(graph));
+  Rewriter rewriter(graph, options.keep);
+  int folded = 0;
+  for (Node* node : order) {
+    if (!rewriter.MayChange(*node)) continue;
+    for (int i = 0; i < std::min(node->num_inputs(), 2); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(const bool done, FoldOperand(rewriter, node, i));
+      if (done) ++folded;
+    }
+  }
+  return folded;
+}
+
+}  // namespace sluice
