@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "executor/passes/copy_costs.h"
+#include "executor/passes/early_readers.h"
 #include "executor/passes/node_copies.h"
 #include "executor/passes/purity.h"
 #include "executor/passes/step_order.h"
 #include "executor/passes/unused_nodes.h"
+#include "executor/plan/tiled_updates.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -231,6 +233,7 @@ class Rematerializer {
 
   absl::StatusOr<MemoryPlan> Run() {
     SLUICE_ASSIGN_OR_RETURN(step_, plan_());
+    if (step_.memory.peak_bytes > limit_) SLUICE_RETURN_IF_ERROR(LetGoEarly());
     for (const Effort most : {Effort::kSmall, Effort::kProduct}) {
       bool goes_on = true;
       while (goes_on && plans_ < kMostPlans && step_.memory.peak_bytes > limit_) {
@@ -247,6 +250,27 @@ class Rematerializer {
   }
 
  private:
+  // What costs nothing comes first.
+  absl::Status LetGoEarly() {
+    const auto products = ProductsThatKeepMore(graph_, *step_.plan, step_.memory);
+    if (!products.empty()) {
+      for (Node* product : products) product->SetAttr(kMadeWhole, true);
+      SLUICE_ASSIGN_OR_RETURN(const bool is_better, Plan());
+      for (Node* product : products) {
+        if (!is_better) product->RemoveAttr(kMadeWhole);
+      }
+    }
+    SLUICE_ASSIGN_OR_RETURN(const StepOrder order, StepOrder::Of(*step_.plan));
+    const auto edges = EdgesOfEarlyReaders(graph_, step_.memory, order);
+    if (edges.empty()) return absl::OkStatus();
+    for (const auto& [from, to] : edges) graph_.AddControlEdge(from, to);
+    SLUICE_ASSIGN_OR_RETURN(const bool is_better, Plan());
+    for (const auto& [from, to] : edges) {
+      if (!is_better) graph_.RemoveControlEdge(from, to);
+    }
+    return absl::OkStatus();
+  }
+
   // Lowers the peak, or returns false. Of a rewrite that does not, half is tried.
   absl::StatusOr<bool> Improve(Effort most) {
     SLUICE_ASSIGN_OR_RETURN(const StepOrder order, StepOrder::Of(*step_.plan));
@@ -270,18 +294,25 @@ class Rematerializer {
 
   absl::StatusOr<bool> Try(const std::vector<Candidate>& chosen, const StepOrder& order) {
     for (const Candidate& c : chosen) SLUICE_RETURN_IF_ERROR(Rewrite(c, order));
+    SLUICE_ASSIGN_OR_RETURN(const bool is_better, Plan());
+    if (is_better) {
+      copies_.Keep();
+    } else {
+      SLUICE_RETURN_IF_ERROR(copies_.Undo());
+    }
+    return is_better;
+  }
+
+  // Whether the graph as it is now needs less, for the same bits.
+  absl::StatusOr<bool> Plan() {
     ++plans_;
     absl::StatusOr<PlannedStep> next = plan_();
-    if (next.ok() && next->memory.peak_bytes < step_.memory.peak_bytes) {
-      SLUICE_ASSIGN_OR_RETURN(const StepOrder next_order, StepOrder::Of(*next->plan));
-      if (next_order.sums() == order.sums()) {
-        step_ = *std::move(next);
-        copies_.Keep();
-        return true;
-      }
-    }
-    SLUICE_RETURN_IF_ERROR(copies_.Undo());
-    return false;
+    if (!next.ok() || next->memory.peak_bytes >= step_.memory.peak_bytes) return false;
+    SLUICE_ASSIGN_OR_RETURN(const StepOrder before, StepOrder::Of(*step_.plan));
+    SLUICE_ASSIGN_OR_RETURN(const StepOrder after, StepOrder::Of(*next->plan));
+    if (before.sums() != after.sums()) return false;
+    step_ = *std::move(next);
+    return true;
   }
 
   absl::Status Rewrite(const Candidate& c, const StepOrder& order) {

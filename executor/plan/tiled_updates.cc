@@ -44,6 +44,7 @@ int64_t ElementsOf(const PartialShape& shape) {
 // The result is large, and the operands, which are kept until the update, are not larger as far as
 // is known.
 bool IsWorthIt(const Node& product) {
+  if (product.AttrOr<bool>(kMadeWhole, false)) return false;
   const int64_t result = ElementsOf(product.output_shape(0));
   return result >= kFewestElements && ElementsOf(product.input(0).shape()) <= result &&
          ElementsOf(product.input(1).shape()) <= result;
