@@ -84,7 +84,7 @@ class Finder {
     return c;
   }
 
-  // False: the peak itself, or somebody of whom nothing is known, reads it.
+  // False: the peak itself, the caller, or somebody of whom nothing is known reads it.
   bool FindLateUses(const PlannedTensor& tensor, Candidate* c) const {
     for (const Output& result : tensor.results) {
       if (order_.NumberOf(*result.node) > memory_.peak_at) continue;  // it takes the memory over
@@ -92,8 +92,8 @@ class Finder {
       for (const Use& use : result.node->uses()) {
         if (use.src_output != result.index) continue;
         const int number = order_.NumberOf(*use.dst);
-        if (number >= 0 && number < memory_.peak_at) continue;
         if (number < 0 || number == memory_.peak_at || IsFetch(*use.dst)) return false;
+        if (number < memory_.peak_at) continue;
         if (!order_.IsCertain(*use.dst)) return false;
         if (use.dst->assigned_device() != result.node->assigned_device()) return false;
         c->late_uses.push_back(use);

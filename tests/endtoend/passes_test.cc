@@ -110,9 +110,12 @@ class RandomGraph {
 };
 
 // All that three steps fetch, and the variables after them.
-absl::StatusOr<Tensors> Steps(RandomGraph& net, std::set<std::string> disabled) {
+absl::StatusOr<Tensors> Steps(RandomGraph& net, std::set<std::string> disabled,
+                              int64_t memory_limit_bytes = 0) {
   SessionOptions options;
   options.disabled_passes = std::move(disabled);
+  options.memory_limit_bytes = memory_limit_bytes;
+  options.warn = [](const std::string&) {};
   Session session(net.graph, options);
   SLUICE_RETURN_IF_ERROR(session.Run({net.init}));
   Tensors all;
@@ -167,6 +170,20 @@ TEST(Passes, Row45RandomGraphsGiveTheSameWithEachPassOff) {
     ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.status();
     for (size_t i = 0; i < expected->size(); ++i) {
       ExpectEqual((*found)[i], (*expected)[i], false, StrCat("seed ", seed, ", value ", i));
+    }
+  }
+}
+
+// One that cannot be met: everything is tried.
+TEST(Passes, RandomGraphsGiveTheSameBitsUnderAMemoryLimit) {
+  for (int seed = 0; seed < 60; ++seed) {
+    RandomGraph net(seed);
+    ASSERT_TRUE(net.graph.status().ok()) << net.graph.status();
+    const absl::StatusOr<Tensors> expected = Steps(net, {}), found = Steps(net, {}, 1);
+    ASSERT_TRUE(expected.ok()) << "seed " << seed << ": " << expected.status();
+    ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.status();
+    for (size_t i = 0; i < expected->size(); ++i) {
+      ExpectEqual((*found)[i], (*expected)[i], true, StrCat("seed ", seed, ", value ", i));
     }
   }
 }
