@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "executor/session/memory_plan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
@@ -174,11 +175,27 @@ TEST(Passes, Row45RandomGraphsGiveTheSameWithEachPassOff) {
   }
 }
 
+int CountCopies(RandomGraph& net) {
+  SessionOptions options;
+  options.memory_limit_bytes = 1;
+  options.warn = [](const std::string&) {};
+  const std::vector<std::pair<Output, TensorShape>> feeds = {{net.x, {3, 3}}};
+  const auto memory = MemoryOf(net.graph, options, feeds, net.fetches, net.updates);
+  if (!memory.ok()) return 0;
+  int copies = 0;
+  for (const Node* node : memory->graph->nodes()) {
+    if (node->name().find("/remat") != std::string::npos) ++copies;
+  }
+  return copies;
+}
+
 // One that cannot be met: everything is tried.
 TEST(Passes, RandomGraphsGiveTheSameBitsUnderAMemoryLimit) {
+  int copies = 0;
   for (int seed = 0; seed < 60; ++seed) {
     RandomGraph net(seed);
     ASSERT_TRUE(net.graph.status().ok()) << net.graph.status();
+    copies += CountCopies(net);
     const absl::StatusOr<Tensors> expected = Steps(net, {}), found = Steps(net, {}, 1);
     ASSERT_TRUE(expected.ok()) << "seed " << seed << ": " << expected.status();
     ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.status();
@@ -186,6 +203,7 @@ TEST(Passes, RandomGraphsGiveTheSameBitsUnderAMemoryLimit) {
       ExpectEqual((*found)[i], (*expected)[i], true, StrCat("seed ", seed, ", value ", i));
     }
   }
+  EXPECT_GT(copies, 60);
 }
 
 }  // namespace
