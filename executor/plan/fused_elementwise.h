@@ -59,6 +59,8 @@ class FusedElementwise {
   // `members` in an order in which each comes after its operands; the last is the group's result.
   FusedElementwise(std::vector<FusedMember> members, int num_inputs);
 
+  const std::vector<FusedMember>& members() const { return members_; }
+
   // An error carries, as payload kMemberPayload, the number of the member that it is of.
   absl::Status Run(const FusedCall& call) const;
 

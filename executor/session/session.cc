@@ -21,6 +21,12 @@ absl::StatusOr<Tensors> RunForTensors(SessionState& state, SessionPlan& plan,
   return fetches;
 }
 
+std::vector<TensorShape> ShapesOf(const FeedPointers& feeds) {
+  std::vector<TensorShape> shapes;
+  for (const Tensor* feed : feeds) shapes.push_back(feed->shape());
+  return shapes;
+}
+
 bool LieWithin(absl::Span<const Tensor> feeds, const Tensors& fetches) {
   const std::less<const Tensor*> is_before;
   return !feeds.empty() && !is_before(feeds.data(), fetches.data()) &&
@@ -55,9 +61,10 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const Feed> feeds, absl::Span<co
   request.num_feeds = feeds.size();
   request.fetches = fetches;
   request.targets = targets;
-  SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan, state_->PlanFor(request));
   FeedPointers values;
   for (const Feed& feed : feeds) values.push_back(&feed.value);
+  SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan,
+                          state_->PlanFor(request, [&] { return ShapesOf(values); }));
   return RunForTensors(*state_, *plan, values, fetches.size(), options, metadata);
 }
 
@@ -79,7 +86,8 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const NamedFeed> feeds,
     values.push_back(&feed.value);
   }
   SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, state_->Resolve(fed, fetches, targets));
-  SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan, state_->PlanFor(RequestOf(named)));
+  SLUICE_ASSIGN_OR_RETURN(SessionPlan * plan,
+                          state_->PlanFor(RequestOf(named), [&] { return ShapesOf(values); }));
   return RunForTensors(*state_, *plan, values, fetches.size(), options, metadata);
 }
 

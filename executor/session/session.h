@@ -68,9 +68,16 @@ struct SessionOptions {
   bool allow_soft_placement = false;
   bool log_device_placement = false;
   // Passes to leave out: "fold_constants", "simplify", "fold_transposes", "common_subexpressions",
-  // "unused_nodes", "accumulate_sums", "tile_updates", "fuse_elementwise", "defer_adam"; "all" for
-  // all.
+  // "unused_nodes", "accumulate_sums", "tile_updates", "fuse_elementwise", "defer_adam",
+  // "rematerialize"; "all" for all.
   std::set<std::string> disabled_passes;
+  // What the tensors of a step may take, besides feeds and variables; 0: whatever they need. Where
+  // the plan of a step needs more, results are computed again when they are read late, with the
+  // same bits, and it is warned of, once, if that is not enough; the step runs all the same. Plans
+  // are made with the shapes that the first step feeds, of a Callable with those of the
+  // placeholders; sizes that only the step decides, partial runs, and steps that run on several
+  // tasks or elsewhere are not limited.
+  int64_t memory_limit_bytes = 0;
   // Loops run by frames and iterations even where they could be one node: for tests.
   bool dynamic_loops = false;
   // Of a Run that gives none; 0: no limit.

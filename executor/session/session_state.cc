@@ -1,5 +1,6 @@
 #include "executor/session/session_state.h"
 
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,9 +10,10 @@
 #include "executor/passes/late_reads.h"
 #include "executor/passes/passes.h"
 #include "executor/passes/prune.h"
+#include "executor/passes/rematerialize.h"
 #include "executor/placer/placer.h"
+#include "executor/plan/memory_plan.h"
 #include "executor/session/explain.h"
-#include "executor/session/memory_plan.h"
 #include "executor/session/remote_master.h"
 #include "executor/session/remote_tasks.h"
 #include "executor/session/step_parts.h"
@@ -123,7 +125,8 @@ absl::Status SessionState::CheckRequest(const PlanRequest& request) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<SessionPlan*> SessionState::PlanFor(const PlanRequest& request) {
+absl::StatusOr<SessionPlan*> SessionState::PlanFor(const PlanRequest& request,
+                                                   ShapesOfFeeds shapes) {
   SLUICE_RETURN_IF_ERROR(CheckRequest(request));
   if (SessionPlan* plan = cache_.Find(request)) return plan;
   if (executor_.is_closed()) return absl::CancelledError("Session has been closed.");
@@ -131,7 +134,7 @@ absl::StatusOr<SessionPlan*> SessionState::PlanFor(const PlanRequest& request) {
   if (SessionPlan* plan = cache_.Find(request)) return plan;
   const auto graph_lock = LockGraph();
   WarnOfGrowth();
-  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<SessionPlan> plan, Compile(request));
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<SessionPlan> plan, Compile(request, shapes));
   // Where the session was closed meanwhile, the step ends when it begins.
   std::lock_guard<std::mutex> lock(mutex_);
   return cache_.Insert(request, std::move(plan));
@@ -165,12 +168,17 @@ absl::StatusOr<std::unique_ptr<Graph>> SessionState::Rewrite(const PlanRequest& 
   for (const Operation& target : request.targets) lower.keep_names.insert(target.name());
   pruned->function_library() = graph_.function_library();  // for kernels that call functions
   SLUICE_RETURN_IF_ERROR(LowerFunctions(*pruned, graph_.function_library(), lower).status());
-  PassOptions passes;
-  passes.disabled = executor_.options().disabled_passes;
+  const PassOptions passes = PassesFor(request);
   if (passes.disabled.contains("all")) return pruned;
-  for (const Operation& target : request.targets) passes.keep.insert(target.name());
   SLUICE_RETURN_IF_ERROR(RunPasses(*pruned, passes));
   return pruned;
+}
+
+PassOptions SessionState::PassesFor(const PlanRequest& request) const {
+  PassOptions passes;
+  passes.disabled = executor_.options().disabled_passes;
+  for (const Operation& target : request.targets) passes.keep.insert(target.name());
+  return passes;
 }
 
 absl::Status SessionState::PlaceGraph(Graph& graph) {
@@ -200,7 +208,8 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileForMaster(
   return plan;
 }
 
-absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanRequest& request) {
+absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanRequest& request,
+                                                                   ShapesOfFeeds shapes) {
   static MetricCounter plans("sluice_plans_total");
   plans.Add();
   if (options().master != nullptr) {
@@ -211,10 +220,9 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, Rewrite(request));
   SLUICE_RETURN_IF_ERROR(PlaceGraph(*graph));
   SLUICE_RETURN_IF_ERROR(ReadVariablesLate(*graph).status());
+  const PassOptions passes = PassesFor(request);
   if (RunsPass(executor_.options(), "defer_adam")) {
-    std::set<std::string> keep;
-    for (const Operation& target : request.targets) keep.insert(target.name());
-    SLUICE_RETURN_IF_ERROR(DeferAdam(*graph, keep).status());
+    SLUICE_RETURN_IF_ERROR(DeferAdam(*graph, passes.keep).status());
   }
   std::vector<Output> feeds;
   for (size_t i = 0; i < request.num_feeds; ++i) feeds.push_back(request.feed(i));
@@ -224,7 +232,32 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
       if (TaskOf(node->assigned_device()) != here) return CompileParts(*graph, std::move(feeds));
     }
   }
-  return executor_.Compile(std::move(graph), std::move(feeds));
+  const std::shared_ptr<Graph> whole = std::move(graph);
+  // What a client feeds between its fetches must not become part of what it waits for.
+  if (options().memory_limit_bytes > 0 && !request.is_partial) {
+    SLUICE_RETURN_IF_ERROR(FitIntoMemory(whole, passes, shapes()));
+  }
+  return executor_.Compile(whole, std::move(feeds));
+}
+
+absl::Status SessionState::FitIntoMemory(const std::shared_ptr<Graph>& graph,
+                                         const PassOptions& passes,
+                                         const std::vector<TensorShape>& feeds) {
+  const int64_t limit = options().memory_limit_bytes;
+  const auto plan = [&]() -> absl::StatusOr<PlannedStep> {
+    PlannedStep step;
+    SLUICE_ASSIGN_OR_RETURN(step.plan, executor_.MakePlan(graph));
+    step.memory = MemoryOf(*step.plan, feeds);
+    return step;
+  };
+  const bool may_copy = RunsPass(options(), "rematerialize");
+  SLUICE_ASSIGN_OR_RETURN(
+      const MemoryPlan memory,
+      Rematerialize(*graph, passes, may_copy ? limit : std::numeric_limits<int64_t>::max(), plan));
+  if (memory.peak_bytes <= limit || std::exchange(warned_of_memory_, true)) return absl::OkStatus();
+  options().warn(StrCat("a step is planned to need ", memory.peak_bytes,
+                        " bytes, more than the memory limit of ", limit, "; ", memory.ToString()));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileParts(const Graph& graph,

@@ -12,6 +12,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "executor/device/device_set.h"
+#include "executor/passes/passes.h"
 #include "executor/session/plan_cache.h"
 #include "executor/session/remote_master.h"
 #include "executor/session/session.h"
@@ -28,13 +29,18 @@ struct NamedRequest {
   std::vector<Operation> targets;
 };
 
+// The shapes of a request's feeds; empty: those of the tensors that they are for.
+using ShapesOfFeeds = absl::FunctionRef<std::vector<TensorShape>()>;
+
 class SessionState {
  public:
   SessionState(Graph& graph, SessionOptions options);
   ~SessionState();
 
   // The plan of the request, compiled if it is new. INVALID_ARGUMENT for handles of other graphs.
-  absl::StatusOr<SessionPlan*> PlanFor(const PlanRequest& request);
+  // `shapes` is asked only then.
+  absl::StatusOr<SessionPlan*> PlanFor(
+      const PlanRequest& request, ShapesOfFeeds shapes = [] { return std::vector<TensorShape>(); });
   // `feeds[i]` is the value of feed i; fetches are moved into `fetches`. `rendezvous` is for a
   // partial run, and null otherwise.
   absl::Status RunPlan(SessionPlan& plan, absl::Span<const Tensor* const> feeds, Tensor* fetches,
@@ -66,9 +72,14 @@ class SessionState {
 
  private:
   absl::Status CheckRequest(const PlanRequest& request) const;
-  absl::StatusOr<std::unique_ptr<SessionPlan>> Compile(const PlanRequest& request);
+  absl::StatusOr<std::unique_ptr<SessionPlan>> Compile(const PlanRequest& request,
+                                                       ShapesOfFeeds shapes);
   absl::StatusOr<std::unique_ptr<Graph>> Rewrite(const PlanRequest& request);
+  PassOptions PassesFor(const PlanRequest& request) const;
   absl::Status PlaceGraph(Graph& graph);
+  // Rewrites the graph so that its steps need no more than SessionOptions::memory_limit_bytes.
+  absl::Status FitIntoMemory(const std::shared_ptr<Graph>& graph, const PassOptions& passes,
+                             const std::vector<TensorShape>& feeds);
   absl::StatusOr<std::unique_ptr<SessionPlan>> CompileParts(const Graph& graph,
                                                             std::vector<Output> feeds);
   absl::StatusOr<std::unique_ptr<SessionPlan>> CompileForMaster(const PlanRequest& request,
@@ -89,9 +100,10 @@ class SessionState {
   // Compiling, which may wait for other tasks; who closes does not wait for it.
   std::mutex compile_mutex_;
   std::unordered_map<std::string, std::string> stateful_devices_;  // by node; while compiling
-  int known_nodes_ = 0;  // ids of the graph when last compiled; while compiling
-  int growths_ = 0;      // while compiling
-  std::mutex mutex_;     // of writers of the cache; last
+  int known_nodes_ = 0;            // ids of the graph when last compiled; while compiling
+  int growths_ = 0;                // while compiling
+  bool warned_of_memory_ = false;  // while compiling
+  std::mutex mutex_;               // of writers of the cache; last
   std::atomic<bool> has_run_{false};
   PlanCache cache_;
 };

@@ -90,6 +90,12 @@ int64_t TaskExecutor::NextStepId() {
 
 absl::StatusOr<std::unique_ptr<SessionPlan>> TaskExecutor::Compile(
     std::shared_ptr<const Graph> graph, std::vector<Output> feeds) {
+  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(graph)));
+  return std::make_unique<SessionPlan>(std::move(plan), environment_, std::move(feeds));
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> TaskExecutor::MakePlan(
+    std::shared_ptr<const Graph> graph) {
   CompileOptions compile;
   compile.kernel = [&](const Node& node) { return KernelFor(node, graph); };
   compile.device = [&](const Node& node) {
@@ -102,8 +108,7 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> TaskExecutor::Compile(
   compile.fuse_elementwise = RunsPass(options_, "fuse_elementwise");
   compile.accumulate_sums = RunsPass(options_, "accumulate_sums");
   compile.tile_updates = RunsPass(options_, "tile_updates");
-  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, compile));
-  return std::make_unique<SessionPlan>(std::move(plan), environment_, std::move(feeds));
+  return CompilePlan(graph, compile);
 }
 
 absl::StatusOr<std::shared_ptr<Kernel>> TaskExecutor::KernelFor(

@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "executor/session/memory_plan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
@@ -137,9 +138,12 @@ class RandomGraph {
 };
 
 // All that three steps fetch, and the variables after them.
-absl::StatusOr<Tensors> Steps(RandomGraph& net, std::set<std::string> disabled) {
+absl::StatusOr<Tensors> Steps(RandomGraph& net, std::set<std::string> disabled,
+                              int64_t memory_limit_bytes = 0) {
   SessionOptions options;
   options.disabled_passes = std::move(disabled);
+  options.memory_limit_bytes = memory_limit_bytes;
+  options.warn = [](const std::string&) {};
   Session session(net.graph, options);
   SLUICE_RETURN_IF_ERROR(session.Run({net.init}));
   Tensors all;
@@ -219,6 +223,37 @@ TEST(Passes, Row45RandomGraphsGiveTheSameWithEachPassOff) {
       ExpectEqual((*found)[i], (*expected)[i], false, StrCat("seed ", seed, ", value ", i));
     }
   }
+}
+
+int CountCopies(RandomGraph& net) {
+  SessionOptions options;
+  options.memory_limit_bytes = 1;
+  options.warn = [](const std::string&) {};
+  const std::vector<std::pair<Output, TensorShape>> feeds = {{net.x, {3, 3}}};
+  const auto memory = MemoryOf(net.graph, options, feeds, net.fetches, net.updates);
+  if (!memory.ok()) return 0;
+  int copies = 0;
+  for (const Node* node : memory->graph->nodes()) {
+    if (node->name().find("/remat") != std::string::npos) ++copies;
+  }
+  return copies;
+}
+
+// One that cannot be met: everything is tried.
+TEST(Passes, RandomGraphsGiveTheSameBitsUnderAMemoryLimit) {
+  int copies = 0;
+  for (int seed = 0; seed < 60; ++seed) {
+    RandomGraph net(seed);
+    ASSERT_TRUE(net.graph.status().ok()) << net.graph.status();
+    copies += CountCopies(net);
+    const absl::StatusOr<Tensors> expected = Steps(net, {}), found = Steps(net, {}, 1);
+    ASSERT_TRUE(expected.ok()) << "seed " << seed << ": " << expected.status();
+    ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.status();
+    for (size_t i = 0; i < expected->size(); ++i) {
+      ExpectEqual((*found)[i], (*expected)[i], true, StrCat("seed ", seed, ", value ", i));
+    }
+  }
+  EXPECT_GT(copies, 60);
 }
 
 }  // namespace
