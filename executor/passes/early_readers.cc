@@ -59,21 +59,4 @@ std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
   return edges;
 }
 
-std::vector<Node*> ProductsThatKeepMore(const Graph& graph, const Plan& plan,
-                                        const MemoryPlan& memory) {
-  const BytesOfTensors alive = AliveAtPeak(memory);
-  std::vector<Node*> products;
-  for (const PlanNode& node : plan.bodies[0].nodes) {
-    if (node.kind != OpKind::kDelayed) continue;
-    const PartialShape& shape = node.node->output_shape(0);
-    if (!shape.IsFullyDefined()) continue;
-    const int64_t bytes = shape.AsShape().num_elements() *
-                          static_cast<int64_t>(DataTypeSize(node.node->output_type(0)));
-    if (Find(alive, node.node->input(0)) + Find(alive, node.node->input(1)) > bytes) {
-      products.push_back(graph.node(node.node->id()));
-    }
-  }
-  return products;
-}
-
 }  // namespace sluice

@@ -18,11 +18,6 @@ std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
                                                          const MemoryPlan& memory,
                                                          const StepOrder& order);
 
-// Products that an update makes tile by tile (plan/tiled_updates.h), and that are smaller than what
-// is kept for them until then.
-std::vector<Node*> ProductsThatKeepMore(const Graph& graph, const Plan& plan,
-                                        const MemoryPlan& memory);
-
 }  // namespace sluice
 
 #endif  // SLUICE_EXECUTOR_PASSES_EARLY_READERS_H_

@@ -14,7 +14,6 @@
 #include "executor/passes/purity.h"
 #include "executor/passes/step_order.h"
 #include "executor/passes/unused_nodes.h"
-#include "executor/plan/tiled_updates.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -252,14 +251,6 @@ class Rematerializer {
  private:
   // What costs nothing comes first.
   absl::Status LetGoEarly() {
-    const auto products = ProductsThatKeepMore(graph_, *step_.plan, step_.memory);
-    if (!products.empty()) {
-      for (Node* product : products) product->SetAttr(kMadeWhole, true);
-      SLUICE_ASSIGN_OR_RETURN(const bool is_better, Plan());
-      for (Node* product : products) {
-        if (!is_better) product->RemoveAttr(kMadeWhole);
-      }
-    }
     SLUICE_ASSIGN_OR_RETURN(const StepOrder order, StepOrder::Of(*step_.plan));
     const auto edges = EdgesOfEarlyReaders(graph_, step_.memory, order);
     if (edges.empty()) return absl::OkStatus();

@@ -45,7 +45,6 @@ int64_t ElementsOf(const PartialShape& shape) {
 // The result is large, and the operands, which are kept until the update, are not larger. A product
 // over few elements is no work, and is better shared element by element.
 bool IsWorthIt(const Node& product) {
-  if (product.AttrOr<bool>(kMadeWhole, false)) return false;
   const int64_t result = ElementsOf(product.output_shape(0));
   const int64_t a = ElementsOf(product.input(0).shape()), b = ElementsOf(product.input(1).shape());
   if (result < kFewestElements || a < 0 || b < 0 || a + b > result) return false;

@@ -14,10 +14,6 @@
 
 namespace sluice {
 
-// Attribute of products that are made as a whole all the same: where their operands, which would be
-// kept until the update, are larger than they are.
-inline constexpr char kMadeWhole[] = "_made_whole";
-
 // The kernels of such updates are appended to `kernels`.
 void TileUpdates(DraftBody& body, std::vector<std::shared_ptr<Kernel>>* kernels);
 
