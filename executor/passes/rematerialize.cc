@@ -23,7 +23,7 @@ constexpr int kMostPlans = 64;
 // Of one tensor: longer chains of inputs are not worth it.
 constexpr size_t kMostCopies = 32;
 // Smaller parts of the peak are left where they are.
-constexpr int64_t kSmallestPart = 1000;
+constexpr int64_t kSmallestPart = 10'000;
 
 template <typename T>
 bool Contains(const std::vector<T>& all, const T& one) {

@@ -1,7 +1,8 @@
 // Computes results a second time instead of keeping them, where a step would need more memory than
 // it may.
 //
-// Activations are read once where they are made, and again in the backward pass. Of what is alive
+// First late readers that need not be late let go of what they read (early_readers.h). Then:
+// activations are read once where they are made, and again in the backward pass. Of what is alive
 // at the peak of a plan, the pass copies those nodes that cost least for the bytes that they hold;
 // late readers read the copy, which waits (by a control edge) for what its first reader waits for.
 // Copies read what is alive at that time anyway, or other copies. A plan shows what came of it:
