@@ -147,7 +147,8 @@ Rewriter::Rewriter(Graph& graph, const std::set<std::string>& keep) : graph_(gra
     const bool reads = std::any_of(node->inputs().begin(), node->inputs().end(),
                                    [](Output in) { return in && IsRefType(in.dtype()); });
     if (reads && MayPassOn(*node)) readers.push_back(node);
-    if (OpKindOf(*node) == OpKind::kFeed) feeds.push_back(node);
+    // A partial run's feeds come through _Recv.
+    if (OpKindOf(*node) == OpKind::kFeed || node->op() == "_Recv") feeds.push_back(node);
   }
   in_variable_ = PassedOnFrom(graph, std::move(readers));
   in_feed_ = PassedOnFrom(graph, std::move(feeds));

@@ -156,7 +156,7 @@ TEST(Fusion, TracesAndChecksSeeEachNode) {
   Output x = Placeholder(g, DT_FLOAT, {3}, "x");
   Output log = Log(Neg(x, {.name = "neg"}), {.name = "log"});
   Output one = Constant(g, 1.f);
-  Output out = Mul(Add(log, one, {.name = "add"}), one, {.name = "mul"});
+  Output out = Mul(Add(log, one, {.name = "add"}), Constant(g, 2.f), {.name = "mul"});
   Session session(g);
   const Tensor value = Tensor::Vector<float>({-1, 2, -3});
   RunOptions options;

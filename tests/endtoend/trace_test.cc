@@ -54,7 +54,7 @@ TEST(Trace, StepsOfAClusterAreInOneFileOnOneClock) {
   Output there, here;
   {
     DeviceScope on_ps(g, "/job:ps/task:0");
-    there = Identity(RandomUniform(Constant(g, {1000}), DT_FLOAT), {.name = "there"});
+    there = Neg(RandomUniform(Constant(g, {1000}), DT_FLOAT), {.name = "there"});
   }
   {
     DeviceScope on_worker(g, "/job:worker/task:0");
