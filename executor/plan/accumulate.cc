@@ -11,14 +11,6 @@
 namespace sluice {
 namespace {
 
-bool IsKnown(const PartialShape& shape) {
-  if (!shape.rank_known()) return false;
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (shape.dim(d) < 0) return false;
-  }
-  return true;
-}
-
 // A term of a sum, and the items between it and the sum.
 struct Term {
   DraftInput value;
@@ -29,7 +21,7 @@ bool CanBeTerm(const DraftItem& term, const DraftItem& sum) {
   if (term.kind != OpKind::kKernel || term.output_types.size() != 1) return false;
   const auto* kernel = dynamic_cast<const AddingKernel*>(term.kernel);
   const PartialShape &shape = term.node->output_shape(0), &wanted = sum.node->output_shape(0);
-  return kernel != nullptr && kernel->CanAdd() && IsKnown(shape) && shape == wanted &&
+  return kernel != nullptr && kernel->CanAdd() && shape.IsFullyDefined() && shape == wanted &&
          term.node->assigned_device() == sum.node->assigned_device();
 }
 

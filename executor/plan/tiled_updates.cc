@@ -31,23 +31,13 @@ class TiledUpdate final : public Kernel {
   const TileMaker* const product_;
 };
 
-// -1: not known.
-int64_t ElementsOf(const PartialShape& shape) {
-  if (!shape.rank_known()) return -1;
-  int64_t n = 1;
-  for (const int64_t dim : shape.dims()) {
-    if (dim < 0 || n < 0) return -1;
-    n = MultiplyWithoutOverflow(n, dim);
-  }
-  return n;
-}
-
 // The result is large, and the operands, which are kept until the update, are not larger. A product
 // over few elements is no work, and is better shared element by element.
 bool IsWorthIt(const Node& product) {
-  const int64_t result = ElementsOf(product.output_shape(0));
-  const int64_t a = ElementsOf(product.input(0).shape()), b = ElementsOf(product.input(1).shape());
-  if (result < kFewestElements || a < 0 || b < 0 || a + b > result) return false;
+  const int64_t result = product.output_shape(0).num_elements();
+  const int64_t a = product.input(0).shape().num_elements();
+  const int64_t b = product.input(1).shape().num_elements();
+  if (result < kFewestElements || a < 0 || b < 0 || a > result || b > result - a) return false;
   return a / product.output_shape(0).dim(0) >= kFewestProducts;
 }
 
