@@ -101,7 +101,7 @@ class CentralLists {
     return *lists;
   }
 
-  // One block, or null without memory; some more of a small class go to `extra`.
+  // One block, or null without memory; some more go to `extra`, where that is given.
   void* Take(int size_class, FreeList* extra) {
     const size_t bytes = SizeOfClass(size_class);
     void* const shelved = bytes > kCarvedLimit ? shelves_[size_class].Take() : nullptr;
@@ -115,7 +115,7 @@ class CentralLists {
     if (list.count == 0 && bytes <= kCarvedLimit && !Carve(list, bytes)) return nullptr;
     if (void* block = list.Pop(bytes)) {
       idle_bytes_ -= static_cast<int64_t>(bytes);
-      while (extra != nullptr && bytes <= kCarvedLimit && extra->count < 16 && list.count > 0) {
+      while (extra != nullptr && extra->count < 16 && list.count > 0) {
         extra->Push(list.Pop(bytes), bytes);
         idle_bytes_ -= static_cast<int64_t>(bytes);
       }
