@@ -5,7 +5,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
+#include "tests/endtoend/random_floats.h"
 #include "training/layers/dense.h"
 
 namespace sluice {
@@ -23,13 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int64_t kBatch = 2048;
-
-Tensor RandomFloats(const TensorShape& shape, int seed) {
-  std::mt19937 random(seed);
-  Tensor t(DT_FLOAT, shape);
-  for (float& x : t.flat<float>()) x = std::uniform_real_distribution<float>(-0.5, 0.5)(random);
-  return t;
-}
+constexpr float kBound = 0.5f;  // of what is fed and of weights
 
 using Activation = std::function<Output(Output)>;
 
@@ -50,8 +44,8 @@ class Network {
     for (int i = 0; i < form.layers; ++i) {
       NameScope scope(g, StrCat("layer", i));
       if (i == 0 || !form.one_weight) {
-        variables.emplace_back(g, "w", RandomFloats({width, width}, i));
-        variables.emplace_back(g, "b", RandomFloats({width}, i));
+        variables.emplace_back(g, "w", RandomFloats({width, width}, i, kBound));
+        variables.emplace_back(g, "b", RandomFloats({width}, i, kBound));
       }
       const size_t last = variables.size() - 1;
       h = activation(BiasAdd(MatMul(h, variables[last - 1]), variables[last]));
@@ -78,7 +72,7 @@ class Network {
     fetches.push_back(loss);
     Tensors all;
     for (int step = 0; step < 3; ++step) {
-      const Feed feeds[] = {{x, RandomFloats({kBatch, width}, 100 + step)}};
+      const Feed feeds[] = {{x, RandomFloats({kBatch, width}, 100 + step, kBound)}};
       SLUICE_ASSIGN_OR_RETURN(const Tensors fetched, session.Run(feeds, fetches, {train}));
       all.insert(all.end(), fetched.begin(), fetched.end());
     }
@@ -136,7 +130,7 @@ void ExpectSameBits(const absl::StatusOr<Tensors>& a, const absl::StatusOr<Tenso
 int64_t MeasuredPeak(Network& network, const SessionOptions& options) {
   Session session(network.g, options);
   EXPECT_TRUE(session.Run({network.init}).ok());
-  const Feed feeds[] = {{network.x, RandomFloats({kBatch, network.width}, 1)}};
+  const Feed feeds[] = {{network.x, RandomFloats({kBatch, network.width}, 1, kBound)}};
   PoolAllocator& pool = PoolAllocator::Global();
   pool.Trim();
   const int64_t before = pool.SystemBytes();

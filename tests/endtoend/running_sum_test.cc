@@ -1,10 +1,10 @@
 // Sums whose terms are added as they are made are those of terms that are kept.
 #include <cmath>
-#include <random>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
+#include "tests/endtoend/random_floats.h"
 
 namespace sluice {
 namespace {
@@ -15,13 +15,6 @@ SessionOptions Apart() {
   SessionOptions options;
   options.disabled_passes = {"accumulate_sums"};
   return options;
-}
-
-Tensor RandomFloats(const TensorShape& shape, int seed) {
-  std::mt19937 random(seed);
-  Tensor t(DT_FLOAT, shape);
-  for (float& x : t.flat<float>()) x = std::uniform_real_distribution<float>(-1, 1)(random);
-  return t;
 }
 
 // A weight that is used in each step of an unrolled network: its gradient is a sum of products.

@@ -1,7 +1,6 @@
 // Updates that make their gradient tile by tile are those by a gradient that is kept.
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
+#include "tests/endtoend/random_floats.h"
 
 namespace sluice {
 namespace {
@@ -19,13 +19,6 @@ SessionOptions Apart() {
   SessionOptions options;
   options.disabled_passes = {"tile_updates"};
   return options;
-}
-
-Tensor RandomFloats(const TensorShape& shape, int seed) {
-  std::mt19937 random(seed);
-  Tensor t(DT_FLOAT, shape);
-  for (float& x : t.flat<float>()) x = std::uniform_real_distribution<float>(-1, 1)(random);
-  return t;
 }
 
 enum class By { kDescent, kDescentOfReference, kMomentum, kAdam };
