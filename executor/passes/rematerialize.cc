@@ -230,9 +230,11 @@ class Rematerializer {
   Rematerializer(Graph& graph, const PassOptions& options, int64_t limit_bytes, StepPlanner plan)
       : graph_(graph), options_(options), limit_(limit_bytes), plan_(plan), copies_(graph) {}
 
-  absl::StatusOr<MemoryPlan> Run() {
+  absl::StatusOr<PlannedStep> Run() {
     SLUICE_ASSIGN_OR_RETURN(step_, plan_());
-    if (step_.memory.peak_bytes > limit_) SLUICE_RETURN_IF_ERROR(LetGoEarly());
+    if (step_.memory.peak_bytes <= limit_) return std::move(step_);
+    SLUICE_ASSIGN_OR_RETURN(order_, StepOrder::Of(*step_.plan));
+    SLUICE_RETURN_IF_ERROR(LetGoEarly());
     for (const Effort most : {Effort::kSmall, Effort::kProduct}) {
       bool goes_on = true;
       while (goes_on && plans_ < kMostPlans && step_.memory.peak_bytes > limit_) {
@@ -242,17 +244,17 @@ class Rematerializer {
     if (!copies_.empty() && !options_.disabled.contains("unused_nodes")) {
       // What was made for late readers only.
       SLUICE_ASSIGN_OR_RETURN(const int removed, RemoveUnusedNodes(graph_, options_));
-      if (removed == 0) return std::move(step_.memory);
-      SLUICE_ASSIGN_OR_RETURN(step_, plan_());
+      if (removed > 0) {
+        SLUICE_ASSIGN_OR_RETURN(step_, plan_());
+      }
     }
-    return std::move(step_.memory);
+    return std::move(step_);
   }
 
  private:
   // What costs nothing comes first.
   absl::Status LetGoEarly() {
-    SLUICE_ASSIGN_OR_RETURN(const StepOrder order, StepOrder::Of(*step_.plan));
-    const auto edges = EdgesOfEarlyReaders(graph_, step_.memory, order);
+    const auto edges = EdgesOfEarlyReaders(graph_, step_.memory, *order_);
     if (edges.empty()) return absl::OkStatus();
     for (const auto& [from, to] : edges) graph_.AddControlEdge(from, to);
     SLUICE_ASSIGN_OR_RETURN(const bool is_better, Plan());
@@ -264,13 +266,12 @@ class Rematerializer {
 
   // Lowers the peak, or returns false. Of a rewrite that does not, half is tried.
   absl::StatusOr<bool> Improve(Effort most) {
-    SLUICE_ASSIGN_OR_RETURN(const StepOrder order, StepOrder::Of(*step_.plan));
     std::vector<Candidate> candidates =
-        Finder(graph_, options_, step_, order, copies_, most).Find();
+        Finder(graph_, options_, step_, *order_, copies_, most).Find();
     const int64_t excess = step_.memory.peak_bytes - limit_;
     std::vector<Candidate> chosen = Choose(candidates, excess);
     while (!chosen.empty() && plans_ < kMostPlans) {
-      SLUICE_ASSIGN_OR_RETURN(const bool is_better, Try(chosen, order));
+      SLUICE_ASSIGN_OR_RETURN(const bool is_better, Try(chosen));
       if (is_better) return true;
       if (chosen.size() > 1) {
         chosen.resize(chosen.size() / 2);
@@ -283,8 +284,8 @@ class Rematerializer {
     return false;
   }
 
-  absl::StatusOr<bool> Try(const std::vector<Candidate>& chosen, const StepOrder& order) {
-    for (const Candidate& c : chosen) SLUICE_RETURN_IF_ERROR(Rewrite(c, order));
+  absl::StatusOr<bool> Try(const std::vector<Candidate>& chosen) {
+    for (const Candidate& c : chosen) SLUICE_RETURN_IF_ERROR(Rewrite(c));
     SLUICE_ASSIGN_OR_RETURN(const bool is_better, Plan());
     if (is_better) {
       copies_.Keep();
@@ -299,19 +300,19 @@ class Rematerializer {
     ++plans_;
     absl::StatusOr<PlannedStep> next = plan_();
     if (!next.ok() || next->memory.peak_bytes >= step_.memory.peak_bytes) return false;
-    SLUICE_ASSIGN_OR_RETURN(const StepOrder before, StepOrder::Of(*step_.plan));
-    SLUICE_ASSIGN_OR_RETURN(const StepOrder after, StepOrder::Of(*next->plan));
-    if (before.sums() != after.sums()) return false;
+    SLUICE_ASSIGN_OR_RETURN(StepOrder order, StepOrder::Of(*next->plan));
+    if (order.sums() != order_->sums()) return false;
     step_ = *std::move(next);
+    order_ = std::move(order);
     return true;
   }
 
-  absl::Status Rewrite(const Candidate& c, const StepOrder& order) {
+  absl::Status Rewrite(const Candidate& c) {
     for (const Node* node : c.nodes) {
       SLUICE_RETURN_IF_ERROR(copies_.Add(*node, c.trigger, c.sources));
     }
     for (Node* copy : c.sooner) {
-      if (order.NumberOf(*c.trigger) < order.NumberOf(*copies_.TriggerOf(*copy))) {
+      if (order_->NumberOf(*c.trigger) < order_->NumberOf(*copies_.TriggerOf(*copy))) {
         copies_.SetTrigger(copy, c.trigger);
       }
     }
@@ -325,13 +326,14 @@ class Rematerializer {
   const StepPlanner plan_;
   NodeCopies copies_;
   PlannedStep step_;
+  std::optional<StepOrder> order_;  // of step_, where that needs too much
   int plans_ = 0;
 };
 
 }  // namespace
 
-absl::StatusOr<MemoryPlan> Rematerialize(Graph& graph, const PassOptions& options,
-                                         int64_t limit_bytes, StepPlanner plan) {
+absl::StatusOr<PlannedStep> Rematerialize(Graph& graph, const PassOptions& options,
+                                          int64_t limit_bytes, StepPlanner plan) {
   return Rematerializer(graph, options, limit_bytes, plan).Run();
 }
 

@@ -35,9 +35,9 @@ struct PlannedStep {
 // Plans a step of the graph as it is at that time.
 using StepPlanner = absl::FunctionRef<absl::StatusOr<PlannedStep>()>;
 
-// The memory of the graph's steps as it is then; more than `limit_bytes` where that cannot be met.
-absl::StatusOr<MemoryPlan> Rematerialize(Graph& graph, const PassOptions& options,
-                                         int64_t limit_bytes, StepPlanner plan);
+// The graph's step as it is then; of more than `limit_bytes` where those cannot be met.
+absl::StatusOr<PlannedStep> Rematerialize(Graph& graph, const PassOptions& options,
+                                          int64_t limit_bytes, StepPlanner plan);
 
 }  // namespace sluice
 

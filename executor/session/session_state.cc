@@ -235,14 +235,16 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
   const std::shared_ptr<Graph> whole = std::move(graph);
   // What a client feeds between its fetches must not become part of what it waits for.
   if (options().memory_limit_bytes > 0 && !request.is_partial) {
-    SLUICE_RETURN_IF_ERROR(FitIntoMemory(whole, passes, shapes()));
+    SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
+                            FitIntoMemory(whole, passes, shapes()));
+    return executor_.PlanOf(std::move(plan), std::move(feeds));
   }
   return executor_.Compile(whole, std::move(feeds));
 }
 
-absl::Status SessionState::FitIntoMemory(const std::shared_ptr<Graph>& graph,
-                                         const PassOptions& passes,
-                                         const std::vector<TensorShape>& feeds) {
+absl::StatusOr<std::shared_ptr<const Plan>> SessionState::FitIntoMemory(
+    const std::shared_ptr<Graph>& graph, const PassOptions& passes,
+    const std::vector<TensorShape>& feeds) {
   const int64_t limit = options().memory_limit_bytes;
   const auto plan = [&]() -> absl::StatusOr<PlannedStep> {
     PlannedStep step;
@@ -252,12 +254,14 @@ absl::Status SessionState::FitIntoMemory(const std::shared_ptr<Graph>& graph,
   };
   const bool may_copy = RunsPass(options(), "rematerialize");
   SLUICE_ASSIGN_OR_RETURN(
-      const MemoryPlan memory,
+      const PlannedStep step,
       Rematerialize(*graph, passes, may_copy ? limit : std::numeric_limits<int64_t>::max(), plan));
-  if (memory.peak_bytes <= limit || std::exchange(warned_of_memory_, true)) return absl::OkStatus();
-  options().warn(StrCat("a step is planned to need ", memory.peak_bytes,
-                        " bytes, more than the memory limit of ", limit, "; ", memory.ToString()));
-  return absl::OkStatus();
+  if (step.memory.peak_bytes > limit && !std::exchange(warned_of_memory_, true)) {
+    options().warn(StrCat("a step is planned to need ", step.memory.peak_bytes,
+                          " bytes, more than the memory limit of ", limit, "; ",
+                          step.memory.ToString()));
+  }
+  return step.plan;
 }
 
 absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileParts(const Graph& graph,

@@ -77,9 +77,11 @@ class SessionState {
   absl::StatusOr<std::unique_ptr<Graph>> Rewrite(const PlanRequest& request);
   PassOptions PassesFor(const PlanRequest& request) const;
   absl::Status PlaceGraph(Graph& graph);
-  // Rewrites the graph so that its steps need no more than SessionOptions::memory_limit_bytes.
-  absl::Status FitIntoMemory(const std::shared_ptr<Graph>& graph, const PassOptions& passes,
-                             const std::vector<TensorShape>& feeds);
+  // Rewrites the graph so that its steps need no more than SessionOptions::memory_limit_bytes; the
+  // plan of what came of it.
+  absl::StatusOr<std::shared_ptr<const Plan>> FitIntoMemory(const std::shared_ptr<Graph>& graph,
+                                                            const PassOptions& passes,
+                                                            const std::vector<TensorShape>& feeds);
   absl::StatusOr<std::unique_ptr<SessionPlan>> CompileParts(const Graph& graph,
                                                             std::vector<Output> feeds);
   absl::StatusOr<std::unique_ptr<SessionPlan>> CompileForMaster(const PlanRequest& request,

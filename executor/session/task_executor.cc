@@ -91,6 +91,11 @@ int64_t TaskExecutor::NextStepId() {
 absl::StatusOr<std::unique_ptr<SessionPlan>> TaskExecutor::Compile(
     std::shared_ptr<const Graph> graph, std::vector<Output> feeds) {
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(graph)));
+  return PlanOf(std::move(plan), std::move(feeds));
+}
+
+std::unique_ptr<SessionPlan> TaskExecutor::PlanOf(std::shared_ptr<const Plan> plan,
+                                                  std::vector<Output> feeds) {
   return std::make_unique<SessionPlan>(std::move(plan), environment_, std::move(feeds));
 }
 

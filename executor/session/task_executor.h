@@ -35,8 +35,9 @@ class TaskExecutor {
   absl::StatusOr<std::unique_ptr<SessionPlan>> Compile(std::shared_ptr<const Graph> graph,
                                                        std::vector<Output> feeds);
 
-  // The first half of that.
+  // The two halves of that.
   absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(std::shared_ptr<const Graph> graph);
+  std::unique_ptr<SessionPlan> PlanOf(std::shared_ptr<const Plan> plan, std::vector<Output> feeds);
 
   struct StepIdentity {
     int64_t step_id = 0;
