@@ -24,11 +24,17 @@ bool SwapsTheLastTwo(const std::vector<int64_t>& order) {
   return true;
 }
 
+bool IsOperandTransposed(const Node& node, int i) {
+  return i < node.num_inputs() && TransposesOperand(node, i) != nullptr &&
+         node.input(i).node->op() == "Transpose";
+}
+
 absl::StatusOr<bool> FoldOperand(Rewriter& rewriter, Node* node, int i) {
+  if (!IsOperandTransposed(*node, i)) return false;
   const char* attr = TransposesOperand(*node, i);
-  const bool* transposed = attr == nullptr ? nullptr : node->FindAttr<bool>(attr);
+  const bool* transposed = node->FindAttr<bool>(attr);
   Node* transpose = node->input(i).node;
-  if (transposed == nullptr || transpose->op() != "Transpose") return false;
+  if (transposed == nullptr) return false;
   const std::optional<std::vector<int64_t>> order = PermutationOf(*transpose);
   if (!order || !SwapsTheLastTwo(*order)) return false;
   // MatMul refuses other ranks, by the shape that it sees.
@@ -43,11 +49,16 @@ absl::StatusOr<bool> FoldOperand(Rewriter& rewriter, Node* node, int i) {
 
 absl::StatusOr<int> FoldTransposes(Graph& graph, const PassOptions& options) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<Node*> order, TopologicalOrder(graph));
+  std::vector<Node*> products;
+  for (Node* node : order) {
+    if (IsOperandTransposed(*node, 0) || IsOperandTransposed(*node, 1)) products.push_back(node);
+  }
+  if (products.empty()) return 0;  // most graphs; a Rewriter looks at all of a graph
   Rewriter rewriter(graph, options.keep);
   int folded = 0;
-  for (Node* node : order) {
+  for (Node* node : products) {
     if (!rewriter.MayChange(*node)) continue;
-    for (int i = 0; i < std::min(node->num_inputs(), 2); ++i) {
+    for (int i = 0; i < 2; ++i) {
       SLUICE_ASSIGN_OR_RETURN(const bool done, FoldOperand(rewriter, node, i));
       if (done) ++folded;
     }
