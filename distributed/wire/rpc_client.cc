@@ -54,7 +54,7 @@ class LanesAndGrpc final : public RpcClient {
   // A call begins, ends.
   void Begin();
   void End();
-  std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
+  std::shared_ptr<grpc::Channel> ChannelTo(const Call& call);
   void Listen();
 
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
@@ -90,7 +90,7 @@ class LanesAndGrpc::Pending {
                             std::chrono::milliseconds(call_.timeout_ms));
     }
     context_.set_wait_for_ready(call_.wait_for_ready);
-    grpc::GenericStub stub(client_->ChannelTo(call_.address));
+    grpc::GenericStub stub(client_->ChannelTo(call_));
     reader_ = stub.PrepareUnaryCall(&context_, call_.path, call_.request, &client_->queue_);
     call_.request.Clear();
     reader_->StartCall();
@@ -292,15 +292,21 @@ void LanesAndGrpc::Listen() {
   while (queue_.Next(&tag, &ok)) static_cast<Pending*>(tag)->Ended();
 }
 
-std::shared_ptr<grpc::Channel> LanesAndGrpc::ChannelTo(const std::string& address) {
+std::shared_ptr<grpc::Channel> LanesAndGrpc::ChannelTo(const Call& call) {
   std::lock_guard<std::mutex> lock(mutex_);
-  std::shared_ptr<grpc::Channel>& channel = channels_[address];
-  if (channel == nullptr) {
+  std::shared_ptr<grpc::Channel>& channel = channels_[call.address];
+  // A call that fails where nobody listens is to say what an attempt of its own found: while a
+  // channel waits before its next one, the server may have come.
+  const bool is_stale = channel != nullptr && !call.wait_for_ready &&
+                        channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
+  if (channel == nullptr || is_stale) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(INT32_MAX);
     arguments.SetMaxSendMessageSize(INT32_MAX);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+    // What an attempt may take.
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, heartbeat_.timeout_ms);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, heartbeat_.interval_ms);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
                      std::max(heartbeat_.timeout_ms - heartbeat_.interval_ms, 1));
@@ -308,7 +314,7 @@ std::shared_ptr<grpc::Channel> LanesAndGrpc::ChannelTo(const std::string& addres
     // A connection of its own, not one that another client of the process made.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     if (!server_name_.empty()) arguments.SetSslTargetNameOverride(server_name_);
-    channel = grpc::CreateCustomChannel(address, credentials_, arguments);
+    channel = grpc::CreateCustomChannel(call.address, credentials_, arguments);
   }
   return channel;
 }

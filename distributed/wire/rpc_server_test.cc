@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "absl/strings/escaping.h"
+#include "distributed/testing/free_port.h"
 #include "distributed/testing/rpc_methods.h"
 #include "distributed/wire/parcels.h"
 #include "distributed/wire/rpc_client.h"
@@ -63,6 +64,29 @@ TEST_F(RpcServerTest, AnswersByPath) {
   EXPECT_EQ(reply, "hello");
   EXPECT_EQ(Call("/a.B/Fail", "", &reply), absl::OutOfRangeError("no more"));
   EXPECT_EQ(Call("/a.B/None", "", &reply).code(), absl::StatusCode::kUnimplemented);
+}
+
+// A channel that could not connect waits before it tries again: 50 ms, then more.
+TEST(RpcClient, AServerThatHasJustComeIsFoundAtOnce) {
+  absl::StatusOr<std::unique_ptr<RpcClient>> client = RpcClient::Make({.lanes = false});
+  ASSERT_TRUE(client.ok()) << client.status();
+  const std::string address = StrCat("127.0.0.1:", FreePort());
+  grpc::ByteBuffer reply;
+  for (int i = 0; i < 8; ++i) {
+    const absl::Status status =
+        (*client)->Run({.address = address, .path = "/a.B/Echo", .request = Bytes("?")}, &reply);
+    EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  }
+  RpcServer::Options options;
+  options.address = address;
+  options.credentials = grpc::InsecureServerCredentials();
+  auto server = RpcServer::Start(
+      options, {{"/a.B/Echo", [](RpcCall& c) { c.Finish(absl::OkStatus(), c.request()); }}});
+  ASSERT_TRUE(server.ok()) << server.status();
+  const absl::Status status =
+      (*client)->Run({.address = address, .path = "/a.B/Echo", .request = Bytes("hi")}, &reply);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Text(reply), "hi");
 }
 
 TEST_F(RpcServerTest, CallsThatBlockDoNotHoldUpOthers) {
