@@ -38,8 +38,9 @@ struct Value {
   bool is_dead = false;
 };
 
-// A ref input: the variable's own tensor. Take the mutex around reads and writes of `*tensor`
-// (kernels with use_locking = false may leave it, as TensorFlow's do).
+// A ref input: the variable's own tensor. Take the mutex around reads and writes of `*tensor`,
+// whatever use_locking says. What was read of it, and may be a caller's by now, lies in the same
+// buffer: elements are written only where Tensor::BufferIsUnique, else in a copy.
 struct RefInput {
   Tensor* tensor;
   std::mutex* mutex;

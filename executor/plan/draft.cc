@@ -294,18 +294,6 @@ bool PassesDeadness(const DraftItem& item) {
   }
 }
 
-void MarkSharing(DraftBody& body) {
-  for (int i : body.order) {
-    DraftItem& item = body.items[i];
-    if (item.kind == OpKind::kFused) continue;
-    if (item.kind == OpKind::kKernel && !SharesInput(*item.node)) continue;
-    for (const DraftInput& in : item.inputs) {
-      item.shares_variable |=
-          in.dereference || (in.item >= 0 && body.items[in.item].shares_variable);
-    }
-  }
-}
-
 void MarkDeadness(DraftBody& body) {
   for (int i : body.order) {
     DraftItem& item = body.items[i];
@@ -350,7 +338,6 @@ absl::StatusOr<Draft> MakeDraft(const Graph& graph,
       return absl::InternalError("frames of the graph are cyclic");
     }
     MarkDeadness(body);
-    MarkSharing(body);
   }
   return draft;
 }

@@ -35,8 +35,7 @@ struct DraftItem {
   std::vector<int> controls;           // items
   std::vector<DataType> output_types;  // as declared
   bool may_be_dead = false;
-  bool shares_variable = false;  // the value may lie in a variable's memory
-  bool is_fused_away = false;    // a kFused item computes it: in no order, with nothing to do
+  bool is_fused_away = false;  // a kFused item computes it: in no order, with nothing to do
 };
 
 struct DraftBody {

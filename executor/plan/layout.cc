@@ -116,7 +116,6 @@ class BodyBuilder {
                               placed.first_output + 1) == placed.releases.end()) {
       node.flags |= PlanNode::kNeedsIndex;
     }
-    if (item.shares_variable) node.flags |= PlanNode::kCopyOut;
     const bool has_op = item.kind != OpKind::kLoop && item.kind != OpKind::kArrival;
     if (has_op && RunsWhenDead(*item.node)) node.flags |= PlanNode::kRunsWhenDead;
 

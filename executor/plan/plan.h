@@ -44,8 +44,7 @@ struct alignas(64) PlanNode {
   enum Flags : uint8_t {
     kHasRefs = 1,       // some input is a reference
     kRunsWhenDead = 2,  // Send, Recv
-    kCopyOut = 4,       // kFetch: the value may share memory with a variable
-    kNeedsIndex = 8,    // kMerge, kLoopVariable: output 1 is read
+    kNeedsIndex = 4,    // kMerge, kLoopVariable: output 1 is read
   };
   Kernel* kernel = nullptr;
   const Node* node = nullptr;

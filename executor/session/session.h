@@ -140,7 +140,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // The fetches' values, in their order.
+  // The fetches' values, in their order. No later step changes them; they may share memory with
+  // variables and constants, so who wants to write to one clones it.
   absl::StatusOr<Tensors> Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                               absl::Span<const Operation> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);

@@ -165,7 +165,8 @@ absl::Status Step::RunBuiltin(const Call& call) {
       call.outputs[0].tensor = plan_->constants[node.aux].tensor;
       return absl::OkStatus();
     case OpKind::kFetch:
-      return RunFetch(call);
+      call.Pass(0, fetches_[node.aux]);
+      return absl::OkStatus();
     case OpKind::kSwitch:
       return RunSwitch(call);
     case OpKind::kMerge:
@@ -256,15 +257,6 @@ absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* re
     }
     if (refs[i].dereference) inputs[i] = &read[i];
   }
-  return absl::OkStatus();
-}
-
-absl::Status Step::RunFetch(const Call& call) {
-  Value& fetch = fetches_[call.node.aux];
-  call.Pass(0, fetch);
-  if ((call.node.flags & PlanNode::kCopyOut) == 0) return absl::OkStatus();
-  // A variable may be updated in place after the step: what the caller holds must not change.
-  SLUICE_ASSIGN_OR_RETURN(fetch.tensor, fetch.tensor.Clone(*environment_.allocator));
   return absl::OkStatus();
 }
 

@@ -210,6 +210,9 @@ absl::Status AssignAddCompute(KernelContext& c) {
   const RefInput ref = c.ref_input(0);
   {
     std::lock_guard<std::mutex> lock(*ref.mutex);
+    if (!ref.tensor->BufferIsUnique()) {
+      SLUICE_ASSIGN_OR_RETURN(*ref.tensor, ref.tensor->Clone());
+    }
     ref.tensor->scalar<float>() += c.input(1).scalar<float>();
   }
   c.set_output_ref(0, ref.mutex, ref.tensor);
