@@ -165,8 +165,7 @@ absl::Status Step::RunBuiltin(const Call& call) {
       call.outputs[0].tensor = plan_->constants[node.aux].tensor;
       return absl::OkStatus();
     case OpKind::kFetch:
-      call.Pass(0, fetches_[node.aux]);
-      return absl::OkStatus();
+      return RunFetch(call);
     case OpKind::kSwitch:
       return RunSwitch(call);
     case OpKind::kMerge:
@@ -257,6 +256,15 @@ absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* re
     }
     if (refs[i].dereference) inputs[i] = &read[i];
   }
+  return absl::OkStatus();
+}
+
+absl::Status Step::RunFetch(const Call& call) {
+  Tensor& fetch = fetches_[call.node.aux].tensor;
+  call.Pass(0, fetches_[call.node.aux]);
+  if (!fetch.IsSmallPartOfBuffer()) [[likely]]
+    return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(fetch, fetch.Clone(*environment_.allocator));
   return absl::OkStatus();
 }
 

@@ -189,6 +189,7 @@ class Step {
   absl::Status RunKernel(const Call& call);
   absl::Status RunBuiltin(const Call& call);
   absl::Status RunCarefully(const Call& call);
+  absl::Status RunFetch(const Call& call);
   absl::Status RunLoop(const Call& call);
   bool RunIterations(LoopState& loop, Worker& worker);
   bool RunPhases(LoopState& loop, Worker& worker);

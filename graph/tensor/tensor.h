@@ -101,6 +101,10 @@ class Tensor {
 
   // Nobody else holds the buffer, and it may be reused for another result of its size.
   bool BufferIsUnique() const { return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne(); }
+  // Who keeps the tensor keeps much more memory than its elements take: of a slice, all of it.
+  bool IsSmallPartOfBuffer() const {
+    return buffer_ && buffer_->bytes() > 2 * bytes() + kTensorAlignment;
+  }
   bool SharesBufferWith(const Tensor& o) const {
     return buffer_ && buffer_.get() == o.buffer_.get();
   }

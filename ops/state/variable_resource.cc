@@ -152,8 +152,7 @@ absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
 
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator) {
   BringHome(variable);
-  // A slice of something large would keep all of it.
-  if (value.BufferIsUnique() && value.buffer()->bytes() <= 2 * value.bytes() + kTensorAlignment) {
+  if (value.BufferIsUnique() && !value.IsSmallPartOfBuffer()) {
     *variable = std::move(value);
     return absl::OkStatus();
   }

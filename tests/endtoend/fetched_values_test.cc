@@ -103,5 +103,40 @@ TEST(FetchedValues, OfReferenceVariablesStay) {
   }
 }
 
+// Rows of a concatenation are written where they will lie: not in what is somebody else's.
+TEST(FetchedValues, RowsAreNotWrittenIntoAVariable) {
+  Graph g;
+  Variable v(g, "v", TensorShape({2, 3}), Zeros(), {.use_resource = false});
+  const Output row = Constant(g, Tensor::Of<float>({1, 3}, {1, 1, 1}));
+  NodeBuilder node(&g, "_ParallelConcatUpdate", At::current());
+  const Output written(node.Input(v.Read()).Input(row).Attr("loc", int64_t{1}).Finish(), 0);
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const absl::Status initialized = session.Run({}, {}, {InitializeVariables(g)}).status();
+  ASSERT_TRUE(initialized.ok()) << initialized;
+  const absl::StatusOr<Tensors> out = session.Run({}, {written});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].data<float>()[3], 1);
+  const absl::StatusOr<Tensors> after = session.Run({}, {v.Read()});
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_EQ((*after)[0].data<float>()[3], 0);
+}
+
+// A row of a table that a caller keeps is not to keep the table.
+TEST(FetchedValues, SlicesOfSomethingLargeHaveTheirOwnMemory) {
+  for (const bool use_resource : {true, false}) {
+    Graph g;
+    Variable v(g, "v", TensorShape({1000, 64}), Zeros(), {.use_resource = use_resource});
+    const Output value = v.Read();
+    Session session(g);
+    const absl::Status initialized = session.Run({}, {}, {InitializeVariables(g)}).status();
+    ASSERT_TRUE(initialized.ok()) << initialized;
+    const absl::StatusOr<Tensors> out = session.Run({}, {RowsOf(value, 3, 4), value});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_FALSE((*out)[0].SharesBufferWith((*out)[1]));
+    EXPECT_EQ((*out)[0].shape(), TensorShape({1, 64}));
+  }
+}
+
 }  // namespace
 }  // namespace sluice
