@@ -178,9 +178,14 @@ class ParallelConcatStartKernel final : public Kernel {
 // Writes into the memory that all updates of one concatenation share: each to a row of its own.
 class ParallelConcatUpdateKernel final : public Kernel {
  public:
-  explicit ParallelConcatUpdateKernel(KernelInit& init) : row_(init.attr<int64_t>("loc")) {}
+  explicit ParallelConcatUpdateKernel(KernelInit& init)
+      : row_(init.attr<int64_t>("loc")),
+        is_part_(init.node().input(0).node->op().starts_with("_ParallelConcat")) {}
   absl::Status Compute(KernelContext& c) override {
     Tensor value = c.input(0);
+    if (!is_part_ && !value.BufferIsUnique()) {  // somebody else's: a variable, what was fed
+      SLUICE_ASSIGN_OR_RETURN(value, value.Clone(*c.step().allocator));
+    }
     const Tensor& update = c.input(1);
     const bool matches = value.rank() > 0 && update.rank() == value.rank() && update.dim(0) == 1 &&
                          value.dim(0) > 0 &&
@@ -200,7 +205,8 @@ class ParallelConcatUpdateKernel final : public Kernel {
   }
 
  private:
-  int64_t row_;
+  const int64_t row_;
+  const bool is_part_;  // of a concatenation that makes its own memory
 };
 
 constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING};
