@@ -300,10 +300,12 @@ class Rematerializer {
     ++plans_;
     absl::StatusOr<PlannedStep> next = plan_();
     if (!next.ok() || next->memory.peak_bytes >= step_.memory.peak_bytes) return false;
-    SLUICE_ASSIGN_OR_RETURN(StepOrder order, StepOrder::Of(*next->plan));
-    if (order.sums() != order_->sums()) return false;
+    // Of the graph as it is now: a term may be a copy.
+    SLUICE_ASSIGN_OR_RETURN(const StepOrder before, StepOrder::Of(*step_.plan));
+    SLUICE_ASSIGN_OR_RETURN(StepOrder after, StepOrder::Of(*next->plan));
+    if (before.sums() != after.sums()) return false;
     step_ = *std::move(next);
-    order_ = std::move(order);
+    order_ = std::move(after);
     return true;
   }
 
