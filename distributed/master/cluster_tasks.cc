@@ -93,6 +93,7 @@ RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client) {
     call.path = WorkerMethod("RecvTensor");
     call.request = EncodeMessage(request);
     call.cancellation = cancellation;
+    call.connects_anew = true;  // the sender's task has got its part of the step: it is there
     client->Start(std::move(call),
                   [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer& bytes) {
                     absl::StatusOr<OneTensor> taken = TakeOneTensor(task, status, &bytes);

@@ -295,9 +295,8 @@ void LanesAndGrpc::Listen() {
 std::shared_ptr<grpc::Channel> LanesAndGrpc::ChannelTo(const Call& call) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<grpc::Channel>& channel = channels_[call.address];
-  // A call that fails where nobody listens is to say what an attempt of its own found: while a
-  // channel waits before its next one, the server may have come.
-  const bool is_stale = channel != nullptr && !call.wait_for_ready &&
+  // While a channel waits before its next attempt, the server may have come.
+  const bool is_stale = channel != nullptr && call.connects_anew &&
                         channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
   if (channel == nullptr || is_stale) {
     grpc::ChannelArguments arguments;
