@@ -183,7 +183,7 @@ class ParallelConcatUpdateKernel final : public Kernel {
         is_part_(init.node().input(0).node->op().starts_with("_ParallelConcat")) {}
   absl::Status Compute(KernelContext& c) override {
     Tensor value = c.input(0);
-    if (!is_part_ && !value.BufferIsUnique()) {  // somebody else's: a variable, what was fed
+    if (!is_part_) {  // somebody else's: a variable, what was fed
       SLUICE_ASSIGN_OR_RETURN(value, value.Clone(*c.step().allocator));
     }
     const Tensor& update = c.input(1);
