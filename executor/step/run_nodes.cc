@@ -260,11 +260,11 @@ absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* re
 }
 
 absl::Status Step::RunFetch(const Call& call) {
-  Tensor& fetch = fetches_[call.node.aux].tensor;
-  call.Pass(0, fetches_[call.node.aux]);
-  if (!fetch.IsSmallPartOfBuffer()) [[likely]]
-    return absl::OkStatus();
-  SLUICE_ASSIGN_OR_RETURN(fetch, fetch.Clone(*environment_.allocator));
+  Value& fetch = fetches_[call.node.aux];
+  call.Pass(0, fetch);
+  if (fetch.tensor.IsSmallPartOfBuffer()) [[unlikely]] {
+    SLUICE_ASSIGN_OR_RETURN(fetch.tensor, fetch.tensor.Clone(*environment_.allocator));
+  }
   return absl::OkStatus();
 }
 
