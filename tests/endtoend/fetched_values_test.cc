@@ -87,12 +87,12 @@ TEST(FetchedValues, OfReferenceVariablesStay) {
     Session session(g, options);
     const Operation initialize = InitializeVariables(g);
     for (const Operation& update : updates) {
-      const absl::Status initialized = session.Run({}, {}, {initialize}).status();
+      const absl::Status initialized = session.Run({initialize});
       ASSERT_TRUE(initialized.ok()) << initialized;
       const absl::StatusOr<Tensors> fetched = session.Run({}, fetches);
       ASSERT_TRUE(fetched.ok()) << fetched.status();
-      const absl::StatusOr<Tensors> updated = session.Run({}, {}, {update});
-      ASSERT_TRUE(updated.ok()) << updated.status();
+      const absl::Status updated = session.Run({update});
+      ASSERT_TRUE(updated.ok()) << updated;
       const absl::StatusOr<Tensors> after = session.Run({}, {v.Read()});
       ASSERT_TRUE(after.ok()) << after.status();
       EXPECT_EQ((*after)[0].data<float>()[0], 1) << update.name();
@@ -112,7 +112,7 @@ TEST(FetchedValues, RowsAreNotWrittenIntoAVariable) {
   const Output written(node.Input(v.Read()).Input(row).Attr("loc", int64_t{1}).Finish(), 0);
   ASSERT_TRUE(g.status().ok()) << g.status();
   Session session(g);
-  const absl::Status initialized = session.Run({}, {}, {InitializeVariables(g)}).status();
+  const absl::Status initialized = session.Run({InitializeVariables(g)});
   ASSERT_TRUE(initialized.ok()) << initialized;
   const absl::StatusOr<Tensors> out = session.Run({}, {written});
   ASSERT_TRUE(out.ok()) << out.status();
@@ -129,7 +129,7 @@ TEST(FetchedValues, SlicesOfSomethingLargeHaveTheirOwnMemory) {
     Variable v(g, "v", TensorShape({1000, 64}), Zeros(), {.use_resource = use_resource});
     const Output value = v.Read();
     Session session(g);
-    const absl::Status initialized = session.Run({}, {}, {InitializeVariables(g)}).status();
+    const absl::Status initialized = session.Run({InitializeVariables(g)});
     ASSERT_TRUE(initialized.ok()) << initialized;
     const absl::StatusOr<Tensors> out = session.Run({}, {RowsOf(value, 3, 4), value});
     ASSERT_TRUE(out.ok()) << out.status();
