@@ -50,7 +50,7 @@ class RpcClient {
     CancellationManager* cancellation = nullptr;  // outlives the call
     int64_t timeout_ms = 0;                       // 0: none
     bool wait_for_ready = false;                  // else fails at once where nobody listens
-    bool connects_anew = false;  // …of an attempt of its own, not an earlier one's
+    bool connects_anew = false;                   // even if an attempt just failed
   };
   // Who takes the response may empty it while he reads (TakeMessage): nobody else holds it.
   using Done = std::function<void(absl::Status, grpc::ByteBuffer& response)>;
