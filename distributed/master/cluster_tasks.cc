@@ -9,6 +9,7 @@
 #include "distributed/wire/one_tensor.h"
 #include "distributed/wire/tensor_message.h"
 #include "distributed/wire/worker_method.h"
+#include "executor/step/linked_cancellation.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/build/device_spec.h"
 #include "graph/format/graph_def.h"
@@ -146,26 +147,30 @@ std::shared_ptr<ClusterTasks> ClusterTasks::Connect(const ClusterConnection& con
   return tasks;
 }
 
-absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Join(const std::string& task) {
+absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Join(const std::string& task,
+                                                           CancellationManager& cancellation) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     auto it = joined_.find(task);
     if (it != joined_.end()) return it->second;
   }
-  absl::StatusOr<std::vector<DeviceInfo>> devices = Await(task);
+  CancellationManager waiting(connection_.stopping);
+  const LinkedCancellation caller(&cancellation, waiting);
+  absl::StatusOr<std::vector<DeviceInfo>> devices = Await(task, waiting);
   if (!devices.ok()) return FromTask(task, devices.status());
-  SLUICE_RETURN_IF_ERROR(FromTask(task, MakeWorkerSession(task)));
+  SLUICE_RETURN_IF_ERROR(FromTask(task, MakeWorkerSession(task, waiting)));
   std::lock_guard<std::mutex> lock(mutex_);
   return joined_[task] = *std::move(devices);
 }
 
 // The devices of a task, which may be about to start.
-absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(const std::string& task) const {
+absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(
+    const std::string& task, CancellationManager& cancellation) const {
   const auto ask = [&](bool waits) {
     RpcClient::Call call = CallOf(task, "GetStatus", EncodeMessage(pb::GetStatusRequest()));
     call.wait_for_ready = waits;
     call.timeout_ms = waits ? connection_.connect_timeout_ms : kGreetMs;
-    call.cancellation = connection_.stopping;
+    call.cancellation = &cancellation;
     grpc::ByteBuffer bytes;
     absl::Status status = connection_.client->Run(std::move(call), &bytes);
     return DevicesOf(std::move(status), bytes);
@@ -177,7 +182,12 @@ absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(const std::string& t
                                        connection_.connect_timeout_ms, " ms: ", last.message()));
 }
 
-absl::Status ClusterTasks::MakeWorkerSession(const std::string& task) const {
+absl::Status ClusterTasks::MakeWorkerSession(const std::string& task,
+                                             CancellationManager& cancellation) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    asked_.insert(task);
+  }
   pb::CreateWorkerSessionRequest request;
   request.set_session_handle(session_);
   request.set_isolate_session_state(options_.config.isolate_session_state());
@@ -188,15 +198,24 @@ absl::Status ClusterTasks::MakeWorkerSession(const std::string& task) const {
   own.SetAddress(connection_.task, connection_.address);
   *server.mutable_cluster() = own.ToProto();
   request.set_master_task(connection_.task.ToString());
+  request.set_master_incarnation(static_cast<int64_t>(connection_.incarnation));
+  const std::vector<int64_t> unwanted = connection_.unwanted->Of(task);
+  request.mutable_unwanted_step()->Assign(unwanted.begin(), unwanted.end());
+  RpcClient::Call call = CallOf(task, "CreateWorkerSession", EncodeMessage(request));
+  call.timeout_ms = connection_.connect_timeout_ms;
+  call.cancellation = &cancellation;
   grpc::ByteBuffer bytes;
-  return connection_.client->Run(CallOf(task, "CreateWorkerSession", EncodeMessage(request)),
-                                 &bytes);
+  const absl::Status status = connection_.client->Run(std::move(call), &bytes);
+  if (status.ok()) connection_.unwanted->Remove(task, unwanted);
+  if (!absl::IsDeadlineExceeded(status)) return status;
+  return absl::UnavailableError(StrCat("no new session within ", connection_.connect_timeout_ms,
+                                       " ms: steps of an earlier one may not have ended yet"));
 }
 
 ClusterTasks::~ClusterTasks() {
   pb::DeleteWorkerSessionRequest request;
   request.set_session_handle(session_);
-  for (const auto& [task, devices] : joined_) {
+  for (const std::string& task : asked_) {
     RpcClient::Call call = CallOf(task, "DeleteWorkerSession", EncodeMessage(request));
     call.timeout_ms = kFarewellMs;
     connection_.client->Start(std::move(call), [](absl::Status, grpc::ByteBuffer) {});
@@ -214,15 +233,16 @@ RpcClient::Call ClusterTasks::CallOf(const std::string& task, const char* method
   return call;
 }
 
-absl::StatusOr<std::string> ClusterTasks::Register(const std::string& task, const Graph& part) {
+absl::StatusOr<std::string> ClusterTasks::Register(const std::string& task, const Graph& part,
+                                                   CancellationManager& cancellation) {
   pb::RegisterGraphRequest request;
   request.set_session_handle(session_);
   request.set_create_worker_session_called(true);
   SLUICE_ASSIGN_OR_RETURN(*request.mutable_graph_def(), ExportGraphDef(part));
+  RpcClient::Call call = CallOf(task, "RegisterGraph", EncodeMessage(request));
+  call.cancellation = &cancellation;
   grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(FromTask(
-      task,
-      connection_.client->Run(CallOf(task, "RegisterGraph", EncodeMessage(request)), &bytes)));
+  SLUICE_RETURN_IF_ERROR(FromTask(task, connection_.client->Run(std::move(call), &bytes)));
   pb::RegisterGraphResponse response;
   SLUICE_RETURN_IF_ERROR(FromTask(task, DecodeMessage(bytes, &response)));
   return response.graph_handle();
@@ -246,19 +266,26 @@ void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done do
   call.timeout_ms = step.timeout_ms;
   const CancellationManager::Token token = cancellation->NewToken();
   const auto ask = [this, task = step.task, step_id = step.step_id, abandon] {
+    connection_.unwanted->Add(task, step_id);
     AskToCancel(task, step_id, abandon);
   };
   const bool is_registered = cancellation->Register(token, ask);
+  if (!is_registered) return done({.status = absl::CancelledError("the step was cancelled")});
   const int64_t asked = step.trace ? NowNanos() : 0;
-  connection_.client->Start(std::move(call), [task = step.task, num_fetches = step.num_fetches,
-                                              done = std::move(done), cancellation, token, abandon,
-                                              asked](absl::Status status, grpc::ByteBuffer& bytes) {
-    cancellation->Deregister(token);
-    PartResult result = ResultOf(task, std::move(status), bytes, num_fetches);
-    if (asked != 0) MoveBetween(asked, NowNanos(), &result.stats);
-    done(std::move(result));
-  });
-  if (!is_registered) ask();
+  connection_.client->Start(
+      std::move(call), [task = step.task, step_id = step.step_id, num_fetches = step.num_fetches,
+                        unwanted = connection_.unwanted, done = std::move(done), cancellation,
+                        token, abandon, asked](absl::Status status, grpc::ByteBuffer& bytes) {
+        const bool was_wanted = cancellation->Deregister(token);
+        if (!status.ok()) {
+          unwanted->Add(task, step_id);
+        } else if (!was_wanted) {
+          unwanted->Remove(task, {step_id});
+        }
+        PartResult result = ResultOf(task, std::move(status), bytes, num_fetches);
+        if (asked != 0) MoveBetween(asked, NowNanos(), &result.stats);
+        done(std::move(result));
+      });
 }
 
 // The part then ends and answers; a task that does not react is not waited for.

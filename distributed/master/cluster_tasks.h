@@ -9,10 +9,12 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "distributed/cluster/address_book.h"
+#include "distributed/master/unwanted_parts.h"
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/wire/rpc_client.h"
 #include "executor/session/remote_tasks.h"
@@ -29,6 +31,8 @@ struct ClusterConnection {
   StepRendezvousTable* rendezvous;
   CancellationManager* stopping;  // of the server
   int64_t connect_timeout_ms;     // for a task that a step needs and that is not there
+  uint64_t incarnation;           // of this task
+  std::shared_ptr<UnwantedParts> unwanted = std::make_shared<UnwantedParts>();
 };
 
 // A RemoteReceive over `client`.
@@ -53,8 +57,10 @@ class ClusterTasks final : public RemoteTasks {
   ~ClusterTasks() override;
 
   const std::vector<DeviceInfo>& devices() const override { return devices_; }
-  absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task) override;
-  absl::StatusOr<std::string> Register(const std::string& task, const Graph& part) override;
+  absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task,
+                                               CancellationManager& cancellation) override;
+  absl::StatusOr<std::string> Register(const std::string& task, const Graph& part,
+                                       CancellationManager& cancellation) override;
   void Run(PartStep step, CancellationManager* cancellation, Done done) override;
   int64_t NewStepId() override;
   std::shared_ptr<Rendezvous> RendezvousOf(int64_t step_id) override;
@@ -63,8 +69,9 @@ class ClusterTasks final : public RemoteTasks {
  private:
   ClusterTasks(const ClusterConnection& connection, const Options& options)
       : connection_(connection), options_(options), session_(options.session) {}
-  absl::StatusOr<std::vector<DeviceInfo>> Await(const std::string& task) const;
-  absl::Status MakeWorkerSession(const std::string& task) const;
+  absl::StatusOr<std::vector<DeviceInfo>> Await(const std::string& task,
+                                                CancellationManager& cancellation) const;
+  absl::Status MakeWorkerSession(const std::string& task, CancellationManager& cancellation);
   void AskToCancel(const std::string& task, int64_t step_id,
                    std::shared_ptr<CancellationManager> abandon) const;
   // The call of a method of the task.
@@ -77,7 +84,8 @@ class ClusterTasks final : public RemoteTasks {
   std::vector<DeviceInfo> devices_;
   std::mutex mutex_;
   std::map<std::string, std::vector<DeviceInfo>> joined_;  // by task; guarded by mutex_
-  std::mt19937_64 random_{std::random_device()()};         // guarded by mutex_
+  std::set<std::string> asked_;  // for a worker session, which they may have; guarded by mutex_
+  std::mt19937_64 random_{std::random_device()()};  // guarded by mutex_
 };
 
 }  // namespace sluice

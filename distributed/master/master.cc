@@ -26,6 +26,12 @@ void AddDevice(const DeviceInfo& device, pb::ListDevicesResponse* response) {
   attributes->set_xla_global_id(-1);
 }
 
+constexpr char kMayHaveRestarted[] = " Possibly, this master has restarted.";
+
+absl::Status Unknown(const std::string& session, const char* hint) {
+  return absl::AbortedError(StrCat("Session ", session, " is not found.", hint));
+}
+
 }  // namespace
 
 Master::Master(MasterOptions options) : options_(std::move(options)) {}
@@ -54,7 +60,14 @@ absl::StatusOr<std::shared_ptr<MasterSession>> Master::Find(const std::string& h
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = sessions_.find(handle);
   if (it != sessions_.end()) return it->second;
-  return absl::AbortedError(StrCat("Session ", handle, " is not found.", hint));
+  return Unknown(handle, hint);
+}
+
+absl::StatusOr<std::shared_ptr<MasterSession>> Master::Take(const std::string& handle) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto taken = sessions_.extract(handle);
+  if (!taken.empty()) return std::move(taken.mapped());
+  return Unknown(handle, kMayHaveRestarted);
 }
 
 std::string Master::NewHandle() {
@@ -130,7 +143,7 @@ void Master::RunStep(RpcCall& call) {
                                   request.request_id(), " of session ", request.session_handle()));
   }
   if (status.ok()) {
-    auto session = Find(request.session_handle(), " Possibly, this master has restarted.");
+    auto session = Find(request.session_handle(), kMayHaveRestarted);
     status = session.ok() ? (*session)->RunStep(request, std::move(feeds), &call.cancellation(),
                                                 &fetches, response.mutable_metadata())
                           : session.status();
@@ -139,17 +152,13 @@ void Master::RunStep(RpcCall& call) {
 }
 
 void Master::CloseSession(RpcCall& call) {
-  Answer<pb::CloseSessionRequest, pb::CloseSessionResponse>(
-      call, [this](const auto& request, auto*) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(
-            auto session, Find(request.session_handle(), " Possibly, this master has restarted."));
-        {
-          std::lock_guard<std::mutex> lock(mutex_);
-          sessions_.erase(request.session_handle());
-        }
-        session->Close();
-        return absl::OkStatus();
-      });
+  pb::CloseSessionRequest request;
+  if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
+    return call.Finish(status, grpc::ByteBuffer());
+  }
+  const auto session = Take(request.session_handle());
+  if (!session.ok()) return call.Finish(session.status(), grpc::ByteBuffer());
+  (*session)->Close(AnswerWhenFree(call));
 }
 
 void Master::ListDevices(RpcCall& call) {
@@ -167,19 +176,27 @@ void Master::ListDevices(RpcCall& call) {
       });
 }
 
+// Once the steps of all sessions have ended, or they could make again what was cleared.
 void Master::Reset(RpcCall& call) {
-  Answer<pb::ResetRequest, pb::ResetResponse>(
-      call, [this](const auto& request, auto*) -> absl::Status {
-        CloseSessions();
-        for (int i = 0; i < options_.devices->size(); ++i) {
-          ResourceManager& resources = options_.devices->device(i).resources;
-          for (const std::string& container : request.container()) resources.Clear(container);
-          if (request.container().empty()) resources.ClearAll();
-        }
-        if (options_.connection == nullptr) return absl::OkStatus();
-        return CleanupOthers(*options_.connection,
-                             {request.container().begin(), request.container().end()});
-      });
+  pb::ResetRequest request;
+  if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
+    return call.Finish(status, grpc::ByteBuffer());
+  }
+  std::vector<std::string> containers = {request.container().begin(), request.container().end()};
+  const auto clear = [this, containers = std::move(containers)](RpcCall* reset) {
+    reset->Finish(Clear(containers), EncodeMessage(pb::ResetResponse()));
+  };
+  CloseSessions(std::shared_ptr<RpcCall>(&call, clear));
+}
+
+absl::Status Master::Clear(const std::vector<std::string>& containers) {
+  for (int i = 0; i < options_.devices->size(); ++i) {
+    ResourceManager& resources = options_.devices->device(i).resources;
+    for (const std::string& container : containers) resources.Clear(container);
+    if (containers.empty()) resources.ClearAll();
+  }
+  if (options_.connection == nullptr) return absl::OkStatus();
+  return CleanupOthers(*options_.connection, containers);
 }
 
 void Master::MakeCallable(RpcCall& call) {
@@ -219,13 +236,13 @@ void Master::ReleaseCallable(RpcCall& call) {
       });
 }
 
-void Master::CloseSessions() {
+void Master::CloseSessions(const std::shared_ptr<void>& ended) {
   std::map<std::string, std::shared_ptr<MasterSession>> sessions;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     sessions.swap(sessions_);
   }
-  for (auto& [handle, session] : sessions) session->Close();
+  for (auto& [handle, session] : sessions) session->Close(ended);
 }
 
 }  // namespace sluice

@@ -38,7 +38,8 @@ class Master {
   // Paths and handlers; the master outlives the server that has them.
   std::vector<RpcMethod> Methods();
   // Closes all sessions: steps under way end with CANCELLED.
-  void CloseSessions();
+  // `ended` (may be null) is let go when they have ended.
+  void CloseSessions(const std::shared_ptr<void>& ended = nullptr);
 
  private:
   using Handle = void (Master::*)(RpcCall&);
@@ -49,6 +50,7 @@ class Master {
   void CloseSession(RpcCall& call);
   void ListDevices(RpcCall& call);
   void Reset(RpcCall& call);
+  absl::Status Clear(const std::vector<std::string>& containers);
   void MakeCallable(RpcCall& call);
   void RunCallable(RpcCall& call);
   void ReleaseCallable(RpcCall& call);
@@ -57,6 +59,7 @@ class Master {
   std::string NewHandle();
   absl::StatusOr<std::shared_ptr<MasterSession>> Find(const std::string& handle,
                                                       const char* hint = "");
+  absl::StatusOr<std::shared_ptr<MasterSession>> Take(const std::string& handle);
 
   const MasterOptions options_;
   RecentIds step_ids_{10000};

@@ -235,11 +235,12 @@ absl::Status MasterSession::ReleaseCallable(int64_t handle) {
   return InvalidArgument("No such callable handle: ", handle);
 }
 
-void MasterSession::Close() {
+void MasterSession::Close(std::shared_ptr<void> ended) {
   session_.Close().IgnoreError();
   std::map<std::string, std::shared_ptr<PartialRun>> runs;  // ended without the lock
   std::lock_guard<std::mutex> lock(mutex_);
   runs.swap(partial_runs_);
+  if (ended != nullptr) ended_ = std::move(ended);
 }
 
 }  // namespace sluice

@@ -45,8 +45,8 @@ class MasterSession {
                            pb::RunMetadata* metadata);
   absl::Status ReleaseCallable(int64_t handle);
 
-  // Cancels the steps under way.
-  void Close();
+  // Cancels the steps under way; `ended` is let go when they and the session have ended.
+  void Close(std::shared_ptr<void> ended = nullptr);
   Session& session() { return session_; }
 
  private:
@@ -64,6 +64,7 @@ class MasterSession {
                    Tensors* fetches, pb::RunMetadata* metadata);
   absl::Status From(const absl::Status& status) const;
 
+  std::shared_ptr<void> ended_;  // first, so that it goes last; guarded by mutex_
   const std::string task_;
   Graph graph_;
   Session session_;

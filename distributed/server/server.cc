@@ -76,7 +76,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
                          server->client_.get(),
                          server->rendezvous_.get(),
                          &server->stopping_,
-                         server->options_.connect_timeout_ms};
+                         server->options_.connect_timeout_ms,
+                         server->devices_->device(0).incarnation};
   const bool is_alone = server->options_.cluster.spec.tasks().size() == 1;
   server->worker_ = std::make_unique<Worker>(task, server->devices_, server->rendezvous_.get(),
                                              server->addresses_.get(), server->options_.session);

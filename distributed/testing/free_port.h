@@ -13,20 +13,25 @@
 namespace sluice {
 
 // A port of 127.0.0.1 that nobody listens at now. It lies below those that connections get: none
-// takes it before the server does, or while a server that was killed starts again.
+// takes it before the server does, or while a server that was killed starts again. Nor does another
+// test: as long as this process lives, it has the port of that number for datagrams.
 inline int FreePort() {
   thread_local std::mt19937 random{std::random_device()()};
   std::uniform_int_distribution<int> ports(10'000, 29'999);
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    const int port = ports(random);
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address = {};
     address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_port = htons(static_cast<uint16_t>(ports(random)));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const bool is_free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+    const auto takes = [&address](int fd) {
+      return bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+    };
+    const int claim = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool is_free = takes(claim) && takes(fd);
     close(fd);
-    if (is_free) return port;
+    if (is_free) return ntohs(address.sin_port);
+    close(claim);
   }
   ADD_FAILURE() << "no free port";
   return 0;

@@ -2,6 +2,7 @@
 #ifndef SLUICE_DISTRIBUTED_WIRE_ANSWER_H_
 #define SLUICE_DISTRIBUTED_WIRE_ANSWER_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ void Answer(RpcCall& call, F answer) {
   if (status.ok()) status = answer(request, &response);
   call.Finish(status, EncodeMessage(response));
 }
+
+// Answers with an empty message once nobody holds the result any more.
+std::shared_ptr<void> AnswerWhenFree(RpcCall& call);
 
 // The message, if the caller can take it; else RESOURCE_EXHAUSTED, which names the largest fetch.
 absl::StatusOr<grpc::ByteBuffer> EncodeAnswer(const RpcCall& call,

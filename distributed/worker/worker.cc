@@ -80,19 +80,30 @@ void Worker::GetStatus(RpcCall& call) {
 }
 
 void Worker::CreateWorkerSession(RpcCall& call) {
-  Answer<pb::CreateWorkerSessionRequest, pb::CreateWorkerSessionResponse>(
-      call, [this](const auto& request, auto*) -> absl::Status {
-        SLUICE_RETURN_IF_ERROR(LearnAddress(request));
-        SessionOptions options = options_;
-        options.job =
-            JobName(request.server_def().default_session_config(), request.session_handle());
-        options.devices =
-            request.isolate_session_state() ? DeviceSet::WithOwnState(*devices_) : devices_;
-        auto session = std::make_shared<WorkerSession>(std::move(options));
-        std::lock_guard<std::mutex> lock(mutex_);
-        sessions_.emplace(request.session_handle(), std::move(session));
-        return absl::OkStatus();
-      });
+  pb::CreateWorkerSessionRequest request;
+  absl::Status status = DecodeMessage(call.request(), &request);
+  if (status.ok()) status = AddSession(request);
+  if (!status.ok()) return call.Finish(status, grpc::ByteBuffer());
+  const std::shared_ptr<void> ended = AnswerWhenFree(call);
+  for (const int64_t step_id : request.unwanted_step()) EndPart(step_id, ended);
+  if (request.master_task().empty()) return;
+  // Those of a master that was killed.
+  const auto is_former = [&request](const WorkerSession& session) {
+    return session.master == request.master_task() &&
+           session.master_incarnation != request.master_incarnation();
+  };
+  EndSessions(is_former, ended);
+}
+
+absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request) {
+  SLUICE_RETURN_IF_ERROR(LearnAddress(request));
+  SessionOptions options = options_;
+  options.job = JobName(request.server_def().default_session_config(), request.session_handle());
+  options.devices = request.isolate_session_state() ? DeviceSet::WithOwnState(*devices_) : devices_;
+  auto session = std::make_shared<WorkerSession>(request, std::move(options));
+  std::lock_guard<std::mutex> lock(mutex_);
+  sessions_.emplace(request.session_handle(), std::move(session));
+  return absl::OkStatus();
 }
 
 // Where the session's master is: a task that came later, or came back elsewhere, tells it.
@@ -111,18 +122,53 @@ absl::Status Worker::LearnAddress(const pb::CreateWorkerSessionRequest& request)
 void Worker::DeleteWorkerSession(RpcCall& call) {
   Answer<pb::DeleteWorkerSessionRequest, pb::DeleteWorkerSessionResponse>(
       call, [this](const auto& request, auto*) -> absl::Status {
-        std::shared_ptr<WorkerSession> session;  // destroyed without the lock
-        std::lock_guard<std::mutex> lock(mutex_);
-        auto it = sessions_.find(request.session_handle());
-        if (it == sessions_.end()) return absl::OkStatus();
-        session = std::move(it->second);
-        sessions_.erase(it);
+        const auto is_meant = [&request](const WorkerSession& session) {
+          return session.handle == request.session_handle();
+        };
+        EndSessions(is_meant, nullptr);
         return absl::OkStatus();
       });
 }
 
+void Worker::EndSessions(const std::function<bool(const WorkerSession&)>& which,
+                         const std::shared_ptr<void>& ended) {
+  std::map<std::string, std::shared_ptr<WorkerSession>> sessions;  // destroyed without the lock
+  std::vector<int64_t> steps;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (auto it = sessions_.begin(); it != sessions_.end();) {
+      const auto next = std::next(it);
+      if (which(*it->second)) sessions.insert(sessions_.extract(it));
+      it = next;
+    }
+    for (const auto& [step_id, part] : running_) {
+      if (which(*part->session)) steps.push_back(step_id);
+    }
+  }
+  for (const int64_t step_id : steps) EndPart(step_id, ended);
+}
+
+// A part that comes later finds that its step was.
+void Worker::EndPart(int64_t step_id, const std::shared_ptr<void>& ended) {
+  rendezvous_->End(step_id);
+  std::shared_ptr<RunningPart> part;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto it = running_.find(step_id);
+    if (it == running_.end()) return;
+    part = it->second;
+    if (ended != nullptr) part->awaiting.push_back(ended);
+  }
+  part->cancellation.StartCancel();
+}
+
 absl::StatusOr<std::shared_ptr<Worker::WorkerSession>> Worker::Find(const std::string& handle) {
   std::lock_guard<std::mutex> lock(mutex_);
+  return FindLocked(handle);
+}
+
+absl::StatusOr<std::shared_ptr<Worker::WorkerSession>> Worker::FindLocked(
+    const std::string& handle) {
   auto it = sessions_.find(handle);
   if (it != sessions_.end()) return it->second;
   return absl::AbortedError(StrCat("Session handle is not found: ", handle,
@@ -166,15 +212,14 @@ void Worker::DeregisterGraph(RpcCall& call) {
       });
 }
 
-absl::Status Worker::Run(const pb::RunGraphRequest& request, const std::vector<NamedTensor>& feeds,
-                         CancellationManager* cancellation, std::vector<NamedTensor>* fetches,
-                         pb::RunGraphResponse* response) {
-  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& request,
+                         const std::vector<NamedTensor>& feeds, CancellationManager* cancellation,
+                         std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response) {
   std::shared_ptr<RegisteredGraph> graph;
   {
-    std::lock_guard<std::mutex> lock(session->mutex);
-    auto it = session->graphs.find(request.graph_handle());
-    if (it != session->graphs.end()) graph = it->second;
+    std::lock_guard<std::mutex> lock(session.mutex);
+    auto it = session.graphs.find(request.graph_handle());
+    if (it != session.graphs.end()) graph = it->second;
   }
   if (graph == nullptr) {
     return absl::AbortedError(StrCat("Graph handle is not found: ", request.graph_handle(),
@@ -197,9 +242,9 @@ absl::Status Worker::Run(const pb::RunGraphRequest& request, const std::vector<N
   options.cancellation = cancellation;
   options.trace = request.exec_opts().record_timeline();
   RunMetadata metadata;
-  SLUICE_RETURN_IF_ERROR(session->executor.Run(*graph->plan, values, results.data(),
-                                               {request.step_id(), rendezvous.get()}, options,
-                                               options.trace ? &metadata : nullptr));
+  SLUICE_RETURN_IF_ERROR(session.executor.Run(*graph->plan, values, results.data(),
+                                              {request.step_id(), rendezvous.get()}, options,
+                                              options.trace ? &metadata : nullptr));
   for (Tensor& result : results) fetches->push_back({"", std::move(result)});
   if (metadata.step_stats != nullptr) {
     StepStatsToProto(*metadata.step_stats, response->mutable_step_stats());
@@ -207,21 +252,25 @@ absl::Status Worker::Run(const pb::RunGraphRequest& request, const std::vector<N
   return absl::OkStatus();
 }
 
-// Ends with the call, with the server, and with the step's CleanupGraph.
+// Ends with the call, with the server, with the session, and with the step's CleanupGraph.
 absl::Status Worker::RunCancellably(const pb::RunGraphRequest& request,
                                     const std::vector<NamedTensor>& feeds,
                                     CancellationManager& of_call, std::vector<NamedTensor>* fetches,
                                     pb::RunGraphResponse* response) {
-  auto cancellation = std::make_shared<CancellationManager>(&steps_);
-  const LinkedCancellation caller(&of_call, *cancellation);
+  auto part = std::make_shared<RunningPart>(&steps_);
+  const LinkedCancellation caller(&of_call, part->cancellation);
   {
+    // At once, so that who ends a session sees all of its parts.
     std::lock_guard<std::mutex> lock(mutex_);
-    running_[request.step_id()] = cancellation;
+    SLUICE_ASSIGN_OR_RETURN(part->session, FindLocked(request.session_handle()));
+    running_[request.step_id()] = part;
   }
-  absl::Status status = Run(request, feeds, cancellation.get(), fetches, response);
+  absl::Status status = Run(*part->session, request, feeds, &part->cancellation, fetches, response);
+  std::vector<std::shared_ptr<void>> awaiting;  // let go without the lock
   {
     std::lock_guard<std::mutex> lock(mutex_);
     running_.erase(request.step_id());
+    awaiting.swap(part->awaiting);
   }
   if (!absl::IsCancelled(status) || !steps_.IsCancelled()) return status;
   return absl::CancelledError(StrCat("the server of ", task_, " stops"));
@@ -240,14 +289,7 @@ void Worker::RunGraph(RpcCall& call) {
 void Worker::CleanupGraph(RpcCall& call) {
   Answer<pb::CleanupGraphRequest, pb::CleanupGraphResponse>(
       call, [this](const auto& request, auto*) -> absl::Status {
-        std::shared_ptr<CancellationManager> running;
-        {
-          std::lock_guard<std::mutex> lock(mutex_);
-          auto it = running_.find(request.step_id());
-          if (it != running_.end()) running = it->second;
-        }
-        if (running != nullptr) running->StartCancel();
-        rendezvous_->End(request.step_id());
+        EndPart(request.step_id(), nullptr);
         return absl::OkStatus();
       });
 }

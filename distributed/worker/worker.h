@@ -5,7 +5,7 @@
 #ifndef SLUICE_DISTRIBUTED_WORKER_WORKER_H_
 #define SLUICE_DISTRIBUTED_WORKER_WORKER_H_
 
-#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,11 +38,25 @@ class Worker {
   };
   // What a master's session has here: stateful kernels, and graphs.
   struct WorkerSession {
-    explicit WorkerSession(SessionOptions options) : executor(std::move(options)) {}
+    WorkerSession(const pb::CreateWorkerSessionRequest& request, SessionOptions options)
+        : handle(request.session_handle()),
+          master(request.master_task()),
+          master_incarnation(request.master_incarnation()),
+          executor(std::move(options)) {}
+    const std::string handle;
+    const std::string master;  // task
+    const int64_t master_incarnation;
     TaskExecutor executor;
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs;  // guarded by mutex
     int64_t next_graph = 1;                                          // guarded by mutex
+  };
+  // The part of a step.
+  struct RunningPart {
+    explicit RunningPart(CancellationManager* steps) : cancellation(steps) {}
+    std::shared_ptr<WorkerSession> session;  // set before others see it
+    CancellationManager cancellation;
+    std::vector<std::shared_ptr<void>> awaiting;  // let go when it ends; guarded by mutex_
   };
   using Handle = void (Worker::*)(RpcCall&);
   void GetStatus(RpcCall& call);
@@ -58,10 +72,18 @@ class Worker {
   void Tracing(RpcCall& call);
 
   absl::StatusOr<std::shared_ptr<WorkerSession>> Find(const std::string& handle);
+  absl::StatusOr<std::shared_ptr<WorkerSession>> FindLocked(const std::string& handle);
+  absl::Status AddSession(const pb::CreateWorkerSessionRequest& request);
+  // Forgets sessions and cancels their parts; `ended` (may be null) is let go when all have ended,
+  // also those of sessions that were forgotten before.
+  void EndSessions(const std::function<bool(const WorkerSession&)>& which,
+                   const std::shared_ptr<void>& ended);
+  // Cancels it; `ended` (may be null) is let go when it has ended.
+  void EndPart(int64_t step_id, const std::shared_ptr<void>& ended);
   absl::StatusOr<std::string> Register(const pb::RegisterGraphRequest& request);
-  absl::Status Run(const pb::RunGraphRequest& request, const std::vector<NamedTensor>& feeds,
-                   CancellationManager* cancellation, std::vector<NamedTensor>* fetches,
-                   pb::RunGraphResponse* response);
+  absl::Status Run(WorkerSession& session, const pb::RunGraphRequest& request,
+                   const std::vector<NamedTensor>& feeds, CancellationManager* cancellation,
+                   std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
   absl::Status RunCancellably(const pb::RunGraphRequest& request,
                               const std::vector<NamedTensor>& feeds, CancellationManager& of_call,
                               std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
@@ -76,8 +98,7 @@ class Worker {
   CancellationManager steps_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_;  // guarded by mutex_
-  // Of the steps under way, by their ids; guarded by mutex_.
-  std::map<int64_t, std::shared_ptr<CancellationManager>> running_;
+  std::map<int64_t, std::shared_ptr<RunningPart>> running_;         // by step; guarded by mutex_
 };
 
 }  // namespace sluice

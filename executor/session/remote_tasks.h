@@ -31,12 +31,14 @@ class RemoteTasks {
   // first CPU, with incarnation 0.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
-  // Makes the task ready for parts; waits for one that is not there yet, within a time limit. Its
-  // devices.
-  virtual absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task) = 0;
+  // Makes the task ready for parts; waits for one that is not there yet, within a time limit, or
+  // until `cancellation`. Its devices.
+  virtual absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task,
+                                                       CancellationManager& cancellation) = 0;
 
   // Takes a part of a graph to its task, which was joined. Blocks. Its handle.
-  virtual absl::StatusOr<std::string> Register(const std::string& task, const Graph& part) = 0;
+  virtual absl::StatusOr<std::string> Register(const std::string& task, const Graph& part,
+                                               CancellationManager& cancellation) = 0;
 
   struct PartStep {
     std::string task;

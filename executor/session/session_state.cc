@@ -50,6 +50,10 @@ std::set<std::string> TasksOf(const Graph& graph) {
   return tasks;
 }
 
+absl::Status ClosedError() {
+  return absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`.");
+}
+
 }  // namespace
 
 SessionState::SessionState(Graph& graph, SessionOptions options)
@@ -229,7 +233,10 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
   if (executor_.options().remote_tasks != nullptr) {
     const std::string_view here = TaskOf(all_devices_[0].name);
     for (const Node* node : graph->nodes()) {
-      if (TaskOf(node->assigned_device()) != here) return CompileParts(*graph, std::move(feeds));
+      if (TaskOf(node->assigned_device()) == here) continue;
+      auto plan = CompileParts(*graph, std::move(feeds));
+      if (!plan.ok() && closing_.IsCancelled()) return ClosedError();
+      return plan;
     }
   }
   const std::shared_ptr<Graph> whole = std::move(graph);
@@ -271,7 +278,7 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileParts(const Gr
   for (const std::string& task : TasksOf(graph)) {
     if (task == TaskOf(all_devices_[0].name)) continue;
     SLUICE_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> joined,
-                            executor_.options().remote_tasks->Join(task));
+                            executor_.options().remote_tasks->Join(task, closing_));
     for (const DeviceInfo& info : joined) incarnations[info.name] = info.incarnation;
   }
   const auto incarnation = [&](const std::string& device) { return incarnations[device]; };
@@ -290,8 +297,8 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::CompileParts(const Gr
     }
     SessionPlan::RemotePart remote{task, "", std::move(part.feeds), std::move(part.fetches),
                                    std::move(part.graph)};
-    SLUICE_ASSIGN_OR_RETURN(remote.handle,
-                            executor_.options().remote_tasks->Register(task, *remote.graph));
+    SLUICE_ASSIGN_OR_RETURN(
+        remote.handle, executor_.options().remote_tasks->Register(task, *remote.graph, closing_));
     distribution->remote.push_back(std::move(remote));
   }
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<SessionPlan> plan,
@@ -351,7 +358,7 @@ absl::Status SessionState::OnMaster(
     status = call(*options().master, of_call);
   }
   if (closing_.IsCancelled() && absl::IsCancelled(status)) {
-    return absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`.");
+    return ClosedError();
   }
   if (status.ok()) return status;
   const auto lock = LockGraph();
@@ -387,10 +394,7 @@ void SessionState::Close() {
   closing_.StartCancel();
   if (options().master != nullptr) options().master->Close().IgnoreError();
   std::lock_guard<std::mutex> lock(mutex_);
-  cache_.ForEach([](SessionPlan& plan) {
-    plan.CancelAll(
-        absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`."));
-  });
+  cache_.ForEach([](SessionPlan& plan) { plan.CancelAll(ClosedError()); });
 }
 
 }  // namespace sluice

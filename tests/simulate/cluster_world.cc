@@ -79,7 +79,8 @@ TaskRef ClusterRun::StartTask(const TaskName& name) {
                       task->client.get(),
                       task->rendezvous.get(),
                       &task->stopping,
-                      kConnectMs};
+                      kConnectMs,
+                      task->devices->device(0).incarnation};
   task->worker = std::make_unique<Worker>(full, task->devices, task->rendezvous.get(),
                                           task->addresses.get(), OptionsOf(full));
   task->master = std::make_unique<Master>(

@@ -1,0 +1,318 @@
+// What runs of a session that was let go has ended before a new one begins.
+
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+
+#include "distributed/master/unwanted_parts.h"
+#include "distributed/proto/master_service.grpc.pb.h"
+#include "distributed/proto/worker_service.grpc.pb.h"
+#include "distributed/server/server.h"
+#include "distributed/testing/free_port.h"
+#include "executor/testing/test_ops.h"
+#include "gmock/gmock.h"
+#include "graph/format/graph_def.h"
+#include "graph/status.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using namespace testing;  // NOLINT: the ops of test_ops.h
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A kernel that no cancellation ends: it takes as long as it is told to.
+class LongKernel {
+ public:
+  LongKernel() {
+    SetHook("long", [this] {
+      std::unique_lock<std::mutex> lock(mutex_);
+      began_ = true;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return may_end_; });
+    });
+  }
+  ~LongKernel() { ClearHooks(); }
+  void AwaitBegin() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return began_; });
+  }
+  void LetEnd() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    may_end_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool began_ = false, may_end_ = false;
+};
+
+class FormerSessionsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Events::Get().Reset();
+    auto server = Server::Start({.port = 0});
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    const auto channel =
+        grpc::CreateChannel(server_->target().substr(7), grpc::InsecureChannelCredentials());
+    worker_ = tensorflow::WorkerService::NewStub(channel);
+    master_ = tensorflow::MasterService::NewStub(channel);
+    DeviceScope device(g_, "/job:localhost/replica:0/task:0/device:CPU:0");
+    // The first takes long, the second ends when it is cancelled.
+    Wait(Hooked(Const(g_, 1), "long"), "waits");
+  }
+
+  using Answer = std::future<grpc::StatusCode>;
+  template <typename F>
+  static Answer Later(F call) {
+    return std::async(std::launch::async, std::move(call));
+  }
+  // Not soon, and not before the kernel that takes long has ended.
+  static bool IsOpen(Answer& answer) {
+    return answer.wait_for(std::chrono::milliseconds(100)) == std::future_status::timeout;
+  }
+
+  // As the master /job:chief/task:0 makes it in one of its lives.
+  grpc::StatusCode Create(const std::string& session, int64_t incarnation,
+                          const std::vector<int64_t>& unwanted = {}) {
+    grpc::ClientContext context;
+    pb::CreateWorkerSessionRequest request;
+    request.set_session_handle(session);
+    request.set_master_task("/job:chief/replica:0/task:0");
+    request.set_master_incarnation(incarnation);
+    request.mutable_unwanted_step()->Assign(unwanted.begin(), unwanted.end());
+    pb::CreateWorkerSessionResponse response;
+    return worker_->CreateWorkerSession(&context, request, &response).error_code();
+  }
+  grpc::StatusCode Delete(const std::string& session) {
+    grpc::ClientContext context;
+    pb::DeleteWorkerSessionRequest request;
+    request.set_session_handle(session);
+    pb::DeleteWorkerSessionResponse response;
+    return worker_->DeleteWorkerSession(&context, request, &response).error_code();
+  }
+  std::string Register(const std::string& session) {
+    grpc::ClientContext context;
+    pb::RegisterGraphRequest request;
+    request.set_session_handle(session);
+    *request.mutable_graph_def() = *ExportGraphDef(g_);
+    pb::RegisterGraphResponse response;
+    EXPECT_TRUE(worker_->RegisterGraph(&context, request, &response).ok());
+    return response.graph_handle();
+  }
+  grpc::StatusCode Run(const std::string& session, const std::string& graph, int64_t step_id) {
+    grpc::ClientContext context;
+    pb::RunGraphRequest request;
+    request.set_session_handle(session);
+    request.set_graph_handle(graph);
+    request.set_step_id(step_id);
+    pb::RunGraphResponse response;
+    return worker_->RunGraph(&context, request, &response).error_code();
+  }
+  Answer Start(const std::string& session, int64_t step_id) {
+    const std::string graph = Register(session);
+    return Later([this, session, graph, step_id] { return Run(session, graph, step_id); });
+  }
+  std::string CreateMasterSession() {
+    grpc::ClientContext context;
+    pb::CreateSessionRequest request;
+    *request.mutable_graph_def() = *ExportGraphDef(g_);
+    pb::CreateSessionResponse response;
+    EXPECT_TRUE(master_->CreateSession(&context, request, &response).ok());
+    return response.session_handle();
+  }
+  Answer StartStep(const std::string& session) {
+    return Later([this, session] {
+      grpc::ClientContext context;
+      pb::RunStepRequest request;
+      request.set_session_handle(session);
+      request.add_target("waits");
+      pb::RunStepResponse response;
+      const grpc::Status status = master_->RunStep(&context, request, &response);
+      EXPECT_THAT(status.error_message(), HasSubstr("`Session::Close()`"));
+      return status.error_code();
+    });
+  }
+
+  LongKernel long_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<tensorflow::WorkerService::Stub> worker_;
+  std::unique_ptr<tensorflow::MasterService::Stub> master_;
+  Graph g_;
+};
+
+TEST_F(FormerSessionsTest, ANewSessionBeginsWhenUnwantedStepsHaveEnded) {
+  ASSERT_EQ(Create("a", 1), grpc::OK);
+  Answer step = Start("a", 7);
+  long_.AwaitBegin();
+  Answer next = Later([this] { return Create("b", 1, {5, 7}); });
+  EXPECT_TRUE(IsOpen(next));
+  long_.LetEnd();
+  EXPECT_EQ(next.get(), grpc::OK);
+  EXPECT_EQ(Events::Get().waiting("waits"), 0);
+  EXPECT_EQ(step.get(), grpc::CANCELLED);
+}
+
+TEST_F(FormerSessionsTest, APartThatComesAfterItsStepWasGivenUpDoesNotRun) {
+  long_.LetEnd();
+  ASSERT_EQ(Create("a", 1), grpc::OK);
+  const std::string graph = Register("a");
+  ASSERT_EQ(Create("b", 1, {7}), grpc::OK);
+  EXPECT_EQ(Run("a", graph, 7), grpc::CANCELLED);
+  EXPECT_EQ(Events::Get().waiting("waits"), 0);
+}
+
+TEST_F(FormerSessionsTest, OtherStepsGoOn) {
+  long_.LetEnd();
+  ASSERT_EQ(Create("a", 1), grpc::OK);
+  Answer step = Start("a", 7);
+  Events::Get().AwaitWaiting("waits", 1);
+  EXPECT_EQ(Create("b", 1, {8}), grpc::OK);
+  EXPECT_EQ(Events::Get().waiting("waits"), 1);
+  Events::Get().Fire("waits");
+  EXPECT_EQ(step.get(), grpc::OK);
+}
+
+TEST_F(FormerSessionsTest, TheSessionsOfAMasterThatWasKilledEndBeforeItsNextOne) {
+  ASSERT_EQ(Create("a", 1), grpc::OK);
+  Answer step = Start("a", 7);
+  long_.AwaitBegin();
+  Answer next = Later([this] { return Create("b", 2); });
+  EXPECT_TRUE(IsOpen(next));
+  // "a" is not known any more, but not over either.
+  Answer another = Later([this] { return Create("c", 2); });
+  EXPECT_TRUE(IsOpen(another));
+  long_.LetEnd();
+  EXPECT_EQ(next.get(), grpc::OK);
+  EXPECT_EQ(another.get(), grpc::OK);
+  EXPECT_EQ(step.get(), grpc::CANCELLED);
+  EXPECT_EQ(Run("a", "0000000000000001", 8), grpc::ABORTED);
+  EXPECT_NE(Register("b"), "");
+}
+
+TEST_F(FormerSessionsTest, TheStepsOfASessionEndWithIt) {
+  long_.LetEnd();
+  ASSERT_EQ(Create("a", 1), grpc::OK);
+  Answer step = Start("a", 7);
+  Events::Get().AwaitWaiting("waits", 1);
+  EXPECT_EQ(Delete("a"), grpc::OK);
+  EXPECT_EQ(step.get(), grpc::CANCELLED);
+  EXPECT_EQ(Delete("a"), grpc::OK);  // of which there is nothing any more
+}
+
+TEST_F(FormerSessionsTest, AClientsSessionIsClosedWhenItsStepsHaveEnded) {
+  const std::string session = CreateMasterSession();
+  Answer step = StartStep(session);
+  long_.AwaitBegin();
+  const auto close = [this, &session] {
+    grpc::ClientContext context;
+    pb::CloseSessionRequest request;
+    request.set_session_handle(session);
+    pb::CloseSessionResponse response;
+    return master_->CloseSession(&context, request, &response).error_code();
+  };
+  Answer closed = Later(close);
+  EXPECT_TRUE(IsOpen(closed));
+  long_.LetEnd();
+  EXPECT_EQ(closed.get(), grpc::OK);
+  EXPECT_EQ(step.get(), grpc::CANCELLED);
+  EXPECT_EQ(close(), grpc::ABORTED);
+}
+
+TEST_F(FormerSessionsTest, AResetAwaitsTheStepsOfAllSessions) {
+  Answer step = StartStep(CreateMasterSession());
+  long_.AwaitBegin();
+  Answer reset = Later([this] {
+    grpc::ClientContext context;
+    pb::ResetResponse response;
+    return master_->Reset(&context, pb::ResetRequest(), &response).error_code();
+  });
+  EXPECT_TRUE(IsOpen(reset));
+  long_.LetEnd();
+  EXPECT_EQ(reset.get(), grpc::OK);
+  EXPECT_EQ(step.get(), grpc::CANCELLED);
+}
+
+// A chief and a parameter server, where the chief's steps take long.
+class FormerMasterSessionsTest : public ::testing::Test {
+ protected:
+  FormerMasterSessionsTest() {
+    spec_.SetAddress({"ps", 0}, "127.0.0.1:" + std::to_string(FreePort()));
+    spec_.SetAddress({"chief", 0}, "127.0.0.1:" + std::to_string(FreePort()));
+    ps_ = Start({"ps", 0});
+    chief_ = Start({"chief", 0});
+    DeviceScope device(g_, "/job:ps/task:0");
+    Hooked(Const(g_, 1), "long");
+    Identity(Const(g_, 2), "quick");
+  }
+  std::unique_ptr<Server> Start(const TaskName& task) {
+    auto server = Server::Start({.cluster = {spec_, task}});
+    EXPECT_TRUE(server.ok()) << server.status();
+    return *std::move(server);
+  }
+  // In a session of its own.
+  absl::Status Run(const std::string& node, int64_t timeout_ms = 0) {
+    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, chief_->NewSession(g_));
+    return session->Run({}, {Output(g_.Find(node))}, {}, {.timeout_ms = timeout_ms}).status();
+  }
+  void ExpectNextAwaitsTheLongKernel() {
+    auto next = std::async(std::launch::async, [this] { return Run("quick"); });
+    EXPECT_EQ(next.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+    long_.LetEnd();
+    const absl::Status status = next.get();
+    EXPECT_TRUE(status.ok()) << status;
+  }
+
+  LongKernel long_;
+  ClusterSpec spec_;
+  std::unique_ptr<Server> ps_, chief_;
+  Graph g_;
+};
+
+TEST_F(FormerMasterSessionsTest, ANewSessionAwaitsAStepThatTimedOut) {
+  EXPECT_EQ(Run("long", 200).code(), absl::StatusCode::kDeadlineExceeded);
+  long_.AwaitBegin();
+  ExpectNextAwaitsTheLongKernel();
+}
+
+TEST_F(FormerMasterSessionsTest, AChiefThatWasKilledAwaitsTheStepsOfItsFormerLife) {
+  EXPECT_EQ(Run("long", 200).code(), absl::StatusCode::kDeadlineExceeded);
+  long_.AwaitBegin();
+  chief_ = nullptr;
+  chief_ = Start({"chief", 0});
+  ExpectNextAwaitsTheLongKernel();
+}
+
+TEST_F(FormerMasterSessionsTest, ASessionThatWaitsForATaskIsClosed) {
+  ps_ = nullptr;
+  auto session = chief_->NewSession(g_);
+  ASSERT_TRUE(session.ok()) << session.status();
+  auto step = std::async(std::launch::async, [this, &session] {
+    return (*session)->Run({}, {Output(g_.Find("quick"))}).status();
+  });
+  EXPECT_EQ(step.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  EXPECT_TRUE((*session)->Close().ok());
+  EXPECT_EQ(step.get(),
+            absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`."));
+}
+
+TEST(UnwantedParts, AreKeptUntilTheirEndIsTold) {
+  UnwantedParts parts;
+  for (int64_t i = 0; i < 3; ++i) parts.Add("ps", i);
+  parts.Add("ps", 1);
+  parts.Remove("ps", {0, 7});
+  EXPECT_THAT(parts.Of("ps"), ElementsAre(2, 1));
+  EXPECT_THAT(parts.Of("worker"), ElementsAre());
+  for (int64_t i = 0; i < static_cast<int64_t>(UnwantedParts::kMost); ++i) parts.Add("ps", i + 10);
+  EXPECT_EQ(parts.Of("ps").size(), UnwantedParts::kMost);
+  EXPECT_EQ(parts.Of("ps").front(), 10);
+}
+
+}  // namespace
+}  // namespace sluice
