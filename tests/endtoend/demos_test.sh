@@ -19,7 +19,7 @@ out=$TEST_TMPDIR
 check LinearRegressionFindsThePlane 'loss 0\.0000.*w = \[(1|0\.999[0-9]*|1\.000[0-9]*) ' "$demos/linear_regression"
 check QueueHandsOverEveryNumberInOrder '^100$' "$demos/queue"
 check MlpReaches80PercentWithBackupReplicas 'test accuracy (8[0-9]|9[0-9])\.' "$demos/fashion_mnist" --steps=300 "--out=$out"
-check AKilledWorkerIsMissedByNobodyAndJoinsAgain 'worker:3 joined again at step [0-9]+' "$demos/cluster" --ps=2 --workers=4 --sync --kill_one --steps=900
+check AKilledWorkerIsMissedByNobodyAndJoinsAgain 'worker:3 joined again at step [0-9]+' "$demos/cluster" --ps=2 --workers=4 --sync --kill_one --steps=1800
 check PicturesAreWritten '</svg>' cat "$out/learning_curve.svg" "$out/confusion_matrix.svg"
 check MissingDataSaysHowToGetIt 'apt install dataset-fashion-mnist' bash -c "! '$demos/fashion_mnist' --data=/no/such"
 printf '<testsuites><testsuite name="demos" failures="%d">%s</testsuite></testsuites>\n' "$failures" "$cases" >"$XML_OUTPUT_FILE"
