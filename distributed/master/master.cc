@@ -190,11 +190,7 @@ void Master::Reset(RpcCall& call) {
 }
 
 absl::Status Master::Clear(const std::vector<std::string>& containers) {
-  for (int i = 0; i < options_.devices->size(); ++i) {
-    ResourceManager& resources = options_.devices->device(i).resources;
-    for (const std::string& container : containers) resources.Clear(container);
-    if (containers.empty()) resources.ClearAll();
-  }
+  options_.devices->ClearContainers(containers);
   if (options_.connection == nullptr) return absl::OkStatus();
   return CleanupOthers(*options_.connection, containers);
 }

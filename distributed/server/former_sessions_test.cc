@@ -1,9 +1,8 @@
 // What runs of a session that was let go has ended before a new one begins.
 
 #include <chrono>
-#include <condition_variable>
 #include <future>
-#include <mutex>
+#include <latch>
 
 #include "distributed/master/unwanted_parts.h"
 #include "distributed/proto/master_service.grpc.pb.h"
@@ -29,27 +28,16 @@ class LongKernel {
  public:
   LongKernel() {
     SetHook("long", [this] {
-      std::unique_lock<std::mutex> lock(mutex_);
-      began_ = true;
-      changed_.notify_all();
-      changed_.wait(lock, [this] { return may_end_; });
+      began_.count_down();
+      may_end_.wait();
     });
   }
   ~LongKernel() { ClearHooks(); }
-  void AwaitBegin() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return began_; });
-  }
-  void LetEnd() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    may_end_ = true;
-    changed_.notify_all();
-  }
+  void AwaitBegin() { began_.wait(); }
+  void LetEnd() { may_end_.count_down(); }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool began_ = false, may_end_ = false;
+  std::latch began_{1}, may_end_{1};
 };
 
 class FormerSessionsTest : public ::testing::Test {
@@ -68,6 +56,18 @@ class FormerSessionsTest : public ::testing::Test {
     Wait(Hooked(Const(g_, 1), "long"), "waits");
   }
 
+  using WorkerStub = tensorflow::WorkerService::Stub;
+  using MasterStub = tensorflow::MasterService::Stub;
+  template <typename Stub, typename Request, typename Response>
+  static grpc::Status Call(Stub& stub,
+                           grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                        Response*),
+                           const Request& request, Response* response = nullptr) {
+    grpc::ClientContext context;
+    Response unused;
+    return (stub.*method)(&context, request, response != nullptr ? response : &unused);
+  }
+
   using Answer = std::future<grpc::StatusCode>;
   template <typename F>
   static Answer Later(F call) {
@@ -81,60 +81,50 @@ class FormerSessionsTest : public ::testing::Test {
   // As the master /job:chief/task:0 makes it in one of its lives.
   grpc::StatusCode Create(const std::string& session, int64_t incarnation,
                           const std::vector<int64_t>& unwanted = {}) {
-    grpc::ClientContext context;
     pb::CreateWorkerSessionRequest request;
     request.set_session_handle(session);
     request.set_master_task("/job:chief/replica:0/task:0");
     request.set_master_incarnation(incarnation);
     request.mutable_unwanted_step()->Assign(unwanted.begin(), unwanted.end());
-    pb::CreateWorkerSessionResponse response;
-    return worker_->CreateWorkerSession(&context, request, &response).error_code();
+    return Call(*worker_, &WorkerStub::CreateWorkerSession, request).error_code();
   }
   grpc::StatusCode Delete(const std::string& session) {
-    grpc::ClientContext context;
     pb::DeleteWorkerSessionRequest request;
     request.set_session_handle(session);
-    pb::DeleteWorkerSessionResponse response;
-    return worker_->DeleteWorkerSession(&context, request, &response).error_code();
+    return Call(*worker_, &WorkerStub::DeleteWorkerSession, request).error_code();
   }
   std::string Register(const std::string& session) {
-    grpc::ClientContext context;
     pb::RegisterGraphRequest request;
     request.set_session_handle(session);
     *request.mutable_graph_def() = *ExportGraphDef(g_);
     pb::RegisterGraphResponse response;
-    EXPECT_TRUE(worker_->RegisterGraph(&context, request, &response).ok());
+    EXPECT_TRUE(Call(*worker_, &WorkerStub::RegisterGraph, request, &response).ok());
     return response.graph_handle();
   }
   grpc::StatusCode Run(const std::string& session, const std::string& graph, int64_t step_id) {
-    grpc::ClientContext context;
     pb::RunGraphRequest request;
     request.set_session_handle(session);
     request.set_graph_handle(graph);
     request.set_step_id(step_id);
-    pb::RunGraphResponse response;
-    return worker_->RunGraph(&context, request, &response).error_code();
+    return Call(*worker_, &WorkerStub::RunGraph, request).error_code();
   }
   Answer Start(const std::string& session, int64_t step_id) {
     const std::string graph = Register(session);
     return Later([this, session, graph, step_id] { return Run(session, graph, step_id); });
   }
   std::string CreateMasterSession() {
-    grpc::ClientContext context;
     pb::CreateSessionRequest request;
     *request.mutable_graph_def() = *ExportGraphDef(g_);
     pb::CreateSessionResponse response;
-    EXPECT_TRUE(master_->CreateSession(&context, request, &response).ok());
+    EXPECT_TRUE(Call(*master_, &MasterStub::CreateSession, request, &response).ok());
     return response.session_handle();
   }
   Answer StartStep(const std::string& session) {
     return Later([this, session] {
-      grpc::ClientContext context;
       pb::RunStepRequest request;
       request.set_session_handle(session);
       request.add_target("waits");
-      pb::RunStepResponse response;
-      const grpc::Status status = master_->RunStep(&context, request, &response);
+      const grpc::Status status = Call(*master_, &MasterStub::RunStep, request);
       EXPECT_THAT(status.error_message(), HasSubstr("`Session::Close()`"));
       return status.error_code();
     });
@@ -142,8 +132,8 @@ class FormerSessionsTest : public ::testing::Test {
 
   LongKernel long_;
   std::unique_ptr<Server> server_;
-  std::unique_ptr<tensorflow::WorkerService::Stub> worker_;
-  std::unique_ptr<tensorflow::MasterService::Stub> master_;
+  std::unique_ptr<WorkerStub> worker_;
+  std::unique_ptr<MasterStub> master_;
   Graph g_;
 };
 
@@ -211,11 +201,9 @@ TEST_F(FormerSessionsTest, AClientsSessionIsClosedWhenItsStepsHaveEnded) {
   Answer step = StartStep(session);
   long_.AwaitBegin();
   const auto close = [this, &session] {
-    grpc::ClientContext context;
     pb::CloseSessionRequest request;
     request.set_session_handle(session);
-    pb::CloseSessionResponse response;
-    return master_->CloseSession(&context, request, &response).error_code();
+    return Call(*master_, &MasterStub::CloseSession, request).error_code();
   };
   Answer closed = Later(close);
   EXPECT_TRUE(IsOpen(closed));
@@ -228,11 +216,8 @@ TEST_F(FormerSessionsTest, AClientsSessionIsClosedWhenItsStepsHaveEnded) {
 TEST_F(FormerSessionsTest, AResetAwaitsTheStepsOfAllSessions) {
   Answer step = StartStep(CreateMasterSession());
   long_.AwaitBegin();
-  Answer reset = Later([this] {
-    grpc::ClientContext context;
-    pb::ResetResponse response;
-    return master_->Reset(&context, pb::ResetRequest(), &response).error_code();
-  });
+  Answer reset =
+      Later([this] { return Call(*master_, &MasterStub::Reset, pb::ResetRequest()).error_code(); });
   EXPECT_TRUE(IsOpen(reset));
   long_.LetEnd();
   EXPECT_EQ(reset.get(), grpc::OK);

@@ -297,11 +297,7 @@ void Worker::CleanupGraph(RpcCall& call) {
 void Worker::CleanupAll(RpcCall& call) {
   Answer<pb::CleanupAllRequest, pb::CleanupAllResponse>(
       call, [this](const auto& request, auto*) -> absl::Status {
-        for (int i = 0; i < devices_->size(); ++i) {
-          ResourceManager& resources = devices_->device(i).resources;
-          for (const std::string& container : request.container()) resources.Clear(container);
-          if (request.container().empty()) resources.ClearAll();
-        }
+        devices_->ClearContainers({request.container().begin(), request.container().end()});
         return absl::OkStatus();
       });
 }

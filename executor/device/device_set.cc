@@ -76,4 +76,11 @@ std::vector<DeviceInfo> DeviceSet::Describe() const {
   return infos;
 }
 
+void DeviceSet::ClearContainers(const std::vector<std::string>& containers) const {
+  for (const auto& device : devices_) {
+    for (const std::string& container : containers) device->resources.Clear(container);
+    if (containers.empty()) device->resources.ClearAll();
+  }
+}
+
 }  // namespace sluice

@@ -45,6 +45,9 @@ class DeviceSet {
   Device* Find(std::string_view name) const;  // null if there is none
   std::vector<std::string> names() const;
   std::vector<DeviceInfo> Describe() const;
+  // Forgets the resources of these containers on all devices; of all containers where none is
+  // named.
+  void ClearContainers(const std::vector<std::string>& containers) const;
 
  private:
   std::vector<std::unique_ptr<Device>> devices_;

@@ -50,10 +50,6 @@ std::set<std::string> TasksOf(const Graph& graph) {
   return tasks;
 }
 
-absl::Status ClosedError() {
-  return absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`.");
-}
-
 }  // namespace
 
 SessionState::SessionState(Graph& graph, SessionOptions options)

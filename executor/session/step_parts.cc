@@ -35,6 +35,10 @@ class WithClient final : public Rendezvous {
 
 }  // namespace
 
+absl::Status ClosedError() {
+  return absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`.");
+}
+
 absl::Status StepParts::Run(absl::Span<const Tensor* const> feeds, Tensor* fetches,
                             const RunOptions& options, RunMetadata* metadata,
                             Rendezvous* partial_run) {
@@ -75,7 +79,7 @@ absl::Status StepParts::Run(absl::Span<const Tensor* const> feeds, Tensor* fetch
     if (options.trace) MergeStats(metadata);
   }
   if (closing_.IsCancelled() && absl::IsCancelled(status_)) {
-    return absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`.");
+    return ClosedError();
   }
   return status_;
 }

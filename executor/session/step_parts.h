@@ -19,6 +19,9 @@
 
 namespace sluice {
 
+// What steps end with that the session's Close ended.
+absl::Status ClosedError();
+
 class StepParts {
  public:
   // `closing` fires when the session is closed.
