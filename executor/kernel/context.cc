@@ -12,6 +12,10 @@ DataType KernelContext::DeclaredType(int i) const { return BaseType(node_->outpu
 
 absl::Status KernelContext::AllocateOutput(int i, const TensorShape& shape, Tensor** out) {
   const DataType dtype = output_dtype(i);
+  if (outputs_[i].tensor.Reuse(dtype, shape)) {
+    *out = &outputs_[i].tensor;
+    return absl::OkStatus();
+  }
   Buffer* buffer = Buffer::New(*step_->allocator, dtype, shape.num_elements());
   if (buffer == nullptr) [[unlikely]] {
     return Tensor::Allocate(*step_->allocator, dtype, shape).status();  // the message
@@ -30,8 +34,7 @@ absl::Status KernelContext::ForwardOrAllocate(absl::Span<const int> candidates, 
     Tensor& input = inputs_[c]->tensor;
     // Buffers of objects are not forwarded to other types: their elements have destructors.
     if (!(input.dtype() == dtype || (size != 0 && DataTypeSize(input.dtype()) == size)) ||
-        input.num_elements() != shape.num_elements() || !input.BufferIsUnique() ||
-        input.raw() != input.buffer()->data() || input.bytes() != input.buffer()->bytes()) {
+        input.num_elements() != shape.num_elements() || !input.HasBufferAlone()) {
       continue;
     }
     outputs_[i].tensor.Reset(dtype, shape, input.ReleaseBuffer());

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -91,6 +92,8 @@ class KernelContext {
   bool has_input(int i) const { return !inputs_[i]->is_dead; }  // Merge only
   bool input_is_ref(int i) const { return inputs_[i]->ref != nullptr; }
   RefInput ref_input(int i) const { return {inputs_[i]->ref, inputs_[i]->ref_mutex}; }
+  // What a kernel keeps: moved where it may be, else shared.
+  Tensor TakeInput(int i) { return IsMovable(i) ? std::move(inputs_[i]->tensor) : input(i); }
   // For kernels that pass values on as they are (Switch, Merge, Enter, …): may be moved from. A
   // copy where others read the value too.
   Value& input_value(int i) { return IsMovable(i) ? *inputs_[i] : CopyOfInput(i); }

@@ -16,7 +16,8 @@ bool MayMeet(const PartialShape& operand, const PartialShape& result) {
   return is_scalar || operand.IsCompatibleWith(result);
 }
 
-// A kernel that can be a member; null for other items, and for those that are known to broadcast.
+}  // namespace
+
 ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
   if (item.kind != OpKind::kKernel || item.output_types.size() != 1) return nullptr;
   auto* kernel = dynamic_cast<ElementwiseLoopKernel*>(item.kernel);
@@ -33,6 +34,8 @@ ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
   }
   return kernel;
 }
+
+namespace {
 
 class Fuser {
  public:

@@ -5,9 +5,14 @@
 #include <memory>
 #include <vector>
 
+#include "executor/kernel/elementwise_loops.h"
 #include "executor/plan/draft.h"
 
 namespace sluice {
+
+// A kernel that does nothing but its loops, on operands that do not broadcast as far as is known;
+// null for other items.
+ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item);
 
 // Joins elementwise items with the one that alone reads what becomes of them, so far as their
 // shapes are not known to differ. What is joined disappears from `body`

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "executor/plan/fuse.h"
 #include "executor/plan/slots.h"
 
 namespace sluice {
@@ -20,6 +21,11 @@ bool OnlySends(const DraftItem& item) {
     default:
       return true;
   }
+}
+
+bool MayBeScalarLoop(const DraftItem& item) {
+  return LoopKernelOf(item) != nullptr &&
+         item.node->output_shape(0).IsCompatibleWith(PartialShape::Scalar());
 }
 
 class BodyBuilder {
@@ -116,6 +122,7 @@ class BodyBuilder {
                               placed.first_output + 1) == placed.releases.end()) {
       node.flags |= PlanNode::kNeedsIndex;
     }
+    if (MayBeScalarLoop(item)) node.flags |= PlanNode::kScalarLoop;
     const bool has_op = item.kind != OpKind::kLoop && item.kind != OpKind::kArrival;
     if (has_op && RunsWhenDead(*item.node)) node.flags |= PlanNode::kRunsWhenDead;
 
@@ -131,6 +138,7 @@ class BodyBuilder {
 
   void AddEdges() {
     std::vector<std::vector<UnitEdge>> edges(body_.units.size());
+    FindUnitsBefore();
     for (size_t u = 0; u < body_.units.size(); ++u) {
       if (body_.units[u].kind == Unit::Kind::kMerge) {
         AddMergeEdges(static_cast<int>(u), &edges);
@@ -139,25 +147,49 @@ class BodyBuilder {
       }
     }
     for (size_t u = 0; u < body_.units.size(); ++u) {
+      for (UnitEdge& edge : edges[u]) {
+        if (edge.kind == UnitEdge::kPlain && body_.units[edge.unit].pending == 1) {
+          edge.kind = UnitEdge::kOnly;
+        }
+      }
       body_.units[u].first_edge = static_cast<uint32_t>(body_.edges.size());
       body_.units[u].num_edges = static_cast<uint32_t>(edges[u].size());
       body_.edges.insert(body_.edges.end(), edges[u].begin(), edges[u].end());
     }
   }
 
-  void AddPlainEdges(int u, std::vector<std::vector<UnitEdge>>* edges) {
-    std::vector<int> before;
-    for (int i : partition_.units[u].items) {
-      const DraftItem& item = draft_.items[i];
-      for (const DraftInput& in : item.inputs) {
-        if (in.item >= 0) before.push_back(partition_.unit_of[in.item]);
+  // A Merge goes on before all are there: none is before it.
+  void FindUnitsBefore() {
+    before_.resize(body_.units.size());
+    for (size_t u = 0; u < body_.units.size(); ++u) {
+      if (body_.units[u].kind == Unit::Kind::kMerge) continue;
+      for (int i : partition_.units[u].items) {
+        const DraftItem& item = draft_.items[i];
+        for (const DraftInput& in : item.inputs) {
+          if (in.item >= 0) before_[u].push_back(partition_.unit_of[in.item]);
+        }
+        for (int c : item.controls) before_[u].push_back(partition_.unit_of[c]);
       }
-      for (int c : item.controls) before.push_back(partition_.unit_of[c]);
+      std::vector<int>& before = before_[u];
+      std::sort(before.begin(), before.end());
+      before.erase(std::unique(before.begin(), before.end()), before.end());
+      std::erase(before, static_cast<int>(u));
     }
-    std::sort(before.begin(), before.end());
-    before.erase(std::unique(before.begin(), before.end()), before.end());
-    for (int from : before) {
-      if (from == u) continue;
+  }
+
+  // Whether another that `u` waits for waits for `from`.
+  bool IsImplied(int from, int u) const {
+    constexpr size_t kMostCompared = 32;  // of long lists it does not matter
+    const std::vector<int>& all = before_[u];
+    if (all.size() > kMostCompared) return false;
+    return std::any_of(all.begin(), all.end(), [&](int other) {
+      return std::binary_search(before_[other].begin(), before_[other].end(), from);
+    });
+  }
+
+  void AddPlainEdges(int u, std::vector<std::vector<UnitEdge>>* edges) {
+    for (int from : before_[u]) {
+      if (IsImplied(from, u)) continue;
       (*edges)[from].push_back({static_cast<uint32_t>(u)});
       ++body_.units[u].pending;
     }
@@ -192,7 +224,8 @@ class BodyBuilder {
   const DraftBody& draft_;
   const Partition& partition_;
   const SlotPlan slots_;
-  std::vector<int32_t> flags_;  // by item
+  std::vector<int32_t> flags_;            // by item
+  std::vector<std::vector<int>> before_;  // by unit: those that it waits for
   Body body_;
 };
 

@@ -45,6 +45,7 @@ struct alignas(64) PlanNode {
     kHasRefs = 1,       // some input is a reference
     kRunsWhenDead = 2,  // Send, Recv
     kNeedsIndex = 4,    // kMerge, kLoopVariable: output 1 is read
+    kScalarLoop = 8,    // the kernel is an ElementwiseLoopKernel; operands may be scalars
   };
   Kernel* kernel = nullptr;
   const Node* node = nullptr;
@@ -74,7 +75,8 @@ struct NodeDeadness {
 };
 
 struct UnitEdge {
-  enum Kind : uint8_t { kPlain, kMergeControl, kMergeData };
+  // kOnly: the unit waits for nothing else, so that nothing is counted.
+  enum Kind : uint8_t { kPlain, kOnly, kMergeControl, kMergeData };
   uint32_t unit;
   Kind kind = kPlain;
   ValueRef value = {};       // kMergeData: what arrives

@@ -14,6 +14,9 @@ int64_t NowNs() {
       .count();
 }
 
+// The call that this thread is about to start.
+thread_local AsyncCall* t_starting = nullptr;
+
 }  // namespace
 
 void Step::StartAsync(Iteration& it, const Unit& unit, Worker& worker) {
@@ -49,11 +52,15 @@ void Step::StartAsync(Iteration& it, const Unit& unit, Worker& worker) {
   call.context->is_input_dead = unit.may_be_dead && HasDeadInput(it, node);
   call.start_ns = observer_ != nullptr ? NowNs() : 0;
   call.state.store(AsyncCall::kStarting, std::memory_order_relaxed);
+  call.is_answered = false;
+  AsyncCall* const outer = std::exchange(t_starting, &call);
   node.kernel->AsAsync()->ComputeAsync(*call.context, [&call](absl::Status status) {
     call.step->OnAsyncDone(call, std::move(status));
   });
+  t_starting = outer;
   // If it has answered already, go on here; from then on `call` belongs to whoever calls `done`.
-  if (call.state.exchange(AsyncCall::kReturned, std::memory_order_acq_rel) == AsyncCall::kDone) {
+  if (call.is_answered ||
+      call.state.exchange(AsyncCall::kReturned, std::memory_order_acq_rel) == AsyncCall::kDone) {
     EndAsync(it, unit, worker);
   }
 }
@@ -61,6 +68,10 @@ void Step::StartAsync(Iteration& it, const Unit& unit, Worker& worker) {
 void Step::OnAsyncDone(AsyncCall& call, absl::Status status) {
   call.status = std::move(status);
   if (observer_ != nullptr) call.end_ns = NowNs();
+  if (t_starting == &call) {
+    call.is_answered = true;
+    return;
+  }
   if (call.state.exchange(AsyncCall::kDone, std::memory_order_acq_rel) == AsyncCall::kReturned) {
     PushShared({call.iteration, call.unit, /*ended=*/true});
   }

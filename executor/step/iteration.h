@@ -23,13 +23,15 @@ struct FrameInstance;
 struct Iteration;
 
 // One asynchronous kernel's call. `state` decides who goes on after it: the thread that started it,
-// when `done` came before ComputeAsync returned, else whoever called `done`.
+// when `done` came before ComputeAsync returned, else whoever called `done`. Where that thread
+// called `done` by itself, `state` stays as it is.
 struct AsyncCall {
   enum State : int { kStarting, kReturned, kDone };
   Step* step = nullptr;
   Iteration* iteration = nullptr;
   uint32_t unit = 0;
   std::atomic<int> state{kStarting};
+  bool is_answered = false;  // of the thread that starts it
   absl::Status status;
   int64_t start_ns = 0;
   int64_t end_ns = 0;

@@ -7,10 +7,10 @@
 
 namespace sluice {
 
-// Drops what nobody reads after the node.
+// Drops what nobody reads after the node. Small buffers stay for the next values in the same slots.
 inline void Release(Iteration& it, const PlanNode& node) {
   const uint32_t* slot = it.body->releases.data() + node.first_release;
-  for (int i = 0; i < node.num_releases; ++i) it.slots[slot[i]].tensor.Clear();
+  for (int i = 0; i < node.num_releases; ++i) it.slots[slot[i]].tensor.Retire();
 }
 
 // INTERNAL where a kernel did not set an output, or set one of another type.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "executor/kernel/deferred_updates.h"
+#include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/matrix_tiles.h"
 #include "executor/plan/error_at.h"
 #include "executor/plan/frame_id.h"
@@ -63,6 +64,37 @@ inline absl::Status Step::RunKernel(const Call& call) {
   return CheckOutputs(node, call.outputs);
 }
 
+// What an elementwise kernel does with scalars, without the cost of calling it. False where the
+// operands are none: nothing is done then.
+inline bool Step::RunScalarLoop(const Call& call) {
+  static const TensorShape kScalar;
+  const PlanNode& node = call.node;
+  const ElementwiseLoops& loops = static_cast<const ElementwiseLoopKernel*>(node.kernel)->loops();
+  Tensor* const operands[2] = {&call.inputs[0]->tensor, &call.inputs[node.num_inputs - 1]->tensor};
+  if (!operands[0]->shape().IsScalar() || !operands[1]->shape().IsScalar()) return false;
+  const void* const x = operands[0]->raw();
+  const void* const y = operands[1]->raw();
+  Tensor& out = call.outputs[0].tensor;
+  const DataType dtype = node.output_types[0];
+  bool has_room = false;
+  for (int i = 0; i < node.num_inputs && loops.in_size == loops.out_size && !has_room; ++i) {
+    if (!call.IsMovable(i) || !operands[i]->HasBufferAlone()) continue;
+    out.Reset(dtype, kScalar, operands[i]->ReleaseBuffer());
+    has_room = true;
+  }
+  if (!has_room && !out.Reuse(dtype, kScalar)) {
+    Buffer* const buffer = Buffer::New(*environment_.allocator, dtype, 1);
+    if (buffer == nullptr) return false;
+    out.Reset(dtype, kScalar, BufferRef(buffer));
+  }
+  if (loops.one != nullptr) {
+    loops.one(x, out.raw(), 1);
+  } else {
+    loops.both(x, y, out.raw(), 1);
+  }
+  return true;
+}
+
 bool Step::RunSegment(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker) {
   const NodeRange all{unit.first_node, unit.first_node + unit.num_nodes};
   return unit.may_be_dead ? RunNodes<true>(it, all, loop, worker)
@@ -95,7 +127,9 @@ bool Step::RunNodes(Iteration& it, NodeRange range, LoopState* loop, Worker& wor
     if (attention_ || (node.flags & PlanNode::kHasRefs) != 0) [[unlikely]] {
       status = RunCarefully(call);
     } else if (node.kind == OpKind::kKernel) {
-      status = RunKernel(call);
+      if ((node.flags & PlanNode::kScalarLoop) == 0 || !RunScalarLoop(call)) {
+        status = RunKernel(call);
+      }
     } else {
       status = RunBuiltin(call);
     }

@@ -187,6 +187,7 @@ class Step {
     void Pass(int input, Value& to) const;
   };
   absl::Status RunKernel(const Call& call);
+  bool RunScalarLoop(const Call& call);
   absl::Status RunBuiltin(const Call& call);
   absl::Status RunCarefully(const Call& call);
   absl::Status RunFetch(const Call& call);

@@ -65,6 +65,7 @@ Buffer* Buffer::New(Allocator& allocator, DataType dtype, int64_t count) {
   buffer->bytes_ = bytes;
   buffer->data_ = static_cast<char*>(block) + kHeaderBytes;
   buffer->allocator_ = &allocator;
+  buffer->is_small_ = bytes <= kSmallBufferBytes && IsPlainBytes(dtype);
   WithObjectType(dtype, [&](auto* p) {
     using T = std::remove_pointer_t<decltype(p)>;
     std::uninitialized_value_construct_n(static_cast<T*>(buffer->data_), count);

@@ -16,6 +16,8 @@
 namespace sluice {
 
 inline constexpr size_t kTensorAlignment = 64;  // a cache line, and the widest vector register
+// Up to here buffers of numbers are small (Buffer::is_small).
+inline constexpr size_t kSmallBufferBytes = 64;
 
 // Where blocks come from. Implementations are thread-safe and outlive their blocks.
 class Allocator {
@@ -64,6 +66,11 @@ class Buffer {
   bool RefCountIsOne() const { return refs_.load(std::memory_order_acquire) == 1; }
   // Memory is the allocator's own, so that a kernel may take it over for another result.
   bool is_owned() const { return allocator_ != nullptr; }
+  // So little memory, without objects in it and not foreign, that it may be kept for the next
+  // result of its kind rather than given back.
+  bool is_small() const { return is_small_; }
+  // It was made for so many elements.
+  bool IsFor(DataType dtype, int64_t count) const { return dtype_ == dtype && count_ == count; }
 
  private:
   Buffer() = default;
@@ -72,6 +79,7 @@ class Buffer {
 
   std::atomic<int32_t> refs_{1};
   DataType dtype_ = DT_INVALID;
+  bool is_small_ = false;
   int64_t count_ = 0;
   size_t bytes_ = 0;
   void* data_ = nullptr;

@@ -74,7 +74,13 @@ std::string DataTypeName(DataType t);
 DataType DataTypeFromName(std::string_view name);
 
 // Bytes of one element in memory; 0 for string, resource, variant (their elements are objects).
-size_t DataTypeSize(DataType t);
+inline size_t DataTypeSize(DataType t) {
+  constexpr uint8_t kSizes[kDataTypeCount] = {
+      0, 4,  8, 4, 1, 2, 1, 0, 8, 8, 1, 1, 1, 4, 2, 2, 2,  // up to DT_QUINT16
+      2, 16, 2, 0, 0, 4, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const DataType base = BaseType(t);
+  return base > 0 && base < kDataTypeCount ? kSizes[base] : 0;
+}
 
 struct ResourceHandle;
 class Variant;

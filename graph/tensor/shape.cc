@@ -87,11 +87,11 @@ int64_t PartialShape::num_elements() const {
   return product;
 }
 
-bool PartialShape::IsCompatibleWith(const PartialShape& o) const {
-  if (!rank_known_ || !o.rank_known_) return true;
-  if (dims_.size() != o.dims_.size()) return false;
+bool PartialShape::MayBe(bool rank_known, absl::Span<const int64_t> dims) const {
+  if (!rank_known_ || !rank_known) return true;
+  if (dims_.size() != dims.size()) return false;
   for (size_t i = 0; i < dims_.size(); ++i) {
-    if (dims_[i] >= 0 && o.dims_[i] >= 0 && dims_[i] != o.dims_[i]) return false;
+    if (dims_[i] >= 0 && dims[i] >= 0 && dims_[i] != dims[i]) return false;
   }
   return true;
 }

@@ -98,7 +98,8 @@ class PartialShape {
   void set_dim(int i, int64_t size) { dims_[i] = size; }
 
   // No known part of the two contradicts.
-  bool IsCompatibleWith(const PartialShape& o) const;
+  bool IsCompatibleWith(const PartialShape& o) const { return MayBe(o.rank_known_, o.dims_); }
+  bool IsCompatibleWith(const TensorShape& o) const { return MayBe(true, o.dims()); }
   // What is known of either; INVALID_ARGUMENT where they contradict.
   absl::StatusOr<PartialShape> MergeWith(const PartialShape& o) const;
   // Dimensions of this, then of `o`; unknown rank if either is.
@@ -108,6 +109,7 @@ class PartialShape {
   std::string ToString() const;  // "[2,?]", "[]", "<unknown>"
 
  private:
+  bool MayBe(bool rank_known, absl::Span<const int64_t> dims) const;
   bool rank_known_ = false;
   absl::InlinedVector<int64_t, 4> dims_;
 };

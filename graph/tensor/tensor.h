@@ -101,6 +101,10 @@ class Tensor {
 
   // Nobody else holds the buffer, and it may be reused for another result of its size.
   bool BufferIsUnique() const { return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne(); }
+  // And that buffer has nothing but the elements.
+  bool HasBufferAlone() const {
+    return BufferIsUnique() && data_ == buffer_->data() && bytes() == buffer_->bytes();
+  }
   // Who keeps the tensor keeps much more memory than its elements take: of a slice, all of it.
   bool IsSmallPartOfBuffer() const {
     return buffer_ && buffer_->bytes() > 2 * bytes() + kTensorAlignment;
@@ -116,6 +120,21 @@ class Tensor {
   void Clear() {
     buffer_ = BufferRef();
     dtype_ = DT_INVALID;
+  }
+  // Clear, but that a small buffer stays here for Reuse, where nobody else holds it.
+  void Retire() {
+    dtype_ = DT_INVALID;
+    if (buffer_ && !(buffer_->is_small() && buffer_->RefCountIsOne())) buffer_ = BufferRef();
+  }
+  // Makes this an uninitialised tensor in what Retire left. False, and nothing is done, where that
+  // does not fit.
+  bool Reuse(DataType dtype, const TensorShape& shape) {
+    if (!buffer_ || dtype_ != DT_INVALID || !buffer_->IsFor(dtype, shape.num_elements()) ||
+        !buffer_->RefCountIsOne()) {
+      return false;
+    }
+    Reset(dtype, shape, std::move(buffer_));
+    return true;
   }
   // *this = Tensor(dtype, shape, buffer), cheaper where the shape stays the same.
   void Reset(DataType dtype, const TensorShape& shape, BufferRef buffer) {

@@ -128,6 +128,32 @@ TEST(TensorTest, SummariesAreShortened) {
   EXPECT_EQ(Tensor::Scalar(true).ToString(), "Tensor<bool, []: 1>");
 }
 
+TEST(TensorTest, ASmallBufferStaysForTheNextValue) {
+  const TensorShape two({2});
+  Tensor t = Tensor::Vector<float>({1, 2});
+  const void* const memory = t.raw();
+  t.Retire();
+  EXPECT_FALSE(t.IsInitialized());
+  EXPECT_FALSE(t.Reuse(DT_INT32, two));  // made for another type
+  EXPECT_FALSE(t.Reuse(DT_FLOAT, TensorShape()));
+  EXPECT_TRUE(t.Reuse(DT_FLOAT, two));
+  EXPECT_EQ(t.raw(), memory);
+  EXPECT_EQ(t.num_elements(), 2);
+  EXPECT_FALSE(t.Reuse(DT_FLOAT, two)) << "there is a value";
+
+  const Tensor shared = t;
+  t.Retire();
+  EXPECT_FALSE(t.Reuse(DT_FLOAT, two)) << "somebody else holds it";
+  EXPECT_EQ(shared.data<float>()[1], 2);
+
+  Tensor large(DT_FLOAT, {1000});
+  large.Retire();
+  EXPECT_FALSE(large.Reuse(DT_FLOAT, {1000}));
+  Tensor text = Tensor::Scalar("text");
+  text.Retire();
+  EXPECT_FALSE(text.Reuse(DT_STRING, TensorShape()));
+}
+
 // A session gave a scalar sum the number of elements of another step's matrix: the slot of the
 // result had been moved from, and looked like a scalar already.
 TEST(TensorTest, WhatWasMovedFromCanBeSetAgain) {

@@ -67,8 +67,8 @@ absl::Status CheckKind(const KernelContext& c, const ConditionalAccumulator& acc
 }
 
 // Spreads work over the caller's threads; valid as long as the context.
-Parallel ParallelOf(KernelContext& c) {
-  return [&c](int64_t total, double cost, const std::function<void(int64_t, int64_t)>& f) {
+auto ParallelOf(KernelContext& c) {
+  return [&c](int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f) {
     c.ParallelFor(total, cost, f);
   };
 }
@@ -83,15 +83,13 @@ class ApplyGradientKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
-                            LookupNamed<ConditionalAccumulator>(c, 0));
+                            BorrowNamed<ConditionalAccumulator>(c, 0));
     SLUICE_RETURN_IF_ERROR(CheckKind(c, *accumulator, kind, dtype_));
     SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "local_step"));
     const int64_t local_step = c.input(1).scalar<int64_t>();
-    Tensors gradient;
-    // Moved, so that a buffer that nobody else holds becomes the sum's.
-    for (int i = 2; i < c.num_inputs(); ++i) {
-      gradient.push_back(std::move(c.input_value(i).tensor));
-    }
+    GradientTensors gradient;
+    // A buffer that nobody else holds becomes the sum's.
+    for (int i = 2; i < c.num_inputs(); ++i) gradient.push_back(c.TakeInput(i));
     Caller caller = CallerOf(c);
     caller.replica = replica_;
     return accumulator->Apply(caller, local_step, std::move(gradient), has_known_shape_,
@@ -104,28 +102,38 @@ class ApplyGradientKernel : public Kernel {
   const int replica_;
 };
 
+absl::Status HandOut(KernelContext& c, absl::StatusOr<GradientTensors>& taken) {
+  if (!taken.ok()) return taken.status();
+  for (size_t i = 0; i < taken->size(); ++i) {
+    c.set_output(static_cast<int>(i), std::move((*taken)[i]));
+  }
+  return absl::OkStatus();
+}
+
 template <Kind kind>
 class TakeGradientKernel : public AsyncKernel {
  public:
   explicit TakeGradientKernel(KernelInit& init) : dtype_(init.attr<DataType>("dtype")) {}
 
   void ComputeAsync(KernelContext& c, Done done) override {
-    const auto accumulator = LookupNamed<ConditionalAccumulator>(c, 0);
+    const auto accumulator = BorrowNamed<ConditionalAccumulator>(c, 0);
     if (!accumulator.ok()) return done(accumulator.status());
     absl::Status status = CheckKind(c, **accumulator, kind, dtype_);
     status.Update(CheckScalar(c.input(1), "num_required"));
     if (!status.ok()) return done(std::move(status));
     // Whoever adds the last gradient divides the sum; by then our own threads may be gone.
-    const Parallel here = [](int64_t total, double,
-                             const std::function<void(int64_t, int64_t)>& f) { f(0, total); };
+    const auto here = [](int64_t total, double, absl::FunctionRef<void(int64_t, int64_t)> f) {
+      f(0, total);
+    };
+    const Caller caller = CallerOf(c);
+    const int64_t num_required = c.input(1).scalar<int32_t>();
+    if (auto taken = (*accumulator)->TakeAtOnce(caller, num_required, here)) {
+      return done(HandOut(c, *taken));
+    }
     (*accumulator)
-        ->Take(CallerOf(c), c.input(1).scalar<int32_t>(), here,
-               [&c, done = std::move(done)](absl::StatusOr<Tensors> taken) {
-                 if (!taken.ok()) return done(taken.status());
-                 for (size_t i = 0; i < taken->size(); ++i) {
-                   c.set_output(static_cast<int>(i), std::move((*taken)[i]));
-                 }
-                 done(absl::OkStatus());
+        ->Take(caller, num_required, here,
+               [&c, done = std::move(done)](absl::StatusOr<GradientTensors> taken) {
+                 done(HandOut(c, taken));
                });
   }
   bool IsExpensive() const override { return false; }
@@ -138,7 +146,7 @@ class SetGlobalStepKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
-                            LookupNamed<ConditionalAccumulator>(c, 0));
+                            BorrowNamed<ConditionalAccumulator>(c, 0));
     // TensorFlow calls the argument so here too.
     SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "num_required"));
     accumulator->SetGlobalStep(c.input(1).scalar<int64_t>());
@@ -151,7 +159,7 @@ class NumAccumulatedKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
-                            LookupNamed<ConditionalAccumulator>(c, 0));
+                            BorrowNamed<ConditionalAccumulator>(c, 0));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
     out->scalar<int32_t>() = static_cast<int32_t>(accumulator->counts().accumulated);

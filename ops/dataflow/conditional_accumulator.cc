@@ -11,7 +11,7 @@ namespace {
 
 absl::Status TakeCancelled() { return absl::CancelledError("TakeGrad operation was cancelled"); }
 
-void RunHere(int64_t total, double, const std::function<void(int64_t, int64_t)>& f) { f(0, total); }
+void RunHere(int64_t total, double, absl::FunctionRef<void(int64_t, int64_t)> f) { f(0, total); }
 
 }  // namespace
 
@@ -27,8 +27,8 @@ ConditionalAccumulator::ConditionalAccumulator(std::string name, Kind kind, Data
                                 : MakeSparseSum(dtype, std::move(shape))) {}
 
 absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_step,
-                                           Tensors gradient, bool has_known_shape,
-                                           const Parallel& parallel) {
+                                           GradientTensors&& gradient, bool has_known_shape,
+                                           Parallel parallel) {
   Line complete;
   {
     std::lock_guard lock(mutex_);
@@ -43,54 +43,58 @@ absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_s
       return absl::OkStatus();
     }
     SLUICE_RETURN_IF_ERROR(sum_->Check(gradient, has_known_shape));
-    SLUICE_RETURN_IF_ERROR(Add(caller, local_step, std::move(gradient), parallel));
+    SLUICE_RETURN_IF_ERROR(Add(caller, local_step, gradient, parallel));
     ++counts_.applied;
     ++counts_.accumulated;
+    if (takers_.empty()) return absl::OkStatus();
     TryTakers(caller, parallel, &complete);
   }
   Finish(std::move(complete), parallel);
   return absl::OkStatus();
 }
 
-absl::Status ConditionalAccumulator::Add(const Caller& caller, int64_t local_step, Tensors gradient,
-                                         const Parallel& parallel) {
-  Present present{.replica = caller.replica, .local_step = local_step, .kept = {}};
+absl::Status ConditionalAccumulator::Add(const Caller& caller, int64_t local_step,
+                                         GradientTensors& gradient, Parallel parallel) {
   if (replicas_.in_replica_order) {
-    present.kept = std::move(gradient);
+    kept_.emplace(caller.replica, std::move(gradient));
   } else {
-    SLUICE_RETURN_IF_ERROR(sum_->Add(std::move(gradient), *caller.allocator, parallel));
+    SLUICE_RETURN_IF_ERROR(sum_->Add(gradient, *caller.allocator, parallel));
   }
-  present_.push_back(std::move(present));
+  present_.push_back({.replica = caller.replica, .local_step = local_step});
   return absl::OkStatus();
 }
 
-absl::Status ConditionalAccumulator::AddInOrder(const Caller& caller, const Parallel& parallel) {
-  std::stable_sort(present_.begin(), present_.end(),
-                   [](const Present& a, const Present& b) { return a.replica < b.replica; });
-  for (Present& p : present_) {
+absl::Status ConditionalAccumulator::AddInOrder(const Caller& caller, Parallel parallel) {
+  for (auto& [replica, gradient] : kept_) {
     // Against those that are added already: when it came, there were none.
-    SLUICE_RETURN_IF_ERROR(sum_->Check(p.kept, false));
-    SLUICE_RETURN_IF_ERROR(sum_->Add(std::move(p.kept), *caller.allocator, parallel));
+    SLUICE_RETURN_IF_ERROR(sum_->Check(gradient, false));
+    SLUICE_RETURN_IF_ERROR(sum_->Add(gradient, *caller.allocator, parallel));
   }
   return absl::OkStatus();
 }
 
-void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
-                                  const Parallel& parallel, Taken taken) {
+std::optional<absl::StatusOr<GradientTensors>> ConditionalAccumulator::TakeAtOnce(
+    const Caller& caller, int64_t num_required, Parallel parallel) {
+  if (num_required < 1 || caller.IsCancelled()) return std::nullopt;
+  GradientSum::Taken sum;
+  {
+    std::lock_guard lock(mutex_);
+    if (!takers_.empty() || !HasEnough(num_required)) return std::nullopt;
+    const absl::Status status = TakeSum(caller, parallel, &sum);
+    if (!status.ok()) return status;
+  }
+  return sum_->Finish(std::move(sum), reduction_, *caller.allocator, parallel);
+}
+
+void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required, Parallel parallel,
+                                  Taken taken) {
   if (num_required < 1) {
     return taken(InvalidArgument("Argument num_required must be positive, but was ", num_required));
   }
   if (caller.IsCancelled()) return taken(TakeCancelled());
   Line complete;
   {
-    std::unique_lock lock(mutex_);
-    if (takers_.empty() && HasEnough(num_required)) {
-      GradientSum::Taken sum;
-      const absl::Status status = TakeSum(caller, parallel, &sum);
-      lock.unlock();
-      if (!status.ok()) return taken(status);
-      return taken(sum_->Finish(std::move(sum), reduction_, *caller.allocator, parallel));
-    }
+    std::lock_guard lock(mutex_);
     const int64_t id = next_id_++;
     takers_.push_back({.id = id,
                        .num_required = num_required,
@@ -118,8 +122,7 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
   Finish(std::move(complete), parallel);
 }
 
-void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& parallel,
-                                       Line* complete) {
+void ConditionalAccumulator::TryTakers(const Caller& caller, Parallel parallel, Line* complete) {
   while (!takers_.empty() && HasEnough(takers_.front().num_required)) {
     Taker& head = takers_.front();
     head.status = TakeSum(caller, parallel, &head.sum);
@@ -127,15 +130,16 @@ void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& par
   }
 }
 
-absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, const Parallel& parallel,
+absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, Parallel parallel,
                                              GradientSum::Taken* sum) {
   const absl::Status status =
       replicas_.in_replica_order ? AddInOrder(caller, parallel) : absl::OkStatus();
-  *sum = sum_->Take(counts_.accumulated);
+  sum_->Take(counts_.accumulated, sum);
   for (const Present& p : present_) {
     replicas_.Enter(p.local_step, p.replica, GradientLedger::kApplied);
   }
   present_.clear();
+  kept_.clear();
   counts_.accumulated = 0;
   ++counts_.updates;
   counts_.global_step = WrappingAdd<int64_t>(counts_.global_step, 1);
@@ -143,7 +147,7 @@ absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, const Paralle
   return status;
 }
 
-void ConditionalAccumulator::Finish(Line complete, const Parallel& parallel) {
+void ConditionalAccumulator::Finish(Line complete, Parallel parallel) {
   for (Taker& taker : complete) {
     taker.wait.End();
     if (!taker.status.ok()) {
@@ -195,12 +199,14 @@ void ConditionalAccumulator::GoTo(int64_t step) {
                   [step](const Present& p) { return p.local_step == step; })) {
     return;
   }
-  sum_->Take(counts_.accumulated);
+  GradientSum::Taken dropped;
+  sum_->Take(counts_.accumulated, &dropped);
   for (const Present& p : present_) replicas_.Enter(step, p.replica, GradientLedger::kStale);
   counts_.applied -= counts_.accumulated;
   counts_.dropped_as_stale += counts_.accumulated;
   counts_.accumulated = 0;
   present_.clear();
+  kept_.clear();
 }
 
 int64_t ConditionalAccumulator::Most() const {

@@ -23,8 +23,10 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,17 +44,21 @@ class ConditionalAccumulator : public Resource,
  public:
   static constexpr const char* kTypeName = "N10tensorflow26ConditionalAccumulatorBaseE";
   enum class Kind { kDense, kSparse };
-  using Taken = std::function<void(absl::StatusOr<Tensors>)>;
+  using Taken = std::function<void(absl::StatusOr<GradientTensors>)>;
 
   // `shape` may be partial or unknown.
   ConditionalAccumulator(std::string name, Kind kind, DataType dtype, PartialShape shape,
                          Reduction reduction, ReplicaGradients replicas = {});
 
-  // Adds a gradient ({tensor}, or {indices, values, shape}) that was computed at `local_step`.
-  absl::Status Apply(const Caller& caller, int64_t local_step, Tensors gradient,
-                     bool has_known_shape, const Parallel& parallel);
+  // Adds a gradient that was computed at `local_step`.
+  absl::Status Apply(const Caller& caller, int64_t local_step, GradientTensors&& gradient,
+                     bool has_known_shape, Parallel parallel);
   // The reduced gradients, in the same form, once there are `num_required`.
-  void Take(const Caller& caller, int64_t num_required, const Parallel& parallel, Taken taken);
+  void Take(const Caller& caller, int64_t num_required, Parallel parallel, Taken taken);
+  // The same where nobody has to wait for them.
+  std::optional<absl::StatusOr<GradientTensors>> TakeAtOnce(const Caller& caller,
+                                                            int64_t num_required,
+                                                            Parallel parallel);
   // Gradients of steps below are dropped from now on. Told of replicas: a chief starts.
   void SetGlobalStep(int64_t step);
   // An update has so many gradients, at least one, or as many as its taker asks for, if that is
@@ -86,16 +92,16 @@ class ConditionalAccumulator : public Resource,
   };
   using Line = std::list<Taker>;
 
-  absl::Status Add(const Caller& caller, int64_t local_step, Tensors gradient,
-                   const Parallel& parallel);  // lock held
+  absl::Status Add(const Caller& caller, int64_t local_step, GradientTensors& gradient,
+                   Parallel parallel);  // lock held
   // Adds up what was kept. Lock held.
-  absl::Status AddInOrder(const Caller& caller, const Parallel& parallel);
+  absl::Status AddInOrder(const Caller& caller, Parallel parallel);
   // These with the lock held.
   bool HasEnough(int64_t num_required) const { return counts_.accumulated >= Needed(num_required); }
   // All gradients that are there, as the sum of one update.
-  absl::Status TakeSum(const Caller& caller, const Parallel& parallel, GradientSum::Taken* sum);
-  void TryTakers(const Caller& caller, const Parallel& parallel, Line* complete);  // lock held
-  void Finish(Line complete, const Parallel& parallel);
+  absl::Status TakeSum(const Caller& caller, Parallel parallel, GradientSum::Taken* sum);
+  void TryTakers(const Caller& caller, Parallel parallel, Line* complete);  // lock held
+  void Finish(Line complete, Parallel parallel);
   void Cancel(int64_t id);
   // Lock held.
   int64_t Most() const;  // gradients of an update; 0: no bound
@@ -117,16 +123,18 @@ class ConditionalAccumulator : public Resource,
   const std::unique_ptr<GradientSum> sum_;  // guarded by mutex_, but for Finish
   Counts counts_;                           // guarded by mutex_
   int64_t undone_until_ = -1;  // the last step that it went back from; guarded by mutex_
+  // One an accumulated gradient, as they came.
   struct Present {
     int replica;
     int64_t local_step;
-    Tensors kept;  // empty unless gradients go in replica order
   };
-  std::vector<Present> present_;  // one an accumulated gradient, as they came; guarded by mutex_
-  Line takers_;                   // guarded by mutex_
-  int64_t update_size_ = 0;       // 0: as takers ask; guarded by mutex_
-  int64_t next_update_size_ = 0;  // of the update after this one; guarded by mutex_
-  int64_t next_id_ = 1;           // guarded by mutex_
+  std::vector<Present> present_;  // guarded by mutex_
+  // In replica order: what is not added up yet, by replica.
+  std::multimap<int, GradientTensors> kept_;  // guarded by mutex_
+  Line takers_;                               // guarded by mutex_
+  int64_t update_size_ = 0;                   // 0: as takers ask; guarded by mutex_
+  int64_t next_update_size_ = 0;              // of the update after this one; guarded by mutex_
+  int64_t next_id_ = 1;                       // guarded by mutex_
 };
 
 }  // namespace sluice

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Kind = ConditionalAccumulator::Kind;
 
-void Here(int64_t total, double, const std::function<void(int64_t, int64_t)>& f) { f(0, total); }
+void Here(int64_t total, double, absl::FunctionRef<void(int64_t, int64_t)> f) { f(0, total); }
 
 std::shared_ptr<ConditionalAccumulator> Dense(PartialShape shape = {2},
                                               Reduction reduction = Reduction::kMean) {
@@ -28,21 +28,21 @@ std::shared_ptr<ConditionalAccumulator> Sparse(PartialShape shape = {4, 2},
 absl::Status Add(ConditionalAccumulator& a, int64_t step, std::initializer_list<float> g) {
   return a.Apply({}, step, {Tensor::Vector<float>(g)}, false, Here);
 }
-Tensors Rows(std::initializer_list<int64_t> rows, std::initializer_list<float> values) {
+GradientTensors Rows(std::initializer_list<int64_t> rows, std::initializer_list<float> values) {
   return {Tensor::Vector<int64_t>(rows),
           Tensor::Of<float>({static_cast<int64_t>(rows.size()), 2}, values),
           Tensor::Vector<int64_t>({4, 2})};
 }
-absl::Status AddRows(ConditionalAccumulator& a, Tensors gradient) {
+absl::Status AddRows(ConditionalAccumulator& a, GradientTensors gradient) {
   return a.Apply({}, 0, std::move(gradient), true, Here);
 }
 
 struct Take {
-  std::shared_ptr<absl::StatusOr<Tensors>> result;
+  std::shared_ptr<absl::StatusOr<GradientTensors>> result;
   void From(ConditionalAccumulator& a, int64_t n, const Caller& caller = {}) {
-    a.Take(caller, n, Here, [this](absl::StatusOr<Tensors> t) {
+    a.Take(caller, n, Here, [this](absl::StatusOr<GradientTensors> t) {
       ASSERT_EQ(result, nullptr) << "called twice";
-      result = std::make_shared<absl::StatusOr<Tensors>>(std::move(t));
+      result = std::make_shared<absl::StatusOr<GradientTensors>>(std::move(t));
     });
   }
   bool pending() const { return result == nullptr; }
@@ -251,8 +251,10 @@ TEST(SparseAccumulatorTest, RowsThatRepeatInOneGradientStayApart) {
 
 TEST(SparseAccumulatorTest, MessagesNameWhatDoesNotFit) {
   auto a = Sparse();
-  const auto says = [&](Tensors g) { return std::string(AddRows(*a, std::move(g)).message()); };
-  Tensors g = Rows({1}, {1, 2});
+  const auto says = [&](GradientTensors g) {
+    return std::string(AddRows(*a, std::move(g)).message());
+  };
+  GradientTensors g = Rows({1}, {1, 2});
   g[0] = Tensor(DT_INT64, {1, 1});
   EXPECT_EQ(says(g), "Input indices should be vector but received shape: [1,1]");
   g = Rows({1}, {1, 2});
@@ -288,7 +290,7 @@ TEST(ConditionalAccumulatorTest, EveryGradientIsCountedOnceBetweenThreads) {
       std::promise<void> done;
       std::thread canceller([&step] { step.StartCancel(); });
       a->Take({.cancellation = &step, .stalls = &Stalls::Global()}, 2, Here,
-              [&](absl::StatusOr<Tensors> t) {
+              [&](absl::StatusOr<GradientTensors> t) {
                 if (t.ok()) sum += static_cast<int64_t>((*t)[0].data<float>()[0]);
                 done.set_value();
               });
@@ -327,7 +329,7 @@ class OfReplicas : public ::testing::Test {
         ReplicaGradients{
             .replicas = 3, .at_most = 2, .in_replica_order = in_replica_order, .ledger = ledger_});
   }
-  static void Add(ConditionalAccumulator& a, int replica, int64_t step, Tensors gradient) {
+  static void Add(ConditionalAccumulator& a, int replica, int64_t step, GradientTensors gradient) {
     ASSERT_TRUE(a.Apply({.replica = replica}, step, std::move(gradient), false, Here).ok());
   }
   std::vector<int64_t> Totals() {

@@ -12,7 +12,7 @@ class DenseSum : public GradientSum {
  public:
   DenseSum(DataType dtype, PartialShape shape) : dtype_(dtype), shape_(std::move(shape)) {}
 
-  absl::Status Check(const Tensors& gradient, bool) const override {
+  absl::Status Check(const GradientTensors& gradient, bool) const override {
     const Tensor& g = gradient[0];
     if (g.dtype() != dtype_) {
       return InvalidArgument("expected gradients of type ", DataTypeName(dtype_), ", got ",
@@ -29,7 +29,7 @@ class DenseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  absl::Status Add(Tensors gradient, Allocator& allocator, const Parallel& parallel) override {
+  absl::Status Add(GradientTensors& gradient, Allocator& allocator, Parallel parallel) override {
     if (!sum_.IsInitialized()) {
       sum_ = std::move(gradient[0]);
       return absl::OkStatus();
@@ -47,14 +47,15 @@ class DenseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  Taken Take(int64_t count) override {
-    Taken taken{.sum = {std::move(sum_)}, .row_counts = {}, .count = count};
-    sum_ = Tensor();
-    return taken;
+  void Take(int64_t count, Taken* taken) override {
+    taken->count = count;
+    taken->sum.clear();
+    taken->sum.push_back(std::move(sum_));
+    sum_.Clear();
   }
 
-  absl::StatusOr<Tensors> Finish(Taken taken, Reduction reduction, Allocator&,
-                                 const Parallel& parallel) const override {
+  absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction, Allocator&,
+                                         Parallel parallel) const override {
     // More than one gradient was added, so the buffer is our own.
     if (reduction == Reduction::kMean && taken.count > 1) {
       Tensor& sum = taken.sum[0];

@@ -52,8 +52,8 @@ GradientQueue::GradientQueue(QueueSpec declared, ReplicaGradients replicas)
       replicas_(std::move(replicas)),
       of_rows_(declared.shapes.empty()) {}
 
-std::vector<DataType> GradientQueue::taken_types() const {
-  return {options_.types.begin(), options_.types.end() - 1};
+absl::Span<const DataType> GradientQueue::taken_types() const {
+  return absl::MakeConstSpan(options_.types).first(options_.types.size() - 1);
 }
 
 absl::Status GradientQueue::CheckSame(const QueueSpec& requested) const {

@@ -32,7 +32,7 @@ class GradientQueue : public FifoQueue {
   // `declared` without the origin.
   GradientQueue(QueueSpec declared, ReplicaGradients replicas);
 
-  std::vector<DataType> taken_types() const override;
+  absl::Span<const DataType> taken_types() const override;
   absl::Status CheckSame(const QueueSpec& requested) const override;
   // Elements of earlier steps are dropped from now on.
   int64_t step() const;

@@ -6,10 +6,11 @@
 #define SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "graph/tensor/tensor.h"
 
@@ -17,28 +18,30 @@ namespace sluice {
 
 // KernelContext::ParallelFor, or something that runs the whole range here.
 using Parallel =
-    std::function<void(int64_t total, double cost, const std::function<void(int64_t, int64_t)>&)>;
+    absl::FunctionRef<void(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)>)>;
 
 enum class Reduction { kMean, kSum };
+
+// A gradient, or the sum of some: dense {tensor}, of some rows {indices, values, shape}.
+using GradientTensors = absl::InlinedVector<Tensor, 1>;
 
 class GradientSum {
  public:
   virtual ~GradientSum() = default;
   // INVALID_ARGUMENT where `gradient` does not fit what was added before, or the declared shape.
-  virtual absl::Status Check(const Tensors& gradient, bool has_known_shape) const = 0;
-  // After Check. RESOURCE_EXHAUSTED; the sum is then as before.
-  virtual absl::Status Add(Tensors gradient, Allocator& allocator, const Parallel& parallel) = 0;
+  virtual absl::Status Check(const GradientTensors& gradient, bool has_known_shape) const = 0;
+  // After Check; the gradient may be moved from. RESOURCE_EXHAUSTED; the sum is then as before.
+  virtual absl::Status Add(GradientTensors& gradient, Allocator& allocator, Parallel parallel) = 0;
   // The sum of the `count` gradients that were added, or their mean; empty again afterwards.
   struct Taken {
-    Tensors sum;
+    GradientTensors sum;
     std::vector<int32_t> row_counts;  // sparse: how many gradients had the row
-    int64_t count;
+    int64_t count = 0;
   };
-  virtual Taken Take(int64_t count) = 0;
-  // Divides what was taken, without the accumulator's lock. Two words a gradient: dense {sum},
-  // sparse {indices, values, shape}.
-  virtual absl::StatusOr<Tensors> Finish(Taken taken, Reduction reduction, Allocator& allocator,
-                                         const Parallel& parallel) const = 0;
+  virtual void Take(int64_t count, Taken* taken) = 0;
+  // Divides what was taken, without the accumulator's lock.
+  virtual absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction,
+                                                 Allocator& allocator, Parallel parallel) const = 0;
 };
 
 // Gradients are {tensor}; `shape` may be partial.

@@ -5,10 +5,12 @@
 #ifndef SLUICE_OPS_DATAFLOW_NAMED_RESOURCE_H_
 #define SLUICE_OPS_DATAFLOW_NAMED_RESOURCE_H_
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "executor/kernel/context.h"
 #include "executor/kernel/resource_manager.h"
@@ -76,6 +78,23 @@ absl::StatusOr<std::shared_ptr<R>> LookupNamed(const KernelContext& c, int i) {
     return WrongHandle(c, i, R::kTypeName);
   }
   return c.resources().template Lookup<R>(handle);
+}
+
+// The same without a share in it, where the handle has one: valid as long as the input is, which
+// an asynchronous kernel's is until ComputeAsync returns.
+template <typename R>
+absl::StatusOr<std::shared_ptr<R>> BorrowNamed(const KernelContext& c, int i) {
+  const Tensor& t = c.input(i);
+  if (!c.input_is_ref(i) && t.dtype() == DT_RESOURCE && t.num_elements() == 1 &&
+      t.IsInitialized()) {
+    const ResourceHandle& handle = t.scalar<ResourceHandle>();
+    constexpr std::string_view kName = R::kTypeName;  // of known length: compared without a call
+    if (handle.object != nullptr && handle.type_name.size() == kName.size() &&
+        std::memcmp(handle.type_name.data(), kName.data(), kName.size()) == 0) {
+      return std::shared_ptr<R>(std::shared_ptr<R>(), static_cast<R*>(handle.object.get()));
+    }
+  }
+  return LookupNamed<R>(c, i);
 }
 
 }  // namespace sluice

@@ -213,7 +213,8 @@ bool QueueResource::PutAtOnce(Tensors& element) {
   return true;
 }
 
-std::optional<Tensors> QueueResource::TakeAtOnce() {
+std::optional<Tensors> QueueResource::DequeueAtOnce(const Caller& caller) {
+  if (caller.IsCancelled()) return std::nullopt;
   std::lock_guard lock(mutex_);
   if (!putting_.empty() || !taking_.empty() || Available(closed_) == 0) return std::nullopt;
   return Take();
@@ -244,8 +245,8 @@ void QueueResource::EnqueueMany(const Caller& caller, Tensors batch, Done done, 
 }
 
 void QueueResource::Dequeue(const Caller& caller, Taken taken) {
+  if (std::optional<Tensors> element = DequeueAtOnce(caller)) return taken(*std::move(element));
   if (caller.IsCancelled()) return taken(TakeCancelled());
-  if (std::optional<Tensors> element = TakeAtOnce()) return taken(*std::move(element));
   Submit(taking_,
          {.action = Action::kTake, .caller = caller, .wanted = 1, .taken = std::move(taken)});
 }

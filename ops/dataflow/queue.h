@@ -61,6 +61,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   // With `replaces` they take the place of the elements that are there when their turn comes.
   void EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces = false);
   void Dequeue(const Caller& caller, Taken taken);
+  // The same where nobody has to wait for it.
+  std::optional<Tensors> DequeueAtOnce(const Caller& caller);
   // `count` elements, stacked along a new first dimension.
   void DequeueMany(const Caller& caller, int64_t count, Taken taken);
   // The same; once the queue is closed, fewer elements will do, but not none.
@@ -75,7 +77,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   int64_t size() const;
   const QueueSpec& options() const { return options_; }
   // Of the components of an element that is taken; may lack what only goes in.
-  virtual std::vector<DataType> taken_types() const { return options_.types; }
+  virtual absl::Span<const DataType> taken_types() const { return options_.types; }
   std::string DebugString() const override;
 
   // Whether a second op of this name asks for the same queue; "Shared queue 'q' has capacity 3 but
@@ -135,9 +137,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   using Line = std::list<Attempt>;
   enum class Progress { kNone, kSome, kComplete };
 
-  // One element in or out where nobody waits: no attempt has to be made of it.
+  // One element in where nobody waits: no attempt has to be made of it.
   bool PutAtOnce(Tensors& element);
-  std::optional<Tensors> TakeAtOnce();
   void Submit(Line& line, Attempt attempt);
   // Both lines, until neither moves; complete attempts are moved to `complete`. Lock held.
   void TryLines(Line* complete);

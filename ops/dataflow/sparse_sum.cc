@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "graph/status.h"
 #include "ops/dataflow/gradient_sum.h"
@@ -41,7 +42,7 @@ class SparseSum : public GradientSum {
  public:
   SparseSum(DataType dtype, PartialShape shape) : dtype_(dtype), shape_(std::move(shape)) {}
 
-  absl::Status Check(const Tensors& gradient, bool has_known_shape) const override {
+  absl::Status Check(const GradientTensors& gradient, bool has_known_shape) const override {
     const Tensor& indices = gradient[0];
     const Tensor& values = gradient[1];
     if (values.dtype() != dtype_) {
@@ -62,7 +63,7 @@ class SparseSum : public GradientSum {
     return CheckValues(values);
   }
 
-  absl::Status Add(Tensors gradient, Allocator& allocator, const Parallel& parallel) override {
+  absl::Status Add(GradientTensors& gradient, Allocator& allocator, Parallel parallel) override {
     if (!values_.IsInitialized()) {
       counts_.assign(gradient[0].num_elements(), 1);
       indices_ = std::move(gradient[0]);
@@ -91,18 +92,16 @@ class SparseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  Taken Take(int64_t count) override {
-    Taken taken{.sum = {std::move(indices_), std::move(values_)},
-                .row_counts = std::move(counts_),
-                .count = count};
-    indices_ = Tensor();
-    values_ = Tensor();
-    counts_.clear();
-    return taken;
+  void Take(int64_t count, Taken* taken) override {
+    taken->count = count;
+    taken->sum.clear();
+    taken->sum.push_back(std::exchange(indices_, Tensor()));
+    taken->sum.push_back(std::exchange(values_, Tensor()));
+    taken->row_counts = std::exchange(counts_, {});
   }
 
-  absl::StatusOr<Tensors> Finish(Taken taken, Reduction reduction, Allocator& allocator,
-                                 const Parallel& parallel) const override {
+  absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction, Allocator& allocator,
+                                         Parallel parallel) const override {
     Tensor& values = taken.sum[1];
     const std::vector<int32_t>& counts = taken.row_counts;
     const int64_t rows = static_cast<int64_t>(counts.size());
@@ -177,7 +176,7 @@ class SparseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  void AddRows(const std::vector<RowSource>& rows, const Tensor& gradient, const Parallel& parallel,
+  void AddRows(const std::vector<RowSource>& rows, const Tensor& gradient, Parallel parallel,
                Tensor* out) const {
     if (rows.empty()) return;
     const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, dtype_);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -8,7 +9,7 @@
 namespace sluice {
 namespace {
 
-std::string TypesText(const std::vector<DataType>& types) {
+std::string TypesText(absl::Span<const DataType> types) {
   std::string text;
   for (DataType t : types) StrAppend(&text, text.empty() ? "" : ", ", DataTypeName(t));
   return text;
@@ -18,7 +19,7 @@ std::string TypesText(const std::vector<DataType>& types) {
 class QueueUser : public AsyncKernel {
  public:
   void ComputeAsync(KernelContext& c, Done done) final {
-    absl::StatusOr<std::shared_ptr<QueueResource>> queue = LookupNamed<QueueResource>(c, 0);
+    absl::StatusOr<std::shared_ptr<QueueResource>> queue = BorrowNamed<QueueResource>(c, 0);
     if (!queue.ok()) return done(queue.status());
     Use(c, **queue, std::move(done));
   }
@@ -49,7 +50,7 @@ class EnqueueKernel : public QueueUser {
   void Use(KernelContext& c, QueueResource& queue, Done done) override {
     Tensors element;
     element.reserve(static_cast<size_t>(c.num_inputs()) - 1);
-    for (int i = 1; i < c.num_inputs(); ++i) element.push_back(c.input(i));
+    for (int i = 1; i < c.num_inputs(); ++i) element.push_back(c.TakeInput(i));
     const std::vector<DataType>& expected = queue.options().types;
     const auto has_type = [](const Tensor& t, DataType type) { return t.dtype() == type; };
     if (!std::equal(element.begin(), element.end(), expected.begin(), expected.end(), has_type)) {
@@ -83,17 +84,27 @@ class DequeueKernel : public QueueUser {
 
  protected:
   void Use(KernelContext& c, QueueResource& queue, Done done) override {
-    if (types_ != queue.taken_types()) {
+    if (absl::MakeConstSpan(types_) != queue.taken_types()) {
       const std::string handle =
           amount_ == Amount::kOne ? HandleText(c) : HandleText(c) + ", int32";
       return done(InvalidArgument("Signature mismatch, have: ", handle, "->", TypesText(types_),
                                   " expected: ", handle, "->", TypesText(queue.taken_types())));
     }
-    QueueResource::Taken taken = [&c, done = std::move(done)](absl::StatusOr<Tensors> element) {
-      if (!element.ok()) return done(element.status());
-      for (size_t i = 0; i < element->size(); ++i) {
-        c.set_output(static_cast<int>(i), std::move((*element)[i]));
+    const auto hand_out = [&c](Tensors& element) {
+      for (size_t i = 0; i < element.size(); ++i) {
+        c.set_output(static_cast<int>(i), std::move(element[i]));
       }
+    };
+    if (amount_ == Amount::kOne) {
+      if (std::optional<Tensors> element = queue.DequeueAtOnce(CallerOf(c))) {
+        hand_out(*element);
+        return done(absl::OkStatus());
+      }
+    }
+    QueueResource::Taken taken = [hand_out,
+                                  done = std::move(done)](absl::StatusOr<Tensors> element) {
+      if (!element.ok()) return done(element.status());
+      hand_out(*element);
       done(absl::OkStatus());
     };
     if (amount_ == Amount::kOne) return queue.Dequeue(CallerOf(c), std::move(taken));
