@@ -22,8 +22,13 @@ BARS = {
     "ew_chain8/16M": 4, "broadcast": 1, "first_step": 3, "cold": 20, "cold_peak": 5, "embedding": 1.5, "train": 1.3,
     "embedding_1Mx64_b4096/adam": 20,
 }
+# TensorFlow's users start Python: its C++ library alone is a row of its own.
 # Adam as TensorFlow has it moves rows without gradients too. PyTorch's SparseAdam does not: another rule, hence a row of its own.
-OTHER_RULES = {"embedding_1Mx64_b4096/adam": ("torch", "embedding_1Mx64_b4096/adam, beside SparseAdam's rule", 1.5)}
+OTHER_RULES = {
+    "embedding_1Mx64_b4096/adam": ("torch", "embedding_1Mx64_b4096/adam, beside SparseAdam's rule", 1.5),
+    "cold/mlp_first_step": ("tf-cc", "cold/mlp_first_step, beside its C++ library", None),
+    "cold_peak/mlp_first_step": ("tf-cc", "cold_peak/mlp_first_step, beside its C++ library", None),
+}
 
 
 def arguments():

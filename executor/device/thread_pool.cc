@@ -17,6 +17,10 @@ constexpr double kBlockNs = 20e3;
 constexpr double kWorthSharingNs = 8e3;
 constexpr double kSharedBlockNs = 4e3;
 constexpr int kBlocksPerThread = 4;
+// A thread that has been woken once finds the next loops by looking. So short loops are worth it
+// too, where so much of this time goes into them.
+constexpr int64_t kThickNs = 200'000;
+constexpr int64_t kThickWorkNs = kThickNs / 2;
 // Longer than what lies between two loops of a step, shorter than anybody minds.
 constexpr std::chrono::microseconds kLookFor{60};
 // A helper that was interrupted in its block should be let on.
@@ -26,6 +30,12 @@ inline void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
+}
+
+int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace
@@ -77,7 +87,9 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
   const double work_ns = static_cast<double>(total) * cost_ns;
   if (threads_.empty() || total == 1 || work_ns < kWorthSharingNs) return f(0, total);
   const bool is_awaited = looking_.load(std::memory_order_relaxed) > 0;
-  if (!is_awaited && work_ns < kWorthWakingNs) return f(0, total);
+  const bool is_worth_waking =
+      work_ns >= kWorthWakingNs || (!is_awaited && may_look_ && ComeThick(work_ns));
+  if (!is_awaited && !is_worth_waking) return f(0, total);
   const double block_ns = is_awaited ? kSharedBlockNs : kBlockNs;
   const int64_t most = std::min<int64_t>(total, kBlocksPerThread * (num_threads() + 1));
   const int64_t blocks = std::clamp<int64_t>(static_cast<int64_t>(work_ns / block_ns), 2, most);
@@ -87,7 +99,6 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
     std::lock_guard<std::mutex> lock(mutex_);
     loops_.push_back(&loop);
     // Those who look come by themselves.
-    const bool is_worth_waking = work_ns >= kWorthWakingNs;
     wake = is_worth_waking ? static_cast<int>(std::min<int64_t>(sleeping_, blocks - 1)) : 0;
     made_.fetch_add(1, std::memory_order_release);
   }
@@ -105,6 +116,19 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
       std::this_thread::yield();
     }
   }
+}
+
+bool ThreadPool::ComeThick(double work_ns) {
+  const int64_t now = NowNs();
+  const auto work = static_cast<int64_t>(work_ns);
+  if (now - short_since_ns_.load(std::memory_order_relaxed) > kThickNs) {
+    short_since_ns_.store(now, std::memory_order_relaxed);
+    short_work_ns_.store(work, std::memory_order_relaxed);
+    return false;
+  }
+  if (short_work_ns_.fetch_add(work, std::memory_order_relaxed) + work < kThickWorkNs) return false;
+  short_since_ns_.store(0, std::memory_order_relaxed);
+  return true;
 }
 
 ThreadPool::Loop* ThreadPool::JoinLoop() {

@@ -39,7 +39,8 @@ class ThreadPool {
   void Schedule(std::function<void()> closure);
 
   // Calls `f(begin, end)` over [0, total) in blocks. `cost_ns` is the time of one element: what
-  // takes less than it costs to wake a thread runs in the caller, in one call.
+  // takes less than it costs to wake a thread runs in the caller, in one call, unless such loops
+  // follow each other closely.
   void ParallelFor(int64_t total, double cost_ns, RangeFunction f);
 
  private:
@@ -55,6 +56,9 @@ class ThreadPool {
   void Work();
   // Until there is a loop more than the `seen` ones, or the time is up.
   void LookForLoops(uint32_t seen);
+  // Whether loops that are too short to wake a thread for come so thick that one is worth it, with
+  // one more of `work_ns`.
+  bool ComeThick(double work_ns);
   // The next loop with blocks left, joined; null if there is none. With mutex_ held.
   Loop* JoinLoop();
   bool HasLoop() const;
@@ -63,6 +67,9 @@ class ThreadPool {
   const bool may_look_;            // there is a core for each thread
   std::atomic<int> looking_{0};    // threads in LookForLoops
   std::atomic<uint32_t> made_{0};  // loops, ever
+  // Loops that nobody was woken for: since when they are counted, and their work.
+  std::atomic<int64_t> short_since_ns_{0};
+  std::atomic<int64_t> short_work_ns_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> closures_;  // guarded by mutex_

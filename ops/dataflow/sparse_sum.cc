@@ -95,8 +95,10 @@ class SparseSum : public GradientSum {
   void Take(int64_t count, Taken* taken) override {
     taken->count = count;
     taken->sum.clear();
-    taken->sum.push_back(std::exchange(indices_, Tensor()));
-    taken->sum.push_back(std::exchange(values_, Tensor()));
+    taken->sum.push_back(std::move(indices_));
+    taken->sum.push_back(std::move(values_));
+    indices_.Clear();
+    values_.Clear();
     taken->row_counts = std::exchange(counts_, {});
   }
 

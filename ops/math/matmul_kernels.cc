@@ -56,8 +56,10 @@ Cut CutOfFloats(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
   // Of the machine, not of the session: results do not depend on its threads.
   static const int64_t cores = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
-  const double flops =
-      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  // Half a vector of columns takes as long as a whole one.
+  const double flops = 2.0 * static_cast<double>(m) *
+                       static_cast<double>(n >= 8 ? std::max<int64_t>(n, 16) : n) *
+                       static_cast<double>(k);
   const auto tiles = [&](int64_t enough) {
     const int64_t most = std::min(std::max(enough, 2 * cores), kMost);
     return std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
