@@ -145,6 +145,12 @@ class MaxPoolGradBase : public Kernel {
       } else {
         const T* from = grad + i * g.out_image();
         T* to = out + i * g.in_image();
+        if constexpr (std::is_floating_point_v<T>) {
+          if (max_pool::AreQuarters<T>(g)) {
+            max_pool::SendQuarters(g, image, from, to);
+            continue;
+          }
+        }
         std::fill_n(to, g.in_image(), T(0));
         max_pool::ForGreatest(g, image, best.data(), where.data(),
                               [&](int64_t output, int64_t input) {

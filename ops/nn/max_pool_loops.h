@@ -4,6 +4,7 @@
 #define SLUICE_OPS_NN_MAX_POOL_LOOPS_H_
 
 #include <algorithm>
+#include <concepts>
 #include <limits>
 
 #include "executor/kernel/target_clones.h"
@@ -77,6 +78,53 @@ void ForGreatest(const PoolGeometry& g, const T* image, T* best, int32_t* where,
       }
       const int64_t out = (out_y * g.out_width + out_x) * c;
       for (int64_t i = 0; i < c; ++i) f(out + i, where[i] * c + i);
+    }
+  }
+}
+
+// Neighbouring channels that are compared at once. By hand, because the compiler makes branches of
+// the comparisons.
+template <std::floating_point T>
+struct Lanes {
+  static constexpr int64_t kCount = 32 / sizeof(T);
+  typedef T Vec __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
+  static SLUICE_INLINE_IN_CLONES Vec& At(T* p) { return *reinterpret_cast<Vec*>(p); }
+  static SLUICE_INLINE_IN_CLONES const Vec& At(const T* p) {
+    return *reinterpret_cast<const Vec*>(p);
+  }
+};
+
+// Windows of 2 x 2, side by side, that all lie in the image, with whole vectors of channels.
+template <std::floating_point T>
+bool AreQuarters(const PoolGeometry& g) {
+  return g.window_height == 2 && g.window_width == 2 && g.stride_height == 2 &&
+         g.stride_width == 2 && g.pad_top == 0 && g.pad_left == 0 &&
+         2 * g.out_height == g.in_height && 2 * g.out_width == g.in_width &&
+         g.channels % Lanes<T>::kCount == 0;
+}
+
+// One image whose windows AreQuarters: gradients go to the first greatest elements, the others get
+// zeros.
+template <std::floating_point T>
+SLUICE_TARGET_CLONES void SendQuarters(const PoolGeometry& g, const T* image, const T* grad,
+                                       T* to) {
+  using L = Lanes<T>;
+  const int64_t c = g.channels, line = g.in_width * c, windows = g.out_height * g.out_width;
+  for (int64_t w = 0; w < windows; ++w) {
+    const int64_t at = 2 * (w / g.out_width * line + w % g.out_width * c);
+    for (int64_t i = at; i < at + c; i += L::kCount, grad += L::kCount) {
+      const typename L::Vec x0 = L::At(image + i), x1 = L::At(image + i + c);
+      const typename L::Vec x2 = L::At(image + i + line), x3 = L::At(image + i + line + c);
+      const typename L::Vec zero = {}, sent = zero + L::At(grad);  // as a sum of one
+      const auto is_1 = x1 > x0;
+      const typename L::Vec best_1 = is_1 ? x1 : x0;
+      const auto is_2 = x2 > best_1;
+      const typename L::Vec best_2 = is_2 ? x2 : best_1;
+      const auto is_3 = x3 > best_2;
+      L::At(to + i) = (is_1 | is_2 | is_3) ? zero : sent;
+      L::At(to + i + c) = (is_1 & ~is_2 & ~is_3) ? sent : zero;
+      L::At(to + i + line) = (is_2 & ~is_3) ? sent : zero;
+      L::At(to + i + line + c) = is_3 ? sent : zero;
     }
   }
 }
