@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-using FeedPointers = absl::InlinedVector<const Tensor*, 8>;
+using FeedPointers = absl::InlinedVector<const Tensor*, 32>;
 
 absl::StatusOr<Tensors> RunForTensors(SessionState& state, SessionPlan& plan,
                                       const FeedPointers& feeds, size_t num_fetches,

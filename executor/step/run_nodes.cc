@@ -248,8 +248,9 @@ absl::Status Step::RunCarefully(const Call& call) {
     TimeOut();
     return absl::CancelledError("timed out");
   }
-  absl::InlinedVector<Value, 4> read;
-  absl::InlinedVector<Value*, 8> inputs;
+  constexpr size_t kMostOfTen = 12;  // optimizers' updates
+  absl::InlinedVector<Value, kMostOfTen> read;
+  absl::InlinedVector<Value*, kMostOfTen> inputs;
   Call with_values = call;
   if ((call.node.flags & PlanNode::kHasRefs) != 0) {
     read.resize(call.node.num_inputs);

@@ -21,16 +21,16 @@ void SetNumber(Tensor& t, double value, TypeList<Ts...>) {
 
 }  // namespace
 
-Tensor ZeroElement(DataType dtype) {
-  Tensor t(dtype, TensorShape());
+Tensor ZeroElement(DataType dtype, Allocator& memory) {
+  Tensor t(dtype, TensorShape(), BufferRef(Buffer::New(memory, dtype, 1)));
   if (IsPlainBytes(dtype)) std::memset(t.raw(), 0, DataTypeSize(dtype));
   return t;
 }
 
-Tensor OneElement(DataType dtype) { return NumberElement(dtype, 1); }
+Tensor OneElement(DataType dtype, Allocator& memory) { return NumberElement(dtype, 1, memory); }
 
-Tensor NumberElement(DataType dtype, double value) {
-  Tensor t = ZeroElement(dtype);
+Tensor NumberElement(DataType dtype, double value, Allocator& memory) {
+  Tensor t = ZeroElement(dtype, memory);
   SetNumber(t, value, JoinTypes<NumberList, TypeList<bool>>::type());
   return t;
 }

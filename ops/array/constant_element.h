@@ -7,11 +7,11 @@
 namespace sluice {
 
 // A scalar: zero, false, an empty string or object.
-Tensor ZeroElement(DataType dtype);
+Tensor ZeroElement(DataType dtype, Allocator& memory = Heap());
 // A scalar: one or true; zero of types without a one.
-Tensor OneElement(DataType dtype);
+Tensor OneElement(DataType dtype, Allocator& memory = Heap());
 // A scalar of a number type.
-Tensor NumberElement(DataType dtype, double value);
+Tensor NumberElement(DataType dtype, double value, Allocator& memory = Heap());
 
 }  // namespace sluice
 

@@ -70,7 +70,7 @@ absl::Status ZerosLike(KernelContext& c) {
 
 absl::Status OnesLike(KernelContext& c) {
   const TensorShape shape = c.input(0).shape();
-  const Tensor one = OneElement(c.output_dtype(0));
+  const Tensor one = OneElement(c.output_dtype(0), *c.step().allocator);
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, shape, &out));
   FillElements(c, out->dtype(), one.raw(), out->raw(), shape.num_elements());

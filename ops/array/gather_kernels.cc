@@ -183,7 +183,7 @@ class GatherNdKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (shape.num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensor rows, Rows(c, params, indices, count, depth));
-    const Tensor zero = ZeroElement(params.dtype());
+    const Tensor zero = ZeroElement(params.dtype(), *c.step().allocator);
     WithElement(params.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       CopyRows(c, static_cast<const T*>(params.raw()), rows.data<int64_t>(), count, inner,

@@ -67,7 +67,7 @@ absl::Status Pad(KernelContext& c) {
   const Tensor& in = c.input(0);
   SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(in, c.input(1)));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, Grown(in.shape(), border));
-  Tensor value = c.num_inputs() == 3 ? c.input(2) : ZeroElement(in.dtype());
+  Tensor value = c.num_inputs() == 3 ? c.input(2) : ZeroElement(in.dtype(), *c.step().allocator);
   if (value.num_elements() != 1 || value.rank() > 0) {
     return InvalidArgument("constant_values must be a scalar. Found: ", value.shape().ToString());
   }

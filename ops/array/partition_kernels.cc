@@ -99,7 +99,7 @@ absl::Status DynamicStitch(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   if (shape.num_elements() == 0) return absl::OkStatus();
   // Rows that no index names are zero.
-  const Tensor zero = ZeroElement(out->dtype());
+  const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
   FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
   const int64_t row = shape.num_elements() / shape.dim(0);
   WithElement(out->dtype(), [&](auto tag) {

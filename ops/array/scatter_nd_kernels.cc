@@ -58,7 +58,7 @@ class ScatterNdKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    const Tensor zero = ZeroElement(out->dtype());
+    const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
     FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
     if (indices.num_elements() == 0 && indices.dim(indices.rank() - 1) != 0) {
       return absl::OkStatus();

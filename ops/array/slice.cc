@@ -57,8 +57,9 @@ absl::StatusOr<PartialShape> SlicedShape(ShapeContext& c, const PartialShape& in
   };
   const auto strides = exact(first + 2);
   if (!strides || !in.rank_known()) return PartialShape();
-  SLUICE_ASSIGN_OR_RETURN(SliceSpec spec, ResolveSlice(in, exact(first), exact(first + 1), *strides,
-                                                       SliceMasks::Of(c)));
+  const auto begin = exact(first), end = exact(first + 1);
+  SLUICE_ASSIGN_OR_RETURN(SliceSpec spec,
+                          ResolveSlice(in, begin, end, *strides, SliceMasks::Of(c)));
   return std::move(spec.result);
 }
 

@@ -45,11 +45,10 @@ absl::StatusOr<SliceSpec> ReadSliceSpec(KernelContext& c, int first, const Tenso
           c.input(first + 2).shape().ToString(), " instead.");
     }
   }
-  auto ints = [&](int i) {
-    const Ints values = IntsOf(c.input(first + i));
-    return std::optional(std::vector<int64_t>(values.begin(), values.end()));
-  };
-  return ResolveSlice(PartialShape(in), ints(0), ints(1), *ints(2), masks);
+  const Ints begin = IntsOf(c.input(first)), end = IntsOf(c.input(first + 1));
+  const Ints strides = IntsOf(c.input(first + 2));
+  return ResolveSlice(PartialShape(in), absl::MakeConstSpan(begin), absl::MakeConstSpan(end),
+                      strides, masks);
 }
 
 SliceBox SliceBoxOf(const SliceSpec& spec, const TensorShape& in) {

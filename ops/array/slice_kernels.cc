@@ -114,7 +114,7 @@ class StridedSliceGradKernel final : public Kernel {
     }
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    const Tensor zero = ZeroElement(out->dtype());
+    const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
     FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
     SliceBox box = SliceBoxOf(spec, shape);
     for (CopyDim& d : box.dims) std::swap(d.from, d.to);

@@ -20,14 +20,14 @@ struct Dense {
     bool end_masked = true;
     bool removed = false;
   };
-  std::vector<Entry> entries;
-  std::vector<int> result;  // a dimension of the input, kNewAxis or kRemoved
+  absl::InlinedVector<Entry, 4> entries;
+  absl::InlinedVector<int, 4> result;  // a dimension of the input, kNewAxis or kRemoved
 };
 
 class Expander {
  public:
-  Expander(int rank, const std::optional<std::vector<int64_t>>& begin,
-           const std::optional<std::vector<int64_t>>& end, absl::Span<const int64_t> strides,
+  Expander(int rank, std::optional<absl::Span<const int64_t>> begin,
+           std::optional<absl::Span<const int64_t>> end, absl::Span<const int64_t> strides,
            const SliceMasks& masks)
       : rank_(rank), begin_(begin), end_(end), strides_(strides), masks_(masks) {}
 
@@ -95,8 +95,8 @@ class Expander {
   int Filled() const { return static_cast<int>(dense_.entries.size()); }
 
   int rank_;
-  const std::optional<std::vector<int64_t>>& begin_;
-  const std::optional<std::vector<int64_t>>& end_;
+  const std::optional<absl::Span<const int64_t>> begin_;
+  const std::optional<absl::Span<const int64_t>> end_;
   absl::Span<const int64_t> strides_;
   const SliceMasks& masks_;
   int ellipsis_ = 0;
@@ -149,8 +149,8 @@ absl::StatusOr<SliceSpec::Dim> ResolveDim(const Dense::Entry& e, int i, int64_t 
 }  // namespace
 
 absl::StatusOr<SliceSpec> ResolveSlice(const PartialShape& input,
-                                       const std::optional<std::vector<int64_t>>& begin,
-                                       const std::optional<std::vector<int64_t>>& end,
+                                       std::optional<absl::Span<const int64_t>> begin,
+                                       std::optional<absl::Span<const int64_t>> end,
                                        absl::Span<const int64_t> strides, const SliceMasks& masks) {
   if (strides.size() > 32) {
     return InvalidArgument("at most 32 dimensions can be sliced, got ", strides.size());

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/tensor/shape.h"
@@ -37,17 +37,17 @@ struct SliceSpec {
     int64_t stride = 1;
     int64_t size = 0;  // elements taken; -1 unknown
   };
-  std::vector<Dim> dims;
+  absl::InlinedVector<Dim, 4> dims;
   // Where in `result` each dimension of the input is; -1 where it was removed.
-  std::vector<int> result_dims;
+  absl::InlinedVector<int, 4> result_dims;
   PartialShape result;      // after removed dimensions left and new ones came
   bool is_identity = true;  // every dimension is taken whole and in order
 };
 
 // `begin` and `end` may be missing while a graph is built; `strides` must be there.
 absl::StatusOr<SliceSpec> ResolveSlice(const PartialShape& input,
-                                       const std::optional<std::vector<int64_t>>& begin,
-                                       const std::optional<std::vector<int64_t>>& end,
+                                       std::optional<absl::Span<const int64_t>> begin,
+                                       std::optional<absl::Span<const int64_t>> end,
                                        absl::Span<const int64_t> strides, const SliceMasks& masks);
 
 }  // namespace sluice

@@ -78,14 +78,16 @@ absl::Status Split(KernelContext& c) {
 }
 
 // The sizes of the parts, that which is -1 computed; they fill `whole`.
-absl::StatusOr<Ints> PartSizes(const Tensor& given, int parts, int64_t whole) {
+using Sizes = absl::InlinedVector<int64_t, 32>;
+absl::StatusOr<Sizes> PartSizes(const Tensor& given, int parts, int64_t whole) {
   if (given.rank() != 1 || given.dim(0) != parts) {
     return InvalidArgument(
         "size of the split_tensor must be 1-D and have the same elements as "
         "outputs got ",
         given.shape().ToString(), " and ", parts, " outputs");
   }
-  Ints sizes = IntsOf(given);
+  Sizes sizes(parts);
+  for (int i = 0; i < parts; ++i) sizes[i] = IntAt(given, i);
   int missing = -1;
   int64_t total = 0;
   for (int i = 0; i < parts; ++i) {
@@ -112,7 +114,7 @@ absl::StatusOr<Ints> PartSizes(const Tensor& given, int parts, int64_t whole) {
 absl::Status SplitV(KernelContext& c) {
   const Tensor& value = c.input(0);
   SLUICE_ASSIGN_OR_RETURN(const int axis, SplitAxis(c.input(2), value));
-  SLUICE_ASSIGN_OR_RETURN(const Ints sizes,
+  SLUICE_ASSIGN_OR_RETURN(const Sizes sizes,
                           PartSizes(c.input(1), c.num_outputs(), value.dim(axis)));
   TensorShape shape = value.shape();
   Splitter splitter(c, value, axis);

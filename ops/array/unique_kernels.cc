@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "executor/kernel/context.h"
+#include "executor/kernel/scratch.h"
 #include "graph/ir/graph.h"
 #include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
@@ -59,15 +59,23 @@ using KeyOf = decltype(Key(std::declval<T>()));
 // For each of n positions the number of its group, counted in order of appearance; and the first
 // position of each group.
 struct Groups {
-  std::vector<int64_t> of;
-  std::vector<int64_t> first;
+  Groups(const KernelContext& c, int64_t n)
+      : of(Scratch<int64_t>(c, n)), first(Scratch<int64_t>(c)) {}
+  ScratchVector<int64_t> of;
+  ScratchVector<int64_t> first;
 };
 
+template <typename K, typename Hash, typename Equal>
+using ScratchMap =
+    absl::flat_hash_map<K, int64_t, Hash, Equal, ScratchAllocator<std::pair<const K, int64_t>>>;
+
 template <typename T>
-Groups GroupElements(const T* x, int64_t n) {
-  Groups groups;
-  groups.of.resize(n);
-  absl::flat_hash_map<KeyOf<T>, int64_t> seen;
+Groups GroupElements(const KernelContext& c, const T* x, int64_t n) {
+  Groups groups(c, n);
+  using K = KeyOf<T>;
+  using Plain = absl::flat_hash_map<K, int64_t>;
+  ScratchMap<K, typename Plain::hasher, typename Plain::key_equal> seen(
+      ScratchAllocator<std::pair<const K, int64_t>>{c});
   // A few different values are common (ids of a batch), so that n buckets would be too many.
   seen.reserve(static_cast<size_t>(std::min<int64_t>(n, 1024)));
   for (int64_t i = 0; i < n; ++i) {
@@ -81,7 +89,7 @@ Groups GroupElements(const T* x, int64_t n) {
 
 // Slice i of x seen as [outer, n, inner]: found by hash, compared element by element.
 template <typename T>
-Groups GroupSlices(const T* x, int64_t outer, int64_t n, int64_t inner) {
+Groups GroupSlices(const KernelContext& c, const T* x, int64_t outer, int64_t n, int64_t inner) {
   auto hash = [&](int64_t i) {
     size_t h = 0;
     for (int64_t o = 0; o < outer; ++o) {
@@ -98,9 +106,9 @@ Groups GroupSlices(const T* x, int64_t outer, int64_t n, int64_t inner) {
     }
     return true;
   };
-  Groups groups;
-  groups.of.resize(n);
-  absl::flat_hash_map<int64_t, int64_t, decltype(hash), decltype(equal)> seen(16, hash, equal);
+  Groups groups(c, n);
+  ScratchMap<int64_t, decltype(hash), decltype(equal)> seen(
+      16, hash, equal, ScratchAllocator<std::pair<const int64_t, int64_t>>(c));
   for (int64_t i = 0; i < n; ++i) {
     const auto [it, is_new] = seen.try_emplace(i, static_cast<int64_t>(groups.first.size()));
     if (is_new) groups.first.push_back(i);
@@ -115,7 +123,7 @@ absl::Status EmitGroups(KernelContext& c, const Groups& groups) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &idx));
   for (int64_t i = 0; i < n; ++i) SetIntAt(*idx, i, groups.of[i]);
   if (c.num_outputs() < 3) return absl::OkStatus();
-  std::vector<int64_t> counts(groups.first.size(), 0);
+  auto counts = Scratch<int64_t>(c, static_cast<int64_t>(groups.first.size()));
   for (int64_t g : groups.of) ++counts[g];
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {static_cast<int64_t>(counts.size())}, &out));
@@ -149,8 +157,8 @@ absl::Status UniqueSlices(KernelContext& c, int axis) {
   return WithKey(x.dtype(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(x.raw());
-    const Groups groups =
-        outer == 1 && inner == 1 ? GroupElements(from, n) : GroupSlices(from, outer, n, inner);
+    const Groups groups = outer == 1 && inner == 1 ? GroupElements(c, from, n)
+                                                   : GroupSlices(c, from, outer, n, inner);
     const int64_t count = static_cast<int64_t>(groups.first.size());
     TensorShape shape = x.shape();
     shape.set_dim(axis, count);

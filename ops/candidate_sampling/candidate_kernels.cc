@@ -4,10 +4,10 @@
 #include <limits>
 #include <map>
 #include <shared_mutex>
-#include <unordered_set>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
-#include "executor/kernel/context.h"
+#include "executor/kernel/scratch.h"
 #include "graph/tensor/room.h"
 #include "graph/tensor/sizes.h"
 #include "ops/candidate_sampling/class_sampler.h"
@@ -57,7 +57,7 @@ class CandidateSamplerKernel : public Kernel {
     {
       std::shared_lock lock(mutex_);
       SLUICE_ASSIGN_OR_RETURN(const int64_t tries,
-                              Draw(CallerOf(context), &generator, samples->flat<int64_t>()));
+                              Draw(context, &generator, samples->flat<int64_t>()));
       Count(samples->flat<int64_t>(), tries, sampled_counts);
       Count(classes.flat<int64_t>(), tries, true_counts);
     }
@@ -87,18 +87,21 @@ class CandidateSamplerKernel : public Kernel {
   }
 
   // Rare classes may take more tries than a step has time for.
-  absl::StatusOr<int64_t> Draw(const Caller& caller, Philox* generator,
+  absl::StatusOr<int64_t> Draw(const KernelContext& context, Philox* generator,
                                absl::Span<int64_t> samples) const {
     SingleNumbers bits(generator);
     if (!unique_) {
       for (int64_t& sample : samples) sample = sampler_->Sample(bits);
       return num_sampled_;
     }
-    std::unordered_set<int64_t> used;
+    using Plain = absl::flat_hash_set<int64_t>;
+    absl::flat_hash_set<int64_t, Plain::hasher, Plain::key_equal, ScratchAllocator<int64_t>> used{
+        ScratchAllocator<int64_t>(context)};
+    used.reserve(samples.size());
     int64_t tries = 0;
     for (size_t picked = 0; picked < samples.size();) {
       const int64_t value = sampler_->Sample(bits);
-      if (++tries % (1 << 16) == 0) SLUICE_RETURN_IF_ERROR(caller.CheckWanted());
+      if (++tries % (1 << 16) == 0) SLUICE_RETURN_IF_ERROR(CallerOf(context).CheckWanted());
       if (used.insert(value).second) samples[picked++] = value;
     }
     return tries;

@@ -26,7 +26,7 @@ class AddNKernel : public SumKernel {
   absl::Status Compute(KernelContext& context) override {
     const int count = context.num_inputs();
     const TensorShape shape = context.input(0).shape();
-    absl::InlinedVector<const T*, 8> inputs(count);
+    absl::InlinedVector<const T*, 32> inputs(count);
     for (int i = 0; i < count; ++i) {
       if (context.input(i).shape() != shape) {
         return InvalidArgument(

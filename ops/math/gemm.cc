@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
-#include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "executor/kernel/target_clones.h"
 
@@ -139,18 +139,19 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* 
   const int64_t depth_max = std::min(k, kBlockDepth);
   const int64_t rows_max = RoundUp(std::min(m, kBlockRows), kTileRows<T>);
   const int64_t columns_max = RoundUp(std::min(n, kBlockColumns), kTileColumns<T>);
-  const std::unique_ptr<LaneOf<T>[]> packed_a(new LaneOf<T>[rows_max * depth_max]);
-  const std::unique_ptr<LaneOf<T>[]> packed_b(new LaneOf<T>[columns_max * depth_max]);
+  thread_local std::vector<LaneOf<T>> packed_a, packed_b;  // stay for the thread's next product
+  packed_a.resize(std::max(packed_a.size(), static_cast<size_t>(rows_max * depth_max)));
+  packed_b.resize(std::max(packed_b.size(), static_cast<size_t>(columns_max * depth_max)));
   for (int64_t j = 0; j < n; j += kBlockColumns) {
     const int64_t columns = std::min(kBlockColumns, n - j);
     for (int64_t p = 0; p < k; p += kBlockDepth) {
       const int64_t depth = std::min(kBlockDepth, k - p);
-      PackColumns(b.FromRow(p).FromColumn(j), depth, columns, packed_b.get());
+      PackColumns(b.FromRow(p).FromColumn(j), depth, columns, packed_b.data());
       for (int64_t i = 0; i < m; i += kBlockRows) {
         const int64_t rows = std::min(kBlockRows, m - i);
-        PackRows(a.FromRow(i).FromColumn(p), rows, depth, packed_a.get());
-        MultiplyBlocks<T>(packed_a.get(), packed_b.get(), rows, depth, columns, c + i * c_step + j,
-                          c_step, p > 0 || into == GemmInto::kAdd);
+        PackRows(a.FromRow(i).FromColumn(p), rows, depth, packed_a.data());
+        MultiplyBlocks<T>(packed_a.data(), packed_b.data(), rows, depth, columns,
+                          c + i * c_step + j, c_step, p > 0 || into == GemmInto::kAdd);
       }
     }
   }

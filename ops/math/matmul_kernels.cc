@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
 #include "executor/kernel/matrix_tiles.h"
 #include "executor/kernel/running_sum.h"
@@ -37,7 +36,8 @@ MatrixView<T> ViewOf(const T* data, const Layout& l) {
 // A product of batches. Where each product's matrices start is in elements.
 struct Products {
   Layout a, b;
-  std::vector<int64_t> a_starts, b_starts;  // one a product; the result's follow each other
+  // One a product; the result's follow each other.
+  absl::InlinedVector<int64_t, 64> a_starts, b_starts;
   int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
 };
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "executor/kernel/scratch.h"
 #include "graph/tensor/sizes.h"
 
 namespace sluice {
@@ -27,10 +28,10 @@ int64_t KeptElements(Dims dims) {
 // The loops applied to plans. `x` and `acc` count in bytes, sizes in elements.
 class Reducer {
  public:
-  explicit Reducer(const ReductionLoops& loops) : loops_(loops) {}
+  Reducer(KernelContext& context, const ReductionLoops& loops) : context_(context), loops_(loops) {}
 
   // Takes all of x into acc (KeptElements(dims) of them).
-  void Run(KernelContext& context, const char* x, char* acc, Dims dims) const;
+  void Run(const char* x, char* acc, Dims dims) const;
 
  private:
   const char* At(const char* x, int64_t i) const { return x + i * loops_.x_size; }
@@ -39,8 +40,9 @@ class Reducer {
   void InCaller(const char* x, char* acc, Dims dims) const;
   void LongRow(const char* x, char* acc, int64_t n) const;
   void ManyRows(const char* x, char* acc, int64_t rows, int64_t columns, int64_t stride) const;
-  void InParts(KernelContext& context, const char* x, char* acc, Dims dims) const;
+  void InParts(const char* x, char* acc, Dims dims) const;
 
+  KernelContext& context_;
   const ReductionLoops& loops_;
 };
 
@@ -58,12 +60,12 @@ void Reducer::LongRow(const char* x, char* acc, int64_t n) const {
 void Reducer::ManyRows(const char* x, char* acc, int64_t rows, int64_t columns,
                        int64_t stride) const {
   if (rows <= kRowsPerBlock) return loops_.columns(x, acc, rows, columns, stride);
-  const auto block = std::make_unique<char[]>(columns * loops_.acc_size);
+  auto block = Scratch<char>(context_, columns * static_cast<int64_t>(loops_.acc_size));
   for (int64_t r = 0; r < rows; r += kRowsPerBlock) {
-    loops_.fill(block.get(), columns);
-    loops_.columns(At(x, r * stride), block.get(), std::min(kRowsPerBlock, rows - r), columns,
+    loops_.fill(block.data(), columns);
+    loops_.columns(At(x, r * stride), block.data(), std::min(kRowsPerBlock, rows - r), columns,
                    stride);
-    loops_.combine(block.get(), acc, columns);
+    loops_.combine(block.data(), acc, columns);
   }
 }
 
@@ -86,51 +88,51 @@ void Reducer::InCaller(const char* x, char* acc, Dims dims) const {
 }
 
 // The leading, reduced dimension in a few parts, each with accumulators of its own.
-void Reducer::InParts(KernelContext& context, const char* x, char* acc, Dims dims) const {
+void Reducer::InParts(const char* x, char* acc, Dims dims) const {
   const int64_t size = dims[0].size, step = Elements(dims.subspan(1)), kept = KeptElements(dims);
   const int64_t parts = std::clamp<int64_t>(size * step / 65536, 1, std::min<int64_t>(size, 32));
-  const auto partial = std::make_unique<char[]>(parts * kept * loops_.acc_size);
-  loops_.fill(partial.get(), parts * kept);
+  auto partial = Scratch<char>(context_, parts * kept * static_cast<int64_t>(loops_.acc_size));
+  loops_.fill(partial.data(), parts * kept);
   const double cost = loops_.cost * static_cast<double>(size * step / parts);
-  context.ParallelFor(parts, cost, [&](int64_t begin, int64_t end) {
+  context_.ParallelFor(parts, cost, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       const int64_t first = size * p / parts;
       DimList part(dims.begin(), dims.end());
       part[0].size = size * (p + 1) / parts - first;
-      InCaller(At(x, first * step), Acc(partial.get(), p * kept), part);
+      InCaller(At(x, first * step), Acc(partial.data(), p * kept), part);
     }
   });
   for (int64_t width = 1; width < parts; width *= 2) {
     for (int64_t p = 0; p + width < parts; p += 2 * width) {
-      loops_.combine(Acc(partial.get(), (p + width) * kept), Acc(partial.get(), p * kept), kept);
+      loops_.combine(Acc(partial.data(), (p + width) * kept), Acc(partial.data(), p * kept), kept);
     }
   }
-  loops_.combine(partial.get(), acc, kept);
+  loops_.combine(partial.data(), acc, kept);
 }
 
-void Reducer::Run(KernelContext& context, const char* x, char* acc, Dims dims) const {
+void Reducer::Run(const char* x, char* acc, Dims dims) const {
   const int64_t total = Elements(dims);
   if (static_cast<double>(total) * loops_.cost < 10'000) return InCaller(x, acc, dims);
   const Dims rest = dims.subspan(1);
   const int64_t size = dims[0].size, step = Elements(rest), kept = KeptElements(rest);
   if (!dims[0].reduced) {
-    context.ParallelFor(size, loops_.cost * static_cast<double>(step),
-                        [&](int64_t begin, int64_t end) {
-                          DimList part(dims.begin(), dims.end());
-                          part[0].size = end - begin;
-                          InCaller(At(x, begin * step), Acc(acc, begin * kept), part);
-                        });
+    context_.ParallelFor(size, loops_.cost * static_cast<double>(step),
+                         [&](int64_t begin, int64_t end) {
+                           DimList part(dims.begin(), dims.end());
+                           part[0].size = end - begin;
+                           InCaller(At(x, begin * step), Acc(acc, begin * kept), part);
+                         });
   } else if (dims.size() == 2 && kept >= 2048) {
     constexpr int64_t kColumns = 256;
-    context.ParallelFor((kept + kColumns - 1) / kColumns,
-                        loops_.cost * static_cast<double>(size * kColumns),
-                        [&](int64_t begin, int64_t end) {
-                          const int64_t first = begin * kColumns;
-                          ManyRows(At(x, first), Acc(acc, first), size,
-                                   std::min(end * kColumns, kept) - first, kept);
-                        });
+    context_.ParallelFor((kept + kColumns - 1) / kColumns,
+                         loops_.cost * static_cast<double>(size * kColumns),
+                         [&](int64_t begin, int64_t end) {
+                           const int64_t first = begin * kColumns;
+                           ManyRows(At(x, first), Acc(acc, first), size,
+                                    std::min(end * kColumns, kept) - first, kept);
+                         });
   } else if (kept <= total / 64) {
-    InParts(context, x, acc, dims);
+    InParts(x, acc, dims);
   } else {
     InCaller(x, acc, dims);
   }
@@ -191,7 +193,7 @@ absl::Status ReductionKernel::Compute(KernelContext& context) {
   char* acc = static_cast<char*>(loops_.in_place ? output->raw() : scratch.raw());
   loops_.fill(acc, n);
   if (input.num_elements() > 0) {
-    Reducer(loops_).Run(context, static_cast<const char*>(input.raw()), acc, plan.dims);
+    Reducer(context, loops_).Run(static_cast<const char*>(input.raw()), acc, plan.dims);
   }
   loops_.finish(acc, output->raw(), n, plan.count);
   return absl::OkStatus();

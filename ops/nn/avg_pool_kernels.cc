@@ -87,8 +87,8 @@ class AvgPoolGradKernel : public Kernel {
     }
     if (grad.rank() != 4) return InvalidArgument("out_backprop must be 4-dimensional");
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
-                            TensorShape::Make(std::vector<int64_t>(sizes.flat<int32_t>().begin(),
-                                                                   sizes.flat<int32_t>().end())));
+                            TensorShape::Make(absl::InlinedVector<int64_t, 4>(
+                                sizes.flat<int32_t>().begin(), sizes.flat<int32_t>().end())));
     SLUICE_ASSIGN_OR_RETURN(const PoolGeometry g, attrs_.Geometry(context, shape, 2));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape pooled, attrs_.OutputShape(g));
     if (!(grad.shape() == pooled)) {

@@ -2,7 +2,7 @@
 #include <limits>
 #include <vector>
 
-#include "executor/kernel/context.h"
+#include "executor/kernel/scratch.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/nn/batch_norm_loops.h"
@@ -185,7 +185,7 @@ class BatchNormKernel : public Kernel {
              const float* variance, float* y) const {
     const float* scale = context.input(1).data<float>();
     const float* offset = context.input(2).data<float>();
-    std::vector<float> factor(static_cast<size_t>(n));
+    auto factor = Scratch<float>(context, n);
     for (int64_t i = 0; i < n; ++i) {
       factor[i] = scale[i] / std::sqrt(variance[i] + attrs_.epsilon);
     }
@@ -273,7 +273,7 @@ class BatchNormGradKernel : public Kernel {
     const float* scale = context.input(2).data<float>();
     const float* mean = context.input(3).data<float>();
     const float* variance = context.input(4).data<float>();
-    std::vector<double> dy_sums(static_cast<size_t>(n)), products(static_cast<size_t>(n));
+    auto dy_sums = Scratch<double>(context, n), products = Scratch<double>(context, n);
     const batch_norm::Blocks blocks(rows);
     SLUICE_ASSIGN_OR_RETURN(
         const Tensor partial,
@@ -290,8 +290,8 @@ class BatchNormGradKernel : public Kernel {
       }
     }
     // In inference mean and variance are constants, so that only the factor is left.
-    std::vector<float> factor(static_cast<size_t>(n)), dy_mean(static_cast<size_t>(n)),
-        slope(static_cast<size_t>(n));
+    auto factor = Scratch<float>(context, n), dy_mean = Scratch<float>(context, n);
+    auto slope = Scratch<float>(context, n);
     for (int64_t i = 0; i < n; ++i) {
       const float inverse = 1 / std::sqrt(variance[i] + attrs_.epsilon);
       dscale[i] = static_cast<float>(products[i]) * inverse;

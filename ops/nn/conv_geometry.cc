@@ -138,9 +138,9 @@ absl::StatusOr<TensorShape> ImageSizes(const ConvAttrs& attrs, const Tensor& siz
   if (!sizes.shape().IsVector()) {
     return InvalidArgument(attrs.op, ": input_sizes input must be 1-dim, not ", sizes.rank());
   }
-  std::vector<int64_t> dims(sizes.flat<int32_t>().begin(), sizes.flat<int32_t>().end());
+  absl::InlinedVector<int64_t, 4> dims(sizes.flat<int32_t>().begin(), sizes.flat<int32_t>().end());
   if (dims.size() == 2) {
-    std::vector<int64_t> all(4);
+    absl::InlinedVector<int64_t, 4> all(4);
     all[attrs.layout.batch] = batch;
     all[attrs.layout.height] = dims[0];
     all[attrs.layout.width] = dims[1];

@@ -96,8 +96,8 @@ class Conv2DBackpropFilterKernel : public ConvKernel {
       return InvalidArgument(attrs_.op, ": filter_sizes input must be 1-dim, not ", sizes.rank());
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
-                            TensorShape::Make(std::vector<int64_t>(sizes.flat<int32_t>().begin(),
-                                                                   sizes.flat<int32_t>().end())));
+                            TensorShape::Make(absl::InlinedVector<int64_t, 4>(
+                                sizes.flat<int32_t>().begin(), sizes.flat<int32_t>().end())));
     SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g,
                             ConvGeometryOf(attrs_, in.shape(), shape, grad.shape()));
     Tensor* out;

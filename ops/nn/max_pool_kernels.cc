@@ -1,6 +1,4 @@
-#include <vector>
-
-#include "executor/kernel/context.h"
+#include "executor/kernel/scratch.h"
 #include "graph/status.h"
 #include "ops/math/wrapping.h"
 #include "ops/nn/image_tensor.h"
@@ -125,16 +123,16 @@ class MaxPoolGradBase : public Kernel {
     T* to = y.data();
     context.ParallelFor(
         g.batch, 2 * WindowCost(g) * static_cast<double>(g.out_height),
-        [&](int64_t begin, int64_t end) { Run(g, x.data(), dy.data(), to, begin, end); });
+        [&](int64_t begin, int64_t end) { Run(context, g, x.data(), dy.data(), to, begin, end); });
     y.Close(context);
     return absl::OkStatus();
   }
 
  private:
-  static void Run(const PoolGeometry& g, const T* in, const T* grad, T* out, int64_t begin,
-                  int64_t end) {
-    std::vector<T> best(static_cast<size_t>(g.channels));
-    std::vector<int32_t> where(static_cast<size_t>(g.channels));
+  static void Run(const KernelContext& context, const PoolGeometry& g, const T* in, const T* grad,
+                  T* out, int64_t begin, int64_t end) {
+    auto best = Scratch<T>(context, g.channels);
+    auto where = Scratch<int32_t>(context, g.channels);
     for (int64_t i = begin; i < end; ++i) {
       const T* image = in + i * g.in_image();
       if constexpr (kSecond) {

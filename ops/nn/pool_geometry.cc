@@ -71,17 +71,20 @@ PoolAttrs::PoolAttrs(const KernelInit& init)
 absl::StatusOr<PoolGeometry> PoolAttrs::Geometry(KernelContext& context, const TensorShape& shape,
                                                  int first) const {
   if (shape.rank() != 4) return InvalidArgument("tensor_in must be 4-dimensional");
-  std::vector<int64_t> ksize = ksize_, strides = strides_;
-  if (ksize.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(ksize, FourInts(context.input(first), "ksize"));
-    SLUICE_ASSIGN_OR_RETURN(strides, FourInts(context.input(first + 1), "stride"));
+  std::vector<int64_t> given_ksize, given_strides;
+  if (ksize_.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(given_ksize, FourInts(context.input(first), "ksize"));
+    SLUICE_ASSIGN_OR_RETURN(given_strides, FourInts(context.input(first + 1), "stride"));
   }
+  const std::vector<int64_t>& ksize = ksize_.empty() ? given_ksize : ksize_;
+  const std::vector<int64_t>& strides = ksize_.empty() ? given_strides : strides_;
+  static const auto& no_dilations = *new std::vector<int64_t>(4, 1);
   if (ksize.size() != 4) {
     return InvalidArgument("Sliding window ksize field must specify 4 dimensions");
   }
   SLUICE_ASSIGN_OR_RETURN(
       const ImageSliding sliding,
-      ImageSlidingOf(op_, data_format_, strides, {1, 1, 1, 1}, padding_, explicit_paddings_));
+      ImageSlidingOf(op_, data_format_, strides, no_dilations, padding_, explicit_paddings_));
   SLUICE_RETURN_IF_ERROR(CheckWindow(ksize, strides, layout_, op_, shape.dim(layout_.channel)));
   PoolGeometry g;
   g.batch = shape.dim(layout_.batch);

@@ -11,7 +11,7 @@ absl::StatusOr<TensorShape> ShapeFromInput(const Tensor& t) {
     return InvalidArgument("shape must be a vector of {int32,int64}, got shape ",
                            t.shape().ToString());
   }
-  std::vector<int64_t> dims(static_cast<size_t>(t.num_elements()));
+  absl::InlinedVector<int64_t, 8> dims(static_cast<size_t>(t.num_elements()));
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     dims[i] = t.dtype() == DT_INT32 ? t.data<int32_t>()[i] : t.data<int64_t>()[i];
     if (dims[i] < 0) return InvalidArgument("Dimension ", dims[i], " must be >= 0");

@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "executor/kernel/context.h"
+#include "executor/kernel/scratch.h"
 #include "graph/ir/graph.h"
 #include "ops/array/constant_element.h"
 #include "ops/array/elements.h"
@@ -33,9 +33,9 @@ void SetLimit(Tensor& t, bool highest, TypeList<Ts...>) {
   ((t.dtype() == kDataTypeOf<Ts> ? void(t.scalar<Ts>() = LimitOf<Ts>(highest)) : void()), ...);
 }
 
-Tensor EmptyElement(DataType dtype, Empty empty) {
-  if (empty == Empty::kOne) return OneElement(dtype);
-  Tensor t = ZeroElement(dtype);
+Tensor EmptyElement(DataType dtype, Empty empty, Allocator& memory) {
+  if (empty == Empty::kOne) return OneElement(dtype, memory);
+  Tensor t = ZeroElement(dtype, memory);
   if (empty != Empty::kZero) SetLimit(t, empty == Empty::kHighest, RealList());
   return t;
 }
@@ -43,7 +43,7 @@ Tensor EmptyElement(DataType dtype, Empty empty) {
 // Rows of `data` combined into rows of `out` by segment; row_of[i] is -1 where row i is dropped.
 // Wide rows are split by columns, so that the order of the operations on an element stays.
 void CombineRows(KernelContext& c, ArithmeticOp op, const Tensor& data,
-                 const std::vector<int64_t>& row_of, int64_t width, Tensor* out) {
+                 absl::Span<const int64_t> row_of, int64_t width, Tensor* out) {
   const ArithmeticRow combine = FindArithmetic(op, data.dtype());
   const size_t size = ElementStride(data.dtype());
   const int64_t rows = static_cast<int64_t>(row_of.size());
@@ -83,7 +83,7 @@ absl::Status UnsortedSegment(KernelContext& c) {
   dims.insert(dims.end(), data.shape().dims().begin() + ids.rank(), data.shape().dims().end());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
   const int64_t rows = ids.num_elements();
-  std::vector<int64_t> row_of(rows);
+  auto row_of = Scratch<int64_t>(c, rows);
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t id = IntAt(ids, i);
     if (id >= segments) {
@@ -95,7 +95,7 @@ absl::Status UnsortedSegment(KernelContext& c) {
   }
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  const Tensor empty = EmptyElement(data.dtype(), kEmpty);
+  const Tensor empty = EmptyElement(data.dtype(), kEmpty, *c.step().allocator);
   FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());
   if (data.num_elements() == 0) return absl::OkStatus();
   CombineRows(c, kOp, data, row_of, data.num_elements() / rows, out);
@@ -159,8 +159,8 @@ absl::Status SortedSegment(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  const Tensor empty =
-      EmptyElement(data.dtype(), kKind == Kind::kProd ? Empty::kOne : Empty::kZero);
+  const Tensor empty = EmptyElement(data.dtype(), kKind == Kind::kProd ? Empty::kOne : Empty::kZero,
+                                    *c.step().allocator);
   FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());
   if (data.num_elements() == 0) return absl::OkStatus();
   const int64_t width = data.num_elements() / data.dim(0);

@@ -1,7 +1,6 @@
 #include "ops/state/scatter_rows.h"
 
-#include <vector>
-
+#include "executor/kernel/scratch.h"
 #include "graph/ir/graph.h"
 #include "ops/state/row_index.h"
 
@@ -22,7 +21,7 @@ bool IsPrefix(const TensorShape& prefix, const TensorShape& of) {
 // Does the operation for the rows that start at `offsets` (elements; -1 = skipped), in order. Wide
 // rows are split by columns, so that the order of the updates of an element does not change.
 absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64_t row_size,
-                        const std::vector<int64_t>& offsets, const Tensor& updates) {
+                        absl::Span<const int64_t> offsets, const Tensor& updates) {
   const bool same_for_all = updates.shape().IsScalar();
   const ArithmeticRow row = same_for_all ? FindArithmeticWithScalar(op, params->dtype())
                                          : FindArithmetic(op, params->dtype());
@@ -96,7 +95,7 @@ absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, cons
   SLUICE_RETURN_IF_ERROR(CheckRowsInside(indices, limit));
   if (rows.size() == 0) return absl::OkStatus();
   const int64_t row_size = params->num_elements() / limit;
-  std::vector<int64_t> offsets(rows.size());
+  auto offsets = Scratch<int64_t>(c, rows.size());
   for (int64_t i = 0; i < rows.size(); ++i) offsets[i] = rows[i] * row_size;
   return UpdateRows(c, op, params, row_size, offsets, updates);
 }
@@ -143,7 +142,7 @@ absl::Status ScatterSlices(KernelContext& c, ArithmeticOp op, BadIndices bad, Te
   const RowIndex index(indices);
   int64_t slice = 1;
   for (int d = static_cast<int>(layout.depth); d < params->rank(); ++d) slice *= params->dim(d);
-  std::vector<int64_t> offsets(layout.count);
+  auto offsets = Scratch<int64_t>(c, layout.count);
   for (int64_t i = 0; i < layout.count; ++i) {
     int64_t position = 0;
     bool inside = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "absl/container/inlined_vector.h"
 #include "graph/ir/graph.h"
 #include "ops/state/row_index.h"
 #include "ops/state/variable_resource.h"
@@ -12,8 +13,11 @@ namespace {
 
 constexpr int64_t kColumnsWorthSharding = 512;
 
+template <typename T>
+using OfSlots = absl::InlinedVector<T, kSlotsMax>;
+
 template <typename Mutex>
-void LockInOrder(std::vector<Mutex*>& mutexes, std::vector<std::unique_lock<Mutex>>& locks) {
+void LockInOrder(OfSlots<Mutex*>& mutexes, OfSlots<std::unique_lock<Mutex>>& locks) {
   std::sort(mutexes.begin(), mutexes.end());
   mutexes.erase(std::unique(mutexes.begin(), mutexes.end()), mutexes.end());
   for (Mutex* m : mutexes) locks.emplace_back(*m);
@@ -69,8 +73,8 @@ void PrefetchForWriting(const char* row, int64_t bytes) {
 class UpdateKernel::Targets {
  public:
   absl::Status Open(KernelContext& c, const std::vector<int>& inputs, bool is_resource) {
-    std::vector<std::mutex*> mutexes;
-    std::vector<VariableMutex*> shared_mutexes;
+    OfSlots<std::mutex*> mutexes;
+    OfSlots<VariableMutex*> shared_mutexes;
     for (int i : inputs) {
       if (is_resource) {
         SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, i));
@@ -112,10 +116,10 @@ class UpdateKernel::Targets {
     return absl::OkStatus();
   }
 
-  std::vector<std::shared_ptr<Var>> variables_;  // empty for references
-  std::vector<Tensor*> tensors_;
-  std::vector<std::unique_lock<std::mutex>> locks_;
-  std::vector<std::unique_lock<VariableMutex>> shared_locks_;
+  OfSlots<std::shared_ptr<Var>> variables_;  // empty for references
+  OfSlots<Tensor*> tensors_;
+  OfSlots<std::unique_lock<std::mutex>> locks_;
+  OfSlots<std::unique_lock<VariableMutex>> shared_locks_;
 };
 
 UpdateKernel::UpdateKernel(KernelInit& init, const UpdateSpec& spec, UpdateFunction function)

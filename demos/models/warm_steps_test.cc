@@ -1,0 +1,92 @@
+// A warm training step takes nothing from the heap: whatever it needs lies in the step and in the
+// pool. Counted are `new`, tensors of the heap, and what the pool gets from the system.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "demos/models/model.h"
+#include "executor/memory/pool_allocator.h"
+
+namespace {
+std::atomic<int64_t> g_allocations{0};
+}  // namespace
+
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  g_allocations.fetch_add(1, std::memory_order_relaxed);
+  return std::malloc(size);
+}
+void* operator new(size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace sluice::demos {
+namespace {
+
+int64_t Allocations() {
+  return g_allocations.load() + Heap().allocations() + PoolAllocator::Global().SystemAllocations();
+}
+
+// The same model once more, with an optimizer of the caller's.
+template <typename Optimizer>
+absl::StatusOr<Model> MlpWith(Graph& g, Optimizer optimizer) {
+  SLUICE_ASSIGN_OR_RETURN(Model model, Mlp(g));
+  NameScope scope(g, "other");
+  model.train = optimizer.Minimize(model.losses[0]);
+  return model;
+}
+
+const std::vector<ModelKind>& Kinds() {
+  static const auto& kinds = *[] {
+    auto* all = new std::vector<ModelKind>(ModelKinds());
+    all->push_back({"mlp_sgd", "",
+                    [](Graph& g) { return MlpWith(g, GradientDescent({.learning_rate = 0.1f})); }});
+    all->push_back(
+        {"mlp_adam", "", [](Graph& g) { return MlpWith(g, Adam({.learning_rate = 0.001f})); }});
+    return all;
+  }();
+  return kinds;
+}
+
+class WarmStepsTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(WarmStepsTest, TakeNothingFromTheHeap) {
+  const auto kind = std::find_if(Kinds().begin(), Kinds().end(),
+                                 [](const ModelKind& k) { return k.name == GetParam(); });
+  ASSERT_NE(kind, Kinds().end());
+  Graph graph;
+  const absl::StatusOr<Model> model = kind->build(graph);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Operation init = InitializeVariables(graph);
+  // One thread: what another one keeps in its caches depends on who came first.
+  Session session(graph, {.intra_op_threads = 1, .inter_op_threads = 1});
+  ASSERT_TRUE(session.Run({init}).ok());
+  OutputList feeds;
+  Tensors values;
+  for (const Feed& feed : model->batch(0)) {
+    feeds.push_back(feed.tensor);
+    values.push_back(feed.value);
+  }
+  absl::StatusOr<Callable> step = session.MakeCallable(feeds, model->losses, {model->train});
+  ASSERT_TRUE(step.ok()) << step.status();
+  Tensors losses;
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(step->RunInto(values, &losses).ok());
+  const int64_t before = Allocations();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(step->RunInto(values, &losses).ok());
+  EXPECT_EQ(Allocations() - before, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, WarmStepsTest,
+                         ::testing::Values("softmax_regression", "mlp", "mlp_sgd", "mlp_adam",
+                                           "lenet", "resnet20", "inception", "char_lstm_static",
+                                           "transformer", "word2vec_nce", "matrix_factorisation",
+                                           "wide_and_deep", "vae", "dcgan"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace sluice::demos
