@@ -35,6 +35,19 @@ TEST(ThreadPool, SmallWorkIsOneCallInTheCaller) {
   EXPECT_EQ(calls, 1);
 }
 
+// A helper is not worth waking for any one of them.
+TEST(ThreadPool, ShortLoopsThatComeThickAreShared) {
+  ThreadPool pool("test", 1);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> is_shared{false};
+  for (int i = 0; i < 1'000'000 && !is_shared; ++i) {
+    pool.ParallelFor(8, 5000, [&](int64_t, int64_t) {
+      if (std::this_thread::get_id() != caller) is_shared = true;
+    });
+  }
+  EXPECT_EQ(is_shared, std::thread::hardware_concurrency() > 1);
+}
+
 TEST(ThreadPool, ParallelForNestsAndNeedsNoFreeThread) {
   ThreadPool pool("test", 1);
   std::atomic<int64_t> sum{0};

@@ -1,6 +1,6 @@
 // Room that a kernel needs during a call, from the step's memory: a warm step asks the heap for
-// none. For standard containers, which end the process where there is no memory, so not for sizes
-// that a user chooses freely (KernelContext::AllocateTemp).
+// none. For standard containers, which end the process where not even the heap has memory, so not
+// for sizes that a user chooses freely (KernelContext::AllocateTemp).
 #ifndef SLUICE_EXECUTOR_KERNEL_SCRATCH_H_
 #define SLUICE_EXECUTOR_KERNEL_SCRATCH_H_
 
@@ -22,18 +22,25 @@ class ScratchAllocator {
   ScratchAllocator(const ScratchAllocator<U>& o) : memory_(o.memory()) {}  // NOLINT: containers do
 
   T* allocate(size_t n) {
-    void* block = memory_->Allocate(n * sizeof(T));
-    // As containers expect it: no memory is an error of `new`.
-    for (; block == nullptr; block = memory_->Allocate(n * sizeof(T))) {
-      ::operator delete(::operator new(n * sizeof(T)));
-    }
-    return static_cast<T*>(block);
+    const size_t bytes = kHeader + n * sizeof(T);
+    void* block = memory_->Allocate(bytes);
+    Allocator* const from = block != nullptr ? memory_ : nullptr;
+    if (block == nullptr) block = ::operator new(bytes);
+    *static_cast<Allocator**>(block) = from;
+    return reinterpret_cast<T*>(static_cast<char*>(block) + kHeader);
   }
-  void deallocate(T* block, size_t n) { memory_->Deallocate(block, n * sizeof(T)); }
+  void deallocate(T* elements, size_t n) {
+    void* const block = reinterpret_cast<char*>(elements) - kHeader;
+    Allocator* const from = *static_cast<Allocator**>(block);
+    if (from == nullptr) return ::operator delete(block);
+    from->Deallocate(block, kHeader + n * sizeof(T));
+  }
   Allocator* memory() const { return memory_; }
   bool operator==(const ScratchAllocator& o) const { return memory_ == o.memory_; }
 
  private:
+  // Says where the block is from: null for the heap.
+  static constexpr size_t kHeader = kTensorAlignment;
   Allocator* memory_;
 };
 

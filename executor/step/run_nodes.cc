@@ -248,9 +248,9 @@ absl::Status Step::RunCarefully(const Call& call) {
     TimeOut();
     return absl::CancelledError("timed out");
   }
-  constexpr size_t kMostOfTen = 12;  // optimizers' updates
-  absl::InlinedVector<Value, kMostOfTen> read;
-  absl::InlinedVector<Value*, kMostOfTen> inputs;
+  constexpr size_t kUsualInputs = 12;  // optimizers have most
+  absl::InlinedVector<Value, kUsualInputs> read;
+  absl::InlinedVector<Value*, kUsualInputs> inputs;
   Call with_values = call;
   if ((call.node.flags & PlanNode::kHasRefs) != 0) {
     read.resize(call.node.num_inputs);

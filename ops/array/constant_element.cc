@@ -22,7 +22,9 @@ void SetNumber(Tensor& t, double value, TypeList<Ts...>) {
 }  // namespace
 
 Tensor ZeroElement(DataType dtype, Allocator& memory) {
-  Tensor t(dtype, TensorShape(), BufferRef(Buffer::New(memory, dtype, 1)));
+  Buffer* buffer = Buffer::New(memory, dtype, 1);
+  if (buffer == nullptr) buffer = Buffer::New(Heap(), dtype, 1);
+  Tensor t(dtype, TensorShape(), BufferRef(buffer));
   if (IsPlainBytes(dtype)) std::memset(t.raw(), 0, DataTypeSize(dtype));
   return t;
 }

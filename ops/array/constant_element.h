@@ -1,4 +1,5 @@
-// Scalars of a type that is known at run time, as memory to copy elements from.
+// Scalars of a type that is known at run time, as memory to copy elements from; it is the heap's
+// where `memory` has none.
 #ifndef SLUICE_OPS_ARRAY_CONSTANT_ELEMENT_H_
 #define SLUICE_OPS_ARRAY_CONSTANT_ELEMENT_H_
 
