@@ -3,33 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <new>
 
 #include "demos/models/model.h"
 #include "executor/memory/pool_allocator.h"
-
-namespace {
-std::atomic<int64_t> g_allocations{0};
-}  // namespace
-
-void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  g_allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(size);
-}
-void* operator new(size_t size) {
-  if (void* memory = operator new(size, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#include "executor/testing/allocations.h"
 
 namespace sluice::demos {
 namespace {
 
-int64_t Allocations() {
-  return g_allocations.load() + Heap().allocations() + PoolAllocator::Global().SystemAllocations();
+int64_t AllAllocations() {
+  return testing::Allocations() + Heap().allocations() +
+         PoolAllocator::Global().SystemAllocations();
 }
 
 // The same model once more, with an optimizer of the caller's.
@@ -76,9 +60,10 @@ TEST_P(WarmStepsTest, TakeNothingFromTheHeap) {
   ASSERT_TRUE(step.ok()) << step.status();
   Tensors losses;
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(step->RunInto(values, &losses).ok());
-  const int64_t before = Allocations();
+  ASSERT_GT(testing::Allocations(), 0) << "they are not counted";
+  const int64_t before = AllAllocations();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(step->RunInto(values, &losses).ok());
-  EXPECT_EQ(Allocations() - before, 0);
+  EXPECT_EQ(AllAllocations() - before, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WarmStepsTest,

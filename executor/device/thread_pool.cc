@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "executor/device/steady_time.h"
+
 namespace sluice {
 namespace {
 
@@ -30,12 +32,6 @@ inline void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
-}
-
-int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace
@@ -119,7 +115,7 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
 }
 
 bool ThreadPool::ComeThick(double work_ns) {
-  const int64_t now = NowNs();
+  const int64_t now = SteadyNowNs();
   const auto work = static_cast<int64_t>(work_ns);
   if (now - short_since_ns_.load(std::memory_order_relaxed) > kThickNs) {
     short_since_ns_.store(now, std::memory_order_relaxed);

@@ -1,27 +1,9 @@
 // A warm step allocates nothing for the frames and iterations of its loops, however many there are.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "executor/session/session.h"
+#include "executor/testing/allocations.h"
 #include "executor/testing/test_ops.h"
-
-namespace {
-std::atomic<int64_t> g_allocations{0};
-}  // namespace
-
-void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  g_allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(size);
-}
-void* operator new(size_t size) {
-  if (void* memory = operator new(size, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace sluice {
 namespace {
@@ -47,10 +29,11 @@ int64_t AllocationsOfALoop(float n, bool dynamic_loops) {
   Tensors fetches;
   int64_t before = 0;
   for (int i = 0; i < 4; ++i) {
-    before = g_allocations.load();
+    before = Allocations();
     EXPECT_TRUE(callable->RunInto(feeds, &fetches).ok());
   }
-  const int64_t allocated = g_allocations.load() - before;
+  EXPECT_GT(before, 0) << "they are not counted";
+  const int64_t allocated = Allocations() - before;
   EXPECT_EQ(fetches[0].scalar<float>(), n);
   return allocated;
 }

@@ -1,18 +1,13 @@
 // Asynchronous kernels: start them, and go on when they have answered.
 #include <utility>
 
+#include "executor/device/steady_time.h"
 #include "executor/step/node_values.h"
 #include "executor/step/step.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
-
-int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // The call that this thread is about to start.
 thread_local AsyncCall* t_starting = nullptr;
@@ -50,7 +45,7 @@ void Step::StartAsync(Iteration& it, const Unit& unit, Worker& worker) {
   call.context->frame_id = it.frame_id;
   call.context->iteration = it.number;
   call.context->is_input_dead = unit.may_be_dead && HasDeadInput(it, node);
-  call.start_ns = observer_ != nullptr ? NowNs() : 0;
+  call.start_ns = observer_ != nullptr ? SteadyNowNs() : 0;
   call.state.store(AsyncCall::kStarting, std::memory_order_relaxed);
   call.is_answered = false;
   AsyncCall* const outer = std::exchange(t_starting, &call);
@@ -67,7 +62,7 @@ void Step::StartAsync(Iteration& it, const Unit& unit, Worker& worker) {
 
 void Step::OnAsyncDone(AsyncCall& call, absl::Status status) {
   call.status = std::move(status);
-  if (observer_ != nullptr) call.end_ns = NowNs();
+  if (observer_ != nullptr) call.end_ns = SteadyNowNs();
   if (t_starting == &call) {
     call.is_answered = true;
     return;

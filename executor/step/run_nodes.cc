@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/device/steady_time.h"
 #include "executor/kernel/deferred_updates.h"
 #include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/matrix_tiles.h"
@@ -14,12 +15,6 @@
 
 namespace sluice {
 namespace {
-
-int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 absl::Status NotScalar(const Tensor& predicate) {
   return InvalidArgument("The second input must be a scalar, but it has shape ",
@@ -261,9 +256,9 @@ absl::Status Step::RunCarefully(const Call& call) {
   if (observer_ == nullptr) return RunBuiltin(with_values);
   if (observer_->NeedsInputs()) with_values.movable = 0;
   if (call.node.kind == OpKind::kFused) return RunFused(with_values);
-  const int64_t start = NowNs();
+  const int64_t start = SteadyNowNs();
   SLUICE_RETURN_IF_ERROR(RunBuiltin(with_values));
-  return observer_->OnNode({call.node, start, NowNs(), with_values.inputs, call.outputs});
+  return observer_->OnNode({call.node, start, SteadyNowNs(), with_values.inputs, call.outputs});
 }
 
 absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* read,
@@ -345,10 +340,10 @@ absl::Status Step::RunFused(const Call& call) {
                              PlanNode node = member;
                              node.device = call.node.device;
                              if (observer_->NeedsInputs()) movable = 0;
-                             const int64_t start = NowNs();
+                             const int64_t start = SteadyNowNs();
                              SLUICE_RETURN_IF_ERROR(RunKernel(
                                  {call.it, node, inputs, movable, output, call.loop, call.worker}));
-                             return observer_->OnNode({node, start, NowNs(), inputs, output});
+                             return observer_->OnNode({node, start, SteadyNowNs(), inputs, output});
                            });
 }
 

@@ -205,15 +205,18 @@ int Step::Signal(Iteration& it, const Unit& unit, Worker& worker) {
   int ready = 0;
   for (uint32_t e = 0; e < unit.num_edges; ++e) {
     const UnitEdge& edge = body.edges[unit.first_edge + e];
-    if (edge.kind == UnitEdge::kPlain || edge.kind == UnitEdge::kOnly) {
-      if (edge.kind == UnitEdge::kPlain &&
-          it.pending[edge.unit].fetch_sub(1, std::memory_order_acq_rel) != 1) {
-        continue;
-      }
-      worker.ready.push_back({&it, edge.unit});
-      ++ready;
-    } else {
-      MergeArrives(it, unit, edge, worker, &ready);
+    switch (edge.kind) {
+      case UnitEdge::kPlain:
+        if (it.pending[edge.unit].fetch_sub(1, std::memory_order_acq_rel) != 1) break;
+        [[fallthrough]];
+      case UnitEdge::kOnly:
+        worker.ready.push_back({&it, edge.unit});
+        ++ready;
+        break;
+      case UnitEdge::kMergeControl:
+      case UnitEdge::kMergeData:
+        MergeArrives(it, unit, edge, worker, &ready);
+        break;
     }
   }
   return ready;

@@ -245,7 +245,6 @@ void QueueResource::EnqueueMany(const Caller& caller, Tensors batch, Done done, 
 }
 
 void QueueResource::Dequeue(const Caller& caller, Taken taken) {
-  if (std::optional<Tensors> element = DequeueAtOnce(caller)) return taken(*std::move(element));
   if (caller.IsCancelled()) return taken(TakeCancelled());
   Submit(taking_,
          {.action = Action::kTake, .caller = caller, .wanted = 1, .taken = std::move(taken)});

@@ -58,7 +58,7 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
   const Tensor& x = context.input(0);
   const Tensor& y = context.input(1);
   SLUICE_RETURN_IF_ERROR(Check(x, y));
-  if (x.rank() == 0 && y.rank() == 0) {  // loops and counters: each nanosecond counts
+  if (x.rank() == 0 && y.rank() == 0) {  // where the step does not run the loop itself
     static const TensorShape kScalar;
     const void* const px = x.raw();
     const void* const py = y.raw();

@@ -1,7 +1,5 @@
 #include "ops/math/reduction.h"
 
-#include <memory>
-
 #include "executor/kernel/scratch.h"
 #include "graph/tensor/sizes.h"
 

@@ -3,6 +3,7 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/target_clones.h"
 #include "graph/status.h"
+#include "ops/array/int_tensor.h"
 #include "ops/nn/image_tensor.h"
 #include "ops/nn/pool_geometry.h"
 
@@ -86,9 +87,7 @@ class AvgPoolGradKernel : public Kernel {
       return InvalidArgument("out_backprop must be 1-dimensional and 4 elements");
     }
     if (grad.rank() != 4) return InvalidArgument("out_backprop must be 4-dimensional");
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
-                            TensorShape::Make(absl::InlinedVector<int64_t, 4>(
-                                sizes.flat<int32_t>().begin(), sizes.flat<int32_t>().end())));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
     SLUICE_ASSIGN_OR_RETURN(const PoolGeometry g, attrs_.Geometry(context, shape, 2));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape pooled, attrs_.OutputShape(g));
     if (!(grad.shape() == pooled)) {

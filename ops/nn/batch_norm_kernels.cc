@@ -1,6 +1,5 @@
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "executor/kernel/scratch.h"
 #include "graph/ir/graph.h"

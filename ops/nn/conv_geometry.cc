@@ -5,6 +5,7 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/tensor.h"
+#include "ops/array/int_tensor.h"
 
 namespace sluice {
 
@@ -138,9 +139,9 @@ absl::StatusOr<TensorShape> ImageSizes(const ConvAttrs& attrs, const Tensor& siz
   if (!sizes.shape().IsVector()) {
     return InvalidArgument(attrs.op, ": input_sizes input must be 1-dim, not ", sizes.rank());
   }
-  absl::InlinedVector<int64_t, 4> dims(sizes.flat<int32_t>().begin(), sizes.flat<int32_t>().end());
+  Ints dims = IntsOf(sizes);
   if (dims.size() == 2) {
-    absl::InlinedVector<int64_t, 4> all(4);
+    Ints all(4);
     all[attrs.layout.batch] = batch;
     all[attrs.layout.height] = dims[0];
     all[attrs.layout.width] = dims[1];

@@ -1,5 +1,6 @@
 #include "executor/kernel/context.h"
 #include "graph/status.h"
+#include "ops/array/int_tensor.h"
 #include "ops/nn/conv_compute.h"
 #include "ops/nn/image_tensor.h"
 
@@ -95,9 +96,7 @@ class Conv2DBackpropFilterKernel : public ConvKernel {
     if (!sizes.shape().IsVector()) {
       return InvalidArgument(attrs_.op, ": filter_sizes input must be 1-dim, not ", sizes.rank());
     }
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
-                            TensorShape::Make(absl::InlinedVector<int64_t, 4>(
-                                sizes.flat<int32_t>().begin(), sizes.flat<int32_t>().end())));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
     SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g,
                             ConvGeometryOf(attrs_, in.shape(), shape, grad.shape()));
     Tensor* out;
