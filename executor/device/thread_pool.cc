@@ -3,9 +3,9 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "executor/device/loop_costs.h"
 #include "executor/device/steady_time.h"
 
 namespace sluice {
@@ -16,15 +16,16 @@ namespace {
 constexpr double kWorthWakingNs = 60e3;
 constexpr double kBlockNs = 20e3;
 // The same where a thread is looking for loops.
-constexpr double kWorthSharingNs = 8e3;
-constexpr double kSharedBlockNs = 4e3;
+constexpr double kSharedBlockNs = 1e3;
 constexpr int kBlocksPerThread = 4;
 // A thread that has been woken once finds the next loops by looking. So short loops are worth it
 // too, where so much of this time goes into them.
 constexpr int64_t kThickNs = 200'000;
 constexpr int64_t kThickWorkNs = kThickNs / 2;
 // Longer than what lies between two loops of a step, shorter than anybody minds.
-constexpr std::chrono::microseconds kLookFor{60};
+constexpr int64_t kLookForNs = 60'000;
+// Some microseconds.
+constexpr int kPausesBetweenYields = 64;
 // A helper that was interrupted in its block should be let on.
 constexpr int kPausesBeforeYield = 2000;
 
@@ -39,7 +40,6 @@ inline void Pause() {
 ThreadPool::ThreadPool(std::string name, int threads)
     : name_(std::move(name)),
       may_look_(threads < static_cast<int>(std::thread::hardware_concurrency())) {
-  loops_.reserve(16);
   threads_.reserve(threads);
   for (int i = 0; i < threads; ++i) {
     threads_.emplace_back([this] { Work(); });
@@ -65,17 +65,35 @@ void ThreadPool::Schedule(std::function<void()> closure) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closures_.push_back(std::move(closure));
-    wake = sleeping_ > 0;
+    wake = sleeping_.load(std::memory_order_relaxed) > 0;
+    news_.fetch_add(1, std::memory_order_release);
   }
   if (wake) wake_.notify_one();
 }
 
-void ThreadPool::RunBlocks(Loop& loop) {
+void ThreadPool::RunBlocks(Loop& loop, Place& place) {
   while (true) {
     const int64_t begin = loop.next.fetch_add(loop.block, std::memory_order_relaxed);
     if (begin >= loop.total) return;
-    loop.f(begin, std::min(begin + loop.block, loop.total));
+    const int64_t end = begin + loop.block;
+    if (end >= loop.total) place.state.fetch_sub(kOpen - kTaken, std::memory_order_relaxed);
+    loop.f(begin, std::min(end, loop.total));
   }
+}
+
+ThreadPool::Place* ThreadPool::Open(Loop* loop) {
+  for (Place& place : places_) {
+    uint32_t free = kFree;
+    if (place.state.load(std::memory_order_relaxed) != kFree ||
+        !place.state.compare_exchange_strong(free, kTaken, std::memory_order_acquire)) {
+      continue;
+    }
+    place.loop = loop;
+    place.state.store(kOpen, std::memory_order_release);
+    news_.fetch_add(1, std::memory_order_seq_cst);  // before Wake looks for sleepers
+    return &place;
+  }
+  return nullptr;
 }
 
 void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
@@ -90,28 +108,27 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
   const int64_t most = std::min<int64_t>(total, kBlocksPerThread * (num_threads() + 1));
   const int64_t blocks = std::clamp<int64_t>(static_cast<int64_t>(work_ns / block_ns), 2, most);
   Loop loop{f, total, (total + blocks - 1) / blocks};
-  int wake;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    loops_.push_back(&loop);
-    // Those who look come by themselves.
-    wake = is_worth_waking ? static_cast<int>(std::min<int64_t>(sleeping_, blocks - 1)) : 0;
-    made_.fetch_add(1, std::memory_order_release);
-  }
-  for (int i = 0; i < wake; ++i) wake_.notify_one();
-  RunBlocks(loop);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
-  }
+  Place* const place = Open(&loop);
+  if (place == nullptr) return f(0, total);
+  // Those who look come by themselves.
+  if (is_worth_waking) Wake(static_cast<int>(std::min<int64_t>(blocks - 1, num_threads())));
+  RunBlocks(loop, *place);
   // Nobody joins any more; who did is in its last block.
-  for (int pauses = 0; loop.helpers.load(std::memory_order_acquire) != 0; ++pauses) {
+  for (int pauses = 0; place->state.load(std::memory_order_acquire) != kTaken; ++pauses) {
     if (pauses < kPausesBeforeYield) {
       Pause();
     } else {
       std::this_thread::yield();
     }
   }
+  place->state.store(kFree, std::memory_order_release);
+}
+
+void ThreadPool::Wake(int threads) {
+  const int wake = std::min(threads, sleeping_.load(std::memory_order_seq_cst));
+  if (wake <= 0) return;
+  { std::lock_guard<std::mutex> lock(mutex_); }  // who is about to sleep does
+  for (int i = 0; i < wake; ++i) wake_.notify_one();
 }
 
 bool ThreadPool::ComeThick(double work_ns) {
@@ -127,63 +144,67 @@ bool ThreadPool::ComeThick(double work_ns) {
   return true;
 }
 
-ThreadPool::Loop* ThreadPool::JoinLoop() {
-  for (Loop* loop : loops_) {
-    if (loop->next.load(std::memory_order_relaxed) < loop->total) {
-      loop->helpers.fetch_add(1, std::memory_order_relaxed);
-      return loop;
+bool ThreadPool::Help() {
+  for (Place& place : places_) {
+    uint32_t state = place.state.load(std::memory_order_relaxed);
+    while ((state & kOpen) != 0) {
+      if (!place.state.compare_exchange_weak(state, state + kJoined, std::memory_order_acquire)) {
+        continue;
+      }
+      RunBlocks(*place.loop, place);
+      place.state.fetch_sub(kJoined, std::memory_order_release);
+      return true;
     }
   }
-  return nullptr;
+  return false;
 }
 
-bool ThreadPool::HasLoop() const {
-  return std::any_of(loops_.begin(), loops_.end(), [](const Loop* loop) {
-    return loop->next.load(std::memory_order_relaxed) < loop->total;
-  });
-}
-
-void ThreadPool::LookForLoops(uint32_t seen) {
-  const auto until = std::chrono::steady_clock::now() + kLookFor;
+bool ThreadPool::LookForNews(uint32_t seen, int64_t until_ns) {
   looking_.fetch_add(1, std::memory_order_relaxed);
-  while (made_.load(std::memory_order_acquire) == seen &&
-         std::chrono::steady_clock::now() < until) {
-    for (int i = 0; i < 8; ++i) Pause();
-    std::this_thread::yield();  // to other processes
-  }
+  bool is_new = false;
+  do {
+    for (int i = 0; i < kPausesBetweenYields && !is_new; ++i) {
+      Pause();
+      is_new = news_.load(std::memory_order_acquire) != seen;
+    }
+    if (!is_new) std::this_thread::yield();  // to other processes
+  } while (!is_new && SteadyNowNs() < until_ns);
   looking_.fetch_sub(1, std::memory_order_relaxed);
+  return is_new;
+}
+
+bool ThreadPool::RunClosure() {
+  std::function<void()> closure;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closures_.empty()) return false;
+    closure = std::move(closures_.front());
+    closures_.pop_front();
+  }
+  closure();
+  return true;
+}
+
+bool ThreadPool::Sleep(uint32_t seen) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  sleeping_.fetch_add(1, std::memory_order_seq_cst);
+  wake_.wait(lock, [&] { return stopping_ || news_.load(std::memory_order_seq_cst) != seen; });
+  sleeping_.fetch_sub(1, std::memory_order_relaxed);
+  return !stopping_ || !closures_.empty();
 }
 
 void ThreadPool::Work() {
-  bool was_helpful = false;  // worked on a loop just now
-  std::unique_lock<std::mutex> lock(mutex_);
+  int64_t look_until_ns = 0;
+  const auto look = [&] { look_until_ns = may_look_ ? SteadyNowNs() + kLookForNs : 0; };
   while (true) {
-    // Loops first: somebody is waiting for them.
-    if (Loop* loop = JoinLoop()) {
-      lock.unlock();
-      RunBlocks(*loop);
-      loop->helpers.fetch_sub(1, std::memory_order_release);
-      was_helpful = may_look_;
-      lock.lock();
-    } else if (!closures_.empty()) {
-      std::function<void()> closure = std::move(closures_.front());
-      closures_.pop_front();
-      lock.unlock();
-      closure();
-      closure = nullptr;
-      lock.lock();
-    } else if (stopping_) {
-      return;
-    } else if (was_helpful) {
-      was_helpful = false;
-      const uint32_t seen = made_.load(std::memory_order_relaxed);
-      lock.unlock();
-      LookForLoops(seen);
-      lock.lock();
-    } else {
-      ++sleeping_;
-      wake_.wait(lock, [this] { return stopping_ || !closures_.empty() || HasLoop(); });
-      --sleeping_;
+    const uint32_t seen = news_.load(std::memory_order_acquire);
+    if (Help()) {  // loops first: somebody is waiting for them
+      look();
+    } else if (RunClosure()) {
+      look_until_ns = 0;
+    } else if (look_until_ns == 0 || !LookForNews(seen, look_until_ns)) {
+      if (!Sleep(seen)) return;
+      look();  // a short loop may be over by now, and the next one come
     }
   }
 }

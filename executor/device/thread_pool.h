@@ -5,11 +5,13 @@
 // no other thread to make progress, so a pool of one thread, or a pool that is busy, never blocks
 // it. Closures given to Schedule should not block.
 // A thread that worked on a loop looks for the next one for a while before it sleeps: loops that
-// follow each other need not wake anybody, and far shorter ones are worth sharing.
+// follow each other need not wake anybody, and far shorter ones are worth sharing. Such loops take
+// no lock.
 // The destructor runs what was scheduled, and joins.
 #ifndef SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
 #define SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -49,32 +51,46 @@ class ThreadPool {
     RangeFunction f;
     int64_t total;
     int64_t block;
-    std::atomic<int64_t> next{0};
-    std::atomic<int> helpers{0};  // threads inside RunBlocks; raised under mutex_
+    alignas(64) std::atomic<int64_t> next{0};
   };
-  static void RunBlocks(Loop& loop);
+  // Where threads find a loop, and say that they are in it.
+  struct alignas(64) Place {
+    // kFree, kTaken or kOpen, and kJoined times the helpers inside.
+    std::atomic<uint32_t> state{0};
+    Loop* loop = nullptr;  // of a helper that has joined, and of the caller
+  };
+  static constexpr uint32_t kFree = 0, kTaken = 1, kOpen = 2, kJoined = 4;
+  static constexpr int kMostLoops = 16;  // others run in their callers alone
+
+  // The blocks that are left; who draws the last one lets nobody join any more.
+  static void RunBlocks(Loop& loop, Place& place);
+  // A place that is open for `loop`; null if there is none.
+  Place* Open(Loop* loop);
+  // Works on an open loop, if there is one.
+  bool Help();
+  bool RunClosure();
   void Work();
-  // Until there is a loop more than the `seen` ones, or the time is up.
-  void LookForLoops(uint32_t seen);
+  // Until something is new since `seen`, or the time is up.
+  bool LookForNews(uint32_t seen, int64_t until_ns);
+  // Until there is; false: the pool ends.
+  bool Sleep(uint32_t seen);
   // Whether loops that are too short to wake a thread for come so thick that one is worth it, with
   // one more of `work_ns`.
   bool ComeThick(double work_ns);
-  // The next loop with blocks left, joined; null if there is none. With mutex_ held.
-  Loop* JoinLoop();
-  bool HasLoop() const;
+  void Wake(int threads);
 
   const std::string name_;
-  const bool may_look_;            // there is a core for each thread
-  std::atomic<int> looking_{0};    // threads in LookForLoops
-  std::atomic<uint32_t> made_{0};  // loops, ever
+  const bool may_look_;  // there is a core for each thread
+  std::array<Place, kMostLoops> places_;
+  alignas(64) std::atomic<uint32_t> news_{0};  // loops and closures, ever
+  alignas(64) std::atomic<int> looking_{0};    // threads in LookForNews
+  std::atomic<int> sleeping_{0};               // raised under mutex_
   // Loops that nobody was woken for: since when they are counted, and their work.
   std::atomic<int64_t> short_since_ns_{0};
   std::atomic<int64_t> short_work_ns_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> closures_;  // guarded by mutex_
-  std::vector<Loop*> loops_;                    // guarded by mutex_
-  int sleeping_ = 0;                            // guarded by mutex_
   bool stopping_ = false;                       // guarded by mutex_
   std::vector<std::thread> threads_;
 };

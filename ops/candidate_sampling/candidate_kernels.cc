@@ -58,8 +58,8 @@ class CandidateSamplerKernel : public Kernel {
       std::shared_lock lock(mutex_);
       SLUICE_ASSIGN_OR_RETURN(const int64_t tries,
                               Draw(context, &generator, samples->flat<int64_t>()));
-      Count(samples->flat<int64_t>(), tries, sampled_counts);
-      Count(classes.flat<int64_t>(), tries, true_counts);
+      Count(context, samples->flat<int64_t>(), tries, sampled_counts);
+      Count(context, classes.flat<int64_t>(), tries, true_counts);
     }
     if (sampler_->learns()) {
       std::unique_lock lock(mutex_);
@@ -107,11 +107,16 @@ class CandidateSamplerKernel : public Kernel {
     return tries;
   }
 
-  void Count(absl::Span<const int64_t> values, int64_t tries, Tensor* counts) const {
-    float* out = counts->data<float>();
-    for (int64_t value : values) {
-      *out++ = ExpectedCount(sampler_->Probability(value), num_sampled_, tries);
-    }
+  void Count(KernelContext& context, absl::Span<const int64_t> values, int64_t tries,
+             Tensor* counts) const {
+    constexpr double kCost = 25;
+    float* const out = counts->data<float>();
+    const auto size = static_cast<int64_t>(values.size());
+    context.ParallelFor(size, kCost, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        out[i] = ExpectedCount(sampler_->Probability(values[i]), num_sampled_, tries);
+      }
+    });
   }
 
   const int64_t num_true_, num_sampled_;

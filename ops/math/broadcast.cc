@@ -111,11 +111,7 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   const double cost = CostFarAway(plan.shape.num_elements(), loops_.cost,
                                   loops_.in_size + loops_.out_size);  // one operand repeats itself
   const double row_cost = 5 + cost * static_cast<double>(inner);
-  if (row_cost * static_cast<double>(plan.rows()) < 20'000) {
-    rows(0, plan.rows());
-  } else {
-    context.ParallelFor(plan.rows(), row_cost, rows);
-  }
+  context.ParallelFor(plan.rows(), row_cost, rows);
   return absl::OkStatus();
 }
 

@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "executor/device/loop_costs.h"
 #include "executor/kernel/avx512.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/elementwise_loops.h"
@@ -57,7 +58,7 @@ template <typename F>
 void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
   constexpr double kCachesOfThread = 2e6;
   cost = CostFarAway(n, cost, bytes);
-  if (static_cast<double>(n) * cost < 10'000) return f(int64_t{0}, n);
+  if (static_cast<double>(n) * cost < kWorthSharingNs) return f(int64_t{0}, n);
   // Where the caches of all threads have room for it, each thread gets one block, the same in each
   // step, and finds it there again.
   const int threads = context.num_threads();

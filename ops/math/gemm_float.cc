@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "ops/math/gemm.h"
-#include "ops/math/product_rows.h"
+#include "ops/math/narrow_gemm.h"
+#include "ops/math/vector_squares.h"
 
 // OpenMP's number of threads is a thread's own setting. Declared here, so that nobody needs
 // -fopenmp to compile.
@@ -36,7 +37,7 @@ constexpr int64_t kTileRows = 12;
 #if defined(__x86_64__)
 
 // Loops of our own with AVX-512, for what takes oneDNN 10 to 50 % more: B transposed and larger
-// than A and C, and up to 16 columns. 12 x 32 sums stay in registers, a packed panel of 32 columns
+// than A and C. 12 x 32 sums stay in registers, a packed panel of 32 columns
 // in the second cache.
 constexpr int64_t kDepthMax = 1024;  // of a panel
 
@@ -49,33 +50,12 @@ Scratch& ThreadScratch() {
   return *scratch;
 }
 
-// Exchanges the lanes of a that have bit kStep with the others of b.
-template <int kStep, size_t... kLane>
-SLUICE_INLINE_IN_CLONES void Exchange(Vec& a, Vec& b, std::index_sequence<kLane...>) {
-  const Vec low = __builtin_shufflevector(a, b, (kLane & kStep ? 16 + kLane - kStep : kLane)...);
-  b = __builtin_shufflevector(a, b, (kLane & kStep ? 16 + kLane : kLane + kStep)...);
-  a = low;
-}
-
-template <int kStep>
-SLUICE_INLINE_IN_CLONES void ExchangeRows(Vec* rows) {
-#pragma GCC unroll 16
-  for (int i = 0; i < kVecLanes; ++i) {
-    if ((i & kStep) == 0) {
-      Exchange<kStep>(rows[i], rows[i + kStep], std::make_index_sequence<kVecLanes>());
-    }
-  }
-}
-
-// 16 rows of 16, `step` apart, as columns of `to`, a panel's row apart (Eklundh, 1972).
+// 16 rows of 16, `step` apart, as columns of `to`, a panel's row apart.
 SLUICE_AVX512 void TransposeSquare(const float* from, int64_t step, float* to) {
   Vec rows[kVecLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < kVecLanes; ++i) rows[i] = VecAt(from + i * step);
-  ExchangeRows<1>(rows);
-  ExchangeRows<2>(rows);
-  ExchangeRows<4>(rows);
-  ExchangeRows<8>(rows);
+  TransposeRows(rows);
 #pragma GCC unroll 16
   for (int i = 0; i < kVecLanes; ++i) VecAt(to + i * kPanel) = rows[i];
 }
@@ -111,29 +91,19 @@ SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns
 }
 
 // Rows of a times a panel. The kinds of what is left after whole tiles are few.
-template <int kVecs, bool kAdd>
+template <int kVecs>
 SLUICE_AVX512 void TimesPanel(MatrixView<float> a, const float* panel, int64_t rows, int64_t depth,
                               float* to, int64_t to_step) {
   const auto from = [&](int64_t r) { return a.data + r * a.row_step; };
   int64_t r = 0;
-#define SLUICE_ROWS(kRows)                                                                  \
-  ProductRows<kRows, kVecs, kAdd>(from(r), a.row_step, a.column_step, panel, kPanel, depth, \
-                                  to + r * to_step, to_step)
+#define SLUICE_ROWS(kRows)                                                                   \
+  ProductRows<kRows, kVecs, false>(from(r), a.row_step, a.column_step, panel, kPanel, depth, \
+                                   to + r * to_step, to_step)
   for (; r + kTileRows <= rows; r += kTileRows) SLUICE_ROWS(kTileRows);
   for (; r + 8 <= rows; r += 8) SLUICE_ROWS(8);
   for (; r + 4 <= rows; r += 4) SLUICE_ROWS(4);
   for (; r < rows; ++r) SLUICE_ROWS(1);
 #undef SLUICE_ROWS
-}
-
-void TimesPanel(MatrixView<float> a, const float* panel, int64_t columns, int64_t rows,
-                int64_t depth, bool add, float* to, int64_t to_step) {
-  if (columns > kVecLanes) {
-    return add ? TimesPanel<2, true>(a, panel, rows, depth, to, to_step)
-               : TimesPanel<2, false>(a, panel, rows, depth, to, to_step);
-  }
-  add ? TimesPanel<1, true>(a, panel, rows, depth, to, to_step)
-      : TimesPanel<1, false>(a, panel, rows, depth, to, to_step);
 }
 
 // Calls `panel(first column, columns, first row of b, rows, whether sums are there already)`.
@@ -147,27 +117,6 @@ void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
   }
 }
 
-// C has at most 16 columns.
-void NarrowGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
-                int64_t c_step, GemmInto into) {
-  Scratch& scratch = ThreadScratch();
-  ForPanels(n, k, into, [&](int64_t, int64_t, int64_t d, int64_t depth, bool add) {
-    PackPanel(b.FromRow(d), depth, n, scratch.panel);
-    const MatrixView<float> rows = a.FromColumn(d);
-    if (n == kVecLanes) return TimesPanel(rows, scratch.panel, n, m, depth, add, c, c_step);
-    // Whole vectors would reach into the next row.
-    for (int64_t i = 0; i < m; i += kTileRows) {
-      const int64_t count = std::min(kTileRows, m - i);
-      TimesPanel(rows.FromRow(i), scratch.panel, n, count, depth, false, scratch.tile, kPanel);
-      for (int64_t r = 0; r < count; ++r) {
-        float* to = c + (i + r) * c_step;
-        const float* from = scratch.tile + r * kPanel;
-        for (int64_t x = 0; x < n; ++x) to[x] = add ? to[x] + from[x] : from[x];
-      }
-    }
-  });
-}
-
 // C^T = B^T * A^T: tiles are turned as they are written.
 void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                 int64_t c_step, GemmInto into) {
@@ -178,8 +127,12 @@ void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView
     PackPanel(turned_a.FromRow(d).FromColumn(i), depth, columns, scratch.panel);
     for (int64_t j = 0; j < n; j += kTileRows) {
       const int64_t count = std::min(kTileRows, n - j);
-      TimesPanel(turned_b.FromRow(j).FromColumn(d), scratch.panel, columns, count, depth, false,
-                 scratch.tile, kPanel);
+      const MatrixView<float> rows = turned_b.FromRow(j).FromColumn(d);
+      if (columns > kVecLanes) {
+        TimesPanel<2>(rows, scratch.panel, count, depth, scratch.tile, kPanel);
+      } else {
+        TimesPanel<1>(rows, scratch.panel, count, depth, scratch.tile, kPanel);
+      }
       for (int64_t x = 0; x < columns; ++x) {
         float* to = c + (i + x) * c_step + j;
         const float* from = scratch.tile + x;
@@ -205,10 +158,7 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float
           int64_t c_step, GemmInto into) {
 #if defined(__x86_64__)
   if (GemmTurns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
-  const bool is_narrow = n <= kVecLanes && n >= 8 && m >= 4 && b.column_step == 1;
-  if (is_narrow && HasAvx512()) {
-    return NarrowGemm(m, n, k, a, b, c, c_step, into);
-  }
+  if (IsNarrow(m, n, b)) return NarrowGemm(m, n, k, a, b, c, c_step, into);
 #endif
   LibraryGemm(m, n, k, a, b, c, c_step, into);
 }

@@ -49,6 +49,36 @@ TYPED_TEST(GemmTest, MultipliesAllShapesAndTransposes) {
   }
 }
 
+// Whole and partial vectors of each kind, packed in one part and in several.
+TEST(Gemm, MultipliesByFewColumns) {
+  for (int64_t n = 8; n <= 16; ++n) {
+    for (int64_t m : {4, 19, 40, 65}) {
+      for (int64_t k : {1, 31, 48, 100, 530, 1030}) {
+        std::vector<float> a(m * k), b(k * n);
+        for (size_t i = 0; i < a.size(); ++i)
+          a[i] = GemmTest<float>::Number(static_cast<int64_t>(i));
+        for (size_t i = 0; i < b.size(); ++i)
+          b[i] = GemmTest<float>::Number(static_cast<int64_t>(i) + 5);
+        for (const auto view : {RowMajor(a.data(), k), Transposed(a.data(), m)}) {
+          const int64_t step = n + 3;
+          std::vector<float> c(m * step, 7);
+          Gemm<float>(m, n, k, view, RowMajor(b.data(), n), c.data(), step, GemmInto::kAdd);
+          for (int64_t i = 0; i < m; ++i) {
+            for (int64_t j = 0; j < step; ++j) {
+              float sum = 7;
+              for (int64_t p = 0; p < k && j < n; ++p) {
+                sum += view.data[i * view.row_step + p * view.column_step] * b[p * n + j];
+              }
+              ASSERT_EQ(c[i * step + j], sum)
+                  << m << "x" << n << "x" << k << " at " << i << "," << j;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Gemm, ConjugatesComplexNumbers) {
   const std::complex<float> a(1, 2), b(3, 4);
   std::complex<float> c;

@@ -73,6 +73,9 @@ Cut CutOfFloats(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
     return {TileOf(m, parts, kRowGrain), TileOf(n, parts, kColumnGrain)};
   }
   if (m >= n) {
+    for (const int64_t rows : {64, 32}) {
+      if (GemmTurns(rows, n, k, b)) return {rows, n};
+    }
     const bool overflows_cache = k * n > 600'000;  // the second, as far as machines are alike
     return {TileOf(m, tiles(overflows_cache ? 4 : 8), kRowGrain), n};
   }

@@ -1,5 +1,6 @@
 #include "ops/math/reduction.h"
 
+#include "executor/device/loop_costs.h"
 #include "executor/kernel/scratch.h"
 #include "graph/tensor/sizes.h"
 
@@ -110,7 +111,7 @@ void Reducer::InParts(const char* x, char* acc, Dims dims) const {
 
 void Reducer::Run(const char* x, char* acc, Dims dims) const {
   const int64_t total = Elements(dims);
-  if (static_cast<double>(total) * loops_.cost < 10'000) return InCaller(x, acc, dims);
+  if (static_cast<double>(total) * loops_.cost < kWorthSharingNs) return InCaller(x, acc, dims);
   const Dims rest = dims.subspan(1);
   const int64_t size = dims[0].size, step = Elements(rest), kept = KeptElements(rest);
   if (!dims[0].reduced) {

@@ -3,12 +3,12 @@
 #include "executor/kernel/scratch.h"
 #include "graph/ir/graph.h"
 #include "ops/state/row_index.h"
+#include "ops/state/row_shares.h"
 
 namespace sluice {
 namespace {
 
 constexpr double kElementCost = 0.5;
-constexpr int64_t kColumnsWorthSharding = 1024;
 
 bool IsPrefix(const TensorShape& prefix, const TensorShape& of) {
   if (prefix.rank() > of.rank()) return false;
@@ -18,8 +18,7 @@ bool IsPrefix(const TensorShape& prefix, const TensorShape& of) {
   return true;
 }
 
-// Does the operation for the rows that start at `offsets` (elements; -1 = skipped), in order. Wide
-// rows are split by columns, so that the order of the updates of an element does not change.
+// Does the operation for the rows that start at `offsets` (elements; -1 = skipped), in order.
 absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64_t row_size,
                         absl::Span<const int64_t> offsets, const Tensor& updates) {
   const bool same_for_all = updates.shape().IsScalar();
@@ -41,19 +40,15 @@ absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64
                                               : static_cast<int64_t>(DataTypeSize(dtype));
   char* to = static_cast<char*>(params->raw());
   const char* from = static_cast<const char*>(updates.raw());
-  const int64_t count = static_cast<int64_t>(offsets.size());
-  const auto columns = [&](int64_t begin, int64_t end) {
-    for (int64_t i = 0; i < count; ++i) {
-      if (offsets[i] < 0) continue;
-      const char* source = same_for_all ? from : from + (i * row_size + begin) * size;
-      row(to + (offsets[i] + begin) * size, source, end - begin);
-    }
-  };
-  if (row_size < kColumnsWorthSharding) {
-    columns(0, row_size);
-  } else {
-    c.ParallelFor(row_size, kElementCost * static_cast<double>(count), columns);
-  }
+  const RowWork work{static_cast<int64_t>(offsets.size()), row_size, size, kElementCost};
+  ForRowShares(
+      c, work, [&](int64_t i) { return offsets[i]; },
+      [&](absl::Span<const int64_t> positions, int64_t begin, int64_t end) {
+        for (int64_t i : positions) {
+          const char* source = same_for_all ? from : from + (i * row_size + begin) * size;
+          row(to + (offsets[i] + begin) * size, source, end - begin);
+        }
+      });
   return absl::OkStatus();
 }
 

@@ -6,12 +6,11 @@
 #include "absl/container/inlined_vector.h"
 #include "graph/ir/graph.h"
 #include "ops/state/row_index.h"
+#include "ops/state/row_shares.h"
 #include "ops/state/variable_resource.h"
 
 namespace sluice {
 namespace {
-
-constexpr int64_t kColumnsWorthSharding = 512;
 
 template <typename T>
 using OfSlots = absl::InlinedVector<T, kSlotsMax>;
@@ -61,7 +60,7 @@ int InputIndex(const KernelInit& init, std::string_view name) {
 }
 
 // Rows lie anywhere in memory: no processor foresees them.
-constexpr int64_t kRowsAhead = 8;
+constexpr size_t kRowsAhead = 8;
 void PrefetchForWriting(const char* row, int64_t bytes) {
   constexpr int64_t kLine = 64, kMost = 4 * kLine;  // what follows is foreseen
   for (int64_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at, 1);
@@ -198,33 +197,31 @@ absl::Status UpdateKernel::CheckSparse(const Targets& targets, const Tensor& gra
   return absl::OkStatus();
 }
 
-// Rows in order of the indices, since an index may come twice. Wide rows are split by columns.
+// Rows in order of the indices, since an index may come twice.
 void UpdateKernel::RunSparse(KernelContext& c, const UpdateCall& call, const Tensor& var,
                              const Tensor& indices) const {
   const RowIndex rows(indices);
   if (rows.size() == 0) return;
   const int64_t row_size = var.num_elements() / var.dim(0);
-  const size_t element = DataTypeSize(dtype_);
+  const auto element = static_cast<int64_t>(DataTypeSize(dtype_));
   const auto num_slots = static_cast<int>(spec_.slots.size());
-  const auto columns = [&](int64_t begin, int64_t end) {
-    UpdateCall row = call;
-    const auto bytes = static_cast<int64_t>(static_cast<size_t>(end - begin) * element);
-    for (int64_t i = 0; i < rows.size(); ++i) {
-      if (i + kRowsAhead < rows.size()) {
-        const int64_t ahead = (rows[i + kRowsAhead] * row_size + begin) * element;
-        for (int s = 0; s < num_slots; ++s) {
-          PrefetchForWriting(static_cast<const char*>(call.slots[s]) + ahead, bytes);
-        }
-      }
-      row.grad = static_cast<const char*>(call.grad) + i * row_size * element;
-      function_(row, rows[i] * row_size, begin, end);
+  const auto ask_for = [&](int64_t position, int64_t begin, int64_t end) {
+    const int64_t at = (rows[position] * row_size + begin) * element;
+    for (int s = 0; s < num_slots; ++s) {
+      PrefetchForWriting(static_cast<const char*>(call.slots[s]) + at, (end - begin) * element);
     }
   };
-  if (row_size < kColumnsWorthSharding) {
-    columns(0, row_size);
-  } else {
-    c.ParallelFor(row_size, spec_.cost * static_cast<double>(rows.size()), columns);
-  }
+  ForRowShares(
+      c, {rows.size(), row_size, element, spec_.cost},
+      [&](int64_t i) { return rows[i] * row_size; },
+      [&](absl::Span<const int64_t> positions, int64_t begin, int64_t end) {
+        UpdateCall row = call;
+        for (size_t i = 0; i < positions.size(); ++i) {
+          if (i + kRowsAhead < positions.size()) ask_for(positions[i + kRowsAhead], begin, end);
+          row.grad = static_cast<const char*>(call.grad) + positions[i] * row_size * element;
+          function_(row, rows[positions[i]] * row_size, begin, end);
+        }
+      });
 }
 
 absl::Status UpdateKernel::Open(KernelContext& c, Targets& targets, UpdateCall* call) const {
