@@ -42,7 +42,7 @@ ThreadPool::ThreadPool(std::string name, int threads)
       may_look_(threads < static_cast<int>(std::thread::hardware_concurrency())) {
   threads_.reserve(threads);
   for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] { Work(); });
+    threads_.emplace_back([this, i] { Work(i + 1); });
     pthread_setname_np(threads_.back().native_handle(), name_.substr(0, 15).c_str());
   }
 }
@@ -71,25 +71,28 @@ void ThreadPool::Schedule(std::function<void()> closure) {
   if (wake) wake_.notify_one();
 }
 
-void ThreadPool::RunBlocks(Loop& loop, Place& place) {
-  while (true) {
-    const int64_t begin = loop.next.fetch_add(loop.block, std::memory_order_relaxed);
-    if (begin >= loop.total) return;
-    const int64_t end = begin + loop.block;
-    if (end >= loop.total) place.state.fetch_sub(kOpen - kTaken, std::memory_order_relaxed);
-    loop.f(begin, std::min(end, loop.total));
+void ThreadPool::RunBlocks(int thread, Loop& loop, Place& place) {
+  for (int i = 0; i < loop.num_parts; ++i) {
+    Part& part = loop.parts[(thread + i) % loop.num_parts];
+    while (part.next.load(std::memory_order_relaxed) < part.end) {
+      const int64_t begin = part.next.fetch_add(loop.block, std::memory_order_relaxed);
+      if (begin < part.end) loop.f(begin, std::min(begin + loop.block, part.end));
+    }
+  }
+  if ((place.state.load(std::memory_order_relaxed) & kOpen) != 0) {
+    place.state.fetch_and(~kOpen, std::memory_order_relaxed);
   }
 }
 
 ThreadPool::Place* ThreadPool::Open(Loop* loop) {
   for (Place& place : places_) {
-    uint32_t free = kFree;
-    if (place.state.load(std::memory_order_relaxed) != kFree ||
+    uint32_t free = 0;
+    if (place.state.load(std::memory_order_relaxed) != free ||
         !place.state.compare_exchange_strong(free, kTaken, std::memory_order_acquire)) {
       continue;
     }
     place.loop = loop;
-    place.state.store(kOpen, std::memory_order_release);
+    place.state.store(kTaken | kOpen, std::memory_order_release);
     news_.fetch_add(1, std::memory_order_seq_cst);  // before Wake looks for sleepers
     return &place;
   }
@@ -107,12 +110,19 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
   const double block_ns = is_awaited ? kSharedBlockNs : kBlockNs;
   const int64_t most = std::min<int64_t>(total, kBlocksPerThread * (num_threads() + 1));
   const int64_t blocks = std::clamp<int64_t>(static_cast<int64_t>(work_ns / block_ns), 2, most);
-  Loop loop{f, total, (total + blocks - 1) / blocks};
+  Loop loop{f,
+            (total + blocks - 1) / blocks,
+            static_cast<int>(std::min<int64_t>({blocks, num_threads() + 1, kMostParts})),
+            {}};
+  for (int i = 0; i < loop.num_parts; ++i) {
+    loop.parts[i].next.store(total * i / loop.num_parts, std::memory_order_relaxed);
+    loop.parts[i].end = total * (i + 1) / loop.num_parts;
+  }
   Place* const place = Open(&loop);
   if (place == nullptr) return f(0, total);
   // Those who look come by themselves.
   if (is_worth_waking) Wake(static_cast<int>(std::min<int64_t>(blocks - 1, num_threads())));
-  RunBlocks(loop, *place);
+  RunBlocks(0, loop, *place);
   // Nobody joins any more; who did is in its last block.
   for (int pauses = 0; place->state.load(std::memory_order_acquire) != kTaken; ++pauses) {
     if (pauses < kPausesBeforeYield) {
@@ -121,7 +131,7 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
       std::this_thread::yield();
     }
   }
-  place->state.store(kFree, std::memory_order_release);
+  place->state.store(0, std::memory_order_release);
 }
 
 void ThreadPool::Wake(int threads) {
@@ -144,14 +154,14 @@ bool ThreadPool::ComeThick(double work_ns) {
   return true;
 }
 
-bool ThreadPool::Help() {
+bool ThreadPool::Help(int thread) {
   for (Place& place : places_) {
     uint32_t state = place.state.load(std::memory_order_relaxed);
     while ((state & kOpen) != 0) {
       if (!place.state.compare_exchange_weak(state, state + kJoined, std::memory_order_acquire)) {
         continue;
       }
-      RunBlocks(*place.loop, place);
+      RunBlocks(thread, *place.loop, place);
       place.state.fetch_sub(kJoined, std::memory_order_release);
       return true;
     }
@@ -193,12 +203,12 @@ bool ThreadPool::Sleep(uint32_t seen) {
   return !stopping_ || !closures_.empty();
 }
 
-void ThreadPool::Work() {
+void ThreadPool::Work(int thread) {
   int64_t look_until_ns = 0;
   const auto look = [&] { look_until_ns = may_look_ ? SteadyNowNs() + kLookForNs : 0; };
   while (true) {
     const uint32_t seen = news_.load(std::memory_order_acquire);
-    if (Help()) {  // loops first: somebody is waiting for them
+    if (Help(thread)) {  // loops first: somebody is waiting for them
       look();
     } else if (RunClosure()) {
       look_until_ns = 0;

@@ -6,7 +6,8 @@
 // it. Closures given to Schedule should not block.
 // A thread that worked on a loop looks for the next one for a while before it sleeps: loops that
 // follow each other need not wake anybody, and far shorter ones are worth sharing. Such loops take
-// no lock.
+// no lock. Each thread begins with the same part of every loop, so that it finds in its cache what
+// it left there, and goes on with what others have left.
 // The destructor runs what was scheduled, and joins.
 #ifndef SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
 #define SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
@@ -46,30 +47,36 @@ class ThreadPool {
   void ParallelFor(int64_t total, double cost_ns, RangeFunction f);
 
  private:
+  // A part of a loop that one thread begins with.
+  struct alignas(64) Part {
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+  static constexpr int kMostParts = 16;
   // A ParallelFor under way; lives on its caller's stack.
   struct Loop {
     RangeFunction f;
-    int64_t total;
     int64_t block;
-    alignas(64) std::atomic<int64_t> next{0};
+    int num_parts;
+    std::array<Part, kMostParts> parts;
   };
   // Where threads find a loop, and say that they are in it.
   struct alignas(64) Place {
-    // kFree, kTaken or kOpen, and kJoined times the helpers inside.
+    // kTaken: it has a loop; kOpen: threads may join; kJoined times the helpers inside.
     std::atomic<uint32_t> state{0};
     Loop* loop = nullptr;  // of a helper that has joined, and of the caller
   };
-  static constexpr uint32_t kFree = 0, kTaken = 1, kOpen = 2, kJoined = 4;
+  static constexpr uint32_t kTaken = 1, kOpen = 2, kJoined = 4;
   static constexpr int kMostLoops = 16;  // others run in their callers alone
 
-  // The blocks that are left; who draws the last one lets nobody join any more.
-  static void RunBlocks(Loop& loop, Place& place);
+  // The blocks that are left, those of the thread's own part first; then nobody joins any more.
+  static void RunBlocks(int thread, Loop& loop, Place& place);
   // A place that is open for `loop`; null if there is none.
   Place* Open(Loop* loop);
   // Works on an open loop, if there is one.
-  bool Help();
+  bool Help(int thread);
   bool RunClosure();
-  void Work();
+  void Work(int thread);
   // Until something is new since `seen`, or the time is up.
   bool LookForNews(uint32_t seen, int64_t until_ns);
   // Until there is; false: the pool ends.
