@@ -1,5 +1,6 @@
 // A warm training step takes nothing from the heap: whatever it needs lies in the step and in the
-// pool. Counted are `new`, tensors of the heap, and what the pool gets from the system.
+// pool. Counted are `new`, tensors of the heap, and what the pool gets from the system. And it
+// takes no locks but those of its variables, which other steps may use too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "demos/models/model.h"
 #include "executor/memory/pool_allocator.h"
 #include "executor/testing/allocations.h"
+#include "executor/testing/locks.h"
 
 namespace sluice::demos {
 namespace {
@@ -14,6 +16,15 @@ namespace {
 int64_t AllAllocations() {
   return testing::Allocations() + Heap().allocations() +
          PoolAllocator::Global().SystemAllocations();
+}
+
+// Inputs that are variables, of all nodes.
+int64_t UsesOfVariables(const Graph& graph) {
+  int64_t uses = 0;
+  for (const Node* node : graph.nodes()) {
+    if (node->op() == "VarHandleOp") uses += static_cast<int64_t>(node->uses().size());
+  }
+  return uses;
 }
 
 // The same model once more, with an optimizer of the caller's.
@@ -39,7 +50,7 @@ const std::vector<ModelKind>& Kinds() {
 
 class WarmStepsTest : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(WarmStepsTest, TakeNothingFromTheHeap) {
+TEST_P(WarmStepsTest, TakeNothingFromTheHeapAndLockVariablesAlone) {
   const auto kind = std::find_if(Kinds().begin(), Kinds().end(),
                                  [](const ModelKind& k) { return k.name == GetParam(); });
   ASSERT_NE(kind, Kinds().end());
@@ -61,9 +72,12 @@ TEST_P(WarmStepsTest, TakeNothingFromTheHeap) {
   Tensors losses;
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(step->RunInto(values, &losses).ok());
   ASSERT_GT(testing::Allocations(), 0) << "they are not counted";
-  const int64_t before = AllAllocations();
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(step->RunInto(values, &losses).ok());
+  const int64_t before = AllAllocations(), locks_before = testing::Locks();
+  ASSERT_GT(locks_before, 0) << "they are not counted";
+  constexpr int kSteps = 3;
+  for (int i = 0; i < kSteps; ++i) ASSERT_TRUE(step->RunInto(values, &losses).ok());
   EXPECT_EQ(AllAllocations() - before, 0);
+  EXPECT_LE(testing::Locks() - locks_before, kSteps * UsesOfVariables(graph));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WarmStepsTest,

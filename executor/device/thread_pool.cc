@@ -65,6 +65,7 @@ void ThreadPool::Schedule(std::function<void()> closure) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closures_.push_back(std::move(closure));
+    num_closures_.store(static_cast<int>(closures_.size()), std::memory_order_relaxed);
     wake = sleeping_.load(std::memory_order_relaxed) > 0;
     news_.fetch_add(1, std::memory_order_release);
   }
@@ -184,12 +185,15 @@ bool ThreadPool::LookForNews(uint32_t seen, int64_t until_ns) {
 }
 
 bool ThreadPool::RunClosure() {
+  // Whoever saw the news of one sees the count.
+  if (num_closures_.load(std::memory_order_relaxed) == 0) return false;
   std::function<void()> closure;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closures_.empty()) return false;
     closure = std::move(closures_.front());
     closures_.pop_front();
+    num_closures_.store(static_cast<int>(closures_.size()), std::memory_order_relaxed);
   }
   closure();
   return true;

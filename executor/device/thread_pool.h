@@ -98,6 +98,7 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> closures_;  // guarded by mutex_
+  std::atomic<int> num_closures_{0};            // size of closures_
   bool stopping_ = false;                       // guarded by mutex_
   std::vector<std::thread> threads_;
 };

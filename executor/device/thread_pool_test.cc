@@ -1,8 +1,7 @@
 #include "executor/device/thread_pool.h"
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
+#include <future>
 #include <numeric>
 #include <vector>
 
@@ -59,11 +58,13 @@ TEST(ThreadPool, ParallelForNestsAndNeedsNoFreeThread) {
   EXPECT_EQ(sum.load(), 800);
 }
 
+// More than the pool has places for.
 TEST(ThreadPool, ManyCallersShareThePool) {
+  constexpr int kCallers = 40;
   ThreadPool pool("test", 2);
   std::vector<std::thread> callers;
   std::atomic<int64_t> sum{0};
-  for (int t = 0; t < 4; ++t) {
+  for (int t = 0; t < kCallers; ++t) {
     callers.emplace_back([&] {
       for (int i = 0; i < 50; ++i) {
         pool.ParallelFor(64, 1e4, [&](int64_t b, int64_t e) { sum.fetch_add(e - b); });
@@ -71,7 +72,22 @@ TEST(ThreadPool, ManyCallersShareThePool) {
     });
   }
   for (std::thread& t : callers) t.join();
-  EXPECT_EQ(sum.load(), 4 * 50 * 64);
+  EXPECT_EQ(sum.load(), kCallers * 50 * 64);
+}
+
+// The one thread sleeps, is at work, or looks for loops when a closure comes.
+TEST(ThreadPool, ClosuresRunBetweenLoops) {
+  ThreadPool pool("test", 1);
+  for (int i = 0; i < 1000; ++i) {
+    std::atomic<int64_t> sum{0};
+    std::promise<void> ran;
+    pool.ParallelFor(8, i % 2 == 0 ? 1e5 : 1e3,
+                     [&](int64_t b, int64_t e) { sum.fetch_add(e - b); });
+    pool.Schedule([&] { ran.set_value(); });
+    pool.ParallelFor(8, 1e5, [&](int64_t b, int64_t e) { sum.fetch_add(e - b); });
+    ran.get_future().wait();
+    ASSERT_EQ(sum.load(), 16);
+  }
 }
 
 TEST(ThreadPool, DestructorRunsWhatWasScheduled) {
