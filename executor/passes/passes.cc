@@ -3,6 +3,7 @@
 #include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
 #include "executor/passes/fold_transposes.h"
+#include "executor/passes/join_pads.h"
 #include "executor/passes/simplify.h"
 #include "executor/passes/unused_nodes.h"
 #include "graph/status.h"
@@ -18,6 +19,9 @@ absl::Status RunPasses(Graph& graph, const PassOptions& options) {
   }
   if (!options.disabled.contains("fold_transposes")) {
     SLUICE_RETURN_IF_ERROR(FoldTransposes(graph, options).status());
+  }
+  if (!options.disabled.contains("join_pads")) {
+    SLUICE_RETURN_IF_ERROR(JoinPads(graph, options).status());
   }
   if (!options.disabled.contains("common_subexpressions")) {
     SLUICE_RETURN_IF_ERROR(MergeCommonSubexpressions(graph, options).status());

@@ -49,6 +49,7 @@ class Drafter {
         return AddConstant(node);
       case OpKind::kFeed:
         places_[node.id()] = {ValueRef::kFeed, IndexOf(node), -1};
+        if (node.uses().empty()) return absl::OkStatus();  // a step need not hold it
         draft_.num_feeds = std::max(draft_.num_feeds, IndexOf(node) + 1);
         return absl::OkStatus();
       case OpKind::kFetch:

@@ -164,7 +164,7 @@ struct Plan {
   std::vector<ArrivalPoint> arrivals;
   std::vector<Value> constants;
   std::vector<std::shared_ptr<const FusedElementwise>> fused;
-  uint32_t num_feeds = 0;
+  uint32_t num_feeds = 0;  // up to the last one that a node reads
   uint32_t num_fetches = 0;
   std::shared_ptr<const Graph> graph;            // the nodes
   std::vector<std::shared_ptr<Kernel>> kernels;  // by node id, then those of no node

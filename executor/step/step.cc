@@ -66,7 +66,8 @@ absl::Status Step::Run(const StepArguments& arguments) {
 void Step::Start(const StepArguments& arguments) {
   step_id_ = arguments.step_id;
   caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  rendezvous_.store(arguments.rendezvous);
+  // Most have none, before and after; the store takes longer than the rest of this.
+  if (arguments.rendezvous != nullptr) rendezvous_.store(arguments.rendezvous);
   for (StepContext& context : contexts_) {
     context.step_id = step_id_;
     context.rendezvous = arguments.rendezvous;

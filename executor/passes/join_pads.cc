@@ -1,0 +1,161 @@
+#include "executor/passes/join_pads.h"
+
+#include <algorithm>
+
+#include "executor/passes/rewrite.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// A tensor among zeros.
+struct Part {
+  Node* pad;
+  int axis;  // the one dimension that is padded
+  int64_t before, size, after;
+};
+
+std::optional<Part> PartOf(Node* pad) {
+  if (pad->op() != "Pad" || pad->input(1).node->op() != "Const") return std::nullopt;
+  const Tensor* paddings = ConstantBehind(pad->input(1));
+  const PartialShape& shape = pad->input(0).shape();
+  if (paddings == nullptr || !shape.IsFullyDefined() ||
+      paddings->num_elements() != 2 * shape.rank()) {
+    return std::nullopt;
+  }
+  std::optional<Part> part;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const auto padding = [&](int i) -> int64_t {
+      return paddings->dtype() == DT_INT32 ? paddings->data<int32_t>()[2 * d + i]
+                                           : paddings->data<int64_t>()[2 * d + i];
+    };
+    const int64_t before = padding(0), after = padding(1);
+    // A part without elements is none: the others' join could be a tensor that is there already.
+    if (before < 0 || after < 0 || shape.dim(d) == 0) return std::nullopt;
+    if (before == 0 && after == 0) continue;
+    if (part) return std::nullopt;
+    part = Part{pad, d, before, shape.dim(d), after};
+  }
+  return part;
+}
+
+bool IsSumOfPads(const Node& node) {
+  return node.op() == "AddN" && node.num_inputs() >= 2 &&
+         std::all_of(node.inputs().begin(), node.inputs().end(), [](Output in) {
+           return in.node->op() == "Pad" && in.node->uses().size() == 1;
+         });
+}
+
+// But for the dimension of the parts.
+bool HaveEqualSizes(const Part& a, const Part& b) {
+  const PartialShape &of_a = a.pad->input(0).shape(), &of_b = b.pad->input(0).shape();
+  if (a.axis != b.axis || of_a.rank() != of_b.rank()) return false;
+  for (int d = 0; d < of_a.rank(); ++d) {
+    if (d != a.axis && of_a.dim(d) != of_b.dim(d)) return false;
+  }
+  return a.before + a.size + a.after == b.before + b.size + b.after;
+}
+
+// The parts in the order in which they lie; none where they leave a gap, or overlap.
+std::vector<Part> PartsOf(const Node& sum) {
+  std::vector<Part> parts;
+  for (const Output& in : sum.inputs()) {
+    const std::optional<Part> part = PartOf(in.node);
+    if (!part) return {};
+    parts.push_back(*part);
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& a, const Part& b) { return a.before < b.before; });
+  int64_t end = 0;
+  for (const Part& part : parts) {
+    if (part.before != end || !HaveEqualSizes(part, parts[0])) return {};
+    end += part.size;
+  }
+  return parts.back().after == 0 ? parts : std::vector<Part>();
+}
+
+// Beside the constant of a Pad: in the same loop and on the same branch.
+absl::StatusOr<Node*> AxisBeside(Graph& graph, const Node& sum, const Part& part) {
+  const Node& like = *part.pad->input(1).node;
+  NodeSpec spec;
+  spec.name = graph.UniqueName(StrCat(sum.name(), "/axis"));
+  spec.op = "Const";
+  spec.control_inputs.assign(like.control_inputs().begin(), like.control_inputs().end());
+  spec.device = like.device();
+  spec.attrs = {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(part.axis)}};
+  SLUICE_ASSIGN_OR_RETURN(Node * axis, graph.Add(std::move(spec)));
+  axis->set_assigned_device(like.assigned_device());
+  axis->set_output_shape(0, PartialShape::Scalar());
+  return axis;
+}
+
+absl::StatusOr<Node*> JoinOf(Graph& graph, const Node& sum, const std::vector<Part>& parts) {
+  SLUICE_ASSIGN_OR_RETURN(Node* const axis, AxisBeside(graph, sum, parts[0]));
+  NodeSpec spec;
+  spec.name = graph.UniqueName(StrCat(sum.name(), "/joined"));
+  spec.op = "ConcatV2";
+  for (const Part& part : parts) spec.inputs.push_back(Output(part.pad));
+  spec.inputs.push_back(Output(axis));
+  spec.control_inputs.assign(sum.control_inputs().begin(), sum.control_inputs().end());
+  spec.device = sum.device();
+  spec.attrs = {
+      {"N", static_cast<int64_t>(parts.size())}, {"T", sum.output_type(0)}, {"Tidx", DT_INT32}};
+  spec.at = sum.at();
+  SLUICE_ASSIGN_OR_RETURN(Node * join, graph.Add(std::move(spec)));
+  join->set_assigned_device(sum.assigned_device());
+  join->set_output_shape(0, sum.output_shape(0));
+  return join;
+}
+
+absl::Status TakePlace(Graph& graph, Node* of, Node* node) {
+  const std::vector<Use> uses(of->uses().begin(), of->uses().end());
+  for (const Use& use : uses) {
+    SLUICE_RETURN_IF_ERROR(graph.UpdateInput(use.dst, use.dst_input, Output(node)));
+  }
+  const std::vector<Node*> waiting(of->control_outputs().begin(), of->control_outputs().end());
+  for (Node* to : waiting) graph.AddControlEdge(node, to);
+  graph.Remove(of);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Join(Graph& graph, Rewriter& rewriter, Node* sum) {
+  const std::vector<Part> parts = PartsOf(*sum);
+  const auto may_change = [&](const Part& part) { return rewriter.MayChange(*part.pad); };
+  if (parts.empty() || !std::all_of(parts.begin(), parts.end(), may_change)) return false;
+  SLUICE_ASSIGN_OR_RETURN(Node* const join, JoinOf(graph, *sum, parts));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Node* const pad = parts[i].pad;
+    SLUICE_ASSIGN_OR_RETURN(const bool done,
+                            rewriter.Shorten(join, static_cast<int>(i), {pad->input(0), {pad}}));
+    if (done) continue;
+    Node* const axis = join->inputs().back().node;
+    graph.Remove(join);
+    graph.Remove(axis);
+    return false;
+  }
+  SLUICE_RETURN_IF_ERROR(TakePlace(graph, sum, join));
+  for (const Part& part : parts) {
+    if (part.pad->uses().empty() && part.pad->control_outputs().empty()) graph.Remove(part.pad);
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<int> JoinPads(Graph& graph, const PassOptions& options) {
+  std::vector<Node*> sums;
+  for (Node* node : graph.nodes()) {
+    if (IsSumOfPads(*node)) sums.push_back(node);
+  }
+  if (sums.empty()) return 0;  // most graphs; a Rewriter looks at all of a graph
+  Rewriter rewriter(graph, options.keep);
+  int joined = 0;
+  for (Node* sum : sums) {
+    if (!rewriter.MayChange(*sum)) continue;
+    SLUICE_ASSIGN_OR_RETURN(const bool done, Join(graph, rewriter, sum));
+    if (done) ++joined;
+  }
+  return joined;
+}
+
+}  // namespace sluice
