@@ -47,10 +47,14 @@ class ThreadPool {
   void ParallelFor(int64_t total, double cost_ns, RangeFunction f);
 
  private:
+  // What several threads write lies in cache lines of its own. Objects on a stack are not aligned
+  // to lines: AddressSanitizer's stacks may have less.
+  static constexpr int kLine = 64;
   // A part of a loop that one thread begins with.
-  struct alignas(64) Part {
+  struct alignas(16) Part {
     std::atomic<int64_t> next;
     int64_t end;
+    char rest_of_line[kLine - 16];
   };
   static constexpr int kMostParts = 16;
   // A ParallelFor under way; lives on its caller's stack.
@@ -61,10 +65,11 @@ class ThreadPool {
     std::array<Part, kMostParts> parts;
   };
   // Where threads find a loop, and say that they are in it.
-  struct alignas(64) Place {
+  struct Place {
     // kTaken: it has a loop; kOpen: threads may join; kJoined times the helpers inside.
     std::atomic<uint32_t> state{0};
     Loop* loop = nullptr;  // of a helper that has joined, and of the caller
+    char rest_of_line[kLine - 16];
   };
   static constexpr uint32_t kTaken = 1, kOpen = 2, kJoined = 4;
   static constexpr int kMostLoops = 16;  // others run in their callers alone
@@ -89,9 +94,10 @@ class ThreadPool {
   const std::string name_;
   const bool may_look_;  // there is a core for each thread
   std::array<Place, kMostLoops> places_;
-  alignas(64) std::atomic<uint32_t> news_{0};  // loops and closures, ever
-  alignas(64) std::atomic<int> looking_{0};    // threads in LookForNews
-  std::atomic<int> sleeping_{0};               // raised under mutex_
+  std::atomic<uint32_t> news_{0};  // loops and closures, ever
+  char rest_of_line_[kLine - sizeof(uint32_t)];
+  std::atomic<int> looking_{0};   // threads in LookForNews
+  std::atomic<int> sleeping_{0};  // raised under mutex_
   // Loops that nobody was woken for: since when they are counted, and their work.
   std::atomic<int64_t> short_since_ns_{0};
   std::atomic<int64_t> short_work_ns_{0};
