@@ -26,6 +26,9 @@ constexpr int64_t kThickWorkNs = kThickNs / 2;
 constexpr int64_t kLookForNs = 60'000;
 // Some microseconds.
 constexpr int kPausesBetweenYields = 64;
+// Whoever yields for so long has let others run: the cores are wanted. For a while nobody looks.
+constexpr int64_t kOthersRanNs = 20'000;
+constexpr int64_t kCrowdedForNs = 3'000'000;
 // A helper that was interrupted in its block should be let on.
 constexpr int kPausesBeforeYield = 2000;
 
@@ -144,6 +147,7 @@ void ThreadPool::Wake(int threads) {
 
 bool ThreadPool::ComeThick(double work_ns) {
   const int64_t now = SteadyNowNs();
+  if (now < crowded_until_ns_.load(std::memory_order_relaxed)) return false;
   const auto work = static_cast<int64_t>(work_ns);
   if (now - short_since_ns_.load(std::memory_order_relaxed) > kThickNs) {
     short_since_ns_.store(now, std::memory_order_relaxed);
@@ -173,13 +177,19 @@ bool ThreadPool::Help(int thread) {
 bool ThreadPool::LookForNews(uint32_t seen, int64_t until_ns) {
   looking_.fetch_add(1, std::memory_order_relaxed);
   bool is_new = false;
-  do {
+  for (int64_t now = SteadyNowNs(); now < until_ns;) {
     for (int i = 0; i < kPausesBetweenYields && !is_new; ++i) {
       Pause();
       is_new = news_.load(std::memory_order_acquire) != seen;
     }
-    if (!is_new) std::this_thread::yield();  // to other processes
-  } while (!is_new && SteadyNowNs() < until_ns);
+    if (is_new) break;
+    const int64_t before = SteadyNowNs();
+    std::this_thread::yield();  // to other processes
+    now = SteadyNowNs();
+    if (now - before < kOthersRanNs) continue;
+    crowded_until_ns_.store(now + kCrowdedForNs, std::memory_order_relaxed);
+    break;
+  }
   looking_.fetch_sub(1, std::memory_order_relaxed);
   return is_new;
 }
@@ -209,7 +219,11 @@ bool ThreadPool::Sleep(uint32_t seen) {
 
 void ThreadPool::Work(int thread) {
   int64_t look_until_ns = 0;
-  const auto look = [&] { look_until_ns = may_look_ ? SteadyNowNs() + kLookForNs : 0; };
+  const auto look = [&] {
+    const int64_t now = SteadyNowNs();
+    const bool is_crowded = now < crowded_until_ns_.load(std::memory_order_relaxed);
+    look_until_ns = may_look_ && !is_crowded ? now + kLookForNs : 0;
+  };
   while (true) {
     const uint32_t seen = news_.load(std::memory_order_acquire);
     if (Help(thread)) {  // loops first: somebody is waiting for them

@@ -6,8 +6,8 @@
 // it. Closures given to Schedule should not block.
 // A thread that worked on a loop looks for the next one for a while before it sleeps: loops that
 // follow each other need not wake anybody, and far shorter ones are worth sharing. Such loops take
-// no lock. Each thread begins with the same part of every loop, so that it finds in its cache what
-// it left there, and goes on with what others have left.
+// no lock. Where others want the cores nobody looks. Each thread begins with the same part of every
+// loop, so that it finds in its cache what it left there, and goes on with what others have left.
 // The destructor runs what was scheduled, and joins.
 #ifndef SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
 #define SLUICE_EXECUTOR_DEVICE_THREAD_POOL_H_
@@ -96,8 +96,9 @@ class ThreadPool {
   std::array<Place, kMostLoops> places_;
   std::atomic<uint32_t> news_{0};  // loops and closures, ever
   char rest_of_line_[kLine - sizeof(uint32_t)];
-  std::atomic<int> looking_{0};   // threads in LookForNews
-  std::atomic<int> sleeping_{0};  // raised under mutex_
+  std::atomic<int> looking_{0};               // threads in LookForNews
+  std::atomic<int> sleeping_{0};              // raised under mutex_
+  std::atomic<int64_t> crowded_until_ns_{0};  // until then nobody looks
   // Loops that nobody was woken for: since when they are counted, and their work.
   std::atomic<int64_t> short_since_ns_{0};
   std::atomic<int64_t> short_work_ns_{0};
