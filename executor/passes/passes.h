@@ -22,8 +22,8 @@ struct PassOptions {
 };
 
 // Every pass leaves the results of the kept nodes as they are, but for the order of sums
-// (fold_transposes) and the sign of zeros (join_pads), never runs or removes a stateful node, and takes time linear in the graph. An
-// error is a defect of a pass, not of the graph.
+// (fold_transposes) and the sign of zeros (join_pads), never runs or removes a stateful node, and
+// takes time linear in the graph. An error is a defect of a pass, not of the graph.
 absl::Status RunPasses(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice
