@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "executor/kernel/deferred_updates.h"
+#include "executor/passes/rewrite.h"
 #include "executor/plan/op_kind.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
@@ -377,14 +378,7 @@ class Deferrer {
     if (read != variable) {
       for (Node* before : read->control_inputs()) graph_.AddControlEdge(before, node);
     }
-    const std::vector<Use> uses(gather->uses().begin(), gather->uses().end());
-    for (const Use& use : uses) {
-      SLUICE_RETURN_IF_ERROR(graph_.UpdateInput(use.dst, use.dst_input, Output(node)));
-    }
-    const std::vector<Node*> waiting(gather->control_outputs().begin(),
-                                     gather->control_outputs().end());
-    for (Node* after : waiting) graph_.AddControlEdge(node, after);
-    graph_.Remove(gather);
+    SLUICE_RETURN_IF_ERROR(TakePlace(graph_, gather, Output(node)));
     if (read != variable) RemoveUnusedRead(read);
     return absl::OkStatus();
   }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "executor/passes/purity.h"
+#include "executor/passes/rewrite.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -44,17 +45,6 @@ std::string KeyOf(const Node& node) {
   return key;
 }
 
-absl::Status Replace(Graph& graph, Node* node, Node* with) {
-  const std::vector<Use> uses(node->uses().begin(), node->uses().end());
-  for (const Use& use : uses) {
-    SLUICE_RETURN_IF_ERROR(graph.UpdateInput(use.dst, use.dst_input, Output(with, use.src_output)));
-  }
-  const std::vector<Node*> waiting(node->control_outputs().begin(), node->control_outputs().end());
-  for (Node* to : waiting) graph.AddControlEdge(with, to);
-  graph.Remove(node);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& options) {
@@ -66,7 +56,7 @@ absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& o
     const auto [it, is_new] = first.emplace(KeyOf(*node), node);
     if (is_new) continue;
     if (options.keep.contains(node->name())) continue;
-    SLUICE_RETURN_IF_ERROR(Replace(graph, node, it->second));
+    SLUICE_RETURN_IF_ERROR(TakePlace(graph, node, Output(it->second)));
     ++merged;
   }
   return merged;

@@ -74,23 +74,10 @@ std::vector<Part> PartsOf(const Node& sum) {
   return parts.back().after == 0 ? parts : std::vector<Part>();
 }
 
-// Beside the constant of a Pad: in the same loop and on the same branch.
-absl::StatusOr<Node*> AxisBeside(Graph& graph, const Node& sum, const Part& part) {
-  const Node& like = *part.pad->input(1).node;
-  NodeSpec spec;
-  spec.name = graph.UniqueName(StrCat(sum.name(), "/axis"));
-  spec.op = "Const";
-  spec.control_inputs.assign(like.control_inputs().begin(), like.control_inputs().end());
-  spec.device = like.device();
-  spec.attrs = {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(part.axis)}};
-  SLUICE_ASSIGN_OR_RETURN(Node * axis, graph.Add(std::move(spec)));
-  axis->set_assigned_device(like.assigned_device());
-  axis->set_output_shape(0, PartialShape::Scalar());
-  return axis;
-}
-
 absl::StatusOr<Node*> JoinOf(Graph& graph, const Node& sum, const std::vector<Part>& parts) {
-  SLUICE_ASSIGN_OR_RETURN(Node* const axis, AxisBeside(graph, sum, parts[0]));
+  SLUICE_ASSIGN_OR_RETURN(Node* const axis, ConstantBeside(graph, *parts[0].pad->input(1).node,
+                                                           StrCat(sum.name(), "/axis"),
+                                                           Tensor::Scalar<int32_t>(parts[0].axis)));
   NodeSpec spec;
   spec.name = graph.UniqueName(StrCat(sum.name(), "/joined"));
   spec.op = "ConcatV2";
@@ -105,17 +92,6 @@ absl::StatusOr<Node*> JoinOf(Graph& graph, const Node& sum, const std::vector<Pa
   join->set_assigned_device(sum.assigned_device());
   join->set_output_shape(0, sum.output_shape(0));
   return join;
-}
-
-absl::Status TakePlace(Graph& graph, Node* of, Node* node) {
-  const std::vector<Use> uses(of->uses().begin(), of->uses().end());
-  for (const Use& use : uses) {
-    SLUICE_RETURN_IF_ERROR(graph.UpdateInput(use.dst, use.dst_input, Output(node)));
-  }
-  const std::vector<Node*> waiting(of->control_outputs().begin(), of->control_outputs().end());
-  for (Node* to : waiting) graph.AddControlEdge(node, to);
-  graph.Remove(of);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> Join(Graph& graph, Rewriter& rewriter, Node* sum) {
@@ -133,7 +109,7 @@ absl::StatusOr<bool> Join(Graph& graph, Rewriter& rewriter, Node* sum) {
     graph.Remove(axis);
     return false;
   }
-  SLUICE_RETURN_IF_ERROR(TakePlace(graph, sum, join));
+  SLUICE_RETURN_IF_ERROR(TakePlace(graph, sum, Output(join)));
   for (const Part& part : parts) {
     if (part.pad->uses().empty() && part.pad->control_outputs().empty()) graph.Remove(part.pad);
   }

@@ -140,6 +140,32 @@ std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose) {
   return order;
 }
 
+absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
+                                     const Tensor& value) {
+  NodeSpec spec;
+  spec.name = graph.UniqueName(std::move(name));
+  spec.op = "Const";
+  spec.control_inputs.assign(like.control_inputs().begin(), like.control_inputs().end());
+  spec.device = like.device();
+  spec.attrs = {{"dtype", value.dtype()}, {"value", value}};
+  SLUICE_ASSIGN_OR_RETURN(Node * constant, graph.Add(std::move(spec)));
+  constant->set_assigned_device(like.assigned_device());
+  constant->set_output_shape(0, value.shape());
+  return constant;
+}
+
+absl::Status TakePlace(Graph& graph, Node* node, Output with) {
+  const std::vector<Use> uses(node->uses().begin(), node->uses().end());
+  for (const Use& use : uses) {
+    SLUICE_RETURN_IF_ERROR(
+        graph.UpdateInput(use.dst, use.dst_input, Output(with.node, with.index + use.src_output)));
+  }
+  const std::vector<Node*> waiting(node->control_outputs().begin(), node->control_outputs().end());
+  for (Node* to : waiting) graph.AddControlEdge(with.node, to);
+  graph.Remove(node);
+  return absl::OkStatus();
+}
+
 Rewriter::Rewriter(Graph& graph, const std::set<std::string>& keep) : graph_(graph), keep_(keep) {
   std::vector<Node*> readers, feeds;
   for (Node* node : graph.nodes()) {
@@ -214,13 +240,7 @@ absl::StatusOr<bool> Rewriter::Replace(const Detour& detour) {
     if (PassesOn(*node) && detour.passed.size() == 1) return false;
     SLUICE_ASSIGN_OR_RETURN(with, IdentityOf(detour, std::move(controls)));
   }
-  const std::vector<Use> uses(node->uses().begin(), node->uses().end());
-  for (const Use& use : uses) {
-    SLUICE_RETURN_IF_ERROR(graph_.UpdateInput(use.dst, use.dst_input, with));
-  }
-  const std::vector<Node*> waiting(node->control_outputs().begin(), node->control_outputs().end());
-  for (Node* to : waiting) graph_.AddControlEdge(with.node, to);
-  graph_.Remove(node);
+  SLUICE_RETURN_IF_ERROR(TakePlace(graph_, node, with));
   RemoveUnused(absl::MakeConstSpan(detour.passed).subspan(1));
   return true;
 }

@@ -23,6 +23,15 @@ std::optional<std::vector<int64_t>> ConstantInts(Output output);
 // The order that a Transpose gives dimensions, where it is constant and known to fit its input.
 std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose);
 
+// A constant with what `like` has of a place: it waits for the same, so that it is in the same loop
+// and on the same branch.
+absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
+                                     const Tensor& value);
+
+// What reads output i of `node` reads the i-th one from `with` on, what waits for it waits for
+// that, and `node` goes away.
+absl::Status TakePlace(Graph& graph, Node* node, Output with);
+
 // A way around nodes: x instead of output 0 of passed[0], which reads passed[1] and so on to x.
 struct Detour {
   Output x;

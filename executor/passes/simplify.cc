@@ -230,27 +230,14 @@ const Rule* RuleOf(std::string_view op) {
   return it == rules->end() ? nullptr : &it->second;
 }
 
-// A constant like that of `node`'s input 1, which waits for what that one waits for: it has to be
-// in the same loop and on the same branch.
-absl::StatusOr<Output> OrderLike(Graph& graph, const Node& node,
-                                 const std::vector<int64_t>& order) {
-  const Node& like = *node.input(1).node;
-  Tensor value(BaseType(like.output_type(0)), {static_cast<int64_t>(order.size())});
-  if (value.dtype() == DT_INT32) {
+Tensor OrderAs(DataType dtype, const std::vector<int64_t>& order) {
+  Tensor value(dtype, {static_cast<int64_t>(order.size())});
+  if (dtype == DT_INT32) {
     std::copy(order.begin(), order.end(), value.data<int32_t>());
   } else {
     std::copy(order.begin(), order.end(), value.data<int64_t>());
   }
-  NodeSpec spec;
-  spec.name = graph.UniqueName(StrCat(node.name(), "/perm_of_both"));
-  spec.op = "Const";
-  spec.control_inputs.assign(like.control_inputs().begin(), like.control_inputs().end());
-  spec.device = like.device();
-  spec.attrs = {{"dtype", value.dtype()}, {"value", value}};
-  SLUICE_ASSIGN_OR_RETURN(Node * constant, graph.Add(std::move(spec)));
-  constant->set_assigned_device(like.assigned_device());
-  constant->set_output_shape(0, value.shape());
-  return Output(constant);
+  return value;
 }
 
 absl::StatusOr<bool> TransposeOnce(Graph& graph, Rewriter& rewriter, Node* node) {
@@ -260,8 +247,11 @@ absl::StatusOr<bool> TransposeOnce(Graph& graph, Rewriter& rewriter, Node* node)
   SLUICE_ASSIGN_OR_RETURN(const bool shorter,
                           rewriter.Shorten(node, 0, {inner->input(0), {inner}}));
   if (!shorter) return false;
-  SLUICE_ASSIGN_OR_RETURN(const Output both, OrderLike(graph, *node, *order));
-  SLUICE_RETURN_IF_ERROR(graph.UpdateInput(node, 1, both));
+  const Node& like = *node->input(1).node;
+  SLUICE_ASSIGN_OR_RETURN(Node* const both,
+                          ConstantBeside(graph, like, StrCat(node->name(), "/perm_of_both"),
+                                         OrderAs(BaseType(like.output_type(0)), *order)));
+  SLUICE_RETURN_IF_ERROR(graph.UpdateInput(node, 1, Output(both)));
   return true;
 }
 

@@ -1,11 +1,10 @@
 #include <dnnl.h>
 
 #include <algorithm>
-#include <memory>
-#include <utility>
 
 #include "ops/math/gemm.h"
 #include "ops/math/narrow_gemm.h"
+#include "ops/math/thread_scratch.h"
 #include "ops/math/vector_squares.h"
 
 // OpenMP's number of threads is a thread's own setting. Declared here, so that nobody needs
@@ -37,19 +36,13 @@ constexpr int64_t kTileRows = 12;
 #if defined(__x86_64__)
 
 // Loops of our own with AVX-512, for what takes oneDNN 10 to 50 % more: B transposed and larger
-// than A and C. 12 x 32 sums stay in registers, a packed panel of 32 columns
-// in the second cache.
+// than A and C. 12 x 32 sums stay in registers, a packed panel of 32 columns in the second cache.
 constexpr int64_t kDepthMax = 1024;  // of a panel
 
-struct Scratch {
+struct TurnedScratch {
   alignas(64) float panel[kDepthMax * kPanel];
   alignas(64) float tile[kTileRows * kPanel];
 };
-Scratch& ThreadScratch() {
-  thread_local const std::unique_ptr<Scratch> scratch = std::make_unique<Scratch>();
-  return *scratch;
-}
-
 // 16 rows of 16, `step` apart, as columns of `to`, a panel's row apart.
 SLUICE_AVX512 void TransposeSquare(const float* from, int64_t step, float* to) {
   Vec rows[kVecLanes];
@@ -120,7 +113,7 @@ void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
 // C^T = B^T * A^T: tiles are turned as they are written.
 void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                 int64_t c_step, GemmInto into) {
-  Scratch& scratch = ThreadScratch();
+  auto& scratch = ThreadScratch<TurnedScratch>();
   const MatrixView<float> turned_a{a.data, a.column_step, a.row_step};
   const MatrixView<float> turned_b{b.data, b.column_step, b.row_step};
   ForPanels(m, k, into, [&](int64_t i, int64_t columns, int64_t d, int64_t depth, bool add) {

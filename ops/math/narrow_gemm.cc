@@ -5,8 +5,9 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <memory>
+#include <type_traits>
 
+#include "ops/math/thread_scratch.h"
 #include "ops/math/vector_squares.h"
 
 namespace sluice {
@@ -17,15 +18,10 @@ constexpr int64_t kDepthMax = 1024;   // of the part of B that is packed
 constexpr int64_t kLongColumns = 48;  // from here on sums over a vector are worth adding up
 constexpr int64_t kPanel = 2 * kVecLanes;
 
-struct Scratch {
+struct NarrowScratch {
   alignas(64) float b[kDepthMax * kMostColumns];
   alignas(64) float tile[kMostColumns * kPanel];
 };
-Scratch& ThreadScratch() {
-  thread_local const std::unique_ptr<Scratch> scratch = std::make_unique<Scratch>();
-  return *scratch;
-}
-
 // The first `count` lanes.
 SLUICE_AVX512 __mmask16 Lanes(int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
 
@@ -40,7 +36,7 @@ SLUICE_AVX512 inline __attribute__((always_inline)) void Put(__m512 sums, __mmas
 SLUICE_AVX512 void ByColumnsOfB(int64_t m, int64_t n, int64_t depth, MatrixView<float> a,
                                 MatrixView<float> b, bool add, float* c, int64_t c_step) {
   constexpr int64_t kRows = 12;
-  Scratch& scratch = ThreadScratch();
+  auto& scratch = ThreadScratch<NarrowScratch>();
   const __mmask16 lanes = Lanes(n);
   for (int64_t d = 0; d < depth; ++d) {
     _mm512_store_ps(scratch.b + d * kVecLanes,
@@ -95,7 +91,7 @@ SLUICE_AVX512 void PutTurned(const float* tile, int64_t count, int64_t n, bool a
 
 SLUICE_AVX512 void ByRowsOfA(int64_t m, int64_t n, int64_t depth, MatrixView<float> a,
                              MatrixView<float> b, bool add, float* c, int64_t c_step) {
-  Scratch& scratch = ThreadScratch();
+  auto& scratch = ThreadScratch<NarrowScratch>();
   // 24 sums fit in registers.
   const int64_t first = n <= 12 ? n : n / 2, second = n - first;
   const RowsTimes of_first = FindRowsTimes(first);
@@ -195,7 +191,7 @@ SLUICE_AVX512 void FourRowsTimes(const float* a, int64_t a_step, int64_t depth, 
 
 SLUICE_AVX512 void BySums(int64_t m, int64_t n, int64_t depth, MatrixView<float> a,
                           MatrixView<float> b, bool add, float* c, int64_t c_step) {
-  Scratch& scratch = ThreadScratch();
+  auto& scratch = ThreadScratch<NarrowScratch>();
   const int64_t length = (depth + kVecLanes - 1) / kVecLanes * kVecLanes;
   PackColumns(b, n, depth, length, scratch.b);
   for (int64_t i = 0; i + 4 <= m; i += 4) {
