@@ -94,6 +94,8 @@ class KernelContext {
   RefInput ref_input(int i) const { return {inputs_[i]->ref, inputs_[i]->ref_mutex}; }
   // What a kernel keeps: moved where it may be, else shared.
   Tensor TakeInput(int i) { return IsMovable(i) ? std::move(inputs_[i]->tensor) : input(i); }
+  // Where it may be moved from; null where others read it too.
+  Tensor* MovableInput(int i) { return IsMovable(i) ? &inputs_[i]->tensor : nullptr; }
   // For kernels that pass values on as they are (Switch, Merge, Enter, …): may be moved from. A
   // copy where others read the value too.
   Value& input_value(int i) { return IsMovable(i) ? *inputs_[i] : CopyOfInput(i); }

@@ -85,6 +85,10 @@ class Drafter {
       DraftItem& user = body(frame).items[item];
       for (int i = 0; i < node.num_inputs(); ++i) user.inputs.push_back(InputOf(node, i));
       AddControls(node, &user);
+      for (const Output& in : node.inputs()) {
+        const bool has_item = items_[in.node->id()] >= 0;
+        if (!has_item && kinds_[in.node->id()] == OpKind::kConstant) AddControls(*in.node, &user);
+      }
     }
   }
 
@@ -127,13 +131,25 @@ class Drafter {
     if (value == nullptr) return InvalidArgument(node.Describe(), ": has no attribute 'value'");
     const int index = static_cast<int>(draft_.constants.size());
     draft_.constants.push_back({*value});
-    if (node.control_inputs().empty()) {
+    if (node.control_inputs().empty() || WaitIsItsReaders(node)) {
       places_[node.id()] = {ValueRef::kConstant, index, -1};
     } else {
       const int item = AddOrdinary(node, OpKind::kConstant);
       body(frames_.of_node[node.id()]).items[item].aux = index;
     }
     return absl::OkStatus();
+  }
+
+  // A constant that waits needs no item where kernels alone read it: they wait for the same, unless
+  // that takes more edges than it saves.
+  bool WaitIsItsReaders(const Node& constant) const {
+    if (!constant.control_outputs().empty()) return false;
+    const size_t before = constant.control_inputs().size();
+    const size_t after = constant.uses().size();
+    if (before * after > before + after) return false;
+    return std::all_of(constant.uses().begin(), constant.uses().end(), [&](const Use& use) {
+      return kinds_[use.dst->id()] == OpKind::kKernel && !RunsWhenDead(*use.dst);
+    });
   }
 
   absl::Status AddFetch(const Node& node) {

@@ -284,6 +284,58 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Graph& g) {
   return CompilePlan(std::shared_ptr<const Graph>(&g, [](const Graph*) {}), options);
 }
 
+Output ConstAfter(Graph& g, Output before, float value) {
+  const Output constant = Const(g, value);
+  g.AddControlEdge(before.node, constant.node);
+  return constant;
+}
+
+TEST_P(ControlFlow, ConstantsThatWaitBelongToTheirBranch) {
+  const Output p = Placeholder(g, DT_BOOL, {}, "p");
+  const SwitchOutputs s = Switch(Const(g, 10), p);
+  const Output five = ConstAfter(g, Identity(s.if_true), 5);
+  const Output yes = Logged(Add(five, Const(g, 1)), "yes");
+  const Output no = ConstAfter(g, Instant(s.if_false), 7);
+  const MergeOutputs m = Merge({no, yes});
+  EXPECT_EQ(Run({Bool(p, true)}, {m.output, m.index}), (std::vector<float>{6, 1}));
+  EXPECT_EQ(TakeTrace(), (std::vector<std::string>{"yes"}));
+  EXPECT_EQ(Run({Bool(p, false)}, {m.output, m.index}), (std::vector<float>{7, 0}));
+  EXPECT_EQ(TakeTrace(), std::vector<std::string>());
+}
+
+TEST_P(ControlFlow, ReadersOfAConstantWaitForWhatItWaitsFor) {
+  const Output first = Logged(Instant(Const(g, 1)), "first");
+  const Output second = Logged(Add(ConstAfter(g, first, 2), Const(g, 3)), "second");
+  EXPECT_EQ(Run({}, {second, first}), (std::vector<float>{5, 1}));
+  EXPECT_EQ(TakeTrace(), (std::vector<std::string>{"first", "second"}));
+}
+
+TEST_P(ControlFlow, ConstantsInsideALoop) {
+  const Output limit = Enter(Const(g, 10), "loop", true);
+  const OutputList out = WhileLoop(
+      "loop", {Const(g, 0), Const(g, 0)},
+      [&](const OutputList& v) { return OutputList{Less(v[0], limit)}; },
+      [&](const OutputList& v) {
+        return OutputList{Add(v[0], ConstAfter(g, v[0], 2)), ConstAfter(g, v[1], 4)};
+      });
+  EXPECT_EQ(Run({}, out), (std::vector<float>{10, 4}));
+}
+
+TEST(ConstantsThatWait, AreNoNodesWhereOnlyKernelsReadThem) {
+  for (const bool is_merged : {false, true}) {
+    Graph g;
+    const Output constant = ConstAfter(g, Instant(Const(g, 1)), 2);
+    if (is_merged) {
+      Merge({constant, constant});
+    } else {
+      Add(constant, constant);
+    }
+    const auto plan = PlanOf(g);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_EQ((*plan)->bodies[0].nodes.size(), is_merged ? 3 : 2);
+  }
+}
+
 TEST(LoopPhases, AreFoundWhereNothingInsideCanBeDead) {
   for (const bool has_cond : {false, true}) {
     Graph g;

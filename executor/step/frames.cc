@@ -52,7 +52,7 @@ void Step::MergeArrives(Iteration& it, const Unit& from, const UnitEdge& edge, W
     }
   }
   if (merge_word::IsReady(before) || !merge_word::IsReady(after)) return;
-  worker.ready.push_back({&it, edge.unit});
+  worker.ready.emplace_back(&it, edge.unit);
   ++*ready;
 }
 
@@ -143,7 +143,7 @@ Iteration* Step::StartIteration(FrameInstance& frame, Worker& worker) {
   frame.open.push_back(std::move(it));
   frame.dead_exits.clear();
   for (uint32_t u : frame.body->roots) {
-    worker.ready.push_back({started, u});
+    worker.ready.emplace_back(started, u);
     ++started->outstanding;
     CountActive(1, worker);
   }

@@ -88,7 +88,8 @@ void Step::RunUnits() {
   // Asynchronous ones last, hence first to be taken: whoever they wait for can then go on.
   for (const bool async : {false, true}) {
     for (uint32_t u : root.roots) {
-      if ((root.units[u].kind == Unit::Kind::kAsync) == async) caller_.ready.push_back({&root_, u});
+      if ((root.units[u].kind == Unit::Kind::kAsync) == async)
+        caller_.ready.emplace_back(&root_, u);
     }
   }
   ShareExpensive(0, caller_);
@@ -151,7 +152,7 @@ void Step::Work(Worker& worker) {
   }
 }
 
-void Step::Process(const Ready& next, Worker& worker) {
+void Step::Process(Ready next, Worker& worker) {
   Iteration& it = *next.iteration;
   const Unit& unit = it.body->units[next.unit];
   if (next.ended) {
@@ -211,7 +212,7 @@ int Step::Signal(Iteration& it, const Unit& unit, Worker& worker) {
         if (it.pending[edge.unit].fetch_sub(1, std::memory_order_acq_rel) != 1) break;
         [[fallthrough]];
       case UnitEdge::kOnly:
-        worker.ready.push_back({&it, edge.unit});
+        worker.ready.emplace_back(&it, edge.unit);
         ++ready;
         break;
       case UnitEdge::kMergeControl:

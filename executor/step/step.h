@@ -119,11 +119,12 @@ class Step {
 
  private:
   friend struct AsyncCall;
-  // A unit to run, or an asynchronous one that has ended.
+  // A unit to run, or an asynchronous one that has ended. It is read soon after it was written: two
+  // words, made in place and read one by one, since a wider read would wait for their stores.
   struct Ready {
     Iteration* iteration;
-    uint32_t unit;
-    bool ended = false;
+    uint64_t unit : 32;
+    uint64_t ended : 1 = 0;
   };
   struct Worker {
     absl::InlinedVector<Ready, 32> ready;
@@ -144,7 +145,7 @@ class Step {
   void DetachRendezvous();
   void DropValues();
   void Work(Worker& worker);
-  void Process(const Ready& next, Worker& worker);
+  void Process(Ready next, Worker& worker);
   bool RunWhole(Iteration& it, const Unit& segment, Worker& worker);
   void Complete(Iteration& it, const Unit& unit, Worker& worker);
   int Signal(Iteration& it, const Unit& unit, Worker& worker);

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "executor/kernel/context.h"
 #include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
@@ -87,13 +89,15 @@ class ApplyGradientKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckKind(c, *accumulator, kind, dtype_));
     SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "local_step"));
     const int64_t local_step = c.input(1).scalar<int64_t>();
-    GradientTensors gradient;
     // A buffer that nobody else holds becomes the sum's.
-    for (int i = 2; i < c.num_inputs(); ++i) gradient.push_back(c.TakeInput(i));
+    std::array<GivenTensor, kind == Kind::kDense ? 1 : 3> gradient;
+    for (size_t i = 0; i < gradient.size(); ++i) {
+      const int input = static_cast<int>(i) + 2;
+      gradient[i] = GivenTensor(c.input(input), c.MovableInput(input));
+    }
     Caller caller = CallerOf(c);
     caller.replica = replica_;
-    return accumulator->Apply(caller, local_step, std::move(gradient), has_known_shape_,
-                              ParallelOf(c));
+    return accumulator->Apply(caller, local_step, gradient, has_known_shape_, ParallelOf(c));
   }
 
  private:

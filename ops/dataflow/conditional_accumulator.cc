@@ -27,8 +27,8 @@ ConditionalAccumulator::ConditionalAccumulator(std::string name, Kind kind, Data
                                 : MakeSparseSum(dtype, std::move(shape))) {}
 
 absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_step,
-                                           GradientTensors&& gradient, bool has_known_shape,
-                                           Parallel parallel) {
+                                           GivenGradient gradient, bool has_known_shape,
+                                           const Parallel& parallel) {
   Line complete;
   {
     std::lock_guard lock(mutex_);
@@ -54,9 +54,10 @@ absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_s
 }
 
 absl::Status ConditionalAccumulator::Add(const Caller& caller, int64_t local_step,
-                                         GradientTensors& gradient, Parallel parallel) {
+                                         GivenGradient gradient, const Parallel& parallel) {
   if (replicas_.in_replica_order) {
-    kept_.emplace(caller.replica, std::move(gradient));
+    GradientTensors& kept = kept_.emplace(caller.replica, GradientTensors())->second;
+    for (const GivenTensor& tensor : gradient) kept.push_back(tensor.Take());
   } else {
     SLUICE_RETURN_IF_ERROR(sum_->Add(gradient, *caller.allocator, parallel));
   }
@@ -64,17 +65,18 @@ absl::Status ConditionalAccumulator::Add(const Caller& caller, int64_t local_ste
   return absl::OkStatus();
 }
 
-absl::Status ConditionalAccumulator::AddInOrder(const Caller& caller, Parallel parallel) {
+absl::Status ConditionalAccumulator::AddInOrder(const Caller& caller, const Parallel& parallel) {
   for (auto& [replica, gradient] : kept_) {
     // Against those that are added already: when it came, there were none.
-    SLUICE_RETURN_IF_ERROR(sum_->Check(gradient, false));
-    SLUICE_RETURN_IF_ERROR(sum_->Add(gradient, *caller.allocator, parallel));
+    const auto given = Give(gradient);
+    SLUICE_RETURN_IF_ERROR(sum_->Check(given, false));
+    SLUICE_RETURN_IF_ERROR(sum_->Add(given, *caller.allocator, parallel));
   }
   return absl::OkStatus();
 }
 
 std::optional<absl::StatusOr<GradientTensors>> ConditionalAccumulator::TakeAtOnce(
-    const Caller& caller, int64_t num_required, Parallel parallel) {
+    const Caller& caller, int64_t num_required, const Parallel& parallel) {
   if (num_required < 1 || caller.IsCancelled()) return std::nullopt;
   GradientSum::Taken sum;
   {
@@ -86,8 +88,8 @@ std::optional<absl::StatusOr<GradientTensors>> ConditionalAccumulator::TakeAtOnc
   return sum_->Finish(std::move(sum), reduction_, *caller.allocator, parallel);
 }
 
-void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required, Parallel parallel,
-                                  Taken taken) {
+void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
+                                  const Parallel& parallel, Taken taken) {
   if (num_required < 1) {
     return taken(InvalidArgument("Argument num_required must be positive, but was ", num_required));
   }
@@ -122,7 +124,8 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required, Pa
   Finish(std::move(complete), parallel);
 }
 
-void ConditionalAccumulator::TryTakers(const Caller& caller, Parallel parallel, Line* complete) {
+void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& parallel,
+                                       Line* complete) {
   while (!takers_.empty() && HasEnough(takers_.front().num_required)) {
     Taker& head = takers_.front();
     head.status = TakeSum(caller, parallel, &head.sum);
@@ -130,7 +133,7 @@ void ConditionalAccumulator::TryTakers(const Caller& caller, Parallel parallel, 
   }
 }
 
-absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, Parallel parallel,
+absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, const Parallel& parallel,
                                              GradientSum::Taken* sum) {
   const absl::Status status =
       replicas_.in_replica_order ? AddInOrder(caller, parallel) : absl::OkStatus();
@@ -147,7 +150,7 @@ absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, Parallel para
   return status;
 }
 
-void ConditionalAccumulator::Finish(Line complete, Parallel parallel) {
+void ConditionalAccumulator::Finish(Line complete, const Parallel& parallel) {
   for (Taker& taker : complete) {
     taker.wait.End();
     if (!taker.status.ok()) {

@@ -51,14 +51,14 @@ class ConditionalAccumulator : public Resource,
                          Reduction reduction, ReplicaGradients replicas = {});
 
   // Adds a gradient that was computed at `local_step`.
-  absl::Status Apply(const Caller& caller, int64_t local_step, GradientTensors&& gradient,
-                     bool has_known_shape, Parallel parallel);
+  absl::Status Apply(const Caller& caller, int64_t local_step, GivenGradient gradient,
+                     bool has_known_shape, const Parallel& parallel);
   // The reduced gradients, in the same form, once there are `num_required`.
-  void Take(const Caller& caller, int64_t num_required, Parallel parallel, Taken taken);
+  void Take(const Caller& caller, int64_t num_required, const Parallel& parallel, Taken taken);
   // The same where nobody has to wait for them.
   std::optional<absl::StatusOr<GradientTensors>> TakeAtOnce(const Caller& caller,
                                                             int64_t num_required,
-                                                            Parallel parallel);
+                                                            const Parallel& parallel);
   // Gradients of steps below are dropped from now on. Told of replicas: a chief starts.
   void SetGlobalStep(int64_t step);
   // An update has so many gradients, at least one, or as many as its taker asks for, if that is
@@ -92,16 +92,16 @@ class ConditionalAccumulator : public Resource,
   };
   using Line = std::list<Taker>;
 
-  absl::Status Add(const Caller& caller, int64_t local_step, GradientTensors& gradient,
-                   Parallel parallel);  // lock held
+  absl::Status Add(const Caller& caller, int64_t local_step, GivenGradient gradient,
+                   const Parallel& parallel);  // lock held
   // Adds up what was kept. Lock held.
-  absl::Status AddInOrder(const Caller& caller, Parallel parallel);
+  absl::Status AddInOrder(const Caller& caller, const Parallel& parallel);
   // These with the lock held.
   bool HasEnough(int64_t num_required) const { return counts_.accumulated >= Needed(num_required); }
   // All gradients that are there, as the sum of one update.
-  absl::Status TakeSum(const Caller& caller, Parallel parallel, GradientSum::Taken* sum);
-  void TryTakers(const Caller& caller, Parallel parallel, Line* complete);  // lock held
-  void Finish(Line complete, Parallel parallel);
+  absl::Status TakeSum(const Caller& caller, const Parallel& parallel, GradientSum::Taken* sum);
+  void TryTakers(const Caller& caller, const Parallel& parallel, Line* complete);  // lock held
+  void Finish(Line complete, const Parallel& parallel);
   void Cancel(int64_t id);
   // Lock held.
   int64_t Most() const;  // gradients of an update; 0: no bound

@@ -25,8 +25,12 @@ std::shared_ptr<ConditionalAccumulator> Sparse(PartialShape shape = {4, 2},
   return std::make_shared<ConditionalAccumulator>("a", Kind::kSparse, DT_FLOAT, shape, reduction);
 }
 
+absl::Status Apply(ConditionalAccumulator& a, const Caller& caller, int64_t step,
+                   GradientTensors gradient, bool has_known_shape = false) {
+  return a.Apply(caller, step, Give(gradient), has_known_shape, Here);
+}
 absl::Status Add(ConditionalAccumulator& a, int64_t step, std::initializer_list<float> g) {
-  return a.Apply({}, step, {Tensor::Vector<float>(g)}, false, Here);
+  return Apply(a, {}, step, {Tensor::Vector<float>(g)});
 }
 GradientTensors Rows(std::initializer_list<int64_t> rows, std::initializer_list<float> values) {
   return {Tensor::Vector<int64_t>(rows),
@@ -34,7 +38,7 @@ GradientTensors Rows(std::initializer_list<int64_t> rows, std::initializer_list<
           Tensor::Vector<int64_t>({4, 2})};
 }
 absl::Status AddRows(ConditionalAccumulator& a, GradientTensors gradient) {
-  return a.Apply({}, 0, std::move(gradient), true, Here);
+  return Apply(a, {}, 0, std::move(gradient), true);
 }
 
 struct Take {
@@ -152,7 +156,7 @@ TEST(ConditionalAccumulatorTest, TakersAreServedInTheirOrder) {
 TEST(ConditionalAccumulatorTest, AGradientThatOthersHoldIsNotWrittenTo) {
   auto a = Dense();
   const Tensor mine = Tensor::Vector<float>({1, 2});
-  ASSERT_TRUE(a->Apply({}, 0, {mine}, false, Here).ok());
+  ASSERT_TRUE(Apply(*a, {}, 0, {mine}).ok());
   ASSERT_TRUE(Add(*a, 0, {10, 20}).ok());
   Take take;
   take.From(*a, 2);
@@ -166,8 +170,7 @@ TEST(ConditionalAccumulatorTest, ShapesAreCheckedAgainstTheFirstGradientAndTheDe
   auto open = Dense(PartialShape({-1}));
   ASSERT_TRUE(Add(*open, 0, {1}).ok());
   EXPECT_EQ(Add(*open, 0, {1, 2}).message(), "Shape mismatch: expected [1], got [2]");
-  EXPECT_TRUE(absl::IsInvalidArgument(
-      declared->Apply({}, 0, {Tensor::Vector<double>({1, 2})}, false, Here)));
+  EXPECT_TRUE(absl::IsInvalidArgument(Apply(*declared, {}, 0, {Tensor::Vector<double>({1, 2})})));
 }
 
 TEST(ConditionalAccumulatorTest, NumRequiredMustBePositive) {
@@ -330,7 +333,7 @@ class OfReplicas : public ::testing::Test {
             .replicas = 3, .at_most = 2, .in_replica_order = in_replica_order, .ledger = ledger_});
   }
   static void Add(ConditionalAccumulator& a, int replica, int64_t step, GradientTensors gradient) {
-    ASSERT_TRUE(a.Apply({.replica = replica}, step, std::move(gradient), false, Here).ok());
+    ASSERT_TRUE(Apply(a, {.replica = replica}, step, std::move(gradient)).ok());
   }
   std::vector<int64_t> Totals() {
     const Tensor totals = ledger_->Totals();

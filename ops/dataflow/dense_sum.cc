@@ -10,10 +10,11 @@ constexpr double kAddCost = 0.3;
 
 class DenseSum : public GradientSum {
  public:
-  DenseSum(DataType dtype, PartialShape shape) : dtype_(dtype), shape_(std::move(shape)) {}
+  DenseSum(DataType dtype, PartialShape shape)
+      : dtype_(dtype), add_(FindArithmetic(ArithmeticOp::kAdd, dtype)), shape_(std::move(shape)) {}
 
-  absl::Status Check(const GradientTensors& gradient, bool) const override {
-    const Tensor& g = gradient[0];
+  absl::Status Check(GivenGradient gradient, bool) const override {
+    const Tensor& g = *gradient[0];
     if (g.dtype() != dtype_) {
       return InvalidArgument("expected gradients of type ", DataTypeName(dtype_), ", got ",
                              DataTypeName(g.dtype()));
@@ -29,19 +30,19 @@ class DenseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  absl::Status Add(GradientTensors& gradient, Allocator& allocator, Parallel parallel) override {
+  absl::Status Add(GivenGradient gradient, Allocator& allocator,
+                   const Parallel& parallel) override {
     if (!sum_.IsInitialized()) {
-      sum_ = std::move(gradient[0]);
+      sum_ = gradient[0].Take();
       return absl::OkStatus();
     }
     if (!sum_.BufferIsUnique()) {
       SLUICE_ASSIGN_OR_RETURN(sum_, sum_.Clone(allocator));
     }
-    const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, dtype_);
     const size_t size = DataTypeSize(dtype_);
     char* to = static_cast<char*>(sum_.raw());
-    const char* from = static_cast<const char*>(gradient[0].raw());
-    parallel(sum_.num_elements(), kAddCost, [=](int64_t begin, int64_t end) {
+    const char* from = static_cast<const char*>(gradient[0]->raw());
+    parallel(sum_.num_elements(), kAddCost, [=, add = add_](int64_t begin, int64_t end) {
       add(to + begin * size, from + begin * size, end - begin);
     });
     return absl::OkStatus();
@@ -55,7 +56,7 @@ class DenseSum : public GradientSum {
   }
 
   absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction, Allocator&,
-                                         Parallel parallel) const override {
+                                         const Parallel& parallel) const override {
     // More than one gradient was added, so the buffer is our own.
     if (reduction == Reduction::kMean && taken.count > 1) {
       Tensor& sum = taken.sum[0];
@@ -70,6 +71,7 @@ class DenseSum : public GradientSum {
 
  private:
   const DataType dtype_;
+  const ArithmeticRow add_;
   const PartialShape shape_;
   Tensor sum_;  // without a value when nothing was added
 };

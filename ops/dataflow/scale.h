@@ -11,24 +11,22 @@ namespace sluice {
 
 // values[i] /= count for i in [0, n); floating types.
 inline void DivideBy(DataType dtype, void* values, int64_t n, int64_t count) {
-  const ArithmeticRow divide = FindArithmeticWithScalar(ArithmeticOp::kDiv, dtype);
+  // A power of two has an exact reciprocal, in every type up to here: the product has the bits of
+  // the quotient, and takes a fifth of its time.
+  const bool by_product = count <= (1 << 14) && (count & (count - 1)) == 0;
+  const ArithmeticRow scale =
+      FindArithmeticWithScalar(by_product ? ArithmeticOp::kMul : ArithmeticOp::kDiv, dtype);
+  const double by = by_product ? 1.0 / static_cast<double>(count) : static_cast<double>(count);
+  const auto run = [&]<typename T>(T scalar) { scale(values, &scalar, n); };
   switch (dtype) {
-    case DT_HALF: {
-      const half divisor(static_cast<float>(count));
-      return divide(values, &divisor, n);
-    }
-    case DT_BFLOAT16: {
-      const bfloat16 divisor(static_cast<float>(count));
-      return divide(values, &divisor, n);
-    }
-    case DT_FLOAT: {
-      const float divisor = static_cast<float>(count);
-      return divide(values, &divisor, n);
-    }
-    case DT_DOUBLE: {
-      const double divisor = static_cast<double>(count);
-      return divide(values, &divisor, n);
-    }
+    case DT_HALF:
+      return run(half(static_cast<float>(by)));
+    case DT_BFLOAT16:
+      return run(bfloat16(static_cast<float>(by)));
+    case DT_FLOAT:
+      return run(static_cast<float>(by));
+    case DT_DOUBLE:
+      return run(by);
     default:
       return;
   }

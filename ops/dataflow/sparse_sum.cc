@@ -42,9 +42,9 @@ class SparseSum : public GradientSum {
  public:
   SparseSum(DataType dtype, PartialShape shape) : dtype_(dtype), shape_(std::move(shape)) {}
 
-  absl::Status Check(const GradientTensors& gradient, bool has_known_shape) const override {
-    const Tensor& indices = gradient[0];
-    const Tensor& values = gradient[1];
+  absl::Status Check(GivenGradient gradient, bool has_known_shape) const override {
+    const Tensor& indices = *gradient[0];
+    const Tensor& values = *gradient[1];
     if (values.dtype() != dtype_) {
       return InvalidArgument("expected gradients of type ", DataTypeName(dtype_), ", got ",
                              DataTypeName(values.dtype()));
@@ -58,23 +58,24 @@ class SparseSum : public GradientSum {
       return InvalidArgument("Expected ", indices.dim(0), " non-empty input values, got ",
                              values.dim(0));
     }
-    if (has_known_shape) SLUICE_RETURN_IF_ERROR(CheckDenseShape(gradient[2]));
+    if (has_known_shape) SLUICE_RETURN_IF_ERROR(CheckDenseShape(*gradient[2]));
     SLUICE_RETURN_IF_ERROR(CheckLimits(indices));
     return CheckValues(values);
   }
 
-  absl::Status Add(GradientTensors& gradient, Allocator& allocator, Parallel parallel) override {
+  absl::Status Add(GivenGradient gradient, Allocator& allocator,
+                   const Parallel& parallel) override {
     if (!values_.IsInitialized()) {
-      counts_.assign(gradient[0].num_elements(), 1);
-      indices_ = std::move(gradient[0]);
-      values_ = std::move(gradient[1]);
+      counts_.assign(gradient[0]->num_elements(), 1);
+      indices_ = gradient[0].Take();
+      values_ = gradient[1].Take();
       return absl::OkStatus();
     }
     const std::vector<RowSource> rows =
-        MergeRows(indices_.flat<int64_t>(), gradient[0].flat<int64_t>());
+        MergeRows(indices_.flat<int64_t>(), gradient[0]->flat<int64_t>());
     const int64_t count = static_cast<int64_t>(rows.size());
     SLUICE_ASSIGN_OR_RETURN(Tensor indices, Tensor::Allocate(allocator, DT_INT64, {count}));
-    TensorShape shape = gradient[1].shape();
+    TensorShape shape = gradient[1]->shape();
     shape.set_dim(0, count);
     SLUICE_ASSIGN_OR_RETURN(Tensor values, Tensor::Allocate(allocator, dtype_, shape));
 
@@ -82,10 +83,10 @@ class SparseSum : public GradientSum {
     for (size_t r = 0; r < rows.size(); ++r) {
       const RowSource& row = rows[r];
       indices.data<int64_t>()[r] = row.of_sum >= 0 ? indices_.data<int64_t>()[row.of_sum]
-                                                   : gradient[0].data<int64_t>()[row.of_gradient];
+                                                   : gradient[0]->data<int64_t>()[row.of_gradient];
       counts[r] = (row.of_sum >= 0 ? counts_[row.of_sum] : 0) + (row.of_gradient >= 0 ? 1 : 0);
     }
-    AddRows(rows, gradient[1], parallel, &values);
+    AddRows(rows, *gradient[1], parallel, &values);
     indices_ = std::move(indices);
     values_ = std::move(values);
     counts_ = std::move(counts);
@@ -103,7 +104,7 @@ class SparseSum : public GradientSum {
   }
 
   absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction, Allocator& allocator,
-                                         Parallel parallel) const override {
+                                         const Parallel& parallel) const override {
     Tensor& values = taken.sum[1];
     const std::vector<int32_t>& counts = taken.row_counts;
     const int64_t rows = static_cast<int64_t>(counts.size());
@@ -178,7 +179,7 @@ class SparseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  void AddRows(const std::vector<RowSource>& rows, const Tensor& gradient, Parallel parallel,
+  void AddRows(const std::vector<RowSource>& rows, const Tensor& gradient, const Parallel& parallel,
                Tensor* out) const {
     if (rows.empty()) return;
     const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, dtype_);
