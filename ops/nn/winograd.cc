@@ -55,17 +55,14 @@ struct Loops {
 
 template <int m, int r>
 SLUICE_INLINE_IN_CLONES void Input(const Tiling& t, TileRange tiles, const float* in, float* to) {
-  constexpr int n = m + r - 1;
   const Images images{t.g.in_height, t.g.in_width, t.g.in_channels};
   const int64_t channels = images.channels, step = t.point_step(channels);
   for (int64_t i = 0; i < tiles.count; ++i) {
     const Place p = PlaceOf(t, tiles.first + i);
-    const float* image = in + p.image * images.height * images.width * channels;
+    const float* image = in + p.image * images.height * images.row_step();
+    Square<m + r - 1> square(images, p.y - t.g.pad_top, p.x - t.g.pad_left);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      Vec square[n * n], transformed[n * n];
-      LoadSquare<n>(images, image + c, p.y - t.g.pad_top, p.x - t.g.pad_left, square);
-      Transform<kData<n>, n, n>(square, transformed);
-      for (int k = 0; k < n * n; ++k) VecAt(to + k * step + i * channels + c) = transformed[k];
+      square.template TransformFrom<TimesData>(image + c, to + i * channels + c, step);
     }
   }
 }
@@ -75,10 +72,7 @@ SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float*
   constexpr int n = m + r - 1;
   const int64_t size = t.g.in_channels * t.g.out_channels;
   for (int64_t i = 0; i < size; i += kLanes) {
-    Vec taps[r * r], transformed[n * n];
-    for (int k = 0; k < r * r; ++k) taps[k] = VecAt(filter + k * size + i);
-    Transform<kFactor<n, r>, n, r>(taps, transformed);
-    for (int k = 0; k < n * n; ++k) VecAt(to + k * size + i) = transformed[k];
+    TransformSquare<Times<kFactor<n, r>, n, r>>(filter + i, r * size, size, to + i, n * size, size);
   }
 }
 
@@ -100,12 +94,11 @@ SLUICE_INLINE_IN_CLONES void Output(const Tiling& t, TileRange tiles, const floa
   const int64_t channels = images.channels, step = t.point_step(channels);
   for (int64_t i = 0; i < tiles.count; ++i) {
     const Place p = PlaceOf(t, tiles.first + i);
-    float* image = out + p.image * images.height * images.width * channels;
+    float* image = out + p.image * images.height * images.row_step();
+    Square<m> square(images, p.y, p.x);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      Vec products[n * n], results[m * m];
-      for (int k = 0; k < n * n; ++k) products[k] = VecAt(from + k * step + i * channels + c);
-      Transform<kResult<n, m>, m, n>(products, results);
-      StoreSquare<m>(images, results, image + c, p.y, p.x);
+      square.template TransformInto<Times<kResult<n, m>, m, n>>(from + i * channels + c, step,
+                                                                image + c);
     }
   }
 }
@@ -118,12 +111,11 @@ SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const fl
   const int64_t channels = images.channels, step = t.point_step(channels);
   for (int64_t i = 0; i < tiles.count; ++i) {
     const Place p = PlaceOf(t, tiles.first + i);
-    const float* image = out_grad + p.image * images.height * images.width * channels;
+    const float* image = out_grad + p.image * images.height * images.row_step();
+    Square<m> square(images, p.y, p.x);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      Vec square[m * m], transformed[n * n];
-      LoadSquare<m>(images, image + c, p.y, p.x, square);
-      Transform<kFactor<n, m>, n, m>(square, transformed);
-      for (int k = 0; k < n * n; ++k) VecAt(to + k * step + i * channels + c) = transformed[k];
+      square.template TransformFrom<Times<kFactor<n, m>, n, m>>(image + c, to + i * channels + c,
+                                                                step);
     }
   }
 }
@@ -144,10 +136,8 @@ SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, float* fil
   constexpr int n = m + r - 1;
   const int64_t size = t.g.in_channels * t.g.out_channels;
   for (int64_t i = 0; i < size; i += kLanes) {
-    Vec products[n * n], taps[r * r];
-    for (int k = 0; k < n * n; ++k) products[k] = VecAt(sums + k * size + i);
-    Transform<kResult<n, r>, r, n>(products, taps);
-    for (int k = 0; k < r * r; ++k) VecAt(filter_grad + k * size + i) = taps[k];
+    TransformSquare<Times<kResult<n, r>, r, n>>(sums + i, n * size, size, filter_grad + i, r * size,
+                                                size);
   }
 }
 
