@@ -62,7 +62,7 @@ SLUICE_INLINE_IN_CLONES void Input(const Tiling& t, TileRange tiles, const float
     const float* image = in + p.image * images.height * images.row_step();
     Square<m + r - 1> square(images, p.y - t.g.pad_top, p.x - t.g.pad_left);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      square.template TransformFrom<TimesData>(image + c, to + i * channels + c, step);
+      square.template TransformFrom<TimesData, m>(image + c, to + i * channels + c, step);
     }
   }
 }
@@ -114,8 +114,8 @@ SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const fl
     const float* image = out_grad + p.image * images.height * images.row_step();
     Square<m> square(images, p.y, p.x);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      square.template TransformFrom<Times<kFactor<n, m>, n, m>>(image + c, to + i * channels + c,
-                                                                step);
+      square.template TransformFrom<Times<kFactor<n, m>, n, m>, m>(image + c, to + i * channels + c,
+                                                                   step);
     }
   }
 }

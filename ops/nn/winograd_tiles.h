@@ -182,9 +182,19 @@ class Square {
     for (Vec& v : alone_) v = Vec{};
   }
 
-  // to = M square M^T, of the vector of channels at `image`.
-  template <typename M>
+  // to = M square M^T, of the vector of channels at `image`. Asks for what the square `down` places
+  // below has in addition, which the processor would not guess. It may lie behind the images, hence
+  // no pointers.
+  template <typename M, int down>
   SLUICE_INLINE_IN_CLONES void TransformFrom(const float* image, float* to, int64_t to_step) {
+    const auto below = reinterpret_cast<intptr_t>(image) +
+                       images_.OffsetOf(y_ + size, x_) * static_cast<int64_t>(sizeof(float));
+    for (int64_t i = 0; i < down; ++i) {
+      for (int64_t j = 0; j < down; ++j) {
+        __builtin_prefetch(reinterpret_cast<const void*>(
+            below + images_.OffsetOf(i, j) * static_cast<int64_t>(sizeof(float))));
+      }
+    }
     const float* from = image + images_.OffsetOf(y_, x_);
     int64_t row_step = images_.row_step(), column_step = images_.channels;
     if (!is_whole_) {
