@@ -39,18 +39,21 @@ struct TileRange {
 struct Loops {
   // Data of input tiles, channel by channel: to[point][tile][channel].
   void (*input)(const Tiling& t, TileRange tiles, const float* in, float* to);
-  // to[point][in][out]
-  void (*filter)(const Tiling& t, const float* filter, float* to);
+  // to[point][in][out], of vectors [begin, end) of those.
+  void (*filter)(const Tiling& t, const float* filter, float* to, int64_t begin, int64_t end);
   // a[point][tile][in] * b[point][in][out]
   void (*multiply)(const Tiling& t, int64_t tiles, const float* a, const float* b, float* to);
   void (*output)(const Tiling& t, TileRange tiles, const float* from, float* out);
   // Gradients of results, as the factor of data: to[point][tile][out].
   void (*gradient)(const Tiling& t, TileRange tiles, const float* out_grad, float* to);
-  // sums[point][in][out] += data[point][tile][in] * gradients[point][tile][out]
+  // sums[point][in][out] = or += data[point][tile][in] * gradients[point][tile][out]
+  void (*start)(const Tiling& t, int64_t tiles, const float* data, const float* gradients,
+                float* sums);
   void (*add)(const Tiling& t, int64_t tiles, const float* data, const float* gradients,
               float* sums);
-  // From sums[point][in][out] to filter_grad.
-  void (*back)(const Tiling& t, const float* sums, float* filter_grad);
+  // From sums[part][point][in][out], added up, to vectors [begin, end) of filter_grad.
+  void (*back)(const Tiling& t, const float* sums, int64_t parts, float* filter_grad, int64_t begin,
+               int64_t end);
 };
 
 template <int m, int r>
@@ -68,10 +71,11 @@ SLUICE_INLINE_IN_CLONES void Input(const Tiling& t, TileRange tiles, const float
 }
 
 template <int m, int r>
-SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float* to) {
+SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float* to, int64_t begin,
+                                    int64_t end) {
   constexpr int n = m + r - 1;
   const int64_t size = t.g.in_channels * t.g.out_channels;
-  for (int64_t i = 0; i < size; i += kLanes) {
+  for (int64_t i = begin * kLanes; i < end * kLanes; i += kLanes) {
     TransformSquare<Times<kFactor<n, r>, n, r>>(filter + i, r * size, size, to + i, n * size, size);
   }
 }
@@ -120,24 +124,30 @@ SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const fl
   }
 }
 
-template <int kRows, int kVecs>
+template <int kRows, int kVecs, bool kAdd>
 SLUICE_INLINE_IN_CLONES void Add(const Tiling& t, int64_t tiles, const float* data,
                                  const float* gradients, float* sums) {
   const int64_t in = t.g.in_channels, out = t.g.out_channels;
   for (int64_t k = 0; k < t.points; ++k) {
-    Product<kRows, kVecs, true>(data + k * t.point_step(in), 1, in,
+    Product<kRows, kVecs, kAdd>(data + k * t.point_step(in), 1, in,
                                 gradients + k * t.point_step(out), out, in, tiles,
                                 sums + k * in * out);
   }
 }
 
 template <int m, int r>
-SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, float* filter_grad) {
+SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, int64_t parts,
+                                  float* filter_grad, int64_t begin, int64_t end) {
   constexpr int n = m + r - 1;
   const int64_t size = t.g.in_channels * t.g.out_channels;
-  for (int64_t i = 0; i < size; i += kLanes) {
-    TransformSquare<Times<kResult<n, r>, r, n>>(sums + i, n * size, size, filter_grad + i, r * size,
-                                                size);
+  for (int64_t i = begin * kLanes; i < end * kLanes; i += kLanes) {
+    Vec all[n * n];
+    for (int k = 0; k < n * n; ++k) {
+      all[k] = VecAt(sums + k * size + i);
+      for (int64_t p = 1; p < parts; ++p) all[k] += VecAt(sums + (p * n * n + k) * size + i);
+    }
+    TransformSquare<Times<kResult<n, r>, r, n>>(reinterpret_cast<const float*>(all), n * kLanes,
+                                                kLanes, filter_grad + i, r * size, size);
   }
 }
 
@@ -147,8 +157,9 @@ struct Avx512 {
   SLUICE_AVX512 static void InputOf(const Tiling& t, TileRange tiles, const float* in, float* to) {
     Input<m, r>(t, tiles, in, to);
   }
-  SLUICE_AVX512 static void FilterOf(const Tiling& t, const float* filter, float* to) {
-    Filter<m, r>(t, filter, to);
+  SLUICE_AVX512 static void FilterOf(const Tiling& t, const float* filter, float* to, int64_t begin,
+                                     int64_t end) {
+    Filter<m, r>(t, filter, to, begin, end);
   }
   SLUICE_AVX512 static void MultiplyOf(const Tiling& t, int64_t tiles, const float* a,
                                        const float* b, float* to) {
@@ -162,21 +173,40 @@ struct Avx512 {
                                        float* to) {
     Gradient<m, r>(t, tiles, out_grad, to);
   }
+  SLUICE_AVX512 static void StartOf(const Tiling& t, int64_t tiles, const float* data,
+                                    const float* gradients, float* sums) {
+    Add<12, 2, false>(t, tiles, data, gradients, sums);
+  }
   SLUICE_AVX512 static void AddOf(const Tiling& t, int64_t tiles, const float* data,
                                   const float* gradients, float* sums) {
-    Add<12, 2>(t, tiles, data, gradients, sums);
+    Add<12, 2, true>(t, tiles, data, gradients, sums);
   }
-  SLUICE_AVX512 static void BackOf(const Tiling& t, const float* sums, float* filter_grad) {
-    Back<m, r>(t, sums, filter_grad);
+  SLUICE_AVX512 static void BackOf(const Tiling& t, const float* sums, int64_t parts,
+                                   float* filter_grad, int64_t begin, int64_t end) {
+    Back<m, r>(t, sums, parts, filter_grad, begin, end);
   }
   static constexpr Loops kLoops = {InputOf,    FilterOf, MultiplyOf, OutputOf,
-                                   GradientOf, AddOf,    BackOf};
+                                   GradientOf, StartOf,  AddOf,      BackOf};
 };
 
 // Six points a direction for both sizes: 16 or 4 results a tile.
 int64_t TileSize(const ConvGeometry& g) { return 7 - g.filter_height; }
 const Loops& LoopsFor(const ConvGeometry& g) {
   return g.filter_height == 3 ? Avx512<4, 3>::kLoops : Avx512<2, 5>::kLoops;
+}
+
+// Tiles of a block, at most `most`: blocks that two threads share evenly.
+int64_t BlockSize(int64_t tiles, int64_t most) {
+  constexpr int64_t kRows = 4;  // of products, which are quick by so many
+  int64_t best = most, least_work = tiles;
+  const int64_t pairs = (tiles + 2 * most - 1) / (2 * most);
+  for (int64_t p = pairs; p <= pairs + 1; ++p) {
+    const int64_t size = (tiles + 2 * p * kRows - 1) / (2 * p * kRows) * kRows;
+    if (p * size >= least_work) continue;
+    best = size;
+    least_work = p * size;
+  }
+  return best;
 }
 
 Tiling TilingOf(const ConvGeometry& g) {
@@ -187,9 +217,13 @@ Tiling TilingOf(const ConvGeometry& g) {
   t.rows = (g.out_height + t.m - 1) / t.m;
   t.columns = (g.out_width + t.m - 1) / t.m;
   const int64_t fit = kBlockElements / (t.points * (g.in_channels + g.out_channels));
-  t.in_block = std::clamp<int64_t>(fit / 12 * 12, 24, 96);
+  t.in_block = BlockSize(t.count(), std::clamp<int64_t>(fit / 12 * 12, 24, 96));
   return t;
 }
+
+// Of points of the filter for 16 channels, in nanoseconds.
+constexpr double kFilterCost = 100;
+int64_t FilterVectors(const ConvGeometry& g) { return g.in_channels * g.out_channels / kLanes; }
 
 // Nanoseconds of a block of tiles.
 double BlockCost(const Tiling& t) {
@@ -223,8 +257,10 @@ absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float*
   const Loops& loops = LoopsFor(g);
   SLUICE_ASSIGN_OR_RETURN(
       Tensor factors, context.AllocateTemp(DT_FLOAT, {t.points, g.in_channels, g.out_channels}));
-  loops.filter(t, filter, factors.data<float>());
-  const float* factor = factors.data<float>();
+  float* factor = factors.data<float>();
+  context.ParallelFor(FilterVectors(g), kFilterCost, [&](int64_t begin, int64_t end) {
+    loops.filter(t, filter, factor, begin, end);
+  });
   const int64_t data_size = t.points * t.point_step(g.in_channels);
   const int64_t result_size = t.points * t.point_step(g.out_channels);
   LoopScratch scratch;
@@ -262,21 +298,20 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
     float* gradients = data + data_size;
     for (int64_t p = begin; p < end; ++p) {
       float* to = sums + p * size;
-      std::fill_n(to, size, 0.0f);
-      for (int64_t b = t.blocks() * p / parts; b < t.blocks() * (p + 1) / parts; ++b) {
+      const int64_t first_block = t.blocks() * p / parts;
+      for (int64_t b = first_block; b < t.blocks() * (p + 1) / parts; ++b) {
         const int64_t first = b * t.in_block;
         const TileRange tiles{first, std::min(t.in_block, t.count() - first)};
         loops.input(t, tiles, in, data);
         loops.gradient(t, tiles, out_grad, gradients);
-        loops.add(t, tiles.count, data, gradients, to);
+        (b == first_block ? loops.start : loops.add)(t, tiles.count, data, gradients, to);
       }
     }
   });
   SLUICE_RETURN_IF_ERROR(scratch.status());
-  for (int64_t p = 1; p < parts; ++p) {
-    for (int64_t i = 0; i < size; ++i) sums[i] += sums[p * size + i];
-  }
-  loops.back(t, sums, filter_grad);
+  context.ParallelFor(FilterVectors(g), kFilterCost, [&](int64_t begin, int64_t end) {
+    loops.back(t, sums, parts, filter_grad, begin, end);
+  });
   return absl::OkStatus();
 }
 
