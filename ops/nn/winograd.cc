@@ -80,13 +80,12 @@ SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float*
   }
 }
 
-template <int kRows, int kVecs>
 SLUICE_INLINE_IN_CLONES void Multiply(const Tiling& t, int64_t tiles, const float* a,
                                       const float* b, float* to) {
   const int64_t in = t.g.in_channels, out = t.g.out_channels;
   for (int64_t k = 0; k < t.points; ++k) {
-    Product<kRows, kVecs, false>(a + k * t.point_step(in), in, 1, b + k * in * out, out, tiles, in,
-                                 to + k * t.point_step(out));
+    Product<false>(a + k * t.point_step(in), in, 1, b + k * in * out, out, tiles, in,
+                   to + k * t.point_step(out));
   }
 }
 
@@ -124,14 +123,13 @@ SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const fl
   }
 }
 
-template <int kRows, int kVecs, bool kAdd>
+template <bool kAdd>
 SLUICE_INLINE_IN_CLONES void Add(const Tiling& t, int64_t tiles, const float* data,
                                  const float* gradients, float* sums) {
   const int64_t in = t.g.in_channels, out = t.g.out_channels;
   for (int64_t k = 0; k < t.points; ++k) {
-    Product<kRows, kVecs, kAdd>(data + k * t.point_step(in), 1, in,
-                                gradients + k * t.point_step(out), out, in, tiles,
-                                sums + k * in * out);
+    Product<kAdd>(data + k * t.point_step(in), 1, in, gradients + k * t.point_step(out), out, in,
+                  tiles, sums + k * in * out);
   }
 }
 
@@ -151,7 +149,7 @@ SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, int64_t pa
   }
 }
 
-// Functions that the loops above are inlined into: of 32 registers 24 hold sums.
+// Functions that the loops above are inlined into.
 template <int m, int r>
 struct Avx512 {
   SLUICE_AVX512 static void InputOf(const Tiling& t, TileRange tiles, const float* in, float* to) {
@@ -163,7 +161,7 @@ struct Avx512 {
   }
   SLUICE_AVX512 static void MultiplyOf(const Tiling& t, int64_t tiles, const float* a,
                                        const float* b, float* to) {
-    Multiply<12, 2>(t, tiles, a, b, to);
+    Multiply(t, tiles, a, b, to);
   }
   SLUICE_AVX512 static void OutputOf(const Tiling& t, TileRange tiles, const float* from,
                                      float* out) {
@@ -175,11 +173,11 @@ struct Avx512 {
   }
   SLUICE_AVX512 static void StartOf(const Tiling& t, int64_t tiles, const float* data,
                                     const float* gradients, float* sums) {
-    Add<12, 2, false>(t, tiles, data, gradients, sums);
+    Add<false>(t, tiles, data, gradients, sums);
   }
   SLUICE_AVX512 static void AddOf(const Tiling& t, int64_t tiles, const float* data,
                                   const float* gradients, float* sums) {
-    Add<12, 2, true>(t, tiles, data, gradients, sums);
+    Add<true>(t, tiles, data, gradients, sums);
   }
   SLUICE_AVX512 static void BackOf(const Tiling& t, const float* sums, int64_t parts,
                                    float* filter_grad, int64_t begin, int64_t end) {

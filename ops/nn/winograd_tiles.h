@@ -234,44 +234,39 @@ class Square {
   Vec alone_[size * size];  // zeros outside
 };
 
-// A product (ops/math/product_rows.h) of any number of rows and `columns`, a multiple of 16.
+// A product (ops/math/product_rows.h) of any number of rows and kVecs vectors of columns.
 template <int kRows, int kVecs, bool kAdd>
+SLUICE_INLINE_IN_CLONES void ProductColumns(const float* a, int64_t row_step, int64_t depth_step,
+                                            const float* b, int64_t columns, int64_t rows,
+                                            int64_t depth, float* to) {
+  int64_t r = 0;
+  for (; r + kRows <= rows; r += kRows) {
+    ProductRows<kRows, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b, columns, depth,
+                                    to + r * columns, columns);
+  }
+  for (; r + 4 <= rows; r += 4) {
+    ProductRows<4, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b, columns, depth,
+                                to + r * columns, columns);
+  }
+  for (; r < rows; ++r) {
+    ProductRows<1, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b, columns, depth,
+                                to + r * columns, columns);
+  }
+}
+
+// The same of any number of columns that is a multiple of 16. Of 32 registers 24 or 16 hold sums.
+template <bool kAdd>
 SLUICE_INLINE_IN_CLONES void Product(const float* a, int64_t row_step, int64_t depth_step,
                                      const float* b, int64_t columns, int64_t rows, int64_t depth,
                                      float* to) {
   int64_t column = 0;
-  for (; column + kVecs * kLanes <= columns; column += kVecs * kLanes) {
-    int64_t r = 0;
-    for (; r + kRows <= rows; r += kRows) {
-      ProductRows<kRows, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b + column, columns,
-                                      depth, to + r * columns + column, columns);
-    }
-    for (; r + 4 <= rows; r += 4) {
-      ProductRows<4, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b + column, columns,
-                                  depth, to + r * columns + column, columns);
-    }
-    for (; r < rows; ++r) {
-      ProductRows<1, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b + column, columns,
-                                  depth, to + r * columns + column, columns);
-    }
+  for (; column + 2 * kLanes <= columns; column += 2 * kLanes) {
+    ProductColumns<12, 2, kAdd>(a, row_step, depth_step, b + column, columns, rows, depth,
+                                to + column);
   }
-  if constexpr (kVecs > 1) {
-    if (column < columns) {
-      for (int64_t r = 0; r < rows;) {
-        const int64_t left = rows - r;
-        const float* from = a + r * row_step;
-        float* into = to + r * columns + column;
-        if (left >= kRows) {
-          ProductRows<kRows, 1, kAdd>(from, row_step, depth_step, b + column, columns, depth, into,
-                                      columns);
-          r += kRows;
-        } else {
-          ProductRows<1, 1, kAdd>(from, row_step, depth_step, b + column, columns, depth, into,
-                                  columns);
-          ++r;
-        }
-      }
-    }
+  if (column < columns) {
+    ProductColumns<16, 1, kAdd>(a, row_step, depth_step, b + column, columns, rows, depth,
+                                to + column);
   }
 }
 
