@@ -20,6 +20,8 @@ struct Tiling {
   // Elements between the points of a block of tiles with `channels` channels: not a multiple of a
   // page, or all points would fall into the same places of the cache.
   int64_t point_step(int64_t channels) const { return in_block * channels + kLanes; }
+  // The same of factors and sums, one for each pair of channels.
+  int64_t pair_step() const { return g.in_channels * g.out_channels + kLanes; }
 };
 
 struct Place {
@@ -76,7 +78,8 @@ SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float*
   constexpr int n = m + r - 1;
   const int64_t size = t.g.in_channels * t.g.out_channels;
   for (int64_t i = begin * kLanes; i < end * kLanes; i += kLanes) {
-    TransformSquare<Times<kFactor<n, r>, n, r>>(filter + i, r * size, size, to + i, n * size, size);
+    TransformSquare<Times<kFactor<n, r>, n, r>>(filter + i, r * size, size, to + i,
+                                                n * t.pair_step(), t.pair_step());
   }
 }
 
@@ -84,7 +87,7 @@ SLUICE_INLINE_IN_CLONES void Multiply(const Tiling& t, int64_t tiles, const floa
                                       const float* b, float* to) {
   const int64_t in = t.g.in_channels, out = t.g.out_channels;
   for (int64_t k = 0; k < t.points; ++k) {
-    Product<false>(a + k * t.point_step(in), in, 1, b + k * in * out, out, tiles, in,
+    Product<false>(a + k * t.point_step(in), in, 1, b + k * t.pair_step(), out, tiles, in,
                    to + k * t.point_step(out));
   }
 }
@@ -129,7 +132,7 @@ SLUICE_INLINE_IN_CLONES void Add(const Tiling& t, int64_t tiles, const float* da
   const int64_t in = t.g.in_channels, out = t.g.out_channels;
   for (int64_t k = 0; k < t.points; ++k) {
     Product<kAdd>(data + k * t.point_step(in), 1, in, gradients + k * t.point_step(out), out, in,
-                  tiles, sums + k * in * out);
+                  tiles, sums + k * t.pair_step());
   }
 }
 
@@ -137,12 +140,12 @@ template <int m, int r>
 SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, int64_t parts,
                                   float* filter_grad, int64_t begin, int64_t end) {
   constexpr int n = m + r - 1;
-  const int64_t size = t.g.in_channels * t.g.out_channels;
+  const int64_t size = t.g.in_channels * t.g.out_channels, step = t.pair_step();
   for (int64_t i = begin * kLanes; i < end * kLanes; i += kLanes) {
     Vec all[n * n];
     for (int k = 0; k < n * n; ++k) {
-      all[k] = VecAt(sums + k * size + i);
-      for (int64_t p = 1; p < parts; ++p) all[k] += VecAt(sums + (p * n * n + k) * size + i);
+      all[k] = VecAt(sums + k * step + i);
+      for (int64_t p = 1; p < parts; ++p) all[k] += VecAt(sums + (p * n * n + k) * step + i);
     }
     TransformSquare<Times<kResult<n, r>, r, n>>(reinterpret_cast<const float*>(all), n * kLanes,
                                                 kLanes, filter_grad + i, r * size, size);
@@ -253,8 +256,8 @@ absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float*
                      const float* filter, float* out) {
   const Tiling t = TilingOf(g);
   const Loops& loops = LoopsFor(g);
-  SLUICE_ASSIGN_OR_RETURN(
-      Tensor factors, context.AllocateTemp(DT_FLOAT, {t.points, g.in_channels, g.out_channels}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor factors,
+                          context.AllocateTemp(DT_FLOAT, {t.points, t.pair_step()}));
   float* factor = factors.data<float>();
   context.ParallelFor(FilterVectors(g), kFilterCost, [&](int64_t begin, int64_t end) {
     loops.filter(t, filter, factor, begin, end);
@@ -282,7 +285,7 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
   constexpr int64_t kPartsMax = 4;  // each with sums of its own
   const Tiling t = TilingOf(g);
   const Loops& loops = LoopsFor(g);
-  const int64_t size = t.points * g.in_channels * g.out_channels;
+  const int64_t size = t.points * t.pair_step();
   const int64_t parts = std::min(t.blocks(), kPartsMax);
   SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(DT_FLOAT, {parts, size}));
   float* sums = partial.data<float>();
