@@ -8,6 +8,7 @@
 #include "ops/array/elements.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
+#include "ops/state/copy_rows.h"
 #include "ops/state/row_index.h"
 
 namespace sluice {
@@ -40,17 +41,28 @@ void GatherRows(KernelContext& c, const GatherPlan& p, const T* params, const In
   c.ParallelFor(p.batch * p.outer * p.count, cost, [&](int64_t begin, int64_t end) {
     int64_t i = begin % p.count;
     int64_t slice = begin / p.count;
-    for (int64_t k = begin; k < end; ++k) {
-      const int64_t row = static_cast<int64_t>(indices[slice / p.outer * p.count + i]);
-      const T* from = params + (slice * p.rows + row) * p.inner;
-      if (p.inner == 1) {
-        to[k] = *from;
-      } else {
-        CopyRow(from, to + k * p.inner, p.inner);
-      }
+    const auto next_row = [&] {
+      const int64_t row =
+          slice * p.rows + static_cast<int64_t>(indices[slice / p.outer * p.count + i]);
       if (++i == p.count) {
         i = 0;
         ++slice;
+      }
+      return row;
+    };
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      if (p.inner > 1) {
+        return CopyRowsOfBytes(
+            reinterpret_cast<const char*>(params), static_cast<size_t>(p.inner) * sizeof(T),
+            [&](int64_t) { return next_row(); }, begin, end, reinterpret_cast<char*>(to));
+      }
+    }
+    for (int64_t k = begin; k < end; ++k) {
+      const T* from = params + next_row() * p.inner;
+      if (p.inner == 1) {
+        to[k] = *from;
+      } else {
+        std::copy_n(from, p.inner, to + k * p.inner);
       }
     }
   });

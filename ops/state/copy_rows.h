@@ -2,14 +2,38 @@
 #ifndef SLUICE_OPS_STATE_COPY_ROWS_H_
 #define SLUICE_OPS_STATE_COPY_ROWS_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 
+#include "absl/types/span.h"
 #include "executor/kernel/context.h"
 #include "graph/tensor/tensor.h"
 #include "ops/state/arithmetic.h"
 
 namespace sluice {
+
+// Copies rows of `bytes`, which begin at from + at[k], one after another.
+void CopyListedRows(const char* from, absl::Span<const int64_t> at, size_t bytes, char* to);
+
+// Rows [begin, end) of `to` become those of `from` that row_of says, called in that order; all are
+// of `bytes`.
+template <typename RowOf>
+void CopyRowsOfBytes(const char* from, size_t bytes, const RowOf& row_of, int64_t begin,
+                     int64_t end, char* to) {
+  // Rows that are far away are on their way while others are listed and copied.
+  constexpr int64_t kListed = 16;
+  std::array<int64_t, kListed> at;
+  for (int64_t first = begin; first < end; first += kListed) {
+    const int64_t count = std::min(kListed, end - first);
+    for (int64_t k = 0; k < count; ++k) {
+      at[k] = row_of(first + k) * static_cast<int64_t>(bytes);
+      __builtin_prefetch(from + at[k]);
+    }
+    CopyListedRows(from, absl::MakeConstSpan(at.data(), count), bytes, to + first * bytes);
+  }
+}
 
 // Row i of `out`, of `rows`, becomes the `row_size` elements of `params` at element
 // row_of(i) * row_size. Both have the same type.
@@ -23,12 +47,9 @@ void CopyRows(KernelContext& c, const Tensor& params, int64_t row_size, const Ro
     const size_t bytes = DataTypeSize(params.dtype()) * static_cast<size_t>(row_size);
     const char* from = static_cast<const char*>(params.raw());
     char* to = static_cast<char*>(out->raw());
-    c.ParallelFor(rows, kRowCost + kElementCost * static_cast<double>(row_size),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t i = begin; i < end; ++i) {
-                      std::memcpy(to + i * bytes, from + row_of(i) * bytes, bytes);
-                    }
-                  });
+    c.ParallelFor(
+        rows, kRowCost + kElementCost * static_cast<double>(row_size),
+        [&](int64_t begin, int64_t end) { CopyRowsOfBytes(from, bytes, row_of, begin, end, to); });
     return;
   }
   const ArithmeticRow assign = FindArithmetic(ArithmeticOp::kAssign, params.dtype());

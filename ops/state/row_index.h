@@ -21,13 +21,8 @@ class RowIndex {
     return is_int64_ ? static_cast<const int64_t*>(data_)[i]
                      : static_cast<const int32_t*>(data_)[i];
   }
-  // Position of the first one outside [0, limit); -1 if there is none.
-  int64_t FirstOutside(int64_t limit) const {
-    for (int64_t i = 0; i < size_; ++i) {
-      if (static_cast<uint64_t>((*this)[i]) >= static_cast<uint64_t>(limit)) return i;
-    }
-    return -1;
-  }
+  // Position of the first one outside [0, limit), limit not negative; -1 if there is none.
+  int64_t FirstOutside(int64_t limit) const;
 
  private:
   const void* data_;
