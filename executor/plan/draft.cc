@@ -141,14 +141,18 @@ class Drafter {
   }
 
   // A constant that waits needs no item where kernels alone read it: they wait for the same, unless
-  // that takes more edges than it saves.
+  // that takes more edges than it saves. Not where they use a reference: they would run sooner, and
+  // graphs that do not say in which order a reference is used find what TensorFlow's order gives.
   bool WaitIsItsReaders(const Node& constant) const {
     if (!constant.control_outputs().empty()) return false;
     const size_t before = constant.control_inputs().size();
     const size_t after = constant.uses().size();
     if (before * after > before + after) return false;
     return std::all_of(constant.uses().begin(), constant.uses().end(), [&](const Use& use) {
-      return kinds_[use.dst->id()] == OpKind::kKernel && !RunsWhenDead(*use.dst);
+      const absl::Span<const Output> inputs = use.dst->inputs();
+      const bool uses_reference = std::any_of(
+          inputs.begin(), inputs.end(), [](const Output& in) { return IsRefType(in.dtype()); });
+      return kinds_[use.dst->id()] == OpKind::kKernel && !RunsWhenDead(*use.dst) && !uses_reference;
     });
   }
 
