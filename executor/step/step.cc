@@ -88,8 +88,8 @@ void Step::RunUnits() {
   // Asynchronous ones last, hence first to be taken: whoever they wait for can then go on.
   for (const bool async : {false, true}) {
     for (uint32_t u : root.roots) {
-      if ((root.units[u].kind == Unit::Kind::kAsync) == async)
-        caller_.ready.emplace_back(&root_, u);
+      const bool is_async = root.units[u].kind == Unit::Kind::kAsync;
+      if (is_async == async) caller_.ready.emplace_back(&root_, u);
     }
   }
   ShareExpensive(0, caller_);

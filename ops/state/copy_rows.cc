@@ -23,7 +23,7 @@ SLUICE_TARGET_CLONES void CopyLines(const char* from, const int64_t* at, int64_t
 }  // namespace
 
 void CopyListedRows(const char* from, absl::Span<const int64_t> at, size_t bytes, char* to) {
-  constexpr size_t kMostLines = 16;  // longer rows the library copies as quickly
+  constexpr size_t kMostLines = 16;  // of longer rows the library's start matters little
   const bool is_lines = bytes % sizeof(Line) == 0 && bytes <= kMostLines * sizeof(Line);
   if (is_lines) {
     return CopyLines(from, at.data(), static_cast<int64_t>(at.size()), static_cast<int64_t>(bytes),
