@@ -6,6 +6,7 @@
 #include "executor/kernel/kernel.h"
 #include "executor/kernel/resource_manager.h"
 #include "executor/passes/purity.h"
+#include "executor/passes/rewrite.h"
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
 
@@ -48,19 +49,6 @@ std::vector<Tensor> Compute(const Node& node, const Known& known) {
   return results;
 }
 
-// The same value, in a constant that takes the place of the output.
-absl::StatusOr<Node*> MakeConstant(Graph& graph, const Node& node, int output, Tensor value) {
-  NodeSpec spec;
-  spec.name = graph.UniqueName(StrCat(node.name(), "/folded_", output));
-  spec.op = "Const";
-  spec.device = node.device();
-  spec.attrs = {{"dtype", value.dtype()}, {"value", value}};
-  SLUICE_ASSIGN_OR_RETURN(Node * constant, graph.Add(std::move(spec)));
-  constant->set_assigned_device(node.assigned_device());
-  constant->set_output_shape(0, value.shape());
-  return constant;
-}
-
 // Users of `node` read constants instead; the node goes away.
 absl::Status Replace(Graph& graph, Node* node, const std::vector<Tensor>& values, Known& known) {
   std::vector<Node*> constants(values.size(), nullptr);
@@ -68,8 +56,9 @@ absl::Status Replace(Graph& graph, Node* node, const std::vector<Tensor>& values
   for (const Use& use : uses) {
     Node*& constant = constants[use.src_output];
     if (constant == nullptr) {
+      const std::string name = StrCat(node->name(), "/folded_", use.src_output);
       SLUICE_ASSIGN_OR_RETURN(constant,
-                              MakeConstant(graph, *node, use.src_output, values[use.src_output]));
+                              ConstantOnDeviceOf(graph, *node, name, values[use.src_output]));
       known[constant] = {values[use.src_output]};
     }
     SLUICE_RETURN_IF_ERROR(graph.UpdateInput(use.dst, use.dst_input, Output(constant)));

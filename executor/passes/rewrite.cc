@@ -140,17 +140,24 @@ std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose) {
   return order;
 }
 
-absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
-                                     const Tensor& value) {
+absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::string name,
+                                         const Tensor& value) {
   NodeSpec spec;
   spec.name = graph.UniqueName(std::move(name));
   spec.op = "Const";
-  spec.control_inputs.assign(like.control_inputs().begin(), like.control_inputs().end());
   spec.device = like.device();
   spec.attrs = {{"dtype", value.dtype()}, {"value", value}};
   SLUICE_ASSIGN_OR_RETURN(Node * constant, graph.Add(std::move(spec)));
   constant->set_assigned_device(like.assigned_device());
   constant->set_output_shape(0, value.shape());
+  return constant;
+}
+
+absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
+                                     const Tensor& value) {
+  SLUICE_ASSIGN_OR_RETURN(Node* const constant,
+                          ConstantOnDeviceOf(graph, like, std::move(name), value));
+  for (Node* before : like.control_inputs()) graph.AddControlEdge(before, constant);
   return constant;
 }
 

@@ -23,8 +23,11 @@ std::optional<std::vector<int64_t>> ConstantInts(Output output);
 // The order that a Transpose gives dimensions, where it is constant and known to fit its input.
 std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose);
 
-// A constant with what `like` has of a place: it waits for the same, so that it is in the same loop
-// and on the same branch.
+// A constant on the device of `like`, which waits for nothing.
+absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::string name,
+                                         const Tensor& value);
+// The same, but that it waits for what `like` waits for, so that it is in the same loop and on the
+// same branch.
 absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
                                      const Tensor& value);
 

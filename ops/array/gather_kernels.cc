@@ -1,5 +1,5 @@
-#include <cstring>
-#include <limits>
+#include <algorithm>
+#include <type_traits>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -13,15 +13,6 @@
 
 namespace sluice {
 namespace {
-
-template <typename T>
-void CopyRow(const T* from, T* to, int64_t n) {
-  if constexpr (std::is_trivially_copyable_v<T>) {
-    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
-  } else {
-    std::copy_n(from, n, to);
-  }
-}
 
 // params seen as [batch, outer, rows, inner], indices as [batch, count], the result as
 // [batch, outer, count, inner].
@@ -66,16 +57,6 @@ void GatherRows(KernelContext& c, const GatherPlan& p, const T* params, const In
       }
     }
   });
-}
-
-template <typename Index>
-int64_t FirstOutside(const Index* indices, int64_t count, int64_t rows) {
-  for (int64_t i = 0; i < count; ++i) {
-    if (static_cast<uint64_t>(static_cast<int64_t>(indices[i])) >= static_cast<uint64_t>(rows)) {
-      return i;
-    }
-  }
-  return -1;
 }
 
 absl::Status Gather(KernelContext& c, int64_t axis, int64_t batch_dims) {
@@ -246,7 +227,7 @@ class GatherNdKernel final : public Kernel {
         if (rows[i] < 0) {
           std::fill_n(to + i * inner, inner, zero);
         } else {
-          CopyRow(params + rows[i] * inner, to + i * inner, inner);
+          std::copy_n(params + rows[i] * inner, inner, to + i * inner);
         }
       }
     });

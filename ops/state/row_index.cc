@@ -11,31 +11,33 @@ namespace {
 
 // Without branches, so that it is made of vectors.
 template <typename Row>
-SLUICE_TARGET_CLONES bool AreInside(const Row* rows, int64_t n, std::make_unsigned_t<Row> limit) {
+SLUICE_TARGET_CLONES bool AreAtMost(std::make_unsigned_t<Row> last, const Row* rows, int64_t n) {
   std::make_unsigned_t<Row> greatest = 0;
   for (int64_t i = 0; i < n; ++i) {
     greatest = std::max(greatest, static_cast<std::make_unsigned_t<Row>>(rows[i]));
   }
-  return n == 0 || greatest < limit;
-}
-
-template <typename Row>
-int64_t FirstOutside(const Row* rows, int64_t n, int64_t limit) {
-  using Unsigned = std::make_unsigned_t<Row>;
-  // Seen without a sign, negative rows are the greatest.
-  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<Row>::max());
-  const auto bound = static_cast<Unsigned>(std::min(static_cast<uint64_t>(limit), kMost + 1));
-  if (AreInside(rows, n, bound)) return -1;
-  return std::find_if(rows, rows + n,
-                      [&](Row row) { return static_cast<Unsigned>(row) >= bound; }) -
-         rows;
+  return greatest <= last;
 }
 
 }  // namespace
 
-int64_t RowIndex::FirstOutside(int64_t limit) const {
-  return is_int64_ ? sluice::FirstOutside(static_cast<const int64_t*>(data_), size_, limit)
-                   : sluice::FirstOutside(static_cast<const int32_t*>(data_), size_, limit);
+template <typename Row>
+int64_t FirstOutside(const Row* rows, int64_t n, int64_t limit) {
+  using Unsigned = std::make_unsigned_t<Row>;
+  if (limit == 0) return n > 0 ? 0 : -1;
+  // Seen without a sign, negative rows are the greatest.
+  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<Row>::max());
+  const auto last = static_cast<Unsigned>(std::min(static_cast<uint64_t>(limit) - 1, kMost));
+  if (AreAtMost(last, rows, n)) return -1;
+  const Row* const first =
+      std::find_if(rows, rows + n, [&](Row row) { return static_cast<Unsigned>(row) > last; });
+  return first - rows;
 }
+
+template int64_t FirstOutside(const int8_t*, int64_t, int64_t);
+template int64_t FirstOutside(const uint8_t*, int64_t, int64_t);
+template int64_t FirstOutside(const int16_t*, int64_t, int64_t);
+template int64_t FirstOutside(const int32_t*, int64_t, int64_t);
+template int64_t FirstOutside(const int64_t*, int64_t, int64_t);
 
 }  // namespace sluice

@@ -11,6 +11,11 @@
 
 namespace sluice {
 
+// Position of the first of `n` rows outside [0, limit), limit not negative; -1 if there is none. Of
+// the types of indices.
+template <typename Row>
+int64_t FirstOutside(const Row* rows, int64_t n, int64_t limit);
+
 // The elements of an index tensor as int64, whatever their type. Borrowed from the tensor.
 class RowIndex {
  public:
@@ -21,8 +26,10 @@ class RowIndex {
     return is_int64_ ? static_cast<const int64_t*>(data_)[i]
                      : static_cast<const int32_t*>(data_)[i];
   }
-  // Position of the first one outside [0, limit), limit not negative; -1 if there is none.
-  int64_t FirstOutside(int64_t limit) const;
+  int64_t FirstOutside(int64_t limit) const {
+    return is_int64_ ? sluice::FirstOutside(static_cast<const int64_t*>(data_), size_, limit)
+                     : sluice::FirstOutside(static_cast<const int32_t*>(data_), size_, limit);
+  }
 
  private:
   const void* data_;

@@ -33,6 +33,17 @@ TYPED_TEST(FirstOutsideTest, IsTheFirstRowBelowZeroOrNotBelowTheLimit) {
   EXPECT_EQ(FirstOutside<TypeParam>({kMost}, kMost), 0);
 }
 
+TEST(FirstOutside, OfSmallRows) {
+  const std::vector<uint8_t> bytes = {0, 255, 4};
+  EXPECT_EQ(sluice::FirstOutside(bytes.data(), 3, 256), -1);
+  EXPECT_EQ(sluice::FirstOutside(bytes.data(), 3, 255), 1);
+  EXPECT_EQ(sluice::FirstOutside(bytes.data(), 3, 0), 0);
+  const std::vector<int16_t> rows = {0, 32767, 4, -1};
+  EXPECT_EQ(sluice::FirstOutside(rows.data(), 4, 40'000), 3);
+  EXPECT_EQ(sluice::FirstOutside(rows.data(), 4, 32767), 1);
+  EXPECT_EQ(sluice::FirstOutside(rows.data(), 1, 1), -1);
+}
+
 TEST(FirstOutside, OfALimitThatNoInt32Reaches) {
   const int64_t limit = int64_t{1} << 40;
   EXPECT_EQ(FirstOutside<int32_t>({std::numeric_limits<int32_t>::max(), 0}, limit), -1);
