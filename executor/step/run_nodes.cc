@@ -61,31 +61,28 @@ inline absl::Status Step::RunKernel(const Call& call) {
 
 // What an elementwise kernel does with scalars, without the cost of calling it. False where the
 // operands are none: nothing is done then.
-inline bool Step::RunScalarLoop(const Call& call) {
-  static const TensorShape kScalar;
-  const PlanNode& node = call.node;
+inline bool Step::RunScalarLoop(Iteration& it, const PlanNode& node) {
   const ElementwiseLoops& loops = static_cast<const ElementwiseLoopKernel*>(node.kernel)->loops();
-  Tensor* const operands[2] = {&call.inputs[0]->tensor, &call.inputs[node.num_inputs - 1]->tensor};
-  if (!operands[0]->shape().IsScalar() || !operands[1]->shape().IsScalar()) return false;
-  const void* const x = operands[0]->raw();
-  const void* const y = operands[1]->raw();
-  Tensor& out = call.outputs[0].tensor;
+  Value* const* const inputs = it.inputs.data() + node.first_input;
+  Tensor& x = inputs[0]->tensor;
+  Tensor& y = inputs[node.num_inputs - 1]->tensor;
+  if (!x.shape().IsScalar() || !y.shape().IsScalar()) return false;
+  const void* const x_data = x.raw();
+  const void* const y_data = y.raw();
+  Tensor& out = it.slots[node.first_output].tensor;
   const DataType dtype = node.output_types[0];
-  bool has_room = false;
-  for (int i = 0; i < node.num_inputs && loops.in_size == loops.out_size && !has_room; ++i) {
-    if (!call.IsMovable(i) || !operands[i]->HasBufferAlone()) continue;
-    out.Reset(dtype, kScalar, operands[i]->ReleaseBuffer());
-    has_room = true;
-  }
-  if (!has_room && !out.Reuse(dtype, kScalar)) {
+  const uint64_t movable = loops.in_size == loops.out_size ? node.movable : 0;
+  if (!((movable & 1) != 0 && out.TakeOverScalar(dtype, loops.out_size, x)) &&
+      !((movable & 2) != 0 && out.TakeOverScalar(dtype, loops.out_size, y)) &&
+      !out.Reuse(dtype, TensorShape())) {
     Buffer* const buffer = Buffer::New(*environment_.allocator, dtype, 1);
     if (buffer == nullptr) return false;
-    out.Reset(dtype, kScalar, BufferRef(buffer));
+    out.Reset(dtype, TensorShape(), BufferRef(buffer));
   }
   if (loops.one != nullptr) {
-    loops.one(x, out.raw(), 1);
+    loops.one(x_data, out.raw(), 1);
   } else {
-    loops.both(x, y, out.raw(), 1);
+    loops.both(x_data, y_data, out.raw(), 1);
   }
   return true;
 }
@@ -116,21 +113,22 @@ bool Step::RunNodes(Iteration& it, NodeRange range, LoopState* loop, Worker& wor
       }
       for (int i = 0; i < node.num_outputs; ++i) outputs[i].is_dead = false;
     }
-    const Call call{it,   node,  it.inputs.data() + node.first_input, node.movable, outputs,
-                    loop, worker};
-    absl::Status status;
-    if (attention_ || (node.flags & PlanNode::kHasRefs) != 0) [[unlikely]] {
-      status = RunCarefully(call);
-    } else if (node.kind == OpKind::kKernel) {
-      if ((node.flags & PlanNode::kScalarLoop) == 0 || !RunScalarLoop(call)) {
+    const bool is_plain = !attention_ && (node.flags & PlanNode::kHasRefs) == 0;
+    if (!is_plain || (node.flags & PlanNode::kScalarLoop) == 0 || !RunScalarLoop(it, node)) {
+      const Call call{it,   node,  it.inputs.data() + node.first_input, node.movable, outputs,
+                      loop, worker};
+      absl::Status status;
+      if (!is_plain) [[unlikely]] {
+        status = RunCarefully(call);
+      } else if (node.kind == OpKind::kKernel) {
         status = RunKernel(call);
+      } else {
+        status = RunBuiltin(call);
       }
-    } else {
-      status = RunBuiltin(call);
-    }
-    if (!status.ok()) [[unlikely]] {
-      Fail(node, status);
-      return false;
+      if (!status.ok()) [[unlikely]] {
+        Fail(node, status);
+        return false;
+      }
     }
     Release(it, node);
   }

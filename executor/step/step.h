@@ -188,7 +188,7 @@ class Step {
     void Pass(int input, Value& to) const;
   };
   absl::Status RunKernel(const Call& call);
-  bool RunScalarLoop(const Call& call);
+  bool RunScalarLoop(Iteration& it, const PlanNode& node);
   absl::Status RunBuiltin(const Call& call);
   absl::Status RunCarefully(const Call& call);
   absl::Status RunFetch(const Call& call);

@@ -73,13 +73,14 @@ std::string DataTypeName(DataType t);
 // Inverse of DataTypeName; also takes the enum's spelling ("DT_FLOAT"). DT_INVALID if unknown.
 DataType DataTypeFromName(std::string_view name);
 
+// By type. Not within the function, where compilers build it anew at each call.
+inline constexpr uint8_t kDataTypeSizes[kDataTypeCount] = {
+    0, 4,  8, 4, 1, 2, 1, 0, 8, 8, 1, 1, 1, 4, 2, 2, 2,  // up to DT_QUINT16
+    2, 16, 2, 0, 0, 4, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 // Bytes of one element in memory; 0 for string, resource, variant (their elements are objects).
 inline size_t DataTypeSize(DataType t) {
-  constexpr uint8_t kSizes[kDataTypeCount] = {
-      0, 4,  8, 4, 1, 2, 1, 0, 8, 8, 1, 1, 1, 4, 2, 2, 2,  // up to DT_QUINT16
-      2, 16, 2, 0, 0, 4, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   const DataType base = BaseType(t);
-  return base > 0 && base < kDataTypeCount ? kSizes[base] : 0;
+  return base > 0 && base < kDataTypeCount ? kDataTypeSizes[base] : 0;
 }
 
 struct ResourceHandle;

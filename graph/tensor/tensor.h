@@ -136,6 +136,16 @@ class Tensor {
     Reset(dtype, shape, std::move(buffer_));
     return true;
   }
+  // Makes this an uninitialised scalar of `bytes` in the memory of another one, `from`, whose
+  // element may still be read. False, and nothing is done, where that memory is larger or shared.
+  bool TakeOverScalar(DataType dtype, size_t bytes, Tensor& from) {
+    if (!from.BufferIsUnique() || from.buffer_->bytes() != bytes) return false;
+    dtype_ = dtype;
+    data_ = from.data_;
+    buffer_ = std::move(from.buffer_);
+    if (!shape_.IsScalar()) shape_ = TensorShape();
+    return true;
+  }
   // *this = Tensor(dtype, shape, buffer), cheaper where the shape stays the same.
   void Reset(DataType dtype, const TensorShape& shape, BufferRef buffer) {
     dtype_ = dtype;

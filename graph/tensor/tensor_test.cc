@@ -154,6 +154,26 @@ TEST(TensorTest, ASmallBufferStaysForTheNextValue) {
   EXPECT_FALSE(text.Reuse(DT_STRING, TensorShape()));
 }
 
+TEST(TensorTest, AScalarTakesOverTheMemoryOfAnother) {
+  Tensor from = Tensor::Scalar(1.5f);
+  const void* const memory = from.raw();
+  Tensor t = Tensor::Of<float>({1, 2}, {3, 4});
+  EXPECT_FALSE(t.TakeOverScalar(DT_INT64, 8, from)) << "it is larger";
+  ASSERT_TRUE(t.TakeOverScalar(DT_INT32, 4, from));
+  EXPECT_EQ(t.raw(), memory);
+  EXPECT_EQ(t.dtype(), DT_INT32);
+  EXPECT_TRUE(t.shape().IsScalar());
+  EXPECT_FALSE(from.buffer());
+
+  const Tensor shared = t;
+  EXPECT_FALSE(from.TakeOverScalar(DT_FLOAT, 4, t)) << "somebody else holds it";
+  Tensor row = Tensor::Of<float>({2}, {5, 6}).SliceRows(1, 2).Reshaped(TensorShape());
+  EXPECT_FALSE(from.TakeOverScalar(DT_FLOAT, 4, row)) << "a part of a larger one";
+  float foreign = 7;
+  Tensor wrapped(DT_FLOAT, TensorShape(), BufferRef(Buffer::Wrap(&foreign, 4, [] {})));
+  EXPECT_FALSE(from.TakeOverScalar(DT_FLOAT, 4, wrapped)) << "not ours to reuse";
+}
+
 // A session gave a scalar sum the number of elements of another step's matrix: the slot of the
 // result had been moved from, and looked like a scalar already.
 TEST(TensorTest, WhatWasMovedFromCanBeSetAgain) {
