@@ -45,15 +45,27 @@ class Reducer {
   const ReductionLoops& loops_;
 };
 
-// One row of any length into one accumulator; halves are added to each other.
+// One row of any length into one accumulator; halves are added to each other. Runs that make a
+// whole tree are read by one call, since what a call for each costs is seen at memory speed.
 void Reducer::LongRow(const char* x, char* acc, int64_t n) const {
+  constexpr int64_t kRuns = 16, kMostAccBytes = 16;
   if (n <= reduction::kRun) return loops_.rows(x, acc, 1, n);
+  alignas(16) char sums[kRuns * kMostAccBytes];
+  if (n == kRuns * reduction::kRun) {
+    loops_.fill(sums, kRuns);
+    loops_.rows(x, sums, kRuns, reduction::kRun);
+    for (int64_t width = 1; width < kRuns; width *= 2) {
+      for (int64_t i = 0; i < kRuns; i += 2 * width) {
+        loops_.combine(Acc(sums, i + width), Acc(sums, i), 1);
+      }
+    }
+    return loops_.combine(sums, acc, 1);
+  }
   const int64_t half = (n / reduction::kRun + 1) / 2 * reduction::kRun;
   LongRow(x, acc, half);
-  alignas(16) char right[16];
-  loops_.fill(right, 1);
-  LongRow(At(x, half), right, n - half);
-  loops_.combine(right, acc, 1);
+  loops_.fill(sums, 1);
+  LongRow(At(x, half), sums, n - half);
+  loops_.combine(sums, acc, 1);
 }
 
 void Reducer::ManyRows(const char* x, char* acc, int64_t rows, int64_t columns,
