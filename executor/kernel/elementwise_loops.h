@@ -19,7 +19,10 @@ struct ElementwiseLoops {
   OfTwo both = nullptr;     // x and y of n elements
   OfTwo x_alone = nullptr;  // x of one element; null: the op does not broadcast
   OfTwo y_alone = nullptr;  // y of one element; likewise
-  size_t in_size = 0;       // bytes an element
+  // y is a vector as long as the last dimension of x, which has others, and meets each of its rows:
+  // of the loops there is `both` alone.
+  bool y_is_row = false;
+  size_t in_size = 0;  // bytes an element
   size_t out_size = 0;
   double cost = 0;  // nanoseconds an element, roughly
 };

@@ -16,6 +16,24 @@ bool MayMeet(const PartialShape& operand, const PartialShape& result) {
   return is_scalar || operand.IsCompatibleWith(result);
 }
 
+// Known to be a vector as long as the last dimension of `result`, which has others.
+bool IsRowOf(const PartialShape& operand, const PartialShape& result) {
+  if (operand.rank() != 1 || operand.dim(0) == PartialShape::kUnknown) return false;
+  return result.rank() >= 2 && result.dim(result.rank() - 1) == operand.dim(0);
+}
+
+// The operand of two that meets the rows of the other one; -1: none.
+int RowOperandOf(const Node& node) {
+  if (node.num_inputs() != 2) return -1;
+  const PartialShape& result = node.output_shape(0);
+  for (int k = 0; k < 2; ++k) {
+    const PartialShape& other = node.input(1 - k).shape();
+    const bool is_full = other.rank_known() && other.IsCompatibleWith(result);
+    if (is_full && IsRowOf(node.input(k).shape(), result)) return k;
+  }
+  return -1;
+}
+
 }  // namespace
 
 ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
@@ -27,10 +45,13 @@ ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
   // Elements that are objects cannot lie in a tile.
   if (DataTypeSize(item.output_types[0]) != kernel->loops().out_size) return nullptr;
   const Node& node = *item.node;
+  const int row = RowOperandOf(node);
+  const ElementwiseLoops& loops = kernel->loops();
+  if (loops.y_is_row ? row != 1 : row >= 0 && loops.x_alone == nullptr) return nullptr;
   for (int i = 0; i < static_cast<int>(operands); ++i) {
     if (item.inputs[i].is_ref) return nullptr;
     if (DataTypeSize(node.input_type(i)) != kernel->loops().in_size) return nullptr;
-    if (!MayMeet(node.input(i).shape(), node.output_shape(0))) return nullptr;
+    if (i != row && !MayMeet(node.input(i).shape(), node.output_shape(0))) return nullptr;
   }
   return kernel;
 }
@@ -109,6 +130,7 @@ class Fuser {
     std::vector<FusedMember> members;
     std::vector<int> items;  // of the members
     std::vector<DraftInput> inputs;
+    std::vector<bool> is_row;  // by input: one that is a row here and a whole there counts twice
   };
 
   // The operands first.
@@ -118,12 +140,14 @@ class Fuser {
     const DraftItem& item = body_.items[i];
     FusedMember member{
         item.node, kernels_[i], {}, static_cast<int>(item.inputs.size()), item.output_types[0]};
+    const int row = RowOperandOf(*item.node);
     for (size_t k = 0; k < item.inputs.size(); ++k) {
       const DraftInput& in = item.inputs[k];
       if (in.item >= 0 && is_chosen_[in.item]) {
         member.operands[k].member = AddMember(in.item, group);
       } else {
-        member.operands[k].input = InputOf(in, group);
+        member.operands[k].is_row = static_cast<int>(k) == row;
+        member.operands[k].input = InputOf(in, member.operands[k].is_row, group);
       }
     }
     group->members.push_back(member);
@@ -131,14 +155,18 @@ class Fuser {
     return static_cast<int>(group->members.size()) - 1;
   }
 
-  static int InputOf(const DraftInput& in, Group* group) {
-    const auto same = [&](const DraftInput& other) {
-      return other.base == in.base && other.item == in.item && other.index == in.index;
-    };
-    const auto known = std::find_if(group->inputs.begin(), group->inputs.end(), same);
-    const int index = static_cast<int>(known - group->inputs.begin());
-    if (known == group->inputs.end()) group->inputs.push_back(in);
-    return index;
+  static int InputOf(const DraftInput& in, bool is_row, Group* group) {
+    const int known = static_cast<int>(group->inputs.size());
+    for (int i = 0; i < known; ++i) {
+      const DraftInput& other = group->inputs[i];
+      if (other.base == in.base && other.item == in.item && other.index == in.index &&
+          group->is_row[i] == is_row) {
+        return i;
+      }
+    }
+    group->inputs.push_back(in);
+    group->is_row.push_back(is_row);
+    return known;
   }
 
   bool Fits(int root) const {

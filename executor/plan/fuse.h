@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// A kernel that does nothing but its loops, on operands that do not broadcast as far as is known;
-// null for other items.
+// A kernel that does nothing but its loops, on operands that do not broadcast as far as is known,
+// but for a vector that meets the rows of the other (a bias); null for other items.
 ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item);
 
 // Joins elementwise items with the one that alone reads what becomes of them, so far as their

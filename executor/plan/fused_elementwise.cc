@@ -84,7 +84,10 @@ bool FusedElementwise::Fits(const std::vector<FusedMember>& members) {
 }
 
 FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inputs)
-    : members_(std::move(members)), types_(members_.size()), num_inputs_(num_inputs) {
+    : members_(std::move(members)),
+      types_(members_.size()),
+      num_inputs_(num_inputs),
+      row_size_(static_cast<size_t>(num_inputs), 0) {
   std::vector<int> registers;
   const std::vector<uint32_t> last = LastReads(members_);
   AssignRegisters(members_, last, &registers);
@@ -95,6 +98,11 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     ops_.push_back({&loops, member.operands, member.num_operands, registers[m], last[m]});
     largest = std::max({largest, loops.in_size, loops.out_size});
     cost_ += loops.cost;
+    for (const FusedOperand& operand : member.operands) {
+      if (!operand.is_row) continue;
+      row_size_[operand.input] = loops.in_size;
+      has_rows_ = true;
+    }
     types_[m] = member.output_type;
     PlanNode& node = nodes_.emplace_back();
     node.kernel = member.kernel;
@@ -118,6 +126,11 @@ bool FusedElementwise::FindShapes(const FusedCall& call, Shapes* shapes) const {
   for (int i = 0; i < num_inputs_; ++i) {
     const TensorShape& shape = call.inputs[i]->tensor.shape();
     shapes->input_alone[i] = shape.IsScalar();
+    if (row_size_[i] != 0) {
+      if (!shape.IsVector() || (shapes->row != 0 && shape.dim(0) != shapes->row)) return false;
+      shapes->row = shape.dim(0);
+      continue;
+    }
     if (shape.IsScalar()) continue;
     if (shapes->full == nullptr) {
       shapes->full = &shape;
@@ -125,7 +138,11 @@ bool FusedElementwise::FindShapes(const FusedCall& call, Shapes* shapes) const {
       return false;
     }
   }
-  if (shapes->full == nullptr) return true;
+  if (shapes->full == nullptr) return !has_rows_;
+  if (has_rows_) {
+    const int rank = shapes->full->rank();
+    if (rank < 2 || shapes->full->dim(rank - 1) != shapes->row) return false;
+  }
   for (size_t m = 0; m < ops_.size(); ++m) {
     const Op& op = ops_[m];
     bool alone[2] = {true, true};
@@ -134,7 +151,10 @@ bool FusedElementwise::FindShapes(const FusedCall& call, Shapes* shapes) const {
       alone[k] =
           from.input >= 0 ? shapes->input_alone[from.input] : shapes->member_alone[from.member];
     }
-    if (op.num_operands == 2 && alone[0] != alone[1] && op.loops->x_alone == nullptr) return false;
+    if (op.num_operands == 2 && alone[0] != alone[1]) {
+      const bool meets_row = op.operands[0].is_row || op.operands[1].is_row;
+      if (meets_row || op.loops->x_alone == nullptr) return false;
+    }
     shapes->member_alone[m] = alone[0] && alone[op.num_operands - 1];
   }
   return true;
@@ -145,11 +165,37 @@ absl::Status FusedElementwise::Allocate(const FusedCall& call, const Shapes& sha
   const TensorShape shape = shapes.full != nullptr ? *shapes.full : TensorShape();
   absl::InlinedVector<int, kMostInputs> candidates;
   for (int i = 0; i < num_inputs_; ++i) {
+    if (row_size_[i] != 0) continue;
     if (shapes.full == nullptr || !shapes.input_alone[i]) candidates.push_back(i);
   }
   KernelContext context(call.step, *members_.back().node, call.inputs, num_inputs_, call.movable,
                         call.output, 1, &types_.back());
   return context.ForwardOrAllocate(candidates, 0, shape, output);
+}
+
+absl::StatusOr<Tensor> FusedElementwise::RepeatRows(const FusedCall& call, const Shapes& shapes,
+                                                    const char** inputs) const {
+  if (!has_rows_) return Tensor();
+  size_t bytes = 0;
+  for (size_t size : row_size_) bytes += size * static_cast<size_t>(shapes.row + tile_);
+  SLUICE_ASSIGN_OR_RETURN(
+      Tensor repeated,
+      Tensor::Allocate(*call.step.allocator, DT_UINT8, TensorShape({static_cast<int64_t>(bytes)})));
+  char* to = static_cast<char*>(repeated.raw());
+  for (int i = 0; i < num_inputs_; ++i) {
+    if (row_size_[i] == 0) continue;
+    const size_t all = row_size_[i] * static_cast<size_t>(shapes.row + tile_);
+    size_t done = row_size_[i] * static_cast<size_t>(shapes.row);
+    std::memcpy(to, inputs[i], done);
+    inputs[i] = to;
+    while (done < all) {
+      const size_t more = std::min(done, all - done);
+      std::memcpy(to + done, to, more);
+      done += more;
+    }
+    to += all;
+  }
+  return repeated;
 }
 
 void FusedElementwise::RunAlone(const char* const* inputs, const bool* which,
@@ -179,7 +225,8 @@ void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes, 
       const FusedOperand& operand = op.operands[k];
       if (operand.input >= 0) {
         is_alone[k] = shapes.input_alone[operand.input];
-        from[k] = inputs[operand.input] + (is_alone[k] ? 0 : begin * op.loops->in_size);
+        const int64_t at = is_alone[k] ? 0 : operand.is_row ? begin % shapes.row : begin;
+        from[k] = inputs[operand.input] + at * op.loops->in_size;
       } else {
         is_alone[k] = shapes.member_alone[operand.member];
         from[k] = is_alone[k] ? alone[operand.member].bytes : registers[ops_[operand.member].to];
@@ -208,6 +255,8 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
   const bool scalars = shapes.full == nullptr;
   const int64_t n = scalars ? 1 : shapes.full->num_elements();
   SLUICE_RETURN_IF_ERROR(Allocate(call, shapes, &output));
+  if (n == 0) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(const Tensor rows, RepeatRows(call, shapes, inputs.data()));
   char* to = static_cast<char*>(output->raw());
   Scalar alone[kMostMembers];
   RunAlone(inputs.data(), scalars ? nullptr : shapes.member_alone.data(), alone);

@@ -2,9 +2,10 @@
 // never goes through memory.
 //
 // Members' results are read by other members only, the last one's is the group's. Where the inputs'
-// shapes are not all the same or scalars, the members run one after the other, as they would alone:
-// values, shapes and errors are those of the nodes. The same bits come out whatever the number of
-// threads and whether nodes are fused or not.
+// shapes are not all the same, scalars, or vectors that meet the others' rows where the plan knows
+// of them (biases), the members run one after the other, as they would alone: values, shapes and
+// errors are those of the nodes. The same bits come out whatever the number of threads and whether
+// nodes are fused or not.
 //
 // Thread safety: immutable; many steps run it at once.
 #ifndef SLUICE_EXECUTOR_PLAN_FUSED_ELEMENTWISE_H_
@@ -27,6 +28,7 @@ namespace sluice {
 struct FusedOperand {
   int input = -1;
   int member = -1;
+  bool is_row = false;  // an input that meets the rows of the other operand
   bool operator==(const FusedOperand&) const = default;
 };
 
@@ -85,10 +87,14 @@ class FusedElementwise {
   struct Shapes {
     const TensorShape* full = nullptr;  // null: all are scalars
     std::array<bool, kMostInputs> input_alone;
+    int64_t row = 0;                              // elements of a row, where an input is one
     std::array<bool, kMostMembers> member_alone;  // all that it is made of are scalars
   };
   bool FindShapes(const FusedCall& call, Shapes* shapes) const;
   absl::Status Allocate(const FusedCall& call, const Shapes& shapes, Tensor** output) const;
+  // Puts in place of inputs that are rows what they are over a tile, wherever that begins.
+  absl::StatusOr<Tensor> RepeatRows(const FusedCall& call, const Shapes& shapes,
+                                    const char** inputs) const;
   // Room for one element of any type.
   struct alignas(16) Scalar {
     char bytes[16];
@@ -103,6 +109,8 @@ class FusedElementwise {
   std::vector<PlanNode> nodes_;  // by member
   std::vector<DataType> types_;  // behind nodes_
   const int num_inputs_;
+  std::vector<size_t> row_size_;  // by input: bytes an element where it is a row, else 0
+  bool has_rows_ = false;
   int64_t tile_ = 0;  // elements
   double cost_ = 0;   // nanoseconds an element
 };

@@ -5,6 +5,7 @@
 #include "executor/kernel/target_clones.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
+#include "ops/math/broadcast.h"
 #include "ops/math/wrapping.h"
 
 namespace sluice {
@@ -44,10 +45,27 @@ SLUICE_TARGET_CLONES void AddScalar(const T* x, T bias, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = WrappingAdd(x[i], bias);
 }
 
+struct BiasFn {
+  static constexpr double kCost = 0.2;
+  template <typename T>
+  SLUICE_INLINE_IN_CLONES T operator()(const T& x, const T& bias) const {
+    return WrappingAdd(x, bias);
+  }
+};
+
 template <typename T>
-class BiasAddKernel : public Kernel {
+ElementwiseLoops BiasLoops() {
+  ElementwiseLoops loops = elementwise::LoopsOf<BiasFn, T>();
+  loops.x_alone = loops.y_alone = nullptr;
+  loops.y_is_row = true;
+  return loops;
+}
+
+template <typename T>
+class BiasAddKernel : public ElementwiseLoopKernel {
  public:
-  explicit BiasAddKernel(KernelInit& init) : nchw_(IsNchw(init)) {}
+  explicit BiasAddKernel(KernelInit& init)
+      : ElementwiseLoopKernel(BiasLoops<T>()), nchw_(IsNchw(init)) {}
 
   absl::Status Compute(KernelContext& context) override {
     const Tensor& value = context.input(0);
@@ -63,7 +81,7 @@ class BiasAddKernel : public Kernel {
     }
     return Add(context, bias.data<T>(), c);
   }
-  bool IsExpensive() const override { return false; }
+  bool IsLoopsAlone() const override { return !nchw_; }
 
  private:
   absl::Status Add(KernelContext& context, const T* bias, const Channels& c) {

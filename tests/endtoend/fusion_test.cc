@@ -1,4 +1,5 @@
 // Elementwise nodes run as one give the bits, the shapes and the errors that they give one by one.
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -53,9 +54,12 @@ void ExpectSameBits(const Tensor& a, const Tensor& b) {
 // A tree or a net of random elementwise ops over a few fed values, some of which are fetched.
 class RandomGraph {
  public:
-  RandomGraph(DataType dtype, std::mt19937& random) : dtype_(dtype), random_(random) {
-    for (int i = 0; i < 4; ++i) {
-      values_.push_back(Placeholder(graph, dtype, PartialShape()));
+  // Each shape may be broadcast to that of the first.
+  RandomGraph(DataType dtype, std::mt19937& random,
+              const std::vector<PartialShape>& shapes = std::vector<PartialShape>(4))
+      : dtype_(dtype), random_(random) {
+    for (const PartialShape& shape : shapes) {
+      values_.push_back(Placeholder(graph, dtype, shape));
       placeholders.push_back(values_.back());
     }
     const int nodes = Pick(120) + 1;
@@ -76,6 +80,8 @@ class RandomGraph {
     return Pick(3) == 0 ? values_[Pick(n)] : values_[n - 1 - Pick(std::min(n, 3))];
   }
   Output Add() {
+    const Output x = Any(), bias = placeholders.back();
+    if (x.shape().rank() >= 2 && bias.shape().rank() == 1 && Pick(4) == 0) return BiasAdd(x, bias);
     switch (Pick(dtype_ == DT_INT32 ? 6 : 10)) {
       case 0:
         return AddV2(Any(), Any());
@@ -135,6 +141,57 @@ TEST(Fusion, RandomNetsGiveTheSameBits) {
       }
     }
   }
+}
+
+// A bias and what scales columns meet each row; a tile may begin and end anywhere in one.
+TEST(Fusion, VectorsThatMeetRowsGiveTheSameBits) {
+  std::mt19937 random(18);
+  for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32}) {
+    for (int64_t columns : {1, 3, 64, 700, 5000}) {
+      RandomGraph net(dtype, random, {{-1, -1, columns}, {-1, -1, columns}, {}, {columns}});
+      ASSERT_TRUE(net.graph.status().ok()) << net.graph.status();
+      Session fused(net.graph), unfused(net.graph, Unfused());
+      for (int64_t rows : {0, 1, 2, 37}) {
+        const std::vector<TensorShape> shapes = {
+            {2, rows, columns}, {2, rows, columns}, {}, {columns}};
+        std::vector<Feed> feeds;
+        for (size_t i = 0; i < shapes.size(); ++i) {
+          feeds.push_back({net.placeholders[i], RandomTensor(dtype, shapes[i], random)});
+        }
+        absl::StatusOr<Tensors> a = fused.Run(feeds, net.fetches);
+        absl::StatusOr<Tensors> b = unfused.Run(feeds, net.fetches);
+        ASSERT_TRUE(a.ok()) << a.status();
+        ASSERT_TRUE(b.ok()) << b.status();
+        for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+      }
+    }
+  }
+}
+
+// [1, n] and a vector of n give [n] in no op; sizes that the plan does not know run one by one.
+TEST(Fusion, OnlyKnownRowsAreJoined) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {-1, -1}, "x");
+  Output bias = Placeholder(g, DT_FLOAT, {3}, "bias");
+  Output whole = Placeholder(g, DT_FLOAT, PartialShape(), "whole");
+  Output out = Relu(BiasAdd(Neg(x), bias, {.name = "add"}));
+  // The same vector as a row, and as all that there is.
+  Output both = Exp(bias) + Exp(whole * bias);
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const Tensor three = Tensor::Vector<float>({1, 2, 3});
+  const auto sums =
+      session.Run({{x, Tensor::Of<float>({2, 3}, {1, 2, 3, -1, -2, 4})}, {bias, three}}, {out});
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_THAT((*sums)[0].flat<float>(), ::testing::ElementsAre(0, 0, 0, 2, 4, 0));
+  const auto wrong = session.Run({{x, Tensor(DT_FLOAT, {2, 4})}, {bias, three}}, {out});
+  EXPECT_THAT(std::string(wrong.status().message()),
+              AllOf(HasSubstr("Must provide as many biases as the last dimension of the input "
+                              "tensor: [3] vs. [2,4]"),
+                    HasSubstr("{{node add}}")));
+  const auto sum = session.Run({{whole, Tensor::Scalar(0.f)}, {bias, three}}, {both});
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  EXPECT_FLOAT_EQ((*sum)[0].flat<float>()[2], std::exp(3.f) + 1);
 }
 
 TEST(Fusion, ErrorsNameTheNodeThatFails) {

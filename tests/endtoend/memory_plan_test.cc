@@ -59,6 +59,22 @@ TEST(MemoryPlan, ResultsThatTakeOverABufferAreCountedOnce) {
   }
 }
 
+TEST(MemoryPlan, BiasesAreAddedWhereTheirSumsAreRead) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {10, 100}, "x");
+  const Output a = Placeholder(g, DT_FLOAT, {100}, "a"), b = Placeholder(g, DT_FLOAT, {100}, "b");
+  const Output y = Tanh(BiasAdd(x, a)) * Exp(x * b);
+  const std::vector<std::pair<Output, TensorShape>> feeds = {
+      {x, {10, 100}}, {a, {100}}, {b, {100}}};
+  for (const bool fuse : {true, false}) {
+    SessionOptions options;
+    if (!fuse) options.disabled_passes = {"fuse_elementwise"};
+    const absl::StatusOr<MemoryPlan> memory = MemoryOf(g, options, feeds, {y});
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    EXPECT_EQ(memory->peak_bytes, (fuse ? 1 : 2) * 1000 * kFloat);
+  }
+}
+
 // A page of block sizes told nothing of who had taken the memory (#17092).
 TEST(MemoryPlan, Row39RunningOutOfMemoryIsToldByNodes) {
   Graph g;
