@@ -23,7 +23,7 @@ Tensor Numbers(const TensorShape& shape) {
 // A step that computes `make(inputs)` `kTimes` times over and fetches nothing.
 template <typename Make>
 void Run(benchmark::State& state, const std::vector<TensorShape>& shapes, double per_item,
-         const char* unit, Make make) {
+         const char* unit, Make make, const SessionOptions& options = {}) {
   constexpr int kTimes = 8;
   Graph g;
   OutputList inputs;
@@ -34,7 +34,7 @@ void Run(benchmark::State& state, const std::vector<TensorShape>& shapes, double
   }
   std::vector<Operation> targets;
   for (int i = 0; i < kTimes; ++i) targets.push_back(make(inputs));
-  Session session(g);
+  Session session(g, options);
   for (int i = 0; i < 3; ++i) {
     const absl::StatusOr<Tensors> out = session.Run(feeds, OutputList{}, targets);
     if (!out.ok()) {
@@ -62,6 +62,18 @@ void AddRow(benchmark::State& state) {
       [](const OutputList& in) { return AddV2(in[0], in[1]); });
 }
 BENCHMARK(AddRow);
+
+// Images of 64 channels, in so many rows; the second argument: run as one.
+void BiasAndRelu(benchmark::State& state) {
+  SessionOptions options;
+  options.disabled_passes = {"common_subexpressions"};
+  if (state.range(1) == 0) options.disabled_passes.insert("fuse_elementwise");
+  const int64_t rows = state.range(0);
+  Run(
+      state, {{rows, 64}, {64}}, 8.0 * 64 * static_cast<double>(rows), "GB/s",
+      [](const OutputList& in) { return Relu(BiasAdd(in[0], in[1])); }, options);
+}
+BENCHMARK(BiasAndRelu)->ArgsProduct({{100, 4096, 262144}, {0, 1}})->UseRealTime();
 
 void AddNarrowRow(benchmark::State& state) {
   Run(state, {{kSmall / 10, 10}, {10}}, 8.0 * kSmall, "GB/s",

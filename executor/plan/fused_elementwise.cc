@@ -16,8 +16,9 @@ namespace {
 
 constexpr size_t kRegisterBytes = 4096;
 // A tile of each result that is alive, and of the inputs, stays in the first cache. Twice as much
-// does not: what lies 4 KB apart shares its sets.
+// does not, unless they are few: what lies 4 KB apart shares its sets.
 constexpr size_t kTileBytes = 2048;
+constexpr int kFew = 4;
 constexpr int64_t kTileMultiple = 256;  // loops over half and bfloat16 go by such blocks
 static_assert(kTileMultiple * 16 <= kRegisterBytes, "room for elements of 16 bytes");
 
@@ -90,7 +91,7 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
       row_size_(static_cast<size_t>(num_inputs), 0) {
   std::vector<int> registers;
   const std::vector<uint32_t> last = LastReads(members_);
-  AssignRegisters(members_, last, &registers);
+  const int results = AssignRegisters(members_, last, &registers);
   size_t largest = 1;
   for (size_t m = 0; m < members_.size(); ++m) {
     const FusedMember& member = members_[m];
@@ -111,7 +112,8 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     node.num_inputs = static_cast<uint16_t>(member.num_operands);
     node.num_outputs = 1;
   }
-  const auto fitting = static_cast<int64_t>(kTileBytes / largest) / kTileMultiple * kTileMultiple;
+  const size_t bytes = results + num_inputs <= kFew ? kRegisterBytes : kTileBytes;
+  const auto fitting = static_cast<int64_t>(bytes / largest) / kTileMultiple * kTileMultiple;
   tile_ = std::max(fitting, kTileMultiple);
 }
 
