@@ -1,5 +1,6 @@
 #include "executor/passes/passes.h"
 
+#include "executor/passes/choose_layout.h"
 #include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
 #include "executor/passes/fold_transposes.h"
@@ -13,6 +14,9 @@ namespace sluice {
 absl::Status RunPasses(Graph& graph, const PassOptions& options) {
   if (!options.disabled.contains("fold_constants")) {
     SLUICE_RETURN_IF_ERROR(FoldConstants(graph, options).status());
+  }
+  if (!options.disabled.contains("choose_layout")) {
+    SLUICE_RETURN_IF_ERROR(ChooseLayout(graph, options).status());
   }
   if (!options.disabled.contains("simplify")) {
     SLUICE_RETURN_IF_ERROR(Simplify(graph, options).status());

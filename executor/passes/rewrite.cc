@@ -193,6 +193,8 @@ bool Rewriter::MayChange(const Node& node) const {
   return node.device().empty() || !companions_.contains(node.name());
 }
 
+bool Rewriter::MayLieInVariable(const Node& node) const { return Knows(in_variable_, node); }
+
 bool Rewriter::CanBePassed(const Detour& detour, const Node& reader, bool copies) const {
   const Node& source = *detour.x.node;
   if (!SamePlace(reader, source) || Knows(in_variable_, source)) return false;

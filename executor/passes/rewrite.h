@@ -53,6 +53,9 @@ class Rewriter {
   Rewriter(Graph& graph, const std::set<std::string>& keep);
 
   bool MayChange(const Node& node) const;
+  // Whether a result may be in the memory of a variable that is updated in place, so that who reads
+  // it at another time could see another value.
+  bool MayLieInVariable(const Node& node) const;
 
   // x takes the place of passed[0], which goes away; where its readers would then run without what
   // it waited for, or on another branch, they read an Identity of x that waits. False: left as is.

@@ -1,0 +1,185 @@
+#include "executor/passes/image_chains.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "executor/passes/rewrite.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kUnknownBatch = 32;
+
+double BytesOf(Output image) {
+  double bytes = static_cast<double>(DataTypeSize(BaseType(image.dtype())));
+  for (int64_t size : image.shape().dims()) {
+    bytes *= size < 0 ? kUnknownBatch : static_cast<double>(size);
+  }
+  return bytes;
+}
+
+// A tensor that an image node reads or makes.
+struct Image {
+  double bytes = 0;    // that a Transpose of it would move
+  int maker = -1;      // the image node, by index
+  int last_reads = 0;  // by nodes that are channels-last now
+  int first_reads = 0;
+  int reader = -1;  // a node that is channels-last
+};
+
+class Chains {
+ public:
+  explicit Chains(const std::vector<ImageNode>& nodes)
+      : nodes_(nodes), images_of_(nodes.size()), is_last_(nodes.size(), false) {
+    for (int n = 0; n < size(); ++n) AddNode(n);
+    for (int n = 0; n < size(); ++n) {
+      if (nodes_[n].op.turns_inside) Flip(n);
+    }
+  }
+
+  std::vector<ImageNode> Find() {
+    // Where it makes no difference a node follows first, so that what lies behind it can, too.
+    for (int n = 0; n < size(); ++n) Follow(n);
+    for (int n = size() - 1; n >= 0; --n) Follow(n);
+    for (int n = 0; n < size(); ++n) Return(n);
+    for (int n = size() - 1; n >= 0; --n) Return(n);
+    return WorthIt();
+  }
+
+ private:
+  int size() const { return static_cast<int>(nodes_.size()); }
+
+  // The tensor's index; a new one's other readers are counted as those that want it as it is.
+  int IndexOf(Output t) {
+    const auto [it, is_new] = index_of_.try_emplace(t, static_cast<int>(images_.size()));
+    if (!is_new) return it->second;
+    Image image;
+    // Simplify joins the user's Transpose with ours, and they cancel.
+    if (!IsTransposeTo(*t.node, kChannelsFirst)) image.bytes = BytesOf(t);
+    for (const Use& use : t.node->uses()) {
+      if (use.src_output != t.index || ReadsShapeAlone(*use.dst)) continue;
+      if (!IsTransposeTo(*use.dst, kChannelsLast)) ++image.first_reads;
+    }
+    images_.push_back(image);
+    return it->second;
+  }
+
+  void AddNode(int n) {
+    const ImageNode& node = nodes_[n];
+    for (int i : node.op.images) images_of_[n].push_back(IndexOf(node.node->input(i)));
+    if (!node.op.makes_image) return;
+    const int made = IndexOf(Output(node.node));
+    images_[made].maker = n;
+    images_of_[n].push_back(made);
+  }
+
+  double CostOf(const Image& image) const {
+    const bool is_last = image.maker >= 0 && is_last_[image.maker];
+    return (is_last ? image.first_reads : image.last_reads) > 0 ? image.bytes : 0;
+  }
+  double CostAround(int n) const {
+    double cost = 0;
+    // An image that is read twice is counted twice before and after.
+    for (int i : images_of_[n]) cost += CostOf(images_[i]);
+    return cost;
+  }
+  void Flip(int n) {
+    is_last_[n] = !is_last_[n];
+    const int change = is_last_[n] ? 1 : -1;
+    const size_t inputs = nodes_[n].op.images.size();
+    for (size_t i = 0; i < inputs; ++i) {
+      Image& image = images_[images_of_[n][i]];
+      image.last_reads += change;
+      image.first_reads -= change;
+    }
+  }
+
+  void Follow(int n) {
+    if (is_last_[n]) return;
+    const double before = CostAround(n);
+    Flip(n);
+    if (CostAround(n) > before) Flip(n);
+  }
+  void Return(int n) {
+    if (!is_last_[n] || nodes_[n].op.turns_inside) return;
+    const double before = CostAround(n);
+    Flip(n);
+    if (CostAround(n) > before) Flip(n);
+  }
+
+  int RootOf(int n) {
+    while (chain_[n] != n) n = chain_[n] = chain_[chain_[n]];
+    return n;
+  }
+  void Join(int a, int b) { chain_[RootOf(a)] = RootOf(b); }
+
+  // Nodes are of one chain where one reads what the other makes, or both read a tensor that has to
+  // be turned for them.
+  void JoinChains() {
+    chain_.resize(nodes_.size());
+    std::iota(chain_.begin(), chain_.end(), 0);
+    for (int n = 0; n < size(); ++n) {
+      if (!is_last_[n]) continue;
+      for (int i : images_of_[n]) {
+        Image& image = images_[i];
+        if (image.maker >= 0 && is_last_[image.maker]) Join(n, image.maker);
+        if (image.reader >= 0) Join(n, image.reader);
+        if (image.maker != n) image.reader = n;
+      }
+    }
+  }
+
+  std::vector<ImageNode> WorthIt() {
+    JoinChains();
+    std::vector<double> saved(nodes_.size(), 0);
+    std::vector<bool> has_convolution(nodes_.size(), false);
+    for (int n = 0; n < size(); ++n) {
+      if (!is_last_[n]) continue;
+      if (nodes_[n].op.is_convolution) has_convolution[RootOf(n)] = true;
+      if (!nodes_[n].op.turns_inside) continue;
+      const ImageNode& node = nodes_[n];
+      for (int i : node.op.images) saved[RootOf(n)] += BytesOf(node.node->input(i));
+      if (node.op.makes_image) saved[RootOf(n)] += BytesOf(Output(node.node));
+    }
+    for (const Image& image : images_) {
+      const bool is_last = image.maker >= 0 && is_last_[image.maker];
+      const int n = is_last ? image.maker : image.reader;
+      if (n >= 0) saved[RootOf(n)] -= CostOf(image);
+    }
+    std::vector<ImageNode> worth;
+    for (int n = 0; n < size(); ++n) {
+      if (is_last_[n] && has_convolution[RootOf(n)] && saved[RootOf(n)] > 0) {
+        worth.push_back(nodes_[n]);
+      }
+    }
+    return worth;
+  }
+
+  const std::vector<ImageNode>& nodes_;
+  std::vector<Image> images_;
+  absl::flat_hash_map<Output, int, std::hash<Output>> index_of_;
+  // By node: inputs that are images, in their order, and then what it makes.
+  std::vector<absl::InlinedVector<int, 4>> images_of_;
+  std::vector<bool> is_last_;
+  std::vector<int> chain_;  // towards the root of a tree
+};
+
+}  // namespace
+
+bool ReadsShapeAlone(const Node& reader) {
+  const std::string& op = reader.op();
+  return op == "Shape" || op == "ShapeN" || op == "Size" || op == "Rank";
+}
+
+bool IsTransposeTo(const Node& node, const ImageOrder& order) {
+  if (node.op() != "Transpose" || !node.control_inputs().empty()) return false;
+  const std::optional<std::vector<int64_t>> own = PermutationOf(node);
+  return own && std::equal(own->begin(), own->end(), order.begin(), order.end());
+}
+
+std::vector<ImageNode> ChainsOf(const std::vector<ImageNode>& nodes) {
+  return Chains(nodes).Find();
+}
+
+}  // namespace sluice
