@@ -4,7 +4,7 @@
 // A kernel for NCHW turns its images into NHWC and what it makes back, on every call. Where such
 // nodes follow each other, by themselves or with elementwise nodes, biases, sums, pads and
 // reductions between them, the whole chain becomes NHWC, and a Transpose stands only where one
-// begins or ends: a chain that has a convolution, and of which fewer bytes are turned than before.
+// begins or ends: a chain that has a convolution, and of which fewer elements are turned than before.
 // A node changes in place and keeps its name; who reads an image from outside the chain, a fetch
 // for example, reads a Transpose of it; who asks for its shape is given that of the NCHW image.
 //

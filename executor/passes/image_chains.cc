@@ -11,19 +11,20 @@ namespace {
 
 constexpr double kUnknownBatch = 32;
 
-double BytesOf(Output image) {
-  double bytes = static_cast<double>(DataTypeSize(BaseType(image.dtype())));
+// Elements and not bytes: what turns them goes by elements, and a chain goes on past a Cast.
+double ElementsOf(Output image) {
+  double elements = 1;
   for (int64_t size : image.shape().dims()) {
-    bytes *= size < 0 ? kUnknownBatch : static_cast<double>(size);
+    elements *= size < 0 ? kUnknownBatch : static_cast<double>(size);
   }
-  return bytes;
+  return elements;
 }
 
 // A tensor that an image node reads or makes.
 struct Image {
-  double bytes = 0;    // that a Transpose of it would move
-  int maker = -1;      // the image node, by index
-  int last_reads = 0;  // by nodes that are channels-last now
+  double elements = 0;  // that a Transpose of it would move
+  int maker = -1;       // the image node, by index
+  int last_reads = 0;   // by nodes that are channels-last now
   int first_reads = 0;
   int reader = -1;  // a node that is channels-last
 };
@@ -56,7 +57,7 @@ class Chains {
     if (!is_new) return it->second;
     Image image;
     // Simplify joins the user's Transpose with ours, and they cancel.
-    if (!IsTransposeTo(*t.node, kChannelsFirst)) image.bytes = BytesOf(t);
+    if (!IsTransposeTo(*t.node, kChannelsFirst)) image.elements = ElementsOf(t);
     for (const Use& use : t.node->uses()) {
       if (use.src_output != t.index || ReadsShapeAlone(*use.dst)) continue;
       if (!IsTransposeTo(*use.dst, kChannelsLast)) ++image.first_reads;
@@ -76,7 +77,7 @@ class Chains {
 
   double CostOf(const Image& image) const {
     const bool is_last = image.maker >= 0 && is_last_[image.maker];
-    return (is_last ? image.first_reads : image.last_reads) > 0 ? image.bytes : 0;
+    return (is_last ? image.first_reads : image.last_reads) > 0 ? image.elements : 0;
   }
   double CostAround(int n) const {
     double cost = 0;
@@ -139,8 +140,8 @@ class Chains {
       if (nodes_[n].op.is_convolution) has_convolution[RootOf(n)] = true;
       if (!nodes_[n].op.turns_inside) continue;
       const ImageNode& node = nodes_[n];
-      for (int i : node.op.images) saved[RootOf(n)] += BytesOf(node.node->input(i));
-      if (node.op.makes_image) saved[RootOf(n)] += BytesOf(Output(node.node));
+      for (int i : node.op.images) saved[RootOf(n)] += ElementsOf(node.node->input(i));
+      if (node.op.makes_image) saved[RootOf(n)] += ElementsOf(Output(node.node));
     }
     for (const Image& image : images_) {
       const bool is_last = image.maker >= 0 && is_last_[image.maker];

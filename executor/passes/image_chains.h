@@ -1,4 +1,4 @@
-// Which image nodes are to have their channels last, so that the fewest bytes are turned.
+// Which image nodes are to have their channels last, so that the fewest elements are turned.
 //
 // Nodes whose kernels turn images inside are taken to be channels-last to begin with: at worst as
 // much is turned before and after them. The others follow where less is then turned; a few sweeps

@@ -196,6 +196,19 @@ std::optional<Candidate> OfOneSize(const Node& node) {
   return c;
 }
 
+// Images of sizes that fit, and scalars.
+std::optional<Candidate> Broadcasting(const Node& node) {
+  Candidate c{.broadcasts = true};
+  if (!IsImageOfOutput(node)) return std::nullopt;
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    const PartialShape& s = node.input(i).shape();
+    if (s.rank() == 0) continue;
+    if (!IsImage(s)) return std::nullopt;
+    c.op.images.push_back(i);
+  }
+  return c;
+}
+
 // Channels last, the dimensions that are left still come in their order.
 std::optional<Candidate> Reduction(const Node& node) {
   const std::optional<std::vector<int64_t>> axes = ConstantInts(node.input(1));
@@ -289,6 +302,8 @@ Roles RolesOf(std::string_view op) {
       {"OnesLike", OfOneSize},
       {"Pad", Padded},
       {"PadV2", Padded},
+      {"Select", OfOneSize},
+      {"SelectV2", Broadcasting},
       {"StopGradient", OfOneSize},
       {"Sum", Reduction},
       {"Tile", Repeated},
@@ -309,15 +324,7 @@ std::optional<Candidate> Elementwise(const Node& node) {
   if (!kernel.ok()) return std::nullopt;
   const auto* loops = dynamic_cast<const ElementwiseLoopKernel*>(kernel->get());
   if (loops == nullptr) return std::nullopt;
-  if (loops->loops().x_alone == nullptr) return OfOneSize(node);
-  Candidate c{.broadcasts = true};
-  for (int i = 0; i < node.num_inputs(); ++i) {
-    const PartialShape& s = node.input(i).shape();
-    if (s.rank() == 0) continue;
-    if (!IsImage(s)) return std::nullopt;
-    c.op.images.push_back(i);
-  }
-  return c;
+  return loops->loops().x_alone == nullptr ? OfOneSize(node) : Broadcasting(node);
 }
 
 // The tensors whose batches are to be one, but for those that are repeated.
