@@ -7,6 +7,7 @@
 
 #include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/resource_manager.h"
+#include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
 #include "executor/plan/op_kind.h"
 
@@ -317,7 +318,9 @@ Roles RolesOf(std::string_view op) {
 std::optional<Candidate> Elementwise(const Node& node) {
   if (node.num_outputs() != 1 || node.num_inputs() < 1 || node.num_inputs() > 2)
     return std::nullopt;
-  if (OpKindOf(node) != OpKind::kKernel || !IsImageOfOutput(node)) return std::nullopt;
+  if (OpKindOf(node) != OpKind::kKernel || !IsPure(node) || !IsImageOfOutput(node)) {
+    return std::nullopt;
+  }
   ResourceManager resources;
   KernelInit init(node, "/device:CPU:0", &resources);
   const absl::StatusOr<std::unique_ptr<Kernel>> kernel = KernelRegistry::Global().Make(init, "CPU");

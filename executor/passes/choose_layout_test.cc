@@ -1,0 +1,340 @@
+#include "executor/passes/choose_layout.h"
+
+#include "executor/kernel/elementwise_loops.h"
+#include "gmock/gmock.h"
+#include "graph/build/node_builder.h"
+#include "graph/infer/shape_context.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+
+// The few ops that the pass is tried on, with as much of their shapes as it looks at.
+OP(Const, "A constant.")
+    .Output("output", "dtype")
+    .Attr("value", TensorAttr())
+    .Attr("dtype", TypeAttr())
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<Tensor>("value").shape()); });
+OP(Placeholder, "Fed.")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr())
+    .Attr("shape", ShapeAttr(PartialShape()))
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
+OP(VariableV2, "A reference.")
+    .RefOutput("ref", DT_FLOAT)
+    .Attr("shape", ShapeAttr(PartialShape()))
+    .Stateful()
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
+OP(Identity, "Itself.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Shape(SameAsInput(0));
+OP(Enter, "Begins a loop.")
+    .Input("data", DT_FLOAT)
+    .Output("output", DT_FLOAT)
+    .Attr("frame_name", StringAttr())
+    .Shape(SameAsInput(0));
+OP(Relu, "At least 0.")
+    .Input("x", "T")
+    .Output("y", "T")
+    .Attr("T", TypeAttr())
+    .Shape(SameAsInput(0));
+OP(AddV2, "Sum.")
+    .Input("x", "T")
+    .Input("y", "T")
+    .Output("z", "T")
+    .Attr("T", TypeAttr())
+    .Shape(BroadcastBinary());
+OP(BiasAdd, "Plus a number a channel.")
+    .Input("value", "T")
+    .Input("bias", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("data_format", StringAttr("NCHW"))
+    .Shape(SameAsInput(0));
+OP(Conv2D, "Convolution with padding SAME.")
+    .Input("input", "T")
+    .Input("filter", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("strides", IntListAttr())
+    .Attr("padding", StringAttr("SAME"))
+    .Attr("explicit_paddings", IntListAttr({}))
+    .Attr("data_format", StringAttr("NCHW"))
+    .Attr("dilations", IntListAttr({1, 1, 1, 1}))
+    .Shape([](ShapeContext& c) {
+      PartialShape out = c.input(0);
+      if (out.rank() != 4) return c.SetOutput(0, PartialShape());
+      out.set_dim(1, c.input(1).dim(3));
+      for (int d : {2, 3}) {
+        const int64_t stride = c.attr<std::vector<int64_t>>("strides")[d];
+        if (out.dim(d) > 0) out.set_dim(d, (out.dim(d) + stride - 1) / stride);
+      }
+      return c.SetOutput(0, out);
+    });
+OP(Conv2DBackpropInput, "Gradient of a convolution.")
+    .Input("input_sizes", DT_INT32)
+    .Input("filter", "T")
+    .Input("out_backprop", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("strides", IntListAttr())
+    .Attr("padding", StringAttr("SAME"))
+    .Attr("explicit_paddings", IntListAttr({}))
+    .Attr("data_format", StringAttr("NCHW"))
+    .Attr("dilations", IntListAttr({1, 1, 1, 1}))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape sizes, c.InputAsShape(0));
+      return c.SetOutput(0, sizes);
+    });
+OP(Mean, "Mean.")
+    .Input("input", "T")
+    .Input("axes", DT_INT32)
+    .Output("output", "T")
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("T", TypeAttr())
+    .Shape(UnknownOutputs());
+OP(Shape, "Sizes.")
+    .Input("x", "T")
+    .Output("sizes", DT_INT32)
+    .Attr("T", TypeAttr())
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(4)); });
+OP(Transpose, "Other order.")
+    .Input("x", "T")
+    .Input("perm", "Tperm")
+    .Output("y", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tperm", TypeAttr())
+    .Shape(UnknownOutputs());
+OP(Gather, "Rows.")
+    .Input("params", "Tparams")
+    .Input("indices", "Tindices")
+    .Output("output", "Tparams")
+    .Attr("Tparams", TypeAttr())
+    .Attr("Tindices", TypeAttr())
+    .Shape(UnknownOutputs());
+OP(LayoutSink, "Has an effect.")
+    .Input("x", "T")
+    .Attr("T", TypeAttr())
+    .Stateful()
+    .Shape(UnknownOutputs());
+
+// What tells that ops are elementwise; never run.
+class LoopsKernel : public ElementwiseLoopKernel {
+ public:
+  using ElementwiseLoopKernel::ElementwiseLoopKernel;
+  absl::Status Compute(KernelContext&) override { return absl::OkStatus(); }
+
+ protected:
+  static void Nothing(const void*, const void*, void*, int64_t) {}
+};
+class ReluKernel : public LoopsKernel {
+ public:
+  ReluKernel() : LoopsKernel({.one = [](const void*, void*, int64_t) {}}) {}
+};
+class AddKernel : public LoopsKernel {
+ public:
+  AddKernel() : LoopsKernel({.both = Nothing, .x_alone = Nothing, .y_alone = Nothing}) {}
+};
+KERNEL(Relu, ReluKernel);
+KERNEL(AddV2, AddKernel);
+
+class ChooseLayoutTest : public ::testing::Test {
+ protected:
+  Output Fed(PartialShape shape) {
+    return NodeBuilder(&g_, "Placeholder", At::current())
+        .Attr("shape", shape)
+        .Attr("dtype", DT_FLOAT)
+        .Finish();
+  }
+  Output Ints(std::initializer_list<int32_t> values) {
+    return NodeBuilder(&g_, "Const", At::current())
+        .Attr("value", Tensor::Vector<int32_t>(values))
+        .Attr("dtype", DT_INT32)
+        .Finish();
+  }
+  Output Call(std::string_view op, const OutputList& inputs) {
+    NodeBuilder b(&g_, op, At::current());
+    for (const Output& in : inputs) b.Input(in);
+    return b.Finish();
+  }
+  // 3 x 3, to 4 channels.
+  Output Conv(Output x, std::vector<int64_t> strides = {1, 1, 1, 1}, std::string_view name = "") {
+    const int64_t channels = x.shape().rank() == 4 ? x.shape().dim(1) : 4;
+    return NodeBuilder(&g_, "Conv2D", At::current())
+        .Name(name)
+        .Input(x)
+        .Input(Fed({3, 3, channels, 4}))
+        .Attr("strides", std::move(strides))
+        .Finish();
+  }
+  Output ConvGradient(Output sizes, Output y) {
+    return NodeBuilder(&g_, "Conv2DBackpropInput", At::current())
+        .Input(sizes)
+        .Input(Fed({3, 3, 4, 4}))
+        .Input(y)
+        .Attr("strides", std::vector<int64_t>{1, 1, 1, 1})
+        .Finish();
+  }
+  Node* Reader(Output x) { return Call("LayoutSink", {x}).node; }
+
+  // The number of nodes that the pass turned.
+  int Choose(std::set<std::string> keep = {}) {
+    EXPECT_TRUE(g_.status().ok()) << g_.status();
+    const absl::StatusOr<int> turned = ChooseLayout(g_, {.keep = std::move(keep)});
+    EXPECT_TRUE(turned.ok()) << turned.status();
+    return turned.value_or(-1);
+  }
+  int NumTransposes() const {
+    int count = 0;
+    for (const Node* node : g_.nodes()) count += node->op() == "Transpose" ? 1 : 0;
+    return count;
+  }
+  static std::string FormatOf(Output x) { return x.node->AttrOr<std::string>("data_format", ""); }
+  static bool IsTransposeOf(Output y, Output x) {
+    return y.node->op() == "Transpose" && y.node->input(0) == x;
+  }
+
+  const PartialShape images_ = {2, 3, 8, 9};
+  Graph g_;
+};
+
+TEST_F(ChooseLayoutTest, AChainIsTurnedWhereItBeginsAndEnds) {
+  const Output x = Fed(images_), first = Conv(x, {1, 1, 2, 3});
+  const Output middle = Call("Relu", {Call("BiasAdd", {first, Fed({4})})}), last = Conv(middle);
+  Node* reader = Reader(last);
+  EXPECT_EQ(Choose(), 4);
+  EXPECT_EQ(NumTransposes(), 2);
+  ASSERT_TRUE(IsTransposeOf(first.node->input(0), x));
+  EXPECT_TRUE(IsTransposeOf(reader->input(0), last));
+  EXPECT_THAT(first.node->input(0).node->input(1).node->FindAttr<Tensor>("value")->flat<int32_t>(),
+              ElementsAre(0, 2, 3, 1));
+  EXPECT_EQ(last.node->input(0), middle);
+  EXPECT_EQ(FormatOf(first), "NHWC");
+  EXPECT_THAT(*first.node->FindAttr<std::vector<int64_t>>("strides"), ElementsAre(1, 2, 3, 1));
+  EXPECT_EQ(last.shape(), (PartialShape{2, 4, 3, 4}));
+  EXPECT_EQ(reader->input(0).shape(), (PartialShape{2, 4, 4, 3}));
+}
+
+TEST_F(ChooseLayoutTest, WhatGainsNothingStaysAsItIs) {
+  const Output alone = Conv(Fed(images_));
+  Reader(Call("Relu", {alone}));
+  Reader(Call("Relu", {Call("BiasAdd", {Fed(images_), Fed({3})})}));  // no convolution
+  EXPECT_EQ(Choose(), 0);
+  EXPECT_EQ(NumTransposes(), 0);
+  EXPECT_EQ(FormatOf(alone), "NCHW");
+}
+
+TEST_F(ChooseLayoutTest, WhatIsNotKnownOrRefusedOrKeptStays) {
+  const Output of_any = Conv(Conv(Fed(PartialShape())));
+  const Output refused = Conv(Conv(Fed(images_), {1, 2, 1, 1}), {1, 2, 1, 1});
+  const Output kept = Conv(Conv(Fed(images_)), {1, 1, 1, 1}, "kept");
+  const Output after = Conv(kept), last = Conv(after);
+  for (const Output& y : {of_any, refused, last}) Reader(y);
+  EXPECT_EQ(Choose({"kept"}), 2);
+  for (const Output& y : {of_any, refused, kept}) EXPECT_EQ(FormatOf(y), "NCHW");
+  EXPECT_EQ(FormatOf(last), "NHWC");
+  EXPECT_TRUE(IsTransposeOf(after.node->input(0), kept));
+}
+
+// A Transpose of it could see another value than the convolution would have.
+TEST_F(ChooseLayoutTest, ImagesInVariablesStay) {
+  const Output variable =
+      NodeBuilder(&g_, "VariableV2", At::current()).Attr("shape", images_).Finish();
+  const Output first = Conv(Call("Identity", {variable}));
+  Reader(Conv(Call("Relu", {Conv(first)})));
+  EXPECT_EQ(Choose(), 3);
+  EXPECT_EQ(FormatOf(first), "NCHW");
+}
+
+TEST_F(ChooseLayoutTest, WhoReadsFromOutsideReadsOneTransposeAndTheOldSizes) {
+  const Output first = Conv(Fed(images_)), sizes = Call("Shape", {first});
+  Reader(Conv(Call("Relu", {first})));
+  Node *a = Reader(first), *b = Reader(first), *of_sizes = Reader(sizes);
+  EXPECT_EQ(Choose(), 3);
+  EXPECT_TRUE(IsTransposeOf(a->input(0), first));
+  EXPECT_EQ(a->input(0), b->input(0));
+  EXPECT_EQ(sizes.node->input(0), first);
+  EXPECT_EQ(of_sizes->input(0).node->op(), "Gather");
+  EXPECT_EQ(of_sizes->input(0).node->input(0), sizes);
+}
+
+TEST_F(ChooseLayoutTest, SizesOfGradientsAreTurnedOrTakenAsTheyAre) {
+  const Output x = Conv(Fed(images_)), y = Conv(x), sizes = Call("Shape", {x});
+  const Output of_shape = ConvGradient(sizes, y), of_two = ConvGradient(Ints({8, 9}), y);
+  const Output of_constant = ConvGradient(Ints({2, 4, 8, 9}), y);
+  const Output wrong = ConvGradient(Ints({2, 4, 7, 9}), y);  // as its kernel says
+  for (const Output& out : {of_shape, of_constant, of_two, wrong}) Reader(out);
+  EXPECT_EQ(Choose(), 4);
+  EXPECT_EQ(of_shape.node->input(0), sizes);
+  EXPECT_EQ(FormatOf(of_constant), "NHWC");
+  EXPECT_THAT(of_constant.node->input(0).node->FindAttr<Tensor>("value")->flat<int32_t>(),
+              ElementsAre(2, 8, 9, 4));
+  EXPECT_EQ(FormatOf(wrong), "NCHW");
+}
+
+TEST_F(ChooseLayoutTest, ReductionsThatKeepTheOrderOfWhatIsLeftEndAChain) {
+  const Output x = Conv(Conv(Fed(images_))), y = Conv(Conv(Fed(images_)));
+  const Output of_space = Call("Mean", {x, Ints({-1, 2})}),
+               of_height = Call("Mean", {y, Ints({2})});
+  Reader(of_space);
+  Reader(of_height);
+  EXPECT_EQ(Choose(), 5);
+  EXPECT_EQ(of_space.node->input(0), x);
+  EXPECT_THAT(of_space.node->input(1).node->FindAttr<Tensor>("value")->flat<int32_t>(),
+              ElementsAre(2, 1));
+  EXPECT_TRUE(IsTransposeOf(of_height.node->input(0), y));  // its columns come before its channels
+}
+
+// Their error names sizes in the order of the layout.
+TEST_F(ChooseLayoutTest, SumsOfBatchesThatMayDifferStay) {
+  const Output x = Fed({-1, 3, 8, 8}), other = Fed({-1, 3, 8, 8});
+  const Output a = Conv(x), b = Conv(x), c = Conv(other);
+  const Output same = Call("AddV2", {a, b}), differ = Call("AddV2", {b, c});
+  Reader(Conv(same));
+  Reader(Conv(differ));
+  Choose();
+  EXPECT_EQ(same.node->input(0), a);
+  EXPECT_EQ(differ.shape(), (PartialShape{-1, 4, 8, 8}));
+  EXPECT_TRUE(IsTransposeOf(differ.node->input(0), b));
+}
+
+TEST_F(ChooseLayoutTest, ControlEdgesStayAndConstantsAreInTheLoopOfTheirReaders) {
+  const Output before = Fed({}), outside = Fed(images_);
+  const Output x = NodeBuilder(&g_, "Enter", At::current())
+                       .Input(outside)
+                       .Attr("frame_name", std::string("loop"))
+                       .Finish();
+  Reader(Conv(Conv(x)));
+  Output waits;
+  {
+    ControlDependencies after(g_, {before});
+    waits = Conv(outside);
+  }
+  const Output last = Conv(waits);
+  Reader(last);
+  EXPECT_EQ(Choose(), 4);
+  EXPECT_THAT(waits.node->control_inputs(), ElementsAre(before.node));
+  ASSERT_EQ(x.node->uses().size(), 1u);
+  const Node& inside = *x.node->uses()[0].dst;
+  EXPECT_EQ(inside.op(), "Transpose");
+  EXPECT_THAT(inside.input(1).node->control_inputs(), ElementsAre(x.node));
+  EXPECT_TRUE(waits.node->input(0).node->input(1).node->control_inputs().empty());
+}
+
+TEST_F(ChooseLayoutTest, ImagesThatTheUserTurnsAreTakenAsTheyWere) {
+  const Output x = Call("Relu", {Fed({2, 8, 9, 3})});
+  const Output turned = Call("Transpose", {x, Ints({0, 3, 1, 2})});
+  turned.node->set_output_shape(0, images_);
+  const Output alone = Conv(turned);
+  Reader(alone);
+  EXPECT_EQ(Choose(), 1);
+  EXPECT_EQ(alone.node->input(0), x);
+  EXPECT_EQ(NumTransposes(), 1);
+}
+
+}  // namespace
+}  // namespace sluice
