@@ -161,14 +161,24 @@ class ChooseLayoutTest : public ::testing::Test {
     for (const Output& in : inputs) b.Input(in);
     return b.Finish();
   }
-  // 3 x 3, to 4 channels.
-  Output Conv(Output x, std::vector<int64_t> strides = {1, 1, 1, 1}, std::string_view name = "") {
-    const int64_t channels = x.shape().rank() == 4 ? x.shape().dim(1) : 4;
+  Output Conv(Output x, Output filter, std::vector<int64_t> strides = {1, 1, 1, 1},
+              std::string_view name = "") {
     return NodeBuilder(&g_, "Conv2D", At::current())
         .Name(name)
         .Input(x)
-        .Input(Fed({3, 3, channels, 4}))
+        .Input(filter)
         .Attr("strides", std::move(strides))
+        .Finish();
+  }
+  // 3 x 3, to 4 channels.
+  Output Conv(Output x, std::vector<int64_t> strides = {1, 1, 1, 1}, std::string_view name = "") {
+    const int64_t channels = x.shape().rank() == 4 ? x.shape().dim(1) : 4;
+    return Conv(x, Fed({3, 3, channels, 4}), std::move(strides), name);
+  }
+  Output Enter(Output x) {
+    return NodeBuilder(&g_, "Enter", At::current())
+        .Input(x)
+        .Attr("frame_name", std::string("loop"))
         .Finish();
   }
   Output ConvGradient(Output sizes, Output y) {
@@ -303,19 +313,15 @@ TEST_F(ChooseLayoutTest, SumsOfBatchesThatMayDifferStay) {
 }
 
 TEST_F(ChooseLayoutTest, ControlEdgesStayAndConstantsAreInTheLoopOfTheirReaders) {
-  const Output before = Fed({}), outside = Fed(images_);
-  const Output x = NodeBuilder(&g_, "Enter", At::current())
-                       .Input(outside)
-                       .Attr("frame_name", std::string("loop"))
-                       .Finish();
-  Reader(Conv(Conv(x)));
+  const Output before = Fed({}), outside = Fed(images_), filter = Fed({3, 3, 3, 3});
+  const Output x = Enter(outside), entered = Enter(filter);
+  Reader(Conv(Conv(x, entered), entered));
   Output waits;
   {
     ControlDependencies after(g_, {before});
-    waits = Conv(outside);
+    waits = Conv(outside, filter);
   }
-  const Output last = Conv(waits);
-  Reader(last);
+  Reader(Conv(waits, filter));
   EXPECT_EQ(Choose(), 4);
   EXPECT_THAT(waits.node->control_inputs(), ElementsAre(before.node));
   ASSERT_EQ(x.node->uses().size(), 1u);

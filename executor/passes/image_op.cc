@@ -316,11 +316,9 @@ Roles RolesOf(std::string_view op) {
 
 // Of all other ops the elementwise ones, which their kernels tell.
 std::optional<Candidate> Elementwise(const Node& node) {
-  if (node.num_outputs() != 1 || node.num_inputs() < 1 || node.num_inputs() > 2)
-    return std::nullopt;
-  if (OpKindOf(node) != OpKind::kKernel || !IsPure(node) || !IsImageOfOutput(node)) {
-    return std::nullopt;
-  }
+  const bool has_operands = node.num_inputs() == 1 || node.num_inputs() == 2;
+  if (!has_operands || node.num_outputs() != 1 || !IsImageOfOutput(node)) return std::nullopt;
+  if (OpKindOf(node) != OpKind::kKernel || !IsPure(node)) return std::nullopt;
   ResourceManager resources;
   KernelInit init(node, "/device:CPU:0", &resources);
   const absl::StatusOr<std::unique_ptr<Kernel>> kernel = KernelRegistry::Global().Make(init, "CPU");
