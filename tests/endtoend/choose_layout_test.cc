@@ -161,6 +161,15 @@ TEST(ChooseLayout, BatchesNeedNotBeKnownBeforeTheStep) {
   EXPECT_LE(with.ops.at("Transpose"), 3);
 }
 
+// The gradient of such a sum is reduced by axes that only the step finds, so it is turned for that.
+TEST(ChooseLayout, SumsOfBatchesThatAreNotKnownTrain) {
+  Net net({-1, 3, 19, 19});
+  net.Train(ResidualNet(net, false));
+  const Outcome with = Compared(net, {3, 3, 19, 19});
+  EXPECT_EQ(with.channels_first, 0);
+  EXPECT_LE(with.ops.at("Transpose"), 7);
+}
+
 TEST(ChooseLayout, EachKindOfNodeInAChain) {
   const std::vector<std::function<Output(Net&, Output)>> layers = {
       [](Net& n, Output v) { return n.Conv(v, 5, 3, 2, "VALID"); },
@@ -249,7 +258,7 @@ TEST(ChooseLayout, RandomNetsGiveTheSame) {
     net.Train(ReduceMean(values.back() + values[pick(3)], {2, 3}));
     channels_first += Compared(net, {2, 3, 9, 10}).channels_first;
   }
-  EXPECT_LT(channels_first, 100);
+  EXPECT_LT(channels_first, 60);
 }
 
 TEST(ChooseLayout, FedImagesThatTheUserTurnsAreTakenAsTheyAre) {
