@@ -4,7 +4,7 @@
 // over 32 images of 32 x 32, batch norm and momentum.
 #include <benchmark/benchmark.h>
 
-#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 

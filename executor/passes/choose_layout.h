@@ -4,9 +4,10 @@
 // A kernel for NCHW turns its images into NHWC and what it makes back, on every call. Where such
 // nodes follow each other, by themselves or with elementwise nodes, biases, sums, pads and
 // reductions between them, the whole chain becomes NHWC, and a Transpose stands only where one
-// begins or ends: a chain that has a convolution, and of which fewer elements are turned than before.
-// A node changes in place and keeps its name; who reads an image from outside the chain, a fetch
-// for example, reads a Transpose of it; who asks for its shape is given that of the NCHW image.
+// begins or ends: a chain that has a convolution, and of which fewer elements are turned than
+// before. A node changes in place and keeps its name; who reads an image from outside the chain, a
+// fetch for example, reads a Transpose of it; who asks for its shape is given that of the NCHW
+// image.
 //
 // Convolutions and sums over images (BiasAddGrad, batch norm, reductions) may differ in their last
 // bits, as their kernels sum what channels-first images have in another order; all else keeps its
