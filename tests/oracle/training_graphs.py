@@ -23,12 +23,15 @@ class Graph:
     fetches: list
     targets: list
     init: list
+    alike: "Graph" = None  # what TensorFlow runs in its place
 
     def graph_def(self):
         return self.graph.as_graph_def(add_shapes=False)
 
     def run(self):
         """TensorFlow's values: fetch name -> array with a row a step."""
+        if self.alike:
+            return self.alike.run()
         results = {f: [] for f in self.fetches}
         with tf.Session(graph=self.graph, config=tensorflow_side.config()) as session:
             session.run([self.graph.get_operation_by_name(n) for n in self.init])
@@ -157,6 +160,35 @@ def batch_norm_momentum_resource():
     return finish(loss, train, {x: data(6, 4, 4, 3), y: data(6, 3, seed=5)})
 
 
+def images(data_format):
+    """Two convolutions with a shortcut, batch norm, bias and a mean over space."""
+    first = data_format == "NCHW"
+    steps = lambda n: [1, 1, n, n] if first else [1, n, n, 1]
+    conv = lambda net, name, shape, n, padding: tf.nn.conv2d(
+        net, variable(name, shape, True), strides=steps(n), padding=padding, data_format=data_format)
+    x = tf.placeholder(tf.float32, [6, 3, 8, 8] if first else [6, 8, 8, 3], "x")
+    y = tf.placeholder(tf.int32, [6], "y")
+    stem = conv(x, "stem", [3, 3, 3, 8], 1, "SAME")
+    gamma, beta = variable("gamma", [8], True, value=1.0), variable("beta", [8], True, value=0.0)
+    stem = tf.nn.relu(tf.nn.fused_batch_norm(stem, gamma, beta, epsilon=1e-3, data_format=data_format)[0])
+    net = tf.nn.bias_add(conv(stem, "block", [3, 3, 8, 8], 1, "SAME"), variable("bias", [8], True, value=0.1),
+                         data_format=data_format)
+    net = conv(tf.nn.tanh(net) + stem, "last", [1, 1, 8, 5], 2, "VALID")
+    logits = tf.matmul(tf.reduce_mean(net, [2, 3] if first else [1, 2]), variable("w", [5, 3], True))
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
+    train = tf.train.MomentumOptimizer(0.02, 0.9).minimize(loss)
+    pixels = data(6, 3, 8, 8)
+    return finish(loss, train, {x: pixels if first else pixels.transpose(0, 1, 3, 4, 2), y: labels(6, classes=3)})
+
+
+def channels_first_momentum_resource():
+    """TensorFlow's processors have few kernels for channels first: it runs the same with channels last."""
+    graph = images("NCHW")
+    with tf.Graph().as_default():
+        graph.alike = images("NHWC")
+    return graph
+
+
 def cond_adagrad_resource():
     """The loss takes one of two branches by the data of the step; one variable is used in one branch only."""
     x = tf.placeholder(tf.float32, [None, 4], "x")
@@ -278,7 +310,8 @@ GRAPHS = [
     functional_while_adam_resource,
     linear_regression_sgd_ref, softmax_regression_momentum_resource, mlp_dropout_nesterov_ref,
     embedding_sgd_and_adagrad_ref, embedding_adam_resource, embedding_momentum_ref, conv_net_adam_ref,
-    batch_norm_momentum_resource, cond_adagrad_resource, queue_sgd_ref, clipped_decayed_adam_resource,
+    batch_norm_momentum_resource, channels_first_momentum_resource, cond_adagrad_resource, queue_sgd_ref,
+    clipped_decayed_adam_resource,
     sync_replicas_accumulators_ref,
 ]
 

@@ -1,4 +1,4 @@
-"""Training graphs exported by TensorFlow run 20 steps in `sluice run` to TensorFlow's values."""
+"""Training graphs exported by TensorFlow run 20 steps in `sluice run` to TensorFlow's values, with and without each pass."""
 
 import os
 import subprocess
@@ -11,6 +11,10 @@ from google.protobuf import text_format
 
 from tests.oracle import training_graphs
 
+# Passes that keep every bit, and those that may sum in another order.
+EXACT_PASSES = ("fold_constants", "simplify", "join_pads", "common_subexpressions", "unused_nodes", "defer_adam",
+                "tile_updates", "fuse_elementwise")
+OTHER_PASSES = ("choose_layout", "fold_transposes", "accumulate_sums", "all")
 SLUICE = os.path.join(os.environ.get("SLUICE_ORACLE_ROOT", ""), "tools/sluice")
 
 
@@ -23,14 +27,14 @@ def write_graph(graph, path, form):
         file.write(text_format.MessageToString(message).encode() if form.endswith("text") else message.SerializeToString())
 
 
-def run_sluice(graph, folder, form):
+def run_sluice(graph, folder, form, without=""):
     path = lambda name: os.path.join(folder, name)
     write_graph(graph, path("graph"), form)
     numpy.savez(path("feeds.npz"), **{name + "#steps": rows for name, rows in graph.feeds.items()})
     done = subprocess.run(
         [SLUICE, "run", path("graph"), "--feeds", path("feeds.npz"), "--fetches", ",".join(graph.fetches), "--targets",
          ",".join(graph.targets), "--init", ",".join(graph.init), "--steps", str(training_graphs.STEPS), "--out",
-         path("out.npz")], capture_output=True, text=True, timeout=120, check=False)
+         path("out.npz"), "--without_passes", without], capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         raise AssertionError("sluice run: exit %d\n%s%s" % (done.returncode, done.stdout[-2000:], done.stderr[-2000:]))
     with numpy.load(path("out.npz")) as out:
@@ -48,12 +52,27 @@ class TrainingGraphs(unittest.TestCase):
             with self.subTest(name):
                 numpy.testing.assert_allclose(found[name], expected[name], rtol=1e-4, atol=2e-6)
 
+    def check_passes(self, function):
+        graph = training_graphs.build(function)
+        with tempfile.TemporaryDirectory() as folder:
+            expected = run_sluice(graph, folder, "binary")
+            for name in EXACT_PASSES + OTHER_PASSES:
+                found = run_sluice(graph, folder, "binary", name)
+                for fetch in graph.fetches:
+                    with self.subTest(without=name, fetch=fetch):
+                        if name in EXACT_PASSES:
+                            numpy.testing.assert_array_equal(found[fetch], expected[fetch])
+                        else:
+                            most = numpy.abs(expected[fetch]).max(initial=0)
+                            numpy.testing.assert_allclose(found[fetch], expected[fetch], rtol=1e-6, atol=1e-6 * most)
+
 
 def add_tests():
     forms = ("binary", "text", "meta binary", "meta text")
     for i, function in enumerate(training_graphs.GRAPHS):
         form = forms[i % len(forms)]
         setattr(TrainingGraphs, "test_" + function.__name__, lambda self, f=function, form=form: self.check(f, form))
+        setattr(TrainingGraphs, "test_passes_" + function.__name__, lambda self, f=function: self.check_passes(f))
 
 
 add_tests()

@@ -21,6 +21,10 @@
 
 ABSL_FLAG(std::string, out, "", "run: .npz file for the results; without it they are printed");
 
+ABSL_FLAG(
+    std::vector<std::string>, without_passes, {},
+    "run: passes that are left out, as SessionOptions::disabled_passes names them; all: every");
+
 namespace sluice {
 namespace {
 
@@ -100,7 +104,11 @@ absl::Status RunCommand(const Arguments& arguments) {
   SLUICE_ASSIGN_OR_RETURN(const Feeds feeds, ReadFeeds(graph));
   SLUICE_ASSIGN_OR_RETURN(const int64_t steps, NumberOfSteps(feeds));
 
-  Session session(graph);
+  SessionOptions options;
+  for (const std::string& pass : absl::GetFlag(FLAGS_without_passes)) {
+    options.disabled_passes.insert(pass);
+  }
+  Session session(graph, options);
   SLUICE_RETURN_IF_ERROR(RunInit(session));
   const std::vector<std::string> fetches = absl::GetFlag(FLAGS_fetches);
   SLUICE_ASSIGN_OR_RETURN(const Results results, RunSteps(session, feeds, steps, fetches));
