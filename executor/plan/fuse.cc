@@ -1,6 +1,8 @@
 #include "executor/plan/fuse.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -58,6 +60,15 @@ ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
 
 namespace {
 
+// Of what is computed anew for each group that reads it: a node, and all that it is made from.
+// Reading what was stored takes about as long.
+constexpr double kMostNodeNs = 0.2, kMostCopiedNs = 0.8;
+constexpr size_t kMostReaders = 8;
+
+bool IsSame(const DraftInput& a, const DraftInput& b) {
+  return a.base == b.base && a.item == b.item && a.index == b.index;
+}
+
 class Fuser {
  public:
   Fuser(DraftBody& body, std::vector<std::shared_ptr<const FusedElementwise>>* fused)
@@ -65,8 +76,11 @@ class Fuser {
         fused_(fused),
         kernels_(body.items.size()),
         readers_(body.items.size()),
+        sources_(body.items.size()),
         is_awaited_(body.items.size(), false),
-        is_chosen_(body.items.size(), false) {
+        is_stored_(body.items.size(), false),
+        is_chosen_(body.items.size(), false),
+        goes_(body.items.size(), false) {
     for (size_t i = 0; i < body.items.size(); ++i) {
       const DraftItem& item = body.items[i];
       kernels_[i] = LoopKernelOf(item);
@@ -75,6 +89,8 @@ class Fuser {
       }
       for (int c : item.controls) is_awaited_[c] = true;
     }
+    // Operands come before their readers.
+    for (size_t i = 0; i < sources_.size(); ++i) sources_[i] = SourceOf(static_cast<int>(i));
   }
 
   // Readers first: what one of them does not take with it, no later one can.
@@ -85,21 +101,61 @@ class Fuser {
   }
 
  private:
-  // Whether the item's result goes to chosen items only.
+  // The tensor that a cheap node is made of, through other cheap ones, and what all of them cost.
+  struct Source {
+    DraftInput tensor;
+    double cost;
+  };
+
+  // Whether item `i` can run inside of the one that reads it, as far as device and sizes go.
+  bool Meets(int i, int reader) const {
+    const Node &node = *body_.items[i].node, &to = *body_.items[reader].node;
+    return node.assigned_device() == to.assigned_device() &&
+           MayMeet(node.output_shape(0), to.output_shape(0));
+  }
+
+  // Of items that need not be stored: others have none.
+  std::optional<Source> SourceOf(int i) const {
+    if (kernels_[i] == nullptr || is_awaited_[i] || readers_[i].size() > kMostReaders) return {};
+    for (int to : readers_[i]) {
+      if (kernels_[to] == nullptr || !Meets(i, to)) return {};
+    }
+    const DraftItem& item = body_.items[i];
+    const int row = RowOperandOf(*item.node);
+    std::optional<Source> source;
+    double cost = kernels_[i]->loops().cost;
+    if (cost > kMostNodeNs) return {};
+    for (int k = 0; k < static_cast<int>(item.inputs.size()); ++k) {
+      const DraftInput& in = item.inputs[k];
+      const PartialShape& shape = item.node->input(k).shape();
+      if (k == row || (shape.rank_known() && shape.rank() == 0)) continue;
+      const bool is_copied = in.item >= 0 && sources_[in.item].has_value();
+      const Source from = is_copied ? *sources_[in.item] : Source{in, 0};
+      if (source.has_value() && !IsSame(source->tensor, from.tensor)) return {};
+      source = from;
+      cost += from.cost;
+    }
+    if (!source.has_value() || cost > kMostCopiedNs) return {};
+    source->cost = cost;
+    return source;
+  }
+
+  // Whether the item's result goes to items only that go into the group.
   bool IsInner(int i) const {
-    if (kernels_[i] == nullptr || is_awaited_[i]) return false;
-    const Node& node = *body_.items[i].node;
-    return std::all_of(readers_[i].begin(), readers_[i].end(), [&](int to) {
-      const Node& reader = *body_.items[to].node;
-      return is_chosen_[to] && node.assigned_device() == reader.assigned_device() &&
-             MayMeet(node.output_shape(0), reader.output_shape(0));
-    });
+    if (kernels_[i] == nullptr || is_awaited_[i] || is_stored_[i]) return false;
+    return std::all_of(readers_[i].begin(), readers_[i].end(),
+                       [&](int to) { return goes_[to] && Meets(i, to); });
+  }
+
+  // Whether the group may compute it although others read it too.
+  bool IsCopied(int i) const {
+    return sources_[i].has_value() && kernels_[i] != nullptr && !is_stored_[i];
   }
 
   // Takes as many items above `root` as fit, and makes them one with it.
   void Grow(int root) {
-    std::vector<int> chosen = {root};
-    is_chosen_[root] = true;
+    std::vector<int> chosen = {root};  // readers first
+    is_chosen_[root] = goes_[root] = true;
     std::vector<int> rest = Above(root);
     while (!rest.empty() && chosen.size() < FusedElementwise::kMostMembers) {
       const int next = rest.back();
@@ -110,18 +166,32 @@ class Fuser {
         is_chosen_[next] = false;
         continue;
       }
-      chosen.push_back(next);
-      const std::vector<int> above = Above(next);
-      rest.insert(rest.end(), above.begin(), above.end());
+      const auto place = std::lower_bound(chosen.begin(), chosen.end(), next, std::greater<int>());
+      chosen.insert(place, next);
+      Follow(next, chosen, &rest);
     }
     if (chosen.size() > 1) Join(root);
-    for (int i : chosen) is_chosen_[i] = false;
+    for (int i : chosen) is_chosen_[i] = goes_[i] = false;
+  }
+
+  // What goes now that `next` is chosen, and what may follow.
+  void Follow(int next, const std::vector<int>& chosen, std::vector<int>* rest) {
+    const auto ask_above = [&](int i) {
+      const std::vector<int> above = Above(i);
+      rest->insert(rest->end(), above.begin(), above.end());
+    };
+    if (!IsInner(next)) ask_above(next);
+    for (int i : chosen) {
+      if (goes_[i] || !IsInner(i)) continue;
+      goes_[i] = true;
+      ask_above(i);
+    }
   }
 
   std::vector<int> Above(int i) const {
     std::vector<int> above;
     for (const DraftInput& in : body_.items[i].inputs) {
-      if (in.item >= 0 && IsInner(in.item)) above.push_back(in.item);
+      if (in.item >= 0 && (IsInner(in.item) || IsCopied(in.item))) above.push_back(in.item);
     }
     return above;
   }
@@ -159,10 +229,7 @@ class Fuser {
     const int known = static_cast<int>(group->inputs.size());
     for (int i = 0; i < known; ++i) {
       const DraftInput& other = group->inputs[i];
-      if (other.base == in.base && other.item == in.item && other.index == in.index &&
-          group->is_row[i] == is_row) {
-        return i;
-      }
+      if (IsSame(other, in) && group->is_row[i] == is_row) return i;
     }
     group->inputs.push_back(in);
     group->is_row.push_back(is_row);
@@ -180,15 +247,20 @@ class Fuser {
     Group group;
     AddMember(root, &group);
     DraftItem& item = body_.items[root];
+    for (const DraftInput& in : group.inputs) {
+      if (in.item >= 0) is_stored_[in.item] = true;
+    }
     for (int i : group.items) {
       if (i == root) continue;
-      DraftItem& inner = body_.items[i];
+      const DraftItem& inner = body_.items[i];
       item.controls.insert(item.controls.end(), inner.controls.begin(), inner.controls.end());
-      inner.is_fused_away = true;
-      inner.inputs.clear();
-      inner.controls.clear();
-      inner.output_types.clear();
-      inner.kernel = nullptr;
+      if (goes_[i]) {
+        RemoveItem(i);
+      } else {
+        auto& left = readers_[i];
+        left.erase(std::remove_if(left.begin(), left.end(), [&](int to) { return goes_[to]; }),
+                   left.end());
+      }
     }
     std::sort(item.controls.begin(), item.controls.end());
     item.controls.erase(std::unique(item.controls.begin(), item.controls.end()),
@@ -203,12 +275,25 @@ class Fuser {
         std::make_shared<const FusedElementwise>(std::move(group.members), num_inputs));
   }
 
+  void RemoveItem(int i) {
+    DraftItem& item = body_.items[i];
+    item.is_fused_away = true;
+    item.inputs.clear();
+    item.controls.clear();
+    item.output_types.clear();
+    item.kernel = nullptr;
+    kernels_[i] = nullptr;
+  }
+
   DraftBody& body_;
   std::vector<std::shared_ptr<const FusedElementwise>>* fused_;
-  std::vector<ElementwiseLoopKernel*> kernels_;       // by item
+  std::vector<ElementwiseLoopKernel*> kernels_;       // by item; null once it is in a group
   std::vector<absl::InlinedVector<int, 2>> readers_;  // by item
+  std::vector<std::optional<Source>> sources_;        // by item
   std::vector<bool> is_awaited_;                      // by item: another waits for its end
+  std::vector<bool> is_stored_;                       // by item: a group reads its result
   std::vector<bool> is_chosen_;                       // by item: for the group being made
+  std::vector<bool> goes_;                            // by item: chosen, and nobody else reads it
 };
 
 }  // namespace

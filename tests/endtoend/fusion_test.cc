@@ -231,6 +231,52 @@ TEST(Fusion, TracesAndChecksSeeEachNode) {
   EXPECT_THAT(std::string(checked.status().message()), HasSubstr("'log'"));
 }
 
+// A node whose result two groups read is computed in both; what a reference points to is read once.
+TEST(Fusion, CopiesDoNotSeeLaterAssignments) {
+  for (const bool of_reference : {true, false}) {
+    Graph g;
+    const Output x = Placeholder(g, DT_FLOAT, {3}, "x");
+    Variable v(g, "v", 2.0f, {.use_resource = !of_reference});
+    const Output twice = Mul(x, of_reference ? v.Ref() : v.Read());
+    const Output first = Neg(Abs(twice));
+    Output second;
+    {
+      const ControlDependencies after(g, {v.Assign(ReduceSum(first))});
+      second = Neg(twice + 1.0f);
+    }
+    ASSERT_TRUE(g.status().ok()) << g.status();
+    Session session(g);
+    ASSERT_TRUE(session.Run({v.initializer()}).ok());
+    const auto out = session.Run({{x, Tensor::Vector<float>({1, 2, 3})}}, {first, second});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT((*out)[0].flat<float>(), ::testing::ElementsAre(-2, -4, -6));
+    EXPECT_THAT((*out)[1].flat<float>(), ::testing::ElementsAre(-3, -5, -7));
+  }
+}
+
+// `half` is read by a sum too, so it is stored, and not computed again; `square` is. Their readers
+// and those of what they store are in one group and in several.
+TEST(Fusion, CopiesOfCopiesGiveTheSameBits) {
+  std::mt19937 random(19);
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {-1, 700}, "x");
+  const Output bias = Placeholder(g, DT_FLOAT, {700}, "bias");
+  const Output sum = BiasAdd(x, bias), half = sum * 0.5f, square = sum * sum, cube = square * sum;
+  const Output inner = Tanh(sum + 0.1f * cube);
+  const OutputList fetches = {half * (1.0f + inner), ReduceSum(half), Exp(square) - inner,
+                              Neg(cube) * square, (1.0f + inner) * 2.0f};
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session fused(g), unfused(g, Unfused());
+  for (int64_t rows : {0, 1, 50}) {
+    const std::vector<Feed> feeds = {{x, RandomTensor(DT_FLOAT, {rows, 700}, random)},
+                                     {bias, RandomTensor(DT_FLOAT, {700}, random)}};
+    absl::StatusOr<Tensors> a = fused.Run(feeds, fetches), b = unfused.Run(feeds, fetches);
+    ASSERT_TRUE(a.ok()) << a.status();
+    ASSERT_TRUE(b.ok()) << b.status();
+    for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+  }
+}
+
 TEST(Fusion, AWarmStepTakesNoMemory) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, PartialShape());

@@ -75,6 +75,23 @@ TEST(MemoryPlan, BiasesAreAddedWhereTheirSumsAreRead) {
   }
 }
 
+// Two nodes that are cheap and made of one tensor: both readers' groups compute them.
+TEST(MemoryPlan, WhatIsCheapIsNotKept) {
+  Graph g;
+  const Output feed = Placeholder(g, DT_FLOAT, {1000}, "feed");
+  const Output axis = Constant(g, Tensor::Vector<int32_t>({0}));
+  const Output x = ReverseV2(feed, axis), half = x * 0.5f, square = x * x;
+  const Output first = ReverseV2(Tanh(half) * square, axis);
+  const Output second = Exp(square) + half * first;
+  for (const bool fuse : {true, false}) {
+    SessionOptions options;
+    if (!fuse) options.disabled_passes = {"fuse_elementwise"};
+    const absl::StatusOr<MemoryPlan> memory = MemoryOf(g, options, {{{feed, {1000}}}}, {second});
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    EXPECT_EQ(memory->peak_bytes, (fuse ? 3 : 4) * 1000 * kFloat);
+  }
+}
+
 // A page of block sizes told nothing of who had taken the memory (#17092).
 TEST(MemoryPlan, Row39RunningOutOfMemoryIsToldByNodes) {
   Graph g;
