@@ -300,6 +300,39 @@ def section_c():
     train_case("widedeep_26x100kx16_b512_adagrad", loss, tf.train.AdagradOptimizer(0.01),
                [(num, f"f32:{B}x13:normal"), (lab, f"f32:{B}x1:uniform(2)")] + [(c, f"i32:{B}:zipf({V})") for c in cats])
 
+    transformer()
+
+
+def layer_norm(x, name):
+    gv = lambda s, v: tf.get_variable(name + s, [int(x.shape[-1])], tf.float32, tf.constant_initializer(v), use_resource=False)
+    mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+    return tf.nn.batch_normalization(x, mean, variance, gv("/beta", 0.0), gv("/gamma", 1.0), 1e-5)
+
+
+def gelu(x):  # By tanh (Hendrycks and Gimpel, 2016).
+    return 0.5 * x * (1.0 + tf.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+
+
+def transformer(V=256, T=64, B=16, D=128, H=4, layers=2):
+    """A decoder over characters: norms first, causal attention, tied embeddings (Vaswani et al., 2017; Radford et al., 2018)."""
+    fresh(); ids = tf.placeholder(tf.int32, [B, T], "ids"); nxt = tf.placeholder(tf.int32, [B, T], "next")
+    emb = tf.get_variable("emb", [V, D], tf.float32, tf.truncated_normal_initializer(stddev=0.02, seed=3), use_resource=False)
+    pos = tf.get_variable("pos", [T, D], tf.float32, tf.truncated_normal_initializer(stddev=0.02, seed=4), use_resource=False)
+    hidden = tf.constant(np.triu(np.full([T, T], -1e9, np.float32), 1))
+    heads = lambda x: tf.transpose(tf.reshape(x, [B, T, H, D // H]), [0, 2, 1, 3])
+    x = tf.nn.embedding_lookup(emb, ids) + pos
+    for i in range(layers):
+        qkv = dense(tf.reshape(layer_norm(x, f"l{i}/n1"), [B * T, D]), 3 * D, f"l{i}/qkv")
+        q, k, v = (heads(part) for part in tf.split(qkv, 3, axis=1))
+        scores = tf.nn.softmax(tf.matmul(q, k, transpose_b=True) * (D // H) ** -0.5 + hidden)
+        mixed = tf.reshape(tf.transpose(tf.matmul(scores, v), [0, 2, 1, 3]), [B * T, D])
+        x += tf.reshape(dense(mixed, D, f"l{i}/out"), [B, T, D])
+        wide = dense(tf.reshape(layer_norm(x, f"l{i}/n2"), [B * T, D]), 4 * D, f"l{i}/wide", gelu)
+        x += tf.reshape(dense(wide, D, f"l{i}/narrow"), [B, T, D])
+    logits = tf.matmul(tf.reshape(layer_norm(x, "n"), [B * T, D]), emb, transpose_b=True)
+    train_case("transformer_l2_d128_h4_t64_b16_adam", xent(logits, tf.reshape(nxt, [B * T])), tf.train.AdamOptimizer(0.001),
+               [(ids, f"i32:{B}x{T}:uniform({V})"), (nxt, f"i32:{B}x{T}:uniform({V})")])
+
 
 # ----------------------------------------------------------------------------- D: the first step
 def section_d():

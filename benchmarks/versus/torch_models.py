@@ -148,6 +148,25 @@ class Rec(nn.Module):
     def forward(s, num, cats): return s.m(torch.cat([e(c) for e, c in zip(s.e, cats)] + [num], 1))
 
 
+class Layer(nn.Module):
+    def __init__(s, d, heads):
+        super().__init__(); s.heads = heads
+        s.n1, s.n2, s.qkv, s.out = nn.LayerNorm(d), nn.LayerNorm(d), nn.Linear(d, 3 * d), nn.Linear(d, d)
+        s.wide, s.narrow = nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
+    def forward(s, x):
+        b, t, d = x.shape
+        q, k, v = (part.reshape(b, t, s.heads, d // s.heads).transpose(1, 2) for part in s.qkv(s.n1(x)).chunk(3, 2))
+        x = x + s.out(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, t, d))
+        return x + s.narrow(F.gelu(s.wide(s.n2(x)), approximate="tanh"))
+
+
+class Transformer(nn.Module):
+    def __init__(s, v=256, t=64, d=128, heads=4, layers=2):
+        super().__init__(); s.e = nn.Parameter(torch.randn(v, d) * 0.02); s.p = nn.Parameter(torch.randn(t, d) * 0.02)
+        s.l = nn.Sequential(*[Layer(d, heads) for _ in range(layers)]); s.n = nn.LayerNorm(d)
+    def forward(s, ids): return s.n(s.l(F.embedding(ids, s.e) + s.p)) @ s.e.T
+
+
 def section_c():
     SGD, Mom = (lambda lr: lambda ps: torch.optim.SGD(ps, lr)), (lambda lr: lambda ps: torch.optim.SGD(ps, lr, momentum=0.9))
     cases = [("logreg_b100_sgd", lambda: nn.Linear(784, 10), SGD(0.5), "100x784"), ("mlp_b128_sgd", lambda: MLP(784, 512, 512, 10), SGD(0.1), "128x784"),
@@ -161,6 +180,13 @@ def section_c():
         def step():
             opt.zero_grad(set_to_none=True); F.cross_entropy(fwd(x), y).backward(); opt.step()
         m(step, "train", nm, warm_s=1.0 if a.compile else 0.3)
+    if a.filter in "train/transformer_l2_d128_h4_t64_b16_adam":
+        net = Transformer(); opt = torch.optim.Adam(net.parameters(), 0.001)
+        ids = feed("i32:16x64:uniform(256)").long(); nxt = feed("i32:16x64:uniform(256)", 1).long()
+        fwd = torch.compile(net) if a.compile else net
+        def step():
+            opt.zero_grad(set_to_none=True); F.cross_entropy(fwd(ids).flatten(0, 1), nxt.flatten()).backward(); opt.step()
+        m(step, "train", "transformer_l2_d128_h4_t64_b16_adam", warm_s=1.0 if a.compile else 0.3)
     if a.filter in "train/word2vec_nce_v50k_d128_b256_sgd":
         net = W2V(); opt = torch.optim.SGD(net.parameters(), 1.0); ids = feed("i32:256:zipf(50000)").long(); ctx = feed("i64:256:zipf(50000)", 1)
         fwd = torch.compile(net) if a.compile else net
