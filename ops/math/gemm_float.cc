@@ -35,11 +35,12 @@ constexpr int64_t kTileRows = 12;
 
 #if defined(__x86_64__)
 
-// Loops of our own with AVX-512, for what takes oneDNN 10 to 50 % more: B transposed and larger
-// than A and C. 12 x 32 sums stay in registers, a packed panel of 32 columns in the second cache.
+// Loops of our own with AVX-512, for what takes oneDNN 10 to 50 % more: small matrices, and B
+// transposed and larger than A and C. 12 x 32 sums stay in registers, a packed panel of 32 columns
+// in the second cache.
 constexpr int64_t kDepthMax = 1024;  // of a panel
 
-struct TurnedScratch {
+struct PanelScratch {
   alignas(64) float panel[kDepthMax * kPanel];
   alignas(64) float tile[kTileRows * kPanel];
 };
@@ -83,15 +84,16 @@ SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns
   }
 }
 
-// Rows of a times a panel. The kinds of what is left after whole tiles are few.
-template <int kVecs>
-SLUICE_AVX512 void TimesPanel(MatrixView<float> a, const float* panel, int64_t rows, int64_t depth,
-                              float* to, int64_t to_step) {
+// Rows of a times a panel, whose rows are `panel_step` apart. The kinds of what is left after whole
+// tiles are few.
+template <int kVecs, bool kAdd>
+SLUICE_AVX512 void TimesPanel(MatrixView<float> a, const float* panel, int64_t panel_step,
+                              int64_t rows, int64_t depth, float* to, int64_t to_step) {
   const auto from = [&](int64_t r) { return a.data + r * a.row_step; };
   int64_t r = 0;
-#define SLUICE_ROWS(kRows)                                                                   \
-  ProductRows<kRows, kVecs, false>(from(r), a.row_step, a.column_step, panel, kPanel, depth, \
-                                   to + r * to_step, to_step)
+#define SLUICE_ROWS(kRows)                                                                      \
+  ProductRows<kRows, kVecs, kAdd>(from(r), a.row_step, a.column_step, panel, panel_step, depth, \
+                                  to + r * to_step, to_step)
   for (; r + kTileRows <= rows; r += kTileRows) SLUICE_ROWS(kTileRows);
   for (; r + 8 <= rows; r += 8) SLUICE_ROWS(8);
   for (; r + 4 <= rows; r += 4) SLUICE_ROWS(4);
@@ -113,7 +115,7 @@ void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
 // C^T = B^T * A^T: tiles are turned as they are written.
 void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                 int64_t c_step, GemmInto into) {
-  auto& scratch = ThreadScratch<TurnedScratch>();
+  auto& scratch = ThreadScratch<PanelScratch>();
   const MatrixView<float> turned_a{a.data, a.column_step, a.row_step};
   const MatrixView<float> turned_b{b.data, b.column_step, b.row_step};
   ForPanels(m, k, into, [&](int64_t i, int64_t columns, int64_t d, int64_t depth, bool add) {
@@ -122,9 +124,9 @@ void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView
       const int64_t count = std::min(kTileRows, n - j);
       const MatrixView<float> rows = turned_b.FromRow(j).FromColumn(d);
       if (columns > kVecLanes) {
-        TimesPanel<2>(rows, scratch.panel, count, depth, scratch.tile, kPanel);
+        TimesPanel<2, false>(rows, scratch.panel, kPanel, count, depth, scratch.tile, kPanel);
       } else {
-        TimesPanel<1>(rows, scratch.panel, count, depth, scratch.tile, kPanel);
+        TimesPanel<1, false>(rows, scratch.panel, kPanel, count, depth, scratch.tile, kPanel);
       }
       for (int64_t x = 0; x < columns; ++x) {
         float* to = c + (i + x) * c_step + j;
@@ -135,6 +137,47 @@ void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView
       }
     }
   });
+}
+
+// Panels of B, read as they lie where they have whole vectors, packed else; results go where they
+// belong but for the columns beyond the last whole vector.
+void PanelGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
+               int64_t c_step, GemmInto into) {
+  auto& scratch = ThreadScratch<PanelScratch>();
+  ForPanels(n, k, into, [&](int64_t j, int64_t columns, int64_t d, int64_t depth, bool add) {
+    const MatrixView<float> rows = a.FromColumn(d), part = b.FromRow(d).FromColumn(j);
+    const bool is_whole = columns % kVecLanes == 0;
+    const float* panel = part.data;
+    int64_t step = part.row_step;
+    if (b.column_step != 1 || !is_whole) {
+      PackPanel(part, depth, columns, scratch.panel);
+      panel = scratch.panel;
+      step = kPanel;
+    }
+    if (is_whole) {
+      const bool is_wide = columns == kPanel;
+      const auto times = is_wide ? (add ? TimesPanel<2, true> : TimesPanel<2, false>)
+                                 : (add ? TimesPanel<1, true> : TimesPanel<1, false>);
+      return times(rows, panel, step, m, depth, c + j, c_step);
+    }
+    for (int64_t i = 0; i < m; i += kTileRows) {
+      const int64_t count = std::min(kTileRows, m - i);
+      TimesPanel<2, false>(rows.FromRow(i), panel, step, count, depth, scratch.tile, kPanel);
+      for (int64_t r = 0; r < count; ++r) {
+        float* to = c + (i + r) * c_step + j;
+        const float* from = scratch.tile + r * kPanel;
+        for (int64_t x = 0; x < columns; ++x) to[x] = add ? to[x] + from[x] : from[x];
+      }
+    }
+  });
+}
+
+// Small matrices, as those of a batch often are: oneDNN's way to them costs as much as they do.
+// Large ones come from far away, and are read there faster than panels are.
+bool IsSmall(int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kMostElements = 16 * 1024;
+  return HasAvx512() && m >= 8 && n >= kVecLanes && k >= 8 &&
+         m * k + k * n + m * n <= kMostElements;
 }
 
 #endif
@@ -152,6 +195,7 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float
 #if defined(__x86_64__)
   if (GemmTurns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
   if (IsNarrow(m, n, b)) return NarrowGemm(m, n, k, a, b, c, c_step, into);
+  if (IsSmall(m, n, k)) return PanelGemm(m, n, k, a, b, c, c_step, into);
 #endif
   LibraryGemm(m, n, k, a, b, c, c_step, into);
 }

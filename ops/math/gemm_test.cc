@@ -49,29 +49,54 @@ TYPED_TEST(GemmTest, MultipliesAllShapesAndTransposes) {
   }
 }
 
+// Results go into rows that are `n` + 3 apart; what lies between them stays.
+void ExpectProduct(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
+                   GemmInto into) {
+  const int64_t step = n + 3;
+  std::vector<float> c(m * step, 7);
+  Gemm<float>(m, n, k, a, b, c.data(), step, into);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < step; ++j) {
+      float sum = j >= n || into == GemmInto::kAdd ? 7 : 0;
+      for (int64_t p = 0; p < k && j < n; ++p) {
+        sum +=
+            a.data[i * a.row_step + p * a.column_step] * b.data[p * b.row_step + j * b.column_step];
+      }
+      ASSERT_EQ(c[i * step + j], sum) << m << "x" << n << "x" << k << " at " << i << "," << j;
+    }
+  }
+}
+
+std::vector<float> Numbers(int64_t count, int64_t first) {
+  std::vector<float> numbers(count);
+  for (int64_t i = 0; i < count; ++i) numbers[i] = GemmTest<float>::Number(i + first);
+  return numbers;
+}
+
 // Whole and partial vectors of each kind, packed in one part and in several.
 TEST(Gemm, MultipliesByFewColumns) {
   for (int64_t n = 8; n <= 16; ++n) {
     for (int64_t m : {4, 19, 40, 65}) {
       for (int64_t k : {1, 31, 48, 100, 530, 1030}) {
-        std::vector<float> a(m * k), b(k * n);
-        for (size_t i = 0; i < a.size(); ++i)
-          a[i] = GemmTest<float>::Number(static_cast<int64_t>(i));
-        for (size_t i = 0; i < b.size(); ++i)
-          b[i] = GemmTest<float>::Number(static_cast<int64_t>(i) + 5);
+        const std::vector<float> a = Numbers(m * k, 0), b = Numbers(k * n, 5);
         for (const auto view : {RowMajor(a.data(), k), Transposed(a.data(), m)}) {
-          const int64_t step = n + 3;
-          std::vector<float> c(m * step, 7);
-          Gemm<float>(m, n, k, view, RowMajor(b.data(), n), c.data(), step, GemmInto::kAdd);
-          for (int64_t i = 0; i < m; ++i) {
-            for (int64_t j = 0; j < step; ++j) {
-              float sum = 7;
-              for (int64_t p = 0; p < k && j < n; ++p) {
-                sum += view.data[i * view.row_step + p * view.column_step] * b[p * n + j];
-              }
-              ASSERT_EQ(c[i * step + j], sum)
-                  << m << "x" << n << "x" << k << " at " << i << "," << j;
-            }
+          ExpectProduct(m, n, k, view, RowMajor(b.data(), n), GemmInto::kAdd);
+        }
+      }
+    }
+  }
+}
+
+// Panels of one vector, of two, and of a part of one; read as they lie, and packed.
+TEST(Gemm, MultipliesSmallMatrices) {
+  for (int64_t n : {16, 17, 31, 32, 48, 64, 75}) {
+    for (int64_t m : {8, 13, 27, 64}) {
+      for (int64_t k : {8, 31, 64}) {
+        const std::vector<float> a = Numbers(m * k, 0), b = Numbers(k * n, 5);
+        for (const auto va : {RowMajor(a.data(), k), Transposed(a.data(), m)}) {
+          for (const auto vb : {RowMajor(b.data(), n), Transposed(b.data(), k)}) {
+            ExpectProduct(m, n, k, va, vb, GemmInto::kReplace);
+            ExpectProduct(m, n, k, va, vb, GemmInto::kAdd);
           }
         }
       }
