@@ -123,8 +123,9 @@ class Fuser {
     const DraftItem& item = body_.items[i];
     const int row = RowOperandOf(*item.node);
     std::optional<Source> source;
-    double cost = kernels_[i]->loops().cost;
-    if (cost > kMostNodeNs) return {};
+    const ElementwiseLoops& loops = kernels_[i]->loops();
+    if (loops.cost > kMostNodeNs || loops.out_size < loops.in_size) return {};  // masks are kept
+    double cost = loops.cost;
     for (int k = 0; k < static_cast<int>(item.inputs.size()); ++k) {
       const DraftInput& in = item.inputs[k];
       const PartialShape& shape = item.node->input(k).shape();

@@ -17,8 +17,9 @@ ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item);
 // Joins elementwise items with the one that alone reads what becomes of them, so far as their
 // shapes are not known to differ. What is joined disappears from `body`
 // (DraftItem::is_fused_away); the reader becomes of kind kFused, which of `fused`, by `aux`. Cheap
-// items that are made of one tensor, and that elementwise items alone read, are computed anew in
-// each group that reads them: the tensor is read in place of what they would store.
+// items that are made of one tensor, no larger than their result, and that elementwise items alone
+// read, are computed anew in each group that reads them: the tensor is read in place of what they
+// would store.
 void FuseElementwise(DraftBody& body, std::vector<std::shared_ptr<const FusedElementwise>>* fused);
 
 }  // namespace sluice

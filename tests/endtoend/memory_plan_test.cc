@@ -92,6 +92,18 @@ TEST(MemoryPlan, WhatIsCheapIsNotKept) {
   }
 }
 
+// What is smaller than what it is made of is kept in its place.
+TEST(MemoryPlan, MasksAreKept) {
+  Graph g;
+  const Output feed = Placeholder(g, DT_FLOAT, {1000}, "feed");
+  const Output axis = Constant(g, Tensor::Vector<int32_t>({0}));
+  const Output x = ReverseV2(feed, axis), mask = Less(x, Constant(g, 0.5f));
+  const Output out = LogicalAnd(ReverseV2(LogicalNot(mask), axis), mask);
+  const absl::StatusOr<MemoryPlan> memory = MemoryOf(g, {}, {{{feed, {1000}}}}, {out});
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  EXPECT_EQ(memory->peak_bytes, 1000 * (kFloat + 1));
+}
+
 // A page of block sizes told nothing of who had taken the memory (#17092).
 TEST(MemoryPlan, Row39RunningOutOfMemoryIsToldByNodes) {
   Graph g;
