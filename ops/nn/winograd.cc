@@ -67,7 +67,8 @@ SLUICE_INLINE_IN_CLONES void Input(const Tiling& t, TileRange tiles, const float
     const float* image = in + p.image * images.height * images.row_step();
     Square<m + r - 1> square(images, p.y - t.g.pad_top, p.x - t.g.pad_left);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      square.template TransformFrom<TimesData, m>(image + c, to + i * channels + c, step);
+      square.template TransformFrom<DataTimes<m + r - 1>, m>(image + c, to + i * channels + c,
+                                                             step);
     }
   }
 }
@@ -103,8 +104,8 @@ SLUICE_INLINE_IN_CLONES void Output(const Tiling& t, TileRange tiles, const floa
     float* image = out + p.image * images.height * images.row_step();
     Square<m> square(images, p.y, p.x);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      square.template TransformInto<Times<kResult<n, m>, m, n>>(from + i * channels + c, step,
-                                                                image + c);
+      square.template TransformInto<TimesColumns<kResult<n, m>, m, n>>(from + i * channels + c,
+                                                                       step, image + c);
     }
   }
 }
@@ -147,8 +148,8 @@ SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, int64_t pa
       all[k] = VecAt(sums + k * step + i);
       for (int64_t p = 1; p < parts; ++p) all[k] += VecAt(sums + (p * n * n + k) * step + i);
     }
-    TransformSquare<Times<kResult<n, r>, r, n>>(reinterpret_cast<const float*>(all), n * kLanes,
-                                                kLanes, filter_grad + i, r * size, size);
+    TransformSquare<TimesColumns<kResult<n, r>, r, n>>(
+        reinterpret_cast<const float*>(all), n * kLanes, kLanes, filter_grad + i, r * size, size);
   }
 }
 
@@ -190,10 +191,10 @@ struct Avx512 {
                                    GradientOf, StartOf,  AddOf,      BackOf};
 };
 
-// Six points a direction for both sizes: 16 or 4 results a tile.
-int64_t TileSize(const ConvGeometry& g) { return 7 - g.filter_height; }
+// Of results: six or eight points a direction.
+constexpr int kTileSize = 4;
 const Loops& LoopsFor(const ConvGeometry& g) {
-  return g.filter_height == 3 ? Avx512<4, 3>::kLoops : Avx512<2, 5>::kLoops;
+  return g.filter_height == 3 ? Avx512<kTileSize, 3>::kLoops : Avx512<kTileSize, 5>::kLoops;
 }
 
 // Tiles of a block, at most `most`: blocks that two threads share evenly.
@@ -213,7 +214,7 @@ int64_t BlockSize(int64_t tiles, int64_t most) {
 Tiling TilingOf(const ConvGeometry& g) {
   constexpr int64_t kBlockElements = 128 * 1024;  // of a block before and after the products
   Tiling t{g};
-  t.m = TileSize(g);
+  t.m = kTileSize;
   t.points = (t.m + g.filter_height - 1) * (t.m + g.filter_height - 1);
   t.rows = (g.out_height + t.m - 1) / t.m;
   t.columns = (g.out_width + t.m - 1) / t.m;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "ops/math/product_rows.h"
 
@@ -16,11 +17,19 @@ inline constexpr int64_t kLanes = kVecLanes;
 template <int kRows, int kColumns>
 using Matrix = std::array<std::array<float, kColumns>, kRows>;
 
-// The matrices of Cook and Toom for n points, of which the last is infinity.
+// Of n points all but the last, which is infinity. Of all that were tried these lose the fewest
+// digits; p and -p beside each other share work.
+template <int n>
+inline constexpr std::array<double, n - 1> kPoints = {};
+template <>
+inline constexpr std::array<double, 5> kPoints<6> = {0, 1, -1, 0.5, -2};
+template <>
+inline constexpr std::array<double, 7> kPoints<8> = {0, 1, -1, 0.5, -0.5, 2, -2};
+
+// The matrices of Cook and Toom for n points.
 template <int n>
 struct Points {
-  // 1/2 and -2 lose fewer digits than 2 and -2, or any others of that size.
-  static constexpr std::array<double, 5> kAt = {0, 1, -1, 0.5, -2};
+  static constexpr auto kAt = kPoints<n>;
 
   // Row i: the coefficients of the product of (x - p_j) over j other than i.
   static constexpr Matrix<n, n> Data() {
@@ -69,35 +78,112 @@ template <int n, int size>
 inline constexpr Matrix<n, size> kFactor = Points<n>::template Factor<size>();
 template <int n, int size>
 inline constexpr Matrix<size, n> kResult = Points<n>::template Result<size>();
+template <int n>
+inline constexpr Matrix<n, n> kData = Points<n>::Data();
 
-// r = M d for a matrix of constants.
+// r = M d for a matrix of constants, as if each sum were written out.
+template <const auto& kM, int kRows, int kColumns>
+SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+    bool is_first = true;
+#pragma GCC unroll 8
+    for (int j = 0; j < kColumns; ++j) {
+      if (kM[i][j] == 0) continue;
+      if (is_first) {
+        r[i] = kM[i][j] == 1 ? d[j] : kM[i][j] * d[j];
+      } else if (kM[i][j] == 1) {
+        r[i] += d[j];
+      } else if (kM[i][j] == -1) {
+        r[i] -= d[j];
+      } else {
+        r[i] += kM[i][j] * d[j];
+      }
+      is_first = false;
+    }
+  }
+}
+
+// Rows i and i + 1 that differ in the signs of odd columns alone, as those of points p and -p do:
+// sums over even and over odd columns are made once for both.
+template <int kRows, int kColumns>
+struct Mirrored {
+  std::array<bool, kRows> is_pair{};  // at i
+  Matrix<kRows, kColumns> half{};     // of a pair the even columns, then the odd ones
+
+  static constexpr Mirrored Of(const Matrix<kRows, kColumns>& m) {
+    Mirrored all{.half = m};
+    for (int i = 0; i + 1 < kRows; ++i) {
+      bool is_pair = i == 0 || !all.is_pair[i - 1];
+      bool has_even = false, has_odd = false;
+      for (int j = 0; j < kColumns; ++j) {
+        is_pair = is_pair && m[i + 1][j] == (j % 2 == 0 ? m[i][j] : -m[i][j]);
+        (j % 2 == 0 ? has_even : has_odd) |= m[i][j] != 0;
+      }
+      all.is_pair[i] = is_pair && has_even && has_odd;
+      if (!all.is_pair[i]) continue;
+      for (int j = 0; j < kColumns; ++j) {
+        all.half[i][j] = j % 2 == 0 ? m[i][j] : 0;
+        all.half[i + 1][j] = j % 2 == 0 ? 0 : m[i][j];
+      }
+    }
+    return all;
+  }
+};
+
+static_assert(Mirrored<8, 8>::Of(kData<8>).is_pair == Mirrored<8, 5>::Of(kFactor<8, 5>).is_pair);
+static_assert(Mirrored<8, 8>::Of(kData<8>).is_pair[5]);
+
+template <size_t kRows, size_t kColumns>
+constexpr auto Transposed(const std::array<std::array<float, kColumns>, kRows>& m) {
+  std::array<std::array<float, kRows>, kColumns> t{};
+  for (size_t i = 0; i < kRows; ++i) {
+    for (size_t j = 0; j < kColumns; ++j) t[j][i] = m[i][j];
+  }
+  return t;
+}
+
+// r = M d for the matrix of constants kM.
 template <const auto& kM, int kRows, int kColumns>
 struct Times {
   static constexpr int kIn = kColumns, kOut = kRows;
 
   SLUICE_INLINE_IN_CLONES static void Apply(const Vec* d, Vec* r) {
+    static constexpr auto kOf = Mirrored<kRows, kColumns>::Of(kM);
+    static constexpr auto kHalf = kOf.half;
+    SumsOf<kHalf, kRows, kColumns>(d, r);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
-      bool is_first = true;
-#pragma GCC unroll 8
-      for (int j = 0; j < kColumns; ++j) {
-        if (kM[i][j] == 0) continue;
-        if (is_first) {
-          r[i] = kM[i][j] == 1 ? d[j] : kM[i][j] * d[j];
-        } else if (kM[i][j] == 1) {
-          r[i] += d[j];
-        } else if (kM[i][j] == -1) {
-          r[i] -= d[j];
-        } else {
-          r[i] += kM[i][j] * d[j];
-        }
-        is_first = false;
-      }
+      if (!kOf.is_pair[i]) continue;
+      const Vec even = r[i], odd = r[i + 1];
+      r[i] = even + odd;
+      r[i + 1] = even - odd;
     }
   }
 };
 
-// The same for Points<6>::Data, with what its rows share: 14 operations in place of 24.
+// The same, with columns i and i + 1 as Mirrored's rows.
+template <const auto& kM, int kRows, int kColumns>
+struct TimesColumns {
+  static constexpr int kIn = kColumns, kOut = kRows;
+
+  SLUICE_INLINE_IN_CLONES static void Apply(const Vec* d, Vec* r) {
+    static constexpr auto kOf = Mirrored<kColumns, kRows>::Of(Transposed(kM));
+    static constexpr auto kHalf = Transposed(kOf.half);
+    Vec both[kColumns];
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) both[i] = d[i];
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) {
+      if (!kOf.is_pair[i]) continue;
+      both[i] = d[i] + d[i + 1];
+      both[i + 1] = d[i] - d[i + 1];
+    }
+    SumsOf<kHalf, kRows, kColumns>(both, r);
+  }
+};
+
+// Times<kData<6>, 6, 6>, with what its rows share: 14 operations in place of 24.
 struct TimesData {
   static constexpr int kIn = 6, kOut = 6;
 
@@ -121,13 +207,15 @@ struct TimesData {
       unit[j] = 1;
       Apply(unit.data(), column.data());
       for (int i = 0; i < 6; ++i) {
-        if (column[i] != Points<6>::Data()[i][j]) return false;
+        if (column[i] != kData<6>[i][j]) return false;
       }
     }
     return true;
   }
 };
 static_assert(TimesData::IsData());
+template <int n>
+using DataTimes = std::conditional_t<n == 6, TimesData, Times<kData<n>, n, n>>;
 
 // to (kOut x kOut vectors) = M from (kIn x kIn) M^T. Loops that are not unrolled, or addresses
 // would take the registers.
