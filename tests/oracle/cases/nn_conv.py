@@ -45,14 +45,17 @@ WRONG = [
 BIG = [image(X.of(3, 20, 21, 8), W.of(5, 5, 8, 16)), image(X.of(3, 20, 21, 8), W.of(3, 3, 8, 16), strides=[1, 2, 2, 1]), image(X.of(40, 14, 14, 16), W.of(3, 3, 16, 8)),
        image(X.of(2, 64, 64, 1), W.of(5, 5, 1, 16))]
 # Multiples of 16 channels go another way (ops/nn/winograd.h).
-WIDE = [image(X.of(2, 9, 14, 16), W.of(3, 3, 16, 32)), image(X.of(3, 8, 8, 32), W.of(5, 5, 32, 16)), image(X.of(2, 10, 7, 16), W.of(3, 3, 16, 16), padding="VALID"),
-        image(X.of(2, 9, 8, 16), W.of(5, 5, 16, 16), padding="EXPLICIT", explicit_paddings=[0, 0, 3, 0, 1, 4, 0, 0])]
+WIDE = [image(X.of(2, 9, 14, 16), W.of(3, 3, 16, 32)), image(X.of(2, 10, 7, 16), W.of(3, 3, 16, 16), padding="VALID")]
+# Sums of 400 and 800 terms, some tens large.
+WIDER = [image(X.of(3, 8, 8, 32), W.of(5, 5, 32, 16)),
+         image(X.of(2, 9, 8, 16), W.of(5, 5, 16, 16), padding="EXPLICIT", explicit_paddings=[0, 0, 3, 0, 1, 4, 0, 0])]
 BIG_TOL = {"float": 3e-4, "double": 1e-10}
 
 ROWS = [
     Row("Conv2D", cases=CASES + FORWARD_ONLY, errors=WRONG, tol=HALF_TOL, grad_tol=HALF_GRAD),
     Row("Conv2D", cases=BIG, types={"T": FLOATS}, grad="tf", name="big", tol=BIG_TOL, grad_tol={"float": 3e-3, "double": 1e-9}),
     Row("Conv2D", cases=WIDE, types={"T": ("float",)}, grad="tf", name="wide", tol=1e-4, grad_tol=4e-4),
+    Row("Conv2D", cases=WIDER, types={"T": ("float",)}, grad="tf", name="wider", tol=4e-4, grad_tol=4e-4),
     Row("Conv2DBackpropInput", cases=[
         image([2, 5, 4, 3], W.of(3, 3, 3, 2), X.of(2, 5, 4, 2)), image([2, 5, 4, 3], W.of(3, 3, 3, 2), X.of(2, 3, 2, 2), padding="VALID"),
         image([1, 6, 7, 2], W.of(2, 3, 2, 4), X.of(1, 3, 4, 4), strides=[1, 2, 2, 1]), image([1, 6, 7, 2], W.of(3, 2, 2, 4), X.of(1, 2, 2, 4), strides=[1, 2, 3, 1], padding="VALID"),
