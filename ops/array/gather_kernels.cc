@@ -25,36 +25,37 @@ struct GatherPlan {
   TensorShape result;
 };
 
+// The rows of one slice that `count` indices say.
+template <typename T, typename Index>
+void GatherSlice(const GatherPlan& p, const T* slice, const Index* indices, int64_t count, T* to) {
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    if (p.inner > 1) {
+      return CopyRowsOfBytes(
+          reinterpret_cast<const char*>(slice), static_cast<size_t>(p.inner) * sizeof(T),
+          [&](int64_t i) { return static_cast<int64_t>(indices[i]); }, 0, count,
+          reinterpret_cast<char*>(to));
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const T* from = slice + static_cast<int64_t>(indices[i]) * p.inner;
+    if (p.inner == 1) {
+      to[i] = *from;
+    } else {
+      std::copy_n(from, p.inner, to + i * p.inner);
+    }
+  }
+}
+
 template <typename T, typename Index>
 void GatherRows(KernelContext& c, const GatherPlan& p, const T* params, const Index* indices,
                 T* to) {
   const double cost = 3 + 0.1 * static_cast<double>(p.inner * static_cast<int64_t>(sizeof(T)));
   c.ParallelFor(p.batch * p.outer * p.count, cost, [&](int64_t begin, int64_t end) {
-    int64_t i = begin % p.count;
-    int64_t slice = begin / p.count;
-    const auto next_row = [&] {
-      const int64_t row =
-          slice * p.rows + static_cast<int64_t>(indices[slice / p.outer * p.count + i]);
-      if (++i == p.count) {
-        i = 0;
-        ++slice;
-      }
-      return row;
-    };
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      if (p.inner > 1) {
-        return CopyRowsOfBytes(
-            reinterpret_cast<const char*>(params), static_cast<size_t>(p.inner) * sizeof(T),
-            [&](int64_t) { return next_row(); }, begin, end, reinterpret_cast<char*>(to));
-      }
-    }
-    for (int64_t k = begin; k < end; ++k) {
-      const T* from = params + next_row() * p.inner;
-      if (p.inner == 1) {
-        to[k] = *from;
-      } else {
-        std::copy_n(from, p.inner, to + k * p.inner);
-      }
+    for (int64_t k = begin, last; k < end; k = last) {
+      const int64_t slice = k / p.count;
+      last = std::min(end, (slice + 1) * p.count);
+      GatherSlice(p, params + slice * p.rows * p.inner,
+                  indices + slice / p.outer * p.count + k % p.count, last - k, to + k * p.inner);
     }
   });
 }

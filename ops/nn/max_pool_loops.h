@@ -7,6 +7,7 @@
 #include <concepts>
 #include <limits>
 
+#include "executor/kernel/prefetch.h"
 #include "executor/kernel/target_clones.h"
 #include "ops/nn/pool_geometry.h"
 
@@ -113,6 +114,10 @@ SLUICE_TARGET_CLONES void SendQuarters(const PoolGeometry& g, const T* image, co
   for (int64_t w = 0; w < windows; ++w) {
     const int64_t at = 2 * (w / g.out_width * line + w % g.out_width * c);
     for (int64_t i = at; i < at + c; i += L::kCount, grad += L::kCount) {
+      for (const int64_t below : {2 * line, 2 * line + c, 3 * line, 3 * line + c}) {
+        Prefetch(image, i + below);
+        Prefetch<true>(to, i + below);
+      }
       const typename L::Vec x0 = L::At(image + i), x1 = L::At(image + i + c);
       const typename L::Vec x2 = L::At(image + i + line), x3 = L::At(image + i + line + c);
       const typename L::Vec zero = {}, sent = zero + L::At(grad);  // as a sum of one

@@ -60,15 +60,17 @@ struct Loops {
 
 template <int m, int r>
 SLUICE_INLINE_IN_CLONES void Input(const Tiling& t, TileRange tiles, const float* in, float* to) {
+  using TileStrip = Strip<DataTimes<m + r - 1>, m>;
   const Images images{t.g.in_height, t.g.in_width, t.g.in_channels};
   const int64_t channels = images.channels, step = t.point_step(channels);
-  for (int64_t i = 0; i < tiles.count; ++i) {
+  for (int64_t i = 0, side_by_side; i < tiles.count; i += side_by_side) {
     const Place p = PlaceOf(t, tiles.first + i);
+    side_by_side =
+        std::min({tiles.count - i, t.columns - p.x / m, int64_t{TileStrip::kMostSquares}});
     const float* image = in + p.image * images.height * images.row_step();
-    Square<m + r - 1> square(images, p.y - t.g.pad_top, p.x - t.g.pad_left);
+    TileStrip strip(images, p.y - t.g.pad_top, p.x - t.g.pad_left, side_by_side);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      square.template TransformFrom<DataTimes<m + r - 1>, m>(image + c, to + i * channels + c,
-                                                             step);
+      strip.TransformFrom(image + c, to + i * channels + c, channels, step);
     }
   }
 }
@@ -121,8 +123,8 @@ SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const fl
     const float* image = out_grad + p.image * images.height * images.row_step();
     Square<m> square(images, p.y, p.x);
     for (int64_t c = 0; c < channels; c += kLanes) {
-      square.template TransformFrom<Times<kFactor<n, m>, n, m>, m>(image + c, to + i * channels + c,
-                                                                   step);
+      square.template TransformFrom<Times<kFactor<n, m>, n, m>>(image + c, to + i * channels + c,
+                                                                step);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "executor/kernel/prefetch.h"
 #include "ops/math/product_rows.h"
 
 namespace sluice::winograd {
@@ -270,18 +271,11 @@ class Square {
     for (Vec& v : alone_) v = Vec{};
   }
 
-  // to = M square M^T, of the vector of channels at `image`. Asks for what the square `down` places
-  // below has in addition, which the processor would not guess. It may lie behind the images, hence
-  // no pointers.
-  template <typename M, int down>
+  // to = M square M^T, of the vector of channels at `image`. Asks for the square below.
+  template <typename M>
   SLUICE_INLINE_IN_CLONES void TransformFrom(const float* image, float* to, int64_t to_step) {
-    const auto below = reinterpret_cast<intptr_t>(image) +
-                       images_.OffsetOf(y_ + size, x_) * static_cast<int64_t>(sizeof(float));
-    for (int64_t i = 0; i < down; ++i) {
-      for (int64_t j = 0; j < down; ++j) {
-        __builtin_prefetch(reinterpret_cast<const void*>(
-            below + images_.OffsetOf(i, j) * static_cast<int64_t>(sizeof(float))));
-      }
+    for (int64_t i = 0; i < size; ++i) {
+      for (int64_t j = 0; j < size; ++j) Prefetch(image, images_.OffsetOf(y_ + size + i, x_ + j));
     }
     const float* from = image + images_.OffsetOf(y_, x_);
     int64_t row_step = images_.row_step(), column_step = images_.channels;
@@ -320,6 +314,74 @@ class Square {
   const int64_t y_, x_, top_, bottom_, left_, right_;
   bool is_whole_;
   Vec alone_[size * size];  // zeros outside
+};
+
+// Squares of `M::kIn` places, `m` apart, side by side: what two share is transformed once.
+template <typename M, int m>
+class Strip {
+ public:
+  static constexpr int64_t kMostSquares = 8;
+
+  // From (y, x) of an image on, zeros around it.
+  SLUICE_INLINE_IN_CLONES Strip(const Images& s, int64_t y, int64_t x, int64_t squares)
+      : images_(s),
+        y_(y),
+        x_(x),
+        squares_(squares),
+        top_(std::max<int64_t>(0, -y)),
+        bottom_(std::min<int64_t>(M::kIn, s.height - y)) {}
+
+  // to + k * square_step (kOut x kOut vectors, `to_step` apart) = M square_k M^T, of the vector of
+  // channels at `image`.
+  SLUICE_INLINE_IN_CLONES void TransformFrom(const float* image, float* to, int64_t square_step,
+                                             int64_t to_step) {
+    const int64_t columns = squares_ * m + M::kIn - m;
+    for (int64_t j = 0; j < columns; ++j) {
+      Vec* const out = half_ + j * M::kOut;
+      const int64_t x = x_ + j;
+      if (x < 0 || x >= images_.width) {
+        std::fill_n(out, M::kOut, Vec{});
+      } else if (top_ == 0 && bottom_ == M::kIn) {
+        TransformColumn<true>(image + images_.OffsetOf(y_, x), out);
+      } else {
+        TransformColumn<false>(image + images_.OffsetOf(y_, x), out);
+      }
+    }
+    for (int64_t k = 0; k < squares_; ++k) {
+      const Vec* const square = half_ + k * m * M::kOut;
+#pragma GCC unroll 1
+      for (int i = 0; i < M::kOut; ++i) {
+        Vec in[M::kIn], out[M::kOut];
+#pragma GCC unroll 8
+        for (int j = 0; j < M::kIn; ++j) in[j] = square[j * M::kOut + i];
+        M::Apply(in, out);
+        float* row = to + k * square_step + i * M::kOut * to_step;
+#pragma GCC unroll 8
+        for (int j = 0; j < M::kOut; ++j) VecAt(row + j * to_step) = out[j];
+      }
+    }
+  }
+
+ private:
+  // Asks for what the strip below has in addition.
+  template <bool kWhole>
+  SLUICE_INLINE_IN_CLONES void TransformColumn(const float* column, Vec* out) const {
+    const int64_t row_step = images_.row_step();
+#pragma GCC unroll 4
+    for (int i = 0; i < m; ++i) Prefetch(column, (M::kIn + i) * row_step);
+    Vec in[M::kIn], transformed[M::kOut];
+#pragma GCC unroll 8
+    for (int i = 0; i < M::kIn; ++i) {
+      in[i] = kWhole || (i >= top_ && i < bottom_) ? VecAt(column + i * row_step) : Vec{};
+    }
+    M::Apply(in, transformed);
+#pragma GCC unroll 8
+    for (int i = 0; i < M::kOut; ++i) out[i] = transformed[i];
+  }
+
+  const Images& images_;
+  const int64_t y_, x_, squares_, top_, bottom_;
+  Vec half_[(kMostSquares * m + M::kIn - m) * M::kOut];  // by column
 };
 
 // A product (ops/math/product_rows.h) of any number of rows and kVecs vectors of columns.
