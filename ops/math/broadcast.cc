@@ -102,10 +102,18 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   const ElementwiseLoops::OfTwo loop = plan.strides[0].back() == 0   ? loops_.x_alone
                                        : plan.strides[1].back() == 0 ? loops_.y_alone
                                                                      : loops_.both;
+  // A row's loop asks for all lines of its result but the first.
+  const auto row_bytes = inner * static_cast<int64_t>(loops_.out_size);
+  const int64_t first_lines = std::min(row_bytes, elementwise::kBytesAhead);
   auto rows = [&](int64_t begin, int64_t end) {
     ForRows<2>(plan, begin, end, [&](int64_t row, const std::array<int64_t, 2>& offset) {
-      loop(px + offset[0] * loops_.in_size, py + offset[1] * loops_.in_size,
-           pz + row * inner * loops_.out_size, inner);
+      char* const z_row = pz + row * row_bytes;
+      if (row + 1 < end) {
+        for (int64_t at = 0; at < first_lines; at += elementwise::kLineBytes) {
+          Prefetch<true>(z_row, row_bytes + at);
+        }
+      }
+      loop(px + offset[0] * loops_.in_size, py + offset[1] * loops_.in_size, z_row, inner);
     });
   };
   const double cost = CostFarAway(plan.shape.num_elements(), loops_.cost,

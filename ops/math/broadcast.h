@@ -85,8 +85,17 @@ using BinaryOut = decltype(std::declval<F>()(std::declval<Wide<T>>(), std::declv
 template <typename F, int kX, int kY, typename T, typename Out>
 SLUICE_TARGET_CLONES void ClonedBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   const F f;
+  int64_t i = 0;
+  if constexpr (F::kCost <= kBoundByMemory) {
+    using Ahead = LinesAhead<Out>;
+    for (const int64_t end = Ahead::End(n); i < end; i += Ahead::kChunk) {
+      Ahead::AskFor(z + i);
+      SLUICE_INDEPENDENT
+      for (int64_t j = 0; j < Ahead::kChunk; ++j) z[i + j] = f(x[kX * (i + j)], y[kY * (i + j)]);
+    }
+  }
   SLUICE_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) z[i] = f(x[kX * i], y[kY * i]);
+  for (; i < n; ++i) z[i] = f(x[kX * i], y[kY * i]);
 }
 
 template <typename F, int kX, int kY, typename T, typename Out>

@@ -24,6 +24,7 @@
 #include "executor/kernel/avx512.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/elementwise_loops.h"
+#include "executor/kernel/prefetch.h"
 #include "executor/kernel/target_clones.h"
 
 // Before a loop whose result may lie over its input: element i depends on element i alone.
@@ -78,11 +79,41 @@ namespace elementwise {
 template <typename T>
 using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
 
+// Loops that memory bounds ask for the lines of their result ahead: the processor foresees what
+// they read, but not so well what they write (a sum of 1 MB takes a tenth less, one of 64 MB a
+// third).
+inline constexpr double kBoundByMemory = 0.5;  // nanoseconds an element, or less
+inline constexpr int64_t kLineBytes = 64, kBytesAhead = 16 * kLineBytes;
+template <typename Out>
+struct LinesAhead {
+  static constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(Out));
+  static constexpr int64_t kChunk = 4 * kLine;
+  static constexpr int64_t kAhead = kBytesAhead / static_cast<int64_t>(sizeof(Out));
+  // Chunks up to here, of n elements, have lines ahead of them. Shorter loops are tiles in the
+  // first cache.
+  SLUICE_INLINE_IN_CLONES static int64_t End(int64_t n) {
+    constexpr int64_t kLeast = 4096 / static_cast<int64_t>(sizeof(Out));
+    return n < kLeast ? 0 : (n - kAhead) / kChunk * kChunk;
+  }
+  SLUICE_INLINE_IN_CLONES static void AskFor(const Out* chunk) {
+    for (int64_t line = 0; line < kChunk; line += kLine) Prefetch<true>(chunk, kAhead + line);
+  }
+};
+
 template <typename F, typename In, typename Out>
 SLUICE_TARGET_CLONES void ClonedLoop(const In* x, Out* y, int64_t n) {
   const F f;
+  int64_t i = 0;
+  if constexpr (F::kCost <= kBoundByMemory) {
+    using Ahead = LinesAhead<Out>;
+    for (const int64_t end = Ahead::End(n); i < end; i += Ahead::kChunk) {
+      Ahead::AskFor(y + i);
+      SLUICE_INDEPENDENT
+      for (int64_t j = 0; j < Ahead::kChunk; ++j) y[i + j] = f(x[i + j]);
+    }
+  }
   SLUICE_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
+  for (; i < n; ++i) y[i] = f(x[i]);
 }
 
 template <typename F, typename In, typename Out>
