@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "executor/kernel/avx512.h"
+#include "executor/kernel/prefetch.h"
 
 namespace sluice {
 namespace {
@@ -22,32 +23,38 @@ SLUICE_INLINE_AVX512 __m512 Bound(__m512 x, float least, float most) {
   return _mm512_min_ps(All(most), _mm512_max_ps(All(least), x));
 }
 
-// The formula of inline_exp.h, with the instruction that scales.
-SLUICE_INLINE_AVX512 __m512 Exp(__m512 x) {
-  x = Bound(x, -104, 104);
-  const __m512 round = All(12582912);  // 1.5 * 2^23: what is added to it is rounded to a whole
-  const __m512 whole = _mm512_sub_ps(Fma(x, All(1.44269504f), round), round);
-  const __m512 r = Fma(whole, All(2.12194440e-4f), _mm512_fnmadd_ps(whole, All(0.693359375f), x));
-  __m512 p = Fma(All(1.9875691500e-4f), r, All(1.3981999507e-3f));
-  p = Fma(p, r, All(8.3334519073e-3f));
-  p = Fma(p, r, All(4.1665795894e-2f));
-  p = Fma(p, r, All(1.6666665459e-1f));
-  p = Fma(p, r, All(5.0000001201e-1f));
+// 2^(k/16)
+alignas(64) constexpr float kPowers[kLanes] = {
+    1.0000000000f, 1.0442737824f, 1.0905077327f, 1.1387886348f, 1.1892071150f, 1.2418578121f,
+    1.2968395547f, 1.3542555469f, 1.4142135624f, 1.4768261459f, 1.5422108254f, 1.6104903319f,
+    1.6817928305f, 1.7562521604f, 1.8340080864f, 1.9152065614f};
+
+// exp(x), to 1.2e-7: 2^s e^r, where s is x / log(2) in whole sixteenths, and |r| is so small that
+// its third power is the last that counts. `x` may be no more than 104 from 0.
+SLUICE_INLINE_AVX512 __m512 ExpOfBounded(__m512 x) {
+  // 1.5 * 2^19: what is added to it is rounded to sixteenths, and its last four bits tell which.
+  const __m512 round = All(786432);
+  const __m512 rounded = Fma(x, All(1.44269504f), round);
+  const __m512 s = _mm512_sub_ps(rounded, round);
+  const __m512 r = Fma(s, All(2.12194440e-4f), _mm512_fnmadd_ps(s, All(0.693359375f), x));
+  const __m512 power = _mm512_permutexvar_ps(_mm512_castps_si512(rounded), _mm512_load_ps(kPowers));
+  __m512 p = Fma(All(1.0f / 6), r, All(0.5f));
   p = Fma(p, _mm512_mul_ps(r, r), r);
-  return _mm512_scalef_ps(_mm512_add_ps(p, All(1)), whole);
+  return _mm512_scalef_ps(Fma(p, power, power), s);  // by 2 to the next whole below s
 }
 
-struct ExpMinus {
-  float minus;
-  SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const {
-    return Exp(_mm512_sub_ps(x, All(minus)));
-  }
-};
+SLUICE_INLINE_AVX512 __m512 Exp(__m512 x) { return ExpOfBounded(Bound(x, -104, 104)); }
 
+// 1 / (1 + exp(-x)). A step of Newton's from an inverse of 14 bits is as good as the division, for
+// which one would wait; below normal numbers it is none, and the result is 0.
 struct Sigmoid {
   SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const {
-    const __m512 opposite = _mm512_sub_ps(_mm512_setzero_ps(), x);
-    return _mm512_div_ps(All(1), _mm512_add_ps(All(1), Exp(opposite)));
+    constexpr float kLeast = -87.3f;
+    const __mmask16 is_normal = _mm512_cmp_ps_mask(x, All(kLeast), _CMP_NLT_UQ);  // or NaN
+    const __m512 opposite = _mm512_sub_ps(_mm512_setzero_ps(), Bound(x, kLeast, 104));
+    const __m512 d = _mm512_add_ps(All(1), ExpOfBounded(opposite));
+    const __m512 y = _mm512_rcp14_ps(d);
+    return _mm512_maskz_fmadd_ps(is_normal, y, _mm512_fnmadd_ps(d, y, All(1)), y);
   }
 };
 
@@ -69,20 +76,57 @@ struct Tanh {
   }
 };
 
+struct PlainExp {
+  SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const { return Exp(x); }
+};
+
+SLUICE_INLINE_AVX512 __mmask16 FirstLanes(int64_t n) {
+  return static_cast<__mmask16>((1u << n) - 1);
+}
+
 // y = f(x)
 template <typename F>
 SLUICE_INLINE_AVX512 void ForVectors(const float* x, float* y, int64_t n, F f) {
+  constexpr int64_t kTile = 2048, kAhead = 16 * kLanes;
   int64_t i = 0;
+  if (n > kTile) {  // further away than the first cache: what is written is asked for ahead
+    for (; i + kAhead + kLanes <= n; i += kLanes) {
+      Prefetch<true>(y, i + kAhead);
+      _mm512_storeu_ps(y + i, f(_mm512_loadu_ps(x + i)));
+    }
+  }
   for (; i + kLanes <= n; i += kLanes) _mm512_storeu_ps(y + i, f(_mm512_loadu_ps(x + i)));
   if (i == n) return;
-  const auto rest = static_cast<__mmask16>((1u << (n - i)) - 1);
+  const __mmask16 rest = FirstLanes(n - i);
   _mm512_mask_storeu_ps(y + i, rest, f(_mm512_maskz_loadu_ps(rest, x + i)));
 }
 
 }  // namespace
 
-SLUICE_AVX512 void ExpAvx512(const float* x, float minus, float* y, int64_t n) {
-  ForVectors(x, y, n, ExpMinus{minus});
+SLUICE_AVX512 void ExpAvx512(const float* x, float* y, int64_t n) {
+  ForVectors(x, y, n, PlainExp());
+}
+
+SLUICE_AVX512 float ExpSumAvx512(const float* x, float minus, float* y, int64_t n) {
+  const __m512 shift = All(minus);
+  __m512 lanes = _mm512_setzero_ps();
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const __m512 e = Exp(_mm512_sub_ps(_mm512_loadu_ps(x + i), shift));
+    _mm512_storeu_ps(y + i, e);
+    lanes = _mm512_add_ps(lanes, e);
+  }
+  if (i < n) {
+    const __mmask16 rest = FirstLanes(n - i);
+    const __m512 e = Exp(_mm512_sub_ps(_mm512_maskz_loadu_ps(rest, x + i), shift));
+    _mm512_mask_storeu_ps(y + i, rest, e);
+    lanes = _mm512_mask_add_ps(lanes, rest, lanes, e);
+  }
+  alignas(64) float parts[kLanes];
+  _mm512_store_ps(parts, lanes);
+  float sum = parts[0];
+  for (int j = 1; j < kLanes; ++j) sum += parts[j];
+  return sum;
 }
 
 SLUICE_AVX512 void SigmoidAvx512(const float* x, float* y, int64_t n) {

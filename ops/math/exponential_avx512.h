@@ -11,14 +11,18 @@
 namespace sluice {
 
 #if defined(__x86_64__)
-// exp(x - minus), to 1 ulp.
-void ExpAvx512(const float* x, float minus, float* y, int64_t n);
+// exp(x), to 2 ulp.
+void ExpAvx512(const float* x, float* y, int64_t n);
+// y = exp(x - minus), to 2 ulp; the sum of y, by 16 lanes that take turns, which are then added in
+// their order.
+float ExpSumAvx512(const float* x, float minus, float* y, int64_t n);
 // 1 / (1 + exp(-x)), to 3 ulp.
 void SigmoidAvx512(const float* x, float* y, int64_t n);
 // To 5 ulp.
 void TanhAvx512(const float* x, float* y, int64_t n);
 #else  // never called
-inline void ExpAvx512(const float*, float, float*, int64_t) {}
+inline void ExpAvx512(const float*, float*, int64_t) {}
+inline float ExpSumAvx512(const float*, float, float*, int64_t) { return 0; }
 inline void SigmoidAvx512(const float*, float*, int64_t) {}
 inline void TanhAvx512(const float*, float*, int64_t) {}
 #endif

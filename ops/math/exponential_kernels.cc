@@ -25,9 +25,7 @@ SLUICE_UNARY_FN(LogFn, 0.6, std::log(x));
 
 SLUICE_UNARY_FN(PlainExpFn, 0.4, std::exp(x));
 struct ExpFn : PlainExpFn {
-  static constexpr auto kAvx512 = [](const float* x, float* y, int64_t n) {
-    ExpAvx512(x, 0, y, n);
-  };
+  static constexpr auto kAvx512 = [](const float* x, float* y, int64_t n) { ExpAvx512(x, y, n); };
 };
 
 SLUICE_UNARY_FN(PlainTanhFn, 0.4, std::tanh(x));
@@ -36,7 +34,7 @@ struct TanhFn : PlainTanhFn {
 };
 
 struct SigmoidFn {
-  static constexpr double kCost = 0.5;
+  static constexpr double kCost = 0.4;
   static constexpr auto kAvx512 = SigmoidAvx512;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x) const {

@@ -27,19 +27,25 @@ using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
 
 inline constexpr int kLanes = 16;
 
-// NaNs are passed over: they come out of the exponentials.
-template <typename F>
-SLUICE_TARGET_CLONES F Max(const F* x, int64_t n) {
-  F lanes[kLanes];
+template <int kCount, typename F>
+SLUICE_INLINE_IN_CLONES F MaxByLanes(const F* x, int64_t n) {
+  F lanes[kCount];
   for (F& lane : lanes) lane = -std::numeric_limits<F>::infinity();
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
+  for (; i + kCount <= n; i += kCount) {
+    for (int j = 0; j < kCount; ++j) lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
   }
   for (int j = 0; i < n; ++i, ++j) lanes[j] = x[i] > lanes[j] ? x[i] : lanes[j];
   F max = lanes[0];
-  for (int j = 1; j < kLanes; ++j) max = lanes[j] > max ? lanes[j] : max;
+  for (int j = 1; j < kCount; ++j) max = lanes[j] > max ? lanes[j] : max;
   return max;
+}
+
+// NaNs are passed over: they come out of the exponentials. Long rows have lanes enough that none
+// waits for the one before.
+template <typename F>
+SLUICE_TARGET_CLONES F Max(const F* x, int64_t n) {
+  return n < 16 * kLanes ? MaxByLanes<kLanes>(x, n) : MaxByLanes<4 * kLanes>(x, n);
 }
 
 template <typename F>
@@ -65,10 +71,9 @@ SLUICE_TARGET_CLONES void ExpLoop(const F* x, F max, F* y, int64_t n) {
 template <typename F>
 F ExpSum(const F* x, F max, F* y, int64_t n) {
   if constexpr (std::is_same_v<F, float>) {
-    HasAvx512() ? ExpAvx512(x, max, y, n) : ExpLoop(x, max, y, n);
-  } else {
-    ExpLoop(x, max, y, n);
+    if (HasAvx512()) return ExpSumAvx512(x, max, y, n);
   }
+  ExpLoop(x, max, y, n);
   return Sum(y, n);
 }
 
