@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <vector>
 
 #include "executor/kernel/context.h"
+#include "executor/kernel/prefetch.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/nn/class_rows.h"
@@ -52,9 +54,15 @@ class SoftmaxKernel : public Kernel {
   }
 
  private:
+  // While a row is computed in the first cache, the next one comes there.
+  SLUICE_INLINE_IN_CLONES static void AskForRow(const T* row, int64_t n) {
+    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMostLines = 128;
+    for (int64_t i = 0; i < std::min(n, kMostLines * kLine); i += kLine) Prefetch(row, i);
+  }
   static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
     std::vector<rows::Wide<T>> wide_x, wide_y;
     for (int64_t r = begin; r < end; ++r) {
+      if (r + 1 < end) AskForRow(x + (r + 1) * n, n);
       const auto* from = rows::Widen(x + r * n, n, &wide_x);
       auto* to = rows::Target(y + r * n, n, &wide_y);
       if constexpr (kLog) {
