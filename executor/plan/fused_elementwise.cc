@@ -9,6 +9,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "executor/device/thread_pool.h"
+#include "executor/kernel/prefetch.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -19,6 +20,8 @@ constexpr size_t kRegisterBytes = 4096;
 // does not, unless they are few: what lies 4 KB apart shares its sets.
 constexpr size_t kTileBytes = 2048;
 constexpr int kFew = 4;
+// Of a result: more than cores' caches keep.
+constexpr size_t kOfCaches = 4 << 20;
 constexpr int64_t kTileMultiple = 256;  // loops over half and bfloat16 go by such blocks
 static_assert(kTileMultiple * 16 <= kRegisterBytes, "room for elements of 16 bytes");
 
@@ -88,7 +91,8 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     : members_(std::move(members)),
       types_(members_.size()),
       num_inputs_(num_inputs),
-      row_size_(static_cast<size_t>(num_inputs), 0) {
+      row_size_(static_cast<size_t>(num_inputs), 0),
+      in_size_(static_cast<size_t>(num_inputs), 0) {
   std::vector<int> registers;
   const std::vector<uint32_t> last = LastReads(members_);
   const int results = AssignRegisters(members_, last, &registers);
@@ -100,6 +104,7 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     largest = std::max({largest, loops.in_size, loops.out_size});
     cost_ += loops.cost;
     for (const FusedOperand& operand : member.operands) {
+      if (operand.input >= 0) in_size_[operand.input] = loops.in_size;
       if (!operand.is_row) continue;
       row_size_[operand.input] = loops.in_size;
       has_rows_ = true;
@@ -214,6 +219,26 @@ void FusedElementwise::RunAlone(const char* const* inputs, const bool* which,
   }
 }
 
+// While a tile is computed nothing else is read, so that the processor foresees nothing.
+SLUICE_INLINE_IN_CLONES void FusedElementwise::AskForTile(const char* const* inputs,
+                                                          const Shapes& shapes, size_t member,
+                                                          int64_t next, const char* output) const {
+  constexpr int64_t kLine = 64;
+  const auto parts = static_cast<int64_t>(ops_.size()), part = static_cast<int64_t>(member);
+  const auto ask_for = [&](const char* base, size_t size, auto ask) {
+    const int64_t begin = next * static_cast<int64_t>(size);
+    const int64_t lines = tile_ * static_cast<int64_t>(size) / kLine;
+    for (int64_t line = lines * part / parts; line < lines * (part + 1) / parts; ++line) {
+      ask(base, begin + line * kLine);
+    }
+  };
+  for (int i = 0; i < num_inputs_; ++i) {
+    if (shapes.input_alone[i] || row_size_[i] != 0) continue;
+    ask_for(inputs[i], in_size_[i], Prefetch<false, char>);
+  }
+  ask_for(output, ops_.back().loops->out_size, Prefetch<true, char>);
+}
+
 void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes, const Scalar* alone,
                                int64_t begin, int64_t n, char* output) const {
   alignas(64) char registers[kMostRegisters][kRegisterBytes];
@@ -236,6 +261,7 @@ void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes, 
     }
     char* to = m == last ? output + begin * op.loops->out_size : registers[op.to];
     RunLoop(*op.loops, from[0], is_alone[0], from[1], is_alone[1], to, n);
+    if (shapes.is_far) AskForTile(inputs, shapes, m, begin + n, output);
   }
 }
 
@@ -266,6 +292,7 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
     std::memcpy(to, alone[ops_.size() - 1].bytes, ops_.back().loops->out_size);
     return absl::OkStatus();
   }
+  shapes.is_far = output->bytes() > kOfCaches;
   const auto run_tiles = [&](int64_t first, int64_t last) {
     for (int64_t tile = first; tile < last; ++tile) {
       const int64_t begin = tile * tile_;

@@ -87,7 +87,8 @@ class FusedElementwise {
   struct Shapes {
     const TensorShape* full = nullptr;  // null: all are scalars
     std::array<bool, kMostInputs> input_alone;
-    int64_t row = 0;                              // elements of a row, where an input is one
+    int64_t row = 0;      // elements of a row, where an input is one
+    bool is_far = false;  // inputs and output: more than cores' caches have room for
     std::array<bool, kMostMembers> member_alone;  // all that it is made of are scalars
   };
   bool FindShapes(const FusedCall& call, Shapes* shapes) const;
@@ -103,6 +104,9 @@ class FusedElementwise {
   void RunAlone(const char* const* inputs, const bool* which, Scalar* results) const;
   void RunTile(const char* const* inputs, const Shapes& shapes, const Scalar* alone, int64_t begin,
                int64_t n, char* output) const;
+  // Part `member` of what the tile from `next` on reads and writes.
+  void AskForTile(const char* const* inputs, const Shapes& shapes, size_t member, int64_t next,
+                  const char* output) const;
 
   const std::vector<FusedMember> members_;
   std::vector<Op> ops_;          // by member
@@ -110,6 +114,7 @@ class FusedElementwise {
   std::vector<DataType> types_;  // behind nodes_
   const int num_inputs_;
   std::vector<size_t> row_size_;  // by input: bytes an element where it is a row, else 0
+  std::vector<size_t> in_size_;   // by input: bytes an element
   bool has_rows_ = false;
   int64_t tile_ = 0;  // elements
   double cost_ = 0;   // nanoseconds an element
