@@ -1,5 +1,6 @@
 #include "ops/state/copy_rows.h"
 
+#include "executor/kernel/prefetch.h"
 #include "executor/kernel/target_clones.h"
 
 namespace sluice {
@@ -12,9 +13,11 @@ struct Line {
 
 SLUICE_TARGET_CLONES void CopyLines(const char* from, const int64_t* at, int64_t count,
                                     int64_t bytes, char* to) {
+  constexpr int64_t kAhead = 16 * sizeof(Line);  // the processor foresees reads, not writes
   for (int64_t k = 0; k < count; ++k, to += bytes) {
     const char* row = from + at[k];
     for (int64_t b = 0; b < bytes; b += static_cast<int64_t>(sizeof(Line))) {
+      Prefetch<true>(to, b + kAhead);
       std::memcpy(to + b, row + b, sizeof(Line));
     }
   }
