@@ -26,8 +26,10 @@ constexpr int64_t kThickWorkNs = kThickNs / 2;
 constexpr int64_t kLookForNs = 60'000;
 // Some microseconds.
 constexpr int kPausesBetweenYields = 64;
-// Whoever yields for so long has let others run: the cores are wanted. For a while nobody looks.
+// Whoever yields for so long has let others run. If it comes again soon, the cores are wanted, and
+// for a while nobody looks; once, it was the system itself or the machine's host.
 constexpr int64_t kOthersRanNs = 20'000;
+constexpr int64_t kAgainWithinNs = 2'000'000;
 constexpr int64_t kCrowdedForNs = 3'000'000;
 // A helper that was interrupted in its block should be let on.
 constexpr int kPausesBeforeYield = 2000;
@@ -187,6 +189,8 @@ bool ThreadPool::LookForNews(uint32_t seen, int64_t until_ns) {
     std::this_thread::yield();  // to other processes
     now = SteadyNowNs();
     if (now - before < kOthersRanNs) continue;
+    const int64_t last = others_ran_ns_.exchange(now, std::memory_order_relaxed);
+    if (before - last > kAgainWithinNs) continue;
     crowded_until_ns_.store(now + kCrowdedForNs, std::memory_order_relaxed);
     break;
   }

@@ -98,6 +98,7 @@ class ThreadPool {
   char rest_of_line_[kLine - sizeof(uint32_t)];
   std::atomic<int> looking_{0};               // threads in LookForNews
   std::atomic<int> sleeping_{0};              // raised under mutex_
+  std::atomic<int64_t> others_ran_ns_{0};     // when a thread that looked last yielded for long
   std::atomic<int64_t> crowded_until_ns_{0};  // until then nobody looks
   // Loops that nobody was woken for: since when they are counted, and their work.
   std::atomic<int64_t> short_since_ns_{0};
