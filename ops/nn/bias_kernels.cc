@@ -93,11 +93,11 @@ class BiasAddKernel : public ElementwiseLoopKernel {
     T* y = out->data<T>();
     if (c.inner == 1) {
       context.ParallelFor(
-          c.outer, 0.2 * static_cast<double>(c.channels), [&](int64_t begin, int64_t end) {
+          c.outer, 0.1 * static_cast<double>(c.channels), [&](int64_t begin, int64_t end) {
             AddRows(x + begin * c.channels, bias, y + begin * c.channels, end - begin, c.channels);
           });
     } else {
-      context.ParallelFor(c.outer * c.channels, 0.2 * static_cast<double>(c.inner),
+      context.ParallelFor(c.outer * c.channels, 0.1 * static_cast<double>(c.inner),
                           [&](int64_t begin, int64_t end) {
                             for (int64_t i = begin; i < end; ++i) {
                               AddScalar(x + i * c.inner, bias[i % c.channels], y + i * c.inner,
@@ -170,7 +170,7 @@ class BiasAddGradKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(Tensor partial,
                             context.AllocateTemp(kDataTypeOf<Sum<T>>, {blocks, c.channels}));
     Sum<T>* sums = partial.data<Sum<T>>();
-    const double cost = 0.2 * static_cast<double>(rows_per_block * c.channels);
+    const double cost = 0.1 * static_cast<double>(rows_per_block * c.channels);
     context.ParallelFor(blocks, cost, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         const int64_t first = b * rows_per_block;
@@ -188,7 +188,7 @@ class BiasAddGradKernel : public Kernel {
   }
 
   static void SumMiddle(KernelContext& context, const T* x, const Channels& c, T* out) {
-    const double cost = 0.2 * static_cast<double>(c.outer * c.inner);
+    const double cost = 0.1 * static_cast<double>(c.outer * c.inner);
     context.ParallelFor(c.channels, cost, [&](int64_t begin, int64_t end) {
       for (int64_t channel = begin; channel < end; ++channel) {
         Sum<T> sum(0);
