@@ -1,0 +1,152 @@
+// Loops over more elements than a tile has: whole chunks, what is left behind the last of them, and
+// rows one after another give what shorter loops do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "executor/session/session.h"
+#include "ops/array/builders.h"
+#include "ops/builders/sugar.h"
+#include "ops/math/builders.h"
+#include "ops/nn/builders.h"
+
+namespace sluice {
+namespace {
+
+// Around a tile of 4 KB of floats, of bytes, and a few more.
+const int64_t kSizes[] = {1023, 1024, 1025, 1087, 1088, 1279, 2048, 2049, 4095, 4096, 4359, 9001};
+constexpr int64_t kPeriod = 199;  // no chunk begins as another one does
+
+// Numbers that repeat themselves.
+Tensor Numbers(const TensorShape& shape, double scale) {
+  Tensor t(DT_FLOAT, shape);
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    t.data<float>()[i] = static_cast<float>(scale * static_cast<double>(i % kPeriod - 90));
+  }
+  return t;
+}
+
+using Build = std::function<Output(const Output& x, const Output& y)>;
+
+Tensor ResultOf(const Build& build, const Tensor& x, const Tensor& y) {
+  Graph g;
+  const Output px = Placeholder(g, DT_FLOAT, PartialShape());
+  const Output py = Placeholder(g, DT_FLOAT, PartialShape());
+  const Output result = build(px, py);
+  Session session(g);
+  const absl::StatusOr<Tensors> out = session.Run({{px, x}, {py, y}}, {result});
+  EXPECT_TRUE(out.ok()) << out.status();
+  return out.ok() ? out->at(0) : Tensor();
+}
+
+Tensor Beginning(const Tensor& t) {
+  Tensor beginning(DT_FLOAT, TensorShape({std::min(t.num_elements(), kPeriod)}));
+  std::memcpy(beginning.raw(), t.raw(), beginning.bytes());
+  return beginning;
+}
+
+// `x` and `y`, which may be one element, repeat themselves, so the result does.
+void ExpectAsShortLoops(const Build& build, const Tensor& x, const Tensor& y) {
+  const Tensor all = ResultOf(build, x, y);
+  const Tensor beginning = ResultOf(build, Beginning(x), Beginning(y));
+  const int64_t n = x.num_elements();
+  ASSERT_EQ(all.num_elements(), n);
+  ASSERT_EQ(beginning.num_elements(), kPeriod);
+  // Exponentials of what is left behind the last vector may round otherwise.
+  const auto is_same = [&](int64_t i) {
+    const int64_t k = i % kPeriod;
+    if (all.dtype() == DT_BOOL) return all.data<bool>()[i] == beginning.data<bool>()[k];
+    const float expected = beginning.data<float>()[k];
+    return std::abs(all.data<float>()[i] - expected) <= 1e-6f * std::abs(expected);
+  };
+  int64_t i = 0;
+  while (i < n && is_same(i)) ++i;
+  EXPECT_EQ(i, n);
+}
+
+TEST(LongLoops, OfOneOperand) {
+  for (const int64_t n : kSizes) {
+    const Tensor x = Numbers(TensorShape({n}), 0.1);
+    const auto check = [&](Output (*op)(Output)) {
+      ExpectAsShortLoops([op](const Output& a, const Output&) { return op(a); }, x, x);
+    };
+    check([](Output a) { return Neg(a); });
+    check([](Output a) { return Square(a) + 1.0f; });  // the second one in the first one's memory
+    check([](Output a) { return Exp(a); });
+    check([](Output a) { return Sigmoid(a); });
+    check([](Output a) { return Relu(a); });
+  }
+}
+
+TEST(LongLoops, OfTwoOperands) {
+  for (const int64_t n : kSizes) {
+    const Tensor x = Numbers(TensorShape({n}), 0.1), y = Numbers(TensorShape({n}), -0.3);
+    ExpectAsShortLoops([](const Output& a, const Output& b) { return a + b; }, x, y);
+    ExpectAsShortLoops([](const Output& a, const Output& b) { return Less(a, b); }, x, y);
+    const Tensor three = Tensor::Vector<float>({3});
+    ExpectAsShortLoops([](const Output& a, const Output& b) { return a * b; }, x, three);
+    ExpectAsShortLoops([](const Output& a, const Output& b) { return Less(b, a); }, x, three);
+  }
+}
+
+TEST(LongLoops, OfRowsThatMeetAVectorOrAColumn) {
+  for (const int64_t width : {3, 100, 1024, 1030, 2500}) {
+    constexpr int64_t kRows = 37;
+    const Tensor x = Numbers(TensorShape({kRows, width}), 0.1);
+    const Tensor row = Numbers(TensorShape({width}), 2), column = Numbers({kRows, 1}, 3);
+    const Tensor with_row =
+        ResultOf([](const Output& a, const Output& b) { return a + b; }, x, row);
+    const Tensor with_column =
+        ResultOf([](const Output& a, const Output& b) { return b - a; }, x, column);
+    ASSERT_EQ(with_row.num_elements(), kRows * width);
+    ASSERT_EQ(with_column.num_elements(), kRows * width);
+    for (int64_t i = 0; i < kRows * width; ++i) {
+      const float element = x.data<float>()[i];
+      ASSERT_EQ(with_row.data<float>()[i], element + row.data<float>()[i % width]) << i;
+      ASSERT_EQ(with_column.data<float>()[i], column.data<float>()[i / width] - element) << i;
+    }
+  }
+}
+
+// 8 MB: a fused group asks for its next tile, also where there is none any more.
+TEST(LongLoops, OfFusedNodesOverMoreThanTheCaches) {
+  const int64_t n = (2 << 20) + 77;
+  const Tensor x = Numbers(TensorShape({n}), 0.1), y = Numbers(TensorShape({n}), -0.3);
+  const Tensor z =
+      ResultOf([](const Output& a, const Output& b) { return Maximum(a * b, a + 0.5f) - b; }, x, y);
+  ASSERT_EQ(z.num_elements(), n);
+  int64_t i = 0;
+  for (; i < n; ++i) {
+    const float a = x.data<float>()[i], b = y.data<float>()[i];
+    if (z.data<float>()[i] != std::max(a * b, a + 0.5f) - b) break;
+  }
+  EXPECT_EQ(i, n);
+}
+
+// Sums are of 16 lanes, maxima of 16 or 64.
+TEST(LongLoops, OfSoftmax) {
+  for (const int64_t width : {1, 7, 16, 17, 63, 64, 65, 255, 256, 257, 1000, 1024, 5000}) {
+    constexpr int64_t kRows = 3;
+    const Tensor x = Numbers(TensorShape({kRows, width}), 0.2);
+    const Tensor y = ResultOf([](const Output& a, const Output&) { return Softmax(a); }, x, x);
+    ASSERT_EQ(y.num_elements(), kRows * width);
+    for (int64_t r = 0; r < kRows; ++r) {
+      const float* row = x.data<float>() + r * width;
+      const float max = *std::max_element(row, row + width);
+      double sum = 0;
+      for (int64_t i = 0; i < width; ++i) sum += std::exp(row[i] - max);
+      for (int64_t i = 0; i < width; ++i) {
+        const double exact = std::exp(row[i] - max) / sum;
+        ASSERT_NEAR(y.data<float>()[r * width + i], exact, 1e-6 * exact + 1e-38)
+            << "element " << i << " of " << width;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice
