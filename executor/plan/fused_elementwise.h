@@ -87,8 +87,8 @@ class FusedElementwise {
   struct Shapes {
     const TensorShape* full = nullptr;  // null: all are scalars
     std::array<bool, kMostInputs> input_alone;
-    int64_t row = 0;      // elements of a row, where an input is one
-    bool is_far = false;  // inputs and output: more than cores' caches have room for
+    int64_t row = 0;                              // elements of a row, where an input is one
+    bool is_far = false;                          // the result is more than cores' caches keep
     std::array<bool, kMostMembers> member_alone;  // all that it is made of are scalars
   };
   bool FindShapes(const FusedCall& call, Shapes* shapes) const;

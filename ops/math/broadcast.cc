@@ -102,7 +102,7 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   const ElementwiseLoops::OfTwo loop = plan.strides[0].back() == 0   ? loops_.x_alone
                                        : plan.strides[1].back() == 0 ? loops_.y_alone
                                                                      : loops_.both;
-  // A row's loop asks for all lines of its result but the first.
+  // A row's loop asks for all lines of its result but the first ones: those, the row before does.
   const auto row_bytes = inner * static_cast<int64_t>(loops_.out_size);
   const int64_t first_lines = std::min(row_bytes, elementwise::kBytesAhead);
   auto rows = [&](int64_t begin, int64_t end) {
