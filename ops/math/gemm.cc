@@ -157,17 +157,25 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* 
   }
 }
 
-template void Gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*,
-                   int64_t, GemmInto);
-template void Gemm(int64_t, int64_t, int64_t, MatrixView<int16_t>, MatrixView<int16_t>, int16_t*,
-                   int64_t, GemmInto);
-template void Gemm(int64_t, int64_t, int64_t, MatrixView<int32_t>, MatrixView<int32_t>, int32_t*,
-                   int64_t, GemmInto);
-template void Gemm(int64_t, int64_t, int64_t, MatrixView<int64_t>, MatrixView<int64_t>, int64_t*,
-                   int64_t, GemmInto);
-template void Gemm(int64_t, int64_t, int64_t, MatrixView<std::complex<float>>,
-                   MatrixView<std::complex<float>>, std::complex<float>*, int64_t, GemmInto);
-template void Gemm(int64_t, int64_t, int64_t, MatrixView<std::complex<double>>,
-                   MatrixView<std::complex<double>>, std::complex<double>*, int64_t, GemmInto);
+template <typename T>
+void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T> b, T* c,
+                int64_t c_step, GemmInto into) {
+  for (size_t i = 0; i < a.data.size(); ++i) {
+    Gemm<T>(m, n, k, a[i], b[i], c, c_step, i > 0 ? GemmInto::kAdd : into);
+  }
+}
+
+#define SLUICE_GEMM(T)                                                                             \
+  template void Gemm(int64_t, int64_t, int64_t, MatrixView<T>, MatrixView<T>, T*, int64_t,         \
+                     GemmInto);                                                                    \
+  template void SumOfGemms(int64_t, int64_t, int64_t, MatrixViews<T>, MatrixViews<T>, T*, int64_t, \
+                           GemmInto)
+SLUICE_GEMM(double);
+SLUICE_GEMM(int16_t);
+SLUICE_GEMM(int32_t);
+SLUICE_GEMM(int64_t);
+SLUICE_GEMM(std::complex<float>);
+SLUICE_GEMM(std::complex<double>);
+#undef SLUICE_GEMM
 
 }  // namespace sluice

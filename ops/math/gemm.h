@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "absl/types/span.h"
+
 namespace sluice {
 
 // A matrix as it lies in memory: element (i, j) of op(A) is data[i * row_step + j * column_step].
@@ -40,6 +42,18 @@ MatrixView<T> Transposed(const T* data, int64_t row_step) {
   return {data, 1, row_step};
 }
 
+// Matrices that lie alike: `data` is where each one's tensor starts, `offset` where in it the
+// matrix does.
+template <typename T>
+struct MatrixViews {
+  absl::Span<const T* const> data;
+  int64_t offset;
+  int64_t row_step;
+  int64_t column_step;
+
+  MatrixView<T> operator[](size_t i) const { return {data[i] + offset, row_step, column_step}; }
+};
+
 enum class GemmInto { kReplace, kAdd };
 
 // C (m x n, rows `c_step` apart) = A (m x k) * B (k x n), or that is added to C. For float, one
@@ -49,9 +63,18 @@ template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
           GemmInto into = GemmInto::kReplace);
 
+// C = or += the sum of the products A_i * B_i, each over a depth of k. Operands are not conjugated.
+template <typename T>
+void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T> b, T* c,
+                int64_t c_step, GemmInto into = GemmInto::kReplace);
+
 // Whether that is made as C^T = B^T * A^T, because B is transposed and larger than A and C: A is
 // then packed, once a call.
 bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
+
+// Whether floats are split for the matrix unit (amx_gemm.h): a call packs the smaller operand
+// before it starts.
+bool GemmIsSplit(int64_t m, int64_t n, int64_t k);
 
 }  // namespace sluice
 

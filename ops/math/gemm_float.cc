@@ -1,34 +1,14 @@
-#include <dnnl.h>
-
 #include <algorithm>
 
+#include "ops/math/amx_gemm.h"
 #include "ops/math/gemm.h"
+#include "ops/math/library_gemm.h"
 #include "ops/math/narrow_gemm.h"
 #include "ops/math/thread_scratch.h"
 #include "ops/math/vector_squares.h"
 
-// OpenMP's number of threads is a thread's own setting. Declared here, so that nobody needs
-// -fopenmp to compile.
-extern "C" void omp_set_num_threads(int);
-
 namespace sluice {
 namespace {
-
-void LibraryGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
-                 float* c, int64_t c_step, GemmInto into) {
-  // The executor shards: the library's own threads would fight over the same cores.
-  thread_local const bool alone = [] {
-    omp_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(alone);
-  const bool ta = a.column_step != 1, tb = b.column_step != 1;
-  // A row or column of length one leaves a step of no meaning that the library still checks.
-  const int64_t lda = std::max(ta ? a.column_step : a.row_step, ta ? m : k);
-  const int64_t ldb = std::max(tb ? b.column_step : b.row_step, tb ? k : n);
-  dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1.0f, a.data, lda, b.data, ldb,
-             into == GemmInto::kAdd ? 1.0f : 0.0f, c, c_step);
-}
 
 constexpr int64_t kPanel = 2 * kVecLanes;
 constexpr int64_t kTileRows = 12;
@@ -189,15 +169,31 @@ bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
   return m * k + m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
 }
 
+bool GemmIsSplit(int64_t m, int64_t n, int64_t k) { return SuitsAmx(m, n, k); }
+
 template <>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
           int64_t c_step, GemmInto into) {
 #if defined(__x86_64__)
+  if (SuitsAmx(m, n, k)) {
+    return AmxGemm(m, n, k, {{&a.data, 1}, 0, a.row_step, a.column_step},
+                   {{&b.data, 1}, 0, b.row_step, b.column_step}, c, c_step, into);
+  }
   if (GemmTurns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
   if (IsNarrow(m, n, b)) return NarrowGemm(m, n, k, a, b, c, c_step, into);
   if (IsSmall(m, n, k)) return PanelGemm(m, n, k, a, b, c, c_step, into);
 #endif
   LibraryGemm(m, n, k, a, b, c, c_step, into);
+}
+
+template <>
+void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b,
+                float* c, int64_t c_step, GemmInto into) {
+  const auto count = static_cast<int64_t>(a.data.size());
+  if (SuitsAmx(m, n, k * count)) return AmxGemm(m, n, k, a, b, c, c_step, into);
+  for (int64_t i = 0; i < count; ++i) {
+    Gemm<float>(m, n, k, a[i], b[i], c, c_step, i > 0 ? GemmInto::kAdd : into);
+  }
 }
 
 }  // namespace sluice

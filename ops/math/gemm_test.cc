@@ -1,6 +1,8 @@
 #include "ops/math/gemm.h"
 
+#include <cmath>
 #include <complex>
+#include <limits>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -97,6 +99,94 @@ TEST(Gemm, MultipliesSmallMatrices) {
           for (const auto vb : {RowMajor(b.data(), n), Transposed(b.data(), k)}) {
             ExpectProduct(m, n, k, va, vb, GemmInto::kReplace);
             ExpectProduct(m, n, k, va, vb, GemmInto::kAdd);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Whole blocks and partial ones, in parts of the depth and of the lines.
+TEST(Gemm, MultipliesLargeMatrices) {
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (Size s : {Size{32, 512, 256}, Size{64, 96, 128}, Size{30, 250, 250}, Size{250, 31, 250},
+                 Size{61, 190, 158}, Size{200, 420, 1100}, Size{420, 90, 1025}}) {
+    const std::vector<float> a = Numbers(s.m * s.k, 0), b = Numbers(s.k * s.n, 5);
+    for (const auto va : {RowMajor(a.data(), s.k), Transposed(a.data(), s.m)}) {
+      for (const auto vb : {RowMajor(b.data(), s.n), Transposed(b.data(), s.k)}) {
+        ExpectProduct(s.m, s.n, s.k, va, vb, GemmInto::kReplace);
+        ExpectProduct(s.m, s.n, s.k, va, vb, GemmInto::kAdd);
+      }
+    }
+  }
+}
+
+// Numbers between -1 and 1 of all digits.
+std::vector<float> Fractions(int64_t count, uint32_t seed) {
+  std::vector<float> numbers(count);
+  for (float& x : numbers) {
+    seed = seed * 1664525 + 1013904223;
+    x = static_cast<float>(static_cast<int32_t>(seed)) * 0x1p-31f;
+  }
+  return numbers;
+}
+
+double ExactElement(int64_t k, MatrixView<float> a, MatrixView<float> b, int64_t i, int64_t j) {
+  double sum = 0;
+  for (int64_t p = 0; p < k; ++p) {
+    sum += static_cast<double>(a.data[i * a.row_step + p * a.column_step]) *
+           static_cast<double>(b.data[p * b.row_step + j * b.column_step]);
+  }
+  return sum;
+}
+
+// No further from the exact product than sums of rounded products are.
+TEST(Gemm, IsAsExactAsFloats) {
+  for (int64_t k : {64, 256, 900}) {
+    const int64_t m = 64, n = 200;
+    const std::vector<float> a = Fractions(m * k, 1), b = Fractions(k * n, 2);
+    const auto va = RowMajor(a.data(), k), vb = RowMajor(b.data(), n);
+    std::vector<float> c(m * n);
+    Gemm<float>(m, n, k, va, vb, c.data(), n);
+    double of_gemm = 0, of_floats = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        const double exact = ExactElement(k, va, vb, i, j);
+        float sum = 0;
+        for (int64_t p = 0; p < k; ++p) sum += a[i * k + p] * b[p * n + j];
+        of_gemm += (c[i * n + j] - exact) * (c[i * n + j] - exact);
+        of_floats += (sum - exact) * (sum - exact);
+      }
+    }
+    EXPECT_LE(of_gemm, 1.1 * of_floats) << k;
+  }
+}
+
+// What is not a number, or too large for sums of parts, comes out as from floats.
+TEST(Gemm, KeepsInfinitiesAndLargeNumbers) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kMax = std::numeric_limits<float>::max();
+  const int64_t m = 64, n = 128, k = 160;
+  for (const float odd : {kInf, -kInf, kNan, kMax, 0x1p127f, 0x1p100f, 0x1p-120f, 0x1p-140f}) {
+    for (const bool in_a : {true, false}) {
+      for (const int64_t at : {int64_t{0}, int64_t{5 * 128 + 70}}) {
+        std::vector<float> a(m * k, 0.5f), b(k * n, 0.25f), c(m * n, 7);
+        (in_a ? a : b)[at] = odd;
+        const auto va = RowMajor(a.data(), k), vb = RowMajor(b.data(), n);
+        Gemm<float>(m, n, k, va, vb, c.data(), n, GemmInto::kAdd);
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            const auto wanted = static_cast<float>(7 + ExactElement(k, va, vb, i, j));
+            if (std::isnan(wanted)) {
+              ASSERT_TRUE(std::isnan(c[i * n + j])) << odd << " at " << i << "," << j;
+            } else if (std::isinf(wanted)) {
+              ASSERT_EQ(c[i * n + j], wanted) << odd << " at " << i << "," << j;
+            } else {
+              ASSERT_NEAR(c[i * n + j], wanted, std::abs(wanted) * 1e-6) << odd;
+            }
           }
         }
       }

@@ -1,0 +1,30 @@
+// Products of floats by the matrix unit of newer Intel processors (AMX).
+//
+// The unit multiplies bfloat16 and sums in float, at 16 times the rate of AVX-512's floats. Each
+// float is split into three bfloat16 (split_lines.h); of the nine products of parts, the six that
+// a float's digits reach are summed. The result's error is that of sums of floats, or less (Henry,
+// Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype For
+// Higher-Precision Computations", 2019). Parts below 2^-126 count as zero, so what a product of
+// elements loses is at most 2^-125 times the larger of them. What might overflow goes to the
+// library, a panel at a time.
+#ifndef SLUICE_OPS_MATH_AMX_GEMM_H_
+#define SLUICE_OPS_MATH_AMX_GEMM_H_
+
+#include "ops/math/gemm.h"
+
+namespace sluice {
+
+// Whether this machine has the unit, the system lets us use it, and neither SLUICE_NO_AMX nor
+// SLUICE_NO_AVX512 is set.
+bool HasAmx();
+
+// Whether AmxGemm can be used, and is the quickest way. k is the whole depth.
+bool SuitsAmx(int64_t m, int64_t n, int64_t k);
+
+// As SumOfGemms.
+void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b, float* c,
+             int64_t c_step, GemmInto into);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_MATH_AMX_GEMM_H_
