@@ -3,6 +3,7 @@
 #ifndef SLUICE_EXECUTOR_KERNEL_RUNNING_SUM_H_
 #define SLUICE_EXECUTOR_KERNEL_RUNNING_SUM_H_
 
+#include "executor/kernel/context.h"
 #include "executor/kernel/kernel.h"
 
 namespace sluice {
@@ -11,6 +12,11 @@ namespace sluice {
 class SumKernel : public Kernel {
  public:
   bool IsExpensive() const override { return false; }
+  absl::Status Compute(KernelContext& context) final {
+    return SumOf(context, context.num_inputs());
+  }
+  // Of the first `count` inputs.
+  virtual absl::Status SumOf(KernelContext& context, int count) = 0;
 };
 
 // Of one output. Where it is called with one input more than its op has, of the output's shape, it
@@ -18,6 +24,14 @@ class SumKernel : public Kernel {
 class AddingKernel : public Kernel {
  public:
   virtual bool CanAdd() const { return true; }
+
+  // Whether ComputeJoined does for both, where their operands are of equal shapes.
+  virtual bool CanJoin(const AddingKernel&) const { return false; }
+  // Makes output 0 the sum of several such kernels' results: the inputs from `first` on are their
+  // operands, one kernel's after the other's.
+  virtual absl::Status ComputeJoined(KernelContext& context, int first) const {
+    return absl::UnimplementedError(context.name());
+  }
 };
 
 }  // namespace sluice

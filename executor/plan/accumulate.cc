@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "executor/kernel/matrix_tiles.h"
 #include "executor/kernel/running_sum.h"
 #include "executor/plan/users.h"
 #include "graph/ir/graph.h"
@@ -68,23 +69,87 @@ void RemovePass(DraftItem& pass, DraftItem& sum) {
   pass.output_types.clear();
 }
 
+// Behind the sum's own inputs come the terms' operands.
+class JoinedSum final : public Kernel {
+ public:
+  JoinedSum(SumKernel* sum, int terms, const AddingKernel* term)
+      : sum_(sum), terms_(terms), term_(term) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    // They were computed, for somebody who looks at each node.
+    if (context.input(0).IsInitialized()) return sum_->SumOf(context, terms_);
+    return term_->ComputeJoined(context, terms_);
+  }
+
+ private:
+  SumKernel* const sum_;
+  const int terms_;
+  const AddingKernel* const term_;
+};
+
+const PartialShape& OperandShape(const DraftItem& term, int i) {
+  return term.node->input(i).shape();
+}
+
+bool AreSmall(const DraftItem& term) {
+  const PartialShape &a = OperandShape(term, 0), &b = OperandShape(term, 1);
+  return a.IsFullyDefined() && b.IsFullyDefined() &&
+         a.num_elements() <= term.node->output_shape(0).num_elements() - b.num_elements();
+}
+
+bool CanJoin(const DraftBody& body, const std::vector<Term>& terms) {
+  const DraftItem& first = body.items[terms[0].value.item];
+  const auto* kernel = dynamic_cast<const AddingKernel*>(first.kernel);
+  const auto is_alike = [&](const Term& term) {
+    const DraftItem& item = body.items[term.value.item];
+    // Of what is delayed, the operands are checked at its turn.
+    const auto* maker = dynamic_cast<const TileMaker*>(item.kernel);
+    return maker != nullptr && maker->CanMakeTiles() && item.inputs.size() == 2 &&
+           !item.inputs[0].is_ref && !item.inputs[1].is_ref &&
+           OperandShape(item, 0) == OperandShape(first, 0) &&
+           OperandShape(item, 1) == OperandShape(first, 1) &&
+           kernel->CanJoin(dynamic_cast<const AddingKernel&>(*item.kernel));
+  };
+  return std::all_of(terms.begin(), terms.end(), is_alike) && AreSmall(first);
+}
+
+std::shared_ptr<Kernel> Join(DraftBody& body, const std::vector<Term>& terms, DraftItem& sum) {
+  const auto* first = dynamic_cast<const AddingKernel*>(body.items[terms[0].value.item].kernel);
+  for (const Term& term : terms) {
+    DraftItem& item = body.items[term.value.item];
+    sum.inputs.insert(sum.inputs.end(), item.inputs.begin(), item.inputs.end());
+    item.kind = OpKind::kDelayed;
+  }
+  return std::make_shared<JoinedSum>(dynamic_cast<SumKernel*>(sum.kernel),
+                                     static_cast<int>(terms.size()), first);
+}
+
+// Each term is added to those before it.
+void Chain(DraftBody& body, const std::vector<Term>& terms, DraftItem& sum) {
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (i > 0) body.items[terms[i].value.item].inputs.push_back(terms[i - 1].value);
+    for (int pass : terms[i].passes) RemovePass(body.items[pass], sum);
+  }
+  std::sort(sum.controls.begin(), sum.controls.end());
+  sum.controls.erase(std::unique(sum.controls.begin(), sum.controls.end()), sum.controls.end());
+  sum.inputs = {terms.back().value};
+  sum.kind = OpKind::kPass;
+  sum.kernel = nullptr;
+}
+
 }  // namespace
 
-void AccumulateSums(DraftBody& body) {
+void AccumulateSums(DraftBody& body, std::vector<std::shared_ptr<Kernel>>* kernels) {
   const std::vector<Users> users = CountUsers(body);
   for (DraftItem& sum : body.items) {
     const std::optional<std::vector<Term>> terms = TermsOf(body, users, sum);
     if (!terms.has_value()) continue;
-    for (size_t i = 0; i < terms->size(); ++i) {
-      const Term& term = (*terms)[i];
-      if (i > 0) body.items[term.value.item].inputs.push_back((*terms)[i - 1].value);
-      for (int pass : term.passes) RemovePass(body.items[pass], sum);
+    if (CanJoin(body, *terms)) {
+      kernels->push_back(Join(body, *terms, sum));
+      sum.kernel = kernels->back().get();
+    } else {
+      Chain(body, *terms, sum);
     }
-    std::sort(sum.controls.begin(), sum.controls.end());
-    sum.controls.erase(std::unique(sum.controls.begin(), sum.controls.end()), sum.controls.end());
-    sum.inputs = {terms->back().value};
-    sum.kind = OpKind::kPass;
-    sum.kernel = nullptr;
   }
 }
 

@@ -343,7 +343,7 @@ absl::StatusOr<Draft> MakeDraft(const Graph& graph,
   for (const Node* node : order) drafter.Connect(*node);
   Draft draft = drafter.Take();
   for (DraftBody& body : draft.bodies) {
-    if (options.accumulate_sums) AccumulateSums(body);
+    if (options.accumulate_sums) AccumulateSums(body, &draft.kernels);
     if (options.tile_updates) TileUpdates(body, &draft.kernels);
     if (options.fuse_elementwise) FuseElementwise(body, &draft.fused);
     body.order = ExecutionOrder(body);

@@ -64,6 +64,10 @@ Cut CutOfFloats(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
     const int64_t most = std::min(std::max(enough, 2 * cores), kMost);
     return std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
   };
+  if (GemmIsSplit(m, n, k)) {
+    const auto most = std::clamp<int64_t>(static_cast<int64_t>(flops / 2e6), 1, cores);
+    return m > n ? Cut{TileOf(m, most, 32), n} : Cut{m, TileOf(n, most, 32)};
+  }
   if (GemmTurns(m, n, k, b)) {
     // Rows are packed as they are cut; columns would have them packed again and again.
     return m >= 64 ? Cut{TileOf(m, tiles(kMost), 32), n} : Cut{m, TileOf(n, tiles(4), 32)};
@@ -113,12 +117,14 @@ struct Grid {
   }
 };
 
+// `terms` such products may be summed.
 template <typename T>
-Grid GridOf(const Products& p, const T* b) {
+Grid GridOf(const Products& p, const T* b, int64_t terms = 1) {
   constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
-  Grid grid{p.a.rows, p.b.columns, CutOf<T>(p.a.rows, p.b.columns, p.a.columns, ViewOf(b, p.b)), 0};
-  const double flops = 2.0 * static_cast<double>(grid.m) * static_cast<double>(grid.n) *
-                       static_cast<double>(p.a.columns);
+  const int64_t depth = p.a.columns * terms;
+  Grid grid{p.a.rows, p.b.columns, CutOf<T>(p.a.rows, p.b.columns, depth, ViewOf(b, p.b)), 0};
+  const double flops =
+      2.0 * static_cast<double>(grid.m) * static_cast<double>(grid.n) * static_cast<double>(depth);
   grid.cost = flops / static_cast<double>(std::max<int64_t>(grid.count(), 1)) / kFlopsPerNs;
   return grid;
 }
@@ -204,6 +210,31 @@ class MatMulKernel : public AddingKernel, public TileMaker {
   }
   bool CanAdd() const override { return is_of_its_type_; }
 
+  bool CanJoin(const AddingKernel& other) const override {
+    const auto* product = dynamic_cast<const MatMulKernel*>(&other);
+    return product != nullptr && is_of_its_type_ && product->is_of_its_type_ &&
+           product->transpose_a_ == transpose_a_ && product->transpose_b_ == transpose_b_;
+  }
+  absl::Status ComputeJoined(KernelContext& context, int first) const override {
+    const Tensor &a = context.input(first), &b = context.input(first + 1);
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeOf(a, b));
+    absl::InlinedVector<const T*, 32> as, bs;
+    for (int i = first; i < context.num_inputs(); i += 2) {
+      const Tensor &of_a = context.input(i), &of_b = context.input(i + 1);
+      if (of_a.shape() != a.shape() || of_b.shape() != b.shape()) {
+        return InvalidArgument("expected products of ", a.shape().ToString(), " and ",
+                               b.shape().ToString(), ", got one of ", of_a.shape().ToString(),
+                               " and ", of_b.shape().ToString());
+      }
+      as.push_back(of_a.data<T>());
+      bs.push_back(of_b.data<T>());
+    }
+    Tensor* c;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &c));
+    SumProducts(context, ProductOf(a, b), as, bs, c->data<T>());
+    return absl::OkStatus();
+  }
+
   bool CanMakeTiles() const override { return is_of_its_type_; }
   absl::StatusOr<TensorShape> ShapeOf(const Tensor& a, const Tensor& b) const override {
     if (a.rank() != 2 || b.rank() != 2) {
@@ -249,6 +280,25 @@ class MatMulKernel : public AddingKernel, public TileMaker {
             .b = LayoutOf(b.shape(), transpose_b_, false),
             .a_starts = {0},
             .b_starts = {0}};
+  }
+
+  static void SumProducts(KernelContext& context, const Products& p, absl::Span<const T* const> as,
+                          absl::Span<const T* const> bs, T* c) {
+    const Grid grid = GridOf<T>(p, bs[0], static_cast<int64_t>(as.size()));
+    if (p.a.columns == 0) {
+      std::fill_n(c, grid.m * grid.n, T(0));
+      return;
+    }
+    const MatrixView<T> a = ViewOf(as[0], p.a), b = ViewOf(bs[0], p.b);
+    context.ParallelFor(grid.count(), grid.cost, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const Grid::Tile tile = grid.At(i);
+        SumOfGemms<T>(tile.rows, tile.columns, p.a.columns,
+                      {as, tile.row * a.row_step, a.row_step, a.column_step},
+                      {bs, tile.column * b.column_step, b.row_step, b.column_step},
+                      c + tile.row * grid.n + tile.column, grid.n);
+      }
+    });
   }
 
   // Input 2 is a sum that the product goes into.

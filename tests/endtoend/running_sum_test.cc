@@ -17,22 +17,26 @@ SessionOptions Apart() {
   return options;
 }
 
+// Operands of so many rows are made into the sum at once, or one product after the other.
+constexpr int64_t kFewRows = 3, kManyRows = 8;
+
 // A weight that is used in each step of an unrolled network: its gradient is a sum of products.
 struct Unrolled {
+  int64_t rows;
   Graph g;
-  Output x = Placeholder(g, DT_FLOAT, {8, 12}, "x");
+  Output x = Placeholder(g, DT_FLOAT, {rows, 12}, "x");
   Output w = Placeholder(g, DT_FLOAT, {12, 12}, "w");
   Output gradient;
 
-  explicit Unrolled(int steps) {
+  Unrolled(int64_t rows, int steps) : rows(rows) {
     Output h = x;
     for (int i = 0; i < steps; ++i) h = Tanh(MatMul(h, w));
     gradient = (*Gradients({ReduceSum(h)}, {w}))[0].dense();
   }
   absl::StatusOr<Tensors> Run(SessionOptions options, RunMetadata* metadata = nullptr) {
     Session session(g, std::move(options));
-    return session.Run({{x, RandomFloats({8, 12}, 1)}, {w, RandomFloats({12, 12}, 2)}}, {gradient},
-                       {}, {.trace = metadata != nullptr}, metadata);
+    return session.Run({{x, RandomFloats({rows, 12}, 1)}, {w, RandomFloats({12, 12}, 2)}},
+                       {gradient}, {}, {.trace = metadata != nullptr}, metadata);
   }
 };
 
@@ -45,11 +49,13 @@ void ExpectNear(const Tensor& a, const Tensor& b) {
 }
 
 TEST(RunningSum, IsTheSumOfTermsThatAreKept) {
-  for (const int steps : {2, 3, 20}) {
-    Unrolled network(steps);
-    const absl::StatusOr<Tensors> found = network.Run({}), expected = network.Run(Apart());
-    ASSERT_TRUE(found.ok() && expected.ok()) << found.status() << expected.status();
-    ExpectNear((*found)[0], (*expected)[0]);
+  for (const int64_t rows : {kFewRows, kManyRows}) {
+    for (const int steps : {2, 3, 20, 40}) {
+      Unrolled network(rows, steps);
+      const absl::StatusOr<Tensors> found = network.Run({}), expected = network.Run(Apart());
+      ASSERT_TRUE(found.ok() && expected.ok()) << found.status() << expected.status();
+      ExpectNear((*found)[0], (*expected)[0]);
+    }
   }
 }
 
@@ -91,19 +97,41 @@ TEST(RunningSum, TermsThatAreFetchedStayWhole) {
   }
 }
 
+TEST(RunningSum, TermsAreMadeAtOnceInAnyType) {
+  for (const DataType type : {DT_DOUBLE, DT_COMPLEX64, DT_INT32, DT_HALF}) {
+    Graph g;
+    std::vector<Output> terms;
+    for (uint32_t i = 0; i < 4; ++i) {
+      const Output a = Cast(Constant(g, RandomFloats({3, 40}, i)) * 9.0f, type);
+      const Output b = Cast(Constant(g, RandomFloats({3, 50}, i + 9)) * 9.0f, type);
+      terms.push_back(MatMul(a, b, {.transpose_a = true}));
+    }
+    const Output sum = Cast(AddN(terms), DT_FLOAT);
+    SessionOptions options;
+    options.disabled_passes = {"constant_folding"};
+    Session session(g, options), apart(g, Apart());
+    const absl::StatusOr<Tensors> found = session.Run({}, {sum}), kept = apart.Run({}, {sum});
+    ASSERT_TRUE(found.ok() && kept.ok()) << found.status() << kept.status();
+    ExpectNear((*found)[0], (*kept)[0]);
+  }
+}
+
 TEST(RunningSum, IsWatchedLikeOthers) {
-  Unrolled network(4);
-  RunMetadata metadata;
-  const absl::StatusOr<Tensors> found = network.Run({}, &metadata), expected = network.Run(Apart());
-  ASSERT_TRUE(found.ok() && expected.ok());
-  ExpectNear((*found)[0], (*expected)[0]);
-  Session session(network.g);
-  Tensor bad = RandomFloats({12, 12}, 2);
-  bad.data<float>()[0] = NAN;
-  const absl::StatusOr<Tensors> checked =
-      session.Run({{network.x, RandomFloats({8, 12}, 1)}, {network.w, bad}}, {network.gradient}, {},
-                  {.check_numerics = true});
-  EXPECT_THAT(checked.status().message(), HasSubstr("expected finite numbers"));
+  for (const int64_t rows : {kFewRows, kManyRows}) {
+    Unrolled network(rows, 4);
+    RunMetadata metadata;
+    const absl::StatusOr<Tensors> found = network.Run({}, &metadata),
+                                  expected = network.Run(Apart());
+    ASSERT_TRUE(found.ok() && expected.ok());
+    ExpectNear((*found)[0], (*expected)[0]);
+    Session session(network.g);
+    Tensor bad = RandomFloats({12, 12}, 2);
+    bad.data<float>()[0] = NAN;
+    const absl::StatusOr<Tensors> checked =
+        session.Run({{network.x, RandomFloats({rows, 12}, 1)}, {network.w, bad}},
+                    {network.gradient}, {}, {.check_numerics = true});
+    EXPECT_THAT(checked.status().message(), HasSubstr("expected finite numbers"));
+  }
 }
 
 // Shapes that are known only when the step runs are AddN's to refuse.
