@@ -2,9 +2,9 @@
 //
 // float goes to oneDNN's sgemm, which was the fastest library measured (1.0 to 2 times OpenBLAS, by
 // machine and size), but for what loops of our own do better: what the matrix unit of newer Intel
-// processors does (amx_gemm.h), few columns, B transposed and large, small matrices. Other types go to a blocked loop of our own, which keeps the code small and has
-// no library's threads. All take row-major matrices; op is the identity, the transpose, or the
-// conjugate transpose.
+// processors does (amx_gemm.h), few columns, B transposed and large, small matrices. Other types go
+// to a blocked loop of our own, which keeps the code small and has no library's threads. All take
+// row-major matrices; op is the identity, the transpose, or the conjugate transpose.
 //
 // Thread safety: any number of calls at a time.
 #ifndef SLUICE_OPS_MATH_GEMM_H_
