@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "executor/kernel/matrix_tiles.h"
 #include "executor/kernel/running_sum.h"
+#include "executor/plan/delayed.h"
 #include "executor/plan/users.h"
 #include "graph/ir/graph.h"
 
@@ -87,41 +87,30 @@ class JoinedSum final : public Kernel {
   const AddingKernel* const term_;
 };
 
-const PartialShape& OperandShape(const DraftItem& term, int i) {
-  return term.node->input(i).shape();
-}
-
-bool AreSmall(const DraftItem& term) {
-  const PartialShape &a = OperandShape(term, 0), &b = OperandShape(term, 1);
-  return a.IsFullyDefined() && b.IsFullyDefined() &&
-         a.num_elements() <= term.node->output_shape(0).num_elements() - b.num_elements();
+const AddingKernel* KernelOf(const DraftBody& body, const Term& term) {
+  return dynamic_cast<const AddingKernel*>(body.items[term.value.item].kernel);
 }
 
 bool CanJoin(const DraftBody& body, const std::vector<Term>& terms) {
   const DraftItem& first = body.items[terms[0].value.item];
-  const auto* kernel = dynamic_cast<const AddingKernel*>(first.kernel);
+  const AddingKernel& kernel = *KernelOf(body, terms[0]);
   const auto is_alike = [&](const Term& term) {
     const DraftItem& item = body.items[term.value.item];
-    // Of what is delayed, the operands are checked at its turn.
-    const auto* maker = dynamic_cast<const TileMaker*>(item.kernel);
-    return maker != nullptr && maker->CanMakeTiles() && item.inputs.size() == 2 &&
-           !item.inputs[0].is_ref && !item.inputs[1].is_ref &&
-           OperandShape(item, 0) == OperandShape(first, 0) &&
-           OperandShape(item, 1) == OperandShape(first, 1) &&
-           kernel->CanJoin(dynamic_cast<const AddingKernel&>(*item.kernel));
+    return MakerOfDelayed(item) != nullptr && kernel.CanJoin(*KernelOf(body, term)) &&
+           item.node->input(0).shape() == first.node->input(0).shape() &&
+           item.node->input(1).shape() == first.node->input(1).shape();
   };
-  return std::all_of(terms.begin(), terms.end(), is_alike) && AreSmall(first);
+  return std::all_of(terms.begin(), terms.end(), is_alike) && OperandsAreSmall(*first.node);
 }
 
 std::shared_ptr<Kernel> Join(DraftBody& body, const std::vector<Term>& terms, DraftItem& sum) {
-  const auto* first = dynamic_cast<const AddingKernel*>(body.items[terms[0].value.item].kernel);
   for (const Term& term : terms) {
     DraftItem& item = body.items[term.value.item];
     sum.inputs.insert(sum.inputs.end(), item.inputs.begin(), item.inputs.end());
     item.kind = OpKind::kDelayed;
   }
   return std::make_shared<JoinedSum>(dynamic_cast<SumKernel*>(sum.kernel),
-                                     static_cast<int>(terms.size()), first);
+                                     static_cast<int>(terms.size()), KernelOf(body, terms[0]));
 }
 
 // Each term is added to those before it.

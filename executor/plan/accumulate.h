@@ -15,9 +15,10 @@ namespace sluice {
 // weights.) Identities between a term and the sum, which TensorFlow's gradients have, go away; what
 // they waited for the sum waits for.
 //
-// Where the operands of a term are together not larger than the sum, and all terms are alike, the
-// sum's node makes them all at once from the operands, which are kept until then: each element of
-// the sum is written once. The kernels of such sums are appended to `kernels`.
+// Another way, in which all stays but for who computes: where the operands of a term are together
+// not larger than the sum, and all terms are alike, the sum's node makes them all at once from the
+// operands, which are kept until then: each element of the sum is written once. The kernels of such
+// sums are appended to `kernels`.
 //
 // Terms are added in the topological order of their items, so that no cycle comes up; results may
 // differ in the last digit from those of the sum's own order.

@@ -1,6 +1,7 @@
 #include "executor/plan/tiled_updates.h"
 
 #include "executor/kernel/matrix_tiles.h"
+#include "executor/plan/delayed.h"
 #include "executor/plan/users.h"
 #include "graph/ir/graph.h"
 
@@ -31,14 +32,13 @@ class TiledUpdate final : public Kernel {
   const TileMaker* const product_;
 };
 
-// The result is large, and the operands, which are kept until the update, are not larger. A product
-// over few elements is no work, and is better shared element by element.
+// The result is large, and the operands are not larger. A product over few elements is no work, and
+// is better shared element by element.
 bool IsWorthIt(const Node& product) {
-  const int64_t result = product.output_shape(0).num_elements();
-  const int64_t a = product.input(0).shape().num_elements();
-  const int64_t b = product.input(1).shape().num_elements();
-  if (result < kFewestElements || a < 0 || b < 0 || a > result || b > result - a) return false;
-  return a / product.output_shape(0).dim(0) >= kFewestProducts;
+  if (product.output_shape(0).num_elements() < kFewestElements) return false;
+  if (!OperandsAreSmall(product)) return false;
+  const int64_t products = product.input(0).shape().num_elements() / product.output_shape(0).dim(0);
+  return products >= kFewestProducts;
 }
 
 // The item behind `input` and identities, where each is read once; -1: none.
@@ -54,11 +54,8 @@ int SourceOf(const DraftBody& body, const std::vector<Users>& users, const Draft
 }
 
 const TileMaker* MakerOf(const DraftItem& product, const DraftItem& update) {
-  if (product.kind != OpKind::kKernel || product.inputs.size() != 2) return nullptr;
-  const auto* maker = dynamic_cast<const TileMaker*>(product.kernel);
-  if (maker == nullptr || !maker->CanMakeTiles() || !IsWorthIt(*product.node)) return nullptr;
-  // A reference is read when the product's turn comes.
-  if (product.inputs[0].is_ref || product.inputs[1].is_ref) return nullptr;
+  const TileMaker* const maker = MakerOfDelayed(product);
+  if (maker == nullptr || !IsWorthIt(*product.node)) return nullptr;
   if (product.node->assigned_device() != update.node->assigned_device()) return nullptr;
   return maker;
 }

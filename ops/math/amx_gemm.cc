@@ -45,9 +45,9 @@ SLUICE_AMX void SetUpTiles() {
 // they read.
 inline void Settle() { asm volatile("" ::: "memory"); }
 
-// The four sums (tiles 0 to 3) += a panel of the left times one of the right; `next` is packed in
-// between, while the unit multiplies. Each group of products changes one side's part, so that 14
-// squares are loaded a step.
+// The four sums (tiles 0 to 3) += a panel of the left times one of the right; `packer` packs the
+// next one in between, while the unit multiplies. Each group of products changes one side's part,
+// so that 14 squares are loaded a step.
 SLUICE_AMX void MultiplyPanels(const char* left, const char* right, int64_t steps,
                                char* unused_square, PanelPacker& packer, int64_t units) {
   Settle();

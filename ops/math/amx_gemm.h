@@ -4,9 +4,8 @@
 // float is split into three bfloat16 (split_lines.h); of the nine products of parts, the six that
 // a float's digits reach are summed. The result's error is that of sums of floats, or less (Henry,
 // Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype For
-// Higher-Precision Computations", 2019). Parts below 2^-126 count as zero, so what a product of
-// elements loses is at most 2^-125 times the larger of them. What might overflow goes to the
-// library, a panel at a time.
+// Higher-Precision Computations", 2019), but parts, products and sums below 2^-126 count as zero.
+// What might overflow goes to the library, a panel at a time.
 #ifndef SLUICE_OPS_MATH_AMX_GEMM_H_
 #define SLUICE_OPS_MATH_AMX_GEMM_H_
 
@@ -21,7 +20,7 @@ bool HasAmx();
 // Whether AmxGemm can be used, and is the quickest way. k is the whole depth.
 bool SuitsAmx(int64_t m, int64_t n, int64_t k);
 
-// As SumOfGemms.
+// As SumOfGemms, into what `into` says.
 void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b, float* c,
              int64_t c_step, GemmInto into);
 

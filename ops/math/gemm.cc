@@ -159,17 +159,16 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* 
 
 template <typename T>
 void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T> b, T* c,
-                int64_t c_step, GemmInto into) {
+                int64_t c_step) {
   for (size_t i = 0; i < a.data.size(); ++i) {
-    Gemm<T>(m, n, k, a[i], b[i], c, c_step, i > 0 ? GemmInto::kAdd : into);
+    Gemm<T>(m, n, k, a[i], b[i], c, c_step, i > 0 ? GemmInto::kAdd : GemmInto::kReplace);
   }
 }
 
-#define SLUICE_GEMM(T)                                                                             \
-  template void Gemm(int64_t, int64_t, int64_t, MatrixView<T>, MatrixView<T>, T*, int64_t,         \
-                     GemmInto);                                                                    \
-  template void SumOfGemms(int64_t, int64_t, int64_t, MatrixViews<T>, MatrixViews<T>, T*, int64_t, \
-                           GemmInto)
+#define SLUICE_GEMM(T)                                                                     \
+  template void Gemm(int64_t, int64_t, int64_t, MatrixView<T>, MatrixView<T>, T*, int64_t, \
+                     GemmInto);                                                            \
+  template void SumOfGemms(int64_t, int64_t, int64_t, MatrixViews<T>, MatrixViews<T>, T*, int64_t)
 SLUICE_GEMM(double);
 SLUICE_GEMM(int16_t);
 SLUICE_GEMM(int32_t);

@@ -63,10 +63,10 @@ template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
           GemmInto into = GemmInto::kReplace);
 
-// C = or += the sum of the products A_i * B_i, each over a depth of k. Operands are not conjugated.
+// C = the sum of the products A_i * B_i, each over a depth of k. Operands are not conjugated.
 template <typename T>
 void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T> b, T* c,
-                int64_t c_step, GemmInto into = GemmInto::kReplace);
+                int64_t c_step);
 
 // Whether that is made as C^T = B^T * A^T, because B is transposed and larger than A and C: A is
 // then packed, once a call.

@@ -188,11 +188,11 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float
 
 template <>
 void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b,
-                float* c, int64_t c_step, GemmInto into) {
+                float* c, int64_t c_step) {
   const auto count = static_cast<int64_t>(a.data.size());
-  if (SuitsAmx(m, n, k * count)) return AmxGemm(m, n, k, a, b, c, c_step, into);
+  if (SuitsAmx(m, n, k * count)) return AmxGemm(m, n, k, a, b, c, c_step, GemmInto::kReplace);
   for (int64_t i = 0; i < count; ++i) {
-    Gemm<float>(m, n, k, a[i], b[i], c, c_step, i > 0 ? GemmInto::kAdd : into);
+    Gemm<float>(m, n, k, a[i], b[i], c, c_step, i > 0 ? GemmInto::kAdd : GemmInto::kReplace);
   }
 }
 

@@ -1,7 +1,7 @@
 // Floats as sums of three bfloat16, packed for the matrix unit (amx_gemm.h).
 //
-// A float's 24 digits are cut into 8 + 8 + 8, each part rounded to nearest, so that the next is
-// small: the sum is exact unless the smallest part is below 2^-126. Lines (rows of the left
+// A float's 24 digits are cut into 8 + 8 + 8, of which the second part is rounded, so that the last
+// one is small: the sum is exact unless a part is below 2^-126. Lines (rows of the left
 // operand, columns of the right one) lie in panels of 32, a panel in steps of 32 floats' depth, a
 // step in its three parts, a part in two squares of 1 KB: those are what a tile register takes. A
 // square has 16 rows of 16 pairs; the left operand's rows are lines, the right one's are pairs.
@@ -51,10 +51,9 @@ struct Lines {
   // Whether what is read is a row of a square as it stands. Else squares are turned over.
   bool is_natural() const { return runs_along() == is_left; }
 
-  const float* SegmentAt(int64_t segment) const { return segments[segment] + offset; }
   const float* At(int64_t step) const {
     const int64_t of_segment = StepsOf(segment_depth), at = first_step + step;
-    return SegmentAt(at / of_segment) + at % of_segment * kStepDepth * depth_step;
+    return segments[at / of_segment] + offset + at % of_segment * kStepDepth * depth_step;
   }
   // What a step has of the depth: less than a whole one at a segment's end.
   int64_t DepthAt(int64_t step) const {
@@ -157,7 +156,7 @@ SLUICE_AMX_INLINE void PackUnit(const Lines& l, int64_t step, int64_t unit, char
 // Packs up to a panel's lines, a few units at a time: between products, if need be.
 class PanelPacker {
  public:
-  // Before all else, and after Finish. `lines` may go.
+  // Before all else, and after Finish. `lines` are copied, what they point to is not.
   SLUICE_AMX void Start(const Lines& lines, char* to) {
     lines_ = lines;
     panel_ = to_ = to;

@@ -6,10 +6,10 @@
 
 namespace sluice {
 
-// The thread's only Scratch; from its first use on, until it ends.
+// The thread's only Scratch, at first uninitialised; from its first use on, until it ends.
 template <typename Scratch>
 Scratch& ThreadScratch() {
-  thread_local const std::unique_ptr<Scratch> scratch = std::make_unique<Scratch>();
+  thread_local const std::unique_ptr<Scratch> scratch = std::make_unique_for_overwrite<Scratch>();
   return *scratch;
 }
 
