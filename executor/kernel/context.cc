@@ -44,6 +44,11 @@ absl::Status KernelContext::ForwardOrAllocate(absl::Span<const int> candidates, 
   return AllocateOutput(i, shape, out);
 }
 
+absl::Status KernelContext::RunAgainAfter(std::shared_ptr<Claim> claim) {
+  rarely().awaited = std::move(claim);
+  return absl::AbortedError("waits for a variable");
+}
+
 void KernelContext::ParallelFor(int64_t total, double cost,
                                 absl::FunctionRef<void(int64_t, int64_t)> f) {
   if (total <= 0) return;
@@ -59,9 +64,10 @@ int KernelContext::num_threads() const {
 }
 
 Value& KernelContext::CopyOfInput(int i) {
-  if (copies_ == nullptr) copies_ = std::make_unique<Value[]>(num_inputs_);
-  copies_[i] = *inputs_[i];
-  return copies_[i];
+  std::unique_ptr<Value[]>& copies = rarely().copies;
+  if (copies == nullptr) copies = std::make_unique<Value[]>(num_inputs_);
+  copies[i] = *inputs_[i];
+  return copies[i];
 }
 
 }  // namespace sluice

@@ -10,7 +10,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "executor/kernel/claim.h"
 #include "executor/kernel/kernel.h"
 #include "graph/tensor/tensor.h"
 
@@ -30,21 +30,21 @@ class Rendezvous;           // executor/step/rendezvous.h
 class Stalls;               // executor/step/stalls.h: who waits for what
 class ThreadPool;           // executor/device/thread_pool.h
 
-// A value on an edge. Either a tensor, or a reference to a variable's tensor and its mutex, or
+// A value on an edge. Either a tensor, or a reference to a variable's tensor and its claim, or
 // dead (no value: the branch not taken).
 struct Value {
   Tensor tensor;
   Tensor* ref = nullptr;
-  std::mutex* ref_mutex = nullptr;
+  Claim* ref_claim = nullptr;
   bool is_dead = false;
 };
 
-// A ref input: the variable's own tensor. Take the mutex around reads and writes of `*tensor`,
+// A ref input: the variable's own tensor. Have the claim around reads and writes of `*tensor`,
 // whatever use_locking says. What was read of it, and may be a caller's by now, lies in the same
 // buffer: elements are written only where Tensor::BufferIsUnique, else in a copy.
 struct RefInput {
   Tensor* tensor;
-  std::mutex* mutex;
+  Claim* claim;
 };
 
 // What all kernels of a step share.
@@ -91,7 +91,7 @@ class KernelContext {
   }
   bool has_input(int i) const { return !inputs_[i]->is_dead; }  // Merge only
   bool input_is_ref(int i) const { return inputs_[i]->ref != nullptr; }
-  RefInput ref_input(int i) const { return {inputs_[i]->ref, inputs_[i]->ref_mutex}; }
+  RefInput ref_input(int i) const { return {inputs_[i]->ref, inputs_[i]->ref_claim}; }
   // What a kernel keeps: moved where it may be, else shared.
   Tensor TakeInput(int i) { return IsMovable(i) ? std::move(inputs_[i]->tensor) : input(i); }
   // Where it may be moved from; null where others read it too.
@@ -119,10 +119,10 @@ class KernelContext {
                              out);
   }
   void set_output(int i, Tensor tensor) { outputs_[i].tensor = std::move(tensor); }
-  // The mutex and tensor must live as long as the resource manager.
-  void set_output_ref(int i, std::mutex* mutex, Tensor* tensor) {
+  // The claim and tensor must live as long as the resource manager.
+  void set_output_ref(int i, Claim* claim, Tensor* tensor) {
     outputs_[i].ref = tensor;
-    outputs_[i].ref_mutex = mutex;
+    outputs_[i].ref_claim = claim;
   }
   void set_output_dead(int i) { outputs_[i].is_dead = true; }  // Switch and Recv only
   Value& output_value(int i) { return outputs_[i]; }
@@ -131,6 +131,15 @@ class KernelContext {
   absl::StatusOr<Tensor> AllocateTemp(DataType dtype, const TensorShape& shape) {
     return Tensor::Allocate(*step_->allocator, dtype, shape);
   }
+
+  // What a kernel returns that did not get a claim, and has done nothing yet: it is called again
+  // when that may be free. (Of asynchronous kernels the claims have to be waited for.)
+  absl::Status RunAgainAfter(std::shared_ptr<Claim> claim);
+  // The same of a claim that lives as long as the resource manager, as those of references do.
+  absl::Status RunAgainAfter(Claim* claim) {
+    return RunAgainAfter(std::shared_ptr<Claim>(std::shared_ptr<void>(), claim));
+  }
+  std::shared_ptr<Claim> TakeAwaited() { return rarely_ ? std::move(rarely_->awaited) : nullptr; }
 
   // --- surroundings
   const StepContext& step() const { return *step_; }
@@ -162,7 +171,16 @@ class KernelContext {
   uint64_t movable_;
   int num_inputs_;
   int num_outputs_;
-  std::unique_ptr<Value[]> copies_;  // of inputs, made by input_value
+  // What few calls need: a pointer costs the others least.
+  struct Rarely {
+    std::unique_ptr<Value[]> copies;  // of inputs, made by input_value
+    std::shared_ptr<Claim> awaited;
+  };
+  Rarely& rarely() {
+    if (rarely_ == nullptr) rarely_ = std::make_unique<Rarely>();
+    return *rarely_;
+  }
+  std::unique_ptr<Rarely> rarely_;
 };
 
 }  // namespace sluice

@@ -7,7 +7,7 @@
 // for it back first.
 //
 // Thread safety: all functions from any thread. Whoever takes a tensor away, brings it back, or
-// asks for it holds the variable's mutex; the objects' own locks come after those.
+// asks for it has the variable's claim; the objects' own locks come after those.
 #ifndef SLUICE_EXECUTOR_KERNEL_DEFERRED_UPDATES_H_
 #define SLUICE_EXECUTOR_KERNEL_DEFERRED_UPDATES_H_
 
@@ -29,7 +29,7 @@ class DeferredUpdates {
   // none.
   virtual void Settle(Tensor* home, const StepContext& step) = 0;
   // The tensor of `home`, of which rows `indices` (int32 or int64, in range) are up to date, until
-  // the caller releases its mutex.
+  // the caller gives its claim back.
   virtual const Tensor& Rows(const Tensor* home, const Tensor& indices,
                              const StepContext& step) = 0;
 };

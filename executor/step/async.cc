@@ -30,8 +30,9 @@ void Step::StartAsync(Iteration& it, const Unit& unit, Worker& worker) {
   if ((node.flags & PlanNode::kHasRefs) != 0) {
     call.read.resize(node.num_inputs);
     call.inputs.assign(inputs, inputs + node.num_inputs);
-    absl::Status status = ReadRefs(it, node, call.read.data(), call.inputs.data());
+    absl::Status status = ReadRefs(it, node, call.read.data(), call.inputs.data(), worker);
     if (!status.ok()) {
+      if (worker.awaited != nullptr) return GoOnLater({&it, call.unit}, worker);
       Fail(node, status);
       Ended(it, 0, worker);
       return;

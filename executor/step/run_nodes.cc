@@ -54,6 +54,7 @@ inline absl::Status Step::RunKernel(const Call& call) {
   }
   absl::Status status = node.kernel->Compute(context);
   if (!status.ok()) [[unlikely]] {
+    call.worker.awaited = context.TakeAwaited();
     return status;
   }
   return CheckOutputs(node, call.outputs);
@@ -87,10 +88,29 @@ inline bool Step::RunScalarLoop(Iteration& it, const PlanNode& node) {
   return true;
 }
 
-bool Step::RunSegment(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker) {
-  const NodeRange all{unit.first_node, unit.first_node + unit.num_nodes};
-  return unit.may_be_dead ? RunNodes<true>(it, all, loop, worker)
-                          : RunNodes<false>(it, all, loop, worker);
+bool Step::RunSegment(Iteration& it, const Unit& unit, uint32_t first, Worker& worker) {
+  const NodeRange range{unit.first_node + first, unit.first_node + unit.num_nodes};
+  return unit.may_be_dead ? RunNodes<true>(it, range, nullptr, worker)
+                          : RunNodes<false>(it, range, nullptr, worker);
+}
+
+inline absl::Status Step::RunNodeOnce(const Call& call) {
+  if (attention_ || (call.node.flags & PlanNode::kHasRefs) != 0) [[unlikely]] {
+    return RunCarefully(call);
+  }
+  return call.node.kind == OpKind::kKernel ? RunKernel(call) : RunBuiltin(call);
+}
+
+// Where a variable is taken, and the thread cannot leave the node for another, it waits here.
+inline absl::Status Step::RunNode(const Call& call) {
+  absl::Status status = RunNodeOnce(call);
+  if (call.loop == nullptr && !call.worker.has_only_this) return status;
+  while (!status.ok() && call.worker.awaited != nullptr) {
+    const std::shared_ptr<Claim> claim = std::exchange(call.worker.awaited, nullptr);
+    const Claim::Turn turn(*claim);
+    status = RunNodeOnce(call);
+  }
+  return status;
 }
 
 template <bool kDeadness>
@@ -117,16 +137,9 @@ bool Step::RunNodes(Iteration& it, NodeRange range, LoopState* loop, Worker& wor
     if (!is_plain || (node.flags & PlanNode::kScalarLoop) == 0 || !RunScalarLoop(it, node)) {
       const Call call{it,   node,  it.inputs.data() + node.first_input, node.movable, outputs,
                       loop, worker};
-      absl::Status status;
-      if (!is_plain) [[unlikely]] {
-        status = RunCarefully(call);
-      } else if (node.kind == OpKind::kKernel) {
-        status = RunKernel(call);
-      } else {
-        status = RunBuiltin(call);
-      }
-      if (!status.ok()) [[unlikely]] {
-        Fail(node, status);
+      if (absl::Status status = RunNode(call); !status.ok()) [[unlikely]] {
+        if (worker.awaited == nullptr) Fail(node, status);
+        worker.stopped_at = n;
         return false;
       }
     }
@@ -248,7 +261,7 @@ absl::Status Step::RunCarefully(const Call& call) {
   if ((call.node.flags & PlanNode::kHasRefs) != 0) {
     read.resize(call.node.num_inputs);
     inputs.assign(call.inputs, call.inputs + call.node.num_inputs);
-    SLUICE_RETURN_IF_ERROR(ReadRefs(call.it, call.node, read.data(), inputs.data()));
+    SLUICE_RETURN_IF_ERROR(ReadRefs(call.it, call.node, read.data(), inputs.data(), call.worker));
     with_values.inputs = inputs.data();
   }
   if (observer_ == nullptr) return RunBuiltin(with_values);
@@ -259,15 +272,19 @@ absl::Status Step::RunCarefully(const Call& call) {
   return observer_->OnNode({call.node, start, SteadyNowNs(), with_values.inputs, call.outputs});
 }
 
-absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* read,
-                            Value** inputs) const {
+absl::Status Step::ReadRefs(const Iteration& it, const PlanNode& node, Value* read, Value** inputs,
+                            Worker& worker) const {
   const ValueRef* refs = it.body->inputs.data() + node.first_input;
   for (int i = 0; i < node.num_inputs; ++i) {
     if (!refs[i].is_ref || inputs[i]->is_dead) continue;
     Value& variable = *inputs[i];
     bool is_initialized;
     {
-      std::lock_guard<std::mutex> lock(*variable.ref_mutex);
+      const std::unique_lock lock(*variable.ref_claim, std::try_to_lock);
+      if (!lock) [[unlikely]] {
+        worker.awaited = std::shared_ptr<Claim>(std::shared_ptr<void>(), variable.ref_claim);
+        return absl::AbortedError("waits for a variable");
+      }
       is_initialized = variable.ref->IsInitialized();
       if (!is_initialized) [[unlikely]] {
         is_initialized = BringHome(node, refs[i], variable.ref, contexts_[node.device]);

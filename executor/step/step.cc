@@ -56,7 +56,9 @@ absl::Status Step::Run(const StepArguments& arguments) {
   // A loop whose results nobody here waits for has no unit of its own in the root.
   const bool has_frames = !plan_->arrivals.empty();
   if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment && !has_frames) {
-    RunWhole(root_, root.units[0], caller_);
+    caller_.has_only_this = true;
+    RunWhole(root_, root.units[0], 0, caller_);
+    caller_.has_only_this = false;
   } else if (!root.units.empty()) {
     RunUnits();
   }
@@ -165,8 +167,10 @@ void Step::Process(Ready next, Worker& worker) {
   }
   switch (unit.kind) {
     case Unit::Kind::kSegment:
-      if (RunWhole(it, unit, worker)) {
+      if (RunWhole(it, unit, next.first, worker)) {
         Complete(it, unit, worker);
+      } else if (worker.awaited != nullptr) {
+        GoOnLater({&it, next.unit, 0, worker.stopped_at - unit.first_node}, worker);
       } else {
         Ended(it, 0, worker);
       }
@@ -182,12 +186,36 @@ void Step::Process(Ready next, Worker& worker) {
   }
 }
 
-bool Step::RunWhole(Iteration& it, const Unit& segment, Worker& worker) {
-  if (segment.only_sends) return RunSegment(it, segment, nullptr, worker);
+bool Step::RunWhole(Iteration& it, const Unit& segment, uint32_t first, Worker& worker) {
+  if (segment.only_sends) return RunSegment(it, segment, first, worker);
   // Others need not wait until this has computed.
   const Outbox::Closed no_outbox;
   const ContinuationScope::Closed no_continuations;
-  return RunSegment(it, segment, nullptr, worker);
+  return RunSegment(it, segment, first, worker);
+}
+
+class Step::Waiting final : public Claim::Waiter {
+ public:
+  Waiting(Step* step, const Ready& from) : step_(step), from_(from) {}
+  void OnFree() override {
+    step_->PushShared(from_);
+    delete this;
+  }
+
+ private:
+  Step* const step_;
+  const Ready from_;
+};
+
+// When the claim that the worker has met is given back; at once if nobody has it any more.
+void Step::GoOnLater(const Ready& from, Worker& worker) {
+  const std::shared_ptr<Claim> claim = std::exchange(worker.awaited, nullptr);
+  auto waiting = std::make_unique<Waiting>(this, from);
+  if (claim->Await(waiting.get())) {
+    waiting.release();
+  } else {
+    worker.ready.push_back(from);
+  }
 }
 
 void Step::Complete(Iteration& it, const Unit& unit, Worker& worker) {

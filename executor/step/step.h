@@ -125,11 +125,18 @@ class Step {
     Iteration* iteration;
     uint64_t unit : 32;
     uint64_t ended : 1 = 0;
+    uint64_t first : 31 = 0;  // of the unit's nodes: those before have run
   };
   struct Worker {
     absl::InlinedVector<Ready, 32> ready;
     bool is_caller = false;
+    bool has_only_this = false;  // the step is one segment
+    // Why the last segment stopped, and before which of its nodes; null: an error, or none.
+    std::shared_ptr<Claim> awaited;
+    uint32_t stopped_at = 0;
   };
+  // A unit that goes on when a claim is given back.
+  class Waiting;
   // What is shared, for the thread that brought the answers.
   struct InScope final : Continuation {
     explicit InScope(Step* s) : step(s) {}
@@ -146,7 +153,8 @@ class Step {
   void DropValues();
   void Work(Worker& worker);
   void Process(Ready next, Worker& worker);
-  bool RunWhole(Iteration& it, const Unit& segment, Worker& worker);
+  bool RunWhole(Iteration& it, const Unit& segment, uint32_t first, Worker& worker);
+  void GoOnLater(const Ready& from, Worker& worker);
   void Complete(Iteration& it, const Unit& unit, Worker& worker);
   int Signal(Iteration& it, const Unit& unit, Worker& worker);
   void Ended(Iteration& it, int more, Worker& worker);
@@ -169,7 +177,7 @@ class Step {
   void WarnOfStall();
 
   // --- run_nodes.cc: the nodes of a segment
-  bool RunSegment(Iteration& it, const Unit& unit, LoopState* loop, Worker& worker);
+  bool RunSegment(Iteration& it, const Unit& unit, uint32_t first, Worker& worker);
   struct NodeRange {
     uint32_t begin, end;  // of a body's nodes
   };
@@ -187,6 +195,8 @@ class Step {
     bool IsMovable(int i) const { return i < 64 && ((movable >> i) & 1) != 0; }
     void Pass(int input, Value& to) const;
   };
+  absl::Status RunNode(const Call& call);
+  absl::Status RunNodeOnce(const Call& call);
   absl::Status RunKernel(const Call& call);
   bool RunScalarLoop(Iteration& it, const PlanNode& node);
   absl::Status RunBuiltin(const Call& call);
@@ -201,8 +211,8 @@ class Step {
   static absl::Status RunSwitch(const Call& call);
   absl::Status RunMerge(const Call& call);
   absl::Status SetMergeIndex(const PlanNode& node, int taken, Value* outputs);
-  absl::Status ReadRefs(const Iteration& it, const PlanNode& node, Value* read,
-                        Value** inputs) const;
+  absl::Status ReadRefs(const Iteration& it, const PlanNode& node, Value* read, Value** inputs,
+                        Worker& worker) const;
   static bool HasDeadInput(const Iteration& it, const PlanNode& node);
   static bool IsDead(const Iteration& it, const PlanNode& node);
   void PassDeadness(Iteration& it, const PlanNode& node, Worker& worker);

@@ -91,6 +91,11 @@ OP(TestAssignAdd, "")
     .Input("value", DT_FLOAT)
     .RefOutput("output_ref", DT_FLOAT)
     .Shape(Unknown);
+OP(TestHeld, "")
+    .RefInput("ref", DT_FLOAT)
+    .Output("value", DT_FLOAT)
+    .Attr("hook", StringAttr())
+    .Shape(Unknown);
 
 template <typename F>
 absl::Status Binary(KernelContext& c, F f) {
@@ -142,17 +147,20 @@ std::map<std::string, std::function<void()>>& Hooks() {
   static auto* hooks = new std::map<std::string, std::function<void()>>;
   return *hooks;
 }
+void CallHook(const std::string& name) {
+  std::function<void()> hook;
+  {
+    std::lock_guard<std::mutex> lock(TraceMutex());
+    auto it = Hooks().find(name);
+    if (it != Hooks().end()) hook = it->second;
+  }
+  if (hook) hook();
+}
 class HookedKernel : public Kernel {
  public:
   explicit HookedKernel(KernelInit& init) : hook_(init.attr<std::string>("hook")) {}
   absl::Status Compute(KernelContext& c) override {
-    std::function<void()> hook;
-    {
-      std::lock_guard<std::mutex> lock(TraceMutex());
-      auto it = Hooks().find(hook_);
-      if (it != Hooks().end()) hook = it->second;
-    }
-    if (hook) hook();
+    CallHook(hook_);
     c.output_value(0) = std::move(c.input_value(0));
     return absl::OkStatus();
   }
@@ -187,12 +195,12 @@ KERNEL(TestInstant, InstantKernel);
 class VariableKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
-    c.set_output_ref(0, &mutex_, &tensor_);
+    c.set_output_ref(0, &claim_, &tensor_);
     return absl::OkStatus();
   }
 
  private:
-  std::mutex mutex_;
+  Claim claim_;
   Tensor tensor_;
 };
 KERNEL(TestVariable, VariableKernel);
@@ -200,26 +208,45 @@ KERNEL(TestVariable, VariableKernel);
 absl::Status AssignCompute(KernelContext& c) {
   const RefInput ref = c.ref_input(0);
   {
-    std::lock_guard<std::mutex> lock(*ref.mutex);
+    std::unique_lock lock(*ref.claim, std::try_to_lock);
+    if (!lock) return c.RunAgainAfter(ref.claim);
     SLUICE_ASSIGN_OR_RETURN(*ref.tensor, c.input(1).Clone());
   }
-  c.set_output_ref(0, ref.mutex, ref.tensor);
+  c.set_output_ref(0, ref.claim, ref.tensor);
   return absl::OkStatus();
 }
 absl::Status AssignAddCompute(KernelContext& c) {
   const RefInput ref = c.ref_input(0);
   {
-    std::lock_guard<std::mutex> lock(*ref.mutex);
+    std::unique_lock lock(*ref.claim, std::try_to_lock);
+    if (!lock) return c.RunAgainAfter(ref.claim);
     if (!ref.tensor->BufferIsUnique()) {
       SLUICE_ASSIGN_OR_RETURN(*ref.tensor, ref.tensor->Clone());
     }
     ref.tensor->scalar<float>() += c.input(1).scalar<float>();
   }
-  c.set_output_ref(0, ref.mutex, ref.tensor);
+  c.set_output_ref(0, ref.claim, ref.tensor);
   return absl::OkStatus();
 }
 KERNEL(Assign, FunctionKernel<AssignCompute>);
 KERNEL(TestAssignAdd, FunctionKernel<AssignAddCompute>);
+
+class HeldKernel : public Kernel {
+ public:
+  explicit HeldKernel(KernelInit& init) : hook_(init.attr<std::string>("hook")) {}
+  absl::Status Compute(KernelContext& c) override {
+    const RefInput ref = c.ref_input(0);
+    const std::unique_lock lock(*ref.claim, std::try_to_lock);
+    if (!lock) return c.RunAgainAfter(ref.claim);
+    CallHook(hook_);
+    c.set_output(0, *ref.tensor);
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string hook_;
+};
+KERNEL(TestHeld, HeldKernel);
 
 Output One(NodeBuilder& builder, const std::string& name) {
   Node* node = builder.Name(name).Finish();
@@ -302,6 +329,11 @@ Output Assign(Output ref, Output value, const std::string& name) {
 }
 Output AssignAdd(Output ref, Output value, const std::string& name) {
   return Of2("TestAssignAdd", ref, value, name);
+}
+Output Held(Output ref, const std::string& name) {
+  NodeBuilder builder(ref.graph(), "TestHeld", At::current());
+  builder.Input(ref).Attr("hook", name);
+  return One(builder, name);
 }
 SwitchOutputs Switch(Output data, Output predicate, const std::string& name) {
   const Output out = Of2("Switch", data, predicate, name);

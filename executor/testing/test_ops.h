@@ -44,6 +44,8 @@ Output Instant(Output a, const std::string& name = "");
 Output Variable(Graph& g, const std::string& name, At at = At::current());
 Output Assign(Output ref, Output value, const std::string& name = "");
 Output AssignAdd(Output ref, Output value, const std::string& name = "");
+// Has the variable for itself while it calls the hook of this name; what is in it.
+Output Held(Output ref, const std::string& name);
 
 struct SwitchOutputs {
   Output if_false, if_true;

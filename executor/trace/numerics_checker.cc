@@ -75,7 +75,7 @@ bool TakeCensus(const Tensor& t, Census& census) {
 Tensor TensorOf(const Value& value) {
   if (value.is_dead) return Tensor();
   if (value.ref == nullptr) return value.tensor;
-  std::lock_guard<std::mutex> lock(*value.ref_mutex);
+  std::lock_guard lock(*value.ref_claim);
   if (!value.ref->IsInitialized()) return Tensor();
   absl::StatusOr<Tensor> copy = value.ref->Clone();
   return copy.ok() ? *std::move(copy) : Tensor();

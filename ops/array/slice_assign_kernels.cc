@@ -5,8 +5,8 @@
 namespace sluice {
 namespace {
 
-// Input 4 goes into the slice of `*variable` that inputs 1 to 3 describe. The caller holds the
-// variable's mutex.
+// Input 4 goes into the slice of `*variable` that inputs 1 to 3 describe. The caller has the
+// variable's claim.
 absl::Status AssignSlice(KernelContext& c, const SliceMasks& masks, Tensor* variable) {
   const TensorShape shape = variable->shape();
   SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks));
@@ -23,10 +23,11 @@ class StridedSliceAssignKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const RefInput ref = c.ref_input(0);
     {
-      std::lock_guard lock(*ref.mutex);
+      std::unique_lock lock(*ref.claim, std::try_to_lock);
+      if (!lock) return c.RunAgainAfter(ref.claim);
       SLUICE_RETURN_IF_ERROR(AssignSlice(c, masks_, ref.tensor));
     }
-    c.set_output_ref(0, ref.mutex, ref.tensor);
+    c.set_output_ref(0, ref.claim, ref.tensor);
     return absl::OkStatus();
   }
 
@@ -39,7 +40,8 @@ class ResourceStridedSliceAssignKernel final : public Kernel {
   explicit ResourceStridedSliceAssignKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
-    std::unique_lock lock(variable->mutex);
+    std::unique_lock lock(variable->claim, std::try_to_lock);
+    if (!lock) return RunAgainAfter(c, variable);
     if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
     const DataType dtype = c.input(4).dtype();
     if (variable->tensor.dtype() != dtype) {

@@ -55,7 +55,8 @@ class CandidateSamplerKernel : public Kernel {
       return absl::OkStatus();
     }
     {
-      std::shared_lock lock(mutex_);
+      std::shared_lock lock(mutex_, std::defer_lock);
+      if (sampler_->learns()) lock.lock();
       SLUICE_ASSIGN_OR_RETURN(const int64_t tries,
                               Draw(context, &generator, samples->flat<int64_t>()));
       Count(context, samples->flat<int64_t>(), tries, sampled_counts);

@@ -1,3 +1,6 @@
+#include <mutex>
+#include <shared_mutex>
+
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/checkpoint/bundle.h"
@@ -177,7 +180,8 @@ absl::Status RestoreSlice(KernelContext& c) {
 
 absl::Status DisableCopyOnRead(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
-  std::shared_lock lock(variable->mutex);
+  std::shared_lock lock(variable->claim, std::try_to_lock);
+  if (!lock) return RunAgainAfter(c, variable);
   if (variable->is_initialized) return absl::OkStatus();
   return VariableNotReadable(c, 0, c.input(0).scalar<ResourceHandle>());
 }

@@ -25,7 +25,7 @@ NamedResourceKernel::~NamedResourceKernel() {
 
 absl::Status NamedResourceKernel::Compute(KernelContext& c) {
   if (by_reference_) {
-    c.set_output_ref(0, &mutex_, &strings_);
+    c.set_output_ref(0, &claim_, &strings_);
   } else {
     c.set_output(0, handle_);
   }
@@ -36,7 +36,7 @@ absl::StatusOr<std::pair<std::string, std::string>> NameInStrings(const KernelCo
   Tensor strings;
   if (c.input_is_ref(i)) {
     const RefInput ref = c.ref_input(i);
-    std::lock_guard lock(*ref.mutex);
+    std::lock_guard lock(*ref.claim);
     strings = *ref.tensor;
   } else {
     strings = c.input(i);

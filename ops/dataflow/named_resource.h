@@ -30,8 +30,8 @@ class NamedResourceKernel : public Kernel {
   bool IsExpensive() const override { return false; }
 
  private:
-  std::mutex mutex_;
-  Tensor strings_;  // never changed once made; the mutex goes with references to it
+  Claim claim_;
+  Tensor strings_;  // never changed once made; the claim goes with references to it
   Tensor handle_;
   bool by_reference_;
   std::function<void()> remove_;  // empty where the resource outlives the kernel

@@ -152,7 +152,7 @@ class SdcaShrinkL1Kernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     for (int i = 0; i < c.num_inputs(); ++i) {
       const RefInput ref = c.ref_input(i);
-      std::lock_guard lock(*ref.mutex);
+      std::lock_guard lock(*ref.claim);
       SLUICE_RETURN_IF_ERROR(MakeWritable(ref.tensor, *c.step().allocator));
       for (float& w : ref.tensor->flat<float>()) w = static_cast<float>(shrink_(w));
     }

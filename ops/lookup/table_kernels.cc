@@ -95,7 +95,7 @@ class TableKernel final : public Kernel {
     std::lock_guard lock(mutex_);
     if (!is_made_) SLUICE_RETURN_IF_ERROR(MakeTable(c));
     if (by_reference_) {
-      c.set_output_ref(0, &strings_mutex_, &strings_);
+      c.set_output_ref(0, &strings_claim_, &strings_);
     } else {
       c.set_output(0, handle_);
     }
@@ -134,8 +134,8 @@ class TableKernel final : public Kernel {
   const std::string device_;
   const bool by_reference_;
   ResourceManager* const resources_;
-  std::mutex strings_mutex_;
-  Tensor strings_;  // never changed once made; the mutex goes with references to it
+  Claim strings_claim_;
+  Tensor strings_;  // never changed once made; the claim goes with references to it
   std::mutex mutex_;
   Tensor handle_;         // guarded by mutex_
   bool is_made_ = false;  // guarded by mutex_

@@ -13,8 +13,8 @@ uint64_t Unpredictable() {
 }  // namespace
 
 ReservedGenerator::ReservedGenerator(int64_t seed, int64_t seed2)
-    : generator_(seed == 0 && seed2 == 0
-                     ? Philox(Unpredictable(), Unpredictable())
-                     : Philox(static_cast<uint64_t>(seed), static_cast<uint64_t>(seed2))) {}
+    : first_(seed == 0 && seed2 == 0
+                 ? Philox(Unpredictable(), Unpredictable())
+                 : Philox(static_cast<uint64_t>(seed), static_cast<uint64_t>(seed2))) {}
 
 }  // namespace sluice

@@ -20,7 +20,8 @@ class AssignKernel : public Kernel {
     const RefInput ref = c.ref_input(0);
     Tensor& value = c.input_value(1).tensor;
     {
-      std::lock_guard lock(*ref.mutex);
+      std::unique_lock lock(*ref.claim, std::try_to_lock);
+      if (!lock) return c.RunAgainAfter(ref.claim);
       if (validate_shape_ && !(ref.tensor->shape() == value.shape())) {
         return InvalidArgument("Assign requires shapes of both tensors to match. lhs shape= ",
                                ref.tensor->shape().ToString(),
@@ -28,7 +29,7 @@ class AssignKernel : public Kernel {
       }
       SLUICE_RETURN_IF_ERROR(StoreValue(value, ref.tensor, *c.step().allocator));
     }
-    c.set_output_ref(0, ref.mutex, ref.tensor);
+    c.set_output_ref(0, ref.claim, ref.tensor);
     return absl::OkStatus();
   }
 
@@ -36,7 +37,7 @@ class AssignKernel : public Kernel {
   const bool validate_shape_;
 };
 
-// variable = variable (op) value. The caller holds the mutex.
+// variable = variable (op) value. The caller has its claim.
 absl::Status UpdateInPlace(KernelContext& c, ArithmeticOp op, Tensor* variable,
                            const Tensor& value) {
   SLUICE_RETURN_IF_ERROR(MakeWritable(variable, *c.step().allocator));
@@ -60,13 +61,14 @@ class AssignUpdateKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const RefInput ref = c.ref_input(0);
     {
-      std::lock_guard lock(*ref.mutex);
+      std::unique_lock lock(*ref.claim, std::try_to_lock);
+      if (!lock) return c.RunAgainAfter(ref.claim);
       if (!(ref.tensor->shape() == c.input(1).shape())) {
         return InvalidArgument("Parameters and update must be the same size");
       }
       SLUICE_RETURN_IF_ERROR(UpdateInPlace(c, op, ref.tensor, c.input(1)));
     }
-    c.set_output_ref(0, ref.mutex, ref.tensor);
+    c.set_output_ref(0, ref.claim, ref.tensor);
     return absl::OkStatus();
   }
 };
@@ -85,7 +87,8 @@ class AssignVariableKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     Tensor& value = c.input_value(1).tensor;
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupOrCreateVariable(c, 0));
-    std::unique_lock lock(variable->mutex);
+    std::unique_lock lock(variable->claim, std::try_to_lock);
+    if (!lock) return RunAgainAfter(c, variable);
     if (variable->is_initialized) {
       SLUICE_RETURN_IF_ERROR(CheckDtype(*variable, value.dtype()));
       if (validate_shape_ && !(variable->tensor.shape() == value.shape())) {
@@ -109,7 +112,8 @@ class AssignUpdateVariableKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& value = c.input(1);
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
-    std::unique_lock lock(variable->mutex);
+    std::unique_lock lock(variable->claim, std::try_to_lock);
+    if (!lock) return RunAgainAfter(c, variable);
     if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
     SLUICE_RETURN_IF_ERROR(CheckDtype(*variable, value.dtype()));
     if (!(variable->tensor.shape() == value.shape())) {

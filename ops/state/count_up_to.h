@@ -18,7 +18,7 @@ absl::Status CountUpTyped(Tensor* counter, int64_t limit, Allocator& allocator, 
   return absl::OkStatus();
 }
 
-// *out = *counter, then ++*counter; both int32 or int64. The caller holds the variable's mutex.
+// *out = *counter, then ++*counter; both int32 or int64. The caller has the variable's claim.
 // OUT_OF_RANGE at `limit`, and the counter stays.
 inline absl::Status CountUp(Tensor* counter, int64_t limit, Allocator& allocator, Tensor* out) {
   if (!counter->shape().IsScalar()) {

@@ -33,7 +33,7 @@ class VariableKernel : public Kernel {
   }
 
   absl::Status Compute(KernelContext& c) override {
-    c.set_output_ref(0, &variable_->mutex, &variable_->tensor);
+    c.set_output_ref(0, &variable_->claim, &variable_->tensor);
     return absl::OkStatus();
   }
   bool IsExpensive() const override { return false; }
@@ -49,7 +49,8 @@ class IsVariableInitializedKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
     const RefInput ref = c.ref_input(0);
-    std::lock_guard lock(*ref.mutex);
+    std::unique_lock lock(*ref.claim, std::try_to_lock);
+    if (!lock) return c.RunAgainAfter(ref.claim);
     BringHome(ref.tensor);
     out->scalar<bool>() = ref.tensor->IsInitialized();
     return absl::OkStatus();
@@ -70,7 +71,7 @@ class RefSelectKernel : public Kernel {
                              chosen);
     }
     const RefInput ref = c.ref_input(1 + chosen);
-    c.set_output_ref(0, ref.mutex, ref.tensor);
+    c.set_output_ref(0, ref.claim, ref.tensor);
     return absl::OkStatus();
   }
   bool IsExpensive() const override { return false; }
@@ -82,8 +83,8 @@ struct TemporaryTensor : Resource {
   explicit TemporaryTensor(std::string n) : name(std::move(n)) {}
   std::string DebugString() const override { return StrCat("temporary variable '", name, "'"); }
   const std::string name;
-  std::mutex mutex;
-  Tensor tensor;  // guarded by mutex
+  Claim claim;
+  Tensor tensor;  // guarded by claim
 };
 
 std::string StepContainer(const KernelContext& c) {
@@ -126,7 +127,7 @@ class TemporaryVariableKernel : public Kernel {
       return absl::AlreadyExistsError(
           StrCat("Resource ", StepContainer(c), "/", name, "/", TemporaryTensor::kTypeName));
     }
-    c.set_output_ref(0, &variable->mutex, &variable->tensor);
+    c.set_output_ref(0, &variable->claim, &variable->tensor);
     return absl::OkStatus();
   }
 
@@ -149,7 +150,8 @@ class DestroyTemporaryVariableKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryTensor> variable,
                             resources.Lookup<TemporaryTensor>(container, name));
     {
-      std::lock_guard lock(variable->mutex);
+      std::unique_lock lock(variable->claim, std::try_to_lock);
+      if (!lock) return c.RunAgainAfter(std::shared_ptr<Claim>(variable, &variable->claim));
       c.set_output(0, std::exchange(variable->tensor, Tensor()));
     }
     SLUICE_RETURN_IF_ERROR(resources.Delete<TemporaryTensor>(container, name));
@@ -174,7 +176,8 @@ class CountUpToKernel : public Kernel {
     const RefInput ref = c.ref_input(0);
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    std::lock_guard lock(*ref.mutex);
+    std::unique_lock lock(*ref.claim, std::try_to_lock);
+    if (!lock) return c.RunAgainAfter(ref.claim);
     return CountUp(ref.tensor, limit_, *c.step().allocator, out);
   }
   bool IsExpensive() const override { return false; }

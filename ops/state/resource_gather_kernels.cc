@@ -1,3 +1,6 @@
+#include <mutex>
+#include <shared_mutex>
+
 #include "executor/kernel/context.h"
 #include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
@@ -9,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// A variable under a shared lock: many read at once, nobody writes, and no buffer is shared.
+// A variable with a shared claim: many read at once, nobody writes, and no buffer is shared.
 class Reader {
  public:
   absl::Status Open(KernelContext& c, DataType dtype) {
@@ -18,7 +21,8 @@ class Reader {
   }
   absl::Status Open(KernelContext& c, DataType dtype, std::shared_ptr<Var> variable) {
     variable_ = std::move(variable);
-    lock_ = std::shared_lock(variable_->mutex);
+    lock_ = std::shared_lock(variable_->claim, std::try_to_lock);
+    if (!lock_) return RunAgainAfter(c, variable_);
     if (!variable_->is_initialized) return VariableNotFound(c, 0, *variable_);
     if (variable_->tensor.dtype() != dtype) {
       return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
@@ -30,7 +34,7 @@ class Reader {
 
  private:
   std::shared_ptr<Var> variable_;
-  std::shared_lock<VariableMutex> lock_;
+  std::shared_lock<VariableClaim> lock_;
 };
 
 class ResourceGatherKernel : public Kernel {
@@ -40,15 +44,16 @@ class ResourceGatherKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariableAsItIs(c, 0));
-    if (variable->mutex.MayBeDeferred()) [[unlikely]] {
+    if (variable->claim.MayBeDeferred()) [[unlikely]] {
+      const std::unique_lock lock(variable->claim.AsItIs(), std::try_to_lock);
+      if (!lock) return RunAgainAfter(c, variable);
       if (batch_dims_ == 0) {
-        const auto lock = variable->mutex.LockAsItIs();
         const std::shared_ptr<DeferredUpdates> holder = WhoHas(&variable->tensor);
         if (holder != nullptr && variable->tensor.dtype() == dtype_) {
           return Gather(c, variable->tensor, holder.get());
         }
       }
-      variable->mutex.Settle(c.step());
+      variable->claim.Settle(c.step());
     }
     Reader reader;
     SLUICE_RETURN_IF_ERROR(reader.Open(c, dtype_, std::move(variable)));

@@ -1,3 +1,6 @@
+#include <mutex>
+#include <shared_mutex>
+
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/state/count_up_to.h"
@@ -86,7 +89,8 @@ absl::StatusOr<Tensor> ReadVariable(KernelContext& c, int i, DataType dtype) {
     return VariableNotReadable(c, i, c.input(i).scalar<ResourceHandle>());
   }
   SLUICE_RETURN_IF_ERROR(variable.status());
-  std::shared_lock lock((*variable)->mutex);
+  std::shared_lock lock((*variable)->claim, std::try_to_lock);
+  if (!lock) return RunAgainAfter(c, *variable);
   const Tensor& value = (*variable)->tensor;
   if (!(*variable)->is_initialized) {
     return VariableNotReadable(c, i, c.input(i).scalar<ResourceHandle>());
@@ -134,7 +138,8 @@ class VarIsInitializedKernel : public Kernel {
     out->scalar<bool>() = false;
     if (absl::IsNotFound(variable.status())) return absl::OkStatus();
     SLUICE_RETURN_IF_ERROR(variable.status());
-    const auto lock = (*variable)->mutex.LockAsItIs();
+    const std::unique_lock lock((*variable)->claim.AsItIs(), std::try_to_lock);
+    if (!lock) return RunAgainAfter(c, *variable);
     out->scalar<bool>() = (*variable)->is_initialized;
     return absl::OkStatus();
   }
@@ -148,7 +153,8 @@ class VariableShapeKernel : public Kernel {
     TensorShape shape;
     {
       SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariableAsItIs(c, 0));
-      const auto lock = variable->mutex.LockAsItIs();
+      const std::unique_lock lock(variable->claim.AsItIs(), std::try_to_lock);
+      if (!lock) return RunAgainAfter(c, variable);
       if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
       shape = variable->tensor.shape();
     }
@@ -176,7 +182,8 @@ class DestroyResourceKernel : public Kernel {
     const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariable(c, 0);
     if (absl::IsNotFound(variable.status()) && ignore_lookup_error_) return absl::OkStatus();
     SLUICE_RETURN_IF_ERROR(variable.status());
-    std::unique_lock lock((*variable)->mutex);
+    std::unique_lock lock((*variable)->claim, std::try_to_lock);
+    if (!lock) return RunAgainAfter(c, *variable);
     if (!(*variable)->is_initialized && !ignore_lookup_error_) {
       return VariableNotFound(c, 0, **variable);
     }
@@ -198,7 +205,8 @@ class ResourceCountUpToKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
-    std::unique_lock lock(variable->mutex);
+    std::unique_lock lock(variable->claim, std::try_to_lock);
+    if (!lock) return RunAgainAfter(c, variable);
     if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
     if (variable->tensor.dtype() != out->dtype()) {
       return InvalidArgument("Trying to read variable with wrong dtype. Expected ",

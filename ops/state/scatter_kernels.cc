@@ -12,7 +12,8 @@ class ScatterKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const RefInput ref = c.ref_input(0);
     {
-      std::lock_guard lock(*ref.mutex);
+      std::unique_lock lock(*ref.claim, std::try_to_lock);
+      if (!lock) return c.RunAgainAfter(ref.claim);
       Tensor* params = ref.tensor;
       if (params->rank() < 1) {
         return InvalidArgument("params must be at least 1-D, got shape ",
@@ -22,17 +23,18 @@ class ScatterKernel : public Kernel {
       SLUICE_RETURN_IF_ERROR(MakeWritable(params, *c.step().allocator));
       SLUICE_RETURN_IF_ERROR(ScatterRows(c, op, params, c.input(1), c.input(2)));
     }
-    c.set_output_ref(0, ref.mutex, ref.tensor);
+    c.set_output_ref(0, ref.claim, ref.tensor);
     return absl::OkStatus();
   }
 };
 
-// The variable of input 0, locked for writing and with a buffer of its own.
+// The variable of input 0, claimed for writing and with a buffer of its own.
 class Writer {
  public:
   absl::Status Open(KernelContext& c, DataType dtype) {
     SLUICE_ASSIGN_OR_RETURN(variable_, LookupVariable(c, 0));
-    lock_ = std::unique_lock(variable_->mutex);
+    lock_ = std::unique_lock(variable_->claim, std::try_to_lock);
+    if (!lock_) return RunAgainAfter(c, variable_);
     if (!variable_->is_initialized) return VariableNotFound(c, 0, *variable_);
     if (variable_->tensor.dtype() != dtype) {
       return InvalidArgument(c.node().Describe(), ": expected updates of type ",
@@ -45,7 +47,7 @@ class Writer {
 
  private:
   std::shared_ptr<Var> variable_;
-  std::unique_lock<VariableMutex> lock_;
+  std::unique_lock<VariableClaim> lock_;
 };
 
 template <ArithmeticOp op>
@@ -85,12 +87,13 @@ class ScatterNdKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const RefInput ref = c.ref_input(0);
     {
-      std::lock_guard lock(*ref.mutex);
+      std::unique_lock lock(*ref.claim, std::try_to_lock);
+      if (!lock) return c.RunAgainAfter(ref.claim);
       SLUICE_RETURN_IF_ERROR(CheckScatterNd(ref.tensor->shape(), c.input(1), c.input(2)));
       SLUICE_RETURN_IF_ERROR(MakeWritable(ref.tensor, *c.step().allocator));
       SLUICE_RETURN_IF_ERROR(ScatterSlices(c, op, bad_, ref.tensor, c.input(1), c.input(2)));
     }
-    c.set_output_ref(0, ref.mutex, ref.tensor);
+    c.set_output_ref(0, ref.claim, ref.tensor);
     return absl::OkStatus();
   }
 

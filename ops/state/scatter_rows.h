@@ -1,4 +1,4 @@
-// Updates of some rows or slices of a tensor in place. The caller holds the variable's mutex and
+// Updates of some rows or slices of a tensor in place. The caller has the variable's claim and
 // has made the tensor writable; indices are checked before anything is written.
 #ifndef SLUICE_OPS_STATE_SCATTER_ROWS_H_
 #define SLUICE_OPS_STATE_SCATTER_ROWS_H_

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <shared_mutex>
 
 #include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
@@ -50,26 +52,32 @@ absl::StatusOr<const ResourceHandle*> HandleOf(const KernelContext& c, int i) {
 
 }  // namespace
 
-void VariableMutex::lock() {
-  mutex_.lock();
+bool VariableClaim::try_lock() {
+  if (!claim_.try_lock()) return false;
   if (!guarded_->IsInitialized()) [[unlikely]] {
-    SettleDeferred(guarded_, StepContext());
-    SetMayBeDeferred(false);
+    Settle(StepContext());
   }
+  return true;
 }
 
-void VariableMutex::lock_shared() {
-  while (true) {
-    mutex_.lock_shared();
-    if (guarded_->IsInitialized() || WhoHas(guarded_) == nullptr) return;
-    mutex_.unlock_shared();
-    lock();
-    unlock();
-  }
+void VariableClaim::lock() {
+  claim_.LockBy([this] { return try_lock(); });
 }
 
-void VariableMutex::Settle(const StepContext& step) {
-  const std::lock_guard lock(mutex_);
+bool VariableClaim::try_lock_shared() {
+  if (!claim_.try_lock_shared()) return false;
+  if (guarded_->IsInitialized() || WhoHas(guarded_) == nullptr) return true;
+  claim_.unlock_shared();
+  if (!try_lock()) return false;
+  unlock();
+  return try_lock_shared();
+}
+
+void VariableClaim::lock_shared() {
+  claim_.LockBy([this] { return try_lock_shared(); });
+}
+
+void VariableClaim::Settle(const StepContext& step) {
   SettleDeferred(guarded_, step);
   SetMayBeDeferred(false);
 }
@@ -79,7 +87,7 @@ Var::~Var() {
 }
 
 std::string Var::DebugString() const {
-  std::shared_lock lock(mutex);
+  std::shared_lock lock(claim);
   if (!is_initialized) return StrCat("variable '", name_, "': not initialized");
   return StrCat("variable '", name_, "': ", DataTypeName(tensor.dtype()),
                 tensor.shape().ToString());
@@ -90,15 +98,17 @@ RefVar::~RefVar() {
 }
 
 std::string RefVar::DebugString() const {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(claim);
   return StrCat("variable '", name_, "': ", DataTypeName(dtype_), tensor.shape().ToString(),
                 tensor.IsInitialized() || WhoHas(&tensor) != nullptr ? "" : ", not initialized");
 }
 
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i) {
   absl::StatusOr<std::shared_ptr<Var>> found = LookupVariableAsItIs(c, i);
-  if (found.ok() && (*found)->mutex.MayBeDeferred()) [[unlikely]] {
-    (*found)->mutex.Settle(c.step());
+  if (found.ok() && (*found)->claim.MayBeDeferred()) [[unlikely]] {
+    std::unique_lock lock((*found)->claim.AsItIs(), std::try_to_lock);
+    if (!lock) return RunAgainAfter(c, *found);
+    (*found)->claim.Settle(c.step());
   }
   return found;
 }
@@ -119,6 +129,10 @@ absl::StatusOr<std::shared_ptr<Var>> LookupOrCreateVariable(KernelContext& c, in
       handle->container, handle->name, [&]() -> absl::StatusOr<std::shared_ptr<Var>> {
         return std::make_shared<Var>(handle->container, handle->name);
       });
+}
+
+absl::Status RunAgainAfter(KernelContext& c, const std::shared_ptr<Var>& variable) {
+  return c.RunAgainAfter(std::shared_ptr<Claim>(variable, &variable->claim.AsItIs()));
 }
 
 absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable) {

@@ -4,43 +4,44 @@
 // while somebody else holds the buffer changes a copy. A value that was read therefore never
 // changes, and a variable that nobody reads is updated in place.
 //
-// Thread safety: the members are guarded by the mutex next to them. Ownership: shared, by the
+// Thread safety: the members are guarded by the claim next to them. Ownership: shared, by the
 // resource manager, by handles and by kernels.
 #ifndef SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
 #define SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
 
 #include <atomic>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "executor/kernel/claim.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/resource_manager.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
 
-// The mutex of a Var. Whoever has locked it finds all updates done and the tensor at home, also
-// those that were put off (executor/kernel/deferred_updates.h); LockAsItIs is for those that put
-// them off.
-class VariableMutex {
+// The claim of a Var. Whoever has it finds all updates done and the tensor at home, also those that
+// were put off (executor/kernel/deferred_updates.h); AsItIs is for those that put them off.
+class VariableClaim {
  public:
-  explicit VariableMutex(Tensor* guarded) : guarded_(guarded) {}
+  explicit VariableClaim(Tensor* guarded) : guarded_(guarded) {}
+  bool try_lock();
   void lock();
-  void unlock() { mutex_.unlock(); }
+  void unlock() { claim_.unlock(); }
+  bool try_lock_shared();
   void lock_shared();
-  void unlock_shared() { mutex_.unlock_shared(); }
-  std::unique_lock<std::shared_mutex> LockAsItIs() { return std::unique_lock(mutex_); }
-  // Asked often, and without the lock: for those who have threads to settle with.
+  void unlock_shared() { claim_.unlock_shared(); }
+  Claim& AsItIs() { return claim_; }
+  // Asked often, and without the claim: for those who have threads to settle with.
   bool MayBeDeferred() const { return may_be_deferred_.load(std::memory_order_relaxed); }
   void SetMayBeDeferred(bool may_be) { may_be_deferred_.store(may_be, std::memory_order_relaxed); }
+  // The caller has the claim as it is.
   void Settle(const StepContext& step);
 
  private:
-  std::shared_mutex mutex_;
+  Claim claim_;
   Tensor* const guarded_;
   std::atomic<bool> may_be_deferred_{false};
 };
@@ -50,16 +51,16 @@ class Var : public Resource {
   static constexpr const char* kTypeName = "N10tensorflow3VarE";
 
   Var(std::string container, std::string name)
-      : mutex(&tensor), container_(std::move(container)), name_(std::move(name)) {}
+      : claim(&tensor), container_(std::move(container)), name_(std::move(name)) {}
   ~Var() override;
 
   const std::string& container() const { return container_; }
   const std::string& name() const { return name_; }
   std::string DebugString() const override;
 
-  mutable VariableMutex mutex;
-  Tensor tensor;                // guarded by mutex
-  bool is_initialized = false;  // guarded by mutex; false again once destroyed
+  mutable VariableClaim claim;
+  Tensor tensor;                // guarded by claim
+  bool is_initialized = false;  // guarded by claim; false again once destroyed
 
  private:
   const std::string container_;
@@ -81,34 +82,36 @@ class RefVar : public Resource {
   const std::string name_;
 
  public:
-  mutable std::mutex mutex;
-  // Guarded by mutex; without elements until assigned, and while updates of it are put off
+  mutable Claim claim;
+  // Guarded by claim; without elements until assigned, and while updates of it are put off
   // (executor/kernel/deferred_updates.h).
   Tensor tensor;
 };
 
-// The variable that input `i`, a resource handle, names. It may not be initialised: ask under its
-// mutex. NOT_FOUND with TensorFlow's text, and where the handle was made if that is known.
+// The variable that input `i`, a resource handle, names. It may not be initialised: ask with its
+// claim. NOT_FOUND with TensorFlow's text, and where the handle was made if that is known.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i);
-// The same for those that lock it as it is: what was put off stays so.
+// The same for those that take it as it is: what was put off stays so.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i);
 // The same, made if there is none.
 absl::StatusOr<std::shared_ptr<Var>> LookupOrCreateVariable(KernelContext& c, int i);
+// What a kernel returns that did not get the variable's claim, and has done nothing yet.
+absl::Status RunAgainAfter(KernelContext& c, const std::shared_ptr<Var>& variable);
 // NOT_FOUND "Resource <container>/<name>/<type> does not exist." for the variable of input `i`.
 absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable);
 // What ReadVariableOp says: FAILED_PRECONDITION "Could not find variable <name>. …".
 absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle);
 
-// What was put off of the updates of `tensor` is done, and it is at home. The caller holds the
-// variable's mutex. Kernels that take references call this, or one of the next two, before they
+// What was put off of the updates of `tensor` is done, and it is at home. The caller has the
+// variable's claim. Kernels that take references call this, or one of the next two, before they
 // look.
 void BringHome(Tensor* tensor);
 
 // After this nobody else holds the buffer of `tensor`: its elements may be written. The caller
-// holds the variable's mutex. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.
+// has the variable's claim. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator);
 
-// Stores `value` in `*variable` (whose mutex the caller holds): takes the buffer over if nobody
+// Stores `value` in `*variable` (whose claim the caller has): takes the buffer over if nobody
 // else holds it, else copies, into the old buffer where that fits. `value` may be emptied.
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator);
 

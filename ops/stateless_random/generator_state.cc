@@ -11,7 +11,8 @@ namespace sluice {
 absl::StatusOr<Philox> TakeFromState(KernelContext& c, int64_t algorithm, int begin,
                                      uint64_t numbers) {
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
-  std::unique_lock lock(variable->mutex);
+  std::unique_lock lock(variable->claim, std::try_to_lock);
+  if (!lock) return RunAgainAfter(c, variable);
   Tensor& state = variable->tensor;
   if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
   if (state.dtype() != DT_INT64) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/kernel/claim.h"
 #include "executor/kernel/resource_manager.h"
 #include "graph/tensor/buffer.h"
 #include "graph/tensor/tensor.h"
@@ -60,7 +61,7 @@ class TensorArrayObject final : public Resource {
   std::string DebugString() const override;
 
   // What old graphs' ops hand out as the array's name: container and name.
-  std::mutex strings_mutex;
+  Claim strings_claim;
   Tensor strings;
 
  private:

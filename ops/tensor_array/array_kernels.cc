@@ -28,12 +28,12 @@ absl::Status GiveOut(KernelContext& c, const std::string& name,
               kContainer, name,
               [&]() -> absl::StatusOr<std::shared_ptr<TensorArrayObject>> { return array; })
           .status());
-  std::lock_guard<std::mutex> lock(array->strings_mutex);
+  std::lock_guard lock(array->strings_claim);
   if (!array->strings.IsInitialized()) {
     array->strings = Tensor::Vector<std::string>({kContainer, name});
   }
   if (IsRefType(c.node().output_type(0))) {
-    c.set_output_ref(0, &array->strings_mutex, &array->strings);
+    c.set_output_ref(0, &array->strings_claim, &array->strings);
   } else {
     c.set_output(0, array->strings);
   }

@@ -15,7 +15,7 @@ struct NamedStack final : public Resource {
   std::string DebugString() const override { return stack->DebugString(); }
 
   const std::shared_ptr<TensorStack> stack;
-  std::mutex mutex;
+  Claim claim;
   Tensor strings;
 };
 
@@ -50,7 +50,7 @@ class StackKernel : public Kernel {
                 kContainer, name,
                 [&]() -> absl::StatusOr<std::shared_ptr<NamedStack>> { return named; })
             .status());
-    c.set_output_ref(0, &named->mutex, &named->strings);
+    c.set_output_ref(0, &named->claim, &named->strings);
     return absl::OkStatus();
   }
   bool IsExpensive() const override { return false; }

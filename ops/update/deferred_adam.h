@@ -7,7 +7,7 @@
 // step so that no more than AdamHistory::kLongest steps need be remembered, and all when one of the
 // three is wanted at home.
 //
-// Thread safety: Find and Step are called with the mutexes of all three variables held, Rows and
+// Thread safety: Find and Step are called with the claims of all three variables had, Rows and
 // Settle with one.
 #ifndef SLUICE_OPS_UPDATE_DEFERRED_ADAM_H_
 #define SLUICE_OPS_UPDATE_DEFERRED_ADAM_H_

@@ -2,7 +2,6 @@
 #include <array>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <vector>
 
 #include "executor/kernel/context.h"
@@ -37,7 +36,7 @@ absl::Status CheckInputs(KernelContext& c, const AdamHomes& homes, DataType dtyp
   return CheckRowsInside(c.input(3), shape.dim(0));
 }
 
-// One step. The caller holds the variables' mutexes, and has seen that they have values.
+// One step. The caller has the variables' claims, and has seen that they have values.
 template <typename T>
 absl::Status DoStep(KernelContext& c, const AdamHomes& homes) {
   SLUICE_RETURN_IF_ERROR(CheckInputs(c, homes, kDataTypeOf<T>));
@@ -51,10 +50,9 @@ absl::Status DoStep(KernelContext& c, const AdamHomes& homes) {
 }
 
 // Three different ones, in the order in which all take them that take several.
-template <typename M>
-bool Sort(std::array<M*, 3>& mutexes) {
-  std::sort(mutexes.begin(), mutexes.end());
-  return std::unique(mutexes.begin(), mutexes.end()) == mutexes.end();
+bool Sort(std::array<Claim*, 3>& claims) {
+  std::sort(claims.begin(), claims.end());
+  return std::unique(claims.begin(), claims.end()) == claims.end();
 }
 
 constexpr const char* kThree = "var, m and v must be three variables";
@@ -64,13 +62,14 @@ class DeferredAdamKernel final : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
     AdamHomes homes;
-    std::array<std::mutex*, 3> mutexes;
+    std::array<Claim*, 3> claims;
     for (int k = 0; k < 3; ++k) {
       homes[k] = c.ref_input(k).tensor;
-      mutexes[k] = c.ref_input(k).mutex;
+      claims[k] = c.ref_input(k).claim;
     }
-    if (!Sort(mutexes)) return InvalidArgument(kThree);
-    const std::scoped_lock lock(*mutexes[0], *mutexes[1], *mutexes[2]);
+    if (!Sort(claims)) return InvalidArgument(kThree);
+    std::array<std::unique_lock<Claim>, 3> locks;
+    if (Claim* taken = TryLockAll<Claim>(claims, locks.data())) return c.RunAgainAfter(taken);
     for (int k = 0; k < 3; ++k) {
       if (homes[k]->IsInitialized() || WhoHas(homes[k]) != nullptr) continue;
       return absl::FailedPreconditionError(
@@ -88,21 +87,25 @@ class DeferredAdamOfHandlesKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     std::array<std::shared_ptr<Var>, 3> variables;
     AdamHomes homes;
-    std::array<VariableMutex*, 3> mutexes;
+    std::array<Claim*, 3> claims;
     for (int k = 0; k < 3; ++k) {
       SLUICE_ASSIGN_OR_RETURN(variables[k], LookupVariableAsItIs(c, k));
       homes[k] = &variables[k]->tensor;
-      mutexes[k] = &variables[k]->mutex;
+      claims[k] = &variables[k]->claim.AsItIs();
     }
-    if (!Sort(mutexes)) return InvalidArgument(kThree);
-    std::array<std::unique_lock<std::shared_mutex>, 3> locks;
-    for (int k = 0; k < 3; ++k) locks[k] = mutexes[k]->LockAsItIs();
+    if (!Sort(claims)) return InvalidArgument(kThree);
+    std::array<std::unique_lock<Claim>, 3> locks;
+    if (Claim* taken = TryLockAll<Claim>(claims, locks.data())) {
+      return RunAgainAfter(c, *std::find_if(variables.begin(), variables.end(), [&](const auto& v) {
+                             return &v->claim.AsItIs() == taken;
+                           }));
+    }
     for (int k = 0; k < 3; ++k) {
       if (variables[k]->is_initialized) continue;
       return VariableNotReadable(c, k, c.input(k).scalar<ResourceHandle>());
     }
     SLUICE_RETURN_IF_ERROR(DoStep<T>(c, homes));
-    for (const auto& variable : variables) variable->mutex.SetMayBeDeferred(true);
+    for (const auto& variable : variables) variable->claim.SetMayBeDeferred(true);
     return absl::OkStatus();
   }
 };
@@ -112,7 +115,8 @@ class GatherOfDeferredKernel final : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
     const RefInput ref = c.ref_input(0);
-    std::unique_lock lock(*ref.mutex);
+    std::unique_lock lock(*ref.claim, std::try_to_lock);
+    if (!lock) return c.RunAgainAfter(ref.claim);
     if (std::shared_ptr<DeferredUpdates> holder = WhoHas(ref.tensor); holder != nullptr) {
       SLUICE_RETURN_IF_ERROR(CheckRowsInside(c.input(1), ref.tensor->dim(0)));
       return Gather(c, holder->Rows(ref.tensor, c.input(1), c.step()));

@@ -15,11 +15,13 @@ namespace {
 template <typename T>
 using OfSlots = absl::InlinedVector<T, kSlotsMax>;
 
-template <typename Mutex>
-void LockInOrder(OfSlots<Mutex*>& mutexes, OfSlots<std::unique_lock<Mutex>>& locks) {
-  std::sort(mutexes.begin(), mutexes.end());
-  mutexes.erase(std::unique(mutexes.begin(), mutexes.end()), mutexes.end());
-  for (Mutex* m : mutexes) locks.emplace_back(*m);
+// All of them, or none: then one that somebody has.
+template <typename C>
+C* TryLockInOrder(OfSlots<C*>& claims, OfSlots<std::unique_lock<C>>& locks) {
+  std::sort(claims.begin(), claims.end());
+  claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
+  locks.resize(claims.size());
+  return TryLockAll(absl::MakeConstSpan(claims), locks.data());
 }
 
 double ScalarAsDouble(const Tensor& t) {
@@ -68,26 +70,29 @@ void PrefetchForWriting(const char* row, int64_t bytes) {
 
 }  // namespace
 
-// The tensors that a call changes, locked as long as this lives.
+// The tensors that a call changes, claimed as long as this lives.
 class UpdateKernel::Targets {
  public:
   absl::Status Open(KernelContext& c, const std::vector<int>& inputs, bool is_resource) {
-    OfSlots<std::mutex*> mutexes;
-    OfSlots<VariableMutex*> shared_mutexes;
+    OfSlots<Claim*> claims;
+    OfSlots<VariableClaim*> variable_claims;
     for (int i : inputs) {
       if (is_resource) {
         SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, i));
-        shared_mutexes.push_back(&variable->mutex);
+        variable_claims.push_back(&variable->claim);
         tensors_.push_back(&variable->tensor);
         variables_.push_back(std::move(variable));
       } else {
         const RefInput ref = c.ref_input(i);
-        mutexes.push_back(ref.mutex);
+        claims.push_back(ref.claim);
         tensors_.push_back(ref.tensor);
       }
     }
-    LockInOrder(mutexes, locks_);
-    LockInOrder(shared_mutexes, shared_locks_);
+    if (Claim* taken = TryLockInOrder(claims, locks_)) return c.RunAgainAfter(taken);
+    if (VariableClaim* taken = TryLockInOrder(variable_claims, variable_locks_)) {
+      return RunAgainAfter(c, *std::find_if(variables_.begin(), variables_.end(),
+                                            [&](const auto& v) { return &v->claim == taken; }));
+    }
     return CheckInitialized(c, inputs);
   }
 
@@ -117,8 +122,8 @@ class UpdateKernel::Targets {
 
   OfSlots<std::shared_ptr<Var>> variables_;  // empty for references
   OfSlots<Tensor*> tensors_;
-  OfSlots<std::unique_lock<std::mutex>> locks_;
-  OfSlots<std::unique_lock<VariableMutex>> shared_locks_;
+  OfSlots<std::unique_lock<Claim>> locks_;
+  OfSlots<std::unique_lock<VariableClaim>> variable_locks_;
 };
 
 UpdateKernel::UpdateKernel(KernelInit& init, const UpdateSpec& spec, UpdateFunction function)
@@ -239,7 +244,7 @@ absl::Status UpdateKernel::TakeSlots(KernelContext& c, Targets& targets, UpdateC
 void UpdateKernel::SetOutput(KernelContext& c) const {
   if (is_resource_) return;
   const RefInput var = c.ref_input(slot_inputs_[0]);
-  c.set_output_ref(0, var.mutex, var.tensor);
+  c.set_output_ref(0, var.claim, var.tensor);
 }
 
 absl::Status UpdateKernel::Compute(KernelContext& c) {

@@ -4,7 +4,7 @@
 // variables by reference and by handle, for dense gradients and for gradients of some rows: finding
 // the tensors, TensorFlow's checks and messages, locks, copies of what is shared, shards.
 //
-// The update is atomic whether or not `use_locking` is set: the mutexes of all variables involved
+// The update is atomic whether or not `use_locking` is set: the claims of all variables involved
 // are held, taken in one order by everybody.
 #ifndef SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 #define SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -29,10 +31,14 @@ class NegTrainKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const RefInput in = c.ref_input(0), out = c.ref_input(1);
-    if (in.mutex == out.mutex) {
+    if (in.claim == out.claim) {
       return InvalidArgument("w_in and w_out must be two variables, got one");
     }
-    std::scoped_lock lock(*in.mutex, *out.mutex);
+    const auto [first, last] = std::minmax(in.claim, out.claim);
+    std::array<std::unique_lock<Claim>, 2> locks;
+    if (Claim* taken = TryLockAll<Claim>({first, last}, locks.data())) {
+      return c.RunAgainAfter(taken);
+    }
     SLUICE_RETURN_IF_ERROR(Check(c, *in.tensor, *out.tensor));
     SLUICE_RETURN_IF_ERROR(MakeWritable(in.tensor, *c.step().allocator));
     SLUICE_RETURN_IF_ERROR(MakeWritable(out.tensor, *c.step().allocator));
