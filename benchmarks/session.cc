@@ -1,0 +1,95 @@
+// Sessions: `bazel run //benchmarks:session`. What a step costs that is new, that is named, that
+// runs beside others, and that meets others at a variable.
+#include "benchmarks/run_step.h"
+#include "sluice.h"
+
+namespace sluice {
+namespace {
+
+// Compiled and run once: of a graph of many nodes.
+void FirstStep(benchmark::State& state) {
+  const auto nodes = static_cast<int>(state.range(0));
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {}, "x");
+  Output y = x;
+  for (int i = 0; i < nodes; ++i) y = i % 2 == 0 ? y * x : y - x;
+  for (auto _ : state) {
+    Session session(g);
+    if (!Works(state, session.Run({{x, Tensor::Scalar(1.0f)}}, {y}).status())) return;
+  }
+  state.counters["time_per_op"] = benchmark::Counter(
+      nodes, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(FirstStep)->Arg(1000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+void ByName(benchmark::State& state) {
+  Graph g;
+  const Output y = Identity(Placeholder(g, DT_FLOAT, {}, "x"), {.name = "y"});
+  Session session(g);
+  const std::vector<NamedFeed> feeds = {{"x:0", Tensor::Scalar(1.0f)}};
+  const std::vector<std::string> fetches = {"y:0"};
+  for (auto _ : state) {
+    if (!Works(state, session.Run(feeds, fetches, std::vector<std::string>{}).status())) return;
+  }
+}
+BENCHMARK(ByName);
+
+void ByCallable(benchmark::State& state) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {}, "x");
+  Session session(g);
+  absl::StatusOr<Callable> step = session.MakeCallable({x}, {Identity(x)});
+  if (!Works(state, step.status())) return;
+  const Tensors feeds = {Tensor::Scalar(1.0f)};
+  Tensors fetches;
+  for (auto _ : state) {
+    if (!Works(state, step->RunInto(feeds, &fetches))) return;
+  }
+}
+BENCHMARK(ByCallable);
+
+// A graph and its session, for as long as the threads of a benchmark run.
+class Shared : public benchmark::Fixture {
+ public:
+  void SetUp(const benchmark::State& state) override {
+    if (state.thread_index() != 0) return;
+    const auto size = state.range(0);
+    graph_ = std::make_unique<Graph>();
+    Variable w(*graph_, "w", {size}, Zeros(), {.use_resource = true});
+    add_ = w.AssignAdd(Fill(Constant(*graph_, {size}), Constant(*graph_, 1.0f)));
+    read_ = Identity(w.Read());
+    session_ = std::make_unique<Session>(*graph_, SessionOptions{.inter_op_threads = 1});
+    init_ = session_->Run({InitializeVariables(*graph_)});
+  }
+  void TearDown(const benchmark::State& state) override {
+    if (state.thread_index() != 0) return;
+    session_.reset();
+    graph_.reset();
+  }
+
+ protected:
+  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<Session> session_;
+  absl::Status init_;
+  Operation add_;
+  Output read_;
+};
+
+// One variable that all threads read.
+BENCHMARK_DEFINE_F(Shared, Reads)(benchmark::State& state) {
+  if (!Works(state, init_)) return;
+  for (auto _ : state) benchmark::DoNotOptimize(session_->Run({}, {read_}));
+}
+BENCHMARK_REGISTER_F(Shared, Reads)->Arg(16)->ThreadRange(1, 4)->UseRealTime();
+
+// One variable that all threads change.
+BENCHMARK_DEFINE_F(Shared, Updates)(benchmark::State& state) {
+  if (!Works(state, init_)) return;
+  for (auto _ : state) benchmark::DoNotOptimize(session_->Run({add_}));
+}
+BENCHMARK_REGISTER_F(Shared, Updates)->Arg(16)->Arg(1 << 16)->ThreadRange(1, 4)->UseRealTime();
+
+}  // namespace
+}  // namespace sluice
+
+BENCHMARK_MAIN();
