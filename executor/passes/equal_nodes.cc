@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+#include <functional>
+#include <string>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
 #include "graph/status.h"
@@ -30,32 +33,38 @@ void AppendAttr(const AttrValue& value, std::string* key) {
   }
 }
 
-std::string KeyOf(const Node& node) {
-  std::string key = StrCat(node.op(), "\n", node.device(), "\n", node.assigned_device());
-  for (const Output& in : node.inputs()) StrAppend(&key, "\n", in.node->id(), ":", in.index);
+// Nodes of one key compute the same.
+void SetKey(const Node& node, std::string* key) {
+  key->clear();
+  StrAppend(key, node.op(), "\n", node.device(), "\n", node.assigned_device());
+  for (const Output& in : node.inputs()) StrAppend(key, "\n", in.node->id(), ":", in.index);
   std::vector<int> controls;
   for (const Node* c : node.control_inputs()) controls.push_back(c->id());
   std::sort(controls.begin(), controls.end());
-  for (int id : controls) StrAppend(&key, "\n^", id);
+  for (int id : controls) StrAppend(key, "\n^", id);
   for (const auto& [name, value] : node.attrs()) {
     if (name == "_class" || name == "_output_shapes") continue;
-    StrAppend(&key, "\n", name, "=");
-    AppendAttr(value, &key);
+    StrAppend(key, "\n", name, "=");
+    AppendAttr(value, key);
   }
-  return key;
 }
 
 }  // namespace
 
 absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& options) {
   SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
-  std::unordered_map<std::string, Node*> first;
+  // By hashes of keys, since few keys come twice and many would fill the caches.
+  absl::flat_hash_map<size_t, Node*> first;
+  first.reserve(order.size());
+  std::string key, other_key;
   int merged = 0;
   for (Node* node : order) {
     if (!IsPure(*node)) continue;
-    const auto [it, is_new] = first.emplace(KeyOf(*node), node);
-    if (is_new) continue;
-    if (options.keep.contains(node->name())) continue;
+    SetKey(*node, &key);
+    const auto [it, is_new] = first.emplace(std::hash<std::string>()(key), node);
+    if (is_new || options.keep.contains(node->name())) continue;
+    SetKey(*it->second, &other_key);
+    if (other_key != key) continue;
     SLUICE_RETURN_IF_ERROR(TakePlace(graph, node, Output(it->second)));
     ++merged;
   }

@@ -69,7 +69,8 @@ struct SessionOptions {
   bool log_device_placement = false;
   // Passes to leave out: "fold_constants", "choose_layout", "simplify", "fold_transposes",
   // "join_pads", "common_subexpressions", "unused_nodes", "accumulate_sums", "tile_updates",
-  // "fuse_elementwise", "defer_adam", "rematerialize"; "all" for all.
+  // "fuse_elementwise", "defer_adam", "rematerialize"; "all" for all. Steps of a session that names
+  // another one fail with INVALID_ARGUMENT.
   std::set<std::string> disabled_passes;
   // What the tensors of a step may take, besides feeds and variables; 0: whatever they need. Where
   // the plan of a step needs more, results are computed again when they are read late, with the
@@ -92,6 +93,9 @@ struct SessionOptions {
   // Makes the interleaving of steps its own, for tests; outlives the session.
   StepScheduler* scheduler = nullptr;
 };
+
+// What SessionOptions::disabled_passes may name, "all" among them.
+const std::set<std::string>& PassNames();
 
 struct RunOptions {
   // The step is cancelled after this time; 0: the session's.

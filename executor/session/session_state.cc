@@ -212,6 +212,7 @@ absl::StatusOr<std::unique_ptr<SessionPlan>> SessionState::Compile(const PlanReq
                                                                    ShapesOfFeeds shapes) {
   static MetricCounter plans("sluice_plans_total");
   plans.Add();
+  SLUICE_RETURN_IF_ERROR(CheckPasses(options()));
   if (options().master != nullptr) {
     std::vector<Output> fed;
     for (size_t i = 0; i < request.num_feeds; ++i) fed.push_back(request.feed(i));

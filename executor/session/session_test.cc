@@ -144,6 +144,17 @@ TEST(SessionErrors, OfTheRequest) {
   EXPECT_THAT(Message(session.Run({}, {z}).status()), HasSubstr("is of another graph"));
 }
 
+TEST(SessionErrors, PassesThatThereAreNot) {
+  Graph g;
+  const Output a = Const(g, 1);
+  Session session(g, {.disabled_passes = {"simplify", "constant_folding"}});
+  const absl::Status status = session.Run({}, {a}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              StartsWith("SessionOptions::disabled_passes: no pass 'constant_folding'; there are "
+                         "accumulate_sums, all, choose_layout, "));
+}
+
 TEST(SessionErrors, UnfedPlaceholder) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {-1, 3}, "x");

@@ -5,9 +5,12 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "executor/memory/pool_allocator.h"
 #include "executor/plan/compile.h"
 #include "executor/plan/op_kind.h"
@@ -81,6 +84,26 @@ TaskExecutor::~TaskExecutor() = default;
 
 bool RunsPass(const SessionOptions& options, const std::string& pass) {
   return !options.disabled_passes.contains("all") && !options.disabled_passes.contains(pass);
+}
+
+const std::set<std::string>& PassNames() {
+  static const auto& names = *new std::set<std::string>{"accumulate_sums", "all",
+                                                        "choose_layout",   "common_subexpressions",
+                                                        "defer_adam",      "fold_constants",
+                                                        "fold_transposes", "fuse_elementwise",
+                                                        "join_pads",       "rematerialize",
+                                                        "simplify",        "tile_updates",
+                                                        "unused_nodes"};
+  return names;
+}
+
+absl::Status CheckPasses(const SessionOptions& options) {
+  for (const std::string& pass : options.disabled_passes) {
+    if (PassNames().contains(pass)) continue;
+    return InvalidArgument("SessionOptions::disabled_passes: no pass '", pass, "'; there are ",
+                           absl::StrJoin(PassNames(), ", "));
+  }
+  return absl::OkStatus();
 }
 
 int64_t TaskExecutor::NextStepId() {

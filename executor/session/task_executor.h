@@ -24,6 +24,8 @@ namespace sluice {
 
 // Whether a pass (SessionOptions::disabled_passes names them) is to run.
 bool RunsPass(const SessionOptions& options, const std::string& pass);
+// INVALID_ARGUMENT where they name one that there is not.
+absl::Status CheckPasses(const SessionOptions& options);
 
 class TaskExecutor {
  public:

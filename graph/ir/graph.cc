@@ -250,17 +250,20 @@ void Graph::AddToCollection(std::string_view key, std::string value) {
 }
 
 absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph) {
-  auto is_back_edge = [](const Node* from, const Node* to) {
-    return (to->op() == "Merge" || to->op() == "RefMerge") &&
-           (from->op() == "NextIteration" || from->op() == "RefNextIteration");
+  // Edges from the second kind to the first lead back. Most nodes are neither, and are not asked
+  // for each of their edges: in large graphs what lies at the other end is in no cache.
+  const auto is_merge = [](const Node& n) { return n.op() == "Merge" || n.op() == "RefMerge"; };
+  const auto is_next = [](const Node& n) {
+    return n.op() == "NextIteration" || n.op() == "RefNextIteration";
   };
   std::vector<int> pending(graph.num_node_ids(), 0);
   std::vector<Node*> order;
   order.reserve(graph.num_nodes());
   for (Node* node : graph.nodes()) {
     int count = static_cast<int>(node->control_inputs().size());
+    const bool may_lead_back = is_merge(*node);
     for (const Output& in : node->inputs()) {
-      if (in && !is_back_edge(in.node, node)) ++count;
+      if (in && !(may_lead_back && is_next(*in.node))) ++count;
     }
     pending[node->id()] = count;
     if (count == 0) order.push_back(node);
@@ -270,8 +273,9 @@ absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph) {
   };
   for (size_t next = 0; next < order.size(); ++next) {
     Node* node = order[next];
+    const bool may_lead_back = is_next(*node);
     for (const Use& use : node->uses()) {
-      if (!is_back_edge(node, use.dst)) release(use.dst);
+      if (!(may_lead_back && is_merge(*use.dst))) release(use.dst);
     }
     for (Node* to : node->control_outputs()) release(to);
   }
