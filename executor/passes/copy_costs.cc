@@ -64,7 +64,8 @@ bool IsConvolution(std::string_view op) {
 }
 
 bool IsMatrixProduct(std::string_view op) {
-  static const Ops* ops = new Ops{"BatchMatMul", "BatchMatMulV2", "MatMul", "_FusedMatMul"};
+  static const Ops* ops =
+      new Ops{"BatchMatMul", "BatchMatMulV2", "MatMul", "_FusedMatMul", "_MatMulColumns"};
   return ops->contains(op);
 }
 

@@ -5,6 +5,7 @@
 #include "executor/passes/fold_constants.h"
 #include "executor/passes/fold_transposes.h"
 #include "executor/passes/join_pads.h"
+#include "executor/passes/narrow_products.h"
 #include "executor/passes/simplify.h"
 #include "executor/passes/unused_nodes.h"
 #include "graph/status.h"
@@ -32,6 +33,9 @@ absl::Status RunPasses(Graph& graph, const PassOptions& options) {
   }
   if (!options.disabled.contains("unused_nodes")) {
     SLUICE_RETURN_IF_ERROR(RemoveUnusedNodes(graph, options).status());
+  }
+  if (!options.disabled.contains("narrow_products")) {
+    SLUICE_RETURN_IF_ERROR(NarrowProducts(graph, options).status());
   }
   return absl::OkStatus();
 }

@@ -17,6 +17,10 @@ std::vector<Node*> WhatItWaitsFor(const Node& node) {
   return before;
 }
 
+bool SavesEdges(size_t before, size_t after) { return before * after <= before + after; }
+
+}  // namespace
+
 // One output of a Switch is dead, but the Switch itself is not: what waits for a node on that
 // output runs with the branch, and what waited for the Switch would run always.
 bool IsOnABranch(const Node& node) {
@@ -26,27 +30,26 @@ bool IsOnABranch(const Node& node) {
   });
 }
 
-bool SavesEdges(size_t before, size_t after) { return before * after <= before + after; }
-
-}  // namespace
+bool RemoveIfUnused(Graph& graph, const PassOptions& options, Node* node) {
+  if (!node->uses().empty() || options.keep.contains(node->name()) || !IsPure(*node) ||
+      IsOnABranch(*node)) {
+    return false;
+  }
+  const std::vector<Node*> before = WhatItWaitsFor(*node);
+  const std::vector<Node*> after(node->control_outputs().begin(), node->control_outputs().end());
+  if (!SavesEdges(before.size(), after.size())) return false;
+  for (Node* to : after) {
+    for (Node* from : before) graph.AddControlEdge(from, to);
+  }
+  graph.Remove(node);
+  return true;
+}
 
 absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<Node*> order, TopologicalOrder(graph));
   int removed = 0;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    Node* node = *it;
-    if (!node->uses().empty() || options.keep.contains(node->name()) || !IsPure(*node) ||
-        IsOnABranch(*node)) {
-      continue;
-    }
-    const std::vector<Node*> before = WhatItWaitsFor(*node);
-    const std::vector<Node*> after(node->control_outputs().begin(), node->control_outputs().end());
-    if (!SavesEdges(before.size(), after.size())) continue;
-    for (Node* to : after) {
-      for (Node* from : before) graph.AddControlEdge(from, to);
-    }
-    graph.Remove(node);
-    ++removed;
+    if (RemoveIfUnused(graph, options, *it)) ++removed;
   }
   return removed;
 }

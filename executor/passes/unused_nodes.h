@@ -13,6 +13,11 @@ namespace sluice {
 // were removed. Nodes on an output of a Switch stay: they are what a branch's constants wait for.
 absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options);
 
+// Whether it is one of those.
+bool IsOnABranch(const Node& node);
+// Removes such a node, if it is none of those, and nobody reads it.
+bool RemoveIfUnused(Graph& graph, const PassOptions& options, Node* node);
+
 }  // namespace sluice
 
 #endif  // SLUICE_EXECUTOR_PASSES_UNUSED_NODES_H_

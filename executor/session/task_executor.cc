@@ -91,9 +91,9 @@ const std::set<std::string>& PassNames() {
                                                         "choose_layout",   "common_subexpressions",
                                                         "defer_adam",      "fold_constants",
                                                         "fold_transposes", "fuse_elementwise",
-                                                        "join_pads",       "rematerialize",
-                                                        "simplify",        "tile_updates",
-                                                        "unused_nodes"};
+                                                        "join_pads",       "narrow_products",
+                                                        "rematerialize",   "simplify",
+                                                        "tile_updates",    "unused_nodes"};
   return names;
 }
 

@@ -12,12 +12,22 @@
 namespace sluice {
 namespace {
 
-absl::Status MatMulShape(ShapeContext& c) {
+absl::StatusOr<PartialShape> ShapeOfProduct(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape a, c.WithRank(0, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape b, c.WithRank(1, 2));
   const bool ta = c.attr<bool>("transpose_a"), tb = c.attr<bool>("transpose_b");
   SLUICE_RETURN_IF_ERROR(MergeDim(a.dim(ta ? 0 : 1), b.dim(tb ? 1 : 0)).status());
-  return c.SetOutput(0, {a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
+  return PartialShape({a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
+}
+
+absl::Status MatMulShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, ShapeOfProduct(c));
+  return c.SetOutput(0, shape);
+}
+
+absl::Status MatMulColumnsShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape whole, ShapeOfProduct(c));
+  return c.SetOutput(0, {whole.dim(0), c.attr<int64_t>("columns")});
 }
 
 PartialShape WithoutLastTwo(const PartialShape& s) {
@@ -134,6 +144,20 @@ OP(MatMul, "The product of two matrices.")
     .Attr("grad_a", BoolAttr(false))
     .Attr("grad_b", BoolAttr(false))
     .Shape(MatMulShape) GRADIENT(MatMulGradient);
+
+OP(_MatMulColumns,
+   "Of MatMul's result `columns` columns, from column `first` on: what a session makes of a "
+   "product "
+   "that is sliced (executor/passes/narrow_products.h).")
+    .Input("a", "T")
+    .Input("b", "T")
+    .Output("product", "T")
+    .Attr("first", IntAttr())
+    .Attr("columns", IntAttr())
+    .Attr("transpose_a", BoolAttr(false))
+    .Attr("transpose_b", BoolAttr(false))
+    .Attr("T", TypeAttr(FloatTypes() | UnsignedIntTypes() | ComplexTypes() | IndexTypes()))
+    .Shape(MatMulColumnsShape);
 
 OP(BatchMatMul, "The products of the matrices of two batches of one shape.")
     .Input("x", "T")

@@ -19,18 +19,20 @@ struct Layout {
   int64_t columns;
   bool transposed;
   bool conjugate;
+  int64_t step;  // from a row of the matrix, as it lies, to the next
   int64_t elements() const { return rows * columns; }
 };
 
 Layout LayoutOf(const TensorShape& s, bool transposed, bool conjugate) {
   const int64_t rows = s.dim(s.rank() - 2), columns = s.dim(s.rank() - 1);
-  return transposed ? Layout{columns, rows, true, conjugate} : Layout{rows, columns, false, false};
+  return transposed ? Layout{columns, rows, true, conjugate, columns}
+                    : Layout{rows, columns, false, false, columns};
 }
 
 template <typename T>
 MatrixView<T> ViewOf(const T* data, const Layout& l) {
-  return l.transposed ? MatrixView<T>{data, 1, l.rows, l.conjugate}
-                      : MatrixView<T>{data, l.columns, 1, false};
+  return l.transposed ? MatrixView<T>{data, 1, l.step, l.conjugate}
+                      : MatrixView<T>{data, l.step, 1, false};
 }
 
 // A product of batches. Where each product's matrices start is in elements.
@@ -325,6 +327,41 @@ class MatMulKernel : public AddingKernel, public TileMaker {
   const bool transpose_b_;
 };
 
+// Some columns of a product of two matrices.
+template <typename T>
+class MatMulColumnsKernel : public Kernel {
+ public:
+  explicit MatMulColumnsKernel(KernelInit& init)
+      : whole_(init),
+        first_(init.attr<int64_t>("first")),
+        columns_(init.attr<int64_t>("columns")),
+        transpose_a_(init.attr<bool>("transpose_a")),
+        transpose_b_(init.attr<bool>("transpose_b")) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& a = context.input(0);
+    const Tensor& b = context.input(1);
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape whole, whole_.ShapeOf(a, b));
+    if (first_ < 0 || columns_ < 0 || first_ > whole.dim(1) - columns_) {
+      return InvalidArgument("expected ", columns_, " columns from ", first_,
+                             " on within a product of shape ", whole.ToString());
+    }
+    Products p{.a = LayoutOf(a.shape(), transpose_a_, false),
+               .b = LayoutOf(b.shape(), transpose_b_, false),
+               .a_starts = {0},
+               .b_starts = {first_ * (transpose_b_ ? b.dim(1) : 1)}};
+    p.b.columns = columns_;
+    Tensor* c;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {whole.dim(0), columns_}, &c));
+    return MultiplyTensors<T>(context, p, a, b, c);
+  }
+
+ private:
+  const MatMulKernel<T> whole_;
+  const int64_t first_, columns_;
+  const bool transpose_a_, transpose_b_;
+};
+
 // Batch dimensions that must be equal (BatchMatMul) or may broadcast (V2, V3).
 template <typename T, bool kBroadcasts>
 class BatchMatMulKernel : public Kernel {
@@ -388,6 +425,7 @@ constexpr TypeSet kInFloat = {DT_FLOAT, DT_HALF, DT_BFLOAT16};
 
 #define SLUICE_MATMUL(types, T)                                                                  \
   KERNEL(MatMul, MatMulKernel<T>, {"T", types});                                                 \
+  KERNEL(_MatMulColumns, MatMulColumnsKernel<T>, {"T", types});                                  \
   KERNEL(BatchMatMul, BatchMatMulSame<T>, {"T", types});                                         \
   KERNEL(BatchMatMulV2, BatchMatMulBroadcast<T>, {"T", types});                                  \
   KERNEL(BatchMatMulV3, BatchMatMulBroadcast<T>, {"Ta", kDataTypeOf<T>}, {"Tb", kDataTypeOf<T>}, \

@@ -1,0 +1,125 @@
+#include "executor/passes/narrow_products.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "executor/passes/rewrite.h"
+#include "executor/passes/unused_nodes.h"
+#include "graph/op/op_def.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+struct Columns {
+  int64_t first, count;
+};
+
+// From a slice to its product: Identities, of which gradients have some, and the product.
+using Way = absl::InlinedVector<Node*, 4>;
+
+// Empty where others need what lies on it.
+Way WayToProduct(const Node& slice, const Rewriter& rewriter) {
+  Way way;
+  for (Node* node = slice.input(0).node;; node = node->input(0).node) {
+    way.push_back(node);
+    const bool is_product = node->op() == "MatMul";
+    if ((!is_product && node->op() != "Identity") || node->uses().size() != 1 ||
+        node->control_outputs().size() > 1 || !rewriter.MayChange(*node) ||
+        node->device() != slice.device() || IsOnABranch(*node)) {
+      return {};
+    }
+    if (is_product) return way;
+  }
+}
+
+// The columns that `slice` takes of the product; none where it may fail, or takes some rows or all
+// columns.
+std::optional<Columns> ColumnsOf(const Node& slice, const Node& product) {
+  const std::optional<std::vector<int64_t>> begin = ConstantInts(slice.input(1));
+  const std::optional<std::vector<int64_t>> size = ConstantInts(slice.input(2));
+  const PartialShape& a = product.input(0).shape();
+  const PartialShape& b = product.input(1).shape();
+  if (!begin || !size || begin->size() != 2 || size->size() != 2 || a.rank() != 2 ||
+      b.rank() != 2) {
+    return std::nullopt;
+  }
+  const bool turns_a = product.AttrOr<bool>("transpose_a", false);
+  const bool turns_b = product.AttrOr<bool>("transpose_b", false);
+  const int64_t rows = a.dim(turns_a ? 1 : 0), columns = b.dim(turns_b ? 0 : 1);
+  const int64_t depth = a.dim(turns_a ? 0 : 1);
+  if (depth < 0 || depth != b.dim(turns_b ? 1 : 0) || columns < 0) return std::nullopt;
+  const bool takes_all_rows =
+      (*begin)[0] == 0 && ((*size)[0] == -1 || (rows >= 0 && (*size)[0] == rows));
+  const int64_t first = (*begin)[1];
+  const int64_t count = (*size)[1] == -1 ? columns - first : (*size)[1];
+  if (!takes_all_rows || first < 0 || count <= 0 || count >= columns || first > columns - count) {
+    return std::nullopt;
+  }
+  return Columns{first, count};
+}
+
+// What the slice and the nodes on its way wait for. Bounds may be dead where the product is not.
+std::vector<Node*> WhatTheyWaitFor(const Node& slice, const Way& way) {
+  std::vector<Node*> controls(slice.control_inputs().begin(), slice.control_inputs().end());
+  for (const Node* node : way) {
+    controls.insert(controls.end(), node->control_inputs().begin(), node->control_inputs().end());
+  }
+  for (const int i : {1, 2}) {
+    Node* const bound = slice.input(i).node;
+    const bool is_always_there = bound->op() == "Const" && bound->control_inputs().empty();
+    if (!is_always_there) controls.push_back(bound);
+  }
+  std::sort(controls.begin(), controls.end());
+  controls.erase(std::unique(controls.begin(), controls.end()), controls.end());
+  return controls;
+}
+
+absl::StatusOr<Node*> ProductOf(Graph& graph, const Node& slice, const Way& way,
+                                const Columns& columns) {
+  const Node& product = *way.back();
+  NodeSpec spec;
+  spec.name = graph.UniqueName(StrCat(product.name(), "/columns"));
+  spec.op = "_MatMulColumns";
+  spec.inputs = {product.input(0), product.input(1)};
+  spec.control_inputs = WhatTheyWaitFor(slice, way);
+  spec.device = product.device();
+  spec.attrs = {{"first", columns.first},
+                {"columns", columns.count},
+                {"transpose_a", product.AttrOr<bool>("transpose_a", false)},
+                {"transpose_b", product.AttrOr<bool>("transpose_b", false)},
+                {"T", product.output_type(0)}};
+  spec.at = product.at();
+  SLUICE_ASSIGN_OR_RETURN(Node * narrow, graph.Add(std::move(spec)));
+  narrow->set_assigned_device(product.assigned_device());
+  narrow->set_output_shape(0, slice.output_shape(0));
+  return narrow;
+}
+
+}  // namespace
+
+absl::StatusOr<int> NarrowProducts(Graph& graph, const PassOptions& options) {
+  if (OpRegistry::Global().Find("_MatMulColumns") == nullptr) return 0;
+  std::vector<Node*> slices;
+  for (Node* node : graph.nodes()) {
+    if (node->op() == "Slice") slices.push_back(node);
+  }
+  if (slices.empty()) return 0;  // most graphs; a Rewriter looks at all of a graph
+  const Rewriter rewriter(graph, options.keep);
+  int narrowed = 0;
+  for (Node* slice : slices) {
+    const Way way = WayToProduct(*slice, rewriter);
+    if (way.empty() || !rewriter.MayChange(*slice)) continue;
+    const std::optional<Columns> columns = ColumnsOf(*slice, *way.back());
+    if (!columns) continue;
+    SLUICE_ASSIGN_OR_RETURN(Node* const narrow, ProductOf(graph, *slice, way, *columns));
+    SLUICE_RETURN_IF_ERROR(TakePlace(graph, slice, Output(narrow)));
+    for (Node* node : way) RemoveIfUnused(graph, options, node);
+    ++narrowed;
+  }
+  return narrowed;
+}
+
+}  // namespace sluice
