@@ -4,7 +4,8 @@
 // That is the gradient of a recurrent cell, which multiplies its input and its state by one matrix,
 // where nobody asks for the input's gradient. The sizes that tell that the slice lies inside have
 // to be known, but not the number of rows. Sums may be made in another order. After constant
-// folding, which makes constants of the slice's bounds. Linear in the graph.
+// folding, which makes constants of the slice's bounds, and unused_nodes, which takes away what
+// else was sliced off and only waited for. Linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_NARROW_PRODUCTS_H_
 #define SLUICE_EXECUTOR_PASSES_NARROW_PRODUCTS_H_
 

@@ -13,9 +13,9 @@ namespace sluice {
 // were removed. Nodes on an output of a Switch stay: they are what a branch's constants wait for.
 absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options);
 
-// Whether it is one of those.
+// Whether the node reads an output of a Switch.
 bool IsOnABranch(const Node& node);
-// Removes such a node, if it is none of those, and nobody reads it.
+// The same for one node; whether it was removed.
 bool RemoveIfUnused(Graph& graph, const PassOptions& options, Node* node);
 
 }  // namespace sluice
