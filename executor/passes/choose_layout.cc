@@ -8,6 +8,7 @@
 #include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
 #include "executor/plan/frames.h"
+#include "graph/ir/constant.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 

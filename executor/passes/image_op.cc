@@ -10,6 +10,7 @@
 #include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
 #include "executor/plan/op_kind.h"
+#include "graph/ir/constant.h"
 
 namespace sluice {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/passes/rewrite.h"
+#include "graph/ir/constant.h"
 #include "graph/status.h"
 
 namespace sluice {

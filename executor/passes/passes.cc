@@ -6,6 +6,7 @@
 #include "executor/passes/fold_transposes.h"
 #include "executor/passes/join_pads.h"
 #include "executor/passes/narrow_products.h"
+#include "executor/passes/pack_operands.h"
 #include "executor/passes/simplify.h"
 #include "executor/passes/unused_nodes.h"
 #include "graph/status.h"
@@ -36,6 +37,9 @@ absl::Status RunPasses(Graph& graph, const PassOptions& options) {
   }
   if (!options.disabled.contains("narrow_products")) {
     SLUICE_RETURN_IF_ERROR(NarrowProducts(graph, options).status());
+  }
+  if (!options.disabled.contains("pack_operands")) {
+    SLUICE_RETURN_IF_ERROR(PackOperands(graph, options).status());
   }
   return absl::OkStatus();
 }

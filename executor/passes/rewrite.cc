@@ -5,12 +5,11 @@
 
 #include "executor/passes/purity.h"
 #include "executor/plan/op_kind.h"
+#include "graph/ir/constant.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
-
-constexpr int kLongestWayToConstant = 16;
 
 template <typename T>
 std::vector<int64_t> Widen(const Tensor& t) {
@@ -108,16 +107,6 @@ std::vector<Node*> Gates(const Detour& detour) {
 }
 
 }  // namespace
-
-const Tensor* ConstantBehind(Output output) {
-  for (int i = 0; i < kLongestWayToConstant && output; ++i) {
-    const Node& node = *output.node;
-    if (node.op() == "Const") return node.FindAttr<Tensor>("value");
-    if (node.op() != "Identity" && !(node.op() == "Enter" && IsConstantEnter(node))) break;
-    output = node.input(0);
-  }
-  return nullptr;
-}
 
 std::optional<std::vector<int64_t>> ConstantInts(Output output) {
   const Tensor* t = ConstantBehind(output);

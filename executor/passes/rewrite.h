@@ -15,10 +15,7 @@
 
 namespace sluice {
 
-// The value of `output` where it is a constant, seen through Identity and the Enter of a loop's
-// invariant; null elsewhere.
-const Tensor* ConstantBehind(Output output);
-// The same as integers: of an int32 or int64 scalar or vector.
+// A constant's value (ConstantBehind) as integers: of an int32 or int64 scalar or vector.
 std::optional<std::vector<int64_t>> ConstantInts(Output output);
 // The order that a Transpose gives dimensions, where it is constant and known to fit its input.
 std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose);

@@ -6,6 +6,7 @@
 
 #include "executor/passes/rewrite.h"
 #include "executor/passes/view_sizes.h"
+#include "graph/ir/constant.h"
 #include "graph/status.h"
 
 namespace sluice {

@@ -92,8 +92,9 @@ const std::set<std::string>& PassNames() {
                                                         "defer_adam",      "fold_constants",
                                                         "fold_transposes", "fuse_elementwise",
                                                         "join_pads",       "narrow_products",
-                                                        "rematerialize",   "simplify",
-                                                        "tile_updates",    "unused_nodes"};
+                                                        "pack_operands",   "rematerialize",
+                                                        "simplify",        "tile_updates",
+                                                        "unused_nodes"};
   return names;
 }
 

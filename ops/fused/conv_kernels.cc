@@ -38,7 +38,8 @@ class FusedConvKernel : public Kernel {
   explicit FusedConvKernel(KernelInit& init)
       : attrs_(AttrsOf(init)),
         epilogue_(init),
-        is_depthwise_(init.node().op() == "_FusedDepthwiseConv2dNative") {}
+        is_depthwise_(init.node().op() == "_FusedDepthwiseConv2dNative"),
+        made_of_filter_(init, 1) {}
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(attrs_.status());
@@ -65,7 +66,8 @@ class FusedConvKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(x.Open(c, in, ChannelsOf(attrs_->layout)));
     SLUICE_RETURN_IF_ERROR(w.Open(c, filter));
     SLUICE_RETURN_IF_ERROR(y.Open(c, out, ChannelsOf(attrs_->layout)));
-    SLUICE_RETURN_IF_ERROR(ConvForward(c, g, x.data(), w.data(), y.data()));
+    const KeptFilter kept{filter, made_of_filter_};
+    SLUICE_RETURN_IF_ERROR(ConvForward(c, g, x.data(), w.data(), y.data(), &kept));
     SLUICE_RETURN_IF_ERROR(
         epilogue_.template Apply<T>(c, 2, g.positions(), g.out_channels, y.data()));
     return y.Close(c);
@@ -75,6 +77,7 @@ class FusedConvKernel : public Kernel {
   const absl::StatusOr<ConvAttrs> attrs_;
   const Epilogue epilogue_;
   const bool is_depthwise_;
+  MadeOfConstant made_of_filter_;
 };
 KERNEL(_FusedConv2D, FusedConvKernel<half>, {"T", DT_HALF});
 KERNEL(_FusedConv2D, FusedConvKernel<bfloat16>, {"T", DT_BFLOAT16});

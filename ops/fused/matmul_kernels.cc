@@ -1,7 +1,8 @@
-#include "executor/kernel/context.h"
+#include "executor/kernel/made_of_constant.h"
 #include "graph/status.h"
 #include "ops/fused/epilogue.h"
-#include "ops/math/gemm.h"
+#include "ops/math/packed_operand.h"
+#include "ops/math/product_tiles.h"
 #include "ops/nn/image_tensor.h"
 
 namespace sluice {
@@ -13,7 +14,8 @@ class FusedMatMulKernel : public Kernel {
   explicit FusedMatMulKernel(KernelInit& init)
       : transpose_a_(init.attr<bool>("transpose_a")),
         transpose_b_(init.attr<bool>("transpose_b")),
-        epilogue_(init) {}
+        epilogue_(init),
+        packed_(init, 1) {}
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &a = c.input(0), &b = c.input(1);
@@ -37,19 +39,15 @@ class FusedMatMulKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(x.Open(c, a));
     SLUICE_RETURN_IF_ERROR(y.Open(c, b));
     SLUICE_RETURN_IF_ERROR(z.Open(c, out));
-    const MatrixView<float> left =
-        transpose_a_ ? MatrixView<float>{x.data(), 1, m} : MatrixView<float>{x.data(), k, 1};
-    const MatrixView<float> right =
-        transpose_b_ ? MatrixView<float>{y.data(), 1, k} : MatrixView<float>{y.data(), n, 1};
-    if (k == 0) std::fill_n(z.data(), m * n, 0.0f);
-    // Blocks of rows, so that the bits do not depend on the number of threads.
-    constexpr int64_t kRows = 64;
-    const double cost = static_cast<double>(kRows * n * k) / 30;
-    c.ParallelFor(k == 0 ? 0 : (m + kRows - 1) / kRows, cost, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin * kRows; i < std::min(end * kRows, m); i += kRows) {
-        Gemm<float>(std::min(kRows, m - i), n, k, left.FromRow(i), right, z.data() + i * n, n);
-      }
-    });
+    Products p{.a = LayoutOf(a.shape(), transpose_a_, false),
+               .b = LayoutOf(b.shape(), transpose_b_, false),
+               .a_starts = {0},
+               .b_starts = {0}};
+    if (!transpose_a_ && GainsByPacking(m, n, k)) {
+      const Tensor* packed = packed_.Get(b, [&] { return PackOperand(c, Heap(), y.data(), p.b); });
+      if (packed != nullptr) p.packed = PackedMatrixOf(*packed, p.b);
+    }
+    Multiply<float>(c, p, x.data(), y.data(), z.data());
     SLUICE_RETURN_IF_ERROR(epilogue_.template Apply<T>(c, 2, m, n, z.data()));
     return z.Close(c);
   }
@@ -57,6 +55,7 @@ class FusedMatMulKernel : public Kernel {
  private:
   const bool transpose_a_, transpose_b_;
   const Epilogue epilogue_;
+  MadeOfConstant packed_;
 };
 using FloatsOf32 = TypeList<half, bfloat16, float>;
 KERNELS(_FusedMatMul, "T", FusedMatMulKernel, FloatsOf32);

@@ -228,8 +228,15 @@ class Block {
 // many panels.
 int64_t UnitsAGroup(int64_t panels) { return (kUnits + 6 * panels - 1) / (6 * panels); }
 
+// The stationary operand, packed: panels `step` bytes apart.
+struct Panels {
+  const char* data;
+  int64_t step;
+  float largest;  // magnitude
+};
+
 // Panel after panel of the streamed operand against a block of the other.
-SLUICE_AMX void StreamPanels(const Product& p, AmxScratch& scratch, float largest) {
+SLUICE_AMX void StreamPanels(const Product& p, const Panels& panels, AmxScratch& scratch) {
   const Lines &stationary = p.stationary, &streamed = p.streamed;
   const int64_t steps = stationary.steps;
   const int64_t units = UnitsAGroup((stationary.count + kPanelLines - 1) / kPanelLines);
@@ -238,7 +245,7 @@ SLUICE_AMX void StreamPanels(const Product& p, AmxScratch& scratch, float larges
   for (int64_t j = 0; j < streamed.count; j += kPanelLines) {
     const Lines panel = streamed.From(j, kPanelLines);
     packer.Finish();
-    const bool is_finite = StaysFinite(largest, packer.TakeMost(), steps);
+    const bool is_finite = StaysFinite(panels.largest, packer.TakeMost(), steps);
     const char* packed = scratch.streamed[j / kPanelLines % 2];
     if (j + kPanelLines < streamed.count) {
       packer.Start(streamed.From(j + kPanelLines, kPanelLines),
@@ -248,8 +255,8 @@ SLUICE_AMX void StreamPanels(const Product& p, AmxScratch& scratch, float larges
       MultiplyByLibrary(stationary, panel, p, p.At(0, j));
       continue;
     }
-    const char* other = scratch.stationary;
-    for (int64_t i = 0; i < stationary.count; i += kPanelLines, other += steps * kStepBytes) {
+    const char* other = panels.data;
+    for (int64_t i = 0; i < stationary.count; i += kPanelLines, other += panels.step) {
       Block block(p, scratch, i, j);
       MultiplyPanels(streamed.is_left ? packed : other, streamed.is_left ? other : packed, steps,
                      scratch.unused_square, packer, units);
@@ -260,7 +267,7 @@ SLUICE_AMX void StreamPanels(const Product& p, AmxScratch& scratch, float larges
 
 // The same against a single panel: what is packed is used once, so that it is made a step at a time
 // and stays in the first cache.
-SLUICE_AMX void StreamSteps(const Product& p, AmxScratch& scratch, float largest) {
+SLUICE_AMX void StreamSteps(const Product& p, const Panels& panel, AmxScratch& scratch) {
   const Lines& streamed = p.streamed;
   const int64_t steps = streamed.steps, units = UnitsAGroup(1);
   const int64_t last = (streamed.count + kPanelLines - 1) / kPanelLines * steps - 1;
@@ -274,10 +281,10 @@ SLUICE_AMX void StreamSteps(const Product& p, AmxScratch& scratch, float largest
   for (int64_t j = 0; j < streamed.count; j += kPanelLines) {
     Block block(p, scratch, 0, j);
     bool is_finite = true;
-    const char* other = scratch.stationary;
+    const char* other = panel.data;
     for (int64_t step = 0; step < steps; ++step, ++i, other += kStepBytes) {
       packer.Finish();
-      is_finite &= StaysFinite(largest, packer.TakeMost(), steps);
+      is_finite &= StaysFinite(panel.largest, packer.TakeMost(), steps);
       const char* packed = scratch.streamed[i % 2];
       if (i < last) start(i + 1);
       MultiplyPanels(streamed.is_left ? packed : other, streamed.is_left ? other : packed, 1,
@@ -299,12 +306,49 @@ SLUICE_AMX void MultiplyPart(const Product& p, AmxScratch& scratch) {
     PackPanel(packer, stationary.From(i, kPanelLines), to);
     to += stationary.steps * kStepBytes;
   }
-  const float largest = packer.TakeMost();
+  const Panels panels{scratch.stationary, stationary.steps * kStepBytes, packer.TakeMost()};
   if (stationary.count <= kPanelLines) {
-    StreamSteps(p, scratch, largest);
+    StreamSteps(p, panels, scratch);
   } else {
-    StreamPanels(p, scratch, largest);
+    StreamPanels(p, panels, scratch);
   }
+}
+
+// Calls `part(product of a part, its first stationary line, its first step)`, the parts such that
+// a stationary operand fits the scratch.
+template <typename F>
+SLUICE_AMX void ForParts(const Product& whole, F part) {
+  const int64_t steps = whole.stationary.steps;
+  const int64_t parts = (steps + kStepsMost - 1) / kStepsMost;
+  const int64_t of_part = (steps + parts - 1) / parts;
+  const int64_t lines = kStationaryFloats / (of_part * kStepDepth) / kPanelLines * kPanelLines;
+  for (int64_t i = 0; i < whole.stationary.count; i += lines) {
+    for (int64_t step = 0; step < steps; step += of_part) {
+      Product p = whole;
+      p.stationary = p.stationary.From(i, lines).FromStep(step, of_part);
+      p.streamed = p.streamed.FromStep(step, of_part);
+      p.c = whole.At(i, 0);
+      p.add = step > 0 || whole.add;
+      part(p, i, step);
+    }
+  }
+}
+
+// What lies before a packed operand's panels: the largest magnitude of each.
+int64_t HeaderBytes(int64_t columns) {
+  const int64_t panels = (columns + kPanelLines - 1) / kPanelLines;
+  return (panels * static_cast<int64_t>(sizeof(uint32_t)) + 63) / 64 * 64;
+}
+
+float LargestOf(PackedMatrix b, int64_t first_column, int64_t columns) {
+  // As integers, which are in the order of the magnitudes, with infinity and what is no number
+  // last.
+  uint32_t largest = 0;
+  const auto* magnitudes = reinterpret_cast<const uint32_t*>(b.data);
+  for (int64_t j = first_column; j < first_column + columns; j += kPanelLines) {
+    largest = std::max(largest, magnitudes[j / kPanelLines]);
+  }
+  return std::bit_cast<float>(largest);
 }
 
 // What packing an operand of so many floats takes, where nothing hides it.
@@ -327,6 +371,22 @@ double OverheadNs(const Product& p) {
          (p.turned ? kTurnNs * static_cast<double>(p.stationary.count * p.streamed.count) : 0);
 }
 
+// What a core was measured to do: blocks are whole, and each element of the lines that a call packs
+// is split.
+double SplitNs(int64_t m, int64_t n, int64_t k, int64_t packed_lines) {
+  constexpr double kFlopsPerNs = 330, kNsPerElement = 0.1, kNsPerCall = 500;
+  const auto whole = [](int64_t x) { return static_cast<double>((x + 31) / 32 * 32); };
+  return 2.0 * whole(m) * whole(n) * whole(k) / kFlopsPerNs +
+         static_cast<double>(packed_lines) * static_cast<double>(k) * kNsPerElement + kNsPerCall;
+}
+
+// Without the unit.
+double PlainNs(int64_t m, int64_t n, int64_t k) {
+  constexpr double kFlopsPerNs = 180;
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) /
+         kFlopsPerNs;
+}
+
 }  // namespace
 
 bool HasAmx() {
@@ -344,18 +404,11 @@ bool HasAmx() {
 }
 
 bool SuitsAmx(int64_t m, int64_t n, int64_t k) {
-  if (!HasAmx()) return false;
-  // What a core was measured to do: blocks are whole, and each element is split.
-  constexpr double kFlopsPerNs = 330, kNsPerElement = 0.1, kNsPerCall = 500, kPlainFlopsPerNs = 180;
-  const auto products = [](int64_t rows, int64_t columns, int64_t depth) {
-    return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) *
-           static_cast<double>(depth);
-  };
-  const auto whole = [](int64_t x) { return (x + 31) / 32 * 32; };
-  const double ns = products(whole(m), whole(n), whole(k)) / kFlopsPerNs +
-                    static_cast<double>(m + n) * static_cast<double>(k) * kNsPerElement +
-                    kNsPerCall;
-  return ns < products(m, n, k) / kPlainFlopsPerNs;
+  return HasAmx() && SplitNs(m, n, k, m + n) < PlainNs(m, n, k);
+}
+
+bool GainsByAmxPacking(int64_t m, int64_t n, int64_t k) {
+  return HasAmx() && SplitNs(m, n, k, m) < PlainNs(m, n, k);
 }
 
 SLUICE_AMX void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b,
@@ -369,20 +422,47 @@ SLUICE_AMX void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, M
   if (OverheadNs(other) < OverheadNs(whole)) whole = other;
   whole.c = c;
   whole.c_step = c_step;
+  whole.add = into == GemmInto::kAdd;
   SetUpTiles();
-  const int64_t parts = (steps + kStepsMost - 1) / kStepsMost;
-  const int64_t part = (steps + parts - 1) / parts;
-  const int64_t lines = kStationaryFloats / (part * kStepDepth) / kPanelLines * kPanelLines;
-  for (int64_t i = 0; i < whole.stationary.count; i += lines) {
-    for (int64_t step = 0; step < steps; step += part) {
-      Product p = whole;
-      p.stationary = p.stationary.From(i, lines).FromStep(step, part);
-      p.streamed = p.streamed.FromStep(step, part);
-      p.c = whole.At(i, 0);
-      p.add = step > 0 || into == GemmInto::kAdd;
-      MultiplyPart(p, scratch);
-    }
+  ForParts(whole, [&](const Product& p, int64_t, int64_t) SLUICE_AMX { MultiplyPart(p, scratch); });
+  _tile_release();
+}
+
+int64_t AmxPackedBytes(int64_t n, int64_t k) {
+  if (!HasAmx()) return 0;
+  const int64_t panels = (n + kPanelLines - 1) / kPanelLines;
+  return HeaderBytes(n) + panels * StepsOf(k) * kStepBytes;
+}
+
+SLUICE_AMX void AmxPack(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end,
+                        char* to) {
+  const int64_t steps = StepsOf(k);
+  const Lines lines{&b.data, k, 0, b.column_step, b.row_step, n, 0, steps, false};
+  PanelPacker packer;
+  for (int64_t i = begin; i < end; ++i) {
+    PackPanel(packer, lines.From(i * kPanelLines, kPanelLines),
+              to + HeaderBytes(n) + i * steps * kStepBytes);
+    reinterpret_cast<uint32_t*>(to)[i] = std::bit_cast<uint32_t>(packer.TakeMost());
   }
+}
+
+SLUICE_AMX void AmxPackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b,
+                              PackedMatrix packed, int64_t first_column, float* c, int64_t c_step,
+                              GemmInto into) {
+  auto& scratch = ThreadScratch<AmxScratch>();
+  const int64_t k = packed.k, steps = StepsOf(k);
+  const Lines of_a{&a.data, k, 0, a.row_step, a.column_step, m, 0, steps, true};
+  const Lines of_b{&b.data, k, 0, b.column_step, b.row_step, n, 0, steps, false};
+  const char* const first =
+      packed.data + HeaderBytes(packed.n) + first_column / kPanelLines * steps * kStepBytes;
+  const float largest = LargestOf(packed, first_column, n);
+  SetUpTiles();
+  ForParts({of_b, of_a, false, c, c_step, into == GemmInto::kAdd}, [&](const Product& p,
+                                                                       int64_t column,
+                                                                       int64_t step) SLUICE_AMX {
+    const int64_t panel = column / kPanelLines * steps;
+    StreamPanels(p, {first + (panel + step) * kStepBytes, steps * kStepBytes, largest}, scratch);
+  });
   _tile_release();
 }
 
@@ -396,6 +476,10 @@ bool HasAmx() { return false; }
 bool SuitsAmx(int64_t, int64_t, int64_t) { return false; }
 void AmxGemm(int64_t, int64_t, int64_t, MatrixViews<float>, MatrixViews<float>, float*, int64_t,
              GemmInto) {}
+int64_t AmxPackedBytes(int64_t, int64_t) { return 0; }
+void AmxPack(int64_t, int64_t, MatrixView<float>, int64_t, int64_t, char*) {}
+void AmxPackedGemm(int64_t, int64_t, MatrixView<float>, MatrixView<float>, PackedMatrix, int64_t,
+                   float*, int64_t, GemmInto) {}
 
 }  // namespace sluice
 

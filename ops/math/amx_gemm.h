@@ -24,6 +24,14 @@ bool SuitsAmx(int64_t m, int64_t n, int64_t k);
 void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b, float* c,
              int64_t c_step, GemmInto into);
 
+// The same with an operand B that is packed once: see gemm.h. No bytes where there is no unit.
+bool GainsByAmxPacking(int64_t m, int64_t n, int64_t k);
+int64_t AmxPackedBytes(int64_t n, int64_t k);
+void AmxPack(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to);
+void AmxPackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b,
+                   PackedMatrix packed, int64_t first_column, float* c, int64_t c_step,
+                   GemmInto into);
+
 }  // namespace sluice
 
 #endif  // SLUICE_OPS_MATH_AMX_GEMM_H_

@@ -76,6 +76,29 @@ bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 // before it starts.
 bool GemmIsSplit(int64_t m, int64_t n, int64_t k);
 
+// An operand B (k x n) that is packed once for many products: what the matrix unit reads, of
+// PackedBytes(n, k) aligned to 64.
+struct PackedMatrix {
+  const char* data;
+  int64_t n, k;
+};
+
+// Columns of a panel, which is packed as a whole.
+inline constexpr int64_t kPackedColumns = 32;
+
+// Whether a product of m rows with such an operand is made quicker from the packed one; never on a
+// machine that has no matrix unit.
+bool GainsByPacking(int64_t m, int64_t n, int64_t k);
+int64_t PackedBytes(int64_t n, int64_t k);
+// Panels [begin, end) of b's; other calls may pack others at the same time.
+void PackPanels(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to);
+
+// As Gemm: C (m x n) = A * B, where B is columns [first_column, first_column + n) of what was
+// packed, and `b` the same as it was. A's rows follow each other; first_column is a multiple of
+// kPackedColumns.
+void PackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b, PackedMatrix packed,
+                int64_t first_column, float* c, int64_t c_step, GemmInto into);
+
 }  // namespace sluice
 
 #endif  // SLUICE_OPS_MATH_GEMM_H_

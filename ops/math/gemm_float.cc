@@ -171,6 +171,19 @@ bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
 
 bool GemmIsSplit(int64_t m, int64_t n, int64_t k) { return SuitsAmx(m, n, k); }
 
+bool GainsByPacking(int64_t m, int64_t n, int64_t k) { return GainsByAmxPacking(m, n, k); }
+
+int64_t PackedBytes(int64_t n, int64_t k) { return AmxPackedBytes(n, k); }
+
+void PackPanels(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to) {
+  AmxPack(n, k, b, begin, end, to);
+}
+
+void PackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b, PackedMatrix packed,
+                int64_t first_column, float* c, int64_t c_step, GemmInto into) {
+  AmxPackedGemm(m, n, a, b, packed, first_column, c, c_step, into);
+}
+
 template <>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
           int64_t c_step, GemmInto into) {

@@ -123,6 +123,48 @@ TEST(Gemm, MultipliesLargeMatrices) {
   }
 }
 
+struct alignas(64) Line {
+  char bytes[64];
+};
+
+// Packed as a whole, and read in two parts of whole panels.
+void ExpectPackedProduct(int64_t m, int64_t n, int64_t k, MatrixView<float> b, GemmInto into) {
+  const std::vector<float> a = Numbers(m * k, 0);
+  std::vector<Line> packed((PackedBytes(n, k) + 63) / 64);
+  const PackedMatrix matrix{packed[0].bytes, n, k};
+  const int64_t panels = (n + kPackedColumns - 1) / kPackedColumns;
+  PackPanels(n, k, b, panels / 2, panels, packed[0].bytes);
+  PackPanels(n, k, b, 0, panels / 2, packed[0].bytes);
+  const int64_t first = panels / 2 * kPackedColumns, step = n + 3;
+  std::vector<float> c(m * step, 7), expected = c;
+  const auto va = RowMajor(a.data(), k);
+  Gemm<float>(m, n, k, va, b, expected.data(), step, into);
+  PackedGemm(m, first, va, b, matrix, 0, c.data(), step, into);
+  PackedGemm(m, n - first, va, b.FromColumn(first), matrix, first, c.data() + first, step, into);
+  ASSERT_EQ(c, expected) << m << "x" << n << "x" << k;
+}
+
+TEST(Gemm, MultipliesByPackedMatrices) {
+  if (PackedBytes(64, 64) == 0) {
+    // No unit: nobody packs.
+    EXPECT_FALSE(GainsByPacking(1024, 1024, 1024));
+    return;
+  }
+  EXPECT_TRUE(GainsByPacking(32, 512, 256));
+  EXPECT_FALSE(GainsByPacking(1, 512, 256));
+  for (int64_t n : {33, 64, 90, 250, 512}) {
+    for (int64_t k : {1, 31, 64, 250, 530, 1100}) {
+      const std::vector<float> b = Numbers(k * n, 5);
+      for (const auto view : {RowMajor(b.data(), n), Transposed(b.data(), k)}) {
+        for (int64_t m : {1, 30, 32, 75}) {
+          ExpectPackedProduct(m, n, k, view, GemmInto::kReplace);
+          ExpectPackedProduct(m, n, k, view, GemmInto::kAdd);
+        }
+      }
+    }
+  }
+}
+
 // Numbers between -1 and 1 of all digits.
 std::vector<float> Fractions(int64_t count, uint32_t seed) {
   std::vector<float> numbers(count);
@@ -164,6 +206,23 @@ TEST(Gemm, IsAsExactAsFloats) {
   }
 }
 
+// `c`, which is 7 + the product, comes out of the packed matrix too.
+void ExpectSamePacked(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
+                      const std::vector<float>& c) {
+  std::vector<Line> packed((PackedBytes(n, k) + 63) / 64);
+  if (packed.empty()) return;
+  PackPanels(n, k, b, 0, (n + kPackedColumns - 1) / kPackedColumns, packed[0].bytes);
+  std::vector<float> found(m * n, 7);
+  PackedGemm(m, n, a, b, {packed[0].bytes, n, k}, 0, found.data(), n, GemmInto::kAdd);
+  for (size_t i = 0; i < c.size(); ++i) {
+    if (std::isnan(c[i])) {
+      ASSERT_TRUE(std::isnan(found[i])) << "at " << i;
+    } else {
+      ASSERT_FLOAT_EQ(found[i], c[i]) << "at " << i;
+    }
+  }
+}
+
 // What is not a number, or too large for sums of parts, comes out as from floats.
 TEST(Gemm, KeepsInfinitiesAndLargeNumbers) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -177,6 +236,7 @@ TEST(Gemm, KeepsInfinitiesAndLargeNumbers) {
         (in_a ? a : b)[at] = odd;
         const auto va = RowMajor(a.data(), k), vb = RowMajor(b.data(), n);
         Gemm<float>(m, n, k, va, vb, c.data(), n, GemmInto::kAdd);
+        ExpectSamePacked(m, n, k, va, vb, c);
         for (int64_t i = 0; i < m; ++i) {
           for (int64_t j = 0; j < n; ++j) {
             const auto wanted = static_cast<float>(7 + ExactElement(k, va, vb, i, j));

@@ -30,6 +30,13 @@ absl::Status MatMulColumnsShape(ShapeContext& c) {
   return c.SetOutput(0, {whole.dim(0), c.attr<int64_t>("columns")});
 }
 
+absl::Status PackedMatMulShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape a, c.WithRank(0, 2));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape b, c.WithRank(1, 2));
+  SLUICE_RETURN_IF_ERROR(MergeDim(a.dim(1), b.dim(c.attr<bool>("transpose_b") ? 1 : 0)).status());
+  return c.SetOutput(0, {a.dim(0), c.attr<int64_t>("columns")});
+}
+
 PartialShape WithoutLastTwo(const PartialShape& s) {
   return s.rank() >= 2 ? PartialShape(s.dims().subspan(0, s.rank() - 2)) : PartialShape();
 }
@@ -158,6 +165,29 @@ OP(_MatMulColumns,
     .Attr("transpose_b", BoolAttr(false))
     .Attr("T", TypeAttr(FloatTypes() | UnsignedIntTypes() | ComplexTypes() | IndexTypes()))
     .Shape(MatMulColumnsShape);
+
+OP(_PackColumns,
+   "Columns `first` to `first` + `columns` of b or its transpose, as the matrix unit reads them; "
+   "empty on a machine that has none (executor/passes/pack_operands.h).")
+    .Input("b", DT_FLOAT)
+    .Output("packed", DT_UINT8)
+    .Attr("first", IntAttr())
+    .Attr("columns", IntAttr())
+    .Attr("transpose_b", BoolAttr(false))
+    .Shape([](ShapeContext& c) {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(0, 2).status());
+      return c.SetOutput(0, {PartialShape::kUnknown});
+    });
+
+OP(_PackedMatMul, "The product of a and those columns of b, which are packed too.")
+    .Input("a", DT_FLOAT)
+    .Input("b", DT_FLOAT)
+    .Input("packed", DT_UINT8)
+    .Output("product", DT_FLOAT)
+    .Attr("first", IntAttr())
+    .Attr("columns", IntAttr())
+    .Attr("transpose_b", BoolAttr(false))
+    .Shape(PackedMatMulShape);
 
 OP(BatchMatMul, "The products of the matrices of two batches of one shape.")
     .Input("x", "T")

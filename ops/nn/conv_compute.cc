@@ -99,13 +99,26 @@ void BlockByFilter(const ConvGeometry& g, const F* in, const F* out_grad, int64_
   }
 }
 
+absl::Status ForwardByWinograd(KernelContext& context, const ConvGeometry& g, const float* in,
+                               const float* filter, float* out, const KeptFilter* kept) {
+  const auto factors = [&](Allocator& allocator) {
+    return winograd::Factors(context, allocator, g, filter);
+  };
+  if (kept != nullptr) {
+    const Tensor* made = kept->made.Get(kept->tensor, [&] { return factors(Heap()); });
+    if (made != nullptr) return winograd::Forward(context, g, in, *made, out);
+  }
+  SLUICE_ASSIGN_OR_RETURN(const Tensor made, factors(*context.step().allocator));
+  return winograd::Forward(context, g, in, made, out);
+}
+
 }  // namespace
 
 template <typename F>
 absl::Status ConvForward(KernelContext& context, const ConvGeometry& g, const F* in,
-                         const F* filter, F* out) {
+                         const F* filter, F* out, const KeptFilter* kept) {
   if constexpr (std::is_same_v<F, float>) {
-    if (winograd::Fits(g)) return winograd::Forward(context, g, in, filter, out);
+    if (winograd::Fits(g)) return ForwardByWinograd(context, g, in, filter, out, kept);
     if (direct_conv::Fits(g)) return direct_conv::Forward(context, g, in, filter, out);
   }
   const int64_t tile = TileRows(g), k = g.patch(), n = g.group_outputs();
@@ -186,7 +199,8 @@ absl::Status ConvByFilter(KernelContext& context, const ConvGeometry& g, const F
 }
 
 #define SLUICE_INSTANTIATE(F)                                                                     \
-  template absl::Status ConvForward(KernelContext&, const ConvGeometry&, const F*, const F*, F*); \
+  template absl::Status ConvForward(KernelContext&, const ConvGeometry&, const F*, const F*, F*,  \
+                                    const KeptFilter*);                                           \
   template absl::Status ConvByInput(KernelContext&, const ConvGeometry&, const F*, const F*, F*); \
   template absl::Status ConvByFilter(KernelContext&, const ConvGeometry&, const F*, const F*, F*)
 SLUICE_INSTANTIATE(float);

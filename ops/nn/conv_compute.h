@@ -11,14 +11,21 @@
 
 #include "absl/status/status.h"
 #include "executor/kernel/context.h"
+#include "executor/kernel/made_of_constant.h"
 #include "ops/nn/conv_geometry.h"
 
 namespace sluice {
 
-// out = conv(in, filter).
+// The filter as a kernel has it, and what is kept of it over calls where it is a constant.
+struct KeptFilter {
+  const Tensor& tensor;
+  MadeOfConstant& made;
+};
+
+// out = conv(in, filter). `filter` are the elements of `kept`, if there is one, as type F.
 template <typename F>
 absl::Status ConvForward(KernelContext& context, const ConvGeometry& g, const F* in,
-                         const F* filter, F* out);
+                         const F* filter, F* out, const KeptFilter* kept = nullptr);
 
 // in_grad, of the input's shape, from the gradient of the output.
 template <typename F>

@@ -26,9 +26,11 @@ class ConvKernel : public Kernel {
 template <typename T>
 class Conv2DKernel : public ConvKernel {
  public:
-  using ConvKernel::ConvKernel;
+  Conv2DKernel(const KernelInit& init, ConvAttrs attrs)
+      : ConvKernel(std::move(attrs)), made_of_filter_(init, 1) {}
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    return MakeOf<Conv2DKernel>(init);
+    SLUICE_ASSIGN_OR_RETURN(ConvAttrs attrs, ConvAttrs::Of(init));
+    return std::make_unique<Conv2DKernel>(init, std::move(attrs));
   }
 
   absl::Status Compute(KernelContext& context) override {
@@ -44,9 +46,13 @@ class Conv2DKernel : public ConvKernel {
     SLUICE_RETURN_IF_ERROR(x.Open(context, in, ChannelsOf(attrs_.layout)));
     SLUICE_RETURN_IF_ERROR(w.Open(context, filter));
     SLUICE_RETURN_IF_ERROR(y.Open(context, out, ChannelsOf(attrs_.layout)));
-    SLUICE_RETURN_IF_ERROR(ConvForward(context, g, x.data(), w.data(), y.data()));
+    const KeptFilter kept{filter, made_of_filter_};
+    SLUICE_RETURN_IF_ERROR(ConvForward(context, g, x.data(), w.data(), y.data(), &kept));
     return y.Close(context);
   }
+
+ private:
+  MadeOfConstant made_of_filter_;
 };
 using ConvList = TypeList<half, bfloat16, float, double, int32_t>;
 KERNELS(Conv2D, "T", Conv2DKernel, ConvList);

@@ -255,16 +255,23 @@ bool Fits(const ConvGeometry& g) {
          g.positions() >= 64;
 }
 
-absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float* in,
-                     const float* filter, float* out) {
+absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator, const ConvGeometry& g,
+                               const float* filter) {
   const Tiling t = TilingOf(g);
   const Loops& loops = LoopsFor(g);
   SLUICE_ASSIGN_OR_RETURN(Tensor factors,
-                          context.AllocateTemp(DT_FLOAT, {t.points, t.pair_step()}));
-  float* factor = factors.data<float>();
-  context.ParallelFor(FilterVectors(g), kFilterCost, [&](int64_t begin, int64_t end) {
-    loops.filter(t, filter, factor, begin, end);
-  });
+                          Tensor::Allocate(allocator, DT_FLOAT, {t.points, t.pair_step()}));
+  float* to = factors.data<float>();
+  context.ParallelFor(FilterVectors(g), kFilterCost,
+                      [&](int64_t begin, int64_t end) { loops.filter(t, filter, to, begin, end); });
+  return factors;
+}
+
+absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float* in,
+                     const Tensor& factors, float* out) {
+  const Tiling t = TilingOf(g);
+  const Loops& loops = LoopsFor(g);
+  const float* factor = factors.data<float>();
   const int64_t data_size = t.points * t.point_step(g.in_channels);
   const int64_t result_size = t.points * t.point_step(g.out_channels);
   LoopScratch scratch;

@@ -22,9 +22,12 @@ bool Fits(const ConvGeometry& g);
 // The same for the gradient by the filter, whose sums have to fit into a cache.
 bool FitsByFilter(const ConvGeometry& g);
 
+// The transformed filter, where Fits: the same for images of all sizes. RESOURCE_EXHAUSTED.
+absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator, const ConvGeometry& g,
+                               const float* filter);
 // out = conv(in, filter), where Fits.
 absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float* in,
-                     const float* filter, float* out);
+                     const Tensor& factors, float* out);
 
 // filter_grad from the gradient of the output, where FitsByFilter.
 absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float* in,

@@ -107,7 +107,8 @@ class Summary {
     if (time.outputs.empty()) return 0;
     const TensorShape& out = time.outputs[0].shape;
     const std::string op(node.op());
-    if (op == "MatMul" || op.starts_with("BatchMatMul")) {
+    if (op == "MatMul" || op == "_MatMulColumns" || op == "_PackedMatMul" ||
+        op.starts_with("BatchMatMul")) {
       const std::optional<TensorShape> b = ShapeOf(node.input(1));
       if (!b.has_value() || b->rank() < 2) return 0;
       const bool is_turned = is_set("transpose_b") || is_set("adj_y");

@@ -1,0 +1,167 @@
+#include "executor/passes/pack_operands.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "executor/kernel/kernel.h"
+#include "executor/kernel/packed_operand.h"
+#include "executor/kernel/resource_manager.h"
+#include "executor/passes/rewrite.h"
+#include "executor/passes/unused_nodes.h"
+#include "executor/plan/op_kind.h"
+#include "graph/op/op_def.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// Packing takes as long as two to three products of the fewest rows save.
+constexpr size_t kFewestReaders = 4;
+
+// What is packed: columns [first, first + columns) of b or its transpose.
+struct Operand {
+  Output b;
+  bool transpose_b;
+  int64_t first, columns, depth;
+
+  auto Key() const { return std::tuple(b.node->id(), b.index, transpose_b, first, columns); }
+};
+
+struct Readers {
+  Operand operand;
+  std::vector<Node*> products;
+};
+
+bool IsProduct(const Node& node) { return node.op() == "MatMul" || node.op() == "_MatMulColumns"; }
+
+std::optional<Operand> OperandOf(const Node& product) {
+  if (product.output_type(0) != DT_FLOAT || product.AttrOr<bool>("transpose_a", false)) {
+    return std::nullopt;
+  }
+  const PartialShape& b = product.input(1).shape();
+  if (b.rank() != 2 || product.input(0).shape().rank() != 2) return std::nullopt;
+  const bool turns = product.AttrOr<bool>("transpose_b", false);
+  const int64_t whole = b.dim(turns ? 0 : 1);
+  const Operand operand{product.input(1), turns, product.AttrOr<int64_t>("first", 0),
+                        product.AttrOr<int64_t>("columns", whole), b.dim(turns ? 1 : 0)};
+  if (whole < 0 || operand.depth < 0) return std::nullopt;
+  return operand;
+}
+
+// Its kernel knows what this machine does.
+bool Gains(const Node& product, const Operand& operand) {
+  const int64_t rows = product.input(0).shape().dim(0);
+  if (rows < 0) return false;
+  ResourceManager resources;
+  KernelInit init(product, "/device:CPU:0", &resources);
+  const absl::StatusOr<std::unique_ptr<Kernel>> kernel = KernelRegistry::Global().Make(init, "CPU");
+  if (!kernel.ok()) return false;
+  const auto* reader = dynamic_cast<const PackedOperandReader*>(kernel->get());
+  return reader != nullptr && reader->GainsByPacking(rows, operand.columns, operand.depth);
+}
+
+bool IsInvariant(const Node& node) {
+  return node.op() == "Enter" && IsConstantEnter(node) && !IsRefType(node.input(0).dtype());
+}
+
+// In the graph's order. No product reads a reference: those that a Rewriter may change do not.
+std::vector<Readers> ReadersOf(Graph& graph, const Rewriter& rewriter) {
+  std::vector<Readers> all;
+  std::map<decltype(std::declval<Operand>().Key()), size_t> found;
+  for (Node* node : graph.nodes()) {
+    if (!IsProduct(*node) || !rewriter.MayChange(*node) || IsOnABranch(*node)) continue;
+    const std::optional<Operand> operand = OperandOf(*node);
+    if (!operand) continue;
+    const auto [at, is_new] = found.emplace(operand->Key(), all.size());
+    if (is_new) all.push_back({*operand, {}});
+    Readers& readers = all[at->second];
+    const bool is_at_home = readers.products.empty() ||
+                            node->assigned_device() == readers.products[0]->assigned_device();
+    if (is_at_home) readers.products.push_back(node);
+  }
+  std::erase_if(all, [](const Readers& readers) {
+    return readers.products.size() < kFewestReaders && !IsInvariant(*readers.operand.b.node);
+  });
+  return all;
+}
+
+absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
+                                const PartialShape& shape) {
+  spec.device = like.device();
+  spec.at = like.at();
+  SLUICE_ASSIGN_OR_RETURN(Node * node, graph.Add(std::move(spec)));
+  node->set_assigned_device(like.assigned_device());
+  node->set_output_shape(0, shape);
+  return node;
+}
+
+// The packed operand, made outside of the loops whose invariant b is.
+absl::StatusOr<Output> Packed(Graph& graph, const Operand& operand, const Node& product, Output b) {
+  const Node& source = *b.node;
+  NodeSpec spec;
+  if (IsInvariant(source)) {
+    SLUICE_ASSIGN_OR_RETURN(const Output outside, Packed(graph, operand, product, source.input(0)));
+    spec.name = graph.UniqueName(StrCat(source.name(), "/packed"));
+    spec.op = "Enter";
+    spec.inputs = {outside};
+    spec.control_inputs.assign(source.control_inputs().begin(), source.control_inputs().end());
+    spec.attrs = source.attrs();
+    spec.attrs["T"] = DT_UINT8;
+    SLUICE_ASSIGN_OR_RETURN(Node * enter,
+                            AddBeside(graph, source, std::move(spec), outside.shape()));
+    return Output(enter);
+  }
+  spec.name = graph.UniqueName(StrCat(product.name(), "/packed"));
+  spec.op = "_PackColumns";
+  spec.inputs = {b};
+  spec.attrs = {
+      {"first", operand.first}, {"columns", operand.columns}, {"transpose_b", operand.transpose_b}};
+  SLUICE_ASSIGN_OR_RETURN(Node * packed, AddBeside(graph, product, std::move(spec),
+                                                   PartialShape({PartialShape::kUnknown})));
+  return Output(packed);
+}
+
+absl::Status ReadPacked(Graph& graph, const Operand& operand, Output packed, Node* product) {
+  NodeSpec spec;
+  spec.name = graph.UniqueName(StrCat(product->name(), "/of_packed"));
+  spec.op = "_PackedMatMul";
+  spec.inputs = {product->input(0), product->input(1), packed};
+  spec.control_inputs.assign(product->control_inputs().begin(), product->control_inputs().end());
+  spec.attrs = {
+      {"first", operand.first}, {"columns", operand.columns}, {"transpose_b", operand.transpose_b}};
+  SLUICE_ASSIGN_OR_RETURN(Node * reader,
+                          AddBeside(graph, *product, std::move(spec), product->output_shape(0)));
+  return TakePlace(graph, product, Output(reader));
+}
+
+}  // namespace
+
+absl::StatusOr<int> PackOperands(Graph& graph, const PassOptions& options) {
+  if (OpRegistry::Global().Find("_PackedMatMul") == nullptr) return 0;
+  const auto nodes = graph.nodes();
+  if (std::none_of(nodes.begin(), nodes.end(), [](const Node* n) { return IsProduct(*n); })) {
+    return 0;  // most graphs; a Rewriter looks at all of a graph
+  }
+  const Rewriter rewriter(graph, options.keep);
+  int changed = 0;
+  for (Readers& readers : ReadersOf(graph, rewriter)) {
+    const Operand& operand = readers.operand;
+    std::erase_if(readers.products, [&](const Node* product) { return !Gains(*product, operand); });
+    const bool is_invariant = IsInvariant(*operand.b.node);
+    if (readers.products.size() < (is_invariant ? 1 : kFewestReaders)) continue;
+    SLUICE_ASSIGN_OR_RETURN(const Output packed,
+                            Packed(graph, operand, *readers.products[0], operand.b));
+    for (Node* product : readers.products) {
+      SLUICE_RETURN_IF_ERROR(ReadPacked(graph, operand, packed, product));
+      ++changed;
+    }
+  }
+  return changed;
+}
+
+}  // namespace sluice
