@@ -213,10 +213,14 @@ def logreg():
     return xent(dense(x, 10, "fc"), y), fd
 
 
+def mlp_logits(x):
+    h = dense(x, 512, "fc1", tf.nn.relu); h = dense(h, 512, "fc2", tf.nn.relu)
+    return dense(h, 10, "fc3")
+
+
 def mlp(batch=128):
     x, y, fd = io(batch, 784)
-    h = dense(x, 512, "fc1", tf.nn.relu); h = dense(h, 512, "fc2", tf.nn.relu)
-    return xent(dense(h, 10, "fc3"), y), fd
+    return xent(mlp_logits(x), y), fd
 
 
 def conv(x, n, k, stride, name):
@@ -231,9 +235,37 @@ def bn(x, name, updates):
     gv = lambda s, v: tf.get_variable(name + s, [c], tf.float32, tf.constant_initializer(v), use_resource=False,
                                       trainable=s in ("/gamma", "/beta"))
     gamma, beta, mm, mv = gv("/gamma", 1.0), gv("/beta", 0.0), gv("/mean", 0.0), gv("/var", 1.0)
+    if updates is None:  # of a net that is trained
+        return tf.nn.fused_batch_norm(x, gamma, beta, mean=mm, variance=mv, epsilon=1e-3, is_training=False)[0]
     y, m, v = tf.nn.fused_batch_norm(x, gamma, beta, epsilon=1e-3, is_training=True)
     updates += [tf.assign_sub(mm, (mm - m) * 0.1).op, tf.assign_sub(mv, (mv - v) * 0.1).op]
     return y
+
+
+def resnet20(x, updates):
+    h = tf.nn.relu(bn(conv(x, 16, 3, 1, "c0"), "c0/bn", updates))
+    for s, ch in enumerate((16, 32, 64)):
+        for b in range(3):
+            st = 2 if s > 0 and b == 0 else 1
+            n = f"s{s}b{b}"; sc = h
+            r = tf.nn.relu(bn(conv(h, ch, 3, st, n + "/c1"), n + "/bn1", updates))
+            r = bn(conv(r, ch, 3, 1, n + "/c2"), n + "/bn2", updates)
+            if st == 2: sc = bn(conv(sc, ch, 1, 2, n + "/sc"), n + "/bnsc", updates)
+            h = tf.nn.relu(r + sc)
+    return dense(tf.reduce_mean(h, [1, 2]), 10, "fc")
+
+
+def lstm(x):
+    B, T, D = x.shape.as_list(); H = 128
+    w = tf.get_variable("lstm/w", [D + H, 4 * H], tf.float32, tf.truncated_normal_initializer(stddev=0.06, seed=3), use_resource=False)
+    b = tf.get_variable("lstm/b", [4 * H], tf.float32, tf.zeros_initializer(), use_resource=False)
+    h = tf.zeros([B, H]); c = tf.zeros([B, H])
+    for xt in tf.unstack(x, T, axis=1):
+        z = tf.nn.bias_add(tf.matmul(tf.concat([xt, h], 1), w), b)
+        i, j, f, o = tf.split(z, 4, axis=1)
+        c = c * tf.sigmoid(f + 1.0) + tf.sigmoid(i) * tf.tanh(j)
+        h = tf.tanh(c) * tf.sigmoid(o)
+    return dense(h, 10, "fc")
 
 
 def section_c():
@@ -255,29 +287,10 @@ def section_c():
     train_case("lenet_b64_momentum", xent(dense(h, 10, "fc2"), y), tf.train.MomentumOptimizer(0.01, 0.9), fd)
 
     fresh(); x, y, fd = io(32, 32, 32, 3); upd = []
-    h = tf.nn.relu(bn(conv(x, 16, 3, 1, "c0"), "c0/bn", upd))
-    for s, ch in enumerate((16, 32, 64)):
-        for b in range(3):
-            st = 2 if s > 0 and b == 0 else 1
-            n = f"s{s}b{b}"; sc = h
-            r = tf.nn.relu(bn(conv(h, ch, 3, st, n + "/c1"), n + "/bn1", upd))
-            r = bn(conv(r, ch, 3, 1, n + "/c2"), n + "/bn2", upd)
-            if st == 2: sc = bn(conv(sc, ch, 1, 2, n + "/sc"), n + "/bnsc", upd)
-            h = tf.nn.relu(r + sc)
-    loss = xent(dense(tf.reduce_mean(h, [1, 2]), 10, "fc"), y)
-    train_case("resnet20_b32_momentum", loss, tf.train.MomentumOptimizer(0.1, 0.9), fd, extra=upd)
+    train_case("resnet20_b32_momentum", xent(resnet20(x, upd), y), tf.train.MomentumOptimizer(0.1, 0.9), fd, extra=upd)
 
-    fresh(); T, B, D, H = 20, 32, 128, 128
-    x, y, fd = io(B, T, D)
-    w = tf.get_variable("lstm/w", [D + H, 4 * H], tf.float32, tf.truncated_normal_initializer(stddev=0.06, seed=3), use_resource=False)
-    b = tf.get_variable("lstm/b", [4 * H], tf.float32, tf.zeros_initializer(), use_resource=False)
-    h = tf.zeros([B, H]); c = tf.zeros([B, H])
-    for xt in tf.unstack(x, T, axis=1):
-        z = tf.nn.bias_add(tf.matmul(tf.concat([xt, h], 1), w), b)
-        i, j, f, o = tf.split(z, 4, axis=1)
-        c = c * tf.sigmoid(f + 1.0) + tf.sigmoid(i) * tf.tanh(j)
-        h = tf.tanh(c) * tf.sigmoid(o)
-    train_case("lstm_t20_h128_b32_sgd", xent(dense(h, 10, "fc"), y), tf.train.GradientDescentOptimizer(0.1), fd)
+    fresh(); x, y, fd = io(32, 20, 128)
+    train_case("lstm_t20_h128_b32_sgd", xent(lstm(x), y), tf.train.GradientDescentOptimizer(0.1), fd)
 
     fresh(); V, D, B, S = 50000, 128, 256, 64
     ids = tf.placeholder(tf.int32, [B], "center"); ctx = tf.placeholder(tf.int64, [B, 1], "context")
@@ -344,8 +357,26 @@ def section_d():
         emit("D", "first_step", label, feeds=[(x, "f32:4x8:normal")], fetches=[y], unit="ms", init="")
 
 
+# ----------------------------------------------------------------------------- E: nets without variables
+def frozen_case(case, dims, net):
+    fresh(); x = tf.placeholder(tf.float32, dims, "x"); y = tf.identity(net(x), "y")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        frozen = tf.graph_util.convert_variables_to_constants(session, tf.get_default_graph().as_graph_def(), ["y"])
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(frozen, name="")
+        emit("E", "infer", case, feeds=[("x:0", f"f32:{'x'.join(map(str, dims))}:normal")], fetches=["y:0"], unit="us", init="", graph=graph)
+
+
+def section_e():
+    for batch in (1, 32):
+        frozen_case(f"mlp_b{batch}", [batch, 784], mlp_logits)
+        frozen_case(f"resnet20_b{batch}", [batch, 32, 32, 3], lambda x: resnet20(x, None))
+    frozen_case("lstm_t20_h128_b32", [32, 20, 128], lstm)
+
+
 if __name__ == "__main__":
-    section_a(); section_b(); section_c(); section_d()
+    section_a(); section_b(); section_c(); section_d(); section_e()
     with open(os.path.join(OUT, "manifest.tsv"), "w") as f:
         for r in rows: f.write("\t".join(r) + "\n")
     total = sum(os.path.getsize(os.path.join(OUT, p)) for p in os.listdir(OUT))

@@ -202,4 +202,16 @@ def section_c():
         m(step, "train", "widedeep_26x100kx16_b512_adagrad")
 
 
-{"A": section_a, "B": section_b, "C": section_c}[a.section]()
+def section_e():
+    cases = [(f"{nm}_b{batch}", mk, f"{batch}x{dims}") for batch in (1, 32) for nm, mk, dims in
+             (("mlp", lambda: MLP(784, 512, 512, 10), "784"), ("resnet20", resnet20, "3x32x32"))]
+    cases += [("lstm_t20_h128_b32", UnrolledLSTM, "32x20x128"), ("lstm_t20_h128_b32.nnLSTM", LSTM, "32x20x128")]
+    for nm, mk, dims in cases:
+        if a.filter not in f"infer/{nm}": continue
+        net = mk().eval(); x = feed(f"f32:{dims}:normal")
+        with torch.inference_mode():
+            fwd = torch.compile(net) if a.compile else net
+            m(lambda: fwd(x), "infer", nm, "us", warm_s=1.0 if a.compile else 0.3)
+
+
+{"A": section_a, "B": section_b, "C": section_c, "E": section_e}[a.section]()

@@ -74,7 +74,7 @@ def programs(a, section):
     if has_torch and section != "D":
         for threads in ("1", "2") if section != "A" else ("1",):
             yield torch + ["--threads", threads], {}
-        if section in ("B", "C"):
+        if section in ("B", "C", "E"):
             yield torch + ["--threads", "2", "--compile"], {}
     if section in ("A", "C"):
         yield [a.tensorflow_python, os.path.join(here, "tensorflow_python.py"), a.manifest] + timing, plain

@@ -29,8 +29,8 @@ Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
 Cut CutOfFloats(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
   const int64_t cores = Cores();
-  // Half a vector of columns takes as long as a whole one.
-  const double flops = 2.0 * static_cast<double>(m) *
+  // Half a vector of columns takes as long as a whole one, and few rows as long as B's memory does.
+  const double flops = 2.0 * static_cast<double>(std::max(m, kRowsAtLeast)) *
                        static_cast<double>(n >= 8 ? std::max<int64_t>(n, 16) : n) *
                        static_cast<double>(k);
   const auto tiles = [&](int64_t enough) {

@@ -50,6 +50,9 @@ struct Products {
   int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
 };
 
+// Fewer rows take as long, which is what reading B takes.
+inline constexpr int64_t kRowsAtLeast = 8;
+
 // The size of a product's tiles.
 struct Cut {
   int64_t rows, columns;
@@ -101,8 +104,8 @@ Grid GridOf(const Products& p, const T* b, int64_t terms = 1) {
   constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
   const int64_t depth = p.a.columns * terms;
   Grid grid{p.a.rows, p.b.columns, CutOf<T>(p, depth, b), 0};
-  const double flops =
-      2.0 * static_cast<double>(grid.m) * static_cast<double>(grid.n) * static_cast<double>(depth);
+  const double flops = 2.0 * static_cast<double>(std::max(grid.m, kRowsAtLeast)) *
+                       static_cast<double>(grid.n) * static_cast<double>(depth);
   grid.cost = flops / static_cast<double>(std::max<int64_t>(grid.count(), 1)) / kFlopsPerNs;
   return grid;
 }
