@@ -97,6 +97,17 @@ void ExpSmall(benchmark::State& state) {
 }
 BENCHMARK(ExpSmall);
 
+// Attention: of each row of scores some are masked by a large negative number.
+void SoftmaxOfScores(benchmark::State& state) {
+  const auto masked = static_cast<float>(state.range(0));
+  Run(state, {{kSmall / 64, 64}}, 8.0 * kSmall, "GB/s", [&](const OutputList& in) {
+    Tensor mask(DT_FLOAT, {64});
+    for (int i = 0; i < 64; ++i) mask.data<float>()[i] = i < 32 ? 0 : masked;
+    return Softmax(in[0] + Constant(*in[0].graph(), mask));
+  });
+}
+BENCHMARK(SoftmaxOfScores)->Arg(0)->Arg(-1'000'000'000);
+
 void SumAll(benchmark::State& state) {  // 62 GB/s
   Run(state, {{kSmall}}, 4.0 * kSmall, "GB/s",
       [](const OutputList& in) { return ReduceSum(in[0]); });

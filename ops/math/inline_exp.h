@@ -17,7 +17,8 @@ namespace sluice {
 SLUICE_INLINE_IN_CLONES float BoundedExp(float x) {
   constexpr float kRound = 12582912;  // 1.5 * 2^23: what is added to it is rounded to a whole
   constexpr float kLeast = -104;      // of it, the exponential is 0
-  const float bounded = x < kLeast ? kLeast : x;
+  // 0 below it, without products that underflow: those take some processors 20 times as long.
+  const float bounded = x < kLeast ? 0 : x;
   const float shifted = bounded * 1.44269504f + kRound;
   const float whole = shifted - kRound;
   const float r = (bounded - whole * 0.693359375f) + whole * 2.12194440e-4f;
@@ -34,7 +35,8 @@ SLUICE_INLINE_IN_CLONES float BoundedExp(float x) {
   const auto power_of_two = [](int32_t n) {
     return std::bit_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(n + 127) << 23));
   };
-  return p * power_of_two(half) * power_of_two(power - half);
+  const float value = p * power_of_two(half) * power_of_two(power - half);
+  return x < kLeast ? 0 : value;
 }
 SLUICE_INLINE_IN_CLONES double BoundedExp(double x) { return std::exp(x); }
 
