@@ -53,16 +53,18 @@ std::optional<Operand> OperandOf(const Node& product) {
   return operand;
 }
 
-// Its kernel knows what this machine does.
-bool Gains(const Node& product, const Operand& operand) {
-  const int64_t rows = product.input(0).shape().dim(0);
-  if (rows < 0) return false;
+// Leaves those that gain: a kernel knows what this machine does.
+void KeepThoseThatGain(Readers& readers) {
   ResourceManager resources;
-  KernelInit init(product, "/device:CPU:0", &resources);
+  KernelInit init(*readers.products[0], "/device:CPU:0", &resources);
   const absl::StatusOr<std::unique_ptr<Kernel>> kernel = KernelRegistry::Global().Make(init, "CPU");
-  if (!kernel.ok()) return false;
-  const auto* reader = dynamic_cast<const PackedOperandReader*>(kernel->get());
-  return reader != nullptr && reader->GainsByPacking(rows, operand.columns, operand.depth);
+  const auto* reader =
+      kernel.ok() ? dynamic_cast<const PackedOperandReader*>(kernel->get()) : nullptr;
+  std::erase_if(readers.products, [&](const Node* product) {
+    const int64_t rows = product->input(0).shape().dim(0);
+    return reader == nullptr || rows < 0 ||
+           !reader->GainsByPacking(rows, readers.operand.columns, readers.operand.depth);
+  });
 }
 
 bool IsInvariant(const Node& node) {
@@ -151,7 +153,7 @@ absl::StatusOr<int> PackOperands(Graph& graph, const PassOptions& options) {
   int changed = 0;
   for (Readers& readers : ReadersOf(graph, rewriter)) {
     const Operand& operand = readers.operand;
-    std::erase_if(readers.products, [&](const Node* product) { return !Gains(*product, operand); });
+    KeepThoseThatGain(readers);
     const bool is_invariant = IsInvariant(*operand.b.node);
     if (readers.products.size() < (is_invariant ? 1 : kFewestReaders)) continue;
     SLUICE_ASSIGN_OR_RETURN(const Output packed,
