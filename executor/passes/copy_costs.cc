@@ -64,9 +64,8 @@ bool IsConvolution(std::string_view op) {
 }
 
 bool IsMatrixProduct(std::string_view op) {
-  static const Ops* ops =
-      new Ops{"BatchMatMul", "BatchMatMulV2", "MatMul", "_FusedMatMul", "_MatMulColumns",
-              "_PackedMatMul"};
+  static const Ops* ops = new Ops{"BatchMatMul",  "BatchMatMulV2",  "MatMul",
+                                  "_FusedMatMul", "_MatMulColumns", "_PackedMatMul"};
   return ops->contains(op);
 }
 
