@@ -1,4 +1,4 @@
-"""PyTorch on the same workloads: A (eager op overhead), B (kernels), C (training, eager and torch.compile).
+"""PyTorch on the same workloads: A (eager op overhead), B (kernels), C (training, eager and torch.compile), E (inference, likewise).
 
 Usage: python torch_models.py --section C --threads 1 [--compile] [--filter SUBSTR]
 Models, batch sizes and optimizers are those of make_graphs.py; layout is torch's default (NCHW) unless the case says channels_last.

@@ -21,8 +21,7 @@ MadeOfConstant::MadeOfConstant(const KernelInit& init, int i)
 
 const Tensor* MadeOfConstant::Get(const Tensor& input,
                                   absl::FunctionRef<absl::StatusOr<Tensor>()> make) {
-  // Another tensor may be there in its place, of somebody who looks at a node alone.
-  if (!constant_.IsInitialized() || input.raw() != constant_.raw()) return nullptr;
+  if (!IsOf(input)) return nullptr;
   if (const Tensor* made = made_.load(std::memory_order_acquire)) return made;
   if (!is_used_.exchange(true, std::memory_order_relaxed)) return nullptr;
   absl::StatusOr<Tensor> tensor = make();

@@ -24,6 +24,10 @@ class MadeOfConstant {
   MadeOfConstant(const MadeOfConstant&) = delete;
   MadeOfConstant& operator=(const MadeOfConstant&) = delete;
 
+  // Whether `input` is the constant, and no other tensor in its place.
+  bool IsOf(const Tensor& input) const {
+    return constant_.IsInitialized() && input.raw() == constant_.raw();
+  }
   // What `make` gave, which has to give the same each time; owned by this. Null on the first call,
   // where `input` is no constant, and where `make` fails, which happens for want of memory only.
   const Tensor* Get(const Tensor& input, absl::FunctionRef<absl::StatusOr<Tensor>()> make);

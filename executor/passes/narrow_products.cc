@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -85,17 +86,12 @@ absl::StatusOr<Node*> ProductOf(Graph& graph, const Node& slice, const Way& way,
   spec.op = "_MatMulColumns";
   spec.inputs = {product.input(0), product.input(1)};
   spec.control_inputs = WhatTheyWaitFor(slice, way);
-  spec.device = product.device();
   spec.attrs = {{"first", columns.first},
                 {"columns", columns.count},
                 {"transpose_a", product.AttrOr<bool>("transpose_a", false)},
                 {"transpose_b", product.AttrOr<bool>("transpose_b", false)},
                 {"T", product.output_type(0)}};
-  spec.at = product.at();
-  SLUICE_ASSIGN_OR_RETURN(Node * narrow, graph.Add(std::move(spec)));
-  narrow->set_assigned_device(product.assigned_device());
-  narrow->set_output_shape(0, slice.output_shape(0));
-  return narrow;
+  return AddBeside(graph, product, std::move(spec), slice.output_shape(0));
 }
 
 }  // namespace

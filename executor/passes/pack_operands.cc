@@ -30,11 +30,23 @@ struct Operand {
   int64_t first, columns, depth;
 
   auto Key() const { return std::tuple(b.node->id(), b.index, transpose_b, first, columns); }
+  AttrMap Attrs() const {
+    return {{"first", first}, {"columns", columns}, {"transpose_b", transpose_b}};
+  }
 };
+
+bool IsInvariant(const Node& node) {
+  return node.op() == "Enter" && IsConstantEnter(node) && !IsRefType(node.input(0).dtype());
+}
 
 struct Readers {
   Operand operand;
   std::vector<Node*> products;
+
+  // A loop's invariant is read in each iteration.
+  bool AreEnough() const {
+    return products.size() >= (IsInvariant(*operand.b.node) ? 1 : kFewestReaders);
+  }
 };
 
 bool IsProduct(const Node& node) { return node.op() == "MatMul" || node.op() == "_MatMulColumns"; }
@@ -67,10 +79,6 @@ void KeepThoseThatGain(Readers& readers) {
   });
 }
 
-bool IsInvariant(const Node& node) {
-  return node.op() == "Enter" && IsConstantEnter(node) && !IsRefType(node.input(0).dtype());
-}
-
 // In the graph's order. No product reads a reference: those that a Rewriter may change do not.
 std::vector<Readers> ReadersOf(Graph& graph, const Rewriter& rewriter) {
   std::vector<Readers> all;
@@ -86,20 +94,8 @@ std::vector<Readers> ReadersOf(Graph& graph, const Rewriter& rewriter) {
                             node->assigned_device() == readers.products[0]->assigned_device();
     if (is_at_home) readers.products.push_back(node);
   }
-  std::erase_if(all, [](const Readers& readers) {
-    return readers.products.size() < kFewestReaders && !IsInvariant(*readers.operand.b.node);
-  });
+  std::erase_if(all, [](const Readers& readers) { return !readers.AreEnough(); });
   return all;
-}
-
-absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
-                                const PartialShape& shape) {
-  spec.device = like.device();
-  spec.at = like.at();
-  SLUICE_ASSIGN_OR_RETURN(Node * node, graph.Add(std::move(spec)));
-  node->set_assigned_device(like.assigned_device());
-  node->set_output_shape(0, shape);
-  return node;
 }
 
 // The packed operand, made outside of the loops whose invariant b is.
@@ -121,8 +117,7 @@ absl::StatusOr<Output> Packed(Graph& graph, const Operand& operand, const Node& 
   spec.name = graph.UniqueName(StrCat(product.name(), "/packed"));
   spec.op = "_PackColumns";
   spec.inputs = {b};
-  spec.attrs = {
-      {"first", operand.first}, {"columns", operand.columns}, {"transpose_b", operand.transpose_b}};
+  spec.attrs = operand.Attrs();
   SLUICE_ASSIGN_OR_RETURN(Node * packed, AddBeside(graph, product, std::move(spec),
                                                    PartialShape({PartialShape::kUnknown})));
   return Output(packed);
@@ -134,8 +129,7 @@ absl::Status ReadPacked(Graph& graph, const Operand& operand, Output packed, Nod
   spec.op = "_PackedMatMul";
   spec.inputs = {product->input(0), product->input(1), packed};
   spec.control_inputs.assign(product->control_inputs().begin(), product->control_inputs().end());
-  spec.attrs = {
-      {"first", operand.first}, {"columns", operand.columns}, {"transpose_b", operand.transpose_b}};
+  spec.attrs = operand.Attrs();
   SLUICE_ASSIGN_OR_RETURN(Node * reader,
                           AddBeside(graph, *product, std::move(spec), product->output_shape(0)));
   return TakePlace(graph, product, Output(reader));
@@ -154,8 +148,7 @@ absl::StatusOr<int> PackOperands(Graph& graph, const PassOptions& options) {
   for (Readers& readers : ReadersOf(graph, rewriter)) {
     const Operand& operand = readers.operand;
     KeepThoseThatGain(readers);
-    const bool is_invariant = IsInvariant(*operand.b.node);
-    if (readers.products.size() < (is_invariant ? 1 : kFewestReaders)) continue;
+    if (!readers.AreEnough()) continue;
     SLUICE_ASSIGN_OR_RETURN(const Output packed,
                             Packed(graph, operand, *readers.products[0], operand.b));
     for (Node* product : readers.products) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "executor/passes/purity.h"
 #include "executor/plan/op_kind.h"
@@ -127,6 +128,16 @@ std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose) {
     seen[d] = true;
   }
   return order;
+}
+
+absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
+                                const PartialShape& shape) {
+  spec.device = like.device();
+  spec.at = like.at();
+  SLUICE_ASSIGN_OR_RETURN(Node * node, graph.Add(std::move(spec)));
+  node->set_assigned_device(like.assigned_device());
+  node->set_output_shape(0, shape);
+  return node;
 }
 
 absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::string name,

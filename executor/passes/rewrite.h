@@ -20,6 +20,10 @@ std::optional<std::vector<int64_t>> ConstantInts(Output output);
 // The order that a Transpose gives dimensions, where it is constant and known to fit its input.
 std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose);
 
+// A node of one output, on the device of `like` and of its line in the user's program.
+absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
+                                const PartialShape& shape);
+
 // A constant on the device of `like`, which waits for nothing.
 absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::string name,
                                          const Tensor& value);

@@ -43,7 +43,7 @@ class FusedMatMulKernel : public Kernel {
                .b = LayoutOf(b.shape(), transpose_b_, false),
                .a_starts = {0},
                .b_starts = {0}};
-    if (!transpose_a_ && GainsByPacking(m, n, k)) {
+    if (packed_.IsOf(b) && !transpose_a_ && GainsByPacking(m, n, k)) {
       const Tensor* packed = packed_.Get(b, [&] { return PackOperand(c, Heap(), y.data(), p.b); });
       if (packed != nullptr) p.packed = PackedMatrixOf(*packed, p.b);
     }

@@ -20,6 +20,8 @@ namespace {
 constexpr int64_t kStepsMost = 16;
 constexpr int64_t kStationaryFloats = 192 * 1024;
 
+static_assert(kPackedColumns == kPanelLines);
+
 struct AmxScratch {
   alignas(64) char stationary[kStationaryFloats / kStepDepth / kPanelLines * kStepBytes];
   alignas(64) char streamed[2][kStepsMost * kStepBytes];
@@ -476,6 +478,7 @@ bool HasAmx() { return false; }
 bool SuitsAmx(int64_t, int64_t, int64_t) { return false; }
 void AmxGemm(int64_t, int64_t, int64_t, MatrixViews<float>, MatrixViews<float>, float*, int64_t,
              GemmInto) {}
+bool GainsByAmxPacking(int64_t, int64_t, int64_t) { return false; }
 int64_t AmxPackedBytes(int64_t, int64_t) { return 0; }
 void AmxPack(int64_t, int64_t, MatrixView<float>, int64_t, int64_t, char*) {}
 void AmxPackedGemm(int64_t, int64_t, MatrixView<float>, MatrixView<float>, PackedMatrix, int64_t,

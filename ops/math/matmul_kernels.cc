@@ -27,7 +27,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeOf(a, b));
     Products p = ProductOf(a, b);
     if constexpr (std::is_same_v<T, float>) {
-      if (MatMulKernel::GainsByPacking(p.a.rows, p.b.columns, p.b.rows)) {
+      if (packed_.IsOf(b) && MatMulKernel::GainsByPacking(p.a.rows, p.b.columns, p.b.rows)) {
         const Tensor* packed =
             packed_.Get(b, [&] { return PackOperand(context, Heap(), b.data<float>(), p.b); });
         if (packed != nullptr) p.packed = PackedMatrixOf(*packed, p.b);

@@ -14,7 +14,7 @@ int64_t Cores() {
 // Tiles of whole panels, for as many threads as gain.
 Cut CutOfPanels(int64_t m, int64_t n, double flops) {
   const auto most = std::clamp<int64_t>(static_cast<int64_t>(flops / 2e6), 1, Cores());
-  return m > n ? Cut{TileOf(m, most, 32), n} : Cut{m, TileOf(n, most, 32)};
+  return m > n ? Cut{TileOf(m, most, kPackedColumns), n} : Cut{m, TileOf(n, most, kPackedColumns)};
 }
 
 }  // namespace
