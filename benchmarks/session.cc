@@ -6,21 +6,53 @@
 namespace sluice {
 namespace {
 
-// Compiled and run once: of a graph of many nodes.
-void FirstStep(benchmark::State& state) {
-  const auto nodes = static_cast<int>(state.range(0));
-  Graph g;
-  Output x = Placeholder(g, DT_FLOAT, {}, "x");
-  Output y = x;
-  for (int i = 0; i < nodes; ++i) y = i % 2 == 0 ? y * x : y - x;
+// Compiled and run once: y of x.
+void RunFirstStep(benchmark::State& state, Graph& g, Output x, Output y) {
   for (auto _ : state) {
     Session session(g);
     if (!Works(state, session.Run({{x, Tensor::Scalar(1.0f)}}, {y}).status())) return;
   }
   state.counters["time_per_op"] = benchmark::Counter(
-      nodes, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+      g.num_nodes(), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+// Of a graph of many nodes.
+void FirstStep(benchmark::State& state) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {}, "x"), y = x;
+  for (int i = 0; i < state.range(0); ++i) y = i % 2 == 0 ? y * x : y - x;
+  RunFirstStep(state, g, x, y);
 }
 BENCHMARK(FirstStep)->Arg(1000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+// Of a graph of many nodes that are equal, and read one tensor.
+void FirstStepOfEqualNodes(benchmark::State& state) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {}, "x"), y = x;
+  for (int i = 0; i < state.range(0) / 2; ++i) y = y + Exp(x);
+  RunFirstStep(state, g, x, y);
+}
+BENCHMARK(FirstStepOfEqualNodes)
+    ->Arg(1000)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Unit(benchmark::kMillisecond);
+
+// Of one that waits for many nodes that are equal.
+void FirstStepOfEqualWaits(benchmark::State& state) {
+  Graph g;
+  Output x = Placeholder(g, DT_FLOAT, {}, "x");
+  std::vector<Operation> before;
+  for (int i = 0; i < state.range(0); ++i) before.push_back(Exp(x).node);
+  const Operation all = Group(g, before);
+  ControlDependencies after(g, {all});
+  RunFirstStep(state, g, x, Identity(x));
+}
+BENCHMARK(FirstStepOfEqualWaits)
+    ->Arg(1000)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Unit(benchmark::kMillisecond);
 
 void ByName(benchmark::State& state) {
   Graph g;

@@ -3,7 +3,8 @@
 // A claim is one word that is changed at once, and no thread waits for it: a kernel that finds it
 // taken returns KernelContext::RunAgainAfter, its thread goes on with other nodes, and the node is
 // run again when the claim is given back. Only who has nothing else to do waits with its thread, in
-// a Turn or in `lock`: steps and loops of one segment, and code outside of nodes.
+// a Turn or in `lock`: steps and loops of one segment, code outside of nodes, and a few kernels for
+// moments (SdcaShrinkL1, NameInStrings, the strings of TensorArrays).
 //
 // std::unique_lock and std::shared_lock take it as they take a mutex, with std::try_to_lock. Not
 // fair: who comes first after it was given back has it.

@@ -325,7 +325,7 @@ TEST_F(ChooseLayoutTest, ControlEdgesStayAndConstantsAreInTheLoopOfTheirReaders)
   EXPECT_EQ(Choose(), 4);
   EXPECT_THAT(waits.node->control_inputs(), ElementsAre(before.node));
   ASSERT_EQ(x.node->uses().size(), 1u);
-  const Node& inside = *x.node->uses()[0].dst;
+  const Node& inside = *x.node->uses().front().dst;
   EXPECT_EQ(inside.op(), "Transpose");
   EXPECT_THAT(inside.input(1).node->control_inputs(), ElementsAre(x.node));
   EXPECT_TRUE(waits.node->input(0).node->input(1).node->control_inputs().empty());

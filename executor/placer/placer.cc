@@ -161,7 +161,7 @@ void FollowUsers(const Graph& graph, Groups& groups, const std::vector<DeviceInf
         IsRefType(node->output_type(0)) || members[groups.Root(node->id())] != 1) {
       continue;
     }
-    const std::string& device = node->uses()[0].dst->assigned_device();
+    const std::string& device = node->uses().front().dst->assigned_device();
     bool same = device != node->assigned_device();
     for (const Use& use : node->uses()) same = same && use.dst->assigned_device() == device;
     if (!same) continue;

@@ -22,9 +22,15 @@ std::string LowerCased(std::string_view s) {
   return lower;
 }
 
-template <typename T>
-void EraseValue(std::vector<T>& v, const T& value) {
-  v.erase(std::remove(v.begin(), v.end(), value), v.end());
+// Null if there is none. Takes as long as the shorter of both lists is.
+ControlEdge* FindEdge(const Node* from, const Node* to) {
+  ControlEdge* in = to->control_inputs().first();
+  ControlEdge* out = from->control_outputs().first();
+  for (; in != nullptr && out != nullptr; in = in->in.after, out = out->out.after) {
+    if (in->from == from) return in;
+    if (out->to == to) return out;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -45,6 +51,13 @@ bool Output::operator<(const Output& o) const {
 const std::string& Operation::name() const { return node ? node->name() : EmptyString(); }
 const std::string& Operation::device() const { return node ? node->device() : EmptyString(); }
 Graph* Operation::graph() const { return node ? node->graph() : nullptr; }
+
+Node::~Node() {
+  while (ControlEdge* edge = control_inputs_.first()) {
+    control_inputs_.Erase(edge);
+    delete edge;
+  }
+}
 
 void Node::RemoveAttr(std::string_view name) {
   if (auto it = attrs_.find(name); it != attrs_.end()) attrs_.erase(it);
@@ -90,8 +103,7 @@ absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
   node->name_ = std::move(spec.name);
   node->device_ = std::move(spec.device);
   node->attrs_ = std::move(spec.attrs);
-  node->inputs_ = std::move(spec.inputs);
-  node->control_inputs_ = std::move(spec.control_inputs);
+  node->inputs_.assign(spec.inputs.begin(), spec.inputs.end());
   node->output_shapes_.resize(node->output_types_.size());
   if (spec.at != nullptr) {
     node->location_ = *spec.at;
@@ -102,38 +114,42 @@ absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
   ++live_nodes_;
   by_name_.emplace(added->name_, added);
   if (names_used_) names_used_->emplace(LowerCased(added->name_), 1);
-  Link(added);
+  added->input_edges_.resize(added->inputs_.size());
+  for (int i = 0; i < added->num_inputs(); ++i) LinkInput(added, i);
+  std::unordered_set<Node*> seen;  // a group of all variables may have many thousands
+  for (Node* before : spec.control_inputs) {
+    if (seen.insert(before).second) LinkControl(before, added);
+  }
   return added;
 }
 
-void Graph::Link(Node* node) {
-  for (int i = 0; i < node->num_inputs(); ++i) {
-    const Output& in = node->inputs_[i];
-    if (in) in.node->uses_.push_back({in.index, node, i});
-  }
-  if (node->control_inputs_.empty()) return;
-  std::unordered_set<Node*> seen;  // a group of all variables may have many thousands
-  std::vector<Node*> controls;
-  for (Node* c : node->control_inputs_) {
-    if (seen.insert(c).second) controls.push_back(c);
-  }
-  node->control_inputs_ = std::move(controls);
-  for (Node* c : node->control_inputs_) c->control_outputs_.push_back(node);
+void Graph::LinkInput(Node* node, int i) {
+  const Output& in = node->inputs_[i];
+  if (!in) return;
+  UseEdge& edge = node->input_edges_[i];
+  edge.use = {.dst = node, .src_output = in.index, .dst_input = i};
+  in.node->uses_.Append(&edge);
+}
+
+void Graph::LinkControl(Node* from, Node* to) {
+  auto* edge = new ControlEdge{.from = from, .to = to};
+  to->control_inputs_.Append(edge);
+  from->control_outputs_.Append(edge);
+}
+
+void Graph::Unlink(ControlEdge* edge) {
+  edge->to->control_inputs_.Erase(edge);
+  edge->from->control_outputs_.Erase(edge);
+  delete edge;
 }
 
 void Graph::Remove(Node* node) {
-  for (const Output& in : node->inputs_) {
-    if (!in) continue;
-    auto& uses = in.node->uses_;
-    uses.erase(
-        std::remove_if(uses.begin(), uses.end(), [&](const Use& u) { return u.dst == node; }),
-        uses.end());
+  for (int i = 0; i < node->num_inputs(); ++i) {
+    if (const Output& in = node->inputs_[i]) in.node->uses_.Erase(&node->input_edges_[i]);
   }
-  for (const Use& use : node->uses_) {
-    if (use.dst != node) use.dst->inputs_[use.dst_input] = Output();
-  }
-  for (Node* c : node->control_inputs_) EraseValue(c->control_outputs_, node);
-  for (Node* c : node->control_outputs_) EraseValue(c->control_inputs_, node);
+  for (const Use& use : node->uses_) use.dst->inputs_[use.dst_input] = Output();
+  while (ControlEdge* edge = node->control_inputs_.first()) Unlink(edge);
+  while (ControlEdge* edge = node->control_outputs_.first()) Unlink(edge);
   by_name_.erase(node->name_);
   --live_nodes_;
   nodes_[node->id_].reset();
@@ -150,28 +166,18 @@ absl::Status Graph::UpdateInput(Node* node, int i, Output source) {
                            DataTypeName(source.dtype()), " from ", source.name(),
                            " incompatible with expected ", DataTypeName(node->input_type(i)), ".");
   }
-  const Output old = node->inputs_[i];
-  if (old) {
-    auto& uses = old.node->uses_;
-    uses.erase(std::remove_if(uses.begin(), uses.end(),
-                              [&](const Use& u) { return u.dst == node && u.dst_input == i; }),
-               uses.end());
-  }
+  if (const Output& old = node->inputs_[i]) old.node->uses_.Erase(&node->input_edges_[i]);
   node->inputs_[i] = source;
-  source.node->uses_.push_back({source.index, node, i});
+  LinkInput(node, i);
   return absl::OkStatus();
 }
 
 void Graph::AddControlEdge(Node* from, Node* to) {
-  auto& controls = to->control_inputs_;
-  if (std::find(controls.begin(), controls.end(), from) != controls.end()) return;
-  controls.push_back(from);
-  from->control_outputs_.push_back(to);
+  if (FindEdge(from, to) == nullptr) LinkControl(from, to);
 }
 
 void Graph::RemoveControlEdge(Node* from, Node* to) {
-  EraseValue(to->control_inputs_, from);
-  EraseValue(from->control_outputs_, to);
+  if (ControlEdge* edge = FindEdge(from, to)) Unlink(edge);
 }
 
 Node* Graph::Find(std::string_view name) const {

@@ -22,9 +22,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/ir/edge_list.h"
 #include "graph/op/attr.h"
 #include "graph/op/op_def.h"
 #include "graph/tensor/shape.h"
@@ -86,10 +88,27 @@ struct IndexedSlices {
 
 // A use of a node's output: input `dst_input` of `dst`.
 struct Use {
-  int src_output;
   Node* dst;
+  int src_output;
   int dst_input;
 };
+
+// The edge of an input, in the list of its source's uses.
+struct UseEdge {
+  Use use;
+  EdgeLinks<UseEdge> links;
+};
+using UseList = EdgeList<UseEdge, Use, &UseEdge::links, &UseEdge::use>;
+
+// `to` waits for `from`; in the lists of both.
+struct ControlEdge {
+  Node* from;
+  Node* to;
+  EdgeLinks<ControlEdge> in;   // among the control inputs of `to`
+  EdgeLinks<ControlEdge> out;  // among the control outputs of `from`
+};
+using ControlInputs = EdgeList<ControlEdge, Node*, &ControlEdge::in, &ControlEdge::from>;
+using ControlOutputs = EdgeList<ControlEdge, Node*, &ControlEdge::out, &ControlEdge::to>;
 
 // dtype and shape behind a resource handle (a variable's), as shape functions pass them on.
 struct HandleData {
@@ -99,6 +118,7 @@ struct HandleData {
 
 class Node {
  public:
+  ~Node();
   int id() const { return id_; }
   const std::string& name() const { return name_; }
   const std::string& op() const { return def_->name; }
@@ -125,7 +145,7 @@ class Node {
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Output& input(int i) const { return inputs_[i]; }
   absl::Span<const Output> inputs() const { return inputs_; }
-  absl::Span<Node* const> control_inputs() const { return control_inputs_; }
+  const ControlInputs& control_inputs() const { return control_inputs_; }
   // What the op takes: a ref type where it wants the variable itself.
   DataType input_type(int i) const { return input_types_[i]; }
   // [first, last) of the inputs that argument `arg` (index in def().inputs) stands for.
@@ -145,8 +165,8 @@ class Node {
   void set_output_handle(int i, HandleData data);
 
   // Who uses the outputs, in order of creation; and who waits for the node.
-  absl::Span<const Use> uses() const { return uses_; }
-  absl::Span<Node* const> control_outputs() const { return control_outputs_; }
+  const UseList& uses() const { return uses_; }
+  const ControlOutputs& control_outputs() const { return control_outputs_; }
 
   // What the user asked for ("" = anything), and what the placer gave ("" = not placed).
   const std::string& device() const { return device_; }
@@ -180,16 +200,18 @@ class Node {
   std::string device_;
   std::string assigned_device_;
   AttrMap attrs_;
-  std::vector<Output> inputs_;
-  std::vector<Node*> control_inputs_;
-  std::vector<DataType> input_types_;
-  std::vector<int> input_starts_;  // one a declared argument, and the end
-  std::vector<DataType> output_types_;
-  std::vector<int> output_starts_;
-  std::vector<PartialShape> output_shapes_;
+  // Most nodes have few edges: in the node itself those cost no way to other memory.
+  absl::InlinedVector<Output, 2> inputs_;
+  absl::InlinedVector<UseEdge, 2> input_edges_;  // in no list where the input is missing
+  ControlInputs control_inputs_;                 // owns its edges
+  absl::InlinedVector<DataType, 4> input_types_;
+  absl::InlinedVector<int, 4> input_starts_;  // one a declared argument, and the end
+  absl::InlinedVector<DataType, 4> output_types_;
+  absl::InlinedVector<int, 4> output_starts_;
+  absl::InlinedVector<PartialShape, 1> output_shapes_;
   std::map<int, HandleData> output_handles_;
-  std::vector<Use> uses_;
-  std::vector<Node*> control_outputs_;
+  UseList uses_;
+  ControlOutputs control_outputs_;
   ControlFlowContext* context_ = nullptr;
   At location_;
   bool has_location_ = false;
@@ -298,7 +320,9 @@ class Graph {
 
  private:
   absl::Status Resolve(NodeSpec& spec, Node& node) const;
-  void Link(Node* node);
+  static void LinkInput(Node* node, int i);
+  static void LinkControl(Node* from, Node* to);
+  static void Unlink(ControlEdge* edge);
   std::unordered_map<std::string, int>& NamesUsed();
 
   std::vector<std::unique_ptr<Node>> nodes_;

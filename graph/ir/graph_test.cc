@@ -7,6 +7,7 @@
 namespace sluice {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 OP(TestSource, "A tensor from nowhere.")
@@ -46,7 +47,7 @@ TEST(GraphTest, DefaultsAreFilledInAndTypesFollow) {
   Node* s = *Add(g, "s", "TestSum", {a, a}, {{"N", int64_t{2}}, {"T", DT_FLOAT}});
   EXPECT_EQ(s->InputRange(0), std::make_pair(0, 2));
   ASSERT_EQ(a->uses().size(), 2u);
-  EXPECT_EQ(a->uses()[1].dst_input, 1);
+  EXPECT_EQ(std::next(a->uses().begin())->dst_input, 1);
 }
 
 TEST(GraphTest, BadNodesAreRefusedWithTheirName) {
@@ -82,6 +83,40 @@ TEST(GraphTest, RemovedNodesLeaveNoEdges) {
   EXPECT_TRUE(a->uses().empty());
   EXPECT_TRUE(a->control_outputs().empty());
   EXPECT_EQ(g.Find("s"), nullptr);
+}
+
+TEST(GraphTest, EdgesLieInOrderOfCreation) {
+  Graph g;
+  Node* a = *Add(g, "a", "TestSource");
+  Node* b = *Add(g, "b", "TestSource");
+  std::vector<Node*> readers;
+  for (const char* name : {"r0", "r1", "r2", "r3"}) {
+    readers.push_back(*Add(g, name, "TestSum", {a}, {{"N", int64_t{1}}, {"T", DT_FLOAT}}));
+    g.AddControlEdge(b, readers.back());
+  }
+  const auto readers_of = [](const Node* node) {
+    std::vector<std::string> names;
+    for (const Use& use : node->uses()) names.push_back(use.dst->name());
+    return names;
+  };
+  g.Remove(readers[1]);
+  EXPECT_THAT(readers_of(a), ElementsAre("r0", "r2", "r3"));
+  EXPECT_THAT(b->control_outputs(), ElementsAre(readers[0], readers[2], readers[3]));
+  ASSERT_TRUE(g.UpdateInput(readers[0], 0, b).ok());
+  g.RemoveControlEdge(b, readers[3]);
+  EXPECT_THAT(readers_of(a), ElementsAre("r2", "r3"));
+  EXPECT_THAT(readers_of(b), ElementsAre("r0"));
+  EXPECT_THAT(b->control_outputs(), ElementsAre(readers[0], readers[2]));
+  // Back again: at the end.
+  ASSERT_TRUE(g.UpdateInput(readers[0], 0, a).ok());
+  g.AddControlEdge(b, readers[3]);
+  EXPECT_THAT(readers_of(a), ElementsAre("r2", "r3", "r0"));
+  EXPECT_THAT(b->control_outputs(), ElementsAre(readers[0], readers[2], readers[3]));
+  g.Remove(a);
+  EXPECT_FALSE(readers[2]->input(0));
+  ASSERT_TRUE(g.UpdateInput(readers[2], 0, b).ok());
+  g.Remove(readers[3]);
+  EXPECT_THAT(readers_of(b), ElementsAre("r2"));
 }
 
 TEST(GraphTest, CyclesAreCounted) {

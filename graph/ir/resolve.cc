@@ -162,7 +162,8 @@ absl::Status FillAndCheckAttrs(const OpDef& op, NodeSpec& spec) {
 }
 
 // Appends the types of one argument to `types`.
-absl::Status AppendTypes(const ArgDef& arg, const AttrMap& attrs, std::vector<DataType>& types) {
+template <typename Types>
+absl::Status AppendTypes(const ArgDef& arg, const AttrMap& attrs, Types& types) {
   auto add = [&](DataType t) { types.push_back(arg.is_ref ? MakeRefType(t) : t); };
   if (!arg.type_list_attr.empty()) {
     const auto* list = FindAttr<std::vector<DataType>>(attrs, arg.type_list_attr);
@@ -193,8 +194,9 @@ absl::Status AppendTypes(const ArgDef& arg, const AttrMap& attrs, std::vector<Da
   return absl::OkStatus();
 }
 
-absl::Status ArgumentTypes(const std::vector<ArgDef>& args, const AttrMap& attrs,
-                           std::vector<DataType>& types, std::vector<int>& starts) {
+template <typename Types, typename Starts>
+absl::Status ArgumentTypes(const std::vector<ArgDef>& args, const AttrMap& attrs, Types& types,
+                           Starts& starts) {
   for (const ArgDef& arg : args) {
     starts.push_back(static_cast<int>(types.size()));
     SLUICE_RETURN_IF_ERROR(AppendTypes(arg, attrs, types));
@@ -203,7 +205,7 @@ absl::Status ArgumentTypes(const std::vector<ArgDef>& args, const AttrMap& attrs
   return absl::OkStatus();
 }
 
-absl::Status CheckInputs(const NodeSpec& spec, const std::vector<DataType>& expected) {
+absl::Status CheckInputs(const NodeSpec& spec, absl::Span<const DataType> expected) {
   if (spec.inputs.size() != expected.size()) {
     return InvalidArgument("expected ", expected.size(), " inputs, got ", spec.inputs.size());
   }
@@ -239,7 +241,9 @@ absl::Status Graph::Resolve(NodeSpec& spec, Node& node) const {
         ArgumentTypes((*op)->outputs, spec.attrs, node.output_types_, node.output_starts_));
     return CheckInputs(spec, node.input_types_);
   };
-  return AnnotateAfter(resolve(), StrCat("; NodeDef: {{node ", spec.name, "}} = ", spec.op));
+  const absl::Status status = resolve();
+  if (status.ok()) return status;
+  return AnnotateAfter(status, StrCat("; NodeDef: {{node ", spec.name, "}} = ", spec.op));
 }
 
 }  // namespace sluice

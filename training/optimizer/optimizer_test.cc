@@ -313,7 +313,8 @@ TEST(Gates, AllGradientsWaitForEachOther) {
   const Node* first = (*pairs)[0].grad.dense().node;
   ASSERT_EQ(first->op(), "Identity");
   ASSERT_EQ(first->control_inputs().size(), 1u);
-  EXPECT_EQ(first->control_inputs()[0], (*pairs)[1].grad.dense().node->control_inputs()[0]);
+  EXPECT_EQ(first->control_inputs().front(),
+            (*pairs)[1].grad.dense().node->control_inputs().front());
   const auto free = Sgd().ComputeGradients(w * v, {.gate = Gate::kNone});
   ASSERT_TRUE(free.ok());
   EXPECT_NE((*free)[0].grad.dense().node->op(), "Identity");

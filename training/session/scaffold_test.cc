@@ -123,7 +123,7 @@ TEST(ScaffoldTest, TablesAreInitialisedLocally) {
   const Node* tables = g.Find("init_all_tables");
   ASSERT_NE(tables, nullptr);
   ASSERT_EQ(tables->control_inputs().size(), 1u);
-  EXPECT_EQ(tables->control_inputs()[0]->name(), "fill_table");
+  EXPECT_EQ(tables->control_inputs().front()->name(), "fill_table");
 }
 
 TEST(ScaffoldTest, ACopyTakesWhatIsNotGiven) {

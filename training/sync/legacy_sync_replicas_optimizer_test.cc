@@ -102,7 +102,7 @@ TEST(LegacySyncReplicas, MakesWhatTheSeedMakes) {
   EXPECT_EQ(put->op(), "QueueEnqueueManyV2");
   const Node* dims = put->input(1).node->input(0).node;
   ASSERT_THAT(dims->control_inputs(), SizeIs(1));
-  EXPECT_EQ(dims->control_inputs()[0]->op(), "AssignAddVariableOp");
+  EXPECT_EQ(dims->control_inputs().front()->op(), "AssignAddVariableOp");
 }
 
 // The seed: "Note that ref() is used to avoid reading from the identity with old the step."

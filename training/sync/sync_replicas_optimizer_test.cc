@@ -218,7 +218,7 @@ TYPED_TEST(BothForms, AveragesFollowTheTokens) {
   EXPECT_THAT(average.names, ElementsAre("w")) << "all trainable variables";
   EXPECT_EQ(world.optimizer.sync_op(), average.made);
   ASSERT_THAT(average.made.node->input(0).node->control_inputs(), SizeIs(1));
-  EXPECT_EQ(average.made.node->input(0).node->control_inputs()[0]->op(), "QueueEnqueueManyV2");
+  EXPECT_EQ(average.made.node->input(0).node->control_inputs().front()->op(), "QueueEnqueueManyV2");
 }
 
 // The read of a reference variable is made once and shared, and may run before the update: tokens
