@@ -165,6 +165,14 @@ def section_b():
         emit("B", "softmax", label, fetches=[tf.nn.softmax(a)], unit="us", nbytes=rows_ * columns * 8)
         for case, axis in (("rows", 1), ("columns", 0)):
             emit("B", f"reduce_{case}", label, fetches=[tf.reduce_sum(a, axis)], unit="us", nbytes=rows_ * columns * 4)
+    fresh(); x, dy = var("x", [8, 512, 768]), var("dy", [8, 512, 768])
+    y = layer_norm(x, "n")
+    emit("B", "layer_norm", "4096x768", fetches=[y], unit="us", nbytes=4096 * 768 * 8)
+    emit("B", "layer_norm", "4096x768_gradients", fetches=tf.gradients(y, [x] + tf.trainable_variables("n/"), dy), unit="us", nbytes=4096 * 768 * 12)
+    fresh(); x, dy = var("x", [8, 12, 256, 256]), var("dy", [8, 12, 256, 256])
+    y = tf.nn.softmax(x * 0.125 + tf.constant(np.triu(np.full([256, 256], -1e9, np.float32), 1)))
+    emit("B", "masked_softmax", "96x256x256", fetches=[y], unit="us", nbytes=96 * 65536 * 8)
+    emit("B", "masked_softmax", "96x256x256_gradients", fetches=tf.gradients(y, [x], dy), unit="us", nbytes=96 * 65536 * 12)
     # adam_other_ids: ids that every step draws anew, so that rows come back after some steps and after many.
     for optname in ("gather_only", "sgd", "adagrad", "adam", "adam_other_ids"):
         fresh(); tab = var("table", [1000000, 64]); ids = tf.placeholder(tf.int32, [4096], "ids")

@@ -19,7 +19,7 @@ feed = lambda spec, i=0: torch.from_numpy(make_feed(spec, i))
 def m(once, bench, case, unit="ms", items=1, flops=0, nbytes=0, warm_s=0.3):
     if a.filter not in f"{bench}/{case}": return
     if a.section == "B" and a.compile:
-        if bench not in ("ew_chain8", "softmax"): return  # The others are one op each: nothing to fuse.
+        if bench not in ("ew_chain8", "softmax", "layer_norm", "masked_softmax"): return  # The others are one op each: nothing to fuse.
         once = torch.compile(once)
     try: measure(once, bench, case, peer, str(a.threads), unit, items, a.reps, a.rep_s, flops, nbytes, a.section, warm_s)
     except Exception as e: print(f"FAILED: {bench}/{case}: {type(e).__name__}: {str(e)[:300]}", file=sys.stderr)
@@ -72,6 +72,15 @@ def section_b():
             m(lambda: x + row, "broadcast_row", label, "us", nbytes=rows * 8192); m(lambda: x + column, "broadcast_column", label, "us", nbytes=rows * 8192)
             m(lambda: torch.softmax(x, 1), "softmax", label, "us", nbytes=rows * 8192)
             m(lambda: x.sum(1), "reduce_rows", label, "us", nbytes=rows * 4096); m(lambda: x.sum(0), "reduce_columns", label, "us", nbytes=rows * 4096)
+    rows, scores = torch.randn(8, 512, 768), torch.randn(8, 12, 256, 256)
+    n = nn.LayerNorm(768); mask = torch.triu(torch.full([256, 256], -1e9), 1)
+    masked = lambda x: torch.softmax(x * 0.125 + mask, -1)
+    for bench, case, f, x, more in (("layer_norm", "4096x768", n, rows, tuple(n.parameters())), ("masked_softmax", "96x256x256", masked, scores, ())):
+        def forward():
+            with torch.inference_mode(): return f(x)
+        m(forward, bench, case, "us", nbytes=x.numel() * 8)
+        y, dy = x.clone().requires_grad_(), torch.randn_like(x)
+        m(lambda: torch.autograd.grad(f(y), (y,) + more, dy), bench, case + "_gradients", "us", nbytes=x.numel() * 12)
     ids = feed("i32:4096:zipf(1000000)").long()
     e = nn.Embedding(1000000, 64, sparse=True)
     with torch.inference_mode():

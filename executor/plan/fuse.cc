@@ -1,12 +1,14 @@
 #include "executor/plan/fuse.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "executor/plan/fused_elementwise.h"
+#include "graph/ir/constant.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
@@ -18,22 +20,66 @@ bool MayMeet(const PartialShape& operand, const PartialShape& result) {
   return is_scalar || operand.IsCompatibleWith(result);
 }
 
-// Known to be a vector as long as the last dimension of `result`, which has others.
-bool IsRowOf(const PartialShape& operand, const PartialShape& result) {
-  if (operand.rank() != 1 || operand.dim(0) == PartialShape::kUnknown) return false;
-  return result.rank() >= 2 && result.dim(result.rank() - 1) == operand.dim(0);
+constexpr int64_t kMostRepeated = 1 << 16;  // elements: larger parts do not stay in a cache
+constexpr int64_t kLeastInARow = 16;        // elements that are worth a call of a loop
+
+// Whether the operand lies along some of the last dimensions, and the others may not all be 1.
+bool IsRepeatedIn(const PartialShape& operand, const PartialShape& result) {
+  if (!operand.rank_known() || !result.rank_known() || operand.rank() > result.rank()) return false;
+  const int more = result.rank() - operand.rank();
+  int first = 0;
+  while (first < operand.rank() && operand.dim(first) == 1) ++first;
+  if (first == operand.rank()) return false;
+  bool is_repeated = false;
+  for (int i = 0; i < first + more; ++i) is_repeated |= result.dim(i) != 1;
+  int64_t elements = 1;
+  for (int i = first; i < operand.rank(); ++i) {
+    if (operand.dim(i) == PartialShape::kUnknown || operand.dim(i) != result.dim(i + more)) {
+      return false;
+    }
+    if (operand.dim(i) > kMostRepeated / std::max<int64_t>(elements, 1)) return false;
+    elements *= operand.dim(i);
+  }
+  return is_repeated && elements > 0;
 }
 
-// The operand of two that meets the rows of the other one; -1: none.
-int RowOperandOf(const Node& node) {
-  if (node.num_inputs() != 2) return -1;
-  const PartialShape& result = node.output_shape(0);
-  for (int k = 0; k < 2; ++k) {
-    const PartialShape& other = node.input(1 - k).shape();
-    const bool is_full = other.rank_known() && other.IsCompatibleWith(result);
-    if (is_full && IsRowOf(node.input(k).shape(), result)) return k;
+// Whether the operand has one element where the result has a row.
+bool IsColumnOf(const PartialShape& operand, const PartialShape& result) {
+  if (!operand.rank_known() || !result.rank_known() || operand.rank() != result.rank())
+    return false;
+  const int last = result.rank() - 1;
+  if (last < 1 || operand.dim(last) != 1 || result.dim(last) < kLeastInARow) return false;
+  for (int i = 0; i < last; ++i) {
+    if (operand.dim(i) != result.dim(i)) return false;
   }
-  return -1;
+  return true;
+}
+
+// How the operands of an elementwise node meet its result, so far as their shapes are known; null
+// for those that meet it in no way that a group can compute.
+std::optional<std::array<Meets, 2>> OperandsOf(const Node& node) {
+  std::array<Meets, 2> meets = {Meets::kWhole, Meets::kWhole};
+  const PartialShape& result = node.output_shape(0);
+  bool has_part = false;
+  for (int k = 0; k < node.num_inputs() && k < 2; ++k) {
+    const PartialShape& shape = node.input(k).shape();
+    if (node.num_inputs() == 2 && IsRepeatedIn(shape, result)) {
+      meets[k] = Meets::kRow;
+    } else if (node.num_inputs() == 2 && IsColumnOf(shape, result)) {
+      meets[k] = Meets::kColumn;
+    } else if (!MayMeet(shape, result)) {
+      return std::nullopt;
+    }
+    has_part |= meets[k] != Meets::kWhole;
+  }
+  if (!has_part) return meets;
+  if (meets[0] == meets[1]) return std::nullopt;
+  for (int k = 0; k < 2; ++k) {  // what meets a part gives all of the result
+    const PartialShape& shape = node.input(k).shape();
+    const bool is_full = shape.rank_known() && shape.rank() == result.rank();
+    if (meets[k] == Meets::kWhole && !is_full) return std::nullopt;
+  }
+  return meets;
 }
 
 }  // namespace
@@ -47,13 +93,16 @@ ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
   // Elements that are objects cannot lie in a tile.
   if (DataTypeSize(item.output_types[0]) != kernel->loops().out_size) return nullptr;
   const Node& node = *item.node;
-  const int row = RowOperandOf(node);
+  const std::optional<std::array<Meets, 2>> meets = OperandsOf(node);
+  if (!meets.has_value()) return nullptr;
   const ElementwiseLoops& loops = kernel->loops();
-  if (loops.y_is_row ? row != 1 : row >= 0 && loops.x_alone == nullptr) return nullptr;
+  const bool has_part = (*meets)[0] != Meets::kWhole || (*meets)[1] != Meets::kWhole;
+  if (loops.y_is_row ? (*meets)[1] != Meets::kRow : has_part && loops.x_alone == nullptr) {
+    return nullptr;
+  }
   for (int i = 0; i < static_cast<int>(operands); ++i) {
     if (item.inputs[i].is_ref) return nullptr;
     if (DataTypeSize(node.input_type(i)) != kernel->loops().in_size) return nullptr;
-    if (i != row && !MayMeet(node.input(i).shape(), node.output_shape(0))) return nullptr;
   }
   return kernel;
 }
@@ -65,6 +114,26 @@ namespace {
 constexpr double kMostNodeNs = 0.2, kMostCopiedNs = 0.8;
 constexpr size_t kMostReaders = 8;
 
+// An item whose kernel makes rows of input 0, as far as is known; null for others.
+const RowKernel* RowKernelOf(const DraftItem& item) {
+  if (item.kind != OpKind::kKernel || item.output_types.size() != 1) return nullptr;
+  const auto* kernel = dynamic_cast<const RowKernel*>(item.kernel);
+  if (kernel == nullptr || !kernel->CanMakeRows()) return nullptr;
+  const size_t inputs = kernel->IsReduction() ? 2 : 1;
+  if (item.inputs.size() != inputs || item.inputs[0].is_ref) return nullptr;
+  const PartialShape& shape = item.node->input(0).shape();
+  if (!shape.rank_known() || shape.rank() == 0) return nullptr;
+  const int last = shape.rank() - 1;
+  const int64_t row = shape.dim(last);  // -1: not known
+  if (row < kLeastInARow || row > FusedElementwise::kMostInARow) return nullptr;
+  if (!kernel->IsReduction()) return kernel;
+  const Tensor* const axes = ConstantBehind(item.node->input(1));
+  if (axes == nullptr || axes->num_elements() != 1) return nullptr;
+  const int64_t axis =
+      axes->dtype() == DT_INT32 ? axes->data<int32_t>()[0] : axes->data<int64_t>()[0];
+  return axis == -1 || axis == last ? kernel : nullptr;
+}
+
 bool IsSame(const DraftInput& a, const DraftInput& b) {
   return a.base == b.base && a.item == b.item && a.index == b.index;
 }
@@ -75,6 +144,8 @@ class Fuser {
       : body_(body),
         fused_(fused),
         kernels_(body.items.size()),
+        rows_(body.items.size()),
+        meets_(body.items.size()),
         readers_(body.items.size()),
         sources_(body.items.size()),
         is_awaited_(body.items.size(), false),
@@ -84,6 +155,12 @@ class Fuser {
     for (size_t i = 0; i < body.items.size(); ++i) {
       const DraftItem& item = body.items[i];
       kernels_[i] = LoopKernelOf(item);
+      if (kernels_[i] != nullptr) {
+        meets_[i] = *OperandsOf(*item.node);
+      } else {
+        rows_[i] = RowKernelOf(item);
+        meets_[i] = {Meets::kWhole, Meets::kAside};
+      }
       for (const DraftInput& in : item.inputs) {
         if (in.item >= 0) readers_[in.item].push_back(static_cast<int>(i));
       }
@@ -96,48 +173,58 @@ class Fuser {
   // Readers first: what one of them does not take with it, no later one can.
   void Run() {
     for (int i = static_cast<int>(body_.items.size()) - 1; i >= 0; --i) {
-      if (kernels_[i] != nullptr && !body_.items[i].is_fused_away) Grow(i);
+      if (IsMember(i) && !body_.items[i].is_fused_away) Grow(i);
     }
   }
 
  private:
   // The tensor that a cheap node is made of, through other cheap ones, and what all of them cost.
   struct Source {
-    DraftInput tensor;
-    double cost;
+    std::optional<DraftInput> tensor;  // none: of parts alone
+    double cost = 0;
   };
 
+  // Inside of a group, or at its end.
+  bool IsMember(int i) const { return kernels_[i] != nullptr || rows_[i] != nullptr; }
+
   // Whether item `i` can run inside of the one that reads it, as far as device and sizes go.
-  bool Meets(int i, int reader) const {
-    const Node &node = *body_.items[i].node, &to = *body_.items[reader].node;
-    return node.assigned_device() == to.assigned_device() &&
-           MayMeet(node.output_shape(0), to.output_shape(0));
+  bool CanRunIn(int i, int reader) const {
+    const DraftItem& to = body_.items[reader];
+    for (size_t k = 0; k < to.inputs.size(); ++k) {
+      if (to.inputs[k].item == i && meets_[reader][k] != Meets::kWhole) return false;
+    }
+    const PartialShape& elements =
+        rows_[reader] != nullptr ? to.node->input(0).shape() : to.node->output_shape(0);
+    const Node& node = *body_.items[i].node;
+    return node.assigned_device() == to.node->assigned_device() &&
+           MayMeet(node.output_shape(0), elements);
   }
 
   // Of items that need not be stored: others have none.
   std::optional<Source> SourceOf(int i) const {
     if (kernels_[i] == nullptr || is_awaited_[i] || readers_[i].size() > kMostReaders) return {};
     for (int to : readers_[i]) {
-      if (kernels_[to] == nullptr || !Meets(i, to)) return {};
+      if (!IsMember(to) || !CanRunIn(i, to)) return {};
     }
     const DraftItem& item = body_.items[i];
-    const int row = RowOperandOf(*item.node);
-    std::optional<Source> source;
     const ElementwiseLoops& loops = kernels_[i]->loops();
     if (loops.cost > kMostNodeNs || loops.out_size < loops.in_size) return {};  // masks are kept
-    double cost = loops.cost;
-    for (int k = 0; k < static_cast<int>(item.inputs.size()); ++k) {
+    Source source{{}, loops.cost};
+    bool is_scalar = true;
+    for (size_t k = 0; k < item.inputs.size(); ++k) {
       const DraftInput& in = item.inputs[k];
-      const PartialShape& shape = item.node->input(k).shape();
-      if (k == row || (shape.rank_known() && shape.rank() == 0)) continue;
+      const PartialShape& shape = item.node->input(static_cast<int>(k)).shape();
+      if (shape.rank_known() && shape.rank() == 0) continue;
+      is_scalar = false;
+      if (meets_[i][k] != Meets::kWhole) continue;
       const bool is_copied = in.item >= 0 && sources_[in.item].has_value();
-      const Source from = is_copied ? *sources_[in.item] : Source{in, 0};
-      if (source.has_value() && !IsSame(source->tensor, from.tensor)) return {};
-      source = from;
-      cost += from.cost;
+      const Source from = is_copied ? *sources_[in.item] : Source{in};
+      source.cost += from.cost;
+      if (!from.tensor.has_value()) continue;
+      if (source.tensor.has_value() && !IsSame(*source.tensor, *from.tensor)) return {};
+      source.tensor = from.tensor;
     }
-    if (!source.has_value() || cost > kMostCopiedNs) return {};
-    source->cost = cost;
+    if (is_scalar || source.cost > kMostCopiedNs) return {};
     return source;
   }
 
@@ -145,7 +232,7 @@ class Fuser {
   bool IsInner(int i) const {
     if (kernels_[i] == nullptr || is_awaited_[i] || is_stored_[i]) return false;
     return std::all_of(readers_[i].begin(), readers_[i].end(),
-                       [&](int to) { return goes_[to] && Meets(i, to); });
+                       [&](int to) { return goes_[to] && CanRunIn(i, to); });
   }
 
   // Whether the group may compute it although others read it too.
@@ -191,8 +278,11 @@ class Fuser {
 
   std::vector<int> Above(int i) const {
     std::vector<int> above;
-    for (const DraftInput& in : body_.items[i].inputs) {
-      if (in.item >= 0 && (IsInner(in.item) || IsCopied(in.item))) above.push_back(in.item);
+    const std::vector<DraftInput>& inputs = body_.items[i].inputs;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      const int from = inputs[k].item;
+      if (from < 0 || meets_[i][k] != Meets::kWhole) continue;
+      if (IsInner(from) || IsCopied(from)) above.push_back(from);
     }
     return above;
   }
@@ -201,7 +291,7 @@ class Fuser {
     std::vector<FusedMember> members;
     std::vector<int> items;  // of the members
     std::vector<DraftInput> inputs;
-    std::vector<bool> is_row;  // by input: one that is a row here and a whole there counts twice
+    std::vector<Meets> meets;  // by input: one that is a row here and whole there counts twice
   };
 
   // The operands first.
@@ -209,16 +299,19 @@ class Fuser {
     const auto known = std::find(group->items.begin(), group->items.end(), i);
     if (known != group->items.end()) return static_cast<int>(known - group->items.begin());
     const DraftItem& item = body_.items[i];
-    FusedMember member{
-        item.node, kernels_[i], {}, static_cast<int>(item.inputs.size()), item.output_types[0]};
-    const int row = RowOperandOf(*item.node);
+    FusedMember member{.node = item.node,
+                       .kernel = item.kernel,
+                       .loops = kernels_[i] != nullptr ? &kernels_[i]->loops() : nullptr,
+                       .rows = rows_[i],
+                       .num_operands = static_cast<int>(item.inputs.size()),
+                       .output_type = item.output_types[0]};
     for (size_t k = 0; k < item.inputs.size(); ++k) {
       const DraftInput& in = item.inputs[k];
-      if (in.item >= 0 && is_chosen_[in.item]) {
+      if (in.item >= 0 && is_chosen_[in.item] && meets_[i][k] == Meets::kWhole) {
         member.operands[k].member = AddMember(in.item, group);
       } else {
-        member.operands[k].is_row = static_cast<int>(k) == row;
-        member.operands[k].input = InputOf(in, member.operands[k].is_row, group);
+        member.operands[k].meets = meets_[i][k];
+        member.operands[k].input = InputOf(in, meets_[i][k], group);
       }
     }
     group->members.push_back(member);
@@ -226,14 +319,14 @@ class Fuser {
     return static_cast<int>(group->members.size()) - 1;
   }
 
-  static int InputOf(const DraftInput& in, bool is_row, Group* group) {
+  static int InputOf(const DraftInput& in, Meets meets, Group* group) {
     const int known = static_cast<int>(group->inputs.size());
     for (int i = 0; i < known; ++i) {
       const DraftInput& other = group->inputs[i];
-      if (IsSame(other, in) && group->is_row[i] == is_row) return i;
+      if (IsSame(other, in) && group->meets[i] == meets) return i;
     }
     group->inputs.push_back(in);
-    group->is_row.push_back(is_row);
+    group->meets.push_back(meets);
     return known;
   }
 
@@ -269,6 +362,7 @@ class Fuser {
     item.kind = OpKind::kFused;
     item.kernel = nullptr;
     kernels_[root] = nullptr;
+    rows_[root] = nullptr;
     item.aux = static_cast<int>(fused_->size());
     const int num_inputs = static_cast<int>(group.inputs.size());
     item.inputs = std::move(group.inputs);
@@ -289,6 +383,8 @@ class Fuser {
   DraftBody& body_;
   std::vector<std::shared_ptr<const FusedElementwise>>* fused_;
   std::vector<ElementwiseLoopKernel*> kernels_;       // by item; null once it is in a group
+  std::vector<const RowKernel*> rows_;                // likewise: may end a group
+  std::vector<std::array<Meets, 2>> meets_;           // by item: of a member's operands
   std::vector<absl::InlinedVector<int, 2>> readers_;  // by item
   std::vector<std::optional<Source>> sources_;        // by item
   std::vector<bool> is_awaited_;                      // by item: another waits for its end

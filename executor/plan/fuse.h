@@ -11,15 +11,16 @@
 namespace sluice {
 
 // A kernel that does nothing but its loops, on operands that do not broadcast as far as is known,
-// but for a vector that meets the rows of the other (a bias); null for other items.
+// but for one that meets the other's last dimensions again and again (a bias), or has one element a
+// row (a mean); null for other items.
 ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item);
 
-// Joins elementwise items with the one that alone reads what becomes of them, so far as their
-// shapes are not known to differ. What is joined disappears from `body`
-// (DraftItem::is_fused_away); the reader becomes of kind kFused, which of `fused`, by `aux`. Cheap
-// items that are made of one tensor, no larger than their result, and that elementwise items alone
-// read, are computed anew in each group that reads them: the tensor is read in place of what they
-// would store.
+// Joins elementwise items with the one that alone reads what becomes of them, elementwise too or
+// made of its rows (a softmax), so far as their shapes are not known to differ. What is joined
+// disappears from `body` (DraftItem::is_fused_away); the reader becomes of kind kFused, which of
+// `fused`, by `aux`. Cheap items that are made of one tensor, no larger than their result, and that
+// elementwise items alone read, are computed anew in each group that reads them: the tensor is read
+// in place of what they would store.
 void FuseElementwise(DraftBody& body, std::vector<std::shared_ptr<const FusedElementwise>>* fused);
 
 }  // namespace sluice

@@ -79,6 +79,42 @@ void RunLoop(const ElementwiseLoops& loops, const char* x, bool x_alone, const c
   }
 }
 
+// The elements from `begin` on; operand `column`, which is whole, has one for `row` of them each.
+void RunByRows(const ElementwiseLoops& loops, std::array<const char*, 2> from, int column,
+               int64_t begin, int64_t n, int64_t row, char* to) {
+  const auto in_size = static_cast<int64_t>(loops.in_size);
+  const auto out_size = static_cast<int64_t>(loops.out_size);
+  const auto loop = column == 0 ? loops.x_alone : loops.y_alone;
+  const char* column_from = from[column] + begin / row * in_size;
+  for (int64_t at = 0, end = row - begin % row; at < n; at = end, end += row) {
+    const char* const other = from[1 - column] + at * in_size;
+    const char* const x = column == 0 ? column_from : other;
+    const char* const y = column == 0 ? other : column_from;
+    loop(x, y, to + at * out_size, std::min(end, n) - at);
+    column_from += in_size;
+  }
+}
+
+// The elements of `part` that lie along the last dimensions of `full`; 0: others do too.
+int64_t RepeatedElements(const TensorShape& part, const TensorShape& full) {
+  int64_t elements = 1;
+  int left = part.rank();
+  for (int d = full.rank(); left > 0 && d > 0 && part.dim(left - 1) == full.dim(d - 1); --left) {
+    elements *= full.dim(--d);
+  }
+  while (left > 0 && part.dim(left - 1) == 1) --left;
+  return left == 0 ? elements : 0;
+}
+
+bool HasOneElementARow(const TensorShape& part, const TensorShape& full) {
+  const int last = full.rank() - 1;
+  if (part.rank() != full.rank() || part.dim(last) != 1) return false;
+  for (int i = 0; i < last; ++i) {
+    if (part.dim(i) != full.dim(i)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool FusedElementwise::Fits(const std::vector<FusedMember>& members) {
@@ -91,23 +127,28 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     : members_(std::move(members)),
       types_(members_.size()),
       num_inputs_(num_inputs),
-      row_size_(static_cast<size_t>(num_inputs), 0),
-      in_size_(static_cast<size_t>(num_inputs), 0) {
+      rows_(members_.back().rows),
+      meets_(static_cast<size_t>(num_inputs), Meets::kWhole),
+      in_size_(static_cast<size_t>(num_inputs), 0),
+      out_size_(DataTypeSize(members_.back().output_type)),
+      is_reduction_(rows_ != nullptr && rows_->IsReduction()) {
   std::vector<int> registers;
   const std::vector<uint32_t> last = LastReads(members_);
   const int results = AssignRegisters(members_, last, &registers);
-  size_t largest = 1;
   for (size_t m = 0; m < members_.size(); ++m) {
     const FusedMember& member = members_[m];
-    const ElementwiseLoops& loops = member.kernel->loops();
-    ops_.push_back({&loops, member.operands, member.num_operands, registers[m], last[m]});
-    largest = std::max({largest, loops.in_size, loops.out_size});
-    cost_ += loops.cost;
+    ops_.push_back({member.loops, member.operands, member.num_operands, registers[m], last[m]});
     for (const FusedOperand& operand : member.operands) {
-      if (operand.input >= 0) in_size_[operand.input] = loops.in_size;
-      if (!operand.is_row) continue;
-      row_size_[operand.input] = loops.in_size;
-      has_rows_ = true;
+      if (operand.input < 0) continue;
+      meets_[operand.input] = operand.meets;
+      if (member.loops != nullptr) in_size_[operand.input] = member.loops->in_size;
+      has_parts_ |= operand.meets == Meets::kRow || operand.meets == Meets::kColumn;
+    }
+    if (member.loops != nullptr) {
+      largest_ = std::max({largest_, member.loops->in_size, member.loops->out_size});
+      cost_ += member.loops->cost;
+    } else {
+      cost_ += rows_->CostOfRows();
     }
     types_[m] = member.output_type;
     PlanNode& node = nodes_.emplace_back();
@@ -118,7 +159,7 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     node.num_outputs = 1;
   }
   const size_t bytes = results + num_inputs <= kFew ? kRegisterBytes : kTileBytes;
-  const auto fitting = static_cast<int64_t>(bytes / largest) / kTileMultiple * kTileMultiple;
+  const auto fitting = static_cast<int64_t>(bytes / largest_) / kTileMultiple * kTileMultiple;
   tile_ = std::max(fitting, kTileMultiple);
 }
 
@@ -132,24 +173,53 @@ const Node* FusedElementwise::NodeOf(const absl::Status& error) const {
 bool FusedElementwise::FindShapes(const FusedCall& call, Shapes* shapes) const {
   for (int i = 0; i < num_inputs_; ++i) {
     const TensorShape& shape = call.inputs[i]->tensor.shape();
-    shapes->input_alone[i] = shape.IsScalar();
-    if (row_size_[i] != 0) {
-      if (!shape.IsVector() || (shapes->row != 0 && shape.dim(0) != shapes->row)) return false;
-      shapes->row = shape.dim(0);
-      continue;
-    }
-    if (shape.IsScalar()) continue;
+    shapes->input_alone[i] = meets_[i] == Meets::kWhole && shape.IsScalar();
+    if (meets_[i] != Meets::kWhole || shape.IsScalar()) continue;
     if (shapes->full == nullptr) {
       shapes->full = &shape;
     } else if (*shapes->full != shape) {
       return false;
     }
   }
-  if (shapes->full == nullptr) return !has_rows_;
-  if (has_rows_) {
-    const int rank = shapes->full->rank();
-    if (rank < 2 || shapes->full->dim(rank - 1) != shapes->row) return false;
+  if (has_parts_ && !FindParts(call, shapes)) return false;
+  if (shapes->full == nullptr) return rows_ == nullptr;
+  shapes->tile = tile_;
+  if (has_parts_ || rows_ != nullptr) shapes->row = shapes->full->dim(shapes->full->rank() - 1);
+  if (rows_ != nullptr) {
+    const bool fits = shapes->row > 0 && shapes->row <= kMostInARow &&
+                      static_cast<size_t>(shapes->row) * largest_ <= kRegisterBytes;
+    if (!fits) return false;
+    shapes->tile = std::max<int64_t>(tile_ / shapes->row, 1) * shapes->row;
   }
+  return FindMembers(shapes);
+}
+
+bool FusedElementwise::FindParts(const FusedCall& call, Shapes* shapes) const {
+  const auto shape_of = [&](int i) -> const TensorShape& { return call.inputs[i]->tensor.shape(); };
+  if (shapes->full == nullptr) {
+    const auto row = std::find(meets_.begin(), meets_.end(), Meets::kRow);
+    const auto column = std::find(meets_.begin(), meets_.end(), Meets::kColumn);
+    if (row == meets_.end() || column == meets_.end()) return false;
+    const TensorShape& along = shape_of(static_cast<int>(row - meets_.begin()));
+    const TensorShape& across = shape_of(static_cast<int>(column - meets_.begin()));
+    if (along.rank() == 0 || across.rank() == 0) return false;
+    for (int i = 0; i + 1 < across.rank(); ++i) shapes->of_outer.AddDim(across.dim(i));
+    shapes->of_outer.AddDim(along.dim(along.rank() - 1));
+    shapes->full = &shapes->of_outer;
+  }
+  for (int i = 0; i < num_inputs_; ++i) {
+    if (meets_[i] == Meets::kRow) {
+      shapes->repeated[i] = RepeatedElements(shape_of(i), *shapes->full);
+      if (shapes->repeated[i] == 0 && shapes->full->num_elements() > 0) return false;
+    } else if (meets_[i] == Meets::kColumn && !HasOneElementARow(shape_of(i), *shapes->full)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Which members are scalars.
+bool FusedElementwise::FindMembers(Shapes* shapes) const {
   for (size_t m = 0; m < ops_.size(); ++m) {
     const Op& op = ops_[m];
     bool alone[2] = {true, true};
@@ -158,9 +228,14 @@ bool FusedElementwise::FindShapes(const FusedCall& call, Shapes* shapes) const {
       alone[k] =
           from.input >= 0 ? shapes->input_alone[from.input] : shapes->member_alone[from.member];
     }
+    if (op.loops == nullptr) {
+      shapes->member_alone[m] = false;
+      continue;
+    }
     if (op.num_operands == 2 && alone[0] != alone[1]) {
-      const bool meets_row = op.operands[0].is_row || op.operands[1].is_row;
-      if (meets_row || op.loops->x_alone == nullptr) return false;
+      const bool meets_part =
+          op.operands[0].meets != Meets::kWhole || op.operands[1].meets != Meets::kWhole;
+      if (meets_part || op.loops->x_alone == nullptr) return false;
     }
     shapes->member_alone[m] = alone[0] && alone[op.num_operands - 1];
   }
@@ -169,30 +244,37 @@ bool FusedElementwise::FindShapes(const FusedCall& call, Shapes* shapes) const {
 
 absl::Status FusedElementwise::Allocate(const FusedCall& call, const Shapes& shapes,
                                         Tensor** output) const {
-  const TensorShape shape = shapes.full != nullptr ? *shapes.full : TensorShape();
+  const TensorShape full = shapes.full != nullptr ? *shapes.full : TensorShape();
   absl::InlinedVector<int, kMostInputs> candidates;
   for (int i = 0; i < num_inputs_; ++i) {
-    if (row_size_[i] != 0) continue;
+    if (meets_[i] == Meets::kRow || meets_[i] == Meets::kAside) continue;
     if (shapes.full == nullptr || !shapes.input_alone[i]) candidates.push_back(i);
   }
   KernelContext context(call.step, *members_.back().node, call.inputs, num_inputs_, call.movable,
                         call.output, 1, &types_.back());
-  return context.ForwardOrAllocate(candidates, 0, shape, output);
+  return context.ForwardOrAllocate(candidates, 0, rows_ ? rows_->ShapeOfRows(full) : full, output);
 }
 
 absl::StatusOr<Tensor> FusedElementwise::RepeatRows(const FusedCall& call, const Shapes& shapes,
                                                     const char** inputs) const {
-  if (!has_rows_) return Tensor();
+  if (!has_parts_) return Tensor();
+  // No tile begins at one end of the others and goes over the other one.
+  const auto is_repeated = [&](int i) {
+    return meets_[i] == Meets::kRow && shapes.repeated[i] % shapes.tile != 0;
+  };
   size_t bytes = 0;
-  for (size_t size : row_size_) bytes += size * static_cast<size_t>(shapes.row + tile_);
+  for (int i = 0; i < num_inputs_; ++i) {
+    if (is_repeated(i)) bytes += in_size_[i] * (shapes.repeated[i] + shapes.tile);
+  }
+  if (bytes == 0) return Tensor();
   SLUICE_ASSIGN_OR_RETURN(
       Tensor repeated,
       Tensor::Allocate(*call.step.allocator, DT_UINT8, TensorShape({static_cast<int64_t>(bytes)})));
   char* to = static_cast<char*>(repeated.raw());
   for (int i = 0; i < num_inputs_; ++i) {
-    if (row_size_[i] == 0) continue;
-    const size_t all = row_size_[i] * static_cast<size_t>(shapes.row + tile_);
-    size_t done = row_size_[i] * static_cast<size_t>(shapes.row);
+    if (!is_repeated(i)) continue;
+    const size_t all = in_size_[i] * static_cast<size_t>(shapes.repeated[i] + shapes.tile);
+    size_t done = in_size_[i] * static_cast<size_t>(shapes.repeated[i]);
     std::memcpy(to, inputs[i], done);
     inputs[i] = to;
     while (done < all) {
@@ -228,40 +310,55 @@ SLUICE_INLINE_IN_CLONES void FusedElementwise::AskForTile(const char* const* inp
   const auto parts = static_cast<int64_t>(ops_.size()), part = static_cast<int64_t>(member);
   const auto ask_for = [&](const char* base, size_t size, auto ask) {
     const int64_t begin = next * static_cast<int64_t>(size);
-    const int64_t lines = tile_ * static_cast<int64_t>(size) / kLine;
+    const int64_t lines = shapes.tile * static_cast<int64_t>(size) / kLine;
     for (int64_t line = lines * part / parts; line < lines * (part + 1) / parts; ++line) {
       ask(base, begin + line * kLine);
     }
   };
   for (int i = 0; i < num_inputs_; ++i) {
-    if (shapes.input_alone[i] || row_size_[i] != 0) continue;
+    if (shapes.input_alone[i] || meets_[i] != Meets::kWhole) continue;
     ask_for(inputs[i], in_size_[i], Prefetch<false, char>);
   }
-  ask_for(output, ops_.back().loops->out_size, Prefetch<true, char>);
+  if (!is_reduction_) ask_for(output, out_size_, Prefetch<true, char>);
 }
 
 void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes, const Scalar* alone,
                                int64_t begin, int64_t n, char* output) const {
   alignas(64) char registers[kMostRegisters][kRegisterBytes];
   const size_t last = ops_.size() - 1;
+  const int64_t out_begin = is_reduction_ ? begin / shapes.row : begin;
+  char* const result = output + out_begin * static_cast<int64_t>(out_size_);
   for (size_t m = 0; m <= last; ++m) {
     if (shapes.member_alone[m]) continue;
     const Op& op = ops_[m];
-    const char* from[2] = {nullptr, nullptr};
+    if (op.loops == nullptr) {
+      const char* const x = registers[ops_[op.operands[0].member].to];
+      rows_->MakeRows(x, result, n / shapes.row, shapes.row);
+      break;
+    }
+    std::array<const char*, 2> from = {nullptr, nullptr};
     bool is_alone[2] = {false, false};
+    int column = -1;
     for (int k = 0; k < op.num_operands; ++k) {
       const FusedOperand& operand = op.operands[k];
       if (operand.input >= 0) {
         is_alone[k] = shapes.input_alone[operand.input];
-        const int64_t at = is_alone[k] ? 0 : operand.is_row ? begin % shapes.row : begin;
-        from[k] = inputs[operand.input] + at * op.loops->in_size;
+        if (operand.meets == Meets::kColumn) column = k;
+        const int64_t at = is_alone[k] || column == k     ? 0
+                           : operand.meets == Meets::kRow ? begin % shapes.repeated[operand.input]
+                                                          : begin;
+        from[k] = inputs[operand.input] + at * static_cast<int64_t>(op.loops->in_size);
       } else {
         is_alone[k] = shapes.member_alone[operand.member];
         from[k] = is_alone[k] ? alone[operand.member].bytes : registers[ops_[operand.member].to];
       }
     }
-    char* to = m == last ? output + begin * op.loops->out_size : registers[op.to];
-    RunLoop(*op.loops, from[0], is_alone[0], from[1], is_alone[1], to, n);
+    char* const to = m == last ? result : registers[op.to];
+    if (column >= 0) {
+      RunByRows(*op.loops, from, column, begin, n, shapes.row, to);
+    } else {
+      RunLoop(*op.loops, from[0], is_alone[0], from[1], is_alone[1], to, n);
+    }
     if (shapes.is_far) AskForTile(inputs, shapes, m, begin + n, output);
   }
 }
@@ -290,21 +387,21 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
   Scalar alone[kMostMembers];
   RunAlone(inputs.data(), scalars ? nullptr : shapes.member_alone.data(), alone);
   if (scalars) {
-    std::memcpy(to, alone[ops_.size() - 1].bytes, ops_.back().loops->out_size);
+    std::memcpy(to, alone[ops_.size() - 1].bytes, out_size_);
     return absl::OkStatus();
   }
-  shapes.is_far = output->bytes() > kOfCaches;
+  shapes.is_far = (is_reduction_ ? n * largest_ : output->bytes()) > kOfCaches;
   const auto run_tiles = [&](int64_t first, int64_t last) {
     for (int64_t tile = first; tile < last; ++tile) {
-      const int64_t begin = tile * tile_;
-      RunTile(inputs.data(), shapes, alone, begin, std::min(tile_, n - begin), to);
+      const int64_t begin = tile * shapes.tile;
+      RunTile(inputs.data(), shapes, alone, begin, std::min(shapes.tile, n - begin), to);
     }
   };
-  const int64_t tiles = (n + tile_ - 1) / tile_;
+  const int64_t tiles = (n + shapes.tile - 1) / shapes.tile;
   if (tiles <= 1 || call.step.intra_op == nullptr) {
     run_tiles(0, tiles);
   } else {
-    call.step.intra_op->ParallelFor(tiles, cost_ * static_cast<double>(tile_), run_tiles);
+    call.step.intra_op->ParallelFor(tiles, cost_ * static_cast<double>(shapes.tile), run_tiles);
   }
   return absl::OkStatus();
 }

@@ -1,11 +1,12 @@
 // Several elementwise nodes run as one: tile by tile in cache, so that what they pass to each other
-// never goes through memory.
+// never goes through memory. Scalars meet each element, small tensors that are met again and again
+// (biases, masks) the last dimensions, and tensors of one element a row (means) its elements. The
+// last member may make rows of the others' result: a softmax, or a sum over the last dimension.
 //
 // Members' results are read by other members only, the last one's is the group's. Where the inputs'
-// shapes are not all the same, scalars, or vectors that meet the others' rows where the plan knows
-// of them (biases), the members run one after the other, as they would alone: values, shapes and
-// errors are those of the nodes. The same bits come out whatever the number of threads and whether
-// nodes are fused or not.
+// shapes are not what the plan takes them for, the members run one after the other, as they would
+// alone: values, shapes and errors are those of the nodes. The same bits come out whatever the
+// number of threads and whether nodes are fused or not.
 //
 // Thread safety: immutable; many steps run it at once.
 #ifndef SLUICE_EXECUTOR_PLAN_FUSED_ELEMENTWISE_H_
@@ -20,21 +21,32 @@
 #include "absl/status/status.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/elementwise_loops.h"
+#include "executor/kernel/row_kernel.h"
 #include "executor/plan/plan.h"
 
 namespace sluice {
+
+// How an operand meets the elements of its node's result.
+enum class Meets : uint8_t {
+  kWhole,   // one by one; a scalar each of them
+  kRow,     // the last dimensions, again and again
+  kColumn,  // one element those of a row, which lies along the last dimension
+  kAside,   // not at all: it says which dimensions a reduction is over
+};
 
 // Where a member finds an operand: an input of the group, or the result of an earlier member.
 struct FusedOperand {
   int input = -1;
   int member = -1;
-  bool is_row = false;  // an input that meets the rows of the other operand
+  Meets meets = Meets::kWhole;  // another: an input
   bool operator==(const FusedOperand&) const = default;
 };
 
 struct FusedMember {
   const Node* node = nullptr;
-  ElementwiseLoopKernel* kernel = nullptr;
+  Kernel* kernel = nullptr;
+  const ElementwiseLoops* loops = nullptr;
+  const RowKernel* rows = nullptr;  // in place of loops: of the last member, and not of it alone
   std::array<FusedOperand, 2> operands;
   int num_operands = 1;
   DataType output_type = DT_INVALID;
@@ -54,6 +66,8 @@ class FusedElementwise {
   static constexpr int kMostMembers = 64;
   static constexpr int kMostInputs = 48;
   static constexpr int kMostRegisters = 6;
+  // Of elements that lie along the last dimension, where rows are made.
+  static constexpr int64_t kMostInARow = 1024;
 
   // Whether so few results are alive at a time that the members, in this order, can be fused.
   static bool Fits(const std::vector<FusedMember>& members);
@@ -76,8 +90,8 @@ class FusedElementwise {
   const Node* NodeOf(const absl::Status& error) const;
 
  private:
-  struct Op {  // a member, as the loops over tiles read it
-    const ElementwiseLoops* loops;
+  struct Op {                       // a member, as the loops over tiles read it
+    const ElementwiseLoops* loops;  // null: makes rows
     std::array<FusedOperand, 2> operands;
     int num_operands;
     int to;              // register
@@ -87,13 +101,19 @@ class FusedElementwise {
   struct Shapes {
     const TensorShape* full = nullptr;  // null: all are scalars
     std::array<bool, kMostInputs> input_alone;
-    int64_t row = 0;                              // elements of a row, where an input is one
+    std::array<int64_t, kMostInputs> repeated;    // elements of inputs that are kRow
+    TensorShape of_outer;                         // `full` where no input has it
+    int64_t row = 0;                              // elements along the last dimension of `full`
+    int64_t tile = 0;                             // elements
     bool is_far = false;                          // the result is more than cores' caches keep
     std::array<bool, kMostMembers> member_alone;  // all that it is made of are scalars
   };
+  // False where the inputs do not fit together as the plan has it.
   bool FindShapes(const FusedCall& call, Shapes* shapes) const;
+  bool FindParts(const FusedCall& call, Shapes* shapes) const;
+  bool FindMembers(Shapes* shapes) const;
   absl::Status Allocate(const FusedCall& call, const Shapes& shapes, Tensor** output) const;
-  // Puts in place of inputs that are rows what they are over a tile, wherever that begins.
+  // Puts in place of inputs that are kRow what they are over a tile, wherever that begins.
   absl::StatusOr<Tensor> RepeatRows(const FusedCall& call, const Shapes& shapes,
                                     const char** inputs) const;
   // Room for one element of any type.
@@ -113,11 +133,15 @@ class FusedElementwise {
   std::vector<PlanNode> nodes_;  // by member
   std::vector<DataType> types_;  // behind nodes_
   const int num_inputs_;
-  std::vector<size_t> row_size_;  // by input: bytes an element where it is a row, else 0
-  std::vector<size_t> in_size_;   // by input: bytes an element
-  bool has_rows_ = false;
-  int64_t tile_ = 0;  // elements
-  double cost_ = 0;   // nanoseconds an element
+  const RowKernel* rows_ = nullptr;  // of the last member, if it makes rows
+  std::vector<Meets> meets_;         // by input
+  std::vector<size_t> in_size_;      // by input: bytes an element
+  bool has_parts_ = false;           // an input is kRow or kColumn
+  size_t largest_ = 1;               // bytes of an element
+  size_t out_size_ = 0;              // of the result
+  bool is_reduction_ = false;        // the result has one element a row
+  int64_t tile_ = 0;                 // elements, but for whole rows
+  double cost_ = 0;                  // nanoseconds an element
 };
 
 }  // namespace sluice

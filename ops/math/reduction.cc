@@ -210,4 +210,17 @@ absl::Status ReductionKernel::Compute(KernelContext& context) {
   return absl::OkStatus();
 }
 
+void ReductionKernel::MakeRows(const void* x, void* z, int64_t rows, int64_t n) const {
+  loops_.fill(z, rows);
+  loops_.rows(x, z, rows, n);
+  loops_.finish(z, z, rows, n);
+}
+
+TensorShape ReductionKernel::ShapeOfRows(const TensorShape& x) const {
+  TensorShape shape;
+  for (int i = 0; i + 1 < x.rank(); ++i) shape.AddDim(x.dim(i));
+  if (keep_dims_) shape.AddDim(1);
+  return shape;
+}
+
 }  // namespace sluice

@@ -21,6 +21,7 @@
 #define SLUICE_OPS_MATH_REDUCTION_H_
 
 #include "absl/container/inlined_vector.h"
+#include "executor/kernel/row_kernel.h"
 #include "ops/math/elementwise.h"
 
 namespace sluice {
@@ -53,11 +54,17 @@ struct ReductionLoops {
   double cost;    // nanoseconds an element
 };
 
-class ReductionKernel : public Kernel {
+class ReductionKernel : public Kernel, public RowKernel {
  public:
   ReductionKernel(KernelInit& init, const ReductionLoops& loops)
       : loops_(loops), keep_dims_(init.attr<bool>("keep_dims")) {}
   absl::Status Compute(KernelContext& context) override;
+
+  bool CanMakeRows() const override { return loops_.in_place; }
+  bool IsReduction() const override { return true; }
+  void MakeRows(const void* x, void* z, int64_t rows, int64_t n) const override;
+  TensorShape ShapeOfRows(const TensorShape& x) const override;
+  double CostOfRows() const override { return loops_.cost; }
 
  private:
   const ReductionLoops loops_;

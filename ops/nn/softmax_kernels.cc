@@ -3,6 +3,7 @@
 
 #include "executor/kernel/context.h"
 #include "executor/kernel/prefetch.h"
+#include "executor/kernel/row_kernel.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/nn/class_rows.h"
@@ -35,7 +36,7 @@ void LogSoftmaxRow(const F* x, F* y, int64_t n) {
 
 // Softmax and LogSoftmax: rows of the last dimension.
 template <typename T, bool kLog>
-class SoftmaxKernel : public Kernel {
+class SoftmaxKernel : public Kernel, public RowKernel {
  public:
   absl::Status Compute(KernelContext& context) override {
     const TensorShape shape = context.input(0).shape();
@@ -52,6 +53,13 @@ class SoftmaxKernel : public Kernel {
                         [&](int64_t begin, int64_t end) { Rows(x, y, n, begin, end); });
     return absl::OkStatus();
   }
+
+  bool IsReduction() const override { return false; }
+  void MakeRows(const void* x, void* z, int64_t rows, int64_t n) const override {
+    Rows(static_cast<const T*>(x), static_cast<T*>(z), n, 0, rows);
+  }
+  TensorShape ShapeOfRows(const TensorShape& x) const override { return x; }
+  double CostOfRows() const override { return kCost; }
 
  private:
   // While a row is computed in the first cache, the next one comes there.

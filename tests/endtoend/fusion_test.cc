@@ -54,10 +54,12 @@ void ExpectSameBits(const Tensor& a, const Tensor& b) {
 // A tree or a net of random elementwise ops over a few fed values, some of which are fetched.
 class RandomGraph {
  public:
-  // Each shape may be broadcast to that of the first.
+  // Each shape may be broadcast to that of the first. With rows: sums, means and softmaxes of rows
+  // are among the ops.
   RandomGraph(DataType dtype, std::mt19937& random,
-              const std::vector<PartialShape>& shapes = std::vector<PartialShape>(4))
-      : dtype_(dtype), random_(random) {
+              const std::vector<PartialShape>& shapes = std::vector<PartialShape>(4),
+              bool with_rows = false)
+      : dtype_(dtype), random_(random), with_rows_(with_rows) {
     for (const PartialShape& shape : shapes) {
       values_.push_back(Placeholder(graph, dtype, shape));
       placeholders.push_back(values_.back());
@@ -81,7 +83,11 @@ class RandomGraph {
   }
   Output Add() {
     const Output x = Any(), bias = placeholders.back();
-    if (x.shape().rank() >= 2 && bias.shape().rank() == 1 && Pick(4) == 0) return BiasAdd(x, bias);
+    const int rank = x.shape().rank();
+    const bool takes_bias =
+        rank >= 2 && bias.shape().rank() == 1 && x.shape().dim(rank - 1) == bias.shape().dim(0);
+    if (takes_bias && Pick(4) == 0) return BiasAdd(x, bias);
+    if (with_rows_ && rank >= 1 && Pick(6) == 0) return Rows(x);
     switch (Pick(dtype_ == DT_INT32 ? 6 : 10)) {
       case 0:
         return AddV2(Any(), Any());
@@ -106,10 +112,41 @@ class RandomGraph {
     }
   }
 
+  Output Rows(Output x) {
+    constexpr ReduceOptions kKeep = {.keep_dims = true};
+    switch (Pick(dtype_ == DT_INT32 ? 3 : 5)) {
+      case 0:
+        return ReduceSum(x, {-1}, kKeep);
+      case 1:
+        return ReduceMax(x, {x.shape().rank() - 1}, kKeep);
+      case 2:
+        return ReduceMean(x, {-1}, kKeep);
+      case 3:
+        return Softmax(x);
+      default:
+        return LogSoftmax(x);
+    }
+  }
+
   const DataType dtype_;
   std::mt19937& random_;
+  const bool with_rows_;
   OutputList values_;
 };
+
+// What both give for random values of such shapes.
+void ExpectSameResults(const RandomGraph& net, Session& fused, Session& unfused, DataType dtype,
+                       const std::vector<TensorShape>& shapes, std::mt19937& random) {
+  std::vector<Feed> feeds;
+  for (size_t i = 0; i < net.placeholders.size(); ++i) {
+    feeds.push_back({net.placeholders[i], RandomTensor(dtype, shapes[i], random)});
+  }
+  absl::StatusOr<Tensors> a = fused.Run(feeds, net.fetches);
+  absl::StatusOr<Tensors> b = unfused.Run(feeds, net.fetches);
+  ASSERT_TRUE(a.ok()) << a.status();
+  ASSERT_TRUE(b.ok()) << b.status();
+  for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+}
 
 TEST(Fusion, RandomNetsGiveTheSameBits) {
   const std::vector<std::vector<TensorShape>> shapes = {
@@ -129,15 +166,7 @@ TEST(Fusion, RandomNetsGiveTheSameBits) {
       ASSERT_TRUE(net.graph.status().ok()) << net.graph.status();
       Session fused(net.graph), unfused(net.graph, Unfused());
       for (const auto& shape : shapes) {
-        std::vector<Feed> feeds;
-        for (size_t i = 0; i < net.placeholders.size(); ++i) {
-          feeds.push_back({net.placeholders[i], RandomTensor(dtype, shape[i], random)});
-        }
-        absl::StatusOr<Tensors> a = fused.Run(feeds, net.fetches);
-        absl::StatusOr<Tensors> b = unfused.Run(feeds, net.fetches);
-        ASSERT_TRUE(a.ok()) << a.status();
-        ASSERT_TRUE(b.ok()) << b.status();
-        for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+        ExpectSameResults(net, fused, unfused, dtype, shape, random);
       }
     }
   }
@@ -154,17 +183,71 @@ TEST(Fusion, VectorsThatMeetRowsGiveTheSameBits) {
       for (int64_t rows : {0, 1, 2, 37}) {
         const std::vector<TensorShape> shapes = {
             {2, rows, columns}, {2, rows, columns}, {}, {columns}};
-        std::vector<Feed> feeds;
-        for (size_t i = 0; i < shapes.size(); ++i) {
-          feeds.push_back({net.placeholders[i], RandomTensor(dtype, shapes[i], random)});
-        }
-        absl::StatusOr<Tensors> a = fused.Run(feeds, net.fetches);
-        absl::StatusOr<Tensors> b = unfused.Run(feeds, net.fetches);
-        ASSERT_TRUE(a.ok()) << a.status();
-        ASSERT_TRUE(b.ok()) << b.status();
-        for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+        ExpectSameResults(net, fused, unfused, dtype, shapes, random);
       }
     }
+  }
+}
+
+// Masks of the last dimensions, vectors, and one element a row, met by rows that a tile holds many
+// of, one of, or a part of; and what is made of whole rows.
+TEST(Fusion, PartsAndRowsGiveTheSameBits) {
+  std::mt19937 random(20);
+  for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32}) {
+    for (const auto [lines, columns] :
+         {std::pair<int64_t, int64_t>{4, 16}, {3, 33}, {64, 64}, {5, 700}, {2, 1024}, {3, 1500}}) {
+      for (int round = 0; round < 4; ++round) {
+        RandomGraph net(dtype, random,
+                        {{-1, lines, columns},
+                         {-1, lines, columns},
+                         {},
+                         {-1, lines, 1},
+                         {1, lines, columns},
+                         {columns}},
+                        true);
+        ASSERT_TRUE(net.graph.status().ok()) << net.graph.status();
+        Session fused(net.graph), unfused(net.graph, Unfused());
+        for (int64_t batch : {0, 1, 7}) {
+          ExpectSameResults(net, fused, unfused, dtype,
+                            {{batch, lines, columns},
+                             {batch, lines, columns},
+                             {},
+                             {batch, lines, 1},
+                             {1, lines, columns},
+                             {columns}},
+                            random);
+        }
+      }
+    }
+  }
+}
+
+// What the plan takes for a column or a row has other sizes in a step.
+TEST(Fusion, PartsOfOtherSizesRunOneByOne) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {-1, -1, 32}, "x");
+  const Output mean = Placeholder(g, DT_FLOAT, {-1, -1, 1}, "mean");
+  const Output mask = Placeholder(g, DT_FLOAT, {1, 4, 32}, "mask");
+  const Output out = Exp(Sub(Neg(x), mean, {.name = "minus"})) + mask;
+  const Output sum = ReduceSum(out, {-1});
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g), unfused(g, Unfused());
+  std::mt19937 random(21);
+  for (const TensorShape& of_mean : {TensorShape({3, 4, 1}), TensorShape({1, 4, 1}),
+                                     TensorShape({3, 1, 1}), TensorShape({5, 4, 1})}) {
+    const std::vector<Feed> feeds = {{x, RandomTensor(DT_FLOAT, {3, 4, 32}, random)},
+                                     {mean, RandomTensor(DT_FLOAT, of_mean, random)},
+                                     {mask, RandomTensor(DT_FLOAT, {1, 4, 32}, random)}};
+    const auto a = session.Run(feeds, {out, sum}), b = unfused.Run(feeds, {out, sum});
+    EXPECT_EQ(a.status().message(), b.status().message());
+    if (of_mean.dim(0) == 5) {
+      EXPECT_THAT(std::string(a.status().message()),
+                  AllOf(HasSubstr("Incompatible shapes: [3,4,32] vs. [5,4,1]"),
+                        HasSubstr("{{node minus}}")));
+      continue;
+    }
+    ASSERT_TRUE(a.ok()) << a.status();
+    for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
   }
 }
 

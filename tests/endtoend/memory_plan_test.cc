@@ -75,6 +75,35 @@ TEST(MemoryPlan, BiasesAreAddedWhereTheirSumsAreRead) {
   }
 }
 
+// A layer norm and the softmax of masked scores keep what is as large as their input where others
+// read it, and in the result.
+TEST(MemoryPlan, RowsAreMadeWhereTheirElementsAre) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {10, 20, 100}, "x");
+  const Output gamma = Placeholder(g, DT_FLOAT, {100}, "gamma");
+  const Output mean = ReduceMean(x, {-1}, {.keep_dims = true});
+  const Output variance = ReduceMean(SquaredDifference(x, mean), {-1}, {.keep_dims = true});
+  const Output scale = Rsqrt(variance + 1e-5f) * gamma;
+  const Output norm = x * scale + (0.5f - mean * scale);
+  const Output mask = Placeholder(g, DT_FLOAT, {20, 100}, "mask");
+  const Output scores = Softmax(x * 0.125f + mask);
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  const std::vector<std::pair<Output, TensorShape>> feeds = {
+      {x, {10, 20, 100}}, {gamma, {100}}, {mask, {20, 100}}};
+  for (const bool fuse : {true, false}) {
+    SessionOptions options;
+    if (!fuse) options.disabled_passes = {"fuse_elementwise"};
+    const auto large_of = [&](Output out) {
+      const absl::StatusOr<MemoryPlan> memory = MemoryOf(g, options, feeds, {out});
+      EXPECT_TRUE(memory.ok()) << memory.status();
+      return std::count_if(memory->tensors.begin(), memory->tensors.end(),
+                           [](const auto& tensor) { return tensor.bytes == 20'000 * kFloat; });
+    };
+    EXPECT_EQ(large_of(norm), fuse ? 1 : 3);
+    EXPECT_EQ(large_of(scores), fuse ? 1 : 2);
+  }
+}
+
 // Two nodes that are cheap and made of one tensor: both readers' groups compute them.
 TEST(MemoryPlan, WhatIsCheapIsNotKept) {
   Graph g;
