@@ -22,9 +22,21 @@ struct ElementwiseLoops {
   // y is a vector as long as the last dimension of x, which has others, and meets each of its rows:
   // of the loops there is `both` alone.
   bool y_is_row = false;
+  // Operands of one shape, as many as there are, are taken in by `both` from left to right.
+  bool is_sum = false;
+  // `one` puts the only element of x into n: x has one where the result has a row.
+  bool spreads = false;
   size_t in_size = 0;  // bytes an element
   size_t out_size = 0;
   double cost = 0;  // nanoseconds an element, roughly
+};
+
+// What is computed by loops where it is one of several nodes that run as one, though its kernel
+// does other things too: AddN, Tile.
+class GroupLoops {
+ public:
+  virtual ~GroupLoops() = default;
+  virtual const ElementwiseLoops* LoopsInGroup() const = 0;  // null: none for its type
 };
 
 class ElementwiseLoopKernel : public Kernel {

@@ -5,15 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "executor/kernel/elementwise_loops.h"
 #include "executor/plan/draft.h"
 
 namespace sluice {
-
-// A kernel that does nothing but its loops, on operands that do not broadcast as far as is known,
-// but for one that meets the other's last dimensions again and again (a bias), or has one element a
-// row (a mean); null for other items.
-ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item);
 
 // Joins elementwise items with the one that alone reads what becomes of them, elementwise too or
 // made of its rows (a softmax), so far as their shapes are not known to differ. What is joined

@@ -9,13 +9,11 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "executor/device/thread_pool.h"
-#include "executor/kernel/prefetch.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-constexpr size_t kRegisterBytes = 4096;
 // A tile of each result that is alive, and of the inputs, stays in the first cache. Twice as much
 // does not, unless they are few: what lies 4 KB apart shares its sets.
 constexpr size_t kTileBytes = 2048;
@@ -23,7 +21,8 @@ constexpr int kFew = 4;
 // Of a result: more than cores' caches keep.
 constexpr size_t kOfCaches = 4 << 20;
 constexpr int64_t kTileMultiple = 256;  // loops over half and bfloat16 go by such blocks
-static_assert(kTileMultiple * 16 <= kRegisterBytes, "room for elements of 16 bytes");
+static_assert(kTileMultiple * 16 <= FusedElementwise::kRegisterBytes,
+              "room for elements of 16 bytes");
 
 // Sets bit k of a member's number where no later operand, of it or of other members, is what its
 // operand k is.
@@ -32,7 +31,7 @@ std::vector<uint32_t> LastReads(const std::vector<FusedMember>& members) {
   std::vector<bool> was_read(members.size(), false);
   std::array<bool, FusedElementwise::kMostInputs> input_was_read = {};
   for (size_t m = members.size(); m-- > 0;) {
-    for (int k = members[m].num_operands; k-- > 0;) {
+    for (int k = static_cast<int>(members[m].operands.size()); k-- > 0;) {
       const FusedOperand& operand = members[m].operands[k];
       if (operand.member >= 0) {
         if (!was_read[operand.member]) last[m] |= 1u << k;
@@ -58,7 +57,7 @@ int AssignRegisters(const std::vector<FusedMember>& members, const std::vector<u
     if (to == taken.size()) taken.push_back(false);
     taken[to] = true;
     (*registers)[m] = static_cast<int>(to);
-    for (int k = 0; k < members[m].num_operands; ++k) {
+    for (size_t k = 0; k < members[m].operands.size(); ++k) {
       const int from = members[m].operands[k].member;
       if (from >= 0 && (last[m] >> k & 1) != 0) taken[(*registers)[from]] = false;
     }
@@ -76,22 +75,6 @@ void RunLoop(const ElementwiseLoops& loops, const char* x, bool x_alone, const c
     loops.x_alone(x, y, z, n);
   } else {
     loops.y_alone(x, y, z, n);
-  }
-}
-
-// The elements from `begin` on; operand `column`, which is whole, has one for `row` of them each.
-void RunByRows(const ElementwiseLoops& loops, std::array<const char*, 2> from, int column,
-               int64_t begin, int64_t n, int64_t row, char* to) {
-  const auto in_size = static_cast<int64_t>(loops.in_size);
-  const auto out_size = static_cast<int64_t>(loops.out_size);
-  const auto loop = column == 0 ? loops.x_alone : loops.y_alone;
-  const char* column_from = from[column] + begin / row * in_size;
-  for (int64_t at = 0, end = row - begin % row; at < n; at = end, end += row) {
-    const char* const other = from[1 - column] + at * in_size;
-    const char* const x = column == 0 ? column_from : other;
-    const char* const y = column == 0 ? other : column_from;
-    loop(x, y, to + at * out_size, std::min(end, n) - at);
-    column_from += in_size;
   }
 }
 
@@ -137,7 +120,17 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
   const int results = AssignRegisters(members_, last, &registers);
   for (size_t m = 0; m < members_.size(); ++m) {
     const FusedMember& member = members_[m];
-    ops_.push_back({member.loops, member.operands, member.num_operands, registers[m], last[m]});
+    const auto column =
+        std::find_if(member.operands.begin(), member.operands.end(),
+                     [](const FusedOperand& operand) { return operand.meets == Meets::kColumn; });
+    ops_.push_back({.loops = member.loops,
+                    .operands = member.operands.data(),
+                    .num_operands = static_cast<int>(member.operands.size()),
+                    .column = column == member.operands.end()
+                                  ? -1
+                                  : static_cast<int>(column - member.operands.begin()),
+                    .to = registers[m],
+                    .last_read = last[m]});
     for (const FusedOperand& operand : member.operands) {
       if (operand.input < 0) continue;
       meets_[operand.input] = operand.meets;
@@ -147,6 +140,7 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     if (member.loops != nullptr) {
       largest_ = std::max({largest_, member.loops->in_size, member.loops->out_size});
       cost_ += member.loops->cost;
+      if (member.loops->spreads) spreads_.push_back(&member.node->output_shape(0));
     } else {
       cost_ += rows_->CostOfRows();
     }
@@ -155,7 +149,7 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
     node.kernel = member.kernel;
     node.node = member.node;
     node.output_types = &types_[m];
-    node.num_inputs = static_cast<uint16_t>(member.num_operands);
+    node.num_inputs = static_cast<uint16_t>(member.operands.size());
     node.num_outputs = 1;
   }
   const size_t bytes = results + num_inputs <= kFew ? kRegisterBytes : kTileBytes;
@@ -194,24 +188,38 @@ bool FusedElementwise::FindShapes(const FusedCall& call, Shapes* shapes) const {
   return FindMembers(shapes);
 }
 
+// Where all inputs are parts, or scalars.
+bool FusedElementwise::FindShapeOfParts(const FusedCall& call, Shapes* shapes) const {
+  const auto shape_of = [&](Meets meets) -> const TensorShape* {
+    const auto input = std::find(meets_.begin(), meets_.end(), meets);
+    return input == meets_.end() ? nullptr : &call.inputs[input - meets_.begin()]->tensor.shape();
+  };
+  const TensorShape *const row = shape_of(Meets::kRow), *const column = shape_of(Meets::kColumn);
+  if (column == nullptr || column->rank() == 0) return false;
+  for (int i = 0; i + 1 < column->rank(); ++i) shapes->of_parts.AddDim(column->dim(i));
+  if (!spreads_.empty()) {
+    shapes->of_parts.AddDim(spreads_[0]->dim(spreads_[0]->rank() - 1));
+  } else if (row != nullptr && row->rank() > 0) {
+    shapes->of_parts.AddDim(row->dim(row->rank() - 1));
+  } else {
+    return false;
+  }
+  shapes->full = &shapes->of_parts;
+  return true;
+}
+
 bool FusedElementwise::FindParts(const FusedCall& call, Shapes* shapes) const {
-  const auto shape_of = [&](int i) -> const TensorShape& { return call.inputs[i]->tensor.shape(); };
-  if (shapes->full == nullptr) {
-    const auto row = std::find(meets_.begin(), meets_.end(), Meets::kRow);
-    const auto column = std::find(meets_.begin(), meets_.end(), Meets::kColumn);
-    if (row == meets_.end() || column == meets_.end()) return false;
-    const TensorShape& along = shape_of(static_cast<int>(row - meets_.begin()));
-    const TensorShape& across = shape_of(static_cast<int>(column - meets_.begin()));
-    if (along.rank() == 0 || across.rank() == 0) return false;
-    for (int i = 0; i + 1 < across.rank(); ++i) shapes->of_outer.AddDim(across.dim(i));
-    shapes->of_outer.AddDim(along.dim(along.rank() - 1));
-    shapes->full = &shapes->of_outer;
+  if (shapes->full == nullptr && !FindShapeOfParts(call, shapes)) return false;
+  const TensorShape& full = *shapes->full;
+  for (const PartialShape* const spread : spreads_) {
+    if (spread->dims() != full.dims()) return false;
   }
   for (int i = 0; i < num_inputs_; ++i) {
+    const TensorShape& shape = call.inputs[i]->tensor.shape();
     if (meets_[i] == Meets::kRow) {
-      shapes->repeated[i] = RepeatedElements(shape_of(i), *shapes->full);
-      if (shapes->repeated[i] == 0 && shapes->full->num_elements() > 0) return false;
-    } else if (meets_[i] == Meets::kColumn && !HasOneElementARow(shape_of(i), *shapes->full)) {
+      shapes->repeated[i] = RepeatedElements(shape, full);
+      if (shapes->repeated[i] == 0 && full.num_elements() > 0) return false;
+    } else if (meets_[i] == Meets::kColumn && !HasOneElementARow(shape, full)) {
       return false;
     }
   }
@@ -222,22 +230,21 @@ bool FusedElementwise::FindParts(const FusedCall& call, Shapes* shapes) const {
 bool FusedElementwise::FindMembers(Shapes* shapes) const {
   for (size_t m = 0; m < ops_.size(); ++m) {
     const Op& op = ops_[m];
-    bool alone[2] = {true, true};
-    for (int k = 0; k < op.num_operands; ++k) {
-      const FusedOperand& from = op.operands[k];
-      alone[k] =
-          from.input >= 0 ? shapes->input_alone[from.input] : shapes->member_alone[from.member];
-    }
     if (op.loops == nullptr) {
       shapes->member_alone[m] = false;
       continue;
     }
-    if (op.num_operands == 2 && alone[0] != alone[1]) {
-      const bool meets_part =
-          op.operands[0].meets != Meets::kWhole || op.operands[1].meets != Meets::kWhole;
-      if (meets_part || op.loops->x_alone == nullptr) return false;
+    int num_alone = 0;
+    bool meets_part = false;
+    for (int k = 0; k < op.num_operands; ++k) {
+      const FusedOperand& from = op.operands[k];
+      num_alone +=
+          from.input >= 0 ? shapes->input_alone[from.input] : shapes->member_alone[from.member];
+      meets_part |= from.meets != Meets::kWhole;
     }
-    shapes->member_alone[m] = alone[0] && alone[op.num_operands - 1];
+    shapes->member_alone[m] = num_alone == op.num_operands;
+    if (num_alone == 0 || num_alone == op.num_operands) continue;
+    if (meets_part || op.loops->x_alone == nullptr) return false;
   }
   return true;
 }
@@ -292,74 +299,13 @@ void FusedElementwise::RunAlone(const char* const* inputs, const bool* which,
   for (size_t m = 0; m < ops_.size(); ++m) {
     if (which != nullptr && !which[m]) continue;
     const Op& op = ops_[m];
-    const char* from[2] = {nullptr, nullptr};
-    for (int k = 0; k < op.num_operands; ++k) {
+    const auto from = [&](int k) -> const char* {
       const FusedOperand& operand = op.operands[k];
-      from[k] = operand.input >= 0 ? inputs[operand.input] : results[operand.member].bytes;
-    }
-    RunLoop(*op.loops, from[0], true, from[1], true, results[m].bytes, 1);
-  }
-}
-
-// While a tile is computed nothing else is read, so that the processor foresees nothing. Inlined:
-// g++ takes a function that only asks for memory for one without effect, and drops its calls.
-SLUICE_INLINE_IN_CLONES void FusedElementwise::AskForTile(const char* const* inputs,
-                                                          const Shapes& shapes, size_t member,
-                                                          int64_t next, const char* output) const {
-  constexpr int64_t kLine = 64;
-  const auto parts = static_cast<int64_t>(ops_.size()), part = static_cast<int64_t>(member);
-  const auto ask_for = [&](const char* base, size_t size, auto ask) {
-    const int64_t begin = next * static_cast<int64_t>(size);
-    const int64_t lines = shapes.tile * static_cast<int64_t>(size) / kLine;
-    for (int64_t line = lines * part / parts; line < lines * (part + 1) / parts; ++line) {
-      ask(base, begin + line * kLine);
-    }
-  };
-  for (int i = 0; i < num_inputs_; ++i) {
-    if (shapes.input_alone[i] || meets_[i] != Meets::kWhole) continue;
-    ask_for(inputs[i], in_size_[i], Prefetch<false, char>);
-  }
-  if (!is_reduction_) ask_for(output, out_size_, Prefetch<true, char>);
-}
-
-void FusedElementwise::RunTile(const char* const* inputs, const Shapes& shapes, const Scalar* alone,
-                               int64_t begin, int64_t n, char* output) const {
-  alignas(64) char registers[kMostRegisters][kRegisterBytes];
-  const size_t last = ops_.size() - 1;
-  const int64_t out_begin = is_reduction_ ? begin / shapes.row : begin;
-  char* const result = output + out_begin * static_cast<int64_t>(out_size_);
-  for (size_t m = 0; m <= last; ++m) {
-    if (shapes.member_alone[m]) continue;
-    const Op& op = ops_[m];
-    if (op.loops == nullptr) {
-      const char* const x = registers[ops_[op.operands[0].member].to];
-      rows_->MakeRows(x, result, n / shapes.row, shapes.row);
-      break;
-    }
-    std::array<const char*, 2> from = {nullptr, nullptr};
-    bool is_alone[2] = {false, false};
-    int column = -1;
-    for (int k = 0; k < op.num_operands; ++k) {
-      const FusedOperand& operand = op.operands[k];
-      if (operand.input >= 0) {
-        is_alone[k] = shapes.input_alone[operand.input];
-        if (operand.meets == Meets::kColumn) column = k;
-        const int64_t at = is_alone[k] || column == k     ? 0
-                           : operand.meets == Meets::kRow ? begin % shapes.repeated[operand.input]
-                                                          : begin;
-        from[k] = inputs[operand.input] + at * static_cast<int64_t>(op.loops->in_size);
-      } else {
-        is_alone[k] = shapes.member_alone[operand.member];
-        from[k] = is_alone[k] ? alone[operand.member].bytes : registers[ops_[operand.member].to];
-      }
-    }
-    char* const to = m == last ? result : registers[op.to];
-    if (column >= 0) {
-      RunByRows(*op.loops, from, column, begin, n, shapes.row, to);
-    } else {
-      RunLoop(*op.loops, from[0], is_alone[0], from[1], is_alone[1], to, n);
-    }
-    if (shapes.is_far) AskForTile(inputs, shapes, m, begin + n, output);
+      return operand.input >= 0 ? inputs[operand.input] : results[operand.member].bytes;
+    };
+    char* const to = results[m].bytes;
+    RunLoop(*op.loops, from(0), true, op.num_operands > 1 ? from(1) : nullptr, true, to, 1);
+    for (int k = 2; k < op.num_operands; ++k) op.loops->both(to, from(k), to, 1);
   }
 }
 
@@ -391,10 +337,13 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
     return absl::OkStatus();
   }
   shapes.is_far = (is_reduction_ ? n * largest_ : output->bytes()) > kOfCaches;
+  std::array<TileStep, kMostMembers> steps;
+  const size_t num_steps = FindSteps(inputs.data(), shapes, alone, steps.data());
+  const TileCall tiles_of{inputs.data(), shapes, alone, {steps.data(), num_steps}, to};
   const auto run_tiles = [&](int64_t first, int64_t last) {
     for (int64_t tile = first; tile < last; ++tile) {
       const int64_t begin = tile * shapes.tile;
-      RunTile(inputs.data(), shapes, alone, begin, std::min(shapes.tile, n - begin), to);
+      RunTile(tiles_of, begin, std::min(shapes.tile, n - begin));
     }
   };
   const int64_t tiles = (n + shapes.tile - 1) / shapes.tile;
@@ -411,13 +360,14 @@ absl::Status FusedElementwise::RunOneByOne(const FusedCall& call, RunMember run)
   const size_t last = ops_.size() - 1;
   for (size_t m = 0; m <= last; ++m) {
     const Op& op = ops_[m];
-    Value* inputs[2] = {nullptr, nullptr};
+    std::array<Value*, kMostOperands> inputs;
     uint64_t movable = 0;
-    // What a member reads twice is nobody's to take over.
-    const bool is_same = op.num_operands == 2 && op.operands[0] == op.operands[1];
-    for (int k = 0; k < op.num_operands; ++k) {
-      const FusedOperand& operand = op.operands[k];
-      uint64_t may_take = is_same ? 0 : op.last_read >> k & 1;
+    const absl::Span<const FusedOperand> operands = members_[m].operands;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const FusedOperand& operand = operands[k];
+      // What a member reads twice is nobody's to take over.
+      const bool is_twice = std::count(operands.begin(), operands.end(), operand) > 1;
+      uint64_t may_take = is_twice ? 0 : op.last_read >> k & 1;
       if (operand.input >= 0) {
         inputs[k] = call.inputs[operand.input];
         may_take &= call.movable >> operand.input;
@@ -427,12 +377,12 @@ absl::Status FusedElementwise::RunOneByOne(const FusedCall& call, RunMember run)
       movable |= may_take << k;
     }
     absl::Status status =
-        run(nodes_[m], inputs, movable, m == last ? call.output : &results[op.to]);
+        run(nodes_[m], inputs.data(), movable, m == last ? call.output : &results[op.to]);
     if (!status.ok()) {
       status.SetPayload(kMemberPayload, absl::Cord(StrCat(m)));
       return status;
     }
-    for (int k = 0; k < op.num_operands; ++k) {
+    for (size_t k = 0; k < operands.size(); ++k) {
       if (op.operands[k].member >= 0 && (op.last_read >> k & 1) != 0) inputs[k]->tensor.Clear();
     }
   }

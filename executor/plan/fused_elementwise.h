@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "executor/kernel/context.h"
@@ -47,8 +48,7 @@ struct FusedMember {
   Kernel* kernel = nullptr;
   const ElementwiseLoops* loops = nullptr;
   const RowKernel* rows = nullptr;  // in place of loops: of the last member, and not of it alone
-  std::array<FusedOperand, 2> operands;
-  int num_operands = 1;
+  absl::InlinedVector<FusedOperand, 2> operands;
   DataType output_type = DT_INVALID;
 };
 
@@ -66,6 +66,8 @@ class FusedElementwise {
   static constexpr int kMostMembers = 64;
   static constexpr int kMostInputs = 48;
   static constexpr int kMostRegisters = 6;
+  static constexpr int kMostOperands = 8;
+  static constexpr size_t kRegisterBytes = 4096;
   // Of elements that lie along the last dimension, where rows are made.
   static constexpr int64_t kMostInARow = 1024;
 
@@ -92,8 +94,9 @@ class FusedElementwise {
  private:
   struct Op {                       // a member, as the loops over tiles read it
     const ElementwiseLoops* loops;  // null: makes rows
-    std::array<FusedOperand, 2> operands;
+    const FusedOperand* operands;   // the member's
     int num_operands;
+    int column;          // the operand that is kColumn; -1: none
     int to;              // register
     uint32_t last_read;  // bit k: no later operand is what operand k is
   };
@@ -102,7 +105,7 @@ class FusedElementwise {
     const TensorShape* full = nullptr;  // null: all are scalars
     std::array<bool, kMostInputs> input_alone;
     std::array<int64_t, kMostInputs> repeated;    // elements of inputs that are kRow
-    TensorShape of_outer;                         // `full` where no input has it
+    TensorShape of_parts;                         // `full` where no input has it
     int64_t row = 0;                              // elements along the last dimension of `full`
     int64_t tile = 0;                             // elements
     bool is_far = false;                          // the result is more than cores' caches keep
@@ -111,6 +114,7 @@ class FusedElementwise {
   // False where the inputs do not fit together as the plan has it.
   bool FindShapes(const FusedCall& call, Shapes* shapes) const;
   bool FindParts(const FusedCall& call, Shapes* shapes) const;
+  bool FindShapeOfParts(const FusedCall& call, Shapes* shapes) const;
   bool FindMembers(Shapes* shapes) const;
   absl::Status Allocate(const FusedCall& call, const Shapes& shapes, Tensor** output) const;
   // Puts in place of inputs that are kRow what they are over a tile, wherever that begins.
@@ -122,26 +126,54 @@ class FusedElementwise {
   };
   // The members that are scalars (`which`, by member; null: all), into `results`, by member.
   void RunAlone(const char* const* inputs, const bool* which, Scalar* results) const;
-  void RunTile(const char* const* inputs, const Shapes& shapes, const Scalar* alone, int64_t begin,
-               int64_t n, char* output) const;
-  // Part `member` of what the tile from `next` on reads and writes.
-  void AskForTile(const char* const* inputs, const Shapes& shapes, size_t member, int64_t next,
-                  const char* output) const;
+  // Where an operand's elements lie in a tile: in a register, or from `base` on.
+  struct Place {
+    const char* base;
+    int64_t step;      // bytes an element; 0: the same place for all tiles
+    int64_t repeated;  // elements after which they begin again; 0: they do not
+    int from;          // register; -1: none
+    const char* At(int64_t begin, const char* registers) const;
+  };
+  // A member as all tiles of a call compute it.
+  struct TileStep {
+    const Op* op;
+    ElementwiseLoops::OfTwo two;  // of its loops the one that fits; null: another
+    Place x, y;                   // y: of two operands
+  };
+  Place PlaceOf(const FusedOperand& operand, size_t size, const char* const* inputs,
+                const Shapes& shapes, const Scalar* alone) const;
+  // Those that are no scalars, into `steps`; how many.
+  size_t FindSteps(const char* const* inputs, const Shapes& shapes, const Scalar* alone,
+                   TileStep* steps) const;
+  // What all tiles of a call have in common.
+  struct TileCall {
+    const char* const* inputs;
+    const Shapes& shapes;
+    const Scalar* alone;
+    absl::Span<const TileStep> steps;
+    char* output;
+  };
+  void RunTile(const TileCall& call, int64_t begin, int64_t n) const;
+  void RunStep(const TileCall& call, const TileStep& step, int64_t begin, int64_t n,
+               char* registers, char* to) const;
+  // A part, one of as many as there are steps, of what the tile from `next` on reads and writes.
+  void AskForTile(const TileCall& call, size_t step, int64_t next) const;
 
   const std::vector<FusedMember> members_;
   std::vector<Op> ops_;          // by member
   std::vector<PlanNode> nodes_;  // by member
   std::vector<DataType> types_;  // behind nodes_
   const int num_inputs_;
-  const RowKernel* rows_ = nullptr;  // of the last member, if it makes rows
-  std::vector<Meets> meets_;         // by input
-  std::vector<size_t> in_size_;      // by input: bytes an element
-  bool has_parts_ = false;           // an input is kRow or kColumn
-  size_t largest_ = 1;               // bytes of an element
-  size_t out_size_ = 0;              // of the result
-  bool is_reduction_ = false;        // the result has one element a row
-  int64_t tile_ = 0;                 // elements, but for whole rows
-  double cost_ = 0;                  // nanoseconds an element
+  const RowKernel* rows_ = nullptr;           // of the last member, if it makes rows
+  std::vector<Meets> meets_;                  // by input
+  std::vector<size_t> in_size_;               // by input: bytes an element
+  bool has_parts_ = false;                    // an input is kRow or kColumn
+  std::vector<const PartialShape*> spreads_;  // results of members that spread a column: all known
+  size_t largest_ = 1;                        // bytes of an element
+  size_t out_size_ = 0;                       // of the result
+  bool is_reduction_ = false;                 // the result has one element a row
+  int64_t tile_ = 0;                          // elements, but for whole rows
+  double cost_ = 0;                           // nanoseconds an element
 };
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "executor/plan/fuse.h"
+#include "executor/plan/fusible.h"
 #include "executor/plan/slots.h"
 
 namespace sluice {

@@ -1,10 +1,26 @@
+#include <algorithm>
+
 #include "executor/kernel/context.h"
+#include "executor/kernel/elementwise_loops.h"
 #include "graph/ir/graph.h"
 #include "ops/array/int_tensor.h"
 #include "ops/array/strided_copy.h"
 
 namespace sluice {
 namespace {
+
+// The loop that puts one element into n, by its size.
+template <typename T>
+const ElementwiseLoops* SpreadLoops() {
+  static const ElementwiseLoops loops = {
+      .one = [](const void* x, void* z,
+                int64_t n) { std::fill_n(static_cast<T*>(z), n, *static_cast<const T*>(x)); },
+      .spreads = true,
+      .in_size = sizeof(T),
+      .out_size = sizeof(T),
+      .cost = 0.05};
+  return &loops;
+}
 
 absl::Status Tile(KernelContext& c) {
   const Tensor& in = c.input(0);
@@ -75,9 +91,24 @@ absl::Status BroadcastTo(KernelContext& c) {
 constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() |
     TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
-using TileKernel = FunctionKernel<Tile>;
+// `function`, or the loop that makes rows of a tensor that has one element in each.
+template <absl::Status (*function)(KernelContext&)>
+class SpreadingKernel final : public Kernel, public GroupLoops {
+ public:
+  explicit SpreadingKernel(KernelInit& init) : size_(DataTypeSize(init.attr<DataType>("T"))) {}
+  absl::Status Compute(KernelContext& context) override { return function(context); }
+  const ElementwiseLoops* LoopsInGroup() const override {
+    if (size_ == 4) return SpreadLoops<uint32_t>();
+    return size_ == 8 ? SpreadLoops<uint64_t>() : nullptr;
+  }
+
+ private:
+  const size_t size_;
+};
+
+using TileKernel = SpreadingKernel<Tile>;
 KERNEL(Tile, TileKernel, {"T", kTypes - TypeSet{DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN}});
-using BroadcastToKernel = FunctionKernel<BroadcastTo>;
+using BroadcastToKernel = SpreadingKernel<BroadcastTo>;
 KERNEL(BroadcastTo, BroadcastToKernel, {"T", kTypes});
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/running_sum.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/wrapping.h"
@@ -21,8 +22,21 @@ SLUICE_TARGET_CLONES void AddLoop(const T* x, const T* y, T* sum, int64_t n) {
 constexpr int64_t kTile = 2048;
 
 template <typename T>
-class AddNKernel : public SumKernel {
+class AddNKernel : public SumKernel, public GroupLoops {
  public:
+  const ElementwiseLoops* LoopsInGroup() const override {
+    if constexpr (kIsFloat16<T>) return nullptr;  // they are rounded once
+    static const ElementwiseLoops loops = {
+        .both =
+            [](const void* x, const void* y, void* sum, int64_t n) {
+              AddLoop(static_cast<const T*>(x), static_cast<const T*>(y), static_cast<T*>(sum), n);
+            },
+        .is_sum = true,
+        .in_size = sizeof(T),
+        .out_size = sizeof(T),
+        .cost = 0.1};
+    return &loops;
+  }
   absl::Status SumOf(KernelContext& context, int count) override {
     const TensorShape shape = context.input(0).shape();
     absl::InlinedVector<const T*, 32> inputs(count);

@@ -88,6 +88,7 @@ class RandomGraph {
         rank >= 2 && bias.shape().rank() == 1 && x.shape().dim(rank - 1) == bias.shape().dim(0);
     if (takes_bias && Pick(4) == 0) return BiasAdd(x, bias);
     if (with_rows_ && rank >= 1 && Pick(6) == 0) return Rows(x);
+    if (Pick(10) == 0) return Sum(x);
     switch (Pick(dtype_ == DT_INT32 ? 6 : 10)) {
       case 0:
         return AddV2(Any(), Any());
@@ -112,6 +113,17 @@ class RandomGraph {
     }
   }
 
+  // Of as many values as there are whose shape is known to be that of x.
+  Output Sum(Output x) {
+    OutputList terms = {x};
+    for (int i = Pick(8); i > 0; --i) {
+      const Output term = Any();
+      const bool fits = term.shape().rank() == x.shape().rank() &&
+                        term.shape().ToString() == x.shape().ToString();
+      if (fits && x.shape().rank_known()) terms.push_back(term);
+    }
+    return AddN(terms);
+  }
   Output Rows(Output x) {
     constexpr ReduceOptions kKeep = {.keep_dims = true};
     switch (Pick(dtype_ == DT_INT32 ? 3 : 5)) {
@@ -219,6 +231,53 @@ TEST(Fusion, PartsAndRowsGiveTheSameBits) {
         }
       }
     }
+  }
+}
+
+// As in the gradient of a mean: its column in each element of a row, and sums of several terms.
+TEST(Fusion, SumsAndSpreadColumnsGiveTheSameBits) {
+  std::mt19937 random(22);
+  for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32, DT_COMPLEX64}) {
+    for (int64_t batch : {3, -1}) {
+      Graph g;
+      const DataType fed = dtype == DT_COMPLEX64 ? DT_FLOAT : dtype;
+      const Output feed = Placeholder(g, fed, {batch, 40, 64}, "x"), x = Cast(feed, dtype);
+      const Output column = ReduceMean(x, {-1}, {.keep_dims = true});
+      const Output times = Constant(g, Tensor::Vector<int32_t>({1, 1, 64}));
+      const Output tiled = Neg(Tile(Neg(column), times)) * x;
+      const Output broadcast = BroadcastTo(column, Shape(x));
+      const OutputList fetches = {AddN({x * x, tiled, Neg(x), tiled * x}), Neg(broadcast),
+                                  Neg(broadcast * broadcast) + AddN({tiled, broadcast}),
+                                  AddN({Neg(x), Neg(x)}), AddN({x, x, Neg(x), x}) - x};
+      ASSERT_TRUE(g.status().ok()) << g.status();
+      Session fused(g), unfused(g, Unfused());
+      const std::vector<Feed> feeds = {{feed, RandomTensor(fed, {3, 40, 64}, random)}};
+      absl::StatusOr<Tensors> a = fused.Run(feeds, fetches), b = unfused.Run(feeds, fetches);
+      ASSERT_TRUE(a.ok()) << a.status();
+      ASSERT_TRUE(b.ok()) << b.status();
+      for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+    }
+  }
+}
+
+TEST(Fusion, SumsOfTermsThatDifferSayWhichOne) {
+  Graph g;
+  OutputList terms;
+  for (const char* name : {"x", "y", "z"}) {
+    terms.push_back(Placeholder(g, DT_FLOAT, PartialShape(), name));
+  }
+  const Output sum =
+      Exp(AddN({Neg(terms[0]), terms[1], Neg(terms[2])}, {.name = "sum"}), {.name = "exp"});
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  for (const TensorShape& other : {TensorShape({3}), TensorShape()}) {
+    const auto out = session.Run({{terms[0], Tensor(DT_FLOAT, {2})},
+                                  {terms[1], Tensor(DT_FLOAT, {2})},
+                                  {terms[2], Tensor(DT_FLOAT, other)}},
+                                 {sum});
+    EXPECT_THAT(std::string(out.status().message()),
+                AllOf(HasSubstr(StrCat("Input 0: [2] != input 2: ", other.ToString())),
+                      HasSubstr("{{node sum}}")));
   }
 }
 

@@ -85,6 +85,8 @@ TEST(MemoryPlan, RowsAreMadeWhereTheirElementsAre) {
   const Output variance = ReduceMean(SquaredDifference(x, mean), {-1}, {.keep_dims = true});
   const Output scale = Rsqrt(variance + 1e-5f) * gamma;
   const Output norm = x * scale + (0.5f - mean * scale);
+  const auto gradients = Gradients({norm}, {x});
+  ASSERT_TRUE(gradients.ok()) << gradients.status();
   const Output mask = Placeholder(g, DT_FLOAT, {20, 100}, "mask");
   const Output scores = Softmax(x * 0.125f + mask);
   ASSERT_TRUE(g.status().ok()) << g.status();
@@ -101,6 +103,7 @@ TEST(MemoryPlan, RowsAreMadeWhereTheirElementsAre) {
     };
     EXPECT_EQ(large_of(norm), fuse ? 1 : 3);
     EXPECT_EQ(large_of(scores), fuse ? 1 : 2);
+    EXPECT_EQ(large_of((*gradients)[0].dense()), fuse ? 1 : 11);
   }
 }
 
