@@ -117,6 +117,8 @@ const RowKernel* RowKernelOf(const DraftItem& item) {
   const int last = shape.rank() - 1;
   const int64_t row = shape.dim(last);  // -1: not known
   if (row < kLeastInARow || row > FusedElementwise::kMostInARow) return nullptr;
+  const size_t bytes = static_cast<size_t>(row) * DataTypeSize(item.node->input_type(0));
+  if (bytes > FusedElementwise::kRegisterBytes) return nullptr;
   if (!kernel->IsReduction()) return kernel;
   const Tensor* const axes = ConstantBehind(item.node->input(1));
   if (axes == nullptr || axes->num_elements() != 1) return nullptr;
@@ -135,7 +137,9 @@ const ElementwiseLoops* GroupLoopsOf(const DraftItem& item, absl::InlinedVector<
   const PartialShape& result = node.output_shape(0);
   if (loops->spreads) {
     const PartialShape& x = node.input(0).shape();
-    if (item.inputs[0].is_ref || !x.IsFullyDefined() || !result.IsFullyDefined()) return nullptr;
+    // What is fed in place of a constant may say otherwise than the result's shape.
+    if (item.inputs[0].is_ref || ConstantBehind(node.input(1)) == nullptr) return nullptr;
+    if (!x.IsFullyDefined() || !result.IsFullyDefined()) return nullptr;
     *meets = {Meets::kColumn, Meets::kAside};
     return IsColumnOf(x, result) ? loops : nullptr;
   }

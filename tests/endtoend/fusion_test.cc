@@ -260,6 +260,20 @@ TEST(Fusion, SumsAndSpreadColumnsGiveTheSameBits) {
   }
 }
 
+// The plan knows that the constant is not one.
+TEST(Fusion, MultiplesMayBeFedInPlaceOfTheirConstant) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {3, 1}, "x");
+  const Output times = Constant(g, Tensor::Vector<int32_t>({1, 16}));
+  const Output out = Neg(Tile(Neg(x), times));
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const auto result = session.Run(
+      {{x, Tensor(DT_FLOAT, {3, 1})}, {times, Tensor::Vector<int32_t>({1, 20})}}, {out});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ((*result)[0].shape(), TensorShape({3, 20}));
+}
+
 TEST(Fusion, SumsOfTermsThatDifferSayWhichOne) {
   Graph g;
   OutputList terms;
