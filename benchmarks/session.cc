@@ -16,6 +16,10 @@ void RunFirstStep(benchmark::State& state, Graph& g, Output x, Output y) {
       g.num_nodes(), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
+void Sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Arg(1000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+}
+
 // Of a graph of many nodes.
 void FirstStep(benchmark::State& state) {
   Graph g;
@@ -23,7 +27,7 @@ void FirstStep(benchmark::State& state) {
   for (int i = 0; i < state.range(0); ++i) y = i % 2 == 0 ? y * x : y - x;
   RunFirstStep(state, g, x, y);
 }
-BENCHMARK(FirstStep)->Arg(1000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(FirstStep)->Apply(Sizes);
 
 // Of a graph of many nodes that are equal, and read one tensor.
 void FirstStepOfEqualNodes(benchmark::State& state) {
@@ -32,11 +36,7 @@ void FirstStepOfEqualNodes(benchmark::State& state) {
   for (int i = 0; i < state.range(0) / 2; ++i) y = y + Exp(x);
   RunFirstStep(state, g, x, y);
 }
-BENCHMARK(FirstStepOfEqualNodes)
-    ->Arg(1000)
-    ->Arg(10'000)
-    ->Arg(100'000)
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK(FirstStepOfEqualNodes)->Apply(Sizes);
 
 // Of one that waits for many nodes that are equal.
 void FirstStepOfEqualWaits(benchmark::State& state) {
@@ -48,11 +48,7 @@ void FirstStepOfEqualWaits(benchmark::State& state) {
   ControlDependencies after(g, {all});
   RunFirstStep(state, g, x, Identity(x));
 }
-BENCHMARK(FirstStepOfEqualWaits)
-    ->Arg(1000)
-    ->Arg(10'000)
-    ->Arg(100'000)
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK(FirstStepOfEqualWaits)->Apply(Sizes);
 
 void ByName(benchmark::State& state) {
   Graph g;

@@ -32,7 +32,7 @@ struct ElementwiseLoops {
 };
 
 // What is computed by loops where it is one of several nodes that run as one, though its kernel
-// does other things too: AddN, Tile.
+// does other things too: AddN, Tile, BroadcastTo.
 class GroupLoops {
  public:
   virtual ~GroupLoops() = default;

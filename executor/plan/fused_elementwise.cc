@@ -65,19 +65,6 @@ int AssignRegisters(const std::vector<FusedMember>& members, const std::vector<u
   return static_cast<int>(taken.size());
 }
 
-void RunLoop(const ElementwiseLoops& loops, const char* x, bool x_alone, const char* y,
-             bool y_alone, char* z, int64_t n) {
-  if (loops.one != nullptr) {
-    loops.one(x, z, n);
-  } else if (x_alone == y_alone) {
-    loops.both(x, y, z, n);
-  } else if (x_alone) {
-    loops.x_alone(x, y, z, n);
-  } else {
-    loops.y_alone(x, y, z, n);
-  }
-}
-
 // The elements of `part` that lie along the last dimensions of `full`; 0: others do too.
 int64_t RepeatedElements(const TensorShape& part, const TensorShape& full) {
   int64_t elements = 1;
@@ -89,16 +76,12 @@ int64_t RepeatedElements(const TensorShape& part, const TensorShape& full) {
   return left == 0 ? elements : 0;
 }
 
-bool HasOneElementARow(const TensorShape& part, const TensorShape& full) {
-  const int last = full.rank() - 1;
-  if (part.rank() != full.rank() || part.dim(last) != 1) return false;
-  for (int i = 0; i < last; ++i) {
-    if (part.dim(i) != full.dim(i)) return false;
-  }
-  return true;
-}
-
 }  // namespace
+
+bool HasOneElementARow(absl::Span<const int64_t> part, absl::Span<const int64_t> full) {
+  const size_t last = full.size() - 1;
+  return part.size() == full.size() && part[last] == 1 && part.first(last) == full.first(last);
+}
 
 bool FusedElementwise::Fits(const std::vector<FusedMember>& members) {
   std::vector<int> registers;
@@ -120,19 +103,16 @@ FusedElementwise::FusedElementwise(std::vector<FusedMember> members, int num_inp
   const int results = AssignRegisters(members_, last, &registers);
   for (size_t m = 0; m < members_.size(); ++m) {
     const FusedMember& member = members_[m];
-    const auto column =
-        std::find_if(member.operands.begin(), member.operands.end(),
-                     [](const FusedOperand& operand) { return operand.meets == Meets::kColumn; });
-    ops_.push_back({.loops = member.loops,
-                    .operands = member.operands.data(),
-                    .num_operands = static_cast<int>(member.operands.size()),
-                    .column = column == member.operands.end()
-                                  ? -1
-                                  : static_cast<int>(column - member.operands.begin()),
-                    .to = registers[m],
-                    .last_read = last[m]});
-    for (const FusedOperand& operand : member.operands) {
+    Op& op = ops_.emplace_back(Op{.loops = member.loops,
+                                  .operands = member.operands.data(),
+                                  .num_operands = static_cast<int>(member.operands.size()),
+                                  .column = -1,
+                                  .to = registers[m],
+                                  .last_read = last[m]});
+    for (int k = 0; k < op.num_operands; ++k) {
+      const FusedOperand& operand = op.operands[k];
       if (operand.input < 0) continue;
+      if (operand.meets == Meets::kColumn) op.column = k;
       meets_[operand.input] = operand.meets;
       if (member.loops != nullptr) in_size_[operand.input] = member.loops->in_size;
       has_parts_ |= operand.meets == Meets::kRow || operand.meets == Meets::kColumn;
@@ -219,7 +199,7 @@ bool FusedElementwise::FindParts(const FusedCall& call, Shapes* shapes) const {
     if (meets_[i] == Meets::kRow) {
       shapes->repeated[i] = RepeatedElements(shape, full);
       if (shapes->repeated[i] == 0 && full.num_elements() > 0) return false;
-    } else if (meets_[i] == Meets::kColumn && !HasOneElementARow(shape, full)) {
+    } else if (meets_[i] == Meets::kColumn && !HasOneElementARow(shape.dims(), full.dims())) {
       return false;
     }
   }
@@ -265,7 +245,7 @@ absl::Status FusedElementwise::Allocate(const FusedCall& call, const Shapes& sha
 absl::StatusOr<Tensor> FusedElementwise::RepeatRows(const FusedCall& call, const Shapes& shapes,
                                                     const char** inputs) const {
   if (!has_parts_) return Tensor();
-  // No tile begins at one end of the others and goes over the other one.
+  // Where it is as long as some tiles are, none goes over its end.
   const auto is_repeated = [&](int i) {
     return meets_[i] == Meets::kRow && shapes.repeated[i] % shapes.tile != 0;
   };
@@ -304,7 +284,11 @@ void FusedElementwise::RunAlone(const char* const* inputs, const bool* which,
       return operand.input >= 0 ? inputs[operand.input] : results[operand.member].bytes;
     };
     char* const to = results[m].bytes;
-    RunLoop(*op.loops, from(0), true, op.num_operands > 1 ? from(1) : nullptr, true, to, 1);
+    if (op.loops->one != nullptr) {
+      op.loops->one(from(0), to, 1);
+      continue;
+    }
+    op.loops->both(from(0), from(1), to, 1);
     for (int k = 2; k < op.num_operands; ++k) op.loops->both(to, from(k), to, 1);
   }
 }

@@ -20,6 +20,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/row_kernel.h"
@@ -42,6 +43,9 @@ struct FusedOperand {
   Meets meets = Meets::kWhole;  // another: an input
   bool operator==(const FusedOperand&) const = default;
 };
+
+// Whether `part` is 1 in the last dimension, and in the others as `full`, which has one at least.
+bool HasOneElementARow(absl::Span<const int64_t> part, absl::Span<const int64_t> full);
 
 struct FusedMember {
   const Node* node = nullptr;

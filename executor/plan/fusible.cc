@@ -41,14 +41,9 @@ bool IsRepeatedIn(const PartialShape& operand, const PartialShape& result) {
 
 // Whether the operand has one element where the result has a row.
 bool IsColumnOf(const PartialShape& operand, const PartialShape& result) {
-  if (!operand.rank_known() || !result.rank_known() || operand.rank() != result.rank())
-    return false;
-  const int last = result.rank() - 1;
-  if (last < 1 || operand.dim(last) != 1 || result.dim(last) < kLeastInARow) return false;
-  for (int i = 0; i < last; ++i) {
-    if (operand.dim(i) != result.dim(i)) return false;
-  }
-  return true;
+  if (!operand.rank_known() || !result.rank_known() || result.rank() < 2) return false;
+  return result.dim(result.rank() - 1) >= kLeastInARow &&
+         HasOneElementARow(operand.dims(), result.dims());
 }
 
 // How the operands of an elementwise node meet its result, so far as their shapes are known; null
@@ -78,9 +73,8 @@ std::optional<std::array<Meets, 2>> OperandsOf(const Node& node) {
   return meets;
 }
 
-}  // namespace
-
-ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
+// LoopKernelOf, and how the operands of what it gives meet the result.
+ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item, std::array<Meets, 2>* meets) {
   if (item.kind != OpKind::kKernel || item.output_types.size() != 1) return nullptr;
   auto* kernel = dynamic_cast<ElementwiseLoopKernel*>(item.kernel);
   if (kernel == nullptr || !kernel->IsLoopsAlone()) return nullptr;
@@ -89,8 +83,9 @@ ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
   // Elements that are objects cannot lie in a tile.
   if (DataTypeSize(item.output_types[0]) != kernel->loops().out_size) return nullptr;
   const Node& node = *item.node;
-  const std::optional<std::array<Meets, 2>> meets = OperandsOf(node);
-  if (!meets.has_value()) return nullptr;
+  const std::optional<std::array<Meets, 2>> found = OperandsOf(node);
+  if (!found.has_value()) return nullptr;
+  *meets = *found;
   const ElementwiseLoops& loops = kernel->loops();
   const bool has_part = (*meets)[0] != Meets::kWhole || (*meets)[1] != Meets::kWhole;
   if (loops.y_is_row ? (*meets)[1] != Meets::kRow : has_part && loops.x_alone == nullptr) {
@@ -102,8 +97,6 @@ ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
   }
   return kernel;
 }
-
-namespace {
 
 // An item whose kernel makes rows of input 0, as far as is known; null for others.
 const RowKernel* RowKernelOf(const DraftItem& item) {
@@ -155,10 +148,15 @@ const ElementwiseLoops* GroupLoopsOf(const DraftItem& item, absl::InlinedVector<
 
 }  // namespace
 
+ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item) {
+  std::array<Meets, 2> meets;
+  return LoopKernelOf(item, &meets);
+}
+
 Membership MembershipOf(const DraftItem& item) {
   Membership member;
-  if (const ElementwiseLoopKernel* const kernel = LoopKernelOf(item)) {
-    const std::array<Meets, 2> meets = *OperandsOf(*item.node);
+  std::array<Meets, 2> meets;
+  if (const ElementwiseLoopKernel* const kernel = LoopKernelOf(item, &meets)) {
     member.loops = &kernel->loops();
     member.meets.assign(meets.begin(), meets.end());
   } else if (const ElementwiseLoops* const loops = GroupLoopsOf(item, &member.meets)) {

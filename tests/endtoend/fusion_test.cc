@@ -51,6 +51,13 @@ void ExpectSameBits(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(std::memcmp(a.raw(), b.raw(), a.bytes()), 0);
 }
 
+void ExpectSameBits(const absl::StatusOr<Tensors>& a, const absl::StatusOr<Tensors>& b) {
+  ASSERT_TRUE(a.ok()) << a.status();
+  ASSERT_TRUE(b.ok()) << b.status();
+  ASSERT_EQ(a->size(), b->size());
+  for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+}
+
 // A tree or a net of random elementwise ops over a few fed values, some of which are fetched.
 class RandomGraph {
  public:
@@ -153,11 +160,7 @@ void ExpectSameResults(const RandomGraph& net, Session& fused, Session& unfused,
   for (size_t i = 0; i < net.placeholders.size(); ++i) {
     feeds.push_back({net.placeholders[i], RandomTensor(dtype, shapes[i], random)});
   }
-  absl::StatusOr<Tensors> a = fused.Run(feeds, net.fetches);
-  absl::StatusOr<Tensors> b = unfused.Run(feeds, net.fetches);
-  ASSERT_TRUE(a.ok()) << a.status();
-  ASSERT_TRUE(b.ok()) << b.status();
-  for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+  ExpectSameBits(fused.Run(feeds, net.fetches), unfused.Run(feeds, net.fetches));
 }
 
 TEST(Fusion, RandomNetsGiveTheSameBits) {
@@ -252,10 +255,7 @@ TEST(Fusion, SumsAndSpreadColumnsGiveTheSameBits) {
       ASSERT_TRUE(g.status().ok()) << g.status();
       Session fused(g), unfused(g, Unfused());
       const std::vector<Feed> feeds = {{feed, RandomTensor(fed, {3, 40, 64}, random)}};
-      absl::StatusOr<Tensors> a = fused.Run(feeds, fetches), b = unfused.Run(feeds, fetches);
-      ASSERT_TRUE(a.ok()) << a.status();
-      ASSERT_TRUE(b.ok()) << b.status();
-      for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+      ExpectSameBits(fused.Run(feeds, fetches), unfused.Run(feeds, fetches));
     }
   }
 }
@@ -319,8 +319,7 @@ TEST(Fusion, PartsOfOtherSizesRunOneByOne) {
                         HasSubstr("{{node minus}}")));
       continue;
     }
-    ASSERT_TRUE(a.ok()) << a.status();
-    for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+    ExpectSameBits(a, b);
   }
 }
 
@@ -426,10 +425,7 @@ TEST(Fusion, CopiesOfCopiesGiveTheSameBits) {
   for (int64_t rows : {0, 1, 50}) {
     const std::vector<Feed> feeds = {{x, RandomTensor(DT_FLOAT, {rows, 700}, random)},
                                      {bias, RandomTensor(DT_FLOAT, {700}, random)}};
-    absl::StatusOr<Tensors> a = fused.Run(feeds, fetches), b = unfused.Run(feeds, fetches);
-    ASSERT_TRUE(a.ok()) << a.status();
-    ASSERT_TRUE(b.ok()) << b.status();
-    for (size_t i = 0; i < a->size(); ++i) ExpectSameBits((*a)[i], (*b)[i]);
+    ExpectSameBits(fused.Run(feeds, fetches), unfused.Run(feeds, fetches));
   }
 }
 
