@@ -83,6 +83,20 @@ using BinaryOut = decltype(std::declval<F>()(std::declval<Wide<T>>(), std::declv
 
 // kX, kY: 1 where the operand moves, 0 where it is one element.
 template <typename F, int kX, int kY, typename T, typename Out>
+SLUICE_INLINE_IN_CLONES void RestOfBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
+  if (n == 0) return;
+  const F f;
+  T x_from[kLanes], y_from[kLanes];
+  Out to[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) {
+    x_from[i] = x[i < n ? kX * i : 0];
+    y_from[i] = y[i < n ? kY * i : 0];
+  }
+  for (int64_t i = 0; i < kLanes; ++i) to[i] = f(x_from[i], y_from[i]);
+  for (int64_t i = 0; i < n; ++i) z[i] = to[i];
+}
+
+template <typename F, int kX, int kY, typename T, typename Out>
 SLUICE_TARGET_CLONES void ClonedBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   const F f;
   int64_t i = 0;
@@ -95,7 +109,10 @@ SLUICE_TARGET_CLONES void ClonedBinaryLoop(const T* x, const T* y, Out* z, int64
     }
   }
   SLUICE_INDEPENDENT
-  for (; i < n; ++i) z[i] = f(x[kX * i], y[kY * i]);
+  for (const int64_t end = EndOfVectors<F>(n); i < end; ++i) z[i] = f(x[kX * i], y[kY * i]);
+  if constexpr (CallsLibrary<F>) {
+    RestOfBinaryLoop<F, kX, kY>(x + kX * i, y + kY * i, z + i, n - i);
+  }
 }
 
 template <typename F, int kX, int kY, typename T, typename Out>

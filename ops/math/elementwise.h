@@ -9,10 +9,11 @@
 //
 // The output's type is what the functor returns. half and bfloat16 are widened to float a block at
 // a time, so the functor never sees them. Loops over floating numbers are compiled for each
-// x86-64 level; a functor may have its own for floats where HasAvx512, as kAvx512. A result is
-// written over its input where nobody else holds that.
+// x86-64 level; a functor may have its own for floats where HasAvx512, as kAvx512. One that calls
+// functions of vector_math.h says so, as kCallsLibrary. A result is written over its input where
+// nobody else holds that.
 //
-// The same bits come out whatever the number of threads: shards begin at multiples of a block.
+// The same bits come out whatever the number of threads, and wherever an element lies.
 #ifndef SLUICE_OPS_MATH_ELEMENTWISE_H_
 #define SLUICE_OPS_MATH_ELEMENTWISE_H_
 
@@ -100,6 +101,27 @@ struct LinesAhead {
   }
 };
 
+// The vector library's functions round otherwise than the scalar ones: elements that fill no vector
+// are computed by one all the same, so that the bits of none depend on where it lies.
+inline constexpr int64_t kLanes = 16;
+template <typename F>
+concept CallsLibrary = F::kCallsLibrary;
+template <typename F>
+constexpr int64_t EndOfVectors(int64_t n) {
+  return CallsLibrary<F> ? n / kLanes * kLanes : n;
+}
+
+template <typename F, typename In, typename Out>
+SLUICE_INLINE_IN_CLONES void RestOfLoop(const In* x, Out* y, int64_t n) {
+  if (n == 0) return;
+  const F f;
+  In from[kLanes];
+  Out to[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) from[i] = x[i < n ? i : 0];
+  for (int64_t i = 0; i < kLanes; ++i) to[i] = f(from[i]);
+  for (int64_t i = 0; i < n; ++i) y[i] = to[i];
+}
+
 template <typename F, typename In, typename Out>
 SLUICE_TARGET_CLONES void ClonedLoop(const In* x, Out* y, int64_t n) {
   const F f;
@@ -113,7 +135,8 @@ SLUICE_TARGET_CLONES void ClonedLoop(const In* x, Out* y, int64_t n) {
     }
   }
   SLUICE_INDEPENDENT
-  for (; i < n; ++i) y[i] = f(x[i]);
+  for (const int64_t end = EndOfVectors<F>(n); i < end; ++i) y[i] = f(x[i]);
+  if constexpr (CallsLibrary<F>) RestOfLoop<F>(x + i, y + i, n - i);
 }
 
 template <typename F, typename In, typename Out>

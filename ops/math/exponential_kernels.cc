@@ -15,6 +15,7 @@ using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 #define SLUICE_UNARY_FN(Name, cost, expression)       \
   struct Name {                                       \
     static constexpr double kCost = cost;             \
+    static constexpr bool kCallsLibrary = true;       \
     template <typename T>                             \
     SLUICE_INLINE_IN_CLONES T operator()(T x) const { \
       return expression;                              \
@@ -35,6 +36,7 @@ struct TanhFn : PlainTanhFn {
 
 struct SigmoidFn {
   static constexpr double kCost = 0.4;
+  static constexpr bool kCallsLibrary = true;
   static constexpr auto kAvx512 = SigmoidAvx512;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x) const {
@@ -58,6 +60,7 @@ KERNELS(Erfc, "T", Elementwise<ErfcFn>::Kernel, FloatList);
 
 struct Expm1Fn {
   static constexpr double kCost = 1;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -76,6 +79,7 @@ KERNELS(Expm1, "T", Elementwise<Expm1Fn>::Kernel, FloatAndComplexList);
 
 struct Log1pFn {
   static constexpr double kCost = 1;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>) {

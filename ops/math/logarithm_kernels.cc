@@ -11,6 +11,7 @@ using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 
 struct XlogyFn {
   static constexpr double kCost = 0.8;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     const T product = x * std::log(y);
@@ -21,6 +22,7 @@ KERNELS(Xlogy, "T", Binary<XlogyFn>::Kernel, FloatAndComplexList);
 
 struct Xlog1pyFn {
   static constexpr double kCost = 0.8;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     T log;

@@ -9,6 +9,7 @@ namespace {
 
 struct PowFn {
   static constexpr double kCost = 1.5;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     if constexpr (std::is_integral_v<T>) {

@@ -13,6 +13,7 @@ using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 #define SLUICE_TRIGONOMETRIC(Op, function)            \
   struct Op##Fn {                                     \
     static constexpr double kCost = 1;                \
+    static constexpr bool kCallsLibrary = true;       \
     template <typename T>                             \
     SLUICE_INLINE_IN_CLONES T operator()(T x) const { \
       return std::function(x);                        \
@@ -34,6 +35,7 @@ SLUICE_TRIGONOMETRIC(Atanh, atanh);
 
 struct Atan2Fn {
   static constexpr double kCost = 1.5;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T y, T x) const {
     return std::atan2(y, x);

@@ -30,6 +30,7 @@ KERNELS(Relu6, "T", Elementwise<Relu6Fn>::Kernel, RealList);
 
 struct EluFn {
   static constexpr double kCost = 1;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x) const {
     return x < T(0) ? std::expm1(x) : x;
@@ -43,6 +44,7 @@ constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 
 struct SeluFn {
   static constexpr double kCost = 1;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x) const {
     return x < T(0) ? T(kSeluScaleAlpha) * std::expm1(x) : T(kSeluScale) * x;
@@ -53,6 +55,7 @@ KERNELS(Selu, "T", Elementwise<SeluFn>::Kernel, FloatList);
 // log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), in which nothing overflows.
 struct SoftplusFn {
   static constexpr double kCost = 2;
+  static constexpr bool kCallsLibrary = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x) const {
     return (x < T(0) ? T(0) : x) + std::log1p(std::exp(-std::abs(x)));
@@ -82,7 +85,10 @@ SLUICE_SLOPE_FN(ReluGradFn, 0.3, x > T(0) ? g : T(0));
 SLUICE_SLOPE_FN(Relu6GradFn, 0.3, (x > T(0)) & (x < T(6)) ? g : T(0));
 SLUICE_SLOPE_FN(EluGradFn, 0.3, x < T(0) ? (x + T(1)) * g : g);
 SLUICE_SLOPE_FN(SeluGradFn, 0.3, x < T(0) ? g * (x + T(kSeluScaleAlpha)) : g * T(kSeluScale));
-SLUICE_SLOPE_FN(SoftplusGradFn, 1, g / (std::exp(-x) + T(1)));
+SLUICE_SLOPE_FN(PlainSoftplusGradFn, 1, g / (std::exp(-x) + T(1)));
+struct SoftplusGradFn : PlainSoftplusGradFn {
+  static constexpr bool kCallsLibrary = true;
+};
 SLUICE_SLOPE_FN(SoftsignGradFn, 0.5, g / ((T(1) + std::abs(x)) * (T(1) + std::abs(x))));
 
 KERNELS(ReluGrad, "T", SameSize<ReluGradFn>::Kernel, RealList);
