@@ -19,6 +19,7 @@ struct ElementwiseLoops {
   OfTwo both = nullptr;     // x and y of n elements
   OfTwo x_alone = nullptr;  // x of one element; null: the op does not broadcast
   OfTwo y_alone = nullptr;  // y of one element; likewise
+  OfTwo scalars = nullptr;  // both of one element, n is 1
   // y is a vector as long as the last dimension of x, which has others, and meets each of its rows:
   // of the loops there is `both` alone.
   bool y_is_row = false;
@@ -41,14 +42,16 @@ class GroupLoops {
 
 class ElementwiseLoopKernel : public Kernel {
  public:
-  explicit ElementwiseLoopKernel(const ElementwiseLoops& loops) : loops_(loops) {}
+  explicit ElementwiseLoopKernel(const ElementwiseLoops& loops) : loops_(loops) {
+    if (loops_.scalars == nullptr) loops_.scalars = loops_.both;
+  }
   const ElementwiseLoops& loops() const { return loops_; }
   // False where Compute does more than the loops: looks at the values before, for example.
   virtual bool IsLoopsAlone() const { return true; }
   bool IsExpensive() const override { return false; }
 
  protected:
-  const ElementwiseLoops loops_;
+  ElementwiseLoops loops_;
 };
 
 }  // namespace sluice

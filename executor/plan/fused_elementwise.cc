@@ -288,8 +288,8 @@ void FusedElementwise::RunAlone(const char* const* inputs, const bool* which,
       op.loops->one(from(0), to, 1);
       continue;
     }
-    op.loops->both(from(0), from(1), to, 1);
-    for (int k = 2; k < op.num_operands; ++k) op.loops->both(to, from(k), to, 1);
+    op.loops->scalars(from(0), from(1), to, 1);
+    for (int k = 2; k < op.num_operands; ++k) op.loops->scalars(to, from(k), to, 1);
   }
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 struct AddFn {
   static constexpr double kCost = 0.2;
+  static constexpr bool kRoundsOnce = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(const T& x, const T& y) const {
     return WrappingAdd(x, y);
@@ -29,6 +30,7 @@ KERNELS(Add, "T", Binary<JoinFn>::Kernel, TypeList<std::string>);
 
 struct SubFn {
   static constexpr double kCost = 0.2;
+  static constexpr bool kRoundsOnce = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     return WrappingSubtract(x, y);
@@ -38,6 +40,7 @@ KERNELS(Sub, "T", Binary<SubFn>::Kernel, NumberList);
 
 struct MulFn {
   static constexpr double kCost = 0.2;
+  static constexpr bool kRoundsOnce = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     return WrappingMultiply(x, y);
@@ -72,6 +75,7 @@ KERNELS(SquaredDifference, "T", Binary<SquaredDifferenceFn>::Kernel,
 
 struct MaximumFn {
   static constexpr double kCost = 0.2;
+  static constexpr bool kRoundsOnce = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     return x > y || x != x ? x : y;  // a NaN on either side wins
@@ -81,6 +85,7 @@ KERNELS(Maximum, "T", Binary<MaximumFn>::Kernel, RealList);
 
 struct MinimumFn {
   static constexpr double kCost = 0.2;
+  static constexpr bool kRoundsOnce = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     return x < y || x != x ? x : y;

@@ -119,7 +119,8 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   const double cost = CostFarAway(plan.shape.num_elements(), loops_.cost,
                                   loops_.in_size + loops_.out_size);  // one operand repeats itself
   const double row_cost = 5 + cost * static_cast<double>(inner);
-  context.ParallelFor(plan.rows(), row_cost, rows);
+  const size_t row_moved = static_cast<size_t>(inner) * (loops_.in_size + loops_.out_size);
+  ForUnits(context, plan.rows(), 1, row_cost, row_moved, rows);
   return absl::OkStatus();
 }
 

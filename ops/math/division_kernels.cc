@@ -45,6 +45,7 @@ T IntRemainder(T x, T y) {
 
 struct RealDivFn {
   static constexpr double kCost = 0.4;
+  static constexpr bool kRoundsOnce = true;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     return x / y;

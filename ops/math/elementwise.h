@@ -54,24 +54,51 @@ inline double CostFarAway(int64_t n, double cost, size_t bytes) {
   return static_cast<double>(n) * moved > kNear ? std::max(cost, moved * kFarNsPerByte) : cost;
 }
 
-// Runs f(begin, end) over [0, n) in shards of whole blocks; small work in the caller, without
+// Calls f(begin, end) over [begin, end), each second time of a thread from the end to the beginning
+// in pieces. What a loop begins with is then what the thread's last one has ended with, and still
+// lies in its caches.
+inline thread_local bool goes_fro = false;
+template <typename F>
+void ToAndFro(int64_t begin, int64_t end, int64_t piece, const F& f) {
+  goes_fro = !goes_fro;
+  if (!goes_fro) return f(begin, end);
+  for (int64_t last = end; last > begin;) {
+    const int64_t first = std::max(begin, (last - 1) / piece * piece);
+    f(first, last);
+    last = first;
+  }
+}
+
+// Runs f(begin, end) over [0, n) in shards of whole units; small work in the caller, without
 // overhead. Of an element: `cost` in nanoseconds, and the `bytes` that it reads and writes.
 template <typename F>
-void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
-  constexpr double kCachesOfThread = 2e6;
-  cost = CostFarAway(n, cost, bytes);
+void ForUnits(KernelContext& context, int64_t n, int64_t unit, double cost, size_t bytes,
+              const F& f) {
+  constexpr double kCachesOfThread = 2e6, kPieceBytes = 32e3;
   if (static_cast<double>(n) * cost < kWorthSharingNs) return f(int64_t{0}, n);
   // Where the caches of all threads have room for it, each thread gets one block, the same in each
   // step, and finds it there again.
   const int threads = context.num_threads();
   const bool fits = static_cast<double>(n) * static_cast<double>(bytes) < threads * kCachesOfThread;
-  const int64_t block =
-      fits ? (n / threads + kElementsPerBlock) / kElementsPerBlock * kElementsPerBlock
-           : kElementsPerBlock;
-  const int64_t blocks = (n + block - 1) / block;
-  context.ParallelFor(blocks, cost * static_cast<double>(block), [&](int64_t begin, int64_t end) {
-    f(begin * block, std::min(end * block, n));
-  });
+  if (!fits) {
+    const int64_t units = (n + unit - 1) / unit;
+    const double unit_cost = cost * static_cast<double>(unit);
+    return context.ParallelFor(units, unit_cost, [&](int64_t begin, int64_t end) {
+      f(begin * unit, std::min(end * unit, n));
+    });
+  }
+  const int64_t block = (n / threads + unit) / unit * unit;
+  const auto in_piece = static_cast<int64_t>(kPieceBytes / static_cast<double>(bytes + 1));
+  const int64_t piece = std::max<int64_t>(in_piece / unit, 1) * unit;
+  context.ParallelFor((n + block - 1) / block, cost * static_cast<double>(block),
+                      [&](int64_t begin, int64_t end) {
+                        ToAndFro(begin * block, std::min(end * block, n), piece, f);
+                      });
+}
+
+template <typename F>
+void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
+  ForUnits(context, n, kElementsPerBlock, CostFarAway(n, cost, bytes), bytes, f);
 }
 
 namespace elementwise {

@@ -165,6 +165,26 @@ TEST(LongLoops, OfRowsThatMeetAVectorOrAColumn) {
   }
 }
 
+// Loops that threads share, and that begin at either end.
+TEST(LongLoops, ToAndFro) {
+  constexpr int64_t kRows = 301, kWidth = 1003, kAll = kRows * kWidth;
+  const Tensor x = Numbers({kRows, kWidth}, 0.1), y = Numbers({kRows, kWidth}, -0.3);
+  const Tensor row = Numbers(TensorShape({kWidth}), 2), column = Numbers({kRows, 1}, 3);
+  for (int round = 0; round < 4; ++round) {
+    const Build add = [](const Output& a, const Output& b) { return a + b; };
+    const Tensor sum = ResultOf(add, x, y), with_row = ResultOf(add, x, row),
+                 with_column = ResultOf(add, x, column),
+                 square = ResultOf([](const Output&a, const Output&) { return Square(a); }, x, x);
+    for (int64_t i = 0; i < kAll; ++i) {
+      const float element = x.data<float>()[i];
+      ASSERT_EQ(sum.data<float>()[i], element + y.data<float>()[i]) << i;
+      ASSERT_EQ(with_row.data<float>()[i], element + row.data<float>()[i % kWidth]) << i;
+      ASSERT_EQ(with_column.data<float>()[i], element + column.data<float>()[i / kWidth]) << i;
+      ASSERT_EQ(square.data<float>()[i], element * element) << i;
+    }
+  }
+}
+
 // 8 MB: a fused group asks for its next tile, also where there is none any more.
 TEST(LongLoops, OfFusedNodesOverMoreThanTheCaches) {
   const int64_t n = (2 << 20) + 77;
