@@ -19,7 +19,7 @@ struct ElementwiseLoops {
   OfTwo both = nullptr;     // x and y of n elements
   OfTwo x_alone = nullptr;  // x of one element; null: the op does not broadcast
   OfTwo y_alone = nullptr;  // y of one element; likewise
-  OfTwo scalars = nullptr;  // both of one element, n is 1
+  OfTwo scalars = nullptr;  // x and y of one element, n is 1; null: as `both` does it
   // y is a vector as long as the last dimension of x, which has others, and meets each of its rows:
   // of the loops there is `both` alone.
   bool y_is_row = false;
@@ -30,6 +30,8 @@ struct ElementwiseLoops {
   size_t in_size = 0;  // bytes an element
   size_t out_size = 0;
   double cost = 0;  // nanoseconds an element, roughly
+
+  OfTwo for_scalars() const { return scalars != nullptr ? scalars : both; }
 };
 
 // What is computed by loops where it is one of several nodes that run as one, though its kernel
@@ -42,16 +44,14 @@ class GroupLoops {
 
 class ElementwiseLoopKernel : public Kernel {
  public:
-  explicit ElementwiseLoopKernel(const ElementwiseLoops& loops) : loops_(loops) {
-    if (loops_.scalars == nullptr) loops_.scalars = loops_.both;
-  }
+  explicit ElementwiseLoopKernel(const ElementwiseLoops& loops) : loops_(loops) {}
   const ElementwiseLoops& loops() const { return loops_; }
   // False where Compute does more than the loops: looks at the values before, for example.
   virtual bool IsLoopsAlone() const { return true; }
   bool IsExpensive() const override { return false; }
 
  protected:
-  ElementwiseLoops loops_;
+  const ElementwiseLoops loops_;
 };
 
 }  // namespace sluice

@@ -26,15 +26,15 @@ class AddNKernel : public SumKernel, public GroupLoops {
  public:
   const ElementwiseLoops* LoopsInGroup() const override {
     if constexpr (kIsFloat16<T>) return nullptr;  // they are rounded once
-    const ElementwiseLoops::OfTwo add = [](const void* x, const void* y, void* sum, int64_t n) {
-      AddLoop(static_cast<const T*>(x), static_cast<const T*>(y), static_cast<T*>(sum), n);
-    };
-    static const ElementwiseLoops loops = {.both = add,
-                                           .scalars = add,
-                                           .is_sum = true,
-                                           .in_size = sizeof(T),
-                                           .out_size = sizeof(T),
-                                           .cost = 0.1};
+    static const ElementwiseLoops loops = {
+        .both =
+            [](const void* x, const void* y, void* sum, int64_t n) {
+              AddLoop(static_cast<const T*>(x), static_cast<const T*>(y), static_cast<T*>(sum), n);
+            },
+        .is_sum = true,
+        .in_size = sizeof(T),
+        .out_size = sizeof(T),
+        .cost = 0.1};
     return &loops;
   }
   absl::Status SumOf(KernelContext& context, int count) override {

@@ -96,17 +96,9 @@ SLUICE_INLINE_IN_CLONES void RestOfBinaryLoop(const T* x, const T* y, Out* z, in
   for (int64_t i = 0; i < n; ++i) z[i] = to[i];
 }
 
-// As ElementwiseLoops has it, so that a call leads right to the best clone. A lone operand is read
-// first: the result may lie over it.
-template <typename F, int kX, int kY, typename T>
-SLUICE_TARGET_CLONES void ClonedBinaryLoop(const void* x_raw, const void* y_raw, void* z_raw,
-                                           int64_t n) {
-  using Out = BinaryOut<F, T>;
+template <typename F, int kX, int kY, typename T, typename Out>
+SLUICE_TARGET_CLONES void ClonedBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   const F f;
-  const T x_first = *static_cast<const T*>(x_raw), y_first = *static_cast<const T*>(y_raw);
-  const T* const x = kX == 0 ? &x_first : static_cast<const T*>(x_raw);
-  const T* const y = kY == 0 ? &y_first : static_cast<const T*>(y_raw);
-  Out* const z = static_cast<Out*>(z_raw);
   int64_t i = 0;
   if constexpr (F::kCost <= kBoundByMemory) {
     using Ahead = LinesAhead<Out>;
@@ -126,7 +118,13 @@ SLUICE_TARGET_CLONES void ClonedBinaryLoop(const void* x_raw, const void* y_raw,
 template <typename F, int kX, int kY, typename T, typename Out>
 void BinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   if constexpr (std::is_floating_point_v<T>) {
-    ClonedBinaryLoop<F, kX, kY, T>(x, y, z, n);
+    // A lone operand is read first: the result may lie over it.
+    if constexpr (kX == 1 && kY == 1) {
+      ClonedBinaryLoop<F, 1, 1>(x, y, z, n);
+    } else {
+      const T alone = kX == 0 ? *x : *y;
+      ClonedBinaryLoop<F, kX, kY>(kX == 0 ? &alone : x, kY == 0 ? &alone : y, z, n);
+    }
   } else {
     const F f;
     if constexpr (kX == 1 && kY == 1) {
@@ -167,15 +165,6 @@ void RunBinary(const void* x_raw, const void* y_raw, void* z_raw, int64_t n) {
   }
 }
 
-template <typename F, typename T, int kX, int kY>
-constexpr ElementwiseLoops::OfTwo BinaryLoopOf() {
-  if constexpr (std::is_floating_point_v<T>) {
-    return ClonedBinaryLoop<F, kX, kY, T>;
-  } else {
-    return RunBinary<F, T, kX, kY>;
-  }
-}
-
 // Of one element each. Clones are called through a table, by one more jump whose target is guessed.
 template <typename F, typename T>
 void RunScalars(const void* x, const void* y, void* z, int64_t) {
@@ -196,9 +185,9 @@ template <typename F, typename T>
 ElementwiseLoops LoopsOf() {
   using Out = BinaryOut<F, T>;
   const bool narrow = kIsFloat16<T> && std::is_same_v<Out, float>;
-  return {.both = BinaryLoopOf<F, T, 1, 1>(),
-          .x_alone = BinaryLoopOf<F, T, 0, 1>(),
-          .y_alone = BinaryLoopOf<F, T, 1, 0>(),
+  return {.both = RunBinary<F, T, 1, 1>,
+          .x_alone = RunBinary<F, T, 0, 1>,
+          .y_alone = RunBinary<F, T, 1, 0>,
           .scalars = ScalarsOf<F, T>(),
           .in_size = sizeof(T),
           .out_size = narrow ? sizeof(T) : sizeof(Out),

@@ -88,6 +88,7 @@ void ForUnits(KernelContext& context, int64_t n, int64_t unit, double cost, size
     });
   }
   const int64_t block = (n / threads + unit) / unit * unit;
+  // A row may have no elements.
   const auto in_piece = static_cast<int64_t>(kPieceBytes / static_cast<double>(bytes + 1));
   const int64_t piece = std::max<int64_t>(in_piece / unit, 1) * unit;
   context.ParallelFor((n + block - 1) / block, cost * static_cast<double>(block),

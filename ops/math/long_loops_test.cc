@@ -172,9 +172,9 @@ TEST(LongLoops, ToAndFro) {
   const Tensor row = Numbers(TensorShape({kWidth}), 2), column = Numbers({kRows, 1}, 3);
   for (int round = 0; round < 4; ++round) {
     const Build add = [](const Output& a, const Output& b) { return a + b; };
+    const Build square_of = [](const Output& a, const Output&) { return Square(a); };
     const Tensor sum = ResultOf(add, x, y), with_row = ResultOf(add, x, row),
-                 with_column = ResultOf(add, x, column),
-                 square = ResultOf([](const Output&a, const Output&) { return Square(a); }, x, x);
+                 with_column = ResultOf(add, x, column), square = ResultOf(square_of, x, x);
     for (int64_t i = 0; i < kAll; ++i) {
       const float element = x.data<float>()[i];
       ASSERT_EQ(sum.data<float>()[i], element + y.data<float>()[i]) << i;

@@ -20,7 +20,7 @@ struct SameSize {
   class Kernel : public SameSizeKernel {
    public:
     Kernel()
-        : SameSizeKernel({.both = elementwise::BinaryLoopOf<F, T, 1, 1>(),
+        : SameSizeKernel({.both = elementwise::RunBinary<F, T, 1, 1>,
                           .in_size = sizeof(T),
                           .out_size = sizeof(T),
                           .cost = F::kCost + (kIsFloat16<T> ? 0.7 : 0)}) {}
