@@ -52,14 +52,34 @@ SLUICE_INLINE_AVX512 __m512 Exp(__m512 x) {
   return ExpOfBounded(_mm512_min_ps(All(104), x), counted);
 }
 
+// The bits of 2^(k/32), less k * 2^18.
+alignas(64) constexpr uint32_t kPowersOf32nds[2 * kLanes] = {
+    0x3f800000, 0x3f7ecd87, 0x3f7daac3, 0x3f7c980f, 0x3f7b95c2, 0x3f7aa43a, 0x3f79c3d3, 0x3f78f4f0,
+    0x3f7837f0, 0x3f778d3a, 0x3f76f532, 0x3f767043, 0x3f75fed7, 0x3f75a15b, 0x3f75583f, 0x3f7523f6,
+    0x3f7504f3, 0x3f74fbaf, 0x3f7508a4, 0x3f752c4d, 0x3f75672a, 0x3f75b9be, 0x3f76248c, 0x3f76a81e,
+    0x3f7744fd, 0x3f77fbb8, 0x3f78ccdf, 0x3f79b907, 0x3f7ac0c7, 0x3f7be4ba, 0x3f7d257d, 0x3f7e83b3};
+
+// exp(-x), to 1.8e-7, where it is a normal number and x no more than 104 from 0. With s in whole
+// 32nds the second power of r is the last that counts; k and the exponent of 2^s are both added to
+// the bits of the power by one sum.
+SLUICE_INLINE_AVX512 __m512 ExpOfOpposite(__m512 x) {
+  const __m512 round = All(393216);  // 1.5 * 2^18
+  const __m512 rounded = _mm512_fnmadd_ps(x, All(1.44269504f), round);
+  const __m512 s = _mm512_sub_ps(rounded, round);
+  const __m512 r = Fma(s, All(2.12194440e-4f), _mm512_fnmsub_ps(s, All(0.693359375f), x));
+  const __m512i bits = _mm512_castps_si512(rounded);
+  const __m512i power = _mm512_permutex2var_epi32(_mm512_load_si512(kPowersOf32nds), bits,
+                                                  _mm512_load_si512(kPowersOf32nds + kLanes));
+  const __m512 scale = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32(bits, 18)));
+  return Fma(Fma(All(0.5000049f), r, All(1.0000147f)), _mm512_mul_ps(scale, r), scale);
+}
+
 // 1 / (1 + exp(-x)). A step of Newton's from an inverse of 14 bits is as good as the division, for
-// which one would wait; below normal numbers it is none, and the result is 0.
+// which one would wait; below normal numbers it is none, and the result is 0. From 20 on it is 1.
 struct Sigmoid {
   SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const {
-    constexpr float kLeast = -87.3f;
-    const __mmask16 is_normal = _mm512_cmp_ps_mask(x, All(kLeast), _CMP_NLT_UQ);  // or NaN
-    const __m512 opposite = _mm512_sub_ps(_mm512_setzero_ps(), Bound(x, kLeast, 104));
-    const __m512 d = _mm512_add_ps(All(1), ExpOfBounded(opposite));
+    const __mmask16 is_normal = _mm512_cmp_ps_mask(x, All(-87.3f), _CMP_NLT_UQ);  // or NaN
+    const __m512 d = _mm512_add_ps(All(1), ExpOfOpposite(_mm512_min_ps(All(20), x)));
     const __m512 y = _mm512_rcp14_ps(d);
     return _mm512_maskz_fmadd_ps(is_normal, y, _mm512_fnmadd_ps(d, y, All(1)), y);
   }

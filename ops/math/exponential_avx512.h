@@ -16,7 +16,7 @@ void ExpAvx512(const float* x, float* y, int64_t n);
 // y = exp(x - minus), to 2 ulp; the sum of y, by 16 lanes that take turns, which are then added in
 // their order.
 float ExpSumAvx512(const float* x, float minus, float* y, int64_t n);
-// 1 / (1 + exp(-x)), to 3 ulp.
+// 1 / (1 + exp(-x)), to 4 ulp.
 void SigmoidAvx512(const float* x, float* y, int64_t n);
 // To 5 ulp.
 void TanhAvx512(const float* x, float* y, int64_t n);
