@@ -9,6 +9,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "executor/device/thread_pool.h"
+#include "executor/kernel/stream_out.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -321,16 +322,12 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
     std::memcpy(to, alone[ops_.size() - 1].bytes, out_size_);
     return absl::OkStatus();
   }
-  shapes.is_far = (is_reduction_ ? n * largest_ : output->bytes()) > kOfCaches;
-  std::array<TileStep, kMostMembers> steps;
-  const size_t num_steps = FindSteps(inputs.data(), shapes, alone, steps.data());
-  const TileCall tiles_of{inputs.data(), shapes, alone, {steps.data(), num_steps}, to};
-  const auto run_tiles = [&](int64_t first, int64_t last) {
-    for (int64_t tile = first; tile < last; ++tile) {
-      const int64_t begin = tile * shapes.tile;
-      RunTile(tiles_of, begin, std::min(shapes.tile, n - begin));
-    }
-  };
+  const bool is_over_input = std::count(inputs.begin(), inputs.begin() + num_inputs_, to) > 0;
+  shapes.streams = !is_reduction_ && !is_over_input && IsWorthStreaming(output->bytes());
+  // Of processors that gain by streaming, the others foresee as much as one asks for.
+  shapes.asks = !shapes.streams && (is_reduction_ ? n * largest_ : output->bytes()) > kOfCaches;
+  const TileCall tiles_of{inputs.data(), shapes, alone, to, n};
+  const auto run_tiles = [&](int64_t first, int64_t last) { RunTiles(tiles_of, first, last); };
   const int64_t tiles = (n + shapes.tile - 1) / shapes.tile;
   if (tiles <= 1 || call.step.intra_op == nullptr) {
     run_tiles(0, tiles);

@@ -112,7 +112,8 @@ class FusedElementwise {
     TensorShape of_parts;                         // `full` where no input has it
     int64_t row = 0;                              // elements along the last dimension of `full`
     int64_t tile = 0;                             // elements
-    bool is_far = false;                          // the result is more than cores' caches keep
+    bool asks = false;                            // for the next tile, which is in no cache
+    bool streams = false;                         // the result goes past the caches
     std::array<bool, kMostMembers> member_alone;  // all that it is made of are scalars
   };
   // False where the inputs do not fit together as the plan has it.
@@ -130,38 +131,57 @@ class FusedElementwise {
   };
   // The members that are scalars (`which`, by member; null: all), into `results`, by member.
   void RunAlone(const char* const* inputs, const bool* which, Scalar* results) const;
-  // Where an operand's elements lie in a tile: in a register, or from `base` on.
-  struct Place {
-    const char* base;
-    int64_t step;      // bytes an element; 0: the same place for all tiles
-    int64_t repeated;  // elements after which they begin again; 0: they do not
-    int from;          // register; -1: none
-    const char* At(int64_t begin, const char* registers) const;
-  };
-  // A member as all tiles of a call compute it.
-  struct TileStep {
-    const Op* op;
-    ElementwiseLoops::OfTwo two;  // of its loops the one that fits; null: another
-    Place x, y;                   // y: of two operands
-  };
-  Place PlaceOf(const FusedOperand& operand, size_t size, const char* const* inputs,
-                const Shapes& shapes, const Scalar* alone) const;
-  // Those that are no scalars, into `steps`; how many.
-  size_t FindSteps(const char* const* inputs, const Shapes& shapes, const Scalar* alone,
-                   TileStep* steps) const;
   // What all tiles of a call have in common.
   struct TileCall {
     const char* const* inputs;
     const Shapes& shapes;
     const Scalar* alone;
-    absl::Span<const TileStep> steps;
     char* output;
+    int64_t n;  // elements
   };
-  void RunTile(const TileCall& call, int64_t begin, int64_t n) const;
-  void RunStep(const TileCall& call, const TileStep& step, int64_t begin, int64_t n,
-               char* registers, char* to) const;
-  // A part, one of as many as there are steps, of what the tile from `next` on reads and writes.
-  void AskForTile(const TileCall& call, size_t step, int64_t next) const;
+  bool IsAlone(const FusedOperand& operand, const Shapes& shapes) const;
+  // Where an operand's elements lie in a tile.
+  struct Place {
+    const char* base;
+    int64_t step;      // bytes an element; 0: the same place for all tiles
+    int64_t repeated;  // elements after which they begin again; 0: they do not
+    const char* At(int64_t begin) const;
+  };
+  Place PlaceOf(const FusedOperand& operand, size_t size, const TileCall& call,
+                const char* registers) const;
+  // A member as all tiles of a thread compute it.
+  struct TileStep {
+    const Op* op;
+    ElementwiseLoops::OfTwo two;  // of its loops the one that fits; null: another
+    Place x, y;                   // y: of two operands
+    char* to;                     // its register
+  };
+  // What tiles read or write one after the other. Each step of a tile asks for some lines of what
+  // the next tile needs of it.
+  struct Stream {
+    const char* base;
+    int64_t size;  // bytes an element
+    int64_t lines, lines_a_step;
+  };
+  // Of the tiles that a thread computes.
+  struct Tiles {
+    const char* registers;
+    absl::Span<const TileStep> steps;
+    absl::Span<const Stream> reads;
+    Stream write;
+  };
+  // Those that are no scalars, into `steps`; how many.
+  size_t FindSteps(const TileCall& call, char* registers, TileStep* steps) const;
+  Stream StreamOf(const char* base, size_t size, const TileCall& call, size_t num_steps) const;
+  // Of the inputs, into `reads`; how many.
+  size_t FindReads(const TileCall& call, size_t num_steps, Stream* reads) const;
+  // Tiles [first, last).
+  void RunTiles(const TileCall& call, int64_t first, int64_t last) const;
+  void RunTile(const TileCall& call, const Tiles& tiles, int64_t begin, int64_t n) const;
+  void RunStep(const TileCall& call, const Tiles& tiles, const TileStep& step, int64_t begin,
+               int64_t n, char* to) const;
+  // After a step: for its lines of what the tile from `next` on needs.
+  static void AskForTile(const Tiles& tiles, size_t step, int64_t next);
 
   const std::vector<FusedMember> members_;
   std::vector<Op> ops_;          // by member

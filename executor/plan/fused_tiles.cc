@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "executor/kernel/prefetch.h"
+#include "executor/kernel/stream_out.h"
 #include "executor/plan/fused_elementwise.h"
 
 namespace sluice {
@@ -30,103 +31,142 @@ void RunByRows(const ElementwiseLoops& loops, std::array<const char*, 2> from, i
 
 }  // namespace
 
-// While a tile is computed nothing else is read, so that the processor foresees nothing. Inlined:
-// g++ takes a function that only asks for memory for one without effect, and drops its calls.
-SLUICE_INLINE_IN_CLONES void FusedElementwise::AskForTile(const TileCall& call, size_t step,
-                                                          int64_t next) const {
-  constexpr int64_t kLine = 64;
-  const auto parts = static_cast<int64_t>(call.steps.size()), part = static_cast<int64_t>(step);
-  const auto ask_for = [&](const char* base, size_t size, auto ask) {
-    const int64_t begin = next * static_cast<int64_t>(size);
-    const int64_t lines = call.shapes.tile * static_cast<int64_t>(size) / kLine;
-    for (int64_t line = lines * part / parts; line < lines * (part + 1) / parts; ++line) {
-      ask(base, begin + line * kLine);
-    }
-  };
-  for (int i = 0; i < num_inputs_; ++i) {
-    if (call.shapes.input_alone[i] || meets_[i] != Meets::kWhole) continue;
-    ask_for(call.inputs[i], in_size_[i], Prefetch<false, char>);
-  }
-  if (!is_reduction_) ask_for(call.output, out_size_, Prefetch<true, char>);
-}
-
-inline const char* FusedElementwise::Place::At(int64_t begin, const char* registers) const {
-  if (from >= 0) return registers + from * kRegisterBytes;
+inline const char* FusedElementwise::Place::At(int64_t begin) const {
   return base + (repeated == 0 ? begin : begin % repeated) * step;
 }
 
-FusedElementwise::Place FusedElementwise::PlaceOf(const FusedOperand& operand, size_t size,
-                                                  const char* const* inputs, const Shapes& shapes,
-                                                  const Scalar* alone) const {
-  if (operand.member >= 0) {
-    if (shapes.member_alone[operand.member]) return {alone[operand.member].bytes, 0, 0, -1};
-    return {nullptr, 0, 0, ops_[operand.member].to};
-  }
-  Place place{inputs[operand.input], 0, 0, -1};
-  if (shapes.input_alone[operand.input] || operand.meets == Meets::kColumn) return place;
-  place.step = static_cast<int64_t>(size);
-  if (operand.meets == Meets::kRow) place.repeated = shapes.repeated[operand.input];
-  return place;
+bool FusedElementwise::IsAlone(const FusedOperand& operand, const Shapes& shapes) const {
+  return operand.member >= 0 ? shapes.member_alone[operand.member]
+                             : shapes.input_alone[operand.input] || operand.meets == Meets::kColumn;
 }
 
-size_t FusedElementwise::FindSteps(const char* const* inputs, const Shapes& shapes,
-                                   const Scalar* alone, TileStep* steps) const {
+FusedElementwise::Place FusedElementwise::PlaceOf(const FusedOperand& operand, size_t size,
+                                                  const TileCall& call,
+                                                  const char* registers) const {
+  const bool is_alone = IsAlone(operand, call.shapes);
+  if (operand.member >= 0) {
+    if (is_alone) return {call.alone[operand.member].bytes, 0, 0};
+    return {registers + ops_[operand.member].to * kRegisterBytes, 0, 0};
+  }
+  const char* const base = call.inputs[operand.input];
+  if (is_alone) return {base, 0, 0};
+  const bool is_row = operand.meets == Meets::kRow;
+  return {base, static_cast<int64_t>(size), is_row ? call.shapes.repeated[operand.input] : 0};
+}
+
+size_t FusedElementwise::FindSteps(const TileCall& call, char* registers, TileStep* steps) const {
   size_t count = 0;
   for (size_t m = 0; m < ops_.size(); ++m) {
-    if (shapes.member_alone[m]) continue;
+    if (call.shapes.member_alone[m]) continue;
     const Op& op = ops_[m];
     TileStep& step = steps[count++];
     step.op = &op;
     step.two = nullptr;
+    step.to = registers + op.to * kRegisterBytes;
     const size_t size = op.loops != nullptr ? op.loops->in_size : 0;
-    step.x = PlaceOf(op.operands[0], size, inputs, shapes, alone);
+    step.x = PlaceOf(op.operands[0], size, call, registers);
     if (op.loops == nullptr || op.loops->one != nullptr) continue;
-    step.y = PlaceOf(op.operands[1], size, inputs, shapes, alone);
+    step.y = PlaceOf(op.operands[1], size, call, registers);
     if (op.column >= 0 || op.num_operands > 2) continue;
-    const auto is_alone = [](const Place& place) { return place.from < 0 && place.step == 0; };
-    step.two = is_alone(step.x)   ? op.loops->x_alone
-               : is_alone(step.y) ? op.loops->y_alone
-                                  : op.loops->both;
+    step.two = IsAlone(op.operands[0], call.shapes)   ? op.loops->x_alone
+               : IsAlone(op.operands[1], call.shapes) ? op.loops->y_alone
+                                                      : op.loops->both;
   }
   return count;
 }
 
-void FusedElementwise::RunStep(const TileCall& call, const TileStep& step, int64_t begin, int64_t n,
-                               char* registers, char* to) const {
+FusedElementwise::Stream FusedElementwise::StreamOf(const char* base, size_t size,
+                                                    const TileCall& call, size_t num_steps) const {
+  constexpr int64_t kLine = 64;
+  const auto element = static_cast<int64_t>(size), steps = static_cast<int64_t>(num_steps);
+  const int64_t lines = call.shapes.tile * element / kLine;
+  return {base, element, lines, (lines + steps - 1) / steps};
+}
+
+size_t FusedElementwise::FindReads(const TileCall& call, size_t num_steps, Stream* reads) const {
+  size_t count = 0;
+  for (int i = 0; i < num_inputs_; ++i) {
+    if (call.shapes.input_alone[i] || meets_[i] != Meets::kWhole) continue;
+    reads[count++] = StreamOf(call.inputs[i], in_size_[i], call, num_steps);
+  }
+  return count;
+}
+
+// While a tile is computed nothing else is read, so that the processor foresees nothing. Inlined:
+// g++ takes a function that only asks for memory for one without effect, and drops its calls.
+SLUICE_INLINE_IN_CLONES void FusedElementwise::AskForTile(const Tiles& tiles, size_t step,
+                                                          int64_t next) {
+  constexpr int64_t kLine = 64;
+  const auto ask_for = [&](const Stream& stream, auto ask) {
+    const int64_t first = static_cast<int64_t>(step) * stream.lines_a_step;
+    const int64_t last = std::min(first + stream.lines_a_step, stream.lines);
+    const int64_t begin = next * stream.size;
+    for (int64_t line = first; line < last; ++line) ask(stream.base, begin + line * kLine);
+  };
+  for (const Stream& stream : tiles.reads) ask_for(stream, Prefetch<false, char>);
+  ask_for(tiles.write, Prefetch<true, char>);
+}
+
+void FusedElementwise::RunStep(const TileCall& call, const Tiles& tiles, const TileStep& step,
+                               int64_t begin, int64_t n, char* to) const {
   const Op& op = *step.op;
-  const char* const x = step.x.At(begin, registers);
+  const char* const x = step.x.At(begin);
   if (op.loops == nullptr) {
     rows_->MakeRows(x, to, n / call.shapes.row, call.shapes.row);
   } else if (op.column >= 0) {
-    const char* const y = op.loops->one == nullptr ? step.y.At(begin, registers) : nullptr;
+    const char* const y = op.loops->one == nullptr ? step.y.At(begin) : nullptr;
     RunByRows(*op.loops, {x, y}, op.column, begin, n, call.shapes.row, to);
   } else if (op.loops->one != nullptr) {
     op.loops->one(x, to, n);
   } else {  // what the result lies over may be an operand that comes later
-    char* const sum = registers + op.to * kRegisterBytes;
-    op.loops->both(x, step.y.At(begin, registers), sum, n);
+    op.loops->both(x, step.y.At(begin), step.to, n);
     for (int k = 2; k < op.num_operands; ++k) {
-      const Place place =
-          PlaceOf(op.operands[k], op.loops->in_size, call.inputs, call.shapes, call.alone);
-      op.loops->both(sum, place.At(begin, registers), k + 1 == op.num_operands ? to : sum, n);
+      const Place place = PlaceOf(op.operands[k], op.loops->in_size, call, tiles.registers);
+      op.loops->both(step.to, place.At(begin), k + 1 == op.num_operands ? to : step.to, n);
     }
   }
 }
 
-void FusedElementwise::RunTile(const TileCall& call, int64_t begin, int64_t n) const {
-  alignas(64) char registers[kMostRegisters * kRegisterBytes];
+void FusedElementwise::RunTile(const TileCall& call, const Tiles& tiles, int64_t begin,
+                               int64_t n) const {
   const int64_t out_begin = is_reduction_ ? begin / call.shapes.row : begin;
   char* const result = call.output + out_begin * static_cast<int64_t>(out_size_);
-  for (size_t i = 0; i < call.steps.size(); ++i) {
-    const TileStep& step = call.steps[i];
-    char* const to = i + 1 == call.steps.size() ? result : registers + step.op->to * kRegisterBytes;
+  const size_t last = tiles.steps.size() - 1;
+  for (size_t i = 0; i <= last; ++i) {
+    const TileStep& step = tiles.steps[i];
+    char* const to = i == last && !call.shapes.streams ? result : step.to;
     if (step.two != nullptr) {
-      step.two(step.x.At(begin, registers), step.y.At(begin, registers), to, n);
+      step.two(step.x.At(begin), step.y.At(begin), to, n);
     } else {
-      RunStep(call, step, begin, n, registers, to);
+      RunStep(call, tiles, step, begin, n, to);
     }
-    if (call.shapes.is_far) AskForTile(call, i, begin + n);
+    if (call.shapes.asks) AskForTile(tiles, i, begin + n);
   }
+  if (call.shapes.streams) {
+    StreamOut(result, tiles.steps[last].to, static_cast<size_t>(n) * out_size_);
+  }
+}
+
+void FusedElementwise::RunTiles(const TileCall& call, int64_t first, int64_t last) const {
+  // What of a register is used lies within a page, and not where tiles of tensors begin in theirs:
+  // loads would wait for stores that are a multiple of a page away.
+  constexpr size_t kPage = 4096, kInPage = 1024;
+  alignas(kPage) char room[kInPage + kMostRegisters * kRegisterBytes];
+  char* const registers = room + kInPage;
+  std::array<TileStep, kMostMembers> steps;
+  std::array<Stream, kMostInputs> reads;
+  const size_t num_steps = FindSteps(call, registers, steps.data());
+  Tiles tiles{registers, {steps.data(), num_steps}, {}, {}};
+  if (call.shapes.asks) {
+    tiles.reads = {reads.data(), FindReads(call, num_steps, reads.data())};
+    if (!is_reduction_) tiles.write = StreamOf(call.output, out_size_, call, num_steps);
+  }
+  const int64_t tile = call.shapes.tile;
+  for (int64_t begin = first * tile, end = std::min(last * tile, call.n); begin < end;
+       begin += tile) {
+    RunTile(call, tiles, begin, std::min(tile, end - begin));
+  }
+  if (call.shapes.streams) FinishStreaming();
 }
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #include "ops/math/broadcast.h"
 
+#include "executor/kernel/stream_out.h"
 #include "graph/tensor/sizes.h"
 
 namespace sluice {
@@ -81,10 +82,17 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
       x_scalar ? loops_.x_alone : (y_scalar ? loops_.y_alone : loops_.both);
   const size_t x_step = x_scalar ? 0 : loops_.in_size;
   const size_t y_step = y_scalar ? 0 : loops_.in_size;
+  const auto elements = [&](int64_t begin, int64_t end, char* to) {
+    loop(px + begin * x_step, py + begin * y_step, to, end - begin);
+  };
+  const bool streams = pz != px && pz != py && IsWorthStreaming(output->bytes());
+  const ReadNext operands{x_step == loops_.out_size ? px : nullptr,
+                          y_step == loops_.out_size ? py : nullptr};
   ForBlocks(context, shape.num_elements(), loops_.cost, x_step + y_step + loops_.out_size,
             [&](int64_t begin, int64_t end) {
-              loop(px + begin * x_step, py + begin * y_step, pz + begin * loops_.out_size,
-                   end - begin);
+              if (!streams) return elements(begin, end, pz + begin * loops_.out_size);
+              StreamPieces(begin, end, loops_.out_size, pz, elements, operands);
+              FinishStreaming();
             });
   return absl::OkStatus();
 }
@@ -102,19 +110,34 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   const ElementwiseLoops::OfTwo loop = plan.strides[0].back() == 0   ? loops_.x_alone
                                        : plan.strides[1].back() == 0 ? loops_.y_alone
                                                                      : loops_.both;
+  const size_t x_step = plan.strides[0].back() * loops_.in_size;
+  const size_t y_step = plan.strides[1].back() * loops_.in_size;
   // A row's loop asks for all lines of its result but the first ones: those, the row before does.
   const auto row_bytes = inner * static_cast<int64_t>(loops_.out_size);
   const int64_t first_lines = std::min(row_bytes, elementwise::kBytesAhead);
+  const bool streams = pz != px && pz != py && IsWorthStreaming(output->bytes());
+  const bool x_is_whole = x_step == loops_.out_size && x.shape() == plan.shape;
+  const bool y_is_whole = y_step == loops_.out_size && y.shape() == plan.shape;
   auto rows = [&](int64_t begin, int64_t end) {
     ForRows<2>(plan, begin, end, [&](int64_t row, const std::array<int64_t, 2>& offset) {
+      const char* const x_row = px + offset[0] * loops_.in_size;
+      const char* const y_row = py + offset[1] * loops_.in_size;
       char* const z_row = pz + row * row_bytes;
+      if (streams) {
+        const auto elements = [&](int64_t first, int64_t last, char* to) {
+          loop(x_row + first * x_step, y_row + first * y_step, to, last - first);
+        };
+        return StreamPieces(0, inner, loops_.out_size, z_row, elements,
+                            {x_is_whole ? x_row : nullptr, y_is_whole ? y_row : nullptr});
+      }
       if (row + 1 < end) {
         for (int64_t at = 0; at < first_lines; at += elementwise::kLineBytes) {
           Prefetch<true>(z_row, row_bytes + at);
         }
       }
-      loop(px + offset[0] * loops_.in_size, py + offset[1] * loops_.in_size, z_row, inner);
+      loop(x_row, y_row, z_row, inner);
     });
+    if (streams) FinishStreaming();
   };
   const double cost = CostFarAway(plan.shape.num_elements(), loops_.cost,
                                   loops_.in_size + loops_.out_size);  // one operand repeats itself

@@ -1,5 +1,7 @@
 #include "ops/math/elementwise.h"
 
+#include "executor/kernel/stream_out.h"
+
 namespace sluice {
 
 absl::Status ElementwiseKernel::Compute(KernelContext& context) {
@@ -8,9 +10,16 @@ absl::Status ElementwiseKernel::Compute(KernelContext& context) {
   Tensor* output;
   SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
   char* y = static_cast<char*>(output->raw());
+  const auto loop = [&](int64_t begin, int64_t end, char* to) {
+    loops_.one(x + begin * loops_.in_size, to, end - begin);
+  };
+  const bool is_as_large = loops_.in_size == loops_.out_size;
+  const bool streams = x != y && IsWorthStreaming(output->bytes());
   ForBlocks(context, shape.num_elements(), loops_.cost, loops_.in_size + loops_.out_size,
             [&](int64_t begin, int64_t end) {
-              loops_.one(x + begin * loops_.in_size, y + begin * loops_.out_size, end - begin);
+              if (!streams) return loop(begin, end, y + begin * loops_.out_size);
+              StreamPieces(begin, end, loops_.out_size, y, loop, {is_as_large ? x : nullptr});
+              FinishStreaming();
             });
   return absl::OkStatus();
 }

@@ -221,5 +221,49 @@ TEST(LongLoops, OfSoftmax) {
   }
 }
 
+// Results of more than 32 MB, which some processors do well to write past their caches.
+constexpr int64_t kFarAway = 9 << 20;
+
+TEST(LongLoops, OfWhatNoCacheKeeps) {
+  const Tensor x = Numbers(TensorShape({kFarAway + 1003}), 0.1);
+  const Tensor y = Numbers(x.shape(), -0.3), three = Tensor::Vector<float>({3});
+  ExpectAsShortLoops([](const Output& a, const Output&) { return Neg(a); }, x, y);
+  ExpectAsShortLoops([](const Output& a, const Output&) { return Sigmoid(a); }, x, y);
+  ExpectAsShortLoops([](const Output& a, const Output& b) { return a + b; }, x, y);
+  ExpectAsShortLoops([](const Output& a, const Output& b) { return a * b; }, x, three);
+  ExpectAsShortLoops([](const Output& a, const Output& b) { return Exp(a) * b + Tanh(b); }, x, y);
+}
+
+// Rows [begin, end) of a matrix.
+Tensor Rows(const Tensor& t, int64_t begin, int64_t end) {
+  Tensor rows(DT_FLOAT, TensorShape({end - begin, t.shape().dim(1)}));
+  std::memcpy(rows.raw(), t.data<float>() + begin * t.shape().dim(1), rows.bytes());
+  return rows;
+}
+
+TEST(LongLoops, OfRowsThatNoCacheKeeps) {
+  const Build builds[] = {
+      [](const Output& a, const Output& b) { return a + b; },
+      [](const Output& a, const Output& b) { return Exp(a * b) - a; },
+      [](const Output& a, const Output&) { return Softmax(a); },
+      [](const Output& a, const Output& b) { return Softmax(a * b); },
+      [](const Output& a, const Output&) { return LogSoftmax(a); },
+  };
+  for (const int64_t width : {10, 1000, 1030}) {
+    const int64_t rows = kFarAway / width;
+    const Tensor x = Numbers(TensorShape({rows, width}), 0.01);
+    const Tensor row = Numbers(TensorShape({width}), -0.3);
+    for (const Build& build : builds) {
+      const Tensor all = ResultOf(build, x, row);
+      for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{0, 57}, {rows - 33, rows}}) {
+        const Tensor part = ResultOf(build, Rows(x, begin, end), row);
+        const Tensor of_all = Rows(all, begin, end);
+        ASSERT_EQ(part.bytes(), of_all.bytes());
+        EXPECT_EQ(std::memcmp(part.raw(), of_all.raw(), part.bytes()), 0) << width;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice

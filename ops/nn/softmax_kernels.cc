@@ -4,6 +4,7 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/prefetch.h"
 #include "executor/kernel/row_kernel.h"
+#include "executor/kernel/stream_out.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/nn/class_rows.h"
@@ -49,28 +50,42 @@ class SoftmaxKernel : public Kernel, public RowKernel {
     SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
     if (shape.num_elements() == 0) return absl::OkStatus();
     T* y = out->data<T>();
+    const size_t row_bytes = static_cast<size_t>(n) * sizeof(T);
+    const bool streams =
+        x != y && row_bytes <= kMostStreamedBytes && IsWorthStreaming(out->bytes());
+    const auto piece = [&](int64_t begin, int64_t end, char* to) {
+      Rows(x + begin * n, reinterpret_cast<T*>(to), n, end - begin, false);
+    };
     context.ParallelFor(shape.num_elements() / n, kCost * static_cast<double>(n),
-                        [&](int64_t begin, int64_t end) { Rows(x, y, n, begin, end); });
+                        [&](int64_t begin, int64_t end) {
+                          if (!streams) {
+                            return Rows(x + begin * n, y + begin * n, n, end - begin, true);
+                          }
+                          StreamPieces(begin, end, row_bytes, reinterpret_cast<char*>(y), piece,
+                                       {reinterpret_cast<const char*>(x)});
+                          FinishStreaming();
+                        });
     return absl::OkStatus();
   }
 
   bool IsReduction() const override { return false; }
   void MakeRows(const void* x, void* z, int64_t rows, int64_t n) const override {
-    Rows(static_cast<const T*>(x), static_cast<T*>(z), n, 0, rows);
+    Rows(static_cast<const T*>(x), static_cast<T*>(z), n, rows, true);
   }
   TensorShape ShapeOfRows(const TensorShape& x) const override { return x; }
   double CostOfRows() const override { return kCost; }
 
  private:
-  // While a row is computed in the first cache, the next one comes there.
-  SLUICE_INLINE_IN_CLONES static void AskForRow(const T* row, int64_t n) {
+  // While a row is computed in the first cache, the next one comes there: of the last one too,
+  // since it may be another call's.
+  SLUICE_INLINE_IN_CLONES static void AskForNext(const T* row, int64_t n) {
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMostLines = 128;
-    for (int64_t i = 0; i < std::min(n, kMostLines * kLine); i += kLine) Prefetch(row, i);
+    for (int64_t i = 0; i < std::min(n, kMostLines * kLine); i += kLine) Prefetch(row, n + i);
   }
-  static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
+  static void Rows(const T* x, T* y, int64_t n, int64_t rows, bool asks_for_next) {
     std::vector<rows::Wide<T>> wide_x, wide_y;
-    for (int64_t r = begin; r < end; ++r) {
-      if (r + 1 < end) AskForRow(x + (r + 1) * n, n);
+    for (int64_t r = 0; r < rows; ++r) {
+      if (asks_for_next) AskForNext(x + r * n, n);
       const auto* from = rows::Widen(x + r * n, n, &wide_x);
       auto* to = rows::Target(y + r * n, n, &wide_y);
       if constexpr (kLog) {

@@ -1,0 +1,80 @@
+#include "executor/kernel/stream_out.h"
+
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "executor/kernel/avx512.h"
+#include "executor/kernel/prefetch.h"
+
+namespace sluice {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+namespace {
+
+constexpr size_t kLine = 64;
+
+// Lines that begin where one does. kX, kY: whether there is something to ask for.
+template <bool kX, bool kY>
+SLUICE_AVX512 void LinesByAvx512(char* to, const char* from, size_t bytes, ReadNext next) {
+  for (size_t at = 0; at < bytes; at += kLine) {
+    if (kX) Prefetch(next.x, static_cast<int64_t>(at));
+    if (kY) Prefetch(next.y, static_cast<int64_t>(at));
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at), _mm512_loadu_si512(from + at));
+  }
+}
+
+template <bool kX, bool kY>
+void LinesBySse(char* to, const char* from, size_t bytes, ReadNext next) {
+  for (size_t at = 0; at < bytes; at += kLine) {
+    if (kX) Prefetch(next.x, static_cast<int64_t>(at));
+    if (kY) Prefetch(next.y, static_cast<int64_t>(at));
+    for (size_t i = at; i < at + kLine; i += sizeof(__m128i)) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    }
+  }
+}
+
+template <bool kX, bool kY>
+void Lines(char* to, const char* from, size_t bytes, ReadNext next) {
+  if (HasAvx512()) return LinesByAvx512<kX, kY>(to, from, bytes, next);
+  LinesBySse<kX, kY>(to, from, bytes, next);
+}
+
+}  // namespace
+
+bool IsWorthStreaming(size_t bytes) {
+  constexpr size_t kBeyondCaches = 32 << 20;
+  static const bool gains = __builtin_cpu_is("amd") != 0;
+  return bytes >= kBeyondCaches && gains;
+}
+
+void StreamOut(void* to, const void* from, size_t bytes, ReadNext next) {
+  char* out = static_cast<char*>(to);
+  const char* in = static_cast<const char*>(from);
+  const size_t head = std::min(bytes, -reinterpret_cast<uintptr_t>(out) % kLine);
+  const size_t lines = (bytes - head) / kLine * kLine;
+  if (head != 0) std::memcpy(out, in, head);
+  const auto by_lines = next.x == nullptr
+                            ? (next.y == nullptr ? Lines<false, false> : Lines<false, true>)
+                        : next.y == nullptr ? Lines<true, false>
+                                            : Lines<true, true>;
+  by_lines(out + head, in + head, lines, next);
+  const size_t done = head + lines;
+  if (done != bytes) std::memcpy(out + done, in + done, bytes - done);
+}
+
+void FinishStreaming() { _mm_sfence(); }
+
+#else
+
+bool IsWorthStreaming(size_t) { return false; }
+void StreamOut(void* to, const void* from, size_t bytes, ReadNext) { std::memcpy(to, from, bytes); }
+void FinishStreaming() {}
+
+#endif
+
+}  // namespace sluice
