@@ -62,7 +62,8 @@ struct SessionOptions {
   // Runs the session's steps in another process; null: they run in this one.
   std::shared_ptr<RemoteMaster> master;
   // Threads that work at the same time on one op, and on different ops of a step; the caller is one
-  // of them. 0: as many as the machine has, shared by all sessions of the process.
+  // of them. 0: as many as the machine has, shared by all sessions of the process, and for one op
+  // the caller alone in steps that are quicker so.
   int intra_op_threads = 0;
   int inter_op_threads = 0;
   bool allow_soft_placement = false;

@@ -65,6 +65,7 @@ TaskExecutor::TaskExecutor(SessionOptions options) : options_(std::move(options)
     environment_.resources.push_back(&options_.devices->device(i).resources);
   }
   environment_.intra_op = intra_op_.get();
+  environment_.may_leave_intra_op = options_.intra_op_threads == 0 && intra_op_->num_threads() > 0;
   environment_.inter_op = inter_op_.get();
   environment_.stalls = &stalls_;
   environment_.scheduler = options_.scheduler;

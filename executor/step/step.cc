@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "executor/device/steady_time.h"
 #include "executor/plan/error_at.h"
 #include "executor/plan/fused_elementwise.h"
 #include "executor/step/frame_instance.h"
@@ -56,9 +57,7 @@ absl::Status Step::Run(const StepArguments& arguments) {
   // A loop whose results nobody here waits for has no unit of its own in the root.
   const bool has_frames = !plan_->arrivals.empty();
   if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment && !has_frames) {
-    caller_.has_only_this = true;
-    RunWhole(root_, root.units[0], 0, caller_);
-    caller_.has_only_this = false;
+    RunOnlySegment();
   } else if (!root.units.empty()) {
     RunUnits();
   }
@@ -80,6 +79,24 @@ void Step::Start(const StepArguments& arguments) {
   attention_ = observer_ != nullptr || HasDeadline();
   for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].tensor = *arguments.feeds[i];
   for (Value& fetch : fetches_) fetch.is_dead = false;
+}
+
+void Step::RunOnlySegment() {
+  const bool is_timed =
+      environment_.may_leave_intra_op && observer_ == nullptr && sharing_.Begins();
+  const int64_t start = is_timed ? SteadyNowNs() : 0;
+  caller_.has_only_this = true;
+  RunWhole(root_, plan_->bodies[0].units[0], 0, caller_);
+  caller_.has_only_this = false;
+  if (!is_timed) return;
+  if (HasFailed()) {
+    sharing_.Failed();
+  } else {
+    sharing_.Took(SteadyNowNs() - start);
+  }
+  for (StepContext& context : contexts_) {
+    context.intra_op = sharing_.shares() ? environment_.intra_op : nullptr;
+  }
 }
 
 void Step::RunUnits() {

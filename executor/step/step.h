@@ -38,6 +38,7 @@
 #include "executor/step/continuations.h"
 #include "executor/step/iteration.h"
 #include "executor/step/rendezvous.h"
+#include "executor/step/sharing_trial.h"
 
 namespace sluice {
 
@@ -82,6 +83,7 @@ struct StepEnvironment {
   Allocator* allocator = nullptr;
   std::vector<ResourceManager*> resources;  // by device; at least one
   ThreadPool* intra_op = nullptr;
+  bool may_leave_intra_op = false;  // by steps that are quicker without (sharing_trial.h)
   ThreadPool* inter_op = nullptr;
   Stalls* stalls = nullptr;
   StepScheduler* scheduler = nullptr;
@@ -147,6 +149,7 @@ class Step {
 
   // --- step.cc: who runs what, when
   void Start(const StepArguments& arguments);
+  void RunOnlySegment();
   void RunUnits();
   absl::Status Finish();
   void DetachRendezvous();
@@ -246,6 +249,7 @@ class Step {
   std::vector<std::atomic<LoopState*>> loops_;  // spare states: two a loop, the second in phases
   CancellationManager cancellation_;
   ResourceManager step_resources_;
+  SharingTrial sharing_;
   std::function<void(std::function<void()>)> schedule_;
   Worker caller_;
   std::atomic<std::thread::id> caller_thread_;
