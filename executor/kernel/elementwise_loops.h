@@ -10,16 +10,21 @@
 
 namespace sluice {
 
+// What is computed without a call where operands are scalars: nodes that take turns are functions
+// that take turns, and some processors guess such jumps badly (Zen 4: 17 ns a node, 10 so).
+enum class FloatOp : uint8_t { kOther, kAdd, kSubtract, kMultiply };
+
 // Loops over n elements, of one operand or of two. A result may lie over an operand whose elements
 // are as large.
 struct ElementwiseLoops {
   using OfOne = void (*)(const void* x, void* z, int64_t n);
   using OfTwo = void (*)(const void* x, const void* y, void* z, int64_t n);
-  OfOne one = nullptr;      // null: of two operands
-  OfTwo both = nullptr;     // x and y of n elements
-  OfTwo x_alone = nullptr;  // x of one element; null: the op does not broadcast
-  OfTwo y_alone = nullptr;  // y of one element; likewise
-  OfTwo scalars = nullptr;  // x and y of one element, n is 1; null: as `both` does it
+  OfOne one = nullptr;                 // null: of two operands
+  OfTwo both = nullptr;                // x and y of n elements
+  OfTwo x_alone = nullptr;             // x of one element; null: the op does not broadcast
+  OfTwo y_alone = nullptr;             // y of one element; likewise
+  OfTwo scalars = nullptr;             // x and y of one element, n is 1; null: as `both` does it
+  FloatOp float_op = FloatOp::kOther;  // another: of floats
   // y is a vector as long as the last dimension of x, which has others, and meets each of its rows:
   // of the loops there is `both` alone.
   bool y_is_row = false;
@@ -31,7 +36,19 @@ struct ElementwiseLoops {
   size_t out_size = 0;
   double cost = 0;  // nanoseconds an element, roughly
 
-  OfTwo for_scalars() const { return scalars != nullptr ? scalars : both; }
+  // Of two operands of one element each.
+  void ComputeScalars(const void* x, const void* y, void* z) const {
+    if (float_op == FloatOp::kOther) return (scalars != nullptr ? scalars : both)(x, y, z, 1);
+    const float a = *static_cast<const float*>(x), b = *static_cast<const float*>(y);
+    float& result = *static_cast<float*>(z);
+    if (float_op == FloatOp::kAdd) {
+      result = a + b;
+    } else if (float_op == FloatOp::kSubtract) {
+      result = a - b;
+    } else {
+      result = a * b;
+    }
+  }
 };
 
 // What is computed by loops where it is one of several nodes that run as one, though its kernel

@@ -289,9 +289,8 @@ void FusedElementwise::RunAlone(const char* const* inputs, const bool* which,
       op.loops->one(from(0), to, 1);
       continue;
     }
-    const ElementwiseLoops::OfTwo two = op.loops->for_scalars();
-    two(from(0), from(1), to, 1);
-    for (int k = 2; k < op.num_operands; ++k) two(to, from(k), to, 1);
+    op.loops->ComputeScalars(from(0), from(1), to);
+    for (int k = 2; k < op.num_operands; ++k) op.loops->ComputeScalars(to, from(k), to);
   }
 }
 

@@ -83,7 +83,7 @@ inline bool Step::RunScalarLoop(Iteration& it, const PlanNode& node) {
   if (loops.one != nullptr) {
     loops.one(x_data, out.raw(), 1);
   } else {
-    loops.for_scalars()(x_data, y_data, out.raw(), 1);
+    loops.ComputeScalars(x_data, y_data, out.raw());
   }
   return true;
 }

@@ -9,6 +9,7 @@ namespace {
 struct AddFn {
   static constexpr double kCost = 0.2;
   static constexpr bool kRoundsOnce = true;
+  static constexpr FloatOp kFloatOp = FloatOp::kAdd;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(const T& x, const T& y) const {
     return WrappingAdd(x, y);
@@ -31,6 +32,7 @@ KERNELS(Add, "T", Binary<JoinFn>::Kernel, TypeList<std::string>);
 struct SubFn {
   static constexpr double kCost = 0.2;
   static constexpr bool kRoundsOnce = true;
+  static constexpr FloatOp kFloatOp = FloatOp::kSubtract;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     return WrappingSubtract(x, y);
@@ -41,6 +43,7 @@ KERNELS(Sub, "T", Binary<SubFn>::Kernel, NumberList);
 struct MulFn {
   static constexpr double kCost = 0.2;
   static constexpr bool kRoundsOnce = true;
+  static constexpr FloatOp kFloatOp = FloatOp::kMultiply;
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
     return WrappingMultiply(x, y);

@@ -182,6 +182,15 @@ constexpr ElementwiseLoops::OfTwo ScalarsOf() {
 }
 
 template <typename F, typename T>
+constexpr FloatOp FloatOpOf() {
+  if constexpr (std::is_same_v<T, float> && requires { F::kFloatOp; }) {
+    return F::kFloatOp;
+  } else {
+    return FloatOp::kOther;
+  }
+}
+
+template <typename F, typename T>
 ElementwiseLoops LoopsOf() {
   using Out = BinaryOut<F, T>;
   const bool narrow = kIsFloat16<T> && std::is_same_v<Out, float>;
@@ -189,6 +198,7 @@ ElementwiseLoops LoopsOf() {
           .x_alone = RunBinary<F, T, 0, 1>,
           .y_alone = RunBinary<F, T, 1, 0>,
           .scalars = ScalarsOf<F, T>(),
+          .float_op = FloatOpOf<F, T>(),
           .in_size = sizeof(T),
           .out_size = narrow ? sizeof(T) : sizeof(Out),
           .cost = F::kCost + (kIsFloat16<T> ? 0.7 : 0)};
