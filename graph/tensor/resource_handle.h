@@ -25,6 +25,8 @@ struct ResourceHandle {
   std::string name;
   uint64_t hash_code = 0;
   std::string type_name;  // for messages: "N10tensorflow3VarE" and the like
+  // Where the object's type has this very constant for its name, it is the object's; null: unknown.
+  const char* type = nullptr;
   std::vector<Component> components;
   std::shared_ptr<void> object;
 };

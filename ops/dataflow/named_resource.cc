@@ -14,7 +14,7 @@ NamedResourceKernel::NamedResourceKernel(KernelInit& init, const ResourceName& n
   handle.device = init.device_name();
   handle.container = name.container;
   handle.name = name.name;
-  handle.type_name = type_name;
+  handle.type_name = handle.type = type_name;
   handle.object = std::move(object);
   handle_ = Tensor::Scalar(std::move(handle));
 }

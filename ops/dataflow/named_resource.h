@@ -5,12 +5,10 @@
 #ifndef SLUICE_OPS_DATAFLOW_NAMED_RESOURCE_H_
 #define SLUICE_OPS_DATAFLOW_NAMED_RESOURCE_H_
 
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 
 #include "executor/kernel/context.h"
 #include "executor/kernel/resource_manager.h"
@@ -88,9 +86,7 @@ absl::StatusOr<std::shared_ptr<R>> BorrowNamed(const KernelContext& c, int i) {
   if (!c.input_is_ref(i) && t.dtype() == DT_RESOURCE && t.num_elements() == 1 &&
       t.IsInitialized()) {
     const ResourceHandle& handle = t.scalar<ResourceHandle>();
-    constexpr std::string_view kName = R::kTypeName;  // of known length: compared without a call
-    if (handle.object != nullptr && handle.type_name.size() == kName.size() &&
-        std::memcmp(handle.type_name.data(), kName.data(), kName.size()) == 0) {
+    if (handle.object != nullptr && handle.type == R::kTypeName) {
       return std::shared_ptr<R>(std::shared_ptr<R>(), static_cast<R*>(handle.object.get()));
     }
   }
