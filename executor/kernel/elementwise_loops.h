@@ -24,7 +24,7 @@ struct ElementwiseLoops {
   OfTwo x_alone = nullptr;             // x of one element; null: the op does not broadcast
   OfTwo y_alone = nullptr;             // y of one element; likewise
   OfTwo scalars = nullptr;             // x and y of one element, n is 1; null: as `both` does it
-  FloatOp float_op = FloatOp::kOther;  // another: of floats
+  FloatOp float_op = FloatOp::kOther;  // if set: x, y and z are floats
   // y is a vector as long as the last dimension of x, which has others, and meets each of its rows:
   // of the loops there is `both` alone.
   bool y_is_row = false;
@@ -38,15 +38,21 @@ struct ElementwiseLoops {
 
   // Of two operands of one element each.
   void ComputeScalars(const void* x, const void* y, void* z) const {
-    if (float_op == FloatOp::kOther) return (scalars != nullptr ? scalars : both)(x, y, z, 1);
-    const float a = *static_cast<const float*>(x), b = *static_cast<const float*>(y);
-    float& result = *static_cast<float*>(z);
-    if (float_op == FloatOp::kAdd) {
-      result = a + b;
-    } else if (float_op == FloatOp::kSubtract) {
-      result = a - b;
-    } else {
-      result = a * b;
+    const auto a = [x] { return *static_cast<const float*>(x); };
+    const auto b = [y] { return *static_cast<const float*>(y); };
+    float* const result = static_cast<float*>(z);
+    switch (float_op) {
+      case FloatOp::kOther:
+        return (scalars != nullptr ? scalars : both)(x, y, z, 1);
+      case FloatOp::kAdd:
+        *result = a() + b();
+        return;
+      case FloatOp::kSubtract:
+        *result = a() - b();
+        return;
+      case FloatOp::kMultiply:
+        *result = a() * b();
+        return;
     }
   }
 };

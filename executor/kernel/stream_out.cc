@@ -1,5 +1,6 @@
 #include "executor/kernel/stream_out.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -46,10 +47,13 @@ void Lines(char* to, const char* from, size_t bytes, ReadNext next) {
 
 }  // namespace
 
-bool IsWorthStreaming(size_t bytes) {
-  constexpr size_t kBeyondCaches = 32 << 20;
-  static const bool gains = __builtin_cpu_is("amd") != 0;
-  return bytes >= kBeyondCaches && gains;
+bool IsWorthStreaming(size_t bytes, int threads) {
+  constexpr size_t kShared = 32 << 20, kOfThread = 2 << 20;
+  static const bool gains = [] {
+    const char* const said = std::getenv("SLUICE_STREAM_OUT");
+    return said != nullptr ? *said == '1' : __builtin_cpu_is("amd") != 0;
+  }();
+  return bytes >= std::max(kShared, kOfThread * static_cast<size_t>(threads)) && gains;
 }
 
 void StreamOut(void* to, const void* from, size_t bytes, ReadNext next) {
@@ -71,7 +75,7 @@ void FinishStreaming() { _mm_sfence(); }
 
 #else
 
-bool IsWorthStreaming(size_t) { return false; }
+bool IsWorthStreaming(size_t, int) { return false; }
 void StreamOut(void* to, const void* from, size_t bytes, ReadNext) { std::memcpy(to, from, bytes); }
 void FinishStreaming() {}
 

@@ -4,14 +4,19 @@
 #define SLUICE_EXECUTOR_KERNEL_STREAM_OUT_H_
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
 namespace sluice {
 
-// Whether a result of `bytes` is that large, and the processor gains: AMD's do, Intel's lose.
-// One that lies over an operand gains nowhere: it has been read.
-bool IsWorthStreaming(size_t bytes);
+// Whether a result of `bytes` (0: its elements are objects) is more than the caches of `threads`
+// and what they share keep, and the processor gains: AMD's do, Intel's lose. SLUICE_STREAM_OUT, 0
+// or 1, says it instead: tests run what other machines do. A result that lies over an operand gains
+// nowhere, since it has been read.
+bool IsWorthStreaming(size_t bytes, int threads);
+// Shorter rows are not worth it one by one.
+inline constexpr int64_t kLeastStreamedRow = 1024;
 
 // Operands that are read next: as many bytes as are copied, from there on; null: none.
 struct ReadNext {
@@ -35,6 +40,7 @@ inline constexpr size_t kMostStreamedBytes = 4096;
 template <typename F>
 void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, const F& f,
                   ReadNext operands = {}) {
+  assert(unit_bytes > 0 && unit_bytes <= kMostStreamedBytes);
   constexpr size_t kPieceBytes = 2048;
   alignas(64) char piece[kMostStreamedBytes];
   const auto units = static_cast<int64_t>(std::max<size_t>(kPieceBytes / unit_bytes, 1));

@@ -20,7 +20,9 @@ TEST(StreamOut, CopiesWhatItIsGivenAndNothingElse) {
     for (const size_t bytes : {0, 1, 15, 16, 63, 64, 65, 127, 128, 129, 200, 256}) {
       alignas(64) char to[400];
       std::fill(std::begin(to), std::end(to), '.');
-      StreamOut(to + begin, from.data() + begin % 3, bytes);
+      const char* const read_next = from.data() + 200;
+      StreamOut(to + begin, from.data() + begin % 3, bytes,
+                {begin % 2 == 0 ? read_next : nullptr, begin % 4 < 2 ? read_next : nullptr});
       FinishStreaming();
       const std::string wanted = std::string(begin, '.') + from.substr(begin % 3, bytes) +
                                  std::string(sizeof to - begin - bytes, '.');
@@ -52,8 +54,9 @@ TEST(StreamOut, MakesEachUnitOnce) {
 }
 
 TEST(StreamOut, IsNotForWhatCachesKeep) {
-  EXPECT_FALSE(IsWorthStreaming(0));
-  EXPECT_FALSE(IsWorthStreaming(1 << 20));
+  EXPECT_FALSE(IsWorthStreaming(0, 1));
+  EXPECT_FALSE(IsWorthStreaming(1 << 20, 1));
+  EXPECT_FALSE(IsWorthStreaming(100 << 20, 64));
 }
 
 }  // namespace

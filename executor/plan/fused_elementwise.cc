@@ -322,8 +322,9 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
     return absl::OkStatus();
   }
   const bool is_over_input = std::count(inputs.begin(), inputs.begin() + num_inputs_, to) > 0;
-  shapes.streams = !is_reduction_ && !is_over_input && IsWorthStreaming(output->bytes());
-  // Of processors that gain by streaming, the others foresee as much as one asks for.
+  const int threads = call.step.intra_op == nullptr ? 1 : call.step.intra_op->num_threads() + 1;
+  shapes.streams = !is_reduction_ && !is_over_input && IsWorthStreaming(output->bytes(), threads);
+  // Where it streams, the processor foresees the operands as well as one can ask for them.
   shapes.asks = !shapes.streams && (is_reduction_ ? n * largest_ : output->bytes()) > kOfCaches;
   const TileCall tiles_of{inputs.data(), shapes, alone, to, n};
   const auto run_tiles = [&](int64_t first, int64_t last) { RunTiles(tiles_of, first, last); };

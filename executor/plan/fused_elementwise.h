@@ -149,7 +149,7 @@ class FusedElementwise {
   };
   Place PlaceOf(const FusedOperand& operand, size_t size, const TileCall& call,
                 const char* registers) const;
-  // A member as all tiles of a thread compute it.
+  // A member as the tiles of a block compute it.
   struct TileStep {
     const Op* op;
     ElementwiseLoops::OfTwo two;  // of its loops the one that fits; null: another
@@ -158,24 +158,24 @@ class FusedElementwise {
   };
   // What tiles read or write one after the other. Each step of a tile asks for some lines of what
   // the next tile needs of it.
-  struct Stream {
+  struct Sequence {
     const char* base;
     int64_t size;  // bytes an element
     int64_t lines, lines_a_step;
   };
-  // Of the tiles that a thread computes.
+  // What the tiles of a block have in common.
   struct Tiles {
     const char* registers;
     absl::Span<const TileStep> steps;
-    absl::Span<const Stream> reads;
-    Stream write;
+    absl::Span<const Sequence> reads;
+    Sequence write;
   };
   // Those that are no scalars, into `steps`; how many.
   size_t FindSteps(const TileCall& call, char* registers, TileStep* steps) const;
-  Stream StreamOf(const char* base, size_t size, const TileCall& call, size_t num_steps) const;
+  static Sequence SequenceOf(const char* base, size_t size, const TileCall& call, size_t num_steps);
   // Of the inputs, into `reads`; how many.
-  size_t FindReads(const TileCall& call, size_t num_steps, Stream* reads) const;
-  // Tiles [first, last).
+  size_t FindReads(const TileCall& call, size_t num_steps, Sequence* reads) const;
+  // Tiles [first, last), a block of a shared loop.
   void RunTiles(const TileCall& call, int64_t first, int64_t last) const;
   void RunTile(const TileCall& call, const Tiles& tiles, int64_t begin, int64_t n) const;
   void RunStep(const TileCall& call, const Tiles& tiles, const TileStep& step, int64_t begin,

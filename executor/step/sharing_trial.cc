@@ -7,6 +7,7 @@ namespace {
 
 // Time that passes between trials, as a multiple of what the last one lost.
 constexpr int64_t kRestOfLoss = 200;
+constexpr int64_t kFirstTrial = 100;  // steps for each helper
 constexpr int64_t kLeastSteps = 200, kMostSteps = 1'000'000;
 // Steps each way, of which the shortest counts.
 constexpr int kTimed = 4;
@@ -15,16 +16,21 @@ constexpr double kGain = 0.9;
 // As often in a row it has to be quicker: steps may have more or less to do, as batches are large
 // or small.
 constexpr int kWins = 3;
-// More is a loss that need not be timed again.
-constexpr double kClearLoss = 1.2;
+// More is a loss that need not be timed again; at first, when nothing lies where it is wanted.
+constexpr double kClearLoss = 1.2, kClearLossAtFirst = 2.5;
+// What takes longer does not wait for what is handed over, and would lose most by a trial.
+constexpr int64_t kLongStepNs = 10'000'000;
 
 }  // namespace
+
+SharingTrial::SharingTrial(int helpers) : steps_left_(kFirstTrial * helpers) {}
 
 void SharingTrial::Took(int64_t ns) {
   switch (phase_) {
     case Phase::kThisWay:
       this_way_ = num_timed_ == 0 ? ns : std::min(this_way_, ns);
       if (++num_timed_ < kTimed) return;
+      if (this_way_ > kLongStepNs) return Rest(kLeastSteps);
       phase_ = Phase::kFirstOther;
       lost_ns_ = 0;
       return Turn();
@@ -32,11 +38,16 @@ void SharingTrial::Took(int64_t ns) {
       lost_ns_ += ns - this_way_;
       phase_ = Phase::kOtherWay;
       num_timed_ = 0;
+      other_way_ = ns;
+      if (static_cast<double>(ns) > kClearLossAtFirst * static_cast<double>(this_way_)) Decide();
       return;
     case Phase::kOtherWay:
       lost_ns_ += ns - this_way_;
       other_way_ = num_timed_ == 0 ? ns : std::min(other_way_, ns);
-      if (++num_timed_ == kTimed || static_cast<double>(ns) > kClearLoss * this_way_) Decide();
+      if (++num_timed_ == kTimed ||
+          static_cast<double>(ns) > kClearLoss * static_cast<double>(this_way_)) {
+        Decide();
+      }
       return;
   }
 }

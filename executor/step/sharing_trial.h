@@ -16,10 +16,15 @@ namespace sluice {
 
 class SharingTrial {
  public:
-  // The way of the step that begins.
-  bool shares() const { return shares_; }
-  // Counts it. True: its time has to be told, or that it has failed.
+  // `helpers`: other threads that there are.
+  explicit SharingTrial(int helpers);
+
+  // Counts a step that begins. True: it is of a trial, runs as `shares` says, and its time has to
+  // be told, or that it has failed.
   bool Begins() { return --steps_left_ < 0; }
+  bool shares() const { return shares_; }
+  // Of steps that are not.
+  bool usually_shares() const { return phase_ == Phase::kThisWay ? shares_ : !shares_; }
   void Took(int64_t ns);
   void Failed();
 
@@ -31,7 +36,7 @@ class SharingTrial {
   void Decide();
 
   bool shares_ = true;
-  int64_t steps_left_ = 100;  // until the next trial; less than 0: it is under way
+  int64_t steps_left_;  // until the next trial; less than 0: it is under way
   Phase phase_ = Phase::kThisWay;
   int num_timed_ = 0;      // of the phase
   int64_t this_way_ = 0;   // the shortest time, ns

@@ -9,7 +9,7 @@ namespace {
 
 // Steps that take as long as it is told, either way.
 struct Steps {
-  SharingTrial trial;
+  SharingTrial trial{1};
   int64_t shared_ns = 0, alone_ns = 0;
   int64_t shared = 0, alone = 0, timed = 0;
 
@@ -61,9 +61,18 @@ TEST(SharingTrial, LeavesWhatIsAlikeAsItIs) {
   EXPECT_LT(steps.timed, 700);
 }
 
-TEST(SharingTrial, DoesNotTryLongStepsTwice) {
+TEST(SharingTrial, DoesNotTryLongSteps) {
   Steps steps{.shared_ns = 1'000'000'000, .alone_ns = 1'900'000'000};
-  EXPECT_EQ(steps.Run(400), 2);
+  EXPECT_EQ(steps.Run(400), 0);
+}
+
+TEST(SharingTrial, LosesLittleWhereThereAreManyThreads) {
+  Steps steps{.trial = SharingTrial(63), .shared_ns = 100'000, .alone_ns = 6'400'000};
+  for (int i = 0; i < 200'000; ++i) {
+    steps.Run(1);
+    ASSERT_LT(static_cast<double>(steps.alone) * 63, 0.011 * (i + 1) + 0.5) << i;
+  }
+  EXPECT_GT(steps.alone, 0);
 }
 
 TEST(SharingTrial, StepsOfManySizesDoNotDecide) {
@@ -85,6 +94,7 @@ TEST(SharingTrial, OneInterruptionDoesNotDecide) {
   steps.trial.Took(5'000'000);
   steps.Run(50);
   EXPECT_TRUE(steps.trial.shares());
+  EXPECT_EQ(steps.alone, 2);  // as many as it takes to see that they are slower
 }
 
 TEST(SharingTrial, GoesOnAsBeforeAfterAFailure) {

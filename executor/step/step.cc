@@ -21,6 +21,7 @@ Step::Step(std::shared_ptr<const Plan> plan, const StepEnvironment& environment)
       fetches_(plan_->num_fetches),
       root_(this, *plan_, plan_->bodies[0], feeds_.data(), nullptr),
       loops_(2 * plan_->loops.size()),
+      sharing_(environment.intra_op == nullptr ? 0 : environment.intra_op->num_threads()),
       spare_frames_(plan_->bodies.size()) {
   schedule_ = [this](std::function<void()> closure) {
     if (environment_.inter_op != nullptr) {
@@ -82,21 +83,24 @@ void Step::Start(const StepArguments& arguments) {
 }
 
 void Step::RunOnlySegment() {
-  const bool is_timed =
-      environment_.may_leave_intra_op && observer_ == nullptr && sharing_.Begins();
-  const int64_t start = is_timed ? SteadyNowNs() : 0;
+  // Not what is traced, nor what has to end in time.
+  const bool is_tried = environment_.may_leave_intra_op && !attention_ && sharing_.Begins();
+  if (is_tried) UseIntraOp(sharing_.shares());
+  const int64_t start = is_tried ? SteadyNowNs() : 0;
   caller_.has_only_this = true;
   RunWhole(root_, plan_->bodies[0].units[0], 0, caller_);
   caller_.has_only_this = false;
-  if (!is_timed) return;
+  if (!is_tried) return;
   if (HasFailed()) {
     sharing_.Failed();
   } else {
     sharing_.Took(SteadyNowNs() - start);
   }
-  for (StepContext& context : contexts_) {
-    context.intra_op = sharing_.shares() ? environment_.intra_op : nullptr;
-  }
+  UseIntraOp(sharing_.usually_shares());
+}
+
+void Step::UseIntraOp(bool use) {
+  for (StepContext& context : contexts_) context.intra_op = use ? environment_.intra_op : nullptr;
 }
 
 void Step::RunUnits() {

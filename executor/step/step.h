@@ -150,6 +150,7 @@ class Step {
   // --- step.cc: who runs what, when
   void Start(const StepArguments& arguments);
   void RunOnlySegment();
+  void UseIntraOp(bool use);
   void RunUnits();
   absl::Status Finish();
   void DetachRendezvous();

@@ -24,8 +24,9 @@ struct ResourceHandle {
   std::string container;
   std::string name;
   uint64_t hash_code = 0;
-  std::string type_name;  // for messages: "N10tensorflow3VarE" and the like
-  // Where the object's type has this very constant for its name, it is the object's; null: unknown.
+  std::string type_name;  // "N10tensorflow3VarE" and the like
+  // The constant that is the object's type's name, which is quicker to compare; null: compare
+  // names.
   const char* type = nullptr;
   std::vector<Component> components;
   std::shared_ptr<void> object;

@@ -42,7 +42,7 @@ namespace sluice {
 class ConditionalAccumulator : public Resource,
                                public std::enable_shared_from_this<ConditionalAccumulator> {
  public:
-  static constexpr const char* kTypeName = "N10tensorflow26ConditionalAccumulatorBaseE";
+  static constexpr char kTypeName[] = "N10tensorflow26ConditionalAccumulatorBaseE";
   enum class Kind { kDense, kSparse };
   using Taken = std::function<void(absl::StatusOr<GradientTensors>)>;
 

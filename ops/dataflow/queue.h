@@ -49,7 +49,7 @@ struct QueueSpec {
 
 class QueueResource : public Resource, public std::enable_shared_from_this<QueueResource> {
  public:
-  static constexpr const char* kTypeName = "N10tensorflow14QueueInterfaceE";
+  static constexpr char kTypeName[] = "N10tensorflow14QueueInterfaceE";
   using Done = std::function<void(absl::Status)>;
   using Taken = std::function<void(absl::StatusOr<Tensors>)>;
 

@@ -85,7 +85,8 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
   const auto elements = [&](int64_t begin, int64_t end, char* to) {
     loop(px + begin * x_step, py + begin * y_step, to, end - begin);
   };
-  const bool streams = pz != px && pz != py && IsWorthStreaming(output->bytes());
+  const bool streams =
+      pz != px && pz != py && IsWorthStreaming(output->bytes(), context.num_threads());
   const ReadNext operands{x_step == loops_.out_size ? px : nullptr,
                           y_step == loops_.out_size ? py : nullptr};
   ForBlocks(context, shape.num_elements(), loops_.cost, x_step + y_step + loops_.out_size,
@@ -115,7 +116,8 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   // A row's loop asks for all lines of its result but the first ones: those, the row before does.
   const auto row_bytes = inner * static_cast<int64_t>(loops_.out_size);
   const int64_t first_lines = std::min(row_bytes, elementwise::kBytesAhead);
-  const bool streams = pz != px && pz != py && IsWorthStreaming(output->bytes());
+  const bool streams = pz != px && pz != py && row_bytes >= kLeastStreamedRow &&
+                       IsWorthStreaming(output->bytes(), context.num_threads());
   const bool x_is_whole = x_step == loops_.out_size && x.shape() == plan.shape;
   const bool y_is_whole = y_step == loops_.out_size && y.shape() == plan.shape;
   auto rows = [&](int64_t begin, int64_t end) {

@@ -14,7 +14,7 @@ absl::Status ElementwiseKernel::Compute(KernelContext& context) {
     loops_.one(x + begin * loops_.in_size, to, end - begin);
   };
   const bool is_as_large = loops_.in_size == loops_.out_size;
-  const bool streams = x != y && IsWorthStreaming(output->bytes());
+  const bool streams = x != y && IsWorthStreaming(output->bytes(), context.num_threads());
   ForBlocks(context, shape.num_elements(), loops_.cost, loops_.in_size + loops_.out_size,
             [&](int64_t begin, int64_t end) {
               if (!streams) return loop(begin, end, y + begin * loops_.out_size);

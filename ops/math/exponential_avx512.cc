@@ -32,7 +32,7 @@ alignas(64) constexpr float kPowers[kLanes] = {
 // exp(x), to 1.2e-7: 2^s e^r, where s is x / log(2) in whole sixteenths, and |r| is so small that
 // its third power is the last that counts; 0 in lanes that are not `counted`. In those that
 // are, `x` may be no more than 104 from 0.
-SLUICE_INLINE_AVX512 __m512 ExpOfBounded(__m512 x, __mmask16 counted = 0xffff) {
+SLUICE_INLINE_AVX512 __m512 ExpOfBounded(__m512 x, __mmask16 counted) {
   // 1.5 * 2^19: what is added to it is rounded to sixteenths, and its last four bits tell which.
   const __m512 round = All(786432);
   const __m512 rounded = Fma(x, All(1.44269504f), round);
@@ -59,9 +59,9 @@ alignas(64) constexpr uint32_t kPowersOf32nds[2 * kLanes] = {
     0x3f7504f3, 0x3f74fbaf, 0x3f7508a4, 0x3f752c4d, 0x3f75672a, 0x3f75b9be, 0x3f76248c, 0x3f76a81e,
     0x3f7744fd, 0x3f77fbb8, 0x3f78ccdf, 0x3f79b907, 0x3f7ac0c7, 0x3f7be4ba, 0x3f7d257d, 0x3f7e83b3};
 
-// exp(-x), to 1.8e-7, where it is a normal number and x no more than 104 from 0. With s in whole
-// 32nds the second power of r is the last that counts; k and the exponent of 2^s are both added to
-// the bits of the power by one sum.
+// exp(-x) of x from -87.3 to 87.3, to 1.8e-7; NaN stays. With s in whole 32nds the second power of
+// r is the last that counts; k and the exponent of 2^s are both added to the bits of the power by
+// one sum.
 SLUICE_INLINE_AVX512 __m512 ExpOfOpposite(__m512 x) {
   const __m512 round = All(393216);  // 1.5 * 2^18
   const __m512 rounded = _mm512_fnmadd_ps(x, All(1.44269504f), round);

@@ -262,6 +262,12 @@ TEST(LongLoops, OfRowsThatNoCacheKeeps) {
         EXPECT_EQ(std::memcmp(part.raw(), of_all.raw(), part.bytes()), 0) << width;
       }
     }
+    const Tensor column = Numbers(TensorShape({rows, 1}), 3);
+    const Tensor difference =
+        ResultOf([](const Output& a, const Output& b) { return b - a; }, x, column);
+    for (int64_t i = 0; i < rows * width; ++i) {
+      ASSERT_EQ(difference.data<float>()[i], column.data<float>()[i / width] - x.data<float>()[i]);
+    }
   }
 }
 

@@ -51,8 +51,8 @@ class SoftmaxKernel : public Kernel, public RowKernel {
     if (shape.num_elements() == 0) return absl::OkStatus();
     T* y = out->data<T>();
     const size_t row_bytes = static_cast<size_t>(n) * sizeof(T);
-    const bool streams =
-        x != y && row_bytes <= kMostStreamedBytes && IsWorthStreaming(out->bytes());
+    const bool streams = x != y && row_bytes <= kMostStreamedBytes &&
+                         IsWorthStreaming(out->bytes(), context.num_threads());
     const auto piece = [&](int64_t begin, int64_t end, char* to) {
       Rows(x + begin * n, reinterpret_cast<T*>(to), n, end - begin, false);
     };
@@ -70,21 +70,21 @@ class SoftmaxKernel : public Kernel, public RowKernel {
 
   bool IsReduction() const override { return false; }
   void MakeRows(const void* x, void* z, int64_t rows, int64_t n) const override {
-    Rows(static_cast<const T*>(x), static_cast<T*>(z), n, rows, true);
+    Rows(static_cast<const T*>(x), static_cast<T*>(z), n, rows, false);
   }
   TensorShape ShapeOfRows(const TensorShape& x) const override { return x; }
   double CostOfRows() const override { return kCost; }
 
  private:
-  // While a row is computed in the first cache, the next one comes there: of the last one too,
-  // since it may be another call's.
+  // While a row is computed in the first cache, the next one comes there; what follows the last may
+  // be the next block's.
   SLUICE_INLINE_IN_CLONES static void AskForNext(const T* row, int64_t n) {
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMostLines = 128;
     for (int64_t i = 0; i < std::min(n, kMostLines * kLine); i += kLine) Prefetch(row, n + i);
   }
-  static void Rows(const T* x, T* y, int64_t n, int64_t rows, bool asks_for_next) {
+  static void Rows(const T* x, T* y, int64_t n, int64_t num_rows, bool asks_for_next) {
     std::vector<rows::Wide<T>> wide_x, wide_y;
-    for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t r = 0; r < num_rows; ++r) {
       if (asks_for_next) AskForNext(x + r * n, n);
       const auto* from = rows::Widen(x + r * n, n, &wide_x);
       auto* to = rows::Target(y + r * n, n, &wide_y);
