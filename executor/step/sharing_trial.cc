@@ -49,12 +49,16 @@ void SharingTrial::Took(int64_t ns) {
         Decide();
       }
       return;
+    case Phase::kBack:  // finds as little
+      lost_ns_ += ns - this_way_;
+      Rest(std::max(kLeastSteps, lost_ns_ * kRestOfLoss / std::max<int64_t>(this_way_, 1)));
+      return;
   }
 }
 
 // What was the other way's stays untried.
 void SharingTrial::Failed() {
-  if (phase_ != Phase::kThisWay) Turn();
+  shares_ = usually_shares();
   Rest(kLeastSteps);
 }
 
@@ -67,7 +71,7 @@ void SharingTrial::Decide() {
   }
   Turn();
   if (gains) return Rest(0);
-  Rest(std::max(kLeastSteps, lost_ns_ * kRestOfLoss / std::max<int64_t>(this_way_, 1)));
+  phase_ = Phase::kBack;
 }
 
 void SharingTrial::Rest(int64_t steps) {

@@ -24,12 +24,15 @@ class SharingTrial {
   bool Begins() { return --steps_left_ < 0; }
   bool shares() const { return shares_; }
   // Of steps that are not.
-  bool usually_shares() const { return phase_ == Phase::kThisWay ? shares_ : !shares_; }
+  bool usually_shares() const {
+    const bool is_other = phase_ == Phase::kFirstOther || phase_ == Phase::kOtherWay;
+    return is_other ? !shares_ : shares_;
+  }
   void Took(int64_t ns);
   void Failed();
 
  private:
-  enum class Phase { kThisWay, kFirstOther, kOtherWay };
+  enum class Phase { kThisWay, kFirstOther, kOtherWay, kBack };
 
   void Turn() { shares_ = !shares_; }
   void Rest(int64_t steps);
