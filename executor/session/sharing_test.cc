@@ -25,6 +25,7 @@ class SharingTest : public ::testing::Test {
   }
   ~SharingTest() override { ClearHooks(); }
 
+  static constexpr int kBeforeTrial = 1000;  // steps for each helper
   // How many of `count` steps had one thread.
   int AloneOf(int count, Session& session, const RunOptions& options = {}) {
     int alone = 0;
@@ -45,7 +46,7 @@ class SharingTest : public ::testing::Test {
 TEST_F(SharingTest, StepsThatAreQuickerAloneStayAlone) {
   Session session(g_);
   if (helpers_ > 0) {
-    EXPECT_EQ(AloneOf(100 * helpers_, session), 0);
+    EXPECT_EQ(AloneOf(kBeforeTrial * helpers_, session), 0);
   }
   AloneOf(100, session);
   EXPECT_GT(AloneOf(150, session), 140);
@@ -53,7 +54,7 @@ TEST_F(SharingTest, StepsThatAreQuickerAloneStayAlone) {
 
 TEST_F(SharingTest, NotWhatHasToEndInTime) {
   Session session(g_);
-  const int alone = AloneOf(100 * helpers_ + 200, session, {.timeout_ms = 60'000});
+  const int alone = AloneOf(kBeforeTrial * helpers_ + 200, session, {.timeout_ms = 60'000});
   EXPECT_EQ(alone, helpers_ > 0 ? 0 : 200);
 }
 
@@ -61,15 +62,15 @@ TEST_F(SharingTest, NotWhereTheNumberOfThreadsIsSet) {
   SessionOptions options;
   options.intra_op_threads = 2;
   Session session(g_, options);
-  EXPECT_EQ(AloneOf(400, session), 0);
-  EXPECT_EQ(shared_, 400);
+  EXPECT_EQ(AloneOf(1400, session), 0);
+  EXPECT_EQ(shared_, 1400);
 }
 
 TEST_F(SharingTest, TracedStepsRunAsStepsUsuallyDo) {
   if (helpers_ == 0) return;
   Session session(g_);
   RunMetadata metadata;
-  for (int i = 0; i < 100 * helpers_ + 10; ++i) {  // before, in and after the first trial
+  for (int i = 0; i < kBeforeTrial * helpers_ + 10; ++i) {  // before, in and after the first trial
     AloneOf(1, session);
     const absl::StatusOr<Tensors> out = session.Run({}, {threads_}, {}, {.trace = true}, &metadata);
     ASSERT_TRUE(out.ok()) << out.status();

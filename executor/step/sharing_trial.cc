@@ -7,7 +7,7 @@ namespace {
 
 // Time that passes between trials, as a multiple of what the last one lost.
 constexpr int64_t kRestOfLoss = 200;
-constexpr int64_t kFirstTrial = 100;  // steps for each helper
+constexpr int64_t kFirstTrial = 1000;  // steps for each helper: five of a trial may lose one each
 constexpr int64_t kLeastSteps = 200, kMostSteps = 1'000'000;
 // Steps each way, of which the shortest counts.
 constexpr int kTimed = 4;

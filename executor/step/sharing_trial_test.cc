@@ -37,13 +37,14 @@ TEST(SharingTrial, StaysWithWhatIsQuicker) {
 
 TEST(SharingTrial, GoesAloneWhereThatIsQuicker) {
   Steps steps{.shared_ns = 420'000, .alone_ns = 245'000};
-  steps.Run(300);
+  steps.Run(1'200);
   EXPECT_FALSE(steps.trial.shares());
   EXPECT_GT(steps.Run(100'000), 98'000);
 }
 
 TEST(SharingTrial, FollowsChanges) {
   Steps steps{.shared_ns = 180'000, .alone_ns = 245'000};
+  steps.Run(1'000);
   for (int round = 0; round < 5; ++round) {
     steps.shared_ns = 420'000;
     steps.Run(2'000);
@@ -63,7 +64,7 @@ TEST(SharingTrial, LeavesWhatIsAlikeAsItIs) {
 
 TEST(SharingTrial, DoesNotTryLongSteps) {
   Steps steps{.shared_ns = 1'000'000'000, .alone_ns = 1'900'000'000};
-  EXPECT_EQ(steps.Run(400), 0);
+  EXPECT_EQ(steps.Run(2'000), 0);
 }
 
 TEST(SharingTrial, LosesLittleWhereThereAreManyThreads) {
