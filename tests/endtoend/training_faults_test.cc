@@ -139,6 +139,7 @@ class TrainingFaults : public ::testing::Test {
                                    : StrCat("--task=worker:", i - kServers));
     command.push_back("--bind=" + HostOf(i));
     command.push_back("--insecure");
+    tasks_[i].reset();  // before: the new one listens where it did
     tasks_[i] = std::make_unique<Program>(command);
   }
   Program& chief() { return *tasks_[kChief]; }
