@@ -49,19 +49,26 @@ absl::Status KernelContext::RunAgainAfter(std::shared_ptr<Claim> claim) {
   return absl::AbortedError("waits for a variable");
 }
 
-void KernelContext::ParallelFor(int64_t total, double cost,
-                                absl::FunctionRef<void(int64_t, int64_t)> f) {
+void StepContext::ParallelFor(int64_t total, double cost,
+                              absl::FunctionRef<void(int64_t, int64_t)> f) const {
   if (total <= 0) return;
-  if (step_->intra_op == nullptr) {
+  if (intra_op == nullptr) {
     f(0, total);
   } else {
-    step_->intra_op->ParallelFor(total, cost, f);
+    intra_op->ParallelFor(total, cost, f);
   }
 }
 
-int KernelContext::num_threads() const {
-  return step_->intra_op == nullptr ? 1 : step_->intra_op->num_threads() + 1;
+int StepContext::num_threads() const {
+  return intra_op == nullptr ? 1 : intra_op->num_threads() + 1;
 }
+
+void KernelContext::ParallelFor(int64_t total, double cost,
+                                absl::FunctionRef<void(int64_t, int64_t)> f) {
+  step_->ParallelFor(total, cost, f);
+}
+
+int KernelContext::num_threads() const { return step_->num_threads(); }
 
 Value& KernelContext::CopyOfInput(int i) {
   std::unique_ptr<Value[]>& copies = rarely().copies;

@@ -60,6 +60,10 @@ struct StepContext {
   Stalls* stalls = nullptr;
   // Runs a closure on the inter-op pool.
   std::function<void(std::function<void()>)>* schedule = nullptr;
+
+  // As KernelContext's of these names.
+  void ParallelFor(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f) const;
+  int num_threads() const;
 };
 
 class KernelContext {

@@ -8,6 +8,8 @@
 
 namespace sluice {
 
+inline constexpr int64_t kLineBytes = 64;  // what memory comes in
+
 // The place `elements` behind `base`. It may lie outside of what is there, hence a sum of numbers.
 template <bool kToWrite = false, typename T>
 SLUICE_INLINE_IN_CLONES void Prefetch(const T* base, int64_t elements) {

@@ -15,23 +15,23 @@ namespace sluice {
 #if defined(__x86_64__) && defined(__GNUC__)
 namespace {
 
-constexpr size_t kLine = 64;
+constexpr size_t kLine = kLineBytes;
 
-// Lines that begin where one does. kX, kY: whether there is something to ask for.
-template <bool kX, bool kY>
+// Lines that begin where one does. kAsks: whether there is something to ask for.
+template <bool kAsks>
 SLUICE_AVX512 void LinesByAvx512(char* to, const char* from, size_t bytes, ReadNext next) {
   for (size_t at = 0; at < bytes; at += kLine) {
-    if (kX) Prefetch(next.x, static_cast<int64_t>(at));
-    if (kY) Prefetch(next.y, static_cast<int64_t>(at));
+    if (kAsks) Prefetch(next.x, static_cast<int64_t>(at));
+    if (kAsks) Prefetch(next.y, static_cast<int64_t>(at));
     _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at), _mm512_loadu_si512(from + at));
   }
 }
 
-template <bool kX, bool kY>
+template <bool kAsks>
 void LinesBySse(char* to, const char* from, size_t bytes, ReadNext next) {
   for (size_t at = 0; at < bytes; at += kLine) {
-    if (kX) Prefetch(next.x, static_cast<int64_t>(at));
-    if (kY) Prefetch(next.y, static_cast<int64_t>(at));
+    if (kAsks) Prefetch(next.x, static_cast<int64_t>(at));
+    if (kAsks) Prefetch(next.y, static_cast<int64_t>(at));
     for (size_t i = at; i < at + kLine; i += sizeof(__m128i)) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
@@ -39,10 +39,10 @@ void LinesBySse(char* to, const char* from, size_t bytes, ReadNext next) {
   }
 }
 
-template <bool kX, bool kY>
+template <bool kAsks>
 void Lines(char* to, const char* from, size_t bytes, ReadNext next) {
-  if (HasAvx512()) return LinesByAvx512<kX, kY>(to, from, bytes, next);
-  LinesBySse<kX, kY>(to, from, bytes, next);
+  if (HasAvx512()) return LinesByAvx512<kAsks>(to, from, bytes, next);
+  LinesBySse<kAsks>(to, from, bytes, next);
 }
 
 }  // namespace
@@ -62,11 +62,11 @@ void StreamOut(void* to, const void* from, size_t bytes, ReadNext next) {
   const size_t head = std::min(bytes, -reinterpret_cast<uintptr_t>(out) % kLine);
   const size_t lines = (bytes - head) / kLine * kLine;
   if (head != 0) std::memcpy(out, in, head);
-  const auto by_lines = next.x == nullptr
-                            ? (next.y == nullptr ? Lines<false, false> : Lines<false, true>)
-                        : next.y == nullptr ? Lines<true, false>
-                                            : Lines<true, true>;
-  by_lines(out + head, in + head, lines, next);
+  const bool asks = next.x != nullptr || next.y != nullptr;
+  // In place of the one that there is not, lines are asked for that are near anyway.
+  if (next.x == nullptr) next.x = in;
+  if (next.y == nullptr) next.y = in;
+  (asks ? Lines<true> : Lines<false>)(out + head, in + head, lines, next);
   const size_t done = head + lines;
   if (done != bytes) std::memcpy(out + done, in + done, bytes - done);
 }

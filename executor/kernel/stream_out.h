@@ -55,6 +55,15 @@ void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, c
   }
 }
 
+// The same where `streams`, and told to others; else by f(begin, end, to) where they belong.
+template <typename F>
+void MakeUnits(bool streams, int64_t begin, int64_t end, size_t unit_bytes, char* result,
+               const F& f, ReadNext operands) {
+  if (!streams) return f(begin, end, result + begin * static_cast<int64_t>(unit_bytes));
+  StreamPieces(begin, end, unit_bytes, result, f, operands);
+  FinishStreaming();
+}
+
 }  // namespace sluice
 
 #endif  // SLUICE_EXECUTOR_KERNEL_STREAM_OUT_H_

@@ -8,7 +8,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
-#include "executor/device/thread_pool.h"
 #include "executor/kernel/stream_out.h"
 #include "graph/status.h"
 
@@ -322,18 +321,14 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
     return absl::OkStatus();
   }
   const bool is_over_input = std::count(inputs.begin(), inputs.begin() + num_inputs_, to) > 0;
-  const int threads = call.step.intra_op == nullptr ? 1 : call.step.intra_op->num_threads() + 1;
-  shapes.streams = !is_reduction_ && !is_over_input && IsWorthStreaming(output->bytes(), threads);
+  shapes.streams = !is_reduction_ && !is_over_input &&
+                   IsWorthStreaming(output->bytes(), call.step.num_threads());
   // Where it streams, the processor foresees the operands as well as one can ask for them.
   shapes.asks = !shapes.streams && (is_reduction_ ? n * largest_ : output->bytes()) > kOfCaches;
   const TileCall tiles_of{inputs.data(), shapes, alone, to, n};
-  const auto run_tiles = [&](int64_t first, int64_t last) { RunTiles(tiles_of, first, last); };
-  const int64_t tiles = (n + shapes.tile - 1) / shapes.tile;
-  if (tiles <= 1 || call.step.intra_op == nullptr) {
-    run_tiles(0, tiles);
-  } else {
-    call.step.intra_op->ParallelFor(tiles, cost_ * static_cast<double>(shapes.tile), run_tiles);
-  }
+  call.step.ParallelFor((n + shapes.tile - 1) / shapes.tile,
+                        cost_ * static_cast<double>(shapes.tile),
+                        [&](int64_t first, int64_t last) { RunTiles(tiles_of, first, last); });
   return absl::OkStatus();
 }
 

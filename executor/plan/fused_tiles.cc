@@ -77,9 +77,8 @@ size_t FusedElementwise::FindSteps(const TileCall& call, char* registers, TileSt
 
 FusedElementwise::Sequence FusedElementwise::SequenceOf(const char* base, size_t size,
                                                         const TileCall& call, size_t num_steps) {
-  constexpr int64_t kLine = 64;
   const auto element = static_cast<int64_t>(size), steps = static_cast<int64_t>(num_steps);
-  const int64_t lines = call.shapes.tile * element / kLine;
+  const int64_t lines = call.shapes.tile * element / kLineBytes;
   return {base, element, lines, (lines + steps - 1) / steps};
 }
 
@@ -96,12 +95,11 @@ size_t FusedElementwise::FindReads(const TileCall& call, size_t num_steps, Seque
 // g++ takes a function that only asks for memory for one without effect, and drops its calls.
 SLUICE_INLINE_IN_CLONES void FusedElementwise::AskForTile(const Tiles& tiles, size_t step,
                                                           int64_t next) {
-  constexpr int64_t kLine = 64;
   const auto ask_for = [&](const Sequence& sequence, auto ask) {
     const int64_t first = static_cast<int64_t>(step) * sequence.lines_a_step;
     const int64_t last = std::min(first + sequence.lines_a_step, sequence.lines);
     const int64_t begin = next * sequence.size;
-    for (int64_t line = first; line < last; ++line) ask(sequence.base, begin + line * kLine);
+    for (int64_t line = first; line < last; ++line) ask(sequence.base, begin + line * kLineBytes);
   };
   for (const Sequence& sequence : tiles.reads) ask_for(sequence, Prefetch<false, char>);
   ask_for(tiles.write, Prefetch<true, char>);

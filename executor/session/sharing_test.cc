@@ -4,27 +4,34 @@
 #include <chrono>
 #include <thread>
 
+#include "executor/kernel/context.h"
+#include "executor/kernel/kernel.h"
 #include "executor/session/session.h"
-#include "executor/testing/test_ops.h"
+#include "graph/build/node_builder.h"
+#include "graph/infer/shape_context.h"
 
 namespace sluice {
 namespace {
 
-using namespace testing;  // NOLINT: the ops of test_ops.h
+// With how many threads the kernel may share its loops, which take a while where they are several,
+// and nothing where the caller is alone.
+OP(Threads, "").Output("threads", DT_FLOAT).Shape(ScalarOutput()).Stateful();
+class ThreadsKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+    while (c.num_threads() > 1 && std::chrono::steady_clock::now() < until) {
+    }
+    Tensor* threads;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &threads));
+    threads->scalar<float>() = static_cast<float>(c.num_threads());
+    return absl::OkStatus();
+  }
+};
+KERNEL(Threads, ThreadsKernel);
 
-// A step whose loops take a while where several threads share them, and nothing where one does not.
 class SharingTest : public ::testing::Test {
  protected:
-  SharingTest() : threads_(Threads(Const(g_, 1), "shared")) {
-    SetHook("shared", [this] {
-      ++shared_;
-      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
-      while (std::chrono::steady_clock::now() < until) {
-      }
-    });
-  }
-  ~SharingTest() override { ClearHooks(); }
-
   static constexpr int kBeforeTrial = 1000;  // steps for each helper
   // How many of `count` steps had one thread.
   int AloneOf(int count, Session& session, const RunOptions& options = {}) {
@@ -32,15 +39,15 @@ class SharingTest : public ::testing::Test {
     for (int i = 0; i < count; ++i) {
       const absl::StatusOr<Tensors> out = session.Run({}, {threads_}, {}, options);
       EXPECT_TRUE(out.ok()) << out.status();
-      if (out.ok() && out->at(0).scalar<float>() == 1) ++alone;
+      if (out.ok()) ++(out->at(0).scalar<float>() == 1 ? alone : shared_);
     }
     return alone;
   }
 
   const int helpers_ = static_cast<int>(std::thread::hardware_concurrency()) - 1;
   Graph g_;
-  const Output threads_;
   int shared_ = 0;
+  const Output threads_{NodeBuilder(&g_, "Threads", At::current()).Finish(), 0};
 };
 
 TEST_F(SharingTest, StepsThatAreQuickerAloneStayAlone) {

@@ -66,12 +66,6 @@ OP(TestHooked, "")
     .Attr("hook", StringAttr())
     .Shape(Unknown)
     .Stateful();
-OP(TestThreads, "")
-    .Input("a", DT_FLOAT)
-    .Output("threads", DT_FLOAT)
-    .Attr("hook", StringAttr())
-    .Shape(Unknown)
-    .Stateful();
 OP(TestWait, "")
     .Input("a", "T")
     .Output("b", "T")
@@ -175,22 +169,6 @@ class HookedKernel : public Kernel {
   const std::string hook_;
 };
 KERNEL(TestHooked, HookedKernel);
-
-class ThreadsKernel : public Kernel {
- public:
-  explicit ThreadsKernel(KernelInit& init) : hook_(init.attr<std::string>("hook")) {}
-  absl::Status Compute(KernelContext& c) override {
-    if (c.num_threads() > 1) CallHook(hook_);
-    Tensor* threads;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &threads));
-    threads->scalar<float>() = static_cast<float>(c.num_threads());
-    return absl::OkStatus();
-  }
-
- private:
-  const std::string hook_;
-};
-KERNEL(TestThreads, ThreadsKernel);
 
 class WaitKernel : public AsyncKernel {
  public:
@@ -333,11 +311,6 @@ Output Logged(Output a, const std::string& name, const std::vector<Operation>& c
 Output Fail(Output a, const std::string& name, At at) { return Unary("TestFail", a, name, at); }
 Output Hooked(Output a, const std::string& name, At at) {
   NodeBuilder builder(a.graph(), "TestHooked", at);
-  builder.Input(a).Attr("hook", name);
-  return One(builder, name);
-}
-Output Threads(Output a, const std::string& name) {
-  NodeBuilder builder(a.graph(), "TestThreads", At::current());
   builder.Input(a).Attr("hook", name);
   return One(builder, name);
 }

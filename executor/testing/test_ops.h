@@ -36,9 +36,6 @@ Output Logged(Output a, const std::string& name, const std::vector<Operation>& c
 Output Fail(Output a, const std::string& name = "", At at = At::current());
 // As Identity, but calls the hook of this name first (SetHook).
 Output Hooked(Output a, const std::string& name, At at = At::current());
-// How many threads the kernel may share its loops with, its caller one of them. Where there are
-// several it calls the hook.
-Output Threads(Output a, const std::string& name);
 // Asynchronous: answers when Events::Fire(name) was called, or with CANCELLED.
 Output Wait(Output a, const std::string& name, At at = At::current());
 // Asynchronous, and answers at once.

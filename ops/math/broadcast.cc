@@ -91,9 +91,7 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
                           y_step == loops_.out_size ? py : nullptr};
   ForBlocks(context, shape.num_elements(), loops_.cost, x_step + y_step + loops_.out_size,
             [&](int64_t begin, int64_t end) {
-              if (!streams) return elements(begin, end, pz + begin * loops_.out_size);
-              StreamPieces(begin, end, loops_.out_size, pz, elements, operands);
-              FinishStreaming();
+              MakeUnits(streams, begin, end, loops_.out_size, pz, elements, operands);
             });
   return absl::OkStatus();
 }
@@ -133,7 +131,7 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
                             {x_is_whole ? x_row : nullptr, y_is_whole ? y_row : nullptr});
       }
       if (row + 1 < end) {
-        for (int64_t at = 0; at < first_lines; at += elementwise::kLineBytes) {
+        for (int64_t at = 0; at < first_lines; at += kLineBytes) {
           Prefetch<true>(z_row, row_bytes + at);
         }
       }

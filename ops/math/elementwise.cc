@@ -17,9 +17,7 @@ absl::Status ElementwiseKernel::Compute(KernelContext& context) {
   const bool streams = x != y && IsWorthStreaming(output->bytes(), context.num_threads());
   ForBlocks(context, shape.num_elements(), loops_.cost, loops_.in_size + loops_.out_size,
             [&](int64_t begin, int64_t end) {
-              if (!streams) return loop(begin, end, y + begin * loops_.out_size);
-              StreamPieces(begin, end, loops_.out_size, y, loop, {is_as_large ? x : nullptr});
-              FinishStreaming();
+              MakeUnits(streams, begin, end, loops_.out_size, y, loop, {is_as_large ? x : nullptr});
             });
   return absl::OkStatus();
 }

@@ -112,7 +112,7 @@ using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
 // they read, but not so well what they write (a sum of 1 MB takes a tenth less, one of 64 MB a
 // third).
 inline constexpr double kBoundByMemory = 0.5;  // nanoseconds an element, or less
-inline constexpr int64_t kLineBytes = 64, kBytesAhead = 16 * kLineBytes;
+inline constexpr int64_t kBytesAhead = 16 * kLineBytes;
 template <typename Out>
 struct LinesAhead {
   static constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(Out));

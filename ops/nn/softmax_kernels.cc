@@ -53,17 +53,13 @@ class SoftmaxKernel : public Kernel, public RowKernel {
     const size_t row_bytes = static_cast<size_t>(n) * sizeof(T);
     const bool streams = x != y && row_bytes <= kMostStreamedBytes &&
                          IsWorthStreaming(out->bytes(), context.num_threads());
-    const auto piece = [&](int64_t begin, int64_t end, char* to) {
-      Rows(x + begin * n, reinterpret_cast<T*>(to), n, end - begin, false);
+    const auto make = [&](int64_t begin, int64_t end, char* to) {
+      Rows(x + begin * n, reinterpret_cast<T*>(to), n, end - begin, !streams);
     };
     context.ParallelFor(shape.num_elements() / n, kCost * static_cast<double>(n),
                         [&](int64_t begin, int64_t end) {
-                          if (!streams) {
-                            return Rows(x + begin * n, y + begin * n, n, end - begin, true);
-                          }
-                          StreamPieces(begin, end, row_bytes, reinterpret_cast<char*>(y), piece,
-                                       {reinterpret_cast<const char*>(x)});
-                          FinishStreaming();
+                          MakeUnits(streams, begin, end, row_bytes, reinterpret_cast<char*>(y),
+                                    make, {reinterpret_cast<const char*>(x)});
                         });
     return absl::OkStatus();
   }
@@ -79,7 +75,7 @@ class SoftmaxKernel : public Kernel, public RowKernel {
   // While a row is computed in the first cache, the next one comes there; what follows the last may
   // be the next block's.
   SLUICE_INLINE_IN_CLONES static void AskForNext(const T* row, int64_t n) {
-    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMostLines = 128;
+    constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T)), kMostLines = 128;
     for (int64_t i = 0; i < std::min(n, kMostLines * kLine); i += kLine) Prefetch(row, n + i);
   }
   static void Rows(const T* x, T* y, int64_t n, int64_t num_rows, bool asks_for_next) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/device/thread_pool.h"
 #include "ops/state/variable_resource.h"
 
 namespace sluice {
@@ -13,14 +12,6 @@ namespace {
 constexpr double kLookCost = 4;
 constexpr double kStepCost = 0.5;
 constexpr uint64_t kStepsToRest = 200;  // about what a variable moves on after a gradient
-
-void ParallelFor(const StepContext& step, int64_t total, double cost, ThreadPool::RangeFunction f) {
-  if (step.intra_op == nullptr) {
-    f(0, total);
-  } else {
-    step.intra_op->ParallelFor(total, cost, f);
-  }
-}
 
 }  // namespace
 
@@ -127,13 +118,13 @@ template <typename T>
 void DeferredAdam<T>::CatchUpAll(const StepContext& step) {
   if (is_settled_) return;
   const uint64_t now = history_.steps();
-  ParallelFor(step, rows_, kLookCost * static_cast<double>(row_size_),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t row = begin; row < end; ++row) {
-                  ReplayDecay(history_, done_[row], now, RowAt(row));
-                  done_[row] = now;
-                }
-              });
+  step.ParallelFor(rows_, kLookCost * static_cast<double>(row_size_),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t row = begin; row < end; ++row) {
+                       ReplayDecay(history_, done_[row], now, RowAt(row));
+                       done_[row] = now;
+                     }
+                   });
   is_settled_ = true;
 }
 
@@ -143,12 +134,12 @@ const Tensor& DeferredAdam<T>::Rows(const Tensor* home, const Tensor& indices,
   std::lock_guard lock(mutex_);
   const uint64_t now = history_.steps();
   const std::vector<Missed> missed = Claim(RowIndex(indices), now);
-  ParallelFor(step, static_cast<int64_t>(missed.size()), CostOf(missed, now),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t i = begin; i < end; ++i) {
-                  ReplayDecay(history_, missed[i].from, now, RowAt(missed[i].row));
-                }
-              });
+  step.ParallelFor(static_cast<int64_t>(missed.size()), CostOf(missed, now),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       ReplayDecay(history_, missed[i].from, now, RowAt(missed[i].row));
+                     }
+                   });
   return tensors_[std::find(homes_.begin(), homes_.end(), home) - homes_.begin()];
 }
 
