@@ -72,6 +72,9 @@ void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T
 // then packed, once a call.
 bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 
+// Up to so many rows, B transposed is packed by panels otherwise.
+inline constexpr int64_t kFlatRows = 128;
+
 // Whether floats are split for the matrix unit (amx_gemm.h): a call packs the smaller operand
 // before it starts.
 bool GemmIsSplit(int64_t m, int64_t n, int64_t k);

@@ -160,13 +160,22 @@ bool IsSmall(int64_t m, int64_t n, int64_t k) {
          m * k + k * n + m * n <= kMostElements;
 }
 
+// B transposed, with so few rows that turning it over is most of what oneDNN does.
+bool IsFlat(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
+  constexpr int64_t kLeastDepth = 128;
+  return HasAvx512() && b.column_step != 1 && m >= kVecLanes && m <= kFlatRows && n >= kPanel &&
+         k >= kLeastDepth;
+}
+
 #endif
 
 }  // namespace
 
 bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
+  // Writing an element of C^T takes as long as packing so many of an operand.
+  constexpr int64_t kToWrite = 5;
   if (!HasAvx512() || b.column_step == 1) return false;
-  return m * k + m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
+  return m * k + kToWrite * m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
 }
 
 bool GemmIsSplit(int64_t m, int64_t n, int64_t k) { return SuitsAmx(m, n, k); }
@@ -194,7 +203,7 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float
   }
   if (GemmTurns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
   if (IsNarrow(m, n, b)) return NarrowGemm(m, n, k, a, b, c, c_step, into);
-  if (IsSmall(m, n, k)) return PanelGemm(m, n, k, a, b, c, c_step, into);
+  if (IsSmall(m, n, k) || IsFlat(m, n, k, b)) return PanelGemm(m, n, k, a, b, c, c_step, into);
 #endif
   LibraryGemm(m, n, k, a, b, c, c_step, into);
 }

@@ -112,7 +112,8 @@ TEST(Gemm, MultipliesLargeMatrices) {
     int64_t m, n, k;
   };
   for (Size s : {Size{32, 512, 256}, Size{64, 96, 128}, Size{30, 250, 250}, Size{250, 31, 250},
-                 Size{61, 190, 158}, Size{200, 420, 1100}, Size{420, 90, 1025}}) {
+                 Size{61, 190, 158}, Size{16, 128, 512}, Size{32, 32, 512}, Size{100, 70, 1100},
+                 Size{128, 33, 130}, Size{200, 420, 1100}, Size{420, 90, 1025}}) {
     const std::vector<float> a = Numbers(s.m * s.k, 0), b = Numbers(s.k * s.n, 5);
     for (const auto va : {RowMajor(a.data(), s.k), Transposed(a.data(), s.m)}) {
       for (const auto vb : {RowMajor(b.data(), s.n), Transposed(b.data(), s.k)}) {

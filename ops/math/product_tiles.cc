@@ -2,8 +2,12 @@
 
 #include <thread>
 
+#include "executor/kernel/target_clones.h"
+
 namespace sluice {
 namespace {
+
+constexpr int64_t kOfSecondCache = 600'000;  // floats, as far as machines are alike
 
 // Of the machine, not of the session: results do not depend on its threads.
 int64_t Cores() {
@@ -17,6 +21,11 @@ Cut CutOfPanels(int64_t m, int64_t n, double flops) {
   return m > n ? Cut{TileOf(m, most, kPackedColumns), n} : Cut{m, TileOf(n, most, kPackedColumns)};
 }
 
+// sum += x.
+SLUICE_TARGET_CLONES void AddTo(float* sum, const float* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
+}
+
 }  // namespace
 
 Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
@@ -26,9 +35,10 @@ Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
 
 // A call of Gemm packs both of its operands, so the smaller side stays whole, and the tiles are as
 // few as this machine's cores allow. The grain is the libraries' own.
-Cut CutOfFloats(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
+Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
-  const int64_t cores = Cores();
+  constexpr int64_t kFewRows = 16;
+  const int64_t m = a.rows, cores = Cores();
   // Half a vector of columns takes as long as a whole one, and few rows as long as B's memory does.
   const double flops = 2.0 * static_cast<double>(std::max(m, kRowsAtLeast)) *
                        static_cast<double>(n >= 8 ? std::max<int64_t>(n, 16) : n) *
@@ -38,22 +48,59 @@ Cut CutOfFloats(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
     return std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
   };
   if (GemmIsSplit(m, n, k)) return CutOfPanels(m, n, flops);
+  // A recurrent cell's: each core reads the rows that it made itself, as elementwise loops are cut
+  // that way, and has all of B in its second cache.
+  const int64_t row_tiles = std::min(m / kFewRows, tiles(kMost));
+  if (m < n && !a.transposed && row_tiles >= cores && k * n <= kOfSecondCache / 4) {
+    return {TileOf(m, row_tiles, kRowGrain), n};
+  }
   if (GemmTurns(m, n, k, b)) {
     // Rows are packed as they are cut; columns would have them packed again and again.
-    return m >= 64 ? Cut{TileOf(m, tiles(kMost), 32), n} : Cut{m, TileOf(n, tiles(4), 32)};
+    return m > kFlatRows ? Cut{TileOf(m, tiles(kMost), 32), n} : Cut{m, TileOf(n, tiles(4), 32)};
   }
   if (m >= kLarge && n >= kLarge) {
     const int64_t parts = cores <= 2 ? 2 : 4;
     return {TileOf(m, parts, kRowGrain), TileOf(n, parts, kColumnGrain)};
   }
   if (m >= n) {
-    for (const int64_t rows : {64, 32}) {
-      if (GemmTurns(rows, n, k, b)) return {rows, n};
-    }
-    const bool overflows_cache = k * n > 600'000;  // the second, as far as machines are alike
-    return {TileOf(m, tiles(overflows_cache ? 4 : 8), kRowGrain), n};
+    if (GemmTurns(64, n, k, b)) return {64, n};
+    // B is packed for each tile: from far away, or turned over, with pains.
+    const bool is_packed_with_pains = k * n > kOfSecondCache || b.column_step != 1;
+    return {TileOf(m, tiles(is_packed_with_pains ? 4 : 8), kRowGrain), n};
   }
   return {m, TileOf(n, tiles(n / 128), kColumnGrain)};
+}
+
+int64_t DepthParts(const Products& p) {
+  constexpr int64_t kLeastRows = 16;
+  const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns, cores = Cores();
+  if (p.count() != 1 || p.packed || p.a.transposed || p.b.transposed) return 1;
+  if (m < kLeastRows || m >= n || k * n <= kOfSecondCache / 4 || k < 2 * m * cores) return 1;
+  return GemmIsSplit(m, n, k) ? 1 : cores;
+}
+
+absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,
+                             const float* b, int64_t parts, float* c) {
+  const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns;
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({parts - 1, m, n}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor others, context.AllocateTemp(DT_FLOAT, shape));
+  float* const sums = others.data<float>();
+  const MatrixView<float> va = ViewOf(a + p.a_starts[0], p.a), vb = ViewOf(b + p.b_starts[0], p.b);
+  const double cost = 2.0 * static_cast<double>(m) * static_cast<double>(n) *
+                      static_cast<double>(k / parts) / kFlopsPerNs<float>;
+  context.ParallelFor(parts, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      const int64_t first = k * part / parts, depth = k * (part + 1) / parts - first;
+      float* const to = part == 0 ? c : sums + (part - 1) * m * n;
+      Gemm<float>(m, n, depth, va.FromColumn(first), vb.FromRow(first), to, n);
+    }
+  });
+  context.ParallelFor(m, 0.1 * static_cast<double>(parts * n), [&](int64_t begin, int64_t end) {
+    for (int64_t part = 1; part < parts; ++part) {
+      AddTo(c + begin * n, sums + ((part - 1) * m + begin) * n, (end - begin) * n);
+    }
+  });
+  return absl::OkStatus();
 }
 
 }  // namespace sluice
