@@ -2,6 +2,7 @@
 #include "graph/ir/graph.h"
 #include "graph/tensor/sizes.h"
 #include "ops/array/int_tensor.h"
+#include "ops/array/row_parts.h"
 #include "ops/array/strided_copy.h"
 
 namespace sluice {
@@ -30,20 +31,46 @@ class Splitter {
     }
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c_.AllocateOutput(i, shape, &out));
-    CopyStrided(
-        c_, value_.dtype(), value_.raw(), out->raw(),
-        {.dims = {{outer_, value_.dim(axis_) * inner_, size * inner_}, {size * inner_, 1, 1}},
-         .from_offset = first * inner_});
+    parts_.push_back({out, size * inner_});
     return absl::OkStatus();
   }
 
+  // After the last one.
+  void Copy() {
+    if (parts_.empty()) return;
+    if (IsPlainBytes(value_.dtype())) {
+      const size_t element = DataTypeSize(value_.dtype());
+      absl::InlinedVector<RowPart, 64> rows;
+      for (const Part& part : parts_) {
+        const size_t bytes = static_cast<size_t>(part.width) * element;
+        rows.push_back({static_cast<char*>(part.out->raw()), bytes});
+      }
+      if (SuitRows(outer_, rows)) {
+        return SplitRows(c_, outer_, static_cast<const char*>(value_.raw()), rows);
+      }
+    }
+    int64_t from = 0;
+    for (const Part& part : parts_) {
+      CopyStrided(c_, value_.dtype(), value_.raw(), part.out->raw(),
+                  {.dims = {{outer_, value_.dim(axis_) * inner_, part.width}, {part.width, 1, 1}},
+                   .from_offset = from});
+      from += part.width;
+    }
+  }
+
  private:
+  struct Part {
+    Tensor* out;
+    int64_t width;  // elements of a row
+  };
+
   KernelContext& c_;
   const Tensor& value_;
   int axis_;
   int64_t outer_ = 1;
   int64_t inner_ = 1;
   int64_t taken_ = 0;
+  absl::InlinedVector<Part, 64> parts_;
 };
 
 absl::StatusOr<int> SplitAxis(const Tensor& axis, const Tensor& value) {
@@ -74,6 +101,7 @@ absl::Status Split(KernelContext& c) {
   shape.set_dim(axis, size);
   Splitter splitter(c, value, axis);
   for (int i = 0; i < n; ++i) SLUICE_RETURN_IF_ERROR(splitter.Next(i, size, shape));
+  splitter.Copy();
   return absl::OkStatus();
 }
 
@@ -122,6 +150,7 @@ absl::Status SplitV(KernelContext& c) {
     shape.set_dim(axis, sizes[i]);
     SLUICE_RETURN_IF_ERROR(splitter.Next(i, sizes[i], shape));
   }
+  splitter.Copy();
   return absl::OkStatus();
 }
 
@@ -145,6 +174,7 @@ class UnpackKernel final : public Kernel {
     for (int i = 0; i < c.num_outputs(); ++i) {
       SLUICE_RETURN_IF_ERROR(splitter.Next(i, 1, shape));
     }
+    splitter.Copy();
     return absl::OkStatus();
   }
 

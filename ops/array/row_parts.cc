@@ -1,0 +1,55 @@
+#include "ops/array/row_parts.h"
+
+#include <cstring>
+
+#include "executor/kernel/context.h"
+
+namespace sluice {
+namespace {
+
+size_t RowBytes(absl::Span<const RowPart> parts) {
+  size_t bytes = 0;
+  for (const RowPart& part : parts) bytes += part.bytes;
+  return bytes;
+}
+
+// Calls copy(where in the whole, where in a part, bytes) for each row of each part.
+template <typename Copy>
+void ForRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, Copy copy) {
+  constexpr double kOfCall = 5, kOfByte = 0.1;  // nanoseconds
+  const size_t row_bytes = RowBytes(parts);
+  const double cost =
+      kOfCall * static_cast<double>(parts.size()) + kOfByte * static_cast<double>(row_bytes);
+  context.ParallelFor(rows, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t at = row * static_cast<int64_t>(row_bytes);
+      for (const RowPart& part : parts) {
+        copy(at, part.data + row * static_cast<int64_t>(part.bytes), part.bytes);
+        at += static_cast<int64_t>(part.bytes);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+bool SuitRows(int64_t rows, absl::Span<const RowPart> parts) {
+  constexpr size_t kShort = 32, kLong = 16384;
+  constexpr int64_t kFewRows = 16;
+  const size_t bytes = RowBytes(parts);
+  return rows >= kFewRows && bytes >= kShort * parts.size() && bytes <= kLong * parts.size();
+}
+
+void JoinRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, char* whole) {
+  ForRows(context, rows, parts, [whole](int64_t at, const char* part, size_t bytes) {
+    std::memcpy(whole + at, part, bytes);
+  });
+}
+
+void SplitRows(KernelContext& context, int64_t rows, const char* whole,
+               absl::Span<const RowPart> parts) {
+  ForRows(context, rows, parts,
+          [whole](int64_t at, char* part, size_t bytes) { std::memcpy(part, whole + at, bytes); });
+}
+
+}  // namespace sluice
