@@ -1,5 +1,6 @@
-// What the machine can do at most, as two lines of JSON: multiply-adds of floats a second, and
-// bytes a second of a = b + 3 * c over arrays that no cache holds, on all cores.
+// What the machine can do at most, as lines of JSON: multiply-adds of floats a second, and bytes a
+// second of a = b + 3 * c over arrays that no cache holds, on all cores; and how long a line of the
+// cache takes from one core to another and back, which tells how far apart a host has put them.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -58,6 +59,29 @@ double Best(int threads, int repetitions, F f) {
   return best;
 }
 
+// Nanoseconds there and back, at best.
+double Handover() {
+  constexpr int kTimes = 2000;
+  std::atomic<int> turn{0};  // 1: the other's, 2: the end
+  std::thread other([&] {
+    for (int now = 0; now != 2; now = turn) {
+      if (now == 1) turn = 0;
+    }
+  });
+  double best = 1e9;
+  for (int r = 0; r < 20; ++r) {
+    const double start = SecondsNow();
+    for (int i = 0; i < kTimes; ++i) {
+      turn = 1;
+      while (turn != 0) continue;
+    }
+    best = std::min(best, (SecondsNow() - start) / kTimes);
+  }
+  turn = 2;
+  other.join();
+  return best * 1e9;
+}
+
 }  // namespace
 
 int main() {
@@ -74,4 +98,5 @@ int main() {
   });
   std::printf("{\"ceiling\":\"gbps\",\"value\":%.4g}\n",
               3.0 * sizeof(float) * static_cast<double>(part * threads) / pass * 1e-9);
+  if (threads > 1) std::printf("{\"ceiling\":\"handover_ns\",\"value\":%.4g}\n", Handover());
 }

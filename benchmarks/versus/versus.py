@@ -1,7 +1,8 @@
 """Ours and the peers on the same graphs in turns; a table of ratios (how many times better than the best peer), JSON rows, a plot.
 
 Started by ./versus, which builds what this runs. A pass runs every program once over a section, ours between the peers, so that
-noise of the machine meets all of them; a case's figure is the median of the passes' medians.
+noise of the machine meets all of them; a case's figure is the median of the passes' medians. Passes are short and many: a machine
+whose host moves its cores about has spells of seconds, and a long one would put one program into a spell and its peer out of it.
 """
 
 import argparse
@@ -37,9 +38,9 @@ def arguments():
         p.add_argument("--" + name, required=True)
     p.add_argument("--sections", default="A,B,C")
     p.add_argument("--filter", default="")
-    p.add_argument("--passes", type=int, default=3)
+    p.add_argument("--passes", type=int, default=7)
     p.add_argument("--rep_s", type=float, default=0.1)
-    p.add_argument("--reps", type=int, default=7)
+    p.add_argument("--reps", type=int, default=1)
     p.add_argument("--json")
     p.add_argument("--plot")
     p.add_argument("--history")
@@ -96,10 +97,13 @@ def bar_of(case):
 
 
 def measure(a):
-    """case -> {(peer, threads) -> [medians of the passes]}, and case -> a line of ours."""
+    """case -> {(peer, threads) -> [medians of the passes]}, case -> a line of ours, and what the machine could do before each pass."""
     times, sample = collections.defaultdict(lambda: collections.defaultdict(list)), {}
+    ceilings = collections.defaultdict(list)
     for section in a.sections.split(","):
         for _ in range(a.passes):
+            for line in run([a.ceilings], {}, a.realtime) if a.ceilings else ():
+                ceilings[line["ceiling"]].append(line["value"])
             lines = [line for command, environment in programs(a, section) for line in run(command, environment, a.realtime)]
             if section == "D":
                 lines = [first_step(line) for line in lines] + list(cold_lines(a))
@@ -111,7 +115,7 @@ def measure(a):
                     sample[case] = line
                 elif line["unit"] != sample[case]["unit"]:
                     raise ValueError(f"{case}: {line['peer']} counts in {line['unit']}, others in {sample[case]['unit']}")
-    return times, sample
+    return times, sample, ceilings
 
 
 def first_step(line):
@@ -209,9 +213,11 @@ def plot(rows, path):
 
 def main():
     a = arguments()
-    ceilings = {line["ceiling"]: line["value"] for line in run([a.ceilings], {}, a.realtime)} if a.ceilings else {}
-    rows = list(rows_of(*measure(a), ceilings))
+    times, sample, ceilings = measure(a)
+    rows = list(rows_of(times, sample, {name: max(values) for name, values in ceilings.items()}))
     print_table(rows)
+    if ceilings["handover_ns"]:
+        print("A line of the cache from core to core and back, before each pass:", ", ".join(f"{ns:.0f}" for ns in ceilings["handover_ns"]), "ns")
     if a.json:
         with open(a.json, "w") as f:
             json.dump(rows, f, indent=1)
