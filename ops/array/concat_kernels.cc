@@ -21,7 +21,7 @@ constexpr int64_t kFew = 64;
 
 // Input i of `count` from input `first` on becomes columns of `out` seen as [outer, row].
 void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t row, Tensor* out) {
-  if (IsPlainBytes(out->dtype())) {
+  if (IsPlainBytes(out->dtype()) && outer >= kLeastRows) {
     absl::InlinedVector<RowPart, 64> parts;
     for (int i = first; i < first + count; ++i) {
       const Tensor& in = c.input(i);

@@ -35,9 +35,8 @@ void ForRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> par
 
 bool SuitRows(int64_t rows, absl::Span<const RowPart> parts) {
   constexpr size_t kShort = 32, kLong = 16384;
-  constexpr int64_t kFewRows = 16;
   const size_t bytes = RowBytes(parts);
-  return rows >= kFewRows && bytes >= kShort * parts.size() && bytes <= kLong * parts.size();
+  return rows >= kLeastRows && bytes >= kShort * parts.size() && bytes <= kLong * parts.size();
 }
 
 void JoinRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, char* whole) {

@@ -20,8 +20,10 @@ struct RowPart {
   size_t bytes;  // of a row
 };
 
-// Whether copies by rows are the better ones: rows are many, and parts of them neither so short
-// that a call for each is what they cost, nor so long that threads could share one.
+inline constexpr int64_t kLeastRows = 16;
+
+// Whether copies by rows are the better ones: rows are many (kLeastRows), and parts of them neither
+// so short that a call for each is what they cost, nor so long that threads could share one.
 bool SuitRows(int64_t rows, absl::Span<const RowPart> parts);
 
 // `whole` has `rows` rows, each as long as those of all parts together.
