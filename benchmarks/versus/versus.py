@@ -40,7 +40,7 @@ def arguments():
     p.add_argument("--filter", default="")
     p.add_argument("--passes", type=int, default=7)
     p.add_argument("--rep_s", type=float, default=0.1)
-    p.add_argument("--reps", type=int, default=1)
+    p.add_argument("--reps", type=int, default=3)
     p.add_argument("--json")
     p.add_argument("--plot")
     p.add_argument("--history")
