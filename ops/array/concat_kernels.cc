@@ -21,16 +21,17 @@ constexpr int64_t kFew = 64;
 
 // Input i of `count` from input `first` on becomes columns of `out` seen as [outer, row].
 void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t row, Tensor* out) {
-  if (IsPlainBytes(out->dtype()) && outer >= kLeastRows) {
+  const auto rows = static_cast<size_t>(outer);
+  const auto row_bytes = static_cast<int64_t>(out->bytes() / rows);
+  if (IsPlainBytes(out->dtype()) && SuitRows(outer, count, row_bytes)) {
     absl::InlinedVector<RowPart, 64> parts;
     for (int i = first; i < first + count; ++i) {
       const Tensor& in = c.input(i);
-      if (in.num_elements() == 0) continue;
       // Which is read alone.
       char* const data = static_cast<char*>(const_cast<void*>(in.raw()));
-      parts.push_back({data, in.bytes() / static_cast<size_t>(outer)});
+      if (in.num_elements() > 0) parts.push_back({data, in.bytes() / rows});
     }
-    if (SuitRows(outer, parts)) return JoinRows(c, outer, parts, static_cast<char*>(out->raw()));
+    return JoinRows(c, outer, parts, static_cast<char*>(out->raw()));
   }
   int64_t offset = 0;
   for (int i = first; i < first + count; ++i) {

@@ -7,17 +7,12 @@
 namespace sluice {
 namespace {
 
-size_t RowBytes(absl::Span<const RowPart> parts) {
-  size_t bytes = 0;
-  for (const RowPart& part : parts) bytes += part.bytes;
-  return bytes;
-}
-
 // Calls copy(where in the whole, where in a part, bytes) for each row of each part.
 template <typename Copy>
 void ForRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, Copy copy) {
   constexpr double kOfCall = 5, kOfByte = 0.1;  // nanoseconds
-  const size_t row_bytes = RowBytes(parts);
+  size_t row_bytes = 0;
+  for (const RowPart& part : parts) row_bytes += part.bytes;
   const double cost =
       kOfCall * static_cast<double>(parts.size()) + kOfByte * static_cast<double>(row_bytes);
   context.ParallelFor(rows, cost, [&](int64_t begin, int64_t end) {
@@ -33,10 +28,9 @@ void ForRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> par
 
 }  // namespace
 
-bool SuitRows(int64_t rows, absl::Span<const RowPart> parts) {
-  constexpr size_t kShort = 32, kLong = 16384;
-  const size_t bytes = RowBytes(parts);
-  return rows >= kLeastRows && bytes >= kShort * parts.size() && bytes <= kLong * parts.size();
+bool SuitRows(int64_t rows, int64_t parts, int64_t row_bytes) {
+  constexpr int64_t kLeastRows = 16, kShort = 32, kLong = 16384;
+  return rows >= kLeastRows && row_bytes >= kShort * parts && row_bytes <= kLong * parts;
 }
 
 void JoinRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, char* whole) {

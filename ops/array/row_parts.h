@@ -20,11 +20,10 @@ struct RowPart {
   size_t bytes;  // of a row
 };
 
-inline constexpr int64_t kLeastRows = 16;
-
-// Whether copies by rows are the better ones: rows are many (kLeastRows), and parts of them neither
-// so short that a call for each is what they cost, nor so long that threads could share one.
-bool SuitRows(int64_t rows, absl::Span<const RowPart> parts);
+// Whether copies by rows of `row_bytes` in so many parts are the better ones: rows are many, and
+// parts of them neither so short that a call for each is what they cost, nor so long that threads
+// could share one.
+bool SuitRows(int64_t rows, int64_t parts, int64_t row_bytes);
 
 // `whole` has `rows` rows, each as long as those of all parts together.
 void JoinRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, char* whole);

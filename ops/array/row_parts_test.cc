@@ -78,11 +78,9 @@ TEST(RowParts, AreJoinedAndSplit) {
 }
 
 TEST(RowParts, AreChosenBySize) {
-  char byte;
-  const auto suit = [&](int64_t rows, std::vector<size_t> bytes) {
-    std::vector<RowPart> parts;
-    for (const size_t b : bytes) parts.push_back({&byte, b});
-    return SuitRows(rows, parts);
+  const auto suit = [](int64_t rows, const std::vector<int64_t>& bytes) {
+    return SuitRows(rows, std::ssize(bytes),
+                    std::accumulate(bytes.begin(), bytes.end(), int64_t{0}));
   };
   EXPECT_TRUE(suit(32, {512, 512}));
   EXPECT_TRUE(suit(512, {64, 0, 52}));

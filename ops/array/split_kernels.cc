@@ -38,22 +38,21 @@ class Splitter {
   // After the last one.
   void Copy() {
     if (parts_.empty()) return;
-    if (IsPlainBytes(value_.dtype())) {
-      const size_t element = DataTypeSize(value_.dtype());
+    const DataType type = value_.dtype();
+    const int64_t row = value_.dim(axis_) * inner_;
+    const auto element = static_cast<int64_t>(DataTypeSize(type));
+    if (IsPlainBytes(type) && SuitRows(outer_, std::ssize(parts_), row * element)) {
       absl::InlinedVector<RowPart, 64> rows;
       for (const Part& part : parts_) {
-        const size_t bytes = static_cast<size_t>(part.width) * element;
+        const auto bytes = static_cast<size_t>(part.width * element);
         rows.push_back({static_cast<char*>(part.out->raw()), bytes});
       }
-      if (SuitRows(outer_, rows)) {
-        return SplitRows(c_, outer_, static_cast<const char*>(value_.raw()), rows);
-      }
+      return SplitRows(c_, outer_, static_cast<const char*>(value_.raw()), rows);
     }
     int64_t from = 0;
     for (const Part& part : parts_) {
-      CopyStrided(c_, value_.dtype(), value_.raw(), part.out->raw(),
-                  {.dims = {{outer_, value_.dim(axis_) * inner_, part.width}, {part.width, 1, 1}},
-                   .from_offset = from});
+      CopyStrided(c_, type, value_.raw(), part.out->raw(),
+                  {.dims = {{outer_, row, part.width}, {part.width, 1, 1}}, .from_offset = from});
       from += part.width;
     }
   }

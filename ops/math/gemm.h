@@ -2,9 +2,10 @@
 //
 // float goes to oneDNN's sgemm, which was the fastest library measured (1.0 to 2 times OpenBLAS, by
 // machine and size), but for what loops of our own do better: what the matrix unit of newer Intel
-// processors does (amx_gemm.h), few columns, B transposed and large, small matrices. Other types go
-// to a blocked loop of our own, which keeps the code small and has no library's threads. All take
-// row-major matrices; op is the identity, the transpose, or the conjugate transpose.
+// processors does (amx_gemm.h), few columns, B transposed and large or A of few rows, small
+// matrices. Other types go to a blocked loop of our own, which keeps the code small and has no
+// library's threads. All take row-major matrices; op is the identity, the transpose, or the
+// conjugate transpose.
 //
 // Thread safety: any number of calls at a time.
 #ifndef SLUICE_OPS_MATH_GEMM_H_
@@ -68,8 +69,8 @@ template <typename T>
 void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T> b, T* c,
                 int64_t c_step);
 
-// Whether that is made as C^T = B^T * A^T, because B is transposed and larger than A and C: A is
-// then packed, once a call.
+// Whether that is made as C^T = B^T * A^T, because B is transposed and much larger than A and C:
+// A is then packed, once a call.
 bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 
 // Up to so many rows, B transposed is packed by panels otherwise.

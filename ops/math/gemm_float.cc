@@ -16,8 +16,8 @@ constexpr int64_t kTileRows = 12;
 #if defined(__x86_64__)
 
 // Loops of our own with AVX-512, for what takes oneDNN 10 to 50 % more: small matrices, and B
-// transposed and larger than A and C. 12 x 32 sums stay in registers, a packed panel of 32 columns
-// in the second cache.
+// transposed, where it is much larger than A and C, or A has few rows. 12 x 32 sums stay in
+// registers, a packed panel of 32 columns in the second cache.
 constexpr int64_t kDepthMax = 1024;  // of a panel
 
 struct PanelScratch {

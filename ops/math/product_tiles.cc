@@ -8,6 +8,9 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kOfSecondCache = 600'000;  // floats, as far as machines are alike
+// A B of which each core's second cache has room for all, beside what else is there.
+constexpr int64_t kOfEachCache = kOfSecondCache / 4;
+constexpr int64_t kFewRows = 16;  // of a tile, as many as a product is worth cutting for
 
 // Of the machine, not of the session: results do not depend on its threads.
 int64_t Cores() {
@@ -37,7 +40,6 @@ Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
 // few as this machine's cores allow. The grain is the libraries' own.
 Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
-  constexpr int64_t kFewRows = 16;
   const int64_t m = a.rows, cores = Cores();
   // Half a vector of columns takes as long as a whole one, and few rows as long as B's memory does.
   const double flops = 2.0 * static_cast<double>(std::max(m, kRowsAtLeast)) *
@@ -51,7 +53,7 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   // A recurrent cell's: each core reads the rows that it made itself, as elementwise loops are cut
   // that way, and has all of B in its second cache.
   const int64_t row_tiles = std::min(m / kFewRows, tiles(kMost));
-  if (m < n && !a.transposed && row_tiles >= cores && k * n <= kOfSecondCache / 4) {
+  if (m < n && !a.transposed && row_tiles >= cores && k * n <= kOfEachCache) {
     return {TileOf(m, row_tiles, kRowGrain), n};
   }
   if (GemmTurns(m, n, k, b)) {
@@ -72,10 +74,9 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
 }
 
 int64_t DepthParts(const Products& p) {
-  constexpr int64_t kLeastRows = 16;
   const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns, cores = Cores();
   if (p.count() != 1 || p.packed || p.a.transposed || p.b.transposed) return 1;
-  if (m < kLeastRows || m >= n || k * n <= kOfSecondCache / 4 || k < 2 * m * cores) return 1;
+  if (m < kFewRows || m >= n || k * n <= kOfEachCache || k < 2 * m * cores) return 1;
   return GemmIsSplit(m, n, k) ? 1 : cores;
 }
 
