@@ -1,11 +1,12 @@
 // Times the graphs of a manifest, and prints a line of JSON for each:
 //
 //   graphs MANIFEST --section A [--filter TEXT] [--intra N] [--inter N] [--rep_s 0.2] [--reps 9]
-//   [--cold]
+//   [--cold] [--turns]
 //
 // The same graphs, feeds, arguments and lines as programs over other frameworks have, so that they
 // can be run in turns. Times are per item: less is better. With --cold: one step of the first case,
-// then the process ends, so that whoever started it can time the whole.
+// then the process ends, so that whoever started it can time the whole. With --turns: waits for a
+// line before each case.
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include "benchmarks/graphs/feed.h"
 #include "benchmarks/graphs/manifest.h"
 #include "benchmarks/graphs/timing.h"
+#include "benchmarks/graphs/turn.h"
 #include "executor/session/session.h"
 #include "graph/format/graph_def.h"
 #include "graph/ir/graph.h"
@@ -34,6 +36,7 @@ ABSL_FLAG(double, rep_s, 0.2, "seconds a repetition");
 ABSL_FLAG(int, reps, 9, "repetitions");
 ABSL_FLAG(bool, caller_thread, false, "accepted: steps always start in the caller");
 ABSL_FLAG(bool, cold, false, "one step, then out");
+ABSL_FLAG(bool, turns, false, "announce each case, and wait for a line before it");
 ABSL_FLAG(std::string, peer, "ours", "the name in the lines");
 
 namespace sluice {
@@ -177,6 +180,7 @@ int Main(const std::vector<char*>& words) {
     const std::string label = StrCat(c.bench, "/", c.name);
     if (!section.empty() && c.section != section) continue;
     if (!absl::StrContains(label, absl::GetFlag(FLAGS_filter))) continue;
+    if (absl::GetFlag(FLAGS_turns)) AwaitTurn(label);
     const absl::Status status = TimeCase(c);
     if (status.ok()) continue;
     ++failures;

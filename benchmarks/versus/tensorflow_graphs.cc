@@ -3,6 +3,7 @@
 //   tensorflow_graphs MANIFEST --section A --intra N --inter N [--api run|callable] [--filter
 //   SUBSTR] [--peer NAME]
 //              [--target grpc://host:port] [--rep_s 0.2] [--reps 9] [--caller_thread] [--cold]
+//              [--turns]
 // One JSON line per case. All values are time per item (lower is better); "rate" is derived from
 // the median.
 #include <sys/resource.h>
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/graphs/turn.h"
 #include "benchmarks/versus/tensorflow_feed.h"
 #include "tensorflow/core/framework/graph.pb.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -51,11 +53,11 @@ int main(int argc, char** argv) {
   std::map<std::string, std::string> a = {{"section", ""},        {"intra", "0"},   {"inter", "0"},
                                           {"api", "run"},         {"filter", ""},   {"peer", ""},
                                           {"target", ""},         {"rep_s", "0.2"}, {"reps", "9"},
-                                          {"caller_thread", "0"}, {"cold", "0"}};
+                                          {"caller_thread", "0"}, {"cold", "0"},    {"turns", "0"}};
   std::string manifest = argc > 1 ? argv[1] : "";
   for (int i = 2; i < argc; i++) {
     std::string k = std::string(argv[i]).substr(2);
-    if (k == "caller_thread" || k == "cold")
+    if (k == "caller_thread" || k == "cold" || k == "turns")
       a[k] = "1";
     else if (i + 1 < argc)
       a[k] = argv[++i];
@@ -77,6 +79,7 @@ int main(int argc, char** argv) {
     if (!a["section"].empty() && col[0] != a["section"]) continue;
     std::string label = col[1] + "/" + col[2];
     if (label.find(a["filter"]) == std::string::npos) continue;
+    if (a["turns"] == "1") sluice::AwaitTurn(label);
     const double create0 = Now();  // as ours: from the file's bytes on
     tf::GraphDef g;
     auto st = tf::ReadBinaryProto(tf::Env::Default(), dir + col[3], &g);

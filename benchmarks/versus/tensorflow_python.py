@@ -6,18 +6,20 @@ import argparse, os, sys
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import rewriter_config_pb2
-from feed import make_feed, measure
+from feed import await_turn, make_feed, measure
 tf.disable_v2_behavior(); tf.logging.set_verbosity(tf.logging.ERROR)
 
 p = argparse.ArgumentParser(); p.add_argument("manifest"); p.add_argument("--section", default=""); p.add_argument("--intra", type=int, default=0)
 p.add_argument("--inter", type=int, default=0); p.add_argument("--api", default="run"); p.add_argument("--filter", default="")
 p.add_argument("--reps", type=int, default=9); p.add_argument("--rep_s", type=float, default=0.2)
+p.add_argument("--turns", action="store_true", help="wait for a line before each case")
 a = p.parse_args()
 threads = "default" if a.intra == a.inter == 0 else f"{a.intra}/{a.inter}"
 split = lambda s, d: [] if s == "-" else s.split(d)
 for line in open(a.manifest):
     sec, bench, case, pb, init, feeds, fetches, targets, items, unit, flops, nbytes, opts = line.rstrip("\n").split("\t")
     if (a.section and sec != a.section) or a.filter not in f"{bench}/{case}": continue
+    if a.turns: await_turn(f"{bench}/{case}")
     gd = tf.GraphDef.FromString(open(os.path.join(os.path.dirname(a.manifest), pb), "rb").read())
     g = tf.Graph()
     with g.as_default(): tf.import_graph_def(gd, name="")

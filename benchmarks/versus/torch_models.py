@@ -5,11 +5,11 @@ Models, batch sizes and optimizers are those of make_graphs.py; layout is torch'
 """
 import argparse, math, os, sys
 import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
-from feed import make_feed, measure
+from feed import await_turn, make_feed, measure
 
 p = argparse.ArgumentParser(); p.add_argument("--section", default="C"); p.add_argument("--threads", type=int, default=2)
 p.add_argument("--compile", action="store_true"); p.add_argument("--filter", default=""); p.add_argument("--reps", type=int, default=9)
-p.add_argument("--rep_s", type=float, default=0.2)
+p.add_argument("--rep_s", type=float, default=0.2); p.add_argument("--turns", action="store_true", help="wait for a line before each case")
 a = p.parse_args()
 torch.set_num_threads(a.threads); torch.manual_seed(1)
 peer = "torch-compile" if a.compile else "torch-eager"
@@ -21,6 +21,7 @@ def m(once, bench, case, unit="ms", items=1, flops=0, nbytes=0, warm_s=0.3):
     if a.section == "B" and a.compile:
         if bench not in ("ew_chain8", "softmax", "layer_norm", "masked_softmax"): return  # The others are one op each: nothing to fuse.
         once = torch.compile(once)
+    if a.turns: await_turn(f"{bench}/{case}")
     try: measure(once, bench, case, peer, str(a.threads), unit, items, a.reps, a.rep_s, flops, nbytes, a.section, warm_s)
     except Exception as e: print(f"FAILED: {bench}/{case}: {type(e).__name__}: {str(e)[:300]}", file=sys.stderr)
 
@@ -46,7 +47,7 @@ def section_b():
             x, y = torch.randn(n, n), torch.randn(n, n)
             m(lambda: x @ y, "matmul", f"{n}", "us", flops=2 * n ** 3)
         x = torch.randn(32, 64, 56, 56); w = torch.randn(64, 64, 3, 3) * 0.05; fl = 2 * 32 * 56 * 56 * 64 * 64 * 9
-        for fmt, mf in (("NCHW", torch.contiguous_format), ("NHWC", torch.channels_last)):
+        for fmt, mf in (("NHWC", torch.channels_last), ("NCHW", torch.contiguous_format)):
             xx, ww = x.to(memory_format=mf), w.to(memory_format=mf)
             m(lambda: F.conv2d(xx, ww, padding=1), "conv2d_3x3_32x56x56x64", fmt, "ms", flops=fl)
             bw = lambda mask: torch.ops.aten.convolution_backward(xx, xx, ww, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, mask)
@@ -189,13 +190,6 @@ def section_c():
         def step():
             opt.zero_grad(set_to_none=True); F.cross_entropy(fwd(x), y).backward(); opt.step()
         m(step, "train", nm, warm_s=1.0 if a.compile else 0.3)
-    if a.filter in "train/transformer_l2_d128_h4_t64_b16_adam":
-        net = Transformer(); opt = torch.optim.Adam(net.parameters(), 0.001)
-        ids = feed("i32:16x64:uniform(256)").long(); nxt = feed("i32:16x64:uniform(256)", 1).long()
-        fwd = torch.compile(net) if a.compile else net
-        def step():
-            opt.zero_grad(set_to_none=True); F.cross_entropy(fwd(ids).flatten(0, 1), nxt.flatten()).backward(); opt.step()
-        m(step, "train", "transformer_l2_d128_h4_t64_b16_adam", warm_s=1.0 if a.compile else 0.3)
     if a.filter in "train/word2vec_nce_v50k_d128_b256_sgd":
         net = W2V(); opt = torch.optim.SGD(net.parameters(), 1.0); ids = feed("i32:256:zipf(50000)").long(); ctx = feed("i64:256:zipf(50000)", 1)
         fwd = torch.compile(net) if a.compile else net
@@ -209,6 +203,13 @@ def section_c():
         def step():
             opt.zero_grad(set_to_none=True); F.binary_cross_entropy_with_logits(fwd(num, cats), lab).backward(); opt.step()
         m(step, "train", "widedeep_26x100kx16_b512_adagrad")
+    if a.filter in "train/transformer_l2_d128_h4_t64_b16_adam":
+        net = Transformer(); opt = torch.optim.Adam(net.parameters(), 0.001)
+        ids = feed("i32:16x64:uniform(256)").long(); nxt = feed("i32:16x64:uniform(256)", 1).long()
+        fwd = torch.compile(net) if a.compile else net
+        def step():
+            opt.zero_grad(set_to_none=True); F.cross_entropy(fwd(ids).flatten(0, 1), nxt.flatten()).backward(); opt.step()
+        m(step, "train", "transformer_l2_d128_h4_t64_b16_adam", warm_s=1.0 if a.compile else 0.3)
 
 
 def section_e():

@@ -1,8 +1,9 @@
 """Ours and the peers on the same graphs in turns; a table of ratios (how many times better than the best peer), JSON rows, a plot.
 
-Started by ./versus, which builds what this runs. A pass runs every program once over a section, ours between the peers, so that
-noise of the machine meets all of them; a case's figure is the median of the passes' medians. Passes are short and many: a machine
-whose host moves its cores about has spells of seconds, and a long one would put one program into a spell and its peer out of it.
+Started by ./versus, which builds what this runs. In a pass all programs stand side by side and take turns at each case of a section,
+ours between the peers, so that noise of the machine meets all of them; a case's figure is the median of the passes' medians. Turns are
+short and passes many: a machine whose host moves its cores about has spells of seconds, and a long turn would put one program into a
+spell and its peer out of it.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+from turns import take_turns
 
 # What issue and peers ask for: how many times better than the best peer, by bench and case (longest match wins).
 BARS = {
@@ -81,14 +84,19 @@ def programs(a, section):
         yield [a.tensorflow_python, os.path.join(here, "tensorflow_python.py"), a.manifest] + timing, plain
 
 
-def run(command, environment, realtime=False):
-    if realtime:
-        command = ["chrt", "-f", "5"] + command
-    done = subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for line in done.stderr.splitlines():
-        if "FAILED" in line:
-            print(f"{' '.join(os.path.basename(word) for word in command[:5])}: {line[:200]}", file=sys.stderr)
+def as_fast_as_can_be(command, realtime):
+    return ["chrt", "-f", "5"] + command if realtime else command
+
+
+def run(command, realtime=False):
+    done = subprocess.run(as_fast_as_can_be(command, realtime), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def cases_of(manifest, section):
+    with open(manifest) as lines:
+        columns = [line.split("\t") for line in lines]
+    return [f"{c[1]}/{c[2]}" for c in columns if len(c) > 2 and c[0] == section]
 
 
 def bar_of(case):
@@ -97,14 +105,20 @@ def bar_of(case):
 
 
 def measure(a):
-    """case -> {(peer, threads) -> [medians of the passes]}, case -> a line of ours, and what the machine could do before each pass."""
+    """case -> {(peer, threads) -> [medians of the passes]}, case -> a line of ours, and what the machine could do at most before each
+    pass, its cores' handover before each case."""
     times, sample = collections.defaultdict(lambda: collections.defaultdict(list)), {}
     ceilings = collections.defaultdict(list)
+
+    def look_at_machine(*only):
+        for line in run([a.ceilings, *only], a.realtime) if a.ceilings else ():
+            ceilings[line["ceiling"]].append(line["value"])
+
     for section in a.sections.split(","):
         for _ in range(a.passes):
-            for line in run([a.ceilings], {}, a.realtime) if a.ceilings else ():
-                ceilings[line["ceiling"]].append(line["value"])
-            lines = [line for command, environment in programs(a, section) for line in run(command, environment, a.realtime)]
+            look_at_machine()
+            commands = [(as_fast_as_can_be(command, a.realtime), environment) for command, environment in programs(a, section)]
+            lines = list(take_turns(commands, cases_of(a.manifest, section), lambda case: look_at_machine("handover")))
             if section == "D":
                 lines = [first_step(line) for line in lines] + list(cold_lines(a))
             for line in lines:
@@ -147,7 +161,7 @@ def cold_lines(a):
     step = [a.manifest, "--section", "C", "--filter", "mlp_b128_sgd", "--cold"]
     for peer, command in (("tf-py", [a.tensorflow_python, "-c", COLD_PYTHON % here, a.manifest]), ("tf-cc", [a.tensorflow] + step), ("ours", [a.ours] + step)):
         start = time.perf_counter()
-        lines = run(command, {}, a.realtime)
+        lines = run(command, a.realtime)
         seconds = time.perf_counter() - start
         for line in lines:
             yield {"bench": "cold", "case": f"mlp_first_step", "peer": peer, "threads": "default", "unit": "s", "median": seconds}
@@ -217,7 +231,8 @@ def main():
     rows = list(rows_of(times, sample, {name: max(values) for name, values in ceilings.items()}))
     print_table(rows)
     if ceilings["handover_ns"]:
-        print("A line of the cache from core to core and back, before each pass:", ", ".join(f"{ns:.0f}" for ns in ceilings["handover_ns"]), "ns")
+        tenths = statistics.quantiles(ceilings["handover_ns"], n=10)
+        print("A line of the cache from core to core and back, before each case, by tenths:", ", ".join(f"{ns:.0f}" for ns in tenths), "ns")
     if a.json:
         with open(a.json, "w") as f:
             json.dump(rows, f, indent=1)

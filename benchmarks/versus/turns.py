@@ -1,0 +1,62 @@
+"""Programs over several frameworks that stand side by side and take turns at each case.
+
+A program started with --turns announces each case ({"next": CASE}), waits for a line, measures, prints its line, prepares what comes
+next and announces that. So what is compared runs within seconds, and a case that is prepared disturbs nobody.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+class Program:
+    def __init__(self, command, environment):
+        self._name = " ".join(os.path.basename(word) for word in command[:5])
+        self._errors = tempfile.TemporaryFile(mode="w+")
+        self._process = subprocess.Popen(command + ["--turns"], env={**os.environ, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=self._errors, text=True)
+        self.case = None  # that is announced; None when there is none left
+        self._await_announcement()
+
+    def _await_announcement(self):
+        lines = []
+        for text in self._process.stdout:
+            line = json.loads(text) if text.startswith("{") else {}
+            if "next" in line:
+                self.case = line["next"]
+                return lines
+            if line:
+                lines.append(line)
+        self.case = None
+        self._process.wait()
+        self._errors.seek(0)
+        for text in self._errors:
+            if "FAILED" in text:
+                print(f"{self._name}: {text[:200].rstrip()}", file=sys.stderr)
+        if self._process.returncode != 0:
+            print(f"{self._name}: ended with {self._process.returncode}", file=sys.stderr)
+        return lines
+
+    def measure(self):
+        """Lines of the case that was announced."""
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return self._await_announcement()
+
+
+def take_turns(commands, cases, before_case):
+    """Runs (command, environment)s together over `cases`, in that order; yields their lines. before_case(case) is called before each."""
+    programs = [Program(command, environment) for command, environment in commands]
+    for at, case in enumerate(cases):
+        if any(program.case == case for program in programs):
+            before_case(case)
+        later = set(cases[at + 1:])
+        for program in programs:
+            # A program's own cases, which no other has, come before its next common one.
+            while program.case is not None and program.case not in later:
+                yield from program.measure()
+    for program in programs:
+        while program.case is not None:
+            yield from program.measure()
