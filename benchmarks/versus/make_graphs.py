@@ -173,6 +173,14 @@ def section_b():
     y = tf.nn.softmax(x * 0.125 + tf.constant(np.triu(np.full([256, 256], -1e9, np.float32), 1)))
     emit("B", "masked_softmax", "96x256x256", fetches=[y], unit="us", nbytes=96 * 65536 * 8)
     emit("B", "masked_softmax", "96x256x256_gradients", fetches=tf.gradients(y, [x], dy), unit="us", nbytes=96 * 65536 * 12)
+    for T in (64, 512):
+        fresh(); shape = [8, 8, T, 64]; fd = []
+        for name in ("q", "k", "v", "dy"):
+            fd.append((tf.placeholder(tf.float32, shape, name), f"f32:8x8x{T}x64:normal"))
+        q, k, v, dy = (f[0] for f in fd)
+        y = tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) * 0.125 + tf.constant(np.triu(np.full([T, T], -1e9, np.float32), 1))), v)
+        emit("B", "causal_attention", f"64x{T}x64", feeds=fd[:3], fetches=[y], unit="us")
+        emit("B", "causal_attention", f"64x{T}x64_gradients", feeds=fd, fetches=tf.gradients(y, [q, k, v], dy), unit="us")
     # adam_other_ids: ids that every step draws anew, so that rows come back after some steps and after many.
     for optname in ("gather_only", "sgd", "adagrad", "adam", "adam_other_ids"):
         fresh(); tab = var("table", [1000000, 64]); ids = tf.placeholder(tf.int32, [4096], "ids")

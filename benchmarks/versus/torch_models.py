@@ -82,6 +82,14 @@ def section_b():
         m(forward, bench, case, "us", nbytes=x.numel() * 8)
         y, dy = x.clone().requires_grad_(), torch.randn_like(x)
         m(lambda: torch.autograd.grad(f(y), (y,) + more, dy), bench, case + "_gradients", "us", nbytes=x.numel() * 12)
+    for t in (64, 512):
+        q, k, v, dy = (torch.randn(8, 8, t, 64) for _ in range(4))
+        attention = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        def forward():
+            with torch.inference_mode(): return attention(q, k, v)
+        m(forward, "causal_attention", f"64x{t}x64", "us")
+        with_gradients = [x.requires_grad_() for x in (q.clone(), k.clone(), v.clone())]
+        m(lambda: torch.autograd.grad(attention(*with_gradients), with_gradients, dy), "causal_attention", f"64x{t}x64_gradients", "us")
     ids = feed("i32:4096:zipf(1000000)").long()
     e = nn.Embedding(1000000, 64, sparse=True)
     with torch.inference_mode():

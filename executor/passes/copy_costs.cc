@@ -69,6 +69,8 @@ bool IsMatrixProduct(std::string_view op) {
   return ops->contains(op);
 }
 
+bool IsAttention(std::string_view op) { return op == "_Attention"; }
+
 constexpr double kNsPerElement = 1;
 constexpr double kNsPerProduct = 0.02;
 
@@ -77,7 +79,8 @@ constexpr double kNsPerProduct = 0.02;
 Effort EffortOf(const Node& node, const Kernel* kernel) {
   if (IsSmall(node.op())) return Effort::kSmall;
   if (dynamic_cast<const ElementwiseLoopKernel*>(kernel) != nullptr) return Effort::kSmall;
-  const bool is_product = IsConvolution(node.op()) || IsMatrixProduct(node.op());
+  const bool is_product =
+      IsConvolution(node.op()) || IsMatrixProduct(node.op()) || IsAttention(node.op());
   return is_product ? Effort::kProduct : Effort::kNever;
 }
 
@@ -105,6 +108,10 @@ double CopyCosts::Of(const Node& node) const {
   double products = 0;
   if (IsMatrixProduct(node.op())) {  // m k, k n and m n elements
     products = std::sqrt(Elements(node.input(0)) * Elements(node.input(1)) * elements);
+  } else if (IsAttention(node.op())) {  // sizes are known
+    const PartialShape& v = node.input(2).shape();
+    const int64_t columns = v.rank() < 2 ? 1 : v.dim(v.rank() - 2);
+    products = 2 * elements * static_cast<double>(columns);
   } else if (IsConvolution(node.op())) {
     const PartialShape& filter = node.input(1).shape();
     const bool known = filter.rank_known() && filter.rank() > 0;

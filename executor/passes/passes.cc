@@ -4,6 +4,7 @@
 #include "executor/passes/equal_nodes.h"
 #include "executor/passes/fold_constants.h"
 #include "executor/passes/fold_transposes.h"
+#include "executor/passes/fuse_attention.h"
 #include "executor/passes/join_pads.h"
 #include "executor/passes/narrow_products.h"
 #include "executor/passes/pack_operands.h"
@@ -34,6 +35,9 @@ absl::Status RunPasses(Graph& graph, const PassOptions& options) {
   }
   if (!options.disabled.contains("unused_nodes")) {
     SLUICE_RETURN_IF_ERROR(RemoveUnusedNodes(graph, options).status());
+  }
+  if (!options.disabled.contains("fuse_attention")) {
+    SLUICE_RETURN_IF_ERROR(FuseAttention(graph, options).status());
   }
   if (!options.disabled.contains("narrow_products")) {
     SLUICE_RETURN_IF_ERROR(NarrowProducts(graph, options).status());

@@ -69,9 +69,10 @@ struct SessionOptions {
   bool allow_soft_placement = false;
   bool log_device_placement = false;
   // Passes to leave out: "fold_constants", "choose_layout", "simplify", "fold_transposes",
-  // "join_pads", "narrow_products", "common_subexpressions", "unused_nodes", "pack_operands",
-  // "accumulate_sums", "tile_updates", "fuse_elementwise", "defer_adam", "rematerialize"; "all" for
-  // all. Steps of a session that names another one fail with INVALID_ARGUMENT.
+  // "join_pads", "common_subexpressions", "unused_nodes", "fuse_attention", "narrow_products",
+  // "pack_operands", "accumulate_sums", "tile_updates", "fuse_elementwise", "defer_adam",
+  // "rematerialize"; "all" for all. Steps of a session that names another one fail with
+  // INVALID_ARGUMENT.
   std::set<std::string> disabled_passes;
   // What the tensors of a step may take, besides feeds and variables; 0: whatever they need. Where
   // the plan of a step needs more, results are computed again when they are read late, with the

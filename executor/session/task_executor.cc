@@ -88,14 +88,14 @@ bool RunsPass(const SessionOptions& options, const std::string& pass) {
 }
 
 const std::set<std::string>& PassNames() {
-  static const auto& names = *new std::set<std::string>{"accumulate_sums", "all",
-                                                        "choose_layout",   "common_subexpressions",
-                                                        "defer_adam",      "fold_constants",
-                                                        "fold_transposes", "fuse_elementwise",
-                                                        "join_pads",       "narrow_products",
-                                                        "pack_operands",   "rematerialize",
-                                                        "simplify",        "tile_updates",
-                                                        "unused_nodes"};
+  static const auto& names = *new std::set<std::string>{"accumulate_sums",  "all",
+                                                        "choose_layout",    "common_subexpressions",
+                                                        "defer_adam",       "fold_constants",
+                                                        "fold_transposes",  "fuse_attention",
+                                                        "fuse_elementwise", "join_pads",
+                                                        "narrow_products",  "pack_operands",
+                                                        "rematerialize",    "simplify",
+                                                        "tile_updates",     "unused_nodes"};
   return names;
 }
 

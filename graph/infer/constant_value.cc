@@ -180,6 +180,19 @@ MaybeInts EvaluateRange(const Node& node, Way way) {
   return out;
 }
 
+MaybeInts EvaluateInvertPermutation(const Node& node, Way way) {
+  const MaybeInts data = Evaluate(node.input(0), way);
+  if (!data || data->is_scalar) return std::nullopt;
+  const auto n = static_cast<int64_t>(data->values.size());
+  Ints out{false, std::vector<std::optional<int64_t>>(n)};
+  for (int64_t i = 0; i < n; ++i) {
+    const std::optional<int64_t> to = data->values[i];
+    if (!to || *to < 0 || *to >= n || out.values[*to]) return std::nullopt;
+    out.values[*to] = i;
+  }
+  return out;
+}
+
 // Product of all elements (Prod over the one dimension), and gathers of single elements.
 MaybeInts EvaluateProd(const Node& node, Way way) {
   MaybeInts data = Evaluate(node.input(0), way);
@@ -292,6 +305,7 @@ MaybeInts Evaluate(Output output, Way way) {
   if (op == "StridedSlice") return EvaluateStridedSlice(node, way);
   if (op == "Slice") return EvaluateSlice(node, way);
   if (op == "Range") return EvaluateRange(node, way);
+  if (op == "InvertPermutation") return EvaluateInvertPermutation(node, way);
   if (op == "Prod") return EvaluateProd(node, way);
   if (op == "Gather" || op == "GatherV2") return EvaluateGather(node, way);
   if (op == "Reshape" || op == "Squeeze" || op == "ExpandDims") {

@@ -12,24 +12,22 @@ constexpr int64_t kOfSecondCache = 600'000;  // floats, as far as machines are a
 constexpr int64_t kOfEachCache = kOfSecondCache / 4;
 constexpr int64_t kFewRows = 16;  // of a tile, as many as a product is worth cutting for
 
-// Of the machine, not of the session: results do not depend on its threads.
-int64_t Cores() {
+// Tiles of whole panels, for as many threads as gain.
+Cut CutOfPanels(int64_t m, int64_t n, double flops) {
+  const auto most = std::clamp<int64_t>(static_cast<int64_t>(flops / 2e6), 1, MachineCores());
+  return m > n ? Cut{TileOf(m, most, kPackedColumns), n} : Cut{m, TileOf(n, most, kPackedColumns)};
+}
+
+}  // namespace
+
+int64_t MachineCores() {
   static const int64_t cores = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
   return cores;
 }
 
-// Tiles of whole panels, for as many threads as gain.
-Cut CutOfPanels(int64_t m, int64_t n, double flops) {
-  const auto most = std::clamp<int64_t>(static_cast<int64_t>(flops / 2e6), 1, Cores());
-  return m > n ? Cut{TileOf(m, most, kPackedColumns), n} : Cut{m, TileOf(n, most, kPackedColumns)};
-}
-
-// sum += x.
 SLUICE_TARGET_CLONES void AddTo(float* sum, const float* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
 }
-
-}  // namespace
 
 Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
   return CutOfPanels(
@@ -40,7 +38,7 @@ Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
 // few as this machine's cores allow. The grain is the libraries' own.
 Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
-  const int64_t m = a.rows, cores = Cores();
+  const int64_t m = a.rows, cores = MachineCores();
   // Half a vector of columns takes as long as a whole one, and few rows as long as B's memory does.
   const double flops = 2.0 * static_cast<double>(std::max(m, kRowsAtLeast)) *
                        static_cast<double>(n >= 8 ? std::max<int64_t>(n, 16) : n) *
@@ -74,7 +72,7 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
 }
 
 int64_t DepthParts(const Products& p) {
-  const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns, cores = Cores();
+  const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns, cores = MachineCores();
   if (p.count() != 1 || p.packed || p.a.transposed || p.b.transposed) return 1;
   if (m < kFewRows || m >= n || k * n <= kOfEachCache || k < 2 * m * cores) return 1;
   return GemmIsSplit(m, n, k) ? 1 : cores;

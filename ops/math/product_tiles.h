@@ -50,6 +50,10 @@ struct Products {
   int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
 };
 
+// Of the machine, not of the session: a cut by it gives results that do not depend on a session's
+// threads.
+int64_t MachineCores();
+
 // Fewer rows take as long, which is what reading B takes.
 inline constexpr int64_t kRowsAtLeast = 8;
 
@@ -160,6 +164,8 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
 // by columns takes twice the time of one by rows, and up to 15 times where the cores are far from
 // each other.)
 int64_t DepthParts(const Products& p);
+// sum += x.
+void AddTo(float* sum, const float* x, int64_t n);
 // A single product so cut.
 absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,
                              const float* b, int64_t parts, float* c);

@@ -209,9 +209,10 @@ TEST(Passes, Row45RandomGraphsGiveTheSameWithEachPassOff) {
     ASSERT_TRUE(expected.ok()) << "seed " << seed << ": " << expected.status();
     for (const std::string& pass : PassNames()) {
       if (pass == "all") continue;
-      // Those four add in another order.
-      const absl::StatusOr<Tensors> found = Steps(
-          net, {"accumulate_sums", "fold_transposes", "narrow_products", "pack_operands", pass});
+      // Those five add in another order.
+      const absl::StatusOr<Tensors> found =
+          Steps(net, {"accumulate_sums", "fold_transposes", "fuse_attention", "narrow_products",
+                      "pack_operands", pass});
       ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.status();
       for (size_t i = 0; i < expected->size(); ++i) {
         ExpectEqual((*found)[i], (*expected)[i], true,

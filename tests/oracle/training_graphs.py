@@ -132,6 +132,30 @@ def embedding_momentum_ref():
     return finish(loss, train, {ids: labels(5, classes=8), more: labels(2, 3, classes=8, seed=3)})
 
 
+def attention_adam_resource():
+    """Two layers of causal attention with two heads, and one that reads another sequence, of which places are padded."""
+    B, T, S, D = 3, 10, 7, 8
+    x, memory = tf.placeholder(tf.float32, [B, T, D], "x"), tf.placeholder(tf.float32, [B, S, D], "memory")
+    y = tf.placeholder(tf.int32, [B, T], "y")
+    causal = tf.constant(numpy.triu(numpy.full([T, T], -1e9, numpy.float32), 1))
+    padded = tf.constant((numpy.arange(B * S).reshape(B, 1, 1, S) % 7 // 5 * -1e4).astype(numpy.float32))
+
+    def heads(net, name, rows):
+        flat = tf.matmul(tf.reshape(net, [B * rows, D]), variable(name, [D, D], True))
+        return tf.transpose(tf.reshape(flat, [B, rows, 2, D // 2]), [0, 2, 1, 3])
+
+    net = x
+    for i, (other, rows, mask) in enumerate([(None, T, causal), (memory, S, padded), (None, T, causal)]):
+        other = net if other is None else other
+        q, k, v = heads(net, "q%d" % i, T), heads(other, "k%d" % i, rows), heads(other, "v%d" % i, rows)
+        scores = tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / tf.sqrt(float(D // 2)) + mask)
+        net += tf.reshape(tf.transpose(tf.matmul(scores, v), [0, 2, 1, 3]), [B, T, D])
+    logits = tf.matmul(tf.reshape(net, [B * T, D]), variable("out", [D, 5], True))
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(y, [-1]), logits=logits))
+    train = tf.train.AdamOptimizer(0.02).minimize(loss)
+    return finish(loss, train, {x: data(B, T, D), memory: data(B, S, D, seed=5), y: labels(B, T, classes=5)})
+
+
 def conv_net_adam_ref():
     x, y = tf.placeholder(tf.float32, [None, 8, 8, 1], "x"), tf.placeholder(tf.int32, [None], "y")
     net = tf.nn.conv2d(x, variable("c1", [3, 3, 1, 4], False), strides=[1, 1, 1, 1], padding="SAME")
@@ -309,7 +333,8 @@ GRAPHS = [
     while_loop_sgd_ref,
     functional_while_adam_resource,
     linear_regression_sgd_ref, softmax_regression_momentum_resource, mlp_dropout_nesterov_ref,
-    embedding_sgd_and_adagrad_ref, embedding_adam_resource, embedding_momentum_ref, conv_net_adam_ref,
+    embedding_sgd_and_adagrad_ref, embedding_adam_resource, embedding_momentum_ref, attention_adam_resource,
+    conv_net_adam_ref,
     batch_norm_momentum_resource, channels_first_momentum_resource, cond_adagrad_resource, queue_sgd_ref,
     clipped_decayed_adam_resource,
     sync_replicas_accumulators_ref,

@@ -14,7 +14,8 @@ from tests.oracle import training_graphs
 # Passes that keep every bit, and those that may sum in another order.
 EXACT_PASSES = ("fold_constants", "simplify", "join_pads", "common_subexpressions", "unused_nodes", "defer_adam",
                 "tile_updates", "fuse_elementwise")
-OTHER_PASSES = ("choose_layout", "fold_transposes", "narrow_products", "pack_operands", "accumulate_sums", "all")
+OTHER_PASSES = ("choose_layout", "fold_transposes", "fuse_attention", "narrow_products", "pack_operands", "accumulate_sums",
+                "all")
 SLUICE = os.path.join(os.environ.get("SLUICE_ORACLE_ROOT", ""), "tools/sluice")
 
 

@@ -114,6 +114,16 @@ class Summary {
       const bool is_turned = is_set("transpose_b") || is_set("adj_y");
       return 2 * Elements(out) * static_cast<double>(b->dim(b->rank() - (is_turned ? 1 : 2)));
     }
+    if (op == "_Attention" || op == "_AttentionGrad") {
+      const std::optional<TensorShape> q = ShapeOf(node.input(0)), v = ShapeOf(node.input(2));
+      if (!q.has_value() || !v.has_value() || q->rank() < 2 || v->rank() < 2) return 0;
+      // Whatever a mask leaves out. The scores once more, and two gradients of each product.
+      const double columns = static_cast<double>(v->dim(v->rank() - 2));
+      const double rows = Elements(*q) / static_cast<double>(q->dim(q->rank() - 1));
+      const double by_depth = 2 * Elements(*q) * columns;
+      const double by_width = 2 * rows * columns * static_cast<double>(v->dim(v->rank() - 1));
+      return op == "_Attention" ? by_depth + by_width : 3 * by_depth + 2 * by_width;
+    }
     // A filter's products for each position that is read or made.
     const auto convolution = [](double positions, const TensorShape& filter) {
       return filter.rank() == 4

@@ -1,0 +1,412 @@
+#include "executor/passes/fuse_attention.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/passes/rewrite.h"
+#include "executor/passes/unused_nodes.h"
+#include "graph/ir/constant.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+using Nodes = std::vector<Node*>;
+
+// What becomes one node, or two.
+struct Attention {
+  Output q, k, v, mask;  // mask: invalid where there is none
+  float scale = 1;
+  std::string softmax_name;
+  Node* product = nullptr;  // by v; null where only gradients are asked for
+  Nodes inner;              // what else it is made of; Identities too
+
+  Output grad;  // of the product; invalid where there are no gradients
+  Node *by_q = nullptr, *by_k = nullptr, *by_v = nullptr;
+  Nodes inner_of_gradients;
+};
+
+// A product of batches with these transpositions.
+bool IsProduct(const Node& node, bool turns_x, bool turns_y) {
+  return (node.op() == "BatchMatMul" || node.op() == "BatchMatMulV2") &&
+         node.AttrOr<bool>("adj_x", false) == turns_x &&
+         node.AttrOr<bool>("adj_y", false) == turns_y;
+}
+
+// Past Identities, which are noted.
+Node* Behind(Output output, Nodes& passed) {
+  Node* node = output.node;
+  while (node->op() == "Identity") {
+    passed.push_back(node);
+    node = node->input(0).node;
+  }
+  return node;
+}
+
+// Who reads the node, past Identities, which are noted.
+std::vector<Use> ReadersOf(const Node& node, Nodes& passed) {
+  std::vector<Use> readers;
+  for (const Use& use : node.uses()) {
+    if (use.dst->op() != "Identity") {
+      readers.push_back(use);
+      continue;
+    }
+    passed.push_back(use.dst);
+    const std::vector<Use> further = ReadersOf(*use.dst, passed);
+    readers.insert(readers.end(), further.begin(), further.end());
+  }
+  return readers;
+}
+
+struct Scaled {
+  Output x;
+  float by;
+};
+
+// x and its factor, of a product or quotient with a constant scalar.
+std::optional<Scaled> ScaledOf(const Node& node) {
+  const bool divides = node.op() == "RealDiv" || node.op() == "Div";
+  if (!divides && node.op() != "Mul") return std::nullopt;
+  for (const int i : {0, 1}) {
+    const Tensor* factor = ConstantBehind(node.input(i));
+    if (factor == nullptr || factor->rank() != 0 || factor->dtype() != DT_FLOAT) continue;
+    if (divides && i == 0) return std::nullopt;
+    const float by = divides ? 1 / factor->scalar<float>() : factor->scalar<float>();
+    return Scaled{node.input(1 - i), by};
+  }
+  return std::nullopt;
+}
+
+// q, k and the scale from what the product of them, scaled or not, goes into.
+bool FindScores(Output scores, Attention& a) {
+  Node* node = Behind(scores, a.inner);
+  if (const std::optional<Scaled> scaled = ScaledOf(*node)) {
+    a.inner.push_back(node);
+    a.scale = scaled->by;
+    node = Behind(scaled->x, a.inner);
+  }
+  if (!IsProduct(*node, false, true)) return false;
+  a.inner.push_back(node);
+  a.q = node->input(0), a.k = node->input(1);
+  return true;
+}
+
+bool FindMaskedScores(const Node& softmax, Attention& a) {
+  Node* const node = Behind(softmax.input(0), a.inner);
+  if (node->op() != "AddV2" && node->op() != "Add") return FindScores(softmax.input(0), a);
+  for (const int i : {0, 1}) {
+    Attention tried = a;
+    tried.inner.push_back(node);
+    tried.mask = node->input(1 - i);
+    if (!FindScores(node->input(i), tried)) continue;
+    a = std::move(tried);
+    return true;
+  }
+  return false;
+}
+
+// by_q and by_k, from the gradient by the softmax's input.
+bool FindEnds(const Node& by_scores, Attention& a) {
+  Nodes& inner = a.inner_of_gradients;
+  std::vector<Use> ends = ReadersOf(by_scores, inner);
+  if (a.scale != 1) {
+    if (ends.size() != 1) return false;
+    Node* const scaled = ends[0].dst;
+    const std::optional<Scaled> times = ScaledOf(*scaled);
+    if (!times || times->by != a.scale || times->x != scaled->input(ends[0].dst_input)) {
+      return false;
+    }
+    inner.push_back(scaled);
+    ends = ReadersOf(*scaled, inner);
+  }
+  for (const Use& use : ends) {
+    if (use.dst_input != 0) return false;
+    if (IsProduct(*use.dst, false, false) && use.dst->input(1) == a.k) a.by_q = use.dst;
+    if (IsProduct(*use.dst, true, false) && use.dst->input(1) == a.q) a.by_k = use.dst;
+  }
+  return ends.size() == 2 && a.by_q != nullptr && a.by_k != nullptr;
+}
+
+bool SumsLastDimension(const Node& sum, int rank) {
+  if (sum.op() != "Sum" || !sum.AttrOr<bool>("keep_dims", false)) return false;
+  const std::optional<std::vector<int64_t>> axes = ConstantInts(sum.input(1));
+  return axes && axes->size() == 1 && ((*axes)[0] == -1 || (*axes)[0] == rank - 1);
+}
+
+// The gradients, from the readers of the weights: by_v, and the two products that are the softmax's
+// own gradient.
+bool FindGradients(const std::vector<Use>& readers, Attention& a) {
+  Nodes& inner = a.inner_of_gradients;
+  // (by_weights - sum(by_weights * weights)) * weights
+  Node *by_v = nullptr, *to_sum = nullptr, *by_scores = nullptr, *difference = nullptr;
+  for (const Use& use : readers) {
+    Node* const node = use.dst;
+    if (node == a.product) continue;
+    if (IsProduct(*node, true, false) && use.dst_input == 0) {
+      by_v = node;
+    } else if (node->op() == "Mul") {
+      Nodes passed;
+      Node* const other = Behind(node->input(1 - use.dst_input), passed);
+      const bool is_last = other->op() == "Sub";
+      (is_last ? by_scores : to_sum) = node;
+      if (is_last) difference = other;
+      inner.insert(inner.end(), passed.begin(), passed.end());
+    }
+  }
+  const size_t expected = a.product != nullptr ? 4 : 3;
+  if (readers.size() != expected || by_v == nullptr || to_sum == nullptr || by_scores == nullptr) {
+    return false;
+  }
+  Node* const sum = Behind(difference->input(1), inner);
+  if (!SumsLastDimension(*sum, a.q.shape().rank()) || Behind(sum->input(0), inner) != to_sum) {
+    return false;
+  }
+  Node* const by_weights = Behind(difference->input(0), inner);
+  const auto reads_it = [&](int i) { return Behind(to_sum->input(i), inner) == by_weights; };
+  if (!IsProduct(*by_weights, false, true) || by_weights->input(0) != by_v->input(1) ||
+      (!reads_it(0) && !reads_it(1))) {
+    return false;
+  }
+  if (a.product == nullptr) a.v = by_weights->input(1);
+  a.grad = by_v->input(1);
+  a.by_v = by_v;
+  inner.insert(inner.end(), {by_weights, to_sum, sum, difference, by_scores});
+  return by_weights->input(1) == a.v && FindEnds(*by_scores, a);
+}
+
+// The batch, and two sizes.
+bool IsBatch(const PartialShape& s, const PartialShape& like, int64_t rows, int64_t columns) {
+  const int rank = like.rank();
+  if (!s.IsFullyDefined() || s.rank() != rank || s.num_elements() == 0) return false;
+  for (int d = 0; d + 2 < rank; ++d) {
+    if (s.dim(d) != like.dim(d)) return false;
+  }
+  return s.dim(rank - 2) == rows && s.dim(rank - 1) == columns;
+}
+
+bool SizesFit(const Attention& a) {
+  const PartialShape &q = a.q.shape(), &k = a.k.shape(), &v = a.v.shape();
+  const int rank = q.rank();
+  if (rank < 3 || !q.IsFullyDefined() || q.num_elements() == 0 || k.rank() != rank ||
+      v.rank() != rank || a.q.dtype() != DT_FLOAT) {
+    return false;
+  }
+  const int64_t rows = q.dim(rank - 2), columns = k.dim(rank - 2), width = v.dim(rank - 1);
+  if (!IsBatch(k, q, columns, q.dim(rank - 1)) || !IsBatch(v, q, columns, width)) return false;
+  if (a.grad && !IsBatch(a.grad.shape(), q, rows, width)) return false;
+  if (!a.mask) return true;
+  const PartialShape& mask = a.mask.shape();
+  if (!mask.IsFullyDefined() || mask.rank() < 1 || mask.rank() > rank) return false;
+  for (int d = 1; d < mask.rank(); ++d) {
+    const int64_t size = mask.dim(mask.rank() - 1 - d);
+    if (size != 1 && size != (d == 1 ? rows : q.dim(rank - 1 - d))) return false;
+  }
+  return mask.dim(mask.rank() - 1) == columns;
+}
+
+std::optional<Attention> AttentionOf(Node* softmax) {
+  Attention a;
+  if (!FindMaskedScores(*softmax, a)) return std::nullopt;
+  a.softmax_name = softmax->name();
+  a.inner.push_back(softmax);
+  const std::vector<Use> readers = ReadersOf(*softmax, a.inner);
+  for (const Use& use : readers) {
+    if (!IsProduct(*use.dst, false, false) || use.dst_input != 0) continue;
+    if (a.product != nullptr) return std::nullopt;
+    a.product = use.dst;
+  }
+  if (a.product != nullptr) a.v = a.product->input(1);
+  const bool is_all = a.product != nullptr && readers.size() == 1;
+  if (!is_all && !FindGradients(readers, a)) return std::nullopt;
+  return SizesFit(a) ? std::optional(std::move(a)) : std::nullopt;
+}
+
+// One of the nodes that an attention becomes: what it reads and waits for, and whose place it
+// takes.
+struct Fused {
+  std::vector<Output> inputs;
+  Nodes ends;
+  Nodes waits;       // for these
+  Nodes waiting;     // for a node that goes away
+  int position = 0;  // in the order of the graph: the first end's
+};
+
+bool IsAlwaysThere(const Node& node) {
+  return node.op() == "Const" && node.control_inputs().empty();
+}
+
+// Replaces what was found, as far as nobody can see the difference.
+class Fuser {
+ public:
+  static absl::StatusOr<std::unique_ptr<Fuser>> Make(Graph& graph, const PassOptions& options) {
+    SLUICE_ASSIGN_OR_RETURN(const Nodes order, TopologicalOrder(graph));
+    return std::unique_ptr<Fuser>(new Fuser(graph, options, order));
+  }
+
+  absl::StatusOr<bool> Fuse(const Attention& a) {
+    Fused forward{{a.q, a.k, a.v}}, gradients{{a.q, a.k, a.v, a.grad}};
+    if (a.product != nullptr) forward.ends = {a.product};
+    if (a.grad) gradients.ends = {a.by_q, a.by_k, a.by_v};
+    std::set<Node*> goes(a.inner.begin(), a.inner.end());
+    goes.insert(a.inner_of_gradients.begin(), a.inner_of_gradients.end());
+    const std::set<Node*> inner = goes;
+    for (const Fused* fused : {&forward, &gradients}) {
+      goes.insert(fused->ends.begin(), fused->ends.end());
+    }
+    if (!MayGo(goes) || !AreReadWithin(inner, goes)) return false;
+    const std::set<Node*> joins = JoinsOf(goes);
+    for (Node* node : a.inner) NoteWaits(*node, goes, joins, forward);
+    for (Node* node : forward.ends) NoteWaits(*node, goes, joins, forward);
+    for (Node* node : a.inner_of_gradients) NoteWaits(*node, goes, joins, gradients);
+    for (Node* node : gradients.ends) NoteWaits(*node, goes, joins, gradients);
+    for (Fused* fused : {&forward, &gradients}) {
+      if (a.mask) fused->inputs.push_back(a.mask);
+      if (!fused->ends.empty() && !CanStand(*fused)) return false;
+    }
+    if (a.product != nullptr) {
+      SLUICE_RETURN_IF_ERROR(Replace(a, "_Attention", "/attention", forward));
+    }
+    if (a.grad) SLUICE_RETURN_IF_ERROR(Replace(a, "_AttentionGrad", "/gradients", gradients));
+    Remove(inner);
+    return true;
+  }
+
+ private:
+  Fuser(Graph& graph, const PassOptions& options, const Nodes& order)
+      : graph_(graph), options_(options), rewriter_(graph, options.keep) {
+    positions_.resize(graph.num_node_ids());
+    for (size_t i = 0; i < order.size(); ++i) positions_[order[i]->id()] = static_cast<int>(i);
+  }
+
+  bool MayGo(const std::set<Node*>& nodes) const {
+    const Node& like = **nodes.begin();
+    return std::all_of(nodes.begin(), nodes.end(), [&](const Node* node) {
+      return rewriter_.MayChange(*node) && !IsOnABranch(*node) && node->device() == like.device() &&
+             node->assigned_device() == like.assigned_device();
+    });
+  }
+
+  static bool AreReadWithin(const std::set<Node*>& inner, const std::set<Node*>& readers) {
+    return std::all_of(inner.begin(), inner.end(), [&](const Node* node) {
+      return std::all_of(node->uses().begin(), node->uses().end(),
+                         [&](const Use& use) { return readers.contains(use.dst); });
+    });
+  }
+
+  // NoOps that wait for nothing else, as builders of gradients make one for each op.
+  static std::set<Node*> JoinsOf(const std::set<Node*>& nodes) {
+    std::set<Node*> joins;
+    for (const Node* node : nodes) {
+      for (Node* waiter : node->control_outputs()) {
+        const bool is_join =
+            waiter->op() == "NoOp" &&
+            std::all_of(waiter->control_inputs().begin(), waiter->control_inputs().end(),
+                        [&](Node* from) { return nodes.contains(from) || IsAlwaysThere(*from); });
+        if (is_join) joins.insert(waiter);
+      }
+    }
+    return joins;
+  }
+
+  // What is outside: `goes` go away, and to wait for one of `joins` is to wait for them.
+  static void NoteWaits(const Node& node, const std::set<Node*>& goes, const std::set<Node*>& joins,
+                        Fused& fused) {
+    for (Node* before : node.control_inputs()) {
+      if (goes.contains(before) || joins.contains(before) || IsAlwaysThere(*before)) continue;
+      fused.waits.push_back(before);
+    }
+    for (Node* after : node.control_outputs()) {
+      if (!goes.contains(after)) fused.waiting.push_back(after);
+    }
+  }
+
+  int PositionOf(const Node& node) const { return positions_[node.id()]; }
+
+  // A node in the first end's position is behind all that it reads and waits for, and before who
+  // waits for it, so that none waits for itself; and what it reads keeps its value until then.
+  bool CanStand(Fused& fused) const {
+    fused.position = PositionOf(*fused.ends[0]);
+    for (const Node* end : fused.ends) fused.position = std::min(fused.position, PositionOf(*end));
+    return std::all_of(fused.inputs.begin(), fused.inputs.end(),
+                       [&](const Output& in) {
+                         return PositionOf(*in.node) < fused.position && !IsRefType(in.dtype()) &&
+                                !rewriter_.MayLieInVariable(*in.node);
+                       }) &&
+           std::all_of(fused.waits.begin(), fused.waits.end(),
+                       [&](const Node* node) { return PositionOf(*node) < fused.position; }) &&
+           std::all_of(fused.waiting.begin(), fused.waiting.end(),
+                       [&](const Node* node) { return PositionOf(*node) > fused.position; });
+  }
+
+  absl::Status Replace(const Attention& a, const char* op, const char* name, const Fused& fused) {
+    NodeSpec spec;
+    spec.name = graph_.UniqueName(StrCat(a.softmax_name, name));
+    spec.op = op;
+    spec.inputs = fused.inputs;
+    spec.control_inputs = fused.waits;
+    spec.attrs = {{"num_masks", int64_t{a.mask ? 1 : 0}}, {"scale", a.scale}};
+    const Node& like = *fused.ends[0];
+    SLUICE_ASSIGN_OR_RETURN(Node* const node,
+                            AddBeside(graph_, like, std::move(spec), like.output_shape(0)));
+    positions_.resize(graph_.num_node_ids());
+    positions_[node->id()] = fused.position;
+    for (Node* waiter : fused.waiting) graph_.AddControlEdge(node, waiter);
+    for (size_t i = 0; i < fused.ends.size(); ++i) {
+      const int index = static_cast<int>(i);
+      if (fused.ends.size() > 1) node->set_output_shape(index, fused.inputs[i].shape());
+      SLUICE_RETURN_IF_ERROR(TakePlace(graph_, fused.ends[i], Output(node, index)));
+    }
+    return absl::OkStatus();
+  }
+
+  // Readers first; and the joins that only they waited for.
+  void Remove(const std::set<Node*>& nodes) {
+    Nodes ordered(nodes.begin(), nodes.end());
+    std::sort(ordered.begin(), ordered.end(),
+              [&](const Node* a, const Node* b) { return PositionOf(*a) > PositionOf(*b); });
+    for (Node* node : ordered) {
+      const Nodes before(node->control_inputs().begin(), node->control_inputs().end());
+      graph_.Remove(node);
+      for (Node* join : before) {
+        if (join->op() == "NoOp" && join->control_outputs().empty() &&
+            !options_.keep.contains(join->name())) {
+          graph_.Remove(join);
+        }
+      }
+    }
+  }
+
+  Graph& graph_;
+  const PassOptions& options_;
+  Rewriter rewriter_;
+  std::vector<int> positions_;  // by node id
+};
+
+}  // namespace
+
+absl::StatusOr<int> FuseAttention(Graph& graph, const PassOptions& options) {
+  if (OpRegistry::Global().Find("_Attention") == nullptr) return 0;
+  Nodes softmaxes;
+  for (Node* node : graph.nodes()) {
+    if (node->op() == "Softmax") softmaxes.push_back(node);
+  }
+  std::unique_ptr<Fuser> fuser;  // most graphs need none, and it looks at all of a graph
+  int fused = 0;
+  for (Node* softmax : softmaxes) {
+    const std::optional<Attention> a = AttentionOf(softmax);
+    if (!a) continue;
+    if (fuser == nullptr) {
+      SLUICE_ASSIGN_OR_RETURN(fuser, Fuser::Make(graph, options));
+    }
+    SLUICE_ASSIGN_OR_RETURN(const bool is_fused, fuser->Fuse(*a));
+    if (is_fused) ++fused;
+  }
+  return fused;
+}
+
+}  // namespace sluice
