@@ -18,7 +18,8 @@ class Program:
         self._process = subprocess.Popen(command + ["--turns"], env={**os.environ, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=self._errors, text=True)
         self.case = None  # that is announced; None when there is none left
-        self._await_announcement()
+        if self._await_announcement():
+            raise ValueError(f"{self._name}: measured before its turn")
 
     def _await_announcement(self):
         lines = []
@@ -41,8 +42,11 @@ class Program:
 
     def measure(self):
         """Lines of the case that was announced."""
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write("\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:  # it has ended, which is told below
+            pass
         return self._await_announcement()
 
 
@@ -56,6 +60,8 @@ def take_turns(commands, cases, before_case):
         for program in programs:
             # A program's own cases, which no other has, come before its next common one.
             while program.case is not None and program.case not in later:
+                if program.case in cases[:at]:
+                    print(f"{program.case}: out of order, and so not beside its peers", file=sys.stderr)
                 yield from program.measure()
     for program in programs:
         while program.case is not None:

@@ -1,6 +1,8 @@
 #include "executor/passes/fuse_attention.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -51,14 +53,18 @@ Node* Behind(Output output, Nodes& passed) {
 // Who reads the node, past Identities, which are noted.
 std::vector<Use> ReadersOf(const Node& node, Nodes& passed) {
   std::vector<Use> readers;
-  for (const Use& use : node.uses()) {
-    if (use.dst->op() != "Identity") {
-      readers.push_back(use);
-      continue;
+  std::vector<const Node*> todo = {&node};
+  while (!todo.empty()) {
+    const Node* const next = todo.back();
+    todo.pop_back();
+    for (const Use& use : next->uses()) {
+      if (use.dst->op() != "Identity") {
+        readers.push_back(use);
+        continue;
+      }
+      passed.push_back(use.dst);
+      todo.push_back(use.dst);
     }
-    passed.push_back(use.dst);
-    const std::vector<Use> further = ReadersOf(*use.dst, passed);
-    readers.insert(readers.end(), further.begin(), further.end());
   }
   return readers;
 }
@@ -75,8 +81,9 @@ std::optional<Scaled> ScaledOf(const Node& node) {
   for (const int i : {0, 1}) {
     const Tensor* factor = ConstantBehind(node.input(i));
     if (factor == nullptr || factor->rank() != 0 || factor->dtype() != DT_FLOAT) continue;
-    if (divides && i == 0) return std::nullopt;
+    if ((divides && i == 0) || !IsAliveWithItsReaders(*node.input(i).node)) return std::nullopt;
     const float by = divides ? 1 / factor->scalar<float>() : factor->scalar<float>();
+    if (divides && !std::isnormal(by)) return std::nullopt;
     return Scaled{node.input(1 - i), by};
   }
   return std::nullopt;
@@ -135,48 +142,56 @@ bool FindEnds(const Node& by_scores, Attention& a) {
 bool SumsLastDimension(const Node& sum, int rank) {
   if (sum.op() != "Sum" || !sum.AttrOr<bool>("keep_dims", false)) return false;
   const std::optional<std::vector<int64_t>> axes = ConstantInts(sum.input(1));
-  return axes && axes->size() == 1 && ((*axes)[0] == -1 || (*axes)[0] == rank - 1);
+  return axes && IsAliveWithItsReaders(*sum.input(1).node) && axes->size() == 1 &&
+         ((*axes)[0] == -1 || (*axes)[0] == rank - 1);
 }
 
-// The gradients, from the readers of the weights: by_v, and the two products that are the softmax's
-// own gradient.
-bool FindGradients(const std::vector<Use>& readers, Attention& a) {
-  Nodes& inner = a.inner_of_gradients;
-  // (by_weights - sum(by_weights * weights)) * weights
-  Node *by_v = nullptr, *to_sum = nullptr, *by_scores = nullptr, *difference = nullptr;
+// (by_weights - sum(by_weights * weights)) * weights, the gradient of a softmax, and by_v.
+struct WeightsReaders {
+  Node *by_v = nullptr, *to_sum = nullptr, *difference = nullptr, *by_scores = nullptr;
+};
+
+std::optional<WeightsReaders> SortReaders(const std::vector<Use>& readers, Attention& a) {
+  WeightsReaders sorted;
   for (const Use& use : readers) {
     Node* const node = use.dst;
     if (node == a.product) continue;
     if (IsProduct(*node, true, false) && use.dst_input == 0) {
-      by_v = node;
+      sorted.by_v = node;
     } else if (node->op() == "Mul") {
       Nodes passed;
       Node* const other = Behind(node->input(1 - use.dst_input), passed);
       const bool is_last = other->op() == "Sub";
-      (is_last ? by_scores : to_sum) = node;
-      if (is_last) difference = other;
-      inner.insert(inner.end(), passed.begin(), passed.end());
+      (is_last ? sorted.by_scores : sorted.to_sum) = node;
+      if (is_last) sorted.difference = other;
+      a.inner_of_gradients.insert(a.inner_of_gradients.end(), passed.begin(), passed.end());
     }
   }
   const size_t expected = a.product != nullptr ? 4 : 3;
-  if (readers.size() != expected || by_v == nullptr || to_sum == nullptr || by_scores == nullptr) {
+  const bool are_all = readers.size() == expected && sorted.by_v != nullptr &&
+                       sorted.to_sum != nullptr && sorted.by_scores != nullptr;
+  return are_all ? std::optional(sorted) : std::nullopt;
+}
+
+bool FindGradients(const std::vector<Use>& readers, Attention& a) {
+  const std::optional<WeightsReaders> of = SortReaders(readers, a);
+  if (!of) return false;
+  Nodes& inner = a.inner_of_gradients;
+  Node* const sum = Behind(of->difference->input(1), inner);
+  if (!SumsLastDimension(*sum, a.q.shape().rank()) || Behind(sum->input(0), inner) != of->to_sum) {
     return false;
   }
-  Node* const sum = Behind(difference->input(1), inner);
-  if (!SumsLastDimension(*sum, a.q.shape().rank()) || Behind(sum->input(0), inner) != to_sum) {
-    return false;
-  }
-  Node* const by_weights = Behind(difference->input(0), inner);
-  const auto reads_it = [&](int i) { return Behind(to_sum->input(i), inner) == by_weights; };
-  if (!IsProduct(*by_weights, false, true) || by_weights->input(0) != by_v->input(1) ||
+  Node* const by_weights = Behind(of->difference->input(0), inner);
+  const auto reads_it = [&](int i) { return Behind(of->to_sum->input(i), inner) == by_weights; };
+  if (!IsProduct(*by_weights, false, true) || by_weights->input(0) != of->by_v->input(1) ||
       (!reads_it(0) && !reads_it(1))) {
     return false;
   }
   if (a.product == nullptr) a.v = by_weights->input(1);
-  a.grad = by_v->input(1);
-  a.by_v = by_v;
-  inner.insert(inner.end(), {by_weights, to_sum, sum, difference, by_scores});
-  return by_weights->input(1) == a.v && FindEnds(*by_scores, a);
+  a.grad = of->by_v->input(1);
+  a.by_v = of->by_v;
+  inner.insert(inner.end(), {by_weights, of->to_sum, sum, of->difference, of->by_scores});
+  return by_weights->input(1) == a.v && FindEnds(*of->by_scores, a);
 }
 
 // The batch, and two sizes.
@@ -231,14 +246,10 @@ std::optional<Attention> AttentionOf(Node* softmax) {
 struct Fused {
   std::vector<Output> inputs;
   Nodes ends;
-  Nodes waits;       // for these
-  Nodes waiting;     // for a node that goes away
-  int position = 0;  // in the order of the graph: the first end's
+  Nodes waits_for;
+  Nodes waited_for_by;  // of nodes that go away
+  int position = 0;     // in the order of the graph: the first end's
 };
-
-bool IsAlwaysThere(const Node& node) {
-  return node.op() == "Const" && node.control_inputs().empty();
-}
 
 // Replaces what was found, as far as nobody can see the difference.
 class Fuser {
@@ -249,29 +260,27 @@ class Fuser {
   }
 
   absl::StatusOr<bool> Fuse(const Attention& a) {
-    Fused forward{{a.q, a.k, a.v}}, gradients{{a.q, a.k, a.v, a.grad}};
-    if (a.product != nullptr) forward.ends = {a.product};
-    if (a.grad) gradients.ends = {a.by_q, a.by_k, a.by_v};
     std::set<Node*> goes(a.inner.begin(), a.inner.end());
     goes.insert(a.inner_of_gradients.begin(), a.inner_of_gradients.end());
     const std::set<Node*> inner = goes;
-    for (const Fused* fused : {&forward, &gradients}) {
-      goes.insert(fused->ends.begin(), fused->ends.end());
-    }
+    Fused forward = FusedOf(a, {a.q, a.k, a.v}, {a.product});
+    Fused gradients = FusedOf(a, {a.q, a.k, a.v, a.grad}, {a.by_q, a.by_k, a.by_v});
+    if (a.product != nullptr) goes.insert(a.product);
+    if (a.grad) goes.insert(gradients.ends.begin(), gradients.ends.end());
     if (!MayGo(goes) || !AreReadWithin(inner, goes)) return false;
-    const std::set<Node*> joins = JoinsOf(goes);
-    for (Node* node : a.inner) NoteWaits(*node, goes, joins, forward);
-    for (Node* node : forward.ends) NoteWaits(*node, goes, joins, forward);
-    for (Node* node : a.inner_of_gradients) NoteWaits(*node, goes, joins, gradients);
-    for (Node* node : gradients.ends) NoteWaits(*node, goes, joins, gradients);
-    for (Fused* fused : {&forward, &gradients}) {
-      if (a.mask) fused->inputs.push_back(a.mask);
-      if (!fused->ends.empty() && !CanStand(*fused)) return false;
-    }
+    NoteWaits(a, goes, forward, gradients);
+    if (a.product != nullptr && !CanStand(forward, goes, a.product)) return false;
+    if (a.grad && !CanStand(gradients, goes, a.product)) return false;
     if (a.product != nullptr) {
-      SLUICE_RETURN_IF_ERROR(Replace(a, "_Attention", "/attention", forward));
+      SLUICE_ASSIGN_OR_RETURN(Node* const node, Replace(a, "_Attention", "/attention", forward));
+      // A gradient that is the result itself, as that of a sum of squares is.
+      for (Output& in : gradients.inputs) {
+        if (in.node == a.product) in = Output(node);
+      }
     }
-    if (a.grad) SLUICE_RETURN_IF_ERROR(Replace(a, "_AttentionGrad", "/gradients", gradients));
+    if (a.grad) {
+      SLUICE_RETURN_IF_ERROR(Replace(a, "_AttentionGrad", "/gradients", gradients).status());
+    }
     Remove(inner);
     return true;
   }
@@ -281,6 +290,16 @@ class Fuser {
       : graph_(graph), options_(options), rewriter_(graph, options.keep) {
     positions_.resize(graph.num_node_ids());
     for (size_t i = 0; i < order.size(); ++i) positions_[order[i]->id()] = static_cast<int>(i);
+  }
+
+  Fused FusedOf(const Attention& a, std::vector<Output> inputs, Nodes ends) const {
+    if (a.mask) inputs.push_back(a.mask);
+    Fused fused{std::move(inputs), std::move(ends)};
+    fused.position = std::numeric_limits<int>::max();
+    for (const Node* end : fused.ends) {
+      if (end != nullptr) fused.position = std::min(fused.position, PositionOf(*end));
+    }
+    return fused;
   }
 
   bool MayGo(const std::set<Node*>& nodes) const {
@@ -305,63 +324,101 @@ class Fuser {
       for (Node* waiter : node->control_outputs()) {
         const bool is_join =
             waiter->op() == "NoOp" &&
-            std::all_of(waiter->control_inputs().begin(), waiter->control_inputs().end(),
-                        [&](Node* from) { return nodes.contains(from) || IsAlwaysThere(*from); });
+            std::all_of(
+                waiter->control_inputs().begin(), waiter->control_inputs().end(),
+                [&](Node* from) { return nodes.contains(from) || IsAliveWithItsReaders(*from); });
         if (is_join) joins.insert(waiter);
       }
     }
     return joins;
   }
 
+  // Whether all that waits for it goes away.
+  bool IsOnlyFor(const Node& join, const std::set<Node*>& goes) const {
+    const ControlOutputs& waiters = join.control_outputs();
+    return !options_.keep.contains(join.name()) && !waiters.empty() &&
+           std::all_of(waiters.begin(), waiters.end(),
+                       [&](Node* waiter) { return goes.contains(waiter); });
+  }
+
   // What is outside: `goes` go away, and to wait for one of `joins` is to wait for them.
-  static void NoteWaits(const Node& node, const std::set<Node*>& goes, const std::set<Node*>& joins,
-                        Fused& fused) {
-    for (Node* before : node.control_inputs()) {
-      if (goes.contains(before) || joins.contains(before) || IsAlwaysThere(*before)) continue;
-      fused.waits.push_back(before);
+  static void NoteWaitsOf(const Nodes& nodes, const std::set<Node*>& goes,
+                          const std::set<Node*>& joins, Fused& fused) {
+    for (const Node* node : nodes) {
+      for (Node* before : node->control_inputs()) {
+        if (goes.contains(before) || joins.contains(before) || IsAliveWithItsReaders(*before)) {
+          continue;
+        }
+        fused.waits_for.push_back(before);
+      }
     }
-    for (Node* after : node.control_outputs()) {
-      if (!goes.contains(after)) fused.waiting.push_back(after);
+  }
+  void NoteWaitersFor(const Nodes& nodes, const std::set<Node*>& goes, const std::set<Node*>& joins,
+                      Fused& fused) const {
+    for (const Node* node : nodes) {
+      for (Node* after : node->control_outputs()) {
+        if (goes.contains(after) || (joins.contains(after) && IsOnlyFor(*after, goes))) continue;
+        fused.waited_for_by.push_back(after);
+      }
+    }
+  }
+
+  void NoteWaits(const Attention& a, const std::set<Node*>& goes, Fused& forward,
+                 Fused& gradients) const {
+    const std::set<Node*> joins = JoinsOf(goes);
+    if (a.product != nullptr) {
+      NoteWaitsOf(a.inner, goes, joins, forward);
+      NoteWaitsOf(forward.ends, goes, joins, forward);
+      NoteWaitersFor(forward.ends, goes, joins, forward);
+    }
+    NoteWaitersFor(a.inner, goes, joins, a.product != nullptr ? forward : gradients);
+    if (!a.grad) return;
+    // The scores are made once more.
+    NoteWaitsOf(a.inner, goes, joins, gradients);
+    for (const Nodes& nodes : {a.inner_of_gradients, gradients.ends}) {
+      NoteWaitsOf(nodes, goes, joins, gradients);
+      NoteWaitersFor(nodes, goes, joins, gradients);
     }
   }
 
   int PositionOf(const Node& node) const { return positions_[node.id()]; }
 
   // A node in the first end's position is behind all that it reads and waits for, and before who
-  // waits for it, so that none waits for itself; and what it reads keeps its value until then.
-  bool CanStand(Fused& fused) const {
-    fused.position = PositionOf(*fused.ends[0]);
-    for (const Node* end : fused.ends) fused.position = std::min(fused.position, PositionOf(*end));
-    return std::all_of(fused.inputs.begin(), fused.inputs.end(),
-                       [&](const Output& in) {
-                         return PositionOf(*in.node) < fused.position && !IsRefType(in.dtype()) &&
-                                !rewriter_.MayLieInVariable(*in.node);
-                       }) &&
-           std::all_of(fused.waits.begin(), fused.waits.end(),
-                       [&](const Node* node) { return PositionOf(*node) < fused.position; }) &&
-           std::all_of(fused.waiting.begin(), fused.waiting.end(),
-                       [&](const Node* node) { return PositionOf(*node) > fused.position; });
+  // waits for it, so that none waits for itself; and what it reads keeps its value until then, and
+  // stays (in the product's place another node will be).
+  bool CanStand(const Fused& fused, const std::set<Node*>& goes, const Node* product) const {
+    const auto is_before = [&](const Node* node) { return PositionOf(*node) < fused.position; };
+    const auto can_be_read = [&](const Output& in) {
+      const bool goes_away = goes.contains(in.node) && in.node != product;
+      return is_before(in.node) && !goes_away && !IsRefType(in.dtype()) &&
+             !rewriter_.MayLieInVariable(*in.node);
+    };
+    const Nodes &before = fused.waits_for, &after = fused.waited_for_by;
+    return std::all_of(fused.inputs.begin(), fused.inputs.end(), can_be_read) &&
+           std::all_of(before.begin(), before.end(), is_before) &&
+           std::none_of(after.begin(), after.end(), is_before);
   }
 
-  absl::Status Replace(const Attention& a, const char* op, const char* name, const Fused& fused) {
+  absl::StatusOr<Node*> Replace(const Attention& a, const char* op, const char* name,
+                                const Fused& fused) {
     NodeSpec spec;
     spec.name = graph_.UniqueName(StrCat(a.softmax_name, name));
     spec.op = op;
     spec.inputs = fused.inputs;
-    spec.control_inputs = fused.waits;
+    spec.control_inputs = fused.waits_for;
     spec.attrs = {{"num_masks", int64_t{a.mask ? 1 : 0}}, {"scale", a.scale}};
     const Node& like = *fused.ends[0];
     SLUICE_ASSIGN_OR_RETURN(Node* const node,
                             AddBeside(graph_, like, std::move(spec), like.output_shape(0)));
     positions_.resize(graph_.num_node_ids());
     positions_[node->id()] = fused.position;
-    for (Node* waiter : fused.waiting) graph_.AddControlEdge(node, waiter);
+    for (Node* waiter : fused.waited_for_by) graph_.AddControlEdge(node, waiter);
     for (size_t i = 0; i < fused.ends.size(); ++i) {
       const int index = static_cast<int>(i);
       if (fused.ends.size() > 1) node->set_output_shape(index, fused.inputs[i].shape());
       SLUICE_RETURN_IF_ERROR(TakePlace(graph_, fused.ends[i], Output(node, index)));
     }
-    return absl::OkStatus();
+    return node;
   }
 
   // Readers first; and the joins that only they waited for.

@@ -10,10 +10,11 @@
 
 namespace sluice {
 
-// How many softmaxes went into such nodes. Of float, where sizes are known before the step and
-// nobody else reads the scores, the weights or what lies between; the scale is a constant, and
-// scale and mask may be missing. Weights that something else is done to (a dropout) stay as they
-// are. After the pass that merges equal nodes.
+// How many softmaxes went into such nodes. Of float, where sizes are known before the step, and all
+// nodes were asked for on one device; the scale is a constant, and scale and mask may be missing.
+// Left as they are: what is fetched, or on an output of a Switch; weights that something is done to
+// (a dropout), scores and weights that somebody else reads; operands that may lie in a variable,
+// since they are read later than before. After the pass that merges equal nodes.
 absl::StatusOr<int> FuseAttention(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

@@ -23,9 +23,10 @@ struct PassOptions {
 };
 
 // Every pass leaves the results of the kept nodes as they are, but for the order of sums
-// (choose_layout, fold_transposes, fuse_attention, narrow_products, pack_operands) and the sign of
-// zeros (join_pads), never runs or removes a stateful node, and takes time linear in the graph. An error
-// is a defect of a pass, not of the graph.
+// (choose_layout, fold_transposes, fuse_attention, narrow_products, pack_operands), the sign of
+// zeros (join_pads) and how a quotient by a constant rounds (fuse_attention), never runs or removes
+// a stateful node, and takes time linear in the graph. An error is a defect of a pass, not of the
+// graph.
 absl::Status RunPasses(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

@@ -88,13 +88,6 @@ bool Knows(const std::vector<bool>& marks, const Node& node) {
   return node.id() < static_cast<int>(marks.size()) && marks[node.id()];
 }
 
-// A constant that waits for nothing is never dead, and one that enters a loop as its invariant is
-// dead only with the whole loop.
-bool IsAliveWithItsReaders(const Node& constant) {
-  if (IsEnter(constant)) return true;
-  return constant.op() == "Const" && constant.control_inputs().empty();
-}
-
 // Other inputs of the nodes passed that may be dead, or come late, where x does not.
 std::vector<Node*> Gates(const Detour& detour) {
   std::vector<Node*> gates;
@@ -128,6 +121,11 @@ std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose) {
     seen[d] = true;
   }
   return order;
+}
+
+bool IsAliveWithItsReaders(const Node& node) {
+  if (IsEnter(node)) return true;
+  return node.op() == "Const" && node.control_inputs().empty();
 }
 
 absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,

@@ -20,6 +20,10 @@ std::optional<std::vector<int64_t>> ConstantInts(Output output);
 // The order that a Transpose gives dimensions, where it is constant and known to fit its input.
 std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose);
 
+// Whether nobody need wait for the node, or ask whether it is dead: a constant that waits for
+// nothing is never dead, and what enters a loop as its invariant is dead only with the whole loop.
+bool IsAliveWithItsReaders(const Node& node);
+
 // A node of one output, on the device of `like` and of its line in the user's program.
 absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
                                 const PartialShape& shape);

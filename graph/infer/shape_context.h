@@ -88,8 +88,8 @@ ShapeFunction AllSameShape();     // all inputs merge into output 0's shape
 
 // The value of `output` as far as constants and static shapes tell, without running any kernel:
 // Const, Shape/Size/Rank of known shapes, and the arithmetic that shape code is made of (Pack,
-// ConcatV2, StridedSlice, Slice, Range, InvertPermutation, Cast, Add, Sub, Mul, Prod, Reshape, Fill,
-// Identity, …).
+// ConcatV2, StridedSlice, Slice, Range, InvertPermutation, Cast, Add, Sub, Mul, Prod, Reshape,
+// Fill, Identity, …).
 std::optional<Tensor> ConstantValue(Output output);
 // The shape that the integer vector `output` denotes, with -1 where an element is not known.
 std::optional<PartialShape> ConstantValueAsShape(Output output);

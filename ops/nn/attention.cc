@@ -15,9 +15,7 @@ absl::Status AttentionShape(ShapeContext& c) {
 
 OP(_Attention,
    "softmax(q * k^T * scale + mask) * v, for each pair of matrices of a batch, without its scores "
-   "ever in memory (executor/passes/fuse_attention.h). The mask, if there is one, broadcasts to "
-   "the "
-   "scores.")
+   "ever in memory (executor/passes/fuse_attention.h). The mask, if any, broadcasts to the scores.")
     .Input("q", DT_FLOAT)
     .Input("k", DT_FLOAT)
     .Input("v", DT_FLOAT)

@@ -22,7 +22,7 @@ absl::StatusOr<Tensor> RoomsForScores(KernelContext& context, const AttentionSiz
 }
 
 // The last input, if the node has more than `inputs`.
-const Tensor* MaskOf(KernelContext& context, int inputs) {
+const Tensor* MaskInput(KernelContext& context, int inputs) {
   return context.num_inputs() > inputs ? &context.input(inputs) : nullptr;
 }
 
@@ -40,7 +40,7 @@ class AttentionKernel : public Kernel {
     const Tensor &q = context.input(0), &v = context.input(2);
     SLUICE_ASSIGN_OR_RETURN(const AttentionSizes s, SizesOfAttention(q, context.input(1), v));
     SLUICE_ASSIGN_OR_RETURN(const AttentionScores scores,
-                            AttentionScores::Make(context, s, scale_, MaskOf(context, 3), {&v}));
+                            AttentionScores::Make(context, s, scale_, MaskInput(context, 3), {&v}));
     TensorShape shape = q.shape();
     shape.set_dim(shape.rank() - 1, s.width);
     Tensor* out;
@@ -72,19 +72,6 @@ class AttentionKernel : public Kernel {
   const float scale_;
 };
 
-SLUICE_TARGET_CLONES float Dot(const float* x, const float* y, int64_t n) {
-  constexpr int kLanes = class_rows::kLanes;
-  float lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) lanes[j] += x[i + j] * y[i + j];
-  }
-  for (int j = 0; i < n; ++i, ++j) lanes[j] += x[i] * y[i];
-  float sum = lanes[0];
-  for (int j = 1; j < kLanes; ++j) sum += lanes[j];
-  return sum;
-}
-
 // From a row of gradients by weights to one by products of q and k.
 SLUICE_TARGET_CLONES void ByProducts(const float* weights, float mean, float scale, float* by,
                                      int64_t n) {
@@ -92,112 +79,148 @@ SLUICE_TARGET_CLONES void ByProducts(const float* weights, float mean, float sca
   for (int64_t i = 0; i < n; ++i) by[i] = (by[i] - mean) * weights[i] * scale;
 }
 
+// One call of _AttentionGrad. Where there are fewer products than cores, each one's rows are
+// parted, and what the parts make of k and v is added.
+class GradientPass {
+ public:
+  GradientPass(const KernelContext& context, const AttentionSizes& sizes,
+               const AttentionScores& scores, float scale)
+      : sizes_(sizes),
+        scores_(scores),
+        scale_(scale),
+        q_(context.input(0).data<float>()),
+        k_(context.input(1).data<float>()),
+        v_(context.input(2).data<float>()),
+        grad_(context.input(3).data<float>()),
+        parts_(std::min(
+            {(MachineCores() + sizes.count - 1) / sizes.count, sizes.blocks(), kMostParts})) {}
+
+  absl::Status Run(KernelContext& context) {
+    SLUICE_RETURN_IF_ERROR(Allocate(context));
+    ScratchRooms rooms(ScratchRooms::For(context.num_threads()));
+    const double cost = CostOfRow(sizes_, 5) * static_cast<double>(sizes_.rows / parts_);
+    context.ParallelFor(sizes_.count * parts_, cost, [&](int64_t begin, int64_t end) {
+      const int room = rooms.Take();
+      float* const weights =
+          scores_memory_.data<float>() + 2 * room * sizes_.block_rows() * sizes_.columns;
+      for (int64_t i = begin; i < end; ++i) MakePart(i / parts_, i % parts_, weights);
+      rooms.GiveBack(room);
+    });
+    AddParts(context);
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kMostParts = 8;  // each needs as much memory as k and v
+
+  int64_t of_k() const { return sizes_.columns * sizes_.depth; }
+  int64_t of_v() const { return sizes_.columns * sizes_.width; }
+
+  absl::Status Allocate(KernelContext& context) {
+    for (const int i : {0, 1, 2}) {
+      Tensor* by;
+      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i, context.input(i).shape(), &by));
+      by_[i] = by->data<float>();
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                            TensorShape::Make({parts_ - 1, sizes_.count, of_k() + of_v()}));
+    SLUICE_ASSIGN_OR_RETURN(of_parts_, context.AllocateTemp(DT_FLOAT, shape));
+    SLUICE_ASSIGN_OR_RETURN(
+        scores_memory_,
+        RoomsForScores(context, sizes_, ScratchRooms::For(context.num_threads()), 2));
+    return absl::OkStatus();
+  }
+
+  // The first part's gradients are the outputs.
+  float* ByK(int64_t product, int64_t part) {
+    return part == 0 ? by_[1] + product * of_k()
+                     : of_parts_.data<float>() +
+                           ((part - 1) * sizes_.count + product) * (of_k() + of_v());
+  }
+  float* ByV(int64_t product, int64_t part) {
+    return part == 0 ? by_[2] + product * of_v() : ByK(product, part) + of_k();
+  }
+
+  void MakePart(int64_t product, int64_t part, float* weights) {
+    std::fill_n(ByK(product, part), of_k(), 0.0f);
+    std::fill_n(ByV(product, part), of_v(), 0.0f);
+    const int64_t blocks = sizes_.blocks();
+    for (int64_t b = blocks * part / parts_; b < blocks * (part + 1) / parts_; ++b) {
+      MakeBlock(product, b, weights, ByK(product, part), ByV(product, part));
+    }
+  }
+
+  void AddParts(KernelContext& context) {
+    if (parts_ == 1) return;
+    const int64_t columns = sizes_.columns;
+    const double cost = 0.1 * static_cast<double>((parts_ - 1) * (sizes_.depth + sizes_.width));
+    context.ParallelFor(sizes_.count * columns, cost, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t product = i / columns, column = i % columns;
+        const int64_t in_k = column * sizes_.depth, in_v = column * sizes_.width;
+        for (int64_t part = 1; part < parts_; ++part) {
+          AddTo(ByK(product, 0) + in_k, ByK(product, part) + in_k, sizes_.depth);
+          AddTo(ByV(product, 0) + in_v, ByV(product, part) + in_v, sizes_.width);
+        }
+      }
+    });
+  }
+
+  // Of `weights` there is room for two blocks.
+  void MakeBlock(int64_t product, int64_t block, float* weights, float* by_k, float* by_v) {
+    const AttentionSizes& s = sizes_;
+    const ColumnRange range = scores_.RangeOf(product, block);
+    const int64_t rows = s.RowsOf(block), n = range.size();
+    const int64_t row = product * s.rows + block * s.block_rows();
+    const int64_t column = product * s.columns + range.begin;
+    const MatrixView<float> q = RowMajor(q_ + row * s.depth, s.depth);
+    const MatrixView<float> k = RowMajor(k_ + column * s.depth, s.depth);
+    const MatrixView<float> turned_v = Transposed(v_ + column * s.width, s.width);
+    const MatrixView<float> grad = RowMajor(grad_ + row * s.width, s.width);
+    float* const by_products = weights + rows * n;
+    by_k += range.begin * s.depth, by_v += range.begin * s.width;
+
+    scores_.Weights(product, block, range, weights);
+    Gemm<float>(n, s.width, rows, Transposed(weights, n), grad, by_v, s.width, GemmInto::kAdd);
+    Gemm<float>(rows, n, s.width, grad, turned_v, by_products, n);
+    for (int64_t i = 0; i < rows; ++i) {
+      const float mean = class_rows::Dot(weights + i * n, by_products + i * n, n);
+      ByProducts(weights + i * n, mean, scale_, by_products + i * n, n);
+    }
+    Gemm<float>(rows, s.depth, n, RowMajor(by_products, n), k, by_[0] + row * s.depth, s.depth);
+    Gemm<float>(n, s.depth, rows, Transposed(by_products, n), q, by_k, s.depth, GemmInto::kAdd);
+  }
+
+  const AttentionSizes& sizes_;
+  const AttentionScores& scores_;
+  const float scale_;
+  const float *q_, *k_, *v_, *grad_;
+  float* by_[3] = {};
+  const int64_t parts_;
+  Tensor of_parts_;       // what all parts but the first make: of k, then of v
+  Tensor scores_memory_;  // two blocks of scores for each thread
+};
+
 class AttentionGradKernel : public Kernel {
  public:
   explicit AttentionGradKernel(KernelInit& init) : scale_(init.attr<float>("scale")) {}
 
   absl::Status Compute(KernelContext& context) override {
-    const Tensor &q = context.input(0), &k = context.input(1), &v = context.input(2);
-    const Tensor& grad = context.input(3);
-    SLUICE_ASSIGN_OR_RETURN(const AttentionSizes s, SizesOfAttention(q, k, v));
+    const Tensor &q = context.input(0), &v = context.input(2), &grad = context.input(3);
+    SLUICE_ASSIGN_OR_RETURN(const AttentionSizes sizes, SizesOfAttention(q, context.input(1), v));
     TensorShape shape = q.shape();
-    shape.set_dim(shape.rank() - 1, s.width);
+    shape.set_dim(shape.rank() - 1, sizes.width);
     if (grad.shape() != shape) {
       return InvalidArgument("expected a gradient of shape ", shape.ToString(), ", got ",
                              grad.shape().ToString());
     }
     SLUICE_ASSIGN_OR_RETURN(
         const AttentionScores scores,
-        AttentionScores::Make(context, s, scale_, MaskOf(context, 4), {&v, &grad}));
-    Tensor* by[3];
-    for (const int i : {0, 1, 2}) {
-      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i, context.input(i).shape(), &by[i]));
-    }
-    ScratchRooms rooms(ScratchRooms::For(context.num_threads()));
-    SLUICE_ASSIGN_OR_RETURN(
-        Tensor memory, RoomsForScores(context, s, ScratchRooms::For(context.num_threads()), 2));
-    // Where there are fewer products than cores, each one's rows are parted, and what the parts
-    // make of k and v is added.
-    const int64_t blocks = s.blocks();
-    const int64_t parts = std::min((MachineCores() + s.count - 1) / s.count, blocks);
-    const int64_t of_k = s.columns * s.depth, of_v = s.columns * s.width;
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape_of_others,
-                            TensorShape::Make({parts - 1, s.count, of_k + of_v}));
-    SLUICE_ASSIGN_OR_RETURN(Tensor others, context.AllocateTemp(DT_FLOAT, shape_of_others));
-    const auto other = [&](int64_t part, int64_t product) {
-      return others.data<float>() + ((part - 1) * s.count + product) * (of_k + of_v);
-    };
-    const Pass pass = {s,
-                       scores,
-                       q.data<float>(),
-                       k.data<float>(),
-                       v.data<float>(),
-                       grad.data<float>(),
-                       by[0]->data<float>()};
-    context.ParallelFor(
-        s.count * parts, CostOfRow(s, 5) * static_cast<double>(s.rows / parts),
-        [&](int64_t begin, int64_t end) {
-          const int room = rooms.Take();
-          float* const weights = memory.data<float>() + 2 * room * s.block_rows() * s.columns;
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t product = i / parts, part = i % parts;
-            float* by_k = by[1]->data<float>() + product * of_k;
-            float* by_v = by[2]->data<float>() + product * of_v;
-            if (part > 0) by_k = other(part, product), by_v = by_k + of_k;
-            std::fill_n(by_k, of_k, 0.0f);
-            std::fill_n(by_v, of_v, 0.0f);
-            for (int64_t b = blocks * part / parts; b < blocks * (part + 1) / parts; ++b) {
-              MakeBlock(pass, product, b, weights, by_k, by_v);
-            }
-          }
-          rooms.GiveBack(room);
-        });
-    for (int64_t part = 1; part < parts; ++part) {
-      for (int64_t product = 0; product < s.count; ++product) {
-        const float* more = other(part, product);
-        AddTo(by[1]->data<float>() + product * of_k, more, of_k);
-        AddTo(by[2]->data<float>() + product * of_v, more + of_k, of_v);
-      }
-    }
-    return absl::OkStatus();
+        AttentionScores::Make(context, sizes, scale_, MaskInput(context, 4), {&v, &grad}));
+    return GradientPass(context, sizes, scores, scale_).Run(context);
   }
 
  private:
-  struct Pass {
-    const AttentionSizes& sizes;
-    const AttentionScores& scores;
-    const float *q, *k, *v, *grad;
-    float* by_q;
-  };
-
-  // What a block of rows gives; of `weights` there is room for two blocks.
-  void MakeBlock(const Pass& pass, int64_t product, int64_t block, float* weights, float* by_k,
-                 float* by_v) const {
-    const AttentionSizes& s = pass.sizes;
-    const ColumnRange range = pass.scores.RangeOf(product, block);
-    const int64_t rows = s.RowsOf(block), n = range.size();
-    const int64_t first_row = product * s.rows + block * s.block_rows(),
-                  first_column = product * s.columns + range.begin;
-    const MatrixView<float> q = RowMajor(pass.q + first_row * s.depth, s.depth);
-    const MatrixView<float> k = RowMajor(pass.k + first_column * s.depth, s.depth);
-    const MatrixView<float> grad = RowMajor(pass.grad + first_row * s.width, s.width);
-    const MatrixView<float> turned_v = Transposed(pass.v + first_column * s.width, s.width);
-    float* const by_products = weights + rows * n;
-
-    pass.scores.Weights(product, block, range, weights);
-    Gemm<float>(n, s.width, rows, Transposed(weights, n), grad, by_v + range.begin * s.width,
-                s.width, GemmInto::kAdd);
-    Gemm<float>(rows, n, s.width, grad, turned_v, by_products, n);
-    for (int64_t i = 0; i < rows; ++i) {
-      const float mean = Dot(weights + i * n, by_products + i * n, n);
-      ByProducts(weights + i * n, mean, scale_, by_products + i * n, n);
-    }
-    Gemm<float>(rows, s.depth, n, RowMajor(by_products, n), k, pass.by_q + first_row * s.depth,
-                s.depth);
-    Gemm<float>(n, s.depth, rows, Transposed(by_products, n), q, by_k + range.begin * s.depth,
-                s.depth, GemmInto::kAdd);
-  }
-
   const float scale_;
 };
 

@@ -25,23 +25,11 @@ SLUICE_TARGET_CLONES void ScaleAndMask(float* x, float scale, const float* mask,
   for (int64_t i = 0; i < n; ++i) x[i] = x[i] * scale + mask[i];
 }
 
-SLUICE_TARGET_CLONES float SumOfSquares(const float* x, int64_t n) {
-  float lanes[rows::kLanes] = {};
-  int64_t i = 0;
-  for (; i + rows::kLanes <= n; i += rows::kLanes) {
-    for (int j = 0; j < rows::kLanes; ++j) lanes[j] += x[i + j] * x[i + j];
-  }
-  for (int j = 0; i < n; ++i, ++j) lanes[j] += x[i] * x[i];
-  float sum = lanes[0];
-  for (int j = 1; j < rows::kLanes; ++j) sum += lanes[j];
-  return sum;
-}
-
 // Of all rows the largest sum of squares; NaN where there is one.
 float LargestSquare(const float* x, int64_t num_rows, int64_t n) {
   float largest = 0;
   for (int64_t i = 0; i < num_rows; ++i) {
-    const float sum = SumOfSquares(x + i * n, n);
+    const float sum = rows::Dot(x + i * n, x + i * n, n);
     if (!(sum <= largest)) largest = sum;
     if (std::isnan(largest)) break;
   }
@@ -134,7 +122,8 @@ float AttentionScores::Spread(KernelContext& context,
                    std::sqrt(LargestSquare(k_ + i * of_k, sizes_.columns, sizes_.depth));
       for (const Tensor* other : others) {
         const int64_t n = other->num_elements() / sizes_.count;
-        spreads[i] += 0 * SumOfSquares(other->data<float>() + i * n, n);  // 0, or NaN
+        const float* x = other->data<float>() + i * n;
+        spreads[i] += 0 * rows::Dot(x, x, n);  // 0, or NaN
       }
     }
   });
@@ -164,9 +153,10 @@ ColumnRange AttentionScores::RangeOfRows(const float* mask, int64_t num_rows, fl
   constexpr float kNothing = 106;  // an exponential of less is 0
   ColumnRange range = {n, 0};
   for (int64_t i = 0; i < num_rows; ++i, mask += n) {
+    if (std::isnan(rows::Sum(mask, n))) return {0, n};  // then all weights of a row are NaN
     const float largest = rows::Max(mask, n);
     const float least = largest - 1e-5f * std::abs(largest) - spread - kNothing;
-    const auto counts = [&](int64_t j) { return !(mask[j] < least); };  // NaN does
+    const auto counts = [&](int64_t j) { return !(mask[j] < least); };
     int64_t j = 0;
     while (j < range.begin && !counts(j)) ++j;
     range.begin = std::min(range.begin, j);

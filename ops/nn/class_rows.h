@@ -62,6 +62,19 @@ SLUICE_TARGET_CLONES F Sum(const F* x, int64_t n) {
 }
 
 template <typename F>
+SLUICE_TARGET_CLONES F Dot(const F* x, const F* y, int64_t n) {
+  F lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) lanes[j] += x[i + j] * y[i + j];
+  }
+  for (int j = 0; i < n; ++i, ++j) lanes[j] += x[i] * y[i];
+  F sum = lanes[0];
+  for (int j = 1; j < kLanes; ++j) sum += lanes[j];
+  return sum;
+}
+
+template <typename F>
 SLUICE_TARGET_CLONES void ExpLoop(const F* x, F max, F* y, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = BoundedExp(x[i] - max);

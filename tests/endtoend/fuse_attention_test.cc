@@ -21,7 +21,8 @@ using Build = std::function<Output(const Operands&)>;
 Tensor Numbers(const TensorShape& shape, float scale) {
   Tensor t(DT_FLOAT, shape);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
-    t.data<float>()[i] = scale * std::sin(0.7f * static_cast<float>(i * i % 1013 + shape.dim(0)));
+    t.data<float>()[i] =
+        scale * std::sin(0.7f * static_cast<float>(i * i % 1013 + t.num_elements()));
   }
   return t;
 }
@@ -84,7 +85,7 @@ absl::StatusOr<Outcome> OutcomeOf(const Build& build, const Feeds& feeds, bool h
   return outcome;
 }
 
-// To 1e-6 of the largest; what is not finite, alike.
+// To 2e-6 of the largest; what is not finite, alike.
 void ExpectNear(const Tensor& found, const Tensor& expected, const std::string& what) {
   ASSERT_EQ(found.shape(), expected.shape()) << what;
   float largest = 1e-3f;
@@ -241,22 +242,89 @@ TEST(FuseAttention, LeavesOutWhatAMaskHides) {
   }
 }
 
+Feeds CausalFeeds(int64_t count, int64_t n) {
+  Feeds feeds = FeedsOf({{count, n, 8}, {count, n, 8}, {count, n, 8}, {n, n}});
+  for (int64_t i = 0; i < n * n; ++i) {
+    feeds.mask.data<float>()[i] = MaskAt(Masked::kCausal, i / n, i % n, n);
+  }
+  return feeds;
+}
+
 // A weight of 0 times what is not finite is NaN.
 TEST(FuseAttention, LeavesNothingOutThatIsNotFinite) {
-  constexpr int64_t n = 90;
+  constexpr int64_t n = 140;
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Build build = [](const Operands& o) { return BuildAttention(o, true, 0.35f); };
   for (Tensor Feeds::*const operand : {&Feeds::q, &Feeds::k, &Feeds::v}) {
     for (const float bad : {kNan, kInfinity, 3e38f}) {
-      Feeds feeds = FeedsOf({{2, n, 8}, {2, n, 8}, {2, n, 8}, {n, n}});
-      for (int64_t i = 0; i < n * n; ++i) {
-        feeds.mask.data<float>()[i] = MaskAt(Masked::kCausal, i / n, i % n, n);
-      }
+      Feeds feeds = CausalFeeds(2, n);
       (feeds.*operand).data<float>()[(n - 1) * 8 + 3] = bad;
-      const Build build = [](const Operands& o) { return BuildAttention(o, true, 0.35f); };
       ExpectFusedAsPlain(build, feeds, StrCat("with ", bad));
     }
   }
+  Feeds feeds = CausalFeeds(2, n);
+  feeds.mask.data<float>()[5 * n] = kNan;
+  ExpectFusedAsPlain(build, feeds, "a mask with NaN");
+}
+
+// Its rows are parted between cores.
+TEST(FuseAttention, OfOnePair) {
+  const Build build = [](const Operands& o) { return BuildAttention(o, true, -0.35f); };
+  ExpectFusedAsPlain(build, CausalFeeds(1, 300), "one pair");
+}
+
+TEST(FuseAttention, OperandsThatGoAwayWithIt) {
+  const std::pair<const char*, Build> builds[] = {
+      {"the scores as a mask",
+       [](const Operands& o) {
+         const Output scores = BatchMatMulV2(o.q, o.k, {.adj_y = true});
+         return BatchMatMulV2(Softmax(scores * 2.0f + scores), o.v);
+       }},
+      {"the scores as values",
+       [](const Operands& o) {
+         const Output scores = BatchMatMulV2(o.q, o.k, {.adj_y = true});
+         return BatchMatMulV2(Softmax(scores), scores) + ReduceSum(o.v);
+       }},
+  };
+  const Feeds feeds = FeedsOf({{2, 7, 4}, {2, 7, 4}, {2, 7, 4}, {7, 7}});
+  for (const auto& [name, build] : builds) {
+    for (const bool has_gradients : {false, true}) {
+      const auto plain = OutcomeOf(build, feeds, has_gradients, {"fuse_attention"});
+      const auto fused = OutcomeOf(build, feeds, has_gradients, {});
+      ASSERT_TRUE(plain.ok()) << name << ": " << plain.status();
+      ASSERT_TRUE(fused.ok()) << name << ": " << fused.status();
+      for (size_t i = 0; i < plain->values.size(); ++i) {
+        ExpectNear(fused->values[i], plain->values[i], name);
+      }
+    }
+  }
+}
+
+// The gradient by the result is the result.
+TEST(FuseAttention, OfASumOfSquares) {
+  Tensors results[2];
+  for (const bool is_fused : {false, true}) {
+    Graph g;
+    const Operands o = {Placeholder(g, DT_FLOAT, {2, 7, 4}),
+                        Placeholder(g, DT_FLOAT, {2, 9, 4}),
+                        Placeholder(g, DT_FLOAT, {2, 9, 4}),
+                        {}};
+    const Output y = BuildAttention(o, false, 0.5f);
+    const auto gradients = Gradients({L2Loss(y)}, {o.q, o.k, o.v});
+    ASSERT_TRUE(gradients.ok()) << gradients.status();
+    SessionOptions options;
+    if (!is_fused) options.disabled_passes = {"fuse_attention"};
+    const auto out =
+        Session(g, options)
+            .Run({{o.q, Numbers({2, 7, 4}, 1)},
+                  {o.k, Numbers({2, 9, 4}, 1)},
+                  {o.v, Numbers({2, 9, 4}, 2)}},
+                 {y, (*gradients)[0].dense(), (*gradients)[1].dense(), (*gradients)[2].dense()});
+    ASSERT_TRUE(out.ok()) << out.status();
+    results[is_fused ? 1 : 0] = *out;
+  }
+  for (int i = 0; i < 4; ++i) ExpectNear(results[1][i], results[0][i], StrCat("value ", i));
 }
 
 TEST(FuseAttention, LeavesAloneWhatOthersSee) {
@@ -292,6 +360,119 @@ TEST(FuseAttention, LeavesAloneWhatOthersSee) {
     ASSERT_TRUE(fused.ok()) << name << ": " << fused.status();
     EXPECT_EQ(fused->fused, 0) << name;
     ExpectNear(fused->values[0], plain->values[0], name);
+  }
+}
+
+TEST(FuseAttention, IsWaitedForAndWaits) {
+  Graph g;
+  const Output q = Placeholder(g, DT_FLOAT, {2, 5, 4}), k = Placeholder(g, DT_FLOAT, {2, 6, 4});
+  const PartialShape scalar = PartialShape::Scalar();
+  Variable before(g, "before", scalar, Zeros()), after(g, "after", scalar, Zeros());
+  const Operation count = AssignAdd(before, 1.0f);
+  Output scores, y;
+  {
+    ControlDependencies first(g, {count});
+    scores = BatchMatMulV2(q, k, {.adj_y = true});
+    y = BatchMatMulV2(Softmax(scores), k);
+  }
+  Operation last;
+  {
+    ControlDependencies then(g, {Operation(scores), Operation(y)});
+    last = AssignAdd(after, 1.0f);
+  }
+  const Operation init = InitializeVariables(g);
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  RunMetadata metadata;
+  const auto out = session.Run({{q, Numbers({2, 5, 4}, 1)}, {k, Numbers({2, 6, 4}, 1)}}, {y},
+                               {last}, {.output_partition_graphs = true}, &metadata);
+  ASSERT_TRUE(out.ok()) << out.status();
+  int fused = 0;
+  for (const Node* node : metadata.partition_graphs.at(0)->nodes()) {
+    if (node->op() != "_Attention") continue;
+    ++fused;
+    ASSERT_EQ(node->control_inputs().size(), 1);
+    EXPECT_EQ((*node->control_inputs().begin())->name(), count.node->name());
+    EXPECT_EQ(node->control_outputs().size(), 1);
+  }
+  EXPECT_EQ(fused, 1);
+}
+
+// Nobody asks for the result, and the gradient does not depend on it.
+TEST(FuseAttention, GradientsAloneAreWaitedForAndWait) {
+  Graph g;
+  const Output q = Placeholder(g, DT_FLOAT, {2, 5, 4}), k = Placeholder(g, DT_FLOAT, {2, 6, 4});
+  const Output v = Placeholder(g, DT_FLOAT, {2, 6, 4}), c = Placeholder(g, DT_FLOAT, {2, 5, 4});
+  Variable before(g, "before", PartialShape::Scalar(), Zeros());
+  const Operation count = AssignAdd(before, 1.0f);
+  Output scores;
+  {
+    ControlDependencies first(g, {count});
+    scores = BatchMatMulV2(q, k, {.adj_y = true});
+  }
+  const Output y = BatchMatMulV2(Softmax(scores), v);
+  const auto gradients = Gradients({ReduceSum(y * c)}, {q, k, v});
+  ASSERT_TRUE(gradients.ok()) << gradients.status();
+  const Operation init = InitializeVariables(g);
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  for (const bool fetches_y : {false, true}) {
+    Session session(g);
+    ASSERT_TRUE(session.Run({init}).ok());
+    OutputList fetches;
+    for (const auto& gradient : *gradients) fetches.push_back(gradient.dense());
+    if (fetches_y) fetches.push_back(y);
+    RunMetadata metadata;
+    const auto out = session.Run({{q, Numbers({2, 5, 4}, 1)},
+                                  {k, Numbers({2, 6, 4}, 1)},
+                                  {v, Numbers({2, 6, 4}, 1)},
+                                  {c, Numbers({2, 5, 4}, 1)}},
+                                 fetches, {}, {.output_partition_graphs = true}, &metadata);
+    ASSERT_TRUE(out.ok()) << out.status();
+    int fused = 0;
+    for (const Node* node : metadata.partition_graphs.at(0)->nodes()) {
+      if (!node->op().starts_with("_Attention")) continue;
+      ++fused;
+      ASSERT_EQ(node->control_inputs().size(), 1) << node->name();
+      EXPECT_EQ((*node->control_inputs().begin())->name(), count.name());
+    }
+    EXPECT_EQ(fused, fetches_y ? 2 : 1);
+  }
+}
+
+TEST(FuseAttention, SaysWhatDoesNotFit) {
+  struct Row {
+    TensorShape q, k, v, grad, mask;
+    const char* error;
+  };
+  const Row rows[] = {
+      {{2, 5, 4}, {2, 6, 3}, {2, 6, 4}, {2, 5, 4}, {5, 6}, "got [2,5,4], [2,6,3] and [2,6,4]"},
+      {{2, 5, 4}, {3, 6, 4}, {2, 6, 4}, {2, 5, 4}, {5, 6}, "got [2,5,4], [3,6,4] and [2,6,4]"},
+      {{2, 5, 4}, {2, 6, 4}, {2, 7, 4}, {2, 5, 4}, {5, 6}, "got [2,5,4], [2,6,4] and [2,7,4]"},
+      {{2, 0, 4}, {2, 6, 4}, {2, 6, 4}, {2, 0, 4}, {6}, "with elements, got [2,0,4]"},
+      {{4}, {4}, {4}, {4}, {4}, "got [4], [4] and [4]"},
+      {{2, 5, 4}, {2, 6, 4}, {2, 6, 4}, {2, 5, 4}, {6, 5}, "5 x 6 scores of batch [2], got [6,5]"},
+      {{2, 5, 4}, {2, 6, 4}, {2, 6, 4}, {2, 5, 4}, {3, 5, 6}, "of batch [2], got [3,5,6]"},
+      {{2, 5, 4}, {2, 6, 4}, {2, 6, 4}, {2, 5, 4}, {}, "of batch [2], got []"},
+      {{2, 5, 4}, {2, 6, 4}, {2, 6, 4}, {2, 5, 3}, {6}, "a gradient of shape [2,5,4], got [2,5,3]"},
+  };
+  for (const Row& row : rows) {
+    Graph g;
+    std::vector<Feed> feeds;
+    for (const TensorShape& shape : {row.q, row.k, row.v, row.grad, row.mask}) {
+      feeds.push_back({Placeholder(g, DT_FLOAT, PartialShape()), Numbers(shape, 1)});
+    }
+    NodeSpec spec;
+    spec.name = "attention";
+    spec.op = "_AttentionGrad";
+    for (const Feed& feed : feeds) spec.inputs.push_back(feed.tensor);
+    spec.attrs = {{"num_masks", int64_t{1}}, {"scale", 1.0f}};
+    const absl::StatusOr<Node*> node = g.Add(std::move(spec));
+    ASSERT_TRUE(node.ok()) << node.status();
+    const absl::Status status = Session(g).Run(feeds, {Output(*node)}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << row.error;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(row.error));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("attention"));
   }
 }
 
