@@ -170,7 +170,7 @@ def section_b():
     emit("B", "layer_norm", "4096x768", fetches=[y], unit="us", nbytes=4096 * 768 * 8)
     emit("B", "layer_norm", "4096x768_gradients", fetches=tf.gradients(y, [x] + tf.trainable_variables("n/"), dy), unit="us", nbytes=4096 * 768 * 12)
     fresh(); x, dy = var("x", [8, 12, 256, 256]), var("dy", [8, 12, 256, 256])
-    y = tf.nn.softmax(x * 0.125 + tf.constant(np.triu(np.full([256, 256], -1e9, np.float32), 1)))
+    y = tf.nn.softmax(x * 0.125 + causal_mask(256))
     emit("B", "masked_softmax", "96x256x256", fetches=[y], unit="us", nbytes=96 * 65536 * 8)
     emit("B", "masked_softmax", "96x256x256_gradients", fetches=tf.gradients(y, [x], dy), unit="us", nbytes=96 * 65536 * 12)
     for T in (64, 512):
@@ -178,7 +178,7 @@ def section_b():
         for name in ("q", "k", "v", "dy"):
             fd.append((tf.placeholder(tf.float32, shape, name), f"f32:8x8x{T}x64:normal"))
         q, k, v, dy = (f[0] for f in fd)
-        y = tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) * 0.125 + tf.constant(np.triu(np.full([T, T], -1e9, np.float32), 1))), v)
+        y = tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) * 0.125 + causal_mask(T)), v)
         emit("B", "causal_attention", f"64x{T}x64", feeds=fd[:3], fetches=[y], unit="us")
         emit("B", "causal_attention", f"64x{T}x64_gradients", feeds=fd, fetches=tf.gradients(y, [q, k, v], dy), unit="us")
     # adam_other_ids: ids that every step draws anew, so that rows come back after some steps and after many.
@@ -332,6 +332,10 @@ def section_c():
     transformer()
 
 
+def causal_mask(n):
+    return tf.constant(np.triu(np.full([n, n], -1e9, np.float32), 1))
+
+
 def layer_norm(x, name):
     gv = lambda s, v: tf.get_variable(name + s, [int(x.shape[-1])], tf.float32, tf.constant_initializer(v), use_resource=False)
     mean, variance = tf.nn.moments(x, [-1], keepdims=True)
@@ -347,7 +351,7 @@ def transformer(V=256, T=64, B=16, D=128, H=4, layers=2):
     fresh(); ids = tf.placeholder(tf.int32, [B, T], "ids"); nxt = tf.placeholder(tf.int32, [B, T], "next")
     emb = tf.get_variable("emb", [V, D], tf.float32, tf.truncated_normal_initializer(stddev=0.02, seed=3), use_resource=False)
     pos = tf.get_variable("pos", [T, D], tf.float32, tf.truncated_normal_initializer(stddev=0.02, seed=4), use_resource=False)
-    hidden = tf.constant(np.triu(np.full([T, T], -1e9, np.float32), 1))
+    hidden = causal_mask(T)
     heads = lambda x: tf.transpose(tf.reshape(x, [B, T, H, D // H]), [0, 2, 1, 3])
     x = tf.nn.embedding_lookup(emb, ids) + pos
     for i in range(layers):

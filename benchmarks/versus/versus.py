@@ -13,7 +13,6 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import time
 
 from turns import take_turns

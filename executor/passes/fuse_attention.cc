@@ -12,6 +12,7 @@
 
 #include "executor/passes/rewrite.h"
 #include "executor/passes/unused_nodes.h"
+#include "graph/infer/shape_context.h"
 #include "graph/ir/constant.h"
 #include "graph/status.h"
 
@@ -105,7 +106,7 @@ bool FindScores(Output scores, Attention& a) {
 
 bool FindMaskedScores(const Node& softmax, Attention& a) {
   Node* const node = Behind(softmax.input(0), a.inner);
-  if (node->op() != "AddV2" && node->op() != "Add") return FindScores(softmax.input(0), a);
+  if (node->op() != "AddV2" && node->op() != "Add") return FindScores(Output(node), a);
   for (const int i : {0, 1}) {
     Attention tried = a;
     tried.inner.push_back(node);
@@ -146,9 +147,11 @@ bool SumsLastDimension(const Node& sum, int rank) {
          ((*axes)[0] == -1 || (*axes)[0] == rank - 1);
 }
 
-// (by_weights - sum(by_weights * weights)) * weights, the gradient of a softmax, and by_v.
+// by_v, and the gradient of a softmax: to_sum = by_weights * weights, and then
+// by_scores = (by_weights - sum(to_sum)) * weights, where that is the difference.
 struct WeightsReaders {
-  Node *by_v = nullptr, *to_sum = nullptr, *difference = nullptr, *by_scores = nullptr;
+  Node *by_v = nullptr, *by_weights = nullptr, *to_sum = nullptr;
+  Node *difference = nullptr, *by_scores = nullptr;
 };
 
 std::optional<WeightsReaders> SortReaders(const std::vector<Use>& readers, Attention& a) {
@@ -163,7 +166,7 @@ std::optional<WeightsReaders> SortReaders(const std::vector<Use>& readers, Atten
       Node* const other = Behind(node->input(1 - use.dst_input), passed);
       const bool is_last = other->op() == "Sub";
       (is_last ? sorted.by_scores : sorted.to_sum) = node;
-      if (is_last) sorted.difference = other;
+      (is_last ? sorted.difference : sorted.by_weights) = other;
       a.inner_of_gradients.insert(a.inner_of_gradients.end(), passed.begin(), passed.end());
     }
   }
@@ -181,47 +184,40 @@ bool FindGradients(const std::vector<Use>& readers, Attention& a) {
   if (!SumsLastDimension(*sum, a.q.shape().rank()) || Behind(sum->input(0), inner) != of->to_sum) {
     return false;
   }
-  Node* const by_weights = Behind(of->difference->input(0), inner);
-  const auto reads_it = [&](int i) { return Behind(of->to_sum->input(i), inner) == by_weights; };
-  if (!IsProduct(*by_weights, false, true) || by_weights->input(0) != of->by_v->input(1) ||
-      (!reads_it(0) && !reads_it(1))) {
+  const Node& by_weights = *of->by_weights;
+  if (Behind(of->difference->input(0), inner) != of->by_weights ||
+      !IsProduct(by_weights, false, true) || by_weights.input(0) != of->by_v->input(1)) {
     return false;
   }
-  if (a.product == nullptr) a.v = by_weights->input(1);
+  if (a.product == nullptr) a.v = by_weights.input(1);
   a.grad = of->by_v->input(1);
   a.by_v = of->by_v;
-  inner.insert(inner.end(), {by_weights, of->to_sum, sum, of->difference, of->by_scores});
-  return by_weights->input(1) == a.v && FindEnds(*of->by_scores, a);
-}
-
-// The batch, and two sizes.
-bool IsBatch(const PartialShape& s, const PartialShape& like, int64_t rows, int64_t columns) {
-  const int rank = like.rank();
-  if (!s.IsFullyDefined() || s.rank() != rank || s.num_elements() == 0) return false;
-  for (int d = 0; d + 2 < rank; ++d) {
-    if (s.dim(d) != like.dim(d)) return false;
-  }
-  return s.dim(rank - 2) == rows && s.dim(rank - 1) == columns;
+  inner.insert(inner.end(), {of->by_weights, of->to_sum, sum, of->difference, of->by_scores});
+  return by_weights.input(1) == a.v && FindEnds(*of->by_scores, a);
 }
 
 bool SizesFit(const Attention& a) {
   const PartialShape &q = a.q.shape(), &k = a.k.shape(), &v = a.v.shape();
   const int rank = q.rank();
-  if (rank < 3 || !q.IsFullyDefined() || q.num_elements() == 0 || k.rank() != rank ||
-      v.rank() != rank || a.q.dtype() != DT_FLOAT) {
-    return false;
+  for (const PartialShape* s : {&q, &k, &v}) {
+    if (s->rank() < 3 || s->rank() != rank || !s->IsFullyDefined() || s->num_elements() == 0) {
+      return false;
+    }
   }
+  const auto of_batch = [&](int64_t rows, int64_t columns) {
+    PartialShape s = q;
+    s.set_dim(rank - 2, rows);
+    s.set_dim(rank - 1, columns);
+    return s;
+  };
   const int64_t rows = q.dim(rank - 2), columns = k.dim(rank - 2), width = v.dim(rank - 1);
-  if (!IsBatch(k, q, columns, q.dim(rank - 1)) || !IsBatch(v, q, columns, width)) return false;
-  if (a.grad && !IsBatch(a.grad.shape(), q, rows, width)) return false;
+  if (k != of_batch(columns, q.dim(rank - 1)) || v != of_batch(columns, width)) return false;
+  if (a.grad && a.grad.shape() != of_batch(rows, width)) return false;
   if (!a.mask) return true;
-  const PartialShape& mask = a.mask.shape();
-  if (!mask.IsFullyDefined() || mask.rank() < 1 || mask.rank() > rank) return false;
-  for (int d = 1; d < mask.rank(); ++d) {
-    const int64_t size = mask.dim(mask.rank() - 1 - d);
-    if (size != 1 && size != (d == 1 ? rows : q.dim(rank - 1 - d))) return false;
-  }
-  return mask.dim(mask.rank() - 1) == columns;
+  const PartialShape &mask = a.mask.shape(), scores = of_batch(rows, columns);
+  const absl::StatusOr<PartialShape> masked = BroadcastShapes(scores, mask);
+  return mask.IsFullyDefined() && masked.ok() && *masked == scores && mask.rank() > 0 &&
+         mask.dim(mask.rank() - 1) == columns;
 }
 
 std::optional<Attention> AttentionOf(Node* softmax) {
@@ -238,7 +234,7 @@ std::optional<Attention> AttentionOf(Node* softmax) {
   if (a.product != nullptr) a.v = a.product->input(1);
   const bool is_all = a.product != nullptr && readers.size() == 1;
   if (!is_all && !FindGradients(readers, a)) return std::nullopt;
-  return SizesFit(a) ? std::optional(std::move(a)) : std::nullopt;
+  return a.q.dtype() == DT_FLOAT && SizesFit(a) ? std::optional(std::move(a)) : std::nullopt;
 }
 
 // One of the nodes that an attention becomes: what it reads and waits for, and whose place it

@@ -1,17 +1,12 @@
 #include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/running_sum.h"
+#include "ops/math/add_to.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/wrapping.h"
 
 namespace sluice {
 namespace {
 
-// sum += x, and sum = x + y.
-template <typename T>
-SLUICE_TARGET_CLONES void AccumulateLoop(const T* x, T* sum, int64_t n) {
-  SLUICE_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) sum[i] = WrappingAdd(sum[i], x[i]);
-}
 template <typename T>
 SLUICE_TARGET_CLONES void AddLoop(const T* x, const T* y, T* sum, int64_t n) {
   SLUICE_INDEPENDENT
@@ -64,7 +59,7 @@ class AddNKernel : public SumKernel, public GroupLoops {
           SumWide(inputs, sum, i, n);
         } else {
           AddLoop(inputs[0] + i, inputs[1] + i, sum + i, n);
-          for (int k = 2; k < count; ++k) AccumulateLoop(inputs[k] + i, sum + i, n);
+          for (int k = 2; k < count; ++k) AddTo(sum + i, inputs[k] + i, n);
         }
       }
     });
@@ -79,7 +74,7 @@ class AddNKernel : public SumKernel, public GroupLoops {
       elementwise::Widen(inputs[0] + begin, total, n);
       for (size_t k = 1; k < inputs.size(); ++k) {
         elementwise::Widen(inputs[k] + begin, wide, n);
-        AccumulateLoop(wide, total, n);
+        AddTo(total, wide, n);
       }
       elementwise::Narrow(total, sum + begin, n);
     }

@@ -29,9 +29,9 @@ constexpr double kRounding = 0;  // the same bits
 
 template <typename T>
 bool IsSame(T x, T y) {
-  return std::memcmp(&x, &y, sizeof x) == 0 ||
-         std::abs(static_cast<double>(x) - static_cast<double>(y)) <=
-             kRounding * (1 + std::abs(static_cast<double>(y)));
+  if (std::memcmp(&x, &y, sizeof x) == 0) return true;
+  return kRounding > 0 && std::abs(static_cast<double>(x) - static_cast<double>(y)) <=
+                              kRounding * (1 + std::abs(static_cast<double>(y)));
 }
 
 // Of n elements.

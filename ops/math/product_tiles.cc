@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "executor/kernel/target_clones.h"
+#include "ops/math/add_to.h"
 
 namespace sluice {
 namespace {
@@ -23,10 +23,6 @@ Cut CutOfPanels(int64_t m, int64_t n, double flops) {
 int64_t MachineCores() {
   static const int64_t cores = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
   return cores;
-}
-
-SLUICE_TARGET_CLONES void AddTo(float* sum, const float* x, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
 }
 
 Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {

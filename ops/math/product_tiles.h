@@ -164,8 +164,6 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
 // by columns takes twice the time of one by rows, and up to 15 times where the cores are far from
 // each other.)
 int64_t DepthParts(const Products& p);
-// sum += x.
-void AddTo(float* sum, const float* x, int64_t n);
 // A single product so cut.
 absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,
                              const float* b, int64_t parts, float* c);

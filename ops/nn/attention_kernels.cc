@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <utility>
 
 #include "executor/kernel/context.h"
 #include "executor/kernel/scratch_rooms.h"
 #include "executor/kernel/target_clones.h"
 #include "graph/status.h"
+#include "ops/math/add_to.h"
 #include "ops/math/gemm.h"
 #include "ops/math/product_tiles.h"
 #include "ops/nn/attention_scores.h"
@@ -13,12 +13,19 @@
 namespace sluice {
 namespace {
 
-// A block's scores, `each` times, for each of `rooms` threads.
+// A block's scores, `each` times, for each thread of a loop (ScratchRooms::For).
 absl::StatusOr<Tensor> RoomsForScores(KernelContext& context, const AttentionSizes& sizes,
-                                      int rooms, int64_t each) {
+                                      int64_t each) {
+  const int rooms = ScratchRooms::For(context.num_threads());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                           TensorShape::Make({rooms, each * sizes.block_rows(), sizes.columns}));
   return context.AllocateTemp(DT_FLOAT, shape);
+}
+
+TensorShape ShapeOfResult(const Tensor& q, const AttentionSizes& sizes) {
+  TensorShape shape = q.shape();
+  shape.set_dim(shape.rank() - 1, sizes.width);
+  return shape;
 }
 
 // The last input, if the node has more than `inputs`.
@@ -41,13 +48,10 @@ class AttentionKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const AttentionSizes s, SizesOfAttention(q, context.input(1), v));
     SLUICE_ASSIGN_OR_RETURN(const AttentionScores scores,
                             AttentionScores::Make(context, s, scale_, MaskInput(context, 3), {&v}));
-    TensorShape shape = q.shape();
-    shape.set_dim(shape.rank() - 1, s.width);
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, ShapeOfResult(q, s), &out));
     ScratchRooms rooms(ScratchRooms::For(context.num_threads()));
-    SLUICE_ASSIGN_OR_RETURN(
-        Tensor memory, RoomsForScores(context, s, ScratchRooms::For(context.num_threads()), 1));
+    SLUICE_ASSIGN_OR_RETURN(Tensor memory, RoomsForScores(context, s, 1));
     const int64_t blocks = s.blocks();
     context.ParallelFor(
         s.count * blocks, CostOfRow(s, 2) * static_cast<double>(s.block_rows()),
@@ -125,9 +129,7 @@ class GradientPass {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({parts_ - 1, sizes_.count, of_k() + of_v()}));
     SLUICE_ASSIGN_OR_RETURN(of_parts_, context.AllocateTemp(DT_FLOAT, shape));
-    SLUICE_ASSIGN_OR_RETURN(
-        scores_memory_,
-        RoomsForScores(context, sizes_, ScratchRooms::For(context.num_threads()), 2));
+    SLUICE_ASSIGN_OR_RETURN(scores_memory_, RoomsForScores(context, sizes_, 2));
     return absl::OkStatus();
   }
 
@@ -208,8 +210,7 @@ class AttentionGradKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor &q = context.input(0), &v = context.input(2), &grad = context.input(3);
     SLUICE_ASSIGN_OR_RETURN(const AttentionSizes sizes, SizesOfAttention(q, context.input(1), v));
-    TensorShape shape = q.shape();
-    shape.set_dim(shape.rank() - 1, sizes.width);
+    const TensorShape shape = ShapeOfResult(q, sizes);
     if (grad.shape() != shape) {
       return InvalidArgument("expected a gradient of shape ", shape.ToString(), ", got ",
                              grad.shape().ToString());

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <utility>
 
 #include "executor/kernel/target_clones.h"
 #include "graph/status.h"
@@ -25,15 +23,19 @@ SLUICE_TARGET_CLONES void ScaleAndMask(float* x, float scale, const float* mask,
   for (int64_t i = 0; i < n; ++i) x[i] = x[i] * scale + mask[i];
 }
 
-// Of all rows the largest sum of squares; NaN where there is one.
-float LargestSquare(const float* x, int64_t num_rows, int64_t n) {
+// The largest of n numbers, none of which is below 0; NaN where one is.
+template <typename F>
+float LargestOrNan(int64_t n, const F& number) {
   float largest = 0;
-  for (int64_t i = 0; i < num_rows; ++i) {
-    const float sum = rows::Dot(x + i * n, x + i * n, n);
-    if (!(sum <= largest)) largest = sum;
-    if (std::isnan(largest)) break;
+  for (int64_t i = 0; i < n && !std::isnan(largest); ++i) {
+    const float x = number(i);
+    if (!(x <= largest)) largest = x;
   }
   return largest;
+}
+
+float LargestSquare(const float* x, int64_t num_rows, int64_t n) {
+  return LargestOrNan(num_rows, [&](int64_t i) { return rows::Dot(x + i * n, x + i * n, n); });
 }
 
 }  // namespace
@@ -127,11 +129,7 @@ float AttentionScores::Spread(KernelContext& context,
       }
     }
   });
-  float largest = 0;
-  for (const float spread : spreads) {
-    if (!(spread <= largest)) largest = spread;
-    if (std::isnan(largest)) break;
-  }
+  const float largest = LargestOrNan(sizes_.count, [&](int64_t i) { return spreads[i]; });
   return 2.1f * std::abs(scale_) * largest;  // with room for how sums round
 }
 

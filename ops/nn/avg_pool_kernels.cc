@@ -4,18 +4,13 @@
 #include "executor/kernel/target_clones.h"
 #include "graph/status.h"
 #include "ops/array/int_tensor.h"
+#include "ops/math/add_to.h"
 #include "ops/nn/image_tensor.h"
 #include "ops/nn/pool_geometry.h"
 
 namespace sluice {
 namespace {
 
-// y += x.
-template <typename F>
-SLUICE_TARGET_CLONES void Add(const F* x, F* y, int64_t n) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] += x[i];
-}
 // y += x / divisor.
 template <typename F>
 SLUICE_TARGET_CLONES void AddQuotient(const F* x, F divisor, F* y, int64_t n) {
@@ -64,7 +59,7 @@ class AvgPoolKernel : public Kernel {
         std::fill_n(sum, c, F(0));
         for (int64_t y = rows.first; y < rows.last; ++y) {
           const F* from = image + (y * g.in_width + columns.first) * c;
-          for (int64_t k = 0; k < columns.size(); ++k) Add(from + k * c, sum, c);
+          for (int64_t k = 0; k < columns.size(); ++k) AddTo(sum, from + k * c, c);
         }
         Divide(sum, static_cast<F>(rows.size() * columns.size()), c);
       }

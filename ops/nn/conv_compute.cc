@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "graph/status.h"
+#include "ops/math/add_to.h"
 #include "ops/math/gemm.h"
 #include "ops/nn/direct_conv.h"
 #include "ops/nn/patches.h"
@@ -191,8 +192,7 @@ absl::Status ConvByFilter(KernelContext& context, const ConvGeometry& g, const F
   SLUICE_RETURN_IF_ERROR(scratch.status());
   context.ParallelFor(size, 0.3 * static_cast<double>(blocks), [&](int64_t begin, int64_t end) {
     for (int64_t b = 1; b < blocks; ++b) {
-      const F* from = others + (b - 1) * size;
-      for (int64_t i = begin; i < end; ++i) filter_grad[i] += from[i];
+      AddTo(filter_grad + begin, others + (b - 1) * size + begin, end - begin);
     }
   });
   return absl::OkStatus();

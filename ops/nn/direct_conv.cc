@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/status.h"
+#include "ops/math/add_to.h"
 #include "ops/math/product_rows.h"
 #include "ops/nn/patches.h"
 
@@ -225,8 +226,7 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
   SLUICE_RETURN_IF_ERROR(scratch.status());
   std::copy_n(sums, size, filter_grad);
   for (int64_t part = 1; part < parts; ++part) {
-    const float* from = sums + part * size;
-    for (int64_t i = 0; i < size; ++i) filter_grad[i] += from[i];
+    AddTo(filter_grad, sums + part * size, size);
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/status.h"
+#include "ops/math/add_to.h"
 #include "ops/math/gemm.h"
 #include "ops/nn/patches.h"
 
@@ -218,8 +219,7 @@ absl::Status ConvolveByFilter(KernelContext& context, const VolumeGeometry& g, c
   });
   SLUICE_RETURN_IF_ERROR(scratch.status());
   for (int64_t b = 1; b < blocks; ++b) {
-    const F* from = others + (b - 1) * size;
-    for (int64_t i = 0; i < size; ++i) filter_grad[i] += from[i];
+    AddTo(filter_grad, others + (b - 1) * size, size);
   }
   return absl::OkStatus();
 }
