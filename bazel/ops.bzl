@@ -1,41 +1,54 @@
 """Op families, and the builder functions generated from their definitions.
 
-The circle of gradients (which use builder functions) and builder functions (which are generated from definitions) is
-cut by compiling a family's definitions twice: `:math_definitions` without gradients for the generator, `:math` whole.
-Builders are generated family by family, so that a new op recompiles what uses its family and no more.
+Gradients use builder functions, and builder functions are generated from definitions. To break this cycle, the
+definitions of a family are compiled twice: `:math_definitions` without gradients, for the generator, and `:math` with
+gradients. Every source file of definitions gets its own header of builders, so a new op recompiles only the code that
+includes this header.
 """
 
 load("//bazel:cc.bzl", "COLD_COPTS", "room_visibility", "sluice_binary", "sluice_library")
 load("//bazel:generate.bzl", "generated_files")
 
-def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
-    """Definitions of ops: `:name` with gradients, `:name_definitions` without; `:name_builders`, which is "builders.h".
+def family_label(family, suffix = ""):
+    """The label of a family's target: "image" is //ops/image, "image:webp" is //ops/image:webp."""
+    folder, _, name = family.partition(":")
+    return "//ops/%s:%s%s" % (folder, name or folder, suffix)
 
-    Gradients see the builders of their own family, and of those that "ops/op.h" names; for others include
-    "ops/<family>/builders.h" under `#ifndef SLUICE_DEFINITIONS_ONLY` and name them in gradient_deps.
+def builders_stem(name):
+    """The builders' header of family `name` of the calling package, without ".h"."""
+    return "builders" if name == native.package_name().split("/")[-1] else name + "_builders"
+
+def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
+    """Definitions of ops: `:name` with gradients, `:name_definitions` without, `:name_builders` with the builder functions.
+
+    Each source file gets a header of builders ("rounding.cc": "rounding_builders.h"). "builders.h" includes all of them;
+    it is "<name>_builders.h" if the family is not named like its folder. Gradients see the builders that "ops/op.h"
+    includes. For others, include the header under `#ifndef SLUICE_DEFINITIONS_ONLY` and, if it belongs to another family,
+    add the target to gradient_deps.
 
     Args:
-      name: of the family, as its folder.
-      srcs: files of OP(…) blocks; they include "ops/op.h". What one of them defines has a name that no other has.
-      hdrs: what these share (shape functions).
-      deps: besides ops/op.h.
-      gradient_srcs: what the gradients alone need; not compiled for `:name_definitions`.
-      gradient_hdrs: likewise; include them under `#ifndef SLUICE_DEFINITIONS_ONLY`.
-      gradient_deps: likewise.
+      name: name of the family: that of its folder, unless it is an optional part of it (//ops/image:webp).
+      srcs: files with OP(...) blocks; they include "ops/op.h". Their names at namespace scope must be unique in the family.
+      hdrs: headers that srcs share (shape functions).
+      deps: dependencies other than ops/op.h.
+      gradient_srcs: files that only gradients need; not compiled for `:name_definitions`.
+      gradient_hdrs: headers that only gradients need; include them under `#ifndef SLUICE_DEFINITIONS_ONLY`.
+      gradient_deps: dependencies that only gradients need.
     """
-    # Most of compiling a file of definitions is what its headers hold: all of a family are compiled in one go.
+    stem = builders_stem(name)
+    # Headers dominate the compile time of a definitions file, so those of a family are compiled as one file.
     native.genrule(
         name = name + "_one_file",
-        outs = ["definitions.cc"],
+        outs = [name + "_definitions.cc"],
         cmd = "printf '#include \"%s/%%s\"\\n' %s > $@" % (native.package_name(), " ".join(srcs)),
     )
     sluice_library(
         name = name + "_definitions",
-        srcs = ["definitions.cc"],
+        srcs = [name + "_definitions.cc"],
         hdrs = hdrs,
         textual_hdrs = srcs,
-        # Functions that only gradients call are left without a caller.
-        copts = COLD_COPTS + ["-DSLUICE_DEFINITIONS_ONLY", "-Wno-unused-function"],
+        # They run once, in the generator. Functions that only gradients call are not called here.
+        copts = ["-O0", "-DSLUICE_DEFINITIONS_ONLY", "-Wno-unused-function"],
         registers = True,
         deps = deps + ["//ops:definitions"],
     )
@@ -43,7 +56,7 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
         name = name,
         srcs = srcs + gradient_srcs,
         hdrs = hdrs + gradient_hdrs,
-        copts = COLD_COPTS + ['-DSLUICE_FAMILY_BUILDERS=\\"%s/builders.h\\"' % native.package_name()],
+        copts = COLD_COPTS,
         registers = True,
         deps = deps + gradient_deps + [":%s_builders" % name, "//ops:op", "//ops/builders:libraries"],
     )
@@ -55,7 +68,8 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
     op_builders(
         name = name + "_builders",
         definitions = [":%s_definitions" % name],
-        stem = "builders",
+        files = srcs,
+        stem = stem,
     )
 
 def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
@@ -75,14 +89,20 @@ def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
         visibility = room_visibility(),
     )
 
-def op_builders(name, definitions, stem):
-    """A library of the builder functions of `definitions`; include `<stem>.h` of the calling package.
+def op_builders(name, definitions, stem, files):
+    """A library of the builder functions of `definitions`.
+
+    Include `<file>_builders.h` for the ops that one source file declares, `<stem>.h` for all of them.
 
     Args:
-      name: of the library.
+      name: name of the library.
       definitions: `_definitions` targets of families.
-      stem: of the files' names.
+      stem: name of the header that includes all others, without ".h".
+      files: the source files of `definitions`.
     """
+    headers = [file[:-len(".cc")] + "_builders.h" for file in files]
+    if stem + ".h" not in headers:
+        headers.append(stem + ".h")
     sluice_binary(
         name = name + "_generator",
         deps = definitions + ["//ops/builders:generator"],
@@ -90,13 +110,13 @@ def op_builders(name, definitions, stem):
     generated_files(
         name = name + "_files",
         program = ":%s_generator" % name,
-        outs = [stem + ".h", stem + ".cc"],
-        args = "$(RULEDIR) %s %s" % (native.package_name(), stem),
+        outs = headers + [stem + ".cc"],
+        args = "$(RULEDIR) %s %s %s" % (native.package_name(), stem, " ".join(files)),
     )
     sluice_library(
         name = name,
         srcs = [stem + ".cc"],
-        hdrs = [stem + ".h"],
+        hdrs = headers,
         copts = COLD_COPTS,
         deps = [
             "//graph/build",
@@ -107,13 +127,17 @@ def op_builders(name, definitions, stem):
 
 def all_builders(name, families):
     """A library whose header, `<name>.h`, includes the builder functions of all `families`."""
+    headers = []
+    for family in families:
+        folder, _, part = family.partition(":")
+        headers.append("ops/%s/%s.h" % (folder, part + "_builders" if part else "builders"))
     native.genrule(
         name = name + "_header",
         outs = [name + ".h"],
-        cmd = "(echo '// Builder functions of all ops.'; echo '#pragma once'; for f in %s; do echo \"#include \\\"ops/$$f/builders.h\\\"\"; done) > $@" % " ".join(families),
+        cmd = "(echo '// Builder functions of all ops.'; echo '#pragma once'; for f in %s; do echo \"#include \\\"$$f\\\"\"; done) > $@" % " ".join(headers),
     )
     sluice_library(
         name = name,
         hdrs = [name + ".h"],
-        deps = ["//ops/%s:%s_builders" % (family, family) for family in families],
+        deps = [family_label(family, "_builders") for family in families],
     )

@@ -12,7 +12,7 @@
 #include "absl/flags/usage.h"
 #include "demos/tasks/launcher.h"
 #include "demos/tasks/task.h"
-#include "executor/step/stall_signal.h"
+#include "executor/wait/stall_signal.h"
 #include "graph/status.h"
 #include "training/loop/log.h"
 

@@ -9,7 +9,7 @@
 #include "absl/flags/usage.h"
 #include "demos/replicas/training.h"
 #include "demos/report/svg.h"
-#include "executor/step/stall_signal.h"
+#include "executor/wait/stall_signal.h"
 #include "graph/status.h"
 #include "training/loop/log.h"
 

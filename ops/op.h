@@ -1,5 +1,8 @@
-// What a file of op definitions includes: the declaration, shapes, gradients and the builders that
-// gradients are written with: those of the family itself, of arrays and of arithmetic.
+// What a file with op definitions includes: the declaration, shape functions, gradients, and the
+// builder functions that most gradients use. Gradients that use others include their headers
+// ("ops/math/rounding_builders.h") under #ifndef SLUICE_DEFINITIONS_ONLY.
+//
+// Adding an op to one of the files whose builders are included here recompiles all definitions.
 #ifndef SLUICE_OPS_OP_H_
 #define SLUICE_OPS_OP_H_
 
@@ -8,10 +11,27 @@
 #include "graph/op/op_def.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include SLUICE_FAMILY_BUILDERS
-#include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
-#include "ops/math/builders.h"
+#include "ops/array/concat_builders.h"
+#include "ops/array/fill_builders.h"
+#include "ops/array/identity_builders.h"
+#include "ops/array/pad_builders.h"
+#include "ops/array/reshape_builders.h"
+#include "ops/array/shape_builders.h"
+#include "ops/array/sources_builders.h"
+#include "ops/array/tile_builders.h"
+#include "ops/array/transpose_builders.h"
+#include "ops/indexing/gather_builders.h"
+#include "ops/indexing/slice_builders.h"
+#include "ops/indexing/unique_builders.h"
+#include "ops/indexing/where_builders.h"
+#include "ops/math/arithmetic_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/math/compare_builders.h"
+#include "ops/math/division_builders.h"
+#include "ops/math/select_builders.h"
+#include "ops/reduce/reduce_builders.h"
+#include "ops/reduce/segment_builders.h"
+#include "ops/sugar.h"
 #endif
 
 #endif  // SLUICE_OPS_OP_H_

@@ -1,12 +1,12 @@
 // A warm training step takes nothing from the heap: whatever it needs lies in the step and in the
 // pool. Counted are `new`, tensors of the heap, and what the pool gets from the system. And it
-// takes no locks: variables are claimed (executor/kernel/claim.h).
+// takes no locks: variables are claimed (executor/wait/claim.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "demos/models/model.h"
-#include "executor/memory/pool_allocator.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/testing/allocations.h"
 #include "executor/testing/locks.h"
 

@@ -6,9 +6,9 @@
 #include "distributed/server/server.h"
 #include "executor/session/partial_run.h"
 #include "executor/session/remote_master.h"
-#include "executor/step/cancellation.h"
 #include "executor/testing/test_ops.h"
 #include "executor/trace/step_stats.h"
+#include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

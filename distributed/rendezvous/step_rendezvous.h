@@ -13,8 +13,8 @@
 #include <string>
 
 #include "distributed/rendezvous/recent_ids.h"
-#include "executor/step/cancellation.h"
-#include "executor/step/rendezvous.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/rendezvous.h"
 
 namespace sluice {
 

@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "distributed/wire/rpc_call.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 
 namespace sluice {
 

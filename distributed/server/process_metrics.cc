@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "distributed/wire/counters.h"
-#include "executor/memory/pool_allocator.h"
-#include "executor/step/stalls.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/trace/metrics.h"
+#include "executor/wait/stalls.h"
 
 namespace sluice {
 namespace {

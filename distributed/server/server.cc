@@ -6,7 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "distributed/server/process_metrics.h"
-#include "executor/step/stalls.h"
+#include "executor/wait/stalls.h"
 #include "graph/status.h"
 #include "grpcpp/support/slice.h"
 

@@ -33,7 +33,7 @@
 #include "distributed/worker/worker.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 
 namespace sluice {
 

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "distributed/cluster/address_book.h"
 #include "distributed/wire/rpc_client.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 
 namespace sluice {
 

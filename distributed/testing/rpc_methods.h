@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "distributed/wire/rpc_server.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "gtest/gtest.h"
 
 namespace sluice {

@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "distributed/wire/heartbeat.h"
 #include "distributed/wire/lane_poller.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace sluice {

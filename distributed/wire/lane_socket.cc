@@ -12,8 +12,8 @@
 
 #include "distributed/wire/counters.h"
 #include "distributed/wire/fetched_buffers.h"
-#include "executor/memory/pool_allocator.h"
-#include "executor/memory/shared_blocks.h"
+#include "executor/device/pool_allocator.h"
+#include "executor/device/shared_blocks.h"
 #include "graph/strings.h"
 #include "graph/tensor/buffer.h"
 #include "grpcpp/support/slice.h"

@@ -13,7 +13,7 @@
 #include <random>
 #include <type_traits>
 
-#include "executor/memory/shared_blocks.h"
+#include "executor/device/shared_blocks.h"
 #include "graph/strings.h"
 
 namespace sluice {

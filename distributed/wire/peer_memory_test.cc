@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/memory/shared_blocks.h"
+#include "executor/device/shared_blocks.h"
 #include "gtest/gtest.h"
 
 namespace sluice {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace sluice {

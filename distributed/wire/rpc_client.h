@@ -19,7 +19,7 @@
 #include "distributed/wire/heartbeat.h"
 #include "distributed/wire/message_limits.h"
 #include "distributed/wire/security.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace sluice {

@@ -7,7 +7,7 @@
 #include "distributed/wire/counters.h"
 #include "distributed/wire/fetched_buffers.h"
 #include "distributed/wire/slice_reader.h"
-#include "executor/memory/pool_allocator.h"
+#include "executor/device/pool_allocator.h"
 #include "google/protobuf/wire_format_lite.h"
 #include "graph/format/limits.h"
 #include "graph/format/tensor_proto.h"

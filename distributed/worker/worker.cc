@@ -7,9 +7,9 @@
 #include "distributed/wire/answer.h"
 #include "distributed/wire/one_tensor.h"
 #include "distributed/wire/worker_method.h"
-#include "executor/step/linked_cancellation.h"
 #include "executor/trace/metrics.h"
 #include "executor/trace/step_stats_proto.h"
+#include "executor/wait/linked_cancellation.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
 

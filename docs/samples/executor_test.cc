@@ -1,7 +1,7 @@
 // The code in docs/executor.md.
 
-#include "executor/step/cancellation.h"
 #include "executor/trace/step_stats.h"
+#include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sluice.h"

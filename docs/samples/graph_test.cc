@@ -6,10 +6,10 @@
 #include "graph/format/graph_def.h"
 #include "graph/format/text.h"
 #include "gtest/gtest.h"
-#include "ops/builders/initializer.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
-#include "ops/builders/variable.h"
+#include "ops/random/initializer.h"
+#include "ops/state/variable.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

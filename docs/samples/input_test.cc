@@ -9,7 +9,6 @@
 #include "gtest/gtest.h"
 #include "ops/io/builders.h"
 #include "ops/io/record_file.h"
-#include "ops/parsing/builders.h"
 #include "sluice.h"
 #include "training/input/idx.h"
 #include "training/summary/file_writer.h"

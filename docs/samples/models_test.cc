@@ -4,8 +4,8 @@
 
 #include "executor/session/session.h"
 #include "gtest/gtest.h"
-#include "ops/builders/sugar.h"
 #include "ops/nn/builders.h"
+#include "ops/sugar.h"
 #include "training/layers/dense.h"
 #include "training/layers/losses.h"
 #include "training/layers/normalization.h"

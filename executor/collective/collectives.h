@@ -28,9 +28,9 @@
 #include "absl/status/statusor.h"
 #include "executor/collective/group_table.h"
 #include "executor/collective/merge.h"
-#include "executor/kernel/resource_manager.h"
-#include "executor/step/cancellation.h"
-#include "executor/step/stalls.h"
+#include "executor/device/resource_manager.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/stalls.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {

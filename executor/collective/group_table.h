@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 
 namespace sluice {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/kernel/resource_manager.h"
+#include "executor/device/resource_manager.h"
 #include "graph/build/device_spec.h"
 
 namespace sluice {

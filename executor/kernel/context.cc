@@ -1,6 +1,6 @@
 #include "executor/kernel/context.h"
 
-#include "executor/device/thread_pool.h"
+#include "executor/cpu/thread_pool.h"
 #include "graph/ir/graph.h"
 #include "graph/strings.h"
 

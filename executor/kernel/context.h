@@ -17,18 +17,18 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "executor/kernel/claim.h"
 #include "executor/kernel/kernel.h"
+#include "executor/wait/claim.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
 
 class CallFrame;            // executor/step/call_frame.h: feeds and fetches of the step
-class CancellationManager;  // executor/step/cancellation.h
-class ResourceManager;      // executor/kernel/resource_manager.h
-class Rendezvous;           // executor/step/rendezvous.h
-class Stalls;               // executor/step/stalls.h: who waits for what
-class ThreadPool;           // executor/device/thread_pool.h
+class CancellationManager;  // executor/wait/cancellation.h
+class ResourceManager;      // executor/device/resource_manager.h
+class Rendezvous;           // executor/wait/rendezvous.h
+class Stalls;               // executor/wait/stalls.h: who waits for what
+class ThreadPool;           // executor/cpu/thread_pool.h
 
 // A value on an edge. Either a tensor, or a reference to a variable's tensor and its claim, or
 // dead (no value: the branch not taken).

@@ -6,9 +6,9 @@
 
 #include "executor/kernel/context.h"
 #include "executor/kernel/kernel.h"
-#include "executor/step/cancellation.h"
-#include "executor/step/rendezvous.h"
-#include "executor/step/stalls.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/rendezvous.h"
+#include "executor/wait/stalls.h"
 #include "graph/build/device_spec.h"
 #include "graph/infer/shape_context.h"
 #include "graph/ir/graph.h"

@@ -2,9 +2,9 @@
 
 #include <unordered_map>
 
+#include "executor/device/resource_manager.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/kernel.h"
-#include "executor/kernel/resource_manager.h"
 #include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
 #include "graph/infer/shape_context.h"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "executor/device/resource_manager.h"
 #include "executor/kernel/elementwise_loops.h"
-#include "executor/kernel/resource_manager.h"
 #include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
 #include "executor/plan/op_kind.h"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "executor/device/resource_manager.h"
 #include "executor/kernel/kernel.h"
 #include "executor/kernel/packed_operand.h"
-#include "executor/kernel/resource_manager.h"
 #include "executor/passes/rewrite.h"
 #include "executor/passes/unused_nodes.h"
 #include "executor/plan/op_kind.h"

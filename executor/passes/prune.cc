@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "executor/plan/op_kind.h"
-#include "executor/step/rendezvous.h"
+#include "executor/wait/rendezvous.h"
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
 

@@ -8,7 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
-#include "executor/kernel/stream_out.h"
+#include "executor/cpu/stream_out.h"
 #include "graph/status.h"
 
 namespace sluice {

@@ -1,8 +1,8 @@
 // How FusedElementwise computes a tile.
 #include <algorithm>
 
-#include "executor/kernel/prefetch.h"
-#include "executor/kernel/stream_out.h"
+#include "executor/cpu/prefetch.h"
+#include "executor/cpu/stream_out.h"
 #include "executor/plan/fused_elementwise.h"
 
 namespace sluice {

@@ -6,10 +6,10 @@
 #include <random>
 #include <thread>
 
-#include "executor/memory/pool_allocator.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/session/session.h"
-#include "executor/step/cancellation.h"
 #include "executor/testing/test_ops.h"
+#include "executor/wait/cancellation.h"
 
 namespace sluice {
 namespace {

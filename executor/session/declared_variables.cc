@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "executor/kernel/resource_manager.h"
+#include "executor/device/resource_manager.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 

@@ -19,8 +19,8 @@
 #include <thread>
 
 #include "executor/session/session.h"
-#include "executor/step/cancellation.h"
-#include "executor/step/rendezvous.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/rendezvous.h"
 
 namespace sluice {
 

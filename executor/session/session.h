@@ -28,16 +28,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/step/stalls.h"
+#include "executor/wait/stalls.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
 
-class CancellationManager;  // executor/step/cancellation.h
+class CancellationManager;  // executor/wait/cancellation.h
 class DeviceSet;            // executor/device/device_set.h
 class PartialRun;           // executor/session/partial_run.h
-class Rendezvous;           // executor/step/rendezvous.h
+class Rendezvous;           // executor/wait/rendezvous.h
 class RemoteMaster;         // executor/session/remote_master.h
 class RemoteTasks;          // executor/session/remote_tasks.h
 class StepScheduler;        // executor/step/step.h

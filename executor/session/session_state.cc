@@ -17,8 +17,8 @@
 #include "executor/session/remote_master.h"
 #include "executor/session/remote_tasks.h"
 #include "executor/session/step_parts.h"
-#include "executor/step/linked_cancellation.h"
 #include "executor/trace/metrics.h"
+#include "executor/wait/linked_cancellation.h"
 #include "graph/function/lower.h"
 #include "graph/status.h"
 

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "executor/device/device_set.h"
-#include "executor/memory/pool_allocator.h"
-#include "executor/step/cancellation.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/testing/test_ops.h"
 #include "executor/trace/step_stats.h"
+#include "executor/wait/cancellation.h"
 
 namespace sluice {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "executor/passes/prune.h"
 #include "executor/step/continuations.h"
-#include "executor/step/linked_cancellation.h"
 #include "executor/step/outbox.h"
 #include "executor/trace/metrics.h"
+#include "executor/wait/linked_cancellation.h"
 #include "graph/status.h"
 
 namespace sluice {

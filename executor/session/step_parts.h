@@ -14,8 +14,8 @@
 #include "executor/session/session.h"
 #include "executor/session/session_plan.h"
 #include "executor/session/task_executor.h"
-#include "executor/step/cancellation.h"
-#include "executor/step/rendezvous.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/rendezvous.h"
 
 namespace sluice {
 

@@ -7,9 +7,9 @@
 
 #include "absl/synchronization/notification.h"
 #include "executor/session/session.h"
-#include "executor/step/cancellation.h"
 #include "executor/step/step.h"
 #include "executor/testing/test_ops.h"
+#include "executor/wait/cancellation.h"
 
 namespace sluice {
 namespace {

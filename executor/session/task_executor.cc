@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "executor/memory/pool_allocator.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/plan/compile.h"
 #include "executor/plan/op_kind.h"
 #include "executor/session/declared_variables.h"
-#include "executor/step/cancellation.h"
-#include "executor/step/rendezvous.h"
 #include "executor/trace/numerics_checker.h"
 #include "executor/trace/step_stats.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/rendezvous.h"
 #include "graph/status.h"
 
 namespace sluice {

@@ -12,13 +12,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "executor/cpu/thread_pool.h"
 #include "executor/device/device_set.h"
-#include "executor/device/thread_pool.h"
 #include "executor/kernel/kernel.h"
 #include "executor/session/session.h"
 #include "executor/session/session_plan.h"
-#include "executor/step/stalls.h"
 #include "executor/step/step.h"
+#include "executor/wait/stalls.h"
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // Asynchronous kernels: start them, and go on when they have answered.
 #include <utility>
 
-#include "executor/device/steady_time.h"
+#include "executor/cpu/steady_time.h"
 #include "executor/step/node_values.h"
 #include "executor/step/step.h"
 #include "graph/status.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/device/steady_time.h"
+#include "executor/cpu/steady_time.h"
 #include "executor/kernel/deferred_updates.h"
 #include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/matrix_tiles.h"

@@ -4,12 +4,12 @@
 #include <thread>
 #include <utility>
 
-#include "executor/device/steady_time.h"
+#include "executor/cpu/steady_time.h"
 #include "executor/plan/error_at.h"
 #include "executor/plan/fused_elementwise.h"
 #include "executor/step/frame_instance.h"
 #include "executor/step/outbox.h"
-#include "executor/step/stalls.h"
+#include "executor/wait/stalls.h"
 #include "graph/status.h"
 
 namespace sluice {

@@ -30,15 +30,15 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "executor/device/thread_pool.h"
+#include "executor/cpu/thread_pool.h"
+#include "executor/device/resource_manager.h"
 #include "executor/kernel/context.h"
-#include "executor/kernel/resource_manager.h"
 #include "executor/plan/plan.h"
-#include "executor/step/cancellation.h"
 #include "executor/step/continuations.h"
 #include "executor/step/iteration.h"
-#include "executor/step/rendezvous.h"
 #include "executor/step/sharing_trial.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/rendezvous.h"
 
 namespace sluice {
 

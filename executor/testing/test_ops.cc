@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
 

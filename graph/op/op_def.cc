@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "absl/strings/strip.h"
 #include "graph/status.h"
 #include "graph/strings.h"
 
@@ -150,9 +151,10 @@ const AttrDef* OpDef::FindAttr(std::string_view attr_name) const {
 int OpDef::InputIndex(std::string_view arg_name) const { return IndexOf(inputs, arg_name); }
 int OpDef::OutputIndex(std::string_view arg_name) const { return IndexOf(outputs, arg_name); }
 
-OpDefBuilder::OpDefBuilder(std::string name, std::string doc) {
+OpDefBuilder::OpDefBuilder(std::string name, std::string doc, const char* file) {
   def_.name = std::move(name);
   def_.doc = std::move(doc);
+  def_.file = std::string(absl::StripPrefix(file, "./"));
 }
 OpDefBuilder& OpDefBuilder::Input(std::string name, std::string type) {
   def_.inputs.push_back(MakeArg(std::move(name), type, false));

@@ -103,6 +103,7 @@ AttrDef FunctionListAttr();
 struct OpDef {
   std::string name;
   std::string doc;
+  std::string file;  // the source file that declares the op: "ops/math/rounding.cc"
   std::vector<ArgDef> inputs;
   std::vector<ArgDef> outputs;
   std::vector<AttrDef> attrs;
@@ -131,7 +132,8 @@ struct OpDef {
 // attribute N says) or "N*int32"; an attribute of kind list(type) makes a list of mixed types.
 class OpDefBuilder {
  public:
-  OpDefBuilder(std::string name, std::string doc);
+  // `file` is the caller's.
+  OpDefBuilder(std::string name, std::string doc, const char* file = __builtin_FILE());
   OpDefBuilder& Input(std::string name, std::string type);
   OpDefBuilder& Input(std::string name, DataType type);
   OpDefBuilder& RefInput(std::string name, std::string type);
@@ -151,6 +153,13 @@ class OpDefBuilder {
   OpDefBuilder& DistributedCommunication();
   OpDefBuilder& Deprecated(int version, std::string explanation);
   OpDefBuilder& Hidden();
+  // Adds what `mixin`, a function over OpDefBuilder&, declares: inputs, outputs, attributes and
+  // traits that several ops share. They take the place of this call in the order of arguments.
+  template <typename Mixin>
+  OpDefBuilder& With(const Mixin& mixin) {
+    mixin(*this);
+    return *this;
+  }
 
   const OpDef& def() const { return def_; }
 

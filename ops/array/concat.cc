@@ -6,7 +6,8 @@
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/build/scopes.h"
-#include "ops/array/shape_nodes.h"
+#include "ops/array/split_builders.h"
+#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {

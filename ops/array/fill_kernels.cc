@@ -5,11 +5,11 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/array/constant_element.h"
-#include "ops/array/elements.h"
-#include "ops/array/int_tensor.h"
-#include "ops/array/strided_copy.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/constant_element.h"
+#include "ops/loops/elements.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

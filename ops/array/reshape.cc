@@ -3,7 +3,7 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/array/shape_nodes.h"
+#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {

@@ -3,8 +3,8 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/elementwise_loops.h"
 #include "graph/ir/graph.h"
-#include "ops/array/int_tensor.h"
-#include "ops/array/strided_copy.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
 
 namespace sluice {
 namespace {

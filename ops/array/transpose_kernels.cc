@@ -2,8 +2,8 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/array/int_tensor.h"
-#include "ops/array/strided_copy.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
 
 namespace sluice {
 namespace {

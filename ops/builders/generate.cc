@@ -1,13 +1,21 @@
-// Writes the builder functions of the ops that are linked into this program:
+// Writes the builder functions of the ops that are linked into this program.
 //
-//   generate FOLDER PACKAGE STEM     makes FOLDER/STEM.h and FOLDER/STEM.cc
+//   generate FOLDER PACKAGE STEM FILE...
+//
+// Every source file FILE of PACKAGE that declares ops gets its own header of builder functions
+// (rounding.cc: FOLDER/rounding_builders.h), so that a new op recompiles only the code that
+// includes that header. FOLDER/STEM.h includes all of them, unless it is itself such a header.
+// FOLDER/STEM.cc has the definitions.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "graph/op/op_def.h"
 #include "graph/strings.h"
 #include "ops/builders/op_function.h"
@@ -19,7 +27,13 @@ struct Target {
   std::string folder;
   std::string package;
   std::string stem;
+  std::vector<std::string> files;
 };
+
+// "rounding_builders.h" for "rounding.cc".
+std::string HeaderOf(const std::string& file) {
+  return StrCat(absl::StripSuffix(file, ".cc"), "_builders.h");
+}
 
 std::string InGuard(const std::string& path, const std::string& includes, const std::string& body) {
   std::string guard = "SLUICE_" + absl::AsciiStrToUpper(path) + "_";
@@ -40,32 +54,55 @@ bool Write(const Target& target, const std::string& file, const std::string& tex
   return static_cast<bool>(out);
 }
 
-bool WriteBuilders(const Target& target) {
-  std::string declarations, definitions;
-  for (const OpDef* op : OpRegistry::Global().All()) {
-    if (!HasBuilder(*op)) continue;
-    StrAppend(&declarations, DeclarationText(*op), "\n");
-    StrAppend(&definitions, DefinitionText(*op), "\n");
-  }
-  const std::string path = StrCat(target.package, "/", target.stem, ".h");
+bool WriteHeader(const Target& target, const std::string& file, const std::string& declarations) {
   const std::string includes =
       "#include <cstdint>\n#include <limits>\n#include <string>\n#include <string_view>\n"
       "#include <vector>\n\n#include \"graph/ir/graph.h\"\n";
-  const std::string header = InGuard(
-      path, includes, StrCat("namespace sluice {\n\n", declarations, "}  // namespace sluice\n\n"));
+  const std::string header = HeaderOf(file);
+  return Write(
+      target, header,
+      InGuard(StrCat(target.package, "/", header), includes,
+              StrCat("namespace sluice {\n\n", declarations, "}  // namespace sluice\n\n")));
+}
+
+bool WriteBuilders(const Target& target) {
+  std::map<std::string, std::string> declarations;  // by source file
+  for (const std::string& file : target.files) declarations[file];
+  std::string definitions;
+  for (const OpDef* op : OpRegistry::Global().All()) {
+    if (!HasBuilder(*op)) continue;
+    const std::string file(absl::StripPrefix(op->file, StrCat(target.package, "/")));
+    const auto found = declarations.find(file);
+    if (found == declarations.end()) {
+      fprintf(stderr, "op %s is declared in %s, which is not a source of this family\n",
+              op->name.c_str(), op->file.c_str());
+      return false;
+    }
+    StrAppend(&found->second, DeclarationText(*op), "\n");
+    StrAppend(&definitions, DefinitionText(*op), "\n");
+  }
+  std::string includes;
+  for (const auto& [file, text] : declarations) {
+    if (!WriteHeader(target, file, text)) return false;
+    StrAppend(&includes, "#include \"", target.package, "/", HeaderOf(file), "\"\n");
+  }
+  const std::string all = target.stem + ".h";
+  const std::string path = StrCat(target.package, "/", all);
   const std::string source = StrCat(
       "#include \"", path,
       "\"\n\n#include \"graph/build/node_builder.h\"\n#include \"ops/builders/result.h\"\n\n",
       "namespace sluice {\n\n", definitions, "}  // namespace sluice\n");
-  return Write(target, target.stem + ".h", header) && Write(target, target.stem + ".cc", source);
+  if (!Write(target, target.stem + ".cc", source)) return false;
+  return includes.find(StrCat("/", all, "\"")) != includes.npos ||
+         Write(target, all, InGuard(path, includes, ""));
 }
 
 }  // namespace
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    fprintf(stderr, "usage: %s FOLDER PACKAGE STEM\n", argv[0]);
+  if (argc < 5) {
+    fprintf(stderr, "usage: %s FOLDER PACKAGE STEM FILE...\n", argv[0]);
     return 2;
   }
   const absl::Status status = sluice::OpRegistry::Global().status();
@@ -73,5 +110,6 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;
   }
-  return sluice::WriteBuilders({argv[1], argv[2], argv[3]}) ? 0 : 1;
+  const std::vector<std::string> files(argv + 4, argv + argc);
+  return sluice::WriteBuilders({argv[1], argv[2], argv[3], files}) ? 0 : 1;
 }

@@ -1,19 +1,18 @@
-# The families of ops, read off the sources: a C++ file of lines "<op> <family> <family of its kernels>" in one string.
-# Arguments: `kind=ops` and sources of definitions, `kind=kernels` and sources of kernels, all as ops/<family>/<file>.
-FNR == 1 { split(FILENAME, path, "/"); family = path[2] }
+# Which library has an op, read from the sources: a C++ file with lines "<op> <library> <library of its kernels>" in one string.
+# Arguments, per family: library=<label> kind=ops <sources of definitions> kind=kernels <sources of kernels>.
 
-# OP(Abs, "…"), or a macro of the file's own around it.
+# OP(Abs, "..."), or a macro that stands for OP.
 kind == "ops" && /^[A-Z_]+\(_?[A-Z][A-Za-z0-9]*,/ {
   sub(/^[A-Z_]+\(/, ""); sub(/,.*/, "")
-  home[$0] = family
+  home[$0] = library
 }
-kind == "ops" && /^const OpRegistrar k/ { home[substr($3, 2)] = family }
+kind == "ops" && /^const OpRegistrar k/ { home[substr($3, 2)] = library }
 
-# Some kernels stand in another family than their op.
+# The kernels of some ops are in another family.
 kind == "kernels" && /KERNELS?\(_?[A-Z][A-Za-z0-9]*,/ {
   sub(/.*KERNELS?\(/, ""); sub(/,.*/, "")
-  kernels[$0] = family
-  registers[$0, family] = 1
+  kernels[$0] = library
+  registers[$0, library] = 1
 }
 
 END {
@@ -22,7 +21,7 @@ END {
   sort = "LC_ALL=C sort"
   for (op in home) {
     own = registers[op, home[op]] || !(op in kernels)
-    printf "    \"%s %s %s\\n\"\n", op, home[op], own ? home[op] : kernels[op] | sort
+    printf "    \"%s %s %s_kernels\\n\"\n", op, home[op], own ? home[op] : kernels[op] | sort
   }
   close(sort)
   print "    ;\n}  // namespace sluice"

@@ -1,18 +1,18 @@
-// Which library has an op, for programs that link only some of them: every family brings this
-// along, so that what is missing can be named in an error. The rooms below know nothing of
-// families; they refer to these functions weakly.
+// Finds the library that has an op, so that an error can name the library to link. Every family
+// links this file. graph/ and executor/ do not know the families; they call these functions through
+// weak references.
 #include <string>
 #include <string_view>
 
 namespace sluice {
 
-// A line "<op> <family> <family of its kernels>" for each op: libraries_table.cc. It is read only
-// for an error.
+// One line per op, "<op> <library> <library of its kernels>"; defined in libraries_table.cc. Parsed
+// only when an error is reported.
 extern const char kOpLibraries[];
 
 namespace {
 
-// What stands before `end`, which is taken off with it.
+// Removes and returns the text before `end`; also removes `end`.
 std::string_view Take(std::string_view* text, char end) {
   const size_t at = text->find(end);
   const std::string_view first = text->substr(0, at);
@@ -20,8 +20,8 @@ std::string_view Take(std::string_view* text, char end) {
   return first;
 }
 
-// "family family"; empty where no family has the op.
-std::string_view FamiliesOf(std::string_view op) {
+// "//ops/image:image //ops/image:image_kernels"; empty if no library has the op.
+std::string_view LibrariesOf(std::string_view op) {
   std::string_view rest = kOpLibraries;
   while (!rest.empty()) {
     std::string_view line = Take(&rest, '\n');
@@ -32,19 +32,21 @@ std::string_view FamiliesOf(std::string_view op) {
 
 }  // namespace
 
-// "//ops/image"; "" where no library has the op. Called by OpRegistry.
+// "//ops/image", or "//ops/image:webp"; "" if no library has the op. Called by OpRegistry.
 std::string LibraryOfOp(std::string_view op) {
-  std::string_view families = FamiliesOf(op);
-  return families.empty() ? "" : "//ops/" + std::string(Take(&families, ' '));
+  std::string_view libraries = LibrariesOf(op);
+  const std::string label(Take(&libraries, ' '));
+  const size_t colon = label.find(':');
+  if (colon == label.npos) return label;
+  const std::string folder = label.substr(0, colon), name = label.substr(colon + 1);
+  return folder.ends_with("/" + name) ? folder : label;
 }
 
-// "//ops/image:image_kernels". Called by KernelRegistry.
+// "//ops/image:image_kernels"; "" if no library has the op. Called by KernelRegistry.
 std::string LibraryOfKernels(std::string_view op) {
-  std::string_view families = FamiliesOf(op);
-  if (families.empty()) return "";
-  Take(&families, ' ');
-  const std::string family(families);
-  return "//ops/" + family + ":" + family + "_kernels";
+  std::string_view libraries = LibrariesOf(op);
+  Take(&libraries, ' ');
+  return std::string(libraries);
 }
 
 }  // namespace sluice

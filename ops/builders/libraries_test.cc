@@ -5,9 +5,9 @@
 #include "graph/format/graph_def.h"
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
 #include "ops/image/builders.h"
 #include "ops/math/builders.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {
@@ -31,7 +31,7 @@ TEST(LibrariesTest, AnOpThatIsNotLinkedIsAnErrorThatNamesItsLibrary) {
 TEST(LibrariesTest, ANodeOfAnImportedGraphLikewise) {
   Graph g;
   const absl::Status status = ImportGraphDef("node { name: 'd' op: 'DecodeJpeg' }", g).status();
-  EXPECT_THAT(status.message(), HasSubstr("it is in //ops/image_codecs, which is not linked"));
+  EXPECT_THAT(status.message(), HasSubstr("it is in //ops/image, which is not linked"));
   EXPECT_THAT(status.message(), HasSubstr("{{node d}}"));
 }
 

@@ -1,7 +1,6 @@
 #include "ops/builders/operand.h"
 
 #include "graph/build/node_builder.h"
-#include "ops/builders/variable.h"
 
 namespace sluice {
 namespace {
@@ -20,16 +19,14 @@ DataType QuotientType(DataType dtype) {
 
 }  // namespace
 
-Graph* Operand::graph() const {
-  return variable_ != nullptr ? variable_->handle().graph() : tensor_.graph();
-}
+Graph* Operand::graph() const { return tensor_.graph(); }
 DataType Operand::dtype() const {
-  return variable_ != nullptr ? variable_->dtype() : BaseType(tensor_.dtype());
+  return variable_ != nullptr ? dtype_ : BaseType(tensor_.dtype());
 }
 
 Output Operand::In(Graph& graph, DataType dtype, std::string_view name) const {
   if (number_) return Constant(graph, *number_, dtype, name, at_);
-  return variable_ != nullptr ? variable_->Read(at_) : tensor_;
+  return variable_ != nullptr ? read_(variable_, at_) : tensor_;
 }
 
 Output BinaryOp(std::string_view op, std::string_view name, const Operand& x, const Operand& y) {

@@ -15,16 +15,24 @@
 
 namespace sluice {
 
-class Variable;
-
 // One side of an operator: a tensor, a variable (read when it is used) or a number. Keeps the line
 // where it was made an operand; lives as long as the expression.
 class Operand {
  public:
   Operand(Output tensor, At at = At::current())  // NOLINT: operands are implicit
       : tensor_(tensor), at_(at) {}
-  Operand(const Variable& variable, At at = At::current())  // NOLINT
-      : variable_(&variable), at_(at) {}
+  // A Variable, or another object whose value is a tensor that Read adds to the graph.
+  template <typename V>
+  requires requires(const V& v, At at) {
+    { v.Read(at) } -> std::same_as<Output>;
+    { v.handle() } -> std::same_as<Output>;
+  }
+  Operand(const V& variable, At at = At::current())  // NOLINT
+      : tensor_(variable.handle()),
+        variable_(&variable),
+        read_([](const void* v, At from) { return static_cast<const V*>(v)->Read(from); }),
+        dtype_(variable.dtype()),
+        at_(at) {}
   template <typename T>
   requires std::is_arithmetic_v<T> Operand(T number, At at = At::current())
       : number_(number), at_(at) {}  // NOLINT
@@ -38,8 +46,10 @@ class Operand {
   At at() const { return at_; }
 
  private:
-  Output tensor_;
-  const Variable* variable_ = nullptr;
+  Output tensor_;  // of a variable: its handle
+  const void* variable_ = nullptr;
+  Output (*read_)(const void* variable, At at) = nullptr;
+  DataType dtype_ = DT_INVALID;  // of a variable
   std::optional<Number> number_;
   At at_;
 };

@@ -1,7 +1,7 @@
 #include "ops/data/batch.h"
 
 #include "graph/status.h"
-#include "ops/dataflow/rows.h"
+#include "ops/state/tuple_rows.h"
 
 namespace sluice {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "executor/kernel/context.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/status.h"
 #include "graph/tensor/tensor.h"
 #include "graph/tensor/variant.h"

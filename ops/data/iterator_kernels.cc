@@ -5,7 +5,7 @@
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_function.h"
 #include "ops/data/iterator_resource.h"
-#include "ops/dataflow/named_resource.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {

@@ -8,9 +8,9 @@
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
 #include "ops/data/dataset.h"
-#include "ops/dataflow/rows.h"
 #include "ops/io/byte_source.h"
 #include "ops/io/record_file.h"
+#include "ops/state/tuple_rows.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 #include "graph/status.h"
 #include "ops/data/batch.h"
 #include "ops/data/dataset.h"
-#include "ops/dataflow/rows.h"
+#include "ops/state/tuple_rows.h"
 
 namespace sluice {
 namespace {

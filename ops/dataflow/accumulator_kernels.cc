@@ -4,7 +4,7 @@
 #include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/conditional_accumulator.h"
-#include "ops/dataflow/named_resource.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "graph/status.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "ops/dataflow/rows.h"
+#include "ops/state/tuple_rows.h"
 
 namespace sluice {
 namespace {

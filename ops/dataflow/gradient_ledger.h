@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/kernel/resource_manager.h"
+#include "executor/device/resource_manager.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {

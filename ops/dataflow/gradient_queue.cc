@@ -5,7 +5,7 @@
 
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
-#include "ops/dataflow/rows.h"
+#include "ops/state/tuple_rows.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 #include "ops/dataflow/gradient_queue.h"
 
-#include "executor/step/stalls.h"
+#include "executor/wait/stalls.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

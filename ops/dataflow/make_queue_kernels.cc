@@ -3,9 +3,9 @@
 #include "graph/ir/graph.h"
 #include "ops/dataflow/fifo_queue.h"
 #include "ops/dataflow/gradient_queue.h"
-#include "ops/dataflow/named_resource.h"
 #include "ops/dataflow/priority_queue.h"
 #include "ops/dataflow/random_shuffle_queue.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {

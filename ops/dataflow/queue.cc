@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "graph/status.h"
-#include "ops/dataflow/rows.h"
+#include "ops/state/tuple_rows.h"
 
 namespace sluice {
 namespace {

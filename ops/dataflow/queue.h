@@ -29,9 +29,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/kernel/resource_manager.h"
+#include "executor/device/resource_manager.h"
 #include "graph/tensor/tensor.h"
-#include "ops/dataflow/wait.h"
+#include "ops/state/wait.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "graph/tensor/dtype.h"
-#include "ops/state/arithmetic.h"
+#include "ops/loops/arithmetic.h"
 
 namespace sluice {
 

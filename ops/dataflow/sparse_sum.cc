@@ -5,7 +5,7 @@
 #include "graph/status.h"
 #include "ops/dataflow/gradient_sum.h"
 #include "ops/dataflow/scale.h"
-#include "ops/state/arithmetic.h"
+#include "ops/loops/arithmetic.h"
 
 namespace sluice {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/dataflow/named_resource.h"
 #include "ops/dataflow/queue.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,11 @@
 // Colours of images: other colour spaces, and changes of hue, saturation and contrast.
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/array/split_builders.h"
+#include "ops/math/power_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <vector>
 
+#include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
-#include "executor/kernel/target_clones.h"
 #include "graph/status.h"
 #include "ops/image/resizing.h"
 

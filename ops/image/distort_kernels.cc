@@ -7,10 +7,10 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/dataflow/wait.h"
-#include "ops/math/cast_loops.h"
+#include "ops/loops/cast_loops.h"
 #include "ops/random/philox.h"
 #include "ops/random/seeds.h"
+#include "ops/state/wait.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,10 @@
 // Images resized by cubic interpolation, by areas, and under scales and translations of their own.
 #include "ops/image/image_shapes.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/image/resample_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

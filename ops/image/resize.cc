@@ -3,6 +3,10 @@
 
 #include "ops/image/image_shapes.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/image/resize_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/status.h"
-#include "ops/math/cast_loops.h"
+#include "ops/loops/cast_loops.h"
 
 namespace sluice {
 

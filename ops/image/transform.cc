@@ -1,6 +1,11 @@
 // Images under projections, and parts of images around given places.
 #include "ops/image/image_shapes.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/array/split_builders.h"
+#include "ops/image/transform_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

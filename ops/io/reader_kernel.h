@@ -7,8 +7,8 @@
 
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/dataflow/named_resource.h"
 #include "ops/io/reader.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 

@@ -4,11 +4,11 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/dataflow/named_resource.h"
 #include "ops/io/byte_source.h"
 #include "ops/io/reader.h"
 #include "ops/io/reader_kernel.h"
 #include "ops/io/record_file.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "ops/dataflow/fifo_queue.h"
 
 namespace sluice {

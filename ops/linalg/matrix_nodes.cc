@@ -1,11 +1,18 @@
 #include "ops/linalg/matrix_nodes.h"
 
-#include "ops/array/builders.h"
-#include "ops/array/shape_nodes.h"
-#include "ops/builders/sugar.h"
-#include "ops/math/builders.h"
-#include "ops/math/gradient_nodes.h"
-#include "ops/matrix/builders.h"
+#include "ops/array/concat_builders.h"
+#include "ops/array/fill_builders.h"
+#include "ops/array/reshape_builders.h"
+#include "ops/array/shape_builders.h"
+#include "ops/array/transpose_builders.h"
+#include "ops/gradient_nodes.h"
+#include "ops/indexing/slice_builders.h"
+#include "ops/linalg/diagonal_builders.h"
+#include "ops/math/power_builders.h"
+#include "ops/matmul/matmul_builders.h"
+#include "ops/reduce/reduce_builders.h"
+#include "ops/shape_nodes.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 

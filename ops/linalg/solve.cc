@@ -4,10 +4,13 @@
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/build/cond.h"
-#include "ops/array/shape_nodes.h"
+#include "ops/gradient_nodes.h"
+#include "ops/linalg/decompose_builders.h"
+#include "ops/linalg/diagonal_builders.h"
 #include "ops/linalg/matrix_nodes.h"
-#include "ops/math/gradient_nodes.h"
-#include "ops/matrix/builders.h"
+#include "ops/linalg/solve_builders.h"
+#include "ops/math/rounding_builders.h"
+#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {

@@ -1,6 +1,10 @@
 // A product of matrices that may hold many zeros.
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/linalg/sparse_product_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

@@ -4,7 +4,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/math/gemm.h"
+#include "ops/matmul/gemm.h"
 
 namespace sluice {
 namespace {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_split.h"
 #include "graph/status.h"
 #include "ops/io/byte_source.h"
-#include "ops/math/wrapping.h"
-#include "ops/parsing/number.h"
+#include "ops/loops/wrapping.h"
+#include "ops/strings/number.h"
 
 namespace sluice {
 namespace {

@@ -2,9 +2,9 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/dataflow/named_resource.h"
 #include "ops/lookup/table.h"
 #include "ops/lookup/text_table.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {

@@ -1,8 +1,8 @@
 #include "executor/kernel/elementwise_loops.h"
 #include "executor/kernel/running_sum.h"
-#include "ops/math/add_to.h"
-#include "ops/math/elementwise.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/add_to.h"
+#include "ops/loops/elementwise.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

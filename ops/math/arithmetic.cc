@@ -3,7 +3,7 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
+#include "ops/gradient_nodes.h"
 #endif
 
 namespace sluice {
@@ -62,6 +62,20 @@ OP(AddN, "The sum of tensors of one shape.")
     .Commutative()
     .Aggregate()
     .Shape(AllSameShape()) GRADIENT([](Backprop& b) {
+      for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(0));
+    });
+
+OP(AccumulateNV2, "AddN; TensorFlow sums the inputs as they come, into one buffer.")
+    .Input("inputs", "N*T")
+    .Output("sum", "T")
+    .Attr("N", IntAttr().Min(1))
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("shape", ShapeAttr())
+    .Commutative()
+    .Aggregate()
+    .Shape([](ShapeContext& c) -> absl::Status {
+      return c.SetOutput(0, c.attr<PartialShape>("shape"));
+    }) GRADIENT([](Backprop& b) {
       for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(0));
     });
 

@@ -1,7 +1,7 @@
 #include <string>
 
-#include "ops/math/broadcast.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/broadcast.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

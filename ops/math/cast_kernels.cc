@@ -1,6 +1,6 @@
 // Cast for all pairs of numbers and bool.
-#include "ops/math/cast_loops.h"
-#include "ops/math/elementwise.h"
+#include "ops/loops/cast_loops.h"
+#include "ops/loops/elementwise.h"
 
 namespace sluice {
 namespace {

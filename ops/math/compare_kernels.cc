@@ -1,7 +1,7 @@
 #include <cmath>
 #include <string>
 
-#include "ops/math/broadcast.h"
+#include "ops/loops/broadcast.h"
 
 namespace sluice {
 namespace {

@@ -1,7 +1,7 @@
 #include <complex>
 
-#include "ops/math/broadcast.h"
-#include "ops/math/elementwise.h"
+#include "ops/loops/broadcast.h"
+#include "ops/loops/elementwise.h"
 
 namespace sluice {
 namespace {

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "ops/math/broadcast.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/broadcast.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

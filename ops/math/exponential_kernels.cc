@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "ops/math/elementwise.h"
-#include "ops/math/exponential_avx512.h"
-#include "ops/math/inline_exp.h"
-#include "ops/math/same_size.h"
-#include "ops/math/vector_math.h"
+#include "ops/loops/elementwise.h"
+#include "ops/loops/exponential_avx512.h"
+#include "ops/loops/inline_exp.h"
+#include "ops/loops/same_size.h"
+#include "ops/loops/vector_math.h"
 
 namespace sluice {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "executor/session/session.h"
 #include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
 #include "ops/math/builders.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

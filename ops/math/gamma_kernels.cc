@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/math/broadcast.h"
-#include "ops/math/elementwise.h"
+#include "ops/loops/broadcast.h"
+#include "ops/loops/elementwise.h"
 
 namespace sluice {
 namespace {

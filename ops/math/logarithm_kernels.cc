@@ -1,8 +1,8 @@
 // Products and quotients that are 0 where the first factor is.
 #include <cmath>
 
-#include "ops/math/broadcast.h"
-#include "ops/math/vector_math.h"
+#include "ops/loops/broadcast.h"
+#include "ops/loops/vector_math.h"
 
 namespace sluice {
 namespace {

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "ops/math/broadcast.h"
-#include "ops/math/vector_math.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/broadcast.h"
+#include "ops/loops/vector_math.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

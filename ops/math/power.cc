@@ -5,7 +5,9 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
+#include "ops/gradient_nodes.h"
+#include "ops/math/exponential_builders.h"
+#include "ops/math/power_builders.h"
 #endif
 
 namespace sluice {

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "ops/math/elementwise.h"
-#include "ops/math/same_size.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/elementwise.h"
+#include "ops/loops/same_size.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,8 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
+#include "ops/gradient_nodes.h"
+#include "ops/math/rounding_builders.h"
 #endif
 
 namespace sluice {

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "ops/math/elementwise.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/elementwise.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "graph/tensor/resource_handle.h"
 #include "graph/tensor/variant.h"
-#include "ops/math/broadcast.h"
+#include "ops/loops/broadcast.h"
 
 namespace sluice {
 namespace {

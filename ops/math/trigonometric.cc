@@ -3,7 +3,9 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/math/gradient_nodes.h"
+#include "ops/gradient_nodes.h"
+#include "ops/math/power_builders.h"
+#include "ops/math/trigonometric_builders.h"
 #endif
 
 namespace sluice {

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "ops/math/broadcast.h"
-#include "ops/math/elementwise.h"
-#include "ops/math/vector_math.h"
+#include "ops/loops/broadcast.h"
+#include "ops/loops/elementwise.h"
+#include "ops/loops/vector_math.h"
 
 namespace sluice {
 namespace {

@@ -4,6 +4,8 @@
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/build/scopes.h"
+#include "ops/math/exponential_builders.h"
+#include "ops/nn/activation_builders.h"
 #endif
 
 namespace sluice {

@@ -1,9 +1,9 @@
 #include <cmath>
 
 #include "graph/status.h"
-#include "ops/math/elementwise.h"
-#include "ops/math/same_size.h"
-#include "ops/math/vector_math.h"
+#include "ops/loops/elementwise.h"
+#include "ops/loops/same_size.h"
+#include "ops/loops/vector_math.h"
 
 namespace sluice {
 namespace {

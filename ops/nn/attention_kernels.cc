@@ -1,12 +1,12 @@
 #include <algorithm>
 
+#include "executor/cpu/scratch_buffers.h"
+#include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
-#include "executor/kernel/scratch_rooms.h"
-#include "executor/kernel/target_clones.h"
 #include "graph/status.h"
-#include "ops/math/add_to.h"
-#include "ops/math/gemm.h"
-#include "ops/math/product_tiles.h"
+#include "ops/loops/add_to.h"
+#include "ops/matmul/gemm.h"
+#include "ops/matmul/product_tiles.h"
 #include "ops/nn/attention_scores.h"
 #include "ops/nn/class_rows.h"
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 
-#include "executor/kernel/target_clones.h"
+#include "executor/cpu/target_clones.h"
 #include "graph/status.h"
-#include "ops/math/broadcast.h"
-#include "ops/math/gemm.h"
+#include "ops/loops/broadcast.h"
+#include "ops/matmul/gemm.h"
 #include "ops/nn/class_rows.h"
 
 namespace sluice {

@@ -3,10 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
-#include "ops/math/builders.h"
-#include "ops/nn/builders.h"
+#include "ops/array/concat_builders.h"
+#include "ops/array/identity_builders.h"
+#include "ops/array/reshape_builders.h"
+#include "ops/array/transpose_builders.h"
+#include "ops/math/arithmetic_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/math/power_builders.h"
+#include "ops/nn/batch_norm_builders.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

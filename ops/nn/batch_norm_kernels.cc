@@ -4,8 +4,8 @@
 #include "executor/kernel/scratch.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/loops/image_tensor.h"
 #include "ops/nn/batch_norm_loops.h"
-#include "ops/nn/image_tensor.h"
 
 namespace sluice {
 namespace {

@@ -2,6 +2,10 @@
 // after the batch (NCHW).
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/nn/bias_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

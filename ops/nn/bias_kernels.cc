@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
-#include "executor/kernel/target_clones.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
-#include "ops/math/broadcast.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/broadcast.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

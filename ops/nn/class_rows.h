@@ -12,12 +12,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "executor/kernel/avx512.h"
-#include "executor/kernel/target_clones.h"
+#include "executor/cpu/avx512.h"
+#include "executor/cpu/target_clones.h"
 #include "graph/tensor/float16.h"
-#include "ops/math/exponential_avx512.h"
-#include "ops/math/inline_exp.h"
-#include "ops/math/vector_math.h"
+#include "ops/loops/exponential_avx512.h"
+#include "ops/loops/inline_exp.h"
+#include "ops/loops/vector_math.h"
 
 namespace sluice::class_rows {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
-#include "executor/kernel/target_clones.h"
 #include "graph/status.h"
 
 namespace sluice {

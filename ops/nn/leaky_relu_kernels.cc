@@ -1,7 +1,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/math/elementwise.h"
+#include "ops/loops/elementwise.h"
 
 namespace sluice {
 namespace {

@@ -2,6 +2,10 @@
 // along the channels (Krizhevsky et al., 2012).
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/nn/lrn_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/status.h"
-#include "ops/nn/image_tensor.h"
+#include "ops/loops/image_tensor.h"
 
 namespace sluice {
 namespace {

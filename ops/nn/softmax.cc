@@ -1,6 +1,12 @@
 // Softmax along the last dimension, and losses over classes.
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/math/exponential_builders.h"
+#include "ops/matmul/matmul_builders.h"
+#include "ops/nn/softmax_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

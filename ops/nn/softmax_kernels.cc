@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "executor/cpu/prefetch.h"
+#include "executor/cpu/stream_out.h"
 #include "executor/kernel/context.h"
-#include "executor/kernel/prefetch.h"
 #include "executor/kernel/row_kernel.h"
-#include "executor/kernel/stream_out.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/nn/class_rows.h"

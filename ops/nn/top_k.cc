@@ -1,6 +1,10 @@
 // The greatest elements of each row.
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/indexing/scatter_nd_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

@@ -4,8 +4,8 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/math/wrapping.h"
-#include "ops/nn/window.h"
+#include "ops/conv/window.h"
+#include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {

@@ -6,7 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/wrapping.h"
 #include "ops/random/philox.h"
 
 namespace sluice {

@@ -1,163 +1,236 @@
-// Pools over images [batch, height, width, channels] that tell where the greatest elements lie, and
-// pools whose windows have random sizes.
-#include <cmath>
+// Pools over images: the greatest or the mean element of each window.
+#include <algorithm>
 
-#include "ops/nn/window.h"
+#include "ops/conv/window.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/array/shape_nodes.h"
+#include "ops/pool/pool_builders.h"
 #endif
 
 namespace sluice {
 namespace {
 
-absl::Status ArgmaxShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRank(0, 4));
+absl::Status CheckLength(const ShapeContext& c, std::string_view attr, size_t length) {
+  if (length == 4) return absl::OkStatus();
+  return InvalidArgument(c.node().op(), " requires the ", attr,
+                         " attribute to contain 4 values, but got: ", length);
+}
+
+// The output for windows of `ksize`, -1 where it is not known.
+absl::Status PoolShape(ShapeContext& c, const std::vector<int64_t>& ksize,
+                       const std::vector<int64_t>& strides, bool pools_channels) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRank(0, 4));
+  const std::string format = c.attr<std::string>("data_format");
+  static const std::vector<int64_t> kNoPaddings;
+  const auto* paddings = c.node().FindAttr<std::vector<int64_t>>("explicit_paddings");
+  SLUICE_ASSIGN_OR_RETURN(
+      ImageSliding sliding,
+      ImageSlidingOf(c.node().op(), format, strides, {1, 1, 1, 1}, c.attr<std::string>("padding"),
+                     paddings ? *paddings : kNoPaddings));
+  const ImageLayout layout = ImageLayout::Of(format);
+  PartialShape output = PartialShape::UnknownOfRank(4);
+  output.set_dim(layout.batch, input.dim(layout.batch));
+  auto slide = [&](int d, const Sliding& s) -> absl::Status {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t size, WindowOutputs(input.dim(d), ksize[d], s));
+    output.set_dim(d, size);
+    return absl::OkStatus();
+  };
+  SLUICE_RETURN_IF_ERROR(slide(layout.height, sliding.height));
+  SLUICE_RETURN_IF_ERROR(slide(layout.width, sliding.width));
+  output.set_dim(layout.channel, input.dim(layout.channel));
+  if (pools_channels) {
+    Sliding channels = sliding.height;
+    channels.stride = strides[layout.channel];
+    channels.before = channels.after = 0;
+    SLUICE_RETURN_IF_ERROR(slide(layout.channel, channels));
+  }
+  return c.SetOutput(0, output);
+}
+
+absl::Status PoolShapeOfAttrs(ShapeContext& c, bool pools_channels) {
   const auto& ksize = c.attr<std::vector<int64_t>>("ksize");
   const auto& strides = c.attr<std::vector<int64_t>>("strides");
-  if (ksize.size() != 4 || strides.size() != 4) {
-    return InvalidArgument("MaxPoolWithArgmax requires the ksize and stride attributes to contain ",
-                           "4 values, but got: ", ksize.size(), " and ", strides.size());
-  }
-  PartialShape out = PartialShape::UnknownOfRank(4);
-  for (int d = 0; d < 4; ++d) {
-    const Sliding along{.stride = strides[d], .padding = PaddingOf(c.attr<std::string>("padding"))};
-    SLUICE_ASSIGN_OR_RETURN(const int64_t size, d == 0 ? absl::StatusOr<int64_t>(in.dim(0))
-                                                       : WindowOutputs(in.dim(d), ksize[d], along));
-    out.set_dim(d, size);
-  }
-  c.SetOutput(0, out).IgnoreError();
-  return c.SetOutput(1, out);
+  SLUICE_RETURN_IF_ERROR(CheckLength(c, "stride", strides.size()));
+  SLUICE_RETURN_IF_ERROR(CheckLength(c, "ksize", ksize.size()));
+  return PoolShape(c, ksize, strides, pools_channels);
 }
 
-absl::Status ImageOfInput(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape image, c.WithRank(0, 4));
-  return c.SetOutput(0, image);
+// ksize and strides are inputs `first` and the next.
+absl::Status PoolShapeOfInputs(ShapeContext& c, int first) {
+  for (int i : {first, first + 1}) {
+    SLUICE_ASSIGN_OR_RETURN(PartialShape vector, c.WithRank(i, 1));
+    SLUICE_RETURN_IF_ERROR(MergeDim(vector.dim(0), 4).status());
+  }
+  std::optional<std::vector<int64_t>> ksize = c.InputInts(first), strides = c.InputInts(first + 1);
+  SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRank(0, 4));
+  auto known = [](const auto& v) {
+    return v && v->size() == 4 && std::find(v->begin(), v->end(), -1) == v->end();
+  };
+  if (!known(ksize) || !known(strides)) return c.SetOutput(0, PartialShape::UnknownOfRank(4));
+  return PoolShape(c, *ksize, *strides, true);
 }
 
-absl::Status FractionalShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRank(0, 4));
-  const auto& ratio = c.attr<std::vector<float>>("pooling_ratio");
-  if (ratio.size() != 4) {
-    return InvalidArgument("pooling_ratio field must specify 4 dimensions, got ", ratio.size());
-  }
-  PartialShape out = PartialShape::UnknownOfRank(4);
-  for (int d = 0; d < 4; ++d) {
-    if (in.dim(d) < 0) continue;
-    const auto size = static_cast<int64_t>(std::floor(static_cast<float>(in.dim(d)) / ratio[d]));
-    if (size < 0) return InvalidArgument("Size computed for dim ", d, " is negative: ", size);
-    out.set_dim(d, size);
-  }
-  c.SetOutput(0, out).IgnoreError();
-  for (int d : {1, 2}) {
-    c.SetOutput(d, {out.dim(d) < 0 ? -1 : out.dim(d) + 1}).IgnoreError();
-  }
-  return absl::OkStatus();
+absl::Status ImageShapeOfInput(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRank(0, 4));
+  return c.SetOutput(0, input);
 }
 
-OP(FractionalAvgPool,
-   "The mean of cells whose sizes are the ratio rounded down or up, at random. Also gives the "
-   "cells' borders along height and width.")
+#ifndef SLUICE_DEFINITIONS_ONLY
+struct PoolAttrs {
+  explicit PoolAttrs(Backprop& b)
+      : ksize(b.attr<std::vector<int64_t>>("ksize")),
+        strides(b.attr<std::vector<int64_t>>("strides")),
+        padding(b.attr<std::string>("padding")),
+        data_format(b.attr<std::string>("data_format")) {}
+  std::vector<int64_t> ksize, strides;
+  std::string padding, data_format;
+};
+
+// Which element was the greatest does not change with small changes of the images.
+void NoGradientOfImages(Backprop& b) {
+  b.Into("orig_input", ZerosLike(b.Value("orig_input")));
+  b.Into("orig_output", ZerosLike(b.Value("orig_output")));
+}
+#endif
+
+OP(AvgPool, "The mean of each window. What lies outside the image does not count.")
     .Input("value", "T")
     .Output("output", "T")
-    .Output("row_pooling_sequence", DT_INT64)
-    .Output("col_pooling_sequence", DT_INT64)
-    .Attr("pooling_ratio", FloatListAttr().Min(4))
-    .Attr("pseudo_random", BoolAttr(false))
-    .Attr("overlapping", BoolAttr(false))
-    .Attr("deterministic", BoolAttr(false))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}))
-    .Shape(FractionalShape) GRADIENT([](Backprop& b) {
-      b.Into("value",
-             FractionalAvgPoolGrad(ShapeNode(b.Value("value"), DT_INT64), b.Of("output"),
-                                   b.Value("row_pooling_sequence"), b.Value("col_pooling_sequence"),
-                                   {.overlapping = b.attr<bool>("overlapping")}));
+    .Attr("ksize", IntListAttr().Min(4))
+    .Attr("strides", IntListAttr().Min(4))
+    .Attr("padding", OneOf({"SAME", "VALID"}))
+    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, false); }) GRADIENT([](Backprop& b) {
+      const PoolAttrs a(b);
+      b.Into("value", AvgPoolGrad(ShapeOf(b.Value("value")), b.Of("output"), a.ksize, a.strides,
+                                  a.padding, {.data_format = a.data_format}));
     });
 
-OP(FractionalAvgPoolGrad,
-   "Gradient of FractionalAvgPool by its input, of the shape orig_input_tensor_shape.")
-    .Input("orig_input_tensor_shape", DT_INT64)
-    .Input("out_backprop", "T")
-    .Input("row_pooling_sequence", DT_INT64)
-    .Input("col_pooling_sequence", DT_INT64)
+OP(AvgPoolGrad, "Gradient of AvgPool by its input, whose shape is orig_input_shape.")
+    .Input("orig_input_shape", DT_INT32)
+    .Input("grad", "T")
     .Output("output", "T")
-    .Attr("overlapping", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}))
+    .Attr("ksize", IntListAttr().Min(4))
+    .Attr("strides", IntListAttr().Min(4))
+    .Attr("padding", OneOf({"SAME", "VALID"}))
+    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
+    .Attr("T", TypeAttr(FloatTypes()))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(0));
       SLUICE_ASSIGN_OR_RETURN(shape, WithRank(shape, 4));
       return c.SetOutput(0, shape);
+    }) GRADIENT([](Backprop& b) {
+      const PoolAttrs a(b);
+      b.Into("grad", AvgPool(b.Of("output"), a.ksize, a.strides, a.padding,
+                             {.data_format = a.data_format}));
     });
 
-OP(FractionalMaxPool,
-   "The greatest elements of cells whose sizes are the ratio rounded down or up, at random. Also "
-   "gives the cells' borders along height and width.")
-    .Input("value", "T")
+OP(MaxPool,
+   "The greatest element of each window. A window over channels (ksize[3] > 1) may not also extend "
+   "in space.")
+    .Input("input", "T")
     .Output("output", "T")
-    .Output("row_pooling_sequence", DT_INT64)
-    .Output("col_pooling_sequence", DT_INT64)
-    .Attr("pooling_ratio", FloatListAttr().Min(4))
-    .Attr("pseudo_random", BoolAttr(false))
-    .Attr("overlapping", BoolAttr(false))
-    .Attr("deterministic", BoolAttr(false))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}))
-    .Shape(FractionalShape) GRADIENT([](Backprop& b) {
-      b.Into("value",
-             FractionalMaxPoolGrad(b.Value("value"), b.Value("output"), b.Of("output"),
-                                   b.Value("row_pooling_sequence"), b.Value("col_pooling_sequence"),
-                                   {.overlapping = b.attr<bool>("overlapping")}));
+    .Attr("T", TypeAttr(FloatTypes() | SignedIntTypes() | TypeSet{DT_UINT8, DT_UINT16, DT_QINT8},
+                        DT_FLOAT))
+    .Attr("ksize", IntListAttr().Min(4))
+    .Attr("strides", IntListAttr().Min(4))
+    .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
+    .Attr("explicit_paddings", IntListAttr({}))
+    .Attr("data_format", OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"))
+    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, true); }) GRADIENT([](Backprop& b) {
+      const PoolAttrs a(b);
+      b.Into("input",
+             MaxPoolGrad(b.Value("input"), b.Value("output"), b.Of("output"), a.ksize, a.strides,
+                         a.padding,
+                         {.explicit_paddings = b.attr<std::vector<int64_t>>("explicit_paddings"),
+                          .data_format = a.data_format}));
     });
 
-OP(FractionalMaxPoolGrad,
-   "Gradient of FractionalMaxPool: each element of out_backprop goes to the first greatest element "
-   "of its cell.")
+OP(MaxPoolGrad,
+   "Gradient of MaxPool: each element of grad goes to the first greatest element of its window.")
     .Input("orig_input", "T")
     .Input("orig_output", "T")
-    .Input("out_backprop", "T")
-    .Input("row_pooling_sequence", DT_INT64)
-    .Input("col_pooling_sequence", DT_INT64)
-    .Output("output", "T")
-    .Attr("overlapping", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}))
-    .Shape(ImageOfInput);
-
-OP(MaxPoolGradWithArgmax,
-   "Gradient of MaxPoolWithArgmax: each element of grad goes where argmax says.")
-    .Input("input", "T")
     .Input("grad", "T")
-    .Input("argmax", "Targmax")
     .Output("output", "T")
     .Attr("ksize", IntListAttr().Min(4))
     .Attr("strides", IntListAttr().Min(4))
-    .Attr("padding", OneOf({"SAME", "VALID"}))
-    .Attr("include_batch_in_index", BoolAttr(false))
-    .Attr("Targmax", TypeAttr(IndexTypes()))
-    .Attr("T", TypeAttr(RealTypes()))
-    .Shape(ImageOfInput);
+    .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
+    .Attr("explicit_paddings", IntListAttr({}))
+    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
+    .Attr("T", TypeAttr(RealTypes(), DT_FLOAT))
+    .Shape(ImageShapeOfInput) GRADIENT([](Backprop& b) {
+      const PoolAttrs a(b);
+      NoGradientOfImages(b);
+      b.Into("grad",
+             MaxPoolGradGrad(b.Value("orig_input"), b.Value("orig_output"), b.Of("output"), a.ksize,
+                             a.strides, a.padding, {.data_format = a.data_format}));
+    });
 
-OP(MaxPoolWithArgmax,
-   "The greatest element of each window, and its place: (y * width + x) * channels + channel, or "
-   "with the batch in front of it.")
-    .Input("input", "T")
+OP(MaxPoolGradGrad,
+   "Second gradient of MaxPool: the element of grad at the place of the first greatest element of "
+   "each window.")
+    .Input("orig_input", "T")
+    .Input("orig_output", "T")
+    .Input("grad", "T")
     .Output("output", "T")
-    .Output("argmax", "Targmax")
     .Attr("ksize", IntListAttr().Min(4))
     .Attr("strides", IntListAttr().Min(4))
-    .Attr("Targmax", TypeAttr(IndexTypes(), DT_INT64))
     .Attr("padding", OneOf({"SAME", "VALID"}))
-    .Attr("include_batch_in_index", BoolAttr(false))
+    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape(ArgmaxShape) GRADIENT([](Backprop& b) {
-      b.Into("input", MaxPoolGradWithArgmax(
-                          b.Value("input"), b.Of("output"), b.Value("argmax"),
-                          b.attr<std::vector<int64_t>>("ksize"),
-                          b.attr<std::vector<int64_t>>("strides"), b.attr<std::string>("padding"),
-                          {.include_batch_in_index = b.attr<bool>("include_batch_in_index")}));
+    .Shape([](ShapeContext& c) { return PoolShapeOfAttrs(c, true); }) GRADIENT([](Backprop& b) {
+      const PoolAttrs a(b);
+      NoGradientOfImages(b);
+      b.Into("grad", MaxPoolGrad(b.Value("orig_input"), b.Value("orig_output"), b.Of("output"),
+                                 a.ksize, a.strides, a.padding, {.data_format = a.data_format}));
+    });
+
+OP(MaxPoolGradGradV2, "MaxPoolGradGrad with ksize and strides as tensors.")
+    .Input("orig_input", "T")
+    .Input("orig_output", "T")
+    .Input("grad", "T")
+    .Input("ksize", DT_INT32)
+    .Input("strides", DT_INT32)
+    .Output("output", "T")
+    .Attr("padding", OneOf({"SAME", "VALID"}))
+    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape([](ShapeContext& c) { return PoolShapeOfInputs(c, 3); });
+
+OP(MaxPoolGradV2, "MaxPoolGrad with ksize and strides as tensors.")
+    .Input("orig_input", "T")
+    .Input("orig_output", "T")
+    .Input("grad", "T")
+    .Input("ksize", DT_INT32)
+    .Input("strides", DT_INT32)
+    .Output("output", "T")
+    .Attr("padding", OneOf({"SAME", "VALID"}))
+    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
+    .Attr("T", TypeAttr(RealTypes(), DT_FLOAT))
+    .Shape(ImageShapeOfInput) GRADIENT([](Backprop& b) {
+      NoGradientOfImages(b);
+      b.Into("grad",
+             MaxPoolGradGradV2(b.Value("orig_input"), b.Value("orig_output"), b.Of("output"),
+                               b.Value("ksize"), b.Value("strides"), b.attr<std::string>("padding"),
+                               {.data_format = b.attr<std::string>("data_format")}));
+    });
+
+OP(MaxPoolV2, "MaxPool with ksize and strides as tensors.")
+    .Input("input", "T")
+    .Input("ksize", DT_INT32)
+    .Input("strides", DT_INT32)
+    .Output("output", "T")
+    .Attr("T", TypeAttr(FloatTypes() | SignedIntTypes() | TypeSet{DT_UINT8, DT_UINT16, DT_QINT8},
+                        DT_FLOAT))
+    .Attr("padding", OneOf({"SAME", "VALID"}))
+    .Attr("data_format", OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"))
+    .Shape([](ShapeContext& c) { return PoolShapeOfInputs(c, 1); }) GRADIENT([](Backprop& b) {
+      b.Into("input",
+             MaxPoolGradV2(b.Value("input"), b.Value("output"), b.Of("output"), b.Value("ksize"),
+                           b.Value("strides"), b.attr<std::string>("padding"),
+                           {.data_format = b.attr<std::string>("data_format")}));
     });
 
 }  // namespace

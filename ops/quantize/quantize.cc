@@ -1,6 +1,10 @@
 // Numbers as integers of few bits within a range: quantised, and rounded as if they were.
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/quantize/quantize_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/wrapping.h"
 #include "ops/ragged/splits.h"
 
 namespace sluice {

@@ -3,7 +3,9 @@
 #include "ops/ragged/row_partition.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/array/shape_nodes.h"
+#include "ops/ragged/convert_builders.h"
+#include "ops/reduce/scan_builders.h"
+#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {

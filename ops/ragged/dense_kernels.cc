@@ -3,8 +3,8 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/array/strided_copy.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/strided_copy.h"
+#include "ops/loops/wrapping.h"
 #include "ops/ragged/row_partition.h"
 #include "ops/ragged/splits.h"
 

@@ -6,7 +6,8 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/array/shape_nodes.h"
+#include "ops/ragged/rows_builders.h"
+#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {

@@ -6,7 +6,7 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/room.h"
-#include "ops/array/strided_copy.h"
+#include "ops/loops/strided_copy.h"
 #include "ops/ragged/splits.h"
 
 namespace sluice {

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "graph/status.h"
-#include "ops/array/elements.h"
-#include "ops/array/int_tensor.h"
+#include "ops/loops/elements.h"
+#include "ops/loops/int_tensor.h"
 
 namespace sluice {
 

@@ -4,8 +4,8 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/array/int_tensor.h"
-#include "ops/array/strided_copy.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
 #include "ops/ragged/ragged_variant.h"
 
 namespace sluice {

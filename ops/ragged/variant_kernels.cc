@@ -6,8 +6,8 @@
 #include "graph/ir/graph.h"
 #include "graph/tensor/room.h"
 #include "graph/tensor/sizes.h"
-#include "ops/array/strided_copy.h"
-#include "ops/math/wrapping.h"
+#include "ops/loops/strided_copy.h"
+#include "ops/loops/wrapping.h"
 #include "ops/ragged/ragged_variant.h"
 #include "ops/ragged/splits.h"
 

@@ -1,6 +1,6 @@
 #include <random>
 
-#include "ops/array/strided_copy.h"
+#include "ops/loops/strided_copy.h"
 #include "ops/random/fill.h"
 
 namespace sluice {

@@ -1,6 +1,6 @@
 #include <unsupported/Eigen/SpecialFunctions>
 
-#include "ops/math/broadcast.h"
+#include "ops/loops/broadcast.h"
 
 namespace sluice {
 namespace {

@@ -7,6 +7,10 @@
 #include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/rnn/cell_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

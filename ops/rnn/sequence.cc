@@ -3,6 +3,10 @@
 
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/rnn/sequence_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

@@ -4,9 +4,9 @@
 
 #include "executor/kernel/context.h"
 #include "graph/tensor/room.h"
-#include "ops/array/elements.h"
-#include "ops/array/int_tensor.h"
-#include "ops/array/strided_copy.h"
+#include "ops/loops/elements.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
 
 namespace sluice {
 namespace {

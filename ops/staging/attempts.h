@@ -19,8 +19,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "executor/kernel/resource_manager.h"
-#include "ops/dataflow/wait.h"
+#include "executor/device/resource_manager.h"
+#include "ops/state/wait.h"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "graph/status.h"
-#include "ops/dataflow/rows.h"
+#include "ops/state/tuple_rows.h"
 
 namespace sluice {
 

@@ -1,8 +1,8 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/dataflow/named_resource.h"
 #include "ops/staging/barrier.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {

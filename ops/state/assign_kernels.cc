@@ -2,7 +2,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/state/arithmetic.h"
+#include "ops/loops/arithmetic.h"
 #include "ops/state/variable_resource.h"
 
 namespace sluice {

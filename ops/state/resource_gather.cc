@@ -2,6 +2,11 @@
 
 #include "ops/op.h"
 
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/indexing/scatter_nd_builders.h"
+#include "ops/state/resource_variable_builders.h"
+#endif
+
 namespace sluice {
 namespace {
 

@@ -5,8 +5,8 @@
 #include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/sizes.h"
-#include "ops/state/copy_rows.h"
-#include "ops/state/row_index.h"
+#include "ops/loops/copy_rows.h"
+#include "ops/loops/row_index.h"
 #include "ops/state/variable_resource.h"
 
 namespace sluice {

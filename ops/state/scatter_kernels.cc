@@ -1,6 +1,6 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/state/scatter_rows.h"
+#include "ops/loops/scatter_rows.h"
 #include "ops/state/variable_resource.h"
 
 namespace sluice {

@@ -15,9 +15,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "executor/kernel/claim.h"
+#include "executor/device/resource_manager.h"
 #include "executor/kernel/context.h"
-#include "executor/kernel/resource_manager.h"
+#include "executor/wait/claim.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {

@@ -3,7 +3,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/array/int_tensor.h"
+#include "ops/loops/int_tensor.h"
 
 namespace sluice {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "executor/kernel/resource_manager.h"
+#include "executor/device/resource_manager.h"
 #include "graph/format/proto/event.pb.h"
 #include "ops/summary/event_file.h"
 

@@ -5,7 +5,7 @@
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
 #include "ops/audio/wav.h"
-#include "ops/image_codecs/png.h"
+#include "ops/image/png.h"
 #include "ops/summary/histogram.h"
 
 namespace sluice {

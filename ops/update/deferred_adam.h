@@ -23,7 +23,7 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/deferred_updates.h"
 #include "graph/tensor/tensor.h"
-#include "ops/state/row_index.h"
+#include "ops/loops/row_index.h"
 #include "ops/update/row_decay.h"
 
 namespace sluice {

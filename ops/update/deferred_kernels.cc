@@ -7,9 +7,9 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/state/copy_rows.h"
-#include "ops/state/row_index.h"
-#include "ops/state/scatter_rows.h"
+#include "ops/loops/copy_rows.h"
+#include "ops/loops/row_index.h"
+#include "ops/loops/scatter_rows.h"
 #include "ops/state/variable_resource.h"
 #include "ops/update/deferred_adam.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "executor/kernel/target_clones.h"
+#include "executor/cpu/target_clones.h"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "graph/ir/graph.h"
-#include "ops/state/row_index.h"
-#include "ops/state/row_shares.h"
+#include "ops/loops/row_index.h"
+#include "ops/loops/row_shares.h"
 #include "ops/state/variable_resource.h"
 
 namespace sluice {

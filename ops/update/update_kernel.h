@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/matrix_tiles.h"
-#include "executor/kernel/target_clones.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {

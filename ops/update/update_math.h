@@ -6,7 +6,7 @@
 #include <cmath>
 #include <complex>
 
-#include "executor/kernel/target_clones.h"
+#include "executor/cpu/target_clones.h"
 #include "graph/tensor/dtype.h"
 #include "ops/update/update_kernel.h"
 

@@ -6,14 +6,14 @@
 
 #include "distributed/server/server.h"
 #include "distributed/testing/free_port.h"
-#include "executor/step/cancellation.h"
 #include "executor/testing/await_report.h"
+#include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

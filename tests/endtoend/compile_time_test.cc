@@ -7,7 +7,7 @@
 #include "executor/trace/metrics.h"
 #include "gtest/gtest.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"

@@ -13,9 +13,9 @@
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/reduce.h"
-#include "ops/builders/variable.h"
 #include "ops/math/builders.h"
+#include "ops/reduce/reduce_axes.h"
+#include "ops/state/variable.h"
 #include "training/estimator/estimator.h"
 #include "training/optimizer/gradient_descent.h"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <random>
 
-#include "executor/memory/pool_allocator.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/trace/step_stats.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

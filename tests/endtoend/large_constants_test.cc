@@ -6,7 +6,8 @@
 #include "graph/format/graph_def.h"
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
+#include "ops/indexing/builders.h"
+#include "ops/sugar.h"
 #include "training/checkpoint/saver.h"
 
 namespace sluice {

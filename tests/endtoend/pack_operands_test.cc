@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "ops/math/gemm.h"
+#include "ops/matmul/gemm.h"
 #include "sluice.h"
 
 namespace sluice {

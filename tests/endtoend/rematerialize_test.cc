@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/memory/pool_allocator.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/session/memory_plan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,5 +1,5 @@
 // A warm training step asks the system for no tensor memory: all it needs lies in the pool.
-#include "executor/memory/pool_allocator.h"
+#include "executor/device/pool_allocator.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "graph/format/proto/example.pb.h"
-#include "ops/parsing/csv.h"
-#include "ops/parsing/parse_examples.h"
+#include "ops/io/csv.h"
+#include "ops/io/parse_examples.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sluice;

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/image_codecs/bmp.h"
-#include "ops/image_codecs/gif.h"
-#include "ops/image_codecs/jpeg.h"
-#include "ops/image_codecs/png.h"
+#include "ops/image/bmp.h"
+#include "ops/image/gif.h"
+#include "ops/image/jpeg.h"
+#include "ops/image/png.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include "graph/gradient/gradients.h"
 #include "graph/status.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

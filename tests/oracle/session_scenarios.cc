@@ -8,7 +8,7 @@
 #include "graph/status.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/loop/log.h"
 #include "training/session/basic_hooks.h"
 #include "training/session/logging_tensor_hook.h"

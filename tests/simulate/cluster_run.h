@@ -19,7 +19,7 @@
 #include "distributed/worker/worker.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "tests/simulate/cluster_world.h"
 #include "tests/simulate/fake_wire.h"
 #include "tests/simulate/simulation.h"

@@ -12,7 +12,7 @@
 
 #include "graph/build/scopes.h"
 #include "graph/ir/graph.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/sync/replica_synchronizer.h"
 
 namespace sluice {

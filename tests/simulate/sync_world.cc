@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/status.h"
 
 namespace sluice {

@@ -3,8 +3,8 @@
 #include "graph/build/cond.h"
 #include "gtest/gtest.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
+#include "ops/sugar.h"
 #include "tests/structure/graph_lines.h"
 
 namespace sluice {

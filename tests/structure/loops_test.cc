@@ -8,9 +8,9 @@
 #include "graph/gradient/gradients.h"
 #include "gtest/gtest.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
-#include "ops/builders/tensor_array.h"
-#include "ops/builders/variable.h"
+#include "ops/lists/tensor_array_handle.h"
+#include "ops/state/variable.h"
+#include "ops/sugar.h"
 #include "tests/structure/graph_lines.h"
 
 namespace sluice {

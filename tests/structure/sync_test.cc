@@ -4,7 +4,7 @@
 #include "graph/build/scopes.h"
 #include "gtest/gtest.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 #include "tests/structure/graph_lines.h"
 #include "training/average/exponential_moving_average.h"
 #include "training/optimizer/gradient_descent.h"

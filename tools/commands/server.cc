@@ -8,7 +8,7 @@
 
 #include "absl/flags/flag.h"
 #include "distributed/cluster/cluster_spec.h"
-#include "executor/step/stall_signal.h"
+#include "executor/wait/stall_signal.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
 #include "tools/commands/security_flags.h"

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "executor/session/session.h"
-#include "ops/builders/sugar.h"
+#include "ops/conv/builders.h"
 #include "ops/math/builders.h"
+#include "ops/matmul/builders.h"
 #include "ops/nn/builders.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

@@ -27,7 +27,7 @@
 #include "executor/session/session.h"
 #include "graph/format/messages.h"
 #include "graph/ir/graph.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/checkpoint/checkpoint_state.h"
 #include "training/checkpoint/saver_graph.h"
 #include "training/session/model_saver.h"

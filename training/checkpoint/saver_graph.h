@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "graph/format/messages.h"
 #include "graph/ir/graph.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 

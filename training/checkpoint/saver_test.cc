@@ -9,9 +9,9 @@
 #include "graph/format/meta_graph.h"
 #include "graph/status.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/partitioned_variable.h"
 #include "ops/checkpoint/bundle.h"
 #include "ops/checkpoint/files.h"
+#include "ops/embedding/partitioned_variable.h"
 
 namespace sluice {
 namespace {

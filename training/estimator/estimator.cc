@@ -11,7 +11,7 @@
 #include "graph/build/group.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/checkpoint/checkpoint_reader.h"
 #include "training/checkpoint/checkpoint_state.h"
 #include "training/loop/log.h"

@@ -5,7 +5,7 @@
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/shaping.h"
+#include "ops/array/shaping.h"
 #include "ops/io/byte_source.h"
 #include "training/input/input.h"
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "graph/ir/graph.h"
-#include "ops/builders/queue.h"
+#include "ops/dataflow/queue_handle.h"
 
 namespace sluice::input {
 

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "graph/status.h"
+#include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/shaping.h"
-#include "ops/math/builders.h"
-#include "ops/matrix/builders.h"
+#include "ops/linalg/builders.h"
+#include "ops/matmul/builders.h"
 #include "ops/nn/builders.h"
 
 namespace sluice::layers {

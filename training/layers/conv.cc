@@ -5,9 +5,10 @@
 
 #include "graph/strings.h"
 #include "ops/array/builders.h"
-#include "ops/builders/indexing.h"
-#include "ops/builders/shaping.h"
-#include "ops/nn/builders.h"
+#include "ops/array/shaping.h"
+#include "ops/conv/builders.h"
+#include "ops/indexing/subscript.h"
+#include "ops/pool/builders.h"
 
 namespace sluice::layers {
 namespace {

@@ -5,11 +5,13 @@
 
 #include "graph/build/node_builder.h"
 #include "ops/array/builders.h"
-#include "ops/builders/indexing.h"
+#include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/random.h"
-#include "ops/builders/shaping.h"
+#include "ops/indexing/builders.h"
+#include "ops/indexing/subscript.h"
 #include "ops/math/builders.h"
+#include "ops/matmul/builders.h"
+#include "ops/random/random_values.h"
 
 namespace sluice::layers {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "graph/build/node_builder.h"
 #include "graph/status.h"
+#include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/random.h"
-#include "ops/builders/shaping.h"
+#include "ops/linalg/builders.h"
 #include "ops/math/builders.h"
-#include "ops/matrix/builders.h"
+#include "ops/random/random_values.h"
 
 namespace sluice {
 namespace {

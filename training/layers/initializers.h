@@ -1,10 +1,10 @@
-// The first values of tf.initializers that ops/builders/initializer.h lacks.
+// The first values of tf.initializers that ops/random/initializer.h lacks.
 //
 //   Variable w(g, "w", {64, 64}, Orthogonal());
 #ifndef SLUICE_TRAINING_LAYERS_INITIALIZERS_H_
 #define SLUICE_TRAINING_LAYERS_INITIALIZERS_H_
 
-#include "ops/builders/initializer.h"
+#include "ops/random/initializer.h"
 
 namespace sluice {
 

@@ -3,9 +3,10 @@
 #include "graph/status.h"
 #include "ops/array/builders.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/reduce.h"
 #include "ops/math/builders.h"
+#include "ops/matmul/builders.h"
 #include "ops/nn/builders.h"
+#include "ops/reduce/reduce_axes.h"
 
 namespace sluice::layers {
 

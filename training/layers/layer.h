@@ -22,7 +22,8 @@
 
 #include "graph/build/scopes.h"
 #include "graph/ir/graph.h"
-#include "ops/builders/variable.h"
+#include "ops/random/initializer.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 

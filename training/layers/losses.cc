@@ -4,12 +4,13 @@
 
 #include "graph/status.h"
 #include "ops/array/builders.h"
-#include "ops/builders/indexing.h"
+#include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/reduce.h"
-#include "ops/builders/shaping.h"
+#include "ops/indexing/subscript.h"
 #include "ops/math/builders.h"
 #include "ops/nn/builders.h"
+#include "ops/reduce/builders.h"
+#include "ops/reduce/reduce_axes.h"
 
 namespace sluice::losses {
 namespace {

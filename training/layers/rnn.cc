@@ -3,10 +3,10 @@
 #include "graph/build/while.h"
 #include "graph/status.h"
 #include "ops/array/builders.h"
-#include "ops/builders/indexing.h"
+#include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/shaping.h"
-#include "ops/builders/tensor_array.h"
+#include "ops/indexing/subscript.h"
+#include "ops/lists/tensor_array_handle.h"
 #include "ops/math/builders.h"
 #include "ops/rnn/builders.h"
 

@@ -2,8 +2,8 @@
 
 #include "graph/strings.h"
 #include "ops/array/builders.h"
+#include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/shaping.h"
 #include "ops/math/builders.h"
 
 namespace sluice::layers {

@@ -2,14 +2,16 @@
 
 #include "graph/status.h"
 #include "ops/array/builders.h"
-#include "ops/builders/indexing.h"
+#include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/reduce.h"
-#include "ops/builders/shaping.h"
-#include "ops/candidate_sampling/builders.h"
+#include "ops/embedding/builders.h"
+#include "ops/indexing/builders.h"
+#include "ops/indexing/subscript.h"
 #include "ops/math/builders.h"
+#include "ops/matmul/builders.h"
 #include "ops/nn/builders.h"
-#include "ops/sparse_tensor/builders.h"
+#include "ops/reduce/reduce_axes.h"
+#include "ops/sparse/builders.h"
 #include "training/layers/losses.h"
 
 namespace sluice::losses {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "graph/ir/graph.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice::losses {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/status.h"
 
 namespace sluice {

@@ -25,7 +25,7 @@
 
 namespace sluice {
 
-class CancellationManager;  // executor/step/cancellation.h
+class CancellationManager;  // executor/wait/cancellation.h
 
 struct JoinOptions {
   // For the threads that are left when a stop was requested.

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <future>
 
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/format/proto/error_codes.pb.h"
 #include "graph/format/proto/queue_runner.pb.h"
 #include "graph/status.h"

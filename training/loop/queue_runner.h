@@ -20,7 +20,7 @@
 #include "executor/session/session.h"
 #include "graph/format/messages.h"
 #include "graph/ir/graph.h"
-#include "ops/builders/queue.h"
+#include "ops/dataflow/queue_handle.h"
 #include "training/loop/coordinator.h"
 
 namespace sluice {

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 namespace {

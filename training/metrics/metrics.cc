@@ -7,12 +7,14 @@
 #include "graph/build/scopes.h"
 #include "graph/strings.h"
 #include "ops/array/builders.h"
+#include "ops/array/shaping.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/reduce.h"
-#include "ops/builders/shaping.h"
-#include "ops/builders/variable.h"
+#include "ops/indexing/builders.h"
 #include "ops/math/builders.h"
+#include "ops/reduce/builders.h"
+#include "ops/reduce/reduce_axes.h"
+#include "ops/state/variable.h"
 
 namespace sluice::metrics {
 namespace {

@@ -6,8 +6,9 @@
 #include "ops/array/builders.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/variable.h"
 #include "ops/math/builders.h"
+#include "ops/reduce/builders.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 namespace {

@@ -1,7 +1,7 @@
 #include "training/optimizer/adagrad.h"
 
 #include "graph/status.h"
-#include "ops/builders/initializer.h"
+#include "ops/random/initializer.h"
 
 namespace sluice {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ops/builders/operand.h"
-#include "ops/builders/reduce.h"
+#include "ops/reduce/reduce_axes.h"
 #include "training/optimizer/optimizer.h"
 
 namespace sluice {

@@ -1,7 +1,7 @@
 #include "training/optimizer/gradient_descent.h"
 
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 

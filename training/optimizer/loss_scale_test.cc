@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 #include "training/optimizer/gradient_descent.h"
 
 namespace sluice {

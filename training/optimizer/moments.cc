@@ -4,7 +4,7 @@
 
 #include "graph/build/scopes.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

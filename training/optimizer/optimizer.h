@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "graph/gradient/gradients.h"
 #include "graph/ir/graph.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/optimizer/hyper_parameter.h"
 #include "training/optimizer/processor.h"
 #include "training/strategy/strategy.h"

@@ -5,8 +5,8 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/constraint.h"
 #include "ops/builders/ops.h"
+#include "ops/state/constraint.h"
 #include "training/optimizer/optimizer.h"
 #include "training/optimizer/slot.h"
 

@@ -2,7 +2,7 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/initializer.h"
+#include "ops/random/initializer.h"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 #include "training/optimizer/rms_prop.h"
 
-#include "ops/builders/initializer.h"
+#include "ops/random/initializer.h"
 
 namespace sluice {
 

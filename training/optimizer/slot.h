@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "graph/gradient/gradients.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/optimizer/optimizer.h"
 
 namespace sluice {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "graph/tensor/tensor.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/builders/operand.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 namespace {

@@ -28,7 +28,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "executor/session/session.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/ir/graph.h"
 #include "training/loop/clock.h"
 #include "training/loop/coordinator.h"

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/checkpoint/saver.h"
 #include "training/session/session_creator.h"
 #include "training/session/testing.h"

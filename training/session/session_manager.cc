@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/status.h"
 #include "training/loop/log.h"
 #include "training/session/readiness.h"

@@ -4,12 +4,12 @@
 #include <thread>
 
 #include "executor/device/device_set.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/session/testing.h"
 
 namespace sluice {

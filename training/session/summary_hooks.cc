@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "graph/format/proto/event.pb.h"
 #include "graph/status.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/loop/log.h"
 #include "training/session/chrome_trace.h"
 #include "training/session/global_step_read.h"

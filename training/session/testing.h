@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 #include "training/loop/log.h"
 #include "training/session/model_saver.h"
 #include "training/session/session_run_hook.h"

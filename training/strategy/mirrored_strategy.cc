@@ -9,9 +9,9 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/initialized_value.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/state/initialized_value.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

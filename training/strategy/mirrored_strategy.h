@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/builders/initializer.h"
+#include "ops/random/initializer.h"
 #include "training/strategy/strategy.h"
 
 namespace sluice {

@@ -6,7 +6,7 @@
 #include "graph/status.h"
 #include "gtest/gtest.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 #include "training/optimizer/adam.h"
 #include "training/optimizer/gradient_descent.h"
 #include "training/optimizer/momentum.h"

@@ -5,7 +5,7 @@
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 

@@ -24,7 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/gradient/gradients.h"
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 

@@ -14,8 +14,8 @@
 #include "graph/format/proto/graph.pb.h"
 #include "graph/format/proto/meta_graph.pb.h"
 #include "ops/builders/ops.h"
-#include "ops/builders/sugar.h"
 #include "ops/io/record_file.h"
+#include "ops/sugar.h"
 #include "training/summary/summary.h"
 
 namespace sluice {

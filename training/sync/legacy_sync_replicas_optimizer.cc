@@ -6,9 +6,10 @@
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
 #include "ops/control/builders.h"
+#include "ops/indexing/builders.h"
 #include "ops/math/builders.h"
+#include "ops/sugar.h"
 #include "training/sync/scopes.h"
 
 namespace sluice {

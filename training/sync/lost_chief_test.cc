@@ -3,12 +3,12 @@
 #include <thread>
 
 #include "executor/session/session.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 #include "training/sync/legacy_sync_replicas_optimizer.h"
 #include "training/sync/sync_replicas_optimizer.h"
 #include "training/sync/testing.h"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "executor/step/stalls.h"
+#include "executor/wait/stalls.h"
 #include "graph/status.h"
 #include "training/loop/log.h"
 

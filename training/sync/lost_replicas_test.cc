@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "executor/session/session.h"
-#include "executor/step/stalls.h"
 #include "executor/testing/await_report.h"
+#include "executor/wait/stalls.h"
 #include "gmock/gmock.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/builders/queue.h"
+#include "ops/dataflow/queue_handle.h"
 #include "training/loop/queue_runner.h"
 #include "training/optimizer/optimizer.h"
 #include "training/sync/lost_replicas.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ops/builders/variable.h"
+#include "ops/state/variable.h"
 
 namespace sluice {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/status.h"
 #include "training/sync/check_progress.h"
 

@@ -4,10 +4,10 @@
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/sugar.h"
 #include "ops/control/builders.h"
 #include "ops/dataflow/builders.h"
 #include "ops/math/builders.h"
+#include "ops/sugar.h"
 #include "training/sync/scopes.h"
 
 namespace sluice {

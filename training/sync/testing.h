@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "executor/session/session.h"
-#include "executor/step/cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 #include "training/optimizer/momentum.h"
 #include "training/sync/replica_synchronizer.h"
 

@@ -7,7 +7,7 @@
 #include "graph/build/scopes.h"
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
-#include "ops/builders/sugar.h"
+#include "ops/sugar.h"
 #include "training/optimizer/gradient_descent.h"
 #include "training/sync/legacy_sync_replicas_optimizer.h"
 #include "training/sync/sync_replicas_optimizer.h"

@@ -44,7 +44,7 @@ WRONG = [
 ]
 BIG = [image(X.of(3, 20, 21, 8), W.of(5, 5, 8, 16)), image(X.of(3, 20, 21, 8), W.of(3, 3, 8, 16), strides=[1, 2, 2, 1]), image(X.of(40, 14, 14, 16), W.of(3, 3, 16, 8)),
        image(X.of(2, 64, 64, 1), W.of(5, 5, 1, 16))]
-# Multiples of 16 channels go another way (ops/nn/winograd.h).
+# Multiples of 16 channels go another way (ops/conv/winograd.h).
 WIDE = [image(X.of(2, 9, 14, 16), W.of(3, 3, 16, 32)), image(X.of(2, 10, 7, 16), W.of(3, 3, 16, 16), padding="VALID")]
 # Sums of 400 and 800 terms, some tens large.
 WIDER = [image(X.of(3, 8, 8, 32), W.of(5, 5, 32, 16)),

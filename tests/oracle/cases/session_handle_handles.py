@@ -6,7 +6,7 @@ CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 def kept(b):
-    """That later steps find the tensor: ops/session_handle/session_handle_test.cc. TensorFlow's Python deletes what a
+    """That later steps find the tensor: ops/staging/session_handle_test.cc. TensorFlow's Python deletes what a
     fetch gave out as soon as nobody holds the handle."""
     b.run(fetches=[b.op("GetSessionHandle", b.input(rand(2, 3)))], compare="shapes")
 

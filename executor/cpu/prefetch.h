@@ -1,0 +1,23 @@
+// Asking for memory ahead, where the processor would not guess what is read next.
+#ifndef SLUICE_EXECUTOR_CPU_PREFETCH_H_
+#define SLUICE_EXECUTOR_CPU_PREFETCH_H_
+
+#include <cstdint>
+
+#include "executor/cpu/target_clones.h"
+
+namespace sluice {
+
+inline constexpr int64_t kLineBytes = 64;  // what memory comes in
+
+// The place `elements` behind `base`. It may lie outside of what is there, hence a sum of numbers.
+template <bool kToWrite = false, typename T>
+SLUICE_INLINE_IN_CLONES void Prefetch(const T* base, int64_t elements) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(base) +
+                                                   elements * static_cast<int64_t>(sizeof(T))),
+                     kToWrite ? 1 : 0);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_CPU_PREFETCH_H_

@@ -1,0 +1,244 @@
+#include "executor/cpu/thread_pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/cpu/loop_costs.h"
+#include "executor/cpu/steady_time.h"
+
+namespace sluice {
+namespace {
+
+// Waking an idle core costs about 45 us (peers.md); a loop has to be worth that, and its blocks
+// long enough to hide the counter they are taken from.
+constexpr double kWorthWakingNs = 60e3;
+constexpr double kBlockNs = 20e3;
+// The same where a thread is looking for loops.
+constexpr double kSharedBlockNs = 1e3;
+constexpr int kBlocksPerThread = 4;
+// A thread that has been woken once finds the next loops by looking. So short loops are worth it
+// too, where so much of this time goes into them.
+constexpr int64_t kThickNs = 200'000;
+constexpr int64_t kThickWorkNs = kThickNs / 2;
+// Longer than what lies between two loops of a step, shorter than anybody minds.
+constexpr int64_t kLookForNs = 60'000;
+// Some microseconds.
+constexpr int kPausesBetweenYields = 64;
+// Whoever yields for so long has let others run. If it comes again soon, the cores are wanted, and
+// for a while nobody looks; once, it was the system itself or the machine's host.
+constexpr int64_t kOthersRanNs = 20'000;
+constexpr int64_t kAgainWithinNs = 2'000'000;
+constexpr int64_t kCrowdedForNs = 3'000'000;
+// A helper that was interrupted in its block should be let on.
+constexpr int kPausesBeforeYield = 2000;
+
+inline void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(std::string name, int threads)
+    : name_(std::move(name)),
+      may_look_(threads < static_cast<int>(std::thread::hardware_concurrency())) {
+  threads_.reserve(threads);
+  for (int i = 0; i < threads; ++i) {
+    threads_.emplace_back([this, i] { Work(i + 1); });
+    pthread_setname_np(threads_.back().native_handle(), name_.substr(0, 15).c_str());
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadPool::Schedule(std::function<void()> closure) {
+  if (threads_.empty()) {
+    closure();
+    return;
+  }
+  bool wake;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    closures_.push_back(std::move(closure));
+    num_closures_.store(static_cast<int>(closures_.size()), std::memory_order_relaxed);
+    wake = sleeping_.load(std::memory_order_relaxed) > 0;
+    news_.fetch_add(1, std::memory_order_release);
+  }
+  if (wake) wake_.notify_one();
+}
+
+void ThreadPool::RunBlocks(int thread, Loop& loop, Place& place) {
+  for (int i = 0; i < loop.num_parts; ++i) {
+    Part& part = loop.parts[(thread + i) % loop.num_parts];
+    while (part.next.load(std::memory_order_relaxed) < part.end) {
+      const int64_t begin = part.next.fetch_add(loop.block, std::memory_order_relaxed);
+      if (begin < part.end) loop.f(begin, std::min(begin + loop.block, part.end));
+    }
+  }
+  if ((place.state.load(std::memory_order_relaxed) & kOpen) != 0) {
+    place.state.fetch_and(~kOpen, std::memory_order_relaxed);
+  }
+}
+
+ThreadPool::Place* ThreadPool::Open(Loop* loop) {
+  for (Place& place : places_) {
+    uint32_t free = 0;
+    if (place.state.load(std::memory_order_relaxed) != free ||
+        !place.state.compare_exchange_strong(free, kTaken, std::memory_order_acquire)) {
+      continue;
+    }
+    place.loop = loop;
+    place.state.store(kTaken | kOpen, std::memory_order_release);
+    news_.fetch_add(1, std::memory_order_seq_cst);  // before Wake looks for sleepers
+    return &place;
+  }
+  return nullptr;
+}
+
+void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
+  if (total <= 0) return;
+  const double work_ns = static_cast<double>(total) * cost_ns;
+  if (threads_.empty() || total == 1 || work_ns < kWorthSharingNs) return f(0, total);
+  const bool is_awaited = looking_.load(std::memory_order_relaxed) > 0;
+  const bool is_worth_waking =
+      work_ns >= kWorthWakingNs || (!is_awaited && may_look_ && ComeThick(work_ns));
+  if (!is_awaited && !is_worth_waking) return f(0, total);
+  const double block_ns = is_awaited ? kSharedBlockNs : kBlockNs;
+  const int64_t most = std::min<int64_t>(total, kBlocksPerThread * (num_threads() + 1));
+  const int64_t blocks = std::clamp<int64_t>(static_cast<int64_t>(work_ns / block_ns), 2, most);
+  Loop loop{f,
+            (total + blocks - 1) / blocks,
+            static_cast<int>(std::min<int64_t>({blocks, num_threads() + 1, kMostParts})),
+            {}};
+  for (int i = 0; i < loop.num_parts; ++i) {
+    loop.parts[i].next.store(total * i / loop.num_parts, std::memory_order_relaxed);
+    loop.parts[i].end = total * (i + 1) / loop.num_parts;
+  }
+  Place* const place = Open(&loop);
+  if (place == nullptr) return f(0, total);
+  // Those who look come by themselves.
+  if (is_worth_waking) Wake(static_cast<int>(std::min<int64_t>(blocks - 1, num_threads())));
+  RunBlocks(0, loop, *place);
+  // Nobody joins any more; who did is in its last block.
+  for (int pauses = 0; place->state.load(std::memory_order_acquire) != kTaken; ++pauses) {
+    if (pauses < kPausesBeforeYield) {
+      Pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  place->state.store(0, std::memory_order_release);
+}
+
+void ThreadPool::Wake(int threads) {
+  const int wake = std::min(threads, sleeping_.load(std::memory_order_seq_cst));
+  if (wake <= 0) return;
+  { std::lock_guard<std::mutex> lock(mutex_); }  // who is about to sleep does
+  for (int i = 0; i < wake; ++i) wake_.notify_one();
+}
+
+bool ThreadPool::ComeThick(double work_ns) {
+  const int64_t now = SteadyNowNs();
+  if (now < crowded_until_ns_.load(std::memory_order_relaxed)) return false;
+  const auto work = static_cast<int64_t>(work_ns);
+  if (now - short_since_ns_.load(std::memory_order_relaxed) > kThickNs) {
+    short_since_ns_.store(now, std::memory_order_relaxed);
+    short_work_ns_.store(work, std::memory_order_relaxed);
+    return false;
+  }
+  if (short_work_ns_.fetch_add(work, std::memory_order_relaxed) + work < kThickWorkNs) return false;
+  short_since_ns_.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+bool ThreadPool::Help(int thread) {
+  for (Place& place : places_) {
+    uint32_t state = place.state.load(std::memory_order_relaxed);
+    while ((state & kOpen) != 0) {
+      if (!place.state.compare_exchange_weak(state, state + kJoined, std::memory_order_acquire)) {
+        continue;
+      }
+      RunBlocks(thread, *place.loop, place);
+      place.state.fetch_sub(kJoined, std::memory_order_release);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ThreadPool::LookForNews(uint32_t seen, int64_t until_ns) {
+  looking_.fetch_add(1, std::memory_order_relaxed);
+  bool is_new = false;
+  for (int64_t now = SteadyNowNs(); now < until_ns;) {
+    for (int i = 0; i < kPausesBetweenYields && !is_new; ++i) {
+      Pause();
+      is_new = news_.load(std::memory_order_acquire) != seen;
+    }
+    if (is_new) break;
+    const int64_t before = SteadyNowNs();
+    std::this_thread::yield();  // to other processes
+    now = SteadyNowNs();
+    if (now - before < kOthersRanNs) continue;
+    const int64_t last = others_ran_ns_.exchange(now, std::memory_order_relaxed);
+    if (before - last > kAgainWithinNs) continue;
+    crowded_until_ns_.store(now + kCrowdedForNs, std::memory_order_relaxed);
+    break;
+  }
+  looking_.fetch_sub(1, std::memory_order_relaxed);
+  return is_new;
+}
+
+bool ThreadPool::RunClosure() {
+  // Whoever saw the news of one sees the count.
+  if (num_closures_.load(std::memory_order_relaxed) == 0) return false;
+  std::function<void()> closure;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closures_.empty()) return false;
+    closure = std::move(closures_.front());
+    closures_.pop_front();
+    num_closures_.store(static_cast<int>(closures_.size()), std::memory_order_relaxed);
+  }
+  closure();
+  return true;
+}
+
+bool ThreadPool::Sleep(uint32_t seen) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  sleeping_.fetch_add(1, std::memory_order_seq_cst);
+  wake_.wait(lock, [&] { return stopping_ || news_.load(std::memory_order_seq_cst) != seen; });
+  sleeping_.fetch_sub(1, std::memory_order_relaxed);
+  return !stopping_ || !closures_.empty();
+}
+
+void ThreadPool::Work(int thread) {
+  int64_t look_until_ns = 0;
+  const auto look = [&] {
+    const int64_t now = SteadyNowNs();
+    const bool is_crowded = now < crowded_until_ns_.load(std::memory_order_relaxed);
+    look_until_ns = may_look_ && !is_crowded ? now + kLookForNs : 0;
+  };
+  while (true) {
+    const uint32_t seen = news_.load(std::memory_order_acquire);
+    if (Help(thread)) {  // loops first: somebody is waiting for them
+      look();
+    } else if (RunClosure()) {
+      look_until_ns = 0;
+    } else if (look_until_ns == 0 || !LookForNews(seen, look_until_ns)) {
+      if (!Sleep(seen)) return;
+      look();  // a short loop may be over by now, and the next one come
+    }
+  }
+}
+
+}  // namespace sluice

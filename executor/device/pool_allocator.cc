@@ -1,0 +1,309 @@
+#include "executor/device/pool_allocator.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "executor/device/shared_blocks.h"
+#include "executor/device/size_class.h"
+
+// Free blocks are poisoned, so that the address sanitizer still sees a use after the last Unref.
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define SLUICE_POISON(block, bytes) __asan_poison_memory_region(block, bytes)
+#define SLUICE_UNPOISON(block, bytes) __asan_unpoison_memory_region(block, bytes)
+#else
+#define SLUICE_POISON(block, bytes) (void)0
+#define SLUICE_UNPOISON(block, bytes) (void)0
+#endif
+
+namespace sluice {
+namespace {
+
+// Blocks up to this size are cut from chunks and never go back to the system.
+constexpr size_t kCarvedLimit = 4096;
+constexpr int kCarvedClasses = SizeClassOf(kCarvedLimit) + 1;
+constexpr size_t kChunkBytes = 64 << 10;
+constexpr size_t kHugePage = 2 << 20;
+// Blocks of at least so many bytes, all of whole pages, are shared blocks where those are open; not
+// those of huge pages, which files in memory have on few systems only.
+constexpr size_t kShareFrom = 32 << 10;
+// What one thread may keep of one class of small blocks.
+constexpr size_t kThreadBytes = 128 << 10;
+// What the shared lists may keep, beyond a quarter of everything, before they are trimmed.
+constexpr int64_t kIdleBytes = 64 << 20;
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+// A list of free blocks of one class.
+struct FreeList {
+  FreeBlock* head = nullptr;
+  int64_t count = 0;
+
+  void Push(void* block, size_t bytes) {
+    FreeBlock* free = static_cast<FreeBlock*>(block);
+    free->next = head;
+    head = free;
+    ++count;
+    SLUICE_POISON(block, bytes);
+  }
+  void* Pop(size_t bytes) {
+    FreeBlock* block = head;
+    if (block == nullptr) return nullptr;
+    SLUICE_UNPOISON(block, bytes);
+    head = block->next;
+    --count;
+    return block;
+  }
+};
+
+// Free larger blocks of one class. What was freed last, by whichever thread, is taken first: it is
+// in the caches still, and a block that goes from thread to thread does not leave one idle in each.
+class Shelf {
+ public:
+  // Null where it is empty, or others take from it as well.
+  void* Take() {
+    for (int i = kPlaces - 1; i >= 0; --i) {
+      if (places_[i].load(std::memory_order_relaxed) == nullptr) continue;
+      if (void* block = places_[i].exchange(nullptr, std::memory_order_acquire)) return block;
+    }
+    return nullptr;
+  }
+  // False where it is full.
+  bool Put(void* block) {
+    for (std::atomic<void*>& place : places_) {
+      void* empty = nullptr;
+      if (place.load(std::memory_order_relaxed) == nullptr &&
+          place.compare_exchange_strong(empty, block, std::memory_order_release)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int kPlaces = 32;
+  std::array<std::atomic<void*>, kPlaces> places_{};
+};
+
+// The free blocks that all threads share.
+class CentralLists {
+ public:
+  static CentralLists& Get() {
+    static CentralLists* lists = new CentralLists;
+    return *lists;
+  }
+
+  // One block, or null without memory; some more go to `extra`, where that is given.
+  void* Take(int size_class, FreeList* extra) {
+    const size_t bytes = SizeOfClass(size_class);
+    void* const shelved = bytes > kCarvedLimit ? shelves_[size_class].Take() : nullptr;
+    if (shelved != nullptr) {
+      SLUICE_UNPOISON(shelved, bytes);
+      idle_bytes_ -= static_cast<int64_t>(bytes);
+      return shelved;
+    }
+    std::lock_guard<std::mutex> lock(mutex_);
+    FreeList& list = lists_[size_class];
+    if (list.count == 0 && bytes <= kCarvedLimit && !Carve(list, bytes)) return nullptr;
+    if (void* block = list.Pop(bytes)) {
+      idle_bytes_ -= static_cast<int64_t>(bytes);
+      while (extra != nullptr && extra->count < 16 && list.count > 0) {
+        extra->Push(list.Pop(bytes), bytes);
+        idle_bytes_ -= static_cast<int64_t>(bytes);
+      }
+      return block;
+    }
+    if (idle_bytes_ > kIdleBytes + system_bytes_ / 4) TrimTo(system_bytes_ / 8);
+    return FromSystem(bytes, SharedBlocks::Opened());
+  }
+
+  void Give(int size_class, void* block) {
+    const size_t bytes = SizeOfClass(size_class);
+    idle_bytes_ += static_cast<int64_t>(bytes);
+    if (bytes > kCarvedLimit) {
+      SLUICE_POISON(block, bytes);
+      if (shelves_[size_class].Put(block)) return;
+      SLUICE_UNPOISON(block, bytes);  // the list's link goes there
+    }
+    std::lock_guard<std::mutex> lock(mutex_);
+    lists_[size_class].Push(block, bytes);
+  }
+
+  void Trim() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    TrimTo(0);
+  }
+
+  int64_t system_allocations() const { return system_allocations_.load(std::memory_order_relaxed); }
+  int64_t system_bytes() const { return system_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  // `shared`: where a block may come from; null: not from there.
+  void* FromSystem(size_t bytes, SharedBlocks* shared) {
+    void* const block = Unused(bytes, shared);
+    if (block == nullptr) return nullptr;
+    system_allocations_.fetch_add(1, std::memory_order_relaxed);
+    system_bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+    return block;
+  }
+
+  void* Unused(size_t bytes, SharedBlocks* shared) {
+    if (shared != nullptr && bytes >= kShareFrom && bytes < kHugePage) {
+      std::vector<void*>& emptied = emptied_[bytes];
+      if (!emptied.empty()) {
+        void* const block = emptied.back();
+        emptied.pop_back();
+        return block;
+      }
+      if (void* block = shared->Cut(bytes)) return block;
+    }
+    const size_t alignment = bytes >= kHugePage ? kHugePage : kTensorAlignment;
+    const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    void* block = std::aligned_alloc(alignment, rounded);
+    if (block == nullptr) return nullptr;
+    if (bytes >= kHugePage) madvise(block, rounded, MADV_HUGEPAGE);
+    return block;
+  }
+
+  void ToSystem(void* block, size_t bytes) {
+    SharedBlocks* const shared = SharedBlocks::Opened();
+    if (shared != nullptr && shared->Holds(block)) {
+      shared->Empty(block, bytes);
+      emptied_[bytes].push_back(block);
+    } else {
+      std::free(block);
+    }
+    system_bytes_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  }
+
+  bool Carve(FreeList& list, size_t bytes) {
+    char* chunk = static_cast<char*>(FromSystem(kChunkBytes, nullptr));
+    if (chunk == nullptr) return false;
+    for (size_t at = kChunkBytes / bytes * bytes; at >= bytes; at -= bytes) {
+      list.Push(chunk + at - bytes, bytes);
+      idle_bytes_ += static_cast<int64_t>(bytes);
+    }
+    return true;
+  }
+
+  // The largest blocks first: few calls give much back.
+  void TrimTo(int64_t idle_bytes) {
+    for (int c = kSizeClasses - 1; c >= 0 && SizeOfClass(c) > kCarvedLimit; --c) {
+      const size_t bytes = SizeOfClass(c);
+      while (idle_bytes_ > idle_bytes) {
+        void* block = lists_[c].Pop(bytes);
+        if (block == nullptr) block = shelves_[c].Take();
+        if (block == nullptr) break;
+        SLUICE_UNPOISON(block, bytes);
+        ToSystem(block, bytes);
+        idle_bytes_ -= static_cast<int64_t>(bytes);
+      }
+    }
+  }
+
+  std::array<Shelf, kSizeClasses> shelves_;  // of those above kCarvedLimit
+  std::mutex mutex_;
+  std::array<FreeList, kSizeClasses> lists_;      // guarded by mutex_
+  std::map<size_t, std::vector<void*>> emptied_;  // shared blocks, by size; guarded by mutex_
+  std::atomic<int64_t> idle_bytes_{0};
+  std::atomic<int64_t> system_allocations_{0};
+  std::atomic<int64_t> system_bytes_{0};
+};
+
+}  // namespace
+
+// Of blocks up to kCarvedLimit.
+class PoolAllocator::ThreadCache {
+ public:
+  void* Take(int size_class) {
+    if (void* block = lists_[size_class].Pop(SizeOfClass(size_class))) return block;
+    return CentralLists::Get().Take(size_class, &lists_[size_class]);
+  }
+
+  void Give(int size_class, void* block) {
+    const size_t bytes = SizeOfClass(size_class);
+    FreeList& list = lists_[size_class];
+    if (static_cast<size_t>(list.count) * bytes >= kThreadBytes) {
+      while (static_cast<size_t>(list.count) * bytes > kThreadBytes / 2) {
+        CentralLists::Get().Give(size_class, list.Pop(bytes));
+      }
+    }
+    list.Push(block, bytes);
+  }
+
+  ~ThreadCache() {
+    for (int c = 0; c < kCarvedClasses; ++c) {
+      while (void* block = lists_[c].Pop(SizeOfClass(c))) CentralLists::Get().Give(c, block);
+    }
+  }
+
+ private:
+  std::array<FreeList, kCarvedClasses> lists_;
+};
+
+namespace {
+
+// Null before the thread's first block and after its end.
+thread_local PoolAllocator::ThreadCache* t_cache = nullptr;
+
+struct CacheOwner {
+  bool ended = false;
+  PoolAllocator::ThreadCache* cache = nullptr;
+  ~CacheOwner();
+};
+thread_local CacheOwner t_owner;
+
+CacheOwner::~CacheOwner() {
+  delete cache;
+  t_cache = nullptr;
+  ended = true;
+}
+
+// False when the thread is ending: its last blocks go through the shared lists.
+bool OpenCache() {
+  if (t_owner.ended) return false;
+  t_owner.cache = t_cache = new PoolAllocator::ThreadCache;
+  return true;
+}
+
+}  // namespace
+
+PoolAllocator& PoolAllocator::Global() {
+  static PoolAllocator* allocator = new PoolAllocator;
+  return *allocator;
+}
+
+void* PoolAllocator::Allocate(size_t bytes) {
+  if (bytes > kLargestBlock) [[unlikely]]
+    return nullptr;
+  const int size_class = SizeClassOf(bytes);
+  if (bytes > kCarvedLimit || (t_cache == nullptr && !OpenCache())) {
+    return CentralLists::Get().Take(size_class, nullptr);
+  }
+  return t_cache->Take(size_class);
+}
+
+void PoolAllocator::Deallocate(void* block, size_t bytes) {
+  const int size_class = SizeClassOf(bytes);
+  if (bytes > kCarvedLimit || (t_cache == nullptr && !OpenCache())) {
+    CentralLists::Get().Give(size_class, block);
+    return;
+  }
+  t_cache->Give(size_class, block);
+}
+
+int64_t PoolAllocator::SystemAllocations() const {
+  return CentralLists::Get().system_allocations();
+}
+int64_t PoolAllocator::SystemBytes() const { return CentralLists::Get().system_bytes(); }
+void PoolAllocator::Trim() { CentralLists::Get().Trim(); }
+
+}  // namespace sluice

@@ -1,0 +1,106 @@
+// Named state that outlives steps: variables, queues, accumulators, tables, by container, class and
+// name.
+//
+// Thread safety: all methods from any thread. Ownership: shared; a resource lives while it is in
+// its container or someone holds the pointer.
+#ifndef SLUICE_EXECUTOR_DEVICE_RESOURCE_MANAGER_H_
+#define SLUICE_EXECUTOR_DEVICE_RESOURCE_MANAGER_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <typeindex>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/tensor/resource_handle.h"
+
+namespace sluice {
+
+class Resource {
+ public:
+  virtual ~Resource() = default;
+  // One line for reports: "queue 'q': 3 of 10 elements".
+  virtual std::string DebugString() const = 0;
+};
+
+// How messages name a class: TensorFlow's mangled name ("N10tensorflow3VarE"); each resource class
+// has `static constexpr const char* kTypeName`.
+class ResourceManager {
+ public:
+  static constexpr const char* kDefaultContainer = "localhost";
+
+  // NOT_FOUND "Resource <container>/<name>/<type> does not exist."
+  template <typename T>
+  absl::StatusOr<std::shared_ptr<T>> Lookup(std::string_view container, std::string_view name) {
+    absl::StatusOr<std::shared_ptr<Resource>> found =
+        LookupAny(container, name, typeid(T), T::kTypeName);
+    if (!found.ok()) return found.status();
+    return std::static_pointer_cast<T>(*std::move(found));
+  }
+  template <typename T>
+  absl::StatusOr<std::shared_ptr<T>> Lookup(const ResourceHandle& handle) {
+    if (handle.object && handle.type_name == T::kTypeName) {
+      return std::static_pointer_cast<T>(handle.object);
+    }
+    return Lookup<T>(handle.container, handle.name);
+  }
+  // The resource of that name, made by `make` under the manager's lock if there is none.
+  template <typename T>
+  absl::StatusOr<std::shared_ptr<T>> LookupOrCreate(
+      std::string_view container, std::string_view name,
+      const std::function<absl::StatusOr<std::shared_ptr<T>>()>& make) {
+    auto found = LookupOrCreateAny(container, name, typeid(T),
+                                   [&]() -> absl::StatusOr<std::shared_ptr<Resource>> {
+                                     absl::StatusOr<std::shared_ptr<T>> made = make();
+                                     if (!made.ok()) return made.status();
+                                     return std::shared_ptr<Resource>(*std::move(made));
+                                   });
+    if (!found.ok()) return found.status();
+    return std::static_pointer_cast<T>(*std::move(found));
+  }
+  template <typename T>
+  absl::Status Delete(std::string_view container, std::string_view name) {
+    return DeleteAny(container, name, typeid(T), T::kTypeName);
+  }
+  // Drops everything in a container ("" = the default one).
+  void Clear(std::string_view container);
+  void ClearAll();
+  // DebugString of each resource, by name.
+  std::vector<std::string> Describe() const;
+
+ private:
+  using Key = std::tuple<std::string, std::type_index, std::string>;
+  absl::StatusOr<std::shared_ptr<Resource>> LookupAny(std::string_view container,
+                                                      std::string_view name, std::type_index type,
+                                                      const char* type_name) const;
+  absl::StatusOr<std::shared_ptr<Resource>> LookupOrCreateAny(
+      std::string_view container, std::string_view name, std::type_index type,
+      const std::function<absl::StatusOr<std::shared_ptr<Resource>>()>& make);
+  absl::Status DeleteAny(std::string_view container, std::string_view name, std::type_index type,
+                         const char* type_name);
+
+  std::atomic<bool> is_used_{false};  // something was made since the last ClearAll
+  mutable std::mutex mutex_;
+  std::map<Key, std::shared_ptr<Resource>> resources_;  // guarded by mutex_
+};
+
+// (container, name) of a stateful op's resource, by TensorFlow's rule: shared_name; else the node's
+// name if `use_node_name`; else private: "_<process counter>_<node name>".
+class KernelInit;
+struct ResourceName {
+  std::string container;
+  std::string name;
+  bool is_private = false;
+};
+absl::StatusOr<ResourceName> ResourceNameOf(const KernelInit& init, bool use_node_name);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_DEVICE_RESOURCE_MANAGER_H_

@@ -1,0 +1,68 @@
+#include "executor/wait/cancellation.h"
+
+#include <utility>
+
+namespace sluice {
+
+CancellationManager::CancellationManager(CancellationManager* parent)
+    : parent_(parent), deadline_(parent->deadline()) {
+  parent_token_ = parent_->NewToken();
+  if (!parent_->Register(parent_token_, [this] { StartCancel(); })) {
+    cancelled_.store(true, std::memory_order_release);
+  }
+}
+
+CancellationManager::~CancellationManager() {
+  if (parent_ != nullptr) parent_->Deregister(parent_token_);
+}
+
+bool CancellationManager::IsWanted() const {
+  if (IsCancelled()) return false;
+  return deadline_ == Time::max() || std::chrono::steady_clock::now() < deadline_;
+}
+
+void CancellationManager::StartCancel() {
+  std::unordered_map<Token, Callback> callbacks;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (cancelled_.load(std::memory_order_relaxed)) return;
+    cancelled_.store(true, std::memory_order_release);
+    running_callbacks_ = true;
+    callbacks.swap(callbacks_);
+  }
+  for (auto& [token, callback] : callbacks) callback();
+  callbacks.clear();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    running_callbacks_ = false;
+    idle_.notify_all();  // under the lock: the waiter may destroy this object next
+  }
+}
+
+bool CancellationManager::Register(Token token, Callback callback) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (cancelled_.load(std::memory_order_relaxed)) return false;
+  callbacks_.emplace(token, std::move(callback));
+  return true;
+}
+
+bool CancellationManager::Deregister(Token token) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (callbacks_.erase(token) != 0) return true;
+  idle_.wait(lock, [this] { return !running_callbacks_; });
+  return false;
+}
+
+bool CancellationManager::TryDeregister(Token token) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return callbacks_.erase(token) != 0;
+}
+
+void CancellationManager::Reset() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  idle_.wait(lock, [this] { return !running_callbacks_; });
+  callbacks_.clear();
+  cancelled_.store(false, std::memory_order_release);
+}
+
+}  // namespace sluice

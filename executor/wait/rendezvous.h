@@ -1,0 +1,67 @@
+// Where Send leaves a tensor and Recv finds it, by key; whichever comes first waits for the other.
+//
+// Thread safety: all methods from any thread. Blocking: none; RecvAsync calls `done` exactly once,
+// in the caller's, the sender's or the aborting thread, with no lock held.
+// Errors: after StartAbort every call and every waiting receiver gets that status; CANCELLED
+// "RecvAsync is cancelled." when the receiver's cancellation manager fires.
+#ifndef SLUICE_EXECUTOR_WAIT_RENDEZVOUS_H_
+#define SLUICE_EXECUTOR_WAIT_RENDEZVOUS_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+class CancellationManager;
+
+// `<src_device>;<incarnation, 16 hex digits>;<dst_device>;<tensor_name>;<frame_id>:<iteration>`
+struct RendezvousKey {
+  std::string src_device;
+  uint64_t src_incarnation = 0;
+  std::string dst_device;
+  std::string tensor_name;
+  uint64_t frame_id = 0;
+  int64_t iteration = 0;
+
+  // INVALID_ARGUMENT "Invalid  rendezvous key: <key>"
+  static absl::StatusOr<RendezvousKey> Parse(std::string_view text);
+  std::string ToString() const;
+};
+
+class Rendezvous {
+ public:
+  using Done = std::function<void(absl::Status, Tensor, bool is_dead)>;
+  virtual ~Rendezvous() = default;
+  virtual absl::Status Send(const std::string& key, Tensor value, bool is_dead) = 0;
+  // `cancellation` may be null, and must outlive the call of `done`.
+  virtual void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) = 0;
+  virtual void StartAbort(const absl::Status& status) = 0;
+};
+
+// Both ends in this process.
+class LocalRendezvous final : public Rendezvous {
+ public:
+  LocalRendezvous();
+  ~LocalRendezvous() override;
+  absl::Status Send(const std::string& key, Tensor value, bool is_dead) override;
+  void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) override;
+  void StartAbort(const absl::Status& status) override;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // shared with the callbacks of cancellation
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_WAIT_RENDEZVOUS_H_

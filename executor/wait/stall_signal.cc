@@ -1,0 +1,27 @@
+#include "executor/wait/stall_signal.h"
+
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "executor/wait/stalls.h"
+
+namespace sluice {
+
+// A thread that waits for the signal, and not a handler: a handler may take no lock.
+void ReportStallsOnSignal(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::thread([set] {
+    int received = 0;
+    while (sigwait(&set, &received) == 0) {
+      const std::string report = Stalls::AllToString();
+      std::fprintf(stderr, "%s", report.empty() ? "no step waits\n" : report.c_str());
+      std::fflush(stderr);
+    }
+  }).detach();
+}
+
+}  // namespace sluice

@@ -1,0 +1,110 @@
+// A mutex that clang's thread-safety analysis checks (-Wthread-safety): members that it guards are
+// declared with ABSL_GUARDED_BY, functions that need it held with ABSL_EXCLUSIVE_LOCKS_REQUIRED.
+//
+//   class Counter {
+//    public:
+//     void Add() {
+//       MutexLock lock(&mutex_);
+//       ++count_;
+//     }
+//
+//    private:
+//     Mutex mutex_;
+//     int count_ ABSL_GUARDED_BY(mutex_) = 0;
+//   };
+//
+// It wraps std::mutex and not absl::Mutex, because ThreadSanitizer does not see into the
+// distribution's Abseil library.
+//
+// Thread safety: all methods may be called from any thread.
+#ifndef SLUICE_GRAPH_MUTEX_H_
+#define SLUICE_GRAPH_MUTEX_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "absl/base/thread_annotations.h"
+
+namespace sluice {
+
+class ABSL_LOCKABLE Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
+  void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
+  // Tells the analysis that the caller holds the mutex where it cannot see this.
+  void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
+
+ private:
+  friend class CondVar;
+  std::mutex mutex_;
+};
+
+// Holds a mutex for its lifetime, except between Unlock and Lock.
+class ABSL_SCOPED_LOCKABLE MutexLock {
+ public:
+  explicit MutexLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
+    mutex_->Lock();
+  }
+  ~MutexLock() ABSL_UNLOCK_FUNCTION() {
+    if (is_held_) mutex_->Unlock();
+  }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+  // For a call out without the lock, in the middle of a function.
+  void Unlock() ABSL_UNLOCK_FUNCTION() {
+    is_held_ = false;
+    mutex_->Unlock();
+  }
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
+    mutex_->Lock();
+    is_held_ = true;
+  }
+
+ private:
+  Mutex* const mutex_;
+  bool is_held_ = true;
+};
+
+// A condition variable of a Mutex. A wait may end without a notification: check the condition again
+// in a loop around it, in the function that holds the lock, where the analysis sees the accesses.
+class CondVar {
+ public:
+  void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
+    condition_.wait(lock);
+    lock.release();
+  }
+  // False if the time came without a notification.
+  template <typename Clock, typename Duration>
+  bool WaitUntil(Mutex* mutex, const std::chrono::time_point<Clock, Duration>& deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
+    const bool notified = condition_.wait_until(lock, deadline) == std::cv_status::no_timeout;
+    lock.release();
+    return notified;
+  }
+  template <typename Rep, typename Period>
+  bool WaitFor(Mutex* mutex, const std::chrono::duration<Rep, Period>& time)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
+    const bool notified = condition_.wait_for(lock, time) == std::cv_status::no_timeout;
+    lock.release();
+    return notified;
+  }
+  void NotifyOne() { condition_.notify_one(); }
+  void NotifyAll() { condition_.notify_all(); }
+
+ private:
+  std::condition_variable condition_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_MUTEX_H_

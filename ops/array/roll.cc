@@ -1,0 +1,52 @@
+// Roll and the cross product.
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/array/roll_builders.h"
+#include "ops/math/rounding_builders.h"
+#endif
+
+namespace sluice {
+namespace {
+
+OP(Cross, "The cross product of vectors of three elements, the last dimension.")
+    .Input("a", "T")
+    .Input("b", "T")
+    .Output("product", "T")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape a, c.WithRankAtLeast(0, 1));
+      SLUICE_ASSIGN_OR_RETURN(PartialShape b, c.WithRankAtLeast(1, 1));
+      SLUICE_ASSIGN_OR_RETURN(PartialShape out, a.MergeWith(b));
+      if (out.rank_known()) {
+        SLUICE_ASSIGN_OR_RETURN(const int64_t three, MergeDim(out.dim(out.rank() - 1), 3));
+        out.set_dim(out.rank() - 1, three);
+      }
+      return c.SetOutput(0, out);
+    }) GRADIENT([](Backprop& b) {
+      Output grad = b.Of("product");
+      b.Into("a", Cross(b.Value("b"), grad));
+      b.Into("b", Cross(grad, b.Value("a")));
+    });
+
+OP(Roll,
+   "The elements moved along axes by `shift` places; what falls off at the end comes in at the "
+   "front.")
+    .Input("input", "T")
+    .Input("shift", "Tshift")
+    .Input("axis", "Taxis")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tshift", TypeAttr(IndexTypes()))
+    .Attr("Taxis", TypeAttr(IndexTypes()))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRankAtLeast(0, 1));
+      SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(1, 1).status());
+      SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(2, 1).status());
+      return c.SetOutput(0, input);
+    }) GRADIENT([](Backprop& b) {
+      b.Into("input", Roll(b.Of("output"), Neg(b.Value("shift")), b.Value("axis")));
+    });
+
+}  // namespace
+}  // namespace sluice

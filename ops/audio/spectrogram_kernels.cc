@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "graph/tensor/room.h"
+#include "ops/audio/transform.h"
+
+namespace sluice {
+namespace {
+
+class AudioSpectrogramKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const int64_t size = init.attr<int64_t>("window_size"), stride = init.attr<int64_t>("stride");
+    if (size < 2 || size > (1 << 30) || stride < 1) {
+      return InvalidArgument(
+          "expected a window_size of at least 2 and a stride of at least 1, got ", size, " and ",
+          stride);
+    }
+    SLUICE_RETURN_IF_ERROR(CheckRoom(size, sizeof(double), "samples of a window"));
+    return std::unique_ptr<Kernel>(
+        new AudioSpectrogramKernel(size, stride, init.attr<bool>("magnitude_squared")));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& in = c.input(0);
+    if (in.rank() != 2) {
+      return InvalidArgument("input must be 2-dimensional, got shape ", in.shape().ToString());
+    }
+    const int64_t samples = in.dim(0), channels = in.dim(1), size = Size();
+    const int64_t windows = samples < size ? 0 : 1 + (samples - size) / stride_;
+    const int64_t bins = 1 + length_ / 2;
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {channels, windows, bins}, &out));
+    const double cost = 10.0 * static_cast<double>(length_) * std::log2(length_);
+    c.ParallelFor(channels * windows, cost, [&](int64_t begin, int64_t end) {
+      Transform transform(length_);
+      std::vector<std::complex<double>> moment(static_cast<size_t>(length_));
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t channel = i / windows, first = i % windows * stride_;
+        std::fill(moment.begin(), moment.end(), 0.0);
+        for (int64_t k = 0; k < size; ++k) {
+          moment[static_cast<size_t>(k)] =
+              window_[static_cast<size_t>(k)] * in.data<float>()[(first + k) * channels + channel];
+        }
+        transform.Run(Direction::kForward, moment.data());
+        for (int64_t k = 0; k < bins; ++k) {
+          const double square = std::norm(moment[static_cast<size_t>(k)]);
+          out->data<float>()[i * bins + k] =
+              static_cast<float>(is_squared_ ? square : std::sqrt(square));
+        }
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  AudioSpectrogramKernel(int64_t size, int64_t stride, bool is_squared)
+      : stride_(stride), is_squared_(is_squared) {
+    while (length_ < size) length_ *= 2;
+    window_.reserve(static_cast<size_t>(size));
+    for (int64_t i = 0; i < size; ++i) {
+      const double turn = static_cast<double>(i) / static_cast<double>(size);
+      window_.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * turn));
+    }
+  }
+  int64_t Size() const { return static_cast<int64_t>(window_.size()); }
+
+  const int64_t stride_;
+  const bool is_squared_;
+  int64_t length_ = 1;          // of the transforms
+  std::vector<double> window_;  // Hann's
+};
+KERNEL(AudioSpectrogram, AudioSpectrogramKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,45 @@
+// Compares the table of libraries, which is read from the sources, with the registries.
+#include <string>
+#include <string_view>
+
+#include "executor/kernel/kernel.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+
+// Of //ops/builders:libraries, which has no header: it is called from below.
+std::string LibraryOfOp(std::string_view op);
+std::string LibraryOfKernels(std::string_view op);
+
+namespace {
+
+TEST(LibrariesTest, EveryOpHasALibrary) {
+  int ops = 0;
+  for (const OpDef* op : OpRegistry::Global().All()) {
+    if (op->name.starts_with('_')) continue;  // the executor's own among them
+    EXPECT_TRUE(LibraryOfOp(op->name).starts_with("//ops/"))
+        << op->name << " is declared in another way";
+    ++ops;
+  }
+  EXPECT_GT(ops, 1000);
+}
+
+// An error promises kernels of every op that is not deprecated.
+TEST(LibrariesTest, EveryOpHasKernels) {
+  for (const OpDef* op : OpRegistry::Global().All()) {
+    if (op->deprecated_at != 0 || op->name.starts_with('_')) continue;
+    EXPECT_FALSE(KernelRegistry::Global().For(op->name).empty()) << op->name;
+  }
+}
+
+TEST(LibrariesTest, KernelsMayStandInAnotherFamilyThanTheirOp) {
+  EXPECT_EQ(LibraryOfOp("RaggedFillEmptyRowsGrad"), "//ops/ragged");
+  EXPECT_EQ(LibraryOfKernels("RaggedFillEmptyRowsGrad"), "//ops/sparse:sparse_kernels");
+  EXPECT_EQ(LibraryOfKernels("AddN"), "//ops/math:math_kernels");  // ops/lists has one as well
+  EXPECT_EQ(LibraryOfOp("DecodeWebP"), "//ops/image:webp");        // a part of a folder
+  EXPECT_EQ(LibraryOfKernels("DecodeWebP"), "//ops/image:webp_kernels");
+  EXPECT_EQ(LibraryOfOp("ScatterAdd"), "//ops/state");             // declared by a macro
+}
+
+}  // namespace
+}  // namespace sluice

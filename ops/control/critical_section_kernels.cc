@@ -1,0 +1,58 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/control/named_mutex.h"
+#include "ops/state/named_resource.h"
+
+namespace sluice {
+namespace {
+
+struct MutexKernel {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    return MakeNamedResourceKernel<NamedMutex>(
+        init,
+        [](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<NamedMutex>> {
+          return std::make_shared<NamedMutex>(name.name);
+        },
+        [](const NamedMutex&) { return absl::OkStatus(); });
+  }
+};
+
+class MutexLockKernel : public AsyncKernel {
+ public:
+  void ComputeAsync(KernelContext& c, Done done) override {
+    absl::StatusOr<std::shared_ptr<NamedMutex>> mutex = LookupNamed<NamedMutex>(c, 0);
+    if (!mutex.ok()) return done(mutex.status());
+    (*mutex)->Acquire(CallerOf(c), [&c, done = std::move(done)](absl::StatusOr<Variant> hold) {
+      if (!hold.ok()) return done(hold.status());
+      c.set_output(0, Tensor::Scalar(*std::move(hold)));
+      done(absl::OkStatus());
+    });
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+class ConsumeMutexLockKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& lock = c.input(0);
+    if (!lock.shape().IsScalar()) {
+      return InvalidArgument("Expected input to be a scalar, saw shape: ", lock.shape().ToString());
+    }
+    const Variant& variant = lock.scalar<Variant>();
+    const MutexHold* hold = variant.get<MutexHold>();
+    if (hold == nullptr) {
+      return InvalidArgument("Expected input to contain a lock of MutexLock, but saw variant: '",
+                             variant.TypeName(), "'");
+    }
+    if (hold->Consume()) return absl::OkStatus();
+    return InvalidArgument("Expected a lock that is held, got one that was consumed before");
+  }
+  bool IsExpensive() const override { return false; }
+};
+
+KERNEL(ConsumeMutexLock, ConsumeMutexLockKernel);
+KERNEL(MutexLock, MutexLockKernel);
+KERNEL(MutexV2, MutexKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,329 @@
+#include "ops/conv/winograd.h"
+
+#include <algorithm>
+
+#include "graph/status.h"
+#include "ops/conv/patches.h"
+#include "ops/conv/winograd_tiles.h"
+
+namespace sluice::winograd {
+namespace {
+
+// Tiles of `m` x `m` results of an r x r filter, in all images, row by row.
+struct Tiling {
+  ConvGeometry g;
+  int64_t m, points;      // points of a tile
+  int64_t rows, columns;  // tiles of an image
+  int64_t in_block;       // tiles that are multiplied at a time
+  int64_t count() const { return g.batch * rows * columns; }
+  int64_t blocks() const { return (count() + in_block - 1) / in_block; }
+  // Elements between the points of a block of tiles with `channels` channels: not a multiple of a
+  // page, or all points would fall into the same places of the cache.
+  int64_t point_step(int64_t channels) const { return in_block * channels + kLanes; }
+  // The same of factors and sums, one for each pair of channels.
+  int64_t pair_step() const { return g.in_channels * g.out_channels + kLanes; }
+};
+
+struct Place {
+  int64_t image, y, x;  // of a tile's first result
+};
+SLUICE_INLINE_IN_CLONES Place PlaceOf(const Tiling& t, int64_t tile) {
+  const int64_t row = tile / t.columns;
+  return {row / t.rows, row % t.rows * t.m, tile % t.columns * t.m};
+}
+
+// What a range of tiles looks like to the loops: [first, first + count).
+struct TileRange {
+  int64_t first, count;
+};
+
+// The loops of one filter size.
+struct Loops {
+  // Data of input tiles, channel by channel: to[point][tile][channel].
+  void (*input)(const Tiling& t, TileRange tiles, const float* in, float* to);
+  // to[point][in][out], of vectors [begin, end) of those.
+  void (*filter)(const Tiling& t, const float* filter, float* to, int64_t begin, int64_t end);
+  // a[point][tile][in] * b[point][in][out]
+  void (*multiply)(const Tiling& t, int64_t tiles, const float* a, const float* b, float* to);
+  void (*output)(const Tiling& t, TileRange tiles, const float* from, float* out);
+  // Gradients of results, as the factor of data: to[point][tile][out].
+  void (*gradient)(const Tiling& t, TileRange tiles, const float* out_grad, float* to);
+  // sums[point][in][out] = or += data[point][tile][in] * gradients[point][tile][out]
+  void (*start)(const Tiling& t, int64_t tiles, const float* data, const float* gradients,
+                float* sums);
+  void (*add)(const Tiling& t, int64_t tiles, const float* data, const float* gradients,
+              float* sums);
+  // From sums[part][point][in][out], added up, to vectors [begin, end) of filter_grad.
+  void (*back)(const Tiling& t, const float* sums, int64_t parts, float* filter_grad, int64_t begin,
+               int64_t end);
+};
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Input(const Tiling& t, TileRange tiles, const float* in, float* to) {
+  using TileStrip = Strip<DataTimes<m + r - 1>, m>;
+  const Images images{t.g.in_height, t.g.in_width, t.g.in_channels};
+  const int64_t channels = images.channels, step = t.point_step(channels);
+  for (int64_t i = 0, side_by_side; i < tiles.count; i += side_by_side) {
+    const Place p = PlaceOf(t, tiles.first + i);
+    side_by_side =
+        std::min({tiles.count - i, t.columns - p.x / m, int64_t{TileStrip::kMostSquares}});
+    const float* image = in + p.image * images.height * images.row_step();
+    TileStrip strip(images, p.y - t.g.pad_top, p.x - t.g.pad_left, side_by_side);
+    for (int64_t c = 0; c < channels; c += kLanes) {
+      strip.TransformFrom(image + c, to + i * channels + c, channels, step);
+    }
+  }
+}
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float* to, int64_t begin,
+                                    int64_t end) {
+  constexpr int n = m + r - 1;
+  const int64_t size = t.g.in_channels * t.g.out_channels;
+  for (int64_t i = begin * kLanes; i < end * kLanes; i += kLanes) {
+    TransformSquare<Times<kFactor<n, r>, n, r>>(filter + i, r * size, size, to + i,
+                                                n * t.pair_step(), t.pair_step());
+  }
+}
+
+SLUICE_INLINE_IN_CLONES void Multiply(const Tiling& t, int64_t tiles, const float* a,
+                                      const float* b, float* to) {
+  const int64_t in = t.g.in_channels, out = t.g.out_channels;
+  for (int64_t k = 0; k < t.points; ++k) {
+    Product<false>(a + k * t.point_step(in), in, 1, b + k * t.pair_step(), out, tiles, in,
+                   to + k * t.point_step(out));
+  }
+}
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Output(const Tiling& t, TileRange tiles, const float* from,
+                                    float* out) {
+  constexpr int n = m + r - 1;
+  const Images images{t.g.out_height, t.g.out_width, t.g.out_channels};
+  const int64_t channels = images.channels, step = t.point_step(channels);
+  for (int64_t i = 0; i < tiles.count; ++i) {
+    const Place p = PlaceOf(t, tiles.first + i);
+    float* image = out + p.image * images.height * images.row_step();
+    Square<m> square(images, p.y, p.x);
+    for (int64_t c = 0; c < channels; c += kLanes) {
+      square.template TransformInto<TimesColumns<kResult<n, m>, m, n>>(from + i * channels + c,
+                                                                       step, image + c);
+    }
+  }
+}
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const float* out_grad,
+                                      float* to) {
+  constexpr int n = m + r - 1;
+  const Images images{t.g.out_height, t.g.out_width, t.g.out_channels};
+  const int64_t channels = images.channels, step = t.point_step(channels);
+  for (int64_t i = 0; i < tiles.count; ++i) {
+    const Place p = PlaceOf(t, tiles.first + i);
+    const float* image = out_grad + p.image * images.height * images.row_step();
+    Square<m> square(images, p.y, p.x);
+    for (int64_t c = 0; c < channels; c += kLanes) {
+      square.template TransformFrom<Times<kFactor<n, m>, n, m>>(image + c, to + i * channels + c,
+                                                                step);
+    }
+  }
+}
+
+template <bool kAdd>
+SLUICE_INLINE_IN_CLONES void Add(const Tiling& t, int64_t tiles, const float* data,
+                                 const float* gradients, float* sums) {
+  const int64_t in = t.g.in_channels, out = t.g.out_channels;
+  for (int64_t k = 0; k < t.points; ++k) {
+    Product<kAdd>(data + k * t.point_step(in), 1, in, gradients + k * t.point_step(out), out, in,
+                  tiles, sums + k * t.pair_step());
+  }
+}
+
+template <int m, int r>
+SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, int64_t parts,
+                                  float* filter_grad, int64_t begin, int64_t end) {
+  constexpr int n = m + r - 1;
+  const int64_t size = t.g.in_channels * t.g.out_channels, step = t.pair_step();
+  for (int64_t i = begin * kLanes; i < end * kLanes; i += kLanes) {
+    Vec all[n * n];
+    for (int k = 0; k < n * n; ++k) {
+      all[k] = VecAt(sums + k * step + i);
+      for (int64_t p = 1; p < parts; ++p) all[k] += VecAt(sums + (p * n * n + k) * step + i);
+    }
+    TransformSquare<TimesColumns<kResult<n, r>, r, n>>(
+        reinterpret_cast<const float*>(all), n * kLanes, kLanes, filter_grad + i, r * size, size);
+  }
+}
+
+// Functions that the loops above are inlined into.
+template <int m, int r>
+struct Avx512 {
+  SLUICE_AVX512 static void InputOf(const Tiling& t, TileRange tiles, const float* in, float* to) {
+    Input<m, r>(t, tiles, in, to);
+  }
+  SLUICE_AVX512 static void FilterOf(const Tiling& t, const float* filter, float* to, int64_t begin,
+                                     int64_t end) {
+    Filter<m, r>(t, filter, to, begin, end);
+  }
+  SLUICE_AVX512 static void MultiplyOf(const Tiling& t, int64_t tiles, const float* a,
+                                       const float* b, float* to) {
+    Multiply(t, tiles, a, b, to);
+  }
+  SLUICE_AVX512 static void OutputOf(const Tiling& t, TileRange tiles, const float* from,
+                                     float* out) {
+    Output<m, r>(t, tiles, from, out);
+  }
+  SLUICE_AVX512 static void GradientOf(const Tiling& t, TileRange tiles, const float* out_grad,
+                                       float* to) {
+    Gradient<m, r>(t, tiles, out_grad, to);
+  }
+  SLUICE_AVX512 static void StartOf(const Tiling& t, int64_t tiles, const float* data,
+                                    const float* gradients, float* sums) {
+    Add<false>(t, tiles, data, gradients, sums);
+  }
+  SLUICE_AVX512 static void AddOf(const Tiling& t, int64_t tiles, const float* data,
+                                  const float* gradients, float* sums) {
+    Add<true>(t, tiles, data, gradients, sums);
+  }
+  SLUICE_AVX512 static void BackOf(const Tiling& t, const float* sums, int64_t parts,
+                                   float* filter_grad, int64_t begin, int64_t end) {
+    Back<m, r>(t, sums, parts, filter_grad, begin, end);
+  }
+  static constexpr Loops kLoops = {InputOf,    FilterOf, MultiplyOf, OutputOf,
+                                   GradientOf, StartOf,  AddOf,      BackOf};
+};
+
+// Of results: six or eight points a direction.
+constexpr int kTileSize = 4;
+const Loops& LoopsFor(const ConvGeometry& g) {
+  return g.filter_height == 3 ? Avx512<kTileSize, 3>::kLoops : Avx512<kTileSize, 5>::kLoops;
+}
+
+// Tiles of a block, at most `most`: blocks that two threads share evenly.
+int64_t BlockSize(int64_t tiles, int64_t most) {
+  constexpr int64_t kRows = 4;  // of products, which are quick by so many
+  int64_t best = most, least_work = tiles;
+  const int64_t pairs = (tiles + 2 * most - 1) / (2 * most);
+  for (int64_t p = pairs; p <= pairs + 1; ++p) {
+    const int64_t size = (tiles + 2 * p * kRows - 1) / (2 * p * kRows) * kRows;
+    if (p * size >= least_work) continue;
+    best = size;
+    least_work = p * size;
+  }
+  return best;
+}
+
+Tiling TilingOf(const ConvGeometry& g) {
+  constexpr int64_t kBlockElements = 128 * 1024;  // of a block before and after the products
+  Tiling t{g};
+  t.m = kTileSize;
+  t.points = (t.m + g.filter_height - 1) * (t.m + g.filter_height - 1);
+  t.rows = (g.out_height + t.m - 1) / t.m;
+  t.columns = (g.out_width + t.m - 1) / t.m;
+  const int64_t fit = kBlockElements / (t.points * (g.in_channels + g.out_channels));
+  t.in_block = BlockSize(t.count(), std::clamp<int64_t>(fit / 12 * 12, 24, 96));
+  return t;
+}
+
+// Of points of the filter for 16 channels, in nanoseconds.
+constexpr double kFilterCost = 100;
+int64_t FilterVectors(const ConvGeometry& g) { return g.in_channels * g.out_channels / kLanes; }
+
+// Nanoseconds of a block of tiles.
+double BlockCost(const Tiling& t) {
+  const ConvGeometry& g = t.g;
+  const double channels = static_cast<double>(g.in_channels + g.out_channels);
+  const double products = static_cast<double>(g.in_channels) * static_cast<double>(g.out_channels);
+  return static_cast<double>(t.in_block * t.points) * (products / 40 + channels / 4);
+}
+
+}  // namespace
+
+bool FitsByFilter(const ConvGeometry& g) {
+  return Fits(g) && g.in_channels * g.out_channels <= 128 * 128;
+}
+
+bool Fits(const ConvGeometry& g) {
+  if (!HasAvx512()) return false;
+  const bool is_known = g.filter_height == g.filter_width &&
+                        (g.filter_height == 3 || g.filter_height == 5) && g.groups == 1;
+  const bool is_dense = g.stride_height == 1 && g.stride_width == 1 && g.dilation_height == 1 &&
+                        g.dilation_width == 1;
+  const bool is_wide = g.in_channels % kLanes == 0 && g.out_channels % kLanes == 0;
+  // Half of the products of a small image would be with its edge.
+  return is_known && is_dense && is_wide && g.out_height >= 4 && g.out_width >= 4 &&
+         g.positions() >= 64;
+}
+
+absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator, const ConvGeometry& g,
+                               const float* filter) {
+  const Tiling t = TilingOf(g);
+  const Loops& loops = LoopsFor(g);
+  SLUICE_ASSIGN_OR_RETURN(Tensor factors,
+                          Tensor::Allocate(allocator, DT_FLOAT, {t.points, t.pair_step()}));
+  float* to = factors.data<float>();
+  context.ParallelFor(FilterVectors(g), kFilterCost,
+                      [&](int64_t begin, int64_t end) { loops.filter(t, filter, to, begin, end); });
+  return factors;
+}
+
+absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float* in,
+                     const Tensor& factors, float* out) {
+  const Tiling t = TilingOf(g);
+  const Loops& loops = LoopsFor(g);
+  const float* factor = factors.data<float>();
+  const int64_t data_size = t.points * t.point_step(g.in_channels);
+  const int64_t result_size = t.points * t.point_step(g.out_channels);
+  LoopScratch scratch;
+  context.ParallelFor(t.blocks(), BlockCost(t), [&](int64_t begin, int64_t end) {
+    float* data = scratch.Get<float>(data_size + result_size);
+    if (data == nullptr) return;
+    float* results = data + data_size;
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t first = b * t.in_block;
+      const TileRange tiles{first, std::min(t.in_block, t.count() - first)};
+      loops.input(t, tiles, in, data);
+      loops.multiply(t, tiles.count, data, factor, results);
+      loops.output(t, tiles, results, out);
+    }
+  });
+  return scratch.status();
+}
+
+absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float* in,
+                      const float* out_grad, float* filter_grad) {
+  constexpr int64_t kPartsMax = 4;  // each with sums of its own
+  const Tiling t = TilingOf(g);
+  const Loops& loops = LoopsFor(g);
+  const int64_t size = t.points * t.pair_step();
+  const int64_t parts = std::min(t.blocks(), kPartsMax);
+  SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(DT_FLOAT, {parts, size}));
+  float* sums = partial.data<float>();
+  const int64_t data_size = t.points * t.point_step(g.in_channels);
+  const int64_t gradient_size = t.points * t.point_step(g.out_channels);
+  const double cost = BlockCost(t) * static_cast<double>(t.blocks()) / static_cast<double>(parts);
+  LoopScratch scratch;
+  context.ParallelFor(parts, cost, [&](int64_t begin, int64_t end) {
+    float* data = scratch.Get<float>(data_size + gradient_size);
+    if (data == nullptr) return;
+    float* gradients = data + data_size;
+    for (int64_t p = begin; p < end; ++p) {
+      float* to = sums + p * size;
+      const int64_t first_block = t.blocks() * p / parts;
+      for (int64_t b = first_block; b < t.blocks() * (p + 1) / parts; ++b) {
+        const int64_t first = b * t.in_block;
+        const TileRange tiles{first, std::min(t.in_block, t.count() - first)};
+        loops.input(t, tiles, in, data);
+        loops.gradient(t, tiles, out_grad, gradients);
+        (b == first_block ? loops.start : loops.add)(t, tiles.count, data, gradients, to);
+      }
+    }
+  });
+  SLUICE_RETURN_IF_ERROR(scratch.status());
+  context.ParallelFor(FilterVectors(g), kFilterCost, [&](int64_t begin, int64_t end) {
+    loops.back(t, sums, parts, filter_grad, begin, end);
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace sluice::winograd

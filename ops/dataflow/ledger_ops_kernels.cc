@@ -1,0 +1,97 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/dataflow/gradient_ledger.h"
+#include "ops/state/named_resource.h"
+
+namespace sluice {
+namespace {
+
+struct LedgerKernel {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const int64_t wanted = init.attr<int64_t>("num_replicas");
+    if (wanted > GradientLedger::kReplicasMax) {
+      return InvalidArgument(init.node().Describe(), ": expected at most ",
+                             GradientLedger::kReplicasMax, " replicas, got ", wanted);
+    }
+    const int replicas = static_cast<int>(wanted);
+    return MakeNamedResourceKernel<GradientLedger>(
+        init,
+        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<GradientLedger>> {
+          return std::make_shared<GradientLedger>(name.name, replicas);
+        },
+        [&](const GradientLedger& found) -> absl::Status {
+          if (found.num_replicas() == replicas) return absl::OkStatus();
+          return InvalidArgument(init.node().Describe(), ": expected a ledger of ", replicas,
+                                 " replicas behind this name, got one of ", found.num_replicas());
+        });
+  }
+};
+
+absl::StatusOr<int64_t> Number(const KernelContext& c, int i, std::string_view name) {
+  const Tensor& t = c.input(i);
+  if (!t.shape().IsScalar()) {
+    return InvalidArgument(c.node().Describe(), ": expected ", name, " to be a scalar, got shape ",
+                           t.shape().ToString());
+  }
+  return t.dtype() == DT_INT32 ? t.scalar<int32_t>() : t.scalar<int64_t>();
+}
+
+class EnterKernel : public Kernel {
+ public:
+  explicit EnterKernel(KernelInit& init) : gradients_(init.attr<int64_t>("gradients")) {
+    const std::string& outcome = init.attr<std::string>("outcome");
+    outcome_ = outcome == "applied"   ? GradientLedger::kApplied
+               : outcome == "surplus" ? GradientLedger::kSurplus
+                                      : GradientLedger::kStale;
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t step, Number(c, 1, "step"));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t replica, Number(c, 2, "replica"));
+    ledger->Enter(step, static_cast<int>(replica), outcome_, gradients_);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const int64_t gradients_;
+  GradientLedger::Outcome outcome_;
+};
+
+absl::Status Totals(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
+  c.set_output(0, ledger->Totals());
+  return absl::OkStatus();
+}
+
+class UpdatesKernel : public Kernel {
+ public:
+  explicit UpdatesKernel(KernelInit& init) : num_updates_(init.attr<int64_t>("num_updates")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t first, Number(c, 1, "first_step"));
+    Tensor updates = ledger->Updates(first, num_updates_);
+    if (!updates.IsInitialized()) {
+      return absl::ResourceExhaustedError(StrCat(c.node().Describe(), ": expected memory for ",
+                                                 num_updates_, " updates, got none"));
+    }
+    c.set_output(0, std::move(updates));
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const int64_t num_updates_;
+};
+
+using TotalsKernel = FunctionKernel<&Totals, false>;
+
+KERNEL(GradientLedger, LedgerKernel);
+KERNEL(GradientLedgerEnter, EnterKernel);
+KERNEL(GradientLedgerTotals, TotalsKernel);
+KERNEL(GradientLedgerUpdates, UpdatesKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <shared_mutex>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/numbers.h"
+#include "executor/kernel/scratch.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
+#include "ops/embedding/class_sampler.h"
+#include "ops/state/wait.h"
+
+namespace sluice {
+namespace {
+
+// How often a class of probability p is expected among the samples, which took `tries` to be all
+// different.
+float ExpectedCount(float p, int64_t samples, int64_t tries) {
+  if (tries == samples) return p * static_cast<float>(samples);
+  return -std::expm1(static_cast<float>(tries) * std::log1p(-p));
+}
+
+class CandidateSamplerKernel : public Kernel {
+ public:
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& classes = context.input(0);
+    if (classes.rank() != 2) {
+      return InvalidArgument("true_classes must be a matrix, got shape ",
+                             classes.shape().ToString());
+    }
+    if (classes.dim(1) != num_true_) {
+      return InvalidArgument("true_classes must have num_true columns, expected: ", num_true_,
+                             ", got: ", classes.dim(1));
+    }
+    const int64_t range = sampler_ ? sampler_->range() : num_sampled_;
+    if (unique_ && num_sampled_ > drawable_) {
+      return InvalidArgument("Sampler's range is too small: ", num_sampled_,
+                             " different samples of ", drawable_, " classes");
+    }
+    Tensor *samples, *true_counts, *sampled_counts;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {num_sampled_}, &samples));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, classes.shape(), &true_counts));
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(2, {num_sampled_}, &sampled_counts));
+    for (int64_t value : classes.flat<int64_t>()) {
+      if (value < 0 || value >= range) {
+        return InvalidArgument("`true_candidate` out of range [0, ", range, "), received ", value);
+      }
+    }
+    Philox generator = generator_.Reserve(static_cast<uint64_t>(512 * num_sampled_));
+    if (!sampler_) {
+      TakeAll(samples, true_counts, sampled_counts);
+      return absl::OkStatus();
+    }
+    {
+      std::shared_lock lock(mutex_, std::defer_lock);
+      if (sampler_->learns()) lock.lock();
+      SLUICE_ASSIGN_OR_RETURN(const int64_t tries,
+                              Draw(context, &generator, samples->flat<int64_t>()));
+      Count(context, samples->flat<int64_t>(), tries, sampled_counts);
+      Count(context, classes.flat<int64_t>(), tries, true_counts);
+    }
+    if (sampler_->learns()) {
+      std::unique_lock lock(mutex_);
+      sampler_->Update(classes.flat<int64_t>());
+    }
+    return absl::OkStatus();
+  }
+
+ protected:
+  // Without a sampler all classes are taken.
+  CandidateSamplerKernel(KernelInit& init, std::unique_ptr<ClassSampler> sampler)
+      : num_true_(init.attr<int64_t>("num_true")),
+        num_sampled_(init.attr<int64_t>("num_sampled")),
+        unique_(init.attr<bool>("unique")),
+        generator_(init.attr<int64_t>("seed"), init.attr<int64_t>("seed2")),
+        sampler_(std::move(sampler)),
+        drawable_(sampler_ ? sampler_->drawable() : num_sampled_) {}
+
+ private:
+  static void TakeAll(Tensor* samples, Tensor* true_counts, Tensor* sampled_counts) {
+    for (int64_t i = 0; i < samples->num_elements(); ++i) samples->data<int64_t>()[i] = i;
+    for (Tensor* t : {true_counts, sampled_counts}) {
+      std::fill_n(t->data<float>(), t->num_elements(), 1.0f);
+    }
+  }
+
+  // Rare classes may take more tries than a step has time for.
+  absl::StatusOr<int64_t> Draw(const KernelContext& context, Philox* generator,
+                               absl::Span<int64_t> samples) const {
+    SingleNumbers bits(generator);
+    if (!unique_) {
+      for (int64_t& sample : samples) sample = sampler_->Sample(bits);
+      return num_sampled_;
+    }
+    using Plain = absl::flat_hash_set<int64_t>;
+    absl::flat_hash_set<int64_t, Plain::hasher, Plain::key_equal, ScratchAllocator<int64_t>> used{
+        ScratchAllocator<int64_t>(context)};
+    used.reserve(samples.size());
+    int64_t tries = 0;
+    for (size_t picked = 0; picked < samples.size();) {
+      const int64_t value = sampler_->Sample(bits);
+      if (++tries % (1 << 16) == 0) SLUICE_RETURN_IF_ERROR(CallerOf(context).CheckWanted());
+      if (used.insert(value).second) samples[picked++] = value;
+    }
+    return tries;
+  }
+
+  void Count(KernelContext& context, absl::Span<const int64_t> values, int64_t tries,
+             Tensor* counts) const {
+    constexpr double kCost = 25;
+    float* const out = counts->data<float>();
+    const auto size = static_cast<int64_t>(values.size());
+    context.ParallelFor(size, kCost, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        out[i] = ExpectedCount(sampler_->Probability(values[i]), num_sampled_, tries);
+      }
+    });
+  }
+
+  const int64_t num_true_, num_sampled_;
+  const bool unique_;
+  ReservedGenerator generator_;
+  mutable std::shared_mutex mutex_;
+  const std::unique_ptr<ClassSampler> sampler_;  // what it learnt is guarded by mutex_
+  const int64_t drawable_;
+};
+
+template <std::unique_ptr<ClassSampler> (*kMake)(int64_t)>
+class RangeSamplerKernel : public CandidateSamplerKernel {
+ public:
+  explicit RangeSamplerKernel(KernelInit& init)
+      : CandidateSamplerKernel(init, kMake(init.attr<int64_t>("range_max"))) {}
+};
+KERNEL(UniformCandidateSampler, RangeSamplerKernel<UniformClasses>);
+KERNEL(LogUniformCandidateSampler, RangeSamplerKernel<LogUniformClasses>);
+
+class LearnedKernel : public CandidateSamplerKernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const auto range = init.attr<int64_t>("range_max");
+    if (range >= std::numeric_limits<int32_t>::max()) {
+      return InvalidArgument("range_max must be less than ", std::numeric_limits<int32_t>::max(),
+                             " for unigram samplers, got ", range);
+    }
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ClassSampler> sampler, LearnedClasses(range));
+    return std::unique_ptr<Kernel>(new LearnedKernel(init, std::move(sampler)));
+  }
+
+ private:
+  using CandidateSamplerKernel::CandidateSamplerKernel;
+};
+KERNEL(LearnedUnigramCandidateSampler, LearnedKernel);
+KERNEL(ThreadUnsafeUnigramCandidateSampler, LearnedKernel);
+
+class AllKernel : public CandidateSamplerKernel {
+ public:
+  explicit AllKernel(KernelInit& init) : CandidateSamplerKernel(init, nullptr) {}
+};
+KERNEL(AllCandidateSampler, AllKernel);
+
+class FixedUnigramKernel : public CandidateSamplerKernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const auto& file = init.attr<std::string>("vocab_file");
+    std::vector<float> unigrams = init.attr<std::vector<float>>("unigrams");
+    if (file.empty() == unigrams.empty()) {
+      return InvalidArgument(file.empty() ? "Must provide either vocab_file or unigrams."
+                                          : "Must only provide one of vocab_file and unigrams.");
+    }
+    if (!file.empty()) SLUICE_RETURN_IF_ERROR(ReadWeights(file, &unigrams));
+    const auto reserved = init.attr<int64_t>("num_reserved_ids");
+    const auto shards = init.attr<int64_t>("num_shards"), shard = init.attr<int64_t>("shard");
+    const float distortion = init.attr<float>("distortion");
+    const int64_t ids = SaturatedSum(reserved, static_cast<int64_t>(unigrams.size()));
+    // Those of the shard: shard, shard + shards, … below `ids`.
+    const int64_t own = shard >= std::min(shards, ids) ? 0 : (ids - shard - 1) / shards + 1;
+    const auto range = init.attr<int64_t>("range_max");
+    if (own != range) {
+      return InvalidArgument("range is ", range, " must be equal to weights size ", own);
+    }
+    SLUICE_RETURN_IF_ERROR(CheckRoom(own, 2 * sizeof(double), "classes"));
+    std::vector<float> weights;
+    for (int64_t k = 0; k < own; ++k) {
+      const int64_t id = shard + k * shards;
+      weights.push_back(
+          id < reserved ? 0 : std::pow(unigrams[static_cast<size_t>(id - reserved)], distortion));
+    }
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ClassSampler> sampler,
+                            WeightedClasses(range, std::move(weights)));
+    return std::unique_ptr<Kernel>(new FixedUnigramKernel(init, std::move(sampler)));
+  }
+
+ private:
+  using CandidateSamplerKernel::CandidateSamplerKernel;
+
+  // The last field of each line, fields being parted by commas.
+  static absl::Status ReadWeights(const std::string& file, std::vector<float>* weights) {
+    std::ifstream in(file);
+    if (!in) return absl::NotFoundError(StrCat(file, "; No such file or directory"));
+    std::string line;
+    while (std::getline(in, line)) {
+      float weight;
+      if (!absl::SimpleAtof(ToAbsl(std::string_view(line).substr(line.rfind(',') + 1)), &weight)) {
+        return InvalidArgument("Wrong vocabulary format at line: ", line);
+      }
+      weights->push_back(weight);
+    }
+    return absl::OkStatus();
+  }
+};
+KERNEL(FixedUnigramCandidateSampler, FixedUnigramKernel);
+
+class AccidentalHitsKernel : public Kernel {
+ public:
+  explicit AccidentalHitsKernel(KernelInit& init) : num_true_(init.attr<int64_t>("num_true")) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor &classes = context.input(0), &samples = context.input(1);
+    if (classes.rank() != 2 || classes.dim(1) != num_true_) {
+      return InvalidArgument("true_candidates must be a batch_size * num_true matrix, got shape ",
+                             classes.shape().ToString());
+    }
+    if (samples.rank() != 1) {
+      return InvalidArgument("sampled_candidates must be a vector, got shape ",
+                             samples.shape().ToString());
+    }
+    std::map<int64_t, int64_t> places;  // the last place of each sample
+    for (int64_t i = 0; i < samples.dim(0); ++i) places[samples.data<int64_t>()[i]] = i;
+    std::vector<int32_t> rows;
+    std::vector<int64_t> ids;
+    for (int64_t i = 0; i < classes.num_elements(); ++i) {
+      auto place = places.find(classes.data<int64_t>()[i]);
+      if (place == places.end()) continue;
+      rows.push_back(static_cast<int32_t>(i / num_true_));
+      ids.push_back(place->second);
+    }
+    const std::vector<float> weights(rows.size(), std::numeric_limits<float>::lowest());
+    context.set_output(0, Tensor::Vector<int32_t>(absl::MakeConstSpan(rows)));
+    context.set_output(1, Tensor::Vector<int64_t>(absl::MakeConstSpan(ids)));
+    context.set_output(2, Tensor::Vector<float>(absl::MakeConstSpan(weights)));
+    return absl::OkStatus();
+  }
+
+ private:
+  const int64_t num_true_;
+};
+KERNEL(ComputeAccidentalHits, AccidentalHitsKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,51 @@
+// Distributions over classes 0 to range - 1. Which random bits a sample takes is TensorFlow's.
+//
+// Thread safety: Sample and Probability may be called from any thread; Update excludes both (the
+// caller has the lock).
+#ifndef SLUICE_OPS_EMBEDDING_CLASS_SAMPLER_H_
+#define SLUICE_OPS_EMBEDDING_CLASS_SAMPLER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "ops/random/philox.h"
+
+namespace sluice {
+
+// Uniform in [0, n), without favouring small numbers.
+uint64_t Below64(uint64_t n, SingleNumbers& bits);
+uint32_t Below32(uint32_t n, SingleNumbers& bits);
+
+class ClassSampler {
+ public:
+  explicit ClassSampler(int64_t range) : range_(range) {}
+  virtual ~ClassSampler() = default;
+  int64_t range() const { return range_; }
+  virtual int64_t Sample(SingleNumbers& bits) const = 0;
+  virtual float Probability(int64_t value) const = 0;
+  // Learns from the true classes of a call.
+  virtual void Update(absl::Span<const int64_t> classes) {}
+  virtual bool learns() const { return false; }
+  // How many classes can be drawn at all.
+  virtual int64_t drawable() const { return range_; }
+
+ private:
+  const int64_t range_;
+};
+
+std::unique_ptr<ClassSampler> UniformClasses(int64_t range);
+std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range);
+// RESOURCE_EXHAUSTED where there is no memory for the counts.
+absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range);
+
+// By weights, a class each; INVALID_ARGUMENT where there are not `range` of them.
+absl::StatusOr<std::unique_ptr<ClassSampler>> WeightedClasses(int64_t range,
+                                                              std::vector<float> weights);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_EMBEDDING_CLASS_SAMPLER_H_

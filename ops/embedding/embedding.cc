@@ -1,0 +1,287 @@
+#include "ops/embedding/embedding.h"
+
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+#include "ops/array/concat_builders.h"
+#include "ops/array/fill_builders.h"
+#include "ops/array/identity_builders.h"
+#include "ops/array/reshape_builders.h"
+#include "ops/indexing/gather_builders.h"
+#include "ops/indexing/partition_builders.h"
+#include "ops/indexing/slice_builders.h"
+#include "ops/indexing/unique_builders.h"
+#include "ops/indexing/where_builders.h"
+#include "ops/math/arithmetic_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/math/compare_builders.h"
+#include "ops/math/division_builders.h"
+#include "ops/math/power_builders.h"
+#include "ops/math/select_builders.h"
+#include "ops/reduce/reduce_builders.h"
+#include "ops/reduce/segment_builders.h"
+#include "ops/reduce/sparse_segment_builders.h"
+#include "ops/sparse/sparse_shape_builders.h"
+#include "ops/sugar.h"
+
+namespace sluice {
+namespace {
+
+Output Scalar(Output like, int64_t value) { return Constant(*like.graph(), value, like.dtype()); }
+
+// Rows longer than max_norm made as long; `x` has the dimensions of ids in front of a row's.
+Output Clip(Output x, Output ids, const std::optional<float>& max_norm, At at) {
+  if (!max_norm || !x) return x;
+  Graph& g = *x.graph();
+  NameScope scope(g, "clip_by_norm");
+  const Output squares = Mul(x, x, {}, at);
+  Output axes;
+  if (x.shape().rank_known() && ids.shape().rank_known()) {
+    std::vector<int64_t> own;
+    for (int d = ids.shape().rank(); d < x.shape().rank(); ++d) own.push_back(d);
+    axes = Constant(g, IntegerTensor(own), "Const", at);
+  } else {
+    axes = Range(RankOf(ids, "Rank", at), RankOf(x, "Rank", at), Constant(g, int32_t{1}, "delta"));
+  }
+  const Output sum = Sum(squares, axes, {.keep_dims = true}, at);
+  const Output is_long = Greater(sum, Constant(g, 0, x.dtype(), "Greater/y"), {}, at);
+  // The root of 1 stands in where the sum is 0: its gradient is finite.
+  const Output safe = SelectV2(is_long, sum, OnesLike(sum, {}, at), {}, at);
+  const Output norm = SelectV2(is_long, Sqrt(safe, {}, at), sum, {}, at);
+  const Output limit = Constant(g, *max_norm, x.dtype(), "mul/y");
+  return Identity(RealDiv(Mul(x, limit, {}, at), Maximum(norm, limit, {}, at), {}, at), {}, at);
+}
+
+// Rows of one part, read where it lies.
+Output ReadPart(const Variable& part, Output ids, std::string_view name, At at) {
+  Graph& g = *ids.graph();
+  ColocateWith here(g, part.op(), true);
+  return Gather(part, ids, name, at);
+}
+
+// The part that each id lies in, and its row there.
+struct Place {
+  Output part;
+  Output row;
+};
+
+Place PlaceByMod(Output ids, int64_t parts, At at) {
+  return {FloorMod(ids, Scalar(ids, parts), {}, at), FloorDiv(ids, Scalar(ids, parts), {}, at)};
+}
+
+// The first `extras` parts hold one id more than the others.
+Place PlaceByDiv(Output ids, int64_t rows, int64_t parts, At at) {
+  const int64_t least = rows / parts;
+  const Output extras = Scalar(ids, rows % parts), more = Scalar(ids, least + 1);
+  // No part holds no id but where there are fewer ids than parts; then all ids are among extras.
+  const Output few = Scalar(ids, std::max<int64_t>(least, 1));
+  const Output behind = Sub(ids, extras, {}, at);
+  const Output part = Maximum(FloorDiv(ids, more, {}, at), FloorDiv(behind, few, {}, at), {}, at);
+  const Output row = SelectV2(Less(part, extras, {}, at), FloorMod(ids, more, {}, at),
+                              FloorMod(behind, few, {}, at), {}, at);
+  return {part, row};
+}
+
+absl::Status CheckTable(const std::vector<Variable>& parts, PartitionStrategy strategy) {
+  if (parts.empty()) return InvalidArgument("embedding_lookup: expected a table, got no variable");
+  for (const Variable& v : parts) {
+    if (!v) return InvalidArgument("embedding_lookup: expected variables, got an invalid one");
+    if (v.shape().rank_known() && v.shape().rank() < 1) {
+      return InvalidArgument("embedding_lookup: expected a table of rows, got variable '", v.name(),
+                             "' of shape ", v.shape().ToString());
+    }
+    if (strategy == PartitionStrategy::kDiv && v.shape().dim(0) < 0) {
+      return InvalidArgument("embedding_lookup: expected parts of known sizes, got variable '",
+                             v.name(), "' of shape ", v.shape().ToString());
+    }
+  }
+  return absl::OkStatus();
+}
+
+Output Refuse(Graph& g, const absl::Status& status, At at) {
+  g.SetError(AnnotateAfter(status, StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+  return Output();
+}
+
+Output LookupInParts(const std::vector<Variable>& parts, Output ids, PartitionStrategy strategy,
+                     const std::string& scope, At at) {
+  const auto count = static_cast<int64_t>(parts.size());
+  const Output flat = Reshape(ids, {-1}, {}, at);
+  const Output places = Range(SizeOf(flat, "Size", at), "range", at);
+  int64_t rows = 0;
+  for (const Variable& part : parts) rows += part.shape().dim(0);
+  const Place place = strategy == PartitionStrategy::kMod ? PlaceByMod(flat, count, at)
+                                                          : PlaceByDiv(flat, rows, count, at);
+  const Output part = Cast(place.part, DT_INT32, {}, at);
+  const OutputList part_rows = DynamicPartition(place.row, part, count, {}, at);
+  const OutputList part_places = DynamicPartition(places, part, count, {}, at);
+  if (part_rows.empty() || part_places.empty()) return Output();
+  OutputList found;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    found.push_back(ReadPart(parts[i], part_rows[i], "", at));
+  }
+  const Output joined = ParallelDynamicStitch(part_places, found, {.name = scope}, at);
+  if (!joined) return Output();
+  PartialShape row = parts[0].shape();
+  if (!row.rank_known()) return joined;
+  std::vector<int64_t> row_dims(row.dims().begin() + 1, row.dims().end());
+  const Output shape = Concat(
+      {ShapeOf(ids, "Shape", at), Constant(*ids.graph(), IntegerTensor(row_dims), "Const", at)}, 0,
+      {}, at);
+  return Reshape(joined, shape, {}, at);
+}
+
+}  // namespace
+
+Output EmbeddingLookup(const EmbeddingTable& table, Output ids,
+                       const EmbeddingLookupOptions& options, At at) {
+  if (!ids) return Output();
+  Graph& g = *ids.graph();
+  const std::vector<Variable>& parts = table.parts();
+  const absl::Status status =
+      CheckTable(parts, parts.size() > 1 ? options.strategy : PartitionStrategy::kMod);
+  if (!status.ok()) return Refuse(g, status, at);
+  NameScope scope(g, options.name);
+  if (parts.size() > 1) {
+    return Clip(LookupInParts(parts, ids, options.strategy, scope.prefix(), at), ids,
+                options.max_norm, at);
+  }
+  return Identity(Clip(ReadPart(parts[0], ids, scope.prefix(), at), ids, options.max_norm, at), {},
+                  at);
+}
+
+namespace {
+
+// Rows of `x` times their weights, combined by segments.
+Output CombineWeighted(Output x, Output weights, Output segments, Combiner combiner,
+                       const std::string& scope, At at) {
+  const DataType type = x.dtype();
+  // A sum of halves loses digits.
+  const bool is_narrow = type == DT_HALF || type == DT_BFLOAT16;
+  if (is_narrow) x = Cast(x, DT_FLOAT, {}, at);
+  if (weights.dtype() != x.dtype()) weights = Cast(weights, x.dtype(), {}, at);
+  const int rank = x.shape().rank();
+  if (rank < 0) {
+    return Refuse(*x.graph(),
+                  InvalidArgument("embedding_lookup_sparse: expected a table of known rank"), at);
+  }
+  // One weight a row, whatever the row's dimensions.
+  std::vector<int64_t> spread(static_cast<size_t>(rank), 1);
+  spread[0] = -1;
+  weights = Reshape(weights, spread, {}, at);
+  Output sum = SegmentSum(Mul(x, weights, {}, at), segments,
+                          {.name = combiner == Combiner::kSum ? scope : ""}, at);
+  if (combiner != Combiner::kSum) {
+    const bool is_mean = combiner == Combiner::kMean;
+    const Output squares = is_mean ? weights : Mul(weights, weights, {}, at);
+    const Output total = SegmentSum(squares, segments, {}, at);
+    sum = DivNoNan(sum, is_mean ? total : Sqrt(total, {}, at), {.name = scope}, at);
+  }
+  return is_narrow ? Cast(sum, type, {}, at) : sum;
+}
+
+}  // namespace
+
+Output EmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
+                             const std::optional<SparseOutput>& weights,
+                             const SparseEmbeddingOptions& options, At at) {
+  if (!ids.indices || !ids.values || (weights && !weights->values)) return Output();
+  Graph& g = *ids.values.graph();
+  NameScope scope(g, options.name);
+  // The first column of the indices.
+  const Output column = StridedSlice(
+      ids.indices, Constant(g, {0, 0}, "strided_slice/stack", at),
+      Constant(g, {0, 1}, "strided_slice/stack_1", at),
+      Constant(g, {1, 1}, "strided_slice/stack_2", at),
+      {.name = "strided_slice", .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 2}, at);
+  const Output segments = Cast(column, DT_INT32, {}, at);
+  const UniqueOutputs unique = Unique(ids.values, {}, at);
+  const Output rows = EmbeddingLookup(
+      table, unique.y, {.strategy = options.strategy, .max_norm = options.max_norm}, at);
+  if (!rows) return Output();
+  if (weights) {
+    return CombineWeighted(Gather(rows, unique.idx, 0, "", at), weights->values, segments,
+                           options.combiner, scope.prefix(), at);
+  }
+  switch (options.combiner) {
+    case Combiner::kSum:
+      return SparseSegmentSum(rows, unique.idx, segments, {.name = scope.prefix()}, at);
+    case Combiner::kMean:
+      return SparseSegmentMean(rows, unique.idx, segments, {.name = scope.prefix()}, at);
+    case Combiner::kSqrtN:
+      break;
+  }
+  return SparseSegmentSqrtN(rows, unique.idx, segments, {.name = scope.prefix()}, at);
+}
+
+namespace {
+
+// The entries where the vector `keeps` is true.
+SparseOutput Retain(const SparseOutput& s, Output keeps, At at) {
+  const Output where = Reshape(Where(keeps, {}, at), {-1}, {}, at);
+  return {Gather(s.indices, where, 0, "", at), Gather(s.values, where, 0, "", at), s.shape};
+}
+
+// Of rank 2: all dimensions but the last are one.
+SparseOutput AsMatrix(const SparseOutput& s, At at) {
+  const Output count = SizeOf(s.shape, "Size", at);
+  Graph& g = *s.shape.graph();
+  const Output one = Constant(g, int32_t{1}, "Const", at), zero = Constant(g, {0}, "begin", at);
+  const Output leading = Slice(s.shape, zero, Stack({Sub(count, one, {}, at)}, 0, {}, at), {}, at);
+  const Output last = Gather(s.shape, Sub(count, one, {}, at), 0, "", at);
+  const Output shape = Stack({ReduceProd(leading, {0}, {}, at), last}, 0, {}, at);
+  const SparseReshapeOutputs r = SparseReshape(s.indices, s.shape, shape, {}, at);
+  return {r.output_indices, s.values, r.output_shape};
+}
+
+// `rows` with the dimensions of `shape`, but its last, in place of the first one.
+Output WithLeading(Output rows, Output shape, At at) {
+  Graph& g = *rows.graph();
+  const Output one = Constant(g, int32_t{1}, "Const", at), zero = Constant(g, {0}, "begin", at);
+  const Output count = Stack({Sub(SizeOf(shape, "Size", at), one, {}, at)}, 0, {}, at);
+  const Output leading = Slice(Cast(shape, DT_INT32, {}, at), zero, count, {}, at);
+  const Output own = Slice(ShapeOf(rows, "Shape", at), {1}, {-1}, {}, at);
+  return Reshape(rows, Concat({leading, own}, 0, {}, at), {}, at);
+}
+
+}  // namespace
+
+Output SafeEmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
+                                 const std::optional<SparseOutput>& weights,
+                                 const SafeEmbeddingOptions& options, At at) {
+  if (!ids.indices || !ids.values || !ids.shape || (weights && !weights->values)) return Output();
+  Graph& g = *ids.values.graph();
+  NameScope scope(g, options.name);
+  SparseOutput kept = AsMatrix(ids, at);
+  std::optional<SparseOutput> kept_weights;
+  if (weights) kept_weights = SparseOutput{kept.indices, weights->values, kept.shape};
+  auto keep = [&](Output keeps) {
+    kept = Retain(kept, keeps, at);
+    if (kept_weights) kept_weights = Retain(*kept_weights, keeps, at);
+  };
+  keep(GreaterEqual(kept.values, Scalar(kept.values, 0), {}, at));
+  if (kept_weights && options.combiner != Combiner::kSum) {
+    keep(Greater(kept_weights->values, Scalar(kept_weights->values, 0), {}, at));
+  }
+  const SparseFillEmptyRowsOutputs filled =
+      SparseFillEmptyRows(kept.indices, kept.values, kept.shape,
+                          Scalar(kept.values, options.default_id.value_or(0)), {}, at);
+  if (kept_weights) {
+    const SparseFillEmptyRowsOutputs w =
+        SparseFillEmptyRows(kept_weights->indices, kept_weights->values, kept.shape,
+                            Scalar(kept_weights->values, 1), {}, at);
+    kept_weights = SparseOutput{w.output_indices, w.output_values, kept.shape};
+  }
+  Output rows = EmbeddingLookupSparse(
+      table, {filled.output_indices, filled.output_values, kept.shape}, kept_weights,
+      {.combiner = options.combiner, .strategy = options.strategy, .max_norm = options.max_norm},
+      at);
+  if (!rows) return Output();
+  if (!options.default_id) {
+    Output is_empty = filled.empty_row_indicator;
+    for (int d = 1; d < rows.shape().rank(); ++d) is_empty = ExpandDims(is_empty, -1, {}, at);
+    rows = SelectV2(is_empty, ZerosLike(rows, {}, at), rows, {}, at);
+  }
+  return WithLeading(rows, ids.shape, at);
+}
+
+}  // namespace sluice

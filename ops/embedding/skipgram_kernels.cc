@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "graph/tensor/sizes.h"
+#include "ops/checkpoint/files.h"
+#include "ops/embedding/class_sampler.h"
+#include "ops/random/distributions.h"
+#include "ops/random/philox.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kSentence = 1000;  // words that are looked at together
+constexpr int kAhead = 3000;     // pairs that are made at once
+
+struct Options {
+  std::string filename;
+  int64_t batch_size, window_size, min_count;
+  float subsample;
+};
+
+// A file's words as places in a vocabulary, whose first word stands for all rare ones.
+struct Corpus {
+  static absl::StatusOr<Corpus> Read(const Options& options) {
+    SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(options.filename));
+    std::vector<std::string_view> words;
+    for (size_t at = 0; at < text.size();) {
+      while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
+      size_t end = at;
+      while (end < text.size() && !std::isspace(static_cast<unsigned char>(text[end]))) ++end;
+      if (end > at) words.push_back(std::string_view(text).substr(at, end - at));
+      at = end;
+    }
+    if (static_cast<int64_t>(words.size()) < SaturatedProduct(options.window_size, 10)) {
+      return InvalidArgument("The text file ", options.filename,
+                             " contains too little data: ", words.size(), " words");
+    }
+    Corpus corpus;
+    corpus.Number(words, options.min_count);
+    return corpus;
+  }
+
+  Tensor vocabulary, counts;
+  std::vector<int32_t> words;
+
+ private:
+  void Number(const std::vector<std::string_view>& all, int64_t min_count) {
+    std::unordered_map<std::string_view, int32_t> count;
+    for (std::string_view word : all) ++count[word];
+    std::vector<std::pair<std::string_view, int32_t>> frequent;
+    for (const auto& [word, n] : count) {
+      if (n >= min_count) frequent.emplace_back(word, n);
+    }
+    std::sort(frequent.begin(), frequent.end(), [](const auto& a, const auto& b) {
+      return a.second != b.second ? a.second > b.second : a.first < b.first;
+    });
+    const auto size = static_cast<int64_t>(frequent.size()) + 1;
+    vocabulary = Tensor(DT_STRING, {size});
+    counts = Tensor(DT_INT32, {size});
+    vocabulary.data<std::string>()[0] = "UNK";
+    std::unordered_map<std::string_view, int32_t> place;
+    int64_t counted = 0;
+    for (size_t i = 0; i < frequent.size(); ++i) {
+      vocabulary.data<std::string>()[i + 1] = std::string(frequent[i].first);
+      counts.data<int32_t>()[i + 1] = frequent[i].second;
+      counted += frequent[i].second;
+      place[frequent[i].first] = static_cast<int32_t>(i) + 1;
+    }
+    counts.data<int32_t>()[0] = static_cast<int32_t>(static_cast<int64_t>(all.size()) - counted);
+    words.reserve(all.size());
+    for (std::string_view word : all) {
+      const auto found = place.find(word);
+      words.push_back(found == place.end() ? 0 : found->second);
+    }
+  }
+};
+
+class SkipgramKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const Options options{init.attr<std::string>("filename"), init.attr<int64_t>("batch_size"),
+                          init.attr<int64_t>("window_size"), init.attr<int64_t>("min_count"),
+                          init.attr<float>("subsample")};
+    if (options.batch_size < 0 || options.window_size < 1 || options.min_count < 0) {
+      return InvalidArgument("expected batch_size >= 0, window_size >= 1 and min_count >= 0, got ",
+                             options.batch_size, ", ", options.window_size, " and ",
+                             options.min_count);
+    }
+    SLUICE_ASSIGN_OR_RETURN(Corpus corpus, Corpus::Read(options));
+    return std::unique_ptr<Kernel>(new SkipgramKernel(options, std::move(corpus)));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    Tensor *examples, *labels;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(5, {options_.batch_size}, &examples));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(6, {options_.batch_size}, &labels));
+    std::lock_guard lock(mutex_);
+    for (int64_t i = 0; i < options_.batch_size; ++i) {
+      examples->data<int32_t>()[i] = ahead_[next_ahead_].first;
+      labels->data<int32_t>()[i] = ahead_[next_ahead_].second;
+      if (++next_ahead_ == kAhead) LookAhead();
+    }
+    c.set_output(0, corpus_.vocabulary);
+    c.set_output(1, corpus_.counts);
+    c.set_output(2, Tensor::Scalar<int64_t>(static_cast<int64_t>(corpus_.words.size())));
+    c.set_output(3, Tensor::Scalar<int32_t>(epoch_));
+    c.set_output(4, Tensor::Scalar<int64_t>(processed_));
+    return absl::OkStatus();
+  }
+
+ private:
+  SkipgramKernel(const Options& options, Corpus corpus)
+      : options_(options), corpus_(std::move(corpus)), at_(corpus_.words.size()) {
+    LookAhead();
+  }
+
+  void LookAhead() {
+    for (auto& pair : ahead_) pair = NextPair();
+    next_ahead_ = 0;
+  }
+
+  // The next word of the sentence with its next neighbour.
+  std::pair<int32_t, int32_t> NextPair() {
+    while (true) {
+      if (neighbour_ >= last_neighbour_) {
+        ++processed_;
+        if (++word_ >= kSentence) {
+          word_ = 0;
+          ReadSentence();
+        }
+        const int skip =
+            1 + static_cast<int>(Below32(static_cast<uint32_t>(options_.window_size), bits_));
+        neighbour_ = std::max(0, word_ - skip);
+        last_neighbour_ = std::min(kSentence, word_ + skip + 1);
+      }
+      if (neighbour_ != word_) break;
+      ++neighbour_;
+    }
+    return {sentence_[word_], sentence_[neighbour_++]};
+  }
+
+  // Frequent words are left out at random: equation 5 of Mikolov et al., 2013
+  // (http://arxiv.org/abs/1310.4546).
+  void ReadSentence() {
+    const auto size = static_cast<float>(static_cast<int64_t>(corpus_.words.size()));
+    for (int i = 0; i < kSentence; ++at_) {
+      if (at_ >= corpus_.words.size()) {
+        ++epoch_;
+        at_ = 0;
+      }
+      const int32_t word = corpus_.words[at_];
+      if (options_.subsample > 0) {
+        const auto count = static_cast<float>(corpus_.counts.data<int32_t>()[word]);
+        const float expected = options_.subsample * size;
+        const float keep = (std::sqrt(count / expected) + 1) * expected / count;
+        if (random::ToFloat(bits_()) > keep) continue;
+      }
+      sentence_[i++] = word;
+    }
+  }
+
+  const Options options_;
+  const Corpus corpus_;
+  std::mutex mutex_;
+  // All guarded by mutex_.
+  Philox philox_{0, 0};
+  SingleNumbers bits_{&philox_};
+  std::array<int32_t, kSentence> sentence_{};
+  std::array<std::pair<int32_t, int32_t>, kAhead> ahead_;
+  int next_ahead_ = 0;
+  size_t at_;  // the next word of the corpus
+  int word_ = kSentence, neighbour_ = 0, last_neighbour_ = 0;
+  int32_t epoch_ = -1;
+  int64_t processed_ = 0;
+};
+KERNEL(Skipgram, SkipgramKernel);
+
+}  // namespace
+}  // namespace sluice

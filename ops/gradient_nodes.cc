@@ -1,0 +1,119 @@
+#include "ops/gradient_nodes.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/infer/shape_context.h"
+#include "ops/array/fill_builders.h"
+#include "ops/array/reshape_builders.h"
+#include "ops/array/shape_builders.h"
+#include "ops/indexing/partition_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/math/complex_builders.h"
+#include "ops/reduce/reduce_builders.h"
+#include "ops/sugar.h"
+
+namespace sluice {
+namespace {
+
+struct ReductionAxes {
+  std::vector<int64_t> x;
+  std::vector<int64_t> y;
+};
+
+// Which axes were repeated for x and for y; nothing where that depends on sizes known only in a
+// step. TensorFlow's rule: a known 1 against an unknown size counts as repeated.
+std::optional<ReductionAxes> StaticReductionAxes(const PartialShape& x, const PartialShape& y) {
+  if (!x.rank_known() || !y.rank_known()) return std::nullopt;
+  const int rank = std::max(x.rank(), y.rank());
+  ReductionAxes axes;
+  for (int i = 0; i < rank; ++i) {
+    const int xi = i - (rank - x.rank());
+    const int yi = i - (rank - y.rank());
+    const int64_t x_size = xi < 0 ? 1 : x.dim(xi);
+    const int64_t y_size = yi < 0 ? 1 : y.dim(yi);
+    if (x_size == 1 && y_size != 1) {
+      axes.x.push_back(i);
+    } else if (y_size == 1 && x_size != 1) {
+      axes.y.push_back(i);
+    } else if (x_size < 0 || y_size < 0) {
+      return std::nullopt;
+    }
+  }
+  return axes;
+}
+
+Output SumToShape(Output grad, Output axes, Output shape) {
+  return Reshape(Sum(grad, axes, {.keep_dims = true}), shape);
+}
+
+}  // namespace
+
+Output IntVector(Graph& graph, const std::vector<int64_t>& values, std::string_view name) {
+  Tensor t(DT_INT32, TensorShape({static_cast<int64_t>(values.size())}));
+  for (size_t i = 0; i < values.size(); ++i) t.data<int32_t>()[i] = static_cast<int32_t>(values[i]);
+  return Constant(graph, std::move(t), name);
+}
+
+Output NumberLike(Output x, double value, std::string_view name) {
+  if (!x) return Output();
+  return Constant(*x.graph(), Number(value), BaseType(x.dtype()), name);
+}
+
+Output ConjOf(Output x) { return x && IsComplex(x.dtype()) ? Conj(x) : x; }
+
+GradientPair ReduceGradientArgs(Output x, Output y, Output gx, Output gy) {
+  if (!x || !y || (!gx && !gy)) return {gx, gy};
+  Output x_shape = ShapeOf(x);
+  Output y_shape = ShapeOf(y);
+  std::optional<ReductionAxes> known = StaticReductionAxes(x.shape(), y.shape());
+  if (!known) {
+    BroadcastGradientArgsOutputs axes = BroadcastGradientArgs(x_shape, y_shape);
+    return {gx ? SumToShape(gx, axes.r0, x_shape) : gx, gy ? SumToShape(gy, axes.r1, y_shape) : gy};
+  }
+  Graph& graph = *x.graph();
+  auto reduce = [&](Output grad, const std::vector<int64_t>& axes, bool lower_rank, Output shape) {
+    if (!grad || (axes.empty() && !lower_rank)) return grad;
+    return SumToShape(grad, IntVector(graph, axes, "Sum/reduction_indices"), shape);
+  };
+  return {reduce(gx, known->x, x.shape().rank() < y.shape().rank(), x_shape),
+          reduce(gy, known->y, y.shape().rank() < x.shape().rank(), y_shape)};
+}
+
+void IntoBroadcast(Backprop& b, Output gx, Output gy) {
+  GradientPair reduced = ReduceGradientArgs(b.In(0), b.In(1), gx, gy);
+  if (reduced.x) b.Into(0, reduced.x);
+  if (reduced.y) b.Into(1, reduced.y);
+}
+
+Output ReducedShape(Output input_shape, Output axes) {
+  if (!input_shape || !axes) return Output();
+  Graph& graph = *input_shape.graph();
+  std::optional<Tensor> sizes = ConstantValue(input_shape);
+  std::optional<Tensor> axes_value = ConstantValue(axes);
+  if (sizes && axes_value) {
+    std::vector<int64_t> kept;
+    for (int32_t size : sizes->flat<int32_t>()) kept.push_back(size);
+    const int64_t rank = static_cast<int64_t>(kept.size());
+    for (int64_t i = 0; i < axes_value->num_elements(); ++i) {
+      int64_t axis = axes_value->dtype() == DT_INT32 ? axes_value->flat<int32_t>()[i]
+                                                     : axes_value->flat<int64_t>()[i];
+      if (axis < 0) axis += rank;
+      if (axis >= 0 && axis < rank) kept[axis] = 1;
+    }
+    return IntVector(graph, kept, "Reshape/shape");
+  }
+  // Sizes of the input, with ones stitched over the reduced axes.
+  Output axes32 = BaseType(axes.dtype()) == DT_INT32 ? axes : Cast(axes, DT_INT32);
+  Output rank = SizeOf(input_shape);
+  Output positive = (axes32 + rank) % rank;
+  Output all = Range(rank);
+  Output ones = Fill(ShapeOf(positive), Constant(graph, 1, "ones/Const"));
+  return DynamicStitch({all, positive}, {input_shape, ones});
+}
+
+bool SameKnownShapes(Output x, Output y, Output grad) {
+  return x.shape().IsFullyDefined() && x.shape() == y.shape() && x.shape() == grad.shape();
+}
+
+}  // namespace sluice

@@ -1,0 +1,63 @@
+// JPEG images in and out of arrays of bytes, row by row, channels interleaved.
+//
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT on bytes that are no JPEG image or are
+// cut off (unless that is allowed); what libjpeg says goes into the text.
+#ifndef SLUICE_OPS_IMAGE_JPEG_H_
+#define SLUICE_OPS_IMAGE_JPEG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ops/image/png.h"
+
+namespace sluice {
+
+struct CropWindow {
+  int64_t y = 0;
+  int64_t x = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+};
+
+struct JpegDecodeOptions {
+  int channels = 0;  // 1 or 3; 0: as many as it has
+  int ratio = 1;     // 1, 2, 4, 8: that much smaller
+  bool fancy_upscaling = true;
+  bool try_recover_truncated = false;
+  float acceptable_fraction = 1.0f;  // of the lines
+  bool fast_dct = false;
+  std::optional<CropWindow> crop;
+};
+
+// Size and number of channels, from the header alone.
+absl::StatusOr<ImageSize> JpegSize(std::string_view bytes);
+
+// `place` is called once the size is known and gives the memory for the pixels.
+absl::Status DecodeJpeg(std::string_view bytes, const JpegDecodeOptions& options,
+                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
+
+struct JpegEncodeOptions {
+  int quality = 95;
+  bool progressive = false;
+  bool optimize_size = false;
+  bool chroma_downsampling = true;
+  bool density_in_inches = true;  // else in centimetres
+  int x_density = 300;
+  int y_density = 300;
+  std::string xmp_metadata = "";
+};
+
+// One channel (grey) or three (RGB).
+absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const ImageSize& size,
+                                       const JpegEncodeOptions& options);
+
+inline bool IsJpeg(std::string_view bytes) { return bytes.substr(0, 3) == "\xff\xd8\xff"; }
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_IMAGE_JPEG_H_

@@ -1,0 +1,44 @@
+// PNG images in and out of arrays of pixels.
+//
+// Pixels lie row by row, channels interleaved: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA, of 8 or 16
+// bits each (16: in the machine's byte order).
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT on bytes that are no PNG image, are cut
+// off or promise more pixels than `kMaxPixels`; what libpng says goes into the text.
+#ifndef SLUICE_OPS_IMAGE_PNG_H_
+#define SLUICE_OPS_IMAGE_PNG_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace sluice {
+
+struct ImageSize {
+  int64_t height = 0;
+  int64_t width = 0;
+  int channels = 0;
+};
+
+// Of one image: what TensorFlow allows.
+inline constexpr int64_t kMaxPixels = int64_t{1} << 29;
+
+// `compression` as zlib's levels, -1 for its default.
+absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size, int bits,
+                                      int compression = -1);
+
+// The image as `channels` channels (0: as many as it has) of `bits` bits. `place` is called once
+// the size is known and gives the memory for the pixels.
+absl::Status DecodePng(std::string_view bytes, int channels, int bits,
+                       absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
+
+inline bool IsPng(std::string_view bytes) {
+  return bytes.substr(0, 8) == std::string_view("\x89PNG\r\n\x1a\n", 8);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_IMAGE_PNG_H_

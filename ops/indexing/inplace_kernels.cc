@@ -1,0 +1,62 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/loops/arithmetic.h"
+#include "ops/loops/elements.h"
+#include "ops/loops/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+absl::Status CheckRows(const Tensor& x, const Tensor& i, const Tensor& v) {
+  if (i.rank() != 1) return InvalidArgument("i must be a vector. ", i.shape().ToString());
+  if (x.rank() != v.rank() || x.rank() == 0) {
+    return InvalidArgument("x and v shape doesn't match (ranks differ): ", x.shape().ToString(),
+                           " vs. ", v.shape().ToString());
+  }
+  for (int d = 1; d < x.rank(); ++d) {
+    if (x.dim(d) == v.dim(d)) continue;
+    return InvalidArgument("x and v shape doesn't match at index ", d, " : ", x.shape().ToString(),
+                           " vs. ", v.shape().ToString());
+  }
+  if (i.dim(0) != v.dim(0)) {
+    return InvalidArgument("i and x shape doesn't match at index 0: ", i.shape().ToString(),
+                           " vs. ", v.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
+template <ArithmeticOp kOp>
+absl::Status Inplace(KernelContext& c) {
+  const TensorShape shape = c.input(0).shape();
+  const Tensor& rows = c.input(1);
+  const Tensor& v = c.input(2);
+  SLUICE_RETURN_IF_ERROR(CheckRows(c.input(0), rows, v));
+  const void* from = c.input(0).raw();
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, shape, &out));
+  if (out->raw() != from) CopyElements(c, out->dtype(), from, out->raw(), shape.num_elements());
+  if (shape.num_elements() == 0) return absl::OkStatus();
+  const ArithmeticRow update = FindArithmetic(kOp, out->dtype());
+  if (update == nullptr) {
+    return absl::UnimplementedError(StrCat("Unsupported dtype: ", DataTypeName(out->dtype())));
+  }
+  const int64_t row = shape.num_elements() / shape.dim(0);
+  const size_t stride = ElementStride(out->dtype());
+  for (int64_t k = 0; k < rows.dim(0); ++k) {
+    // Rows wrap around, as TensorFlow's do.
+    const int64_t n = shape.dim(0);
+    const int64_t at = (rows.data<int32_t>()[k] % n + n) % n;
+    update(ElementAt(out->raw(), at * row, stride), ElementAt(v.raw(), k * row, stride), row);
+  }
+  return absl::OkStatus();
+}
+
+using UpdateKernel = FunctionKernel<Inplace<ArithmeticOp::kAssign>>;
+KERNEL(InplaceUpdate, UpdateKernel);
+using AddKernel = FunctionKernel<Inplace<ArithmeticOp::kAdd>>;
+KERNEL(InplaceAdd, AddKernel);
+using SubKernel = FunctionKernel<Inplace<ArithmeticOp::kSub>>;
+KERNEL(InplaceSub, SubKernel);
+
+}  // namespace
+}  // namespace sluice

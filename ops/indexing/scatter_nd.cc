@@ -1,0 +1,175 @@
+// Slices written into, or combined with, a tensor at coordinates given by the rows of `indices`.
+// Of rows that repeat, ScatterNd and the sums combine all; updates keep the last.
+
+#include <algorithm>
+
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/indexing/scatter_nd_builders.h"
+#include "ops/math/rounding_builders.h"
+#include "ops/shape_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+// indices [..., K], updates [...] + output[K:]; nothing to check where ranks are unknown.
+absl::Status CheckUpdates(const PartialShape& indices, const PartialShape& updates,
+                          const PartialShape& output) {
+  if (!indices.rank_known() || !updates.rank_known() || !output.rank_known()) {
+    return absl::OkStatus();
+  }
+  if (indices.rank() < 1) return InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  const bool empty_output = output.num_elements() == 0;
+  const bool some = indices.num_elements() > 0 || updates.num_elements() > 0;
+  if (empty_output && some) {
+    return InvalidArgument("Indices and updates specified for empty output");
+  }
+  const int outer = indices.rank() - 1;
+  const int64_t depth = indices.dim(outer);
+  if (depth < 0) return absl::OkStatus();
+  auto mismatch = [&] {
+    return InvalidArgument("Dimensions [0,", outer, ") of indices[shape=", indices.ToString(),
+                           "] must match dimensions [0,", outer,
+                           ") of updates[shape=", updates.ToString(),
+                           "], and the rest of updates dimensions [", depth, ",", output.rank(),
+                           ") of the output[shape=", output.ToString(), "]");
+  };
+  if (depth > output.rank() || updates.rank() != outer + output.rank() - depth) return mismatch();
+  for (int i = 0; i < updates.rank(); ++i) {
+    const int64_t want =
+        i < outer ? indices.dim(i) : output.dim(static_cast<int>(i - outer + depth));
+    if (!MergeDim(updates.dim(i), want).ok()) return mismatch();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ScatterNdShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(2, 1).status());
+  SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.InputAsShape(2));
+  SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
+  SLUICE_RETURN_IF_ERROR(CheckUpdates(c.input(0), c.input(1), out));
+  return c.SetOutput(0, std::move(out));
+}
+
+absl::Status TensorScatterShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(1, 1).status());
+  SLUICE_RETURN_IF_ERROR(CheckUpdates(c.input(1), c.input(2), c.input(0)));
+  return c.SetOutput(0, c.input(0));
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+
+// Elements at the forward op's indices, bad ones treated as there.
+Output AtIndices(Backprop& b, Output x) {
+  return GatherNd(x, b.Value("indices"),
+                  {.bad_indices_policy = b.attr<std::string>("bad_indices_policy")});
+}
+
+Output UpdatesGradient(Backprop& b) { return AtIndices(b, b.Of(0)); }
+
+void SumGradient(Backprop& b) {
+  b.Into(0, Identity(b.Of(0)));
+  b.Into("updates", UpdatesGradient(b));
+}
+
+// Elements that tie for the maximum or minimum share the gradient.
+void ExtremeGradient(Backprop& b) {
+  Output x = b.Value("tensor"), y = b.Value("updates"), indices = b.Value("indices");
+  Output output = b.Out(0), grad = b.Of(0);
+  const DataType type = BaseType(grad.dtype());
+  const DataType index_type = BaseType(indices.dtype());
+  Output x_wins = Cast(Equal(x, output), type);
+  Output y_wins = Cast(Equal(y, AtIndices(b, output)), type);
+  const std::string policy = b.attr<std::string>("bad_indices_policy");
+  Output winners = AddV2(
+      x_wins, ScatterNd(indices, y_wins, ShapeNode(x, index_type), {.bad_indices_policy = policy}));
+  b.Into("tensor", RealDiv(Mul(grad, x_wins), winners));
+  b.Into("updates", Mul(AtIndices(b, RealDiv(grad, winners)), y_wins));
+}
+
+#endif  // SLUICE_DEFINITIONS_ONLY
+
+OP(ScatterNd, "Zeros of the given shape, with `updates` added at `indices`; of strings, put there.")
+    .Input("indices", "Tindices")
+    .Input("updates", "T")
+    .Input("shape", "Tindices")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
+    .Attr("bad_indices_policy", StringAttr(""))
+    .Shape(ScatterNdShape) GRADIENT([](Backprop& b) { b.Into("updates", UpdatesGradient(b)); });
+
+OP(ScatterNdNonAliasingAdd, "`input`, with `updates` added at `indices`.")
+    .Input("input", "T")
+    .Input("indices", "Tindices")
+    .Input("updates", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(NumberTypes() | TypeSet{DT_BOOL}))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("bad_indices_policy", StringAttr(""))
+    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
+      b.Into("input", b.Of(0));
+      b.Into("updates", UpdatesGradient(b));
+    });
+
+OP(TensorScatterAdd, "`tensor`, with `updates` added at `indices`.")
+    .Input("tensor", "T")
+    .Input("indices", "Tindices")
+    .Input("updates", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("bad_indices_policy", StringAttr(""))
+    .Shape(TensorScatterShape) GRADIENT(SumGradient);
+
+OP(TensorScatterMax, "`tensor`, with the greater of it and `updates` at `indices`.")
+    .Input("tensor", "T")
+    .Input("indices", "Tindices")
+    .Input("updates", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("bad_indices_policy", StringAttr(""))
+    .Shape(TensorScatterShape) GRADIENT(ExtremeGradient);
+
+OP(TensorScatterMin, "`tensor`, with the smaller of it and `updates` at `indices`.")
+    .Input("tensor", "T")
+    .Input("indices", "Tindices")
+    .Input("updates", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("bad_indices_policy", StringAttr(""))
+    .Shape(TensorScatterShape) GRADIENT(ExtremeGradient);
+
+OP(TensorScatterSub, "`tensor`, with `updates` subtracted at `indices`.")
+    .Input("tensor", "T")
+    .Input("indices", "Tindices")
+    .Input("updates", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("bad_indices_policy", StringAttr(""))
+    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
+      b.Into("tensor", Identity(b.Of(0)));
+      b.Into("updates", Neg(UpdatesGradient(b)));
+    });
+
+OP(TensorScatterUpdate, "`tensor`, with `updates` in place of what was at `indices`.")
+    .Input("tensor", "T")
+    .Input("indices", "Tindices")
+    .Input("updates", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16, DT_UINT16}))
+    .Attr("bad_indices_policy", StringAttr(""))
+    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
+      b.Into("tensor", TensorScatterUpdate(Identity(b.Of(0)), b.Value("indices"),
+                                           ZerosLike(b.Value("updates"))));
+      b.Into("updates", UpdatesGradient(b));
+    });
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,118 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/loops/constant_element.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/scatter_rows.h"
+#include "ops/loops/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+absl::StatusOr<BadIndices> ReadPolicy(KernelInit& init) {
+  const std::string policy = init.AttrOr<std::string>("bad_indices_policy", "");
+  if (policy.empty() || policy == "DEFAULT" || policy == "ERROR") return BadIndices::kError;
+  if (policy == "IGNORE") return BadIndices::kIgnore;
+  return InvalidArgument("Unknown bad indices handling attribute: ", policy);
+}
+
+// Appends strings at the rows: what adding them means.
+absl::Status AppendStrings(Tensor* out, const Tensor& indices, const Tensor& updates,
+                           BadIndices bad) {
+  const int64_t depth = indices.dim(indices.rank() - 1);
+  const int64_t count = depth == 0 ? 0 : indices.num_elements() / depth;
+  int64_t row = 1;
+  for (int d = static_cast<int>(depth); d < out->rank(); ++d) row *= out->dim(d);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t at = 0;
+    bool inside = true;
+    for (int d = 0; d < depth; ++d) {
+      const int64_t x = IntAt(indices, i * depth + d);
+      inside = inside && x >= 0 && x < out->dim(d);
+      if (inside) at = at * out->dim(d) + x;
+    }
+    if (!inside && bad == BadIndices::kIgnore) continue;
+    if (!inside)
+      return InvalidArgument("indices[", i, "] does not index into shape ",
+                             out->shape().ToString());
+    for (int64_t k = 0; k < row; ++k) {
+      out->data<std::string>()[at * row + k] += updates.data<std::string>()[i * row + k];
+    }
+  }
+  return absl::OkStatus();
+}
+
+class ScatterNdKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    auto kernel = std::make_unique<ScatterNdKernel>();
+    SLUICE_ASSIGN_OR_RETURN(kernel->bad_, ReadPolicy(init));
+    return std::unique_ptr<Kernel>(std::move(kernel));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& indices = c.input(0);
+    const Tensor& updates = c.input(1);
+    if (c.input(2).rank() != 1) {
+      return InvalidArgument("Shape must be a vector, got shape ", c.input(2).shape().ToString());
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(2))));
+    SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
+    FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
+    if (indices.num_elements() == 0 && indices.dim(indices.rank() - 1) != 0) {
+      return absl::OkStatus();
+    }
+    if (out->dtype() == DT_STRING) return AppendStrings(out, indices, updates, bad_);
+    return ScatterSlices(c, ArithmeticOp::kAdd, bad_, out, indices, updates);
+  }
+
+ private:
+  BadIndices bad_ = BadIndices::kError;
+};
+
+template <ArithmeticOp kOp>
+class TensorScatterKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    auto kernel = std::make_unique<TensorScatterKernel>();
+    SLUICE_ASSIGN_OR_RETURN(kernel->bad_, ReadPolicy(init));
+    return std::unique_ptr<Kernel>(std::move(kernel));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& indices = c.input(1);
+    const Tensor& updates = c.input(2);
+    const TensorShape shape = c.input(0).shape();
+    SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
+    const void* from = c.input(0).raw();
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, shape, &out));
+    if (out->raw() != from) {
+      CopyElements(c, out->dtype(), from, out->raw(), shape.num_elements());
+    }
+    if (updates.num_elements() == 0) return absl::OkStatus();
+    return ScatterSlices(c, kOp, bad_, out, indices, updates);
+  }
+
+ private:
+  BadIndices bad_ = BadIndices::kError;
+};
+
+constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
+using AddKernel = TensorScatterKernel<ArithmeticOp::kAdd>;
+using SubKernel = TensorScatterKernel<ArithmeticOp::kSub>;
+using MaxKernel = TensorScatterKernel<ArithmeticOp::kMax>;
+using MinKernel = TensorScatterKernel<ArithmeticOp::kMin>;
+using UpdateKernel = TensorScatterKernel<ArithmeticOp::kAssign>;
+KERNEL(ScatterNd, ScatterNdKernel, {"T", kNumbers | TypeSet{DT_BOOL, DT_STRING}},
+       {"Tindices", IndexTypes()});
+KERNEL(ScatterNdNonAliasingAdd, AddKernel, {"T", kNumbers | TypeSet{DT_BOOL}});
+KERNEL(TensorScatterAdd, AddKernel, {"T", kNumbers});
+KERNEL(TensorScatterSub, SubKernel, {"T", kNumbers});
+KERNEL(TensorScatterMax, MaxKernel, {"T", RealTypes()});
+KERNEL(TensorScatterMin, MinKernel, {"T", RealTypes()});
+KERNEL(TensorScatterUpdate, UpdateKernel, {"T", kNumbers | TypeSet{DT_BOOL, DT_STRING}},
+       {"Tindices", IndexTypes()});
+
+}  // namespace
+}  // namespace sluice

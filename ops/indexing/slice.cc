@@ -1,0 +1,208 @@
+// Parts of a tensor: Slice by begin and size, StridedSlice by begin, end, stride and masks.
+
+#include "ops/indexing/slice_spec.h"
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/shape_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+absl::Status SliceShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape begins, c.WithRank(1, 1));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape sizes, c.WithRank(2, 1));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t rank, MergeDim(begins.dim(0), sizes.dim(0)));
+  PartialShape in = c.input(0);
+  if (rank >= 0) {
+    if (rank > TensorShape::kMaxRank) return InvalidArgument("too many dimensions: ", rank);
+    SLUICE_ASSIGN_OR_RETURN(in, c.WithRank(0, static_cast<int>(rank)));
+  }
+  if (!in.rank_known()) return c.SetOutput(0, PartialShape());
+  const std::optional<std::vector<int64_t>> begin = c.InputInts(1);
+  const std::optional<std::vector<int64_t>> size = c.InputInts(2);
+  const bool sizes_exact = c.InputValue(2).has_value();
+  PartialShape out = PartialShape::UnknownOfRank(in.rank());
+  if (!size || static_cast<int>(size->size()) != in.rank()) return c.SetOutput(0, std::move(out));
+  for (int i = 0; i < in.rank(); ++i) {
+    const int64_t s = (*size)[i];
+    const int64_t b = begin && c.InputValue(1) ? (*begin)[i] : -1;
+    if (s >= 0) {
+      out.set_dim(i, s);
+      if (b >= 0 && in.dim(i) >= 0 && s > in.dim(i) - b) {
+        return InvalidArgument("Expected size[", i, "] in [0, ", in.dim(i) - b, "], but got ", s);
+      }
+    } else if (sizes_exact && s == -1 && b >= 0 && in.dim(i) >= 0) {
+      if (b > in.dim(i)) {
+        return InvalidArgument("Expected begin[", i, "] in [0, ", in.dim(i), "], but got ", b);
+      }
+      out.set_dim(i, in.dim(i) - b);
+    } else if (sizes_exact && s < -1) {
+      return InvalidArgument("size[", i, "] must be >= -1, but is ", s);
+    }
+  }
+  return c.SetOutput(0, std::move(out));
+}
+
+// The slice of `in` that inputs first … first + 2 (begin, end, strides) describe, as far as known.
+absl::StatusOr<PartialShape> SlicedShape(ShapeContext& c, const PartialShape& in, int first) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape count, c.WithRank(first, 1));
+  for (int i = 1; i < 3; ++i) {
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape other, c.WithRank(first + i, 1));
+    SLUICE_ASSIGN_OR_RETURN(count, count.MergeWith(other));
+  }
+  auto exact = [&](int i) -> std::optional<std::vector<int64_t>> {
+    return c.InputValue(i) ? c.InputInts(i) : std::nullopt;
+  };
+  const auto strides = exact(first + 2);
+  if (!strides || !in.rank_known()) return PartialShape();
+  const auto begin = exact(first), end = exact(first + 1);
+  SLUICE_ASSIGN_OR_RETURN(SliceSpec spec,
+                          ResolveSlice(in, begin, end, *strides, SliceMasks::Of(c)));
+  return std::move(spec.result);
+}
+
+absl::Status StridedSliceShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape out, SlicedShape(c, c.input(0), 1));
+  if (const HandleData* handle = c.InputHandle(0)) c.SetOutputHandle(0, *handle);
+  return c.SetOutput(0, std::move(out));
+}
+
+absl::Status StridedSliceGradShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.InputAsShape(0));
+  return c.SetOutput(0, std::move(out));
+}
+
+absl::Status TensorStridedSliceUpdateShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape slice, SlicedShape(c, c.input(0), 1));
+  if (slice.IsFullyDefined() && c.input(4).IsFullyDefined()) {
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape both, BroadcastShapes(slice, c.input(4)));
+    if (both != slice) {
+      return InvalidArgument("value of shape ", c.input(4).ToString(),
+                             " does not broadcast to the slice of shape ", slice.ToString());
+    }
+  }
+  return c.SetOutput(0, c.input(0));
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+
+// Zeros around the gradient, up to the input's shape.
+void SliceGradient(Backprop& b) {
+  Graph& g = b.graph();
+  Output begin = b.Value("begin");
+  const DataType type = BaseType(begin.dtype());
+  Output column = Pack({RankNode(b.In(0)), IndexScalar(g, 1)});
+  Output before = Reshape(begin, column);
+  Output rest = Sub(Sub(ShapeNode(b.In(0), type), ShapeNode(b.Out(0), type)), begin);
+  Output paddings = ConcatV2({before, Reshape(rest, column)}, IndexScalar(g, 1));
+  b.Into("input", Pad(b.Of(0), paddings));
+}
+
+// The five masks of the forward op, for a builder's attributes.
+template <typename Attrs>
+Attrs MasksOf(const Backprop& b) {
+  Attrs attrs;
+  attrs.begin_mask = b.attr<int64_t>("begin_mask");
+  attrs.end_mask = b.attr<int64_t>("end_mask");
+  attrs.ellipsis_mask = b.attr<int64_t>("ellipsis_mask");
+  attrs.new_axis_mask = b.attr<int64_t>("new_axis_mask");
+  attrs.shrink_axis_mask = b.attr<int64_t>("shrink_axis_mask");
+  return attrs;
+}
+
+// StridedSliceGrad takes no int16: such positions are widened.
+Output WidePosition(Output position) {
+  return BaseType(position.dtype()) == DT_INT16 ? Cast(position, DT_INT32) : position;
+}
+
+void StridedSliceGradient(Backprop& b) {
+  Output begin = WidePosition(b.Value("begin"));
+  Output shape = ShapeNode(b.In(0), BaseType(begin.dtype()));
+  b.Into("input", StridedSliceGrad(shape, begin, WidePosition(b.Value("end")),
+                                   WidePosition(b.Value("strides")), b.Of(0),
+                                   MasksOf<StridedSliceGradAttrs>(b)));
+}
+
+void TensorStridedSliceUpdateGradient(Backprop& b) {
+  Output begin = b.Value("begin"), end = b.Value("end"), strides = b.Value("strides");
+  const DataType type = BaseType(begin.dtype());
+  Output dy = StridedSlice(b.Of(0), begin, end, strides, MasksOf<StridedSliceAttrs>(b));
+  b.Into("input", TensorStridedSliceUpdate(b.Of(0), begin, end, strides, ZerosLike(dy),
+                                           MasksOf<TensorStridedSliceUpdateAttrs>(b)));
+  // The value may have been broadcast to the slice.
+  Output value_shape = ShapeNode(b.Value("value"), type);
+  Output axes = BroadcastGradientArgs(ShapeNode(dy, type), value_shape).r1;
+  b.Into("value", Reshape(Sum(dy, axes, {.keep_dims = true}), value_shape));
+}
+
+#endif  // SLUICE_DEFINITIONS_ONLY
+
+OP(Slice, "`size[i]` elements of each dimension i from begin[i] on; a size of -1 takes the rest.")
+    .Input("input", "T")
+    .Input("begin", "Index")
+    .Input("size", "Index")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Index", TypeAttr(IndexTypes()))
+    .Shape(SliceShape) GRADIENT(SliceGradient);
+
+OP(StridedSlice,
+   "Every strides[i]-th element of dimension i from begin[i] up to and without end[i]; negative"
+   " positions count from the end. Bit i of a mask: of begin_mask and end_mask, begin[i] or end[i]"
+   " is as far as possible; of ellipsis_mask, entry i stands for all dimensions that no other "
+   "names;"
+   " of new_axis_mask, it makes a dimension of size 1; of shrink_axis_mask, it takes one element"
+   " and the dimension away.")
+    .Input("input", "T")
+    .Input("begin", "Index")
+    .Input("end", "Index")
+    .Input("strides", "Index")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Index", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
+    .Attr("begin_mask", IntAttr(0))
+    .Attr("end_mask", IntAttr(0))
+    .Attr("ellipsis_mask", IntAttr(0))
+    .Attr("new_axis_mask", IntAttr(0))
+    .Attr("shrink_axis_mask", IntAttr(0))
+    .Shape(StridedSliceShape) GRADIENT(StridedSliceGradient);
+
+OP(StridedSliceGrad, "Zeros of the given shape, with `dy` at the place that StridedSlice takes.")
+    .Input("shape", "Index")
+    .Input("begin", "Index")
+    .Input("end", "Index")
+    .Input("strides", "Index")
+    .Input("dy", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Index", TypeAttr(IndexTypes()))
+    .Attr("begin_mask", IntAttr(0))
+    .Attr("end_mask", IntAttr(0))
+    .Attr("ellipsis_mask", IntAttr(0))
+    .Attr("new_axis_mask", IntAttr(0))
+    .Attr("shrink_axis_mask", IntAttr(0))
+    .Shape(StridedSliceGradShape) GRADIENT([](Backprop& b) {
+      b.Into("dy", StridedSlice(b.Of(0), b.Value("begin"), b.Value("end"), b.Value("strides"),
+                                MasksOf<StridedSliceAttrs>(b)));
+    });
+
+OP(TensorStridedSliceUpdate, "`input`, with `value` at the place that StridedSlice takes.")
+    .Input("input", "T")
+    .Input("begin", "Index")
+    .Input("end", "Index")
+    .Input("strides", "Index")
+    .Input("value", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Attr("Index", TypeAttr(IndexTypes()))
+    .Attr("begin_mask", IntAttr(0))
+    .Attr("end_mask", IntAttr(0))
+    .Attr("ellipsis_mask", IntAttr(0))
+    .Attr("new_axis_mask", IntAttr(0))
+    .Attr("shrink_axis_mask", IntAttr(0))
+    .Shape(TensorStridedSliceUpdateShape) GRADIENT(TensorStridedSliceUpdateGradient);
+
+}  // namespace
+}  // namespace sluice

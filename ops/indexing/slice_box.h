@@ -1,0 +1,35 @@
+// The slices of StridedSlice and its relatives as boxes to copy.
+//
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT with TensorFlow's texts.
+#ifndef SLUICE_OPS_INDEXING_SLICE_BOX_H_
+#define SLUICE_OPS_INDEXING_SLICE_BOX_H_
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "executor/kernel/context.h"
+#include "graph/tensor/shape.h"
+#include "ops/indexing/slice_spec.h"
+#include "ops/loops/strided_copy.h"
+
+namespace sluice {
+
+// begin, end and strides (inputs first, first + 1, first + 2) for a tensor of shape `in`.
+absl::StatusOr<SliceSpec> ReadSliceSpec(KernelContext& c, int first, const TensorShape& in,
+                                        const SliceMasks& masks);
+
+// The slice as a box of a tensor of shape `in`: `from` there, `to` in the dense part.
+struct SliceBox {
+  absl::InlinedVector<CopyDim, 8> dims;
+  int64_t offset = 0;  // of the first element in the whole tensor
+  TensorShape part;    // with all dimensions of the whole
+};
+SliceBox SliceBoxOf(const SliceSpec& spec, const TensorShape& in);
+
+// What copies a value of shape `value`, which broadcasts to the slice, into the slice of a tensor
+// of shape `in`.
+absl::StatusOr<CopyBox> BoxOfValue(const SliceSpec& spec, const TensorShape& in,
+                                   const TensorShape& value);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_INDEXING_SLICE_BOX_H_

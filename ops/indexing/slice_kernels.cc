@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/indexing/slice_box.h"
+#include "ops/loops/constant_element.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+absl::Status CheckSlice(const Tensor& in, const Tensor& begin, const Tensor& size) {
+  auto fits = [&in](const Tensor& t) { return t.rank() == 1 && t.dim(0) == in.rank(); };
+  if (fits(begin) && fits(size)) return absl::OkStatus();
+  return InvalidArgument("Expected begin and size arguments to be 1-D tensors of size ", in.rank(),
+                         ", but got shapes ", begin.shape().ToString(), " and ",
+                         size.shape().ToString(), " instead.");
+}
+
+// Whether only the first dimension is cut: then its rows share the memory.
+bool IsRows(const TensorShape& in, const TensorShape& out) {
+  for (int d = 1; d < in.rank(); ++d) {
+    if (in.dim(d) != out.dim(d)) return false;
+  }
+  return in.rank() > 0;
+}
+
+absl::Status Slice(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  SLUICE_RETURN_IF_ERROR(CheckSlice(in, c.input(1), c.input(2)));
+  const Ints begin = IntsOf(c.input(1));
+  Ints size = IntsOf(c.input(2));
+  for (int d = 0; d < in.rank(); ++d) {
+    if (begin[d] < 0 || begin[d] > in.dim(d)) {
+      return InvalidArgument("Expected begin[", d, "] in [0, ", in.dim(d), "], but got ", begin[d]);
+    }
+    if (size[d] == -1) size[d] = in.dim(d) - begin[d];
+    if (size[d] < 0 || size[d] > in.dim(d) - begin[d]) {
+      return InvalidArgument("Expected size[", d, "] in [0, ", in.dim(d) - begin[d], "], but got ",
+                             size[d]);
+    }
+  }
+  const TensorShape shape(size);
+  if (shape == in.shape()) {
+    c.set_output(0, in);
+    return absl::OkStatus();
+  }
+  if (IsRows(in.shape(), shape)) {
+    c.set_output(0, in.SliceRows(begin[0], begin[0] + size[0]));
+    return absl::OkStatus();
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  const auto from = RowMajorStrides(in.shape());
+  const auto to = RowMajorStrides(shape);
+  CopyBox box;
+  for (int d = 0; d < in.rank(); ++d) {
+    box.dims.push_back({size[d], from[d], to[d]});
+    box.from_offset += begin[d] * from[d];
+  }
+  CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
+  return absl::OkStatus();
+}
+
+class StridedSliceKernel final : public Kernel {
+ public:
+  explicit StridedSliceKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& in = c.input(0);
+    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, in.shape(), masks_));
+    const TensorShape result = spec.result.AsShape();
+    if (spec.is_identity) {
+      c.set_output(0, in.Reshaped(result));
+      return absl::OkStatus();
+    }
+    SliceBox box = SliceBoxOf(spec, in.shape());
+    if (IsRows(in.shape(), box.part) && IsForward(spec)) {
+      const int64_t begin = spec.dims[0].begin;
+      c.set_output(0, in.SliceRows(begin, begin + spec.dims[0].size).Reshaped(result));
+      return absl::OkStatus();
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, result, &out));
+    CopyStrided(c, in.dtype(), in.raw(), out->raw(), {std::move(box.dims), box.offset, 0});
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  static bool IsForward(const SliceSpec& spec) {
+    for (const SliceSpec::Dim& d : spec.dims) {
+      if (d.stride != 1 && d.size > 1) return false;
+    }
+    return spec.dims[0].size > 0;
+  }
+  SliceMasks masks_;
+};
+
+class StridedSliceGradKernel final : public Kernel {
+ public:
+  explicit StridedSliceGradKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
+  absl::Status Compute(KernelContext& c) override {
+    if (c.input(0).rank() != 1) {
+      return InvalidArgument("shape must be 1-D, got shape.shape = ",
+                             c.input(0).shape().ToString());
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(0))));
+    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks_));
+    const Tensor& dy = c.input(4);
+    if (dy.shape() != spec.result.AsShape()) {
+      return InvalidArgument("shape of dy was ", dy.shape().ToString(), " instead of ",
+                             spec.result.ToString());
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
+    FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
+    SliceBox box = SliceBoxOf(spec, shape);
+    for (CopyDim& d : box.dims) std::swap(d.from, d.to);
+    CopyStrided(c, dy.dtype(), dy.raw(), out->raw(), {std::move(box.dims), 0, box.offset});
+    return absl::OkStatus();
+  }
+
+ private:
+  SliceMasks masks_;
+};
+
+class TensorStridedSliceUpdateKernel final : public Kernel {
+ public:
+  explicit TensorStridedSliceUpdateKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor in = c.input(0);
+    const TensorShape shape = in.shape();
+    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks_));
+    const Tensor& value = c.input(4);
+    SLUICE_ASSIGN_OR_RETURN(const CopyBox box, BoxOfValue(spec, shape, value.shape()));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    CopyElements(c, in.dtype(), in.raw(), out->raw(), shape.num_elements());
+    CopyStrided(c, in.dtype(), value.raw(), out->raw(), box);
+    return absl::OkStatus();
+  }
+
+ private:
+  SliceMasks masks_;
+};
+
+constexpr TypeSet kTypes =
+    RealTypes() | ComplexTypes() |
+    TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
+constexpr TypeSet kHandles = {DT_RESOURCE, DT_VARIANT};
+using SliceKernel = FunctionKernel<Slice>;
+KERNEL(Slice, SliceKernel, {"T", kTypes});
+KERNEL(StridedSlice, StridedSliceKernel, {"T", kTypes | kHandles});
+KERNEL(StridedSliceGrad, StridedSliceGradKernel, {"T", kTypes | kHandles});
+KERNEL(TensorStridedSliceUpdate, TensorStridedSliceUpdateKernel, {"T", kTypes | kHandles});
+
+}  // namespace
+}  // namespace sluice

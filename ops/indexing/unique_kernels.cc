@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "executor/kernel/scratch.h"
+#include "graph/ir/graph.h"
+#include "ops/loops/elements.h"
+#include "ops/loops/int_tensor.h"
+
+namespace sluice {
+namespace {
+
+// What elements are compared as: integers by their bits, floats as numbers (no NaN equals another).
+template <typename F>
+decltype(auto) WithKey(DataType dtype, F&& f) {
+  switch (dtype) {
+    case DT_FLOAT:
+      return f(ElementTag<float>());
+    case DT_DOUBLE:
+      return f(ElementTag<double>());
+    case DT_HALF:
+      return f(ElementTag<half>());
+    case DT_BFLOAT16:
+      return f(ElementTag<bfloat16>());
+    case DT_STRING:
+      return f(ElementTag<std::string>());
+    default:
+      break;
+  }
+  switch (DataTypeSize(dtype)) {
+    case 2:
+      return f(ElementTag<uint16_t>());
+    case 4:
+      return f(ElementTag<uint32_t>());
+    case 8:
+      return f(ElementTag<uint64_t>());
+    default:
+      return f(ElementTag<uint8_t>());
+  }
+}
+
+// Widened where the type itself cannot be hashed.
+template <typename T>
+auto Key(const T& v) {
+  if constexpr (kIsFloat16<T>) {
+    return static_cast<float>(v);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return absl::string_view(v);
+  } else {
+    return v;
+  }
+}
+template <typename T>
+using KeyOf = decltype(Key(std::declval<T>()));
+
+// For each of n positions the number of its group, counted in order of appearance; and the first
+// position of each group.
+struct Groups {
+  Groups(const KernelContext& c, int64_t n)
+      : of(Scratch<int64_t>(c, n)), first(Scratch<int64_t>(c)) {}
+  ScratchVector<int64_t> of;
+  ScratchVector<int64_t> first;
+};
+
+template <typename K, typename Hash, typename Equal>
+using ScratchMap =
+    absl::flat_hash_map<K, int64_t, Hash, Equal, ScratchAllocator<std::pair<const K, int64_t>>>;
+
+template <typename T>
+Groups GroupElements(const KernelContext& c, const T* x, int64_t n) {
+  Groups groups(c, n);
+  using K = KeyOf<T>;
+  using Plain = absl::flat_hash_map<K, int64_t>;
+  ScratchMap<K, typename Plain::hasher, typename Plain::key_equal> seen(
+      ScratchAllocator<std::pair<const K, int64_t>>{c});
+  // A few different values are common (ids of a batch), so that n buckets would be too many.
+  seen.reserve(static_cast<size_t>(std::min<int64_t>(n, 1024)));
+  for (int64_t i = 0; i < n; ++i) {
+    const auto [it, is_new] =
+        seen.try_emplace(Key(x[i]), static_cast<int64_t>(groups.first.size()));
+    if (is_new) groups.first.push_back(i);
+    groups.of[i] = it->second;
+  }
+  return groups;
+}
+
+// Slice i of x seen as [outer, n, inner]: found by hash, compared element by element.
+template <typename T>
+Groups GroupSlices(const KernelContext& c, const T* x, int64_t outer, int64_t n, int64_t inner) {
+  auto hash = [&](int64_t i) {
+    size_t h = 0;
+    for (int64_t o = 0; o < outer; ++o) {
+      const T* row = x + (o * n + i) * inner;
+      for (int64_t k = 0; k < inner; ++k) h = absl::HashOf(h, Key(row[k]));
+    }
+    return h;
+  };
+  auto equal = [&](int64_t a, int64_t b) {
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t k = 0; k < inner; ++k) {
+        if (!(Key(x[(o * n + a) * inner + k]) == Key(x[(o * n + b) * inner + k]))) return false;
+      }
+    }
+    return true;
+  };
+  Groups groups(c, n);
+  ScratchMap<int64_t, decltype(hash), decltype(equal)> seen(
+      16, hash, equal, ScratchAllocator<std::pair<const int64_t, int64_t>>(c));
+  for (int64_t i = 0; i < n; ++i) {
+    const auto [it, is_new] = seen.try_emplace(i, static_cast<int64_t>(groups.first.size()));
+    if (is_new) groups.first.push_back(i);
+    groups.of[i] = it->second;
+  }
+  return groups;
+}
+
+absl::Status EmitGroups(KernelContext& c, const Groups& groups) {
+  const int64_t n = static_cast<int64_t>(groups.of.size());
+  Tensor* idx;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &idx));
+  for (int64_t i = 0; i < n; ++i) SetIntAt(*idx, i, groups.of[i]);
+  if (c.num_outputs() < 3) return absl::OkStatus();
+  auto counts = Scratch<int64_t>(c, static_cast<int64_t>(groups.first.size()));
+  for (int64_t g : groups.of) ++counts[g];
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {static_cast<int64_t>(counts.size())}, &out));
+  for (size_t g = 0; g < counts.size(); ++g) SetIntAt(*out, static_cast<int64_t>(g), counts[g]);
+  return absl::OkStatus();
+}
+
+// All slices of nothing are equal, however many there are.
+absl::Status UniqueOfNothing(KernelContext& c, int axis) {
+  TensorShape shape = c.input(0).shape();
+  const int64_t n = shape.dim(axis), groups = std::min<int64_t>(n, 1);
+  shape.set_dim(axis, groups);
+  Tensor *out, *idx, *count;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &idx));
+  if (idx->bytes() > 0) std::memset(idx->raw(), 0, idx->bytes());
+  if (c.num_outputs() < 3) return absl::OkStatus();
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {groups}, &count));
+  if (groups > 0) SetIntAt(*count, 0, n);
+  return absl::OkStatus();
+}
+
+// Distinct slices along dimension `axis`.
+absl::Status UniqueSlices(KernelContext& c, int axis) {
+  const Tensor& x = c.input(0);
+  if (x.num_elements() == 0) return UniqueOfNothing(c, axis);
+  int64_t outer = 1, inner = 1;
+  for (int d = 0; d < axis; ++d) outer *= x.dim(d);
+  for (int d = axis + 1; d < x.rank(); ++d) inner *= x.dim(d);
+  const int64_t n = x.dim(axis);
+  return WithKey(x.dtype(), [&](auto tag) -> absl::Status {
+    using T = typename decltype(tag)::type;
+    const T* from = static_cast<const T*>(x.raw());
+    const Groups groups = outer == 1 && inner == 1 ? GroupElements(c, from, n)
+                                                   : GroupSlices(c, from, outer, n, inner);
+    const int64_t count = static_cast<int64_t>(groups.first.size());
+    TensorShape shape = x.shape();
+    shape.set_dim(axis, count);
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    T* to = static_cast<T*>(out->raw());
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t g = 0; g < count; ++g) {
+        to = std::copy_n(from + (o * n + groups.first[g]) * inner, inner, to);
+      }
+    }
+    return EmitGroups(c, groups);
+  });
+}
+
+absl::Status Unique(KernelContext& c) {
+  if (c.input(0).rank() != 1) return InvalidArgument("unique expects a 1D vector.");
+  return UniqueSlices(c, 0);
+}
+
+absl::Status UniqueV2(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  const Tensor& axis = c.input(1);
+  if (axis.rank() > 1) return InvalidArgument("axis expects a 1D vector.");
+  if (axis.num_elements() > 1) {
+    return InvalidArgument("axis does not support input tensors larger than 1 elements");
+  }
+  if (axis.num_elements() == 0) return Unique(c);
+  const int64_t given = IntAt(axis, 0);
+  if (given < -x.rank() || given >= x.rank()) {
+    return InvalidArgument("axis has to be between [0, ", x.rank(), ")");
+  }
+  return UniqueSlices(c, static_cast<int>(given < 0 ? given + x.rank() : given));
+}
+
+absl::Status ListDiff(KernelContext& c) {
+  for (int i = 0; i < 2; ++i) {
+    if (c.input(i).rank() == 1) continue;
+    return InvalidArgument(i == 0 ? "x" : "y", " should be a 1D vector.");
+  }
+  const Tensor& x = c.input(0);
+  const Tensor& y = c.input(1);
+  return WithKey(x.dtype(), [&](auto tag) -> absl::Status {
+    using T = typename decltype(tag)::type;
+    absl::flat_hash_set<KeyOf<T>> known;
+    const T* excluded = static_cast<const T*>(y.raw());
+    for (int64_t i = 0; i < y.num_elements(); ++i) known.insert(Key(excluded[i]));
+    const T* from = static_cast<const T*>(x.raw());
+    std::vector<int64_t> kept;
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      if (!known.contains(Key(from[i]))) kept.push_back(i);
+    }
+    Tensor* out;
+    Tensor* idx;
+    const int64_t n = static_cast<int64_t>(kept.size());
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n}, &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &idx));
+    for (int64_t i = 0; i < n; ++i) {
+      static_cast<T*>(out->raw())[i] = from[kept[i]];
+      SetIntAt(*idx, i, kept[i]);
+    }
+    return absl::OkStatus();
+  });
+}
+
+constexpr TypeSet kListed = RealTypes() | TypeSet{DT_STRING};
+constexpr TypeSet kTypes = kListed | TypeSet{DT_BOOL};
+using UniqueKernel = FunctionKernel<Unique>;
+KERNEL(Unique, UniqueKernel, {"T", kTypes});
+KERNEL(UniqueWithCounts, UniqueKernel, {"T", kTypes});
+using UniqueV2Kernel = FunctionKernel<UniqueV2>;
+KERNEL(UniqueV2, UniqueV2Kernel, {"T", kTypes});
+KERNEL(UniqueWithCountsV2, UniqueV2Kernel, {"T", kTypes});
+using ListDiffKernel = FunctionKernel<ListDiff>;
+KERNEL(ListDiff, ListDiffKernel, {"T", kListed});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,311 @@
+// Bytes and text into tensors.
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/escaping.h"
+#include "executor/kernel/context.h"
+#include "graph/format/proto/tensor.pb.h"
+#include "graph/format/tensor_proto.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/io/byte_source.h"
+#include "ops/io/csv.h"
+#include "ops/strings/number.h"
+
+namespace sluice {
+namespace {
+
+// Bytes of a number; halves of a complex one are numbers of their own.
+size_t WordSize(DataType type) { return DataTypeSize(type) / (IsComplex(type) ? 2 : 1); }
+
+void ReverseWords(char* bytes, size_t size, size_t word) {
+  if (word < 2) return;
+  for (size_t i = 0; i + word <= size; i += word) std::reverse(bytes + i, bytes + i + word);
+}
+
+// A bool must be 0 or 1 in memory.
+void FixBools(DataType type, char* bytes, size_t size) {
+  if (type != DT_BOOL) return;
+  for (size_t i = 0; i < size; ++i) bytes[i] = bytes[i] != 0;
+}
+
+class DecodeRawKernel : public Kernel {
+ public:
+  explicit DecodeRawKernel(KernelInit& init) : little_endian_(init.attr<bool>("little_endian")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const auto inputs = c.input(0).flat<std::string>();
+    const DataType type = c.output_dtype(0);
+    const size_t element = DataTypeSize(type);
+    const size_t size = inputs.empty() ? 0 : inputs[0].size();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].size() == size) continue;
+      return InvalidArgument(
+          "DecodeRaw requires input strings to all be the same size, but element ", i, " has size ",
+          size, " != ", inputs[i].size());
+    }
+    if (size % element != 0) {
+      return InvalidArgument("Input to DecodeRaw has length ", size, " that is not a multiple of ",
+                             element, ", the size of ", DataTypeName(type));
+    }
+    TensorShape shape = c.input(0).shape();
+    shape.AddDim(static_cast<int64_t>(size / element));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    auto* to = static_cast<char*>(out->raw());
+    for (const std::string& bytes : inputs) {
+      std::memcpy(to, bytes.data(), size);
+      to += size;
+    }
+    auto* all = static_cast<char*>(out->raw());
+    if (!little_endian_) ReverseWords(all, out->bytes(), WordSize(type));
+    FixBools(type, all, out->bytes());
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool little_endian_;
+};
+KERNEL(DecodeRaw, DecodeRawKernel);
+
+class DecodePaddedRawKernel : public Kernel {
+ public:
+  explicit DecodePaddedRawKernel(KernelInit& init)
+      : little_endian_(init.attr<bool>("little_endian")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const auto inputs = c.input(0).flat<std::string>();
+    const DataType type = c.output_dtype(0);
+    const auto element = static_cast<int64_t>(DataTypeSize(type));
+    if (!c.input(1).shape().IsScalar()) {
+      return InvalidArgument("k must be scalar, got shape ", c.input(1).shape().ToString());
+    }
+    const int64_t width = c.input(1).scalar<int32_t>();
+    if (width <= 0) {
+      return InvalidArgument("fixed_length (", width, ") must be greater than zero.");
+    }
+    if (width % element != 0) {
+      return InvalidArgument("fixed_length (", width,
+                             ") must be a multiple of the size of out_type (", element, ")");
+    }
+    TensorShape shape = c.input(0).shape();
+    SLUICE_RETURN_IF_ERROR(
+        MultiplyWithoutOverflow(std::max<int64_t>(shape.num_elements(), 1), width) < 0
+            ? InvalidArgument("too many elements: ", shape.num_elements(), " of ", width, " bytes")
+            : absl::OkStatus());
+    shape.AddDim(width / element);
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    auto* all = static_cast<char*>(out->raw());
+    std::memset(all, 0, out->bytes());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const size_t n = std::min(inputs[i].size(), static_cast<size_t>(width));
+      std::memcpy(all + i * static_cast<size_t>(width), inputs[i].data(), n);
+    }
+    if (!little_endian_) ReverseWords(all, out->bytes(), WordSize(type));
+    FixBools(type, all, out->bytes());
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool little_endian_;
+};
+KERNEL(DecodePaddedRaw, DecodePaddedRawKernel);
+
+class DecodeCompressedKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    absl::StatusOr<StreamCompression> compression =
+        CompressionFromName(init.attr<std::string>("compression_type"));
+    if (!compression.ok()) {
+      return InvalidArgument("Only ZLIB, GZIP or NONE are supported compressions, got '",
+                             init.attr<std::string>("compression_type"), "'");
+    }
+    return std::unique_ptr<Kernel>(new DecodeCompressedKernel(*compression));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+    const auto inputs = c.input(0).flat<std::string>();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      SLUICE_RETURN_IF_ERROR(
+          Unpack(BytesOf(inputs[i]), compression_)->ReadAll(&out->data<std::string>()[i]));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  explicit DecodeCompressedKernel(StreamCompression compression) : compression_(compression) {}
+  const StreamCompression compression_;
+};
+KERNEL(DecodeCompressed, DecodeCompressedKernel);
+
+template <typename T>
+absl::Status StringToNumber(KernelContext& c) {
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+  const auto inputs = c.input(0).flat<std::string>();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (ParseNumber(inputs[i], &out->data<T>()[i])) continue;
+    return InvalidArgument("StringToNumberOp could not correctly convert string: ", inputs[i]);
+  }
+  return absl::OkStatus();
+}
+using StringNumberList = TypeList<float, double, int32_t, int64_t, uint32_t, uint64_t>;
+FUNCTION_KERNELS(StringToNumber, "out_type", StringToNumber, StringNumberList);
+
+// --- tensors
+
+absl::Status ParseTensor(KernelContext& c) {
+  const Tensor& serialized = c.input(0);
+  if (!serialized.shape().IsScalar()) {
+    return InvalidArgument("Expected `serialized` to be a scalar, got shape: ",
+                           serialized.shape().ToString());
+  }
+  const std::string& bytes = serialized.scalar<std::string>();
+  pb::TensorProto proto;
+  if (!proto.ParseFromString(bytes)) {
+    return InvalidArgument("Could not parse `serialized` as TensorProto, base64: ",
+                           absl::Base64Escape(bytes));
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor tensor, TensorFromProto(proto));
+  if (tensor.dtype() != c.output_dtype(0)) {
+    return InvalidArgument("Type mismatch between parsed tensor (", DataTypeName(tensor.dtype()),
+                           ") and dtype (", DataTypeName(c.output_dtype(0)), ")");
+  }
+  c.set_output(0, std::move(tensor));
+  return absl::OkStatus();
+}
+KERNEL(ParseTensor, FunctionKernel<ParseTensor>);
+
+absl::Status SerializeTensor(KernelContext& c) {
+  pb::TensorProto proto;
+  SLUICE_RETURN_IF_ERROR(TensorToContentProto(c.input(0), &proto));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  if (!proto.SerializeToString(&out->scalar<std::string>())) {
+    return InvalidArgument("expected a tensor of less than 2 GiB, got ", c.input(0).bytes(),
+                           " bytes");
+  }
+  return absl::OkStatus();
+}
+KERNEL(SerializeTensor, FunctionKernel<SerializeTensor>);
+
+// --- comma-separated values
+
+template <typename T>
+absl::Status SetNumber(const std::string& field, int64_t i, int64_t record, Tensor* out) {
+  if (ParseNumber(field, &out->data<T>()[record])) return absl::OkStatus();
+  return InvalidArgument("Field ", i, " in record ", record, " is not a valid ",
+                         DataTypeName(out->dtype()), ": ", field);
+}
+
+absl::Status SetField(const std::string& field, int64_t i, int64_t record, Tensor* out) {
+  switch (out->dtype()) {
+    case DT_FLOAT:
+      return SetNumber<float>(field, i, record, out);
+    case DT_DOUBLE:
+      return SetNumber<double>(field, i, record, out);
+    case DT_INT32:
+      return SetNumber<int32_t>(field, i, record, out);
+    case DT_INT64:
+      return SetNumber<int64_t>(field, i, record, out);
+    default:
+      out->data<std::string>()[record] = field;
+      return absl::OkStatus();
+  }
+}
+
+void SetDefault(const Tensor& value, int64_t record, Tensor* out) {
+  if (out->dtype() == DT_STRING) {
+    out->data<std::string>()[record] = value.data<std::string>()[0];
+    return;
+  }
+  const size_t size = DataTypeSize(out->dtype());
+  std::memcpy(static_cast<char*>(out->raw()) + static_cast<size_t>(record) * size, value.raw(),
+              size);
+}
+
+class DecodeCsvKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const std::string delimiter = init.attr<std::string>("field_delim");
+    if (delimiter.size() != 1) return InvalidArgument("field_delim should be only 1 char");
+    const auto columns = init.attr<std::vector<int64_t>>("select_cols");
+    if (!columns.empty() && static_cast<int>(columns.size()) != init.num_outputs()) {
+      return InvalidArgument("select_cols should match output size");
+    }
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i] < 0) return InvalidArgument("select_cols should be non-negative indices");
+      if (i > 0 && columns[i] <= columns[i - 1]) {
+        return InvalidArgument("select_cols should be strictly increasing indices");
+      }
+    }
+    return std::unique_ptr<Kernel>(new DecodeCsvKernel(init, delimiter[0], columns));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    const int n = c.num_outputs();
+    for (int i = 0; i < n; ++i) {
+      const Tensor& value = c.input(1 + i);
+      if (value.rank() > 1) {
+        return InvalidArgument("record defaults should be either empty vectors or scalars, got ",
+                               value.shape().ToString());
+      }
+      if (value.num_elements() > 1) {
+        return InvalidArgument("There should only be 1 default per field but field ", i, " has ",
+                               value.num_elements());
+      }
+    }
+    std::vector<Tensor*> outputs(n);
+    for (int i = 0; i < n; ++i) {
+      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, c.input(0).shape(), &outputs[i]));
+    }
+    for (int64_t record = 0; record < c.input(0).num_elements(); ++record) {
+      SLUICE_RETURN_IF_ERROR(DecodeRecord(c, record, outputs));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  DecodeCsvKernel(const KernelInit& init, char delimiter, std::vector<int64_t> columns)
+      : format_{.delimiter = delimiter, .use_quotes = init.attr<bool>("use_quote_delim")},
+        na_value_(init.attr<std::string>("na_value")),
+        columns_(std::move(columns)) {}
+
+  absl::Status DecodeRecord(const KernelContext& c, int64_t record,
+                            const std::vector<Tensor*>& outputs) const {
+    SLUICE_ASSIGN_OR_RETURN(std::vector<std::string> fields,
+                            SplitCsv(c.input(0).data<std::string>()[record], format_));
+    if (!columns_.empty()) {
+      std::vector<std::string> chosen;
+      for (int64_t column : columns_) {
+        if (column < static_cast<int64_t>(fields.size())) chosen.push_back(fields[column]);
+      }
+      fields = std::move(chosen);
+    }
+    if (fields.size() != outputs.size()) {
+      return InvalidArgument("Expect ", outputs.size(), " fields but have ", fields.size(),
+                             " in record ", record);
+    }
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const Tensor& otherwise = c.input(1 + static_cast<int>(i));
+      if (!fields[i].empty() && fields[i] != na_value_) {
+        SLUICE_RETURN_IF_ERROR(SetField(fields[i], static_cast<int64_t>(i), record, outputs[i]));
+      } else if (otherwise.num_elements() == 1) {
+        SetDefault(otherwise, record, outputs[i]);
+      } else {
+        return InvalidArgument("Field ", i, " is required but missing in record ", record, "!");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const CsvFormat format_;
+  const std::string na_value_;
+  const std::vector<int64_t> columns_;
+};
+KERNEL(DecodeCSV, DecodeCsvKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,219 @@
+#include <google/protobuf/util/json_util.h>
+
+#include <tuple>
+
+#include "executor/kernel/context.h"
+#include "graph/format/proto/example.pb.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/io/examples.h"
+#include "ops/io/parse_examples.h"
+
+namespace sluice {
+namespace {
+
+absl::Status SetList(KernelContext& c, std::pair<int, int> range, std::vector<Tensor> values) {
+  for (int i = range.first; i < range.second; ++i) {
+    c.set_output(i, std::move(values[i - range.first]));
+  }
+  return absl::OkStatus();
+}
+
+// What the attributes say of the features; keys may still be missing.
+absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
+  FeatureSpecs specs;
+  const auto dense_types = init.attr<std::vector<DataType>>("Tdense");
+  const auto shapes = init.attr<std::vector<PartialShape>>("dense_shapes");
+  const auto sparse_types = init.attr<std::vector<DataType>>("sparse_types");
+  const auto ragged_types = init.AttrOr<std::vector<DataType>>("ragged_value_types", {});
+  const auto split_types = init.AttrOr<std::vector<DataType>>("ragged_split_types", {});
+  if (shapes.size() != dense_types.size()) {
+    return InvalidArgument("len(dense_keys) != len(dense_shapes): ", dense_types.size(), " vs. ",
+                           shapes.size());
+  }
+  if (ragged_types.size() != split_types.size()) {
+    return InvalidArgument("len(ragged_value_types) != len(ragged_split_types): ",
+                           ragged_types.size(), " vs. ", split_types.size());
+  }
+  const auto dense = static_cast<int64_t>(dense_types.size());
+  const auto sparse = static_cast<int64_t>(sparse_types.size());
+  for (const auto& [count, size, kind] : {std::tuple("Nsparse", sparse, "sparse"),
+                                          {"num_sparse", sparse, "sparse"},
+                                          {"Ndense", dense, "dense"}}) {
+    const auto n = init.AttrOr<int64_t>(count, size);
+    if (n == size) continue;
+    return InvalidArgument("len(", kind, "_keys) != len(", kind, "_types): ", n, " vs. ", size);
+  }
+  SLUICE_RETURN_IF_ERROR(CheckDenseShapes(shapes));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    specs.dense.push_back({.dtype = dense_types[i], .shape = shapes[i]});
+  }
+  for (DataType type : sparse_types) specs.sparse.push_back({.dtype = type});
+  for (size_t i = 0; i < ragged_types.size(); ++i) {
+    specs.ragged.push_back({.dtype = ragged_types[i], .split_type = split_types[i]});
+  }
+  return specs;
+}
+
+class ParseExampleKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(FeatureSpecs specs, SpecsOf(init));
+    return std::unique_ptr<Kernel>(new ParseExampleKernel(init, std::move(specs)));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    FeatureSpecs specs = specs_;
+    SLUICE_RETURN_IF_ERROR(TakeKeys(c, &specs));
+    const Tensor& serialized = c.input(0);
+    const Tensor& names = c.input(1);
+    const bool is_single = is_v2_ && serialized.shape().IsScalar();
+    if (!serialized.shape().IsVector() && !is_single) {
+      return InvalidArgument("Expected serialized to be a ", is_v2_ ? "scalar or " : "",
+                             "vector, got shape: ", serialized.shape().ToString());
+    }
+    if (names.num_elements() > 0 && !(names.shape() == serialized.shape())) {
+      return InvalidArgument(
+          "Expected names have the same shape as serialized: name.shape=", names.shape().ToString(),
+          ", serialized.shape=", serialized.shape().ToString());
+    }
+    SLUICE_RETURN_IF_ERROR(CheckDefaults(specs.dense));
+    Examples examples;
+    SLUICE_RETURN_IF_ERROR(examples.Parse(serialized.flat<std::string>()));
+    SLUICE_ASSIGN_OR_RETURN(
+        ParsedFeatures parsed,
+        ParseFeatures(examples.features(), names.flat<std::string>(), specs,
+                      is_single ? BatchForm::kSingle : BatchForm::kBatch, *c.step().allocator));
+    SLUICE_RETURN_IF_ERROR(SetList(c, indices_, std::move(parsed.sparse_indices)));
+    SLUICE_RETURN_IF_ERROR(SetList(c, values_, std::move(parsed.sparse_values)));
+    SLUICE_RETURN_IF_ERROR(SetList(c, shapes_, std::move(parsed.sparse_shapes)));
+    SLUICE_RETURN_IF_ERROR(SetList(c, dense_, std::move(parsed.dense_values)));
+    SLUICE_RETURN_IF_ERROR(SetList(c, ragged_, std::move(parsed.ragged_values)));
+    return SetList(c, splits_, std::move(parsed.ragged_splits));
+  }
+
+ private:
+  ParseExampleKernel(const KernelInit& init, FeatureSpecs specs)
+      : specs_(std::move(specs)),
+        is_v2_(init.node().op() == "ParseExampleV2"),
+        first_key_(2),
+        defaults_(init.InputRange("dense_defaults")),
+        indices_(init.OutputRange("sparse_indices")),
+        values_(init.OutputRange("sparse_values")),
+        shapes_(init.OutputRange("sparse_shapes")),
+        dense_(init.OutputRange("dense_values")),
+        ragged_(is_v2_ ? init.OutputRange("ragged_values") : std::pair(0, 0)),
+        splits_(is_v2_ ? init.OutputRange("ragged_row_splits") : std::pair(0, 0)) {}
+
+  // Keys are inputs: vectors of them, or (first version) a scalar each.
+  absl::Status TakeKeys(const KernelContext& c, FeatureSpecs* specs) const {
+    int at = first_key_;
+    const auto take = [&](auto& features, const char* what) -> absl::Status {
+      if (is_v2_) {
+        const Tensor& keys = c.input(at++);
+        if (keys.num_elements() != static_cast<int64_t>(features.size())) {
+          return InvalidArgument("Expected len(", what, ") == ", features.size(), ", got ",
+                                 keys.shape().ToString());
+        }
+        for (size_t i = 0; i < features.size(); ++i) {
+          features[i].key = keys.data<std::string>()[i];
+        }
+        return absl::OkStatus();
+      }
+      for (auto& feature : features) {
+        const Tensor& key = c.input(at++);
+        if (!key.shape().IsScalar()) {
+          return InvalidArgument("Expected ", what,
+                                 " to be scalars, got shape: ", key.shape().ToString());
+        }
+        feature.key = key.scalar<std::string>();
+      }
+      return absl::OkStatus();
+    };
+    SLUICE_RETURN_IF_ERROR(take(specs->sparse, "sparse_keys"));
+    SLUICE_RETURN_IF_ERROR(take(specs->dense, "dense_keys"));
+    if (is_v2_) SLUICE_RETURN_IF_ERROR(take(specs->ragged, "ragged_keys"));
+    for (size_t i = 0; i < specs->dense.size(); ++i) {
+      specs->dense[i].default_value = c.input(defaults_.first + static_cast<int>(i));
+    }
+    return absl::OkStatus();
+  }
+
+  const FeatureSpecs specs_;
+  const bool is_v2_;
+  const int first_key_;
+  const std::pair<int, int> defaults_;
+  const std::pair<int, int> indices_, values_, shapes_, dense_, ragged_, splits_;
+};
+KERNEL(ParseExample, ParseExampleKernel);
+KERNEL(ParseExampleV2, ParseExampleKernel);
+
+class ParseSingleExampleKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(FeatureSpecs specs, SpecsOf(init));
+    const auto sparse_keys = init.attr<std::vector<std::string>>("sparse_keys");
+    const auto dense_keys = init.attr<std::vector<std::string>>("dense_keys");
+    if (sparse_keys.size() != specs.sparse.size() || dense_keys.size() != specs.dense.size()) {
+      return InvalidArgument("expected as many keys as types, got ", sparse_keys.size(), " and ",
+                             dense_keys.size(), " for ", specs.sparse.size(), " and ",
+                             specs.dense.size());
+    }
+    for (size_t i = 0; i < sparse_keys.size(); ++i) specs.sparse[i].key = sparse_keys[i];
+    for (size_t i = 0; i < dense_keys.size(); ++i) specs.dense[i].key = dense_keys[i];
+    return std::unique_ptr<Kernel>(new ParseSingleExampleKernel(init, std::move(specs)));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    FeatureSpecs specs = specs_;
+    if (!c.input(0).shape().IsScalar()) {
+      return InvalidArgument("Expected serialized to be a scalar, got shape: ",
+                             c.input(0).shape().ToString());
+    }
+    for (size_t i = 0; i < specs.dense.size(); ++i) {
+      specs.dense[i].default_value = c.input(1 + static_cast<int>(i));
+    }
+    SLUICE_RETURN_IF_ERROR(CheckDefaults(specs.dense));
+    Examples examples;
+    SLUICE_RETURN_IF_ERROR(examples.Parse(c.input(0).flat<std::string>()));
+    SLUICE_ASSIGN_OR_RETURN(
+        ParsedFeatures parsed,
+        ParseFeatures(examples.features(), {}, specs, BatchForm::kSingle, *c.step().allocator));
+    SLUICE_RETURN_IF_ERROR(SetList(c, indices_, std::move(parsed.sparse_indices)));
+    SLUICE_RETURN_IF_ERROR(SetList(c, values_, std::move(parsed.sparse_values)));
+    SLUICE_RETURN_IF_ERROR(SetList(c, shapes_, std::move(parsed.sparse_shapes)));
+    return SetList(c, dense_, std::move(parsed.dense_values));
+  }
+
+ private:
+  ParseSingleExampleKernel(const KernelInit& init, FeatureSpecs specs)
+      : specs_(std::move(specs)),
+        indices_(init.OutputRange("sparse_indices")),
+        values_(init.OutputRange("sparse_values")),
+        shapes_(init.OutputRange("sparse_shapes")),
+        dense_(init.OutputRange("dense_values")) {}
+  const FeatureSpecs specs_;
+  const std::pair<int, int> indices_, values_, shapes_, dense_;
+};
+KERNEL(ParseSingleExample, ParseSingleExampleKernel);
+
+absl::Status DecodeJsonExample(KernelContext& c) {
+  const Tensor& json = c.input(0);
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, json.shape(), &out));
+  for (int64_t i = 0; i < json.num_elements(); ++i) {
+    pb::Example example;
+    const auto status =
+        google::protobuf::util::JsonStringToMessage(json.data<std::string>()[i], &example);
+    if (!status.ok()) {
+      return InvalidArgument("Error while parsing JSON: ",
+                             std::string(status.message().data(), status.message().size()));
+    }
+    out->data<std::string>()[i] = example.SerializeAsString();
+  }
+  return absl::OkStatus();
+}
+KERNEL(DecodeJSONExample, FunctionKernel<DecodeJsonExample>);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,176 @@
+// Making TensorArrays, and their elements one at a time.
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/lists/array.h"
+#include "ops/lists/step_object.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kContainer = "_tensor_arrays";
+
+// Hands out the array in the form that the op's version has.
+absl::Status GiveOut(KernelContext& c, const std::string& name,
+                     const std::shared_ptr<TensorArrayObject>& array) {
+  if (c.num_outputs() > 1) {
+    Tensor* flow;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, TensorShape(), &flow));
+    flow->scalar<float>() = 0;
+  }
+  if (c.output_dtype(0) == DT_RESOURCE) {
+    c.set_output(0, StepHandle(c, name, array));
+    return absl::OkStatus();
+  }
+  SLUICE_RETURN_IF_ERROR(
+      c.step()
+          .step_resources
+          ->LookupOrCreate<TensorArrayObject>(
+              kContainer, name,
+              [&]() -> absl::StatusOr<std::shared_ptr<TensorArrayObject>> { return array; })
+          .status());
+  std::lock_guard lock(array->strings_claim);
+  if (!array->strings.IsInitialized()) {
+    array->strings = Tensor::Vector<std::string>({kContainer, name});
+  }
+  if (IsRefType(c.node().output_type(0))) {
+    c.set_output_ref(0, &array->strings_claim, &array->strings);
+  } else {
+    c.set_output(0, array->strings);
+  }
+  return absl::OkStatus();
+}
+
+class TensorArrayKernel : public Kernel {
+ public:
+  explicit TensorArrayKernel(KernelInit& init)
+      : base_(init.AttrOr<std::string>("tensor_array_name", "")) {
+    options_.dtype = init.AttrOr<DataType>("dtype", DT_INVALID);
+    options_.element_shape = init.AttrOr<PartialShape>("element_shape", PartialShape());
+    options_.identical_element_shapes = init.AttrOr<bool>("identical_element_shapes", false);
+    options_.dynamic_size = init.AttrOr<bool>("dynamic_size", false);
+    options_.clear_after_read = init.AttrOr<bool>("clear_after_read", true);
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& size = c.input(0);
+    if (!size.shape().IsScalar()) {
+      return InvalidArgument("TensorArray size must be scalar, but had shape: ",
+                             size.shape().ToString());
+    }
+    const int32_t n = size.scalar<int32_t>();
+    if (n < 0) return InvalidArgument("Size should be >= 0.");
+    SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(n));
+    TensorArrayOptions options = options_;
+    options.name = StepObjectName(c, base_);
+    return GiveOut(c, options.name, std::make_shared<TensorArrayObject>(options, n));
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const std::string base_;
+  TensorArrayOptions options_;
+};
+
+class GradKernel : public Kernel {
+ public:
+  explicit GradKernel(KernelInit& init) : source_(init.AttrOr<std::string>("source", "")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
+                            StepObject<TensorArrayObject>(c));
+    TensorShape prepended;
+    const bool prepends = c.num_inputs() > 2;
+    if (prepends) {
+      const Tensor& dims = c.input(2);
+      if (dims.rank() > 1) {
+        return InvalidArgument("shape_to_prepend must be a vector, got shape ",
+                               dims.shape().ToString());
+      }
+      std::vector<int64_t> sizes(dims.data<int32_t>(), dims.data<int32_t>() + dims.num_elements());
+      SLUICE_ASSIGN_OR_RETURN(prepended, TensorShape::Make(sizes));
+    }
+    const std::string name = StrCat(array->name(), "@", source_);
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> gradient,
+                            array->Gradient(source_, name, prepends ? &prepended : nullptr));
+    return GiveOut(c, name, gradient);
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const std::string source_;
+};
+
+absl::StatusOr<int32_t> IndexOf(const KernelContext& c) {
+  if (!c.input(1).shape().IsScalar()) {
+    return InvalidArgument("TensorArray index must be scalar, but had shape: ",
+                           c.input(1).shape().ToString());
+  }
+  return c.input(1).scalar<int32_t>();
+}
+
+absl::Status Write(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const int32_t index, IndexOf(c));
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
+                          StepObject<TensorArrayObject>(c));
+  SLUICE_RETURN_IF_ERROR(array->Write(*c.step().allocator, index, c.input(2)));
+  c.output_value(0) = c.input_value(3);
+  return absl::OkStatus();
+}
+
+absl::Status Read(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const int32_t index, IndexOf(c));
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
+                          StepObject<TensorArrayObject>(c));
+  if (array->dtype() != c.output_dtype(0)) {
+    return InvalidArgument("TensorArray dtype is ", DataTypeName(array->dtype()),
+                           " but op requested dtype ", DataTypeName(c.output_dtype(0)), ".");
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor value, array->Read(*c.step().allocator, index));
+  c.set_output(0, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status Size(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
+                          StepObject<TensorArrayObject>(c));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t size, array->Size());
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  out->scalar<int32_t>() = static_cast<int32_t>(size);
+  return absl::OkStatus();
+}
+
+absl::Status Close(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
+                          StepObject<TensorArrayObject>(c));
+  array->Close();
+  return absl::OkStatus();
+}
+
+using WriteKernel = FunctionKernel<&Write, false>;
+using ReadKernel = FunctionKernel<&Read, false>;
+using SizeKernel = FunctionKernel<&Size, false>;
+using CloseKernel = FunctionKernel<&Close, false>;
+
+KERNEL(TensorArray, TensorArrayKernel);
+KERNEL(TensorArrayV2, TensorArrayKernel);
+KERNEL(TensorArrayV3, TensorArrayKernel);
+KERNEL(TensorArrayGrad, GradKernel);
+KERNEL(TensorArrayGradV2, GradKernel);
+KERNEL(TensorArrayGradV3, GradKernel);
+KERNEL(TensorArrayGradWithShape, GradKernel);
+KERNEL(TensorArrayWrite, WriteKernel);
+KERNEL(TensorArrayWriteV2, WriteKernel);
+KERNEL(TensorArrayWriteV3, WriteKernel);
+KERNEL(TensorArrayRead, ReadKernel);
+KERNEL(TensorArrayReadV2, ReadKernel);
+KERNEL(TensorArrayReadV3, ReadKernel);
+KERNEL(TensorArraySize, SizeKernel);
+KERNEL(TensorArraySizeV2, SizeKernel);
+KERNEL(TensorArraySizeV3, SizeKernel);
+KERNEL(TensorArrayClose, CloseKernel);
+KERNEL(TensorArrayCloseV2, CloseKernel);
+KERNEL(TensorArrayCloseV3, CloseKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,105 @@
+#include "ops/lists/list_input.h"
+
+#include <cstring>
+
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "graph/tensor/room.h"
+#include "ops/loops/int_tensor.h"
+
+namespace sluice {
+
+absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i) {
+  const Tensor& t = c.input(i);
+  if (!t.shape().IsScalar()) {
+    return InvalidArgument("Input list must be a scalar saw: ", t.shape().ToString());
+  }
+  const auto* list = t.scalar<Variant>().get<TensorList>();
+  if (list == nullptr) {
+    return InvalidArgument("Input handle is not a list. Saw: '", t.scalar<Variant>().TypeName(),
+                           "'");
+  }
+  const auto* dtype = c.node().FindAttr<DataType>("element_dtype");
+  if (dtype != nullptr && *dtype != list->dtype()) {
+    return InvalidArgument("Invalid data types; op elements ", DataTypeName(*dtype),
+                           " but list elements ", DataTypeName(list->dtype()));
+  }
+  return list;
+}
+
+absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i) {
+  const Tensor& t = c.input(i);
+  if (t.shape().IsScalar()) {
+    if (IntAt(t, 0) == -1) return PartialShape();
+    return InvalidArgument("The only valid scalar shape tensor is the fully unknown shape ",
+                           "specified as -1.");
+  }
+  if (!t.shape().IsVector()) {
+    return InvalidArgument("expected a shape as a vector, got shape ", t.shape().ToString());
+  }
+  const Ints dims = IntsOf(t);
+  for (int64_t d : dims) {
+    if (d < -1) return InvalidArgument("a size of a shape must be at least -1, got ", d);
+  }
+  return PartialShape(absl::MakeConstSpan(dims));
+}
+
+absl::StatusOr<int32_t> NumberInput(const KernelContext& c, int i) {
+  const Tensor& t = c.input(i);
+  if (t.num_elements() != 1) {
+    return InvalidArgument("expected a scalar as input ", i, ", got shape ", t.shape().ToString());
+  }
+  return t.scalar<int32_t>();
+}
+
+absl::Status CheckListSize(int64_t size) {
+  return CheckRoom(size, sizeof(Tensor), "elements of a list");
+}
+
+void GiveList(KernelContext& c, std::shared_ptr<const TensorList> list) {
+  c.set_output(0, Tensor::Scalar(Variant(std::move(list))));
+}
+
+absl::StatusOr<Tensor> ZerosOf(KernelContext& c, DataType dtype, const TensorShape& shape) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor zeros, c.AllocateTemp(dtype, shape));
+  if (IsPlainBytes(dtype) && zeros.bytes() > 0) std::memset(zeros.raw(), 0, zeros.bytes());
+  return zeros;
+}
+
+Tensor RowOf(const Tensor& tensor, int64_t i) {
+  TensorShape shape = tensor.shape();
+  shape.RemoveDim(0);
+  return tensor.SliceRows(i, i + 1).Reshaped(shape);
+}
+
+absl::Status FillUnset(KernelContext& c, const PartialShape& known, const char* what,
+                       Tensors* elements) {
+  PartialShape shape = known;
+  bool has_unset = false;
+  for (const Tensor& e : *elements) {
+    if (!e.IsInitialized()) {
+      has_unset = true;
+      continue;
+    }
+    absl::StatusOr<PartialShape> merged = shape.MergeWith(e.shape());
+    if (!merged.ok()) {
+      return InvalidArgument("Tried to ", what,
+                             " tensors with incompatible shapes: ", shape.ToString(), " and ",
+                             e.shape().ToString());
+    }
+    shape = *std::move(merged);
+  }
+  if (!has_unset) return absl::OkStatus();
+  if (!shape.IsFullyDefined()) {
+    return InvalidArgument("Tried to ", what, " list which only contains uninitialized tensors ",
+                           "and has a non-fully-defined element_shape: ", shape.ToString());
+  }
+  const auto* dtype = c.node().FindAttr<DataType>("element_dtype");
+  SLUICE_ASSIGN_OR_RETURN(const Tensor zeros, ZerosOf(c, *dtype, shape.AsShape()));
+  for (Tensor& e : *elements) {
+    if (!e.IsInitialized()) e = zeros;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

@@ -1,0 +1,303 @@
+// Making lists, and their elements one at a time.
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/data/optional.h"
+#include "ops/lists/list_input.h"
+#include "ops/loops/arithmetic.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/ragged/ragged_variant.h"
+
+namespace sluice {
+namespace {
+
+DataType ElementType(const KernelContext& c) {
+  return *c.node().FindAttr<DataType>("element_dtype");
+}
+
+absl::Status EmptyList(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 0));
+  if (!c.input(1).shape().IsScalar()) {
+    return InvalidArgument("max_num_elements expected to be a scalar ",
+                           "but got shape: ", c.input(1).shape().ToString());
+  }
+  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(),
+                                           c.input(1).scalar<int32_t>()));
+  return absl::OkStatus();
+}
+
+absl::Status Reserve(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const int32_t n, NumberInput(c, 1));
+  if (n < 0) {
+    return InvalidArgument("The num_elements to reserve must be a non negative number, but got ",
+                           n);
+  }
+  SLUICE_RETURN_IF_ERROR(CheckListSize(n));
+  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(n)));
+  return absl::OkStatus();
+}
+
+absl::Status PushBack(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  const Tensor& value = c.input(1);
+  if (!list->element_shape().IsCompatibleWith(value.shape())) {
+    return InvalidArgument(
+        "Tried to append a tensor with incompatible shape to a list. Op element "
+        "shape: ",
+        value.shape().ToString(), " list shape: ", list->element_shape().ToString());
+  }
+  if (list->max_num_elements() >= 0 && list->size() >= list->max_num_elements()) {
+    return InvalidArgument("Tried to push item into a full list list size: ", list->size(),
+                           " max_num_elements: ", list->max_num_elements());
+  }
+  GiveList(c, list->WithPushed(value));
+  return absl::OkStatus();
+}
+
+// An element that was never set is zeros, if its shape is known.
+absl::StatusOr<Tensor> ElementOrZeros(KernelContext& c, const TensorList& list, int64_t i,
+                                      int shape_input) {
+  Tensor value = list.element(i);
+  if (value.IsInitialized()) return value;
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, shape_input));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, list.element_shape().MergeWith(given));
+  for (const Tensor& e : list.elements()) {
+    if (shape.IsFullyDefined()) break;
+    if (e.IsInitialized()) {
+      SLUICE_ASSIGN_OR_RETURN(shape, shape.MergeWith(e.shape()));
+    }
+  }
+  if (!shape.IsFullyDefined()) {
+    return InvalidArgument(
+        "Trying to read an uninitialized element but element_shape is not fully "
+        "defined. ",
+        shape.ToString());
+  }
+  return ZerosOf(c, list.dtype(), shape.AsShape());
+}
+
+absl::Status PopBack(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  if (list->size() == 0) return InvalidArgument("Trying to pop from an empty list.");
+  SLUICE_ASSIGN_OR_RETURN(Tensor last, ElementOrZeros(c, *list, list->size() - 1, 1));
+  c.set_output(1, std::move(last));
+  GiveList(c, list->WithoutLast());
+  return absl::OkStatus();
+}
+
+absl::Status GetItem(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const int32_t i, NumberInput(c, 1));
+  if (i < 0 || i >= list->size()) {
+    return InvalidArgument("Trying to access element ", i, " in a list with ", list->size(),
+                           " elements.");
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor value, ElementOrZeros(c, *list, i, 2));
+  c.set_output(0, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status SetItem(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const int32_t i, NumberInput(c, 1));
+  const Tensor& value = c.input(2);
+  const bool resize = c.node().AttrOr<bool>("resize_if_index_out_of_bounds", false);
+  if (i < 0 || (i >= list->size() && !resize)) {
+    return InvalidArgument("Trying to modify element ", i, " in a list with ", list->size(),
+                           " elements.");
+  }
+  if (!list->element_shape().IsCompatibleWith(value.shape())) {
+    return InvalidArgument(
+        "Tried to set a tensor with incompatible shape at a list index. Item "
+        "element shape: ",
+        value.shape().ToString(), " list shape: ", list->element_shape().ToString());
+  }
+  Tensors elements = list->elements();
+  if (i >= list->size()) SLUICE_RETURN_IF_ERROR(CheckListSize(int64_t{i} + 1));
+  if (i >= list->size()) elements.resize(static_cast<size_t>(i) + 1);
+  elements[static_cast<size_t>(i)] = value;
+  GiveList(c, list->With(std::move(elements)));
+  return absl::OkStatus();
+}
+
+absl::Status Length(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  out->scalar<int32_t>() = static_cast<int32_t>(list->size());
+  return absl::OkStatus();
+}
+
+absl::Status ElementShape(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  const PartialShape& shape = list->element_shape();
+  Tensor* out;
+  if (!shape.rank_known()) {
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    SetIntAt(*out, 0, -1);
+    return absl::OkStatus();
+  }
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {shape.rank()}, &out));
+  for (int d = 0; d < shape.rank(); ++d) SetIntAt(*out, d, shape.dim(d));
+  return absl::OkStatus();
+}
+
+absl::Status Resize(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const int32_t n, NumberInput(c, 1));
+  if (n < 0) {
+    return InvalidArgument("TensorListSlice expects size to be non-negative. Got: ", n);
+  }
+  SLUICE_RETURN_IF_ERROR(CheckListSize(n));
+  Tensors elements = list->elements();
+  elements.resize(static_cast<size_t>(n));
+  GiveList(c, list->With(std::move(elements)));
+  return absl::OkStatus();
+}
+
+// Gradients of lists are zeros and sums of lists like those of tensors.
+absl::Status ZerosLikeVariant(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+  for (int64_t i = 0; i < in.num_elements(); ++i) {
+    if (const auto* ragged = in.data<Variant>()[i].get<RaggedVariant>()) {
+      const Tensor& values = ragged->values;
+      SLUICE_ASSIGN_OR_RETURN(Tensor zeros, ZerosOf(c, values.dtype(), values.shape()));
+      out->data<Variant>()[i] =
+          Variant(std::make_shared<RaggedVariant>(ragged->splits, std::move(zeros)));
+      continue;
+    }
+    if (const auto* optional = in.data<Variant>()[i].get<OptionalVariant>()) {
+      std::optional<Tensors> value = optional->value;
+      for (size_t k = 0; value.has_value() && k < value->size(); ++k) {
+        Tensor& t = (*value)[k];
+        SLUICE_ASSIGN_OR_RETURN(t, ZerosOf(c, t.dtype(), t.shape()));
+      }
+      out->data<Variant>()[i] = Variant(std::make_shared<OptionalVariant>(std::move(value)));
+      continue;
+    }
+    const auto* list = in.data<Variant>()[i].get<TensorList>();
+    if (list == nullptr) continue;
+    Tensors zeros = list->elements();
+    for (Tensor& e : zeros) {
+      if (!e.IsInitialized()) continue;
+      SLUICE_ASSIGN_OR_RETURN(e, ZerosOf(c, e.dtype(), e.shape()));
+    }
+    out->data<Variant>()[i] = Variant(list->With(std::move(zeros)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> SumOf(KernelContext& c, const Tensor& a, const Tensor& b) {
+  if (!a.IsInitialized()) return b;
+  if (!b.IsInitialized()) return a;
+  if (a.dtype() != b.dtype()) {
+    return InvalidArgument("Trying to add tensors of different dtypes. One is ",
+                           DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
+  }
+  if (!(a.shape() == b.shape())) {
+    return InvalidArgument("Trying to add two lists of tensors with elements of shapes ",
+                           a.shape().ToString(), " and ", b.shape().ToString());
+  }
+  const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, a.dtype());
+  if (add == nullptr) {
+    return InvalidArgument("lists of ", DataTypeName(a.dtype()), " cannot be added");
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor sum, a.Clone(*c.step().allocator));
+  add(sum.raw(), b.raw(), b.num_elements());
+  return sum;
+}
+
+absl::StatusOr<Variant> SumOf(KernelContext& c, const TensorList& a, const TensorList& b) {
+  if (a.dtype() != b.dtype()) {
+    return InvalidArgument("Trying to add two lists of tensors of different dtypes. One is ",
+                           DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
+  }
+  if (a.size() != b.size()) {
+    return InvalidArgument("Trying to add two lists of tensors with different lengths. One is ",
+                           a.size(), " and the other is ", b.size());
+  }
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, a.element_shape().MergeWith(b.element_shape()));
+  Tensors elements = a.elements();
+  const Tensors others = b.elements();
+  for (size_t e = 0; e < elements.size(); ++e) {
+    SLUICE_ASSIGN_OR_RETURN(elements[e], SumOf(c, elements[e], others[e]));
+  }
+  return Variant(std::make_shared<TensorList>(a.dtype(), shape, std::move(elements)));
+}
+
+// The rows of both are as long.
+absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const RaggedVariant& b) {
+  if (a.values.dtype() != b.values.dtype() || a.splits.size() != b.splits.size()) {
+    return InvalidArgument("Can't add RaggedTensorVariants of different dtype or ragged_rank");
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor sum, SumOf(c, a.values, b.values));
+  return Variant(std::make_shared<RaggedVariant>(a.splits, std::move(sum)));
+}
+
+// Both have a value, or none has.
+absl::StatusOr<Variant> SumOf(KernelContext& c, const OptionalVariant& a,
+                              const OptionalVariant& b) {
+  if (a.value.has_value() != b.value.has_value()) {
+    return InvalidArgument("Cannot add optionals because one has a value and the other doesn't.");
+  }
+  std::optional<Tensors> sum = a.value;
+  if (sum.has_value() && sum->size() != b.value->size()) {
+    return InvalidArgument(
+        "Cannot add optionals because they have different numbers of components (", sum->size(),
+        " vs. ", b.value->size(), ").");
+  }
+  for (size_t i = 0; sum.has_value() && i < sum->size(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN((*sum)[i], SumOf(c, (*sum)[i], (*b.value)[i]));
+  }
+  return Variant(std::make_shared<OptionalVariant>(std::move(sum)));
+}
+
+absl::StatusOr<Variant> SumOf(KernelContext& c, const Variant& a, const Variant& b) {
+  const auto *list_a = a.get<TensorList>(), *list_b = b.get<TensorList>();
+  if (list_a != nullptr && list_b != nullptr) return SumOf(c, *list_a, *list_b);
+  const auto *ragged_a = a.get<RaggedVariant>(), *ragged_b = b.get<RaggedVariant>();
+  if (ragged_a != nullptr && ragged_b != nullptr) return SumOf(c, *ragged_a, *ragged_b);
+  const auto *optional_a = a.get<OptionalVariant>(), *optional_b = b.get<OptionalVariant>();
+  if (optional_a != nullptr && optional_b != nullptr) return SumOf(c, *optional_a, *optional_b);
+  return InvalidArgument(
+      "only lists of tensors, ragged tensors and optionals can be added among variants");
+}
+
+absl::Status AddVariants(KernelContext& c) {
+  Tensor sum = c.input(0);
+  for (int n = 1; n < c.num_inputs(); ++n) {
+    const Tensor& other = c.input(n);
+    if (!(other.shape() == sum.shape())) {
+      return InvalidArgument("expected variants of shape ", sum.shape().ToString(), ", got ",
+                             other.shape().ToString());
+    }
+    Tensor next(DT_VARIANT, sum.shape());
+    for (int64_t i = 0; i < sum.num_elements(); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(next.data<Variant>()[i],
+                              SumOf(c, sum.data<Variant>()[i], other.data<Variant>()[i]));
+    }
+    sum = std::move(next);
+  }
+  c.set_output(0, std::move(sum));
+  return absl::OkStatus();
+}
+
+template <KernelFunction kFunction>
+using Cheap = FunctionKernel<kFunction, false>;
+
+KERNEL(EmptyTensorList, Cheap<&EmptyList>);
+KERNEL(TensorListReserve, Cheap<&Reserve>);
+KERNEL(TensorListPushBack, Cheap<&PushBack>);
+KERNEL(TensorListPopBack, Cheap<&PopBack>);
+KERNEL(TensorListGetItem, Cheap<&GetItem>);
+KERNEL(TensorListSetItem, Cheap<&SetItem>);
+KERNEL(TensorListLength, Cheap<&Length>);
+KERNEL(TensorListElementShape, Cheap<&ElementShape>);
+KERNEL(TensorListResize, Cheap<&Resize>);
+KERNEL(ZerosLike, Cheap<&ZerosLikeVariant>, {"T", DT_VARIANT});
+KERNEL(AddN, Cheap<&AddVariants>, {"T", DT_VARIANT});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,325 @@
+// Many elements of a list as one tensor, and back; lists of lists.
+#include <algorithm>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
+#include "ops/lists/list_input.h"
+#include "ops/loops/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+DataType ElementType(const KernelContext& c) {
+  return *c.node().FindAttr<DataType>("element_dtype");
+}
+
+// Output 0: the elements along a new first dimension.
+absl::Status Stacked(KernelContext& c, const PartialShape& known, const char* what,
+                     Tensors elements) {
+  if (elements.empty()) {
+    if (!known.IsFullyDefined()) {
+      return InvalidArgument(
+          "Tried to ", what,
+          " elements of an empty list with non-fully-defined element_shape: ", known.ToString());
+    }
+    TensorShape shape = known.AsShape();
+    shape.InsertDim(0, 0);
+    Tensor* out;
+    return c.AllocateOutput(0, shape, &out);
+  }
+  SLUICE_RETURN_IF_ERROR(FillUnset(c, known, what, &elements));
+  TensorShape shape = elements[0].shape();
+  shape.InsertDim(0, static_cast<int64_t>(elements.size()));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  JoinElements(elements, out);
+  return absl::OkStatus();
+}
+
+absl::Status Stack(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  const int64_t expected = c.node().AttrOr<int64_t>("num_elements", -1);
+  if (expected >= 0 && expected != list->size()) {
+    return InvalidArgument("Operation expected a list with ", expected,
+                           " elements but got a list with ", list->size(), " elements.");
+  }
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 1));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
+  return Stacked(c, known, "stack", list->elements());
+}
+
+absl::Status Gather(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 2));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
+  const Tensors all = list->elements();
+  Tensors chosen;
+  for (int32_t i : c.input(1).flat<int32_t>()) {
+    if (i < 0 || i >= list->size()) {
+      return InvalidArgument("Trying to gather element ", i, " in a list with ", list->size(),
+                             " elements.");
+    }
+    chosen.push_back(all[static_cast<size_t>(i)]);
+  }
+  return Stacked(c, known, "gather", std::move(chosen));
+}
+
+absl::Status FromTensor(KernelContext& c) {
+  const Tensor& t = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 1));
+  if (t.rank() < 1) {
+    return InvalidArgument("Tensor must be at least a vector, but saw shape: ",
+                           t.shape().ToString());
+  }
+  TensorShape row = t.shape();
+  row.RemoveDim(0);
+  if (!shape.IsCompatibleWith(row)) {
+    return InvalidArgument("Specified a list with shape ", shape.ToString(),
+                           " from a tensor with shape ", row.ToString());
+  }
+  SLUICE_RETURN_IF_ERROR(CheckListSize(t.dim(0)));
+  Tensors elements;
+  for (int64_t i = 0; i < t.dim(0); ++i) elements.push_back(RowOf(t, i));
+  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
+  return absl::OkStatus();
+}
+
+// Rows of `tensor` become the elements at `indices`; `elements` grows where that is allowed.
+absl::Status Put(const Tensor& tensor, const Tensor& indices, const PartialShape& shape, bool grows,
+                 Tensors* elements) {
+  if (tensor.rank() < 1 || tensor.dim(0) != indices.num_elements()) {
+    return InvalidArgument(
+        "Invalid number of rows in input tensor. Expected: ", indices.num_elements(),
+        " Actual: ", tensor.rank() < 1 ? 0 : tensor.dim(0));
+  }
+  TensorShape row = tensor.shape();
+  row.RemoveDim(0);
+  if (!shape.IsCompatibleWith(row)) {
+    return InvalidArgument("Specified a list with shape ", shape.ToString(),
+                           " from a tensor with shape ", row.ToString());
+  }
+  const auto at = indices.flat<int32_t>();
+  for (size_t k = 0; k < at.size(); ++k) {
+    if (at[k] < 0) {
+      return InvalidArgument("Indices in TensorListScatter must all be non-negative.");
+    }
+    const auto i = static_cast<size_t>(at[k]);
+    if (i >= elements->size()) {
+      if (!grows) {
+        return InvalidArgument("TensorListScatter: Trying to scatter at index ", at[k],
+                               " in list with size ", elements->size());
+      }
+      if (i >= elements->capacity()) SLUICE_RETURN_IF_ERROR(CheckListSize(int64_t{at[k]} + 1));
+      elements->resize(i + 1);
+    }
+    (*elements)[i] = RowOf(tensor, static_cast<int64_t>(k));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Scatter(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 2));
+  int32_t n = -1;
+  if (c.num_inputs() > 3) {
+    SLUICE_ASSIGN_OR_RETURN(n, NumberInput(c, 3));
+    if (n < -1) return InvalidArgument("TensorListScatter expects num_elements >= -1, found: ", n);
+  }
+  SLUICE_RETURN_IF_ERROR(CheckListSize(std::max(n, 0)));
+  Tensors elements(static_cast<size_t>(std::max(n, 0)));
+  SLUICE_RETURN_IF_ERROR(Put(c.input(0), c.input(1), shape, n < 0, &elements));
+  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
+  return absl::OkStatus();
+}
+
+absl::Status ScatterInto(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  Tensors elements = list->elements();
+  SLUICE_RETURN_IF_ERROR(
+      Put(c.input(1), c.input(2), list->element_shape(), /*grows=*/true, &elements));
+  GiveList(c, list->With(std::move(elements)));
+  return absl::OkStatus();
+}
+
+PartialShape WithoutFirst(const PartialShape& shape) {
+  if (shape.rank() < 1) return PartialShape();
+  return PartialShape(shape.dims().subspan(1));
+}
+
+absl::Status Concat(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  PartialShape known = list->element_shape();
+  const bool is_v2 = c.num_inputs() > 1;
+  if (is_v2) {
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 1));
+    SLUICE_ASSIGN_OR_RETURN(known, known.MergeWith(given));
+  } else {
+    const PartialShape given = c.node().AttrOr<PartialShape>("element_shape", PartialShape());
+    SLUICE_ASSIGN_OR_RETURN(known, known.MergeWith(given));
+  }
+  if (known.rank() == 0) {
+    return InvalidArgument("Concat requires elements to be at least vectors, found scalars ",
+                           "instead.");
+  }
+  Tensors elements = list->elements();
+  PartialShape rest = WithoutFirst(known);
+  for (const Tensor& e : elements) {
+    if (!e.IsInitialized()) continue;
+    if (e.rank() < 1) {
+      return InvalidArgument("Concat saw a scalar shape at an index of the list but requires at ",
+                             "least vectors.");
+    }
+    absl::StatusOr<PartialShape> merged = rest.MergeWith(WithoutFirst(e.shape()));
+    if (!merged.ok()) {
+      return InvalidArgument("Tried to concat tensors with unequal shapes: ", rest.ToString(),
+                             " vs ", e.shape().ToString());
+    }
+    rest = *std::move(merged);
+  }
+  Tensor* lengths;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {list->size()}, &lengths));
+  int64_t rows = 0;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    Tensor& e = elements[i];
+    if (!e.IsInitialized()) {
+      int64_t length = known.rank() > 0 ? known.dim(0) : -1;
+      if (is_v2 && static_cast<int64_t>(i) < c.input(2).num_elements()) {
+        length = c.input(2).data<int64_t>()[i];
+      }
+      if (length < 0 || !rest.IsFullyDefined()) {
+        return InvalidArgument("List contains uninitialized tensor at index ", i,
+                               " but leading_dims has only ", is_v2 ? c.input(2).num_elements() : 0,
+                               " elements.");
+      }
+      TensorShape shape = rest.AsShape();
+      shape.InsertDim(0, length);
+      SLUICE_ASSIGN_OR_RETURN(e, ZerosOf(c, list->dtype(), shape));
+    }
+    lengths->data<int64_t>()[i] = e.dim(0);
+    rows = SaturatedSum(rows, e.dim(0));
+  }
+  if (elements.empty() && !rest.IsFullyDefined()) {
+    return InvalidArgument("All except the first dimension must be fully defined when ",
+                           "concatenating an empty tensor list. element_shape: ", known.ToString());
+  }
+  TensorShape shape = rest.AsShape();
+  shape.InsertDim(0, rows);
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  JoinElements(elements, out);
+  return absl::OkStatus();
+}
+
+absl::Status Split(KernelContext& c) {
+  const Tensor& t = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 1));
+  const Tensor& lengths = c.input(2);
+  if (t.rank() < 1) {
+    return InvalidArgument("Tensor must be at least a vector, but saw shape: ",
+                           t.shape().ToString());
+  }
+  if (!lengths.shape().IsVector()) {
+    return InvalidArgument("Expected lengths to be a vector, received shape: ",
+                           lengths.shape().ToString());
+  }
+  if (!WithoutFirst(shape).IsCompatibleWith(WithoutFirst(t.shape()))) {
+    return InvalidArgument("tensor shape ", t.shape().ToString(),
+                           " is not compatible with element_shape ", shape.ToString());
+  }
+  Tensors elements;
+  int64_t begin = 0;
+  for (int64_t n : lengths.flat<int64_t>()) {
+    if (n < 0) return InvalidArgument("Invalid value in lengths: ", n);
+    if (n > t.dim(0) - begin) {
+      return InvalidArgument("Attempting to slice [", begin, ", ", SaturatedSum(begin, n),
+                             "] from tensor with length ", t.dim(0));
+    }
+    elements.push_back(t.SliceRows(begin, begin + n));
+    begin += n;
+  }
+  if (begin != t.dim(0)) {
+    return InvalidArgument("Unused values in tensor. Length of tensor: ", t.dim(0),
+                           " Values used: ", begin);
+  }
+  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const TensorList*> ListAt(const KernelContext& c, const Tensor& t, int64_t i) {
+  const auto* list = t.data<Variant>()[i].get<TensorList>();
+  if (list == nullptr) {
+    return InvalidArgument("Input handle is not a list. Saw: '", t.data<Variant>()[i].TypeName(),
+                           "'");
+  }
+  if (list->dtype() != ElementType(c)) {
+    return InvalidArgument("Invalid data types; op elements ", DataTypeName(ElementType(c)),
+                           " but list elements ", DataTypeName(list->dtype()));
+  }
+  return list;
+}
+
+absl::Status ConcatLists(KernelContext& c) {
+  const Tensor &a = c.input(0), &b = c.input(1);
+  if (!(a.shape() == b.shape())) {
+    return InvalidArgument("Incompatible input TensorList tensor shapes: ", a.shape().ToString(),
+                           " vs. ", b.shape().ToString());
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, a.shape(), &out));
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(const TensorList* first, ListAt(c, a, i));
+    SLUICE_ASSIGN_OR_RETURN(const TensorList* second, ListAt(c, b, i));
+    SLUICE_ASSIGN_OR_RETURN(PartialShape shape,
+                            first->element_shape().MergeWith(second->element_shape()));
+    Tensors all = first->elements();
+    const Tensors more = second->elements();
+    all.insert(all.end(), more.begin(), more.end());
+    out->data<Variant>()[i] =
+        Variant(std::make_shared<TensorList>(first->dtype(), shape, std::move(all)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PushBackBatch(KernelContext& c) {
+  const Tensor &lists = c.input(0), &rows = c.input(1);
+  const int rank = lists.rank();
+  bool fits = rows.rank() >= rank;
+  for (int d = 0; fits && d < rank; ++d) fits = rows.dim(d) == lists.dim(d);
+  if (!fits) {
+    return InvalidArgument("tensor must have shape ", lists.shape().ToString(), " in front, got ",
+                           rows.shape().ToString());
+  }
+  TensorShape element;
+  for (int d = rank; d < rows.rank(); ++d) element.AddDim(rows.dim(d));
+  TensorShape flat = element;
+  flat.InsertDim(0, lists.num_elements());
+  const Tensor by_list = rows.Reshaped(flat);
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, lists.shape(), &out));
+  for (int64_t i = 0; i < lists.num_elements(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListAt(c, lists, i));
+    if (!list->element_shape().IsCompatibleWith(element)) {
+      return InvalidArgument(
+          "Tried to append a tensor with incompatible shape to a list. Op "
+          "element shape: ",
+          element.ToString(), " list shape: ", list->element_shape().ToString());
+    }
+    out->data<Variant>()[i] = Variant(list->WithPushed(RowOf(by_list, i)));
+  }
+  return absl::OkStatus();
+}
+
+KERNEL(TensorListStack, FunctionKernel<&Stack>);
+KERNEL(TensorListGather, FunctionKernel<&Gather>);
+KERNEL(TensorListFromTensor, FunctionKernel<&FromTensor>);
+KERNEL(TensorListScatter, FunctionKernel<&Scatter>);
+KERNEL(TensorListScatterV2, FunctionKernel<&Scatter>);
+KERNEL(TensorListScatterIntoExistingList, FunctionKernel<&ScatterInto>);
+KERNEL(TensorListConcat, FunctionKernel<&Concat>);
+KERNEL(TensorListConcatV2, FunctionKernel<&Concat>);
+KERNEL(TensorListSplit, FunctionKernel<&Split>);
+KERNEL(TensorListConcatLists, FunctionKernel<&ConcatLists>);
+KERNEL(TensorListPushBackBatch, FunctionKernel<&PushBackBatch>);
+
+}  // namespace
+}  // namespace sluice

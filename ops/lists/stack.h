@@ -1,0 +1,76 @@
+// A stack of tensors of one type, for the time of a step.
+//
+// Thread safety: all methods from any thread. Errors: INVALID_ARGUMENT with TensorFlow's texts.
+#ifndef SLUICE_OPS_LISTS_STACK_H_
+#define SLUICE_OPS_LISTS_STACK_H_
+
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/device/resource_manager.h"
+#include "graph/status.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+class TensorStack final : public Resource {
+ public:
+  static constexpr const char* kTypeName = "N10tensorflow5StackE";
+
+  // At most `max_size` elements; negative: any number.
+  TensorStack(std::string name, DataType type, int64_t max_size)
+      : name_(std::move(name)), type_(type), max_size_(max_size) {}
+
+  absl::Status Push(Tensor value) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    SLUICE_RETURN_IF_ERROR(CheckOpen());
+    if (value.dtype() != type_) {
+      return InvalidArgument("Stack[", name_, "]: expected a tensor of type ", DataTypeName(type_),
+                             ", got ", DataTypeName(value.dtype()));
+    }
+    if (max_size_ >= 0 && static_cast<int64_t>(values_.size()) >= max_size_) {
+      return InvalidArgument("Stack[", name_, "] overflowed its max_size (", max_size_, ")");
+    }
+    values_.push_back(std::move(value));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Tensor> Pop() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    SLUICE_RETURN_IF_ERROR(CheckOpen());
+    if (values_.empty()) {
+      return InvalidArgument("Stack[", name_, "] is empty when calling Pop().");
+    }
+    Tensor value = std::move(values_.back());
+    values_.pop_back();
+    return value;
+  }
+  void Close() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    values_.clear();
+    is_closed_ = true;
+  }
+  DataType type() const { return type_; }
+  std::string DebugString() const override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return StrCat("stack '", name_, "': ", values_.size(), " elements");
+  }
+
+ private:
+  absl::Status CheckOpen() const {
+    if (!is_closed_) return absl::OkStatus();
+    return InvalidArgument("Stack[", name_, "] has already been closed.");
+  }
+
+  const std::string name_;
+  const DataType type_;
+  const int64_t max_size_;
+  mutable std::mutex mutex_;
+  std::vector<Tensor> values_;  // guarded by mutex_
+  bool is_closed_ = false;      // guarded by mutex_
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_LISTS_STACK_H_

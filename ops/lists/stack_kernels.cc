@@ -1,0 +1,106 @@
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/lists/stack.h"
+#include "ops/lists/step_object.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kContainer = "_stacks";
+
+// A stack of an old graph, with the two strings that name it.
+struct NamedStack final : public Resource {
+  static constexpr const char* kTypeName = TensorStack::kTypeName;
+  explicit NamedStack(std::shared_ptr<TensorStack> s) : stack(std::move(s)) {}
+  std::string DebugString() const override { return stack->DebugString(); }
+
+  const std::shared_ptr<TensorStack> stack;
+  Claim claim;
+  Tensor strings;
+};
+
+class StackKernel : public Kernel {
+ public:
+  explicit StackKernel(KernelInit& init)
+      : type_(init.AttrOr<DataType>("elem_type", DT_INVALID)),
+        base_(init.AttrOr<std::string>("stack_name", "")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    int64_t max_size = -1;
+    if (c.num_inputs() > 0) {
+      const Tensor& size = c.input(0);
+      if (!size.shape().IsScalar()) {
+        return InvalidArgument("Stack size must be a scalar, but had shape: ",
+                               size.shape().ToString());
+      }
+      max_size = size.scalar<int32_t>();
+    }
+    const std::string name = StepObjectName(c, base_);
+    auto stack = std::make_shared<TensorStack>(name, type_, max_size);
+    if (c.num_inputs() > 0) {
+      c.set_output(0, StepHandle(c, name, std::move(stack)));
+      return absl::OkStatus();
+    }
+    auto named = std::make_shared<NamedStack>(std::move(stack));
+    named->strings = Tensor::Vector<std::string>({kContainer, name});
+    SLUICE_RETURN_IF_ERROR(
+        c.step()
+            .step_resources
+            ->LookupOrCreate<NamedStack>(
+                kContainer, name,
+                [&]() -> absl::StatusOr<std::shared_ptr<NamedStack>> { return named; })
+            .status());
+    c.set_output_ref(0, &named->claim, &named->strings);
+    return absl::OkStatus();
+  }
+  bool IsExpensive() const override { return false; }
+
+ private:
+  const DataType type_;
+  const std::string base_;
+};
+
+absl::StatusOr<std::shared_ptr<TensorStack>> StackOf(const KernelContext& c) {
+  if (!c.input_is_ref(0)) return StepObject<TensorStack>(c);
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<NamedStack> named, StepObject<NamedStack>(c));
+  return named->stack;
+}
+
+absl::Status Push(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorStack> stack, StackOf(c));
+  c.output_value(0) = c.input_value(1);
+  return stack->Push(c.output_value(0).tensor);
+}
+
+absl::Status Pop(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorStack> stack, StackOf(c));
+  if (stack->type() != c.output_dtype(0)) {
+    return InvalidArgument("expected a stack of ", DataTypeName(c.output_dtype(0)), ", got one of ",
+                           DataTypeName(stack->type()));
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor value, stack->Pop());
+  c.set_output(0, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status Close(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorStack> stack, StackOf(c));
+  stack->Close();
+  return absl::OkStatus();
+}
+
+using PushKernel = FunctionKernel<&Push, false>;
+using PopKernel = FunctionKernel<&Pop, false>;
+using CloseKernel = FunctionKernel<&Close, false>;
+
+KERNEL(Stack, StackKernel);
+KERNEL(StackV2, StackKernel);
+KERNEL(StackPush, PushKernel);
+KERNEL(StackPushV2, PushKernel);
+KERNEL(StackPop, PopKernel);
+KERNEL(StackPopV2, PopKernel);
+KERNEL(StackClose, CloseKernel);
+KERNEL(StackCloseV2, CloseKernel);
+
+}  // namespace
+}  // namespace sluice

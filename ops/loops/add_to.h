@@ -1,0 +1,21 @@
+// The sum of what parts of a loop have made, or of tensors: one array added to another.
+#ifndef SLUICE_OPS_LOOPS_ADD_TO_H_
+#define SLUICE_OPS_LOOPS_ADD_TO_H_
+
+#include <cstdint>
+
+#include "executor/cpu/target_clones.h"
+#include "ops/loops/wrapping.h"
+
+namespace sluice {
+
+// sum += x; integers wrap. The arrays are the same one, or have nothing in common.
+template <typename T>
+SLUICE_TARGET_CLONES void AddTo(T* sum, const T* x, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) sum[i] = WrappingAdd(sum[i], x[i]);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_LOOPS_ADD_TO_H_

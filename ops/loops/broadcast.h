@@ -1,0 +1,220 @@
+// Kernels of two (or three) tensors that broadcast as NumPy's do, from a functor of two elements:
+//
+//   struct AddFn { static constexpr double kCost = 0.3; template <typename T> T operator()(T, T);
+//   }; KERNELS(AddV2, "T", BroadcastBinaryKernel<AddFn>::Kernel, NumberList);
+//
+// Shapes are folded first: neighbouring dimensions that broadcast alike become one, so equal
+// shapes, a scalar side, a row or a column are one or two nested loops, and the inner one runs over
+// contiguous elements. half and bfloat16 are widened to float a block at a time. A result is
+// written over an input of its size where nobody else holds that.
+//
+// Errors: INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [2,2]".
+#ifndef SLUICE_OPS_LOOPS_BROADCAST_H_
+#define SLUICE_OPS_LOOPS_BROADCAST_H_
+
+#include <array>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "ops/loops/elementwise.h"
+
+namespace sluice {
+
+// How N tensors meet. The loop nest runs over `dims`; operand k moves by strides[k][i] elements
+// along dimension i. Strides of the last dimension are 0 or 1.
+template <int N>
+struct BroadcastPlan {
+  TensorShape shape;                     // of the result
+  absl::InlinedVector<int64_t, 4> dims;  // folded; at least one
+  std::array<absl::InlinedVector<int64_t, 4>, N> strides;
+
+  int64_t inner() const { return dims.back(); }
+  int64_t rows() const { return inner() == 0 ? 0 : shape.num_elements() / inner(); }
+};
+
+template <int N>
+absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(const std::array<const TensorShape*, N>& shapes);
+extern template absl::StatusOr<BroadcastPlan<2>> PlanBroadcast<2>(
+    const std::array<const TensorShape*, 2>&);
+extern template absl::StatusOr<BroadcastPlan<3>> PlanBroadcast<3>(
+    const std::array<const TensorShape*, 3>&);
+
+// Calls f(offsets) for rows [begin, end) of the plan: where each operand's row starts.
+template <int N, typename F>
+void ForRows(const BroadcastPlan<N>& plan, int64_t begin, int64_t end, const F& f) {
+  if (begin >= end) return;  // sizes may be 0
+  const int outer = static_cast<int>(plan.dims.size()) - 1;
+  absl::InlinedVector<int64_t, 4> index(outer);
+  std::array<int64_t, N> offsets{};
+  int64_t rest = begin;
+  for (int i = outer - 1; i >= 0; --i) {
+    index[i] = rest % plan.dims[i];
+    rest /= plan.dims[i];
+    for (int k = 0; k < N; ++k) offsets[k] += index[i] * plan.strides[k][i];
+  }
+  for (int64_t row = begin; row < end; ++row) {
+    f(row, offsets);
+    for (int i = outer - 1; i >= 0; --i) {
+      for (int k = 0; k < N; ++k) offsets[k] += plan.strides[k][i];
+      if (++index[i] < plan.dims[i]) break;
+      index[i] = 0;
+      for (int k = 0; k < N; ++k) offsets[k] -= plan.dims[i] * plan.strides[k][i];
+    }
+  }
+}
+
+class BinaryKernel : public ElementwiseLoopKernel {
+ public:
+  using ElementwiseLoopKernel::ElementwiseLoopKernel;
+  absl::Status Compute(KernelContext& context) override;
+
+ protected:
+  // Refuses operands before anything is computed (zero divisors).
+  virtual absl::Status Check(const Tensor& x, const Tensor& y) const { return absl::OkStatus(); }
+
+ private:
+  absl::Status ComputeBroadcast(KernelContext& context) const;
+};
+
+namespace elementwise {
+
+template <typename F, typename T>
+using BinaryOut = decltype(std::declval<F>()(std::declval<Wide<T>>(), std::declval<Wide<T>>()));
+
+// kX, kY: 1 where the operand moves, 0 where it is one element.
+template <typename F, int kX, int kY, typename T, typename Out>
+SLUICE_INLINE_IN_CLONES void RestOfBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
+  if (n == 0) return;
+  const F f;
+  T x_from[kLanes], y_from[kLanes];
+  Out to[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) {
+    x_from[i] = x[i < n ? kX * i : 0];
+    y_from[i] = y[i < n ? kY * i : 0];
+  }
+  for (int64_t i = 0; i < kLanes; ++i) to[i] = f(x_from[i], y_from[i]);
+  for (int64_t i = 0; i < n; ++i) z[i] = to[i];
+}
+
+template <typename F, int kX, int kY, typename T, typename Out>
+SLUICE_TARGET_CLONES void ClonedBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
+  const F f;
+  int64_t i = 0;
+  if constexpr (F::kCost <= kBoundByMemory) {
+    using Ahead = LinesAhead<Out>;
+    for (const int64_t end = Ahead::End(n); i < end; i += Ahead::kChunk) {
+      Ahead::AskFor(z + i);
+      SLUICE_INDEPENDENT
+      for (int64_t j = 0; j < Ahead::kChunk; ++j) z[i + j] = f(x[kX * (i + j)], y[kY * (i + j)]);
+    }
+  }
+  SLUICE_INDEPENDENT
+  for (const int64_t end = EndOfVectors<F>(n); i < end; ++i) z[i] = f(x[kX * i], y[kY * i]);
+  if constexpr (CallsLibrary<F>) {
+    RestOfBinaryLoop<F, kX, kY>(x + kX * i, y + kY * i, z + i, n - i);
+  }
+}
+
+template <typename F, int kX, int kY, typename T, typename Out>
+void BinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
+  if constexpr (std::is_floating_point_v<T>) {
+    // A lone operand is read first: the result may lie over it.
+    if constexpr (kX == 1 && kY == 1) {
+      ClonedBinaryLoop<F, 1, 1>(x, y, z, n);
+    } else {
+      const T alone = kX == 0 ? *x : *y;
+      ClonedBinaryLoop<F, kX, kY>(kX == 0 ? &alone : x, kY == 0 ? &alone : y, z, n);
+    }
+  } else {
+    const F f;
+    if constexpr (kX == 1 && kY == 1) {
+      SLUICE_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) z[i] = f(x[i], y[i]);
+    } else {
+      const T alone = kX == 0 ? *x : *y;
+      SLUICE_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) {
+        z[i] = f(kX == 0 ? alone : x[i], kY == 0 ? alone : y[i]);
+      }
+    }
+  }
+}
+
+template <typename F, typename T, int kX, int kY>
+void RunBinary(const void* x_raw, const void* y_raw, void* z_raw, int64_t n) {
+  using Out = BinaryOut<F, T>;
+  const T* x = static_cast<const T*>(x_raw);
+  const T* y = static_cast<const T*>(y_raw);
+  if constexpr (kIsFloat16<T>) {
+    float wide_x[kElementsPerBlock], wide_y[kElementsPerBlock], wide_z[kElementsPerBlock];
+    if (kX == 0) wide_x[0] = static_cast<float>(*x);
+    if (kY == 0) wide_y[0] = static_cast<float>(*y);
+    for (int64_t i = 0; i < n; i += kElementsPerBlock) {
+      const int64_t count = std::min(kElementsPerBlock, n - i);
+      if (kX == 1) Widen(x + i, wide_x, count);
+      if (kY == 1) Widen(y + i, wide_y, count);
+      if constexpr (std::is_same_v<Out, float>) {
+        BinaryLoop<F, kX, kY>(wide_x, wide_y, wide_z, count);
+        Narrow(wide_z, static_cast<T*>(z_raw) + i, count);
+      } else {
+        BinaryLoop<F, kX, kY>(wide_x, wide_y, static_cast<Out*>(z_raw) + i, count);
+      }
+    }
+  } else {
+    BinaryLoop<F, kX, kY>(x, y, static_cast<Out*>(z_raw), n);
+  }
+}
+
+// Of one element each. Clones are called through a table, by one more jump whose target is guessed.
+template <typename F, typename T>
+void RunScalars(const void* x, const void* y, void* z, int64_t) {
+  *static_cast<BinaryOut<F, T>*>(z) = F()(*static_cast<const T*>(x), *static_cast<const T*>(y));
+}
+
+// Where a functor that rounds once, as kRoundsOnce says, gives all clones' bits.
+template <typename F, typename T>
+constexpr ElementwiseLoops::OfTwo ScalarsOf() {
+  if constexpr (std::is_floating_point_v<T> && requires { F::kRoundsOnce; }) {
+    return RunScalars<F, T>;
+  } else {
+    return nullptr;
+  }
+}
+
+template <typename F, typename T>
+constexpr FloatOp FloatOpOf() {
+  if constexpr (std::is_same_v<T, float> && requires { F::kFloatOp; }) {
+    return F::kFloatOp;
+  } else {
+    return FloatOp::kOther;
+  }
+}
+
+template <typename F, typename T>
+ElementwiseLoops LoopsOf() {
+  using Out = BinaryOut<F, T>;
+  const bool narrow = kIsFloat16<T> && std::is_same_v<Out, float>;
+  return {.both = RunBinary<F, T, 1, 1>,
+          .x_alone = RunBinary<F, T, 0, 1>,
+          .y_alone = RunBinary<F, T, 1, 0>,
+          .scalars = ScalarsOf<F, T>(),
+          .float_op = FloatOpOf<F, T>(),
+          .in_size = sizeof(T),
+          .out_size = narrow ? sizeof(T) : sizeof(Out),
+          .cost = F::kCost + (kIsFloat16<T> ? 0.7 : 0)};
+}
+
+}  // namespace elementwise
+
+template <typename F, typename Base = BinaryKernel>
+struct Binary {
+  template <typename T>
+  class Kernel : public Base {
+   public:
+    Kernel() : Base(elementwise::LoopsOf<F, T>()) {}
+  };
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_LOOPS_BROADCAST_H_

@@ -1,0 +1,17 @@
+// Integrals that libraries do not have, in double precision.
+//
+// Thread safety: pure functions.
+#ifndef SLUICE_OPS_MATH_INTEGRALS_H_
+#define SLUICE_OPS_MATH_INTEGRALS_H_
+
+namespace sluice::special {
+
+double Dawsn(double x);
+double Expint(double x);  // NaN below 0
+double FresnelCos(double x);
+double FresnelSin(double x);
+double Spence(double x);  // NaN below 0
+
+}  // namespace sluice::special
+
+#endif  // SLUICE_OPS_MATH_INTEGRALS_H_

@@ -1,0 +1,489 @@
+#include "ops/matmul/amx_gemm.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "ops/matmul/library_gemm.h"
+#include "ops/matmul/split_lines.h"
+#include "ops/matmul/thread_scratch.h"
+
+namespace sluice {
+namespace {
+
+// Of a part of the depth; and of the stationary operand, which then takes half of the second cache.
+constexpr int64_t kStepsMost = 16;
+constexpr int64_t kStationaryFloats = 192 * 1024;
+
+static_assert(kPackedColumns == kPanelLines);
+
+struct AmxScratch {
+  alignas(64) char stationary[kStationaryFloats / kStepDepth / kPanelLines * kStepBytes];
+  alignas(64) char streamed[2][kStepsMost * kStepBytes];
+  alignas(64) char unused_square[kSquareBytes];
+  alignas(64) float block[kPanelLines * kPanelLines];
+};
+
+struct TileConfig {
+  uint8_t palette = 1;
+  uint8_t start_row = 0;
+  uint8_t reserved[14] = {};
+  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(TileConfig) == 64);
+
+SLUICE_AMX void SetUpTiles() {
+  static constexpr TileConfig kConfig;
+  _tile_loadconfig(&kConfig);
+}
+
+// Memory is written before the tiles that are loaded from it: the compiler does not know that
+// they read.
+inline void Settle() { asm volatile("" ::: "memory"); }
+
+// The four sums (tiles 0 to 3) += a panel of the left times one of the right; `packer` packs the
+// next one in between, while the unit multiplies. Each group of products changes one side's part,
+// so that 14 squares are loaded a step.
+SLUICE_AMX void MultiplyPanels(const char* left, const char* right, int64_t steps,
+                               char* unused_square, PanelPacker& packer, int64_t units) {
+  Settle();
+  PanelPacker next = packer;  // in registers: what is stored might lie anywhere
+
+#define SLUICE_LEFT(part)                       \
+  _tile_loadd(4, left + (part)*kPartBytes, 64); \
+  _tile_loadd(5, left + (part)*kPartBytes + kSquareBytes, 64)
+#define SLUICE_RIGHT(part)                       \
+  _tile_loadd(6, right + (part)*kPartBytes, 64); \
+  _tile_loadd(7, right + (part)*kPartBytes + kSquareBytes, 64)
+#define SLUICE_PRODUCTS    \
+  _tile_dpbf16ps(0, 4, 6); \
+  _tile_dpbf16ps(1, 4, 7); \
+  _tile_dpbf16ps(2, 5, 6); \
+  _tile_dpbf16ps(3, 5, 7); \
+  next.Some(units)
+  for (; steps > 0; --steps, left += kStepBytes, right += kStepBytes) {
+    // A store that comes 0.6 us after the last one takes 0.25 us longer, as if it had been asleep.
+    if (steps % 2 == 1) _tile_stored(7, unused_square, 64);
+    SLUICE_LEFT(0);
+    SLUICE_RIGHT(2);
+    SLUICE_PRODUCTS;
+    SLUICE_RIGHT(1);
+    SLUICE_PRODUCTS;
+    SLUICE_RIGHT(0);
+    SLUICE_PRODUCTS;
+    SLUICE_LEFT(2);
+    SLUICE_PRODUCTS;
+    SLUICE_LEFT(1);
+    SLUICE_PRODUCTS;
+    SLUICE_RIGHT(1);
+    SLUICE_PRODUCTS;
+  }
+#undef SLUICE_LEFT
+#undef SLUICE_RIGHT
+#undef SLUICE_PRODUCTS
+  packer = next;
+  Settle();
+}
+
+SLUICE_AMX void ZeroSums() {
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+}
+SLUICE_AMX void LoadSums(const float* from, int64_t step) {
+  Settle();
+  const int64_t bytes = step * static_cast<int64_t>(sizeof(float));
+  _tile_loadd(0, from, bytes);
+  _tile_loadd(1, from + 16, bytes);
+  _tile_loadd(2, from + 16 * step, bytes);
+  _tile_loadd(3, from + 16 * step + 16, bytes);
+}
+SLUICE_AMX void StoreSums(float* to, int64_t step) {
+  const int64_t bytes = step * static_cast<int64_t>(sizeof(float));
+  _tile_stored(0, to, bytes);
+  _tile_stored(1, to + 16, bytes);
+  _tile_stored(2, to + 16 * step, bytes);
+  _tile_stored(3, to + 16 * step + 16, bytes);
+  Settle();
+}
+
+// Where a block of sums goes: rows x columns, or with `turned` columns x rows.
+struct Target {
+  float* to;
+  int64_t step;
+  int64_t rows, columns;
+  bool turned, add;
+
+  bool is_whole() const { return !turned && rows == kPanelLines && columns == kPanelLines; }
+};
+
+SLUICE_AMX void WriteSquare(const float* square, int64_t rows, int64_t columns, const Target& t,
+                            float* to) {
+  Vec lines[kVecLanes];
+#pragma GCC unroll 16
+  for (int i = 0; i < kVecLanes; ++i) lines[i] = VecAt(square + i * kPanelLines);
+  if (t.turned) {
+    TransposeRows(lines);
+    std::swap(rows, columns);
+  }
+  const auto mask = static_cast<__mmask16>(columns >= 16 ? 0xffff : (1u << columns) - 1);
+  for (int64_t i = 0; i < std::min<int64_t>(rows, 16); ++i, to += t.step) {
+    __m512 sums = reinterpret_cast<__m512>(lines[i]);
+    if (t.add) sums = _mm512_add_ps(sums, _mm512_maskz_loadu_ps(mask, to));
+    _mm512_mask_storeu_ps(to, mask, sums);
+  }
+}
+
+SLUICE_AMX void WriteBlock(const float* block, const Target& t) {
+  for (int64_t i = 0; i < t.rows; i += 16) {
+    for (int64_t j = 0; j < t.columns; j += 16) {
+      float* to = t.turned ? t.to + j * t.step + i : t.to + i * t.step + j;
+      WriteSquare(block + i * kPanelLines + j, t.rows - i, t.columns - j, t, to);
+    }
+  }
+}
+
+// C = left * right, or C^T: whichever way the streamed operand's lines are natural. The other one
+// is stationary: packed once a block, and a block at a time.
+struct Product {
+  Lines stationary, streamed;
+  bool turned;
+  float* c;
+  int64_t c_step;
+  bool add;
+
+  // Of a line of each.
+  float* At(int64_t stationary_line, int64_t streamed_line) const {
+    const bool rows_are_streamed = streamed.is_left != turned;
+    const int64_t row = rows_are_streamed ? streamed_line : stationary_line;
+    const int64_t column = rows_are_streamed ? stationary_line : streamed_line;
+    return c + row * c_step + column;
+  }
+};
+
+// A segment after the other.
+SLUICE_AMX void MultiplyByLibrary(const Lines& stationary, const Lines& streamed, const Product& p,
+                                  float* to) {
+  const bool rows_are_streamed = streamed.is_left != p.turned;
+  const Lines& rows = rows_are_streamed ? streamed : stationary;
+  const Lines& columns = rows_are_streamed ? stationary : streamed;
+  const int64_t of_segment = StepsOf(rows.segment_depth);
+  bool add = p.add;
+  for (int64_t step = 0; step < rows.steps;) {
+    const int64_t at = (rows.first_step + step) % of_segment;
+    const int64_t count = std::min(rows.steps - step, of_segment - at);
+    const int64_t depth = std::min(count * kStepDepth, rows.segment_depth - at * kStepDepth);
+    LibraryGemm(rows.count, columns.count, depth, {rows.At(step), rows.line_step, rows.depth_step},
+                {columns.At(step), columns.depth_step, columns.line_step}, to, p.c_step,
+                add ? GemmInto::kAdd : GemmInto::kReplace);
+    add = true;
+    step += count;
+  }
+  SetUpTiles();  // in case the library has used them
+}
+
+// No sum of products of these over the steps overflows.
+bool StaysFinite(float a, float b, int64_t steps) {
+  constexpr double kLarge = 1e38;
+  return a < kLarge && b < kLarge &&
+         static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(steps * kStepDepth) <
+             kLarge;
+}
+
+// The sums of a block of C, in tiles until they are written.
+class Block {
+ public:
+  SLUICE_AMX Block(const Product& p, AmxScratch& scratch, int64_t stationary_line,
+                   int64_t streamed_line)
+      : scratch_(scratch) {
+    const Lines stationary = p.stationary.From(stationary_line, kPanelLines);
+    const Lines streamed = p.streamed.From(streamed_line, kPanelLines);
+    const Lines& left = streamed.is_left ? streamed : stationary;
+    const Lines& right = streamed.is_left ? stationary : streamed;
+    target_ = {
+        p.At(stationary_line, streamed_line), p.c_step, left.count, right.count, p.turned, p.add};
+    if (target_.is_whole() && p.add) {
+      LoadSums(target_.to, p.c_step);
+    } else {
+      ZeroSums();
+    }
+  }
+  SLUICE_AMX void Write() {
+    if (target_.is_whole()) return StoreSums(target_.to, target_.step);
+    StoreSums(scratch_.block, kPanelLines);
+    WriteBlock(scratch_.block, target_);
+  }
+
+ private:
+  AmxScratch& scratch_;
+  Target target_;
+};
+
+// Units of the next panel to pack with each group of products, where the stationary operand has so
+// many panels.
+int64_t UnitsAGroup(int64_t panels) { return (kUnits + 6 * panels - 1) / (6 * panels); }
+
+// The stationary operand, packed: panels `step` bytes apart.
+struct Panels {
+  const char* data;
+  int64_t step;
+  float largest;  // magnitude
+};
+
+// Panel after panel of the streamed operand against a block of the other.
+SLUICE_AMX void StreamPanels(const Product& p, const Panels& panels, AmxScratch& scratch) {
+  const Lines &stationary = p.stationary, &streamed = p.streamed;
+  const int64_t steps = stationary.steps;
+  const int64_t units = UnitsAGroup((stationary.count + kPanelLines - 1) / kPanelLines);
+  PanelPacker packer;
+  packer.Start(streamed.From(0, kPanelLines), scratch.streamed[0]);
+  for (int64_t j = 0; j < streamed.count; j += kPanelLines) {
+    const Lines panel = streamed.From(j, kPanelLines);
+    packer.Finish();
+    const bool is_finite = StaysFinite(panels.largest, packer.TakeMost(), steps);
+    const char* packed = scratch.streamed[j / kPanelLines % 2];
+    if (j + kPanelLines < streamed.count) {
+      packer.Start(streamed.From(j + kPanelLines, kPanelLines),
+                   scratch.streamed[(j / kPanelLines + 1) % 2]);
+    }
+    if (!is_finite) {
+      MultiplyByLibrary(stationary, panel, p, p.At(0, j));
+      continue;
+    }
+    const char* other = panels.data;
+    for (int64_t i = 0; i < stationary.count; i += kPanelLines, other += panels.step) {
+      Block block(p, scratch, i, j);
+      MultiplyPanels(streamed.is_left ? packed : other, streamed.is_left ? other : packed, steps,
+                     scratch.unused_square, packer, units);
+      block.Write();
+    }
+  }
+}
+
+// The same against a single panel: what is packed is used once, so that it is made a step at a time
+// and stays in the first cache.
+SLUICE_AMX void StreamSteps(const Product& p, const Panels& panel, AmxScratch& scratch) {
+  const Lines& streamed = p.streamed;
+  const int64_t steps = streamed.steps, units = UnitsAGroup(1);
+  const int64_t last = (streamed.count + kPanelLines - 1) / kPanelLines * steps - 1;
+  PanelPacker packer;
+  const auto start = [&](int64_t i) SLUICE_AMX {
+    packer.Start(streamed.From(i / steps * kPanelLines, kPanelLines).FromStep(i % steps, 1),
+                 scratch.streamed[i % 2]);
+  };
+  start(0);
+  int64_t i = 0;
+  for (int64_t j = 0; j < streamed.count; j += kPanelLines) {
+    Block block(p, scratch, 0, j);
+    bool is_finite = true;
+    const char* other = panel.data;
+    for (int64_t step = 0; step < steps; ++step, ++i, other += kStepBytes) {
+      packer.Finish();
+      is_finite &= StaysFinite(panel.largest, packer.TakeMost(), steps);
+      const char* packed = scratch.streamed[i % 2];
+      if (i < last) start(i + 1);
+      MultiplyPanels(streamed.is_left ? packed : other, streamed.is_left ? other : packed, 1,
+                     scratch.unused_square, packer, units);
+    }
+    if (is_finite) {
+      block.Write();
+    } else {
+      MultiplyByLibrary(p.stationary, streamed.From(j, kPanelLines), p, p.At(0, j));
+    }
+  }
+}
+
+SLUICE_AMX void MultiplyPart(const Product& p, AmxScratch& scratch) {
+  const Lines& stationary = p.stationary;
+  PanelPacker packer;
+  char* to = scratch.stationary;
+  for (int64_t i = 0; i < stationary.count; i += kPanelLines) {
+    PackPanel(packer, stationary.From(i, kPanelLines), to);
+    to += stationary.steps * kStepBytes;
+  }
+  const Panels panels{scratch.stationary, stationary.steps * kStepBytes, packer.TakeMost()};
+  if (stationary.count <= kPanelLines) {
+    StreamSteps(p, panels, scratch);
+  } else {
+    StreamPanels(p, panels, scratch);
+  }
+}
+
+// Calls `part(product of a part, its first stationary line, its first step)`, the parts such that
+// a stationary operand fits the scratch.
+template <typename F>
+SLUICE_AMX void ForParts(const Product& whole, F part) {
+  const int64_t steps = whole.stationary.steps;
+  const int64_t parts = (steps + kStepsMost - 1) / kStepsMost;
+  const int64_t of_part = (steps + parts - 1) / parts;
+  const int64_t lines = kStationaryFloats / (of_part * kStepDepth) / kPanelLines * kPanelLines;
+  for (int64_t i = 0; i < whole.stationary.count; i += lines) {
+    for (int64_t step = 0; step < steps; step += of_part) {
+      Product p = whole;
+      p.stationary = p.stationary.From(i, lines).FromStep(step, of_part);
+      p.streamed = p.streamed.FromStep(step, of_part);
+      p.c = whole.At(i, 0);
+      p.add = step > 0 || whole.add;
+      part(p, i, step);
+    }
+  }
+}
+
+// What lies before a packed operand's panels: the largest magnitude of each.
+int64_t HeaderBytes(int64_t columns) {
+  const int64_t panels = (columns + kPanelLines - 1) / kPanelLines;
+  return (panels * static_cast<int64_t>(sizeof(uint32_t)) + 63) / 64 * 64;
+}
+
+float LargestOf(PackedMatrix b, int64_t first_column, int64_t columns) {
+  // As integers, which are in the order of the magnitudes, with infinity and what is no number
+  // last.
+  uint32_t largest = 0;
+  const auto* magnitudes = reinterpret_cast<const uint32_t*>(b.data);
+  for (int64_t j = first_column; j < first_column + columns; j += kPanelLines) {
+    largest = std::max(largest, magnitudes[j / kPanelLines]);
+  }
+  return std::bit_cast<float>(largest);
+}
+
+// What packing an operand of so many floats takes, where nothing hides it.
+double PackingNs(const Lines& l) {
+  return static_cast<double>(l.count * l.steps * kStepDepth) * (l.is_natural() ? 0.15 : 0.25);
+}
+
+Product ProductOf(bool streams_a, const Lines& of_a, const Lines& of_b) {
+  Product p{streams_a ? of_b : of_a, streams_a ? of_a : of_b, false, nullptr, 0, false};
+  if (p.streamed.is_natural()) return p;
+  p.turned = true;
+  p.streamed.is_left = !p.streamed.is_left;
+  p.stationary.is_left = !p.stationary.is_left;
+  return p;
+}
+
+double OverheadNs(const Product& p) {
+  constexpr double kTurnNs = 0.1;
+  return PackingNs(p.stationary) +
+         (p.turned ? kTurnNs * static_cast<double>(p.stationary.count * p.streamed.count) : 0);
+}
+
+// What a core was measured to do: blocks are whole, and each element of the lines that a call packs
+// is split.
+double SplitNs(int64_t m, int64_t n, int64_t k, int64_t packed_lines) {
+  constexpr double kFlopsPerNs = 330, kNsPerElement = 0.1, kNsPerCall = 500;
+  const auto whole = [](int64_t x) { return static_cast<double>((x + 31) / 32 * 32); };
+  return 2.0 * whole(m) * whole(n) * whole(k) / kFlopsPerNs +
+         static_cast<double>(packed_lines) * static_cast<double>(k) * kNsPerElement + kNsPerCall;
+}
+
+// Without the unit.
+double PlainNs(int64_t m, int64_t n, int64_t k) {
+  constexpr double kFlopsPerNs = 180;
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) /
+         kFlopsPerNs;
+}
+
+}  // namespace
+
+bool HasAmx() {
+  static const bool has = [] {
+    if (!HasAvx512() || std::getenv("SLUICE_NO_AMX") != nullptr) return false;
+    constexpr uint32_t kBfloat16 = 1u << 22, kTile = 1u << 24;
+    uint32_t a, b, c, features;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &features)) return false;
+    if ((features & kBfloat16) == 0 || (features & kTile) == 0) return false;
+    // The system gives tiles to who asks.
+    constexpr int kRequestPermission = 0x1023, kTileData = 18;
+    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }();
+  return has;
+}
+
+bool SuitsAmx(int64_t m, int64_t n, int64_t k) {
+  return HasAmx() && SplitNs(m, n, k, m + n) < PlainNs(m, n, k);
+}
+
+bool GainsByAmxPacking(int64_t m, int64_t n, int64_t k) {
+  return HasAmx() && SplitNs(m, n, k, m) < PlainNs(m, n, k);
+}
+
+SLUICE_AMX void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b,
+                        float* c, int64_t c_step, GemmInto into) {
+  auto& scratch = ThreadScratch<AmxScratch>();
+  const int64_t steps = StepsOf(k) * static_cast<int64_t>(a.data.size());
+  const Lines of_a{a.data.data(), k, a.offset, a.row_step, a.column_step, m, 0, steps, true};
+  const Lines of_b{b.data.data(), k, b.offset, b.column_step, b.row_step, n, 0, steps, false};
+  Product whole = ProductOf(true, of_a, of_b);
+  const Product other = ProductOf(false, of_a, of_b);
+  if (OverheadNs(other) < OverheadNs(whole)) whole = other;
+  whole.c = c;
+  whole.c_step = c_step;
+  whole.add = into == GemmInto::kAdd;
+  SetUpTiles();
+  ForParts(whole, [&](const Product& p, int64_t, int64_t) SLUICE_AMX { MultiplyPart(p, scratch); });
+  _tile_release();
+}
+
+int64_t AmxPackedBytes(int64_t n, int64_t k) {
+  if (!HasAmx()) return 0;
+  const int64_t panels = (n + kPanelLines - 1) / kPanelLines;
+  return HeaderBytes(n) + panels * StepsOf(k) * kStepBytes;
+}
+
+SLUICE_AMX void AmxPack(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end,
+                        char* to) {
+  const int64_t steps = StepsOf(k);
+  const Lines lines{&b.data, k, 0, b.column_step, b.row_step, n, 0, steps, false};
+  PanelPacker packer;
+  for (int64_t i = begin; i < end; ++i) {
+    PackPanel(packer, lines.From(i * kPanelLines, kPanelLines),
+              to + HeaderBytes(n) + i * steps * kStepBytes);
+    reinterpret_cast<uint32_t*>(to)[i] = std::bit_cast<uint32_t>(packer.TakeMost());
+  }
+}
+
+SLUICE_AMX void AmxPackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b,
+                              PackedMatrix packed, int64_t first_column, float* c, int64_t c_step,
+                              GemmInto into) {
+  auto& scratch = ThreadScratch<AmxScratch>();
+  const int64_t k = packed.k, steps = StepsOf(k);
+  const Lines of_a{&a.data, k, 0, a.row_step, a.column_step, m, 0, steps, true};
+  const Lines of_b{&b.data, k, 0, b.column_step, b.row_step, n, 0, steps, false};
+  const char* const first =
+      packed.data + HeaderBytes(packed.n) + first_column / kPanelLines * steps * kStepBytes;
+  const float largest = LargestOf(packed, first_column, n);
+  SetUpTiles();
+  ForParts({of_b, of_a, false, c, c_step, into == GemmInto::kAdd}, [&](const Product& p,
+                                                                       int64_t column,
+                                                                       int64_t step) SLUICE_AMX {
+    const int64_t panel = column / kPanelLines * steps;
+    StreamPanels(p, {first + (panel + step) * kStepBytes, steps * kStepBytes, largest}, scratch);
+  });
+  _tile_release();
+}
+
+}  // namespace sluice
+
+#else
+
+namespace sluice {
+
+bool HasAmx() { return false; }
+bool SuitsAmx(int64_t, int64_t, int64_t) { return false; }
+void AmxGemm(int64_t, int64_t, int64_t, MatrixViews<float>, MatrixViews<float>, float*, int64_t,
+             GemmInto) {}
+bool GainsByAmxPacking(int64_t, int64_t, int64_t) { return false; }
+int64_t AmxPackedBytes(int64_t, int64_t) { return 0; }
+void AmxPack(int64_t, int64_t, MatrixView<float>, int64_t, int64_t, char*) {}
+void AmxPackedGemm(int64_t, int64_t, MatrixView<float>, MatrixView<float>, PackedMatrix, int64_t,
+                   float*, int64_t, GemmInto) {}
+
+}  // namespace sluice
+
+#endif

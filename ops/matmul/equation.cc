@@ -1,0 +1,73 @@
+#include "ops/matmul/equation.h"
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kEllipsis = "...";
+
+absl::Status Check(std::string_view subscripts) {
+  const size_t dots = subscripts.find(kEllipsis);
+  for (size_t i = 0; i < subscripts.size(); ++i) {
+    if (dots != std::string_view::npos && i >= dots && i < dots + 3) continue;
+    if (subscripts[i] == '.') {
+      return InvalidArgument(
+          "Ellipsis (...) must be three dots and stand once in subscripts, got '", subscripts, "'");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Subscripts::Subscripts(std::string_view text) {
+  const size_t dots = text.find(kEllipsis);
+  has_ellipsis_ = dots != std::string_view::npos;
+  labels_ = std::string(text.substr(0, dots));
+  before_ = named();
+  if (has_ellipsis_) labels_ += text.substr(dots + 3);
+}
+
+absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs) {
+  const size_t arrow = text.find("->");
+  if (arrow == std::string_view::npos || text.find("->", arrow + 1) != std::string_view::npos) {
+    return InvalidArgument("Expecting exactly one '->' in einsum equation: ", text);
+  }
+  Equation equation;
+  std::string_view rest = text.substr(0, arrow);
+  std::string seen;
+  for (;;) {
+    const size_t comma = rest.find(',');
+    const std::string_view one = rest.substr(0, comma);
+    SLUICE_RETURN_IF_ERROR(Check(one));
+    equation.inputs.emplace_back(one);
+    seen += equation.inputs.back().labels();
+    if (comma == std::string_view::npos) break;
+    rest = rest.substr(comma + 1);
+  }
+  if (static_cast<int>(equation.inputs.size()) != inputs) {
+    return InvalidArgument("Expecting ", equation.inputs.size(), " inputs for equation '", text,
+                           "' but got: ", inputs);
+  }
+  if (inputs > 2)
+    return InvalidArgument("Expecting 1 or 2 input subscripts in equation '", text,
+                           "' but got: ", inputs);
+  const std::string_view out = text.substr(arrow + 2);
+  SLUICE_RETURN_IF_ERROR(Check(out));
+  equation.output = Subscripts(out);
+  bool ellipsis = false;
+  for (const Subscripts& s : equation.inputs) ellipsis = ellipsis || s.has_ellipsis();
+  if (equation.output.has_ellipsis() && !ellipsis) {
+    return InvalidArgument("Ellipsis in the output of '", text, "' but in no input");
+  }
+  for (char label : equation.output.labels()) {
+    if (seen.find(label) == std::string::npos) {
+      return InvalidArgument("Label '", std::string(1, label), "' in the output of '", text,
+                             "' stands in no input");
+    }
+  }
+  return equation;
+}
+
+}  // namespace sluice

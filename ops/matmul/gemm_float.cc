@@ -1,0 +1,221 @@
+#include <algorithm>
+
+#include "ops/matmul/amx_gemm.h"
+#include "ops/matmul/gemm.h"
+#include "ops/matmul/library_gemm.h"
+#include "ops/matmul/narrow_gemm.h"
+#include "ops/matmul/thread_scratch.h"
+#include "ops/matmul/vector_squares.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kPanel = 2 * kVecLanes;
+constexpr int64_t kTileRows = 12;
+
+#if defined(__x86_64__)
+
+// Loops of our own with AVX-512, for what takes oneDNN 10 to 50 % more: small matrices, and B
+// transposed, where it is much larger than A and C, or A has few rows. 12 x 32 sums stay in
+// registers, a packed panel of 32 columns in the second cache.
+constexpr int64_t kDepthMax = 1024;  // of a panel
+
+struct PanelScratch {
+  alignas(64) float panel[kDepthMax * kPanel];
+  alignas(64) float tile[kTileRows * kPanel];
+};
+// 16 rows of 16, `step` apart, as columns of `to`, a panel's row apart.
+SLUICE_AVX512 void TransposeSquare(const float* from, int64_t step, float* to) {
+  Vec rows[kVecLanes];
+#pragma GCC unroll 16
+  for (int i = 0; i < kVecLanes; ++i) rows[i] = VecAt(from + i * step);
+  TransposeRows(rows);
+#pragma GCC unroll 16
+  for (int i = 0; i < kVecLanes; ++i) VecAt(to + i * kPanel) = rows[i];
+}
+
+// `columns` of b, of `depth` rows, side by side; zeros beyond them. One step of b is 1.
+SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns, float* panel) {
+  if (b.column_step == 1) {
+    for (int64_t d = 0; d < depth; ++d, panel += kPanel) {
+      const float* row = b.data + d * b.row_step;
+      if (columns == kPanel) {
+        VecAt(panel) = VecAt(row);
+        VecAt(panel + kVecLanes) = VecAt(row + kVecLanes);
+      } else {
+        std::copy_n(row, columns, panel);
+        std::fill_n(panel + columns, kPanel - columns, 0.0f);
+      }
+    }
+    return;
+  }
+  for (int64_t j = 0; j < columns; j += kVecLanes) {
+    int64_t d = 0;
+    if (j + kVecLanes <= columns) {
+      for (; d + kVecLanes <= depth; d += kVecLanes) {
+        TransposeSquare(b.data + j * b.column_step + d, b.column_step, panel + d * kPanel + j);
+      }
+    }
+    for (; d < depth; ++d) {
+      for (int64_t i = j; i < j + kVecLanes; ++i) {
+        panel[d * kPanel + i] = i < columns ? b.data[i * b.column_step + d] : 0.0f;
+      }
+    }
+  }
+}
+
+// Rows of a times a panel, whose rows are `panel_step` apart. The kinds of what is left after whole
+// tiles are few.
+template <int kVecs, bool kAdd>
+SLUICE_AVX512 void TimesPanel(MatrixView<float> a, const float* panel, int64_t panel_step,
+                              int64_t rows, int64_t depth, float* to, int64_t to_step) {
+  const auto from = [&](int64_t r) { return a.data + r * a.row_step; };
+  int64_t r = 0;
+#define SLUICE_ROWS(kRows)                                                                      \
+  ProductRows<kRows, kVecs, kAdd>(from(r), a.row_step, a.column_step, panel, panel_step, depth, \
+                                  to + r * to_step, to_step)
+  for (; r + kTileRows <= rows; r += kTileRows) SLUICE_ROWS(kTileRows);
+  for (; r + 8 <= rows; r += 8) SLUICE_ROWS(8);
+  for (; r + 4 <= rows; r += 4) SLUICE_ROWS(4);
+  for (; r < rows; ++r) SLUICE_ROWS(1);
+#undef SLUICE_ROWS
+}
+
+// Calls `panel(first column, columns, first row of b, rows, whether sums are there already)`.
+template <typename F>
+void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
+  const int64_t parts = (k + kDepthMax - 1) / kDepthMax, part = (k + parts - 1) / parts;
+  for (int64_t d = 0; d < k; d += part) {
+    for (int64_t j = 0; j < n; j += kPanel) {
+      panel(j, std::min(kPanel, n - j), d, std::min(part, k - d), d > 0 || into == GemmInto::kAdd);
+    }
+  }
+}
+
+// C^T = B^T * A^T: tiles are turned as they are written.
+void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
+                int64_t c_step, GemmInto into) {
+  auto& scratch = ThreadScratch<PanelScratch>();
+  const MatrixView<float> turned_a{a.data, a.column_step, a.row_step};
+  const MatrixView<float> turned_b{b.data, b.column_step, b.row_step};
+  ForPanels(m, k, into, [&](int64_t i, int64_t columns, int64_t d, int64_t depth, bool add) {
+    PackPanel(turned_a.FromRow(d).FromColumn(i), depth, columns, scratch.panel);
+    for (int64_t j = 0; j < n; j += kTileRows) {
+      const int64_t count = std::min(kTileRows, n - j);
+      const MatrixView<float> rows = turned_b.FromRow(j).FromColumn(d);
+      if (columns > kVecLanes) {
+        TimesPanel<2, false>(rows, scratch.panel, kPanel, count, depth, scratch.tile, kPanel);
+      } else {
+        TimesPanel<1, false>(rows, scratch.panel, kPanel, count, depth, scratch.tile, kPanel);
+      }
+      for (int64_t x = 0; x < columns; ++x) {
+        float* to = c + (i + x) * c_step + j;
+        const float* from = scratch.tile + x;
+        for (int64_t r = 0; r < count; ++r) {
+          to[r] = add ? to[r] + from[r * kPanel] : from[r * kPanel];
+        }
+      }
+    }
+  });
+}
+
+// Panels of B, read as they lie where they have whole vectors, packed else; results go where they
+// belong but for the columns beyond the last whole vector.
+void PanelGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
+               int64_t c_step, GemmInto into) {
+  auto& scratch = ThreadScratch<PanelScratch>();
+  ForPanels(n, k, into, [&](int64_t j, int64_t columns, int64_t d, int64_t depth, bool add) {
+    const MatrixView<float> rows = a.FromColumn(d), part = b.FromRow(d).FromColumn(j);
+    const bool is_whole = columns % kVecLanes == 0;
+    const float* panel = part.data;
+    int64_t step = part.row_step;
+    if (b.column_step != 1 || !is_whole) {
+      PackPanel(part, depth, columns, scratch.panel);
+      panel = scratch.panel;
+      step = kPanel;
+    }
+    if (is_whole) {
+      const bool is_wide = columns == kPanel;
+      const auto times = is_wide ? (add ? TimesPanel<2, true> : TimesPanel<2, false>)
+                                 : (add ? TimesPanel<1, true> : TimesPanel<1, false>);
+      return times(rows, panel, step, m, depth, c + j, c_step);
+    }
+    for (int64_t i = 0; i < m; i += kTileRows) {
+      const int64_t count = std::min(kTileRows, m - i);
+      TimesPanel<2, false>(rows.FromRow(i), panel, step, count, depth, scratch.tile, kPanel);
+      for (int64_t r = 0; r < count; ++r) {
+        float* to = c + (i + r) * c_step + j;
+        const float* from = scratch.tile + r * kPanel;
+        for (int64_t x = 0; x < columns; ++x) to[x] = add ? to[x] + from[x] : from[x];
+      }
+    }
+  });
+}
+
+// Small matrices, as those of a batch often are: oneDNN's way to them costs as much as they do.
+// Large ones come from far away, and are read there faster than panels are.
+bool IsSmall(int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kMostElements = 16 * 1024;
+  return HasAvx512() && m >= 8 && n >= kVecLanes && k >= 8 &&
+         m * k + k * n + m * n <= kMostElements;
+}
+
+// B transposed, with so few rows that turning it over is most of what oneDNN does.
+bool IsFlat(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
+  constexpr int64_t kLeastDepth = 128;
+  return HasAvx512() && b.column_step != 1 && m >= kVecLanes && m <= kFlatRows && n >= kPanel &&
+         k >= kLeastDepth;
+}
+
+#endif
+
+}  // namespace
+
+bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
+  // Writing an element of C^T takes as long as packing so many of an operand.
+  constexpr int64_t kToWrite = 5;
+  if (!HasAvx512() || b.column_step == 1) return false;
+  return m * k + kToWrite * m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
+}
+
+bool GemmIsSplit(int64_t m, int64_t n, int64_t k) { return SuitsAmx(m, n, k); }
+
+bool GainsByPacking(int64_t m, int64_t n, int64_t k) { return GainsByAmxPacking(m, n, k); }
+
+int64_t PackedBytes(int64_t n, int64_t k) { return AmxPackedBytes(n, k); }
+
+void PackPanels(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to) {
+  AmxPack(n, k, b, begin, end, to);
+}
+
+void PackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b, PackedMatrix packed,
+                int64_t first_column, float* c, int64_t c_step, GemmInto into) {
+  AmxPackedGemm(m, n, a, b, packed, first_column, c, c_step, into);
+}
+
+template <>
+void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
+          int64_t c_step, GemmInto into) {
+#if defined(__x86_64__)
+  if (SuitsAmx(m, n, k)) {
+    return AmxGemm(m, n, k, {{&a.data, 1}, 0, a.row_step, a.column_step},
+                   {{&b.data, 1}, 0, b.row_step, b.column_step}, c, c_step, into);
+  }
+  if (GemmTurns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
+  if (IsNarrow(m, n, b)) return NarrowGemm(m, n, k, a, b, c, c_step, into);
+  if (IsSmall(m, n, k) || IsFlat(m, n, k, b)) return PanelGemm(m, n, k, a, b, c, c_step, into);
+#endif
+  LibraryGemm(m, n, k, a, b, c, c_step, into);
+}
+
+template <>
+void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b,
+                float* c, int64_t c_step) {
+  const auto count = static_cast<int64_t>(a.data.size());
+  if (SuitsAmx(m, n, k * count)) return AmxGemm(m, n, k, a, b, c, c_step, GemmInto::kReplace);
+  for (int64_t i = 0; i < count; ++i) {
+    Gemm<float>(m, n, k, a[i], b[i], c, c_step, i > 0 ? GemmInto::kAdd : GemmInto::kReplace);
+  }
+}
+
+}  // namespace sluice

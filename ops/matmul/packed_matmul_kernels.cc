@@ -1,0 +1,98 @@
+// Products whose second operand is packed by an op of its own (executor/passes/pack_operands.h).
+#include <utility>
+
+#include "executor/kernel/made_of_constant.h"
+#include "ops/matmul/packed_operand.h"
+#include "ops/matmul/product_tiles.h"
+
+namespace sluice {
+namespace {
+
+// Which columns of op(b) a node is about.
+struct Columns {
+  explicit Columns(const KernelInit& init)
+      : first(init.attr<int64_t>("first")),
+        count(init.attr<int64_t>("columns")),
+        transpose_b(init.attr<bool>("transpose_b")) {}
+
+  absl::StatusOr<Layout> LayoutIn(const Tensor& b) const {
+    if (b.rank() != 2) {
+      return InvalidArgument("expected a matrix b, got shape ", b.shape().ToString());
+    }
+    Layout layout = LayoutOf(b.shape(), transpose_b, false);
+    if (first < 0 || count < 0 || first > layout.columns - count) {
+      return InvalidArgument("expected ", count, " columns from ", first, " on within a matrix of ",
+                             layout.columns, " columns");
+    }
+    layout.columns = count;
+    return layout;
+  }
+  int64_t StartIn(const Tensor& b) const { return first * (transpose_b ? b.dim(1) : 1); }
+
+  const int64_t first, count;
+  const bool transpose_b;
+};
+
+class PackColumnsKernel : public Kernel {
+ public:
+  explicit PackColumnsKernel(KernelInit& init) : columns_(init), kept_(init, 0) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor& b = context.input(0);
+    SLUICE_ASSIGN_OR_RETURN(const Layout layout, columns_.LayoutIn(b));
+    const auto pack = [&](Allocator& allocator) {
+      return PackOperand(context, allocator, b.data<float>() + columns_.StartIn(b), layout);
+    };
+    if (const Tensor* kept = kept_.Get(b, [&] { return pack(Heap()); })) {
+      context.set_output(0, *kept);
+      return absl::OkStatus();
+    }
+    SLUICE_ASSIGN_OR_RETURN(Tensor packed, pack(*context.step().allocator));
+    context.set_output(0, std::move(packed));
+    return absl::OkStatus();
+  }
+
+ private:
+  const Columns columns_;
+  MadeOfConstant kept_;
+};
+
+class PackedMatMulKernel : public Kernel {
+ public:
+  explicit PackedMatMulKernel(KernelInit& init) : columns_(init) {}
+
+  absl::Status Compute(KernelContext& context) override {
+    const Tensor &a = context.input(0), &b = context.input(1), &packed = context.input(2);
+    SLUICE_ASSIGN_OR_RETURN(const Layout of_b, columns_.LayoutIn(b));
+    if (a.rank() != 2 || a.dim(1) != of_b.rows) {
+      return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
+                             ", In[1]: ", b.shape().ToString());
+    }
+    Products p{.a = LayoutOf(a.shape(), false, false),
+               .b = of_b,
+               .a_starts = {0},
+               .b_starts = {columns_.StartIn(b)}};
+    const int64_t bytes = PackedBytes(of_b.columns, of_b.rows);
+    if (packed.num_elements() != bytes) {
+      return InvalidArgument("expected ", bytes, " bytes of packed columns, got ",
+                             packed.num_elements());
+    }
+    // Some machines have no use for it, and its memory might be of somebody who does not align it.
+    if (bytes > 0 && reinterpret_cast<uintptr_t>(packed.raw()) % 64 == 0) {
+      p.packed = PackedMatrixOf(packed, of_b);
+    }
+    Tensor* c;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {a.dim(0), of_b.columns}, &c));
+    Multiply<float>(context, p, a.data<float>(), b.data<float>(), c->data<float>());
+    return absl::OkStatus();
+  }
+
+ private:
+  const Columns columns_;
+};
+
+KERNEL(_PackColumns, PackColumnsKernel);
+KERNEL(_PackedMatMul, PackedMatMulKernel);
+
+}  // namespace
+}  // namespace sluice

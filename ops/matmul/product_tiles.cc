@@ -1,0 +1,101 @@
+#include "ops/matmul/product_tiles.h"
+
+#include <thread>
+
+#include "ops/loops/add_to.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kOfSecondCache = 600'000;  // floats, as far as machines are alike
+// A B of which each core's second cache has room for all, beside what else is there.
+constexpr int64_t kOfEachCache = kOfSecondCache / 4;
+constexpr int64_t kFewRows = 16;  // of a tile, as many as a product is worth cutting for
+
+// Tiles of whole panels, for as many threads as gain.
+Cut CutOfPanels(int64_t m, int64_t n, double flops) {
+  const auto most = std::clamp<int64_t>(static_cast<int64_t>(flops / 2e6), 1, MachineCores());
+  return m > n ? Cut{TileOf(m, most, kPackedColumns), n} : Cut{m, TileOf(n, most, kPackedColumns)};
+}
+
+}  // namespace
+
+int64_t MachineCores() {
+  static const int64_t cores = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
+  return cores;
+}
+
+Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
+  return CutOfPanels(
+      m, n, 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
+}
+
+// A call of Gemm packs both of its operands, so the smaller side stays whole, and the tiles are as
+// few as this machine's cores allow. The grain is the libraries' own.
+Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
+  constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
+  const int64_t m = a.rows, cores = MachineCores();
+  // Half a vector of columns takes as long as a whole one, and few rows as long as B's memory does.
+  const double flops = 2.0 * static_cast<double>(std::max(m, kRowsAtLeast)) *
+                       static_cast<double>(n >= 8 ? std::max<int64_t>(n, 16) : n) *
+                       static_cast<double>(k);
+  const auto tiles = [&](int64_t enough) {
+    const int64_t most = std::min(std::max(enough, 2 * cores), kMost);
+    return std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
+  };
+  if (GemmIsSplit(m, n, k)) return CutOfPanels(m, n, flops);
+  // A recurrent cell's: each core reads the rows that it made itself, as elementwise loops are cut
+  // that way, and has all of B in its second cache.
+  const int64_t row_tiles = std::min(m / kFewRows, tiles(kMost));
+  if (m < n && !a.transposed && row_tiles >= cores && k * n <= kOfEachCache) {
+    return {TileOf(m, row_tiles, kRowGrain), n};
+  }
+  if (GemmTurns(m, n, k, b)) {
+    // Rows are packed as they are cut; columns would have them packed again and again.
+    return m > kFlatRows ? Cut{TileOf(m, tiles(kMost), 32), n} : Cut{m, TileOf(n, tiles(4), 32)};
+  }
+  if (m >= kLarge && n >= kLarge) {
+    const int64_t parts = cores <= 2 ? 2 : 4;
+    return {TileOf(m, parts, kRowGrain), TileOf(n, parts, kColumnGrain)};
+  }
+  if (m >= n) {
+    if (GemmTurns(64, n, k, b)) return {64, n};
+    // B is packed for each tile: from far away, or turned over, with pains.
+    const bool is_packed_with_pains = k * n > kOfSecondCache || b.column_step != 1;
+    return {TileOf(m, tiles(is_packed_with_pains ? 4 : 8), kRowGrain), n};
+  }
+  return {m, TileOf(n, tiles(n / 128), kColumnGrain)};
+}
+
+int64_t DepthParts(const Products& p) {
+  const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns, cores = MachineCores();
+  if (p.count() != 1 || p.packed || p.a.transposed || p.b.transposed) return 1;
+  if (m < kFewRows || m >= n || k * n <= kOfEachCache || k < 2 * m * cores) return 1;
+  return GemmIsSplit(m, n, k) ? 1 : cores;
+}
+
+absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,
+                             const float* b, int64_t parts, float* c) {
+  const int64_t m = p.a.rows, n = p.b.columns, k = p.a.columns;
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({parts - 1, m, n}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor others, context.AllocateTemp(DT_FLOAT, shape));
+  float* const sums = others.data<float>();
+  const MatrixView<float> va = ViewOf(a + p.a_starts[0], p.a), vb = ViewOf(b + p.b_starts[0], p.b);
+  const double cost = 2.0 * static_cast<double>(m) * static_cast<double>(n) *
+                      static_cast<double>(k / parts) / kFlopsPerNs<float>;
+  context.ParallelFor(parts, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      const int64_t first = k * part / parts, depth = k * (part + 1) / parts - first;
+      float* const to = part == 0 ? c : sums + (part - 1) * m * n;
+      Gemm<float>(m, n, depth, va.FromColumn(first), vb.FromRow(first), to, n);
+    }
+  });
+  context.ParallelFor(m, 0.1 * static_cast<double>(parts * n), [&](int64_t begin, int64_t end) {
+    for (int64_t part = 1; part < parts; ++part) {
+      AddTo(c + begin * n, sums + ((part - 1) * m + begin) * n, (end - begin) * n);
+    }
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

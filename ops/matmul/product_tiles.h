@@ -1,0 +1,205 @@
+// Products of matrices, or of batches of them, cut into tiles that are made in parallel: what
+// MatMul and BatchMatMul share.
+#ifndef SLUICE_OPS_MATMUL_PRODUCT_TILES_H_
+#define SLUICE_OPS_MATMUL_PRODUCT_TILES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "executor/kernel/context.h"
+#include "graph/status.h"
+#include "graph/tensor/tensor.h"
+#include "ops/loops/cast_loops.h"
+#include "ops/matmul/gemm.h"
+
+namespace sluice {
+
+// How one operand's matrices lie: `rows` and `columns` of op(matrix).
+struct Layout {
+  int64_t rows;
+  int64_t columns;
+  bool transposed;
+  bool conjugate;
+  int64_t step;  // from a row of the matrix, as it lies, to the next
+  int64_t elements() const { return rows * columns; }
+};
+
+inline Layout LayoutOf(const TensorShape& s, bool transposed, bool conjugate) {
+  const int64_t rows = s.dim(s.rank() - 2), columns = s.dim(s.rank() - 1);
+  return transposed ? Layout{columns, rows, true, conjugate, columns}
+                    : Layout{rows, columns, false, false, columns};
+}
+
+template <typename T>
+MatrixView<T> ViewOf(const T* data, const Layout& l) {
+  return l.transposed ? MatrixView<T>{data, 1, l.step, l.conjugate}
+                      : MatrixView<T>{data, l.step, 1, false};
+}
+
+// A product of batches. Where each product's matrices start is in elements.
+struct Products {
+  Layout a, b;
+  // One a product; the result's follow each other.
+  absl::InlinedVector<int64_t, 64> a_starts, b_starts;
+  // All of b, packed: of a single product of floats.
+  std::optional<PackedMatrix> packed = std::nullopt;
+  int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
+};
+
+// Of the machine, not of the session: a cut by it gives results that do not depend on a session's
+// threads.
+int64_t MachineCores();
+
+// Fewer rows take as long, which is what reading B takes.
+inline constexpr int64_t kRowsAtLeast = 8;
+
+// The size of a product's tiles.
+struct Cut {
+  int64_t rows, columns;
+};
+
+Cut CutOfFloats(const Layout& a, int64_t n, int64_t depth, MatrixView<float> b);
+// Where B is packed.
+Cut CutOfPacked(int64_t m, int64_t n, int64_t k);
+// `length` in so many tiles, as far as multiples of `grain` allow.
+inline int64_t TileOf(int64_t length, int64_t tiles, int64_t grain) {
+  return std::max((length / tiles + grain - 1) / grain * grain, grain);
+}
+
+template <typename T>
+Cut CutOf(const Products& p, int64_t depth, const T* b) {
+  const int64_t m = p.a.rows, n = p.b.columns;
+  if constexpr (std::is_same_v<T, float>) {
+    return p.packed ? CutOfPacked(m, n, depth) : CutOfFloats(p.a, n, depth, ViewOf(b, p.b));
+  } else {
+    constexpr int64_t kGrain = 48;
+    const double flops =
+        2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(depth);
+    const auto tiles = std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, 16);
+    return m >= n ? Cut{TileOf(m, tiles, kGrain), n} : Cut{m, TileOf(n, tiles, kGrain)};
+  }
+}
+
+// One product of a batch cut into tiles, each one call of Gemm. The cut follows from the sizes and
+// the machine, so the result does not depend on a session's threads.
+struct Grid {
+  struct Tile {
+    int64_t row, column, rows, columns;
+  };
+  int64_t m, n;
+  Cut cut;
+  double cost;  // of a tile, in nanoseconds
+
+  int64_t across() const { return (n + cut.columns - 1) / cut.columns; }
+  int64_t count() const { return m * n == 0 ? 0 : (m + cut.rows - 1) / cut.rows * across(); }
+  Tile At(int64_t i) const {
+    const int64_t row = i / across() * cut.rows, column = i % across() * cut.columns;
+    return {row, column, std::min(cut.rows, m - row), std::min(cut.columns, n - column)};
+  }
+};
+
+template <typename T>
+inline constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
+
+// `terms` such products may be summed.
+template <typename T>
+Grid GridOf(const Products& p, const T* b, int64_t terms = 1) {
+  const int64_t depth = p.a.columns * terms;
+  Grid grid{p.a.rows, p.b.columns, CutOf<T>(p, depth, b), 0};
+  const double flops = 2.0 * static_cast<double>(std::max(grid.m, kRowsAtLeast)) *
+                       static_cast<double>(grid.n) * static_cast<double>(depth);
+  grid.cost = flops / static_cast<double>(std::max<int64_t>(grid.count(), 1)) / kFlopsPerNs<T>;
+  return grid;
+}
+
+template <typename T>
+void MultiplyTile(const Products& p, const T* a, const T* b, int64_t product,
+                  const Grid::Tile& tile, T* c, int64_t c_step, GemmInto into) {
+  if (p.a.columns == 0) {
+    if (into == GemmInto::kAdd) return;
+    for (int64_t row = 0; row < tile.rows; ++row) std::fill_n(c + row * c_step, tile.columns, T(0));
+    return;
+  }
+  const MatrixView<T> va = ViewOf(a + p.a_starts[product], p.a);
+  const MatrixView<T> vb = ViewOf(b + p.b_starts[product], p.b);
+  if constexpr (std::is_same_v<T, float>) {
+    if (p.packed) {
+      return PackedGemm(tile.rows, tile.columns, va.FromRow(tile.row), vb.FromColumn(tile.column),
+                        *p.packed, tile.column, c, c_step, into);
+    }
+  }
+  Gemm<T>(tile.rows, tile.columns, p.a.columns, va.FromRow(tile.row), vb.FromColumn(tile.column), c,
+          c_step, into);
+}
+
+template <typename T>
+void Multiply(KernelContext& context, const Products& p, const T* a, const T* b, T* c,
+              GemmInto into = GemmInto::kReplace) {
+  const Grid grid = GridOf<T>(p, b);
+  const int64_t tiles = grid.count();
+  const auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t product = i / tiles;
+      const Grid::Tile tile = grid.At(i % tiles);
+      T* const to = c + product * grid.m * grid.n + tile.row * grid.n + tile.column;
+      MultiplyTile(p, a, b, product, tile, to, grid.n, into);
+    }
+  };
+  const int64_t total = p.count() * tiles;
+  if (total <= 1) {
+    run(0, total);
+  } else {
+    context.ParallelFor(total, grid.cost, run);
+  }
+}
+
+// Into how many parts the depth of a product is cut that are made apart and added then; 1: as
+// above. Large weights are cut by their rows so, as their gradients and updates are: each core
+// keeps its part in its cache, and no page is written by two. (Columns of a row lie in one page,
+// and what processors read ahead of time does not stop at a core's own: an update of 784 x 512 cut
+// by columns takes twice the time of one by rows, and up to 15 times where the cores are far from
+// each other.)
+int64_t DepthParts(const Products& p);
+// A single product so cut.
+absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,
+                             const float* b, int64_t parts, float* c);
+
+// `x` with elements of type T; itself where they are.
+template <typename T>
+absl::StatusOr<Tensor> As(KernelContext& context, const Tensor& x) {
+  if (x.dtype() == kDataTypeOf<T>) return x;
+  SLUICE_ASSIGN_OR_RETURN(Tensor converted, context.AllocateTemp(kDataTypeOf<T>, x.shape()));
+  FindCastLoop(x.dtype(), kDataTypeOf<T>, false)(x.raw(), converted.raw(), x.num_elements());
+  return converted;
+}
+
+// Products computed in type T; the tensors may be of narrower types (16-bit floating numbers in
+// float, bytes in int32).
+template <typename T>
+absl::Status MultiplyTensors(KernelContext& context, const Products& p, const Tensor& a,
+                             const Tensor& b, Tensor* c) {
+  SLUICE_ASSIGN_OR_RETURN(const Tensor wide_a, As<T>(context, a));
+  SLUICE_ASSIGN_OR_RETURN(const Tensor wide_b, As<T>(context, b));
+  if (c->dtype() == kDataTypeOf<T>) {
+    if constexpr (std::is_same_v<T, float>) {
+      const int64_t parts = DepthParts(p);
+      if (parts > 1) {
+        return MultiplyByDepth(context, p, wide_a.data<T>(), wide_b.data<T>(), parts, c->data<T>());
+      }
+    }
+    Multiply<T>(context, p, wide_a.data<T>(), wide_b.data<T>(), c->data<T>());
+    return absl::OkStatus();
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor wide_c, context.AllocateTemp(kDataTypeOf<T>, c->shape()));
+  Multiply<T>(context, p, wide_a.data<T>(), wide_b.data<T>(), wide_c.data<T>());
+  FindCastLoop(kDataTypeOf<T>, c->dtype(), false)(wide_c.raw(), c->raw(), c->num_elements());
+  return absl::OkStatus();
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_MATMUL_PRODUCT_TILES_H_

@@ -1,0 +1,228 @@
+// Floats as sums of three bfloat16, packed for the matrix unit (amx_gemm.h).
+//
+// A float's 24 digits are cut into 8 + 8 + 8, of which the second part is rounded, so that the last
+// one is small: the sum is exact unless a part is below 2^-126. Lines (rows of the left
+// operand, columns of the right one) lie in panels of 32, a panel in steps of 32 floats' depth, a
+// step in its three parts, a part in two squares of 1 KB: those are what a tile register takes. A
+// square has 16 rows of 16 pairs; the left operand's rows are lines, the right one's are pairs.
+// Which two depths make a pair is free as long as both sides agree: d and d + 16, so that pairs
+// are made lane by lane.
+#ifndef SLUICE_OPS_MATMUL_SPLIT_LINES_H_
+#define SLUICE_OPS_MATMUL_SPLIT_LINES_H_
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "ops/matmul/vector_squares.h"
+
+namespace sluice {
+
+#define SLUICE_AMX \
+  __attribute__((target("amx-tile,amx-bf16,avx512f,avx512vl,avx512bw,avx512dq,fma")))
+#define SLUICE_AMX_INLINE SLUICE_AMX inline __attribute__((always_inline))
+
+inline constexpr int64_t kPanelLines = 32;
+inline constexpr int64_t kStepDepth = 32;
+inline constexpr int64_t kSquareBytes = 1024;
+inline constexpr int64_t kPartBytes = 2 * kSquareBytes;
+inline constexpr int64_t kStepBytes = 3 * kPartBytes;
+inline constexpr int64_t kUnits = 32;  // of a step: vectors of pairs
+
+inline int64_t StepsOf(int64_t depth) { return (depth + kStepDepth - 1) / kStepDepth; }
+
+// One operand's lines over some steps of their depth. The depth may lie in several segments, as
+// the operands of a sum of products do; each segment starts a step.
+struct Lines {
+  const float* const* segments;
+  int64_t segment_depth;
+  int64_t offset;  // of what is meant, in each segment
+  int64_t line_step, depth_step;
+  int64_t count;
+  int64_t first_step, steps;
+  bool is_left;
+
+  // Whether vectors are read along the depth of a line; else they go across lines.
+  bool runs_along() const { return depth_step == 1; }
+  // Whether what is read is a row of a square as it stands. Else squares are turned over.
+  bool is_natural() const { return runs_along() == is_left; }
+
+  const float* At(int64_t step) const {
+    const int64_t of_segment = StepsOf(segment_depth), at = first_step + step;
+    return segments[at / of_segment] + offset + at % of_segment * kStepDepth * depth_step;
+  }
+  // What a step has of the depth: less than a whole one at a segment's end.
+  int64_t DepthAt(int64_t step) const {
+    return std::min(kStepDepth,
+                    segment_depth - (first_step + step) % StepsOf(segment_depth) * kStepDepth);
+  }
+  // The steps before the first one that is not whole.
+  int64_t WholeSteps() const {
+    if (segment_depth % kStepDepth == 0) return steps;
+    const int64_t of_segment = StepsOf(segment_depth);
+    return std::min(steps, of_segment - 1 - first_step % of_segment);
+  }
+
+  Lines From(int64_t line, int64_t most) const {
+    Lines l = *this;
+    l.offset += line * line_step;
+    l.count = std::min(most, count - line);
+    return l;
+  }
+  Lines FromStep(int64_t step, int64_t most) const {
+    Lines l = *this;
+    l.first_step += step;
+    l.steps = std::min(most, steps - step);
+    return l;
+  }
+};
+
+SLUICE_AMX_INLINE __m512i UpperHalves(__m512i x) {
+  return _mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000)));
+}
+
+// The parts of x: the first one is cut off, the second one rounded.
+SLUICE_AMX_INLINE void Split(__m512 x, __m512i (&parts)[3]) {
+  parts[0] = UpperHalves(_mm512_castps_si512(x));
+  x = _mm512_sub_ps(x, _mm512_castsi512_ps(parts[0]));
+  const __m512i half = _mm512_set1_epi32(0x8000);
+  parts[1] = UpperHalves(_mm512_add_epi32(_mm512_castps_si512(x), half));
+  x = _mm512_sub_ps(x, _mm512_castsi512_ps(parts[1]));
+  parts[2] = _mm512_castps_si512(x);
+}
+
+// The largest magnitudes of first parts, lane by lane, without what is cut off.
+class Magnitudes {
+ public:
+  SLUICE_AMX_INLINE void Add(__m512i pairs) {
+    const __m512i without_sign = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7fff));
+    most_ = _mm512_max_epu16(most_, without_sign);
+  }
+  // No less than any of them; infinite or NaN where one of them is.
+  SLUICE_AMX float Most() const {
+    const uint32_t most = std::max(_mm512_reduce_max_epu32(UpperHalves(most_)),
+                                   _mm512_reduce_max_epu32(_mm512_slli_epi32(most_, 16)));
+    return std::bit_cast<float>(most | 0xffff);
+  }
+
+ private:
+  __m512i most_ = {};
+};
+
+// Two vectors as pairs of each part.
+SLUICE_AMX_INLINE void StorePairs(__m512 x, __m512 y, char* to, Magnitudes& magnitudes) {
+  __m512i of_x[3], of_y[3];
+  Split(x, of_x);
+  Split(y, of_y);
+#pragma GCC unroll 3
+  for (int part = 0; part < 3; ++part) {
+    const __m512i pairs = _mm512_or_si512(_mm512_srli_epi32(of_x[part], 16), of_y[part]);
+    if (part == 0) magnitudes.Add(pairs);
+    _mm512_store_si512(to + part * kPartBytes, pairs);
+  }
+}
+
+SLUICE_AMX_INLINE __m512 Floats(const float* from, int64_t count) {
+  if (count >= 16) return _mm512_loadu_ps(from);
+  const auto mask = static_cast<__mmask16>(count <= 0 ? 0 : (1u << count) - 1);
+  return _mm512_maskz_loadu_ps(mask, from);
+}
+
+// One unit of a step of any size, with zeros beyond the lines and the depth.
+SLUICE_AMX_INLINE void PackUnit(const Lines& l, int64_t step, int64_t unit, char* to,
+                                Magnitudes& magnitudes) {
+  const int64_t row = unit % 16, half = unit / 16, depth = l.DepthAt(step);
+  __m512 x = _mm512_setzero_ps(), y = x;
+  // Rows of squares are lines, or pairs of depths.
+  if (l.runs_along()) {
+    if (unit < l.count) {
+      const float* from = l.At(step) + unit * l.line_step;
+      x = Floats(from, depth);
+      y = Floats(from + 16, depth - 16);
+    }
+  } else {
+    const float* from = l.At(step) + row * l.depth_step + half * 16;
+    const int64_t lines = l.count - half * 16;
+    if (row < depth) x = Floats(from, lines);
+    if (row + 16 < depth) y = Floats(from + 16 * l.depth_step, lines);
+  }
+  StorePairs(x, y, to + unit * 64, magnitudes);
+}
+
+// Packs up to a panel's lines, a few units at a time: between products, if need be.
+class PanelPacker {
+ public:
+  // Before all else, and after Finish. `lines` are copied, what they point to is not.
+  SLUICE_AMX void Start(const Lines& lines, char* to) {
+    lines_ = lines;
+    panel_ = to_ = to;
+    from_ = lines.At(0);
+    unit_ = 0;
+    whole_units_ = lines.count == kPanelLines ? lines.WholeSteps() * kUnits : 0;
+    of_row_ = lines.runs_along() ? lines.line_step : lines.depth_step;
+    to_second_half_ = lines.runs_along() ? 0 : 16 - 16 * lines.depth_step;
+    of_second_ = 16 * lines.depth_step;
+  }
+  // So many units, while they are whole ones.
+  SLUICE_AMX_INLINE void Some(int64_t units) {
+    for (units = std::min(units, whole_units_ - unit_); units > 0; --units) {
+      __m512 x = _mm512_loadu_ps(from_), y = _mm512_loadu_ps(from_ + of_second_);
+      asm("" : "+v"(x), "+v"(y));  // each loaded once
+      StorePairs(x, y, to_, magnitudes_);
+      from_ += of_row_;
+      to_ += 64;
+      ++unit_;
+      if ((unit_ & 15) != 0) continue;
+      if ((unit_ & 16) != 0) {
+        from_ += to_second_half_;
+      } else if (unit_ < whole_units_) {
+        from_ = lines_.At(unit_ / kUnits);
+        to_ += kStepBytes - kPartBytes;
+      }
+    }
+  }
+  // What is left.
+  SLUICE_AMX void Finish() {
+    Some(whole_units_);
+    for (; unit_ < lines_.steps * kUnits; ++unit_) {
+      const int64_t step = unit_ / kUnits;
+      PackUnit(lines_, step, unit_ % kUnits, panel_ + step * kStepBytes, magnitudes_);
+    }
+  }
+  // The largest magnitude (Magnitudes::Most) since the last call.
+  SLUICE_AMX float TakeMost() { return std::exchange(magnitudes_, Magnitudes()).Most(); }
+
+ private:
+  Lines lines_;
+  char* panel_;
+  int64_t whole_units_, unit_;
+  const float* from_;
+  char* to_;
+  int64_t of_row_, of_second_, to_second_half_;  // in floats
+  Magnitudes magnitudes_;
+};
+
+SLUICE_AMX_INLINE void TurnSquare(char* square) {
+  Vec rows[kVecLanes];
+  std::memcpy(rows, square, sizeof(rows));
+  TransposeRows(rows);
+  std::memcpy(square, rows, sizeof(rows));
+}
+
+// The whole panel, whichever way its lines lie.
+SLUICE_AMX inline void PackPanel(PanelPacker& packer, const Lines& l, char* to) {
+  for (int64_t step = 0; step < l.steps; ++step, to += kStepBytes) {
+    packer.Start(l.FromStep(step, 1), to);
+    packer.Finish();
+    if (l.is_natural()) continue;
+    for (int64_t square = 0; square < 6; ++square) TurnSquare(to + square * kSquareBytes);
+  }
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_MATMUL_SPLIT_LINES_H_

@@ -1,0 +1,18 @@
+// Memory that a thread keeps for its products.
+#ifndef SLUICE_OPS_MATMUL_THREAD_SCRATCH_H_
+#define SLUICE_OPS_MATMUL_THREAD_SCRATCH_H_
+
+#include <memory>
+
+namespace sluice {
+
+// The thread's only Scratch, at first uninitialised; from its first use on, until it ends.
+template <typename Scratch>
+Scratch& ThreadScratch() {
+  thread_local const std::unique_ptr<Scratch> scratch = std::make_unique_for_overwrite<Scratch>();
+  return *scratch;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_MATMUL_THREAD_SCRATCH_H_

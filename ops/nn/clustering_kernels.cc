@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "graph/tensor/room.h"
+#include "ops/embedding/class_sampler.h"
+#include "ops/random/distributions.h"
+#include "ops/random/philox.h"
+
+namespace sluice {
+namespace {
+
+absl::Status CheckScalar(const char* name, const Tensor& t) {
+  if (t.rank() == 0) return absl::OkStatus();
+  return InvalidArgument("Input ", name, " should be a scalar.");
+}
+absl::Status CheckMatrix(const char* name, const Tensor& t) {
+  if (t.rank() == 2) return absl::OkStatus();
+  return InvalidArgument("Input ", name, " should be a matrix.");
+}
+
+float Product(const float* x, const float* y, int64_t n) {
+  float sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+std::vector<float> HalfSquares(const Tensor& points) {
+  std::vector<float> halves;
+  const int64_t n = points.dim(1);
+  for (int64_t i = 0; i < points.dim(0); ++i) {
+    const float* row = points.data<float>() + i * n;
+    halves.push_back(0.5f * Product(row, row, n));
+  }
+  return halves;
+}
+
+// More would take for ever, and find nothing better.
+constexpr int64_t kRetriesMax = 1 << 16;
+
+// Draws points in proportion to their distance to those that were drawn before.
+class PointSampler {
+ public:
+  PointSampler(const Tensor& points, uint64_t seed)
+      : points_(points),
+        halves_(HalfSquares(points)),
+        philox_(seed, 0),
+        distances_(halves_.size(), std::numeric_limits<float>::infinity()),
+        is_taken_(halves_.size(), false) {}
+
+  int64_t Next(int64_t retries) {
+    if (has_any_) {
+      float sum = 0;
+      sums_.clear();
+      for (float d : distances_) sums_.push_back(sum += d);
+    }
+    int64_t best = 0;
+    if (retries == 0) {
+      best = Draw();
+      distances_ = With(best);
+    } else {
+      float least = std::numeric_limits<float>::infinity();
+      std::vector<float> nearest = distances_;
+      for (int64_t i = 0; i <= retries; ++i) {
+        const int64_t drawn = Draw();
+        std::vector<float> found = With(drawn);
+        float total = 0;
+        for (float d : found) total += d;
+        if (!(total < least)) continue;
+        least = total;
+        best = drawn;
+        nearest.swap(found);
+      }
+      distances_.swap(nearest);
+    }
+    is_taken_[static_cast<size_t>(best)] = has_any_ = true;
+    return best;
+  }
+
+ private:
+  int64_t size() const { return static_cast<int64_t>(halves_.size()); }
+  int64_t Uniform() { return static_cast<int64_t>(Below64(static_cast<uint64_t>(size()), bits_)); }
+
+  int64_t Draw() {
+    if (!has_any_) return Uniform();
+    // All of the sum may stand for points that are taken, where it is infinite or rounded.
+    constexpr int kDrawsMax = 1 << 20;
+    int64_t i;
+    int draws = 0;
+    do {
+      if (++draws > kDrawsMax) {
+        return std::find(is_taken_.begin(), is_taken_.end(), false) - is_taken_.begin();
+      }
+      if (sums_.back() > 0) {
+        const float at = random::ToFloat(bits_()) * sums_.back();
+        i = std::min<int64_t>(std::upper_bound(sums_.begin(), sums_.end(), at) - sums_.begin(),
+                              size() - 1);
+      } else {
+        i = Uniform();
+      }
+    } while (is_taken_[static_cast<size_t>(i)]);
+    return i;
+  }
+
+  // The distances once point i is drawn, half of their squares.
+  std::vector<float> With(int64_t i) const {
+    const int64_t n = points_.dim(1);
+    const float* chosen = points_.data<float>() + i * n;
+    std::vector<float> nearest = distances_;
+    for (int64_t k = 0; k < size(); ++k) {
+      const float product = Product(points_.data<float>() + k * n, chosen, n);
+      const float distance = (halves_[k] - product) + halves_[i];
+      nearest[k] = std::min(nearest[k], distance);
+    }
+    return nearest;
+  }
+
+  const Tensor& points_;
+  const std::vector<float> halves_;
+  Philox philox_;
+  SingleNumbers bits_{&philox_};
+  std::vector<float> distances_;  // to the nearest that was drawn
+  std::vector<float> sums_;       // of distances, up to each
+  std::vector<bool> is_taken_;
+  bool has_any_ = false;
+};
+
+absl::Status KmeansPlusPlusInitialization(KernelContext& c) {
+  const Tensor& points = c.input(0);
+  SLUICE_RETURN_IF_ERROR(CheckMatrix("points", points));
+  SLUICE_RETURN_IF_ERROR(CheckScalar("num_to_sample", c.input(1)));
+  SLUICE_RETURN_IF_ERROR(CheckScalar("seed", c.input(2)));
+  SLUICE_RETURN_IF_ERROR(CheckScalar("num_retries_per_sample", c.input(3)));
+  const int64_t count = c.input(1).scalar<int64_t>();
+  int64_t retries = c.input(3).scalar<int64_t>();
+  if (points.dim(0) == 0) return InvalidArgument("Expected points.rows() > 0.");
+  if (count <= 0) return InvalidArgument("Expected num_to_sample > 0.");
+  if (count > points.dim(0)) {
+    return InvalidArgument("Expected num_to_sample <= points.rows(). ", count, " vs ",
+                           points.dim(0), ".");
+  }
+  retries = std::min(retries, kRetriesMax);
+  if (retries < 0) retries = 2 + static_cast<int64_t>(std::log(static_cast<double>(count)));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {count, points.dim(1)}, &out));
+  SLUICE_RETURN_IF_ERROR(CheckRoom(points.dim(0), 4 * sizeof(float), "points"));
+  PointSampler sampler(points, static_cast<uint64_t>(c.input(2).scalar<int64_t>()));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t n = points.dim(1);
+    std::copy_n(points.data<float>() + sampler.Next(retries) * n, n, out->data<float>() + i * n);
+  }
+  return absl::OkStatus();
+}
+using KmeansKernel = FunctionKernel<KmeansPlusPlusInitialization>;
+KERNEL(KmeansPlusPlusInitialization, KmeansKernel);
+
+absl::Status KMC2ChainInitialization(KernelContext& c) {
+  const Tensor& distances = c.input(0);
+  if (distances.rank() != 1) return InvalidArgument("Input distances should be a vector.");
+  SLUICE_RETURN_IF_ERROR(CheckScalar("seed", c.input(1)));
+  if (distances.num_elements() == 0) {
+    return InvalidArgument("Expected distances_tensor.size() > 0.");
+  }
+  Philox philox(static_cast<uint64_t>(c.input(1).scalar<int64_t>()), 0);
+  SingleNumbers bits(&philox);
+  int64_t place = 0;
+  const float* distance = distances.data<float>();
+  for (int64_t i = 1; i < distances.num_elements(); ++i) {
+    if (distance[i] > random::ToFloat(bits()) * distance[place]) place = i;
+  }
+  c.set_output(0, Tensor::Scalar<int64_t>(place));
+  return absl::OkStatus();
+}
+using ChainKernel = FunctionKernel<KMC2ChainInitialization>;
+KERNEL(KMC2ChainInitialization, ChainKernel);
+
+absl::Status NearestNeighbors(KernelContext& c) {
+  const Tensor &points = c.input(0), &centers = c.input(1);
+  SLUICE_RETURN_IF_ERROR(CheckMatrix("points", points));
+  SLUICE_RETURN_IF_ERROR(CheckMatrix("centers", centers));
+  SLUICE_RETURN_IF_ERROR(CheckScalar("k", c.input(2)));
+  if (points.dim(0) == 0) return InvalidArgument("Expected points.rows() > 0.");
+  if (points.dim(1) != centers.dim(1)) {
+    return InvalidArgument("Expected point_dimensions == center_dimensions: ", points.dim(1),
+                           " vs ", centers.dim(1), ".");
+  }
+  if (c.input(2).scalar<int64_t>() < 0) return InvalidArgument("Expected k >= 0.");
+  const int64_t n = points.dim(1), k = std::min(centers.dim(0), c.input(2).scalar<int64_t>());
+  Tensor *indices, *distances;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {points.dim(0), k}, &indices));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {points.dim(0), k}, &distances));
+  if (k == 0) return absl::OkStatus();
+  // Points of no dimension take no memory, but what is kept of each does.
+  SLUICE_RETURN_IF_ERROR(
+      CheckRoom(centers.dim(0), sizeof(float) + sizeof(std::pair<float, int64_t>), "centers"));
+  const std::vector<float> halves = HalfSquares(centers);
+  const double cost = static_cast<double>(centers.dim(0)) * (static_cast<double>(n) + 4);
+  c.ParallelFor(points.dim(0), cost, [&](int64_t begin, int64_t end) {
+    std::vector<std::pair<float, int64_t>> found(halves.size());
+    for (int64_t i = begin; i < end; ++i) {
+      const float* point = points.data<float>() + i * n;
+      for (size_t j = 0; j < found.size(); ++j) {
+        const auto center = static_cast<int64_t>(j);
+        found[j] = {halves[j] - Product(point, centers.data<float>() + center * n, n), center};
+      }
+      std::partial_sort(found.begin(), found.begin() + k, found.end());
+      const float half = 0.5f * Product(point, point, n);
+      for (int64_t j = 0; j < k; ++j) {
+        indices->data<int64_t>()[i * k + j] = found[j].second;
+        distances->data<float>()[i * k + j] = 2.0f * (half + found[j].first);
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+using NearestKernel = FunctionKernel<NearestNeighbors>;
+KERNEL(NearestNeighbors, NearestKernel);
+
+}  // namespace
+}  // namespace sluice

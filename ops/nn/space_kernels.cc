@@ -1,0 +1,393 @@
+#include <cstring>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
+#include "ops/conv/window.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+constexpr TypeSet kReal = RealTypes();
+
+// Blocks of M dimensions after the batch, and what is padded (or cut off) at both ends of each.
+struct Blocks {
+  Ints sizes, before, after;
+  int count() const { return static_cast<int>(sizes.size()); }
+  int64_t product() const {
+    int64_t p = 1;
+    for (int64_t b : sizes) p = SaturatedProduct(p, b);
+    return p;
+  }
+};
+
+absl::StatusOr<Blocks> ReadBlocks(const Tensor& in, Ints sizes, const Tensor& margins,
+                                  const char* name) {
+  Blocks b;
+  b.sizes = std::move(sizes);
+  if (in.rank() < 1 + b.count()) {
+    return InvalidArgument("input rank should be >= ", 1 + b.count(), " instead of ", in.rank());
+  }
+  if (margins.rank() != 2 || margins.dim(0) != b.count() || margins.dim(1) != 2) {
+    return InvalidArgument(name, " should have shape [", b.count(), ", 2] instead of ",
+                           margins.shape().ToString());
+  }
+  for (int i = 0; i < b.count(); ++i) {
+    if (b.sizes[i] < 1)
+      return InvalidArgument("All values in block_shape must be positive, got ", b.sizes[i]);
+    b.before.push_back(IntAt(margins, 2 * i));
+    b.after.push_back(IntAt(margins, 2 * i + 1));
+    if (b.before[i] < 0 || b.after[i] < 0) {
+      return InvalidArgument(name, " must be non-negative, got ", b.before[i], " and ", b.after[i]);
+    }
+  }
+  return b;
+}
+
+// Copies between the tensor with space (`wide`) and the one whose batch has the blocks (`deep`),
+// one block offset at a time. Pixel p of dimension i of the wide tensor is pixel j of the deep one,
+// p = j * size + offset - before.
+void CopyBlocks(KernelContext& c, const Blocks& b, const Tensor& wide, const Tensor& deep,
+                bool to_deep) {
+  if (wide.num_elements() == 0 || deep.num_elements() == 0) return;  // however many blocks
+  const auto wide_strides = RowMajorStrides(wide.shape());
+  const auto deep_strides = RowMajorStrides(deep.shape());
+  const int rank = wide.rank();
+  Ints offset(b.count(), 0);
+  for (int64_t part = 0; part < b.product(); ++part) {
+    int64_t rest = part;
+    for (int i = b.count() - 1; i >= 0; --i) {
+      offset[i] = rest % b.sizes[i];
+      rest /= b.sizes[i];
+    }
+    CopyBox box;
+    int64_t wide_at = 0, deep_at = part * wide.dim(0) * deep_strides[0];
+    for (int d = 0; d < rank; ++d) {
+      int64_t count = wide.dim(d), step = wide_strides[d];
+      if (d >= 1 && d <= b.count()) {
+        const int64_t size = b.sizes[d - 1], shift = b.before[d - 1] - offset[d - 1];
+        const int64_t first = shift > 0 ? (shift + size - 1) / size : 0;
+        const int64_t room = wide.dim(d) - 1 + shift;
+        const int64_t last = room < 0 ? 0 : std::min(deep.dim(d), room / size + 1);
+        count = std::max<int64_t>(last - first, 0);
+        wide_at += (first * size - shift) * wide_strides[d];
+        deep_at += first * deep_strides[d];
+        step = size * wide_strides[d];
+      }
+      box.dims.push_back(
+          {count, to_deep ? step : deep_strides[d], to_deep ? deep_strides[d] : step});
+    }
+    if (box.num_elements() == 0) continue;
+    box.from_offset = to_deep ? wide_at : deep_at;
+    box.to_offset = to_deep ? deep_at : wide_at;
+    const Tensor &from = to_deep ? wide : deep, &to = to_deep ? deep : wide;
+    CopyStrided(c, from.dtype(), from.raw(), const_cast<void*>(to.raw()), std::move(box));
+  }
+}
+
+absl::Status ToBatch(KernelContext& c, Ints sizes, const Tensor& paddings) {
+  const Tensor& in = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Blocks b, ReadBlocks(in, std::move(sizes), paddings, "paddings"));
+  std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
+  dims[0] = SaturatedProduct(dims[0], b.product());
+  bool padded = false;
+  for (int i = 0; i < b.count(); ++i) {
+    int64_t& size = dims[i + 1];
+    const int64_t padding = SaturatedSum(b.before[i], b.after[i]);
+    size = SaturatedSum(size, padding);
+    padded = padded || padding > 0;
+    if (size % b.sizes[i] != 0) {
+      return InvalidArgument("padded_shape[", i, "]=", size, " is not divisible by block_shape[", i,
+                             "]=", b.sizes[i]);
+    }
+    size /= b.sizes[i];
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  if (padded && out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
+  CopyBlocks(c, b, in, *out, true);
+  return absl::OkStatus();
+}
+
+absl::Status FromBatch(KernelContext& c, Ints sizes, const Tensor& crops) {
+  const Tensor& in = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Blocks b, ReadBlocks(in, std::move(sizes), crops, "crops"));
+  std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
+  if (dims[0] % b.product() != 0) {
+    return InvalidArgument("Input batch dimension (", dims[0],
+                           ") is not divisible by product of block sizes (", b.product(), ")");
+  }
+  dims[0] /= b.product();
+  for (int i = 0; i < b.count(); ++i) {
+    dims[i + 1] = SaturatedProduct(dims[i + 1], b.sizes[i]) - SaturatedSum(b.before[i], b.after[i]);
+    if (dims[i + 1] < 0) {
+      return InvalidArgument("cropped_shape[", i, "]=", dims[i + 1], " must be non-negative");
+    }
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  CopyBlocks(c, b, *out, in, false);
+  return absl::OkStatus();
+}
+
+using Mover = absl::Status (*)(KernelContext&, Ints, const Tensor&);
+
+template <Mover kMove>
+class SquareBlockKernel : public Kernel {
+ public:
+  explicit SquareBlockKernel(KernelInit& init) : size_(init.attr<int64_t>("block_size")) {}
+  absl::Status Compute(KernelContext& c) override {
+    if (c.input(0).rank() != 4) {
+      return InvalidArgument("input rank should be 4 instead of ", c.input(0).rank());
+    }
+    return kMove(c, {size_, size_}, c.input(1));
+  }
+
+ private:
+  const int64_t size_;
+};
+KERNEL(SpaceToBatch, SquareBlockKernel<ToBatch>, {"T", kReal});
+KERNEL(BatchToSpace, SquareBlockKernel<FromBatch>, {"T", kReal});
+
+template <Mover kMove>
+absl::Status GivenBlocks(KernelContext& c) {
+  if (c.input(1).rank() != 1) {
+    return InvalidArgument("block_shape rank should be 1 instead of ", c.input(1).rank());
+  }
+  return kMove(c, IntsOf(c.input(1)), c.input(2));
+}
+using SpaceToBatchNDKernel = FunctionKernel<GivenBlocks<ToBatch>>;
+using BatchToSpaceNDKernel = FunctionKernel<GivenBlocks<FromBatch>>;
+KERNEL(SpaceToBatchND, SpaceToBatchNDKernel, {"T", kReal});
+KERNEL(BatchToSpaceND, BatchToSpaceNDKernel, {"T", kReal});
+
+// Wide: [batch, height * block, width * block, channels]; deep: [batch, height, width, block *
+// block * channels].
+template <bool kToDepth>
+class DepthKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const auto& format = init.attr<std::string>("data_format");
+    if (format == "NCHW_VECT_C") {
+      return InvalidArgument("data_format NCHW_VECT_C is not supported on a CPU");
+    }
+    return std::unique_ptr<Kernel>(
+        new DepthKernel(init.attr<int64_t>("block_size"), ImageLayout::Of(format)));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& in = c.input(0);
+    if (in.rank() != 4) return InvalidArgument("Input rank should be 4 instead of ", in.rank());
+    const int64_t square = SaturatedProduct(size_, size_);
+    std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
+    for (int d : {layout_.height, layout_.width}) {
+      if (kToDepth && dims[d] % size_ != 0) {
+        return InvalidArgument("Image width ", dims[layout_.width], " and height ",
+                               dims[layout_.height], " should be divisible by block_size: ", size_);
+      }
+      dims[d] = kToDepth ? dims[d] / size_ : SaturatedProduct(dims[d], size_);
+    }
+    int64_t& channels = dims[layout_.channel];
+    if (!kToDepth && channels % square != 0) {
+      return InvalidArgument("Input depth dimension ", channels,
+                             " should be divisible by: ", square);
+    }
+    channels = kToDepth ? SaturatedProduct(channels, square) : channels / square;
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (shape.num_elements() == 0) return absl::OkStatus();
+    const Tensor &wide = kToDepth ? in : *out, &deep = kToDepth ? *out : in;
+    const auto w = RowMajorStrides(wide.shape()), d = RowMajorStrides(deep.shape());
+    const int64_t depth = wide.dim(layout_.channel);
+    CopyBox box;
+    auto add = [&box](int64_t size, int64_t wide_step, int64_t deep_step) {
+      box.dims.push_back(
+          {size, kToDepth ? wide_step : deep_step, kToDepth ? deep_step : wide_step});
+    };
+    const int64_t deep_channel = d[layout_.channel];
+    add(wide.dim(0), w[0], d[0]);
+    add(deep.dim(layout_.height), w[layout_.height] * size_, d[layout_.height]);
+    add(size_, w[layout_.height], deep_channel * depth * size_);
+    add(deep.dim(layout_.width), w[layout_.width] * size_, d[layout_.width]);
+    add(size_, w[layout_.width], deep_channel * depth);
+    add(depth, w[layout_.channel], deep_channel);
+    CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
+    return absl::OkStatus();
+  }
+
+ private:
+  DepthKernel(int64_t size, ImageLayout layout) : size_(size), layout_(layout) {}
+  const int64_t size_;
+  const ImageLayout layout_;
+};
+KERNEL(SpaceToDepth, DepthKernel<true>);
+KERNEL(DepthToSpace, DepthKernel<false>);
+
+// The windows of n spatial dimensions (two are three with one plane).
+class PatchesKernel : public Kernel {
+ public:
+  explicit PatchesKernel(KernelInit& init)
+      : padding_(PaddingOf(init.attr<std::string>("padding"))),
+        sizes_(init.attr<std::vector<int64_t>>("ksizes")),
+        strides_(init.attr<std::vector<int64_t>>("strides")),
+        rates_(init.AttrOr<std::vector<int64_t>>("rates", {1, 1, 1, 1, 1})) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& in = c.input(0);
+    const int n = static_cast<int>(sizes_.size()) - 2;
+    if (in.rank() != n + 2) {
+      return InvalidArgument("input must be ", n + 2, "-dimensional ", in.shape().ToString());
+    }
+    Dim dims[3];
+    std::vector<int64_t> sizes(in.shape().dims().begin(), in.shape().dims().end());
+    int64_t elements = 1;
+    for (int i = 0; i < n; ++i) {
+      Dim& d = dims[3 - n + i];
+      d = {in.dim(i + 1), sizes_[i + 1], strides_[i + 1], rates_[i + 1]};
+      SLUICE_ASSIGN_OR_RETURN(
+          d.window,
+          SlideWindow(d.in, d.size, {.stride = d.stride, .dilation = d.rate, .padding = padding_}));
+      sizes[i + 1] = d.window.outputs;
+      elements = SaturatedProduct(elements, d.size);
+    }
+    const int64_t channels = in.dim(n + 1);
+    sizes[n + 1] = SaturatedProduct(channels, elements);
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (out->num_elements() == 0) return absl::OkStatus();
+    const int64_t pixel = channels * static_cast<int64_t>(DataTypeSize(in.dtype()));
+    const int64_t image = dims[0].in * dims[1].in * dims[2].in * pixel;
+    const int64_t positions =
+        dims[0].window.outputs * dims[1].window.outputs * dims[2].window.outputs;
+    c.ParallelFor(in.dim(0) * positions, static_cast<double>(elements * pixel) * 0.3,
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t i = begin; i < end; ++i) {
+                      Patch(dims, i % positions,
+                            static_cast<const char*>(in.raw()) + i / positions * image, pixel,
+                            static_cast<char*>(out->raw()) + i * elements * pixel);
+                    }
+                  });
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Dim {
+    int64_t in = 1, size = 1, stride = 1, rate = 1;
+    Window window{.outputs = 1};
+    int64_t At(int64_t output, int64_t k) const {
+      return output * stride - window.before + k * rate;
+    }
+    bool Has(int64_t at) const { return at >= 0 && at < in; }
+  };
+
+  static void Patch(const Dim* dims, int64_t position, const char* image, int64_t pixel, char* to) {
+    const int64_t x = position % dims[2].window.outputs;
+    const int64_t y = position / dims[2].window.outputs % dims[1].window.outputs;
+    const int64_t z = position / dims[2].window.outputs / dims[1].window.outputs;
+    for (int64_t kz = 0; kz < dims[0].size; ++kz) {
+      for (int64_t ky = 0; ky < dims[1].size; ++ky) {
+        for (int64_t kx = 0; kx < dims[2].size; ++kx, to += pixel) {
+          const int64_t az = dims[0].At(z, kz), ay = dims[1].At(y, ky), ax = dims[2].At(x, kx);
+          if (dims[0].Has(az) && dims[1].Has(ay) && dims[2].Has(ax)) {
+            const int64_t at = (az * dims[1].in + ay) * dims[2].in + ax;
+            std::memcpy(to, image + at * pixel, static_cast<size_t>(pixel));
+          } else {
+            std::memset(to, 0, static_cast<size_t>(pixel));
+          }
+        }
+      }
+    }
+  }
+
+  const Padding padding_;
+  const std::vector<int64_t> sizes_, strides_, rates_;
+};
+KERNEL(ExtractImagePatches, PatchesKernel, {"T", RealTypes() | ComplexTypes() | DT_BOOL});
+KERNEL(ExtractVolumePatches, PatchesKernel, {"T", kReal});
+
+class FormatKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const auto &from = init.attr<std::string>("src_format"),
+               &to = init.attr<std::string>("dst_format");
+    if ((from.size() != 4 && from.size() != 5) || from.size() != to.size()) {
+      return InvalidArgument("Source format must be of length 4 or 5 and the destination's the ",
+                             "same, received src_format = ", from, ", dst_format = ", to);
+    }
+    std::string sorted_from = from, sorted_to = to;
+    std::sort(sorted_from.begin(), sorted_from.end());
+    std::sort(sorted_to.begin(), sorted_to.end());
+    if (sorted_from != sorted_to) {
+      return InvalidArgument("Destination and source format must determine a permutation, got ",
+                             from, " and ", to);
+    }
+    return std::unique_ptr<Kernel>(
+        new FormatKernel(init.node().op() == "DataFormatDimMap", from, to));
+  }
+
+  absl::Status Compute(KernelContext& c) override { return maps_ ? Map(c) : Permute(c); }
+
+ private:
+  FormatKernel(bool maps, std::string from, std::string to)
+      : maps_(maps), from_(std::move(from)), to_(std::move(to)) {}
+
+  absl::Status Map(KernelContext& c) {
+    const Tensor& x = c.input(0);
+    const auto n = static_cast<int64_t>(from_.size());
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, x.shape(), &out));
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      const int64_t axis = ((IntAt(x, i) % n) + n) % n;
+      SetIntAt(*out, i, static_cast<int64_t>(to_.find(from_[static_cast<size_t>(axis)])));
+    }
+    return absl::OkStatus();
+  }
+
+  // A vector without batch and channels has the spatial dimensions alone.
+  absl::Status Permute(KernelContext& c) {
+    const Tensor& x = c.input(0);
+    if (x.rank() != 1 && x.rank() != 2) {
+      return InvalidArgument("input must be a vector or 2D tensor, but got shape ",
+                             x.shape().ToString());
+    }
+    std::string from = from_, to = to_;
+    if (x.dim(0) == static_cast<int64_t>(from.size()) - 2) {
+      for (std::string* s : {&from, &to}) {
+        s->erase(std::remove_if(s->begin(), s->end(), [](char l) { return l == 'N' || l == 'C'; }),
+                 s->end());
+      }
+    }
+    if (x.dim(0) != static_cast<int64_t>(from.size())) {
+      return InvalidArgument(x.rank() == 1 ? "1D input must be of size "
+                                           : "First dimension of 2D input must be of size ",
+                             from_.size(), " or ", from_.size() - 2, ", but got shape ",
+                             x.shape().ToString());
+    }
+    if (x.rank() == 2 && x.dim(1) != 2) {
+      return InvalidArgument("Second dimension of 2D input must be of size 2, but got shape ",
+                             x.shape().ToString());
+    }
+    const int64_t width = x.rank() == 2 ? 2 : 1;
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, x.shape(), &out));
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      const auto at = static_cast<int64_t>(from.find(to[static_cast<size_t>(i / width)]));
+      SetIntAt(*out, i, IntAt(x, at * width + i % width));
+    }
+    return absl::OkStatus();
+  }
+
+  const bool maps_;
+  const std::string from_, to_;
+};
+KERNEL(DataFormatDimMap, FormatKernel);
+KERNEL(DataFormatVecPermute, FormatKernel);
+
+}  // namespace
+}  // namespace sluice

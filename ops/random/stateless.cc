@@ -1,0 +1,349 @@
+// Random numbers that are a function of a seed, or of a key and a counter: equal arguments give
+// equal numbers. The numbers are TensorFlow's (ops/random/seeds.h says how a seed becomes a key).
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/math/exponential_builders.h"
+#include "ops/math/power_builders.h"
+#include "ops/math/rounding_builders.h"
+#include "ops/random/distribution_builders.h"
+#include "ops/shape_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+absl::Status CheckSeed(ShapeContext& c, int i) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape seed, c.WithRank(i, 1));
+  return MergeDim(seed.dim(0), 2).status();
+}
+
+absl::Status FromShapeAndSeed(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(CheckSeed(c, 1));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(0));
+  return c.SetOutput(0, shape);
+}
+
+absl::Status CheckKey(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape key, c.WithRank(1, 1));
+  SLUICE_RETURN_IF_ERROR(c.WithRank(2, 1).status());
+  SLUICE_RETURN_IF_ERROR(c.WithRank(3, 0).status());
+  return MergeDim(key.dim(0), 1).status();
+}
+
+absl::Status FromShapeAndKey(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(CheckKey(c));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(0));
+  return c.SetOutput(0, shape);
+}
+
+// The two inputs from `first` on are scalars.
+ShapeFunction AndScalars(ShapeFunction shape, int first) {
+  return [shape, first](ShapeContext& c) -> absl::Status {
+    SLUICE_RETURN_IF_ERROR(c.WithRank(first, 0).status());
+    SLUICE_RETURN_IF_ERROR(c.WithRank(first + 1, 0).status());
+    return shape(c);
+  };
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// Implicit differentiation, as RandomGamma's. The output's last dimensions are alpha's.
+void GammaGradient(Backprop& b) {
+  Output grad = b.Of("output");
+  ControlDependencies after(b.graph(), {grad});
+  Output alpha = b.Value("alpha");
+  Output samples = Sub(Reshape(PartOf(ShapeNode(b.Value("shape")), 0, 1), std::vector<int64_t>{}),
+                       RankNode(alpha));
+  Output one = IndexScalar(b.graph(), 1);
+  Output ones = Fill(Reshape(samples, {1}), one);
+  Output spread = Reshape(alpha, Concat({ones, ShapeNode(alpha)}, 0));
+  Output partial = RandomGammaGrad(spread, b.Value("output"));
+  b.Into("alpha", Sum(grad * partial, Range(IndexScalar(b.graph(), 0), samples, one)));
+}
+
+// The normal distribution's cumulative function.
+Output Ndtr(Output x) {
+  Output half_root = Constant(*x.graph(), 0.5 * 1.4142135623730951, x.dtype());
+  Output w = x * half_root;
+  Output z = Abs(w);
+  return 0.5 * Select(Less(z, half_root), 1.0 + Erf(w),
+                      Select(Greater(w, ZerosLike(w)), 2.0 - Erfc(z), Erfc(z)));
+}
+
+// The least positive normal number of a type, and the distance from 1 to the next number.
+std::pair<double, double> TinyAndEpsilon(DataType type) {
+  switch (type) {
+    case DT_HALF:
+      return {6.103515625e-05, 0.0009765625};
+    case DT_DOUBLE:
+      return {2.2250738585072014e-308, 2.220446049250313e-16};
+    default:
+      return {1.1754943508222875e-38, 1.1920928955078125e-07};
+  }
+}
+
+// Implicit differentiation of a number between two bounds by the parameters.
+void TruncatedNormalGradient(Backprop& b) {
+  Output grad = b.Of("output");
+  ControlDependencies after(b.graph(), {grad});
+  Output mean = b.Value("means"), deviation = b.Value("stddevs");
+  auto normal = [&](Output x) { return (x - mean) / deviation; };
+  Output least = normal(b.Value("minvals")), greatest = normal(b.Value("maxvals"));
+  Output sample = normal(b.Value("output"));
+  Output cdf = (Ndtr(sample) - Ndtr(least)) / (Ndtr(greatest) - Ndtr(least));
+  const auto [tiny, epsilon] = TinyAndEpsilon(mean.dtype());
+  Output low = Constant(b.graph(), tiny, mean.dtype());
+  Output high = Constant(b.graph(), 1 - epsilon, mean.dtype());
+  cdf = Maximum(Minimum(cdf, high), low);
+  Output square = Square(sample);
+  const OutputList partials = {OnesLike(sample), sample,
+                               Exp(0.5 * (square - Square(least)) + Log1p(-cdf)),
+                               Exp(0.5 * (square - Square(greatest)) + Log(cdf))};
+  for (int i = 0; i < 4; ++i) {
+    Output parameter = b.In(2 + i);
+    Output shape = ShapeNode(parameter);
+    Output axes = BroadcastGradientArgs(ShapeNode(b.Value("output")), shape).r1;
+    b.Into(2 + i, Reshape(Sum(grad * partials[i], axes), shape));
+  }
+}
+#endif
+
+OP(StatelessMultinomial, "Multinomial as a function of a seed.")
+    .Input("logits", "T")
+    .Input("num_samples", DT_INT32)
+    .Input("seed", "Tseed")
+    .Output("output", "output_dtype")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .Attr("output_dtype", TypeAttr(IndexTypes(), DT_INT64))
+    .NotDifferentiable()
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape logits, c.WithRank(0, 2));
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      SLUICE_RETURN_IF_ERROR(CheckSeed(c, 2));
+      std::optional<Tensor> samples = c.InputValue(1);
+      const int64_t n = samples ? samples->scalar<int32_t>() : PartialShape::kUnknown;
+      if (samples && n < 0) {
+        return InvalidArgument(
+            "Dimension size, given by scalar input 1, must be non-negative but is ", n);
+      }
+      return c.SetOutput(0, {logits.dim(0), n});
+    });
+
+OP(StatelessParameterizedTruncatedNormal,
+   "Normal numbers with mean and deviation between bounds, of shape "
+   "`shape`. Parameters broadcast, and the output's last dimensions are those that they give.")
+    .Input("shape", "S")
+    .Input("seed", "Tseed")
+    .Input("means", "dtype")
+    .Input("stddevs", "dtype")
+    .Input("minvals", "dtype")
+    .Input("maxvals", "dtype")
+    .Output("output", "dtype")
+    .Attr("S", TypeAttr(IndexTypes()))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
+    .Shape(FromShapeAndSeed) GRADIENT(TruncatedNormalGradient);
+
+OP(StatelessRandomBinomial,
+   "Numbers of successes in `counts` trials of probability `probs`, of shape `shape`, "
+   "whose last dimensions are those that counts and probs broadcast to.")
+    .Input("shape", "S")
+    .Input("seed", "Tseed")
+    .Input("counts", "T")
+    .Input("probs", "T")
+    .Output("output", "dtype")
+    .Attr("S", TypeAttr(IndexTypes()))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}, DT_DOUBLE))
+    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}, DT_INT64))
+    .NotDifferentiable()
+    .Shape(FromShapeAndSeed);
+
+OP(StatelessRandomGammaV2,
+   "Numbers of the gamma distribution with shape alpha and rate 1, of shape `shape`, "
+   "whose last dimensions are alpha's.")
+    .Input("shape", "T")
+    .Input("seed", "Tseed")
+    .Input("alpha", "dtype")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
+    .Attr("T", TypeAttr(IndexTypes()))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .Shape(FromShapeAndSeed) GRADIENT(GammaGradient);
+
+OP(StatelessRandomGammaV3, "StatelessRandomGammaV2 of a key and a counter.")
+    .Input("shape", "shape_dtype")
+    .Input("key", DT_UINT64)
+    .Input("counter", DT_UINT64)
+    .Input("alg", DT_INT32)
+    .Input("alpha", "dtype")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
+    .Attr("shape_dtype", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(FromShapeAndKey) GRADIENT(GammaGradient);
+
+OP(StatelessRandomGetAlg, "The number of the algorithm that this device prefers: 1, Philox.")
+    .Output("alg", DT_INT32)
+    .Stateful()
+    .Shape(ScalarOutput());
+
+OP(StatelessRandomGetKeyCounter,
+   "A seed as the key and the counter of the stateless ops that take these.")
+    .Input("seed", "Tseed")
+    .Output("key", DT_UINT64)
+    .Output("counter", DT_UINT64)
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(CheckSeed(c, 0));
+      c.SetOutput(0, {1}).IgnoreError();
+      return c.SetOutput(1, {2});
+    });
+
+OP(StatelessRandomGetKeyCounterAlg, "StatelessRandomGetKeyCounter and StatelessRandomGetAlg.")
+    .Input("seed", "Tseed")
+    .Output("key", DT_UINT64)
+    .Output("counter", DT_UINT64)
+    .Output("alg", DT_INT32)
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(CheckSeed(c, 0));
+      c.SetOutput(0, {1}).IgnoreError();
+      c.SetOutput(1, {2}).IgnoreError();
+      return c.SetOutput(2, PartialShape::Scalar());
+    });
+
+OP(StatelessRandomNormal, "RandomStandardNormal as a function of a seed.")
+    .Input("shape", "T")
+    .Input("seed", "Tseed")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .NotDifferentiable()
+    .Shape(FromShapeAndSeed);
+
+OP(StatelessRandomNormalV2, "RandomStandardNormal as a function of a key and a counter.")
+    .Input("shape", "Tshape")
+    .Input("key", DT_UINT64)
+    .Input("counter", DT_UINT64)
+    .Input("alg", DT_INT32)
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(FromShapeAndKey);
+
+OP(StatelessRandomPoisson,
+   "Numbers of the Poisson distribution with mean `lam`, of shape `shape`, whose "
+   "last dimensions are lam's.")
+    .Input("shape", "T")
+    .Input("seed", "Tseed")
+    .Input("lam", "Rtype")
+    .Output("output", "dtype")
+    .Attr("Rtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}))
+    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}))
+    .Attr("T", TypeAttr(IndexTypes()))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .NotDifferentiable()
+    .Shape(FromShapeAndSeed);
+
+OP(StatelessRandomUniform, "RandomUniform as a function of a seed.")
+    .Input("shape", "T")
+    .Input("seed", "Tseed")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .NotDifferentiable()
+    .Shape(FromShapeAndSeed);
+
+OP(StatelessRandomUniformFullInt, "Integers of all bits as a function of a seed.")
+    .Input("shape", "T")
+    .Input("seed", "Tseed")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}, DT_UINT64))
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .Attr("Tseed", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}, DT_INT64))
+    .NotDifferentiable()
+    .Shape(FromShapeAndSeed);
+
+OP(StatelessRandomUniformFullIntV2, "Integers of all bits as a function of a key and a counter.")
+    .Input("shape", "Tshape")
+    .Input("key", DT_UINT64)
+    .Input("counter", DT_UINT64)
+    .Input("alg", DT_INT32)
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}, DT_UINT64))
+    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(FromShapeAndKey);
+
+OP(StatelessRandomUniformInt, "RandomUniformInt as a function of a seed.")
+    .Input("shape", "T")
+    .Input("seed", "Tseed")
+    .Input("minval", "dtype")
+    .Input("maxval", "dtype")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(IndexTypes()))
+    .Attr("T", TypeAttr(IndexTypes()))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .NotDifferentiable()
+    .Shape(AndScalars(FromShapeAndSeed, 2));
+
+OP(StatelessRandomUniformIntV2, "RandomUniformInt as a function of a key and a counter.")
+    .Input("shape", "Tshape")
+    .Input("key", DT_UINT64)
+    .Input("counter", DT_UINT64)
+    .Input("alg", DT_INT32)
+    .Input("minval", "dtype")
+    .Input("maxval", "dtype")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}))
+    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(AndScalars(FromShapeAndKey, 4));
+
+OP(StatelessRandomUniformV2, "RandomUniform as a function of a key and a counter.")
+    .Input("shape", "Tshape")
+    .Input("key", DT_UINT64)
+    .Input("counter", DT_UINT64)
+    .Input("alg", DT_INT32)
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(FromShapeAndKey);
+
+OP(StatelessShuffle, "The rows of `value` in random order, as a function of a key and a counter.")
+    .Input("value", "T")
+    .Input("key", DT_UINT64)
+    .Input("counter", DT_UINT64)
+    .Input("alg", DT_INT32)
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Shape(SameAsInput(0));
+
+OP(StatelessTruncatedNormal, "TruncatedNormal as a function of a seed.")
+    .Input("shape", "T")
+    .Input("seed", "Tseed")
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .NotDifferentiable()
+    .Shape(FromShapeAndSeed);
+
+OP(StatelessTruncatedNormalV2, "TruncatedNormal as a function of a key and a counter.")
+    .Input("shape", "Tshape")
+    .Input("key", DT_UINT64)
+    .Input("counter", DT_UINT64)
+    .Input("alg", DT_INT32)
+    .Output("output", "dtype")
+    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
+    .NotDifferentiable()
+    .Shape(FromShapeAndKey);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/wrapping.h"
+
+namespace sluice {
+namespace {
+
+absl::Status CheckWeights(const Tensor& weights, const Tensor& values) {
+  if (weights.num_elements() == 0 || weights.shape() == values.shape()) return absl::OkStatus();
+  return InvalidArgument("`weights` must be the same shape as `arr` or a length-0 `Tensor`, got ",
+                         weights.shape().ToString(), " for ", values.shape().ToString());
+}
+
+// Adds the weights (ones without any) of `n` values to their bins.
+template <typename T>
+absl::Status CountRow(const Tensor& values, int64_t begin, int64_t n, const Tensor& weights,
+                      bool binary, int64_t bins, T* out) {
+  const T* weight = weights.num_elements() == 0 ? nullptr : weights.data<T>();
+  for (int64_t i = begin; i < begin + n; ++i) {
+    const int64_t value = IntAt(values, i);
+    if (value < 0) return InvalidArgument("Input arr must be non-negative!, got ", value);
+    if (value >= bins) continue;
+    if (binary) {
+      out[value] = T(1);
+    } else {
+      out[value] = WrappingAdd(out[value], weight == nullptr ? T(1) : weight[i]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> BinsOf(const Tensor& size) {
+  if (size.rank() != 0) {
+    return InvalidArgument("Shape must be rank 0 but is rank ", size.rank());
+  }
+  const int64_t bins = IntAt(size, 0);
+  if (bins < 0) return InvalidArgument("size (", bins, ") must be non-negative");
+  return bins;
+}
+
+template <typename T>
+absl::Status Count(KernelContext& c, bool binary) {
+  const Tensor &values = c.input(0), &weights = c.input(2);
+  SLUICE_ASSIGN_OR_RETURN(const int64_t bins, BinsOf(c.input(1)));
+  SLUICE_RETURN_IF_ERROR(CheckWeights(weights, values));
+  const bool rows = values.rank() == 2 && c.node().op() == "DenseBincount";
+  if (c.node().op() == "DenseBincount" && values.rank() > 2) {
+    return InvalidArgument("Shape must be at most rank 2 but is rank ", values.rank());
+  }
+  TensorShape shape({bins});
+  if (rows) {
+    SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make({values.dim(0), bins}));
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
+  if (values.num_elements() == 0) return absl::OkStatus();  // however many rows
+  const int64_t count = rows ? values.dim(0) : 1;
+  const int64_t length = values.num_elements() / count;
+  for (int64_t row = 0; row < count; ++row) {
+    SLUICE_RETURN_IF_ERROR(CountRow<T>(values, row * length, length, weights, binary, bins,
+                                       out->data<T>() + row * bins));
+  }
+  return absl::OkStatus();
+}
+template <typename T>
+absl::Status Bincount(KernelContext& c) {
+  return Count<T>(c, false);
+}
+using CountedList = TypeList<int32_t, int64_t, float, double>;
+FUNCTION_KERNELS(Bincount, "T", Bincount, CountedList);
+
+template <typename T>
+class DenseBincountKernel : public Kernel {
+ public:
+  explicit DenseBincountKernel(KernelInit& init) : binary_(init.attr<bool>("binary_output")) {}
+  absl::Status Compute(KernelContext& c) override { return Count<T>(c, binary_); }
+
+ private:
+  const bool binary_;
+};
+KERNELS(DenseBincount, "T", DenseBincountKernel, CountedList);
+
+template <typename T>
+class BucketizeKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    const auto& boundaries = init.attr<std::vector<float>>("boundaries");
+    if (!std::is_sorted(boundaries.begin(), boundaries.end())) {
+      return InvalidArgument("Expected sorted boundaries");
+    }
+    return std::unique_ptr<Kernel>(new BucketizeKernel(boundaries));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor& in = c.input(0);
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    const T* x = in.data<T>();
+    int32_t* y = out->data<int32_t>();
+    c.ParallelFor(in.num_elements(), 10, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        y[i] = static_cast<int32_t>(std::upper_bound(boundaries_.begin(), boundaries_.end(), x[i]) -
+                                    boundaries_.begin());
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  explicit BucketizeKernel(std::vector<float> boundaries) : boundaries_(std::move(boundaries)) {}
+  const std::vector<float> boundaries_;
+};
+KERNELS(Bucketize, "T", BucketizeKernel, CountedList);
+
+template <typename T>
+absl::Status HistogramFixedWidth(KernelContext& c) {
+  const Tensor &values = c.input(0), &range = c.input(1), &bins_t = c.input(2);
+  if (range.rank() != 1 || range.dim(0) != 2) {
+    return InvalidArgument("value_range should be a vector of 2 elements, got shape ",
+                           range.shape().ToString());
+  }
+  if (bins_t.rank() != 0) {
+    return InvalidArgument("nbins should be a scalar, got shape ", bins_t.shape().ToString());
+  }
+  const T low = range.data<T>()[0], high = range.data<T>()[1];
+  const int32_t bins = bins_t.scalar<int32_t>();
+  if (!(low < high)) {
+    return InvalidArgument("value_range should satisfy value_range[0] < value_range[1], but got '[",
+                           static_cast<double>(low), ", ", static_cast<double>(high), "]'");
+  }
+  if (bins <= 0) return InvalidArgument("nbins should be a positive number, but got '", bins, "'");
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {bins}, &out));
+  std::memset(out->raw(), 0, out->bytes());
+  const double step =
+      (static_cast<double>(high) - static_cast<double>(low)) / static_cast<double>(bins);
+  for (T value : values.flat<T>()) {
+    const double at = (static_cast<double>(value) - static_cast<double>(low)) / step;
+    if (std::isnan(at)) continue;  // the value, or its place among infinite or no steps
+    const auto bin = static_cast<int64_t>(std::clamp<double>(std::floor(at), 0, bins - 1));
+    SetIntAt(*out, bin, IntAt(*out, bin) + 1);
+  }
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(HistogramFixedWidth, "T", HistogramFixedWidth, CountedList);
+
+template <typename T, bool kUpper>
+absl::Status Search(KernelContext& c) {
+  const Tensor &sorted = c.input(0), &values = c.input(1);
+  if (sorted.rank() != 2) {
+    return InvalidArgument("sorted input argument must be a matrix, got shape ",
+                           sorted.shape().ToString());
+  }
+  if (values.rank() != 2) {
+    return InvalidArgument("value input argument must be a matrix, got shape ",
+                           values.shape().ToString());
+  }
+  if (sorted.dim(0) != values.dim(0)) {
+    return InvalidArgument("Leading dim_size of both tensors must match, got ", sorted.dim(0),
+                           " and ", values.dim(0));
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, values.shape(), &out));
+  const int64_t length = sorted.dim(1), width = values.dim(1);
+  for (int64_t i = 0; i < values.num_elements(); ++i) {
+    const T* row = sorted.data<T>() + i / width * length;
+    const T value = values.data<T>()[i];
+    const T* at = kUpper ? std::upper_bound(row, row + length, value)
+                         : std::lower_bound(row, row + length, value);
+    SetIntAt(*out, i, at - row);
+  }
+  return absl::OkStatus();
+}
+template <typename T>
+absl::Status LowerBound(KernelContext& c) {
+  return Search<T, false>(c);
+}
+template <typename T>
+absl::Status UpperBound(KernelContext& c) {
+  return Search<T, true>(c);
+}
+FUNCTION_KERNELS(LowerBound, "T", LowerBound, RealList);
+FUNCTION_KERNELS(UpperBound, "T", UpperBound, RealList);
+
+template <typename T>
+class NthElementKernel : public Kernel {
+ public:
+  explicit NthElementKernel(KernelInit& init) : reverse_(init.attr<bool>("reverse")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &in = c.input(0), &n_t = c.input(1);
+    if (n_t.rank() != 0) {
+      return InvalidArgument("N must be scalar but has rank ", n_t.rank());
+    }
+    int64_t n = n_t.scalar<int32_t>();
+    if (n < 0) return InvalidArgument("n must be non-negative but is ", n);
+    if (in.rank() < 1) return InvalidArgument("Input must be at least rank 1 but is rank 0");
+    const int64_t length = in.dim(in.rank() - 1);
+    if (length <= n) {
+      return InvalidArgument("Input must have at least n+1 columns, got ", length, " for n = ", n);
+    }
+    if (reverse_) n = length - n - 1;
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(
+        c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, in.rank() - 1)), &out));
+    const T* x = in.data<T>();
+    c.ParallelFor(out->num_elements(), 5.0 * static_cast<double>(length),
+                  [&](int64_t begin, int64_t end) {
+                    std::vector<T> row(static_cast<size_t>(length));
+                    for (int64_t i = begin; i < end; ++i) {
+                      std::copy_n(x + i * length, length, row.begin());
+                      std::nth_element(row.begin(), row.begin() + n, row.end());
+                      out->data<T>()[i] = row[static_cast<size_t>(n)];
+                    }
+                  });
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool reverse_;
+};
+KERNELS(NthElement, "T", NthElementKernel, RealList);
+
+}  // namespace
+}  // namespace sluice

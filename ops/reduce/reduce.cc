@@ -1,0 +1,296 @@
+// Reductions over axes: sums, means, products, extremes, norms, and where the extremes are.
+//
+// reduction_indices is a scalar or a vector of axes, negative ones counted from the end; no axes
+// leave the tensor as it is. With keep_dims a reduced axis stays with size 1.
+#include <numeric>
+
+#include "ops/op.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/gradient_nodes.h"
+#include "ops/reduce/scan_builders.h"
+#endif
+
+namespace sluice {
+namespace {
+
+std::optional<std::vector<int64_t>> AxesOf(const std::optional<Tensor>& value) {
+  if (!value) return std::nullopt;
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < value->num_elements(); ++i) {
+    axes.push_back(value->dtype() == DT_INT32 ? value->data<int32_t>()[i]
+                                              : value->data<int64_t>()[i]);
+  }
+  return axes;
+}
+
+absl::Status ReductionShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(1, 1).status());
+  const PartialShape& input = c.input(0);
+  if (!input.rank_known()) return c.SetOutput(0, PartialShape());
+  const bool keep_dims = c.attr<bool>("keep_dims");
+  std::optional<std::vector<int64_t>> axes = AxesOf(c.InputValue(1));
+  if (!axes) {
+    return c.SetOutput(0, keep_dims ? PartialShape::UnknownOfRank(input.rank()) : PartialShape());
+  }
+  std::vector<bool> reduced(input.rank(), false);
+  for (int64_t axis : *axes) {
+    if (axis < -input.rank() || axis >= input.rank()) {
+      return InvalidArgument("Invalid reduction dimension ", axis, " for input with ", input.rank(),
+                             " dimensions.");
+    }
+    reduced[axis < 0 ? axis + input.rank() : axis] = true;
+  }
+  PartialShape output = PartialShape::Scalar();
+  for (int i = 0; i < input.rank(); ++i) {
+    if (!reduced[i]) {
+      output.AddDim(input.dim(i));
+    } else if (keep_dims) {
+      output.AddDim(1);
+    }
+  }
+  return c.SetOutput(0, output);
+}
+
+absl::Status ArgShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+  const PartialShape& input = c.input(0);
+  if (!input.rank_known()) return c.SetOutput(0, PartialShape());
+  const int rank = input.rank();
+  if (rank <= 1) return c.SetOutput(0, PartialShape::Scalar());
+  std::optional<std::vector<int64_t>> axis = c.InputInts(1);
+  std::optional<Tensor> value = c.InputValue(1);
+  if (!value || !axis) return c.SetOutput(0, PartialShape::UnknownOfRank(rank - 1));
+  const int64_t d = (*axis)[0];
+  if (d < -rank || d >= rank) {
+    return InvalidArgument("Dimension (", d, ") must be in the range [", -rank, ", ", rank,
+                           "), where ", rank, " is the number of dimensions in the input.");
+  }
+  PartialShape output = PartialShape::Scalar();
+  for (int i = 0; i < rank; ++i) {
+    if (i != (d < 0 ? d + rank : d)) output.AddDim(input.dim(i));
+  }
+  return c.SetOutput(0, output);
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// The gradient of Sum repeated over what was summed. Known shapes give Reshape and Tile by
+// constants, as TensorFlow's does.
+Output SumGradient(Backprop& b) {
+  Output x = b.In(0), axes = b.In(1), grad = b.Of(0);
+  if (!x || !grad) return Output();
+  Graph& graph = b.graph();
+  const PartialShape shape = x.shape();
+  std::optional<Tensor> axes_value = ConstantValue(axes);
+  if (shape.rank_known() && axes_value) {
+    std::vector<int64_t> all(shape.rank());
+    std::iota(all.begin(), all.end(), 0);
+    const std::vector<int64_t> reduced = *AxesOf(axes_value);
+    if (axes_value->rank() == 1 && reduced == all) {
+      Output ones = IntVector(graph, std::vector<int64_t>(shape.rank(), 1), "Reshape/shape");
+      Output one = Reshape(grad, ones);
+      Output multiples = shape.IsFullyDefined()
+                             ? IntVector(graph, {shape.dims().begin(), shape.dims().end()}, "Const")
+                             : Shape(x);
+      return Tile(one, multiples);
+    }
+    if (shape.IsFullyDefined()) {
+      std::vector<int64_t> kept(shape.dims().begin(), shape.dims().end());
+      std::vector<int64_t> multiples(kept.size(), 1);
+      for (int64_t axis : reduced) {
+        const size_t i = axis < 0 ? axis + shape.rank() : axis;
+        if (i >= kept.size()) continue;
+        multiples[i] = shape.dim(static_cast<int>(i));
+        kept[i] = 1;
+      }
+      return Tile(Reshape(grad, IntVector(graph, kept, "Reshape/shape")),
+                  IntVector(graph, multiples, "Tile/multiples"));
+    }
+  }
+  Output input_shape = ShapeOf(x);
+  if (!b.attr<bool>("keep_dims")) {
+    Output kept;
+    {
+      ColocateWith with(graph, input_shape);
+      kept = ReducedShape(input_shape, axes);
+    }
+    grad = Reshape(grad, kept);
+  }
+  return BroadcastTo(grad, input_shape);
+}
+
+// axes as int32 numbers in [0, rank).
+Output NonNegative(Output axes, Output rank) {
+  if (BaseType(axes.dtype()) != DT_INT32) axes = Cast(axes, DT_INT32);
+  return (axes + rank) % rank;
+}
+
+Output GatherRows(Output params, Output indices) {
+  return GatherV2(params, indices, Constant(*params.graph(), 0, "GatherV2/axis"));
+}
+
+void MeanGradient(Backprop& b) {
+  Output sum = SumGradient(b);
+  if (!sum) return;
+  const PartialShape& in = b.In(0).shape();
+  const PartialShape& out = b.Out(0).shape();
+  Output factor;
+  if (in.IsFullyDefined() && out.IsFullyDefined()) {
+    const int64_t count = in.num_elements() / std::max<int64_t>(out.num_elements(), 1);
+    factor = NumberLike(sum, static_cast<double>(count));
+  } else {
+    Output shape = ShapeOf(b.In(0));
+    Output axes = NonNegative(b.In(1), SizeOf(shape));
+    factor = Cast(ReduceProd(GatherRows(shape, axes)), BaseType(sum.dtype()));
+  }
+  b.Into(0, RealDiv(sum, factor, {.name = "truediv"}));
+}
+
+// Max and Min: shared equally among the elements that are the extreme.
+void ExtremeGradient(Backprop& b) {
+  Output x = b.In(0), axes = b.In(1), y = b.Out(0), grad = b.Of(0);
+  Output x_shape = ShapeOf(x);
+  Output kept;
+  if (b.attr<bool>("keep_dims")) {
+    kept = ShapeOf(y);
+  } else {
+    kept = ReducedShape(x_shape, axes);
+    y = Reshape(y, kept);
+    grad = Reshape(grad, kept);
+  }
+  Output indicators = Cast(Equal(y, x), BaseType(grad.dtype()));
+  Output selected = Reshape(Sum(indicators, axes), kept);
+  b.Into(0, indicators / selected * grad);
+}
+
+// Each element's factor is the product of the others: two running products, so that zeros do no
+// harm.
+void ProdGradient(Backprop& b) {
+  Output x = b.In(0), grad = b.Of(0);
+  Graph& graph = b.graph();
+  Output x_shape = ShapeOf(x);
+  Output axes = Reshape(b.In(1), IntVector(graph, {-1}, "Reshape/shape"));
+  if (!b.attr<bool>("keep_dims")) grad = Reshape(grad, ReducedShape(x_shape, b.In(1)));
+  grad = BroadcastTo(grad, x_shape);
+  Output permutation, reduced_count, other_count;
+  {
+    DeviceScope cpu(graph, "/cpu:0");
+    Output rank = Rank(x);
+    Output reduced = NonNegative(axes, rank);
+    Output other = ListDiff(Range(rank), reduced).out;
+    permutation = ConcatV2({reduced, other}, Constant(graph, 0, "concat/axis"));
+    reduced_count = ReduceProd(GatherRows(x_shape, reduced));
+    other_count = ReduceProd(GatherRows(x_shape, other));
+  }
+  Output permuted = Transpose(x, permutation);
+  Output permuted_shape = ShapeOf(permuted);
+  Output rows = Reshape(permuted, Pack({reduced_count, other_count}, {.name = "Reshape/shape"}));
+  Output axis = Constant(graph, 0, "Cumprod/axis");
+  Output left = Cumprod(rows, axis, {.exclusive = true});
+  Output right = Cumprod(rows, axis, {.exclusive = true, .reverse = true});
+  Output others = Reshape(ConjOf(left) * ConjOf(right), permuted_shape);
+  Output back = Transpose(others, InvertPermutation(permutation));
+  b.Into(0, Reshape(grad * back, x_shape));
+}
+
+void NormGradient(Backprop& b) {
+  Output x = b.In(0), y = b.Out(0), grad = b.Of(0);
+  if (!b.attr<bool>("keep_dims")) {
+    Output kept = ReducedShape(ShapeOf(x), b.In(1));
+    y = Reshape(y, kept);
+    grad = Reshape(grad, kept);
+  }
+  b.Into(0, RealDiv(x, y / grad, {.name = "truediv_1"}));
+}
+#endif
+
+OP(All, "True where all elements are; no elements give true.")
+    .Input("input", DT_BOOL)
+    .Input("reduction_indices", "Tidx")
+    .Output("output", DT_BOOL)
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ReductionShape);
+
+OP(Any, "True where at least one element is; no elements give false.")
+    .Input("input", DT_BOOL)
+    .Input("reduction_indices", "Tidx")
+    .Output("output", DT_BOOL)
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ReductionShape);
+
+OP(Sum, "The sum of the elements; no elements give 0.")
+    .Input("input", "T")
+    .Input("reduction_indices", "Tidx")
+    .Output("output", "T")
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ReductionShape) GRADIENT([](Backprop& b) { b.Into(0, SumGradient(b)); });
+
+OP(Mean, "The mean of the elements; no elements give NaN, of integers 0.")
+    .Input("input", "T")
+    .Input("reduction_indices", "Tidx")
+    .Output("output", "T")
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ReductionShape) GRADIENT(MeanGradient);
+
+OP(Prod, "The product of the elements; no elements give 1.")
+    .Input("input", "T")
+    .Input("reduction_indices", "Tidx")
+    .Output("output", "T")
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ReductionShape) GRADIENT(ProdGradient);
+
+OP(Max, "The greatest element; NaN where one is; no elements give the type's lowest value.")
+    .Input("input", "T")
+    .Input("reduction_indices", "Tidx")
+    .Output("output", "T")
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("T", TypeAttr(RealTypes() | QuantizedTypes()))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ReductionShape) GRADIENT(ExtremeGradient);
+
+OP(Min, "The least element; NaN where one is; no elements give the type's highest value.")
+    .Input("input", "T")
+    .Input("reduction_indices", "Tidx")
+    .Output("output", "T")
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("T", TypeAttr(RealTypes() | QuantizedTypes()))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ReductionShape) GRADIENT(ExtremeGradient);
+
+OP(EuclideanNorm, "The square root of the sum of the squared absolute values.")
+    .Input("input", "T")
+    .Input("reduction_indices", "Tidx")
+    .Output("output", "T")
+    .Attr("keep_dims", BoolAttr(false))
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(ReductionShape) GRADIENT(NormGradient);
+
+OP(ArgMax, "The index of the greatest element along a dimension; the first of equal ones.")
+    .Input("input", "T")
+    .Input("dimension", "Tidx")
+    .Output("output", "output_type")
+    .Attr("T", TypeAttr(RealTypes() | QuantizedTypes() | TypeSet{DT_BOOL}))
+    .Attr("Tidx", TypeAttr(IndexTypes() | TypeSet{DT_INT16}, DT_INT32))
+    .Attr("output_type", TypeAttr(IndexTypes() | TypeSet{DT_INT16, DT_UINT16}, DT_INT64))
+    .Shape(ArgShape) GRADIENT([](Backprop&) {});
+
+OP(ArgMin, "The index of the least element along a dimension; the first of equal ones.")
+    .Input("input", "T")
+    .Input("dimension", "Tidx")
+    .Output("output", "output_type")
+    .Attr("T", TypeAttr(RealTypes() | QuantizedTypes() | TypeSet{DT_BOOL}))
+    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .Attr("output_type", TypeAttr(IndexTypes(), DT_INT64))
+    .Shape(ArgShape) GRADIENT([](Backprop&) {});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,235 @@
+// Reductions of the rows that carry one segment number. The numbers of the Segment ops ascend;
+// those of the UnsortedSegment ops come in any order and may be negative, which drops the row.
+
+#include "ops/op.h"
+#include "ops/reduce/segment_shape.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/shape_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+absl::Status SegmentShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
+  return c.SetOutput(0, RowsOf(c.input(0), PartialShape::kUnknown));
+}
+
+absl::Status UnsortedSegmentShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
+  SLUICE_ASSIGN_OR_RETURN(const int64_t count, SegmentCount(c, 2));
+  const PartialShape& data = c.input(0);
+  const PartialShape& ids = c.input(1);
+  if (!data.rank_known() || !ids.rank_known()) return c.SetOutput(0, PartialShape());
+  if (data.rank() < ids.rank()) {
+    return InvalidArgument("Shape must be at least rank ", ids.rank(), " but is rank ",
+                           data.rank());
+  }
+  for (int i = 0; i < ids.rank(); ++i) {
+    SLUICE_RETURN_IF_ERROR(MergeDim(data.dim(i), ids.dim(i)).status());
+  }
+  const PartialShape row(data.dims().subspan(ids.rank()));
+  return c.SetOutput(0, PartialShape::Vector(count).Concatenate(row));
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+
+Output Rows(Output params, Output indices) {
+  return GatherV2(params, indices, IndexScalar(*params.graph(), 0));
+}
+
+Output ZeroOf(Output x) { return ZerosLike(x); }
+
+// Rows of segments, zeros where the segment number is negative.
+class NonNegativeRows {
+ public:
+  explicit NonNegativeRows(Output ids) : ids_(ids), clipped_(Maximum(ids, ZerosLike(ids))) {}
+
+  Output Of(Output params) {
+    Output gathered = Rows(params, clipped_);
+    if (!is_positive_) is_positive_ = Broadcast(gathered);
+    return SelectV2(is_positive_, gathered, ZeroOf(gathered));
+  }
+  Output clipped() const { return clipped_; }
+  // In the shape of the gathered rows; valid after Of.
+  Output is_positive() const { return is_positive_; }
+
+ private:
+  Output Broadcast(Output gathered) {
+    Graph& g = *ids_.graph();
+    Output zero = Const(g, ZeroTensor(BaseType(ids_.dtype())), BaseType(ids_.dtype()));
+    Output positive = GreaterEqual(ids_, zero);
+    Output shape = ShapeNode(positive);
+    Output ones = Fill(Pack({Sub(RankNode(gathered), RankNode(positive))}), IndexScalar(g, 1));
+    positive = Reshape(positive, ConcatV2({shape, ones}, IndexScalar(g, 0)));
+    return LogicalAnd(positive, OnesLike(Cast(gathered, DT_BOOL)));
+  }
+  static Tensor ZeroTensor(DataType type) {
+    if (type == DT_INT64) return Tensor::Scalar<int64_t>(0);
+    if (type == DT_INT16) return Tensor::Scalar<int16_t>(0);
+    return Tensor::Scalar<int32_t>(0);
+  }
+
+  Output ids_;
+  Output clipped_;
+  Output is_positive_;
+};
+
+// The mean's gradient is spread evenly over the rows of a segment.
+void SegmentMeanGradient(Backprop& b) {
+  Graph& g = b.graph();
+  Output data = b.Value("data"), ids = b.Value("segment_ids");
+  Output tail = Fill(ExpandDims(Sub(RankNode(data), IndexScalar(g, 1)), IndexScalar(g, 0)),
+                     IndexScalar(g, 1));
+  Output ones_shape = ConcatV2({ShapeNode(ids), tail}, IndexScalar(g, 0));
+  Output ones = Fill(ones_shape, Cast(IndexScalar(g, 1), BaseType(b.Of(0).dtype())));
+  b.Into("data", Rows(RealDiv(b.Of(0), SegmentSum(ones, ids)), ids));
+}
+
+// Rows that tie for the maximum or minimum share the gradient.
+void SegmentExtremeGradient(Backprop& b) {
+  Output data = b.Value("data"), ids = b.Value("segment_ids");
+  Output grad = b.Of(0);
+  Output selected = Equal(data, Rows(b.Out(0), ids));
+  Output count = SegmentSum(Cast(selected, BaseType(grad.dtype())), ids);
+  b.Into("data", SelectV2(selected, Rows(RealDiv(grad, count), ids), ZeroOf(data)));
+}
+
+void UnsortedExtremeGradient(Backprop& b) {
+  Output data = b.Value("data"), ids = b.Value("segment_ids");
+  Output grad = b.Of(0);
+  NonNegativeRows rows(ids);
+  Output selected = Equal(data, rows.Of(b.Out(0)));
+  selected = LogicalAnd(selected, rows.is_positive());
+  Output count =
+      UnsortedSegmentSum(Cast(selected, BaseType(grad.dtype())), ids, b.Value("num_segments"));
+  Output shared = rows.Of(RealDiv(grad, count));
+  b.Into("data", SelectV2(selected, shared, ZeroOf(shared)));
+}
+
+// The product of the others: product / x, and where x is 0, the product of the non-zeros; nothing
+// where a segment has more than one zero. `of_segment` reduces rows with an op, `rows` takes the
+// rows of segments, `grad_rows` likewise of the gradient.
+template <typename Sum, typename Product, typename RowsOf, typename GradRowsOf>
+void ProductGradient(Backprop& b, Sum sum, Product product, RowsOf rows, GradRowsOf grad_rows) {
+  Output data = b.Value("data");
+  Graph& g = b.graph();
+  Output zero = Cast(IndexScalar(g, 0), BaseType(data.dtype()));
+  Output is_zero = Equal(data, zero);
+  Output zeros = sum(Cast(is_zero, DT_INT32));
+  Output grad = SelectV2(Greater(zeros, IndexScalar(g, 1)), ZeroOf(b.Of(0)), b.Of(0));
+  Output others = product(SelectV2(is_zero, OnesLike(data), data));
+  Output quotient = RealDiv(rows(b.Out(0)), data);
+  Output derivative = SelectV2(is_zero, rows(others), quotient);
+  b.Into("data", Mul(grad_rows(grad), derivative));
+}
+
+void SegmentProdGradient(Backprop& b) {
+  Output ids = b.Value("segment_ids");
+  auto rows = [&](Output x) { return Rows(x, ids); };
+  ProductGradient(
+      b, [&](Output x) { return SegmentSum(x, ids); },
+      [&](Output x) { return SegmentProd(x, ids); }, rows, rows);
+}
+
+void UnsortedProdGradient(Backprop& b) {
+  Output ids = b.Value("segment_ids"), count = b.Value("num_segments");
+  NonNegativeRows non_negative(ids);
+  ProductGradient(
+      b, [&](Output x) { return UnsortedSegmentSum(x, ids, count); },
+      [&](Output x) { return UnsortedSegmentProd(x, ids, count); },
+      [&](Output x) { return Rows(x, non_negative.clipped()); },
+      [&](Output x) { return non_negative.Of(x); });
+}
+
+#endif  // SLUICE_DEFINITIONS_ONLY
+
+OP(SegmentMax, "The greatest row of each segment; 0 where a segment has none.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Shape(SegmentShape) GRADIENT(SegmentExtremeGradient);
+
+OP(SegmentMean, "The mean of the rows of each segment; 0 where it has none.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Shape(SegmentShape) GRADIENT(SegmentMeanGradient);
+
+OP(SegmentMin, "The least row of each segment; 0 where it has none.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Shape(SegmentShape) GRADIENT(SegmentExtremeGradient);
+
+OP(SegmentProd, "The product of the rows of each segment; 1 where it has none.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Shape(SegmentShape) GRADIENT(SegmentProdGradient);
+
+OP(SegmentSum, "The sum of the rows of each segment.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Shape(SegmentShape)
+        GRADIENT([](Backprop& b) { b.Into("data", Rows(b.Of(0), b.Value("segment_ids"))); });
+
+OP(UnsortedSegmentMax,
+   "The greatest row of each of `num_segments`; the type's least where none is.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Input("num_segments", "Tnumsegments")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedExtremeGradient);
+
+OP(UnsortedSegmentMin,
+   "The least row of each of `num_segments`; the type's greatest where none is.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Input("num_segments", "Tnumsegments")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(RealTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedExtremeGradient);
+
+OP(UnsortedSegmentProd, "The product of the rows of each of `num_segments`; 1 where none is.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Input("num_segments", "Tnumsegments")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes()))
+    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedProdGradient);
+
+OP(UnsortedSegmentSum, "The sum of the rows of each of `num_segments`.")
+    .Input("data", "T")
+    .Input("segment_ids", "Tindices")
+    .Input("num_segments", "Tnumsegments")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(NumberTypes()))
+    .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
+    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(UnsortedSegmentShape) GRADIENT([](Backprop& b) {
+      b.Into("data", NonNegativeRows(b.Value("segment_ids")).Of(b.Of(0)));
+    });
+
+}  // namespace
+}  // namespace sluice

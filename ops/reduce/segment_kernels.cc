@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "executor/kernel/scratch.h"
+#include "graph/ir/graph.h"
+#include "ops/loops/arithmetic.h"
+#include "ops/loops/cast_loops.h"
+#include "ops/loops/constant_element.h"
+#include "ops/loops/elements.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/row_index.h"
+#include "ops/loops/strided_copy.h"
+
+namespace sluice {
+namespace {
+
+// What a segment begins with, and has where no row is its own.
+enum class Empty { kZero, kOne, kLowest, kHighest };
+
+template <typename T>
+T LimitOf(bool highest) {
+  if constexpr (kIsFloat16<T>) {
+    return T(highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest());
+  } else {
+    return highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
+  }
+}
+
+template <typename... Ts>
+void SetLimit(Tensor& t, bool highest, TypeList<Ts...>) {
+  ((t.dtype() == kDataTypeOf<Ts> ? void(t.scalar<Ts>() = LimitOf<Ts>(highest)) : void()), ...);
+}
+
+Tensor EmptyElement(DataType dtype, Empty empty, Allocator& memory) {
+  if (empty == Empty::kOne) return OneElement(dtype, memory);
+  Tensor t = ZeroElement(dtype, memory);
+  if (empty != Empty::kZero) SetLimit(t, empty == Empty::kHighest, RealList());
+  return t;
+}
+
+// Rows of `data` combined into rows of `out` by segment; row_of[i] is -1 where row i is dropped.
+// Wide rows are split by columns, so that the order of the operations on an element stays.
+void CombineRows(KernelContext& c, ArithmeticOp op, const Tensor& data,
+                 absl::Span<const int64_t> row_of, int64_t width, Tensor* out) {
+  const ArithmeticRow combine = FindArithmetic(op, data.dtype());
+  const size_t size = ElementStride(data.dtype());
+  const int64_t rows = static_cast<int64_t>(row_of.size());
+  const auto columns = [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < rows; ++i) {
+      if (row_of[i] < 0) continue;
+      combine(ElementAt(out->raw(), row_of[i] * width + begin, size),
+              ElementAt(data.raw(), i * width + begin, size), end - begin);
+    }
+  };
+  if (width < 256) {
+    columns(0, width);
+  } else {
+    c.ParallelFor(width, 0.4 * static_cast<double>(rows), columns);
+  }
+}
+
+template <ArithmeticOp kOp, Empty kEmpty>
+absl::Status UnsortedSegment(KernelContext& c) {
+  const Tensor& data = c.input(0);
+  const Tensor& ids = c.input(1);
+  if (!c.input(2).shape().IsScalar()) {
+    return InvalidArgument("num_segments should be a scalar, not shape ",
+                           c.input(2).shape().ToString());
+  }
+  bool fits = ids.rank() <= data.rank();
+  for (int d = 0; fits && d < ids.rank(); ++d) fits = ids.dim(d) == data.dim(d);
+  if (!fits) {
+    return InvalidArgument("data.shape = ", data.shape().ToString(),
+                           " does not start with segment_ids.shape = ", ids.shape().ToString());
+  }
+  const int64_t segments = IntAt(c.input(2), 0);
+  if (segments < 0) {
+    return InvalidArgument("Input num_segments == ", segments, " must not be negative.");
+  }
+  absl::InlinedVector<int64_t, 8> dims = {segments};
+  dims.insert(dims.end(), data.shape().dims().begin() + ids.rank(), data.shape().dims().end());
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  const int64_t rows = ids.num_elements();
+  auto row_of = Scratch<int64_t>(c, rows);
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t id = IntAt(ids, i);
+    if (id >= segments) {
+      const std::string at = PositionText(ids.shape(), i);
+      return InvalidArgument("segment_ids", at.empty() ? "" : "[", at, at.empty() ? "" : "]", " = ",
+                             id, " is out of range [0, ", segments, ")");
+    }
+    row_of[i] = id < 0 ? -1 : id;
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  const Tensor empty = EmptyElement(data.dtype(), kEmpty, *c.step().allocator);
+  FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());
+  if (data.num_elements() == 0) return absl::OkStatus();
+  CombineRows(c, kOp, data, row_of, data.num_elements() / rows, out);
+  return absl::OkStatus();
+}
+
+// The segments' numbers, ascending from 0 or more; `count` is one past the last.
+absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor& ids,
+                                                int64_t* count) {
+  if (data.rank() < 1) return InvalidArgument("input must be at least rank 1");
+  if (ids.rank() != 1) return InvalidArgument("segment_ids should be a vector.");
+  if (ids.dim(0) != data.dim(0)) {
+    return InvalidArgument("segment_ids should be the same size as dimension 0 of input.");
+  }
+  std::vector<int64_t> rows(ids.dim(0));
+  for (int64_t i = 0; i < ids.dim(0); ++i) {
+    rows[i] = IntAt(ids, i);
+    if (rows[i] < 0) return InvalidArgument("segment ids must be >= 0");
+    if (i > 0 && rows[i] < rows[i - 1]) {
+      return InvalidArgument("segment ids are not increasing");
+    }
+  }
+  if (!rows.empty() && rows.back() == std::numeric_limits<int64_t>::max()) {
+    return InvalidArgument("segment ids must be < ", rows.back(), ", got ", rows.back());
+  }
+  *count = rows.empty() ? 0 : rows.back() + 1;
+  return rows;
+}
+
+// A maximum of no rows is 0 here, so each segment begins with its first row.
+enum class Kind { kSum, kMean, kProd, kMax, kMin };
+
+absl::Status DivideBySizes(const std::vector<int64_t>& rows, int64_t width, Tensor* out) {
+  const ArithmeticRow divide = FindArithmeticWithScalar(ArithmeticOp::kDiv, out->dtype());
+  // A narrow integer counts as far as it goes, and begins anew, as TensorFlow's does.
+  const CastLoop narrow = FindCastLoop(DT_INT64, out->dtype(), false);
+  const size_t size = ElementStride(out->dtype());
+  Tensor count = ZeroElement(out->dtype());
+  for (size_t i = 0; i < rows.size();) {
+    const size_t first = i;
+    const int64_t row = rows[i];
+    while (i < rows.size() && rows[i] == row) ++i;
+    const auto n = static_cast<int64_t>(i - first);
+    narrow(&n, count.raw(), 1);
+    if (HasIntegerZero(out->dtype(), count.raw(), 1)) {
+      return InvalidArgument("expected a segment whose size is not 0 as ",
+                             DataTypeName(out->dtype()), ", got one of ", n, " rows");
+    }
+    divide(ElementAt(out->raw(), row * width, size), count.raw(), width);
+  }
+  return absl::OkStatus();
+}
+
+template <Kind kKind>
+absl::Status SortedSegment(KernelContext& c) {
+  const Tensor& data = c.input(0);
+  int64_t count = 0;
+  SLUICE_ASSIGN_OR_RETURN(std::vector<int64_t> rows, ReadSorted(data, c.input(1), &count));
+  absl::InlinedVector<int64_t, 8> dims(data.shape().dims().begin(), data.shape().dims().end());
+  dims[0] = count;
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  const Tensor empty = EmptyElement(data.dtype(), kKind == Kind::kProd ? Empty::kOne : Empty::kZero,
+                                    *c.step().allocator);
+  FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());
+  if (data.num_elements() == 0) return absl::OkStatus();
+  const int64_t width = data.num_elements() / data.dim(0);
+  constexpr ArithmeticOp kOp = kKind == Kind::kProd  ? ArithmeticOp::kMul
+                               : kKind == Kind::kMax ? ArithmeticOp::kMax
+                               : kKind == Kind::kMin ? ArithmeticOp::kMin
+                                                     : ArithmeticOp::kAdd;
+  std::vector<int64_t> firsts = rows;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (rows[i] == rows[i - 1]) firsts[i] = -1;
+  }
+  CombineRows(c, ArithmeticOp::kAssign, data, firsts, width, out);
+  std::vector<int64_t> others = rows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (firsts[i] >= 0) others[i] = -1;
+  }
+  CombineRows(c, kOp, data, others, width, out);
+  return kKind == Kind::kMean ? DivideBySizes(rows, width, out) : absl::OkStatus();
+}
+
+constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
+using UnsortedSum = FunctionKernel<UnsortedSegment<ArithmeticOp::kAdd, Empty::kZero>>;
+KERNEL(UnsortedSegmentSum, UnsortedSum, {"T", kNumbers});
+using UnsortedProd = FunctionKernel<UnsortedSegment<ArithmeticOp::kMul, Empty::kOne>>;
+KERNEL(UnsortedSegmentProd, UnsortedProd, {"T", kNumbers});
+using UnsortedMax = FunctionKernel<UnsortedSegment<ArithmeticOp::kMax, Empty::kLowest>>;
+KERNEL(UnsortedSegmentMax, UnsortedMax, {"T", RealTypes()});
+using UnsortedMin = FunctionKernel<UnsortedSegment<ArithmeticOp::kMin, Empty::kHighest>>;
+KERNEL(UnsortedSegmentMin, UnsortedMin, {"T", RealTypes()});
+using SortedSum = FunctionKernel<SortedSegment<Kind::kSum>>;
+KERNEL(SegmentSum, SortedSum, {"T", kNumbers});
+using SortedMean = FunctionKernel<SortedSegment<Kind::kMean>>;
+KERNEL(SegmentMean, SortedMean, {"T", kNumbers});
+using SortedProd = FunctionKernel<SortedSegment<Kind::kProd>>;
+KERNEL(SegmentProd, SortedProd, {"T", kNumbers});
+using SortedMax = FunctionKernel<SortedSegment<Kind::kMax>>;
+KERNEL(SegmentMax, SortedMax, {"T", RealTypes()});
+using SortedMin = FunctionKernel<SortedSegment<Kind::kMin>>;
+KERNEL(SegmentMin, SortedMin, {"T", RealTypes()});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,42 @@
+// Nodes that the gradients of array ops share: shapes, sizes, ranks and constants of index types.
+//
+// The functions add nodes to the graph of their arguments; what static shapes tell already becomes
+// a constant, as in TensorFlow's gradients. Errors stay in the graph, and an invalid argument gives
+// an invalid result.
+#ifndef SLUICE_OPS_SHAPE_NODES_H_
+#define SLUICE_OPS_SHAPE_NODES_H_
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "absl/types/span.h"
+#include "graph/gradient/gradients.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// A vector or scalar constant of an index type.
+Output IndexVector(Graph& graph, std::initializer_list<int64_t> values, DataType type = DT_INT32);
+Output IndexVector(Graph& graph, absl::Span<const int64_t> values, DataType type = DT_INT32);
+Output IndexScalar(Graph& graph, int64_t value, DataType type = DT_INT32);
+
+// Shape, Size and Rank of `x`.
+Output ShapeNode(Output x, DataType type = DT_INT32);
+Output SizeNode(Output x, DataType type = DT_INT32);
+Output RankNode(Output x);
+
+// All dimensions of `x`, as an index vector.
+Output AllAxes(Output x);
+
+// x[begin:end] of a vector; an end of kToTheEnd takes the rest.
+inline constexpr int64_t kToTheEnd = INT64_MAX;
+Output PartOf(Output vector, int64_t begin, int64_t end);
+// x[begin:end] with computed ends; an invalid one is open.
+Output PartOf(Output vector, Output begin, Output end);
+
+// `x` with the shape of `like`.
+Output ReshapedLike(Output x, Output like);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_SHAPE_NODES_H_

@@ -1,0 +1,94 @@
+#include "ops/sparse/entries.h"
+
+#include "graph/status.h"
+#include "ops/loops/elements.h"
+
+namespace sluice {
+
+absl::StatusOr<Entries> Entries::Of(const Tensor& indices, const Tensor& values,
+                                    const Tensor& shape, const char* name) {
+  if (indices.rank() != 2) {
+    return InvalidArgument("Input ", name, " indices should be a matrix but received shape ",
+                           indices.shape().ToString());
+  }
+  if (values.rank() != 1) {
+    return InvalidArgument("Input ", name, " values should be a vector but received shape ",
+                           values.shape().ToString());
+  }
+  if (shape.rank() != 1) {
+    return InvalidArgument("Input ", name, " shape should be a vector but received shape ",
+                           shape.shape().ToString());
+  }
+  if (indices.dim(0) != values.dim(0)) {
+    return InvalidArgument("Number of ", name, " values must match first dimension of indices. ",
+                           "Got ", values.dim(0),
+                           " values, indices shape: ", indices.shape().ToString());
+  }
+  if (indices.dim(1) != shape.dim(0)) {
+    return InvalidArgument("Number of ", name, " dimensions must match second dimension of ",
+                           "indices. Got ", shape.dim(0),
+                           " dimensions, indices shape: ", indices.shape().ToString());
+  }
+  return Entries(indices, values, shape);
+}
+
+absl::StatusOr<TensorShape> Entries::DenseShape() const {
+  return TensorShape::Make(shape_->flat<int64_t>());
+}
+
+absl::Status Entries::CheckBounds() const {
+  for (int64_t i = 0; i < count(); ++i) {
+    for (int d = 0; d < rank(); ++d) {
+      if (index(i, d) >= 0 && index(i, d) < size(d)) continue;
+      return InvalidArgument("indices[", i, "] is out of bounds: ", index(i, d), " is not in [0, ",
+                             size(d), ") in dimension ", d);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Entries::CheckOrdered() const {
+  SLUICE_RETURN_IF_ERROR(CheckBounds());
+  for (int64_t i = 1; i < count(); ++i) {
+    const int order = Compare(i - 1, *this, i);
+    if (order >= 0) {
+      return InvalidArgument("indices[", i, "] is ", order == 0 ? "repeated" : "out of order",
+                             ". Many sparse ops require sorted indices.");
+    }
+  }
+  return absl::OkStatus();
+}
+
+int Entries::Compare(int64_t i, const Entries& other, int64_t j) const {
+  for (int d = 0; d < rank(); ++d) {
+    if (index(i, d) != other.index(j, d)) return index(i, d) < other.index(j, d) ? -1 : 1;
+  }
+  return 0;
+}
+
+int64_t Entries::Position(int64_t entry) const {
+  int64_t position = 0;
+  for (int d = 0; d < rank(); ++d) position = position * size(d) + index(entry, d);
+  return position;
+}
+
+Tensor IntTensor(const std::vector<int64_t>& values) {
+  return Tensor::Vector<int64_t>(absl::MakeConstSpan(values));
+}
+
+absl::Status SetEntries(KernelContext& c, int first, int values_output,
+                        const std::vector<int64_t>& indices, int rank, const Tensor& from,
+                        const std::vector<int64_t>& picked) {
+  const auto n = static_cast<int64_t>(picked.size());
+  Tensor *out, *values;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(first, {n, rank}, &out));
+  std::copy(indices.begin(), indices.end(), out->data<int64_t>());
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(values_output, {n}, &values));
+  WithElement(from.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    for (int64_t i = 0; i < n; ++i) values->data<E>()[i] = from.data<E>()[picked[i]];
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

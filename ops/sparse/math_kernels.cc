@@ -1,0 +1,391 @@
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <map>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "ops/loops/arithmetic.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
+#include "ops/sparse/entries.h"
+
+namespace sluice {
+namespace {
+
+constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
+
+absl::StatusOr<Entries> EntriesAt(KernelContext& c, int first, const char* name) {
+  return Entries::Of(c.input(first), c.input(first + 1), c.input(first + 2), name);
+}
+
+// The magnitude of an element of a number type.
+double Magnitude(const Tensor& t, int64_t i) {
+  switch (t.dtype()) {
+    case DT_FLOAT:
+      return std::abs(t.data<float>()[i]);
+    case DT_DOUBLE:
+      return std::abs(t.data<double>()[i]);
+    case DT_HALF:
+      return std::abs(static_cast<float>(t.data<half>()[i]));
+    case DT_BFLOAT16:
+      return std::abs(static_cast<float>(t.data<bfloat16>()[i]));
+    case DT_COMPLEX64:
+      return std::abs(t.data<complex64>()[i]);
+    case DT_COMPLEX128:
+      return std::abs(t.data<complex128>()[i]);
+    case DT_INT16:
+      return std::abs(static_cast<double>(t.data<int16_t>()[i]));
+    case DT_INT8:
+      return std::abs(static_cast<double>(t.data<int8_t>()[i]));
+    case DT_INT64:
+      return std::abs(static_cast<double>(t.data<int64_t>()[i]));
+    default:
+      return std::abs(static_cast<double>(t.data<int32_t>()[i]));
+  }
+}
+
+// Walks the entries of two tensors in the order of their indices: f(entry of a, entry of b), -1
+// where one has none.
+template <typename F>
+void ForUnion(const Entries& a, const Entries& b, const F& f) {
+  int64_t i = 0, j = 0;
+  while (i < a.count() || j < b.count()) {
+    const int order = i == a.count() ? 1 : j == b.count() ? -1 : a.Compare(i, b, j);
+    f(order <= 0 ? i : -1, order >= 0 ? j : -1);
+    if (order <= 0) ++i;
+    if (order >= 0) ++j;
+  }
+}
+
+absl::Status CheckSameShape(const Entries& a, const Entries& b) {
+  if (a.rank() == b.rank() && a.shape().flat<int64_t>() == b.shape().flat<int64_t>()) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("Operands' shapes do not match: got [", a.shape().SummarizeValues(-1),
+                         "] and [", b.shape().SummarizeValues(-1), "]");
+}
+
+absl::Status SparseAdd(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries a, EntriesAt(c, 0, "a"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries b, EntriesAt(c, 3, "b"));
+  SLUICE_RETURN_IF_ERROR(CheckSameShape(a, b));
+  const Tensor& limit = c.input(6);
+  if (limit.rank() != 0) {
+    return InvalidArgument("The magnitude threshold must be a scalar: got shape ",
+                           limit.shape().ToString());
+  }
+  const DataType type = a.values().dtype();
+  const size_t size = DataTypeSize(type);
+  const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, type);
+  SLUICE_ASSIGN_OR_RETURN(Tensor sums, c.AllocateTemp(type, TensorShape({a.count() + b.count()})));
+  std::vector<int64_t> indices, picked;
+  int64_t next = 0;
+  // Only entries that both have are left out: what one has alone stays, however small.
+  const double least = limit.num_elements() == 1 ? Magnitude(limit, 0) : 0;
+  ForUnion(a, b, [&](int64_t i, int64_t j) {
+    const bool in_a = i >= 0;
+    std::memcpy(ElementAt(sums.raw(), next, size),
+                ElementAt((in_a ? a : b).values().raw(), in_a ? i : j, size), size);
+    if (in_a && j >= 0) {
+      add(ElementAt(sums.raw(), next, size), ElementAt(b.values().raw(), j, size), 1);
+    }
+    if (!in_a || j < 0 || Magnitude(sums, next) >= least) {
+      const int64_t* at = in_a ? a.indices_of(i) : b.indices_of(j);
+      indices.insert(indices.end(), at, at + a.rank());
+      picked.push_back(next);
+    }
+    ++next;
+  });
+  c.set_output(2, a.shape());
+  return SetEntries(c, 0, 1, indices, a.rank(), sums, picked);
+}
+using SparseAddKernel = FunctionKernel<SparseAdd>;
+KERNEL(SparseAdd, SparseAddKernel,
+       {"T", SignedIntTypes() | ComplexTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}},
+       {"Treal", SignedIntTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
+
+// The gradient of a sum goes to each operand's entry of the same index.
+absl::Status SparseAddGrad(KernelContext& c) {
+  const Tensor &grad = c.input(0), &sum = c.input(3);
+  if (grad.rank() != 1 || sum.rank() != 2) {
+    return InvalidArgument("Input backprop_val_grad and sum_indices should be a vector and a ",
+                           "matrix but received shapes: ", grad.shape().ToString(), " and ",
+                           sum.shape().ToString());
+  }
+  if (grad.num_elements() != sum.dim(0)) {
+    return InvalidArgument("# elements of backprop_val_grad and # rows of sum_indices must match: ",
+                           grad.num_elements(), " and ", sum.dim(0));
+  }
+  const int64_t rank = sum.dim(1);
+  const size_t size = DataTypeSize(grad.dtype());
+  for (int k : {0, 1}) {
+    const Tensor& own = c.input(1 + k);
+    if (own.rank() != 2 || own.dim(1) != rank) {
+      return InvalidArgument("The densified operands should have the same ndims, got ",
+                             own.shape().ToString(), " and ", sum.shape().ToString());
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(k, {own.dim(0)}, &out));
+    if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
+    const int64_t *x = own.data<int64_t>(), *y = sum.data<int64_t>();
+    for (int64_t i = 0, j = 0; i < own.dim(0) && j < sum.dim(0);) {
+      const bool before = std::lexicographical_compare(x + i * rank, x + (i + 1) * rank,
+                                                       y + j * rank, y + (j + 1) * rank);
+      if (before) {
+        ++i;
+      } else if (std::equal(x + i * rank, x + (i + 1) * rank, y + j * rank)) {
+        std::memcpy(ElementAt(out->raw(), i++, size), ElementAt(grad.raw(), j++, size), size);
+      } else {
+        ++j;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+using SparseAddGradKernel = FunctionKernel<SparseAddGrad>;
+KERNEL(SparseAddGrad, SparseAddGradKernel,
+       {"T", SignedIntTypes() | ComplexTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
+
+template <ArithmeticOp kOp>
+absl::Status Extreme(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries a, EntriesAt(c, 0, "a"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries b, EntriesAt(c, 3, "b"));
+  SLUICE_RETURN_IF_ERROR(CheckSameShape(a, b));
+  const DataType type = a.values().dtype();
+  const size_t size = DataTypeSize(type);
+  SLUICE_ASSIGN_OR_RETURN(Tensor other, c.AllocateTemp(type, TensorShape({a.count() + b.count()})));
+  SLUICE_ASSIGN_OR_RETURN(Tensor result, c.AllocateTemp(type, other.shape()));
+  std::vector<int64_t> indices, picked;
+  int64_t next = 0;
+  auto put = [&](Tensor& to, const Entries& from, int64_t i) {
+    if (i < 0) {
+      std::memset(ElementAt(to.raw(), next, size), 0, size);
+    } else {
+      std::memcpy(ElementAt(to.raw(), next, size), ElementAt(from.values().raw(), i, size), size);
+    }
+  };
+  ForUnion(a, b, [&](int64_t i, int64_t j) {
+    put(result, a, i);
+    put(other, b, j);
+    const int64_t* at = i >= 0 ? a.indices_of(i) : b.indices_of(j);
+    indices.insert(indices.end(), at, at + a.rank());
+    picked.push_back(next++);
+  });
+  FindArithmetic(kOp, type)(result.raw(), other.raw(), next);
+  return SetEntries(c, 0, 1, indices, a.rank(), result, picked);
+}
+using MaximumKernel = FunctionKernel<Extreme<ArithmeticOp::kMax>>;
+using MinimumKernel = FunctionKernel<Extreme<ArithmeticOp::kMin>>;
+KERNEL(SparseSparseMaximum, MaximumKernel, {"T", RealTypes()});
+KERNEL(SparseSparseMinimum, MinimumKernel, {"T", RealTypes()});
+
+// Each entry with the dense element at its place; the dense tensor broadcasts to the sparse one.
+template <ArithmeticOp kOp>
+absl::Status WithDense(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, EntriesAt(c, 0, "sp"));
+  const Tensor& dense = c.input(3);
+  SLUICE_RETURN_IF_ERROR(e.CheckBounds());
+  const int missing = e.rank() - dense.rank();
+  bool fits = missing >= 0;
+  for (int d = 0; fits && d < dense.rank(); ++d) {
+    fits = dense.dim(d) == e.size(d + missing) || dense.dim(d) == 1;
+  }
+  if (!fits) {
+    return InvalidArgument("SparseDenseBinaryOpShared broadcasts dense to sparse only; got ",
+                           "incompatible shapes: [", e.shape().SummarizeValues(-1), "] vs. ",
+                           dense.shape().ToString());
+  }
+  const size_t size = DataTypeSize(dense.dtype());
+  SLUICE_ASSIGN_OR_RETURN(Tensor other, c.AllocateTemp(dense.dtype(), e.values().shape()));
+  for (int64_t i = 0; i < e.count(); ++i) {
+    int64_t position = 0;
+    for (int d = 0; d < dense.rank(); ++d) {
+      position = position * dense.dim(d) + (dense.dim(d) == 1 ? 0 : e.index(i, d + missing));
+    }
+    std::memcpy(ElementAt(other.raw(), i, size), ElementAt(dense.raw(), position, size), size);
+  }
+  if (kOp == ArithmeticOp::kDiv && HasIntegerZero(dense.dtype(), other.raw(), e.count())) {
+    return InvalidArgument("Integer division by zero");
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, e.values().shape(), &out));
+  if (out->bytes() > 0) std::memcpy(out->raw(), e.values().raw(), out->bytes());
+  FindArithmetic(kOp, dense.dtype())(out->raw(), other.raw(), e.count());
+  return absl::OkStatus();
+}
+using DenseAddKernel = FunctionKernel<WithDense<ArithmeticOp::kAdd>>;
+using DenseDivKernel = FunctionKernel<WithDense<ArithmeticOp::kDiv>>;
+using DenseMulKernel = FunctionKernel<WithDense<ArithmeticOp::kMul>>;
+KERNEL(SparseDenseCwiseAdd, DenseAddKernel, {"T", RealTypes()});
+KERNEL(SparseDenseCwiseDiv, DenseDivKernel, {"T", RealTypes()});
+KERNEL(SparseDenseCwiseMul, DenseMulKernel, {"T", RealTypes()});
+
+absl::Status SparseTensorDenseAdd(KernelContext& c) {
+  const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2), &b = c.input(3);
+  if (indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1) {
+    return InvalidArgument("Input a_indices, a_values and a_shape should be a matrix and vectors ",
+                           "but received shapes: ", indices.shape().ToString(), ", ",
+                           values.shape().ToString(), " and ", shape.shape().ToString());
+  }
+  if (values.dim(0) != indices.dim(0)) {
+    return InvalidArgument("The values and indices should match: ", values.dim(0), " and ",
+                           indices.dim(0));
+  }
+  if (shape.num_elements() != b.rank() || indices.dim(1) != b.rank()) {
+    return InvalidArgument("Two operands have different ranks; received: ", shape.num_elements(),
+                           " and ", b.rank());
+  }
+  for (int d = 0; d < b.rank(); ++d) {
+    if (IntAt(shape, d) != b.dim(d)) {
+      return InvalidArgument("Dimension ", d,
+                             " does not equal (no broadcasting is supported): ", "sparse side ",
+                             IntAt(shape, d), " vs dense side ", b.dim(d));
+    }
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({3}, 0, b.shape(), &out));
+  if (out->raw() != b.raw() && b.bytes() > 0) std::memcpy(out->raw(), b.raw(), b.bytes());
+  const size_t size = DataTypeSize(b.dtype());
+  const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, b.dtype());
+  for (int64_t i = 0; i < values.dim(0); ++i) {
+    int64_t position = 0;
+    for (int d = 0; d < b.rank(); ++d) {
+      const int64_t at = IntAt(indices, i * b.rank() + d);
+      if (at < 0 || at >= out->dim(d)) {
+        return InvalidArgument("Sparse tensor has some invalid index on dimension ", d, ": ", at,
+                               " is not in [0, ", out->dim(d), ")");
+      }
+      position = position * out->dim(d) + at;
+    }
+    add(ElementAt(out->raw(), position, size), ElementAt(values.raw(), i, size), 1);
+  }
+  return absl::OkStatus();
+}
+using SparseTensorDenseAddKernel = FunctionKernel<SparseTensorDenseAdd>;
+KERNEL(SparseTensorDenseAdd, SparseTensorDenseAddKernel, {"T", kNumbers});
+
+// Which dimensions a reduction goes over.
+absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& axes) {
+  std::vector<bool> reduced(static_cast<size_t>(e.rank()), false);
+  for (int64_t axis : IntsOf(axes)) {
+    if (axis < -e.rank() || axis >= e.rank()) {
+      return InvalidArgument("Invalid reduction dimension ", axis, ", for input with ", e.rank(),
+                             " dimensions.");
+    }
+    reduced[static_cast<size_t>((axis + e.rank()) % e.rank())] = true;
+  }
+  return reduced;
+}
+
+// Sums or maxima of groups of entries, dense or sparse, in the order of the groups.
+class SparseReduceKernel : public Kernel {
+ public:
+  explicit SparseReduceKernel(KernelInit& init)
+      : keeps_dims_(init.attr<bool>("keep_dims")),
+        op_(init.node().op().find("Max") != std::string::npos ? ArithmeticOp::kMax
+                                                              : ArithmeticOp::kAdd) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(const Entries e, EntriesAt(c, 0, "input"));
+    SLUICE_RETURN_IF_ERROR(e.CheckBounds());
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedDims(e, c.input(3)));
+    std::vector<int64_t> sizes;
+    for (int d = 0; d < e.rank(); ++d) {
+      if (!reduced[static_cast<size_t>(d)]) sizes.push_back(e.size(d));
+      if (reduced[static_cast<size_t>(d)] && keeps_dims_) sizes.push_back(1);
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
+    std::map<int64_t, std::vector<int64_t>> groups;  // entries by their place in the output
+    for (int64_t i = 0; i < e.count(); ++i) {
+      int64_t place = 0;
+      for (int d = 0; d < e.rank(); ++d) {
+        if (!reduced[static_cast<size_t>(d)]) place = place * e.size(d) + e.index(i, d);
+      }
+      groups[place].push_back(i);
+    }
+    return c.num_outputs() == 1 ? SetDense(c, e, shape, groups) : SetSparse(c, e, shape, groups);
+  }
+
+ private:
+  using Groups = std::map<int64_t, std::vector<int64_t>>;
+
+  void Reduce(const Entries& e, const std::vector<int64_t>& group, void* to) const {
+    const size_t size = DataTypeSize(e.values().dtype());
+    const ArithmeticRow apply = FindArithmetic(op_, e.values().dtype());
+    std::memcpy(to, ElementAt(e.values().raw(), group[0], size), size);
+    for (size_t k = 1; k < group.size(); ++k) {
+      apply(to, ElementAt(e.values().raw(), group[k], size), 1);
+    }
+  }
+
+  absl::Status SetDense(KernelContext& c, const Entries& e, const TensorShape& shape,
+                        const Groups& groups) const {
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
+    for (const auto& [place, group] : groups) {
+      Reduce(e, group, ElementAt(out->raw(), place, DataTypeSize(out->dtype())));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetSparse(KernelContext& c, const Entries& e, const TensorShape& shape,
+                         const Groups& groups) const {
+    const auto n = static_cast<int64_t>(groups.size());
+    Tensor *indices, *values;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n, shape.rank()}, &indices));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &values));
+    int64_t next = 0;
+    for (const auto& [place, group] : groups) {
+      int64_t rest = place;
+      for (int d = shape.rank() - 1; d >= 0; --d) {
+        indices->data<int64_t>()[next * shape.rank() + d] = rest % shape.dim(d);
+        rest /= shape.dim(d);
+      }
+      Reduce(e, group, ElementAt(values->raw(), next++, DataTypeSize(values->dtype())));
+    }
+    c.set_output(2, Tensor::Vector<int64_t>(shape.dims()));
+    return absl::OkStatus();
+  }
+
+  const bool keeps_dims_;
+  const ArithmeticOp op_;
+};
+KERNEL(SparseReduceSum, SparseReduceKernel, {"T", kNumbers});
+KERNEL(SparseReduceSumSparse, SparseReduceKernel, {"T", kNumbers});
+KERNEL(SparseReduceMax, SparseReduceKernel, {"T", RealTypes()});
+KERNEL(SparseReduceMaxSparse, SparseReduceKernel, {"T", RealTypes()});
+
+template <typename T>
+absl::Status SparseSoftmax(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, EntriesAt(c, 0, "sp"));
+  if (e.rank() < 2) {
+    return InvalidArgument("Input should have rank >= 2, but got shape: [",
+                           e.shape().SummarizeValues(-1), "]");
+  }
+  SLUICE_RETURN_IF_ERROR(e.CheckOrdered());
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, e.values().shape(), &out));
+  const T* x = e.values().data<T>();
+  for (int64_t begin = 0; begin < e.count();) {
+    int64_t end = begin;
+    double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
+    while (end < e.count() &&
+           std::equal(e.indices_of(begin), e.indices_of(begin) + e.rank() - 1, e.indices_of(end))) {
+      greatest = std::max(greatest, static_cast<double>(x[end++]));
+    }
+    for (int64_t i = begin; i < end; ++i) sum += std::exp(static_cast<double>(x[i]) - greatest);
+    for (; begin < end; ++begin) {
+      out->data<T>()[begin] =
+          static_cast<T>(std::exp(static_cast<double>(x[begin]) - greatest) / sum);
+    }
+  }
+  return absl::OkStatus();
+}
+using SoftmaxTypes = TypeList<half, float, double>;
+FUNCTION_KERNELS(SparseSoftmax, "T", SparseSoftmax, SoftmaxTypes);
+
+}  // namespace
+}  // namespace sluice

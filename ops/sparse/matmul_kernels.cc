@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <complex>
+
+#include "executor/kernel/context.h"
+#include "ops/loops/cast_loops.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/wrapping.h"
+
+namespace sluice {
+namespace {
+
+template <typename T>
+T Conjugate(T x) {
+  if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+    return std::conj(x);
+  } else {
+    return x;
+  }
+}
+
+class SparseMatMulKernel : public Kernel {
+ public:
+  explicit SparseMatMulKernel(KernelInit& init)
+      : adjoint_a_(init.attr<bool>("adjoint_a")), adjoint_b_(init.attr<bool>("adjoint_b")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2), &b = c.input(3);
+    if (b.rank() != 2) return InvalidArgument("Tensor 'b' is not a matrix");
+    if (shape.rank() != 1 || shape.num_elements() != 2) {
+      return InvalidArgument("Tensor 'a_shape' must have 2 elements, got shape ",
+                             shape.shape().ToString());
+    }
+    if (values.rank() != 1) return InvalidArgument("Tensor 'a_values' is not a vector");
+    if (indices.rank() != 2 || indices.dim(1) != 2) {
+      return InvalidArgument("Tensor 'a_indices' must be a matrix of 2 columns, got shape ",
+                             indices.shape().ToString());
+    }
+    if (indices.dim(0) != values.dim(0)) {
+      return InvalidArgument("Number of rows of a_indices does not match number of entries in ",
+                             "a_values: ", indices.dim(0), " vs. ", values.dim(0));
+    }
+    const int64_t* sizes = shape.data<int64_t>();
+    const int64_t rows = sizes[adjoint_a_ ? 1 : 0], inner = sizes[adjoint_a_ ? 0 : 1];
+    if (rows < 0 || inner < 0) return InvalidArgument("a_shape must be non-negative");
+    if (b.dim(adjoint_b_ ? 1 : 0) != inner) {
+      return InvalidArgument(
+          "Cannot multiply A and B because inner dimension does not match: ", inner, " vs. ",
+          b.dim(adjoint_b_ ? 1 : 0), ". Did you forget a transpose?");
+    }
+    for (int64_t i = 0; i < values.dim(0); ++i) {
+      const int64_t row = IntAt(indices, 2 * i + (adjoint_a_ ? 1 : 0));
+      const int64_t column = IntAt(indices, 2 * i + (adjoint_a_ ? 0 : 1));
+      if (row < 0 || row >= rows || column < 0 || column >= inner) {
+        return InvalidArgument("entry ", i, " of A, (", IntAt(indices, 2 * i), ", ",
+                               IntAt(indices, 2 * i + 1), "), is out of bounds of its shape [",
+                               sizes[0], ", ", sizes[1], "]");
+      }
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows, b.dim(adjoint_b_ ? 0 : 1)}, &out));
+    switch (b.dtype()) {
+      case DT_DOUBLE:
+        return Run<double>(c, out);
+      case DT_INT32:
+        return Run<int32_t>(c, out);
+      case DT_COMPLEX64:
+        return Run<complex64>(c, out);
+      case DT_COMPLEX128:
+        return Run<complex128>(c, out);
+      default:
+        return Run<float>(c, out);
+    }
+  }
+
+ private:
+  // `t` in type T: 16-bit numbers as float.
+  template <typename T>
+  static absl::StatusOr<Tensor> As(KernelContext& c, const Tensor& t) {
+    if (t.dtype() == kDataTypeOf<T>) return t;
+    SLUICE_ASSIGN_OR_RETURN(Tensor wide, c.AllocateTemp(kDataTypeOf<T>, t.shape()));
+    FindCastLoop(t.dtype(), kDataTypeOf<T>, false)(t.raw(), wide.raw(), t.num_elements());
+    return wide;
+  }
+
+  template <typename T>
+  absl::Status Run(KernelContext& c, Tensor* out) const {
+    SLUICE_ASSIGN_OR_RETURN(const Tensor values, As<T>(c, c.input(1)));
+    SLUICE_ASSIGN_OR_RETURN(const Tensor b, As<T>(c, c.input(3)));
+    Tensor product = *out;
+    if (out->dtype() != kDataTypeOf<T>) {
+      SLUICE_ASSIGN_OR_RETURN(product, c.AllocateTemp(kDataTypeOf<T>, out->shape()));
+    }
+    T* to = product.data<T>();
+    std::fill_n(to, product.num_elements(), T(0));
+    const int64_t width = out->dim(1), step = adjoint_b_ ? b.dim(1) : 1;
+    // Shards are columns of the product: no two write the same element.
+    c.ParallelFor(
+        width, static_cast<double>(values.num_elements()), [&](int64_t begin, int64_t end) {
+          for (int64_t i = 0; i < values.num_elements(); ++i) {
+            const T v = adjoint_a_ ? Conjugate(values.data<T>()[i]) : values.data<T>()[i];
+            const int64_t row = IntAt(c.input(0), 2 * i + (adjoint_a_ ? 1 : 0));
+            const int64_t column = IntAt(c.input(0), 2 * i + (adjoint_a_ ? 0 : 1));
+            const T* from = b.data<T>() + column * (adjoint_b_ ? 1 : width);
+            for (int64_t k = begin; k < end; ++k) {
+              T& sum = to[row * width + k];
+              sum = WrappingAdd(
+                  sum, WrappingMultiply(v, adjoint_b_ ? Conjugate(from[k * step]) : from[k]));
+            }
+          }
+        });
+    if (out->dtype() != kDataTypeOf<T>) {
+      FindCastLoop(kDataTypeOf<T>, out->dtype(), false)(product.raw(), out->raw(),
+                                                        out->num_elements());
+    }
+    return absl::OkStatus();
+  }
+
+  const bool adjoint_a_, adjoint_b_;
+};
+KERNEL(SparseTensorDenseMatMul, SparseMatMulKernel,
+       {"T", FloatTypes() | ComplexTypes() | TypeSet{DT_INT32}});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,153 @@
+#include <string_view>
+#include <vector>
+
+#include "graph/format/tensor_proto.h"
+#include "graph/status.h"
+#include "ops/sparse/minibatch.h"
+#include "ops/sparse/tensor_variant.h"
+
+namespace sluice {
+namespace {
+
+// The content of a tensor of strings: all lengths as varints, then all bytes.
+std::string StringContent(const Tensor& t) {
+  std::string content;
+  for (const std::string& s : t.flat<std::string>()) {
+    uint64_t length = s.size();
+    for (; length >= 128; length >>= 7) content += static_cast<char>(length | 128);
+    content += static_cast<char>(length);
+  }
+  for (const std::string& s : t.flat<std::string>()) content += s;
+  return content;
+}
+
+absl::StatusOr<Tensor> StringsFromContent(const pb::TensorProto& proto) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeFromProto(proto.tensor_shape()));
+  std::string_view rest = proto.tensor_content();
+  const int64_t count = shape.num_elements();
+  // A length is a byte at least.
+  if (count < 0 || static_cast<uint64_t>(count) > rest.size()) {
+    return InvalidArgument("Could not parse serialized proto: ", rest.size(),
+                           " bytes for strings of shape ", shape.ToString());
+  }
+  std::vector<uint64_t> lengths(static_cast<size_t>(count));
+  for (uint64_t& length : lengths) {
+    for (int shift = 0;; shift += 7) {
+      if (rest.empty() || shift > 56) return InvalidArgument("Could not parse serialized proto");
+      const auto byte = static_cast<unsigned char>(rest.front());
+      rest.remove_prefix(1);
+      length |= static_cast<uint64_t>(byte & 127) << shift;
+      if (byte < 128) break;
+    }
+  }
+  Tensor strings(DT_STRING, shape.AsShape());
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] > rest.size()) return InvalidArgument("Could not parse serialized proto");
+    strings.data<std::string>()[i] = rest.substr(0, lengths[i]);
+    rest.remove_prefix(lengths[i]);
+  }
+  return strings;
+}
+
+absl::StatusOr<std::string> AsBytes(const Tensor& t) {
+  pb::TensorProto proto;
+  SLUICE_RETURN_IF_ERROR(TensorToContentProto(t, &proto));
+  if (t.dtype() == DT_STRING && t.num_elements() > 0) {
+    proto.clear_string_val();
+    proto.set_tensor_content(StringContent(t));
+  }
+  return proto.SerializeAsString();
+}
+
+// The parts at position `at` of `out`, strings or variants.
+absl::Status Store(const SparseParts& parts, Tensor* out, int64_t at) {
+  for (const Tensor* part : {&parts.indices, &parts.values, &parts.shape}) {
+    if (out->dtype() == DT_VARIANT) {
+      out->data<Variant>()[at++] = AsVariant(*part);
+    } else {
+      SLUICE_ASSIGN_OR_RETURN(out->data<std::string>()[at++], AsBytes(*part));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SerializeSparse(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const SparseParts parts, SparseInput(c));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {3}, &out));
+  return Store(parts, out, 0);
+}
+using SerializeSparseKernel = FunctionKernel<SerializeSparse>;
+KERNEL(SerializeSparse, SerializeSparseKernel, {"out_type", TypeSet{DT_STRING, DT_VARIANT}});
+
+absl::Status SerializeManySparse(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const SparseParts minibatch, SparseInput(c));
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<SparseParts> examples, SplitMinibatch(minibatch));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(examples.size()), 3}, &out));
+  for (size_t i = 0; i < examples.size(); ++i) {
+    SLUICE_RETURN_IF_ERROR(Store(examples[i], out, 3 * static_cast<int64_t>(i)));
+  }
+  return absl::OkStatus();
+}
+using SerializeManySparseKernel = FunctionKernel<SerializeManySparse>;
+KERNEL(SerializeManySparse, SerializeManySparseKernel,
+       {"out_type", TypeSet{DT_STRING, DT_VARIANT}});
+
+absl::StatusOr<Tensor> PartOf(const Tensor& serialized, int64_t at) {
+  if (serialized.dtype() == DT_VARIANT) {
+    const auto* part = serialized.data<Variant>()[at].get<TensorVariant>();
+    if (part != nullptr) return part->tensor();
+    return InvalidArgument("expected a variant that holds a tensor, got one that holds '",
+                           serialized.data<Variant>()[at].TypeName(), "'");
+  }
+  pb::TensorProto proto;
+  if (!proto.ParseFromString(serialized.data<std::string>()[at])) {
+    return InvalidArgument("Could not parse serialized proto");
+  }
+  if (static_cast<DataType>(proto.dtype()) == DT_STRING && !proto.tensor_content().empty()) {
+    return StringsFromContent(proto);
+  }
+  return TensorFromProto(proto);
+}
+
+absl::Status DeserializeSparse(KernelContext& c) {
+  const Tensor& serialized = c.input(0);
+  const int rank = serialized.rank();
+  if (rank == 0) {
+    return InvalidArgument("Serialized sparse should have non-zero rank ",
+                           serialized.shape().ToString());
+  }
+  if (serialized.dim(rank - 1) != 3) {
+    return InvalidArgument("Serialized sparse should have 3 as the last dimension ",
+                           serialized.shape().ToString());
+  }
+  const TensorShape outer(serialized.shape().dims().subspan(0, rank - 1));
+  if (outer.num_elements() == 0) {
+    return InvalidArgument("Serialized sparse should have at least 1 serialized tensor, but has ",
+                           "a zero dimension ", serialized.shape().ToString());
+  }
+  std::vector<SparseParts> examples(static_cast<size_t>(outer.num_elements()));
+  for (size_t i = 0; i < examples.size(); ++i) {
+    const auto at = 3 * static_cast<int64_t>(i);
+    SLUICE_ASSIGN_OR_RETURN(examples[i].indices, PartOf(serialized, at));
+    SLUICE_ASSIGN_OR_RETURN(examples[i].values, PartOf(serialized, at + 1));
+    SLUICE_ASSIGN_OR_RETURN(examples[i].shape, PartOf(serialized, at + 2));
+  }
+  return SetMinibatch(c, examples, outer, c.output_dtype(1));
+}
+using DeserializeSparseKernel = FunctionKernel<DeserializeSparse>;
+KERNEL(DeserializeSparse, DeserializeSparseKernel, {"Tserialized", TypeSet{DT_STRING, DT_VARIANT}});
+
+absl::Status DeserializeManySparse(KernelContext& c) {
+  if (c.input(0).rank() != 2) {
+    return InvalidArgument("Serialized sparse should be a matrix of 3 columns, got shape ",
+                           c.input(0).shape().ToString());
+  }
+  return DeserializeSparse(c);
+}
+using DeserializeManySparseKernel = FunctionKernel<DeserializeManySparse>;
+KERNEL(DeserializeManySparse, DeserializeManySparseKernel);
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,471 @@
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "executor/kernel/context.h"
+#include "graph/tensor/room.h"
+#include "graph/tensor/sizes.h"
+#include "ops/loops/arithmetic.h"
+#include "ops/loops/constant_element.h"
+#include "ops/loops/elements.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/loops/strided_copy.h"
+#include "ops/loops/wrapping.h"
+#include "ops/sparse/entries.h"
+
+namespace sluice {
+namespace {
+
+// Inputs: sparse_indices (a scalar, a vector or a matrix), output_shape, sparse_values (one for all
+// or one each), default_value.
+class SparseToDenseKernel : public Kernel {
+ public:
+  explicit SparseToDenseKernel(KernelInit& init)
+      : checks_order_(init.attr<bool>("validate_indices")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &indices = c.input(0), &sizes = c.input(1), &values = c.input(2),
+                 &fallback = c.input(3);
+    if (indices.rank() > 2) {
+      return InvalidArgument("sparse_indices should be a scalar, vector, or matrix, got shape ",
+                             indices.shape().ToString());
+    }
+    int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
+    const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
+    if (sizes.rank() != 1 || sizes.num_elements() != rank) {
+      return InvalidArgument("output_shape has incorrect number of elements: ",
+                             sizes.num_elements(), " should be: ", rank);
+    }
+    if (values.rank() > 1 || (values.rank() == 1 && values.num_elements() != count)) {
+      return InvalidArgument("sparse_values has incorrect shape ", values.shape().ToString(),
+                             ", should be [] or [", count, "]");
+    }
+    if (fallback.rank() != 0) {
+      return InvalidArgument("default_value should be a scalar, got shape ",
+                             fallback.shape().ToString());
+    }
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
+    // Indices of no dimension, and one value, take no memory however many they are; all are the
+    // same.
+    if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    FillElements(c, out->dtype(), fallback.raw(), out->raw(), out->num_elements());
+    return WithElement(out->dtype(), [&](auto tag) -> absl::Status {
+      using E = typename decltype(tag)::type;
+      int64_t before = -1;
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t position = 0;
+        for (int64_t d = 0; d < rank; ++d) {
+          const int64_t at = IntAt(indices, i * rank + d), size = shape.dim(static_cast<int>(d));
+          if (at < 0 || at >= size) {
+            return InvalidArgument("indices[", i, "] is out of bounds: need 0 <= index < ",
+                                   shape.ToString(), ", got ", at, " in dimension ", d);
+          }
+          position = position * size + at;
+        }
+        if (checks_order_ && position <= before) {
+          return InvalidArgument("indices[", i, "] is ",
+                                 position == before ? "repeated" : "out of order");
+        }
+        before = position;
+        out->data<E>()[position] = values.data<E>()[values.rank() == 0 ? 0 : i];
+      }
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  const bool checks_order_;
+};
+KERNEL(SparseToDense, SparseToDenseKernel);
+
+absl::Status SparseReorder(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries e,
+                          Entries::Of(c.input(0), c.input(1), c.input(2), "input"));
+  std::vector<int64_t> order(static_cast<size_t>(e.count()));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&e](int64_t i, int64_t j) { return e.Compare(i, e, j) < 0; });
+  std::vector<int64_t> indices;
+  for (int64_t i : order) {
+    indices.insert(indices.end(), e.indices_of(i), e.indices_of(i) + e.rank());
+  }
+  return SetEntries(c, 0, 1, indices, e.rank(), e.values(), order);
+}
+using SparseReorderKernel = FunctionKernel<SparseReorder>;
+KERNEL(SparseReorder, SparseReorderKernel);
+
+// The shape asked for, with the size that is -1 worked out.
+absl::StatusOr<std::vector<int64_t>> NewShape(const Tensor& from, const Tensor& to) {
+  int64_t elements = 1, known = 1, unknown = -1;
+  for (int64_t size : from.flat<int64_t>()) {
+    elements = MultiplyWithoutOverflow(elements, std::max<int64_t>(size, 0));
+    if (elements < 0) return InvalidArgument("Input tensor has too many elements");
+  }
+  std::vector<int64_t> sizes(to.flat<int64_t>().begin(), to.flat<int64_t>().end());
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == -1) {
+      if (unknown != -1) {
+        return InvalidArgument("only one output dimension may be -1, not both ", unknown, " and ",
+                               d);
+      }
+      unknown = static_cast<int64_t>(d);
+    } else if (sizes[d] < 0) {
+      return InvalidArgument("size ", d, " must be non-negative, not ", sizes[d]);
+    } else {
+      known = MultiplyWithoutOverflow(known, sizes[d]);
+      if (known < 0) return InvalidArgument("new shape has too many elements");
+    }
+  }
+  if (unknown != -1) {
+    if (known == 0) {
+      return InvalidArgument(
+          "reshape cannot infer the missing input size for an empty tensor unless all specified "
+          "input sizes are non-zero");
+    }
+    sizes[static_cast<size_t>(unknown)] = elements / known;
+    known *= elements / known;
+  }
+  if (known != elements) {
+    return InvalidArgument("Input to reshape is a tensor with ", elements,
+                           " dense values, but the requested shape has ", known);
+  }
+  return sizes;
+}
+
+absl::Status SparseReshape(KernelContext& c) {
+  const Tensor &indices = c.input(0), &from = c.input(1), &to = c.input(2);
+  if (indices.rank() != 2) {
+    return InvalidArgument("Input indices should be a matrix but received shape ",
+                           indices.shape().ToString());
+  }
+  if (from.rank() != 1 || to.rank() != 1) {
+    return InvalidArgument("Input and target shape should be vectors but received shapes ",
+                           from.shape().ToString(), " and ", to.shape().ToString());
+  }
+  if (indices.dim(1) != from.num_elements()) {
+    return InvalidArgument("Input tensor rank must match input shape length, got ", indices.dim(1),
+                           " and ", from.num_elements());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, NewShape(from, to));
+  const int64_t rank = indices.dim(1), new_rank = to.num_elements();
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {indices.dim(0), new_rank}, &out));
+  // Indices of no dimension take no memory, however many there are.
+  const int64_t count = rank == 0 && new_rank == 0 ? 0 : indices.dim(0);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t position = 0;
+    for (int64_t d = 0; d < rank; ++d) {
+      const int64_t at = indices.data<int64_t>()[i * rank + d], size = from.data<int64_t>()[d];
+      if (at < 0 || at >= size) {
+        return InvalidArgument("indices[", i, ",", d, "] = ", at, " is not in [0, ", size, ")");
+      }
+      position = position * size + at;
+    }
+    for (int64_t d = new_rank - 1; d >= 0; --d) {
+      const int64_t size = std::max<int64_t>(sizes[static_cast<size_t>(d)], 1);
+      out->data<int64_t>()[i * new_rank + d] = position % size;
+      position /= size;
+    }
+  }
+  c.set_output(1, IntTensor(sizes));
+  return absl::OkStatus();
+}
+using SparseReshapeKernel = FunctionKernel<SparseReshape>;
+KERNEL(SparseReshape, SparseReshapeKernel);
+
+// Entries of one of several tensors.
+struct Place {
+  int64_t tensor, entry;
+};
+
+class SparseConcatKernel : public Kernel {
+ public:
+  explicit SparseConcatKernel(KernelInit& init) : dim_(init.attr<int64_t>("concat_dim")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const int n = c.num_inputs() / 3;
+    std::vector<Entries> parts;
+    for (int i = 0; i < n; ++i) {
+      SLUICE_ASSIGN_OR_RETURN(
+          Entries e, Entries::Of(c.input(i), c.input(n + i), c.input(2 * n + i), "concat"));
+      parts.push_back(e);
+    }
+    const int rank = parts[0].rank();
+    const int64_t dim = dim_ < 0 ? dim_ + rank : dim_;
+    if (dim < 0 || dim >= rank) {
+      return InvalidArgument("Concat dimension must be in range [", -rank, ", ", rank, "), got ",
+                             dim_);
+    }
+    std::vector<int64_t> shape(parts[0].shape().flat<int64_t>().begin(),
+                               parts[0].shape().flat<int64_t>().end());
+    std::vector<int64_t> offsets = {0};
+    for (int i = 0; i < n; ++i) {
+      if (parts[i].rank() != rank) {
+        return InvalidArgument("Ranks of all input tensors must match: expected ", rank,
+                               " but got ", parts[i].rank(), " at position ", i);
+      }
+      for (int d = 0; d < rank; ++d) {
+        if (d != dim && parts[i].size(d) != shape[static_cast<size_t>(d)]) {
+          return InvalidArgument("Input shapes must match: expected ",
+                                 shape[static_cast<size_t>(d)], " for dimension ", d, " but got ",
+                                 parts[i].size(d), " at position ", i);
+        }
+      }
+      int64_t end;
+      if (__builtin_add_overflow(offsets.back(), parts[i].size(static_cast<int>(dim)), &end)) {
+        return InvalidArgument("expected a size that fits in int64 for dimension ", dim,
+                               ", got more up to position ", i);
+      }
+      offsets.push_back(end);
+    }
+    shape[static_cast<size_t>(dim)] = offsets.back();
+    return Join(c, parts, offsets, static_cast<int>(dim), shape);
+  }
+
+ private:
+  static absl::Status Join(KernelContext& c, const std::vector<Entries>& parts,
+                           const std::vector<int64_t>& offsets, int dim,
+                           const std::vector<int64_t>& shape) {
+    std::vector<Place> order;
+    for (size_t t = 0; t < parts.size(); ++t) {
+      for (int64_t i = 0; i < parts[t].count(); ++i) order.push_back({static_cast<int64_t>(t), i});
+    }
+    const int rank = parts[0].rank();
+    auto at = [&](const Place& p, int d) {
+      // Nobody has looked whether indices lie inside of the shape.
+      return WrappingAdd(parts[p.tensor].index(p.entry, d), d == dim ? offsets[p.tensor] : 0);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](const Place& a, const Place& b) {
+      for (int d = 0; d < rank; ++d) {
+        if (at(a, d) != at(b, d)) return at(a, d) < at(b, d);
+      }
+      return false;
+    });
+    const auto n = static_cast<int64_t>(order.size());
+    Tensor *indices, *values;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n, rank}, &indices));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &values));
+    WithElement(values->dtype(), [&](auto tag) {
+      using E = typename decltype(tag)::type;
+      for (int64_t i = 0; i < n; ++i) {
+        for (int d = 0; d < rank; ++d) indices->data<int64_t>()[i * rank + d] = at(order[i], d);
+        values->data<E>()[i] = parts[order[i].tensor].values().data<E>()[order[i].entry];
+      }
+    });
+    c.set_output(2, IntTensor(shape));
+    return absl::OkStatus();
+  }
+
+  const int64_t dim_;
+};
+KERNEL(SparseConcat, SparseConcatKernel);
+
+// The entries in a box, with indices counted from its corner.
+absl::Status SetBox(KernelContext& c, const Entries& e, int first, int step,
+                    const std::vector<int64_t>& start, const std::vector<int64_t>& size) {
+  std::vector<int64_t> indices, picked;
+  for (int64_t i = 0; i < e.count(); ++i) {
+    bool inside = true;
+    for (int d = 0; d < e.rank(); ++d) {
+      const int64_t begin = start[static_cast<size_t>(d)], at = e.index(i, d);
+      inside = inside && at >= begin && at < SaturatedSum(begin, size[static_cast<size_t>(d)]);
+    }
+    if (!inside) continue;
+    picked.push_back(i);
+    for (int d = 0; d < e.rank(); ++d) {
+      indices.push_back(e.index(i, d) - start[static_cast<size_t>(d)]);
+    }
+  }
+  c.set_output(first + 2 * step, IntTensor(size));
+  return SetEntries(c, first, first + step, indices, e.rank(), e.values(), picked);
+}
+
+absl::Status SparseSlice(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries e,
+                          Entries::Of(c.input(0), c.input(1), c.input(2), "input"));
+  const Tensor &start = c.input(3), &size = c.input(4);
+  for (const Tensor* t : {&start, &size}) {
+    if (t->rank() != 1 || t->num_elements() != e.rank()) {
+      return InvalidArgument("Expected ", t == &start ? "start" : "size",
+                             " to be a vector of length ", e.rank(), " but got shape ",
+                             t->shape().ToString());
+    }
+  }
+  std::vector<int64_t> from, kept;
+  for (int d = 0; d < e.rank(); ++d) {
+    from.push_back(start.data<int64_t>()[d]);
+    const int64_t wanted = size.data<int64_t>()[d];
+    if (wanted < 0) return InvalidArgument("expected size to be non-negative, got ", wanted);
+    const int64_t end = std::min(SaturatedSum(from.back(), wanted), e.size(d));
+    kept.push_back(end > from.back() ? end - from.back() : 0);
+  }
+  return SetBox(c, e, 0, 1, from, kept);
+}
+using SparseSliceKernel = FunctionKernel<SparseSlice>;
+KERNEL(SparseSlice, SparseSliceKernel);
+
+absl::Status SparseSliceGrad(KernelContext& c) {
+  const Tensor &grad = c.input(0), &in = c.input(1), &start = c.input(2), &out = c.input(3);
+  if (grad.rank() != 1 || in.rank() != 2 || out.rank() != 2) {
+    return InvalidArgument("Input backprop_val_grad should be a vector and indices matrices but ",
+                           "received shapes ", grad.shape().ToString(), ", ", in.shape().ToString(),
+                           " and ", out.shape().ToString());
+  }
+  if (in.dim(1) != out.dim(1) || start.num_elements() != in.dim(1) || start.rank() != 1) {
+    return InvalidArgument("The input and output should have the same ndims: got: ", in.dim(1),
+                           " and ", out.dim(1), ", start ", start.shape().ToString());
+  }
+  if (grad.num_elements() != out.dim(0)) {
+    return InvalidArgument("# elements of backprop_val_grad and # rows of output_indices must ",
+                           "match: got ", grad.num_elements(), " and ", out.dim(0));
+  }
+  Tensor* to;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.dim(0)}, &to));
+  if (to->bytes() > 0) std::memset(to->raw(), 0, to->bytes());
+  const int64_t rank = in.dim(1);
+  const size_t size = DataTypeSize(grad.dtype());
+  // Both are in the same order, so that one walk over the input finds all.
+  int64_t next = 0;
+  for (int64_t i = 0; i < in.dim(0) && next < out.dim(0); ++i) {
+    bool same = true;
+    for (int64_t d = 0; d < rank; ++d) {
+      same =
+          same && in.data<int64_t>()[i * rank + d] ==
+                      WrappingAdd(out.data<int64_t>()[next * rank + d], start.data<int64_t>()[d]);
+    }
+    if (!same) continue;
+    std::memcpy(ElementAt(to->raw(), i, size), ElementAt(grad.raw(), next++, size), size);
+  }
+  if (next != out.dim(0)) {
+    return absl::InternalError(
+        StrCat("Elements of backprop_val_grad aren't all propagated: ", next, " of ", out.dim(0)));
+  }
+  return absl::OkStatus();
+}
+using SparseSliceGradKernel = FunctionKernel<SparseSliceGrad>;
+KERNEL(SparseSliceGrad, SparseSliceGradKernel, {"T", RealTypes() | ComplexTypes()});
+
+absl::Status SparseSplit(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries e,
+                          Entries::Of(c.input(1), c.input(2), c.input(3), "input"));
+  const Tensor& dim_t = c.input(0);
+  if (dim_t.num_elements() != 1) {
+    return InvalidArgument("split_dim should be a scalar, got shape ", dim_t.shape().ToString());
+  }
+  const int64_t dim = dim_t.data<int64_t>()[0] + (dim_t.data<int64_t>()[0] < 0 ? e.rank() : 0);
+  if (dim < 0 || dim >= e.rank()) {
+    return InvalidArgument("Input split_dim should be between 0 and rank (", e.rank(), "), got ",
+                           dim);
+  }
+  const int n = c.num_outputs() / 3;
+  const int64_t size = e.size(static_cast<int>(dim));
+  if (n > size) {
+    return InvalidArgument("Input num_split should be between 1 and the splitting dimension size (",
+                           size, "), got ", n);
+  }
+  std::vector<int64_t> start(static_cast<size_t>(e.rank()), 0);
+  std::vector<int64_t> kept(e.shape().flat<int64_t>().begin(), e.shape().flat<int64_t>().end());
+  for (int i = 0; i < n; ++i) {
+    kept[static_cast<size_t>(dim)] = size / n + (i < size % n ? 1 : 0);
+    SLUICE_RETURN_IF_ERROR(SetBox(c, e, i, n, start, kept));
+    start[static_cast<size_t>(dim)] += kept[static_cast<size_t>(dim)];
+  }
+  return absl::OkStatus();
+}
+using SparseSplitKernel = FunctionKernel<SparseSplit>;
+KERNEL(SparseSplit, SparseSplitKernel);
+
+absl::Status SparseFillEmptyRows(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries e,
+                          Entries::Of(c.input(0), c.input(1), c.input(2), "input"));
+  const Tensor& fallback = c.input(3);
+  if (fallback.rank() != 0) {
+    return InvalidArgument("default_value must be a scalar, saw: ", fallback.shape().ToString());
+  }
+  if (e.rank() == 0) return InvalidArgument("Dense shape cannot be empty.");
+  const int64_t rows = e.size(0);
+  if (rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
+  if (rows == 0 && e.count() > 0) {
+    return InvalidArgument("Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ",
+                           e.count());
+  }
+  SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
+  std::vector<int64_t> count(static_cast<size_t>(rows), 0);
+  for (int64_t i = 0; i < e.count(); ++i) {
+    const int64_t row = e.index(i, 0);
+    if (row < 0 || row >= rows) {
+      return InvalidArgument("indices(", i, ", 0) is invalid: ", row, " >= ", rows);
+    }
+    ++count[static_cast<size_t>(row)];
+  }
+  Tensor *empty, *map, *indices, *values;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rows}, &empty));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, {e.count()}, &map));
+  std::vector<int64_t> next(static_cast<size_t>(rows));
+  int64_t total = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    empty->data<bool>()[row] = count[static_cast<size_t>(row)] == 0;
+    next[static_cast<size_t>(row)] = total;
+    total += std::max<int64_t>(count[static_cast<size_t>(row)], 1);
+  }
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {total, e.rank()}, &indices));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {total}, &values));
+  std::fill_n(indices->data<int64_t>(), indices->num_elements(), int64_t{0});
+  WithElement(values->dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    for (int64_t row = 0; row < rows; ++row) {
+      if (count[static_cast<size_t>(row)] > 0) continue;
+      const int64_t to = next[static_cast<size_t>(row)];
+      indices->data<int64_t>()[to * e.rank()] = row;
+      values->data<E>()[to] = fallback.data<E>()[0];
+    }
+    for (int64_t i = 0; i < e.count(); ++i) {
+      const int64_t to = next[static_cast<size_t>(e.index(i, 0))]++;
+      std::copy_n(e.indices_of(i), e.rank(), indices->data<int64_t>() + to * e.rank());
+      values->data<E>()[to] = e.values().data<E>()[i];
+      map->data<int64_t>()[i] = to;
+    }
+  });
+  return absl::OkStatus();
+}
+using SparseFillEmptyRowsKernel = FunctionKernel<SparseFillEmptyRows>;
+KERNEL(SparseFillEmptyRows, SparseFillEmptyRowsKernel);
+
+// Of sparse and of ragged rows.
+absl::Status FillEmptyRowsGrad(KernelContext& c) {
+  const Tensor &map = c.input(0), &grad = c.input(1);
+  if (map.rank() != 1) {
+    return InvalidArgument("reverse_index_map must be a vector, saw: ", map.shape().ToString());
+  }
+  if (grad.rank() != 1) {
+    return InvalidArgument("grad_values must be a vector, saw: ", grad.shape().ToString());
+  }
+  Tensor *d_values, *d_default;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, map.shape(), &d_values));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {}, &d_default));
+  const size_t size = DataTypeSize(grad.dtype());
+  const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, grad.dtype());
+  std::memset(d_default->raw(), 0, size);
+  std::vector<bool> used(static_cast<size_t>(grad.num_elements()), false);
+  for (int64_t i = 0; i < map.num_elements(); ++i) {
+    const int64_t from = map.data<int64_t>()[i];
+    if (from < 0 || from >= grad.num_elements()) {
+      return InvalidArgument("Elements in reverse index must be in [0, ", grad.num_elements(),
+                             ") but got ", from);
+    }
+    std::memcpy(ElementAt(d_values->raw(), i, size), ElementAt(grad.raw(), from, size), size);
+    used[static_cast<size_t>(from)] = true;
+  }
+  for (int64_t i = 0; i < grad.num_elements(); ++i) {
+    if (!used[static_cast<size_t>(i)]) add(d_default->raw(), ElementAt(grad.raw(), i, size), 1);
+  }
+  return absl::OkStatus();
+}
+using FillEmptyRowsGradKernel = FunctionKernel<FillEmptyRowsGrad>;
+KERNEL(RaggedFillEmptyRowsGrad, FillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
+KERNEL(SparseFillEmptyRowsGrad, FillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
+
+}  // namespace
+}  // namespace sluice

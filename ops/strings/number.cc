@@ -1,0 +1,68 @@
+#include "ops/strings/number.h"
+
+#include <charconv>
+#include <limits>
+
+namespace sluice {
+namespace {
+
+bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Without a sign in front, which std::from_chars does not take in all forms.
+bool TakeSign(std::string_view* text) {
+  const bool negative = text->starts_with('-');
+  if (negative || text->starts_with('+')) text->remove_prefix(1);
+  return negative;
+}
+
+template <typename T>
+bool ParseFloating(std::string_view text, T* value) {
+  text = Trimmed(text);
+  const bool negative = TakeSign(&text);
+  if (text.empty() || text[0] == '-' || text[0] == '+') return false;
+  const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+  if (is_hex) text.remove_prefix(2);
+  const auto format = is_hex ? std::chars_format::hex : std::chars_format::general;
+  T magnitude = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), magnitude, format);
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) return false;
+  if (error == std::errc::result_out_of_range) {
+    // Too large or too small: the sign of the exponent tells.
+    const size_t exponent = text.find_first_of(is_hex ? "pP" : "eE");
+    const bool is_small = exponent != std::string_view::npos
+                              ? text.substr(exponent + 1).starts_with('-')
+                              : text.starts_with("0.") || text.starts_with('.');
+    magnitude = is_small ? T(0) : std::numeric_limits<T>::infinity();
+  }
+  *value = negative ? -magnitude : magnitude;
+  return true;
+}
+
+template <typename T>
+bool ParseInteger(std::string_view text, T* value) {
+  text = Trimmed(text);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return false;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+}  // namespace
+
+bool ParseNumber(std::string_view text, float* value) { return ParseFloating(text, value); }
+bool ParseNumber(std::string_view text, double* value) { return ParseFloating(text, value); }
+bool ParseNumber(std::string_view text, int32_t* value) { return ParseInteger(text, value); }
+bool ParseNumber(std::string_view text, int64_t* value) { return ParseInteger(text, value); }
+bool ParseNumber(std::string_view text, uint32_t* value) { return ParseInteger(text, value); }
+bool ParseNumber(std::string_view text, uint64_t* value) { return ParseInteger(text, value); }
+
+}  // namespace sluice

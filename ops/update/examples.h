@@ -1,0 +1,81 @@
+// A batch of examples and the weights of their features, as coordinate ascent walks over them.
+//
+// Thread safety: used by one thread. The tensors of the context must outlive it.
+#ifndef SLUICE_OPS_UPDATE_EXAMPLES_H_
+#define SLUICE_OPS_UPDATE_EXAMPLES_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "executor/kernel/context.h"
+
+namespace sluice::linear {
+
+// Weights come nearer to 0 by l1 / l2.
+struct Shrinkage {
+  Shrinkage(float l1, float l2) : by(l1 / l2) {}
+  double operator()(double weight) const;
+  double by;
+};
+
+// Where the inputs of a node stand.
+struct Places {
+  explicit Places(const KernelInit& init);
+  using Range = std::pair<int, int>;
+  Range example_indices, feature_indices, feature_values, dense_features, sparse_indices,
+      sparse_weights, dense_weights;
+  int labels, weights, state;
+};
+
+class Examples {
+ public:
+  // Allocates the outputs that hold the changes of weights, all zero. INVALID_ARGUMENT where the
+  // inputs do not fit each other.
+  static absl::StatusOr<Examples> Read(KernelContext& c, const Places& places);
+
+  int64_t size() const { return count_; }
+  float weight(int64_t example) const { return weights_[example]; }
+  float label(int64_t example) const { return labels_[example]; }
+  double squared_norm(int64_t example) const { return squared_norms_[example]; }
+
+  struct Predictions {
+    double now = 0;     // with the changes, each counted `partitions` times
+    double before = 0;  // without
+  };
+  Predictions Predict(int64_t example, const Shrinkage& shrink, int partitions) const;
+  // The changes of the example's weights grow by `step` times its features.
+  void Add(int64_t example, double step);
+
+ private:
+  // A sparse feature column: of each example the places [starts[i], ends[i]).
+  struct Sparse {
+    double value(int64_t k) const { return values == nullptr ? 1.0 : values[k]; }
+    std::vector<int64_t> starts, ends;
+    std::vector<int64_t> weights;  // of each place: which weight it meets
+    const float* values = nullptr;
+    const float* nominal = nullptr;
+    float* delta = nullptr;
+  };
+  struct Dense {
+    const float* features;
+    int64_t length;
+    const float* nominal;
+    float* delta;
+  };
+  absl::Status ReadSparse(KernelContext& c, const Places& places, int i);
+  absl::Status ReadDense(KernelContext& c, const Places& places, int i, int num_sparse);
+  absl::Status Measure();
+
+  int64_t count_ = 0;
+  const float *weights_ = nullptr, *labels_ = nullptr;
+  std::vector<double> squared_norms_;
+  std::vector<Sparse> sparse_;
+  std::vector<Dense> dense_;
+};
+
+}  // namespace sluice::linear
+
+#endif  // SLUICE_OPS_UPDATE_EXAMPLES_H_

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/embedding/class_sampler.h"
+#include "ops/random/distributions.h"
+#include "ops/random/philox.h"
+#include "ops/state/variable_resource.h"
+#include "ops/strings/hash.h"
+#include "ops/update/dual_loss.h"
+#include "ops/update/examples.h"
+
+namespace sluice {
+namespace {
+
+using linear::Examples;
+using linear::Shrinkage;
+
+class SdcaOptimizerKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<DualLoss> loss,
+                            DualLoss::Make(init.attr<std::string>("loss_type")));
+    if (init.attr<int64_t>("num_sparse_features") + init.attr<int64_t>("num_dense_features") == 0) {
+      return InvalidArgument("Requires at least one feature to train.");
+    }
+    return std::unique_ptr<Kernel>(new SdcaOptimizerKernel(init, std::move(loss)));
+  }
+
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(Examples examples, Examples::Read(c, places_));
+    const Tensor& state = c.input(places_.state);
+    if (state.rank() != 2) {
+      return InvalidArgument("example_state_data must be rank 2 but is rank ", state.rank());
+    }
+    if (!(state.shape() == TensorShape({examples.size(), 4}))) {
+      return InvalidArgument("Expected shape ", TensorShape({examples.size(), 4}).ToString(),
+                             " for example_state_data, got ", state.shape().ToString());
+    }
+    std::vector<float> labels;
+    for (int64_t i = 0; i < examples.size(); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(const float label, loss_->Label(examples.label(i)));
+      labels.push_back(label);
+    }
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, state.shape(), &out));
+    std::copy_n(state.data<float>(), state.num_elements(), out->data<float>());
+    for (int64_t i : Order(examples, labels, out->data<float>())) {
+      Step(examples, i, labels[static_cast<size_t>(i)], out->data<float>() + 4 * i);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  SdcaOptimizerKernel(KernelInit& init, std::unique_ptr<DualLoss> loss)
+      : places_(init),
+        loss_(std::move(loss)),
+        shrink_(init.attr<float>("l1"), init.attr<float>("l2")),
+        l2_(init.attr<float>("l2")),
+        partitions_(static_cast<int>(init.attr<int64_t>("num_loss_partitions"))),
+        is_adaptive_(init.AttrOr<bool>("adaptative", init.AttrOr<bool>("adaptive", false))) {}
+
+  // One example's dual value becomes the best, and the weights follow. state: the dual value, the
+  // primal and the dual loss before the step, the weight.
+  void Step(Examples& examples, int64_t i, float label, float* state) const {
+    const Examples::Predictions p = examples.Predict(i, shrink_, partitions_);
+    const DualExample e{label, examples.weight(i), state[0], p.now, examples.squared_norm(i) / l2_};
+    const double dual = loss_->NewDual(e, partitions_);
+    examples.Add(i, (dual - e.dual) * e.weight / l2_);
+    state[0] = static_cast<float>(dual);
+    state[1] = static_cast<float>(loss_->Primal(p.before, label, e.weight));
+    state[2] = static_cast<float>(loss_->Dual(e.dual, label, e.weight));
+    state[3] = static_cast<float>(e.weight);
+  }
+
+  // Which examples are taken, one after the other: all of them, in an order that changes from call
+  // to call and is the same in every program.
+  std::vector<int64_t> Order(const Examples& examples, const std::vector<float>& labels,
+                             const float* state) {
+    std::lock_guard lock(mutex_);
+    SingleNumbers bits(&philox_);
+    if (is_adaptive_) return AdaptiveOrder(examples, labels, state, bits);
+    std::vector<int64_t> order(labels.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (size_t i = order.size(); i > 1; --i) {
+      std::swap(order[i - 1], order[Below64(i, bits)]);
+    }
+    return order;
+  }
+
+  // By how far each example is from its best dual value (Csiba, Qu & Richtarik, 2015). One that was
+  // taken is taken again with a tenth of its probability; what is never taken fills the rest.
+  std::vector<int64_t> AdaptiveOrder(const Examples& examples, const std::vector<float>& labels,
+                                     const float* state, SingleNumbers& bits) const {
+    const auto count = static_cast<int64_t>(labels.size());
+    std::vector<float> gains;
+    for (int64_t i = 0; i < count; ++i) {
+      const double now = examples.Predict(i, shrink_, partitions_).now;
+      const double residue = state[4 * i] + loss_->PrimalDerivative(now, labels[i]);
+      const double size = std::sqrt(examples.squared_norm(i) + l2_ * loss_->Smoothness());
+      gains.push_back(static_cast<float>(examples.weight(i) * size * std::abs(residue)));
+    }
+    std::vector<int64_t> order;
+    std::vector<int> taken(labels.size(), 0);
+    const float total = std::accumulate(gains.begin(), gains.end(), 0.0f);
+    if (total > 0 && std::isfinite(total)) {
+      const auto sampler = WeightedClasses(count, gains);
+      int64_t retries = 0;
+      while (sampler.ok() && static_cast<int64_t>(order.size()) < count && retries < count) {
+        const int64_t i = (*sampler)->Sample(bits);
+        if (random::ToFloat(bits()) > std::pow(0.1, taken[i])) {
+          ++retries;
+          continue;
+        }
+        ++taken[i];
+        order.push_back(i);
+      }
+    }
+    std::vector<int64_t> rest;
+    for (int64_t i = 0; i < count; ++i) {
+      if (taken[i] == 0) rest.push_back(i);
+    }
+    std::stable_sort(rest.begin(), rest.end(),
+                     [&](int64_t a, int64_t b) { return gains[a] > gains[b]; });
+    rest.resize(std::min(rest.size(), labels.size() - order.size()));
+    order.insert(order.end(), rest.begin(), rest.end());
+    return order;
+  }
+
+  const linear::Places places_;
+  const std::unique_ptr<DualLoss> loss_;
+  const Shrinkage shrink_;
+  const float l2_;
+  const int partitions_;
+  const bool is_adaptive_;
+  std::mutex mutex_;
+  Philox philox_{0, 0};  // guarded by mutex_
+};
+KERNEL(SdcaOptimizer, SdcaOptimizerKernel);
+KERNEL(SdcaOptimizerV2, SdcaOptimizerKernel);
+
+class SdcaShrinkL1Kernel : public Kernel {
+ public:
+  explicit SdcaShrinkL1Kernel(KernelInit& init)
+      : shrink_(init.attr<float>("l1"), init.attr<float>("l2")) {}
+  absl::Status Compute(KernelContext& c) override {
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      const RefInput ref = c.ref_input(i);
+      std::lock_guard lock(*ref.claim);
+      SLUICE_RETURN_IF_ERROR(MakeWritable(ref.tensor, *c.step().allocator));
+      for (float& w : ref.tensor->flat<float>()) w = static_cast<float>(shrink_(w));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const Shrinkage shrink_;
+};
+KERNEL(SdcaShrinkL1, SdcaShrinkL1Kernel);
+
+absl::Status SdcaFprint(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  if (in.rank() != 1) {
+    return InvalidArgument("Input must be a vector, got shape ", in.shape().ToString());
+  }
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.num_elements(), 2}, &out));
+  for (int64_t i = 0; i < in.num_elements(); ++i) {
+    auto [low, high] = Fingerprint128(in.data<std::string>()[i]);
+    // 0 and 1 are left for those who need values that no string has.
+    if (low < 2) low += ~uint64_t{1};
+    out->data<int64_t>()[2 * i] = static_cast<int64_t>(low);
+    out->data<int64_t>()[2 * i + 1] = static_cast<int64_t>(high);
+  }
+  return absl::OkStatus();
+}
+using SdcaFprintKernel = FunctionKernel<SdcaFprint>;
+KERNEL(SdcaFprint, SdcaFprintKernel);
+
+}  // namespace
+}  // namespace sluice
