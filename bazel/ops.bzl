@@ -47,8 +47,8 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
         srcs = [name + "_definitions.cc"],
         hdrs = hdrs,
         textual_hdrs = srcs,
-        # They run once, in the generator. Functions that only gradients call are not called here.
-        copts = ["-O0", "-DSLUICE_DEFINITIONS_ONLY", "-Wno-unused-function"],
+        # Functions that only gradients call are not called here.
+        copts = COLD_COPTS + ["-DSLUICE_DEFINITIONS_ONLY", "-Wno-unused-function"],
         registers = True,
         deps = deps + ["//ops:definitions"],
     )
