@@ -38,7 +38,7 @@ TEST(LibrariesTest, KernelsMayStandInAnotherFamilyThanTheirOp) {
   EXPECT_EQ(LibraryOfKernels("AddN"), "//ops/math:math_kernels");  // ops/lists has one as well
   EXPECT_EQ(LibraryOfOp("DecodeWebP"), "//ops/image:webp");        // a part of a folder
   EXPECT_EQ(LibraryOfKernels("DecodeWebP"), "//ops/image:webp_kernels");
-  EXPECT_EQ(LibraryOfOp("ScatterAdd"), "//ops/state");             // declared by a macro
+  EXPECT_EQ(LibraryOfOp("ScatterAdd"), "//ops/state");  // declared by a macro
 }
 
 }  // namespace
