@@ -18,7 +18,7 @@ def builders_stem(name):
     """The builders' header of family `name` of the calling package, without ".h"."""
     return "builders" if name == native.package_name().split("/")[-1] else name + "_builders"
 
-def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
+def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
     """Definitions of ops: `:name` with gradients, `:name_definitions` without, `:name_builders` with the builder functions.
 
     Each source file gets a header of builders ("rounding.cc": "rounding_builders.h"). "builders.h" includes all of them;
@@ -30,6 +30,7 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
       name: name of the family: that of its folder, unless it is an optional part of it (//ops/image:webp).
       srcs: files with OP(...) blocks; they include "ops/op.h". Their names at namespace scope must be unique in the family.
       hdrs: headers that srcs share (shape functions).
+      tables: headers from which srcs derive ops; ops/builders/libraries.awk knows their form.
       deps: dependencies other than ops/op.h.
       gradient_srcs: files that only gradients need; not compiled for `:name_definitions`.
       gradient_hdrs: headers that only gradients need; include them under `#ifndef SLUICE_DEFINITIONS_ONLY`.
@@ -62,7 +63,7 @@ def op_family(name, srcs, hdrs = [], deps = [], gradient_srcs = [], gradient_hdr
     )
     native.filegroup(
         name = name + "_sources",
-        srcs = srcs,
+        srcs = srcs + tables,
         visibility = room_visibility(),
     )
     op_builders(

@@ -8,6 +8,15 @@ kind == "ops" && /^[A-Z_]+\(_?[A-Z][A-Za-z0-9]*,/ {
 }
 kind == "ops" && /^const OpRegistrar k/ { home[substr($3, 2)] = library }
 
+# An update rule (ops/update/rules.h) stands for an op per form.
+kind == "ops" && /^inline constexpr UpdateRule k/ {
+  rule = substr($4, 2)
+  home["Apply" rule] = home["ResourceApply" rule] = library
+  home["SparseApply" rule] = home["ResourceSparseApply" rule] = library
+}
+kind == "ops" && /^ *\.has_ref = false/ { delete home["Apply" rule]; delete home["SparseApply" rule] }
+kind == "ops" && /^ *\.has_sparse = false/ { delete home["SparseApply" rule]; delete home["ResourceSparseApply" rule] }
+
 # The kernels of some ops are in another family.
 kind == "kernels" && /KERNELS?\(_?[A-Z][A-Za-z0-9]*,/ {
   sub(/.*KERNELS?\(/, ""); sub(/,.*/, "")

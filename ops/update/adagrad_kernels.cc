@@ -1,60 +1,49 @@
+// The update loops of Adagrad and its variants.
 #include "ops/update/update_math.h"
 
 namespace sluice {
 namespace {
 
-UpdateSpec AdagradSpec() {
-  return {.slots = {"var", "accum"}, .scalars = {{"lr", "lr is not a scalar: "}}};
-}
-
 template <typename T>
-SLUICE_TARGET_CLONES void Adagrad(const UpdateCall& c, int64_t row, int64_t begin, int64_t end) {
-  T* var = c.slot<T>(0) + row;
-  T* accum = c.slot<T>(1) + row;
-  const T* grad = c.gradient<T>();
-  const T lr = c.scalar<T>(0);
-  if (c.update_slots) {
+SLUICE_TARGET_CLONES void Adagrad(const UpdateCall<kAdagrad, T>& c, int64_t begin, int64_t end) {
+  T* var = c.var();
+  T* accum = c.slot("accum");
+  const T* grad = c.grad();
+  const T lr = c.scalar("lr");
+  if (c.flag("update_slots")) {
     SLUICE_UPDATE_LOOP { accum[i] = accum[i] + grad[i] * grad[i]; }
   }
   SLUICE_UPDATE_LOOP { var[i] = var[i] - grad[i] * lr * ReciprocalSqrt(accum[i]); }
 }
-
-UpdateSpec AdagradV2Spec() {
-  return {.slots = {"var", "accum"},
-          .scalars = {{"lr", "lr is not a scalar: "}, {"epsilon", "epsilon is not a scalar: "}}};
-}
+UPDATE_KERNELS(Adagrad, 1, UpdateTypes);
 
 template <typename T>
-SLUICE_TARGET_CLONES void AdagradV2(const UpdateCall& c, int64_t row, int64_t begin, int64_t end) {
-  T* var = c.slot<T>(0) + row;
-  T* accum = c.slot<T>(1) + row;
-  const T* grad = c.gradient<T>();
-  const T lr = c.scalar<T>(0);
-  const T epsilon = c.scalar<T>(1);
-  if (c.update_slots) {
+SLUICE_TARGET_CLONES void AdagradV2(const UpdateCall<kAdagradV2, T>& c, int64_t begin,
+                                    int64_t end) {
+  T* var = c.var();
+  T* accum = c.slot("accum");
+  const T* grad = c.grad();
+  const T lr = c.scalar("lr");
+  const T epsilon = c.scalar("epsilon");
+  if (c.flag("update_slots")) {
     SLUICE_UPDATE_LOOP { accum[i] = accum[i] + grad[i] * grad[i]; }
   }
   SLUICE_UPDATE_LOOP { var[i] = var[i] - grad[i] * lr / (Sqrt(accum[i]) + epsilon); }
 }
+UPDATE_KERNELS(AdagradV2, 1, UpdateTypes);
 
-UpdateSpec AdagradDASpec() {
-  return {.slots = {"var", "gradient_accumulator", "gradient_squared_accumulator"},
-          .scalars = {{"lr", "lr is not a scalar: "},
-                      {"l1", "l1 regularization strength is not a scalar: "},
-                      {"l2", "l2 regularization strength is not a scalar: "}},
-          .slot_labels = {"var", "accum", "accum"}};
-}
-
+using AdagradDATypes = TypeList<float, double>;
 template <typename T>
-SLUICE_TARGET_CLONES void AdagradDA(const UpdateCall& c, int64_t row, int64_t begin, int64_t end) {
-  T* var = c.slot<T>(0) + row;
-  T* sum = c.slot<T>(1) + row;
-  T* squares = c.slot<T>(2) + row;
-  const T* grad = c.gradient<T>();
-  const T lr = c.scalar<T>(0);
-  const T l1 = c.scalar<T>(1);
-  const T step = static_cast<T>(c.global_step);
-  const T ridge = c.scalar<T>(2) * lr * step;
+SLUICE_TARGET_CLONES void AdagradDA(const UpdateCall<kAdagradDA, T>& c, int64_t begin,
+                                    int64_t end) {
+  T* var = c.var();
+  T* sum = c.slot("gradient_accumulator");
+  T* squares = c.slot("gradient_squared_accumulator");
+  const T* grad = c.grad();
+  const T lr = c.scalar("lr");
+  const T l1 = c.scalar("l1");
+  const T step = static_cast<T>(c.integer("global_step"));
+  const T ridge = c.scalar("l2") * lr * step;
   const T threshold = l1 > T(0) ? l1 * step : T(0);
   SLUICE_UPDATE_LOOP {
     sum[i] = sum[i] + grad[i];
@@ -63,25 +52,17 @@ SLUICE_TARGET_CLONES void AdagradDA(const UpdateCall& c, int64_t row, int64_t be
     var[i] = -lr * shrunk / (ridge + Sqrt(squares[i]));
   }
 }
-
-UpdateSpec ProximalAdagradSpec() {
-  using enum ScalarSpec::Domain;
-  return {.slots = {"var", "accum"},
-          .scalars = {
-              {"lr", "lr is not a positive scalar: ", kPositive},
-              {"l1", "l1 regularization strength is not a non-negative scalar: ", kNonNegative},
-              {"l2", "l2 regularization strength is not a non-negative scalar: ", kNonNegative}}};
-}
+UPDATE_KERNELS(AdagradDA, 1, AdagradDATypes);
 
 template <typename T>
-SLUICE_TARGET_CLONES void ProximalAdagrad(const UpdateCall& c, int64_t row, int64_t begin,
+SLUICE_TARGET_CLONES void ProximalAdagrad(const UpdateCall<kProximalAdagrad, T>& c, int64_t begin,
                                           int64_t end) {
-  T* var = c.slot<T>(0) + row;
-  T* accum = c.slot<T>(1) + row;
-  const T* grad = c.gradient<T>();
-  const T lr = c.scalar<T>(0);
-  const T l1 = c.scalar<T>(1);
-  const T l2 = c.scalar<T>(2);
+  T* var = c.var();
+  T* accum = c.slot("accum");
+  const T* grad = c.grad();
+  const T lr = c.scalar("lr");
+  const T l1 = c.scalar("l1");
+  const T l2 = c.scalar("l2");
   SLUICE_UPDATE_LOOP {
     accum[i] = accum[i] + grad[i] * grad[i];
     const T rate = ReciprocalSqrt(accum[i]) * lr;
@@ -89,29 +70,7 @@ SLUICE_TARGET_CLONES void ProximalAdagrad(const UpdateCall& c, int64_t row, int6
     var[i] = SignOf(p) * Larger(Magnitude(p) - rate * l1, T(0)) / (T(1) + l2 * rate);
   }
 }
-
-SLUICE_UPDATE(Adagrad, AdagradSpec, Adagrad);
-SLUICE_UPDATE(AdagradV2, AdagradV2Spec, AdagradV2);
-SLUICE_UPDATE(AdagradDA, AdagradDASpec, AdagradDA);
-SLUICE_UPDATE(ProximalAdagrad, ProximalAdagradSpec, ProximalAdagrad);
-
-using DATypes = TypeList<float, double>;
-KERNELS(ApplyAdagrad, "T", AdagradUpdate, UpdateTypes);
-KERNELS(ResourceApplyAdagrad, "T", AdagradUpdate, UpdateTypes);
-KERNELS(SparseApplyAdagrad, "T", AdagradUpdate, UpdateTypes);
-KERNELS(ResourceSparseApplyAdagrad, "T", AdagradUpdate, UpdateTypes);
-KERNELS(ApplyAdagradV2, "T", AdagradV2Update, UpdateTypes);
-KERNELS(ResourceApplyAdagradV2, "T", AdagradV2Update, UpdateTypes);
-KERNELS(SparseApplyAdagradV2, "T", AdagradV2Update, UpdateTypes);
-KERNELS(ResourceSparseApplyAdagradV2, "T", AdagradV2Update, UpdateTypes);
-KERNELS(ApplyAdagradDA, "T", AdagradDAUpdate, DATypes);
-KERNELS(ResourceApplyAdagradDA, "T", AdagradDAUpdate, DATypes);
-KERNELS(SparseApplyAdagradDA, "T", AdagradDAUpdate, DATypes);
-KERNELS(ResourceSparseApplyAdagradDA, "T", AdagradDAUpdate, DATypes);
-KERNELS(ApplyProximalAdagrad, "T", ProximalAdagradUpdate, FloatList);
-KERNELS(ResourceApplyProximalAdagrad, "T", ProximalAdagradUpdate, FloatList);
-KERNELS(SparseApplyProximalAdagrad, "T", ProximalAdagradUpdate, FloatList);
-KERNELS(ResourceSparseApplyProximalAdagrad, "T", ProximalAdagradUpdate, FloatList);
+UPDATE_KERNELS(ProximalAdagrad, 1, FloatList);
 
 }  // namespace
 }  // namespace sluice

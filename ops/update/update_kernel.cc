@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "graph/ir/graph.h"
@@ -13,17 +15,18 @@ namespace sluice {
 namespace {
 
 template <typename T>
-using OfSlots = absl::InlinedVector<T, kSlotsMax>;
+using PerSlot = absl::InlinedVector<T, 1 + UpdateRule::kSlotsMax>;
 
-// All of them, or none: then one that somebody has.
+// Locks all claims and returns null. If one is held elsewhere, returns it and locks none.
 template <typename C>
-C* TryLockInOrder(OfSlots<C*>& claims, OfSlots<std::unique_lock<C>>& locks) {
+C* TryLockInOrder(PerSlot<C*>& claims, PerSlot<std::unique_lock<C>>& locks) {
   std::sort(claims.begin(), claims.end());
   claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
   locks.resize(claims.size());
   return TryLockAll(absl::MakeConstSpan(claims), locks.data());
 }
 
+// Rules that restrict the domain of a scalar have real types only.
 double ScalarAsDouble(const Tensor& t) {
   switch (t.dtype()) {
     case DT_HALF:
@@ -34,49 +37,50 @@ double ScalarAsDouble(const Tensor& t) {
       return t.scalar<float>();
     case DT_DOUBLE:
       return t.scalar<double>();
-    case DT_COMPLEX64:
-      return t.scalar<complex64>().real();
-    case DT_COMPLEX128:
-      return t.scalar<complex128>().real();
     default:
       return 0;
   }
 }
 
-bool InDomain(ScalarSpec::Domain domain, const Tensor& t) {
+bool InDomain(ScalarCheck::Domain domain, const Tensor& t) {
   switch (domain) {
-    case ScalarSpec::Domain::kAny:
+    case ScalarCheck::kAny:
       return true;
-    case ScalarSpec::Domain::kPositive:
+    case ScalarCheck::kPositive:
       return ScalarAsDouble(t) > 0;
-    case ScalarSpec::Domain::kNonNegative:
+    case ScalarCheck::kNonNegative:
       return ScalarAsDouble(t) >= 0;
-    case ScalarSpec::Domain::kNonPositive:
+    case ScalarCheck::kNonPositive:
       return ScalarAsDouble(t) <= 0;
   }
   return true;
 }
 
-int InputIndex(const KernelInit& init, std::string_view name) {
-  return init.node().def().InputIndex(name);
+// "l2 shrinkage regularization strength is not a non-negative scalar: "
+std::string MessageOf(const ScalarCheck& check, std::string_view input) {
+  if (!check.message.empty()) return std::string(check.message);
+  constexpr const char* kDomains[] = {"", "positive ", "non-negative ", "non-positive "};
+  std::string noun(input);
+  if (input == "l2_shrinkage") noun = "l2 shrinkage";
+  if (input.starts_with("l1") || input.starts_with("l2")) noun += " regularization strength";
+  return StrCat(noun, " is not a ", kDomains[check.domain], "scalar: ");
 }
 
-// Rows lie anywhere in memory: no processor foresees them.
+// The rows of a sparse update lie anywhere in memory, so hardware does not prefetch them. It does
+// prefetch the rest of a row after its first cache lines.
 constexpr size_t kRowsAhead = 8;
 void PrefetchForWriting(const char* row, int64_t bytes) {
-  constexpr int64_t kLine = 64, kMost = 4 * kLine;  // what follows is foreseen
+  constexpr int64_t kLine = 64, kMost = 4 * kLine;
   for (int64_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at, 1);
 }
 
-}  // namespace
-
-// The tensors that a call changes, claimed as long as this lives.
-class UpdateKernel::Targets {
+// The variable and its slots, claimed while this object lives.
+class Targets {
  public:
-  absl::Status Open(KernelContext& c, const std::vector<int>& inputs, bool is_resource) {
-    OfSlots<Claim*> claims;
-    OfSlots<VariableClaim*> variable_claims;
-    for (int i : inputs) {
+  absl::Status Open(KernelContext& c, int count, bool is_resource) {
+    PerSlot<Claim*> claims;
+    PerSlot<VariableClaim*> variable_claims;
+    for (int i = 0; i < count; ++i) {
       if (is_resource) {
         SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, i));
         variable_claims.push_back(&variable->claim);
@@ -93,94 +97,129 @@ class UpdateKernel::Targets {
       return RunAgainAfter(c, *std::find_if(variables_.begin(), variables_.end(),
                                             [&](const auto& v) { return &v->claim == taken; }));
     }
-    return CheckInitialized(c, inputs);
+    return CheckInitialized(c);
   }
 
-  const Tensor& tensor(int i) const { return *tensors_[i]; }
   int size() const { return static_cast<int>(tensors_.size()); }
-
-  absl::Status MakeAllWritable(Allocator& allocator) {
-    for (Tensor* t : tensors_) SLUICE_RETURN_IF_ERROR(MakeWritable(t, allocator));
+  const Tensor& tensor(int i) const { return *tensors_[i]; }
+  // After this, no other reader shares the buffers that `data` points to.
+  absl::Status MakeWritable(Allocator& allocator, UpdateData* data) {
+    for (int i = 0; i < size(); ++i) {
+      SLUICE_RETURN_IF_ERROR(sluice::MakeWritable(tensors_[i], allocator));
+      data->slots[i] = tensors_[i]->raw();
+    }
     return absl::OkStatus();
   }
-  void* raw(int i) { return tensors_[i]->raw(); }
 
  private:
-  absl::Status CheckInitialized(KernelContext& c, const std::vector<int>& inputs) const {
+  absl::Status CheckInitialized(KernelContext& c) const {
     for (int i = 0; i < size(); ++i) {
       if (!variables_.empty() && !variables_[i]->is_initialized) {
-        return VariableNotReadable(c, inputs[i], c.input(inputs[i]).scalar<ResourceHandle>());
+        return VariableNotReadable(c, i, c.input(i).scalar<ResourceHandle>());
       }
       BringHome(tensors_[i]);
       if (!tensors_[i]->IsInitialized()) {
-        return absl::FailedPreconditionError(StrCat("Attempting to use uninitialized value ",
-                                                    c.node().input(inputs[i]).node->name()));
+        return absl::FailedPreconditionError(
+            StrCat("Attempting to use uninitialized value ", c.node().input(i).node->name()));
       }
     }
     return absl::OkStatus();
   }
 
-  OfSlots<std::shared_ptr<Var>> variables_;  // empty for references
-  OfSlots<Tensor*> tensors_;
-  OfSlots<std::unique_lock<Claim>> locks_;
-  OfSlots<std::unique_lock<VariableClaim>> variable_locks_;
+  PerSlot<std::shared_ptr<Var>> variables_;  // empty for references
+  PerSlot<Tensor*> tensors_;
+  PerSlot<std::unique_lock<Claim>> locks_;
+  PerSlot<std::unique_lock<VariableClaim>> variable_locks_;
 };
 
-UpdateKernel::UpdateKernel(KernelInit& init, const UpdateSpec& spec, UpdateFunction function)
-    : spec_(spec), function_(function), dtype_(init.attr<DataType>("T")) {
-  for (const std::string& name : spec_.slots) slot_inputs_.push_back(InputIndex(init, name));
-  for (const ScalarSpec& s : spec_.scalars) scalar_inputs_.push_back(InputIndex(init, s.name));
-  grad_input_ = InputIndex(init, spec_.gradient);
-  if (grad_input_ < 0) grad_input_ = InputIndex(init, "grad");  // sparse twin of a "delta"
-  indices_input_ = InputIndex(init, "indices");
-  global_step_input_ = InputIndex(init, "global_step");
-  is_resource_ = BaseType(init.input_type(slot_inputs_[0])) == DT_RESOURCE;
-  flags_.nesterov = init.AttrOr<bool>("use_nesterov", false);
-  flags_.update_slots = init.AttrOr<bool>("update_slots", true);
-  flags_.multiply_linear_by_lr = init.AttrOr<bool>("multiply_linear_by_lr", false);
+class UpdateKernel : public Kernel, public TileTaker {
+ public:
+  UpdateKernel(KernelInit& init, const UpdateRule& rule, double cost, UpdateFunction function);
+  absl::Status Compute(KernelContext& c) override;
+  // A dense gradient may arrive in tiles.
+  int tiled_input() const override { return is_sparse() ? -1 : grad_input(); }
+  absl::Status ComputeFromTiles(KernelContext& c, const TileMaker& maker, const Tensor& a,
+                                const Tensor& b) override;
+
+ private:
+  bool is_sparse() const { return indices_input_ >= 0; }
+  int grad_input() const { return inputs_[gradient_]; }
+  absl::Status Open(KernelContext& c, Targets& targets, UpdateData* data) const;
+  absl::Status CheckSlots(const Targets& targets) const;
+  absl::Status ReadScalars(KernelContext& c, UpdateData* data) const;
+  absl::Status CheckDense(const Targets& targets, const TensorShape& grad) const;
+  static absl::Status CheckSparse(const Targets& targets, const Tensor& grad,
+                                  const Tensor& indices);
+  void RunSparse(KernelContext& c, const UpdateData& data, const Tensor& var,
+                 const Tensor& indices) const;
+  void SetOutput(KernelContext& c) const;
+
+  const UpdateRule& rule_;
+  const double cost_;  // nanoseconds per element
+  const UpdateFunction function_;
+  const DataType dtype_;
+  const bool is_resource_;
+  const bool flag_;
+  int indices_input_ = -1;                               // -1: dense
+  int gradient_ = 0;                                     // the rule's input that is the gradient
+  std::array<int, UpdateRule::kInputsMax> inputs_ = {};  // positions of the rule's in the op's
+};
+
+UpdateKernel::UpdateKernel(KernelInit& init, const UpdateRule& rule, double cost,
+                           UpdateFunction function)
+    : rule_(rule),
+      cost_(cost),
+      function_(function),
+      dtype_(init.attr<DataType>("T")),
+      is_resource_(BaseType(init.input_type(0)) == DT_RESOURCE),
+      flag_(!rule.flag.empty() && init.attr<bool>(rule.flag)) {
+  const OpDef& def = init.node().def();
+  indices_input_ = def.InputIndex("indices");
+  for (int i = 0; i < rule.num_inputs(); ++i) {
+    const UpdateInput& input = rule.inputs[i];
+    inputs_[i] = def.InputIndex(input.is_gradient() && is_sparse() ? "grad" : input.name);
+    if (input.is_gradient()) gradient_ = i;
+  }
 }
 
 absl::Status UpdateKernel::CheckSlots(const Targets& targets) const {
   for (int i = 0; i < targets.size(); ++i) {
-    if (targets.tensor(i).dtype() != dtype_) {
+    const UpdateSlot slot = i == 0 ? UpdateSlot("var") : rule_.slots[i - 1];
+    const Tensor& tensor = targets.tensor(i);
+    if (tensor.dtype() != dtype_) {
       return InvalidArgument("expected a variable of type ", DataTypeName(dtype_), " as ",
-                             spec_.slots[i], ", got ", DataTypeName(targets.tensor(i).dtype()));
+                             slot.name, ", got ", DataTypeName(tensor.dtype()));
     }
-    if (targets.tensor(i).shape() == targets.tensor(0).shape()) continue;
-    const std::string& label = spec_.slot_labels.empty() ? spec_.slots[i] : spec_.slot_labels[i];
-    return InvalidArgument("var and ", label, " do not have the same shape",
-                           targets.tensor(0).shape().ToString(), " ",
-                           targets.tensor(i).shape().ToString());
+    if (tensor.shape() == targets.tensor(0).shape()) continue;
+    return InvalidArgument("var and ", is_sparse() ? slot.sparse_label : slot.label,
+                           " do not have the same shape", targets.tensor(0).shape().ToString(), " ",
+                           tensor.shape().ToString());
   }
   return absl::OkStatus();
 }
 
-absl::Status UpdateKernel::CheckScalars(KernelContext& c, UpdateCall* call) const {
-  for (size_t i = 0; i < scalar_inputs_.size(); ++i) {
-    const Tensor& t = c.input(scalar_inputs_[i]);
-    if (!t.shape().IsScalar() || !InDomain(spec_.scalars[i].domain, t)) {
-      return InvalidArgument(spec_.scalars[i].message, t.shape().ToString());
+absl::Status UpdateKernel::ReadScalars(KernelContext& c, UpdateData* data) const {
+  for (int i = 0; i < rule_.num_inputs(); ++i) {
+    const UpdateInput& input = rule_.inputs[i];
+    if (input.is_gradient()) continue;
+    const ScalarCheck& check = is_sparse() ? input.sparse : input.dense;
+    const Tensor& t = c.input(inputs_[i]);
+    if (!t.shape().IsScalar() || !InDomain(check.domain, t)) {
+      return InvalidArgument(MessageOf(check, input.name), t.shape().ToString());
     }
-    call->scalars[i] = t.raw();
-  }
-  if (global_step_input_ >= 0) {
-    const Tensor& t = c.input(global_step_input_);
-    if (!t.shape().IsScalar()) {
-      return InvalidArgument("global_step is not a scalar: ", t.shape().ToString());
-    }
-    call->global_step = t.scalar<int64_t>();
+    data->scalars[i] = t.raw();
   }
   return absl::OkStatus();
 }
 
 absl::Status UpdateKernel::CheckDense(const Targets& targets, const TensorShape& grad) const {
   if (targets.tensor(0).shape() == grad) return absl::OkStatus();
-  return InvalidArgument("var and ", spec_.gradient, " do not have the same shape",
+  return InvalidArgument("var and ", rule_.inputs[gradient_].name, " do not have the same shape",
                          targets.tensor(0).shape().ToString(), " ", grad.ToString());
 }
 
 absl::Status UpdateKernel::CheckSparse(const Targets& targets, const Tensor& grad,
-                                       const Tensor& indices) const {
+                                       const Tensor& indices) {
   const TensorShape& var = targets.tensor(0).shape();
   if (var.rank() < 1) return InvalidArgument("var must be at least 1 dimensional");
   if (!indices.shape().IsVector()) return InvalidArgument("indices must be one-dimensional");
@@ -202,69 +241,62 @@ absl::Status UpdateKernel::CheckSparse(const Targets& targets, const Tensor& gra
   return absl::OkStatus();
 }
 
-// Rows in order of the indices, since an index may come twice.
-void UpdateKernel::RunSparse(KernelContext& c, const UpdateCall& call, const Tensor& var,
+// Updates the rows in the order of the indices, since an index may repeat.
+void UpdateKernel::RunSparse(KernelContext& c, const UpdateData& data, const Tensor& var,
                              const Tensor& indices) const {
   const RowIndex rows(indices);
   if (rows.size() == 0) return;
   const int64_t row_size = var.num_elements() / var.dim(0);
   const auto element = static_cast<int64_t>(DataTypeSize(dtype_));
-  const auto num_slots = static_cast<int>(spec_.slots.size());
-  const auto ask_for = [&](int64_t position, int64_t begin, int64_t end) {
+  const auto prefetch = [&](int64_t position, int64_t begin, int64_t end) {
     const int64_t at = (rows[position] * row_size + begin) * element;
-    for (int s = 0; s < num_slots; ++s) {
-      PrefetchForWriting(static_cast<const char*>(call.slots[s]) + at, (end - begin) * element);
+    for (int s = 0; s <= rule_.num_slots(); ++s) {
+      PrefetchForWriting(static_cast<const char*>(data.slots[s]) + at, (end - begin) * element);
     }
   };
   ForRowShares(
-      c, {rows.size(), row_size, element, spec_.cost},
-      [&](int64_t i) { return rows[i] * row_size; },
+      c, {rows.size(), row_size, element, cost_}, [&](int64_t i) { return rows[i] * row_size; },
       [&](absl::Span<const int64_t> positions, int64_t begin, int64_t end) {
-        UpdateCall row = call;
+        UpdateData row = data;
         for (size_t i = 0; i < positions.size(); ++i) {
-          if (i + kRowsAhead < positions.size()) ask_for(positions[i + kRowsAhead], begin, end);
-          row.grad = static_cast<const char*>(call.grad) + positions[i] * row_size * element;
-          function_(row, rows[positions[i]] * row_size, begin, end);
+          if (i + kRowsAhead < positions.size()) prefetch(positions[i + kRowsAhead], begin, end);
+          row.grad = static_cast<const char*>(data.grad) + positions[i] * row_size * element;
+          row.offset = rows[positions[i]] * row_size;
+          function_(row, begin, end);
         }
       });
 }
 
-absl::Status UpdateKernel::Open(KernelContext& c, Targets& targets, UpdateCall* call) const {
-  SLUICE_RETURN_IF_ERROR(targets.Open(c, slot_inputs_, is_resource_));
+absl::Status UpdateKernel::Open(KernelContext& c, Targets& targets, UpdateData* data) const {
+  data->flag = flag_;
+  SLUICE_RETURN_IF_ERROR(targets.Open(c, 1 + rule_.num_slots(), is_resource_));
   SLUICE_RETURN_IF_ERROR(CheckSlots(targets));
-  return CheckScalars(c, call);
-}
-
-absl::Status UpdateKernel::TakeSlots(KernelContext& c, Targets& targets, UpdateCall* call) {
-  SLUICE_RETURN_IF_ERROR(targets.MakeAllWritable(*c.step().allocator));
-  for (int i = 0; i < targets.size(); ++i) call->slots[i] = targets.raw(i);
-  return absl::OkStatus();
+  return ReadScalars(c, data);
 }
 
 void UpdateKernel::SetOutput(KernelContext& c) const {
   if (is_resource_) return;
-  const RefInput var = c.ref_input(slot_inputs_[0]);
+  const RefInput var = c.ref_input(0);
   c.set_output_ref(0, var.claim, var.tensor);
 }
 
 absl::Status UpdateKernel::Compute(KernelContext& c) {
-  UpdateCall call = flags_;
-  const Tensor& grad = c.input(grad_input_);
+  UpdateData data;
   Targets targets;
-  SLUICE_RETURN_IF_ERROR(Open(c, targets, &call));
-  if (indices_input_ < 0) {
-    SLUICE_RETURN_IF_ERROR(CheckDense(targets, grad.shape()));
-  } else {
+  SLUICE_RETURN_IF_ERROR(Open(c, targets, &data));
+  const Tensor& grad = c.input(grad_input());
+  if (is_sparse()) {
     SLUICE_RETURN_IF_ERROR(CheckSparse(targets, grad, c.input(indices_input_)));
-  }
-  SLUICE_RETURN_IF_ERROR(TakeSlots(c, targets, &call));
-  call.grad = grad.raw();
-
-  if (indices_input_ < 0) {
-    c.ParallelFor(targets.tensor(0).num_elements(), spec_.cost,
-                  [&](int64_t begin, int64_t end) { function_(call, 0, begin, end); });
   } else {
-    RunSparse(c, call, targets.tensor(0), c.input(indices_input_));
+    SLUICE_RETURN_IF_ERROR(CheckDense(targets, grad.shape()));
+  }
+  SLUICE_RETURN_IF_ERROR(targets.MakeWritable(*c.step().allocator, &data));
+  data.grad = grad.raw();
+  if (is_sparse()) {
+    RunSparse(c, data, targets.tensor(0), c.input(indices_input_));
+  } else {
+    c.ParallelFor(targets.tensor(0).num_elements(), cost_,
+                  [&](int64_t begin, int64_t end) { function_(data, begin, end); });
   }
   SetOutput(c);
   return absl::OkStatus();
@@ -272,28 +304,43 @@ absl::Status UpdateKernel::Compute(KernelContext& c) {
 
 absl::Status UpdateKernel::ComputeFromTiles(KernelContext& c, const TileMaker& maker,
                                             const Tensor& a, const Tensor& b) {
-  UpdateCall call = flags_;
+  UpdateData data;
   Targets targets;
-  SLUICE_RETURN_IF_ERROR(Open(c, targets, &call));
+  SLUICE_RETURN_IF_ERROR(Open(c, targets, &data));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, maker.ShapeOf(a, b));
   SLUICE_RETURN_IF_ERROR(CheckDense(targets, shape));
-  SLUICE_RETURN_IF_ERROR(TakeSlots(c, targets, &call));
+  SLUICE_RETURN_IF_ERROR(targets.MakeWritable(*c.step().allocator, &data));
   const int64_t width = shape.dim(1);
   const auto take = [&](const MatrixTile& tile) {
-    UpdateCall part = call;
+    UpdateData part = data;
     part.grad = tile.data;
-    if (tile.columns == width) {
-      return function_(part, tile.row * width, 0, tile.rows * tile.columns);
-    }
+    part.offset = tile.row * width;
+    if (tile.columns == width) return function_(part, 0, tile.rows * width);
     const auto row_bytes = static_cast<size_t>(tile.columns) * DataTypeSize(dtype_);
     for (int64_t row = 0; row < tile.rows; ++row) {
       part.grad = static_cast<const char*>(tile.data) + static_cast<size_t>(row) * row_bytes;
-      function_(part, (tile.row + row) * width + tile.column, 0, tile.columns);
+      part.offset = (tile.row + row) * width + tile.column;
+      function_(part, 0, tile.columns);
     }
   };
-  SLUICE_RETURN_IF_ERROR(maker.MakeTiles(c, a, b, spec_.cost, take));
+  SLUICE_RETURN_IF_ERROR(maker.MakeTiles(c, a, b, cost_, take));
   SetOutput(c);
   return absl::OkStatus();
+}
+
+}  // namespace
+
+void RegisterUpdateKernels(const UpdateRule& rule, DataType dtype, double cost,
+                           UpdateFunction function) {
+  rule.ForEachForm([&](bool is_resource, bool is_sparse) {
+    KernelRegistry::Global().Add(
+        {.op = rule.OpName(is_resource, is_sparse),
+         .constraints = {{"T", TypeSet(dtype)}},
+         .make = [&rule, cost,
+                  function](KernelInit& init) -> absl::StatusOr<std::unique_ptr<Kernel>> {
+           return std::make_unique<UpdateKernel>(init, rule, cost, function);
+         }});
+  });
 }
 
 }  // namespace sluice

@@ -1,107 +1,107 @@
-// One step of an optimizer on one variable and its slots: what all Apply ops share.
+// Kernels of update rules (rules.h). A rule brings only its loop over a range of elements:
 //
-// An algorithm is a function over one range of elements. Everything else is written once, here, for
-// variables by reference and by handle, for dense gradients and for gradients of some rows: finding
-// the tensors, TensorFlow's checks and messages, locks, copies of what is shared, shards.
+//   template <typename T>
+//   SLUICE_TARGET_CLONES void GradientDescent(const UpdateCall<kGradientDescent, T>& c,
+//                                             int64_t begin, int64_t end) {
+//     T* var = c.var();
+//     const T* grad = c.grad();
+//     const T alpha = c.scalar("alpha");
+//     SLUICE_UPDATE_LOOP { var[i] = var[i] - grad[i] * alpha; }
+//   }
+//   UPDATE_KERNELS(GradientDescent, 0.4, UpdateTypes);
 //
-// The update is atomic whether or not `use_locking` is set: the claims of all variables involved
-// are held, taken in one order by everybody.
+// UpdateKernel does the rest for all four forms of all rules: it finds the tensors, checks them
+// with TensorFlow's error texts, claims and copies shared buffers, and splits the work. Its loops
+// over a dense gradient, over rows and over tiles are each written once, in update_kernel.cc.
+//
+// An update is atomic, with or without `use_locking`: the kernel claims the variable and all slots,
+// in one order for all kernels.
 #ifndef SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 #define SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <type_traits>
 
-#include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/matrix_tiles.h"
 #include "graph/tensor/tensor.h"
+#include "ops/update/rules.h"
 
 namespace sluice {
 
-inline constexpr int kSlotsMax = 4;  // the variable and up to three more, and vhat
-inline constexpr int kScalarsMax = 7;
-
-// What an algorithm sees of a call. Elements are of the op's type T.
-struct UpdateCall {
-  std::array<void*, kSlotsMax> slots = {};  // the variable, then its slots
+// The operands of a loop. Elements have the op's type T.
+struct UpdateData {
+  std::array<void*, 1 + UpdateRule::kSlotsMax> slots = {};  // the variable first
+  int64_t offset = 0;  // of the first element that is updated, in the variable and in the slots
   const void* grad = nullptr;
-  std::array<const void*, kScalarsMax> scalars = {};
-  int64_t global_step = 0;  // AdagradDA only
-  bool nesterov = false;
-  bool update_slots = true;
-  bool multiply_linear_by_lr = false;
-
-  template <typename T>
-  T* slot(int i) const {
-    return static_cast<T*>(slots[i]);
-  }
-  template <typename T>
-  const T* gradient() const {
-    return static_cast<const T*>(grad);
-  }
-  template <typename T>
-  T scalar(int i) const {
-    return *static_cast<const T*>(scalars[i]);
-  }
+  std::array<const void*, UpdateRule::kInputsMax> scalars = {};  // as in the rule's inputs
+  bool flag = false;
 };
 
-// Updates elements [begin, end); of the variable and slots, counted from `row`, and of the
-// gradient.
-using UpdateFunction = void (*)(const UpdateCall& call, int64_t row, int64_t begin, int64_t end);
+// Updates the elements [begin, end) behind data.offset.
+using UpdateFunction = void (*)(const UpdateData& data, int64_t begin, int64_t end);
 
-// A hyper-parameter: an input, and what is said when it is not a scalar (or not in its domain).
-struct ScalarSpec {
-  enum class Domain { kAny, kPositive, kNonNegative, kNonPositive };
-  std::string name;
-  std::string message;  // the shape follows
-  Domain domain = Domain::kAny;
-};
-
-struct UpdateSpec {
-  std::vector<std::string> slots;   // inputs: the variable first
-  std::vector<ScalarSpec> scalars;  // inputs
-  std::string gradient = "grad";    // input
-  // Slots as messages call them, where that differs from the input's name.
-  std::vector<std::string> slot_labels;
-  double cost = 1;  // nanoseconds an element, roughly
-};
-
-// A kernel that follows `spec`: dense, or sparse if the op has an input "indices".
-class UpdateKernel : public Kernel, public TileTaker {
+// UpdateData with the names and types of a rule. An unknown name does not compile.
+template <const UpdateRule& kRule, typename T>
+class UpdateCall {
  public:
-  UpdateKernel(KernelInit& init, const UpdateSpec& spec, UpdateFunction function);
-  absl::Status Compute(KernelContext& c) override;
-  // A dense gradient.
-  int tiled_input() const override { return indices_input_ < 0 ? grad_input_ : -1; }
-  absl::Status ComputeFromTiles(KernelContext& c, const TileMaker& maker, const Tensor& a,
-                                const Tensor& b) override;
+  struct SlotName {
+    consteval SlotName(const char* name) : index(Known(kRule.SlotIndex(name))) {}  // NOLINT
+    int index;
+  };
+  struct InputName {
+    consteval InputName(const char* name) : index(Known(kRule.InputIndex(name))) {}  // NOLINT
+    int index;
+  };
+  struct FlagName {
+    consteval FlagName(const char* name) { Known(kRule.flag == name ? 0 : -1); }  // NOLINT
+  };
+
+  explicit UpdateCall(const UpdateData& data) : data_(data) {}
+
+  T* var() const { return Slot(0); }
+  T* slot(SlotName name) const { return Slot(1 + name.index); }
+  const T* grad() const { return static_cast<const T*>(data_.grad); }
+  T scalar(InputName name) const { return *static_cast<const T*>(data_.scalars[name.index]); }
+  // A scalar that is declared as DT_INT64.
+  int64_t integer(InputName name) const {
+    return *static_cast<const int64_t*>(data_.scalars[name.index]);
+  }
+  bool flag(FlagName) const { return data_.flag; }
 
  private:
-  class Targets;
-  absl::Status Open(KernelContext& c, Targets& targets, UpdateCall* call) const;
-  static absl::Status TakeSlots(KernelContext& c, Targets& targets, UpdateCall* call);
-  void SetOutput(KernelContext& c) const;
-  absl::Status CheckScalars(KernelContext& c, UpdateCall* call) const;
-  absl::Status CheckDense(const Targets& targets, const TensorShape& grad) const;
-  absl::Status CheckSparse(const Targets& targets, const Tensor& grad, const Tensor& indices) const;
-  absl::Status CheckSlots(const Targets& targets) const;
-  void RunSparse(KernelContext& c, const UpdateCall& call, const Tensor& var,
-                 const Tensor& indices) const;
+  static void NoSuchNameInTheRule() {}
+  static constexpr int Known(int index) {
+    if (index < 0) NoSuchNameInTheRule();  // not constexpr: stops the compiler
+    return index;
+  }
+  T* Slot(int i) const { return static_cast<T*>(data_.slots[i]) + data_.offset; }
 
-  const UpdateSpec spec_;
-  const UpdateFunction function_;
-  const DataType dtype_;
-  std::vector<int> slot_inputs_;
-  std::vector<int> scalar_inputs_;
-  int grad_input_ = -1;
-  int indices_input_ = -1;  // -1: dense
-  int global_step_input_ = -1;
-  bool is_resource_ = false;
-  UpdateCall flags_;  // attributes; the rest is filled in for each call
+  const UpdateData& data_;
 };
+
+// Registers `function` for all ops of the rule if T is `dtype`. `cost`: nanoseconds per element.
+void RegisterUpdateKernels(const UpdateRule& rule, DataType dtype, double cost,
+                           UpdateFunction function);
+
+template <typename FunctionOf, typename... Ts>
+bool RegisterUpdateKernels(const UpdateRule& rule, double cost, const FunctionOf& function_of,
+                           TypeList<Ts...>) {
+  (RegisterUpdateKernels(rule, kDataTypeOf<Ts>, cost, function_of(std::type_identity<Ts>())), ...);
+  return true;
+}
+
+// The kernels of rule k<rule>, whose loop is the function template <rule>, for a list of types.
+#define UPDATE_KERNELS(rule, cost, types)                                   \
+  static const bool sluice_update_##rule = ::sluice::RegisterUpdateKernels( \
+      k##rule, cost,                                                        \
+      []<typename T>(std::type_identity<T>) -> UpdateFunction {             \
+        return [](const UpdateData& data, int64_t begin, int64_t end) {     \
+          rule<T>(UpdateCall<k##rule, T>(data), begin, end);                \
+        };                                                                  \
+      },                                                                    \
+      types())
 
 }  // namespace sluice
 

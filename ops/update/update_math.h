@@ -62,16 +62,8 @@ inline T Power(T x, T exponent) {
 
 using UpdateTypes = JoinTypes<FloatList, ComplexList>::type;
 
-// The arrays of a call do not overlap, except where one variable was given twice.
+// The arrays of a call do not overlap, unless one variable was given twice.
 #define SLUICE_UPDATE_LOOP _Pragma("GCC ivdep") for (int64_t i = begin; i < end; ++i)
-
-// A kernel template called `op##Update` that runs `function<T>` by `spec`, an UpdateSpec.
-#define SLUICE_UPDATE(algorithm, spec, function)                                               \
-  template <typename T>                                                                        \
-  class algorithm##Update : public UpdateKernel {                                              \
-   public:                                                                                     \
-    explicit algorithm##Update(KernelInit& init) : UpdateKernel(init, spec(), &function<T>) {} \
-  }
 
 }  // namespace sluice
 

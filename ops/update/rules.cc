@@ -1,0 +1,99 @@
+// The ops of all update rules.
+#include "ops/update/rules.h"
+
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+PartialShape SlotShape(ShapeContext& c, int i) {
+  if (c.input_type(i) != DT_RESOURCE) return c.input(i);
+  const HandleData* handle = c.InputHandle(i);
+  return handle == nullptr ? PartialShape::UnknownRank() : handle->shape;
+}
+
+// The shape of a sparse gradient of a variable of shape `var`: one row per index.
+absl::StatusOr<PartialShape> RowsShape(ShapeContext& c, int indices, const PartialShape& var) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(indices, 1));
+  if (!var.rank_known()) return PartialShape::UnknownRank();
+  if (var.rank() < 1) return InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  return PartialShape(vector).Concatenate(PartialShape(var.dims().subspan(1)));
+}
+
+// The variable, its slots and a dense gradient have one shape, which is also that of the output.
+absl::Status UpdateShape(ShapeContext& c) {
+  const OpDef& def = c.node().def();
+  const int indices = def.InputIndex("indices");
+  PartialShape var = SlotShape(c, 0);
+  int grad = -1;
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    const ArgDef& arg = def.inputs[i];
+    if (arg.is_ref || arg.type == DT_RESOURCE) {
+      SLUICE_ASSIGN_OR_RETURN(var, var.MergeWith(SlotShape(c, i)));
+    } else if (IsGradientName(arg.name)) {
+      grad = i;
+    } else if (i != indices) {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
+    }
+  }
+  if (indices < 0) {
+    SLUICE_ASSIGN_OR_RETURN(var, var.MergeWith(c.input(grad)));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape rows, RowsShape(c, indices, var));
+    SLUICE_RETURN_IF_ERROR(rows.MergeWith(c.input(grad)).status());
+  }
+  return c.num_outputs() > 0 ? c.SetOutput(0, std::move(var)) : absl::OkStatus();
+}
+
+// The rule's own text for its first op. The others refer to that op.
+std::string DocOf(const UpdateRule& rule, bool is_resource, bool is_sparse) {
+  const bool is_first = !is_sparse && is_resource != rule.has_ref;
+  if (is_first) return std::string(rule.doc);
+  return StrCat(rule.OpName(/*is_resource=*/!rule.has_ref, /*is_sparse=*/false),
+                is_resource && rule.has_ref ? " for the variable behind a handle" : "",
+                is_sparse ? " on the rows `indices` only. An index may repeat." : ".");
+}
+
+OpDefBuilder OpOf(const UpdateRule& rule, bool is_resource, bool is_sparse) {
+  OpDefBuilder op(rule.OpName(is_resource, is_sparse), DocOf(rule, is_resource, is_sparse));
+  const auto add_variable = [&](std::string_view name) {
+    if (is_resource) op.Input(std::string(name), DT_RESOURCE);
+    if (!is_resource) op.RefInput(std::string(name), "T");
+  };
+  add_variable("var");
+  for (int i = 0; i < rule.num_slots(); ++i) add_variable(rule.slots[i].name);
+  for (int i = 0; i < rule.num_inputs(); ++i) {
+    const UpdateInput& input = rule.inputs[i];
+    if (input.is_gradient() && is_sparse) {
+      op.Input("grad", "T").Input("indices", "Tindices");
+    } else if (input.type != DT_INVALID) {
+      op.Input(std::string(input.name), input.type);
+    } else {
+      op.Input(std::string(input.name), "T");
+    }
+  }
+  if (!is_resource) op.RefOutput("out", "T");
+  op.Attr("T", TypeAttr(NumberTypes()));
+  if (is_sparse) op.Attr("Tindices", TypeAttr(IndexTypes()));
+  op.Attr("use_locking", BoolAttr(false));
+  if (!rule.flag.empty()) op.Attr(std::string(rule.flag), BoolAttr(rule.flag_default));
+  if (is_resource) op.Stateful();
+  return op.Shape(UpdateShape);
+}
+
+template <typename... Rules>
+bool RegisterOps(const Rules&... rules) {
+  for (const UpdateRule* rule : {&rules...}) {
+    rule->ForEachForm([&](bool is_resource, bool is_sparse) {
+      const OpRegistrar registers(OpOf(*rule, is_resource, is_sparse));
+    });
+  }
+  return true;
+}
+const bool kRegistered =
+    RegisterOps(kGradientDescent, kProximalGradientDescent, kMomentum, kKerasMomentum, kAdagrad,
+                kAdagradV2, kAdagradDA, kProximalAdagrad, kAdadelta, kAdam, kAdamWithAmsgrad,
+                kAdaMax, kRMSProp, kCenteredRMSProp, kFtrl, kFtrlV2, kAddSign, kPowerSign);
+
+}  // namespace
+}  // namespace sluice

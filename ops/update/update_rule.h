@@ -1,0 +1,124 @@
+// An update rule: how an optimizer changes one variable and its slots in one step.
+//
+// rules.h declares each rule once. From that declaration follow
+//   - the ops: Apply<rule> for a variable by reference and ResourceApply<rule> for one by handle,
+//     SparseApply<rule> and ResourceSparseApply<rule> for gradients of some rows (rules.cc);
+//   - the arguments of the kernel, which reads them by name (update_kernel.h);
+//   - the node that a C++ optimizer builds from named inputs (training/optimizer/rule_optimizer.h).
+//
+// To add an optimizer with the rule Foo:
+//   1. Declare kFoo in rules.h and name it at the end of rules.cc.
+//   2. Write its loop in foo_kernels.cc: a function Foo<T> and UPDATE_KERNELS(Foo, …).
+//   3. Write training/optimizer/foo.h and foo.cc: its options, and a class whose constructor names
+//      its slots and scalars (training/optimizer/rule_optimizer.h).
+//   4. Add rows to tests/oracle/cases/update_apply.py and tests/oracle/training/optimizers.cc.
+#ifndef SLUICE_OPS_UPDATE_UPDATE_RULE_H_
+#define SLUICE_OPS_UPDATE_UPDATE_RULE_H_
+
+#include <string>
+#include <string_view>
+
+#include "graph/tensor/dtype.h"
+
+namespace sluice {
+
+// What a kernel requires of a scalar input, and the error text if that fails. The text ends with
+// the shape received. An empty text stands for "<name> is not a scalar: ", or for "<name> is not a
+// positive scalar: " and the like.
+struct ScalarCheck {
+  enum Domain { kAny, kPositive, kNonNegative, kNonPositive };
+  Domain domain = kAny;
+  std::string_view message = {};
+};
+
+// A slot. `label` and `sparse_label` are its names in the error texts of the dense and of the
+// sparse ops.
+struct UpdateSlot {
+  constexpr UpdateSlot() = default;
+  constexpr UpdateSlot(const char* slot) : UpdateSlot(slot, slot) {}  // NOLINT: a name is a slot
+  constexpr UpdateSlot(const char* slot, const char* label) : UpdateSlot(slot, label, label) {}
+  constexpr UpdateSlot(const char* slot, const char* label, const char* sparse_label)
+      : name(slot), label(label), sparse_label(sparse_label) {}
+
+  std::string_view name, label, sparse_label;
+};
+
+// The gradient is called "delta" in the dense ops of some rules.
+constexpr bool IsGradientName(std::string_view input) {
+  return input == "grad" || input == "delta";
+}
+
+// An input after the variable and its slots: the gradient or a scalar.
+struct UpdateInput {
+  constexpr UpdateInput() = default;
+  constexpr UpdateInput(const char* input) : name(input) {}  // NOLINT: a name is an input
+  constexpr UpdateInput(const char* input, DataType type) : name(input), type(type) {}
+  constexpr UpdateInput(const char* input, ScalarCheck check) : UpdateInput(input, check, check) {}
+  constexpr UpdateInput(const char* input, ScalarCheck dense, ScalarCheck sparse)
+      : name(input), dense(dense), sparse(sparse) {}
+
+  constexpr bool is_gradient() const { return IsGradientName(name); }
+
+  std::string_view name;
+  DataType type = DT_INVALID;  // invalid: the type of the variable
+  ScalarCheck dense, sparse;
+};
+
+struct UpdateRule {
+  static constexpr int kSlotsMax = 3;
+  static constexpr int kInputsMax = 7;
+
+  std::string_view name;                // "Adam"
+  std::string_view doc;                 // one step, as formulas
+  UpdateSlot slots[kSlotsMax] = {};     // after the variable, which is called "var"
+  UpdateInput inputs[kInputsMax] = {};  // in order; the indices of a sparse gradient follow it
+  std::string_view flag = {};           // an attribute of type bool
+  bool flag_default = false;
+  bool has_ref = true;     // exists for variables by reference
+  bool has_sparse = true;  // exists for sparse gradients
+
+  constexpr int num_slots() const {
+    int n = 0;
+    while (n < kSlotsMax && !slots[n].name.empty()) ++n;
+    return n;
+  }
+  constexpr int num_inputs() const {
+    int n = 0;
+    while (n < kInputsMax && !inputs[n].name.empty()) ++n;
+    return n;
+  }
+  // Positions in `slots` and `inputs`; -1 if there is none of this name.
+  constexpr int SlotIndex(std::string_view slot) const {
+    for (int i = 0; i < num_slots(); ++i) {
+      if (slots[i].name == slot) return i;
+    }
+    return -1;
+  }
+  constexpr int InputIndex(std::string_view input) const {
+    for (int i = 0; i < num_inputs(); ++i) {
+      if (inputs[i].name == input) return i;
+    }
+    return -1;
+  }
+
+  // "ResourceSparseApplyAdagrad"
+  std::string OpName(bool is_resource, bool is_sparse) const {
+    return std::string(is_resource ? "Resource" : "")
+        .append(is_sparse ? "Sparse" : "")
+        .append("Apply")
+        .append(name);
+  }
+  // Calls function(is_resource, is_sparse) for each op of the rule.
+  template <typename Function>
+  void ForEachForm(const Function& function) const {
+    for (const bool is_sparse : {false, true}) {
+      if (is_sparse && !has_sparse) continue;
+      if (has_ref) function(false, is_sparse);
+      function(true, is_sparse);
+    }
+  }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_UPDATE_UPDATE_RULE_H_
