@@ -3,10 +3,8 @@
 #define SLUICE_TRAINING_OPTIMIZER_ADADELTA_H_
 
 #include <string>
-#include <vector>
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/update_op.h"
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
@@ -19,20 +17,9 @@ struct AdadeltaOptions {
 };
 
 // Slots "accum" and "accum_update", saved as "<var>/Adadelta" and "<var>/Adadelta_1".
-class Adadelta : public FusedOptimizer {
+class Adadelta : public RuleOptimizer {
  public:
-  explicit Adadelta(AdadeltaOptions options = {});
-
- protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
-  void Prepare(Graph& graph) override;
-  Operation ApplyFused(const Grad& grad, const Variable& var) override;
-
- private:
-  AdadeltaOptions options_;
-  Output learning_rate_;
-  Output rho_;
-  Output epsilon_;
+  explicit Adadelta(const AdadeltaOptions& options = {});
 };
 
 }  // namespace sluice

@@ -1,9 +1,11 @@
-// accumulator += gradient^2; var -= learning_rate * gradient / sqrt(accumulator).
+// accumulator += gradient^2; var -= learning_rate * gradient / sqrt(accumulator) (Duchi et al.
+// 2011).
 #ifndef SLUICE_TRAINING_OPTIMIZER_ADAGRAD_H_
 #define SLUICE_TRAINING_OPTIMIZER_ADAGRAD_H_
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/update_op.h"
+#include <string>
+
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
@@ -14,19 +16,10 @@ struct AdagradOptions {
   std::string name = "Adagrad";
 };
 
-// Duchi et al. 2011. Slot "accumulator", saved as "<var>/Adagrad".
-class Adagrad : public FusedOptimizer {
+// Slot "accumulator", saved as "<var>/Adagrad".
+class Adagrad : public RuleOptimizer {
  public:
-  explicit Adagrad(AdagradOptions options);
-
- protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
-  void Prepare(Graph& graph) override;
-  Operation ApplyFused(const Grad& grad, const Variable& var) override;
-
- private:
-  AdagradOptions options_;
-  Output learning_rate_;
+  explicit Adagrad(const AdagradOptions& options);
 };
 
 }  // namespace sluice

@@ -3,21 +3,14 @@
 #include "graph/build/scopes.h"
 #include "ops/builders/ops.h"
 #include "ops/sugar.h"
+#include "training/optimizer/slot.h"
 
 namespace sluice {
 
-Adam::Adam(AdamOptions options)
-    : MomentOptimizer(options.name, options.use_locking,
-                      {options.learning_rate, options.beta1, options.beta2, options.epsilon}) {}
-
-Operation Adam::ApplyDense(Output grad, const Variable& var) {
-  UpdateOp update(*this, "Adam", var, grad);
-  update.Slot(Slot(var, "m")).Slot(Slot(var, "v"));
-  return AddNumbers(update, var.graph()).Gradient().Finish();
-}
+Adam::Adam(const AdamOptions& options) : MomentOptimizer(kAdam, options) {}
 
 Operation Adam::ApplySparse(const IndexedSlices& grad, const Variable& var) {
-  const Typed n = NumbersFor(var);
+  const Numbers n = NumbersFor(var);
   const Output rate = CorrectedRate(n);
   const Output m = NextFirstMoment(grad, var, n);
   const Output v = NextSecondMoment(grad, var, n);
@@ -28,21 +21,16 @@ Operation Adam::ApplySparse(const IndexedSlices& grad, const Variable& var) {
   return Group(var.graph(), {update, m, v});
 }
 
-AMSGrad::AMSGrad(AMSGradOptions options)
-    : MomentOptimizer(options.name, options.use_locking,
-                      {options.learning_rate, options.beta1, options.beta2, options.epsilon}) {}
+AMSGrad::AMSGrad(const AMSGradOptions& options) : MomentOptimizer(kAdamWithAmsgrad, options) {}
 
 void AMSGrad::CreateSlots(const std::vector<Variable>& vars) {
   MomentOptimizer::CreateSlots(vars);
   for (const Variable& var : vars) ZerosSlot(var, "vhat", name());
 }
 
-// The fused op is for resource variables only.
+// The op exists for resource variables only.
 Operation AMSGrad::ApplyDense(Output grad, const Variable& var) {
-  if (!var.is_resource()) return ApplyInSteps(grad, var);
-  UpdateOp update(*this, "AdamWithAmsgrad", var, grad);
-  update.Slot(Slot(var, "m")).Slot(Slot(var, "v")).Slot(Slot(var, "vhat"));
-  return AddNumbers(update, var.graph()).Gradient().Finish();
+  return var.is_resource() ? ApplyRule(grad, var) : ApplyInSteps(grad, var);
 }
 
 Operation AMSGrad::ApplySparse(const IndexedSlices& grad, const Variable& var) {
@@ -51,7 +39,7 @@ Operation AMSGrad::ApplySparse(const IndexedSlices& grad, const Variable& var) {
 
 Operation AMSGrad::ApplyInSteps(const Grad& grad, const Variable& var) {
   const AssignOptions how = {.use_locking = use_locking()};
-  const Typed n = NumbersFor(var);
+  const Numbers n = NumbersFor(var);
   const Output rate = CorrectedRate(n);
   const Output m = NextFirstMoment(grad, var, n);
   const Output v = NextSecondMoment(grad, var, n);

@@ -1,4 +1,4 @@
-// Adam (Kingma and Ba 2014), in TensorFlow's form: epsilon is the paper's "epsilon hat". And
+// Adam (Kingma and Ba 2014), in TensorFlow's form: epsilon is the paper's "epsilon hat". Also
 // AMSGrad.
 #ifndef SLUICE_TRAINING_OPTIMIZER_ADAM_H_
 #define SLUICE_TRAINING_OPTIMIZER_ADAM_H_
@@ -17,13 +17,13 @@ struct AdamOptions {
 };
 
 // Slots "m" and "v", saved as "<var>/Adam" and "<var>/Adam_1"; variables beta1_power, beta2_power.
-// Sparse gradients decay the moments of all rows, as if the gradient were dense with zeros.
+// A sparse gradient decays the moments of all rows, as a dense one with zeros would.
 class Adam : public MomentOptimizer {
  public:
-  explicit Adam(AdamOptions options = {});
+  explicit Adam(const AdamOptions& options = {});
 
  protected:
-  Operation ApplyDense(Output grad, const Variable& var) override;
+  using MomentOptimizer::MomentOptimizer;  // for relatives with more options
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
 };
 
@@ -40,7 +40,7 @@ struct AMSGradOptions {
 // not grow again. Slots "m", "v" and "vhat", saved as "<var>/AMSGrad", "_1", "_2".
 class AMSGrad : public MomentOptimizer {
  public:
-  explicit AMSGrad(AMSGradOptions options = {});
+  explicit AMSGrad(const AMSGradOptions& options = {});
 
  protected:
   void CreateSlots(const std::vector<Variable>& vars) override;

@@ -6,25 +6,21 @@
 
 namespace sluice {
 
-AdaMax::AdaMax(AdaMaxOptions options)
-    : MomentOptimizer(options.name, options.use_locking,
-                      {options.learning_rate, options.beta1, options.beta2, options.epsilon}) {}
+AdaMax::AdaMax(const AdaMaxOptions& options) : MomentOptimizer(kAdaMax, options) {}
 
-Operation AdaMax::ApplyDense(Output grad, const Variable& var) {
-  const Typed n = NumbersFor(var);
-  UpdateOp update(*this, "AdaMax", var, grad);
-  update.Slot(Slot(var, "m")).Slot(Slot(var, "v")).Number(BetaPower(1, var.graph()));
-  return update.Tensor(n.learning_rate)
-      .Tensor(n.beta1)
-      .Tensor(n.beta2)
-      .Tensor(n.epsilon)
-      .Gradient()
-      .Finish();
+// TensorFlow's optimizer casts all numbers, and then the power once more.
+AdaMax::Scalars AdaMax::ScalarsFor(const Variable& var) const {
+  const Numbers n = NumbersFor(var);
+  return {{"beta1_power", Typed("beta1_power", var)},
+          {"lr", n.learning_rate},
+          {"beta1", n.beta1},
+          {"beta2", n.beta2},
+          {"epsilon", n.epsilon}};
 }
 
 Operation AdaMax::ApplySparse(const IndexedSlices& grad, const Variable& var) {
   const AssignOptions how = {.use_locking = use_locking()};
-  const Typed n = NumbersFor(var);
+  const Numbers n = NumbersFor(var);
   const Variable m = Slot(var, "m"), v = Slot(var, "v");
   const Output rest = 1 - n.beta1;
   const Output m_rows = Gather(m, grad.indices) * n.beta1 + grad.values * rest;

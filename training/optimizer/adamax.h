@@ -1,10 +1,9 @@
-// AdaMax: Adam with the largest recent gradient in place of the root of the second moment (Kingma
+// AdaMax: Adam in which the largest recent gradient replaces the root of the second moment (Kingma
 // and Ba 2014, section 7).
 #ifndef SLUICE_TRAINING_OPTIMIZER_ADAMAX_H_
 #define SLUICE_TRAINING_OPTIMIZER_ADAMAX_H_
 
 #include <string>
-#include <vector>
 
 #include "training/optimizer/moments.h"
 
@@ -23,10 +22,10 @@ struct AdaMaxOptions {
 // rows only.
 class AdaMax : public MomentOptimizer {
  public:
-  explicit AdaMax(AdaMaxOptions options = {});
+  explicit AdaMax(const AdaMaxOptions& options = {});
 
  protected:
-  Operation ApplyDense(Output grad, const Variable& var) override;
+  Scalars ScalarsFor(const Variable& var) const override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
 };
 

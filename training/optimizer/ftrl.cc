@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/builders/ops.h"
 #include "ops/sugar.h"
@@ -17,60 +18,59 @@ absl::Status CheckAtLeastZero(std::string_view what, double value) {
   return InvalidArgument(what, " ", Text(value), " needs to be positive or zero");
 }
 
+absl::Status CheckFtrlOptions(const FtrlOptions& o) {
+  SLUICE_RETURN_IF_ERROR(
+      CheckAtLeastZero("initial_accumulator_value", o.initial_accumulator_value));
+  if (o.learning_rate_power > 0) {
+    return InvalidArgument("learning_rate_power ", Text(o.learning_rate_power),
+                           " needs to be negative or zero");
+  }
+  SLUICE_RETURN_IF_ERROR(
+      CheckAtLeastZero("l1_regularization_strength", o.l1_regularization_strength));
+  SLUICE_RETURN_IF_ERROR(
+      CheckAtLeastZero("l2_regularization_strength", o.l2_regularization_strength));
+  return CheckAtLeastZero("l2_shrinkage_regularization_strength",
+                          o.l2_shrinkage_regularization_strength);
+}
+
+Initializer ScaledOnes(double value) {
+  return [value](Graph& graph, const TensorShape& shape, DataType dtype) {
+    return Ones(graph, shape, dtype) * value;
+  };
+}
+
 }  // namespace
 
 Ftrl::Ftrl(FtrlOptions options)
-    : FusedOptimizer(options.name, options.use_locking), options_(std::move(options)) {
-  SetInvalid(CheckAtLeastZero("initial_accumulator_value", options_.initial_accumulator_value));
-  if (options_.learning_rate_power > 0) {
-    SetInvalid(InvalidArgument("learning_rate_power ", Text(options_.learning_rate_power),
-                               " needs to be negative or zero"));
-  }
-  SetInvalid(CheckAtLeastZero("l1_regularization_strength", options_.l1_regularization_strength));
-  SetInvalid(CheckAtLeastZero("l2_regularization_strength", options_.l2_regularization_strength));
-  SetInvalid(CheckAtLeastZero("l2_shrinkage_regularization_strength",
-                              options_.l2_shrinkage_regularization_strength));
-}
-
-void Ftrl::CreateSlots(const std::vector<Variable>& vars) {
-  auto scaled_ones = [this](Graph& g, const TensorShape& shape, DataType dtype) {
-    return Ones(g, shape, dtype) * options_.initial_accumulator_value;
-  };
-  for (const Variable& var : vars) {
-    SlotWithInitializer(var, scaled_ones, "accum",
-                        options_.accum_name.empty() ? name() : options_.accum_name);
-    ZerosSlot(var, "linear", options_.linear_name.empty() ? name() : options_.linear_name);
-  }
+    : RuleOptimizer(options.l2_shrinkage_regularization_strength > 0 ? kFtrlV2 : kFtrl, options,
+                    {{.slot = "accum",
+                      .initializer = ScaledOnes(options.initial_accumulator_value),
+                      .variable_name = options.accum_name},
+                     {.slot = "linear", .variable_name = options.linear_name}},
+                    {{"lr", options.learning_rate, "learning_rate"},
+                     {"l1", options.l1_regularization_strength, "l1_regularization_strength"}}),
+      options_(std::move(options)) {
+  SetInvalid(CheckFtrlOptions(options_));
 }
 
 void Ftrl::Prepare(Graph& graph) {
-  learning_rate_ = options_.learning_rate.In(graph, "learning_rate");
-  l1_ = Constant(graph, options_.l1_regularization_strength, "l1_regularization_strength");
-  // beta becomes a part of the penalty, so that the op need not know it: l2 + beta / (2 rate).
+  RuleOptimizer::Prepare(graph);
+  // The op has no input beta, so beta becomes a part of the penalty: l2 + beta / (2 * rate).
   Output rate;
   {
     NameScope scope(graph, "Maximum");
-    const Output x =
-        options_.learning_rate.constant() ? options_.learning_rate.In(graph, "x") : learning_rate_;
+    const bool is_number = options_.learning_rate.constant().has_value();
+    const Output x = is_number ? options_.learning_rate.In(graph, "x") : scalar("lr").tensor;
     const Output y = Constant(graph, 1e-36, x.dtype(), "y");
     rate = Maximum(x, y, {.name = scope.prefix()});
   }
   const Output doubled = 2 * rate;
   const Output beta = options_.beta / doubled;
-  l2_ = options_.l2_regularization_strength + beta;
-  Constant(graph, options_.beta, "beta");
-  l2_shrinkage_ = Constant(graph, options_.l2_shrinkage_regularization_strength,
-                           "l2_shrinkage_regularization_strength");
-  learning_rate_power_ = Constant(graph, options_.learning_rate_power, "learning_rate_power");
-}
-
-Operation Ftrl::ApplyFused(const Grad& grad, const Variable& var) {
-  const bool shrinks = options_.l2_shrinkage_regularization_strength > 0;
-  UpdateOp update(*this, shrinks ? "FtrlV2" : "Ftrl", var, grad);
-  update.Slot(Slot(var, "accum")).Slot(Slot(var, "linear")).Gradient();
-  update.Number(learning_rate_).Number(l1_).Number(l2_);
-  if (shrinks) update.Number(l2_shrinkage_);
-  return update.Number(learning_rate_power_).Finish();
+  SetScalar("l2", options_.l2_regularization_strength + beta);
+  Constant(graph, options_.beta, "beta");  // unused, but a node of TensorFlow's graph
+  SetScalar("l2_shrinkage", Constant(graph, options_.l2_shrinkage_regularization_strength,
+                                     "l2_shrinkage_regularization_strength"));
+  SetScalar("lr_power", Constant(graph, options_.learning_rate_power, "learning_rate_power"));
 }
 
 }  // namespace sluice

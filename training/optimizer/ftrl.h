@@ -1,12 +1,10 @@
-// Follow the regularised leader, proximal (McMahan et al. 2013): sparse linear models.
+// Follow the regularised leader, proximal (McMahan et al. 2013), for sparse linear models.
 #ifndef SLUICE_TRAINING_OPTIMIZER_FTRL_H_
 #define SLUICE_TRAINING_OPTIMIZER_FTRL_H_
 
 #include <string>
-#include <vector>
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/update_op.h"
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
@@ -19,29 +17,22 @@ struct FtrlOptions {
   // Above 0: a penalty on the size of active weights (FtrlV2).
   float l2_shrinkage_regularization_strength = 0.0f;
   float beta = 0.0f;
-  std::string accum_name = "";  // of the slots' variables; "" = the optimizer's
+  std::string accum_name = "";  // of the slots' variables; "" = the optimizer's name
   std::string linear_name = "";
   bool use_locking = false;
   std::string name = "Ftrl";
 };
 
 // Slots "accum" and "linear", saved as "<var>/Ftrl" and "<var>/Ftrl_1".
-class Ftrl : public FusedOptimizer {
+class Ftrl : public RuleOptimizer {
  public:
   explicit Ftrl(FtrlOptions options);
 
  protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
   void Prepare(Graph& graph) override;
-  Operation ApplyFused(const Grad& grad, const Variable& var) override;
 
  private:
   FtrlOptions options_;
-  Output learning_rate_;
-  Output l1_;
-  Output l2_;
-  Output l2_shrinkage_;
-  Output learning_rate_power_;
 };
 
 }  // namespace sluice

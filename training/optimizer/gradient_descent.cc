@@ -5,20 +5,9 @@
 
 namespace sluice {
 
-GradientDescent::GradientDescent(GradientDescentOptions options)
-    : Optimizer(options.name, options.use_locking), options_(std::move(options)) {}
-
-void GradientDescent::Prepare(Graph& graph) {
-  learning_rate_ = options_.learning_rate.In(graph, "learning_rate");
-}
-
-Operation GradientDescent::ApplyDense(Output grad, const Variable& var) {
-  const Output rate = CastTo(learning_rate_, var);
-  if (var.is_resource()) {
-    return ResourceApplyGradientDescent(var.handle(), rate, grad, {.use_locking = use_locking()});
-  }
-  return ApplyGradientDescent(var.handle(), rate, grad, {.use_locking = use_locking()});
-}
+GradientDescent::GradientDescent(const GradientDescentOptions& options)
+    : RuleOptimizer(kGradientDescent, options, /*slots=*/{},
+                    {{"alpha", options.learning_rate, "learning_rate"}}) {}
 
 Operation GradientDescent::ApplySparse(const IndexedSlices& grad, const Variable& var) {
   return ApplySparseDuplicateIndices(grad, var);
@@ -26,12 +15,11 @@ Operation GradientDescent::ApplySparse(const IndexedSlices& grad, const Variable
 
 Operation GradientDescent::ApplySparseDuplicateIndices(const IndexedSlices& grad,
                                                        const Variable& var) {
+  const Output rate = Typed("alpha", var).tensor;
   if (var.is_resource()) {
-    return ResourceScatterAdd(var.handle(), grad.indices,
-                              Neg(grad.values) * CastTo(learning_rate_, var));
+    return ResourceScatterAdd(var.handle(), grad.indices, Neg(grad.values) * rate);
   }
-  return ScatterSub(var.handle(), grad.indices, grad.values * CastTo(learning_rate_, var),
-                    {.use_locking = use_locking()});
+  return ScatterSub(var.handle(), grad.indices, grad.values * rate, {.use_locking = use_locking()});
 }
 
 }  // namespace sluice

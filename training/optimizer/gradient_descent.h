@@ -2,8 +2,9 @@
 #ifndef SLUICE_TRAINING_OPTIMIZER_GRADIENT_DESCENT_H_
 #define SLUICE_TRAINING_OPTIMIZER_GRADIENT_DESCENT_H_
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/optimizer.h"
+#include <string>
+
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
@@ -13,20 +14,14 @@ struct GradientDescentOptions {
   std::string name = "GradientDescent";
 };
 
-// No slots. Rows of sparse gradients are subtracted one by one, repeated ones too.
-class GradientDescent : public Optimizer {
+// No slots. The rows of a sparse gradient are subtracted one by one, also repeated ones.
+class GradientDescent : public RuleOptimizer {
  public:
-  explicit GradientDescent(GradientDescentOptions options);
+  explicit GradientDescent(const GradientDescentOptions& options);
 
  protected:
-  void Prepare(Graph& graph) override;
-  Operation ApplyDense(Output grad, const Variable& var) override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
   Operation ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var) override;
-
- private:
-  GradientDescentOptions options_;
-  Output learning_rate_;
 };
 
 }  // namespace sluice

@@ -5,75 +5,48 @@
 #include "graph/build/scopes.h"
 #include "ops/builders/ops.h"
 #include "ops/sugar.h"
+#include "training/optimizer/slot.h"
 
 namespace sluice {
-namespace {
-
-TypedNumber AsType(const Variable& value, DataType dtype) {
-  if (value.dtype() == dtype) return {.tensor = {}, .variable = value};
-  NameScope scope(value.graph(), "Cast");
-  return {.tensor = Cast(value.Read(), dtype, {.name = scope.prefix()}), .variable = {}};
-}
-
-}  // namespace
-
-MomentOptimizer::MomentOptimizer(std::string name, bool use_locking, Numbers numbers)
-    : Optimizer(std::move(name), use_locking), numbers_(std::move(numbers)) {}
 
 void MomentOptimizer::CreateSlots(const std::vector<Variable>& vars) {
   const Variable& first =
       *std::min_element(vars.begin(), vars.end(),
                         [](const Variable& a, const Variable& b) { return a.name() < b.name(); });
-  NonSlotVariable(numbers_.beta1, "beta1_power", first);
-  NonSlotVariable(numbers_.beta2, "beta2_power", first);
-  for (const Variable& var : vars) {
-    ZerosSlot(var, "m", name());
-    ZerosSlot(var, "v", name());
-  }
+  NonSlotVariable(beta1_, "beta1_power", first);
+  NonSlotVariable(beta2_, "beta2_power", first);
+  RuleOptimizer::CreateSlots(vars);
 }
 
 void MomentOptimizer::Prepare(Graph& graph) {
-  learning_rate_ = numbers_.learning_rate.In(graph, "learning_rate");
-  beta1_ = numbers_.beta1.In(graph, "beta1");
-  beta2_ = numbers_.beta2.In(graph, "beta2");
-  epsilon_ = numbers_.epsilon.In(graph, "epsilon");
+  RuleOptimizer::Prepare(graph);
+  for (const char* power : {"beta1_power", "beta2_power"}) {
+    SetScalar(power, GetNonSlotVariable(power, graph).value_or(Variable()));
+  }
 }
 
-Variable MomentOptimizer::BetaPower(int which, const Graph& graph) const {
-  return GetNonSlotVariable(which == 1 ? "beta1_power" : "beta2_power", graph).value_or(Variable());
-}
-
-UpdateOp& MomentOptimizer::AddNumbers(UpdateOp& update, const Graph& graph) const {
-  return update.Number(BetaPower(1, graph))
-      .Number(BetaPower(2, graph))
-      .Number(learning_rate_)
-      .Number(beta1_)
-      .Number(beta2_)
-      .Number(epsilon_);
-}
-
-MomentOptimizer::Typed MomentOptimizer::NumbersFor(const Variable& var) const {
-  Typed n;
-  n.beta1_power = AsType(BetaPower(1, var.graph()), var.dtype());
-  n.beta2_power = AsType(BetaPower(2, var.graph()), var.dtype());
-  n.learning_rate = CastTo(learning_rate_, var);
-  n.beta1 = CastTo(beta1_, var);
-  n.beta2 = CastTo(beta2_, var);
-  n.epsilon = CastTo(epsilon_, var);
+MomentOptimizer::Numbers MomentOptimizer::NumbersFor(const Variable& var) const {
+  Numbers n;
+  n.beta1_power = Typed("beta1_power", var);
+  n.beta2_power = Typed("beta2_power", var);
+  n.learning_rate = Typed("lr", var).tensor;
+  n.beta1 = Typed("beta1", var).tensor;
+  n.beta2 = Typed("beta2", var).tensor;
+  n.epsilon = Typed("epsilon", var).tensor;
   return n;
 }
 
-Output MomentOptimizer::CorrectedRate(const Typed& n) const {
+Output MomentOptimizer::CorrectedRate(const Numbers& n) {
   const Output second = Sqrt(1 - n.beta2_power);
   const Output rate = n.learning_rate * second;
   return rate / (1 - n.beta1_power);
 }
 
-Output MomentOptimizer::NextFirstMoment(const Grad& grad, const Variable& var, const Typed& n) {
+Output MomentOptimizer::NextFirstMoment(const Grad& grad, const Variable& var, const Numbers& n) {
   return DecayAndAdd(Slot(var, "m"), n.beta1, grad);
 }
 
-Output MomentOptimizer::NextSecondMoment(const Grad& grad, const Variable& var, const Typed& n) {
+Output MomentOptimizer::NextSecondMoment(const Grad& grad, const Variable& var, const Numbers& n) {
   if (grad.is_dense()) {
     return DecayAndAdd(Slot(var, "v"), n.beta2, grad.dense() * grad.dense());
   }
@@ -84,17 +57,15 @@ Output MomentOptimizer::NextSecondMoment(const Grad& grad, const Variable& var, 
 
 Output MomentOptimizer::DecayAndAdd(const Variable& slot, Output decay, const Grad& grad) {
   const AssignOptions how = {.use_locking = use_locking()};
+  const Output rest = 1 - decay;
   if (grad.is_dense()) {
-    const Output rest = 1 - decay;
     const Output added = grad.dense() * rest;
     return ValueAfter(slot, slot.Assign(slot * decay + added, how));
   }
-  const Output rest = 1 - decay;
   const Output rows = grad.slices().values * rest;
   const Operation shrunk = WithValueRead(slot, slot.Assign(slot * decay, how));
   ControlDependencies decayed(slot.graph(), {shrunk});
-  return ValueAfter(slot,
-                    slot.ScatterAdd(grad.slices().indices, rows, {.use_locking = use_locking()}));
+  return ValueAfter(slot, slot.ScatterAdd(grad.slices().indices, rows, how));
 }
 
 Operation MomentOptimizer::Finish(Graph& graph, const std::vector<Operation>& updates,
@@ -103,11 +74,13 @@ Operation MomentOptimizer::Finish(Graph& graph, const std::vector<Operation>& up
   std::vector<Operation> all = updates;
   {
     ControlDependencies after(graph, updates);
-    const Variable beta1_power = BetaPower(1, graph);
-    const Variable beta2_power = BetaPower(2, graph);
+    const Variable beta1_power = scalar("beta1_power").variable;
+    const Variable beta2_power = scalar("beta2_power").variable;
     ColocateWith with(graph, beta1_power.op());
-    all.push_back(WithValueRead(beta1_power, beta1_power.Assign(beta1_power * beta1_, how)));
-    all.push_back(WithValueRead(beta2_power, beta2_power.Assign(beta2_power * beta2_, how)));
+    const Output next1 = beta1_power * scalar("beta1").tensor;
+    all.push_back(WithValueRead(beta1_power, beta1_power.Assign(next1, how)));
+    const Output next2 = beta2_power * scalar("beta2").tensor;
+    all.push_back(WithValueRead(beta2_power, beta2_power.Assign(next2, how)));
   }
   return Group(graph, all, name);
 }

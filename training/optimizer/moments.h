@@ -1,66 +1,54 @@
-// What Adam and its relatives share: two moments of the gradient a variable, and the powers of
-// their decays, which undo the lean of moments that begin at 0 (Kingma and Ba 2014, section 3).
+// The base of Adam and its relatives: two moments of the gradient per variable, and the powers of
+// their decays, which correct the bias of moments that start at 0 (Kingma and Ba 2014, section 3).
 #ifndef SLUICE_TRAINING_OPTIMIZER_MOMENTS_H_
 #define SLUICE_TRAINING_OPTIMIZER_MOMENTS_H_
 
-#include <string>
+#include <string_view>
 #include <vector>
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/optimizer.h"
-#include "training/optimizer/slot.h"
-#include "training/optimizer/update_op.h"
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
-// A hyper-parameter as the type of the variable that is updated. What is a variable of that type
-// already is read by the op that uses it.
-struct TypedNumber {
-  Output tensor;
-  Variable variable;
-  operator Operand() const { return variable ? Operand(variable) : Operand(tensor); }  // NOLINT
-};
-
-class MomentOptimizer : public Optimizer {
- public:
-  struct Numbers {
-    HyperParameter learning_rate;
-    HyperParameter beta1;
-    HyperParameter beta2;
-    HyperParameter epsilon;
-  };
-  MomentOptimizer(std::string name, bool use_locking, Numbers numbers);
-
+// Slots "m" and "v", initially 0. Variables beta1_power and beta2_power, one pair per graph,
+// colocated with the variable that comes first by name.
+class MomentOptimizer : public RuleOptimizer {
  protected:
-  // Slots "m" and "v", initially 0; variables beta1_power and beta2_power, one pair a graph, beside
-  // the first variable by name, whichever order they come in.
+  // `options` as AdamOptions.
+  template <typename Options>
+  MomentOptimizer(const UpdateRule& rule, const Options& options)
+      : RuleOptimizer(rule, options, {{"m"}, {"v"}},
+                      {{"lr", options.learning_rate, "learning_rate"},
+                       {"beta1", options.beta1},
+                       {"beta2", options.beta2},
+                       {"epsilon", options.epsilon}}),
+        beta1_(options.beta1),
+        beta2_(options.beta2) {}
+
   void CreateSlots(const std::vector<Variable>& vars) override;
   void Prepare(Graph& graph) override;
-  // After all updates the powers are multiplied by their decays.
+  // Multiplies the powers by their decays after all updates.
   Operation Finish(Graph& graph, const std::vector<Operation>& updates,
                    std::string_view name) override;
 
-  struct Typed {
-    TypedNumber beta1_power, beta2_power;
+  // The scalars with the type of `var`, for updates in several ops.
+  struct Numbers {
+    ScalarValue beta1_power, beta2_power;
     Output learning_rate, beta1, beta2, epsilon;
   };
-  Typed NumbersFor(const Variable& var) const;
+  Numbers NumbersFor(const Variable& var) const;
   // learning_rate * sqrt(1 - beta2_power) / (1 - beta1_power)
-  Output CorrectedRate(const Typed& n) const;
-  // The moments after this gradient; those of rows without gradient decay too, as if it were 0.
-  Output NextFirstMoment(const Grad& grad, const Variable& var, const Typed& n);
-  Output NextSecondMoment(const Grad& grad, const Variable& var, const Typed& n);
-  // `slot` = slot * decay + (1 - decay) * grad; the new value.
-  Output DecayAndAdd(const Variable& slot, Output decay, const Grad& grad);
-
-  Variable BetaPower(int which, const Graph& graph) const;
-  // Inputs beta1_power, beta2_power, learning_rate, beta1, beta2, epsilon of a fused op.
-  UpdateOp& AddNumbers(UpdateOp& update, const Graph& graph) const;
-  const Output& learning_rate() const { return learning_rate_; }
+  static Output CorrectedRate(const Numbers& n);
+  // Store the moments after this gradient and return them. Moments of rows without a gradient decay
+  // as if it were 0.
+  Output NextFirstMoment(const Grad& grad, const Variable& var, const Numbers& n);
+  Output NextSecondMoment(const Grad& grad, const Variable& var, const Numbers& n);
 
  private:
-  Numbers numbers_;
-  Output learning_rate_, beta1_, beta2_, epsilon_;
+  // `slot` = slot * decay + (1 - decay) * grad; returns the new value.
+  Output DecayAndAdd(const Variable& slot, Output decay, const Grad& grad);
+
+  HyperParameter beta1_, beta2_;
 };
 
 }  // namespace sluice

@@ -2,8 +2,9 @@
 #ifndef SLUICE_TRAINING_OPTIMIZER_MOMENTUM_H_
 #define SLUICE_TRAINING_OPTIMIZER_MOMENTUM_H_
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/update_op.h"
+#include <string>
+
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
@@ -17,19 +18,9 @@ struct MomentumOptions {
 };
 
 // Slot "momentum", saved as "<var>/Momentum", initially 0.
-class Momentum : public FusedOptimizer {
+class Momentum : public RuleOptimizer {
  public:
-  explicit Momentum(MomentumOptions options);
-
- protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
-  void Prepare(Graph& graph) override;
-  Operation ApplyFused(const Grad& grad, const Variable& var) override;
-
- private:
-  MomentumOptions options_;
-  Output learning_rate_;
-  Output momentum_;
+  explicit Momentum(const MomentumOptions& options);
 };
 
 }  // namespace sluice

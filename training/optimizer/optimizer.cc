@@ -367,16 +367,10 @@ Variable Optimizer::FindOrMakeSlot(const Variable& var, std::string_view slot_na
 }
 
 Variable Optimizer::SlotWithInitializer(const Variable& var, const Initializer& initializer,
-                                        const PartialShape& shape, DataType dtype,
                                         std::string_view slot_name, std::string_view op_name) {
   return FindOrMakeSlot(var, slot_name, op_name, [&](std::string_view name) {
-    return CreateSlotWithInitializer(var, initializer, shape, dtype, name);
+    return CreateSlotWithInitializer(var, initializer, var.shape(), var.dtype(), name);
   });
-}
-
-Variable Optimizer::SlotWithInitializer(const Variable& var, const Initializer& initializer,
-                                        std::string_view slot_name, std::string_view op_name) {
-  return SlotWithInitializer(var, initializer, var.shape(), var.dtype(), slot_name, op_name);
 }
 
 Variable Optimizer::SlotWithValue(const Variable& var, Output value, std::string_view slot_name,

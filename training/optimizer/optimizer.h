@@ -126,9 +126,6 @@ class Optimizer {
   Variable ZerosSlot(const Variable& var, std::string_view slot_name, std::string_view op_name);
   Variable SlotWithInitializer(const Variable& var, const Initializer& initializer,
                                std::string_view slot_name, std::string_view op_name);
-  Variable SlotWithInitializer(const Variable& var, const Initializer& initializer,
-                               const PartialShape& shape, DataType dtype,
-                               std::string_view slot_name, std::string_view op_name);
   Variable SlotWithValue(const Variable& var, Output value, std::string_view slot_name,
                          std::string_view op_name);
   // A slot that GetSlot is known to find.

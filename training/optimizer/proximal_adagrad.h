@@ -3,16 +3,14 @@
 #define SLUICE_TRAINING_OPTIMIZER_PROXIMAL_ADAGRAD_H_
 
 #include <string>
-#include <vector>
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/update_op.h"
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
 struct ProximalAdagradOptions {
   HyperParameter learning_rate = 0.01f;
-  double initial_accumulator_value = 0.1;  // positive
+  double initial_accumulator_value = 0.1;  // must be positive
   HyperParameter l1_regularization_strength = 0.0f;
   HyperParameter l2_regularization_strength = 0.0f;
   bool use_locking = false;
@@ -20,20 +18,9 @@ struct ProximalAdagradOptions {
 };
 
 // Slot "accumulator", saved as "<var>/ProximalAdagrad".
-class ProximalAdagrad : public FusedOptimizer {
+class ProximalAdagrad : public RuleOptimizer {
  public:
-  explicit ProximalAdagrad(ProximalAdagradOptions options);
-
- protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
-  void Prepare(Graph& graph) override;
-  Operation ApplyFused(const Grad& grad, const Variable& var) override;
-
- private:
-  ProximalAdagradOptions options_;
-  Output learning_rate_;
-  Output l1_;
-  Output l2_;
+  explicit ProximalAdagrad(const ProximalAdagradOptions& options);
 };
 
 }  // namespace sluice

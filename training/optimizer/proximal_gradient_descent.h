@@ -3,10 +3,8 @@
 #define SLUICE_TRAINING_OPTIMIZER_PROXIMAL_GRADIENT_DESCENT_H_
 
 #include <string>
-#include <vector>
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/update_op.h"
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
@@ -19,19 +17,9 @@ struct ProximalGradientDescentOptions {
 };
 
 // No slots.
-class ProximalGradientDescent : public FusedOptimizer {
+class ProximalGradientDescent : public RuleOptimizer {
  public:
-  explicit ProximalGradientDescent(ProximalGradientDescentOptions options);
-
- protected:
-  void Prepare(Graph& graph) override;
-  Operation ApplyFused(const Grad& grad, const Variable& var) override;
-
- private:
-  ProximalGradientDescentOptions options_;
-  Output learning_rate_;
-  Output l1_;
-  Output l2_;
+  explicit ProximalGradientDescent(const ProximalGradientDescentOptions& options);
 };
 
 }  // namespace sluice

@@ -3,10 +3,8 @@
 #define SLUICE_TRAINING_OPTIMIZER_RMS_PROP_H_
 
 #include <string>
-#include <vector>
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/update_op.h"
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
@@ -21,23 +19,11 @@ struct RMSPropOptions {
   std::string name = "RMSProp";
 };
 
-// Slots "rms" (first 1), with `centered` "mg", and "momentum", saved as "<var>/RMSProp", "_1",
+// Slots "rms", initially 1, with `centered` "mg", and "momentum", saved as "<var>/RMSProp", "_1",
 // "_2".
-class RMSProp : public FusedOptimizer {
+class RMSProp : public RuleOptimizer {
  public:
-  explicit RMSProp(RMSPropOptions options);
-
- protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
-  void Prepare(Graph& graph) override;
-  Operation ApplyFused(const Grad& grad, const Variable& var) override;
-
- private:
-  RMSPropOptions options_;
-  Output learning_rate_;
-  Output decay_;
-  Output momentum_;
-  Output epsilon_;
+  explicit RMSProp(const RMSPropOptions& options);
 };
 
 }  // namespace sluice

@@ -1,13 +1,11 @@
-// Steps that are larger where the gradient has the sign of its running mean (Bello et al. 2017,
-// found by a search over update rules).
+// Steps that are larger if the gradient has the sign of its running mean (Bello et al. 2017, found
+// by a search over update rules). A sparse gradient moves its own rows only.
 #ifndef SLUICE_TRAINING_OPTIMIZER_SIGN_H_
 #define SLUICE_TRAINING_OPTIMIZER_SIGN_H_
 
 #include <string>
-#include <vector>
 
-#include "training/optimizer/hyper_parameter.h"
-#include "training/optimizer/update_op.h"
+#include "training/optimizer/rule_optimizer.h"
 
 namespace sluice {
 
@@ -15,28 +13,10 @@ struct PowerSignOptions {
   HyperParameter learning_rate = 0.1f;
   double base = 2.718281828459045;  // e, whose logarithm is 1 in float too
   HyperParameter beta = 0.9f;
-  // Multiplies the exponent; a tensor that falls from 1 to 0 with the global step.
+  // Multiplies the exponent. May be a tensor that falls from 1 to 0 with the global step.
   HyperParameter sign_decay = 1.0f;
   bool use_locking = false;
   std::string name = "PowerSign";
-};
-
-// var -= learning_rate * base ^ (sign_decay * sign(gradient) * sign(m)) * gradient. Slot "m", saved
-// as
-// "<var>/PowerSign". A sparse gradient moves its own rows only.
-class PowerSign : public Optimizer {
- public:
-  explicit PowerSign(PowerSignOptions options = {});
-
- protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
-  void Prepare(Graph& graph) override;
-  Operation ApplyDense(Output grad, const Variable& var) override;
-  Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
-
- private:
-  PowerSignOptions options_;
-  Output learning_rate_, beta_, logbase_, sign_decay_;
 };
 
 struct AddSignOptions {
@@ -48,21 +28,31 @@ struct AddSignOptions {
   std::string name = "AddSign";
 };
 
-// var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient. Slot "m",
-// saved as "<var>/AddSign".
-class AddSign : public Optimizer {
+// What the two share: the slot "m", saved as "<var>/<name>", and the steps of a sparse gradient.
+class SignOptimizer : public RuleOptimizer {
+ protected:
+  using RuleOptimizer::RuleOptimizer;
+  Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
+  // The factor of the learning rate; `agreement` is sign_decay * sign(gradient) * sign(m).
+  virtual Output Factor(Output agreement, const Variable& var) const = 0;
+};
+
+// var -= learning_rate * base ^ (sign_decay * sign(gradient) * sign(m)) * gradient.
+class PowerSign : public SignOptimizer {
  public:
-  explicit AddSign(AddSignOptions options = {});
+  explicit PowerSign(const PowerSignOptions& options = {});
 
  protected:
-  void CreateSlots(const std::vector<Variable>& vars) override;
-  void Prepare(Graph& graph) override;
-  Operation ApplyDense(Output grad, const Variable& var) override;
-  Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
+  Output Factor(Output agreement, const Variable& var) const override;
+};
 
- private:
-  AddSignOptions options_;
-  Output learning_rate_, beta_, alpha_, sign_decay_;
+// var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient.
+class AddSign : public SignOptimizer {
+ public:
+  explicit AddSign(const AddSignOptions& options = {});
+
+ protected:
+  Output Factor(Output agreement, const Variable& var) const override;
 };
 
 }  // namespace sluice

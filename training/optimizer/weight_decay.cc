@@ -17,36 +17,27 @@ bool Decays(const Variable& var, const std::vector<std::string>& excluded) {
 
 Output Norm(Output x) { return Sqrt(ReduceSum(Square(x))); }
 
-// a / b, or 1 where one of them is 0.
+// a / b, or 1 if one of them is 0.
 Output RatioOfNorms(Output a, Output b) {
   const Output zero = ZerosLike(a);
   const Output one = OnesLike(a);
   const Output both = LogicalAnd(Greater(a, zero), Greater(b, zero));
-  // No division by 0, even where its result is not used.
+  // Avoids a division by 0 even if its result is not used.
   return SelectV2(both, a / SelectV2(both, b, one), one);
 }
 
 }  // namespace
 
-AdamW::AdamW(AdamWOptions options)
-    : Adam({.learning_rate = options.learning_rate,
-            .beta1 = options.beta1,
-            .beta2 = options.beta2,
-            .epsilon = options.epsilon,
-            .use_locking = options.use_locking,
-            .name = options.name}),
-      options_(std::move(options)) {}
-
-void AdamW::Prepare(Graph& graph) {
-  Adam::Prepare(graph);
-  weight_decay_ = options_.weight_decay.In(graph, "weight_decay");
+AdamW::AdamW(const AdamWOptions& options)
+    : Adam(kAdam, options), excluded_(options.exclude_from_weight_decay) {
+  AddScalar({"weight_decay", options.weight_decay});
 }
 
 Operation AdamW::Decay(const Variable& var, Operation grad) {
-  if (!Decays(var, options_.exclude_from_weight_decay)) return {};
-  // The gradient is that of the value before the decay.
+  if (!Decays(var, excluded_)) return {};
+  // The gradient belongs to the value before the decay.
   ControlDependencies ready(var.graph(), {grad});
-  const Output share = CastTo(learning_rate(), var) * CastTo(weight_decay_, var);
+  const Output share = Typed("lr", var).tensor * Typed("weight_decay", var).tensor;
   return var.AssignSub(var * share, {.use_locking = use_locking()});
 }
 
@@ -60,14 +51,10 @@ Operation AdamW::ApplySparse(const IndexedSlices& grad, const Variable& var) {
   return Adam::ApplySparse(grad, var);
 }
 
-Lamb::Lamb(LambOptions options)
-    : MomentOptimizer(options.name, options.use_locking,
-                      {options.learning_rate, options.beta1, options.beta2, options.epsilon}),
-      options_(std::move(options)) {}
-
-void Lamb::Prepare(Graph& graph) {
-  MomentOptimizer::Prepare(graph);
-  weight_decay_ = options_.weight_decay.In(graph, "weight_decay");
+// LAMB has the slots and scalars of Adam's rule, but its update has no op of its own.
+Lamb::Lamb(const LambOptions& options)
+    : MomentOptimizer(kAdam, options), excluded_(options.exclude_from_weight_decay) {
+  AddScalar({"weight_decay", options.weight_decay});
 }
 
 Operation Lamb::ApplyDense(Output grad, const Variable& var) { return ApplyInSteps(grad, var); }
@@ -76,15 +63,15 @@ Operation Lamb::ApplySparse(const IndexedSlices& grad, const Variable& var) {
 }
 
 Operation Lamb::ApplyInSteps(const Grad& grad, const Variable& var) {
-  const Typed n = NumbersFor(var);
+  const Numbers n = NumbersFor(var);
   const Output m = NextFirstMoment(grad, var, n);
   const Output v = NextSecondMoment(grad, var, n);
   const Output value = var.Read();
   const Output mean = m / (1 - n.beta1_power);
   const Output size = Sqrt(v / (1 - n.beta2_power)) + n.epsilon;
   Output step = mean / size;
-  if (Decays(var, options_.exclude_from_weight_decay)) {
-    step = step + value * CastTo(weight_decay_, var);
+  if (Decays(var, excluded_)) {
+    step = step + value * Typed("weight_decay", var).tensor;
   }
   const Output rate = n.learning_rate * RatioOfNorms(Norm(value), Norm(step));
   const Operation update = var.AssignSub(step * rate, {.use_locking = use_locking()});

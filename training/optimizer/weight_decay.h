@@ -1,6 +1,6 @@
-// Adam with decay of the weights: AdamW and LAMB.
+// Adam with weight decay: AdamW and LAMB.
 //
-// The decay is no part of the gradient, so that it is not divided by the gradient's size.
+// The decay is not a part of the gradient, so Adam does not divide it by the gradient's size.
 #ifndef SLUICE_TRAINING_OPTIMIZER_WEIGHT_DECAY_H_
 #define SLUICE_TRAINING_OPTIMIZER_WEIGHT_DECAY_H_
 
@@ -23,21 +23,21 @@ struct AdamWOptions {
   std::string name = "AdamW";
 };
 
-// Loshchilov and Hutter 2019: before Adam's update var -= learning_rate * weight_decay * var, all
-// rows of it. Slots as Adam's, "<var>/AdamW" and "<var>/AdamW_1".
+// Loshchilov and Hutter 2019. Before Adam's update, var -= learning_rate * weight_decay * var, on
+// all rows even if the gradient is sparse. Slots "m" and "v", saved as "<var>/AdamW" and
+// "<var>/AdamW_1".
 class AdamW : public Adam {
  public:
-  explicit AdamW(AdamWOptions options = {});
+  explicit AdamW(const AdamWOptions& options = {});
 
  protected:
-  void Prepare(Graph& graph) override;
   Operation ApplyDense(Output grad, const Variable& var) override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
 
  private:
   Operation Decay(const Variable& var, Operation grad);
-  AdamWOptions options_;
-  Output weight_decay_;
+
+  std::vector<std::string> excluded_;
 };
 
 struct LambOptions {
@@ -51,22 +51,21 @@ struct LambOptions {
   std::string name = "LAMB";
 };
 
-// You et al. 2020, for large batches: u = m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) +
+// You et al. 2020, for large batches. u = m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) +
 // weight_decay * var; var -= learning_rate * |var| / |u| * u, where the ratio of the norms is 1 if
 // one of them is 0. Slots "m" and "v", saved as "<var>/LAMB" and "<var>/LAMB_1".
 class Lamb : public MomentOptimizer {
  public:
-  explicit Lamb(LambOptions options = {});
+  explicit Lamb(const LambOptions& options = {});
 
  protected:
-  void Prepare(Graph& graph) override;
   Operation ApplyDense(Output grad, const Variable& var) override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
 
  private:
   Operation ApplyInSteps(const Grad& grad, const Variable& var);
-  LambOptions options_;
-  Output weight_decay_;
+
+  std::vector<std::string> excluded_;
 };
 
 }  // namespace sluice

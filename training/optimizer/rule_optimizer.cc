@@ -1,0 +1,112 @@
+#include "training/optimizer/rule_optimizer.h"
+
+#include <algorithm>
+
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+#include "graph/status.h"
+#include "graph/strings.h"
+#include "ops/builders/ops.h"
+
+namespace sluice {
+namespace {
+
+Output ConstantBeside(const Variable& var, double value) {
+  ColocateWith with(var.graph(), var.op());
+  return ConstantInit(value)(var.graph(), var.shape().AsShape(), var.dtype());
+}
+
+}  // namespace
+
+void RuleOptimizer::CheckPositive(std::string_view option, double value) {
+  if (value <= 0) SetInvalid(InvalidArgument(option, " must be positive: ", value));
+}
+
+void RuleOptimizer::CreateSlots(const std::vector<Variable>& vars) {
+  for (const Variable& var : vars) {
+    std::vector<Output> constants;
+    for (const RuleSlot& s : slots_) {
+      constants.push_back(s.constant ? ConstantBeside(var, *s.constant) : Output());
+    }
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const RuleSlot& s = slots_[i];
+      const std::string_view slot = s.name.empty() ? s.slot : s.name;
+      const std::string& variable = s.variable_name.empty() ? name() : s.variable_name;
+      if (constants[i]) {
+        SlotWithValue(var, constants[i], slot, variable);
+      } else if (s.initializer) {
+        SlotWithInitializer(var, s.initializer, slot, variable);
+      } else {
+        ZerosSlot(var, slot, variable);
+      }
+    }
+  }
+}
+
+void RuleOptimizer::Prepare(Graph& graph) {
+  for (const RuleScalar& s : scalars_) {
+    SetScalar(s.scalar, s.value.In(graph, s.name.empty() ? s.scalar : s.name));
+  }
+}
+
+ScalarValue RuleOptimizer::scalar(std::string_view scalar) const {
+  const auto found = values_.find(scalar);
+  return found == values_.end() ? ScalarValue() : found->second;
+}
+
+ScalarValue RuleOptimizer::Typed(std::string_view name, const Variable& var) const {
+  const ScalarValue value = scalar(name);
+  if (!value.variable) return value.tensor ? CastTo(value.tensor, var) : Output();
+  if (value.variable.dtype() == var.dtype()) return value;
+  NameScope scope(var.graph(), "Cast");
+  return Cast(value.variable.Read(), var.dtype(), {.name = scope.prefix()});
+}
+
+RuleOptimizer::Scalars RuleOptimizer::ScalarsFor(const Variable& var) const {
+  Scalars typed;
+  for (const UpdateInput& input : rule_->inputs) {
+    if (!input.name.empty() && !input.is_gradient()) typed[input.name] = Typed(input.name, var);
+  }
+  return typed;
+}
+
+Variable RuleOptimizer::RuleSlotOf(const Variable& var, std::string_view slot) const {
+  const auto found =
+      std::find_if(slots_.begin(), slots_.end(), [&](const RuleSlot& s) { return s.slot == slot; });
+  const bool is_renamed = found != slots_.end() && !found->name.empty();
+  return Slot(var, is_renamed ? found->name : slot);
+}
+
+Operation RuleOptimizer::ApplyRule(const Grad& grad, const Variable& var) {
+  Graph& graph = var.graph();
+  Scalars scalars = ScalarsFor(var);
+  const std::string op = rule_->OpName(var.is_resource(), grad.is_slices());
+  NameScope scope(graph, op);
+  OutputList inputs = {var.handle()};
+  const auto add = [&](std::string_view name, Output value) {
+    if (!value) graph.SetError(absl::InternalError(StrCat(op, ": no value for input ", name)));
+    inputs.push_back(value);
+  };
+  for (int i = 0; i < rule_->num_slots(); ++i) {
+    const std::string_view slot = rule_->slots[i].name;
+    add(slot, RuleSlotOf(var, slot).handle());
+  }
+  for (int i = 0; i < rule_->num_inputs(); ++i) {
+    const UpdateInput& input = rule_->inputs[i];
+    if (!input.is_gradient()) {
+      const ScalarValue& value = scalars[input.name];
+      add(input.name, value.variable ? value.variable.Read() : value.tensor);
+    } else if (grad.is_dense()) {
+      inputs.push_back(grad.dense());
+    } else {
+      inputs.insert(inputs.end(), {grad.slices().values, grad.slices().indices});
+    }
+  }
+  NodeBuilder builder(&graph, op, At::current());
+  builder.Name(scope.prefix()).Attr("use_locking", use_locking());
+  for (const Output& input : inputs) builder.Input(input);
+  if (flag_) builder.Attr(rule_->flag, *flag_);
+  return builder.Finish();
+}
+
+}  // namespace sluice

@@ -1,0 +1,105 @@
+// An optimizer that applies an update rule (ops/update/rules.h): the base class of all optimizers
+// whose update is one op.
+//
+//   Adadelta::Adadelta(const AdadeltaOptions& options)
+//       : RuleOptimizer(kAdadelta, options, {{"accum"}, {"accum_update"}},
+//                       {{"lr", options.learning_rate}, {"rho", options.rho},
+//                        {"epsilon", options.epsilon}}) {}
+//
+// Slots and scalars are named as in the rule, which decides their order and type. The base class
+// makes the slots and constants, chooses the form of the op (reference or resource variable, dense
+// or sparse gradient) and builds its node. Nodes and names are those of TensorFlow's optimizers.
+// Errors stay in the graph: INTERNAL if the rule has a slot or scalar without a value.
+#ifndef SLUICE_TRAINING_OPTIMIZER_RULE_OPTIMIZER_H_
+#define SLUICE_TRAINING_OPTIMIZER_RULE_OPTIMIZER_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/gradient/gradients.h"
+#include "ops/builders/operand.h"
+#include "ops/state/variable.h"
+#include "ops/update/rules.h"
+#include "training/optimizer/hyper_parameter.h"
+#include "training/optimizer/optimizer.h"
+
+namespace sluice {
+
+// The value of a scalar: a tensor, or a variable that the op itself reads.
+struct ScalarValue {
+  ScalarValue() = default;
+  ScalarValue(Output tensor) : tensor(tensor) {}          // NOLINT: tensors
+  ScalarValue(Variable variable) : variable(variable) {}  // NOLINT: and variables are values
+  operator Operand() const { return variable ? Operand(variable) : Operand(tensor); }  // NOLINT
+
+  Output tensor;
+  Variable variable;
+};
+
+struct RuleSlot {
+  std::string_view slot;         // in the rule
+  std::string_view name = "";    // of GetSlot; "" = the rule's
+  Initializer initializer = {};  // none: zeros
+  // The value of a constant that is made before the slot and initialises it.
+  std::optional<double> constant = {};
+  std::string variable_name = "";  // "<var>/<variable_name>"; "" = the optimizer's name
+};
+
+struct RuleScalar {
+  std::string_view scalar;  // in the rule
+  HyperParameter value;
+  std::string_view name = "";  // of the Const node of a number; "" = the rule's
+};
+
+class RuleOptimizer : public Optimizer {
+ protected:
+  template <typename Options>
+  RuleOptimizer(const UpdateRule& rule, const Options& options, std::vector<RuleSlot> slots,
+                std::vector<RuleScalar> scalars)
+      : Optimizer(options.name, options.use_locking),
+        rule_(&rule),
+        slots_(std::move(slots)),
+        scalars_(std::move(scalars)) {}
+  void SetFlag(bool flag) { flag_ = flag; }  // the rule's attribute; else its default
+
+  // A scalar that the rule lacks is for the derived class.
+  void AddScalar(RuleScalar scalar) { scalars_.push_back(std::move(scalar)); }
+  // Keeps an INVALID_ARGUMENT (Optimizer::SetInvalid) unless the value is positive.
+  void CheckPositive(std::string_view option, double value);
+
+  // In the order of the constructor's arguments.
+  void CreateSlots(const std::vector<Variable>& vars) override;
+  void Prepare(Graph& graph) override;
+  Operation ApplyDense(Output grad, const Variable& var) override { return ApplyRule(grad, var); }
+  Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override {
+    return ApplyRule(grad, var);
+  }
+
+  // For an override of Prepare.
+  void SetScalar(std::string_view scalar, ScalarValue value) { values_[scalar] = value; }
+  // The value of a scalar as Prepare left it, and the same with the type of `var`. Each call of
+  // Typed makes its own cast, if the type is another.
+  ScalarValue scalar(std::string_view scalar) const;
+  ScalarValue Typed(std::string_view scalar, const Variable& var) const;
+
+  // The op of the rule. Its scalars are ScalarsFor(var): by default all, typed in the rule's order.
+  Operation ApplyRule(const Grad& grad, const Variable& var);
+  using Scalars = std::map<std::string_view, ScalarValue>;
+  virtual Scalars ScalarsFor(const Variable& var) const;
+
+ private:
+  Variable RuleSlotOf(const Variable& var, std::string_view slot) const;
+
+  const UpdateRule* rule_;
+  std::vector<RuleSlot> slots_;
+  std::vector<RuleScalar> scalars_;
+  std::optional<bool> flag_;
+  Scalars values_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_OPTIMIZER_RULE_OPTIMIZER_H_
