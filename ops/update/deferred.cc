@@ -1,6 +1,5 @@
-// What a session makes of a sparse gradient's Adam (executor/passes/defer_adam.h): no graph of a
-// user has these.
-
+// Ops that executor/passes/defer_adam.h makes from the nodes of Adam with a sparse gradient. Users'
+// graphs do not contain them.
 #include "ops/op.h"
 
 namespace sluice {
@@ -8,40 +7,36 @@ namespace {
 
 constexpr TypeSet kFloats = TypeSet{DT_FLOAT, DT_DOUBLE};
 
+// The operands after the three variables.
+void AdamStep(OpDefBuilder& op) {
+  op.Input("indices", "Tindices")
+      .Input("to_m", "T")
+      .Input("to_v", "T")
+      .Input("rate", "T")
+      .Input("beta1", "T")
+      .Input("beta2", "T")
+      .Input("epsilon", "T")
+      .Attr("T", TypeAttr(kFloats))
+      .Attr("Tindices", TypeAttr(IndexTypes()))
+      .Shape(NoOutputs());
+}
+
 OP(_DeferredAdam,
    "m = beta1 * m, then m[indices[i]] += to_m[i]; v = beta2 * v, then v[indices[i]] += to_v[i]; "
-   "then var -= rate * m / (sqrt(v) + epsilon). Rows without an index are left for later.")
+   "then var -= rate * m / (sqrt(v) + epsilon). Rows without an index are updated later.")
     .RefInput("var", "T")
     .RefInput("m", "T")
     .RefInput("v", "T")
-    .Input("indices", "Tindices")
-    .Input("to_m", "T")
-    .Input("to_v", "T")
-    .Input("rate", "T")
-    .Input("beta1", "T")
-    .Input("beta2", "T")
-    .Input("epsilon", "T")
-    .Attr("T", TypeAttr(kFloats))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape([](ShapeContext&) { return absl::OkStatus(); });
+    .With(AdamStep);
 
-OP(_DeferredAdamOfHandles, "_DeferredAdam of the variables behind handles.")
+OP(_DeferredAdamOfHandles, "_DeferredAdam for the variables behind handles.")
     .Input("var", DT_RESOURCE)
     .Input("m", DT_RESOURCE)
     .Input("v", DT_RESOURCE)
-    .Input("indices", "Tindices")
-    .Input("to_m", "T")
-    .Input("to_v", "T")
-    .Input("rate", "T")
-    .Input("beta1", "T")
-    .Input("beta2", "T")
-    .Input("epsilon", "T")
-    .Attr("T", TypeAttr(kFloats))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Stateful()
-    .Shape([](ShapeContext&) { return absl::OkStatus(); });
+    .With(AdamStep)
+    .Stateful();
 
-OP(_GatherOfDeferred, "Rows of a variable whose updates may have been put off.")
+OP(_GatherOfDeferred, "Rows of a variable that may have deferred updates.")
     .RefInput("params", "T")
     .Input("indices", "Tindices")
     .Output("output", "T")

@@ -8,10 +8,10 @@
 namespace sluice {
 namespace {
 
-// Nanoseconds an element: to see whether anything changes, and of a step.
+// Nanoseconds per element, to test whether a row still changes and to do a step.
 constexpr double kLookCost = 4;
 constexpr double kStepCost = 0.5;
-constexpr uint64_t kStepsToRest = 200;  // about what a variable moves on after a gradient
+constexpr uint64_t kStepsToRest = 200;  // after which most variables no longer change
 
 }  // namespace
 
@@ -98,7 +98,7 @@ void DeferredAdam<T>::Step(const AdamNumbers<T>& numbers, const RowIndex& indice
   CatchUpSome(c);
 }
 
-// Goes round all rows in kLongest steps, so that no row misses more.
+// Visits all rows within kLongest steps, so that no row lags more.
 template <typename T>
 void DeferredAdam<T>::CatchUpSome(KernelContext& c) {
   const auto longest = static_cast<int64_t>(AdamHistory<T>::kLongest);
@@ -150,7 +150,7 @@ void DeferredAdam<T>::Settle(Tensor* home, const StepContext& step) {
     if (homes_[k] != home || !is_away_[k]) continue;
     CatchUpAll(step);
     is_away_[k] = false;
-    // WhoHas gave the caller a share of this object: it may have been the last.
+    // BringBack may drop the last other reference to this object; the caller holds one.
     BringBack(home, std::move(tensors_[k]));
   }
 }

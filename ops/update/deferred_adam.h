@@ -1,14 +1,16 @@
-// Adam on some rows of a variable whose other rows decay too, as if their gradients were zero (what
-// TensorFlow's optimizer makes of a sparse gradient). The other rows' steps are put off until
-// somebody reads them; the bits are those of steps that are done at once.
+// Sparse Adam that defers the steps of rows without a gradient.
 //
-// An object holds the tensors of the variable and of its two slots while there is something to do
-// on them. Rows are caught up when they are gathered or updated, a part of the others with each
-// step so that no more than AdamHistory::kLongest steps need be remembered, and all when one of the
-// three is wanted at home.
+// TensorFlow's optimizer decays all rows of a variable, its m and its v, as if the other rows had a
+// gradient of zero. Here a row does these steps later, when it is read, with the same bits as if
+// they had been done at once. An object holds the three tensors while updates are deferred. A row
+// catches up in one of three cases:
+//   1. It is gathered or updated.
+//   2. It is its turn: each step catches up a part of all rows, so that no row lags more than
+//      AdamHistory::kLongest steps.
+//   3. Some kernel needs one of the three tensors as a whole (Settle).
 //
-// Thread safety: Find and Step are called with the claims of all three variables had, Rows and
-// Settle with one.
+// Thread safety: the caller of Find and Step holds the claims of all three variables, the caller of
+// Rows and Settle one of them.
 #ifndef SLUICE_OPS_UPDATE_DEFERRED_ADAM_H_
 #define SLUICE_OPS_UPDATE_DEFERRED_ADAM_H_
 
@@ -28,19 +30,19 @@
 
 namespace sluice {
 
-// The variable, m and v.
+// The tensors of the variable, m and v in their variables: empty while updates are deferred.
 using AdamHomes = std::array<Tensor*, 3>;
 
 template <typename T>
 class DeferredAdam final : public DeferredUpdates,
                            public std::enable_shared_from_this<DeferredAdam<T>> {
  public:
-  // The object that holds these three, which have one shape of at least one dimension and as many
-  // elements as that says; one that takes them, if they were not together. RESOURCE_EXHAUSTED.
+  // The object that holds these three tensors. Makes one if there is none. The tensors have one
+  // shape of at least one dimension, and elements. RESOURCE_EXHAUSTED.
   static absl::StatusOr<std::shared_ptr<DeferredAdam>> Find(const AdamHomes& homes,
                                                             const StepContext& step);
 
-  // One step. Row indices[i] of m gets to_m[i], of v to_v[i], after they have decayed.
+  // One step. Adds to_m[i] and to_v[i] to rows indices[i] of m and v, after these have decayed.
   void Step(const AdamNumbers<T>& numbers, const RowIndex& indices, const T* to_m, const T* to_v,
             KernelContext& c);
   const Tensor& Rows(const Tensor* home, const Tensor& indices, const StepContext& step) override;
@@ -53,22 +55,22 @@ class DeferredAdam final : public DeferredUpdates,
   };
   DeferredAdam() = default;
   AdamRow<T> RowAt(int64_t row);
-  // Marks the rows as done up to `step`, and returns what they miss, each once.
+  // Marks the rows as done up to `step`. Returns those that lag, each once.
   std::vector<Missed> Claim(const RowIndex& indices, uint64_t step);
   double CostOf(const std::vector<Missed>& missed, uint64_t now) const;
   void CatchUpSome(KernelContext& c);
   void CatchUpAll(const StepContext& step);
 
-  AdamHomes homes_ = {};  // as they were found
-  std::mutex mutex_;      // guards all below
+  AdamHomes homes_ = {};  // constant after Find
+  std::mutex mutex_;      // guards the members below
   std::array<bool, 3> is_away_ = {};
   std::array<Tensor, 3> tensors_;
   int64_t rows_ = 0;
   int64_t row_size_ = 0;
   AdamHistory<T> history_;
-  std::vector<uint64_t> done_;  // by row: the steps before this one
-  int64_t sweep_ = 0;           // the next row that is caught up unasked
-  bool is_settled_ = true;      // nobody misses anything
+  std::vector<uint64_t> done_;  // by row: the number of steps done
+  int64_t sweep_ = 0;           // the next row whose turn it is
+  bool is_settled_ = true;      // no row lags
 };
 
 }  // namespace sluice

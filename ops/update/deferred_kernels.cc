@@ -1,5 +1,4 @@
-#include <algorithm>
-#include <array>
+// Adam's sparse steps with deferred rows, and gathers that catch up the rows they read.
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -12,9 +11,13 @@
 #include "ops/loops/scatter_rows.h"
 #include "ops/state/variable_resource.h"
 #include "ops/update/deferred_adam.h"
+#include "ops/update/targets.h"
 
 namespace sluice {
 namespace {
+
+// Inputs of _DeferredAdam and _DeferredAdamOfHandles.
+enum Inputs { kVar, kM, kV, kIndices, kToM, kToV, kRate, kBeta1, kBeta2, kEpsilon };
 
 absl::Status CheckInputs(KernelContext& c, const AdamHomes& homes, DataType dtype) {
   const TensorShape& shape = homes[0]->shape();
@@ -24,92 +27,44 @@ absl::Status CheckInputs(KernelContext& c, const AdamHomes& homes, DataType dtyp
                            ", got ", DataTypeName(home->dtype()), home->shape().ToString(), " and ",
                            shape.ToString());
   }
-  for (int i = 6; i < 10; ++i) {
+  for (int i : {kRate, kBeta1, kBeta2, kEpsilon}) {
     if (c.input(i).shape().IsScalar()) continue;
     return InvalidArgument("expected a scalar as input ", i, ", got shape ",
                            c.input(i).shape().ToString());
   }
-  for (int i : {4, 5}) {
+  for (int i : {kToM, kToV}) {
     if (c.input(i).rank() < 1) return InvalidArgument("expected rows as input ", i);
-    SLUICE_RETURN_IF_ERROR(CheckScatter(shape, c.input(3), c.input(i)));
+    SLUICE_RETURN_IF_ERROR(CheckScatter(shape, c.input(kIndices), c.input(i)));
   }
-  return CheckRowsInside(c.input(3), shape.dim(0));
+  return CheckRowsInside(c.input(kIndices), shape.dim(0));
 }
-
-// One step. The caller has the variables' claims, and has seen that they have values.
-template <typename T>
-absl::Status DoStep(KernelContext& c, const AdamHomes& homes) {
-  SLUICE_RETURN_IF_ERROR(CheckInputs(c, homes, kDataTypeOf<T>));
-  if (homes[0]->num_elements() == 0) return absl::OkStatus();
-  using Adam = DeferredAdam<T>;
-  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Adam> adam, Adam::Find(homes, c.step()));
-  const auto number = [&](int i) { return c.input(i).template scalar<T>(); };
-  adam->Step({number(6), number(7), number(8), number(9)}, RowIndex(c.input(3)),
-             c.input(4).template data<T>(), c.input(5).template data<T>(), c);
-  return absl::OkStatus();
-}
-
-// Three different ones, in the order in which all take them that take several.
-bool Sort(std::array<Claim*, 3>& claims) {
-  std::sort(claims.begin(), claims.end());
-  return std::unique(claims.begin(), claims.end()) == claims.end();
-}
-
-constexpr const char* kThree = "var, m and v must be three variables";
 
 template <typename T>
 class DeferredAdamKernel final : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
-    AdamHomes homes;
-    std::array<Claim*, 3> claims;
-    for (int k = 0; k < 3; ++k) {
-      homes[k] = c.ref_input(k).tensor;
-      claims[k] = c.ref_input(k).claim;
+    UpdateTargets targets;
+    SLUICE_RETURN_IF_ERROR(targets.Claim(c, kIndices, UpdateTargets::Deferred::kKeep));
+    if (!targets.are_distinct()) return InvalidArgument("var, m and v must be three variables");
+    const AdamHomes homes = {targets.tensor(kVar), targets.tensor(kM), targets.tensor(kV)};
+    SLUICE_RETURN_IF_ERROR(CheckInputs(c, homes, kDataTypeOf<T>));
+    if (homes[0]->num_elements() > 0) {
+      SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<DeferredAdam<T>> adam,
+                              DeferredAdam<T>::Find(homes, c.step()));
+      const auto number = [&](int i) { return c.input(i).template scalar<T>(); };
+      adam->Step({number(kRate), number(kBeta1), number(kBeta2), number(kEpsilon)},
+                 RowIndex(c.input(kIndices)), c.input(kToM).template data<T>(),
+                 c.input(kToV).template data<T>(), c);
     }
-    if (!Sort(claims)) return InvalidArgument(kThree);
-    std::array<std::unique_lock<Claim>, 3> locks;
-    if (Claim* taken = TryLockAll<Claim>(claims, locks.data())) return c.RunAgainAfter(taken);
-    for (int k = 0; k < 3; ++k) {
-      if (homes[k]->IsInitialized() || WhoHas(homes[k]) != nullptr) continue;
-      return absl::FailedPreconditionError(
-          StrCat("Attempting to use uninitialized value ", c.node().input(k).node->name()));
+    for (const std::shared_ptr<Var>& variable : targets.variables()) {
+      variable->claim.SetMayBeDeferred(true);
     }
-    return DoStep<T>(c, homes);
+    return absl::OkStatus();
   }
 };
 using Types = TypeList<float, double>;
 KERNELS(_DeferredAdam, "T", DeferredAdamKernel, Types);
-
-template <typename T>
-class DeferredAdamOfHandlesKernel final : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    std::array<std::shared_ptr<Var>, 3> variables;
-    AdamHomes homes;
-    std::array<Claim*, 3> claims;
-    for (int k = 0; k < 3; ++k) {
-      SLUICE_ASSIGN_OR_RETURN(variables[k], LookupVariableAsItIs(c, k));
-      homes[k] = &variables[k]->tensor;
-      claims[k] = &variables[k]->claim.AsItIs();
-    }
-    if (!Sort(claims)) return InvalidArgument(kThree);
-    std::array<std::unique_lock<Claim>, 3> locks;
-    if (Claim* taken = TryLockAll<Claim>(claims, locks.data())) {
-      return RunAgainAfter(c, *std::find_if(variables.begin(), variables.end(), [&](const auto& v) {
-                             return &v->claim.AsItIs() == taken;
-                           }));
-    }
-    for (int k = 0; k < 3; ++k) {
-      if (variables[k]->is_initialized) continue;
-      return VariableNotReadable(c, k, c.input(k).scalar<ResourceHandle>());
-    }
-    SLUICE_RETURN_IF_ERROR(DoStep<T>(c, homes));
-    for (const auto& variable : variables) variable->claim.SetMayBeDeferred(true);
-    return absl::OkStatus();
-  }
-};
-KERNELS(_DeferredAdamOfHandles, "T", DeferredAdamOfHandlesKernel, Types);
+KERNELS(_DeferredAdamOfHandles, "T", DeferredAdamKernel, Types);
 
 class GatherOfDeferredKernel final : public Kernel {
  public:

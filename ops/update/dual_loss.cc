@@ -9,10 +9,10 @@
 namespace sluice {
 namespace {
 
-constexpr int kNewtonSteps = 10;  // it converges quadratically
+constexpr int kNewtonSteps = 10;  // Newton's method converges quadratically
 constexpr double kInfeasible = std::numeric_limits<double>::max();
 
-// 0 and 1 become -1 and 1.
+// Maps 0 and 1 to -1 and 1.
 absl::StatusOr<float> BinaryLabel(float label) {
   if (label == 0) return -1.0f;
   if (label == 1) return 1.0f;
@@ -20,12 +20,12 @@ absl::StatusOr<float> BinaryLabel(float label) {
       "Only labels of 0.0 or 1.0 are supported right now. Found example with label: ", label);
 }
 
-// How strongly a change of the dual value changes the prediction.
+// The derivative of the prediction with respect to the dual value.
 double Strength(const DualExample& e, int partitions) {
   return partitions * e.squared_norm * e.weight;
 }
 
-// y times the dual value lies in [0, 1].
+// Clips label * dual to [0, 1].
 double Feasible(double dual, double label) {
   if (label * dual < 0) return 0;
   return label * dual > 1 ? label : dual;
@@ -34,7 +34,7 @@ double Feasible(double dual, double label) {
 class Logistic : public DualLoss {
  public:
   double NewDual(const DualExample& e, int partitions) const override {
-    // The dual value is (1 + tanh x) / (2 y).
+    // Newton's method for x in dual value = (1 + tanh x) / (2 * label).
     const double strength = Strength(e, partitions);
     double x = 0;
     for (int i = 0; i < kNewtonSteps; ++i) {
@@ -129,7 +129,7 @@ class SmoothHinge : public DualLoss {
 class Poisson : public DualLoss {
  public:
   double NewDual(const DualExample& e, int partitions) const override {
-    // The dual value is y - exp x.
+    // Newton's method for x in dual value = label - exp x.
     const double strength = Strength(e, partitions);
     double x = e.label > e.dual ? std::log(e.label - e.dual) : 0;
     for (int i = 0; i < kNewtonSteps; ++i) {

@@ -1,4 +1,4 @@
-// Losses of a linear model's prediction and their duals, as coordinate ascent needs them.
+// Losses of a linear model's prediction and their duals, for dual coordinate ascent (sdca.cc).
 //
 // Thread safety: immutable.
 #ifndef SLUICE_OPS_UPDATE_DUAL_LOSS_H_
@@ -11,28 +11,28 @@
 
 namespace sluice {
 
-// What one example brings to its update. `label` is Label()'s.
+// One example. `label` comes from DualLoss::Label.
 struct DualExample {
   double label;
   double weight;
-  double dual;          // its dual value
-  double prediction;    // of the weights with their changes
-  double squared_norm;  // of its features, over l2
+  double dual;          // the dual value
+  double prediction;    // with the changed weights
+  double squared_norm;  // of the features, divided by l2
 };
 
 class DualLoss {
  public:
-  // By the name in the attribute loss_type. INVALID_ARGUMENT.
+  // The loss that the attribute loss_type names. INVALID_ARGUMENT.
   static absl::StatusOr<std::unique_ptr<DualLoss>> Make(const std::string& loss_type);
   virtual ~DualLoss() = default;
 
-  // The dual value that makes the dual objective greatest, the others being fixed.
+  // The dual value that maximises the dual objective while the other dual values are fixed.
   virtual double NewDual(const DualExample& e, int partitions) const = 0;
   virtual double Dual(double dual, double label, double weight) const = 0;
   virtual double Primal(double prediction, double label, double weight) const = 0;
   virtual double PrimalDerivative(double prediction, double label) const = 0;
   virtual double Smoothness() const = 0;
-  // The label as the loss takes it. INVALID_ARGUMENT.
+  // The label in the form of the loss: -1 and 1 for classes. INVALID_ARGUMENT.
   virtual absl::StatusOr<float> Label(float label) const = 0;
 };
 

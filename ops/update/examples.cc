@@ -9,7 +9,7 @@
 namespace sluice::linear {
 namespace {
 
-// Output `i`, of the weights' shape, all zero.
+// Allocates output `i` with the shape of `weights` and fills it with zeros.
 absl::StatusOr<float*> NewDelta(KernelContext& c, int i, const Tensor& weights) {
   Tensor* delta;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, weights.shape(), &delta));
@@ -81,7 +81,7 @@ absl::Status Examples::ReadSparse(KernelContext& c, const Places& places, int i)
   }
   absl::flat_hash_map<int64_t, int64_t> place_of;
   for (int64_t k = 0; k < indices.num_elements(); ++k) place_of[indices.data<int64_t>()[k]] = k;
-  // Examples are read in order, as far as they are in order.
+  // Entries after the first one that is out of order are ignored.
   int64_t at = 0;
   for (int64_t example = 0; example < count_; ++example) {
     column.starts.push_back(at);

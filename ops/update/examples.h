@@ -1,6 +1,6 @@
-// A batch of examples and the weights of their features, as coordinate ascent walks over them.
+// A batch of examples, and the weights of their features with changes, for dual coordinate ascent.
 //
-// Thread safety: used by one thread. The tensors of the context must outlive it.
+// Thread safety: one thread at a time. The tensors of the kernel context must outlive the object.
 #ifndef SLUICE_OPS_UPDATE_EXAMPLES_H_
 #define SLUICE_OPS_UPDATE_EXAMPLES_H_
 
@@ -14,14 +14,14 @@
 
 namespace sluice::linear {
 
-// Weights come nearer to 0 by l1 / l2.
+// Moves weights toward 0 by l1 / l2, and no further than 0.
 struct Shrinkage {
   Shrinkage(float l1, float l2) : by(l1 / l2) {}
   double operator()(double weight) const;
   double by;
 };
 
-// Where the inputs of a node stand.
+// The positions of a node's inputs.
 struct Places {
   explicit Places(const KernelInit& init);
   using Range = std::pair<int, int>;
@@ -32,8 +32,8 @@ struct Places {
 
 class Examples {
  public:
-  // Allocates the outputs that hold the changes of weights, all zero. INVALID_ARGUMENT where the
-  // inputs do not fit each other.
+  // Allocates the outputs for the changes of weights and fills them with zeros. INVALID_ARGUMENT if
+  // sizes of inputs do not match.
   static absl::StatusOr<Examples> Read(KernelContext& c, const Places& places);
 
   int64_t size() const { return count_; }
@@ -42,19 +42,19 @@ class Examples {
   double squared_norm(int64_t example) const { return squared_norms_[example]; }
 
   struct Predictions {
-    double now = 0;     // with the changes, each counted `partitions` times
-    double before = 0;  // without
+    double now = 0;     // with the changes times `partitions`
+    double before = 0;  // without the changes
   };
   Predictions Predict(int64_t example, const Shrinkage& shrink, int partitions) const;
-  // The changes of the example's weights grow by `step` times its features.
+  // Adds `step` times the example's features to the changes of its weights.
   void Add(int64_t example, double step);
 
  private:
-  // A sparse feature column: of each example the places [starts[i], ends[i]).
+  // A sparse feature column. Example i has the entries [starts[i], ends[i]).
   struct Sparse {
     double value(int64_t k) const { return values == nullptr ? 1.0 : values[k]; }
     std::vector<int64_t> starts, ends;
-    std::vector<int64_t> weights;  // of each place: which weight it meets
+    std::vector<int64_t> weights;  // by entry: the index of its weight
     const float* values = nullptr;
     const float* nominal = nullptr;
     float* delta = nullptr;

@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// Elements at a time: a few vector registers of each array, so that decays of one do not wait for
-// each other.
+// Elements per loop: several vector registers per array, so that multiplications of different
+// registers overlap.
 constexpr int64_t kChunk = 64;
 constexpr uint64_t kStepsBetweenLooks = 16;
 
@@ -26,28 +26,28 @@ bool IsRegular(const AdamNumbers<T>& n) {
          n.rate >= T(0) && std::isfinite(n.rate);
 }
 
-// What bounds the steps that are left. All actual values follow from rounded operations that are
-// monotonous in each operand, so a bound of the operands bounds the result.
+// Bounds of the steps that are left. Rounded operations are monotonous in each operand, so bounds
+// of the operands bound the result.
 template <typename T>
 struct Bound {
-  T rate;     // the largest
-  T decay;    // of v in all steps that are left; less
-  T epsilon;  // less
+  T rate;     // at least the largest rate
+  T decay;    // at most the product of v's decays
+  T epsilon;  // at most epsilon
 };
 
 template <typename T>
 Bound<T> BoundOf(const AdamHistory<T>& history, uint64_t from, uint64_t to) {
   const AdamNumbers<T>& n = history.at(to - 1);
-  // Each step rounds by 2^-24 at most; 4,096 of them lose far less than a hundredth.
+  // Each step rounds by 2^-24 at most, so 4,096 steps lose far less than a hundredth.
   const double decay =
       0.98 * std::pow(static_cast<double>(n.beta2), static_cast<double>(to - from));
   return {history.LargestRate(from), static_cast<T>(decay), n.epsilon * T(0.99)};
 }
 
-// No step that is left changes var: what it subtracts is lost in rounding, either way.
+// True if no step that is left changes var, because rounding absorbs it with either sign.
 template <typename T>
 SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const T* m, const T* v) {
-  // Below this, rounding is no longer relative.
+  // Below this, the rounding error is no longer relative to the value.
   constexpr T kLeast = std::numeric_limits<T>::min() * T(1e8);
   int moves = 0;
   for (int64_t i = 0; i < kChunk; ++i) {
@@ -55,7 +55,7 @@ SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const
     least = least < kLeast ? T(0) : least;
     const T root = v[i] >= T(0) ? std::sqrt(least) * T(0.99) : v[i];
     const T most = (bound.rate * std::abs(m[i])) / (root + bound.epsilon);
-    // A negative zero becomes a positive one when a negative zero is subtracted.
+    // Subtracting a negative zero turns a negative zero into a positive one.
     const int stays = static_cast<int>(var[i] - most == var[i]) &
                       static_cast<int>(var[i] + most == var[i]) & static_cast<int>(v[i] >= T(0)) &
                       static_cast<int>(var[i] != T(0) || std::copysign(T(1), var[i]) > T(0));
@@ -64,7 +64,7 @@ SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const
   return moves == 0;
 }
 
-// x *= decay, `times` times.
+// Multiplies by `decay`, `times` times.
 template <typename T>
 SLUICE_INLINE_IN_CLONES void Shrink(T* x, T decay, uint64_t times) {
   constexpr uint64_t kTimes = 32;
@@ -76,7 +76,7 @@ SLUICE_INLINE_IN_CLONES void Shrink(T* x, T decay, uint64_t times) {
       for (int64_t i = 0; i < kChunk; ++i) x[i] *= decay;
     }
     times -= now;
-    // They only ever get smaller: what is as before after some times has been so after each.
+    // Magnitudes never grow, so values that are equal after several steps were constant.
     if (std::memcmp(before, x, sizeof(before)) == 0) return;
   }
 }

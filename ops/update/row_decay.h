@@ -1,12 +1,12 @@
-// What a row misses of Adam's steps while its gradient is zero, done later, to the same bits:
+// Adam's steps of a row whose gradient is zero, done later with the same bits. A step is
 //
 //   m *= beta1;  v *= beta2;  var -= (rate * m) / (sqrt(v) + epsilon)
 //
-// once a step, each operation rounded, as single ops of the graph round. What cannot change any
-// more is not computed: a variable that is larger than all that is still to come, and moments that
-// have come to rest.
+// and rounds after each operation, as single ops of a graph do. Values that can no longer change
+// are not computed: a variable much larger than all steps that are left, and moments that rounding
+// keeps constant.
 //
-// Thread safety: Replay is a pure function of a history that nobody changes meanwhile.
+// Thread safety: ReplayDecay is a pure function of a history that does not change meanwhile.
 #ifndef SLUICE_OPS_UPDATE_ROW_DECAY_H_
 #define SLUICE_OPS_UPDATE_ROW_DECAY_H_
 
@@ -24,21 +24,21 @@ struct AdamNumbers {
   T epsilon;
 };
 
-// The numbers of the latest steps, by step. Room for kLongest of them: older ones are gone.
+// The numbers of at least the latest kLongest steps, by step.
 template <typename T>
 class AdamHistory {
  public:
   static constexpr uint64_t kLongest = 4096;
 
   AdamHistory() : numbers_(kRoom) {}
-  // One past the latest.
+  // The number of steps, which is one past the latest.
   uint64_t steps() const { return steps_; }
   void Add(const AdamNumbers<T>& numbers);
   const AdamNumbers<T>& at(uint64_t step) const { return numbers_[step % kRoom]; }
-  // From this step on the decays and epsilon are the same, decays are in (0, 1], epsilon is
+  // From this step on, the decays and epsilon are constant, decays are in (0, 1], epsilon is
   // positive, and rates are finite and not negative.
   uint64_t regular_since() const { return regular_since_; }
-  // No rate of the steps [from, steps()) is larger.
+  // An upper bound of the rates of the steps [from, steps()).
   T LargestRate(uint64_t from) const;
 
  private:
@@ -51,7 +51,7 @@ class AdamHistory {
   std::array<T, kRoom / kBlock> largest_rates_ = {};  // by block of the ring
 };
 
-// A row's elements, or some of them.
+// The elements of a row, or some of them.
 template <typename T>
 struct AdamRow {
   T* var;
@@ -60,12 +60,12 @@ struct AdamRow {
   int64_t size;
 };
 
-// Does the steps [from, to) of the history.
+// Does steps [from, to) of the history.
 template <typename T>
 void ReplayDecay(const AdamHistory<T>& history, uint64_t from, uint64_t to, const AdamRow<T>& row);
 
-// The step of a row that has a gradient, in three parts: moments decay, what the gradient adds to
-// them (once for each time that the row comes up), the variable moves.
+// The step of a row that has a gradient, in three parts: the moments decay, the gradient is added
+// to them (once per index of the row), and the variable moves.
 template <typename T>
 void DecayMoments(const AdamNumbers<T>& numbers, const AdamRow<T>& row);
 template <typename T>

@@ -1,4 +1,4 @@
-// Steps done later, in one go, give the bits of steps done one by one.
+// Steps that are done later and together give the bits of steps that are done one by one.
 #include "ops/update/row_decay.h"
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// One operation at a time, each rounded.
+// Rounds after each operation.
 template <typename T>
 void OneByOne(const AdamHistory<T>& history, uint64_t from, uint64_t to, const AdamRow<T>& row) {
   for (uint64_t step = from; step < to; ++step) {
@@ -39,7 +39,7 @@ bool SameBits(const std::vector<T>& a, const std::vector<T>& b) {
   return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-// Numbers as training gives them, and as it should not.
+// Regular numbers (kNothing), and kinds of irregular ones.
 enum class Odd {
   kNothing,
   kNegativeRate,
@@ -106,7 +106,7 @@ TYPED_TEST(RowDecay, GivesTheBitsOfStepsDoneOneByOne) {
     OneByOne<T>(history, before, before + steps, at_once.View());
     ASSERT_TRUE(SameBits(later.m, at_once.m) && SameBits(later.v, at_once.v)) << "row " << i;
     for (size_t k = 0; k < later.var.size(); ++k) {
-      // Which NaN it is, the order of a sum's operands decides.
+      // The order of operands decides which NaN results.
       if (std::isnan(at_once.var[k]) && std::isnan(later.var[k])) continue;
       ASSERT_EQ(std::memcmp(&later.var[k], &at_once.var[k], sizeof(T)), 0)
           << "row " << i << ", element " << k << ": " << later.var[k] << ", " << at_once.var[k];

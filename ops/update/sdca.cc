@@ -1,5 +1,5 @@
-// Linear models by stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, 2012), with the
-// changes for distributed training of Ma et al., 2015 (https://arxiv.org/abs/1502.03508).
+// Stochastic dual coordinate ascent for linear models (Shalev-Shwartz & Zhang, 2012), with the
+// extension to distributed training of Ma et al., 2015 (https://arxiv.org/abs/1502.03508).
 #include "ops/op.h"
 
 namespace sluice {
@@ -17,7 +17,7 @@ absl::Status OptimizerShape(ShapeContext& c) {
 }
 
 // The two versions differ in the spelling of one attribute.
-OpDefBuilder Optimizer(const char* name, const char* doc, AttrDef adaptive, const char* spelling) {
+OpDefBuilder Optimizer(const char* name, const char* doc, const char* adaptive) {
   return OpDefBuilder(name, doc)
       .Input("sparse_example_indices", "num_sparse_features*int64")
       .Input("sparse_feature_indices", "num_sparse_features*int64")
@@ -34,7 +34,7 @@ OpDefBuilder Optimizer(const char* name, const char* doc, AttrDef adaptive, cons
       .Output("out_delta_dense_weights", "num_dense_features*float")
       .Attr("loss_type", OneOf({"logistic_loss", "squared_loss", "hinge_loss", "smooth_hinge_loss",
                                 "poisson_loss"}))
-      .Attr(spelling, std::move(adaptive))
+      .Attr(adaptive, BoolAttr(false))
       .Attr("num_sparse_features", IntAttr().Min(0))
       .Attr("num_sparse_features_with_values", IntAttr().Min(0))
       .Attr("num_dense_features", IntAttr().Min(0))
@@ -45,16 +45,16 @@ OpDefBuilder Optimizer(const char* name, const char* doc, AttrDef adaptive, cons
       .NotDifferentiable()
       .Shape(OptimizerShape);
 }
-const OpRegistrar kSdcaOptimizer =
-    Optimizer("SdcaOptimizer", "SdcaOptimizerV2.", BoolAttr(false), "adaptative");
+const OpRegistrar kSdcaOptimizer = Optimizer(
+    "SdcaOptimizer", "SdcaOptimizerV2 with another spelling of `adaptive`.", "adaptative");
 const OpRegistrar kSdcaOptimizerV2 = Optimizer(
     "SdcaOptimizerV2",
-    "One pass over a batch: for each example its new dual value, primal loss, dual loss and "
-    "weight, "
-    "and the changes of all weights. adaptive: examples with much to gain come more often.",
-    BoolAttr(false), "adaptive");
+    "Makes one pass over a batch. Returns each example's new dual value, primal loss, dual loss "
+    "and weight, and the changes of all weights. With `adaptive`, examples with a large residual "
+    "come more often.",
+    "adaptive");
 
-OP(SdcaFprint, "Two numbers that stand for each string, by FarmHash's 128-bit fingerprint.")
+OP(SdcaFprint, "Computes FarmHash's 128-bit fingerprint of each string, as two numbers.")
     .Input("input", DT_STRING)
     .Output("output", DT_INT64)
     .NotDifferentiable()
@@ -63,7 +63,7 @@ OP(SdcaFprint, "Two numbers that stand for each string, by FarmHash's 128-bit fi
       return c.SetOutput(0, {in.dim(0), 2});
     });
 
-OP(SdcaShrinkL1, "Weights come l1 / l2 nearer to 0, and no further.")
+OP(SdcaShrinkL1, "Moves each weight toward 0 by l1 / l2, and no further than 0.")
     .RefInput("weights", "num_features*float")
     .Attr("num_features", IntAttr().Min(0))
     .Attr("l1", FloatAttr())

@@ -66,8 +66,8 @@ class SdcaOptimizerKernel : public Kernel {
         partitions_(static_cast<int>(init.attr<int64_t>("num_loss_partitions"))),
         is_adaptive_(init.AttrOr<bool>("adaptative", init.AttrOr<bool>("adaptive", false))) {}
 
-  // One example's dual value becomes the best, and the weights follow. state: the dual value, the
-  // primal and the dual loss before the step, the weight.
+  // Sets the dual value of one example to the best one and changes the weights accordingly.
+  // `state`: the dual value, the primal and the dual loss before the step, the example's weight.
   void Step(Examples& examples, int64_t i, float label, float* state) const {
     const Examples::Predictions p = examples.Predict(i, shrink_, partitions_);
     const DualExample e{label, examples.weight(i), state[0], p.now, examples.squared_norm(i) / l2_};
@@ -79,8 +79,8 @@ class SdcaOptimizerKernel : public Kernel {
     state[3] = static_cast<float>(e.weight);
   }
 
-  // Which examples are taken, one after the other: all of them, in an order that changes from call
-  // to call and is the same in every program.
+  // The order of the examples: a random permutation, or AdaptiveOrder. The random numbers differ
+  // between calls and are the same in each program.
   std::vector<int64_t> Order(const Examples& examples, const std::vector<float>& labels,
                              const float* state) {
     std::lock_guard lock(mutex_);
@@ -94,8 +94,9 @@ class SdcaOptimizerKernel : public Kernel {
     return order;
   }
 
-  // By how far each example is from its best dual value (Csiba, Qu & Richtarik, 2015). One that was
-  // taken is taken again with a tenth of its probability; what is never taken fills the rest.
+  // Samples examples by the distance from their best dual values (Csiba, Qu & Richtarik, 2015). A
+  // sampled example is accepted again with a tenth of the probability. Examples that were not
+  // sampled fill the rest.
   std::vector<int64_t> AdaptiveOrder(const Examples& examples, const std::vector<float>& labels,
                                      const float* state, SingleNumbers& bits) const {
     const auto count = static_cast<int64_t>(labels.size());
@@ -173,7 +174,7 @@ absl::Status SdcaFprint(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.num_elements(), 2}, &out));
   for (int64_t i = 0; i < in.num_elements(); ++i) {
     auto [low, high] = Fingerprint128(in.data<std::string>()[i]);
-    // 0 and 1 are left for those who need values that no string has.
+    // Callers use 0 and 1 as values that no string has.
     if (low < 2) low += ~uint64_t{1};
     out->data<int64_t>()[2 * i] = static_cast<int64_t>(low);
     out->data<int64_t>()[2 * i + 1] = static_cast<int64_t>(high);

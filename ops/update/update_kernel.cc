@@ -1,30 +1,16 @@
 #include "ops/update/update_kernel.h"
 
 #include <algorithm>
-#include <mutex>
 #include <string>
-#include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "graph/ir/graph.h"
 #include "ops/loops/row_index.h"
 #include "ops/loops/row_shares.h"
 #include "ops/state/variable_resource.h"
+#include "ops/update/targets.h"
 
 namespace sluice {
 namespace {
-
-template <typename T>
-using PerSlot = absl::InlinedVector<T, 1 + UpdateRule::kSlotsMax>;
-
-// Locks all claims and returns null. If one is held elsewhere, returns it and locks none.
-template <typename C>
-C* TryLockInOrder(PerSlot<C*>& claims, PerSlot<std::unique_lock<C>>& locks) {
-  std::sort(claims.begin(), claims.end());
-  claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
-  locks.resize(claims.size());
-  return TryLockAll(absl::MakeConstSpan(claims), locks.data());
-}
 
 // Rules that restrict the domain of a scalar have real types only.
 double ScalarAsDouble(const Tensor& t) {
@@ -74,63 +60,14 @@ void PrefetchForWriting(const char* row, int64_t bytes) {
   for (int64_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at, 1);
 }
 
-// The variable and its slots, claimed while this object lives.
-class Targets {
- public:
-  absl::Status Open(KernelContext& c, int count, bool is_resource) {
-    PerSlot<Claim*> claims;
-    PerSlot<VariableClaim*> variable_claims;
-    for (int i = 0; i < count; ++i) {
-      if (is_resource) {
-        SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, i));
-        variable_claims.push_back(&variable->claim);
-        tensors_.push_back(&variable->tensor);
-        variables_.push_back(std::move(variable));
-      } else {
-        const RefInput ref = c.ref_input(i);
-        claims.push_back(ref.claim);
-        tensors_.push_back(ref.tensor);
-      }
-    }
-    if (Claim* taken = TryLockInOrder(claims, locks_)) return c.RunAgainAfter(taken);
-    if (VariableClaim* taken = TryLockInOrder(variable_claims, variable_locks_)) {
-      return RunAgainAfter(c, *std::find_if(variables_.begin(), variables_.end(),
-                                            [&](const auto& v) { return &v->claim == taken; }));
-    }
-    return CheckInitialized(c);
+// Points `data` to buffers that no other reader shares.
+absl::Status MakeAllWritable(KernelContext& c, const UpdateTargets& targets, UpdateData* data) {
+  for (int i = 0; i < targets.size(); ++i) {
+    SLUICE_RETURN_IF_ERROR(MakeWritable(targets.tensor(i), *c.step().allocator));
+    data->slots[i] = targets.tensor(i)->raw();
   }
-
-  int size() const { return static_cast<int>(tensors_.size()); }
-  const Tensor& tensor(int i) const { return *tensors_[i]; }
-  // After this, no other reader shares the buffers that `data` points to.
-  absl::Status MakeWritable(Allocator& allocator, UpdateData* data) {
-    for (int i = 0; i < size(); ++i) {
-      SLUICE_RETURN_IF_ERROR(sluice::MakeWritable(tensors_[i], allocator));
-      data->slots[i] = tensors_[i]->raw();
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  absl::Status CheckInitialized(KernelContext& c) const {
-    for (int i = 0; i < size(); ++i) {
-      if (!variables_.empty() && !variables_[i]->is_initialized) {
-        return VariableNotReadable(c, i, c.input(i).scalar<ResourceHandle>());
-      }
-      BringHome(tensors_[i]);
-      if (!tensors_[i]->IsInitialized()) {
-        return absl::FailedPreconditionError(
-            StrCat("Attempting to use uninitialized value ", c.node().input(i).node->name()));
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  PerSlot<std::shared_ptr<Var>> variables_;  // empty for references
-  PerSlot<Tensor*> tensors_;
-  PerSlot<std::unique_lock<Claim>> locks_;
-  PerSlot<std::unique_lock<VariableClaim>> variable_locks_;
-};
+  return absl::OkStatus();
+}
 
 class UpdateKernel : public Kernel, public TileTaker {
  public:
@@ -144,21 +81,17 @@ class UpdateKernel : public Kernel, public TileTaker {
  private:
   bool is_sparse() const { return indices_input_ >= 0; }
   int grad_input() const { return inputs_[gradient_]; }
-  absl::Status Open(KernelContext& c, Targets& targets, UpdateData* data) const;
-  absl::Status CheckSlots(const Targets& targets) const;
+  absl::Status Open(KernelContext& c, UpdateTargets& targets, UpdateData* data) const;
+  absl::Status CheckSlots(const UpdateTargets& targets) const;
   absl::Status ReadScalars(KernelContext& c, UpdateData* data) const;
-  absl::Status CheckDense(const Targets& targets, const TensorShape& grad) const;
-  static absl::Status CheckSparse(const Targets& targets, const Tensor& grad,
-                                  const Tensor& indices);
+  absl::Status CheckDense(const TensorShape& var, const TensorShape& grad) const;
   void RunSparse(KernelContext& c, const UpdateData& data, const Tensor& var,
                  const Tensor& indices) const;
-  void SetOutput(KernelContext& c) const;
 
   const UpdateRule& rule_;
   const double cost_;  // nanoseconds per element
   const UpdateFunction function_;
   const DataType dtype_;
-  const bool is_resource_;
   const bool flag_;
   int indices_input_ = -1;                               // -1: dense
   int gradient_ = 0;                                     // the rule's input that is the gradient
@@ -171,7 +104,6 @@ UpdateKernel::UpdateKernel(KernelInit& init, const UpdateRule& rule, double cost
       cost_(cost),
       function_(function),
       dtype_(init.attr<DataType>("T")),
-      is_resource_(BaseType(init.input_type(0)) == DT_RESOURCE),
       flag_(!rule.flag.empty() && init.attr<bool>(rule.flag)) {
   const OpDef& def = init.node().def();
   indices_input_ = def.InputIndex("indices");
@@ -182,17 +114,18 @@ UpdateKernel::UpdateKernel(KernelInit& init, const UpdateRule& rule, double cost
   }
 }
 
-absl::Status UpdateKernel::CheckSlots(const Targets& targets) const {
+absl::Status UpdateKernel::CheckSlots(const UpdateTargets& targets) const {
+  const TensorShape& var = targets.tensor(0)->shape();
   for (int i = 0; i < targets.size(); ++i) {
+    const Tensor& tensor = *targets.tensor(i);
+    if (tensor.dtype() == dtype_ && tensor.shape() == var) continue;
     const UpdateSlot slot = i == 0 ? UpdateSlot("var") : rule_.slots[i - 1];
-    const Tensor& tensor = targets.tensor(i);
     if (tensor.dtype() != dtype_) {
       return InvalidArgument("expected a variable of type ", DataTypeName(dtype_), " as ",
                              slot.name, ", got ", DataTypeName(tensor.dtype()));
     }
-    if (tensor.shape() == targets.tensor(0).shape()) continue;
     return InvalidArgument("var and ", is_sparse() ? slot.sparse_label : slot.label,
-                           " do not have the same shape", targets.tensor(0).shape().ToString(), " ",
+                           " do not have the same shape", var.ToString(), " ",
                            tensor.shape().ToString());
   }
   return absl::OkStatus();
@@ -201,7 +134,7 @@ absl::Status UpdateKernel::CheckSlots(const Targets& targets) const {
 absl::Status UpdateKernel::ReadScalars(KernelContext& c, UpdateData* data) const {
   for (int i = 0; i < rule_.num_inputs(); ++i) {
     const UpdateInput& input = rule_.inputs[i];
-    if (input.is_gradient()) continue;
+    if (i == gradient_) continue;
     const ScalarCheck& check = is_sparse() ? input.sparse : input.dense;
     const Tensor& t = c.input(inputs_[i]);
     if (!t.shape().IsScalar() || !InDomain(check.domain, t)) {
@@ -212,15 +145,13 @@ absl::Status UpdateKernel::ReadScalars(KernelContext& c, UpdateData* data) const
   return absl::OkStatus();
 }
 
-absl::Status UpdateKernel::CheckDense(const Targets& targets, const TensorShape& grad) const {
-  if (targets.tensor(0).shape() == grad) return absl::OkStatus();
+absl::Status UpdateKernel::CheckDense(const TensorShape& var, const TensorShape& grad) const {
+  if (var == grad) return absl::OkStatus();
   return InvalidArgument("var and ", rule_.inputs[gradient_].name, " do not have the same shape",
-                         targets.tensor(0).shape().ToString(), " ", grad.ToString());
+                         var.ToString(), " ", grad.ToString());
 }
 
-absl::Status UpdateKernel::CheckSparse(const Targets& targets, const Tensor& grad,
-                                       const Tensor& indices) {
-  const TensorShape& var = targets.tensor(0).shape();
+absl::Status CheckSparse(const TensorShape& var, const Tensor& grad, const Tensor& indices) {
   if (var.rank() < 1) return InvalidArgument("var must be at least 1 dimensional");
   if (!indices.shape().IsVector()) return InvalidArgument("indices must be one-dimensional");
   if (grad.rank() < 1) {
@@ -267,35 +198,36 @@ void UpdateKernel::RunSparse(KernelContext& c, const UpdateData& data, const Ten
       });
 }
 
-absl::Status UpdateKernel::Open(KernelContext& c, Targets& targets, UpdateData* data) const {
+absl::Status UpdateKernel::Open(KernelContext& c, UpdateTargets& targets, UpdateData* data) const {
   data->flag = flag_;
-  SLUICE_RETURN_IF_ERROR(targets.Open(c, 1 + rule_.num_slots(), is_resource_));
+  SLUICE_RETURN_IF_ERROR(targets.Claim(c, 1 + rule_.num_slots(), UpdateTargets::Deferred::kSettle));
   SLUICE_RETURN_IF_ERROR(CheckSlots(targets));
   return ReadScalars(c, data);
 }
 
-void UpdateKernel::SetOutput(KernelContext& c) const {
-  if (is_resource_) return;
+void SetOutput(KernelContext& c) {
+  if (!c.input_is_ref(0)) return;
   const RefInput var = c.ref_input(0);
   c.set_output_ref(0, var.claim, var.tensor);
 }
 
 absl::Status UpdateKernel::Compute(KernelContext& c) {
   UpdateData data;
-  Targets targets;
+  UpdateTargets targets;
   SLUICE_RETURN_IF_ERROR(Open(c, targets, &data));
   const Tensor& grad = c.input(grad_input());
+  const Tensor& var = *targets.tensor(0);
   if (is_sparse()) {
-    SLUICE_RETURN_IF_ERROR(CheckSparse(targets, grad, c.input(indices_input_)));
+    SLUICE_RETURN_IF_ERROR(CheckSparse(var.shape(), grad, c.input(indices_input_)));
   } else {
-    SLUICE_RETURN_IF_ERROR(CheckDense(targets, grad.shape()));
+    SLUICE_RETURN_IF_ERROR(CheckDense(var.shape(), grad.shape()));
   }
-  SLUICE_RETURN_IF_ERROR(targets.MakeWritable(*c.step().allocator, &data));
+  SLUICE_RETURN_IF_ERROR(MakeAllWritable(c, targets, &data));
   data.grad = grad.raw();
   if (is_sparse()) {
-    RunSparse(c, data, targets.tensor(0), c.input(indices_input_));
+    RunSparse(c, data, var, c.input(indices_input_));
   } else {
-    c.ParallelFor(targets.tensor(0).num_elements(), cost_,
+    c.ParallelFor(var.num_elements(), cost_,
                   [&](int64_t begin, int64_t end) { function_(data, begin, end); });
   }
   SetOutput(c);
@@ -305,11 +237,11 @@ absl::Status UpdateKernel::Compute(KernelContext& c) {
 absl::Status UpdateKernel::ComputeFromTiles(KernelContext& c, const TileMaker& maker,
                                             const Tensor& a, const Tensor& b) {
   UpdateData data;
-  Targets targets;
+  UpdateTargets targets;
   SLUICE_RETURN_IF_ERROR(Open(c, targets, &data));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, maker.ShapeOf(a, b));
-  SLUICE_RETURN_IF_ERROR(CheckDense(targets, shape));
-  SLUICE_RETURN_IF_ERROR(targets.MakeWritable(*c.step().allocator, &data));
+  SLUICE_RETURN_IF_ERROR(CheckDense(targets.tensor(0)->shape(), shape));
+  SLUICE_RETURN_IF_ERROR(MakeAllWritable(c, targets, &data));
   const int64_t width = shape.dim(1);
   const auto take = [&](const MatrixTile& tile) {
     UpdateData part = data;

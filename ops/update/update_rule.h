@@ -22,8 +22,8 @@
 
 namespace sluice {
 
-// What a kernel requires of a scalar input, and the error text if that fails. The text ends with
-// the shape received. An empty text stands for "<name> is not a scalar: ", or for "<name> is not a
+// A kernel's requirement of a scalar input, and the error text if it fails. The kernel adds the
+// shape received. An empty text stands for "<name> is not a scalar: ", or for "<name> is not a
 // positive scalar: " and the like.
 struct ScalarCheck {
   enum Domain { kAny, kPositive, kNonNegative, kNonPositive };
