@@ -50,7 +50,7 @@ AdagradDA::Scalars AdagradDA::ScalarsFor(const Variable& var) const {
   scalars["lr"] = Typed("lr", var);
   scalars["l1"] = number(l1_);
   scalars["l2"] = number(l2_);
-  scalars["global_step"] = BaseType(step.dtype()) == DT_INT64 ? step : Cast(step, DT_INT64);
+  scalars["global_step"] = CastTo(step, DT_INT64);
   return scalars;
 }
 

@@ -10,21 +10,11 @@
 namespace sluice {
 namespace {
 
-Output ValuesOf(const Grad& grad) { return grad.is_slices() ? grad.slices().values : grad.dense(); }
-
-// `grad` with other values.
-Grad With(const Grad& grad, Output values) {
-  if (!grad.is_slices()) return values;
-  IndexedSlices slices = grad.slices();
-  slices.values = values;
-  return slices;
-}
-
 std::string_view NameOr(std::string_view name, std::string_view otherwise) {
   return name.empty() ? otherwise : name;
 }
 
-// Ones as tf.ones_like makes them in graphs of TensorFlow 1.
+// The nodes of tf.ones_like in graphs of TensorFlow 1.
 Output Ones(Output like) {
   Graph& graph = *like.graph();
   NameScope scope(graph, "ones_like");
@@ -48,7 +38,7 @@ Grad ClipByValue(const Grad& grad, const Operand& min, const Operand& max, std::
   if (!values) return grad;
   NameScope scope(*values.graph(), NameOr(name, "clip_by_value"));
   const Output below = BinaryOp("Minimum", "Minimum", values, max);
-  return With(grad, BinaryOp("Maximum", scope.prefix(), below, min));
+  return WithValues(grad, BinaryOp("Maximum", scope.prefix(), below, min));
 }
 
 Grad ClipByNorm(const Grad& grad, float clip_norm, const Axes& axes, std::string_view name) {
@@ -57,13 +47,13 @@ Grad ClipByNorm(const Grad& grad, float clip_norm, const Axes& axes, std::string
   NameScope scope(*values.graph(), NameOr(name, "clip_by_norm"));
   clip_norm = std::max(clip_norm, 0.0f);
   const Output sum = ReduceSum(values * values, axes, {.keep_dims = true});
-  // The root of 0 has no gradient: where the sum is 0, it is its own root.
+  // The square root has no gradient at 0, so a sum of 0 replaces its root.
   const Output is_positive = BinaryOp("Greater", "Greater", sum, 0);
   const Output safe = Select(is_positive, sum, Ones(sum));
   const Output norm = Select(is_positive, Sqrt(safe), sum);
   const Output scaled = values * clip_norm;
   const Output larger = BinaryOp("Maximum", "Maximum", norm, clip_norm);
-  return With(grad, Identity(scaled / larger, {.name = scope.prefix()}));
+  return WithValues(grad, Identity(scaled / larger, {.name = scope.prefix()}));
 }
 
 Output ClipByAverageNorm(Output grad, float clip_norm, std::string_view name) {
@@ -108,18 +98,17 @@ ClippedGradients ClipByGlobalNorm(const std::vector<Grad>& grads, const Operand&
   const Output inverse = 1 / use_norm;
   const Output limit = Constant(graph, 1, BaseType(use_norm.dtype()), "Const") / clip_norm;
   const Output finite = clip_norm * Minimum(inverse, limit);
-  // Not a number where the norm is none; else nothing is added.
-  const Output doubt = use_norm - use_norm;
-  const Output scale = finite + doubt;
+  // Adds NaN if the norm is not finite, and 0 otherwise.
+  const Output nan_or_zero = use_norm - use_norm;
+  const Output scale = finite + nan_or_zero;
   ClippedGradients clipped{grads, use_norm};
   for (size_t i = 0; i < grads.size(); ++i) {
     const Output values = ValuesOf(grads[i]);
     if (!values) continue;
     ColocateWith with(graph, values);
-    const DataType dtype = BaseType(values.dtype());
-    const Output factor = BaseType(scale.dtype()) == dtype ? scale : Cast(scale, dtype);
-    clipped.grads[i] =
-        With(grads[i], Identity(values * factor, {.name = StrCat(scope.prefix(), "_", i)}));
+    const Output factor = CastTo(scale, BaseType(values.dtype()));
+    const Output scaled = Identity(values * factor, {.name = StrCat(scope.prefix(), "_", i)});
+    clipped.grads[i] = WithValues(grads[i], scaled);
   }
   return clipped;
 }

@@ -1,5 +1,5 @@
-// A number that steers an optimizer: a constant, a tensor (a schedule, a placeholder), a variable,
-// or a function that makes the tensor when the update is built.
+// A hyper-parameter of an optimizer: a constant, a tensor (a schedule, a placeholder), a variable,
+// or a function that creates the tensor when the update is built.
 #ifndef SLUICE_TRAINING_OPTIMIZER_HYPER_PARAMETER_H_
 #define SLUICE_TRAINING_OPTIMIZER_HYPER_PARAMETER_H_
 
@@ -20,12 +20,12 @@ class HyperParameter {
   HyperParameter(double value) : source_(static_cast<float>(value)) {}  // NOLINT: parameters,
   HyperParameter(Output tensor) : source_(tensor) {}                    // NOLINT: and tensors,
   HyperParameter(Variable variable) : source_(variable) {}              // NOLINT: variables
-  // Called once an update, in the update's name scope.
+  // Called once per update, in the update's name scope.
   HyperParameter(Function function) : source_(std::move(function)) {}  // NOLINT
 
   // The tensor; a constant becomes a float Const called `name` in the open name scope.
   Output In(Graph& graph, std::string_view name) const;
-  // Of a constant only.
+  // The value of a constant; nullopt otherwise.
   std::optional<float> constant() const;
 
  private:

@@ -9,26 +9,15 @@
 namespace sluice {
 namespace {
 
-Output AsTypeOf(Output like, Output x) {
-  const DataType dtype = BaseType(like.dtype());
-  return BaseType(x.dtype()) == dtype ? x : Cast(x, dtype);
-}
-
-Grad Scaled(const Grad& grad, Output factor) {
-  if (grad.is_none()) return grad;
-  if (grad.is_dense()) return grad.dense() * AsTypeOf(grad.dense(), factor);
-  IndexedSlices slices = grad.slices();
-  slices.values = slices.values * AsTypeOf(slices.values, factor);
-  return slices;
+Output Multiply(Output values, Output factor) {
+  return values * CastTo(factor, BaseType(values.dtype()));
 }
 
 Output AllFinite(Graph& graph, const GradientsAndVariables& pairs) {
   NameScope scope(graph, "all_finite");
   OutputList finite;
   for (const GradientAndVariable& pair : pairs) {
-    if (pair.grad.is_none()) continue;
-    const Output values = pair.grad.is_dense() ? pair.grad.dense() : pair.grad.slices().values;
-    finite.push_back(ReduceAll(IsFinite(values)));
+    if (!pair.grad.is_none()) finite.push_back(ReduceAll(IsFinite(ValuesOf(pair.grad))));
   }
   return ReduceAll(Stack(finite));
 }
@@ -65,10 +54,13 @@ absl::StatusOr<GradientsAndVariables> LossScaleOptimizer::ComputeGradients(
   Graph& graph = *loss.graph();
   const Output scale = Scale(graph);
   SLUICE_ASSIGN_OR_RETURN(GradientsAndVariables pairs,
-                          optimizer_->ComputeGradients(loss * AsTypeOf(loss, scale), options));
+                          optimizer_->ComputeGradients(Multiply(loss, scale), options));
   NameScope scope(graph, "unscale_gradients");
   const Output inverse = 1 / scale;
-  for (GradientAndVariable& pair : pairs) pair.grad = Scaled(pair.grad, inverse);
+  for (GradientAndVariable& pair : pairs) {
+    if (pair.grad.is_none()) continue;
+    pair.grad = WithValues(pair.grad, Multiply(ValuesOf(pair.grad), inverse));
+  }
   SLUICE_RETURN_IF_ERROR(graph.status());
   return pairs;
 }
@@ -107,7 +99,7 @@ Operation LossScaleOptimizer::UpdateScale(Graph& graph, Output is_finite) {
   const Output zero = Constant(graph, int64_t{0});
   const Output next_scale = SelectV2(is_finite, SelectV2(grows, grown, scale), lower);
   const Output next_steps = SelectV2(LogicalAnd(is_finite, LogicalNot(is_due)), steps, zero);
-  // Both are computed from the old values.
+  // Both values are read before either is assigned.
   ControlDependencies after(graph, {next_scale, next_steps});
   return Group(graph, {current_scale_.Assign(next_scale), good_steps_.Assign(next_steps)});
 }

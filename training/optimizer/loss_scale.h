@@ -1,10 +1,10 @@
-// Losses scaled up, so that small gradients of 16-bit types do not vanish; the gradients are scaled
-// back before they are applied.
+// An optimizer that multiplies the loss by a factor, so that small gradients of 16-bit types do not
+// underflow, and divides the gradients by it before it applies them.
 //
 //   LossScaleOptimizer optimizer(Momentum({…}), DynamicLossScale());
 //   Operation train = optimizer.Minimize(loss);
 //
-// Reference behaviour: tf.compat.v1.mixed_precision (fixed and dynamic loss scale).
+// Reference: tf.compat.v1.mixed_precision (fixed and dynamic loss scale).
 #ifndef SLUICE_TRAINING_OPTIMIZER_LOSS_SCALE_H_
 #define SLUICE_TRAINING_OPTIMIZER_LOSS_SCALE_H_
 
@@ -18,14 +18,13 @@
 
 namespace sluice {
 
-// A fixed factor.
 struct FixedLossScale {
   float scale;
 };
 
-// As large as the gradients stay finite: a step whose gradients are not is left out, and the scale
-// divided by `multiplier`, to 1 at least; after `increment_period` good steps in a row it is
-// multiplied. Variables current_loss_scale and good_steps.
+// A factor that adapts to the gradients. If a gradient is not finite, the step is skipped and the
+// factor is divided by `multiplier`, down to 1 at least. After `increment_period` successive finite
+// steps it is multiplied. Variables current_loss_scale and good_steps.
 struct DynamicLossScale {
   float initial_loss_scale = 32768;
   int64_t increment_period = 2000;
@@ -42,15 +41,15 @@ class LossScaleOptimizer : public Optimizer {
       : LossScaleOptimizer(std::make_unique<O>(std::move(optimizer)), scale.initial_loss_scale,
                            scale) {}
 
-  // The gradients of the loss itself; not finite where the scale is too large.
+  // The gradients of the unscaled loss. They are not finite if the scale is too large.
   absl::StatusOr<GradientsAndVariables> ComputeGradients(
       Output loss, const ComputeGradientsOptions& options = {}) override;
-  // With a dynamic scale the op does nothing but lower the scale where a gradient is not finite:
-  // neither variables nor the global step change.
+  // With a dynamic scale: if a gradient is not finite, the op only lowers the scale. Neither
+  // variables nor the global step change.
   absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                            const ApplyGradientsOptions& options = {}) override;
 
-  // The scale of the next step, a float scalar; made at the first call.
+  // The scale of the next step, a float scalar.
   Output Scale(Graph& graph);
 
   std::optional<Variable> GetSlot(const Variable& var, std::string_view slot_name) const override;
@@ -70,7 +69,7 @@ class LossScaleOptimizer : public Optimizer {
   std::unique_ptr<Optimizer> optimizer_;
   float scale_;
   std::optional<DynamicLossScale> dynamic_;
-  Variable current_scale_, good_steps_;  // of a dynamic scale
+  Variable current_scale_, good_steps_;  // with a dynamic scale
 };
 
 }  // namespace sluice

@@ -47,12 +47,8 @@ Output MomentOptimizer::NextFirstMoment(const Grad& grad, const Variable& var, c
 }
 
 Output MomentOptimizer::NextSecondMoment(const Grad& grad, const Variable& var, const Numbers& n) {
-  if (grad.is_dense()) {
-    return DecayAndAdd(Slot(var, "v"), n.beta2, grad.dense() * grad.dense());
-  }
-  IndexedSlices squares = grad.slices();
-  squares.values = squares.values * squares.values;
-  return DecayAndAdd(Slot(var, "v"), n.beta2, squares);
+  const Output values = ValuesOf(grad);
+  return DecayAndAdd(Slot(var, "v"), n.beta2, WithValues(grad, values * values));
 }
 
 Output MomentOptimizer::DecayAndAdd(const Variable& slot, Output decay, const Grad& grad) {

@@ -18,11 +18,9 @@ std::string NamesOf(const std::vector<Variable>& vars) {
       vars, ", ", [](std::string* out, const Variable& v) { StrAppend(out, "'", v.name(), "'"); });
 }
 
-std::vector<Variable> VariablesOf(const GradientsAndVariables& grads_and_vars, bool with_gradient) {
+std::vector<Variable> VariablesOf(const GradientsAndVariables& grads_and_vars) {
   std::vector<Variable> vars;
-  for (const GradientAndVariable& gv : grads_and_vars) {
-    if (!with_gradient || !gv.grad.is_none()) vars.push_back(gv.var);
-  }
+  for (const GradientAndVariable& gv : grads_and_vars) vars.push_back(gv.var);
   return vars;
 }
 
@@ -53,7 +51,7 @@ std::vector<Variable> TrainedByDefault(const Graph& graph) {
   return vars;
 }
 
-// Ports of models that are trained elsewhere take part in every gradient.
+// Ports of models that are trained elsewhere are differentiated with respect to as well.
 absl::Status AppendPorts(const Graph& graph, std::vector<Variable>& vars) {
   auto ports = graph.collections().find("streaming_model_ports");
   if (ports == graph.collections().end()) return absl::OkStatus();
@@ -133,7 +131,7 @@ absl::StatusOr<GradientsAndVariables> Optimizer::Differentiate(
   for (size_t i = 0; i < vars.size(); ++i) {
     pairs.push_back({grads[i], vars[i]});
     if (grads[i].is_none()) continue;
-    // The handle of a resource says nothing about the type behind it, the variable does.
+    // The type of a resource is that of its variable, not of its handle.
     const bool by_handle = targets[i].dtype() == DT_RESOURCE;
     if (by_handle && !vars[i].is_resource()) continue;
     const DataType dtype = by_handle ? vars[i].dtype() : BaseType(targets[i].dtype());
@@ -150,23 +148,57 @@ absl::StatusOr<Operation> Optimizer::ApplyGradients(const GradientsAndVariables&
         "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context.");
   }
   if (grads_and_vars.empty()) return InvalidArgument("No variables provided.");
-  std::vector<Update> updates;
+  GradientsAndVariables pairs;
   for (const GradientAndVariable& gv : grads_and_vars) {
-    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<VariableProcessor> processor, ProcessorOf(gv.var));
-    if (!gv.grad.is_none()) updates.push_back({gv.grad, std::move(processor)});
+    SLUICE_RETURN_IF_ERROR(ProcessorOf(gv.var).status());
+    if (!gv.grad.is_none()) pairs.push_back(gv);
   }
-  if (updates.empty()) {
+  if (pairs.empty()) {
     return InvalidArgument("No gradients provided for any variable: [",
-                           NamesOf(VariablesOf(grads_and_vars, false)), "].");
+                           NamesOf(VariablesOf(grads_and_vars)), "].");
   }
-  if (HasStrategy()) return MergeReplicas(grads_and_vars, options);
-  Graph& graph = updates[0].processor->variable().graph();
+  if (HasStrategy()) return MergeReplicas(pairs, options);
+  Graph& graph = pairs[0].var.graph();
+  const auto update_all = [&]() -> absl::StatusOr<std::vector<Operation>> {
+    std::vector<Operation> updates;
+    for (const GradientAndVariable& gv : pairs) {
+      SLUICE_ASSIGN_OR_RETURN(const Operation update, UpdateOne(gv.var, gv.grad));
+      updates.push_back(update);
+    }
+    return updates;
+  };
+  const auto increment = [&](const Variable& step,
+                             std::string_view name) -> absl::StatusOr<Operation> {
+    ColocateWith with(graph, step.op());
+    return AddOne(step, name);
+  };
+  return BuildTrainOp(graph, VariablesOf(pairs), options, update_all, increment);
+}
+
+absl::StatusOr<Operation> Optimizer::BuildTrainOp(Graph& graph, const std::vector<Variable>& vars,
+                                                  const ApplyGradientsOptions& options,
+                                                  UpdateAll update_all, Increment increment) {
   {
     InitScope init(graph);
-    CreateSlots(VariablesOf(grads_and_vars, /*with_gradient=*/true));
+    CreateSlots(vars);
   }
-  SLUICE_ASSIGN_OR_RETURN(const Operation train, ApplyUpdates(graph, updates, options));
+  NameScope scope(graph, options.name.empty() ? name_ : options.name);
+  Prepare(graph);
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> updates, update_all());
+  if (options.global_step == nullptr) {
+    return Record(graph, Finish(graph, updates, scope.prefix()));
+  }
+  ControlDependencies after(graph, {Finish(graph, updates, "update")});
+  SLUICE_ASSIGN_OR_RETURN(const Operation train, increment(*options.global_step, scope.prefix()));
   return Record(graph, train);
+}
+
+absl::StatusOr<Operation> Optimizer::UpdateOne(const Variable& var, const Grad& grad) {
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<VariableProcessor> processor, ProcessorOf(var));
+  const Operation op = processor->variable().op();
+  NameScope scope(*op.node->graph(), StrCat("update_", op.name()));
+  ColocateWith with(*op.node->graph(), op);
+  return processor->UpdateOp(*this, grad);
 }
 
 absl::StatusOr<Operation> Optimizer::Record(Graph& graph, Operation train) const {
@@ -178,32 +210,8 @@ absl::StatusOr<Operation> Optimizer::Record(Graph& graph, Operation train) const
   return train;
 }
 
-absl::StatusOr<Operation> Optimizer::ApplyUpdates(Graph& graph, const std::vector<Update>& updates,
-                                                  const ApplyGradientsOptions& options) {
-  NameScope scope(graph, options.name.empty() ? name_ : options.name);
-  Prepare(graph);
-  std::vector<Operation> update_ops;
-  for (const Update& update : updates) {
-    const Operation op = update.processor->variable().op();
-    NameScope update_scope(graph, StrCat("update_", op.name()));
-    ColocateWith with(graph, op);
-    SLUICE_ASSIGN_OR_RETURN(const Operation applied,
-                            update.processor->UpdateOp(*this, update.grad));
-    update_ops.push_back(applied);
-  }
-  if (options.global_step == nullptr) return Finish(graph, update_ops, scope.prefix());
-  const Variable& step = *options.global_step;
-  ControlDependencies after(graph, {Finish(graph, update_ops, "update")});
-  ColocateWith with(graph, step.op());
-  return AddOne(step, scope.prefix());
-}
-
 absl::StatusOr<Operation> Optimizer::MergeReplicas(const GradientsAndVariables& grads_and_vars,
                                                    const ApplyGradientsOptions& options) {
-  GradientsAndVariables filtered;
-  for (const GradientAndVariable& gv : grads_and_vars) {
-    if (!gv.grad.is_none()) filtered.push_back(gv);
-  }
   auto merge = [this, &options](
                    Strategy& strategy,
                    const PerReplica<std::any>& arguments) -> absl::StatusOr<PerReplica<std::any>> {
@@ -215,7 +223,7 @@ absl::StatusOr<Operation> Optimizer::MergeReplicas(const GradientsAndVariables& 
     return PerReplica<std::any>(replicas.size(), std::any(train));
   };
   SLUICE_ASSIGN_OR_RETURN(const std::any train,
-                          CurrentStrategy().replica->MergeCall(merge, filtered));
+                          CurrentStrategy().replica->MergeCall(merge, grads_and_vars));
   return std::any_cast<Operation>(train);
 }
 
@@ -238,34 +246,27 @@ absl::StatusOr<Operation> Optimizer::ApplyDistributed(
     for (const Variable& c : strategy.Components(first[i].var)) components.push_back(c);
   }
   Graph& graph = components[0].graph();
-  {
-    InitScope init(graph);
-    CreateSlots(components);
-  }
-  NameScope scope(graph, options.name.empty() ? name_ : options.name);
-  Prepare(graph);
-  std::vector<Operation> update_ops;
-  for (size_t i = 0; i < first.size(); ++i) {
-    auto update = [&](const Variable& component, int replica) -> absl::StatusOr<Operation> {
-      NameScope update_scope(graph, StrCat("update_", component.op().name()));
-      ColocateWith with(graph, component.op());
-      SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<VariableProcessor> processor, ProcessorOf(component));
-      return processor->UpdateOp(*this, reduced[i][replica]);
-    };
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> ops,
-                            strategy.Update(first[i].var, update));
-    update_ops.insert(update_ops.end(), ops.begin(), ops.end());
-  }
-  if (options.global_step == nullptr) {
-    return Record(graph, Finish(graph, update_ops, scope.prefix()));
-  }
-  ControlDependencies after(graph, {Finish(graph, update_ops, "update")});
-  auto add_one = [&](const Variable& step, int) -> absl::StatusOr<Operation> {
-    return AddOne(step, "AssignAdd");
+  const auto update_all = [&]() -> absl::StatusOr<std::vector<Operation>> {
+    std::vector<Operation> updates;
+    for (size_t i = 0; i < first.size(); ++i) {
+      const auto update = [&](const Variable& component, int replica) {
+        return UpdateOne(component, reduced[i][replica]);
+      };
+      SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> ops,
+                              strategy.Update(first[i].var, update));
+      updates.insert(updates.end(), ops.begin(), ops.end());
+    }
+    return updates;
   };
-  SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> steps,
-                          strategy.Update(*options.global_step, add_one));
-  return Record(graph, Group(graph, steps, scope.prefix()));
+  const auto increment = [&](const Variable& step,
+                             std::string_view name) -> absl::StatusOr<Operation> {
+    const auto add_one = [](const Variable& component, int) -> absl::StatusOr<Operation> {
+      return AddOne(component, "AssignAdd");
+    };
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> steps, strategy.Update(step, add_one));
+    return Group(graph, steps, name);
+  };
+  return BuildTrainOp(graph, components, options, update_all, increment);
 }
 
 Operation Optimizer::ApplyTo(const Variable& var, const Grad& grad) {
@@ -293,17 +294,22 @@ Operation Optimizer::Minimize(Output loss, const MinimizeOptions& options) {
                                 .aggregation = options.aggregation,
                                 .colocate_gradients_with_ops = options.colocate_gradients_with_ops,
                                 .grad_loss = options.grad_loss}));
-    const std::vector<Variable> all = VariablesOf(pairs, false);
-    const size_t reached = VariablesOf(pairs, true).size();
-    if (reached == 0) {
+    std::vector<Variable> unreached;
+    for (const GradientAndVariable& gv : pairs) {
+      if (gv.grad.is_none()) unreached.push_back(gv.var);
+    }
+    if (unreached.size() == pairs.size()) {
       return InvalidArgument(
           "No gradients provided for any variable, check your graph for ops that do not support "
           "gradients, between variables [",
-          NamesOf(all), "] and loss ", loss.name(), ".");
+          NamesOf(unreached), "] and loss ", loss.name(), ".");
     }
-    if (reached < all.size()) {
-      if (options.strict) return InvalidArgument(UnreachedMessage(pairs, loss));
-      std::fprintf(stderr, "warning: %s\n", UnreachedMessage(pairs, loss).c_str());
+    if (!unreached.empty()) {
+      const std::string message =
+          StrCat("loss '", loss.name(), "' does not reach ", unreached.size(),
+                 " variable(s), which will not be trained: ", NamesOf(unreached));
+      if (options.strict) return InvalidArgument(message);
+      std::fprintf(stderr, "warning: %s\n", message.c_str());
     }
     return ApplyGradients(pairs, {.global_step = options.global_step, .name = options.name});
   };
@@ -311,15 +317,6 @@ Operation Optimizer::Minimize(Output loss, const MinimizeOptions& options) {
   if (train.ok()) return *train;
   graph.SetError(train.status());
   return {};
-}
-
-std::string Optimizer::UnreachedMessage(const GradientsAndVariables& pairs, Output loss) {
-  std::vector<Variable> unreached;
-  for (const GradientAndVariable& gv : pairs) {
-    if (gv.grad.is_none()) unreached.push_back(gv.var);
-  }
-  return StrCat("loss '", loss.name(), "' does not reach ", unreached.size(),
-                " variable(s), which will not be trained: ", NamesOf(unreached));
 }
 
 std::optional<Variable> Optimizer::GetSlot(const Variable& var, std::string_view slot_name) const {
@@ -347,12 +344,11 @@ std::vector<Variable> Optimizer::Variables() const {
   return all;
 }
 
-template <typename Make>
 Variable Optimizer::FindOrMakeSlot(const Variable& var, std::string_view slot_name,
-                                   std::string_view op_name, const Make& make) {
+                                   std::string_view op_name, SlotMaker make) {
   if (std::optional<Variable> made = GetSlot(var, slot_name)) return *made;
   std::string name(op_name);
-  // The slot of a copy is a copy of the slot: it is named after that.
+  // The slot of a variable's copy is named as a copy of the first slot.
   const Strategy* strategy = CurrentStrategy().strategy;
   if (strategy != nullptr) {
     const std::vector<Variable> copies = strategy->Components(var);
@@ -364,19 +360,6 @@ Variable Optimizer::FindOrMakeSlot(const Variable& var, std::string_view slot_na
   const Variable slot = make(name);
   slots_[std::string(slot_name)].emplace(std::make_pair(&var.graph(), var.name()), slot);
   return slot;
-}
-
-Variable Optimizer::SlotWithInitializer(const Variable& var, const Initializer& initializer,
-                                        std::string_view slot_name, std::string_view op_name) {
-  return FindOrMakeSlot(var, slot_name, op_name, [&](std::string_view name) {
-    return CreateSlotWithInitializer(var, initializer, var.shape(), var.dtype(), name);
-  });
-}
-
-Variable Optimizer::SlotWithValue(const Variable& var, Output value, std::string_view slot_name,
-                                  std::string_view op_name) {
-  return FindOrMakeSlot(var, slot_name, op_name,
-                        [&](std::string_view name) { return CreateSlot(var, value, name); });
 }
 
 Variable Optimizer::ZerosSlot(const Variable& var, std::string_view slot_name,
@@ -398,7 +381,7 @@ Variable Optimizer::NonSlotVariable(const HyperParameter& initial_value, std::st
   const std::optional<float> number = initial_value.constant();
   const auto computed = [&](Graph& g, const TensorShape&, DataType dtype) {
     const Output value = initial_value.In(g, "initial_value");
-    return !value || BaseType(value.dtype()) == dtype ? value : Cast(value, dtype);
+    return value ? CastTo(value, dtype) : value;
   };
   Variable v = number ? Variable(graph, name, Tensor::Scalar(*number), how)
                       : Variable(graph, name, TensorShape({}), computed, how);
@@ -413,8 +396,17 @@ std::optional<Variable> Optimizer::GetNonSlotVariable(std::string_view name,
   return it->second;
 }
 
-Output Optimizer::CastTo(Output value, const Variable& var) const {
-  return BaseType(value.dtype()) == var.dtype() ? value : Cast(value, var.dtype());
+Output CastTo(Output value, DataType dtype) {
+  return BaseType(value.dtype()) == dtype ? value : Cast(value, dtype);
+}
+
+Output ValuesOf(const Grad& grad) { return grad.is_slices() ? grad.slices().values : grad.dense(); }
+
+Grad WithValues(const Grad& grad, Output values) {
+  if (!grad.is_slices()) return values;
+  IndexedSlices slices = grad.slices();
+  slices.values = values;
+  return slices;
 }
 
 IndexedSlices SumDuplicateIndices(const IndexedSlices& grad) {

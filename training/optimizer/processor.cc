@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Of ref and resource variables, dense and sparse: the optimizer tells them apart.
+// A reference or resource variable. The optimizer distinguishes them.
 class VariableUpdate : public VariableProcessor {
  public:
   using VariableProcessor::VariableProcessor;
@@ -22,7 +22,8 @@ class VariableUpdate : public VariableProcessor {
   }
 };
 
-// One read of a resource variable: differentiated by the read, applied to the variable behind it.
+// A read of a resource variable. The loss is differentiated with respect to the read, and the
+// update changes the variable.
 class DenseReadUpdate : public VariableProcessor {
  public:
   DenseReadUpdate(const Variable& read, const Variable& source)
@@ -35,7 +36,7 @@ class DenseReadUpdate : public VariableProcessor {
   Variable source_;
 };
 
-// A port of a model that is trained elsewhere: its gradient is what is wanted.
+// A port of a model that is trained elsewhere. The "update" is the gradient itself.
 class PortUpdate : public VariableProcessor {
  public:
   using VariableProcessor::VariableProcessor;
@@ -44,7 +45,7 @@ class PortUpdate : public VariableProcessor {
   }
 };
 
-// A tensor can be differentiated by, but not updated.
+// A tensor. Its gradient exists, but it cannot be updated.
 class TensorUpdate : public VariableProcessor {
  public:
   using VariableProcessor::VariableProcessor;
@@ -62,7 +63,7 @@ std::map<std::string, VariableProcessorFactory, std::less<>>& Factories() {
 
 absl::StatusOr<Variable> SourceOf(Operation handle, std::string_view got) {
   absl::StatusOr<Variable> source = Variable::Find(*handle.graph(), handle.name());
-  // Registered as a tensor, not as a variable: its handle stands for its value.
+  // VariableOfTensor registers tensors with their value as the handle.
   const bool is_variable = source.ok() && source->snapshot() != source->handle();
   if (is_variable) return source;
   return InvalidArgument("Got ", got, " but could not locate source variable.");

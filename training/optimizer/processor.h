@@ -1,14 +1,13 @@
-// How an optimizer treats each kind of thing that it trains.
+// A variable processor decides how an optimizer differentiates and updates one kind of variable.
 //
-// Variables, resource variables and single reads of resource variables are known. A kind of one's
-// own is a processor registered for the type of its op:
+// There are processors for variables, resource variables and reads of resource variables. A program
+// may register one for the outputs of an op of its own:
 //
 //   RegisterVariableProcessor("MyTableRef", [](const Variable& v) -> std::unique_ptr<…> {…});
 //   optimizer.Minimize(loss, {.var_list = {VariableOfTensor(table)}});
 //
-// Reference behaviour: TensorFlow's _OptimizableVariable and _get_processor.
-//
-// Thread safety: registration at start-up, from one thread; the rest as of the graph.
+// Thread safety: registration happens at start-up, in one thread. The rest is as safe as the graph.
+// Reference: TensorFlow's _OptimizableVariable and _get_processor.
 #ifndef SLUICE_TRAINING_OPTIMIZER_PROCESSOR_H_
 #define SLUICE_TRAINING_OPTIMIZER_PROCESSOR_H_
 
@@ -30,10 +29,10 @@ class VariableProcessor {
   virtual ~VariableProcessor() = default;
 
   const Variable& variable() const { return variable_; }
-  // What the loss is differentiated by.
+  // The loss is differentiated with respect to this.
   virtual Output Target() const { return variable_.handle(); }
-  // The op that applies `grad`, which is not none; under the name scope and colocation of the
-  // update.
+  // Returns the op that applies `grad`, which is not none. Called in the name scope and colocation
+  // of the update.
   virtual absl::StatusOr<Operation> UpdateOp(Optimizer& optimizer, const Grad& grad) const = 0;
 
  private:
@@ -42,19 +41,19 @@ class VariableProcessor {
 
 using VariableProcessorFactory = std::function<std::unique_ptr<VariableProcessor>(const Variable&)>;
 
-// A tensor that is trained though it is no variable (a port of another graph, one read of a
-// resource variable), the first output of its node, as what an optimizer takes.
+// Wraps a tensor that an optimizer trains although it is not a variable: a port of another graph,
+// or a read of a resource variable. It is the first output of its node.
 Variable VariableOfTensor(Output tensor);
 
-// For what is the output of an op of type `op`. The last registration counts.
+// Registers the processor of outputs of ops of type `op`. A later registration replaces it.
 void RegisterVariableProcessor(std::string_view op, VariableProcessorFactory factory);
 
-// UNIMPLEMENTED "Trying to optimize unsupported type <name>"; INVALID_ARGUMENT "Got <name> but
-// could not locate source variable." for a handle that no Variable was made for.
+// UNIMPLEMENTED "Trying to optimize unsupported type <name>". INVALID_ARGUMENT "Got <name> but
+// could not locate source variable." for a handle without a Variable.
 absl::StatusOr<std::unique_ptr<VariableProcessor>> ProcessorOf(const Variable& variable);
 
-// `update`, followed by the assignment of the constrained value where the variable has a
-// constraint. FAILED_PRECONDITION "Cannot use a constraint function on a sparse variable."
+// Returns `update`. If the variable has a constraint, assigns the constrained value after it.
+// FAILED_PRECONDITION "Cannot use a constraint function on a sparse variable."
 absl::StatusOr<Operation> ThenConstrain(const Variable& variable, const Grad& grad,
                                         const std::function<Operation()>& update);
 

@@ -7,6 +7,7 @@
 #include "graph/status.h"
 #include "graph/strings.h"
 #include "ops/builders/ops.h"
+#include "training/optimizer/slot.h"
 
 namespace sluice {
 namespace {
@@ -32,13 +33,11 @@ void RuleOptimizer::CreateSlots(const std::vector<Variable>& vars) {
       const RuleSlot& s = slots_[i];
       const std::string_view slot = s.name.empty() ? s.slot : s.name;
       const std::string& variable = s.variable_name.empty() ? name() : s.variable_name;
-      if (constants[i]) {
-        SlotWithValue(var, constants[i], slot, variable);
-      } else if (s.initializer) {
-        SlotWithInitializer(var, s.initializer, slot, variable);
-      } else {
-        ZerosSlot(var, slot, variable);
-      }
+      FindOrMakeSlot(var, slot, variable, [&](std::string_view name) {
+        if (constants[i]) return CreateSlot(var, constants[i], name);
+        if (!s.initializer) return CreateZerosSlot(var, name);
+        return CreateSlotWithInitializer(var, s.initializer, var.shape(), var.dtype(), name);
+      });
     }
   }
 }
@@ -56,7 +55,7 @@ ScalarValue RuleOptimizer::scalar(std::string_view scalar) const {
 
 ScalarValue RuleOptimizer::Typed(std::string_view name, const Variable& var) const {
   const ScalarValue value = scalar(name);
-  if (!value.variable) return value.tensor ? CastTo(value.tensor, var) : Output();
+  if (!value.variable) return value.tensor ? CastTo(value.tensor, var.dtype()) : Output();
   if (value.variable.dtype() == var.dtype()) return value;
   NameScope scope(var.graph(), "Cast");
   return Cast(value.variable.Read(), var.dtype(), {.name = scope.prefix()});

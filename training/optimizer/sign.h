@@ -28,7 +28,7 @@ struct AddSignOptions {
   std::string name = "AddSign";
 };
 
-// What the two share: the slot "m", saved as "<var>/<name>", and the steps of a sparse gradient.
+// The base of both: the slot "m", saved as "<var>/<name>", and the update by a sparse gradient.
 class SignOptimizer : public RuleOptimizer {
  protected:
   using RuleOptimizer::RuleOptimizer;

@@ -15,9 +15,9 @@ bool IsVariableOp(const Node& node) {
   return node.op() == "Variable" || node.op() == "VariableV2" || node.op() == "VarHandleOp";
 }
 
-// The slot of a part of a variable is that part of a slot: "w/part_1/Adam" of "w/Adam". It may have
-// fewer dimensions.
-void CutAs(const SlotOwner& owner, const Variable& slot) {
+// The slot of a part of a variable is saved as that part of a slot: "w/part_1/Adam" as a slice of
+// "w/Adam". It may have fewer dimensions.
+void SetSlice(const SlotOwner& owner, const Variable& slot) {
   Graph& graph = owner.graph();
   std::optional<VariableSlice> slice = FindVariableSlice(graph, owner.op().output(0).name());
   const std::string prefix = owner.name() + "/";
@@ -33,7 +33,7 @@ void CutAs(const SlotOwner& owner, const Variable& slot) {
   SetVariableSlice(graph, slot.handle().name(), *slice);
 }
 
-// Makes the slot where it belongs: `make` gets its name.
+// Calls `make` with the slot's name, in the slot's scope and colocation.
 template <typename Make>
 Variable MakeSlot(const SlotOwner& owner, std::string_view name, const Make& make) {
   Graph& graph = owner.graph();
@@ -44,7 +44,7 @@ Variable MakeSlot(const SlotOwner& owner, std::string_view name, const Make& mak
   if (!owner.is_colocated()) return make(full);
   ColocateWith with(graph, owner.op());
   const Variable slot = make(full);
-  if (slot && owner.is_variable()) CutAs(owner, slot);
+  if (slot && owner.is_variable()) SetSlice(owner, slot);
   return slot;
 }
 

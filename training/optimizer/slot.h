@@ -1,10 +1,11 @@
-// Slots: variables that belong to another variable (an optimizer's moments, a moving average) and
-// live beside it.
+// A slot is a variable that belongs to another variable, its owner: an optimizer's moment, a moving
+// average.
 //
-// Named `<owner>/<name>`, made unique, or by its whole name ("/w/Adam/replica_1"), whatever name
-// scope is open; in no collection but the global variables; colocated with the owner if that is a
-// variable. Nothing here leaves cond and while contexts: the callers do (InitScope).
-// Reference behaviour: TensorFlow's slot_creator: same nodes and names.
+// Its name is `<owner>/<name>`, made unique, or `name` itself if that begins with a slash
+// ("/w/Adam/replica_1"). The open name scope does not matter. It is in the collection of global
+// variables only, and colocated with an owner that is a variable. Callers leave cond and while
+// contexts first (InitScope).
+// Reference: TensorFlow's slot_creator. Nodes and names are the same.
 #ifndef SLUICE_TRAINING_OPTIMIZER_SLOT_H_
 #define SLUICE_TRAINING_OPTIMIZER_SLOT_H_
 
@@ -14,11 +15,10 @@
 
 namespace sluice {
 
-// What a slot belongs to.
 class SlotOwner {
  public:
-  SlotOwner(const Variable& variable);  // NOLINT: owners are variables,
-  // `use_resource`: the kind of the slot. A tensor that is a variable's buffer is colocated with.
+  SlotOwner(const Variable& variable);  // NOLINT: a variable is an owner
+  // `use_resource`: the kind of the slot. It is colocated if the tensor is a variable's buffer.
   SlotOwner(Output tensor, bool use_resource);
 
   Graph& graph() const { return *tensor_.graph(); }
@@ -29,7 +29,7 @@ class SlotOwner {
   bool use_resource() const { return use_resource_; }
   bool is_variable() const { return static_cast<bool>(variable_); }
   bool is_colocated() const { return is_colocated_; }
-  // Its value, also before the owner is initialised.
+  // The owner's value, which can be read before the owner is initialised.
   Output SafeValue() const;
 
  private:
@@ -41,18 +41,18 @@ class SlotOwner {
   bool is_colocated_;
 };
 
-// Of the value's type and shape.
+// A slot with the type and shape of the value.
 Variable CreateSlot(const SlotOwner& owner, Output initial_value, std::string_view name);
 Variable CreateSlotWithInitializer(const SlotOwner& owner, const Initializer& initializer,
                                    const PartialShape& shape, DataType dtype,
                                    std::string_view name);
-// Of the owner's type and shape; an unknown shape is the value's.
+// A slot with the owner's type and shape. If the shape is unknown, it is that of the owner's value.
 Variable CreateZerosSlot(const SlotOwner& owner, std::string_view name);
 
-// `update`, an assignment to `v`, as TensorFlow's methods make it: of a resource variable a read of
-// the new value is made as well.
+// Returns `update`, an assignment to `v`. As TensorFlow's methods do, adds a read of the new value
+// if `v` is a resource variable.
 Operation WithValueRead(const Variable& v, Operation update);
-// The variable's value as `update` leaves it.
+// The variable's value after `update`.
 Output ValueAfter(const Variable& v, Operation update);
 
 }  // namespace sluice

@@ -52,8 +52,8 @@ struct LambOptions {
 };
 
 // You et al. 2020, for large batches. u = m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) +
-// weight_decay * var; var -= learning_rate * |var| / |u| * u, where the ratio of the norms is 1 if
-// one of them is 0. Slots "m" and "v", saved as "<var>/LAMB" and "<var>/LAMB_1".
+// weight_decay * var; var -= learning_rate * |var| / |u| * u, and |var| / |u| is 1 if one of
+// the norms is 0. Slots "m" and "v", saved as "<var>/LAMB" and "<var>/LAMB_1".
 class Lamb : public MomentOptimizer {
  public:
   explicit Lamb(const LambOptions& options = {});
