@@ -95,37 +95,24 @@ void DeferredAdam<T>::Step(const AdamNumbers<T>& numbers, const RowIndex& indice
     }
     for (const Missed& missed : touched) MoveVariable(numbers, RowAt(missed.row));
   }
-  CatchUpSome(c);
-}
-
-// Visits all rows within kLongest steps, so that no row lags more.
-template <typename T>
-void DeferredAdam<T>::CatchUpSome(KernelContext& c) {
+  // Visits all rows within kLongest steps, so that no row lags more.
   const auto longest = static_cast<int64_t>(AdamHistory<T>::kLongest);
   const int64_t share = (rows_ + longest - 1) / longest;
-  const uint64_t now = history_.steps();
-  c.ParallelFor(share, kLookCost * static_cast<double>(row_size_), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t row = (sweep_ + i) % rows_;
-      ReplayDecay(history_, std::min(done_[row], now), now, RowAt(row));
-      done_[row] = now;
-    }
-  });
+  CatchUp(sweep_, share, c.step());
   sweep_ = (sweep_ + share) % rows_;
 }
 
 template <typename T>
-void DeferredAdam<T>::CatchUpAll(const StepContext& step) {
-  if (is_settled_) return;
+void DeferredAdam<T>::CatchUp(int64_t first, int64_t count, const StepContext& step) {
   const uint64_t now = history_.steps();
-  step.ParallelFor(rows_, kLookCost * static_cast<double>(row_size_),
+  step.ParallelFor(count, kLookCost * static_cast<double>(row_size_),
                    [&](int64_t begin, int64_t end) {
-                     for (int64_t row = begin; row < end; ++row) {
-                       ReplayDecay(history_, done_[row], now, RowAt(row));
+                     for (int64_t i = begin; i < end; ++i) {
+                       const int64_t row = (first + i) % rows_;
+                       ReplayDecay(history_, std::min(done_[row], now), now, RowAt(row));
                        done_[row] = now;
                      }
                    });
-  is_settled_ = true;
 }
 
 template <typename T>
@@ -148,7 +135,8 @@ void DeferredAdam<T>::Settle(Tensor* home, const StepContext& step) {
   std::lock_guard lock(mutex_);
   for (size_t k = 0; k < homes_.size(); ++k) {
     if (homes_[k] != home || !is_away_[k]) continue;
-    CatchUpAll(step);
+    if (!is_settled_) CatchUp(0, rows_, step);
+    is_settled_ = true;
     is_away_[k] = false;
     // BringBack may drop the last other reference to this object; the caller holds one.
     BringBack(home, std::move(tensors_[k]));

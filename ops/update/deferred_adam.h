@@ -58,8 +58,8 @@ class DeferredAdam final : public DeferredUpdates,
   // Marks the rows as done up to `step`. Returns those that lag, each once.
   std::vector<Missed> Claim(const RowIndex& indices, uint64_t step);
   double CostOf(const std::vector<Missed>& missed, uint64_t now) const;
-  void CatchUpSome(KernelContext& c);
-  void CatchUpAll(const StepContext& step);
+  // Does the deferred steps of `count` rows, cyclically from row `first`.
+  void CatchUp(int64_t first, int64_t count, const StepContext& step);
 
   AdamHomes homes_ = {};  // constant after Find
   std::mutex mutex_;      // guards the members below

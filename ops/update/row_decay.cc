@@ -104,30 +104,6 @@ SLUICE_TARGET_CLONES void ReplayChunk(const AdamHistory<T>& history, uint64_t fr
   Shrink(v, history.at(to - 1).beta2, to - step);
 }
 
-template <typename T>
-SLUICE_TARGET_CLONES void DecayLoop(const AdamNumbers<T>& n, T* m, T* v, int64_t size) {
-  for (int64_t i = 0; i < size; ++i) {
-    m[i] = m[i] * n.beta1;
-    v[i] = v[i] * n.beta2;
-  }
-}
-
-template <typename T>
-SLUICE_TARGET_CLONES void AddLoop(const T* to_m, const T* to_v, T* m, T* v, int64_t size) {
-  for (int64_t i = 0; i < size; ++i) {
-    m[i] = m[i] + to_m[i];
-    v[i] = v[i] + to_v[i];
-  }
-}
-
-template <typename T>
-SLUICE_TARGET_CLONES void MoveLoop(const AdamNumbers<T>& n, T* var, const T* m, const T* v,
-                                   int64_t size) {
-  for (int64_t i = 0; i < size; ++i) {
-    var[i] = var[i] - (n.rate * m[i]) / (std::sqrt(v[i]) + n.epsilon);
-  }
-}
-
 }  // namespace
 
 template <typename T>
@@ -181,18 +157,29 @@ void ReplayDecay(const AdamHistory<T>& history, uint64_t from, uint64_t to, cons
 }
 
 template <typename T>
-void DecayMoments(const AdamNumbers<T>& numbers, const AdamRow<T>& row) {
-  DecayLoop(numbers, row.m, row.v, row.size);
+SLUICE_TARGET_CLONES void DecayMoments(const AdamNumbers<T>& n, const AdamRow<T>& row) {
+  const auto [var, m, v, size] = row;
+  for (int64_t i = 0; i < size; ++i) {
+    m[i] = m[i] * n.beta1;
+    v[i] = v[i] * n.beta2;
+  }
 }
 
 template <typename T>
-void AddToMoments(const T* to_m, const T* to_v, const AdamRow<T>& row) {
-  AddLoop(to_m, to_v, row.m, row.v, row.size);
+SLUICE_TARGET_CLONES void AddToMoments(const T* to_m, const T* to_v, const AdamRow<T>& row) {
+  const auto [var, m, v, size] = row;
+  for (int64_t i = 0; i < size; ++i) {
+    m[i] = m[i] + to_m[i];
+    v[i] = v[i] + to_v[i];
+  }
 }
 
 template <typename T>
-void MoveVariable(const AdamNumbers<T>& numbers, const AdamRow<T>& row) {
-  MoveLoop(numbers, row.var, row.m, row.v, row.size);
+SLUICE_TARGET_CLONES void MoveVariable(const AdamNumbers<T>& n, const AdamRow<T>& row) {
+  const auto [var, m, v, size] = row;
+  for (int64_t i = 0; i < size; ++i) {
+    var[i] = var[i] - (n.rate * m[i]) / (std::sqrt(v[i]) + n.epsilon);
+  }
 }
 
 #define SLUICE_ROW_DECAY(T)                                                                \

@@ -13,21 +13,11 @@
 namespace sluice {
 namespace {
 
-// A reference or resource variable. The optimizer distinguishes them.
+// Updates `source`: a reference or resource variable, which is `variable` itself or was read by it.
 class VariableUpdate : public VariableProcessor {
  public:
-  using VariableProcessor::VariableProcessor;
-  absl::StatusOr<Operation> UpdateOp(Optimizer& optimizer, const Grad& grad) const override {
-    return ThenConstrain(variable(), grad, [&] { return optimizer.ApplyTo(variable(), grad); });
-  }
-};
-
-// A read of a resource variable. The loss is differentiated with respect to the read, and the
-// update changes the variable.
-class DenseReadUpdate : public VariableProcessor {
- public:
-  DenseReadUpdate(const Variable& read, const Variable& source)
-      : VariableProcessor(read), source_(source) {}
+  VariableUpdate(const Variable& variable, const Variable& source)
+      : VariableProcessor(variable), source_(source) {}
   absl::StatusOr<Operation> UpdateOp(Optimizer& optimizer, const Grad& grad) const override {
     return ThenConstrain(source_, grad, [&] { return optimizer.ApplyTo(source_, grad); });
   }
@@ -95,14 +85,15 @@ absl::StatusOr<std::unique_ptr<VariableProcessor>> ProcessorOf(const Variable& v
   }
   if (node.op() == "VarHandleOp" || node.op() == "VariableV2" || node.op() == "Variable") {
     SLUICE_ASSIGN_OR_RETURN(const Variable source, SourceOf(variable.op(), name));
-    return std::make_unique<VariableUpdate>(source);
+    return std::make_unique<VariableUpdate>(source, source);
   }
   if (node.op() == "ReadVariableOp") {
     SLUICE_ASSIGN_OR_RETURN(const Variable source, SourceOf(node.input(0), name));
-    return std::make_unique<DenseReadUpdate>(variable, source);
+    return std::make_unique<VariableUpdate>(variable, source);
   }
-  if (IsFloating(BaseType(variable.handle().dtype())))
+  if (IsFloating(BaseType(variable.handle().dtype()))) {
     return std::make_unique<TensorUpdate>(variable);
+  }
   return absl::UnimplementedError(StrCat("Trying to optimize unsupported type ", name));
 }
 
