@@ -16,7 +16,8 @@ SLUICE_TARGET_CLONES void Adadelta(const UpdateCall<kAdadelta, T>& c, int64_t be
   const T epsilon = c.scalar("epsilon");
   SLUICE_UPDATE_LOOP {
     accum[i] = accum[i] * rho + grad[i] * grad[i] * one_minus_rho;
-    const T update = Sqrt(accum_update[i] + epsilon) * ReciprocalSqrt(accum[i] + epsilon) * grad[i];
+    const T root = Sqrt(accum_update[i] + epsilon);
+    const T update = root * ReciprocalSqrt(accum[i] + epsilon) * grad[i];
     var[i] = var[i] - update * lr;
     accum_update[i] = accum_update[i] * rho + update * update * one_minus_rho;
   }
