@@ -41,5 +41,11 @@ TEST(LibrariesTest, KernelsMayStandInAnotherFamilyThanTheirOp) {
   EXPECT_EQ(LibraryOfOp("ScatterAdd"), "//ops/state");  // declared by a macro
 }
 
+TEST(LibrariesTest, UpdateRulesStandForTheOpsOfTheirForms) {
+  EXPECT_EQ(LibraryOfOp("ResourceSparseApplyKerasMomentum"), "//ops/update");
+  EXPECT_EQ(LibraryOfOp("ApplyKerasMomentum"), "");  // has_ref = false
+  EXPECT_EQ(LibraryOfOp("SparseApplyAdam"), "");     // has_sparse = false
+}
+
 }  // namespace
 }  // namespace sluice

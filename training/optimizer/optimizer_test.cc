@@ -251,6 +251,23 @@ TEST_P(Constraints, GoWithTheGraph) {
   }
 }
 
+// A constructor that forgets the learning rate.
+struct ForgetfulOptions {
+  bool use_locking = false;
+  std::string name = "Forgetful";
+};
+class Forgetful : public RuleOptimizer {
+ public:
+  Forgetful() : RuleOptimizer(kMomentum, ForgetfulOptions{}, {{"accum"}}, {{"momentum", 0.5f}}) {}
+};
+
+TEST(RuleOptimizerTest, AScalarWithoutAValueIsAnError) {
+  Graph g;
+  Variable w(g, "w", 1.0f);
+  EXPECT_FALSE(Forgetful().Minimize(Square(w)));
+  EXPECT_EQ(ErrorOf(g.status()), "ResourceApplyMomentum: no value for input lr");
+}
+
 TEST(Slots, AreOutsideOfBranches) {
   Graph g;
   Variable w(g, "w", 4.0f);
