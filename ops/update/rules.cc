@@ -46,25 +46,25 @@ absl::Status UpdateShape(ShapeContext& c) {
 }
 
 // The rule's own text for its first op. The others refer to that op.
-std::string DocOf(const UpdateRule& rule, bool is_resource, bool is_sparse) {
-  const bool is_first = !is_sparse && is_resource != rule.has_ref;
+std::string DocOf(const UpdateRule& rule, UpdateForm form) {
+  const bool is_first = !form.is_sparse && form.is_resource != rule.has_ref;
   if (is_first) return std::string(rule.doc);
-  return StrCat(rule.OpName(/*is_resource=*/!rule.has_ref, /*is_sparse=*/false),
-                is_resource && rule.has_ref ? " for the variable behind a handle" : "",
-                is_sparse ? " on the rows `indices` only. An index may repeat." : ".");
+  return StrCat(rule.OpName({.is_resource = !rule.has_ref, .is_sparse = false}),
+                form.is_resource && rule.has_ref ? " for the variable behind a handle" : "",
+                form.is_sparse ? " on the rows `indices` only. An index may repeat." : ".");
 }
 
-OpDefBuilder OpOf(const UpdateRule& rule, bool is_resource, bool is_sparse) {
-  OpDefBuilder op(rule.OpName(is_resource, is_sparse), DocOf(rule, is_resource, is_sparse));
+OpDefBuilder OpOf(const UpdateRule& rule, UpdateForm form) {
+  OpDefBuilder op(rule.OpName(form), DocOf(rule, form));
   const auto add_variable = [&](std::string_view name) {
-    if (is_resource) op.Input(std::string(name), DT_RESOURCE);
-    if (!is_resource) op.RefInput(std::string(name), "T");
+    if (form.is_resource) op.Input(std::string(name), DT_RESOURCE);
+    if (!form.is_resource) op.RefInput(std::string(name), "T");
   };
   add_variable("var");
   for (int i = 0; i < rule.num_slots(); ++i) add_variable(rule.slots[i].name);
   for (int i = 0; i < rule.num_inputs(); ++i) {
     const UpdateInput& input = rule.inputs[i];
-    if (input.is_gradient() && is_sparse) {
+    if (input.is_gradient() && form.is_sparse) {
       op.Input("grad", "T").Input("indices", "Tindices");
     } else if (input.type != DT_INVALID) {
       op.Input(std::string(input.name), input.type);
@@ -72,21 +72,19 @@ OpDefBuilder OpOf(const UpdateRule& rule, bool is_resource, bool is_sparse) {
       op.Input(std::string(input.name), "T");
     }
   }
-  if (!is_resource) op.RefOutput("out", "T");
+  if (!form.is_resource) op.RefOutput("out", "T");
   op.Attr("T", TypeAttr(NumberTypes()));
-  if (is_sparse) op.Attr("Tindices", TypeAttr(IndexTypes()));
+  if (form.is_sparse) op.Attr("Tindices", TypeAttr(IndexTypes()));
   op.Attr("use_locking", BoolAttr(false));
   if (!rule.flag.empty()) op.Attr(std::string(rule.flag), BoolAttr(rule.flag_default));
-  if (is_resource) op.Stateful();
+  if (form.is_resource) op.Stateful();
   return op.Shape(UpdateShape);
 }
 
 template <typename... Rules>
 bool RegisterOps(const Rules&... rules) {
   for (const UpdateRule* rule : {&rules...}) {
-    rule->ForEachForm([&](bool is_resource, bool is_sparse) {
-      const OpRegistrar registers(OpOf(*rule, is_resource, is_sparse));
-    });
+    rule->ForEachForm([&](UpdateForm form) { const OpRegistrar registers(OpOf(*rule, form)); });
   }
   return true;
 }

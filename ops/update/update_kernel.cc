@@ -264,9 +264,9 @@ absl::Status UpdateKernel::ComputeFromTiles(KernelContext& c, const TileMaker& m
 
 void RegisterUpdateKernels(const UpdateRule& rule, DataType dtype, double cost,
                            UpdateFunction function) {
-  rule.ForEachForm([&](bool is_resource, bool is_sparse) {
+  rule.ForEachForm([&](UpdateForm form) {
     KernelRegistry::Global().Add(
-        {.op = rule.OpName(is_resource, is_sparse),
+        {.op = rule.OpName(form),
          .constraints = {{"T", TypeSet(dtype)}},
          .make = [&rule, cost,
                   function](KernelInit& init) -> absl::StatusOr<std::unique_ptr<Kernel>> {

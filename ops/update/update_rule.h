@@ -64,6 +64,12 @@ struct UpdateInput {
   ScalarCheck dense, sparse;
 };
 
+// The form of an op: for a reference or a resource variable, for a dense or a sparse gradient.
+struct UpdateForm {
+  bool is_resource;
+  bool is_sparse;
+};
+
 struct UpdateRule {
   static constexpr int kSlotsMax = 3;
   static constexpr int kInputsMax = 7;
@@ -102,19 +108,19 @@ struct UpdateRule {
   }
 
   // "ResourceSparseApplyAdagrad"
-  std::string OpName(bool is_resource, bool is_sparse) const {
-    return std::string(is_resource ? "Resource" : "")
-        .append(is_sparse ? "Sparse" : "")
+  std::string OpName(UpdateForm form) const {
+    return std::string(form.is_resource ? "Resource" : "")
+        .append(form.is_sparse ? "Sparse" : "")
         .append("Apply")
         .append(name);
   }
-  // Calls function(is_resource, is_sparse) for each op of the rule.
+  // Calls function(form) for each op of the rule.
   template <typename Function>
   void ForEachForm(const Function& function) const {
     for (const bool is_sparse : {false, true}) {
       if (is_sparse && !has_sparse) continue;
-      if (has_ref) function(false, is_sparse);
-      function(true, is_sparse);
+      if (has_ref) function(UpdateForm{.is_resource = false, .is_sparse = is_sparse});
+      function(UpdateForm{.is_resource = true, .is_sparse = is_sparse});
     }
   }
 };

@@ -79,7 +79,7 @@ Variable RuleOptimizer::RuleSlotOf(const Variable& var, std::string_view slot) c
 Operation RuleOptimizer::ApplyRule(const Grad& grad, const Variable& var) {
   Graph& graph = var.graph();
   Scalars scalars = ScalarsFor(var);
-  const std::string op = rule_->OpName(var.is_resource(), grad.is_slices());
+  const std::string op = rule_->OpName({var.is_resource(), grad.is_slices()});
   NameScope scope(graph, op);
   OutputList inputs = {var.handle()};
   const auto add = [&](std::string_view name, Output value) {

@@ -9,7 +9,7 @@
 // Slots and scalars are named as in the rule, which decides their order and type. The base class
 // makes the slots and constants, chooses the form of the op (reference or resource variable, dense
 // or sparse gradient) and builds its node. Nodes and names are those of TensorFlow's optimizers.
-// Errors stay in the graph: INTERNAL if the rule has a slot or scalar without a value.
+// Errors stay in the graph: INTERNAL if a slot or scalar of the rule has no value.
 #ifndef SLUICE_TRAINING_OPTIMIZER_RULE_OPTIMIZER_H_
 #define SLUICE_TRAINING_OPTIMIZER_RULE_OPTIMIZER_H_
 
@@ -39,11 +39,12 @@ struct ScalarValue {
   Variable variable;
 };
 
+// Names are literals: they outlive the optimizer.
 struct RuleSlot {
   std::string_view slot;         // in the rule
   std::string_view name = "";    // of GetSlot; "" = the rule's
   Initializer initializer = {};  // none: zeros
-  // The value of a constant that is made before the slot and initialises it.
+  // The value of a constant that is added before the slot and initialises it.
   std::optional<double> constant = {};
   std::string variable_name = "";  // "<var>/<variable_name>"; "" = the optimizer's name
 };
@@ -63,14 +64,15 @@ class RuleOptimizer : public Optimizer {
         rule_(&rule),
         slots_(std::move(slots)),
         scalars_(std::move(scalars)) {}
-  void SetFlag(bool flag) { flag_ = flag; }  // the rule's attribute; else its default
 
+  // The rule's flag. Without a call, the op's default.
+  void SetFlag(bool flag) { flag_ = flag; }
   // A scalar that the rule lacks is for the derived class.
   void AddScalar(RuleScalar scalar) { scalars_.push_back(std::move(scalar)); }
   // Keeps an INVALID_ARGUMENT (Optimizer::SetInvalid) unless the value is positive.
   void CheckPositive(std::string_view option, double value);
 
-  // In the order of the constructor's arguments.
+  // Add nodes in the order of the constructor's arguments.
   void CreateSlots(const std::vector<Variable>& vars) override;
   void Prepare(Graph& graph) override;
   Operation ApplyDense(Output grad, const Variable& var) override { return ApplyRule(grad, var); }
