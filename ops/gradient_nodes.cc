@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/build/node_builder.h"
 #include "graph/infer/shape_context.h"
 #include "ops/array/fill_builders.h"
 #include "ops/array/reshape_builders.h"
@@ -114,6 +115,30 @@ Output ReducedShape(Output input_shape, Output axes) {
 
 bool SameKnownShapes(Output x, Output y, Output grad) {
   return x.shape().IsFullyDefined() && x.shape() == y.shape() && x.shape() == grad.shape();
+}
+
+OutputList SiblingOutputs(Backprop& b, std::string_view op, const OutputList& inputs,
+                          const AttrMap& attrs, At at) {
+  const OpDef* def = OpRegistry::Global().Find(op);
+  NodeBuilder builder(&b.graph(), op, at);
+  for (const Output& input : inputs) builder.Input(input);
+  for (const AttrDef& attr : def == nullptr ? std::vector<AttrDef>() : def->attrs) {
+    const bool is_inferred = std::any_of(def->inputs.begin(), def->inputs.end(),
+                                         [&](const ArgDef& a) { return a.type_attr == attr.name; });
+    const auto value = b.op().attrs().find(attr.name);
+    if (!is_inferred && value != b.op().attrs().end()) builder.Attr(attr.name, value->second);
+  }
+  for (const auto& [name, value] : attrs) builder.Attr(name, value);
+  Node* node = builder.Finish();
+  OutputList outputs(def == nullptr ? 1 : def->outputs.size());
+  for (size_t i = 0; node != nullptr && i < outputs.size(); ++i) {
+    outputs[i] = Output(node, static_cast<int>(i));
+  }
+  return outputs;
+}
+
+Output Sibling(Backprop& b, std::string_view op, const OutputList& inputs, At at) {
+  return SiblingOutputs(b, op, inputs, {}, at)[0];
 }
 
 }  // namespace sluice

@@ -40,6 +40,15 @@ void IntoBroadcast(Backprop& b, Output gx, Output gy);
 // `input_shape` is ShapeOf(input).
 Output ReducedShape(Output input_shape, Output axes);
 
+// The outputs of a node of `op` over `inputs`. Attributes that `op` shares with the op of `b`, and
+// that do not follow from the inputs, have the values of that op: the ops of one family, as Conv2D
+// and Conv2DBackpropInput, describe their windows or ranges by the same attributes. `attrs` win.
+// For ops without list arguments.
+OutputList SiblingOutputs(Backprop& b, std::string_view op, const OutputList& inputs,
+                          const AttrMap& attrs = {}, At at = At::current());
+// The same for an op with one output.
+Output Sibling(Backprop& b, std::string_view op, const OutputList& inputs, At at = At::current());
+
 // Known sizes of all three, and the same.
 bool SameKnownShapes(Output x, Output y, Output grad);
 

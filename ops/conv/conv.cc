@@ -1,267 +1,256 @@
-// Convolutions over images, and what their gradients are made of. Images are [batch, height, width,
-// channels] (data_format NHWC) or [batch, channels, height, width] (NCHW); filters are [height,
-// width, channels in, channels out], also for NCHW.
-#include "ops/conv/window.h"
+// Convolutions over images (2-D) and volumes (3-D), and the ops that their gradients are made of.
+//
+// Images are [batch, spatial dimensions, channels] (data_format NHWC, NDHWC) or [batch, channels,
+// spatial dimensions] (NCHW, NCDHW). Filters are [spatial dimensions, input channels, output
+// channels] for all formats.
+#include "ops/conv/conv_shape.h"
+#include "ops/conv/window_attrs.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/conv/conv_builders.h"
+#include "ops/gradient_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
 
-absl::StatusOr<ImageSliding> SlidingOf(ShapeContext& c) {
-  return ImageSlidingOf(c.node().op(), c.attr<std::string>("data_format"),
-                        c.attr<std::vector<int64_t>>("strides"),
-                        c.attr<std::vector<int64_t>>("dilations"), c.attr<std::string>("padding"),
-                        c.attr<std::vector<int64_t>>("explicit_paddings"));
+// The output's shape is the value of input kInput, one size per dimension.
+template <int kInput, int kRank>
+absl::Status SizesShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape sizes, c.InputAsShape(kInput));
+  SLUICE_ASSIGN_OR_RETURN(sizes, WithRank(sizes, kRank));
+  return c.SetOutput(0, sizes);
 }
 
-PartialShape Images(const ImageLayout& layout, int64_t batch, int64_t height, int64_t width,
-                    int64_t channels) {
-  PartialShape s = PartialShape::UnknownOfRank(4);
-  s.set_dim(layout.batch, batch);
-  s.set_dim(layout.height, height);
-  s.set_dim(layout.width, width);
-  s.set_dim(layout.channel, channels);
-  return s;
+// The output's shape is that of input kInput.
+template <int kInput>
+absl::Status VolumeOfInput(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.WithRank(kInput, 5));
+  return c.SetOutput(0, shape);
 }
 
-// Channels may fall into groups, each with filters of its own: the filter then has fewer of them.
-absl::Status CheckGroups(int64_t channels, const PartialShape& filter) {
-  const int64_t filter_channels = filter.dim(2), out = filter.dim(3);
-  if (channels < 0 || filter_channels < 0) return absl::OkStatus();
-  if (filter_channels == 0) return InvalidArgument("Depth of filter must not be 0");
-  if (channels % filter_channels != 0) {
-    return InvalidArgument("Depth of input (", channels,
-                           ") is not a multiple of input depth of filter (", filter_channels, ")");
-  }
-  const int64_t groups = channels / filter_channels;
-  if (groups < 1) return InvalidArgument("Number of groups must be at least 1, got ", groups);
-  if (out >= 0 && out % groups != 0) {
-    return InvalidArgument("Depth of output (", out,
-                           ") is not a multiple of the number of groups (", groups, ")");
-  }
-  return absl::OkStatus();
-}
-
-// `depthwise`: the filter's last size counts outputs a channel.
-absl::Status ConvShape(ShapeContext& c, bool depthwise) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRank(0, 4));
-  SLUICE_ASSIGN_OR_RETURN(PartialShape filter, c.WithRank(1, 4));
-  SLUICE_ASSIGN_OR_RETURN(ImageSliding sliding, SlidingOf(c));
-  const ImageLayout layout = ImageLayout::Of(c.attr<std::string>("data_format"));
-  int64_t channels = filter.dim(3);
-  if (depthwise) {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t in, MergeDim(input.dim(layout.channel), filter.dim(2)));
-    channels = in < 0 || channels < 0 ? -1 : MultiplyWithoutOverflow(in, channels);
-  } else {
-    SLUICE_RETURN_IF_ERROR(CheckGroups(input.dim(layout.channel), filter));
-  }
-  SLUICE_ASSIGN_OR_RETURN(const int64_t height,
-                          WindowOutputs(input.dim(layout.height), filter.dim(0), sliding.height));
-  SLUICE_ASSIGN_OR_RETURN(const int64_t width,
-                          WindowOutputs(input.dim(layout.width), filter.dim(1), sliding.width));
-  return c.SetOutput(0, Images(layout, input.dim(layout.batch), height, width, channels));
-}
-
-absl::Status ConvBackpropInputShape(ShapeContext& c) {
+// input_sizes may have height and width alone.
+absl::Status Conv2DBackpropInputShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape filter, c.WithRank(1, 4));
   SLUICE_ASSIGN_OR_RETURN(PartialShape grad, c.WithRank(2, 4));
   SLUICE_ASSIGN_OR_RETURN(PartialShape sizes, c.InputAsShape(0));
   const ImageLayout layout = ImageLayout::Of(c.attr<std::string>("data_format"));
-  const int64_t batch = grad.dim(layout.batch);
-  if (!sizes.rank_known()) return c.SetOutput(0, Images(layout, batch, -1, -1, -1));
+  PartialShape out = PartialShape::UnknownOfRank(4);
+  out.set_dim(0, grad.dim(0));
   if (sizes.rank() == 2) {
-    return c.SetOutput(0, Images(layout, batch, sizes.dim(0), sizes.dim(1), filter.dim(2)));
-  }
-  if (sizes.rank() != 4) {
+    out.set_dim(layout.height(), sizes.dim(0));
+    out.set_dim(layout.width(), sizes.dim(1));
+    out.set_dim(layout.channel(), filter.dim(2));
+  } else if (sizes.rank() == 4) {
+    SLUICE_ASSIGN_OR_RETURN(out, sizes.MergeWith(out));
+  } else if (sizes.rank_known()) {
     return InvalidArgument(
         "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: ",
         sizes.rank());
   }
-  SLUICE_ASSIGN_OR_RETURN(sizes, sizes.MergeWith(Images(layout, batch, -1, -1, -1)));
-  return c.SetOutput(0, sizes);
+  return c.SetOutput(0, out);
 }
 
-// The output's shape is a tensor, four integers.
-template <int kInput>
-absl::Status SizesShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape sizes, c.InputAsShape(kInput));
-  SLUICE_ASSIGN_OR_RETURN(sizes, WithRank(sizes, 4));
-  return c.SetOutput(0, sizes);
+// Conv: batch_dims batch dimensions, then those of data_format after its batch.
+absl::Status AnyConvShape(ShapeContext& c) {
+  const PartialShape& filter = c.input(1);
+  const int64_t batch_dims = c.attr<int64_t>("batch_dims");
+  if (batch_dims < 0 || batch_dims > TensorShape::kMaxRank) {
+    return InvalidArgument("batch_dims must be from 0 to ", TensorShape::kMaxRank, ", got ",
+                           batch_dims);
+  }
+  if (!filter.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
+  const int space = filter.rank() - 2, batch = static_cast<int>(batch_dims);
+  if (space < 2 || space > 3) {
+    return InvalidArgument("The input must have 2 or 3 spatial dimensions but got ", space);
+  }
+  SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(0, batch + space + 1));
+  const ImageLayout layout{
+      .space = space, .channels_first = c.attr<std::string>("data_format") == "CHANNELS_FIRST"};
+  SLUICE_ASSIGN_OR_RETURN(const WindowAttrs attrs, WindowAttrs::Of(c.node(), layout));
+  PartialShape images = PartialShape::UnknownOfRank(layout.rank());
+  for (int d = 1; d < layout.rank(); ++d) images.set_dim(d, out.dim(batch + d - 1));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape convolved,
+                          attrs.OutputShape(images, filter.dims().subspan(0, space),
+                                            filter.dim(space + 1)));
+  for (int d = 1; d < layout.rank(); ++d) out.set_dim(batch + d - 1, convolved.dim(d));
+  return c.SetOutput(0, out);
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The attributes that all ops of one convolution share.
-template <typename Attrs>
-Attrs SameAttrs(Backprop& b) {
-  Attrs attrs;
-  attrs.explicit_paddings = b.attr<std::vector<int64_t>>("explicit_paddings");
-  attrs.data_format = b.attr<std::string>("data_format");
-  attrs.dilations = b.attr<std::vector<int64_t>>("dilations");
-  if constexpr (requires { attrs.use_cudnn_on_gpu; }) {
-    attrs.use_cudnn_on_gpu = b.attr<bool>("use_cudnn_on_gpu");
-  }
-  return attrs;
-}
-
-struct ConvOps {
-  Backprop& b;
-  std::vector<int64_t> strides = b.attr<std::vector<int64_t>>("strides");
-  std::string padding = b.attr<std::string>("padding");
-
-  Output Forward(Output x, Output filter) const {
-    return Conv2D(x, filter, strides, padding, SameAttrs<Conv2DAttrs>(b));
-  }
-  Output ByInput(Output sizes, Output filter, Output grad) const {
-    return Conv2DBackpropInput(sizes, filter, grad, strides, padding,
-                               SameAttrs<Conv2DBackpropInputAttrs>(b));
-  }
-  Output ByFilter(Output x, Output sizes, Output grad) const {
-    return Conv2DBackpropFilter(x, sizes, grad, strides, padding,
-                                SameAttrs<Conv2DBackpropFilterAttrs>(b));
-  }
+// The ops of one kind of convolution. It is linear in its input and in its filter, so the gradients
+// of the three ops are these ops again.
+struct Convolutions {
+  const char *forward, *backprop_input, *backprop_filter;
 };
+constexpr Convolutions k2D = {"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"};
+constexpr Convolutions k3D = {"Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2"};
+constexpr Convolutions kDepthwise = {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
+                                     "DepthwiseConv2dNativeBackpropFilter"};
 
-struct DepthwiseOps {
-  Backprop& b;
-  std::vector<int64_t> strides = b.attr<std::vector<int64_t>>("strides");
-  std::string padding = b.attr<std::string>("padding");
-
-  Output Forward(Output x, Output filter) const {
-    return DepthwiseConv2dNative(x, filter, strides, padding,
-                                 SameAttrs<DepthwiseConv2dNativeAttrs>(b));
-  }
-  Output ByInput(Output sizes, Output filter, Output grad) const {
-    return DepthwiseConv2dNativeBackpropInput(
-        sizes, filter, grad, strides, padding,
-        SameAttrs<DepthwiseConv2dNativeBackpropInputAttrs>(b));
-  }
-  Output ByFilter(Output x, Output sizes, Output grad) const {
-    return DepthwiseConv2dNativeBackpropFilter(
-        x, sizes, grad, strides, padding, SameAttrs<DepthwiseConv2dNativeBackpropFilterAttrs>(b));
-  }
-};
-
-// A convolution is linear in its input and in its filter, so the gradients of the three ops are
-// these same three again.
-template <typename Ops>
-void GradientOfByInput(Backprop& b) {
-  const Ops ops{b};
-  Output grad = b.Of("output");
-  b.Into("filter", ops.ByFilter(grad, ShapeOf(b.Value("filter")), b.Value("out_backprop")));
-  b.Into("out_backprop", ops.Forward(grad, b.Value("filter")));
+GradientFunction ForwardGradient(const Convolutions& ops) {
+  return [&ops](Backprop& b) {
+    Output x = b.Value("input"), filter = b.Value("filter"), grad = b.Of("output");
+    OutputList shapes = ShapeN({x, filter});
+    if (shapes.size() != 2) return;
+    b.Into("input", Sibling(b, ops.backprop_input, {shapes[0], filter, grad}));
+    b.Into("filter", Sibling(b, ops.backprop_filter, {x, shapes[1], grad}));
+  };
 }
-template <typename Ops>
-void GradientOfByFilter(Backprop& b) {
-  const Ops ops{b};
-  Output grad = b.Of("output");
-  b.Into("input", ops.ByInput(ShapeOf(b.Value("input")), grad, b.Value("out_backprop")));
-  b.Into("out_backprop", ops.Forward(b.Value("input"), grad));
+GradientFunction BackpropInputGradient(const Convolutions& ops) {
+  return [&ops](Backprop& b) {
+    Output grad = b.Of("output"), filter = b.Value("filter");
+    b.Into("filter",
+           Sibling(b, ops.backprop_filter, {grad, ShapeOf(filter), b.Value("out_backprop")}));
+    b.Into("out_backprop", Sibling(b, ops.forward, {grad, filter}));
+  };
+}
+GradientFunction BackpropFilterGradient(const Convolutions& ops) {
+  return [&ops](Backprop& b) {
+    Output grad = b.Of("output"), x = b.Value("input");
+    b.Into("input", Sibling(b, ops.backprop_input, {ShapeOf(x), grad, b.Value("out_backprop")}));
+    b.Into("out_backprop", Sibling(b, ops.forward, {x, grad}));
+  };
 }
 #endif
 
-OP(Conv2D,
-   "Convolution (cross correlation) of images and filters. Where the filters have fewer input "
-   "channels than the images, channels fall into groups with filters of their own. Four strides "
-   "and dilations, one a dimension; explicit_paddings are pairs (before, after) a dimension.")
-    .Input("input", "T")
-    .Input("filter", "T")
-    .Output("output", "T")
+// The arguments that the ops share, and their attributes in TensorFlow's order.
+void Forward(OpDefBuilder& b) {
+  b.Input("input", "T").Input("filter", "T").Output("output", "T");
+}
+void BackpropInput(OpDefBuilder& b) {
+  b.Input("input_sizes", DT_INT32).Input("filter", "T").Input("out_backprop", "T");
+  b.Output("output", "T");
+}
+void BackpropFilter(OpDefBuilder& b) {
+  b.Input("input", "T").Input("filter_sizes", DT_INT32).Input("out_backprop", "T");
+  b.Output("output", "T");
+}
+void Window2D(OpDefBuilder& b) {
+  b.Attr("strides", IntListAttr()).Attr("use_cudnn_on_gpu", BoolAttr(true));
+  b.With(AnyPadding).With(DataFormat(2)).With(Dilations(2));
+}
+void DepthwiseWindow(OpDefBuilder& b) {
+  b.Attr("strides", IntListAttr()).With(AnyPadding).With(DataFormat(2)).With(Dilations(2));
+}
+void Window3D(OpDefBuilder& b) {
+  b.With(StridesAndPadding(3)).With(DataFormat(3)).With(Dilations(3));
+}
+
+OP(Conv,
+   "Convolution of images or volumes that have batch_dims batch dimensions. strides, dilations and "
+   "explicit_paddings (pairs before, after) are for one batch dimension, the spatial dimensions "
+   "and the channels, in the order of data_format.")
+    .With(Forward)
     .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
     .Attr("strides", IntListAttr())
-    .Attr("use_cudnn_on_gpu", BoolAttr(true))
-    .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
-    .Attr("explicit_paddings", IntListAttr({}))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape([](ShapeContext& c) { return ConvShape(c, false); }) GRADIENT([](Backprop& b) {
-      const ConvOps ops{b};
-      Output x = b.Value("input"), filter = b.Value("filter"), grad = b.Of("output");
-      OutputList shapes = ShapeN({x, filter});
-      if (shapes.size() != 2) return;
-      b.Into("input", ops.ByInput(shapes[0], filter, grad));
-      b.Into("filter", ops.ByFilter(x, shapes[1], grad));
-    });
+    .With(AnyPadding)
+    .Attr("data_format", OneOf({"CHANNELS_FIRST", "CHANNELS_LAST"}, "CHANNELS_LAST"))
+    .Attr("dilations", IntListAttr({}))
+    .Attr("batch_dims", IntAttr(1))
+    .Attr("groups", IntAttr(1))
+    .Shape(AnyConvShape);
 
-OP(Conv2DBackpropFilter, "Gradient of Conv2D by its filter, whose shape is filter_sizes.")
+OP(Conv2D,
+   "Convolution (cross correlation) of images and filters. If the filters have fewer input channels "
+   "than the images, the channels form groups, each with filters of its own. strides and dilations "
+   "have a value for each dimension, explicit_paddings a pair (before, after).")
+    .With(Forward)
+    .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
+    .With(Window2D)
+    .Shape(ConvShape) GRADIENT(ForwardGradient(k2D));
+
+OP(Conv2DBackpropFilter,
+   "Gradient of Conv2D with respect to its filter, whose shape is filter_sizes.")
+    .With(BackpropFilter)
+    .Attr("T", TypeAttr(FloatTypes()))
+    .With(Window2D)
+    .Shape(SizesShape<1, 4>) GRADIENT(BackpropFilterGradient(k2D));
+
+OP(Conv2DBackpropInput,
+   "Gradient of Conv2D with respect to its input, whose shape is input_sizes (all four sizes, or "
+   "height and width alone). Also known as transposed convolution.")
+    .With(BackpropInput)
+    .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
+    .With(Window2D)
+    .Shape(Conv2DBackpropInputShape) GRADIENT(BackpropInputGradient(k2D));
+
+OP(Conv3D,
+   "Convolution (cross correlation) of volumes and filters. strides and dilations have a value for "
+   "each dimension.")
+    .With(Forward)
+    .Attr("T", TypeAttr(FloatTypes()))
+    .With(Window3D)
+    .Shape(ConvShape) GRADIENT(ForwardGradient(k3D));
+
+OP(Conv3DBackpropFilter,
+   "Gradient of Conv3D with respect to its filter. Only the shape of `filter` matters.")
     .Input("input", "T")
-    .Input("filter_sizes", DT_INT32)
+    .Input("filter", "T")
+    .Input("out_backprop", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
+    .With(StridesAndPadding(3))
+    .With(Dilations(3))
+    .Deprecated(10, "Use Conv3DBackpropFilterV2")
+    .Shape(VolumeOfInput<1>);
+
+OP(Conv3DBackpropFilterV2,
+   "Gradient of Conv3D with respect to its filter, whose shape is filter_sizes.")
+    .With(BackpropFilter)
+    .Attr("T", TypeAttr(FloatTypes()))
+    .With(Window3D)
+    .Shape(SizesShape<1, 5>) GRADIENT(BackpropFilterGradient(k3D));
+
+OP(Conv3DBackpropInput,
+   "Gradient of Conv3D with respect to its input. Only the shape of `input` matters.")
+    .Input("input", "T")
+    .Input("filter", "T")
+    .Input("out_backprop", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
+    .With(StridesAndPadding(3))
+    .With(Dilations(3))
+    .Deprecated(10, "Use Conv3DBackpropInputV2")
+    .Shape(VolumeOfInput<0>);
+
+OP(Conv3DBackpropInputV2,
+   "Gradient of Conv3D with respect to its input, whose shape is input_sizes. Also known as "
+   "transposed convolution.")
+    .Input("input_sizes", "Tshape")
+    .Input("filter", "T")
     .Input("out_backprop", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("strides", IntListAttr())
-    .Attr("use_cudnn_on_gpu", BoolAttr(true))
-    .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
-    .Attr("explicit_paddings", IntListAttr({}))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape(SizesShape<1>) GRADIENT(GradientOfByFilter<ConvOps>);
-
-OP(Conv2DBackpropInput,
-   "Gradient of Conv2D by its input, whose shape is input_sizes (all four sizes, or height and "
-   "width alone). Also known as transposed convolution.")
-    .Input("input_sizes", DT_INT32)
-    .Input("filter", "T")
-    .Input("out_backprop", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
-    .Attr("strides", IntListAttr())
-    .Attr("use_cudnn_on_gpu", BoolAttr(true))
-    .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
-    .Attr("explicit_paddings", IntListAttr({}))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape(ConvBackpropInputShape) GRADIENT(GradientOfByInput<ConvOps>);
+    .With(Window3D)
+    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
+    .Shape(SizesShape<0, 5>) GRADIENT(BackpropInputGradient(k3D));
 
 OP(DepthwiseConv2dNative,
    "Convolution of each channel by itself: filters are [height, width, channels, m], and output "
    "channel c * m + q is channel c under filter q.")
-    .Input("input", "T")
-    .Input("filter", "T")
-    .Output("output", "T")
+    .With(Forward)
     .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("strides", IntListAttr())
-    .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
-    .Attr("explicit_paddings", IntListAttr({}))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape([](ShapeContext& c) { return ConvShape(c, true); }) GRADIENT([](Backprop& b) {
-      const DepthwiseOps ops{b};
+    .With(DepthwiseWindow)
+    .Shape(ConvShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("input"), filter = b.Value("filter"), grad = b.Of("output");
-      b.Into("input", ops.ByInput(ShapeOf(x), filter, grad));
-      b.Into("filter", ops.ByFilter(x, ShapeOf(filter), grad));
+      b.Into("input", Sibling(b, kDepthwise.backprop_input, {ShapeOf(x), filter, grad}));
+      b.Into("filter", Sibling(b, kDepthwise.backprop_filter, {x, ShapeOf(filter), grad}));
     });
 
 OP(DepthwiseConv2dNativeBackpropFilter,
-   "Gradient of DepthwiseConv2dNative by its filter, whose shape is filter_sizes.")
-    .Input("input", "T")
-    .Input("filter_sizes", DT_INT32)
-    .Input("out_backprop", "T")
-    .Output("output", "T")
+   "Gradient of DepthwiseConv2dNative with respect to its filter, whose shape is filter_sizes.")
+    .With(BackpropFilter)
     .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("strides", IntListAttr())
-    .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
-    .Attr("explicit_paddings", IntListAttr({}))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape(SizesShape<1>) GRADIENT(GradientOfByFilter<DepthwiseOps>);
+    .With(DepthwiseWindow)
+    .Shape(SizesShape<1, 4>) GRADIENT(BackpropFilterGradient(kDepthwise));
 
 OP(DepthwiseConv2dNativeBackpropInput,
-   "Gradient of DepthwiseConv2dNative by its input, whose shape is input_sizes.")
-    .Input("input_sizes", DT_INT32)
-    .Input("filter", "T")
-    .Input("out_backprop", "T")
-    .Output("output", "T")
+   "Gradient of DepthwiseConv2dNative with respect to its input, whose shape is input_sizes.")
+    .With(BackpropInput)
     .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("strides", IntListAttr())
-    .Attr("padding", OneOf({"SAME", "VALID", "EXPLICIT"}))
-    .Attr("explicit_paddings", IntListAttr({}))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("dilations", IntListAttr({1, 1, 1, 1}))
-    .Shape(SizesShape<0>) GRADIENT(GradientOfByInput<DepthwiseOps>);
+    .With(DepthwiseWindow)
+    .Shape(SizesShape<0, 4>) GRADIENT(BackpropInputGradient(kDepthwise));
 
 }  // namespace
 }  // namespace sluice

@@ -1,160 +1,136 @@
 #include "ops/conv/conv_geometry.h"
 
-#include <array>
-
-#include "graph/ir/graph.h"
+#include "graph/infer/shape_context.h"
 #include "graph/status.h"
-#include "graph/tensor/tensor.h"
-#include "ops/loops/int_tensor.h"
 
 namespace sluice {
-
-absl::StatusOr<ConvAttrs> ConvAttrs::Of(const KernelInit& init) {
-  ConvAttrs a;
-  a.op = init.node().op();
-  a.data_format = init.attr<std::string>("data_format");
-  a.layout = ImageLayout::Of(a.data_format);
-  const auto& strides = init.attr<std::vector<int64_t>>("strides");
-  const auto& dilations = init.attr<std::vector<int64_t>>("dilations");
-  SLUICE_ASSIGN_OR_RETURN(
-      a.sliding,
-      ImageSlidingOf(a.op, a.data_format, strides, dilations, init.attr<std::string>("padding"),
-                     init.attr<std::vector<int64_t>>("explicit_paddings")));
-  const auto unsupported = a.op == "Conv2D" ? absl::UnimplementedError : absl::InvalidArgumentError;
-  if (strides[a.layout.batch] != 1 || strides[a.layout.channel] != 1) {
-    return unsupported(
-        "Current implementation does not yet support strides in the batch and depth dimensions.");
-  }
-  if (dilations[a.layout.batch] != 1 || dilations[a.layout.channel] != 1) {
-    return unsupported(
-        "Current implementation does not yet support dilations in the batch and depth dimensions.");
-  }
-  return a;
-}
-
 namespace {
 
-// Groups are 0 where the input has no channels.
-absl::StatusOr<ConvGeometry> GeometryOf(const ConvAttrs& attrs, const TensorShape& input,
-                                        const TensorShape& filter) {
-  if (input.rank() != 4) {
-    return InvalidArgument("convolution input must be 4-dimensional: ", input.ToString());
+// Channels and sizes of filters may be unknown.
+absl::Status CheckGroups(int64_t channels, int64_t of_filter, int64_t out) {
+  if (channels < 0 || of_filter < 0) return absl::OkStatus();
+  if (of_filter == 0) return InvalidArgument("Depth of filter must not be 0");
+  if (channels % of_filter != 0) {
+    return InvalidArgument("Depth of input (", channels,
+                           ") is not a multiple of input depth of filter (", of_filter, ")");
   }
-  if (filter.rank() != 4) {
-    return InvalidArgument("convolution filter must be 4-dimensional: ", filter.ToString());
+  const int64_t groups = channels / of_filter;
+  if (groups < 1) return InvalidArgument("Number of groups must be at least 1, got ", groups);
+  if (out < 0 || out % groups == 0) return absl::OkStatus();
+  return InvalidArgument("Depth of output (", out, ") is not a multiple of the number of groups (",
+                         groups, ")");
+}
+
+// Sets the channels of `g` from the filter's last two sizes.
+absl::Status SetChannels(FilterKind kind, int64_t of_filter, int64_t outputs, WindowGeometry* g) {
+  g->window_channels = of_filter;
+  g->out_channels = outputs;
+  if (kind != FilterKind::kGrouped && of_filter != g->in_channels) {
+    return InvalidArgument("input and filter must have the same depth (channels): ", g->in_channels,
+                           " vs ", of_filter);
   }
-  ConvGeometry g;
-  g.batch = input.dim(attrs.layout.batch);
-  g.in_height = input.dim(attrs.layout.height);
-  g.in_width = input.dim(attrs.layout.width);
-  g.in_channels = input.dim(attrs.layout.channel);
-  g.filter_height = filter.dim(0);
-  g.filter_width = filter.dim(1);
-  g.filter_channels = filter.dim(2);
-  g.out_channels = filter.dim(3);
-  if (g.filter_channels == 0)
-    return InvalidArgument("filter depth must be stricly positive, got 0");
-  if (g.in_channels % g.filter_channels != 0) {
-    return InvalidArgument("input depth must be evenly divisible by filter depth: ", g.in_channels,
-                           " vs ", g.filter_channels);
+  if (kind == FilterKind::kDepthwise) {
+    g->window_channels = 1;
+    g->out_channels = MultiplyWithoutOverflow(of_filter, outputs);
+    if (g->out_channels >= 0) return absl::OkStatus();
+    return InvalidArgument("filter of ", of_filter, " x ", outputs, " channels is too large");
   }
-  if (g.filter_height == 0 || g.filter_width == 0) {
+  if (of_filter == 0) return InvalidArgument("filter depth must be stricly positive, got 0");
+  if (g->in_channels % of_filter != 0) {
+    return InvalidArgument("input depth must be evenly divisible by filter depth: ", g->in_channels,
+                           " vs ", of_filter);
+  }
+  const int64_t groups = g->groups();
+  if (groups > 1 && outputs % groups != 0) {
+    return InvalidArgument("output depth must be evenly divisible by number of groups: ", outputs,
+                           " vs ", groups);
+  }
+  return absl::OkStatus();
+}
+
+// An input may have no channels, and so no groups.
+absl::StatusOr<WindowGeometry> GeometryOf(const WindowAttrs& attrs, const TensorShape& input,
+                                          const TensorShape& filter) {
+  const int rank = attrs.layout.rank();
+  if (input.rank() != rank) {
+    return InvalidArgument("convolution input must be ", rank, "-dimensional: ", input.ToString());
+  }
+  if (filter.rank() != rank) {
+    return InvalidArgument("convolution filter must be ", rank,
+                           "-dimensional: ", filter.ToString());
+  }
+  const FilterKind kind = FilterKindOf(attrs.op);
+  const int64_t outputs = filter.dim(rank - 1);
+  const auto window = filter.dims().subspan(0, static_cast<size_t>(rank - 2));
+  if (std::count(window.begin(), window.end(), 0) > 0 ||
+      (kind == FilterKind::kWhole && outputs == 0)) {
     return InvalidArgument(
         "filter must not have zero elements (i.e. all dimensions must be non-zero)");
   }
-  g.groups = g.in_channels / g.filter_channels;
-  if (g.groups > 1 && g.out_channels % g.groups != 0) {
-    return InvalidArgument("output depth must be evenly divisible by number of groups: ",
-                           g.out_channels, " vs ", g.groups);
-  }
-  SLUICE_ASSIGN_OR_RETURN(const Window height,
-                          SlideWindow(g.in_height, g.filter_height, attrs.sliding.height));
-  SLUICE_ASSIGN_OR_RETURN(const Window width,
-                          SlideWindow(g.in_width, g.filter_width, attrs.sliding.width));
-  g.out_height = height.outputs;
-  g.out_width = width.outputs;
-  g.pad_top = height.before;
-  g.pad_left = width.before;
-  g.stride_height = attrs.sliding.height.stride;
-  g.stride_width = attrs.sliding.width.stride;
-  g.dilation_height = attrs.sliding.height.dilation;
-  g.dilation_width = attrs.sliding.width.dilation;
+  SLUICE_ASSIGN_OR_RETURN(WindowGeometry g, attrs.Slide(input, window));
+  SLUICE_RETURN_IF_ERROR(SetChannels(kind, filter.dim(rank - 2), outputs, &g));
   return g;
 }
 
 }  // namespace
 
-absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const TensorShape& input,
-                                            const TensorShape& filter) {
-  SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g, GeometryOf(attrs, input, filter));
-  if (g.groups > 0) return g;
-  return InvalidArgument("number of groups must be stricly positive, got ", g.groups);
+FilterKind FilterKindOf(std::string_view op) {
+  const auto has = [op](std::string_view part) { return op.find(part) != std::string_view::npos; };
+  if (has("Depthwise")) return FilterKind::kDepthwise;
+  return has("Conv2D") && !has("Pad") ? FilterKind::kGrouped : FilterKind::kWhole;
 }
 
-absl::StatusOr<ConvGeometry> ConvGeometryOf(const ConvAttrs& attrs, const TensorShape& input,
-                                            const TensorShape& filter, const TensorShape& grad) {
-  SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g, GeometryOf(attrs, input, filter));
-  if (grad.rank() != 4) {
-    return InvalidArgument(attrs.op, ": out_backprop must be 4-dimensional");
+absl::StatusOr<PartialShape> ConvolvedShape(const WindowAttrs& attrs, const PartialShape& images,
+                                            const PartialShape& filter) {
+  const int space = attrs.layout.space;
+  const int64_t in = images.dim(attrs.layout.channel()), of_filter = filter.dim(space);
+  int64_t out = filter.dim(space + 1);
+  if (FilterKindOf(attrs.op) == FilterKind::kGrouped) {
+    SLUICE_RETURN_IF_ERROR(CheckGroups(in, of_filter, out));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t channels, MergeDim(in, of_filter));
+    if (FilterKindOf(attrs.op) == FilterKind::kDepthwise) {
+      out = channels < 0 || out < 0 ? -1 : MultiplyWithoutOverflow(channels, out);
+    }
   }
-  if (grad.dim(attrs.layout.batch) != g.batch) {
+  return attrs.OutputShape(images, filter.dims().subspan(0, static_cast<size_t>(space)), out);
+}
+
+absl::StatusOr<WindowGeometry> ConvGeometryOf(const WindowAttrs& attrs, const TensorShape& input,
+                                              const TensorShape& filter) {
+  SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g, GeometryOf(attrs, input, filter));
+  if (g.groups() > 0 || FilterKindOf(attrs.op) == FilterKind::kDepthwise) return g;
+  return InvalidArgument("number of groups must be stricly positive, got ", g.groups());
+}
+
+absl::StatusOr<WindowGeometry> ConvGeometryOf(const WindowAttrs& attrs, const TensorShape& input,
+                                              const TensorShape& filter, const TensorShape& grad) {
+  SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g, GeometryOf(attrs, input, filter));
+  const ImageLayout& layout = attrs.layout;
+  if (grad.rank() != layout.rank()) {
+    return InvalidArgument(attrs.op, ": out_backprop must be ", layout.rank(), "-dimensional");
+  }
+  if (grad.dim(0) != g.batch) {
     return InvalidArgument(attrs.op, ": input and out_backprop must have the same batch size. ",
-                           "Input batch: ", g.batch,
-                           ", outbackprop batch: ", grad.dim(attrs.layout.batch),
-                           ", batch_dim: ", attrs.layout.batch);
+                           "Input batch: ", g.batch, ", outbackprop batch: ", grad.dim(0),
+                           ", batch_dim: 0");
   }
-  if (grad.dim(attrs.layout.channel) != g.out_channels) {
+  if (grad.dim(layout.channel()) != g.out_channels) {
     return InvalidArgument(attrs.op,
                            ": filter and out_backprop must have the same out_depth. Filter: ",
-                           g.out_channels, ", out_backprop: ", grad.dim(attrs.layout.channel));
+                           g.out_channels, ", out_backprop: ", grad.dim(layout.channel()));
   }
-  struct Side {
-    int dim;
-    int64_t computed, input, filter, stride, dilation;
-  };
-  for (const Side& s : {Side{attrs.layout.height, g.out_height, g.in_height, g.filter_height,
-                             g.stride_height, g.dilation_height},
-                        Side{attrs.layout.width, g.out_width, g.in_width, g.filter_width,
-                             g.stride_width, g.dilation_width}}) {
-    if (grad.dim(s.dim) == s.computed) continue;
-    return InvalidArgument(attrs.op, ": Size of out_backprop doesn't match computed: actual = ",
-                           grad.dim(s.dim), ", computed = ", s.computed, " spatial_dim: ", s.dim,
-                           " input: ", s.input, " filter: ", s.filter, " output: ", grad.dim(s.dim),
-                           " stride: ", s.stride, " dilation: ", s.dilation);
+  for (int d = 0; d < layout.space; ++d) {
+    const int64_t actual = grad.dim(layout.at(d));
+    const int of = d + 3 - layout.space;
+    if (actual == g.out[of]) continue;
+    return InvalidArgument(attrs.op,
+                           ": Size of out_backprop doesn't match computed: actual = ", actual,
+                           ", computed = ", g.out[of], " spatial_dim: ", layout.at(d),
+                           " input: ", g.in[of], " filter: ", g.window[of], " output: ", actual,
+                           " stride: ", g.stride[of], " dilation: ", g.dilation[of]);
   }
   return g;
-}
-
-absl::StatusOr<TensorShape> ConvOutputShape(const ConvAttrs& attrs, const ConvGeometry& g) {
-  std::array<int64_t, 4> dims;
-  dims[attrs.layout.batch] = g.batch;
-  dims[attrs.layout.height] = g.out_height;
-  dims[attrs.layout.width] = g.out_width;
-  dims[attrs.layout.channel] = g.out_channels;
-  return TensorShape::Make(dims);
-}
-
-absl::StatusOr<TensorShape> ImageSizes(const ConvAttrs& attrs, const Tensor& sizes, int64_t batch,
-                                       int64_t channels) {
-  if (!sizes.shape().IsVector()) {
-    return InvalidArgument(attrs.op, ": input_sizes input must be 1-dim, not ", sizes.rank());
-  }
-  Ints dims = IntsOf(sizes);
-  if (dims.size() == 2) {
-    Ints all(4);
-    all[attrs.layout.batch] = batch;
-    all[attrs.layout.height] = dims[0];
-    all[attrs.layout.width] = dims[1];
-    all[attrs.layout.channel] = channels;
-    dims = std::move(all);
-  }
-  if (dims.size() != 4) {
-    return InvalidArgument(attrs.op,
-                           " requires input_sizes to contain 4 values or 2 values, but "
-                           "got: ",
-                           dims.size());
-  }
-  return TensorShape::Make(dims);
 }
 
 }  // namespace sluice

@@ -1,124 +1,230 @@
+// Convolutions and their gradients, over images of any number of spatial dimensions, and those
+// with fused_ops.
+#include <optional>
+
 #include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/conv/conv_compute.h"
+#include "ops/conv/conv_geometry.h"
+#include "ops/conv/convolve.h"
 #include "ops/loops/image_tensor.h"
 #include "ops/loops/int_tensor.h"
+#include "ops/matmul/epilogue.h"
 
 namespace sluice {
 namespace {
 
-// What all three ops share: the attributes, kept from the node.
-class ConvKernel : public Kernel {
- public:
-  explicit ConvKernel(ConvAttrs attrs) : attrs_(std::move(attrs)) {}
-
- protected:
-  // `Make` for the kernel registry.
-  template <typename K>
-  static absl::StatusOr<std::unique_ptr<Kernel>> MakeOf(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(ConvAttrs attrs, ConvAttrs::Of(init));
-    return std::unique_ptr<Kernel>(new K(std::move(attrs)));
+absl::StatusOr<WindowAttrs> AttrsOf(const Node& node) {
+  const auto format = node.AttrOr<std::string>("data_format", "");
+  const auto filter_format = node.AttrOr<std::string>("filter_format", "HWIO");
+  if (format == "NCHW_VECT_C" || filter_format != "HWIO") {
+    return absl::UnimplementedError(
+        StrCat(node.op(), " supports data formats NHWC and NCHW and filters HWIO, got ", format,
+               " and ", filter_format));
   }
+  // The first gradient ops of Conv3D have no data_format.
+  SLUICE_ASSIGN_OR_RETURN(
+      WindowAttrs attrs, WindowAttrs::Of(node, node.op().starts_with("Conv3D") ? "NDHWC" : "NHWC"));
+  SLUICE_RETURN_IF_ERROR(attrs.CheckOnlySpatial());
+  return attrs;
+}
 
-  const ConvAttrs attrs_;
-};
-
-template <typename T>
-class Conv2DKernel : public ConvKernel {
- public:
-  Conv2DKernel(const KernelInit& init, ConvAttrs attrs)
-      : ConvKernel(std::move(attrs)), made_of_filter_(init, 1) {}
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(ConvAttrs attrs, ConvAttrs::Of(init));
-    return std::make_unique<Conv2DKernel>(init, std::move(attrs));
+// The shape in `sizes`, the first input of a gradient with respect to the images. Conv2D's may have
+// the spatial sizes alone: `grad` then gives the batch and `filter` the channels.
+absl::StatusOr<TensorShape> ImageSizes(const WindowAttrs& attrs, const Tensor& sizes,
+                                       const Tensor& filter, const Tensor& grad) {
+  if (!sizes.shape().IsVector()) {
+    return InvalidArgument(attrs.op, ": input_sizes input must be 1-dim, not ", sizes.rank());
   }
+  const ImageLayout& layout = attrs.layout;
+  const auto rank = static_cast<size_t>(layout.rank());
+  Ints dims = IntsOf(sizes);
+  const bool may_be_spatial = attrs.op == "Conv2DBackpropInput";
+  if (may_be_spatial && dims.size() == 2 && filter.rank() == 4 && grad.rank() == 4) {
+    Ints all(rank, grad.dim(0));
+    all[layout.channel()] = filter.dim(2);
+    all[layout.height()] = dims[0];
+    all[layout.width()] = dims[1];
+    dims = std::move(all);
+  }
+  if (dims.size() != rank) {
+    return InvalidArgument(attrs.op, " requires input_sizes to contain ", rank, " values",
+                           may_be_spatial ? " or 2 values" : "", ", but got: ", dims.size());
+  }
+  return TensorShape::Make(dims);
+}
 
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &in = context.input(0), &filter = context.input(1);
-    SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g,
-                            ConvGeometryOf(attrs_, in.shape(), filter.shape()));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ConvOutputShape(attrs_, g));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
-    if (out->num_elements() == 0) return absl::OkStatus();
-    ReadImages<T> x, w;
-    WrittenImages<T> y;
-    SLUICE_RETURN_IF_ERROR(x.Open(context, in, ChannelsOf(attrs_.layout)));
-    SLUICE_RETURN_IF_ERROR(w.Open(context, filter));
-    SLUICE_RETURN_IF_ERROR(y.Open(context, out, ChannelsOf(attrs_.layout)));
-    const KeptFilter kept{filter, made_of_filter_};
-    SLUICE_RETURN_IF_ERROR(ConvForward(context, g, x.data(), w.data(), y.data(), &kept));
-    return y.Close(context);
+// Keeps the attributes of the node.
+class ConvKernelBase : public Kernel {
+ public:
+  explicit ConvKernelBase(const KernelInit& init) : attrs_(AttrsOf(init.node())) {}
+  absl::Status Compute(KernelContext& c) final {
+    SLUICE_RETURN_IF_ERROR(attrs_.status());
+    return Run(c, *attrs_, ChannelsOf(attrs_->layout));
   }
 
  private:
-  MadeOfConstant made_of_filter_;
+  virtual absl::Status Run(KernelContext& c, const WindowAttrs& attrs, Channels channels) = 0;
+
+  const absl::StatusOr<WindowAttrs> attrs_;
 };
-using ConvList = TypeList<half, bfloat16, float, double, int32_t>;
-KERNELS(Conv2D, "T", Conv2DKernel, ConvList);
 
 template <typename T>
-class Conv2DBackpropInputKernel : public ConvKernel {
+class ConvKernel : public ConvKernelBase {
  public:
-  using ConvKernel::ConvKernel;
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    return MakeOf<Conv2DBackpropInputKernel>(init);
+  explicit ConvKernel(const KernelInit& init) : ConvKernelBase(init), made_of_filter_(init, 1) {
+    if (init.node().FindAttr<std::vector<std::string>>("fused_ops")) epilogue_.emplace(init);
   }
 
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &filter = context.input(1), &grad = context.input(2);
-    const bool known = filter.rank() == 4 && grad.rank() == 4;
-    SLUICE_ASSIGN_OR_RETURN(
-        const TensorShape shape,
-        ImageSizes(attrs_, context.input(0), known ? grad.dim(attrs_.layout.batch) : 0,
-                   known ? filter.dim(2) : 0));
-    SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g,
-                            ConvGeometryOf(attrs_, shape, filter.shape(), grad.shape()));
+ private:
+  absl::Status Run(KernelContext& c, const WindowAttrs& attrs, Channels channels) override {
+    const Tensor &in = c.input(0), &filter = c.input(1);
+    SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,
+                            ConvGeometryOf(attrs, in.shape(), filter.shape()));
+    if (epilogue_) SLUICE_RETURN_IF_ERROR(epilogue_->Check(c, 2, g.out_channels));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, attrs.OutputShape(g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (out->num_elements() == 0) return absl::OkStatus();
+    const KeptFilter kept{filter, made_of_filter_};
+    return WithImages<T>(
+        c, {{in, channels}, {filter}}, out, channels,
+        [&](const auto* x, const auto* w, auto* y) -> absl::Status {
+          SLUICE_RETURN_IF_ERROR(Convolve(c, g, x, w, y, &kept));
+          if constexpr (!std::is_integral_v<T>) {
+            if (epilogue_) {
+              return epilogue_->template Apply<T>(c, 2, g.positions(), g.out_channels, y);
+            }
+          }
+          return absl::OkStatus();
+        });
+  }
+
+  MadeOfConstant made_of_filter_;
+  std::optional<Epilogue> epilogue_;
+};
+using FloatsAndInt32 = TypeList<half, bfloat16, float, double, int32_t>;
+using FloatsOf32 = TypeList<half, bfloat16, float>;
+KERNELS(Conv2D, "T", ConvKernel, FloatsAndInt32);
+KERNELS(Conv3D, "T", ConvKernel, FloatList);
+KERNELS(DepthwiseConv2dNative, "T", ConvKernel, FloatList);
+KERNELS(_FusedConv2D, "T", ConvKernel, FloatList);
+KERNELS(_FusedConv3D, "T", ConvKernel, FloatsOf32);
+KERNELS(_FusedDepthwiseConv2dNative, "T", ConvKernel, FloatsOf32);
+
+template <typename T>
+class ConvBackpropInputKernel : public ConvKernelBase {
+ public:
+  using ConvKernelBase::ConvKernelBase;
+
+ private:
+  absl::Status Run(KernelContext& c, const WindowAttrs& attrs, Channels channels) override {
+    const Tensor &filter = c.input(1), &grad = c.input(2);
+    TensorShape shape = c.input(0).shape();
+    if (attrs.op != "Conv3DBackpropInput") {
+      SLUICE_ASSIGN_OR_RETURN(shape, ImageSizes(attrs, c.input(0), filter, grad));
+    }
+    SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,
+                            ConvGeometryOf(attrs, shape, filter.shape(), grad.shape()));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     if (filter.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
-    ReadImages<T> dy, w;
-    WrittenImages<T> dx;
-    SLUICE_RETURN_IF_ERROR(dy.Open(context, grad, ChannelsOf(attrs_.layout)));
-    SLUICE_RETURN_IF_ERROR(w.Open(context, filter));
-    SLUICE_RETURN_IF_ERROR(dx.Open(context, out, ChannelsOf(attrs_.layout)));
-    SLUICE_RETURN_IF_ERROR(ConvByInput(context, g, dy.data(), w.data(), dx.data()));
-    return dx.Close(context);
+    return WithImages<T>(c, {{grad, channels}, {filter}}, out, channels,
+                         [&](const auto* dy, const auto* w, auto* dx) {
+                           return ConvBackpropInput(c, g, dy, w, dx);
+                         });
   }
 };
-KERNELS(Conv2DBackpropInput, "T", Conv2DBackpropInputKernel, ConvList);
+KERNELS(Conv2DBackpropInput, "T", ConvBackpropInputKernel, FloatsAndInt32);
+KERNELS(Conv3DBackpropInput, "T", ConvBackpropInputKernel, FloatList);
+KERNELS(Conv3DBackpropInputV2, "T", ConvBackpropInputKernel, FloatList);
+KERNELS(DepthwiseConv2dNativeBackpropInput, "T", ConvBackpropInputKernel, FloatList);
 
 template <typename T>
-class Conv2DBackpropFilterKernel : public ConvKernel {
+class ConvBackpropFilterKernel : public ConvKernelBase {
  public:
-  using ConvKernel::ConvKernel;
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    return MakeOf<Conv2DBackpropFilterKernel>(init);
-  }
+  using ConvKernelBase::ConvKernelBase;
 
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &in = context.input(0), &sizes = context.input(1), &grad = context.input(2);
-    if (!sizes.shape().IsVector()) {
-      return InvalidArgument(attrs_.op, ": filter_sizes input must be 1-dim, not ", sizes.rank());
+ private:
+  absl::Status Run(KernelContext& c, const WindowAttrs& attrs, Channels channels) override {
+    const Tensor &in = c.input(0), &sizes = c.input(1), &grad = c.input(2);
+    TensorShape shape = sizes.shape();
+    if (attrs.op != "Conv3DBackpropFilter") {
+      if (!sizes.shape().IsVector()) {
+        return InvalidArgument(attrs.op, ": filter_sizes input must be 1-dim, not ", sizes.rank());
+      }
+      SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(IntsOf(sizes)));
     }
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
-    SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g,
-                            ConvGeometryOf(attrs_, in.shape(), shape, grad.shape()));
+    SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,
+                            ConvGeometryOf(attrs, in.shape(), shape, grad.shape()));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     if (in.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
-    ReadImages<T> x, dy;
-    WrittenImages<T> dw;
-    SLUICE_RETURN_IF_ERROR(x.Open(context, in, ChannelsOf(attrs_.layout)));
-    SLUICE_RETURN_IF_ERROR(dy.Open(context, grad, ChannelsOf(attrs_.layout)));
-    SLUICE_RETURN_IF_ERROR(dw.Open(context, out));
-    SLUICE_RETURN_IF_ERROR(ConvByFilter(context, g, x.data(), dy.data(), dw.data()));
-    return dw.Close(context);
+    return WithImages<T>(c, {{in, channels}, {grad, channels}}, out, Channels::kLast,
+                         [&](const auto* x, const auto* dy, auto* dw) {
+                           return ConvBackpropFilter(c, g, x, dy, dw);
+                         });
   }
 };
-KERNELS(Conv2DBackpropFilter, "T", Conv2DBackpropFilterKernel, FloatList);
+KERNELS(Conv2DBackpropFilter, "T", ConvBackpropFilterKernel, FloatList);
+KERNELS(Conv3DBackpropFilter, "T", ConvBackpropFilterKernel, FloatList);
+KERNELS(Conv3DBackpropFilterV2, "T", ConvBackpropFilterKernel, FloatList);
+KERNELS(DepthwiseConv2dNativeBackpropFilter, "T", ConvBackpropFilterKernel, FloatList);
+
+// Conv: images or volumes after any number of batch dimensions, which are merged into one.
+template <typename T>
+class AnyConvKernel : public Kernel {
+ public:
+  explicit AnyConvKernel(const KernelInit& init)
+      : channels_first_(init.attr<std::string>("data_format") == "CHANNELS_FIRST"),
+        batch_dims_(init.attr<int64_t>("batch_dims")),
+        groups_(init.attr<int64_t>("groups")) {}
+
+  absl::Status Compute(KernelContext& c) override {
+    const Tensor &in = c.input(0), &filter = c.input(1);
+    SLUICE_RETURN_IF_ERROR(CheckRanks(in.shape(), filter.shape()));
+    const ImageLayout layout{.space = filter.rank() - 2, .channels_first = channels_first_};
+    SLUICE_ASSIGN_OR_RETURN(const WindowAttrs attrs, WindowAttrs::Of(c.node(), layout));
+    SLUICE_RETURN_IF_ERROR(attrs.CheckOnlySpatial());
+    const auto batch = in.shape().dims().subspan(0, static_cast<size_t>(batch_dims_));
+    Ints dims = {TensorShape(batch).num_elements()};
+    for (int d = static_cast<int>(batch_dims_); d < in.rank(); ++d) dims.push_back(in.dim(d));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape images, TensorShape::Make(dims));
+    SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g, ConvGeometryOf(attrs, images, filter.shape()));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape convolved, attrs.OutputShape(g));
+    dims.assign(batch.begin(), batch.end());
+    dims.insert(dims.end(), convolved.dims().begin() + 1, convolved.dims().end());
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    if (out->num_elements() == 0) return absl::OkStatus();
+    Tensor merged_out = out->Reshaped(convolved);
+    return WithImages<T>(
+        c, {{in.Reshaped(images), ChannelsOf(layout)}, {filter}}, &merged_out, ChannelsOf(layout),
+        [&](const auto* x, const auto* w, auto* y) { return Convolve(c, g, x, w, y); });
+  }
+
+ private:
+  absl::Status CheckRanks(const TensorShape& in, const TensorShape& filter) const {
+    if (groups_ != 1) {
+      return absl::UnimplementedError("Grouped/Depthwise Convolutions are not supported yet.");
+    }
+    if (batch_dims_ < 0) return InvalidArgument("batch_dims must not be negative");
+    const int64_t space = filter.rank() - 2;
+    if (space != 2 && space != 3) {
+      return InvalidArgument("The input must have 2 or 3 spatial dimensions but got ", space);
+    }
+    if (in.rank() - space - 1 == batch_dims_) return absl::OkStatus();
+    return InvalidArgument("input must have ", batch_dims_, " + ", space + 1,
+                           " dimensions, got shape ", in.ToString());
+  }
+
+  const bool channels_first_;
+  const int64_t batch_dims_, groups_;
+};
+KERNELS(Conv, "T", AnyConvKernel, FloatsAndInt32);
 
 }  // namespace
 }  // namespace sluice

@@ -1,100 +1,94 @@
+// Convolutions of images that are padded by mirrors of themselves, and perhaps resized before.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
-#include "ops/conv/conv_compute.h"
+#include "ops/conv/conv_geometry.h"
+#include "ops/conv/convolve.h"
+#include "ops/image/scaling.h"
 #include "ops/loops/image_tensor.h"
 
 namespace sluice {
 namespace {
 
-// Images before the convolution: resized, then padded by mirrors of themselves. Where an element of
-// the padded image comes from.
-struct Padded {
+// How the padded images lie in the images.
+struct Mirrors {
+  TensorShape images;
   std::array<int64_t, 4> before{}, sizes{};  // of the padded images
-  TensorShape shape;                         // of what is padded
-  int64_t offset = 0;                        // SYMMETRIC repeats the edge, REFLECT does not
+  int64_t edge = 0;                          // REFLECT leaves out the edge itself: 1
 
+  // The element of the images at element `i` of the padded images, along dimension `d`.
   int64_t Source(int d, int64_t i) const {
-    const int64_t size = shape.dim(d), last = size - 1;
+    const int64_t last = images.dim(d) - 1;
     int64_t at = i - before[d];
-    if (at < 0) at = -at - 1 + offset;
-    if (at > last) at = 2 * last + 1 - at - offset;
+    if (at < 0) at = -at - 1 + edge;
+    if (at > last) at = 2 * last + 1 - at - edge;
     return at;
+  }
+
+  template <typename F>
+  void Copy(const F* from, F* to) const {
+    for (int64_t b = 0; b < sizes[0]; ++b) {
+      for (int64_t y = 0; y < sizes[1]; ++y) {
+        const int64_t line = Source(0, b) * images.dim(1) + Source(1, y);
+        for (int64_t x = 0; x < sizes[2]; ++x) {
+          const F* pixel = from + (line * images.dim(2) + Source(2, x)) * images.dim(3);
+          for (int64_t k = 0; k < sizes[3]; ++k) *to++ = pixel[Source(3, k)];
+        }
+      }
+    }
   }
 };
 
 template <typename T>
 class PadConvKernel : public Kernel {
  public:
-  explicit PadConvKernel(KernelInit& init)
-      : op_(init.node().op()),
-        resizes_(op_ == "FusedResizeAndPadConv2D"),
+  using F = ImageElement<T>;
+  explicit PadConvKernel(const KernelInit& init)
+      : attrs_(WindowAttrs::Of(init.node())),
+        resizes_(init.node().op() == "FusedResizeAndPadConv2D"),
         align_corners_(init.AttrOr<bool>("resize_align_corners", false)),
-        is_reflect_(init.attr<std::string>("mode") == "REFLECT"),
-        strides_(init.attr<std::vector<int64_t>>("strides")),
-        padding_(init.attr<std::string>("padding")) {}
+        is_reflect_(init.attr<std::string>("mode") == "REFLECT") {}
 
   absl::Status Compute(KernelContext& c) override {
-    using F = ImageElement<T>;
+    SLUICE_RETURN_IF_ERROR(attrs_.status());
+    SLUICE_RETURN_IF_ERROR(attrs_->CheckOnlySpatial());
     const Tensor& in = c.input(0);
     const Tensor &paddings = c.input(resizes_ ? 2 : 1), &filter = c.input(resizes_ ? 3 : 2);
     if (in.rank() != 4) {
       return InvalidArgument("input must be 4-dimensional, got shape ", in.shape().ToString());
     }
-    if (strides_.size() != 4) {
-      return InvalidArgument("Sliding window strides field must specify 4 dimensions, got ",
-                             strides_.size());
-    }
-    if (strides_[0] != 1 || strides_[3] != 1) {
-      return InvalidArgument(
-          "Current implementation does not yet support strides in the batch and depth dimensions.");
-    }
-    ReadImages<T> x, w;
-    SLUICE_RETURN_IF_ERROR(x.Open(c, in));
-    SLUICE_RETURN_IF_ERROR(w.Open(c, filter));
-    const F* images = x.data();
     TensorShape resized = in.shape();
-    Tensor large;
     if (resizes_) {
-      SLUICE_ASSIGN_OR_RETURN(resized, SizesOf(c.input(1), in.shape()));
-      SLUICE_ASSIGN_OR_RETURN(large, c.AllocateTemp(kDataTypeOf<F>, resized));
-      Resize(in.shape(), resized, images, large.template data<F>());
-      images = large.template data<F>();
+      SLUICE_ASSIGN_OR_RETURN(resized, ResizedShape(c.input(1), in.shape()));
     }
-    SLUICE_ASSIGN_OR_RETURN(const Padded padded, PaddedBy(paddings, resized));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(padded.sizes));
-    ConvAttrs attrs;
-    attrs.op = op_;
-    attrs.data_format = "NHWC";
-    attrs.layout = ImageLayout::Of("NHWC");
-    SLUICE_ASSIGN_OR_RETURN(attrs.sliding,
-                            ImageSlidingOf(op_, "NHWC", strides_, {1, 1, 1, 1}, padding_, {}));
-    if (filter.rank() == 4 && filter.dim(2) != shape.dim(3)) {
-      return InvalidArgument("input and filter must have the same depth: ", shape.dim(3), " vs ",
-                             filter.dim(2));
-    }
-    SLUICE_ASSIGN_OR_RETURN(const ConvGeometry g, ConvGeometryOf(attrs, shape, filter.shape()));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape result, ConvOutputShape(attrs, g));
+    SLUICE_ASSIGN_OR_RETURN(const Mirrors mirrors, MirrorsOf(paddings, resized));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape padded, TensorShape::Make(mirrors.sizes));
+    SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,
+                            ConvGeometryOf(*attrs_, padded, filter.shape()));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, attrs_->OutputShape(g));
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, result, &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
-    SLUICE_ASSIGN_OR_RETURN(Tensor borders, c.AllocateTemp(kDataTypeOf<F>, shape));
-    Mirror(padded, images, borders.template data<F>());
-    WrittenImages<T> y;
-    SLUICE_RETURN_IF_ERROR(y.Open(c, out));
-    SLUICE_RETURN_IF_ERROR(
-        ConvForward(c, g, static_cast<const F*>(borders.template data<F>()), w.data(), y.data()));
-    return y.Close(c);
+    SLUICE_ASSIGN_OR_RETURN(Tensor large, c.AllocateTemp(kDataTypeOf<F>, resized));
+    SLUICE_ASSIGN_OR_RETURN(Tensor borders, c.AllocateTemp(kDataTypeOf<F>, padded));
+    return WithImages<T>(c, {{in}, {filter}}, out, Channels::kLast,
+                         [&](const F* x, const F* w, F* y) {
+                           if (resizes_) {
+                             Resize(in.shape(), resized, x, large.data<F>());
+                             x = large.data<F>();
+                           }
+                           mirrors.Copy(x, borders.data<F>());
+                           return Convolve<F>(c, g, borders.data<F>(), w, y);
+                         });
   }
 
  private:
-  static absl::StatusOr<TensorShape> SizesOf(const Tensor& size, const TensorShape& in) {
+  static absl::StatusOr<TensorShape> ResizedShape(const Tensor& size, const TensorShape& in) {
     if (size.rank() != 1 || size.num_elements() != 2) {
       return InvalidArgument("size must be 1-dimensional with two elements, got shape ",
                              size.shape().ToString());
@@ -109,85 +103,55 @@ class PadConvKernel : public Kernel {
     return TensorShape::Make({in.dim(0), height, width, in.dim(3)});
   }
 
-  absl::StatusOr<Padded> PaddedBy(const Tensor& paddings, const TensorShape& images) const {
+  absl::StatusOr<Mirrors> MirrorsOf(const Tensor& paddings, const TensorShape& images) const {
     if (paddings.rank() != 2 || paddings.dim(0) != 4 || paddings.dim(1) != 2) {
       return InvalidArgument("paddings must be a matrix with 2 columns and 4 rows, got shape ",
                              paddings.shape().ToString());
     }
-    Padded p;
-    p.shape = images;
-    p.offset = is_reflect_ ? 1 : 0;
+    Mirrors m{.images = images, .edge = is_reflect_ ? 1 : 0};
     const int32_t* sizes = paddings.data<int32_t>();
     for (int d = 0; d < 4; ++d) {
       const int64_t before = sizes[2 * d], after = sizes[2 * d + 1];
       if (before < 0 || after < 0) {
         return InvalidArgument("Paddings must be non-negative: ", before, " ", after);
       }
-      if (std::max(before, after) > images.dim(d) - p.offset) {
+      if (std::max(before, after) > images.dim(d) - m.edge) {
         return InvalidArgument("paddings must not be greater than the dimension size",
                                is_reflect_ ? " less one" : "", ": ", before, ", ", after, " for ",
                                images.dim(d));
       }
-      p.before[d] = before;
-      p.sizes[d] = SaturatedSum(images.dim(d), before + after);
+      m.before[d] = before;
+      m.sizes[d] = SaturatedSum(images.dim(d), before + after);
     }
-    return p;
+    return m;
   }
 
-  template <typename F>
-  static void Mirror(const Padded& p, const F* from, F* to) {
-    for (int64_t b = 0; b < p.sizes[0]; ++b) {
-      for (int64_t y = 0; y < p.sizes[1]; ++y) {
-        for (int64_t x = 0; x < p.sizes[2]; ++x) {
-          const F* pixel =
-              from + ((p.Source(0, b) * p.shape.dim(1) + p.Source(1, y)) * p.shape.dim(2) +
-                      p.Source(2, x)) *
-                         p.shape.dim(3);
-          for (int64_t k = 0; k < p.sizes[3]; ++k) *to++ = pixel[p.Source(3, k)];
-        }
-      }
-    }
-  }
-
-  // By linear interpolation, as ResizeBilinear does it.
-  template <typename F>
+  // Bilinear interpolation. Reference: ResizeBilinear.
   void Resize(const TensorShape& in, const TensorShape& out, const F* from, F* to) const {
-    const auto scale = [&](int d) {
-      return align_corners_ && out.dim(d) > 1
-                 ? static_cast<float>(in.dim(d) - 1) / static_cast<float>(out.dim(d) - 1)
-                 : static_cast<float>(in.dim(d)) / static_cast<float>(out.dim(d));
-    };
-    const float by_y = scale(1), by_x = scale(2);
-    const int64_t n = in.dim(3), width = in.dim(2);
-    for (int64_t b = 0; b < out.dim(0); ++b) {
-      const F* image = from + b * in.dim(1) * width * n;
-      for (int64_t y = 0; y < out.dim(1); ++y) {
-        const float at_y = static_cast<float>(y) * by_y;
-        // Among very many lines, rounding may lead behind the last one.
-        const int64_t top = std::min(static_cast<int64_t>(at_y), in.dim(1) - 1);
-        const int64_t bottom = std::min(top + 1, in.dim(1) - 1);
-        const F part_y = static_cast<F>(at_y - static_cast<float>(top));
-        for (int64_t x = 0; x < out.dim(2); ++x) {
-          const float at_x = static_cast<float>(x) * by_x;
-          const int64_t left = std::min(static_cast<int64_t>(at_x), width - 1);
-          const int64_t right = std::min(left + 1, width - 1);
-          const F part_x = static_cast<F>(at_x - static_cast<float>(left));
+    const Scaling ys(in.dim(1), out.dim(1), align_corners_, false);
+    const Scaling xs(in.dim(2), out.dim(2), align_corners_, false);
+    const int64_t n = in.dim(3), line = xs.in * n;
+    for (int64_t b = 0; b < out.dim(0); ++b, from += ys.in * line) {
+      for (int64_t y = 0; y < ys.out; ++y) {
+        const auto of_y = ys.Neighbours(y);
+        const F *top = from + of_y.lower * line, *bottom = from + of_y.upper * line;
+        for (int64_t x = 0; x < xs.out; ++x) {
+          const auto of_x = xs.Neighbours(x);
+          const int64_t left = of_x.lower * n, right = of_x.upper * n;
           for (int64_t k = 0; k < n; ++k) {
-            const auto pixel = [&](int64_t i, int64_t j) { return image[(i * width + j) * n + k]; };
-            const F above = pixel(top, left) + (pixel(top, right) - pixel(top, left)) * part_x;
-            const F below =
-                pixel(bottom, left) + (pixel(bottom, right) - pixel(bottom, left)) * part_x;
-            *to++ = above + (below - above) * part_y;
+            const auto between = [&](const F* row) {
+              return row[left + k] + (row[right + k] - row[left + k]) * static_cast<F>(of_x.lerp);
+            };
+            const F above = between(top), below = between(bottom);
+            *to++ = above + (below - above) * static_cast<F>(of_y.lerp);
           }
         }
       }
     }
   }
 
-  const std::string op_;
+  const absl::StatusOr<WindowAttrs> attrs_;
   const bool resizes_, align_corners_, is_reflect_;
-  const std::vector<int64_t> strides_;
-  const std::string padding_;
 };
 KERNELS(FusedPadConv2D, "T", PadConvKernel, FloatList);
 using ResizedTypes = TypeList<half, float, double>;

@@ -1,20 +1,18 @@
 #include "ops/conv/window.h"
 
-#include <algorithm>
-
+#include "absl/container/inlined_vector.h"
+#include "graph/ir/graph.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// Sizes that a hostile attribute could make overflow are refused.
+// Larger sizes are refused, so that no sum or product of them overflows.
 constexpr int64_t kSizeMax = int64_t{1} << 40;
 
 absl::Status Check(const Sliding& s) {
   if (s.stride <= 0) return InvalidArgument("Stride must be > 0, but got ", s.stride);
-  if (s.dilation < 1) {
-    return InvalidArgument("Dilation rate must be >= 1, but got ", s.dilation);
-  }
+  if (s.dilation < 1) return InvalidArgument("Dilation rate must be >= 1, but got ", s.dilation);
   if (s.before < 0 || s.after < 0) {
     return InvalidArgument("paddings must be nonnegative, got ", s.before, " and ", s.after);
   }
@@ -24,35 +22,43 @@ absl::Status Check(const Sliding& s) {
   return absl::OkStatus();
 }
 
-// Of a tensor without elements a size may be anything.
+// A tensor without elements may have a dimension of any size.
 absl::Status CheckInput(int64_t input) {
   if (input <= kSizeMax) return absl::OkStatus();
   return InvalidArgument("sizes must be at most ", kSizeMax, ", got ", input);
 }
 
-absl::StatusOr<int64_t> Extent(int64_t filter, const Sliding& s) {
-  if (filter < 0 || filter > kSizeMax / s.dilation) {
+// The elements that a dilated window reaches over.
+absl::StatusOr<int64_t> Extent(int64_t window, const Sliding& s) {
+  if (window < 0 || window > kSizeMax / s.dilation) {
     return InvalidArgument("filter with dilation ", s.dilation, " must have a size from 0 to ",
-                           kSizeMax / s.dilation, ", got ", filter);
+                           kSizeMax / s.dilation, ", got ", window);
   }
-  return (filter - 1) * s.dilation + 1;
+  return (window - 1) * s.dilation + 1;
 }
 
 absl::Status CheckPaddings(absl::Span<const int64_t> paddings, const ImageLayout& layout) {
-  if (paddings.size() != 8) {
-    return InvalidArgument("explicit_paddings attribute must contain 8 values, but got: ",
-                           paddings.size());
+  const auto expected = static_cast<size_t>(2 * layout.rank());
+  if (paddings.size() != expected) {
+    return InvalidArgument("explicit_paddings attribute must contain ", expected,
+                           " values, but got: ", paddings.size());
   }
   for (int64_t p : paddings) {
     if (p < 0) return InvalidArgument("All elements of explicit_paddings must be nonnegative");
   }
-  for (int d : {layout.batch, layout.channel}) {
+  for (int d : {0, layout.channel()}) {
     if (paddings[2 * d] != 0 || paddings[2 * d + 1] != 0) {
       return InvalidArgument(
           "Nonzero explicit padding in the batch or depth dimensions is not supported");
     }
   }
   return absl::OkStatus();
+}
+
+const std::vector<int64_t>& IntsOf(const Node& node, std::string_view attr) {
+  static const auto& none = *new std::vector<int64_t>;
+  const auto* ints = node.FindAttr<std::vector<int64_t>>(attr);
+  return ints == nullptr ? none : *ints;
 }
 
 }  // namespace
@@ -63,10 +69,15 @@ Padding PaddingOf(std::string_view attr) {
                               : Padding::kValid;
 }
 
-absl::StatusOr<Window> SlideWindow(int64_t input, int64_t filter, const Sliding& s) {
+ImageLayout ImageLayout::Of(std::string_view data_format) {
+  return {.space = data_format == "NDHWC" || data_format == "NCDHW" ? 3 : 2,
+          .channels_first = data_format == "NCHW" || data_format == "NCDHW"};
+}
+
+absl::StatusOr<Window> SlideWindow(int64_t input, int64_t window, const Sliding& s) {
   SLUICE_RETURN_IF_ERROR(Check(s));
   SLUICE_RETURN_IF_ERROR(CheckInput(input));
-  SLUICE_ASSIGN_OR_RETURN(const int64_t extent, Extent(filter, s));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t extent, Extent(window, s));
   Window w;
   switch (s.padding) {
     case Padding::kValid:
@@ -80,7 +91,7 @@ absl::StatusOr<Window> SlideWindow(int64_t input, int64_t filter, const Sliding&
     case Padding::kSame: {
       w.outputs = (input + s.stride - 1) / s.stride;
       const int64_t missing = std::max<int64_t>(0, (w.outputs - 1) * s.stride + extent - input);
-      w.before = missing / 2;  // the odd one goes behind
+      w.before = missing / 2;  // the odd element goes to the end
       w.after = missing - w.before;
       break;
     }
@@ -93,54 +104,112 @@ absl::StatusOr<Window> SlideWindow(int64_t input, int64_t filter, const Sliding&
   return w;
 }
 
-absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t filter, const Sliding& s) {
+absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t window, const Sliding& s) {
   SLUICE_RETURN_IF_ERROR(Check(s));
   SLUICE_RETURN_IF_ERROR(CheckInput(input));
-  if (input < 0 || (filter < 0 && s.padding != Padding::kSame)) return int64_t{-1};
+  if (input < 0 || (window < 0 && s.padding != Padding::kSame)) return int64_t{-1};
   if (s.padding != Padding::kSame) {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t extent, Extent(filter, s));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t extent, Extent(window, s));
     const int64_t padded = input + s.before + s.after;
     if (padded < extent) {
       return InvalidArgument("Negative dimension size caused by subtracting ", extent, " from ",
                              padded);
     }
   }
-  SLUICE_ASSIGN_OR_RETURN(const Window w, SlideWindow(input, std::max<int64_t>(filter, 1), s));
+  SLUICE_ASSIGN_OR_RETURN(const Window w, SlideWindow(input, std::max<int64_t>(window, 1), s));
   return w.outputs;
 }
 
-absl::StatusOr<ImageSliding> ImageSlidingOf(std::string_view op, std::string_view data_format,
-                                            const std::vector<int64_t>& strides,
-                                            const std::vector<int64_t>& dilations,
-                                            std::string_view padding,
-                                            const std::vector<int64_t>& explicit_paddings) {
-  if (strides.size() != 4) {
-    return InvalidArgument(
-        op, " on data format ", data_format,
-        " requires the stride attribute to contain 4 values, but got: ", strides.size());
-  }
-  if (dilations.size() != 4) {
-    return InvalidArgument(
-        op, " requires the dilation attribute to contain 4 values, but got: ", dilations.size());
-  }
-  const ImageLayout layout = ImageLayout::Of(data_format);
-  const Padding kind = PaddingOf(padding);
-  if (kind != Padding::kExplicit && !explicit_paddings.empty()) {
+absl::StatusOr<WindowAttrs> WindowAttrs::Of(const Node& node, const ImageLayout& layout,
+                                            const std::vector<int64_t>& strides) {
+  WindowAttrs a{
+      .op = node.op(), .layout = layout, .strides = strides, .dilations = {}, .along = {}};
+  a.dilations = IntsOf(node, node.FindAttr<std::vector<int64_t>>("rates") ? "rates" : "dilations");
+  if (a.dilations.empty()) a.dilations.assign(static_cast<size_t>(layout.rank()), 1);
+  SLUICE_RETURN_IF_ERROR(a.CheckLength("stride", a.strides.size()));
+  SLUICE_RETURN_IF_ERROR(a.CheckLength("dilation", a.dilations.size()));
+  const Padding padding = PaddingOf(node.AttrOr<std::string>("padding", ""));
+  const std::vector<int64_t>& paddings = IntsOf(node, "explicit_paddings");
+  if (padding == Padding::kExplicit) {
+    SLUICE_RETURN_IF_ERROR(CheckPaddings(paddings, layout));
+  } else if (!paddings.empty()) {
     return InvalidArgument(
         "explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT");
   }
-  ImageSliding sliding{.height = {strides[layout.height], dilations[layout.height], kind},
-                       .width = {strides[layout.width], dilations[layout.width], kind}};
-  if (kind == Padding::kExplicit) {
-    SLUICE_RETURN_IF_ERROR(CheckPaddings(explicit_paddings, layout));
-    sliding.height.before = explicit_paddings[2 * layout.height];
-    sliding.height.after = explicit_paddings[2 * layout.height + 1];
-    sliding.width.before = explicit_paddings[2 * layout.width];
-    sliding.width.after = explicit_paddings[2 * layout.width + 1];
+  for (int d = 0; d < layout.space; ++d) {
+    const auto at = static_cast<size_t>(layout.at(d));
+    a.along[d] = {.stride = a.strides[at], .dilation = a.dilations[at], .padding = padding};
+    if (padding == Padding::kExplicit) {
+      a.along[d].before = paddings[2 * at];
+      a.along[d].after = paddings[2 * at + 1];
+    }
+    SLUICE_RETURN_IF_ERROR(Check(a.along[d]));
   }
-  SLUICE_RETURN_IF_ERROR(Check(sliding.height));
-  SLUICE_RETURN_IF_ERROR(Check(sliding.width));
-  return sliding;
+  return a;
+}
+
+absl::StatusOr<WindowAttrs> WindowAttrs::Of(const Node& node, const ImageLayout& layout) {
+  return Of(node, layout, IntsOf(node, "strides"));
+}
+
+absl::StatusOr<WindowAttrs> WindowAttrs::Of(const Node& node, std::string_view format) {
+  const auto* data_format = node.FindAttr<std::string>("data_format");
+  return Of(node, ImageLayout::Of(data_format == nullptr ? format : *data_format));
+}
+
+absl::Status WindowAttrs::CheckLength(std::string_view name, size_t sizes) const {
+  if (sizes == static_cast<size_t>(layout.rank())) return absl::OkStatus();
+  return InvalidArgument(op, " requires the ", name, " attribute to contain ", layout.rank(),
+                         " values, but got: ", sizes);
+}
+
+absl::Status WindowAttrs::CheckOnlySpatial() const {
+  const auto channel = static_cast<size_t>(layout.channel());
+  const bool has_strides = strides[0] != 1 || strides[channel] != 1;
+  if (!has_strides && dilations[0] == 1 && dilations[channel] == 1) return absl::OkStatus();
+  const auto unsupported = op == "Conv2D" ? absl::UnimplementedError : absl::InvalidArgumentError;
+  return unsupported(StrCat("Current implementation does not yet support ",
+                            has_strides ? "strides" : "dilations",
+                            " in the batch and depth dimensions."));
+}
+
+absl::StatusOr<PartialShape> WindowAttrs::OutputShape(const PartialShape& input,
+                                                      absl::Span<const int64_t> window,
+                                                      int64_t channels) const {
+  PartialShape out = PartialShape::UnknownOfRank(layout.rank());
+  out.set_dim(0, input.dim(0));
+  out.set_dim(layout.channel(), channels);
+  for (int d = 0; d < layout.space; ++d) {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t size,
+                            WindowOutputs(input.dim(layout.at(d)), window[d], along[d]));
+    out.set_dim(layout.at(d), size);
+  }
+  return out;
+}
+
+absl::StatusOr<WindowGeometry> WindowAttrs::Slide(const TensorShape& input,
+                                                  absl::Span<const int64_t> window) const {
+  WindowGeometry g;
+  g.batch = input.dim(0);
+  g.in_channels = input.dim(layout.channel());
+  for (int d = 0; d < layout.space; ++d) {
+    const int to = d + 3 - layout.space;
+    g.in[to] = input.dim(layout.at(d));
+    g.window[to] = window[d];
+    SLUICE_ASSIGN_OR_RETURN(const Window w, SlideWindow(g.in[to], window[d], along[d]));
+    g.out[to] = w.outputs;
+    g.pad[to] = w.before;
+    g.stride[to] = along[d].stride;
+    g.dilation[to] = along[d].dilation;
+  }
+  return g;
+}
+
+absl::StatusOr<TensorShape> WindowAttrs::OutputShape(const WindowGeometry& g) const {
+  absl::InlinedVector<int64_t, 5> dims(static_cast<size_t>(layout.rank()), g.batch);
+  dims[layout.channel()] = g.out_channels;
+  for (int d = 0; d < layout.space; ++d) dims[layout.at(d)] = g.out[d + 3 - layout.space];
+  return TensorShape::Make(dims);
 }
 
 }  // namespace sluice

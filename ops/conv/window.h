@@ -1,9 +1,17 @@
-// A window that slides over the space of an image: where its outputs lie, and how much padding that
-// takes. One place for the arithmetic of convolutions and pools, before a step (sizes may be
-// unknown) and in it.
+// The geometry of windows that slide over images: where their outputs lie, and how much padding
+// that takes. Convolutions, pools, dilations and patches share it.
+//
+// An image has a batch, channels and 1 to 3 spatial dimensions, in the order of its data_format.
+// WindowGeometry always has three, depth, height and width: those that an image lacks have size 1.
+//
+// Thread safety: values without locks.
+// Errors: INVALID_ARGUMENT if attributes or sizes do not fit; UNIMPLEMENTED as documented.
+// Reference: TensorFlow's core/framework/common_shape_fns.cc and kernel_shape_util.cc.
 #ifndef SLUICE_OPS_CONV_WINDOW_H_
 #define SLUICE_OPS_CONV_WINDOW_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,24 +19,35 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/tensor/shape.h"
 
 namespace sluice {
 
+class Node;
+
 enum class Padding {
   kValid,     // windows lie inside the image
-  kSame,      // ceil(size / stride) outputs; what is missing is padded, half in front, half behind
+  kSame,      // ceil(size / stride) outputs; the missing elements are split between both ends
   kExplicit,  // given sizes
 };
 // VALID, SAME or EXPLICIT.
 Padding PaddingOf(std::string_view attr);
 
-// Positions of the dimensions of a batch of images.
+// Positions of an image's dimensions. The batch is always dimension 0.
 struct ImageLayout {
-  int batch, height, width, channel;
-  // NHWC, or NCHW.
-  static ImageLayout Of(std::string_view data_format) {
-    return data_format == "NCHW" ? ImageLayout{0, 2, 3, 1} : ImageLayout{0, 1, 2, 3};
-  }
+  int space = 2;  // number of spatial dimensions
+  bool channels_first = false;
+
+  // NHWC, NCHW, NDHWC or NCDHW.
+  static ImageLayout Of(std::string_view data_format);
+
+  int rank() const { return space + 2; }
+  int channel() const { return channels_first ? 1 : space + 1; }
+  // Spatial dimension `d`, of which 0 is the outermost.
+  int at(int d) const { return d + (channels_first ? 2 : 1); }
+  // The last two spatial dimensions.
+  int height() const { return at(space - 2); }
+  int width() const { return at(space - 1); }
 };
 
 // How a window moves along one dimension.
@@ -36,31 +55,97 @@ struct Sliding {
   int64_t stride = 1;
   int64_t dilation = 1;
   Padding padding = Padding::kValid;
-  int64_t before = 0, after = 0;  // of kExplicit
+  int64_t before = 0, after = 0;  // for kExplicit
 };
 
-// What follows for one dimension: the number of outputs, and the padding at both ends.
+// The result for one dimension: the number of outputs, and the padding at both ends.
 struct Window {
   int64_t outputs = 0;
   int64_t before = 0;
   int64_t after = 0;
 };
 
-// INVALID_ARGUMENT on strides and dilations below 1, and where a window does not fit.
-absl::StatusOr<Window> SlideWindow(int64_t input, int64_t filter, const Sliding& sliding);
-// The number of outputs where sizes may be -1 for unknown.
-absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t filter, const Sliding& sliding);
+// INVALID_ARGUMENT for strides and dilations below 1, and if the window does not fit.
+absl::StatusOr<Window> SlideWindow(int64_t input, int64_t window, const Sliding& sliding);
+// The number of outputs, or -1 if `input` or `window` is -1 (unknown) and decides.
+absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t window, const Sliding& sliding);
 
-// Slidings along height and width from attributes in the order of the layout: four strides, four
-// dilations, and eight explicit paddings (or none). `op` begins the messages.
-struct ImageSliding {
-  Sliding height, width;
+// One number per spatial dimension.
+struct Space {
+  int64_t depth = 1, height = 1, width = 1;
+
+  int64_t operator[](int d) const { return d == 0 ? depth : d == 1 ? height : width; }
+  int64_t& operator[](int d) { return d == 0 ? depth : d == 1 ? height : width; }
+  int64_t count() const { return depth * height * width; }
+  bool operator==(const Space&) const = default;
 };
-absl::StatusOr<ImageSliding> ImageSlidingOf(std::string_view op, std::string_view data_format,
-                                            const std::vector<int64_t>& strides,
-                                            const std::vector<int64_t>& dilations,
-                                            std::string_view padding,
-                                            const std::vector<int64_t>& explicit_paddings);
+
+// The sizes of one call of a kernel. Kernels see images as [batch, depth, height, width, channels].
+struct WindowGeometry {
+  int64_t batch = 0, in_channels = 0, out_channels = 0;
+  // Input channels that one output channel reads. Fewer than in_channels if those form groups.
+  int64_t window_channels = 0;
+  Space in, out, window, stride, dilation;
+  Space pad = {0, 0, 0};  // before the first element
+
+  bool has_groups() const { return window_channels != in_channels; }
+  // A 2-D image, without padding along the depth.
+  bool is_planar() const {
+    return in.depth == 1 && out.depth == 1 && window.depth == 1 && pad.depth == 0;
+  }
+  int64_t groups() const { return in_channels / window_channels; }
+  int64_t positions() const { return batch * out.count(); }
+  int64_t patch() const { return window.count() * window_channels; }
+  int64_t in_image() const { return in.count() * in_channels; }
+  int64_t out_image() const { return out.count() * out_channels; }
+  // The input position of an output's first element along dimension `d`; may be negative.
+  int64_t First(int d, int64_t output) const { return output * stride[d] - pad[d]; }
+
+  // The part [first, last) of an undilated window that lies in the image, along dimension `d`.
+  struct Range {
+    int64_t first, last;
+    int64_t size() const { return last - first; }
+  };
+  Range Inside(int d, int64_t output) const {
+    const int64_t first = First(d, output);
+    return {std::max<int64_t>(first, 0), std::min(first + window[d], in[d])};
+  }
+};
+
+// The attributes of a node whose windows slide: strides, dilations (also called rates), padding and
+// explicit_paddings. Those that the op does not have take their defaults.
+struct WindowAttrs {
+  std::string op;
+  ImageLayout layout;
+  std::vector<int64_t> strides, dilations;  // one for each dimension of the layout
+  std::array<Sliding, 3> along;             // the first layout.space are used
+
+  static absl::StatusOr<WindowAttrs> Of(const Node& node, const ImageLayout& layout,
+                                        const std::vector<int64_t>& strides);
+  static absl::StatusOr<WindowAttrs> Of(const Node& node, const ImageLayout& layout);
+  // The layout is that of data_format, or `format` if the node has no such attribute.
+  static absl::StatusOr<WindowAttrs> Of(const Node& node, std::string_view format = "NHWC");
+
+  // UNIMPLEMENTED (Conv2D) or INVALID_ARGUMENT for strides and dilations over batch and channels.
+  absl::Status CheckOnlySpatial() const;
+  // INVALID_ARGUMENT unless `sizes`, the value of attribute `name`, has one for each dimension.
+  absl::Status CheckLength(std::string_view name, size_t sizes) const;
+  // The sizes of the spatial dimensions among `sizes`, which has one for each dimension.
+  absl::Span<const int64_t> SpaceOf(absl::Span<const int64_t> sizes) const {
+    return sizes.subspan(static_cast<size_t>(layout.at(0)), static_cast<size_t>(layout.space));
+  }
+
+  // The output's shape for windows of these spatial sizes (-1: unknown), with `channels` channels.
+  absl::StatusOr<PartialShape> OutputShape(const PartialShape& input,
+                                           absl::Span<const int64_t> window,
+                                           int64_t channels) const;
+  // Windows of these spatial sizes over `input`, whose rank is the layout's. Leaves out_channels
+  // and window_channels to the caller.
+  absl::StatusOr<WindowGeometry> Slide(const TensorShape& input,
+                                       absl::Span<const int64_t> window) const;
+  // INVALID_ARGUMENT if there are more elements than can be counted.
+  absl::StatusOr<TensorShape> OutputShape(const WindowGeometry& g) const;
+};
 
 }  // namespace sluice
 

@@ -3,24 +3,25 @@
 #include <algorithm>
 
 #include "graph/status.h"
-#include "ops/conv/patches.h"
+#include "ops/conv/loop_scratch.h"
 #include "ops/conv/winograd_tiles.h"
 
 namespace sluice::winograd {
 namespace {
 
-// Tiles of `m` x `m` results of an r x r filter, in all images, row by row.
+// How the results of all images are cut into tiles of `m` x `m`, for an r x r filter. Tiles are
+// numbered image by image, row by row.
 struct Tiling {
-  ConvGeometry g;
-  int64_t m, points;      // points of a tile
+  WindowGeometry g;
+  int64_t m, points;      // points of a transformed tile
   int64_t rows, columns;  // tiles of an image
   int64_t in_block;       // tiles that are multiplied at a time
   int64_t count() const { return g.batch * rows * columns; }
   int64_t blocks() const { return (count() + in_block - 1) / in_block; }
-  // Elements between the points of a block of tiles with `channels` channels: not a multiple of a
-  // page, or all points would fall into the same places of the cache.
+  // Elements from one point to the next of a block of tiles with `channels` channels. It is not a
+  // multiple of a page, because then all points would share the same sets of the cache.
   int64_t point_step(int64_t channels) const { return in_block * channels + kLanes; }
-  // The same of factors and sums, one for each pair of channels.
+  // The same for factors and sums, which have an element for each pair of channels.
   int64_t pair_step() const { return g.in_channels * g.out_channels + kLanes; }
 };
 
@@ -32,52 +33,33 @@ SLUICE_INLINE_IN_CLONES Place PlaceOf(const Tiling& t, int64_t tile) {
   return {row / t.rows, row % t.rows * t.m, tile % t.columns * t.m};
 }
 
-// What a range of tiles looks like to the loops: [first, first + count).
+// Tiles [first, first + count).
 struct TileRange {
   int64_t first, count;
 };
 
-// The loops of one filter size.
-struct Loops {
-  // Data of input tiles, channel by channel: to[point][tile][channel].
-  void (*input)(const Tiling& t, TileRange tiles, const float* in, float* to);
-  // to[point][in][out], of vectors [begin, end) of those.
-  void (*filter)(const Tiling& t, const float* filter, float* to, int64_t begin, int64_t end);
-  // a[point][tile][in] * b[point][in][out]
-  void (*multiply)(const Tiling& t, int64_t tiles, const float* a, const float* b, float* to);
-  void (*output)(const Tiling& t, TileRange tiles, const float* from, float* out);
-  // Gradients of results, as the factor of data: to[point][tile][out].
-  void (*gradient)(const Tiling& t, TileRange tiles, const float* out_grad, float* to);
-  // sums[point][in][out] = or += data[point][tile][in] * gradients[point][tile][out]
-  void (*start)(const Tiling& t, int64_t tiles, const float* data, const float* gradients,
-                float* sums);
-  void (*add)(const Tiling& t, int64_t tiles, const float* data, const float* gradients,
-              float* sums);
-  // From sums[part][point][in][out], added up, to vectors [begin, end) of filter_grad.
-  void (*back)(const Tiling& t, const float* sums, int64_t parts, float* filter_grad, int64_t begin,
-               int64_t end);
-};
-
+// Transforms input tiles: to[point][tile][channel].
 template <int m, int r>
-SLUICE_INLINE_IN_CLONES void Input(const Tiling& t, TileRange tiles, const float* in, float* to) {
+SLUICE_AVX512 void TransformInput(const Tiling& t, TileRange tiles, const float* in, float* to) {
   using TileStrip = Strip<DataTimes<m + r - 1>, m>;
-  const Images images{t.g.in_height, t.g.in_width, t.g.in_channels};
+  const Images images{t.g.in.height, t.g.in.width, t.g.in_channels};
   const int64_t channels = images.channels, step = t.point_step(channels);
   for (int64_t i = 0, side_by_side; i < tiles.count; i += side_by_side) {
     const Place p = PlaceOf(t, tiles.first + i);
     side_by_side =
         std::min({tiles.count - i, t.columns - p.x / m, int64_t{TileStrip::kMostSquares}});
     const float* image = in + p.image * images.height * images.row_step();
-    TileStrip strip(images, p.y - t.g.pad_top, p.x - t.g.pad_left, side_by_side);
+    TileStrip strip(images, p.y - t.g.pad.height, p.x - t.g.pad.width, side_by_side);
     for (int64_t c = 0; c < channels; c += kLanes) {
       strip.TransformFrom(image + c, to + i * channels + c, channels, step);
     }
   }
 }
 
+// Transforms vectors [begin, end) of pairs of channels: to[point][in][out].
 template <int m, int r>
-SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float* to, int64_t begin,
-                                    int64_t end) {
+SLUICE_AVX512 void TransformFilter(const Tiling& t, const float* filter, float* to, int64_t begin,
+                                   int64_t end) {
   constexpr int n = m + r - 1;
   const int64_t size = t.g.in_channels * t.g.out_channels;
   for (int64_t i = begin * kLanes; i < end * kLanes; i += kLanes) {
@@ -86,8 +68,9 @@ SLUICE_INLINE_IN_CLONES void Filter(const Tiling& t, const float* filter, float*
   }
 }
 
-SLUICE_INLINE_IN_CLONES void Multiply(const Tiling& t, int64_t tiles, const float* a,
-                                      const float* b, float* to) {
+// to[point][tile][out] = a[point][tile][in] * b[point][in][out].
+SLUICE_AVX512 void MultiplyTiles(const Tiling& t, int64_t tiles, const float* a, const float* b,
+                                 float* to) {
   const int64_t in = t.g.in_channels, out = t.g.out_channels;
   for (int64_t k = 0; k < t.points; ++k) {
     Product<false>(a + k * t.point_step(in), in, 1, b + k * t.pair_step(), out, tiles, in,
@@ -95,11 +78,12 @@ SLUICE_INLINE_IN_CLONES void Multiply(const Tiling& t, int64_t tiles, const floa
   }
 }
 
+// Transforms products back to results.
 template <int m, int r>
-SLUICE_INLINE_IN_CLONES void Output(const Tiling& t, TileRange tiles, const float* from,
-                                    float* out) {
+SLUICE_AVX512 void TransformOutput(const Tiling& t, TileRange tiles, const float* from,
+                                   float* out) {
   constexpr int n = m + r - 1;
-  const Images images{t.g.out_height, t.g.out_width, t.g.out_channels};
+  const Images images{t.g.out.height, t.g.out.width, t.g.out_channels};
   const int64_t channels = images.channels, step = t.point_step(channels);
   for (int64_t i = 0; i < tiles.count; ++i) {
     const Place p = PlaceOf(t, tiles.first + i);
@@ -112,11 +96,12 @@ SLUICE_INLINE_IN_CLONES void Output(const Tiling& t, TileRange tiles, const floa
   }
 }
 
+// Transforms gradients of results, as the factors of input tiles: to[point][tile][out].
 template <int m, int r>
-SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const float* out_grad,
-                                      float* to) {
+SLUICE_AVX512 void TransformGradient(const Tiling& t, TileRange tiles, const float* out_grad,
+                                     float* to) {
   constexpr int n = m + r - 1;
-  const Images images{t.g.out_height, t.g.out_width, t.g.out_channels};
+  const Images images{t.g.out.height, t.g.out.width, t.g.out_channels};
   const int64_t channels = images.channels, step = t.point_step(channels);
   for (int64_t i = 0; i < tiles.count; ++i) {
     const Place p = PlaceOf(t, tiles.first + i);
@@ -129,9 +114,10 @@ SLUICE_INLINE_IN_CLONES void Gradient(const Tiling& t, TileRange tiles, const fl
   }
 }
 
+// sums[point][in][out] = (or +=) data[point][tile][in] * gradients[point][tile][out].
 template <bool kAdd>
-SLUICE_INLINE_IN_CLONES void Add(const Tiling& t, int64_t tiles, const float* data,
-                                 const float* gradients, float* sums) {
+SLUICE_AVX512 void MultiplyGradients(const Tiling& t, int64_t tiles, const float* data,
+                                     const float* gradients, float* sums) {
   const int64_t in = t.g.in_channels, out = t.g.out_channels;
   for (int64_t k = 0; k < t.points; ++k) {
     Product<kAdd>(data + k * t.point_step(in), 1, in, gradients + k * t.point_step(out), out, in,
@@ -139,9 +125,11 @@ SLUICE_INLINE_IN_CLONES void Add(const Tiling& t, int64_t tiles, const float* da
   }
 }
 
+// Adds sums[part][point][in][out] up, and transforms vectors [begin, end) of pairs of channels back
+// to the filter's gradient.
 template <int m, int r>
-SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, int64_t parts,
-                                  float* filter_grad, int64_t begin, int64_t end) {
+SLUICE_AVX512 void TransformSums(const Tiling& t, const float* sums, int64_t parts,
+                                 float* filter_grad, int64_t begin, int64_t end) {
   constexpr int n = m + r - 1;
   const int64_t size = t.g.in_channels * t.g.out_channels, step = t.pair_step();
   for (int64_t i = begin * kLanes; i < end * kLanes; i += kLanes) {
@@ -155,53 +143,27 @@ SLUICE_INLINE_IN_CLONES void Back(const Tiling& t, const float* sums, int64_t pa
   }
 }
 
-// Functions that the loops above are inlined into.
-template <int m, int r>
-struct Avx512 {
-  SLUICE_AVX512 static void InputOf(const Tiling& t, TileRange tiles, const float* in, float* to) {
-    Input<m, r>(t, tiles, in, to);
-  }
-  SLUICE_AVX512 static void FilterOf(const Tiling& t, const float* filter, float* to, int64_t begin,
-                                     int64_t end) {
-    Filter<m, r>(t, filter, to, begin, end);
-  }
-  SLUICE_AVX512 static void MultiplyOf(const Tiling& t, int64_t tiles, const float* a,
-                                       const float* b, float* to) {
-    Multiply(t, tiles, a, b, to);
-  }
-  SLUICE_AVX512 static void OutputOf(const Tiling& t, TileRange tiles, const float* from,
-                                     float* out) {
-    Output<m, r>(t, tiles, from, out);
-  }
-  SLUICE_AVX512 static void GradientOf(const Tiling& t, TileRange tiles, const float* out_grad,
-                                       float* to) {
-    Gradient<m, r>(t, tiles, out_grad, to);
-  }
-  SLUICE_AVX512 static void StartOf(const Tiling& t, int64_t tiles, const float* data,
-                                    const float* gradients, float* sums) {
-    Add<false>(t, tiles, data, gradients, sums);
-  }
-  SLUICE_AVX512 static void AddOf(const Tiling& t, int64_t tiles, const float* data,
-                                  const float* gradients, float* sums) {
-    Add<true>(t, tiles, data, gradients, sums);
-  }
-  SLUICE_AVX512 static void BackOf(const Tiling& t, const float* sums, int64_t parts,
-                                   float* filter_grad, int64_t begin, int64_t end) {
-    Back<m, r>(t, sums, parts, filter_grad, begin, end);
-  }
-  static constexpr Loops kLoops = {InputOf,    FilterOf, MultiplyOf, OutputOf,
-                                   GradientOf, StartOf,  AddOf,      BackOf};
+// The loops for one filter size.
+struct Loops {
+  decltype(&TransformInput<4, 3>) input;
+  decltype(&TransformFilter<4, 3>) filter;
+  decltype(&TransformOutput<4, 3>) output;
+  decltype(&TransformGradient<4, 3>) gradient;
+  decltype(&TransformSums<4, 3>) sums;
 };
+template <int m, int r>
+constexpr Loops kLoops = {TransformInput<m, r>, TransformFilter<m, r>, TransformOutput<m, r>,
+                          TransformGradient<m, r>, TransformSums<m, r>};
 
-// Of results: six or eight points a direction.
+// Results of a tile along each side. A transformed tile has six or eight points.
 constexpr int kTileSize = 4;
-const Loops& LoopsFor(const ConvGeometry& g) {
-  return g.filter_height == 3 ? Avx512<kTileSize, 3>::kLoops : Avx512<kTileSize, 5>::kLoops;
+const Loops& LoopsFor(const WindowGeometry& g) {
+  return g.window.height == 3 ? kLoops<kTileSize, 3> : kLoops<kTileSize, 5>;
 }
 
-// Tiles of a block, at most `most`: blocks that two threads share evenly.
+// Tiles of a block, at most `most`, such that two threads share the blocks evenly.
 int64_t BlockSize(int64_t tiles, int64_t most) {
-  constexpr int64_t kRows = 4;  // of products, which are quick by so many
+  constexpr int64_t kRows = 4;  // a grain at which products are fast
   int64_t best = most, least_work = tiles;
   const int64_t pairs = (tiles + 2 * most - 1) / (2 * most);
   for (int64_t p = pairs; p <= pairs + 1; ++p) {
@@ -213,25 +175,25 @@ int64_t BlockSize(int64_t tiles, int64_t most) {
   return best;
 }
 
-Tiling TilingOf(const ConvGeometry& g) {
-  constexpr int64_t kBlockElements = 128 * 1024;  // of a block before and after the products
+Tiling TilingOf(const WindowGeometry& g) {
+  constexpr int64_t kBlockElements = 128 * 1024;  // of a block, operands and products together
   Tiling t{g};
   t.m = kTileSize;
-  t.points = (t.m + g.filter_height - 1) * (t.m + g.filter_height - 1);
-  t.rows = (g.out_height + t.m - 1) / t.m;
-  t.columns = (g.out_width + t.m - 1) / t.m;
+  t.points = (t.m + g.window.height - 1) * (t.m + g.window.height - 1);
+  t.rows = (g.out.height + t.m - 1) / t.m;
+  t.columns = (g.out.width + t.m - 1) / t.m;
   const int64_t fit = kBlockElements / (t.points * (g.in_channels + g.out_channels));
   t.in_block = BlockSize(t.count(), std::clamp<int64_t>(fit / 12 * 12, 24, 96));
   return t;
 }
 
-// Of points of the filter for 16 channels, in nanoseconds.
+// Nanoseconds per vector of pairs of channels.
 constexpr double kFilterCost = 100;
-int64_t FilterVectors(const ConvGeometry& g) { return g.in_channels * g.out_channels / kLanes; }
+int64_t FilterVectors(const WindowGeometry& g) { return g.in_channels * g.out_channels / kLanes; }
 
-// Nanoseconds of a block of tiles.
+// Nanoseconds per block of tiles.
 double BlockCost(const Tiling& t) {
-  const ConvGeometry& g = t.g;
+  const WindowGeometry& g = t.g;
   const double channels = static_cast<double>(g.in_channels + g.out_channels);
   const double products = static_cast<double>(g.in_channels) * static_cast<double>(g.out_channels);
   return static_cast<double>(t.in_block * t.points) * (products / 40 + channels / 4);
@@ -239,24 +201,23 @@ double BlockCost(const Tiling& t) {
 
 }  // namespace
 
-bool FitsByFilter(const ConvGeometry& g) {
+bool FitsFilter(const WindowGeometry& g) {
   return Fits(g) && g.in_channels * g.out_channels <= 128 * 128;
 }
 
-bool Fits(const ConvGeometry& g) {
-  if (!HasAvx512()) return false;
-  const bool is_known = g.filter_height == g.filter_width &&
-                        (g.filter_height == 3 || g.filter_height == 5) && g.groups == 1;
-  const bool is_dense = g.stride_height == 1 && g.stride_width == 1 && g.dilation_height == 1 &&
-                        g.dilation_width == 1;
+bool Fits(const WindowGeometry& g) {
+  if (!HasAvx512() || !g.is_planar() || g.has_groups()) return false;
+  const bool is_known =
+      g.window.height == g.window.width && (g.window.height == 3 || g.window.height == 5);
+  const bool is_dense = g.stride == Space{} && g.dilation == Space{};
   const bool is_wide = g.in_channels % kLanes == 0 && g.out_channels % kLanes == 0;
   // Half of the products of a small image would be with its edge.
-  return is_known && is_dense && is_wide && g.out_height >= 4 && g.out_width >= 4 &&
+  return is_known && is_dense && is_wide && g.out.height >= 4 && g.out.width >= 4 &&
          g.positions() >= 64;
 }
 
-absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator, const ConvGeometry& g,
-                               const float* filter) {
+absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator,
+                               const WindowGeometry& g, const float* filter) {
   const Tiling t = TilingOf(g);
   const Loops& loops = LoopsFor(g);
   SLUICE_ASSIGN_OR_RETURN(Tensor factors,
@@ -267,7 +228,7 @@ absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator, con
   return factors;
 }
 
-absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float* in,
+absl::Status Forward(KernelContext& context, const WindowGeometry& g, const float* in,
                      const Tensor& factors, float* out) {
   const Tiling t = TilingOf(g);
   const Loops& loops = LoopsFor(g);
@@ -283,16 +244,16 @@ absl::Status Forward(KernelContext& context, const ConvGeometry& g, const float*
       const int64_t first = b * t.in_block;
       const TileRange tiles{first, std::min(t.in_block, t.count() - first)};
       loops.input(t, tiles, in, data);
-      loops.multiply(t, tiles.count, data, factor, results);
+      MultiplyTiles(t, tiles.count, data, factor, results);
       loops.output(t, tiles, results, out);
     }
   });
   return scratch.status();
 }
 
-absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float* in,
-                      const float* out_grad, float* filter_grad) {
-  constexpr int64_t kPartsMax = 4;  // each with sums of its own
+absl::Status BackpropFilter(KernelContext& context, const WindowGeometry& g, const float* in,
+                            const float* out_grad, float* filter_grad) {
+  constexpr int64_t kPartsMax = 4;  // each has sums of its own
   const Tiling t = TilingOf(g);
   const Loops& loops = LoopsFor(g);
   const int64_t size = t.points * t.pair_step();
@@ -315,13 +276,14 @@ absl::Status ByFilter(KernelContext& context, const ConvGeometry& g, const float
         const TileRange tiles{first, std::min(t.in_block, t.count() - first)};
         loops.input(t, tiles, in, data);
         loops.gradient(t, tiles, out_grad, gradients);
-        (b == first_block ? loops.start : loops.add)(t, tiles.count, data, gradients, to);
+        (b == first_block ? MultiplyGradients<false>
+                          : MultiplyGradients<true>)(t, tiles.count, data, gradients, to);
       }
     }
   });
   SLUICE_RETURN_IF_ERROR(scratch.status());
   context.ParallelFor(FilterVectors(g), kFilterCost, [&](int64_t begin, int64_t end) {
-    loops.back(t, sums, parts, filter_grad, begin, end);
+    loops.sums(t, sums, parts, filter_grad, begin, end);
   });
   return absl::OkStatus();
 }

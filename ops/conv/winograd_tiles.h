@@ -1,5 +1,5 @@
-// The loops of winograd.cc over vectors of 16 channels: everything here is inlined into functions
-// that are compiled for AVX-512.
+// The transforms and products of winograd.cc, over vectors of 16 channels. Everything here is
+// inlined into functions that are compiled for AVX-512.
 #ifndef SLUICE_OPS_CONV_WINOGRAD_TILES_H_
 #define SLUICE_OPS_CONV_WINOGRAD_TILES_H_
 
@@ -18,8 +18,8 @@ inline constexpr int64_t kLanes = kVecLanes;
 template <int kRows, int kColumns>
 using Matrix = std::array<std::array<float, kColumns>, kRows>;
 
-// Of n points all but the last, which is infinity. Of all that were tried these lose the fewest
-// digits; p and -p beside each other share work.
+// The n points except the last, which is infinity. These lose the fewest digits of those tried.
+// Points p and -p stand side by side, because they share work.
 template <int n>
 inline constexpr std::array<double, n - 1> kPoints = {};
 template <>
@@ -27,12 +27,12 @@ inline constexpr std::array<double, 5> kPoints<6> = {0, 1, -1, 0.5, -2};
 template <>
 inline constexpr std::array<double, 7> kPoints<8> = {0, 1, -1, 0.5, -0.5, 2, -2};
 
-// The matrices of Cook and Toom for n points.
+// The matrices of the Toom-Cook algorithm for n points.
 template <int n>
 struct Points {
   static constexpr auto kAt = kPoints<n>;
 
-  // Row i: the coefficients of the product of (x - p_j) over j other than i.
+  // For the data. Row i has the coefficients of the product of (x - p_j) over all j except i.
   static constexpr Matrix<n, n> Data() {
     Matrix<n, n> m{};
     for (int i = 0; i < n; ++i) {
@@ -47,7 +47,7 @@ struct Points {
     return m;
   }
 
-  // Of what is multiplied with data: `size` numbers to n.
+  // For the factor that multiplies the data: from `size` numbers to n.
   template <int size>
   static constexpr Matrix<n, size> Factor() {
     Matrix<n, size> m{};
@@ -82,7 +82,7 @@ inline constexpr Matrix<size, n> kResult = Points<n>::template Result<size>();
 template <int n>
 inline constexpr Matrix<n, n> kData = Points<n>::Data();
 
-// r = M d for a matrix of constants, as if each sum were written out.
+// r = M d for a matrix of constants. Compiles to the sums written out.
 template <const auto& kM, int kRows, int kColumns>
 SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
 #pragma GCC unroll 8
@@ -105,12 +105,12 @@ SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
   }
 }
 
-// Rows i and i + 1 that differ in the signs of odd columns alone, as those of points p and -p do:
-// sums over even and over odd columns are made once for both.
+// A matrix in which some rows i and i + 1 differ only in the signs of odd columns, as those of
+// points p and -p do. The sums over even and over odd columns are computed once for both.
 template <int kRows, int kColumns>
 struct Mirrored {
-  std::array<bool, kRows> is_pair{};  // at i
-  Matrix<kRows, kColumns> half{};     // of a pair the even columns, then the odd ones
+  std::array<bool, kRows> is_pair{};  // [i]: rows i and i + 1 are such a pair
+  Matrix<kRows, kColumns> half{};     // the rows; in a pair the even columns, then the odd ones
 
   static constexpr Mirrored Of(const Matrix<kRows, kColumns>& m) {
     Mirrored all{.half = m};
@@ -163,7 +163,7 @@ struct Times {
   }
 };
 
-// The same, with columns i and i + 1 as Mirrored's rows.
+// The same if columns i and i + 1, not rows, are pairs.
 template <const auto& kM, int kRows, int kColumns>
 struct TimesColumns {
   static constexpr int kIn = kColumns, kOut = kRows;
@@ -184,7 +184,7 @@ struct TimesColumns {
   }
 };
 
-// Times<kData<6>, 6, 6>, with what its rows share: 14 operations in place of 24.
+// Times<kData<6>, 6, 6> with the common subexpressions of its rows: 14 operations instead of 24.
 struct TimesData {
   static constexpr int kIn = 6, kOut = 6;
 
@@ -218,8 +218,8 @@ static_assert(TimesData::IsData());
 template <int n>
 using DataTimes = std::conditional_t<n == 6, TimesData, Times<kData<n>, n, n>>;
 
-// to (kOut x kOut vectors) = M from (kIn x kIn) M^T. Loops that are not unrolled, or addresses
-// would take the registers.
+// to (kOut x kOut vectors) = M from (kIn x kIn vectors) M^T. The outer loops are not unrolled, or
+// addresses would fill the registers.
 template <typename M>
 SLUICE_INLINE_IN_CLONES void TransformSquare(const float* from, int64_t row_step,
                                              int64_t column_step, float* to, int64_t to_row_step,
@@ -247,14 +247,15 @@ SLUICE_INLINE_IN_CLONES void TransformSquare(const float* from, int64_t row_step
   }
 }
 
-// Images of `channels` channels, without their edges.
+// The sizes of images.
 struct Images {
   int64_t height, width, channels;
   int64_t row_step() const { return width * channels; }
   int64_t OffsetOf(int64_t y, int64_t x) const { return (y * width + x) * channels; }
 };
 
-// A square of `size` x `size` places from (y, x) of an image: what of it lies inside.
+// A square of `size` x `size` pixels whose first pixel is (y, x). Parts of it may lie outside the
+// image; they count as zeros.
 template <int size>
 class Square {
  public:
@@ -271,7 +272,7 @@ class Square {
     for (Vec& v : alone_) v = Vec{};
   }
 
-  // to = M square M^T, of the vector of channels at `image`. Asks for the square below.
+  // to = M square M^T, for the vector of channels at `image`. Prefetches the square below.
   template <typename M>
   SLUICE_INLINE_IN_CLONES void TransformFrom(const float* image, float* to, int64_t to_step) {
     for (int64_t i = 0; i < size; ++i) {
@@ -292,7 +293,7 @@ class Square {
     TransformSquare<M>(from, row_step, column_step, to, M::kOut * to_step, to_step);
   }
 
-  // square = M from M^T.
+  // square = M from M^T, for the vector of channels at `image`.
   template <typename M>
   SLUICE_INLINE_IN_CLONES void TransformInto(const float* from, int64_t step, float* image) {
     if (is_whole_) {
@@ -313,16 +314,17 @@ class Square {
   const Images& images_;
   const int64_t y_, x_, top_, bottom_, left_, right_;
   bool is_whole_;
-  Vec alone_[size * size];  // zeros outside
+  Vec alone_[size * size];  // a copy of the square, if it is not whole
 };
 
-// Squares of `M::kIn` places, `m` apart, side by side: what two share is transformed once.
+// Squares of `M::kIn` pixels a side, `m` apart, side by side. Columns that two squares share are
+// transformed once.
 template <typename M, int m>
 class Strip {
  public:
   static constexpr int64_t kMostSquares = 8;
 
-  // From (y, x) of an image on, zeros around it.
+  // The first pixel is (y, x). Pixels outside the image count as zeros.
   SLUICE_INLINE_IN_CLONES Strip(const Images& s, int64_t y, int64_t x, int64_t squares)
       : images_(s),
         y_(y),
@@ -331,7 +333,7 @@ class Strip {
         top_(std::max<int64_t>(0, -y)),
         bottom_(std::min<int64_t>(M::kIn, s.height - y)) {}
 
-  // to + k * square_step (kOut x kOut vectors, `to_step` apart) = M square_k M^T, of the vector of
+  // to + k * square_step (kOut x kOut vectors, `to_step` apart) = M square_k M^T, for the vector of
   // channels at `image`.
   SLUICE_INLINE_IN_CLONES void TransformFrom(const float* image, float* to, int64_t square_step,
                                              int64_t to_step) {
@@ -363,7 +365,7 @@ class Strip {
   }
 
  private:
-  // Asks for what the strip below has in addition.
+  // Prefetches the pixels that the strip below has in addition.
   template <bool kWhole>
   SLUICE_INLINE_IN_CLONES void TransformColumn(const float* column, Vec* out) const {
     const int64_t row_step = images_.row_step();
@@ -384,39 +386,19 @@ class Strip {
   Vec half_[(kMostSquares * m + M::kIn - m) * M::kOut];  // by column
 };
 
-// A product (ops/matmul/product_rows.h) of any number of rows and kVecs vectors of columns.
-template <int kRows, int kVecs, bool kAdd>
-SLUICE_INLINE_IN_CLONES void ProductColumns(const float* a, int64_t row_step, int64_t depth_step,
-                                            const float* b, int64_t columns, int64_t rows,
-                                            int64_t depth, float* to) {
-  int64_t r = 0;
-  for (; r + kRows <= rows; r += kRows) {
-    ProductRows<kRows, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b, columns, depth,
-                                    to + r * columns, columns);
-  }
-  for (; r + 4 <= rows; r += 4) {
-    ProductRows<4, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b, columns, depth,
-                                to + r * columns, columns);
-  }
-  for (; r < rows; ++r) {
-    ProductRows<1, kVecs, kAdd>(a + r * row_step, row_step, depth_step, b, columns, depth,
-                                to + r * columns, columns);
-  }
-}
-
-// The same of any number of columns that is a multiple of 16. Of 32 registers 24 or 16 hold sums.
+// to = (or +=) a product of `columns` columns, a multiple of 16: element (row, d) of the left
+// operand is a[row * row_step + d * depth_step]. Of 32 registers, 24 or 16 hold sums.
 template <bool kAdd>
 SLUICE_INLINE_IN_CLONES void Product(const float* a, int64_t row_step, int64_t depth_step,
                                      const float* b, int64_t columns, int64_t rows, int64_t depth,
                                      float* to) {
+  const SumTerms terms{.inner = depth, .a_inner = depth_step, .b_inner = columns};
   int64_t column = 0;
   for (; column + 2 * kLanes <= columns; column += 2 * kLanes) {
-    ProductColumns<12, 2, kAdd>(a, row_step, depth_step, b + column, columns, rows, depth,
-                                to + column);
+    ProductOfRows<2, kAdd, 12, 4, 1>(a, row_step, rows, b + column, terms, to + column, columns);
   }
   if (column < columns) {
-    ProductColumns<16, 1, kAdd>(a, row_step, depth_step, b + column, columns, rows, depth,
-                                to + column);
+    ProductOfRows<1, kAdd, 16, 4, 1>(a, row_step, rows, b + column, terms, to + column, columns);
   }
 }
 

@@ -1,55 +1,17 @@
-// What the kernels share that change the size of images: where positions of the result lie in the
-// image, and the checks of their inputs.
+// Checks and conversions shared by the kernels that resize images.
 //
 // Thread safety: values without locks. Errors: INVALID_ARGUMENT.
 #ifndef SLUICE_OPS_IMAGE_RESIZING_H_
 #define SLUICE_OPS_IMAGE_RESIZING_H_
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 
 #include "executor/kernel/context.h"
 #include "graph/status.h"
+#include "ops/image/scaling.h"
 #include "ops/loops/cast_loops.h"
 
 namespace sluice {
-
-// How positions of one dimension of the result lie in the image.
-struct Scaling {
-  int64_t in, out;
-  float scale;
-  bool half_pixel;
-
-  Scaling(int64_t from, int64_t to, bool align_corners, bool half_pixel_centers)
-      : in(from),
-        out(to),
-        scale(align_corners && to > 1 ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
-                                      : static_cast<float>(from) / static_cast<float>(to)),
-        half_pixel(half_pixel_centers) {}
-
-  float At(int64_t x) const {
-    return half_pixel ? (static_cast<float>(x) + 0.5f) * scale - 0.5f
-                      : static_cast<float>(x) * scale;
-  }
-  // The pixels at both sides, and how far behind the first one.
-  struct Between {
-    int64_t lower, upper;
-    float lerp;
-  };
-  Between Neighbours(int64_t x) const {
-    const float at = At(x), floor = std::floor(at);
-    // So many pixels that the scale is rounded lead beyond the last one.
-    return {std::clamp(static_cast<int64_t>(floor), int64_t{0}, in - 1),
-            std::min(static_cast<int64_t>(std::ceil(at)), in - 1), at - floor};
-  }
-  int64_t Nearest(int64_t x, bool align_corners) const {
-    const float at =
-        half_pixel ? (static_cast<float>(x) + 0.5f) * scale : static_cast<float>(x) * scale;
-    const float whole = align_corners ? std::roundf(at) : std::floor(at);
-    return std::clamp(static_cast<int64_t>(whole), int64_t{0}, in - 1);
-  }
-};
 
 struct ResizeSettings {
   explicit ResizeSettings(const KernelInit& init)

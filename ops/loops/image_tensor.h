@@ -1,12 +1,16 @@
-// Images as the loops over them want them: float in place of 16-bit types, channels last.
+// Images in the form that loops over them take: channels last, and float instead of 16-bit types.
 //
-// Where a tensor is so already it is used as it is; else a copy is made in scratch memory.
+// A tensor that has this form is used in place; another one is copied to scratch memory.
+//
+// Errors: RESOURCE_EXHAUSTED without memory for a copy.
 #ifndef SLUICE_OPS_LOOPS_IMAGE_TENSOR_H_
 #define SLUICE_OPS_LOOPS_IMAGE_TENSOR_H_
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
@@ -14,7 +18,7 @@
 
 namespace sluice {
 
-// What elements of T are computed in.
+// The type in which elements of T are computed.
 template <typename T>
 using ImageElement = std::conditional_t<kIsFloat16<T>, float, T>;
 
@@ -28,7 +32,7 @@ SLUICE_TARGET_CLONES void ConvertElements(const From* from, To* to, int64_t n) {
 template <typename From, typename To>
 void TransposeMatrices(KernelContext& context, int64_t batch, int64_t rows, int64_t columns,
                        const From* from, To* to) {
-  if (rows == 0 || columns == 0) return;  // however many matrices
+  if (rows == 0 || columns == 0) return;  // `batch` may then be any number
   context.ParallelFor(batch, static_cast<double>(rows * columns), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const From* x = from + b * rows * columns;
@@ -40,7 +44,7 @@ void TransposeMatrices(KernelContext& context, int64_t batch, int64_t rows, int6
   });
 }
 
-// The gradient of images or filters where nothing flows back.
+// A gradient of zeros.
 inline absl::Status FillWithZeros(Tensor* gradient) {
   std::memset(gradient->raw(), 0, gradient->bytes());
   return absl::OkStatus();
@@ -50,19 +54,17 @@ inline absl::Status FillWithZeros(Tensor* gradient) {
 enum class Channels { kLast, kFirst };
 template <typename Layout>  // ImageLayout (ops/conv/window.h)
 Channels ChannelsOf(const Layout& layout) {
-  return layout.channel == 1 ? Channels::kFirst : Channels::kLast;
+  return layout.channels_first ? Channels::kFirst : Channels::kLast;
 }
-// Sizes of [batch, channels, everything else] of a channels-first tensor.
-inline int64_t SpaceOf(const Tensor& t) {
+// The last size of a channels-first tensor, seen as [batch, channels, pixels].
+inline int64_t PixelsOf(const Tensor& t) {
   return t.num_elements() == 0 ? 0 : t.num_elements() / (t.dim(0) * t.dim(1));
 }
 
-// An input. Lives as long as the pointer from data() is used.
-template <typename T>
+// An input. Must outlive the use of data().
+template <typename T, typename Element = ImageElement<T>>
 class ReadImages {
  public:
-  using Element = ImageElement<T>;
-
   absl::Status Open(KernelContext& context, const Tensor& t, Channels channels = Channels::kLast) {
     const T* from = t.data<T>();
     if constexpr (std::is_same_v<T, Element>) {
@@ -74,7 +76,7 @@ class ReadImages {
     SLUICE_ASSIGN_OR_RETURN(copy_, context.AllocateTemp(kDataTypeOf<Element>, t.shape()));
     Element* to = copy_.data<Element>();
     if (channels == Channels::kFirst) {
-      TransposeMatrices(context, t.dim(0), t.dim(1), SpaceOf(t), from, to);
+      TransposeMatrices(context, t.dim(0), t.dim(1), PixelsOf(t), from, to);
     } else {
       ConvertElements(from, to, t.num_elements());
     }
@@ -88,12 +90,10 @@ class ReadImages {
   const Element* data_ = nullptr;
 };
 
-// An output: computed at data(), in place once Close returns.
-template <typename T>
+// An output. Is computed at data(); Close then writes it to the tensor.
+template <typename T, typename Element = ImageElement<T>>
 class WrittenImages {
  public:
-  using Element = ImageElement<T>;
-
   absl::Status Open(KernelContext& context, Tensor* t, Channels channels = Channels::kLast) {
     target_ = t;
     channels_ = channels;
@@ -113,7 +113,7 @@ class WrittenImages {
     if (!copy_.IsInitialized()) return absl::OkStatus();
     T* to = target_->data<T>();
     if (channels_ == Channels::kFirst) {
-      TransposeMatrices(context, target_->dim(0), SpaceOf(*target_), target_->dim(1), data_, to);
+      TransposeMatrices(context, target_->dim(0), PixelsOf(*target_), target_->dim(1), data_, to);
     } else {
       ConvertElements(data_, to, target_->num_elements());
     }
@@ -126,6 +126,29 @@ class WrittenImages {
   Element* data_ = nullptr;
   Channels channels_ = Channels::kLast;
 };
+
+// An input of WithImages.
+struct ImageOperand {
+  const Tensor& tensor;
+  Channels channels = Channels::kLast;
+};
+
+// Computes `out` from `inputs`: compute(data of each input.., data of the output) returns a status.
+template <typename T, typename Element = ImageElement<T>, size_t kInputs, typename Compute>
+absl::Status WithImages(KernelContext& context, const ImageOperand (&inputs)[kInputs], Tensor* out,
+                        Channels channels, const Compute& compute) {
+  std::array<ReadImages<T, Element>, kInputs> read;
+  WrittenImages<T, Element> written;
+  for (size_t i = 0; i < kInputs; ++i) {
+    SLUICE_RETURN_IF_ERROR(read[i].Open(context, inputs[i].tensor, inputs[i].channels));
+  }
+  SLUICE_RETURN_IF_ERROR(written.Open(context, out, channels));
+  const auto call = [&]<size_t... kIndex>(std::index_sequence<kIndex...>) -> absl::Status {
+    return compute(read[kIndex].data()..., written.data());
+  };
+  SLUICE_RETURN_IF_ERROR(call(std::make_index_sequence<kInputs>()));
+  return written.Close(context);
+}
 
 }  // namespace sluice
 

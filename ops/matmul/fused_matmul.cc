@@ -1,4 +1,5 @@
 // A matrix product with a bias and an activation, as TensorFlow's remapper writes it into graphs.
+#include "ops/matmul/epilogue_attrs.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -21,9 +22,7 @@ OP(_FusedMatMul, "MatMul, then the fused_ops.")
     .Attr("transpose_b", BoolAttr(false))
     .Attr("T", TypeAttr(TypeSet{DT_BFLOAT16, DT_HALF, DT_FLOAT}))
     .Attr("num_args", IntAttr().Min(0))
-    .Attr("fused_ops", StringListAttr({}))
-    .Attr("epsilon", FloatAttr(0.0001f))
-    .Attr("leakyrelu_alpha", FloatAttr(0.2f))
+    .With(EpilogueAttrs)
     .Shape(FusedMatMulShape);
 
 }  // namespace

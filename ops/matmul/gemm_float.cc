@@ -15,16 +15,17 @@ constexpr int64_t kTileRows = 12;
 
 #if defined(__x86_64__)
 
-// Loops of our own with AVX-512, for what takes oneDNN 10 to 50 % more: small matrices, and B
-// transposed, where it is much larger than A and C, or A has few rows. 12 x 32 sums stay in
-// registers, a packed panel of 32 columns in the second cache.
+// AVX-512 loops for products that take oneDNN 10 to 50 % longer: small matrices, and transposed B
+// if it is much larger than A and C, or A has few rows. 12 x 32 sums stay in registers, a packed
+// panel of 32 columns stays in the second cache.
 constexpr int64_t kDepthMax = 1024;  // of a panel
 
 struct PanelScratch {
   alignas(64) float panel[kDepthMax * kPanel];
   alignas(64) float tile[kTileRows * kPanel];
 };
-// 16 rows of 16, `step` apart, as columns of `to`, a panel's row apart.
+
+// Writes 16 rows of 16 floats, `step` apart, as columns of a panel.
 SLUICE_AVX512 void TransposeSquare(const float* from, int64_t step, float* to) {
   Vec rows[kVecLanes];
 #pragma GCC unroll 16
@@ -34,7 +35,7 @@ SLUICE_AVX512 void TransposeSquare(const float* from, int64_t step, float* to) {
   for (int i = 0; i < kVecLanes; ++i) VecAt(to + i * kPanel) = rows[i];
 }
 
-// `columns` of b, of `depth` rows, side by side; zeros beyond them. One step of b is 1.
+// Writes `columns` columns of `depth` rows of b side by side, then zeros. One step of b is 1.
 SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns, float* panel) {
   if (b.column_step == 1) {
     for (int64_t d = 0; d < depth; ++d, panel += kPanel) {
@@ -64,24 +65,16 @@ SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns
   }
 }
 
-// Rows of a times a panel, whose rows are `panel_step` apart. The kinds of what is left after whole
-// tiles are few.
+// to = (or +=) rows of a times a panel, whose rows are `panel_step` apart.
 template <int kVecs, bool kAdd>
 SLUICE_AVX512 void TimesPanel(MatrixView<float> a, const float* panel, int64_t panel_step,
                               int64_t rows, int64_t depth, float* to, int64_t to_step) {
-  const auto from = [&](int64_t r) { return a.data + r * a.row_step; };
-  int64_t r = 0;
-#define SLUICE_ROWS(kRows)                                                                      \
-  ProductRows<kRows, kVecs, kAdd>(from(r), a.row_step, a.column_step, panel, panel_step, depth, \
-                                  to + r * to_step, to_step)
-  for (; r + kTileRows <= rows; r += kTileRows) SLUICE_ROWS(kTileRows);
-  for (; r + 8 <= rows; r += 8) SLUICE_ROWS(8);
-  for (; r + 4 <= rows; r += 4) SLUICE_ROWS(4);
-  for (; r < rows; ++r) SLUICE_ROWS(1);
-#undef SLUICE_ROWS
+  const SumTerms terms{.inner = depth, .a_inner = a.column_step, .b_inner = panel_step};
+  ProductOfRows<kVecs, kAdd, kTileRows, 8, 4, 1>(a.data, a.row_step, rows, panel, terms, to,
+                                                 to_step);
 }
 
-// Calls `panel(first column, columns, first row of b, rows, whether sums are there already)`.
+// Calls panel(first column, columns, first row of b, rows, whether to add to earlier sums).
 template <typename F>
 void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
   const int64_t parts = (k + kDepthMax - 1) / kDepthMax, part = (k + parts - 1) / parts;
@@ -92,17 +85,17 @@ void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
   }
 }
 
-// C^T = B^T * A^T: tiles are turned as they are written.
-void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
-                int64_t c_step, GemmInto into) {
+// C^T = B^T * A^T. Tiles are transposed as they are written.
+void TransposedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
+                    float* c, int64_t c_step, GemmInto into) {
   auto& scratch = ThreadScratch<PanelScratch>();
-  const MatrixView<float> turned_a{a.data, a.column_step, a.row_step};
-  const MatrixView<float> turned_b{b.data, b.column_step, b.row_step};
+  const MatrixView<float> transposed_a{a.data, a.column_step, a.row_step};
+  const MatrixView<float> transposed_b{b.data, b.column_step, b.row_step};
   ForPanels(m, k, into, [&](int64_t i, int64_t columns, int64_t d, int64_t depth, bool add) {
-    PackPanel(turned_a.FromRow(d).FromColumn(i), depth, columns, scratch.panel);
+    PackPanel(transposed_a.FromRow(d).FromColumn(i), depth, columns, scratch.panel);
     for (int64_t j = 0; j < n; j += kTileRows) {
       const int64_t count = std::min(kTileRows, n - j);
-      const MatrixView<float> rows = turned_b.FromRow(j).FromColumn(d);
+      const MatrixView<float> rows = transposed_b.FromRow(j).FromColumn(d);
       if (columns > kVecLanes) {
         TimesPanel<2, false>(rows, scratch.panel, kPanel, count, depth, scratch.tile, kPanel);
       } else {
@@ -119,8 +112,8 @@ void TurnedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView
   });
 }
 
-// Panels of B, read as they lie where they have whole vectors, packed else; results go where they
-// belong but for the columns beyond the last whole vector.
+// Multiplies panels of B, in place if they consist of whole vectors, else packed. Columns beyond
+// the last whole vector are computed in a scratch tile, and copied.
 void PanelGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                int64_t c_step, GemmInto into) {
   auto& scratch = ThreadScratch<PanelScratch>();
@@ -152,15 +145,15 @@ void PanelGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<
   });
 }
 
-// Small matrices, as those of a batch often are: oneDNN's way to them costs as much as they do.
-// Large ones come from far away, and are read there faster than panels are.
+// Small matrices, as those of a batch often are: a call of oneDNN costs as much as the product.
+// Large matrices come from memory, which oneDNN reads faster than panels are read.
 bool IsSmall(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kMostElements = 16 * 1024;
   return HasAvx512() && m >= 8 && n >= kVecLanes && k >= 8 &&
          m * k + k * n + m * n <= kMostElements;
 }
 
-// B transposed, with so few rows that turning it over is most of what oneDNN does.
+// B is transposed, and A has so few rows that oneDNN would spend most time on transposing B.
 bool IsFlat(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLeastDepth = 128;
   return HasAvx512() && b.column_step != 1 && m >= kVecLanes && m <= kFlatRows && n >= kPanel &&
@@ -171,8 +164,8 @@ bool IsFlat(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
 
 }  // namespace
 
-bool GemmTurns(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
-  // Writing an element of C^T takes as long as packing so many of an operand.
+bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
+  // Writing an element of C^T takes as long as packing so many elements of an operand.
   constexpr int64_t kToWrite = 5;
   if (!HasAvx512() || b.column_step == 1) return false;
   return m * k + kToWrite * m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
@@ -201,7 +194,7 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float
     return AmxGemm(m, n, k, {{&a.data, 1}, 0, a.row_step, a.column_step},
                    {{&b.data, 1}, 0, b.row_step, b.column_step}, c, c_step, into);
   }
-  if (GemmTurns(m, n, k, b)) return TurnedGemm(m, n, k, a, b, c, c_step, into);
+  if (GemmTransposes(m, n, k, b)) return TransposedGemm(m, n, k, a, b, c, c_step, into);
   if (IsNarrow(m, n, b)) return NarrowGemm(m, n, k, a, b, c, c_step, into);
   if (IsSmall(m, n, k) || IsFlat(m, n, k, b)) return PanelGemm(m, n, k, a, b, c, c_step, into);
 #endif

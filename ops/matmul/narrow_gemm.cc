@@ -15,13 +15,14 @@ namespace {
 
 constexpr int64_t kMostColumns = 16;
 constexpr int64_t kDepthMax = 1024;   // of the part of B that is packed
-constexpr int64_t kLongColumns = 48;  // from here on sums over a vector are worth adding up
+constexpr int64_t kLongColumns = 48;  // from this depth on, adding up a vector's lanes pays off
 constexpr int64_t kPanel = 2 * kVecLanes;
 
 struct NarrowScratch {
   alignas(64) float b[kDepthMax * kMostColumns];
   alignas(64) float tile[kMostColumns * kPanel];
 };
+
 // The first `count` lanes.
 SLUICE_AVX512 __mmask16 Lanes(int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
 
@@ -42,26 +43,24 @@ SLUICE_AVX512 void ByColumnsOfB(int64_t m, int64_t n, int64_t depth, MatrixView<
     _mm512_store_ps(scratch.b + d * kVecLanes,
                     _mm512_maskz_loadu_ps(lanes, b.data + d * b.row_step));
   }
-  int64_t i = 0;
-  const auto rows = [&]<int kCount>(std::integral_constant<int, kCount>) SLUICE_AVX512 {
-    ProductRows<kCount, 1, false>(a.data + i * a.row_step, a.row_step, a.column_step, scratch.b,
-                                  kVecLanes, depth, scratch.tile, kVecLanes);
-    for (int64_t r = 0; r < kCount; ++r) {
+  const SumTerms terms{.inner = depth, .a_inner = a.column_step, .b_inner = kVecLanes};
+  for (int64_t i = 0; i < m; i += kRows) {
+    const int64_t count = std::min(kRows, m - i);
+    ProductOfRows<1, false, kRows, 4, 1>(a.data + i * a.row_step, a.row_step, count, scratch.b,
+                                         terms, scratch.tile, kVecLanes);
+    for (int64_t r = 0; r < count; ++r) {
       Put(_mm512_load_ps(scratch.tile + r * kVecLanes), lanes, add, c + (i + r) * c_step);
     }
-    i += kCount;
-  };
-  while (i + kRows <= m) rows(std::integral_constant<int, kRows>());
-  while (i + 4 <= m) rows(std::integral_constant<int, 4>());
-  while (i < m) rows(std::integral_constant<int, 1>());
+  }
 }
 
-// --- The rows of A lie one after the other: C^T = B^T * A^T, with A's rows in the vectors.
+// --- A column of A is contiguous: C^T = B^T * A^T, with A's rows in the vectors.
 
 template <int kColumns>
 SLUICE_AVX512 void RowsTimesColumns(const float* a, int64_t a_step, const float* b, int64_t b_step,
                                     int64_t depth, float* tile) {
-  ProductRows<kColumns, 2, false>(b, 1, b_step, a, a_step, depth, tile, kPanel);
+  const SumTerms terms{.inner = depth, .a_inner = b_step, .b_inner = a_step};
+  ProductRows<kColumns, 2, false>(b, 1, a, terms, tile, kPanel);
 }
 
 using RowsTimes = void (*)(const float* a, int64_t a_step, const float* b, int64_t b_step,
@@ -74,9 +73,9 @@ RowsTimes FindRowsTimes(int64_t columns) {
   return kAll[columns - 4];
 }
 
-// `count` rows of C from a tile of their columns.
-SLUICE_AVX512 void PutTurned(const float* tile, int64_t count, int64_t n, bool add, float* c,
-                             int64_t c_step) {
+// Writes `count` rows of C from a tile of their columns.
+SLUICE_AVX512 void PutTransposed(const float* tile, int64_t count, int64_t n, bool add, float* c,
+                                 int64_t c_step) {
   const __mmask16 lanes = Lanes(n);
   for (int64_t i = 0; i < count; i += kVecLanes, tile += kVecLanes, c += kVecLanes * c_step) {
     Vec rows[kVecLanes];
@@ -101,7 +100,7 @@ SLUICE_AVX512 void ByRowsOfA(int64_t m, int64_t n, int64_t depth, MatrixView<flo
     const int64_t count = std::min(kPanel, m - i);
     const float* from = a.data + i;
     int64_t step = a.column_step;
-    if (count < kPanel) {  // the vectors would reach beyond the end
+    if (count < kPanel) {  // whole vectors would reach beyond the end
       const __mmask16 low = Lanes(std::min(count, kVecLanes));
       const __mmask16 high = Lanes(std::max<int64_t>(count - kVecLanes, 0));
       for (int64_t d = 0; d < depth; ++d, from += step) {
@@ -116,13 +115,13 @@ SLUICE_AVX512 void ByRowsOfA(int64_t m, int64_t n, int64_t depth, MatrixView<flo
     if (second > 0) {
       of_second(from, step, b.data + first, b.row_step, depth, scratch.tile + first * kPanel);
     }
-    PutTurned(scratch.tile, count, n, add, c + i * c_step, c_step);
+    PutTransposed(scratch.tile, count, n, add, c + i * c_step, c_step);
   }
 }
 
-// --- The columns of A lie one after the other: a vector has terms of one element's sum.
+// --- A row of A is contiguous: a vector has terms of one element's sum.
 
-// B's columns, one after the other, `length` apart; zeros beyond the depth.
+// Writes B's columns one after the other, `length` apart, with zeros beyond the depth.
 SLUICE_AVX512 void PackColumns(MatrixView<float> b, int64_t n, int64_t depth, int64_t length,
                                float* to) {
   const __mmask16 lanes = Lanes(n);
@@ -138,7 +137,7 @@ SLUICE_AVX512 void PackColumns(MatrixView<float> b, int64_t n, int64_t depth, in
   }
 }
 
-// The sums of four vectors, into the first four lanes of the first one.
+// Sums each of four vectors, into the first four lanes of the first one.
 SLUICE_INLINE_IN_CLONES void SumLanes(Vec* four) {
 #pragma GCC unroll 2
   for (int i = 0; i < 4; i += 2) {
@@ -153,7 +152,7 @@ SLUICE_INLINE_IN_CLONES void SumLanes(Vec* four) {
                                      10, 11);
 }
 
-// Four rows of A times some columns of B.
+// Four rows of A times kColumns columns of B.
 template <int kColumns>
 SLUICE_AVX512 void FourRowsTimes(const float* a, int64_t a_step, int64_t depth, const float* b,
                                  int64_t length, bool add, float* c, int64_t c_step) {
@@ -217,9 +216,9 @@ SLUICE_AVX512 void BySums(int64_t m, int64_t n, int64_t depth, MatrixView<float>
 
 void NarrowGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                 int64_t c_step, GemmInto into) {
-  const bool is_turned = a.row_step == 1 && a.column_step != 1;
-  const auto product = is_turned ? ByRowsOfA : k >= kLongColumns ? BySums : ByColumnsOfB;
-  const int64_t most = is_turned ? kDepthMax / 2 : kDepthMax;
+  const bool is_transposed = a.row_step == 1 && a.column_step != 1;
+  const auto product = is_transposed ? ByRowsOfA : k >= kLongColumns ? BySums : ByColumnsOfB;
+  const int64_t most = is_transposed ? kDepthMax / 2 : kDepthMax;
   const int64_t parts = std::max<int64_t>((k + most - 1) / most, 1);
   const int64_t part = ((k + parts - 1) / parts + kVecLanes - 1) / kVecLanes * kVecLanes;
   for (int64_t d = 0; d < k; d += part) {

@@ -1,7 +1,7 @@
-// The innermost loop of products of floats: sums of a few rows and columns stay in registers.
+// The innermost loop of products of floats: the sums of a few rows and columns stay in registers.
 //
-// For AVX-512 alone: vectors of 16 floats are split badly by the compiler where registers are
-// smaller. It is inlined into functions that say so (executor/cpu/avx512.h).
+// AVX-512 only: where registers are smaller, the compiler splits vectors of 16 floats badly. The
+// functions are inlined into functions that are compiled for it (executor/cpu/avx512.h).
 #ifndef SLUICE_OPS_MATMUL_PRODUCT_ROWS_H_
 #define SLUICE_OPS_MATMUL_PRODUCT_ROWS_H_
 
@@ -14,21 +14,30 @@ namespace sluice {
 
 inline constexpr int64_t kVecLanes = 16;
 using Vec = float __attribute__((vector_size(64)));
-// As it lies among floats.
+// The same among floats in memory.
 using FloatsVec = float __attribute__((vector_size(64), aligned(4), may_alias));
 
-// By reference: how a Vec is passed would depend on what a function is compiled for.
+// Returns references, because how a Vec is passed by value depends on what a function is compiled
+// for.
 SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
   return *reinterpret_cast<const FloatsVec*>(p);
 }
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
-// to[r] (kVecs vectors) = or += the sum over d < depth of a(r, d) * b[d]. The element a(r, d) is
-// a[r * row_step + d * depth_step]. 24 sums fit in registers.
+// The terms of a sum, where they lie in a row of a and in b. Most products have one depth, `inner`;
+// a convolution's terms lie in `outer` lines.
+struct SumTerms {
+  int64_t inner;
+  int64_t a_inner, b_inner;  // steps in floats
+  int64_t outer = 1;
+  int64_t a_outer = 0, b_outer = 0;
+};
+
+// to[r] = (or with kAdd: +=) the sum over all terms of a[r * row_step + ..] * b[..], for kRows rows
+// of kVecs vectors. Up to 24 sums fit in registers.
 template <int kRows, int kVecs, bool kAdd>
-SLUICE_INLINE_IN_CLONES void ProductRows(const float* a, int64_t row_step, int64_t depth_step,
-                                         const float* b, int64_t b_step, int64_t depth, float* to,
-                                         int64_t to_step) {
+SLUICE_INLINE_IN_CLONES void ProductRows(const float* a, int64_t row_step, const float* b,
+                                         const SumTerms& terms, float* to, int64_t to_step) {
   Vec sums[kRows][kVecs];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -41,20 +50,38 @@ SLUICE_INLINE_IN_CLONES void ProductRows(const float* a, int64_t row_step, int64
       }
     }
   }
-  for (int64_t d = 0; d < depth; ++d, a += depth_step, b += b_step) {
-    Vec of_b[kVecs];
+  for (int64_t i = 0; i < terms.outer; ++i) {
+    const float* x = a + i * terms.a_outer;
+    const float* y = b + i * terms.b_outer;
+    for (int64_t j = 0; j < terms.inner; ++j, x += terms.a_inner, y += terms.b_inner) {
+      Vec of_b[kVecs];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v) of_b[v] = VecAt(b + v * kVecLanes);
+      for (int v = 0; v < kVecs; ++v) of_b[v] = VecAt(y + v * kVecLanes);
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
+      for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
-      for (int v = 0; v < kVecs; ++v) sums[r][v] += a[r * row_step] * of_b[v];
+        for (int v = 0; v < kVecs; ++v) sums[r][v] += x[r * row_step] * of_b[v];
+      }
     }
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVecs; ++v) VecAt(to + r * to_step + v * kVecLanes) = sums[r][v];
+  }
+}
+
+// The same for any number of rows: kRows at a time as long as there are so many, then the next
+// smaller number of kFewer, of which the last is 1.
+template <int kVecs, bool kAdd, int kRows, int... kFewer>
+SLUICE_INLINE_IN_CLONES void ProductOfRows(const float* a, int64_t row_step, int64_t rows,
+                                           const float* b, const SumTerms& terms, float* to,
+                                           int64_t to_step) {
+  for (; rows >= kRows; rows -= kRows, a += kRows * row_step, to += kRows * to_step) {
+    ProductRows<kRows, kVecs, kAdd>(a, row_step, b, terms, to, to_step);
+  }
+  if constexpr (sizeof...(kFewer) > 0) {
+    ProductOfRows<kVecs, kAdd, kFewer...>(a, row_step, rows, b, terms, to, to_step);
   }
 }
 

@@ -50,7 +50,7 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   if (m < n && !a.transposed && row_tiles >= cores && k * n <= kOfEachCache) {
     return {TileOf(m, row_tiles, kRowGrain), n};
   }
-  if (GemmTurns(m, n, k, b)) {
+  if (GemmTransposes(m, n, k, b)) {
     // Rows are packed as they are cut; columns would have them packed again and again.
     return m > kFlatRows ? Cut{TileOf(m, tiles(kMost), 32), n} : Cut{m, TileOf(n, tiles(4), 32)};
   }
@@ -59,7 +59,7 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
     return {TileOf(m, parts, kRowGrain), TileOf(n, parts, kColumnGrain)};
   }
   if (m >= n) {
-    if (GemmTurns(64, n, k, b)) return {64, n};
+    if (GemmTransposes(64, n, k, b)) return {64, n};
     // B is packed for each tile: from far away, or turned over, with pains.
     const bool is_packed_with_pains = k * n > kOfSecondCache || b.column_step != 1;
     return {TileOf(m, tiles(is_packed_with_pains ? 4 : 8), kRowGrain), n};

@@ -1,10 +1,12 @@
-// Batch normalisation in one op: y = (x - mean) * rsqrt(variance + epsilon) * scale + offset, a
-// mean and a variance a channel. In training they are the batch's own; in inference they are
+// Batch normalisation in one op: y = (x - mean) * rsqrt(variance + epsilon) * scale + offset, with
+// a mean and a variance per channel. In training they are those of the batch; in inference they are
 // inputs.
 //
-// Outputs besides y: batch_mean and batch_variance (with the unbiased variance), mixed with the
-// inputs mean and variance by exponential_avg_factor; reserve_space_1 and _2, the batch's mean and
-// biased variance for the gradient op; in inference all of them repeat the inputs.
+// Other outputs: batch_mean and batch_variance (the unbiased variance), mixed with the inputs mean
+// and variance by exponential_avg_factor; reserve_space_1 and _2, the batch's mean and biased
+// variance, for the gradient op. In inference all of them repeat the inputs.
+//
+// Reference: Ioffe and Szegedy, "Batch Normalization" (2015).
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -21,7 +23,7 @@ int Rank(const ShapeContext& c) {
   return static_cast<int>(c.attr<std::string>("data_format").size());
 }
 
-// x with its channels merged with the sizes of inputs [first, last).
+// `x` with its channels merged with the sizes of inputs [first, last).
 absl::StatusOr<PartialShape> MergeChannels(ShapeContext& c, PartialShape x, int first, int last) {
   const int channel = ChannelDim(c, x.rank());
   for (int i = first; i < last; ++i) {
@@ -36,6 +38,9 @@ absl::Status NormShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, Rank(c)));
   // In training, mean and variance may be empty.
   SLUICE_ASSIGN_OR_RETURN(x, MergeChannels(c, x, 1, c.attr<bool>("is_training") ? 3 : 5));
+  for (int i = 5; i < c.num_inputs(); ++i) {  // side inputs
+    SLUICE_ASSIGN_OR_RETURN(x, x.MergeWith(c.input(i)));
+  }
   SLUICE_RETURN_IF_ERROR(c.SetOutput(0, x));
   for (int i = 1; i < 5; ++i) {
     SLUICE_RETURN_IF_ERROR(c.SetOutput(i, {x.dim(ChannelDim(c, x.rank()))}));
@@ -57,122 +62,124 @@ absl::Status NormGradShape(ShapeContext& c) {
   return c.SetOutput(4, {0});
 }
 
+// The arguments. `type` is that of all tensors with one element per channel.
+using Mixin = std::function<void(OpDefBuilder&)>;
+Mixin NormInputs(std::string type) {
+  return [type](OpDefBuilder& b) {
+    b.Input("x", "T");
+    for (const char* name : {"scale", "offset", "mean", "variance"}) b.Input(name, type);
+  };
+}
+Mixin NormOutputs(std::string type) {
+  return [type](OpDefBuilder& b) {
+    b.Output("y", "T");
+    b.Output("batch_mean", type).Output("batch_variance", type);
+    b.Output("reserve_space_1", type).Output("reserve_space_2", type);
+  };
+}
+Mixin NormGradInputs(std::string scale_type, std::string type) {
+  return [=](OpDefBuilder& b) {
+    b.Input("y_backprop", "T").Input("x", "T").Input("scale", scale_type);
+    b.Input("reserve_space_1", type).Input("reserve_space_2", type);
+  };
+}
+Mixin NormGradOutputs(std::string type) {
+  return [type](OpDefBuilder& b) {
+    b.Output("x_backprop", "T").Output("scale_backprop", type).Output("offset_backprop", type);
+  };
+}
+
+// T, and U if `statistics` is not empty.
+Mixin NormTypes(TypeSet images, TypeSet statistics) {
+  return [=](OpDefBuilder& b) {
+    b.Attr("T", TypeAttr(images));
+    if (!statistics.empty()) b.Attr("U", TypeAttr(statistics));
+    b.Attr("epsilon", FloatAttr(0.0001f));
+  };
+}
+void Factor(OpDefBuilder& b) { b.Attr("exponential_avg_factor", FloatAttr(1.0f)); }
+void ImageFormat(OpDefBuilder& b) {
+  b.Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC")).Attr("is_training", BoolAttr(true));
+}
+void ImageOrVolumeFormat(OpDefBuilder& b) {
+  b.Attr("data_format", OneOf({"NHWC", "NCHW", "NDHWC", "NCDHW"}, "NHWC"))
+      .Attr("is_training", BoolAttr(true));
+}
+
+constexpr TypeSet kFloats = {DT_HALF, DT_BFLOAT16, DT_FLOAT};
+
 OP(FusedBatchNorm, "Batch normalisation of images; see FusedBatchNormV3.")
-    .Input("x", "T")
-    .Input("scale", "T")
-    .Input("offset", "T")
-    .Input("mean", "T")
-    .Input("variance", "T")
-    .Output("y", "T")
-    .Output("batch_mean", "T")
-    .Output("batch_variance", "T")
-    .Output("reserve_space_1", "T")
-    .Output("reserve_space_2", "T")
-    .Attr("T", TypeAttr({DT_FLOAT}))
-    .Attr("epsilon", FloatAttr(0.0001f))
-    .Attr("exponential_avg_factor", FloatAttr(1.0f))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("is_training", BoolAttr(true))
-    .Shape(NormShape) GRADIENT([](Backprop& b) { BatchNormGradient(b, 1); });
+    .With(NormInputs("T"))
+    .With(NormOutputs("T"))
+    .With(NormTypes(DT_FLOAT, {}))
+    .With(Factor)
+    .With(ImageFormat)
+    .Shape(NormShape) GRADIENT(BatchNormGradient);
 
 OP(FusedBatchNormGrad, "Gradient of FusedBatchNorm; see FusedBatchNormGradV3.")
-    .Input("y_backprop", "T")
-    .Input("x", "T")
-    .Input("scale", "T")
-    .Input("reserve_space_1", "T")
-    .Input("reserve_space_2", "T")
-    .Output("x_backprop", "T")
-    .Output("scale_backprop", "T")
-    .Output("offset_backprop", "T")
+    .With(NormGradInputs("T", "T"))
+    .With(NormGradOutputs("T"))
     .Output("reserve_space_3", "T")
     .Output("reserve_space_4", "T")
-    .Attr("T", TypeAttr({DT_FLOAT}))
-    .Attr("epsilon", FloatAttr(0.0001f))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("is_training", BoolAttr(true))
+    .With(NormTypes(DT_FLOAT, {}))
+    .With(ImageFormat)
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormGradV2, "Gradient of FusedBatchNormV2; see FusedBatchNormGradV3.")
-    .Input("y_backprop", "T")
-    .Input("x", "T")
-    .Input("scale", DT_FLOAT)
-    .Input("reserve_space_1", "U")
-    .Input("reserve_space_2", "U")
-    .Output("x_backprop", "T")
-    .Output("scale_backprop", "U")
-    .Output("offset_backprop", "U")
+    .With(NormGradInputs("float", "U"))
+    .With(NormGradOutputs("U"))
     .Output("reserve_space_3", "U")
     .Output("reserve_space_4", "U")
-    .Attr("T", TypeAttr({DT_HALF, DT_BFLOAT16, DT_FLOAT}))
-    .Attr("U", TypeAttr({DT_FLOAT}))
-    .Attr("epsilon", FloatAttr(0.0001f))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("is_training", BoolAttr(true))
+    .With(NormTypes(kFloats, DT_FLOAT))
+    .With(ImageFormat)
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormGradV3,
-   "Gradient of FusedBatchNormV3. reserve_space_1 and _2 are the forward op's in training, the "
-   "mean "
-   "and the variance in inference; the last two outputs are empty.")
-    .Input("y_backprop", "T")
-    .Input("x", "T")
-    .Input("scale", DT_FLOAT)
-    .Input("reserve_space_1", "U")
-    .Input("reserve_space_2", "U")
+   "Gradient of FusedBatchNormV3. reserve_space_1 and _2 are the forward op's outputs in training, "
+   "the mean and the variance in inference. The last two outputs are empty.")
+    .With(NormGradInputs("float", "U"))
     .Input("reserve_space_3", "U")
-    .Output("x_backprop", "T")
-    .Output("scale_backprop", "U")
-    .Output("offset_backprop", "U")
+    .With(NormGradOutputs("U"))
     .Output("reserve_space_4", "U")
     .Output("reserve_space_5", "U")
-    .Attr("T", TypeAttr({DT_HALF, DT_BFLOAT16, DT_FLOAT}))
-    .Attr("U", TypeAttr({DT_FLOAT}))
-    .Attr("epsilon", FloatAttr(0.0001f))
-    .Attr("data_format", OneOf({"NHWC", "NCHW", "NDHWC", "NCDHW"}, "NHWC"))
-    .Attr("is_training", BoolAttr(true))
+    .With(NormTypes(kFloats, DT_FLOAT))
+    .With(ImageOrVolumeFormat)
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormV2, "Batch normalisation of images; see FusedBatchNormV3.")
-    .Input("x", "T")
-    .Input("scale", "U")
-    .Input("offset", "U")
-    .Input("mean", "U")
-    .Input("variance", "U")
-    .Output("y", "T")
-    .Output("batch_mean", "U")
-    .Output("batch_variance", "U")
-    .Output("reserve_space_1", "U")
-    .Output("reserve_space_2", "U")
-    .Attr("T", TypeAttr({DT_HALF, DT_BFLOAT16, DT_FLOAT}))
-    .Attr("U", TypeAttr({DT_FLOAT}))
-    .Attr("epsilon", FloatAttr(0.0001f))
-    .Attr("exponential_avg_factor", FloatAttr(1.0f))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("is_training", BoolAttr(true))
-    .Shape(NormShape) GRADIENT([](Backprop& b) { BatchNormGradient(b, 2); });
+    .With(NormInputs("U"))
+    .With(NormOutputs("U"))
+    .With(NormTypes(kFloats, DT_FLOAT))
+    .With(Factor)
+    .With(ImageFormat)
+    .Shape(NormShape) GRADIENT(BatchNormGradient);
 
 OP(FusedBatchNormV3,
-   "Batch normalisation of images or volumes, four or five dimensions as data_format says; the "
-   "other inputs are [channels]. In training, mean and variance may be empty where "
-   "exponential_avg_factor is 1. reserve_space_3 means nothing on a CPU.")
-    .Input("x", "T")
-    .Input("scale", "U")
-    .Input("offset", "U")
-    .Input("mean", "U")
-    .Input("variance", "U")
-    .Output("y", "T")
-    .Output("batch_mean", "U")
-    .Output("batch_variance", "U")
-    .Output("reserve_space_1", "U")
-    .Output("reserve_space_2", "U")
+   "Batch normalisation of images or volumes; data_format tells the number of dimensions. The "
+   "other "
+   "inputs are [channels]. In training, mean and variance may be empty if exponential_avg_factor "
+   "is "
+   "1. reserve_space_3 has no meaning on a CPU.")
+    .With(NormInputs("U"))
+    .With(NormOutputs("U"))
     .Output("reserve_space_3", "U")
-    .Attr("T", TypeAttr({DT_HALF, DT_BFLOAT16, DT_FLOAT}))
-    .Attr("U", TypeAttr({DT_BFLOAT16, DT_FLOAT}))
-    .Attr("epsilon", FloatAttr(0.0001f))
-    .Attr("exponential_avg_factor", FloatAttr(1.0f))
-    .Attr("data_format", OneOf({"NHWC", "NCHW", "NDHWC", "NCDHW"}, "NHWC"))
-    .Attr("is_training", BoolAttr(true))
-    .Shape(NormShape) GRADIENT([](Backprop& b) { BatchNormGradient(b, 3); });
+    .With(NormTypes(kFloats, {DT_BFLOAT16, DT_FLOAT}))
+    .With(Factor)
+    .With(ImageOrVolumeFormat)
+    .Shape(NormShape) GRADIENT(BatchNormGradient);
+
+OP(_FusedBatchNormEx,
+   "FusedBatchNormV3, then the sum with a side input, and an activation (Identity or Relu).")
+    .With(NormInputs("U"))
+    .Input("side_input", "num_side_inputs*T")
+    .With(NormOutputs("U"))
+    .Output("reserve_space_3", "U")
+    .With(NormTypes(kFloats, DT_FLOAT))
+    .With(Factor)
+    .Attr("num_side_inputs", IntAttr(0).Min(0))
+    .Attr("activation_mode", StringAttr("Identity"))
+    .With(ImageFormat)
+    .Shape(NormShape);
 
 }  // namespace
 }  // namespace sluice

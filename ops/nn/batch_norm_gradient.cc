@@ -7,10 +7,10 @@
 #include "ops/array/identity_builders.h"
 #include "ops/array/reshape_builders.h"
 #include "ops/array/transpose_builders.h"
+#include "ops/gradient_nodes.h"
 #include "ops/math/arithmetic_builders.h"
 #include "ops/math/cast_builders.h"
 #include "ops/math/power_builders.h"
-#include "ops/nn/batch_norm_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {
@@ -20,32 +20,20 @@ struct Gradients3 {
   Output x, scale, offset;
 };
 
-Gradients3 GradOp(Backprop& b, int version, Output y_grad, Output x, Output mean, Output variance,
+Gradients3 GradOp(Backprop& b, Output y_grad, Output x, Output mean, Output variance,
                   const std::string& data_format) {
-  Output scale = b.Value("scale");
-  const float epsilon = b.attr<float>("epsilon");
-  const bool is_training = b.attr<bool>("is_training");
-  auto result = [](const auto& o) {
-    return Gradients3{o.x_backprop, o.scale_backprop, o.offset_backprop};
-  };
-  if (version == 1) {
-    return result(FusedBatchNormGrad(
-        y_grad, x, scale, mean, variance,
-        {.epsilon = epsilon, .data_format = data_format, .is_training = is_training}));
-  }
-  if (version == 2) {
-    return result(FusedBatchNormGradV2(
-        y_grad, x, scale, mean, variance,
-        {.epsilon = epsilon, .data_format = data_format, .is_training = is_training}));
-  }
-  return result(FusedBatchNormGradV3(
-      y_grad, x, scale, mean, variance, b.Value("reserve_space_3"),
-      {.epsilon = epsilon, .data_format = data_format, .is_training = is_training}));
+  const std::string version = b.op().op().substr(sizeof("FusedBatchNorm") - 1);
+  OutputList inputs = {y_grad, x, b.Value("scale"), mean, variance};
+  if (version == "V3") inputs.push_back(b.Value("reserve_space_3"));
+  const OutputList outputs =
+      SiblingOutputs(b, "FusedBatchNormGrad" + version, inputs, {{"data_format", data_format}});
+  return {outputs[0], outputs[1], outputs[2]};
 }
 
 Output Permuted(Output x, const std::vector<int64_t>& order) { return Transpose(x, order); }
 
-// What the gradient op computes, in elementary ops: a gradient by x, scale and offset.
+// What the gradient op computes, in elementary ops: the gradients with respect to x, scale and
+// offset.
 class Written {
  public:
   explicit Written(Backprop& b)
@@ -89,12 +77,12 @@ class Written {
   }
 
  private:
-  // 16-bit types are too coarse for the sums.
+  // Sums of 16-bit types would be too imprecise.
   Output Widened(Output x) { return dtype_ == DT_FLOAT ? x : Cast(x, DT_FLOAT); }
   Output Narrowed(Output x) { return dtype_ == DT_FLOAT ? x : Cast(x, dtype_); }
   Output MeanOf(Output x, bool keep) { return ReduceMean(x, axes_, {.keep_dims = keep}); }
   Output SumOf(Output x, bool keep) { return ReduceSum(x, axes_, {.keep_dims = keep}); }
-  // A vector a channel, broadcast against x.
+  // A vector with an element per channel, in a shape that broadcasts against x.
   Output PerChannel(Output vector) {
     if (channels_last_) return vector;
     Output one = Constant(b_.graph(), 1, "Reshape/shape/0");
@@ -113,15 +101,14 @@ class Written {
 
 }  // namespace
 
-void BatchNormGradient(Backprop& b, int version) {
+void BatchNormGradient(Backprop& b) {
   const std::string format = b.attr<std::string>("data_format");
   Output x = b.Value("x"), y_grad = b.Of("y");
   Gradients3 grads;
   if (b.attr<bool>("is_training")) {
-    grads = GradOp(b, version, y_grad, x, b.Value("reserve_space_1"), b.Value("reserve_space_2"),
-                   format);
+    grads = GradOp(b, y_grad, x, b.Value("reserve_space_1"), b.Value("reserve_space_2"), format);
   } else if (!format.starts_with("NC")) {
-    grads = GradOp(b, version, y_grad, x, b.Value("mean"), b.Value("variance"), format);
+    grads = GradOp(b, y_grad, x, b.Value("mean"), b.Value("variance"), format);
   } else {
     const bool volume = format == "NCDHW";
     const std::vector<int64_t> last =
@@ -129,7 +116,7 @@ void BatchNormGradient(Backprop& b, int version) {
     const std::vector<int64_t> first =
         volume ? std::vector<int64_t>{0, 4, 1, 2, 3} : std::vector<int64_t>{0, 3, 1, 2};
     Output x_last = Permuted(x, last);
-    grads = GradOp(b, version, Permuted(y_grad, last), x_last, b.Value("mean"), b.Value("variance"),
+    grads = GradOp(b, Permuted(y_grad, last), x_last, b.Value("mean"), b.Value("variance"),
                    volume ? "NDHWC" : "NHWC");
     grads.x = Permuted(grads.x, first);
   }

@@ -6,11 +6,11 @@
 
 namespace sluice {
 
-// Of FusedBatchNorm, V2 and V3 (`version` 1 to 3): the gradient op of the same version. In
-// inference that op takes channels last only, so that other layouts are transposed around it.
-void BatchNormGradient(Backprop& b, int version);
+// For FusedBatchNorm, V2 and V3: the gradient op of the same version. In inference that op takes
+// channels last only, so that images of other formats are transposed around it.
+void BatchNormGradient(Backprop& b);
 
-// Of the gradient ops: they are written out in elementary ops, and those differentiated.
+// For the gradient ops: writes them out in elementary ops, and differentiates those.
 void BatchNormSecondGradient(Backprop& b);
 
 }  // namespace sluice

@@ -69,46 +69,5 @@ OP(BatchNormWithGlobalNormalizationGrad,
       return absl::OkStatus();
     });
 
-absl::Status NormExShape(ShapeContext& c) {
-  const bool is_first = c.attr<std::string>("data_format") == "NCHW";
-  SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, 4));
-  const int channel = is_first ? 1 : 3;
-  int64_t channels = x.dim(channel);
-  for (int i = 1; i < (c.attr<bool>("is_training") ? 3 : 5); ++i) {
-    SLUICE_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(i, 1));
-    SLUICE_ASSIGN_OR_RETURN(channels, MergeDim(channels, vector.dim(0)));
-  }
-  if (x.rank_known()) x.set_dim(channel, channels);
-  for (int i = 5; i < c.num_inputs(); ++i) {
-    SLUICE_ASSIGN_OR_RETURN(x, x.MergeWith(c.input(i)));
-  }
-  c.SetOutput(0, x).IgnoreError();
-  for (int i = 1; i < 5; ++i) c.SetOutput(i, {channels}).IgnoreError();
-  return c.SetOutput(5, PartialShape::UnknownRank());
-}
-
-OP(_FusedBatchNormEx, "FusedBatchNormV3, a side input added, and an activation (Identity, Relu).")
-    .Input("x", "T")
-    .Input("scale", "U")
-    .Input("offset", "U")
-    .Input("mean", "U")
-    .Input("variance", "U")
-    .Input("side_input", "num_side_inputs*T")
-    .Output("y", "T")
-    .Output("batch_mean", "U")
-    .Output("batch_variance", "U")
-    .Output("reserve_space_1", "U")
-    .Output("reserve_space_2", "U")
-    .Output("reserve_space_3", "U")
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_BFLOAT16}))
-    .Attr("U", TypeAttr(TypeSet{DT_FLOAT}))
-    .Attr("epsilon", FloatAttr(0.0001f))
-    .Attr("exponential_avg_factor", FloatAttr(1.0f))
-    .Attr("num_side_inputs", IntAttr(0).Min(0))
-    .Attr("activation_mode", StringAttr("Identity"))
-    .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
-    .Attr("is_training", BoolAttr(true))
-    .Shape(NormExShape);
-
 }  // namespace
 }  // namespace sluice

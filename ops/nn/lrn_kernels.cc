@@ -9,25 +9,26 @@
 namespace sluice {
 namespace {
 
-// TensorFlow's bound, which keeps the places of neighbours in an int64.
-absl::Status CheckRadius(int64_t radius) {
-  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-  if (radius >= 0 && radius < kMax) return absl::OkStatus();
-  return InvalidArgument("depth_radius must be from 0 to ", kMax - 1, ", got ", radius);
-}
-
-struct LrnAttrs {
-  explicit LrnAttrs(KernelInit& init)
+// The attributes, and what both kernels need of a row of channels.
+struct Lrn {
+  explicit Lrn(const KernelInit& init)
       : radius(init.attr<int64_t>("depth_radius")),
         bias(init.attr<float>("bias")),
         alpha(init.attr<float>("alpha")),
         beta(init.attr<float>("beta")) {}
 
+  // TensorFlow's bound. It keeps positions of neighbours in an int64.
+  absl::Status Check() const {
+    constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+    if (radius >= 0 && radius < kMax) return absl::OkStatus();
+    return InvalidArgument("depth_radius must be from 0 to ", kMax - 1, ", got ", radius);
+  }
+  int64_t First(int64_t i) const { return std::max<int64_t>(i - radius, 0); }
+  int64_t Last(int64_t i, int64_t n) const { return std::min(i + radius, n - 1); }
   // bias + alpha * the sum of squares around channel i of a row of n.
   float Norm(const float* row, int64_t n, int64_t i) const {
     float sum = 0;
-    const int64_t last = std::min(i + radius, n - 1);
-    for (int64_t j = std::max<int64_t>(i - radius, 0); j <= last; ++j) sum += row[j] * row[j];
+    for (int64_t j = First(i); j <= Last(i, n); ++j) sum += row[j] * row[j];
     return bias + alpha * sum;
   }
 
@@ -38,88 +39,77 @@ struct LrnAttrs {
 template <typename T>
 class LrnKernel : public Kernel {
  public:
-  explicit LrnKernel(KernelInit& init) : attrs_(init) {}
+  explicit LrnKernel(const KernelInit& init) : lrn_(init) {}
 
-  absl::Status Compute(KernelContext& context) override {
-    SLUICE_RETURN_IF_ERROR(CheckRadius(attrs_.radius));
-    const Tensor& in = context.input(0);
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_RETURN_IF_ERROR(lrn_.Check());
+    const Tensor& in = c.input(0);
     if (in.rank() != 4) return InvalidArgument("in must be 4-dimensional");
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, in.shape(), &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
     if (in.num_elements() == 0) return absl::OkStatus();
-    ReadImages<T> x;
-    WrittenImages<T> y;
-    SLUICE_RETURN_IF_ERROR(x.Open(context, in));
-    SLUICE_RETURN_IF_ERROR(y.Open(context, out));
-    const int64_t n = in.dim(3);
-    context.ParallelFor(
-        in.num_elements() / n, 30.0 * static_cast<double>(n), [&](int64_t begin, int64_t end) {
-          for (int64_t r = begin; r < end; ++r) {
-            const float* row = x.data() + r * n;
-            for (int64_t i = 0; i < n; ++i) {
-              y.data()[r * n + i] = row[i] * std::pow(attrs_.Norm(row, n, i), -attrs_.beta);
-            }
+    const int64_t n = in.dim(3), rows = in.num_elements() / n;
+    return WithImages<T>(c, {{in}}, out, Channels::kLast, [&](const float* x, float* y) {
+      c.ParallelFor(rows, 30.0 * static_cast<double>(n), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin * n; r < end * n; r += n) {
+          for (int64_t i = 0; i < n; ++i) {
+            y[r + i] = x[r + i] * std::pow(lrn_.Norm(x + r, n, i), -lrn_.beta);
           }
-        });
-    return y.Close(context);
+        }
+      });
+      return absl::OkStatus();
+    });
   }
 
  private:
-  const LrnAttrs attrs_;
+  const Lrn lrn_;
 };
-using LrnList = TypeList<half, float>;
-KERNELS(LRN, "T", LrnKernel, LrnList);
+using LrnTypes = TypeList<half, float>;
+KERNELS(LRN, "T", LrnKernel, LrnTypes);
 
-// With y_j = x_j * norm_j^-beta: dy_j/dx_i = [i = j] norm_j^-beta - 2 alpha beta x_i y_j / norm_j
-// for channels i around j.
+// From y_j = x_j * norm_j^-beta follows, for channels i around j,
+// dy_j/dx_i = [i = j] norm_j^-beta - 2 alpha beta x_i y_j / norm_j.
 template <typename T>
 class LrnGradKernel : public Kernel {
  public:
-  explicit LrnGradKernel(KernelInit& init) : attrs_(init) {}
+  explicit LrnGradKernel(const KernelInit& init) : lrn_(init) {}
 
-  absl::Status Compute(KernelContext& context) override {
-    SLUICE_RETURN_IF_ERROR(CheckRadius(attrs_.radius));
-    const TensorShape shape = context.input(0).shape();
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_RETURN_IF_ERROR(lrn_.Check());
+    const TensorShape shape = c.input(0).shape();
     for (int i = 0; i < 3; ++i) {
-      if (context.input(i).rank() == 4 && context.input(i).shape() == shape) continue;
+      if (shape.rank() == 4 && c.input(i).shape() == shape) continue;
       return InvalidArgument("input_grads, input_image, and out_image should have the same shape");
     }
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (shape.num_elements() == 0) return absl::OkStatus();
-    ReadImages<T> dy, x, y;
-    WrittenImages<T> dx;
-    SLUICE_RETURN_IF_ERROR(dy.Open(context, context.input(0)));
-    SLUICE_RETURN_IF_ERROR(x.Open(context, context.input(1)));
-    SLUICE_RETURN_IF_ERROR(y.Open(context, context.input(2)));
-    SLUICE_RETURN_IF_ERROR(dx.Open(context, out));
-    const int64_t n = shape.dim(3);
-    context.ParallelFor(shape.num_elements() / n, 50.0 * static_cast<double>(n),
-                        [&](int64_t begin, int64_t end) {
-                          for (int64_t r = begin * n; r < end * n; r += n) {
-                            Row(dy.data() + r, x.data() + r, y.data() + r, n, dx.data() + r);
-                          }
-                        });
-    return dx.Close(context);
+    const int64_t n = shape.dim(3), rows = shape.num_elements() / n;
+    return WithImages<T>(c, {{c.input(0)}, {c.input(1)}, {c.input(2)}}, out, Channels::kLast,
+                         [&](const float* dy, const float* x, const float* y, float* dx) {
+                           c.ParallelFor(rows, 50.0 * static_cast<double>(n),
+                                         [&](int64_t begin, int64_t end) {
+                                           for (int64_t r = begin * n; r < end * n; r += n)
+                                             Row(dy + r, x + r, y + r, n, dx + r);
+                                         });
+                           return absl::OkStatus();
+                         });
   }
 
  private:
   void Row(const float* dy, const float* x, const float* y, int64_t n, float* dx) const {
     std::fill_n(dx, n, 0.0f);
     for (int64_t j = 0; j < n; ++j) {
-      const float norm = attrs_.Norm(x, n, j);
-      const float around = -2 * attrs_.alpha * attrs_.beta * y[j] / norm * dy[j];
-      const int64_t last = std::min(j + attrs_.radius, n - 1);
-      for (int64_t i = std::max<int64_t>(j - attrs_.radius, 0); i <= last; ++i) {
-        dx[i] += around * x[i];
-      }
-      dx[j] += std::pow(norm, -attrs_.beta) * dy[j];
+      const float norm = lrn_.Norm(x, n, j);
+      const float around = -2 * lrn_.alpha * lrn_.beta * y[j] / norm * dy[j];
+      for (int64_t i = lrn_.First(j); i <= lrn_.Last(j, n); ++i) dx[i] += around * x[i];
+      dx[j] += std::pow(norm, -lrn_.beta) * dy[j];
     }
   }
 
-  const LrnAttrs attrs_;
+  const Lrn lrn_;
 };
-KERNELS(LRNGrad, "T", LrnGradKernel, LrnList);
+KERNELS(LRNGrad, "T", LrnGradKernel, LrnTypes);
 
 }  // namespace
 }  // namespace sluice

@@ -1,3 +1,5 @@
+// Kernels that move the space of images to the batch or to the channels, and back.
+#include <algorithm>
 #include <cstring>
 
 #include "executor/kernel/context.h"
@@ -6,52 +8,34 @@
 #include "ops/conv/window.h"
 #include "ops/loops/int_tensor.h"
 #include "ops/loops/strided_copy.h"
+#include "ops/nn/space_blocks.h"
 
 namespace sluice {
 namespace {
 
 constexpr TypeSet kReal = RealTypes();
 
-// Blocks of M dimensions after the batch, and what is padded (or cut off) at both ends of each.
-struct Blocks {
-  Ints sizes, before, after;
-  int count() const { return static_cast<int>(sizes.size()); }
-  int64_t product() const {
-    int64_t p = 1;
-    for (int64_t b : sizes) p = SaturatedProduct(p, b);
-    return p;
+// `margins` is a matrix of paddings or crops.
+absl::StatusOr<SpaceBlocks> ReadBlocks(const Tensor& in, const Ints& sizes, const Tensor& margins,
+                                       const char* name) {
+  const auto count = static_cast<int>(sizes.size());
+  if (in.rank() < 1 + count) {
+    return InvalidArgument("input rank should be >= ", 1 + count, " instead of ", in.rank());
   }
-};
-
-absl::StatusOr<Blocks> ReadBlocks(const Tensor& in, Ints sizes, const Tensor& margins,
-                                  const char* name) {
-  Blocks b;
-  b.sizes = std::move(sizes);
-  if (in.rank() < 1 + b.count()) {
-    return InvalidArgument("input rank should be >= ", 1 + b.count(), " instead of ", in.rank());
-  }
-  if (margins.rank() != 2 || margins.dim(0) != b.count() || margins.dim(1) != 2) {
-    return InvalidArgument(name, " should have shape [", b.count(), ", 2] instead of ",
+  if (margins.rank() != 2 || margins.dim(0) != count || margins.dim(1) != 2) {
+    return InvalidArgument(name, " should have shape [", count, ", 2] instead of ",
                            margins.shape().ToString());
   }
-  for (int i = 0; i < b.count(); ++i) {
-    if (b.sizes[i] < 1)
-      return InvalidArgument("All values in block_shape must be positive, got ", b.sizes[i]);
-    b.before.push_back(IntAt(margins, 2 * i));
-    b.after.push_back(IntAt(margins, 2 * i + 1));
-    if (b.before[i] < 0 || b.after[i] < 0) {
-      return InvalidArgument(name, " must be non-negative, got ", b.before[i], " and ", b.after[i]);
-    }
-  }
-  return b;
+  return SpaceBlocks::Make(sizes, IntsOf(margins), name);
 }
 
 // Copies between the tensor with space (`wide`) and the one whose batch has the blocks (`deep`),
-// one block offset at a time. Pixel p of dimension i of the wide tensor is pixel j of the deep one,
-// p = j * size + offset - before.
-void CopyBlocks(KernelContext& c, const Blocks& b, const Tensor& wide, const Tensor& deep,
+// one offset in the blocks at a time. Along dimension i, pixel j of the deep tensor is pixel j *
+// size + offset - before of the wide one.
+void CopyBlocks(KernelContext& c, const SpaceBlocks& b, const Tensor& wide, const Tensor& deep,
                 bool to_deep) {
-  if (wide.num_elements() == 0 || deep.num_elements() == 0) return;  // however many blocks
+  if (wide.num_elements() == 0 || deep.num_elements() == 0)
+    return;  // there may be any number of blocks
   const auto wide_strides = RowMajorStrides(wide.shape());
   const auto deep_strides = RowMajorStrides(deep.shape());
   const int rank = wide.rank();
@@ -87,54 +71,33 @@ void CopyBlocks(KernelContext& c, const Blocks& b, const Tensor& wide, const Ten
   }
 }
 
-absl::Status ToBatch(KernelContext& c, Ints sizes, const Tensor& paddings) {
+absl::Status ToBatch(KernelContext& c, const Ints& sizes, const Tensor& paddings) {
   const Tensor& in = c.input(0);
-  SLUICE_ASSIGN_OR_RETURN(const Blocks b, ReadBlocks(in, std::move(sizes), paddings, "paddings"));
-  std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
-  dims[0] = SaturatedProduct(dims[0], b.product());
-  bool padded = false;
-  for (int i = 0; i < b.count(); ++i) {
-    int64_t& size = dims[i + 1];
-    const int64_t padding = SaturatedSum(b.before[i], b.after[i]);
-    size = SaturatedSum(size, padding);
-    padded = padded || padding > 0;
-    if (size % b.sizes[i] != 0) {
-      return InvalidArgument("padded_shape[", i, "]=", size, " is not divisible by block_shape[", i,
-                             "]=", b.sizes[i]);
-    }
-    size /= b.sizes[i];
-  }
-  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  SLUICE_ASSIGN_OR_RETURN(const SpaceBlocks b, ReadBlocks(in, sizes, paddings, "paddings"));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, b.ToBatch(in.shape()));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims.dims()));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  if (padded && out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
+  const auto is_padding = [](int64_t n) { return n > 0; };
+  const bool is_padded = std::any_of(b.before.begin(), b.before.end(), is_padding) ||
+                         std::any_of(b.after.begin(), b.after.end(), is_padding);
+  if (is_padded && out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
   CopyBlocks(c, b, in, *out, true);
   return absl::OkStatus();
 }
 
-absl::Status FromBatch(KernelContext& c, Ints sizes, const Tensor& crops) {
+absl::Status FromBatch(KernelContext& c, const Ints& sizes, const Tensor& crops) {
   const Tensor& in = c.input(0);
-  SLUICE_ASSIGN_OR_RETURN(const Blocks b, ReadBlocks(in, std::move(sizes), crops, "crops"));
-  std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
-  if (dims[0] % b.product() != 0) {
-    return InvalidArgument("Input batch dimension (", dims[0],
-                           ") is not divisible by product of block sizes (", b.product(), ")");
-  }
-  dims[0] /= b.product();
-  for (int i = 0; i < b.count(); ++i) {
-    dims[i + 1] = SaturatedProduct(dims[i + 1], b.sizes[i]) - SaturatedSum(b.before[i], b.after[i]);
-    if (dims[i + 1] < 0) {
-      return InvalidArgument("cropped_shape[", i, "]=", dims[i + 1], " must be non-negative");
-    }
-  }
-  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  SLUICE_ASSIGN_OR_RETURN(const SpaceBlocks b, ReadBlocks(in, sizes, crops, "crops"));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, b.FromBatch(in.shape()));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims.dims()));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   CopyBlocks(c, b, *out, in, false);
   return absl::OkStatus();
 }
 
-using Mover = absl::Status (*)(KernelContext&, Ints, const Tensor&);
+using Mover = absl::Status (*)(KernelContext&, const Ints&, const Tensor&);
 
 template <Mover kMove>
 class SquareBlockKernel : public Kernel {
@@ -165,8 +128,8 @@ using BatchToSpaceNDKernel = FunctionKernel<GivenBlocks<FromBatch>>;
 KERNEL(SpaceToBatchND, SpaceToBatchNDKernel, {"T", kReal});
 KERNEL(BatchToSpaceND, BatchToSpaceNDKernel, {"T", kReal});
 
-// Wide: [batch, height * block, width * block, channels]; deep: [batch, height, width, block *
-// block * channels].
+// Between [batch, height * block, width * block, channels] (wide) and [batch, height, width, block
+// * block * channels] (deep).
 template <bool kToDepth>
 class DepthKernel : public Kernel {
  public:
@@ -184,14 +147,15 @@ class DepthKernel : public Kernel {
     if (in.rank() != 4) return InvalidArgument("Input rank should be 4 instead of ", in.rank());
     const int64_t square = SaturatedProduct(size_, size_);
     std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
-    for (int d : {layout_.height, layout_.width}) {
+    for (int d : {layout_.height(), layout_.width()}) {
       if (kToDepth && dims[d] % size_ != 0) {
-        return InvalidArgument("Image width ", dims[layout_.width], " and height ",
-                               dims[layout_.height], " should be divisible by block_size: ", size_);
+        return InvalidArgument("Image width ", dims[layout_.width()], " and height ",
+                               dims[layout_.height()],
+                               " should be divisible by block_size: ", size_);
       }
       dims[d] = kToDepth ? dims[d] / size_ : SaturatedProduct(dims[d], size_);
     }
-    int64_t& channels = dims[layout_.channel];
+    int64_t& channels = dims[layout_.channel()];
     if (!kToDepth && channels % square != 0) {
       return InvalidArgument("Input depth dimension ", channels,
                              " should be divisible by: ", square);
@@ -203,19 +167,19 @@ class DepthKernel : public Kernel {
     if (shape.num_elements() == 0) return absl::OkStatus();
     const Tensor &wide = kToDepth ? in : *out, &deep = kToDepth ? *out : in;
     const auto w = RowMajorStrides(wide.shape()), d = RowMajorStrides(deep.shape());
-    const int64_t depth = wide.dim(layout_.channel);
+    const int64_t depth = wide.dim(layout_.channel());
     CopyBox box;
     auto add = [&box](int64_t size, int64_t wide_step, int64_t deep_step) {
       box.dims.push_back(
           {size, kToDepth ? wide_step : deep_step, kToDepth ? deep_step : wide_step});
     };
-    const int64_t deep_channel = d[layout_.channel];
+    const int64_t deep_channel = d[layout_.channel()];
     add(wide.dim(0), w[0], d[0]);
-    add(deep.dim(layout_.height), w[layout_.height] * size_, d[layout_.height]);
-    add(size_, w[layout_.height], deep_channel * depth * size_);
-    add(deep.dim(layout_.width), w[layout_.width] * size_, d[layout_.width]);
-    add(size_, w[layout_.width], deep_channel * depth);
-    add(depth, w[layout_.channel], deep_channel);
+    add(deep.dim(layout_.height()), w[layout_.height()] * size_, d[layout_.height()]);
+    add(size_, w[layout_.height()], deep_channel * depth * size_);
+    add(deep.dim(layout_.width()), w[layout_.width()] * size_, d[layout_.width()]);
+    add(size_, w[layout_.width()], deep_channel * depth);
+    add(depth, w[layout_.channel()], deep_channel);
     CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
     return absl::OkStatus();
   }
@@ -227,89 +191,6 @@ class DepthKernel : public Kernel {
 };
 KERNEL(SpaceToDepth, DepthKernel<true>);
 KERNEL(DepthToSpace, DepthKernel<false>);
-
-// The windows of n spatial dimensions (two are three with one plane).
-class PatchesKernel : public Kernel {
- public:
-  explicit PatchesKernel(KernelInit& init)
-      : padding_(PaddingOf(init.attr<std::string>("padding"))),
-        sizes_(init.attr<std::vector<int64_t>>("ksizes")),
-        strides_(init.attr<std::vector<int64_t>>("strides")),
-        rates_(init.AttrOr<std::vector<int64_t>>("rates", {1, 1, 1, 1, 1})) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& in = c.input(0);
-    const int n = static_cast<int>(sizes_.size()) - 2;
-    if (in.rank() != n + 2) {
-      return InvalidArgument("input must be ", n + 2, "-dimensional ", in.shape().ToString());
-    }
-    Dim dims[3];
-    std::vector<int64_t> sizes(in.shape().dims().begin(), in.shape().dims().end());
-    int64_t elements = 1;
-    for (int i = 0; i < n; ++i) {
-      Dim& d = dims[3 - n + i];
-      d = {in.dim(i + 1), sizes_[i + 1], strides_[i + 1], rates_[i + 1]};
-      SLUICE_ASSIGN_OR_RETURN(
-          d.window,
-          SlideWindow(d.in, d.size, {.stride = d.stride, .dilation = d.rate, .padding = padding_}));
-      sizes[i + 1] = d.window.outputs;
-      elements = SaturatedProduct(elements, d.size);
-    }
-    const int64_t channels = in.dim(n + 1);
-    sizes[n + 1] = SaturatedProduct(channels, elements);
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    if (out->num_elements() == 0) return absl::OkStatus();
-    const int64_t pixel = channels * static_cast<int64_t>(DataTypeSize(in.dtype()));
-    const int64_t image = dims[0].in * dims[1].in * dims[2].in * pixel;
-    const int64_t positions =
-        dims[0].window.outputs * dims[1].window.outputs * dims[2].window.outputs;
-    c.ParallelFor(in.dim(0) * positions, static_cast<double>(elements * pixel) * 0.3,
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t i = begin; i < end; ++i) {
-                      Patch(dims, i % positions,
-                            static_cast<const char*>(in.raw()) + i / positions * image, pixel,
-                            static_cast<char*>(out->raw()) + i * elements * pixel);
-                    }
-                  });
-    return absl::OkStatus();
-  }
-
- private:
-  struct Dim {
-    int64_t in = 1, size = 1, stride = 1, rate = 1;
-    Window window{.outputs = 1};
-    int64_t At(int64_t output, int64_t k) const {
-      return output * stride - window.before + k * rate;
-    }
-    bool Has(int64_t at) const { return at >= 0 && at < in; }
-  };
-
-  static void Patch(const Dim* dims, int64_t position, const char* image, int64_t pixel, char* to) {
-    const int64_t x = position % dims[2].window.outputs;
-    const int64_t y = position / dims[2].window.outputs % dims[1].window.outputs;
-    const int64_t z = position / dims[2].window.outputs / dims[1].window.outputs;
-    for (int64_t kz = 0; kz < dims[0].size; ++kz) {
-      for (int64_t ky = 0; ky < dims[1].size; ++ky) {
-        for (int64_t kx = 0; kx < dims[2].size; ++kx, to += pixel) {
-          const int64_t az = dims[0].At(z, kz), ay = dims[1].At(y, ky), ax = dims[2].At(x, kx);
-          if (dims[0].Has(az) && dims[1].Has(ay) && dims[2].Has(ax)) {
-            const int64_t at = (az * dims[1].in + ay) * dims[2].in + ax;
-            std::memcpy(to, image + at * pixel, static_cast<size_t>(pixel));
-          } else {
-            std::memset(to, 0, static_cast<size_t>(pixel));
-          }
-        }
-      }
-    }
-  }
-
-  const Padding padding_;
-  const std::vector<int64_t> sizes_, strides_, rates_;
-};
-KERNEL(ExtractImagePatches, PatchesKernel, {"T", RealTypes() | ComplexTypes() | DT_BOOL});
-KERNEL(ExtractVolumePatches, PatchesKernel, {"T", kReal});
 
 class FormatKernel : public Kernel {
  public:
@@ -349,7 +230,7 @@ class FormatKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // A vector without batch and channels has the spatial dimensions alone.
+  // A vector of two elements less has the spatial dimensions alone.
   absl::Status Permute(KernelContext& c) {
     const Tensor& x = c.input(0);
     if (x.rank() != 1 && x.rank() != 2) {

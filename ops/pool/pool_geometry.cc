@@ -1,6 +1,6 @@
 #include "ops/pool/pool_geometry.h"
 
-#include <array>
+#include <algorithm>
 
 #include "absl/strings/str_join.h"
 #include "graph/ir/graph.h"
@@ -9,34 +9,28 @@
 namespace sluice {
 namespace {
 
-absl::StatusOr<std::vector<int64_t>> FourInts(const Tensor& t, std::string_view what) {
+absl::StatusOr<std::vector<int64_t>> SizesOf(const Tensor& t, std::string_view what) {
   if (t.num_elements() != 4) {
     return InvalidArgument("Sliding window ", what, " field must specify 4 dimensions");
   }
   return std::vector<int64_t>(t.flat<int32_t>().begin(), t.flat<int32_t>().end());
 }
 
-// A window is over space or over channels; channels only in windows side by side.
-absl::Status CheckWindow(const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides,
-                         const ImageLayout& layout, const std::string& op, int64_t channels) {
-  if (*std::min_element(ksize.begin(), ksize.end()) <= 0) {
-    return InvalidArgument(
-        "Sliding window ksize must be positive. The specified or inferred ksize "
-        "is: ",
-        absl::StrJoin(ksize, ","));
-  }
-  if (ksize[layout.batch] != 1 || strides[layout.batch] != 1) {
-    return absl::UnimplementedError("Pooling is not yet supported on the batch dimension.");
-  }
-  const int64_t window = ksize[layout.channel];
-  if (window == 1 && strides[layout.channel] == 1) return absl::OkStatus();
-  if (op == "AvgPool" || op == "AvgPoolGrad") {
+// A window over channels: they must lie side by side, and not extend in space.
+absl::Status CheckChannelWindow(const WindowAttrs& a, const std::vector<int64_t>& ksize,
+                                int64_t channels) {
+  const auto channel = static_cast<size_t>(a.layout.channel());
+  const int64_t window = ksize[channel], stride = a.strides[channel];
+  if (window == 1 && stride == 1) return absl::OkStatus();
+  if (a.op == "AvgPool" || a.op == "AvgPoolGrad") {
     return absl::UnimplementedError("Non-spatial pooling is not yet supported.");
   }
-  if (op != "MaxPool" && op != "MaxPoolV2") {
-    return absl::UnimplementedError(StrCat(op, " is not yet supported on the depth dimension."));
+  if (a.op != "MaxPool" && a.op != "MaxPoolV2") {
+    return absl::UnimplementedError(StrCat(a.layout.space == 2 ? a.op : "Pooling",
+                                           " is not yet supported on the depth dimension."));
   }
-  if (window > 1 && (ksize[layout.height] != 1 || ksize[layout.width] != 1)) {
+  const auto space = a.SpaceOf(ksize);
+  if (window > 1 && std::count(space.begin(), space.end(), 1) != a.layout.space) {
     return absl::UnimplementedError(
         "MaxPooling supports exactly one of pooling across depth or pooling across width/height.");
   }
@@ -44,83 +38,79 @@ absl::Status CheckWindow(const std::vector<int64_t>& ksize, const std::vector<in
     return absl::UnimplementedError(
         "Depthwise max pooling requires the depth window to evenly divide the input depth");
   }
-  if (strides[layout.channel] != window) {
-    return absl::UnimplementedError(
-        "Depthwise max pooling requires the depth window to equal the depth stride");
-  }
-  return absl::OkStatus();
+  if (stride == window) return absl::OkStatus();
+  return absl::UnimplementedError(
+      "Depthwise max pooling requires the depth window to equal the depth stride");
 }
 
-absl::Status CheckPadding(const char* side, int64_t padding, int64_t window) {
-  if (padding < window) return absl::OkStatus();
-  return InvalidArgument(side, " padding ", padding, " needs to be smaller than the window size ",
-                         window);
+absl::Status CheckSizes(const WindowAttrs& a, const std::vector<int64_t>& ksize, int64_t channels) {
+  if (ksize.size() != static_cast<size_t>(a.layout.rank())) {
+    return InvalidArgument("Sliding window ksize field must specify ", a.layout.rank(),
+                           " dimensions");
+  }
+  if (*std::min_element(ksize.begin(), ksize.end()) <= 0) {
+    return InvalidArgument(
+        "Sliding window ksize must be positive. The specified or inferred ksize is: ",
+        absl::StrJoin(ksize, ","));
+  }
+  if (ksize[0] != 1 || a.strides[0] != 1) {
+    return absl::UnimplementedError("Pooling is not yet supported on the batch dimension.");
+  }
+  return CheckChannelWindow(a, ksize, channels);
+}
+
+// Every window must touch the image.
+absl::Status CheckPaddings(const WindowAttrs& a, absl::Span<const int64_t> window) {
+  static constexpr const char* kSides[2][2] = {{"Top", "Bottom"}, {"Left", "Right"}};
+  for (int d = 0; d < a.layout.space && a.along[0].padding == Padding::kExplicit; ++d) {
+    for (int side : {0, 1}) {
+      const int64_t padding = side == 0 ? a.along[d].before : a.along[d].after;
+      if (padding < window[d]) continue;
+      return InvalidArgument(kSides[d][side], " padding ", padding,
+                             " needs to be smaller than the window size ", window[d]);
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 PoolAttrs::PoolAttrs(const KernelInit& init)
-    : op_(init.node().op()),
-      data_format_(init.attr<std::string>("data_format")),
-      padding_(init.attr<std::string>("padding")),
-      layout_(ImageLayout::Of(data_format_)),
+    : layout_(ImageLayout::Of(init.AttrOr<std::string>("data_format", "NHWC"))),
       ksize_(init.AttrOr<std::vector<int64_t>>("ksize", {})),
-      strides_(init.AttrOr<std::vector<int64_t>>("strides", {})),
-      explicit_paddings_(init.AttrOr<std::vector<int64_t>>("explicit_paddings", {})) {}
+      attrs_(WindowAttrs::Of(init.node(), layout_)) {}
 
-absl::StatusOr<PoolGeometry> PoolAttrs::Geometry(KernelContext& context, const TensorShape& shape,
-                                                 int first) const {
-  if (shape.rank() != 4) return InvalidArgument("tensor_in must be 4-dimensional");
-  std::vector<int64_t> given_ksize, given_strides;
+absl::StatusOr<Pool> PoolAttrs::Of(KernelContext& context, const TensorShape& images,
+                                   int first_size) const {
+  if (images.rank() != rank()) {
+    return InvalidArgument("tensor_in must be ", rank(), "-dimensional, got shape ",
+                           images.ToString());
+  }
+  std::vector<int64_t> given_ksize;
+  absl::StatusOr<WindowAttrs> given_attrs;
   if (ksize_.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(given_ksize, FourInts(context.input(first), "ksize"));
-    SLUICE_ASSIGN_OR_RETURN(given_strides, FourInts(context.input(first + 1), "stride"));
+    SLUICE_ASSIGN_OR_RETURN(given_ksize, SizesOf(context.input(first_size), "ksize"));
+    SLUICE_ASSIGN_OR_RETURN(const auto strides, SizesOf(context.input(first_size + 1), "stride"));
+    given_attrs = WindowAttrs::Of(context.node(), layout_, strides);
   }
   const std::vector<int64_t>& ksize = ksize_.empty() ? given_ksize : ksize_;
-  const std::vector<int64_t>& strides = ksize_.empty() ? given_strides : strides_;
-  static const auto& no_dilations = *new std::vector<int64_t>(4, 1);
-  if (ksize.size() != 4) {
-    return InvalidArgument("Sliding window ksize field must specify 4 dimensions");
-  }
-  SLUICE_ASSIGN_OR_RETURN(
-      const ImageSliding sliding,
-      ImageSlidingOf(op_, data_format_, strides, no_dilations, padding_, explicit_paddings_));
-  SLUICE_RETURN_IF_ERROR(CheckWindow(ksize, strides, layout_, op_, shape.dim(layout_.channel)));
-  PoolGeometry g;
-  g.batch = shape.dim(layout_.batch);
-  g.channels = shape.dim(layout_.channel);
-  g.in_height = shape.dim(layout_.height);
-  g.in_width = shape.dim(layout_.width);
-  g.window_height = ksize[layout_.height];
-  g.window_width = ksize[layout_.width];
-  g.channel_window = ksize[layout_.channel];
-  g.stride_height = sliding.height.stride;
-  g.stride_width = sliding.width.stride;
-  SLUICE_ASSIGN_OR_RETURN(const Window height,
-                          SlideWindow(g.in_height, g.window_height, sliding.height));
-  SLUICE_ASSIGN_OR_RETURN(const Window width,
-                          SlideWindow(g.in_width, g.window_width, sliding.width));
-  if (sliding.height.padding == Padding::kExplicit) {
-    // Every window must touch the image.
-    SLUICE_RETURN_IF_ERROR(CheckPadding("Top", height.before, g.window_height));
-    SLUICE_RETURN_IF_ERROR(CheckPadding("Bottom", height.after, g.window_height));
-    SLUICE_RETURN_IF_ERROR(CheckPadding("Left", width.before, g.window_width));
-    SLUICE_RETURN_IF_ERROR(CheckPadding("Right", width.after, g.window_width));
-  }
-  g.out_height = height.outputs;
-  g.out_width = width.outputs;
-  g.pad_top = height.before;
-  g.pad_left = width.before;
-  return g;
+  const absl::StatusOr<WindowAttrs>& attrs = ksize_.empty() ? given_attrs : attrs_;
+  SLUICE_RETURN_IF_ERROR(attrs.status());
+  SLUICE_RETURN_IF_ERROR(CheckSizes(*attrs, ksize, images.dim(layout_.channel())));
+  const absl::Span<const int64_t> window = attrs->SpaceOf(ksize);
+  Pool pool;
+  SLUICE_ASSIGN_OR_RETURN(pool.g, attrs->Slide(images, window));
+  SLUICE_RETURN_IF_ERROR(CheckPaddings(*attrs, window));
+  pool.g.window_channels = ksize[layout_.channel()];
+  pool.g.out_channels = pool.g.in_channels / pool.g.window_channels;
+  SLUICE_ASSIGN_OR_RETURN(pool.pooled, attrs->OutputShape(pool.g));
+  return pool;
 }
 
-absl::StatusOr<TensorShape> PoolAttrs::OutputShape(const PoolGeometry& g) const {
-  std::array<int64_t, 4> dims;
-  dims[layout_.batch] = g.batch;
-  dims[layout_.height] = g.out_height;
-  dims[layout_.width] = g.out_width;
-  dims[layout_.channel] = g.out_channels();
-  return TensorShape::Make(dims);
+absl::Status CheckShape(const char* what, const Tensor& t, const TensorShape& expected) {
+  if (t.shape() == expected) return absl::OkStatus();
+  return InvalidArgument("Expected ", what, " shape to be ", expected.ToString(), ", but got ",
+                         t.shape().ToString());
 }
 
 }  // namespace sluice

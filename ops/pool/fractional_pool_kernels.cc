@@ -1,3 +1,4 @@
+// FractionalMaxPool and FractionalAvgPool, and their gradients.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -6,21 +7,22 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/loops/int_tensor.h"
 #include "ops/loops/wrapping.h"
 #include "ops/random/philox.h"
 
 namespace sluice {
 namespace {
 
-// The borders of `parts` pieces of [0, size), each of size / parts rounded down or up. Source:
-// Graham, "Fractional max-pooling" (2014). Random numbers are drawn as TensorFlow draws them.
+// Draws the borders of `parts` pieces of [0, size), each of size / parts elements, rounded down or
+// up. Random numbers are drawn in TensorFlow's order.
 class Borders {
  public:
   explicit Borders(Philox generator) : generator_(generator) {}
 
   std::vector<int64_t> Draw(int64_t size, int64_t parts, bool is_pseudo_random) {
     std::vector<int64_t> sizes(static_cast<size_t>(parts), size / parts);
-    // Also where all pieces are of one size: the numbers are used up all the same.
+    // Even if all pieces have one size, as TensorFlow draws numbers then too.
     if (is_pseudo_random) {
       PseudoRandom(size, &sizes);
     } else {
@@ -32,7 +34,7 @@ class Borders {
   }
 
  private:
-  // The larger pieces lie anywhere.
+  // A random order of the larger and the smaller pieces.
   void Random(int64_t size, std::vector<int64_t>* sizes) {
     const auto n = sizes->size();
     for (size_t i = 0; i < static_cast<size_t>(size) % n; ++i) ++(*sizes)[i];
@@ -44,8 +46,8 @@ class Borders {
     }
   }
 
-  // Border i is ceil(ratio * (i + u)): only the offset u is random, below where the first or the
-  // last piece would get a wrong size.
+  // Border i is ceil(ratio * (i + u)). Only the offset u is random; it is bounded so that the first
+  // and the last piece get a valid size.
   void PseudoRandom(int64_t size, std::vector<int64_t>* sizes) {
     const auto n = static_cast<int64_t>(sizes->size());
     const double ratio = static_cast<double>(size) / static_cast<double>(n);
@@ -71,17 +73,17 @@ class Borders {
   Philox generator_;
 };
 
-// One dimension of cells: [first, last) of cell i.
+// The cells along one dimension. Cell i is [First(i), Last(i)).
 struct Cells {
   const int64_t* borders;
-  bool overlap;  // a cell takes the first element of the next one too
+  bool overlap;  // a cell includes the first element of the next one
   int64_t size;  // of the image
 
   int64_t First(int64_t i) const { return borders[i]; }
   int64_t Last(int64_t i) const { return std::min(borders[i + 1] + (overlap ? 1 : 0), size); }
 };
 
-// Calls f(pixel, cell) for pixels of each cell; pixels and cells are numbered over the batch.
+// Calls f(pixel, cell) for the pixels of each cell. Both are numbered over the batch.
 template <typename F>
 void ForCells(int64_t batch, const Cells& rows, int64_t out_rows, const Cells& columns,
               int64_t out_columns, const F& f) {
@@ -120,7 +122,8 @@ class FractionalPoolKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Check(in));
     int64_t sizes[4];
     for (int d = 0; d < 4; ++d) {
-      // A float holds no size beyond 2^24 exactly: no more cells than there are elements.
+      // A float holds sizes beyond 2^24 only approximately. There are at most as many cells as
+      // elements.
       const float size = std::floor(static_cast<float>(in.dim(d)) / ratio_[d]);
       const bool is_whole = ratio_[d] == 1 || size >= static_cast<float>(in.dim(d));
       sizes[d] = is_whole ? in.dim(d) : static_cast<int64_t>(size);
@@ -199,7 +202,7 @@ using PoolTypes = TypeList<float, double, int32_t, int64_t>;
 KERNELS(FractionalMaxPool, "T", FractionalMaxPoolKernel, PoolTypes);
 KERNELS(FractionalAvgPool, "T", FractionalAvgPoolKernel, PoolTypes);
 
-// That borders rise from 0 within an image of `size`, one more than there are cells.
+// Checks that borders increase within an image of `size`, and are one more than the cells.
 absl::Status CheckBorders(const Tensor& borders, int64_t cells, int64_t size) {
   if (borders.rank() != 1 || borders.num_elements() - 1 != cells) {
     return InvalidArgument("pooling sequences must have one element more than the output's ", cells,
@@ -241,7 +244,7 @@ class FractionalMaxPoolGradKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
     std::fill_n(out->data<T>(), out->num_elements(), T(0));
-    if (pooled.num_elements() == 0) return absl::OkStatus();  // however many images
+    if (pooled.num_elements() == 0) return absl::OkStatus();  // there may be any number of images
     const int64_t n = in.dim(3);
     std::vector<int64_t> places(static_cast<size_t>(pooled.num_elements()), -1);
     const T* x = in.data<T>();
@@ -284,9 +287,7 @@ class FractionalAvgPoolGradKernel : public Kernel {
       return InvalidArgument("out_backprop must be 4-dimensional, got shape ",
                              grad.shape().ToString());
     }
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
-                            TensorShape::Make(std::vector<int64_t>(sizes.flat<int64_t>().begin(),
-                                                                   sizes.flat<int64_t>().end())));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
     if (grad.dim(0) != shape.dim(0) || grad.dim(3) != shape.dim(3)) {
       return InvalidArgument("out_backprop must have the batch and channels of the input, got ",
                              grad.shape().ToString(), " for ", shape.ToString());
@@ -296,10 +297,8 @@ class FractionalAvgPoolGradKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     const int64_t count = out->num_elements();
-    if (grad.num_elements() == 0) {
-      std::fill_n(out->data<T>(), count, T(0));  // however many images
-      return absl::OkStatus();
-    }
+    std::fill_n(out->data<T>(), count, T(0));
+    if (grad.num_elements() == 0) return absl::OkStatus();  // there may be any number of images
     SLUICE_ASSIGN_OR_RETURN(Tensor in_double, c.AllocateTemp(DT_DOUBLE, shape));
     double* sums = in_double.data<double>();
     std::fill_n(sums, count, 0.0);

@@ -1,0 +1,53 @@
+// Scratch memory for the shards of one loop.
+//
+// Each thread keeps its memory for later loops, so that a warm step allocates none.
+//
+// Thread safety: any thread may call Get; status is called after the loop.
+#ifndef SLUICE_OPS_CONV_LOOP_SCRATCH_H_
+#define SLUICE_OPS_CONV_LOOP_SCRATCH_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "absl/status/status.h"
+#include "graph/strings.h"
+
+namespace sluice {
+
+class LoopScratch {
+ public:
+  // At least `n` elements of the calling thread, 64-byte aligned, valid until the thread's next
+  // call for this type. Null if there is no memory: the shard then leaves its part undone.
+  template <typename F>
+  F* Get(int64_t n) {
+    struct Free {
+      void operator()(F* p) const { ::operator delete[](p, std::align_val_t(64)); }
+    };
+    thread_local std::unique_ptr<F[], Free> memory;
+    thread_local int64_t size = 0;
+    if (size < n) {
+      memory.reset();
+      memory.reset(static_cast<F*>(::operator new[](static_cast<size_t>(n) * sizeof(F),
+                                                    std::align_val_t(64), std::nothrow)));
+      size = memory == nullptr ? 0 : n;
+    }
+    if (memory == nullptr) missing_.store(n, std::memory_order_relaxed);
+    return memory.get();
+  }
+  // RESOURCE_EXHAUSTED if some shard got no memory.
+  absl::Status status() const {
+    const int64_t n = missing_.load(std::memory_order_relaxed);
+    if (n == 0) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        StrCat("OOM when allocating scratch memory of ", n, " elements"));
+  }
+
+ private:
+  std::atomic<int64_t> missing_{0};
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_CONV_LOOP_SCRATCH_H_

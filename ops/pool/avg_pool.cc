@@ -1,0 +1,58 @@
+// Average pools over images and volumes. Elements outside the image do not count.
+#include "ops/conv/window_attrs.h"
+#include "ops/op.h"
+#include "ops/pool/pool_shape.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/gradient_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+// The gradient of an average is linear in the incoming gradient, so the two ops are each other's
+// gradients.
+#ifndef SLUICE_DEFINITIONS_ONLY
+GradientFunction AvgPoolGradient(const char* input, const char* gradient_op) {
+  return [=](Backprop& b) {
+    b.Into(input, Sibling(b, gradient_op, {ShapeOf(b.Value(input)), b.Of("output")}));
+  };
+}
+GradientFunction AvgPoolSecondGradient(const char* op) {
+  return [=](Backprop& b) { b.Into("grad", Sibling(b, op, {b.Of("output")})); };
+}
+#endif
+
+OP(AvgPool, "The mean of each window.")
+    .Input("value", "T")
+    .Output("output", "T")
+    .With(PoolWindow(2))
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(PoolShape) GRADIENT(AvgPoolGradient("value", "AvgPoolGrad"));
+
+OP(AvgPoolGrad, "Gradient of AvgPool with respect to its input, whose shape is orig_input_shape.")
+    .Input("orig_input_shape", DT_INT32)
+    .Input("grad", "T")
+    .Output("output", "T")
+    .With(PoolWindow(2))
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(ImagesOfSizes) GRADIENT(AvgPoolSecondGradient("AvgPool"));
+
+OP(AvgPool3D, "The mean of each window.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .With(PoolWindow(3))
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(PoolShape) GRADIENT(AvgPoolGradient("input", "AvgPool3DGrad"));
+
+OP(AvgPool3DGrad,
+   "Gradient of AvgPool3D with respect to its input, whose shape is orig_input_shape.")
+    .Input("orig_input_shape", DT_INT32)
+    .Input("grad", "T")
+    .Output("output", "T")
+    .With(PoolWindow(3))
+    .Attr("T", TypeAttr(FloatTypes()))
+    .Shape(ImagesOfSizes) GRADIENT(AvgPoolSecondGradient("AvgPool3D"));
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,175 @@
+// Max pools over images and volumes, and pools that also tell where the greatest elements are.
+#include "ops/conv/window_attrs.h"
+#include "ops/op.h"
+#include "ops/pool/pool_shape.h"
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+#include "ops/gradient_nodes.h"
+#endif
+
+namespace sluice {
+namespace {
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// The gradient flows to the elements of `input` that gave the output.
+GradientFunction MaxPoolGradient(const char* op) {
+  return [=](Backprop& b) {
+    b.Into("input", Sibling(b, op, {b.Value("input"), b.Value("output"), b.Of("output")}));
+  };
+}
+// For the gradient ops and theirs, which are linear in `grad`. Small changes of the images do not
+// change which element is the greatest, so that the gradients with respect to the images are 0.
+GradientFunction MaxPoolSecondGradient(const char* op) {
+  return [=](Backprop& b) {
+    Output in = b.Value("orig_input"), out = b.Value("orig_output");
+    b.Into("orig_input", ZerosLike(in));
+    b.Into("orig_output", ZerosLike(out));
+    b.Into("grad", Sibling(b, op, {in, out, b.Of("output")}));
+  };
+}
+#endif
+
+// The arguments of a gradient op.
+void MaxPoolGradArguments(OpDefBuilder& b) {
+  b.Input("orig_input", "T").Input("orig_output", "T").Input("grad", "T");
+}
+void SizeInputs(OpDefBuilder& b) { b.Input("ksize", DT_INT32).Input("strides", DT_INT32); }
+
+AttrDef MaxPoolTypes() {
+  return TypeAttr(FloatTypes() | SignedIntTypes() | TypeSet{DT_UINT8, DT_UINT16, DT_QINT8},
+                  DT_FLOAT);
+}
+AttrDef MaxPoolFormats() { return OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"); }
+AttrDef FloatsOf32Bits() { return TypeAttr(TypeSet{DT_HALF, DT_BFLOAT16, DT_FLOAT}, DT_FLOAT); }
+
+OP(MaxPool,
+   "The greatest element of each window. A window over channels (ksize[3] > 1) may not also extend "
+   "in space.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("T", MaxPoolTypes())
+    .With(SizesAndStrides(2))
+    .With(AnyPadding)
+    .Attr("data_format", MaxPoolFormats())
+    .Shape(PoolShape) GRADIENT(MaxPoolGradient("MaxPoolGrad"));
+
+OP(MaxPoolGrad,
+   "Gradient of MaxPool: each element of grad goes to the first greatest element of its window.")
+    .With(MaxPoolGradArguments)
+    .Output("output", "T")
+    .With(SizesAndStrides(2))
+    .With(AnyPadding)
+    .With(DataFormat(2))
+    .Attr("T", TypeAttr(RealTypes(), DT_FLOAT))
+    .Shape(ImagesOfInput) GRADIENT(MaxPoolSecondGradient("MaxPoolGradGrad"));
+
+OP(MaxPoolGradGrad,
+   "Second gradient of MaxPool: the element of grad at the first greatest element of each window.")
+    .With(MaxPoolGradArguments)
+    .Output("output", "T")
+    .With(PoolWindow(2))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape(PoolShape) GRADIENT(MaxPoolSecondGradient("MaxPoolGrad"));
+
+OP(MaxPoolGradGradV2, "MaxPoolGradGrad with ksize and strides as tensors.")
+    .With(MaxPoolGradArguments)
+    .With(SizeInputs)
+    .Output("output", "T")
+    .With(SameOrValid)
+    .With(DataFormat(2))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape([](ShapeContext& c) { return PoolShapeOfInputs(c, 3); });
+
+OP(MaxPoolGradV2, "MaxPoolGrad with ksize and strides as tensors.")
+    .With(MaxPoolGradArguments)
+    .With(SizeInputs)
+    .Output("output", "T")
+    .With(SameOrValid)
+    .With(DataFormat(2))
+    .Attr("T", TypeAttr(RealTypes(), DT_FLOAT))
+    .Shape(ImagesOfInput) GRADIENT([](Backprop& b) {
+      Output in = b.Value("orig_input"), out = b.Value("orig_output");
+      b.Into("orig_input", ZerosLike(in));
+      b.Into("orig_output", ZerosLike(out));
+      b.Into("grad", Sibling(b, "MaxPoolGradGradV2",
+                             {in, out, b.Of("output"), b.Value("ksize"), b.Value("strides")}));
+    });
+
+OP(MaxPoolV2, "MaxPool with ksize and strides as tensors.")
+    .Input("input", "T")
+    .With(SizeInputs)
+    .Output("output", "T")
+    .Attr("T", MaxPoolTypes())
+    .With(SameOrValid)
+    .Attr("data_format", MaxPoolFormats())
+    .Shape([](ShapeContext& c) { return PoolShapeOfInputs(c, 1); }) GRADIENT([](Backprop& b) {
+      b.Into("input", Sibling(b, "MaxPoolGradV2",
+                              {b.Value("input"), b.Value("output"), b.Of("output"),
+                               b.Value("ksize"), b.Value("strides")}));
+    });
+
+OP(MaxPool3D, "The greatest element of each window.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .With(PoolWindow(3))
+    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_BFLOAT16, DT_FLOAT}))
+    .Shape(PoolShape) GRADIENT(MaxPoolGradient("MaxPool3DGrad"));
+
+OP(MaxPool3DGrad,
+   "Gradient of MaxPool3D: each element of grad goes to all elements of its window that are equal "
+   "to the output.")
+    .Input("orig_input", "TInput")
+    .Input("orig_output", "TInput")
+    .Input("grad", "T")
+    .Output("output", "T")
+    .With(PoolWindow(3))
+    .Attr("T", FloatsOf32Bits())
+    .Attr("TInput", FloatsOf32Bits())
+    .Shape(ImagesOfInput) GRADIENT(MaxPoolSecondGradient("MaxPool3DGradGrad"));
+
+OP(MaxPool3DGradGrad,
+   "Second gradient of MaxPool3D: the element of grad at the first element of each window that is "
+   "equal to the output.")
+    .With(MaxPoolGradArguments)
+    .Output("output", "T")
+    .With(PoolWindow(3))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.input(0).MergeWith(c.input(2)).status());
+      return PoolShape(c);
+    }) GRADIENT(MaxPoolSecondGradient("MaxPool3DGrad"));
+
+OP(MaxPoolGradWithArgmax,
+   "Gradient of MaxPoolWithArgmax: each element of grad goes to the place in argmax.")
+    .Input("input", "T")
+    .Input("grad", "T")
+    .Input("argmax", "Targmax")
+    .Output("output", "T")
+    .With(SizesAndStrides(2))
+    .With(SameOrValid)
+    .Attr("include_batch_in_index", BoolAttr(false))
+    .Attr("Targmax", TypeAttr(IndexTypes()))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape(ImagesOfInput);
+
+OP(MaxPoolWithArgmax,
+   "The greatest element of each window, and its place: (y * width + x) * channels + channel. With "
+   "include_batch_in_index, the place is that in the whole batch.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Output("argmax", "Targmax")
+    .With(SizesAndStrides(2))
+    .Attr("Targmax", TypeAttr(IndexTypes(), DT_INT64))
+    .With(SameOrValid)
+    .Attr("include_batch_in_index", BoolAttr(false))
+    .Attr("T", TypeAttr(RealTypes()))
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape out, PooledShape(c));
+      return c.SetOutputs(out);
+    }) GRADIENT([](Backprop& b) {
+      b.Into("input", Sibling(b, "MaxPoolGradWithArgmax",
+                              {b.Value("input"), b.Of("output"), b.Value("argmax")}));
+    });
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,59 @@
+// Loops over the windows of pools, and over the pixels under a window. Images are channels-last.
+#ifndef SLUICE_OPS_POOL_POOL_WINDOWS_H_
+#define SLUICE_OPS_POOL_POOL_WINDOWS_H_
+
+#include <cstdint>
+
+#include "ops/conv/window.h"
+
+namespace sluice {
+
+// The part of one window that lies in its image.
+struct PoolWindow {
+  int64_t image;
+  WindowGeometry::Range planes, rows, columns;
+
+  int64_t pixels() const { return planes.size() * rows.size() * columns.size(); }
+  bool is_empty() const { return planes.size() <= 0 || rows.size() <= 0 || columns.size() <= 0; }
+
+  // Calls f(first pixel, number of pixels) for each run of pixels that follow each other. Pixels
+  // are numbered within the image.
+  template <typename Function>
+  void ForRuns(const WindowGeometry& g, const Function& f) const {
+    for (int64_t z = planes.first; z < planes.last; ++z) {
+      for (int64_t y = rows.first; y < rows.last; ++y) {
+        f((z * g.in.height + y) * g.in.width + columns.first, columns.size());
+      }
+    }
+  }
+};
+
+// Lines of outputs in an image, and in all images.
+inline int64_t LinesOfImage(const WindowGeometry& g) { return g.out.depth * g.out.height; }
+inline int64_t LinesOf(const WindowGeometry& g) { return g.batch * LinesOfImage(g); }
+
+// Calls f(output, window) for lines [begin, end) of outputs, which are numbered over all images.
+template <typename Function>
+void ForWindows(const WindowGeometry& g, int64_t begin, int64_t end, const Function& f) {
+  for (int64_t line = begin; line < end; ++line) {
+    PoolWindow w{.image = line / LinesOfImage(g)};
+    w.planes = g.Inside(0, line / g.out.height % g.out.depth);
+    w.rows = g.Inside(1, line % g.out.height);
+    for (int64_t x = 0; x < g.out.width; ++x) {
+      w.columns = g.Inside(2, x);
+      f(line * g.out.width + x, w);
+    }
+  }
+}
+
+// Elements under the windows of a line of outputs. As a floating number, because a window may be
+// larger than any tensor.
+inline double ElementsOfLine(const WindowGeometry& g) {
+  double elements = static_cast<double>(g.in_channels) * static_cast<double>(g.out.width);
+  for (int d = 0; d < 3; ++d) elements *= static_cast<double>(g.window[d]);
+  return elements;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_POOL_POOL_WINDOWS_H_
