@@ -1,5 +1,7 @@
-// A tensor as slices along one axis, each of which is quantised by a range of its own; axis -1
-// makes one slice of it all.
+// The slices of a tensor along one axis, each of which has a range of its own. For axis -1, the whole
+// tensor is one slice.
+//
+// Errors: INVALID_ARGUMENT for an axis that the shape does not have.
 #ifndef SLUICE_OPS_QUANTIZE_CHANNELS_H_
 #define SLUICE_OPS_QUANTIZE_CHANNELS_H_
 
@@ -14,7 +16,6 @@ namespace sluice {
 struct ChannelSlices {
   int64_t before = 1, channels = 1, after = 1;
 
-  // INVALID_ARGUMENT on axes that `shape` does not have.
   static absl::StatusOr<ChannelSlices> Of(const TensorShape& shape, int64_t axis) {
     if (axis < -1) return InvalidArgument("Axis must be at least -1. Found ", axis);
     if (axis >= shape.rank()) {
@@ -27,7 +28,7 @@ struct ChannelSlices {
       return s;
     }
     if (shape.num_elements() == 0) {
-      // No stretches, whatever the other sizes are.
+      // The product of the other sizes may overflow.
       return ChannelSlices{.before = 0, .channels = shape.dim(static_cast<int>(axis)), .after = 0};
     }
     for (int d = 0; d < shape.rank(); ++d) {
@@ -36,7 +37,7 @@ struct ChannelSlices {
     return s;
   }
 
-  // f(first element, elements) for the stretches of channel k.
+  // Calls f(first element, elements) for the contiguous parts of channel k.
   template <typename F>
   void ForChannel(int64_t k, const F& f) const {
     for (int64_t i = 0; i < before; ++i) f((i * channels + k) * after, after);

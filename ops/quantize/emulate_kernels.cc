@@ -1,3 +1,4 @@
+// QuantizeAndDequantize, all versions, and the gradient of V4.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,12 +11,12 @@
 namespace sluice {
 namespace {
 
-// Floating numbers rounded to those that integers of so many bits could stand for.
+// The numbers that integers of so many bits stand for: multiples of `step` from `low` to `high`.
 template <typename T>
 struct Grid {
-  T low, high, scale, step;
+  T low, high, scale, step;  // scale is 1 / step
 
-  // The finest grid through 0 that reaches over [low, high].
+  // The finest grid that contains 0 and covers [from, to].
   Grid(T from, T to, bool is_signed, bool is_narrow, int64_t bits) : low(from), high(to) {
     const int64_t half = int64_t{1} << (bits - 1);
     const T least = static_cast<T>(is_signed ? -half + (is_narrow ? 1 : 0) : 0);
@@ -95,7 +96,7 @@ class EmulateKernel : public Kernel {
     for (int64_t k = 0; k < slices.channels; ++k) {
       T low, high;
       Bounds(c, slices, k, &low, &high);
-      // Ranges of channels are taken as they are.
+      // TensorFlow does not check the ranges of channels.
       if (settings_.range_given && settings_.axis == -1 && !(low <= high)) {
         return InvalidArgument("Invalid range: input_min ", low, " > input_max ", high);
       }
@@ -145,7 +146,7 @@ KERNELS(QuantizeAndDequantizeV2, "T", EmulateKernel, FloatAndDouble);
 KERNELS(QuantizeAndDequantizeV3, "T", EmulateKernel, FloatAndDouble);
 KERNELS(QuantizeAndDequantizeV4, "T", EmulateKernel, FloatAndDouble);
 
-// Gradients pass where the input lies in its range.
+// The gradient is 0 for elements outside the range.
 template <typename T>
 class EmulateGradKernel : public Kernel {
  public:

@@ -1,3 +1,4 @@
+// FakeQuantWithMinMaxArgs, Vars and VarsPerChannel, and their gradients.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +10,8 @@
 namespace sluice {
 namespace {
 
-// The numbers that a range of integers stands for, moved so that 0 is one of them.
+// The numbers that integers of so many bits stand for within a range, which is shifted ("nudged") so
+// that 0 is one of them.
 struct Nudged {
   float low, high, scale, inverse, zero;
 
@@ -43,7 +45,7 @@ absl::Status CheckSameShape(const Tensor& gradients, const Tensor& inputs) {
                          gradients.shape().ToString(), " and ", inputs.shape().ToString());
 }
 
-// The range is in attributes.
+// The range is given by attributes.
 class FixedRangeKernel : public Kernel {
  public:
   explicit FixedRangeKernel(KernelInit& init)
@@ -84,7 +86,7 @@ class FixedRangeKernel : public Kernel {
 KERNEL(FakeQuantWithMinMaxArgs, FixedRangeKernel);
 KERNEL(FakeQuantWithMinMaxArgsGradient, FixedRangeKernel);
 
-// The ranges are inputs: one, or one for each element of the last dimension.
+// The ranges are inputs: one, or one for each element of the last dimension (PerChannel).
 class RangeKernel : public Kernel {
  public:
   explicit RangeKernel(KernelInit& init)

@@ -1,15 +1,16 @@
-// Numbers as integers of few bits within a range: quantised, and rounded as if they were.
+// Quantisation: numbers as integers of few bits within a range, and numbers rounded as if they were
+// quantised.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/quantize/quantize_builders.h"
+#include "ops/gradient_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
 
-// The inputs' shape for output 0; ranges are scalars, or vectors along `axis`. Gives the ranges'
-// shape.
+// Output 0 has the shape of `input`. The ranges in `first_range` and the next input are scalars, or
+// vectors along the attribute `axis`. Returns their shape.
 absl::StatusOr<PartialShape> AlongAxis(ShapeContext& c, int input, int first_range) {
   const int64_t axis = c.attr<int64_t>("axis");
   if (axis < -1) return InvalidArgument("axis should be at least -1, got ", axis);
@@ -42,7 +43,8 @@ absl::Status FakeShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(0));
 }
 
-// `first`: the number of inputs before min and max.
+// Output 0 has the shape of input first - 1. min and max, inputs `first` and the next, have an
+// element for each one of its last dimension. Returns their shape.
 absl::StatusOr<PartialShape> LastDimension(ShapeContext& c, int first) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(first - 1, 1));
   SLUICE_ASSIGN_OR_RETURN(PartialShape min, c.WithRank(first, 1));
@@ -57,84 +59,100 @@ absl::StatusOr<PartialShape> LastDimension(ShapeContext& c, int first) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Rounding is passed over.
+// The gradient ignores the rounding.
 void StraightThrough(Backprop& b) { b.Into("input", b.Of("output")); }
+
+// The gradient op takes the incoming gradient and all inputs, and gives a gradient for each.
+GradientFunction RangeGradient(const char* op) {
+  return [op](Backprop& b) {
+    const OutputList gradients = SiblingOutputs(b, op, {b.Of(0), b.In(0), b.In(1), b.In(2)});
+    for (int i = 0; i < 3; ++i) b.Into(i, gradients[static_cast<size_t>(i)]);
+  };
+}
 #endif
+
+// Arguments and attributes that several ops share.
+void QuantizedRange(OpDefBuilder& b) {
+  b.Input("min_range", DT_FLOAT).Input("max_range", DT_FLOAT);
+}
+void QuantizeMode(OpDefBuilder& b) {
+  b.Attr("mode", OneOf({"MIN_COMBINED", "MIN_FIRST", "SCALED"}, "MIN_COMBINED"));
+}
+void FixedRange(OpDefBuilder& b) { b.Attr("min", FloatAttr(-6.0f)).Attr("max", FloatAttr(6.0f)); }
+void FakeQuantAttrs(OpDefBuilder& b) {
+  b.Attr("num_bits", IntAttr(8)).Attr("narrow_range", BoolAttr(false));
+}
+void FakeQuantVars(OpDefBuilder& b) {
+  b.Input("inputs", DT_FLOAT).Input("min", DT_FLOAT).Input("max", DT_FLOAT);
+}
+void FakeQuantVarsGradient(OpDefBuilder& b) {
+  b.Input("gradients", DT_FLOAT).With(FakeQuantVars);
+  b.Output("backprops_wrt_input", DT_FLOAT)
+      .Output("backprop_wrt_min", DT_FLOAT)
+      .Output("backprop_wrt_max", DT_FLOAT)
+      .With(FakeQuantAttrs)
+      .NotDifferentiable();
+}
+void EmulatedRange(OpDefBuilder& b) {
+  b.Input("input", "T").Input("input_min", "T").Input("input_max", "T");
+}
+void EmulateAttrs(OpDefBuilder& b) {
+  b.Attr("signed_input", BoolAttr(true))
+      .Attr("num_bits", IntAttr(8))
+      .Attr("range_given", BoolAttr(false))
+      .Attr("T", TypeAttr(FloatTypes()))
+      .Attr("round_mode", OneOf({"HALF_TO_EVEN", "HALF_UP"}, "HALF_TO_EVEN"))
+      .Attr("narrow_range", BoolAttr(false))
+      .Attr("axis", IntAttr(-1));
+}
 
 OP(Dequantize,
    "The numbers that quantised ones stand for. MIN_COMBINED: the whole range of T covers "
-   "[min_range, max_range]; MIN_FIRST: the same, and 0 is exact; SCALED: a scale alone. A range "
-   "for each element along `axis`, if that is not -1.")
+   "[min_range, max_range]. MIN_FIRST: the same, and 0 is exact. SCALED: only a scale. If axis is "
+   "not -1, each element along it has a range of its own.")
     .Input("input", "T")
-    .Input("min_range", DT_FLOAT)
-    .Input("max_range", DT_FLOAT)
+    .With(QuantizedRange)
     .Output("output", "dtype")
     .Attr("T", TypeAttr(QuantizedTypes()))
-    .Attr("mode", OneOf({"MIN_COMBINED", "MIN_FIRST", "SCALED"}, "MIN_COMBINED"))
+    .With(QuantizeMode)
     .Attr("narrow_range", BoolAttr(false))
     .Attr("axis", IntAttr(-1))
     .Attr("dtype", TypeAttr(TypeSet{DT_BFLOAT16, DT_FLOAT}, DT_FLOAT))
     .Shape(QuantizedShape);
 
 OP(FakeQuantWithMinMaxArgs,
-   "Numbers rounded to those that num_bits bits can stand for within [min, max], which is moved a "
-   "little so that 0 is one of them.")
+   "Rounds numbers to those that num_bits bits can represent within [min, max], a range that is "
+   "first shifted so that 0 is one of them.")
     .Input("inputs", DT_FLOAT)
     .Output("outputs", DT_FLOAT)
-    .Attr("min", FloatAttr(-6.0f))
-    .Attr("max", FloatAttr(6.0f))
-    .Attr("num_bits", IntAttr(8))
-    .Attr("narrow_range", BoolAttr(false))
+    .With(FixedRange)
+    .With(FakeQuantAttrs)
     .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("inputs",
-             FakeQuantWithMinMaxArgsGradient(b.Of("outputs"), b.Value("inputs"),
-                                             {.min = b.attr<float>("min"),
-                                              .max = b.attr<float>("max"),
-                                              .num_bits = b.attr<int64_t>("num_bits"),
-                                              .narrow_range = b.attr<bool>("narrow_range")}));
+             Sibling(b, "FakeQuantWithMinMaxArgsGradient", {b.Of("outputs"), b.Value("inputs")}));
     });
 
 OP(FakeQuantWithMinMaxArgsGradient,
-   "Gradient of FakeQuantWithMinMaxArgs: what came in, where the input lies in the range.")
+   "Gradient of FakeQuantWithMinMaxArgs: the incoming gradient where the input lies in the range, "
+   "else 0.")
     .Input("gradients", DT_FLOAT)
     .Input("inputs", DT_FLOAT)
     .Output("backprops", DT_FLOAT)
-    .Attr("min", FloatAttr(-6.0f))
-    .Attr("max", FloatAttr(6.0f))
-    .Attr("num_bits", IntAttr(8))
-    .Attr("narrow_range", BoolAttr(false))
+    .With(FixedRange)
+    .With(FakeQuantAttrs)
     .NotDifferentiable()
     .Shape(SameAsInput(0));
 
 OP(FakeQuantWithMinMaxVars, "FakeQuantWithMinMaxArgs with the range as tensors.")
-    .Input("inputs", DT_FLOAT)
-    .Input("min", DT_FLOAT)
-    .Input("max", DT_FLOAT)
+    .With(FakeQuantVars)
     .Output("outputs", DT_FLOAT)
-    .Attr("num_bits", IntAttr(8))
-    .Attr("narrow_range", BoolAttr(false))
-    .Shape(FakeShape) GRADIENT([](Backprop& b) {
-      auto g = FakeQuantWithMinMaxVarsGradient(
-          b.Of("outputs"), b.Value("inputs"), b.Value("min"), b.Value("max"),
-          {.num_bits = b.attr<int64_t>("num_bits"), .narrow_range = b.attr<bool>("narrow_range")});
-      b.Into("inputs", g.backprops_wrt_input);
-      b.Into("min", g.backprop_wrt_min);
-      b.Into("max", g.backprop_wrt_max);
-    });
+    .With(FakeQuantAttrs)
+    .Shape(FakeShape) GRADIENT(RangeGradient("FakeQuantWithMinMaxVarsGradient"));
 
 OP(FakeQuantWithMinMaxVarsGradient,
-   "Gradient of FakeQuantWithMinMaxVars: by the input, and by the ends of the range, which take "
-   "what lies beyond them.")
-    .Input("gradients", DT_FLOAT)
-    .Input("inputs", DT_FLOAT)
-    .Input("min", DT_FLOAT)
-    .Input("max", DT_FLOAT)
-    .Output("backprops_wrt_input", DT_FLOAT)
-    .Output("backprop_wrt_min", DT_FLOAT)
-    .Output("backprop_wrt_max", DT_FLOAT)
-    .Attr("num_bits", IntAttr(8))
-    .Attr("narrow_range", BoolAttr(false))
-    .NotDifferentiable()
+   "Gradient of FakeQuantWithMinMaxVars with respect to the input and the ends of the range. The "
+   "gradients of elements outside the range go to the ends.")
+    .With(FakeQuantVarsGradient)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.input(0).MergeWith(c.input(1)));
       for (int i : {2, 3}) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
@@ -145,32 +163,14 @@ OP(FakeQuantWithMinMaxVarsGradient,
 
 OP(FakeQuantWithMinMaxVarsPerChannel,
    "FakeQuantWithMinMaxVars with a range for each element of the last dimension.")
-    .Input("inputs", DT_FLOAT)
-    .Input("min", DT_FLOAT)
-    .Input("max", DT_FLOAT)
+    .With(FakeQuantVars)
     .Output("outputs", DT_FLOAT)
-    .Attr("num_bits", IntAttr(8))
-    .Attr("narrow_range", BoolAttr(false))
-    .Shape([](ShapeContext& c) { return LastDimension(c, 1).status(); }) GRADIENT([](Backprop& b) {
-      auto g = FakeQuantWithMinMaxVarsPerChannelGradient(
-          b.Of("outputs"), b.Value("inputs"), b.Value("min"), b.Value("max"),
-          {.num_bits = b.attr<int64_t>("num_bits"), .narrow_range = b.attr<bool>("narrow_range")});
-      b.Into("inputs", g.backprops_wrt_input);
-      b.Into("min", g.backprop_wrt_min);
-      b.Into("max", g.backprop_wrt_max);
-    });
+    .With(FakeQuantAttrs)
+    .Shape([](ShapeContext& c) { return LastDimension(c, 1).status(); })
+        GRADIENT(RangeGradient("FakeQuantWithMinMaxVarsPerChannelGradient"));
 
 OP(FakeQuantWithMinMaxVarsPerChannelGradient, "Gradient of FakeQuantWithMinMaxVarsPerChannel.")
-    .Input("gradients", DT_FLOAT)
-    .Input("inputs", DT_FLOAT)
-    .Input("min", DT_FLOAT)
-    .Input("max", DT_FLOAT)
-    .Output("backprops_wrt_input", DT_FLOAT)
-    .Output("backprop_wrt_min", DT_FLOAT)
-    .Output("backprop_wrt_max", DT_FLOAT)
-    .Attr("num_bits", IntAttr(8))
-    .Attr("narrow_range", BoolAttr(false))
-    .NotDifferentiable()
+    .With(FakeQuantVarsGradient)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.input(0).MergeWith(c.input(1)).status());
       SLUICE_ASSIGN_OR_RETURN(PartialShape range, LastDimension(c, 2));
@@ -191,25 +191,15 @@ OP(QuantizeAndDequantize, "QuantizeAndDequantizeV2 with the range in attributes.
     .Shape(SameAsInput(0)) GRADIENT(StraightThrough);
 
 OP(QuantizeAndDequantizeV2,
-   "Numbers rounded to those that integers of num_bits bits stand for, times one scale (or one for "
-   "each element along `axis`). The range is given, or that of the input.")
-    .Input("input", "T")
-    .Input("input_min", "T")
-    .Input("input_max", "T")
+   "Rounds numbers to multiples of a scale that integers of num_bits bits represent. There is one "
+   "scale, or one for each element along axis. The range is given, or that of the input.")
+    .With(EmulatedRange)
     .Output("output", "T")
-    .Attr("signed_input", BoolAttr(true))
-    .Attr("num_bits", IntAttr(8))
-    .Attr("range_given", BoolAttr(false))
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("round_mode", OneOf({"HALF_TO_EVEN", "HALF_UP"}, "HALF_TO_EVEN"))
-    .Attr("narrow_range", BoolAttr(false))
-    .Attr("axis", IntAttr(-1))
+    .With(EmulateAttrs)
     .Shape(QuantizedShape) GRADIENT(StraightThrough);
 
 OP(QuantizeAndDequantizeV3, "QuantizeAndDequantizeV2 with num_bits as a tensor.")
-    .Input("input", "T")
-    .Input("input_min", "T")
-    .Input("input_max", "T")
+    .With(EmulatedRange)
     .Input("num_bits", DT_INT32)
     .Output("output", "T")
     .Attr("signed_input", BoolAttr(true))
@@ -222,31 +212,17 @@ OP(QuantizeAndDequantizeV3, "QuantizeAndDequantizeV2 with num_bits as a tensor."
       return QuantizedShape(c);
     }) GRADIENT(StraightThrough);
 
-OP(QuantizeAndDequantizeV4, "QuantizeAndDequantizeV2; gradients pass within the range alone.")
-    .Input("input", "T")
-    .Input("input_min", "T")
-    .Input("input_max", "T")
+OP(QuantizeAndDequantizeV4,
+   "QuantizeAndDequantizeV2, whose gradient is 0 for elements outside the range.")
+    .With(EmulatedRange)
     .Output("output", "T")
-    .Attr("signed_input", BoolAttr(true))
-    .Attr("num_bits", IntAttr(8))
-    .Attr("range_given", BoolAttr(false))
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("round_mode", OneOf({"HALF_TO_EVEN", "HALF_UP"}, "HALF_TO_EVEN"))
-    .Attr("narrow_range", BoolAttr(false))
-    .Attr("axis", IntAttr(-1))
-    .Shape(QuantizedShape) GRADIENT([](Backprop& b) {
-      auto g = QuantizeAndDequantizeV4Grad(b.Of("output"), b.Value("input"), b.Value("input_min"),
-                                           b.Value("input_max"), {.axis = b.attr<int64_t>("axis")});
-      b.Into("input", g.input_backprop);
-      b.Into("input_min", g.input_min_backprop);
-      b.Into("input_max", g.input_max_backprop);
-    });
+    .With(EmulateAttrs)
+    .Shape(QuantizedShape) GRADIENT(RangeGradient("QuantizeAndDequantizeV4Grad"));
 
-OP(QuantizeAndDequantizeV4Grad, "Gradient of QuantizeAndDequantizeV4; zeros by the range.")
+OP(QuantizeAndDequantizeV4Grad,
+   "Gradient of QuantizeAndDequantizeV4. The gradients with respect to the range are 0.")
     .Input("gradients", "T")
-    .Input("input", "T")
-    .Input("input_min", "T")
-    .Input("input_max", "T")
+    .With(EmulatedRange)
     .Output("input_backprop", "T")
     .Output("input_min_backprop", "T")
     .Output("input_max_backprop", "T")
@@ -258,24 +234,23 @@ OP(QuantizeAndDequantizeV4Grad, "Gradient of QuantizeAndDequantizeV4; zeros by t
       c.SetOutput(1, range).IgnoreError();
       return c.SetOutput(2, range);
     }) GRADIENT([](Backprop& b) {
-      // Linear in the gradients, by the same mask; the input only chooses.
-      b.Into("gradients", QuantizeAndDequantizeV4Grad(b.Of("input_backprop"), b.Value("input"),
-                                                      b.Value("input_min"), b.Value("input_max"),
-                                                      {.axis = b.attr<int64_t>("axis")})
-                              .input_backprop);
+      // Linear in the gradients. The input only selects elements.
+      b.Into("gradients", SiblingOutputs(b, "QuantizeAndDequantizeV4Grad",
+                                         {b.Of("input_backprop"), b.Value("input"),
+                                          b.Value("input_min"), b.Value("input_max")})[0]);
     });
 
 OP(QuantizeV2,
-   "Numbers as integers of T within [min_range, max_range], and the range that they then stand "
-   "for; see Dequantize for the modes.")
+   "Quantises numbers to integers of T within [min_range, max_range]. Also gives the range that "
+   "the "
+   "integers then stand for. See Dequantize for the modes.")
     .Input("input", DT_FLOAT)
-    .Input("min_range", DT_FLOAT)
-    .Input("max_range", DT_FLOAT)
+    .With(QuantizedRange)
     .Output("output", "T")
     .Output("output_min", DT_FLOAT)
     .Output("output_max", DT_FLOAT)
     .Attr("T", TypeAttr(QuantizedTypes()))
-    .Attr("mode", OneOf({"MIN_COMBINED", "MIN_FIRST", "SCALED"}, "MIN_COMBINED"))
+    .With(QuantizeMode)
     .Attr("round_mode", OneOf({"HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN"}, "HALF_AWAY_FROM_ZERO"))
     .Attr("narrow_range", BoolAttr(false))
     .Attr("axis", IntAttr(-1))

@@ -1,3 +1,4 @@
+// QuantizeV2 and Dequantize.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +15,7 @@ template <typename T>
 constexpr double kLeast = std::numeric_limits<T>::lowest();
 template <typename T>
 constexpr double kMost = std::numeric_limits<T>::max();
-// What is added to a signed number before it is scaled.
+// Added to a signed number before it is scaled.
 template <typename T>
 constexpr float kHalfRange = std::numeric_limits<T>::is_signed
                                  ? static_cast<float>((kMost<T> - kLeast<T> + 1) / 2)
@@ -42,15 +43,15 @@ absl::Status CheckRanges(const Tensor& low, const Tensor& high, int64_t channels
   return absl::OkStatus();
 }
 
-// A number that fits into T; NaN is the lowest.
+// `v` clamped to the range of T. NaN gives the lowest number.
 template <typename T>
 T Saturated(float v) {
-  // The greatest int32 is no float; what is rounded up to it must not overflow.
+  // The largest float below 2^31: the greatest int32 is no float, and 2^31 would overflow.
   const double most = std::min(kMost<T>, 2147483520.0);
   return static_cast<T>(std::max(std::min(static_cast<double>(v), most), kLeast<T>));
 }
 
-// Range and numbers of one channel.
+// Quantises the numbers of one channel.
 template <typename T>
 class Quantizer {
  public:
@@ -161,7 +162,7 @@ class QuantizeKernel : public Kernel {
   const float least_range_;
 };
 
-// Number q stands for q * scale + offset.
+// The integer q stands for q * scale + offset.
 struct Line {
   float scale, offset;
 };
@@ -231,7 +232,7 @@ class DequantizeKernel : public Kernel {
   const int64_t axis_;
 };
 
-// A quantised type, and what its numbers are stored as.
+// Registers the kernels of a quantised type, given the C++ type of its elements.
 #define SLUICE_QUANTIZED(quantized, stored)                                       \
   KERNEL(QuantizeV2, QuantizeKernel<stored>, {"T", quantized});                   \
   using Dequantize_##stored = DequantizeKernel<stored, float>;                    \

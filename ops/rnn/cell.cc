@@ -1,20 +1,23 @@
-// Recurrent cells as one op: LSTM and GRU, a step or a whole sequence.
+// Recurrent cells as one op: LSTM and GRU, one step or a whole sequence.
 //
-// LSTM, with gates i (input), f (forget), o (output) and the new input ci, all of [x, h_prev] * w +
-// b:
+// LSTM, with gates i (input), f (forget), o (output) and the new input ci, all of
+// [x, h_prev] * w + b:
 //   cs = ci * i + cs_prev * f,  co = tanh(cs),  h = co * o
 // Peepholes add wci * cs_prev, wcf * cs_prev and wco * cs to the gates.
+//
+// References: Hochreiter and Schmidhuber, "Long short-term memory" (1997). Cho et al., "Learning
+// phrase representations using RNN encoder-decoder" (2014).
 #include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/rnn/cell_builders.h"
+#include "ops/gradient_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
 
-// Gates and cell of a step: all [batch, cell].
+// Gates and cell of one step: all [batch, cell].
 absl::Status LstmCellShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape cs_prev, c.WithRank(1, 2));
@@ -38,7 +41,7 @@ absl::Status BlockLstmShape(ShapeContext& c) {
   return c.SetOutputs({x.dim(0), x.dim(1), gates < 0 ? -1 : gates / 4});
 }
 
-// Gradients of inputs 1 to 8, shaped as these.
+// Output i has the shape of input i + 1.
 absl::Status BlockLstmGradShape(ShapeContext& c) {
   static constexpr int kRanks[] = {3, 2, 2, 2, 1, 1, 1, 1};
   for (int i = 0; i < 8; ++i) {
@@ -49,147 +52,74 @@ absl::Status BlockLstmGradShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-template <typename Grads>
-void PutBlockLstmGradients(Backprop& b, const Grads& g) {
-  b.Into("x", g.x_grad);
-  b.Into("cs_prev", g.cs_prev_grad);
-  b.Into("h_prev", g.h_prev_grad);
-  b.Into("w", g.w_grad);
-  b.Into("wci", g.wci_grad);
-  b.Into("wcf", g.wcf_grad);
-  b.Into("wco", g.wco_grad);
-  b.Into("b", g.b_grad);
+// The gradient op takes all inputs and outputs, and the gradients of cs and h.
+GradientFunction BlockLstmGradient(const char* op) {
+  return [op](Backprop& b) {
+    OutputList inputs;
+    for (int i = 0; i < 9; ++i) inputs.push_back(b.In(i));
+    for (int i = 0; i < 7; ++i) inputs.push_back(b.Out(i));
+    inputs.push_back(b.Of("cs"));
+    inputs.push_back(b.Of("h"));
+    const OutputList gradients = SiblingOutputs(b, op, inputs);
+    for (int i = 0; i < 8; ++i) b.Into(i + 1, gradients[static_cast<size_t>(i)]);
+  };
 }
 #endif
 
+using Names = std::initializer_list<const char*>;
+void Inputs(OpDefBuilder& b, const Names& names) {
+  for (const char* name : names) b.Input(name, "T");
+}
+void Outputs(OpDefBuilder& b, const Names& names) {
+  for (const char* name : names) b.Output(name, "T");
+}
+
+// Arguments and attributes that the LSTM ops share.
+void CellInputs(OpDefBuilder& b) {
+  Inputs(b, {"x", "cs_prev", "h_prev", "w", "wci", "wcf", "wco", "b"});
+}
+void SequenceInputs(OpDefBuilder& b) { b.Input("seq_len_max", DT_INT64).With(CellInputs); }
+void CellOutputs(OpDefBuilder& b) { Outputs(b, {"i", "cs", "f", "o", "ci", "co", "h"}); }
+void LstmAttrs(OpDefBuilder& b) {
+  b.Attr("use_peephole", BoolAttr(false)).Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}));
+}
+void LstmGradAttrs(OpDefBuilder& b) {
+  b.Attr("use_peephole", BoolAttr()).Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}));
+}
+void BlockLstmGrad(OpDefBuilder& b) {
+  b.With(SequenceInputs);
+  Inputs(b, {"i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"});
+  Outputs(b, {"x_grad", "cs_prev_grad", "h_prev_grad", "w_grad", "wci_grad", "wcf_grad", "wco_grad",
+              "b_grad"});
+  b.With(LstmGradAttrs).Shape(BlockLstmGradShape);
+}
+void GruInputs(OpDefBuilder& b) { Inputs(b, {"x", "h_prev", "w_ru", "w_c", "b_ru", "b_c"}); }
+
 OP(BlockLSTM,
-   "LSTM over a sequence x [time, batch, inputs]; steps from seq_len_max on are zeros. The gates' "
+   "LSTM over a sequence x [time, batch, inputs]. Steps from seq_len_max on give zeros. The gates' "
    "order in w and b is i, ci, f, o.")
-    .Input("seq_len_max", DT_INT64)
-    .Input("x", "T")
-    .Input("cs_prev", "T")
-    .Input("h_prev", "T")
-    .Input("w", "T")
-    .Input("wci", "T")
-    .Input("wcf", "T")
-    .Input("wco", "T")
-    .Input("b", "T")
-    .Output("i", "T")
-    .Output("cs", "T")
-    .Output("f", "T")
-    .Output("o", "T")
-    .Output("ci", "T")
-    .Output("co", "T")
-    .Output("h", "T")
+    .With(SequenceInputs)
+    .With(CellOutputs)
     .Attr("forget_bias", FloatAttr(1.0f))
     .Attr("cell_clip", FloatAttr(3.0f))
-    .Attr("use_peephole", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}))
-    .Shape(BlockLstmShape) GRADIENT([](Backprop& b) {
-      PutBlockLstmGradients(
-          b, BlockLSTMGrad(b.In(0), b.In(1), b.In(2), b.In(3), b.In(4), b.In(5), b.In(6), b.In(7),
-                           b.In(8), b.Out(0), b.Out(1), b.Out(2), b.Out(3), b.Out(4), b.Out(5),
-                           b.Out(6), b.Of("cs"), b.Of("h"), b.attr<bool>("use_peephole")));
-    });
+    .With(LstmAttrs)
+    .Shape(BlockLstmShape) GRADIENT(BlockLstmGradient("BlockLSTMGrad"));
 
-OP(BlockLSTMGrad, "Gradient of BlockLSTM.")
-    .Input("seq_len_max", DT_INT64)
-    .Input("x", "T")
-    .Input("cs_prev", "T")
-    .Input("h_prev", "T")
-    .Input("w", "T")
-    .Input("wci", "T")
-    .Input("wcf", "T")
-    .Input("wco", "T")
-    .Input("b", "T")
-    .Input("i", "T")
-    .Input("cs", "T")
-    .Input("f", "T")
-    .Input("o", "T")
-    .Input("ci", "T")
-    .Input("co", "T")
-    .Input("h", "T")
-    .Input("cs_grad", "T")
-    .Input("h_grad", "T")
-    .Output("x_grad", "T")
-    .Output("cs_prev_grad", "T")
-    .Output("h_prev_grad", "T")
-    .Output("w_grad", "T")
-    .Output("wci_grad", "T")
-    .Output("wcf_grad", "T")
-    .Output("wco_grad", "T")
-    .Output("b_grad", "T")
-    .Attr("use_peephole", BoolAttr())
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}))
-    .Shape(BlockLstmGradShape);
+OP(BlockLSTMGrad, "Gradient of BlockLSTM.").With(BlockLstmGrad);
 
-OP(BlockLSTMGradV2, "Gradient of BlockLSTMV2.")
-    .Input("seq_len_max", DT_INT64)
-    .Input("x", "T")
-    .Input("cs_prev", "T")
-    .Input("h_prev", "T")
-    .Input("w", "T")
-    .Input("wci", "T")
-    .Input("wcf", "T")
-    .Input("wco", "T")
-    .Input("b", "T")
-    .Input("i", "T")
-    .Input("cs", "T")
-    .Input("f", "T")
-    .Input("o", "T")
-    .Input("ci", "T")
-    .Input("co", "T")
-    .Input("h", "T")
-    .Input("cs_grad", "T")
-    .Input("h_grad", "T")
-    .Output("x_grad", "T")
-    .Output("cs_prev_grad", "T")
-    .Output("h_prev_grad", "T")
-    .Output("w_grad", "T")
-    .Output("wci_grad", "T")
-    .Output("wcf_grad", "T")
-    .Output("wco_grad", "T")
-    .Output("b_grad", "T")
-    .Attr("use_peephole", BoolAttr())
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}))
-    .Shape(BlockLstmGradShape);
+OP(BlockLSTMGradV2, "Gradient of BlockLSTMV2.").With(BlockLstmGrad);
 
 OP(BlockLSTMV2, "BlockLSTM with the gates in the order i, f, ci, o, and without a forget bias.")
-    .Input("seq_len_max", DT_INT64)
-    .Input("x", "T")
-    .Input("cs_prev", "T")
-    .Input("h_prev", "T")
-    .Input("w", "T")
-    .Input("wci", "T")
-    .Input("wcf", "T")
-    .Input("wco", "T")
-    .Input("b", "T")
-    .Output("i", "T")
-    .Output("cs", "T")
-    .Output("f", "T")
-    .Output("o", "T")
-    .Output("ci", "T")
-    .Output("co", "T")
-    .Output("h", "T")
+    .With(SequenceInputs)
+    .With(CellOutputs)
     .Attr("cell_clip", FloatAttr(0.0f))
-    .Attr("use_peephole", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}))
-    .Shape(BlockLstmShape) GRADIENT([](Backprop& b) {
-      PutBlockLstmGradients(
-          b, BlockLSTMGradV2(b.In(0), b.In(1), b.In(2), b.In(3), b.In(4), b.In(5), b.In(6), b.In(7),
-                             b.In(8), b.Out(0), b.Out(1), b.Out(2), b.Out(3), b.Out(4), b.Out(5),
-                             b.Out(6), b.Of("cs"), b.Of("h"), b.attr<bool>("use_peephole")));
-    });
+    .With(LstmAttrs)
+    .Shape(BlockLstmShape) GRADIENT(BlockLstmGradient("BlockLSTMGradV2"));
 
 OP(GRUBlockCell,
-   "A step of a gated recurrent unit: r and u (sigmoids of [x, h_prev] * w_ru + b_ru), "
+   "One step of a gated recurrent unit: r and u (sigmoids of [x, h_prev] * w_ru + b_ru), "
    "c = tanh([x, h_prev * r] * w_c + b_c), h = (1 - u) * c + u * h_prev.")
-    .Input("x", "T")
-    .Input("h_prev", "T")
-    .Input("w_ru", "T")
-    .Input("w_c", "T")
-    .Input("b_ru", "T")
-    .Input("b_c", "T")
+    .With(GruInputs)
     .Output("r", "T")
     .Output("u", "T")
     .Output("c", "T")
@@ -201,13 +131,9 @@ OP(GRUBlockCell,
       return c.SetOutputs({x.dim(0), h_prev.dim(1)});
     });
 
-OP(GRUBlockCellGrad, "Gradients of GRUBlockCell by x, h_prev and the arguments of c, r and u.")
-    .Input("x", "T")
-    .Input("h_prev", "T")
-    .Input("w_ru", "T")
-    .Input("w_c", "T")
-    .Input("b_ru", "T")
-    .Input("b_c", "T")
+OP(GRUBlockCellGrad,
+   "Gradients of GRUBlockCell with respect to x, h_prev and the arguments of c, r and u.")
+    .With(GruInputs)
     .Input("r", "T")
     .Input("u", "T")
     .Input("c", "T")
@@ -220,7 +146,7 @@ OP(GRUBlockCellGrad, "Gradients of GRUBlockCell by x, h_prev and the arguments o
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, 2));
       SLUICE_ASSIGN_OR_RETURN(PartialShape h_prev, c.WithRank(1, 2));
-      SLUICE_ASSIGN_OR_RETURN(PartialShape w_ru, c.WithRank(2, 2));
+      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 2).status());
       const int64_t cell = h_prev.dim(1);
       c.SetOutput(0, x).IgnoreError();
       c.SetOutput(1, {x.dim(0), cell}).IgnoreError();
@@ -228,53 +154,22 @@ OP(GRUBlockCellGrad, "Gradients of GRUBlockCell by x, h_prev and the arguments o
       return c.SetOutput(3, {x.dim(0), cell < 0 ? -1 : SaturatedProduct(2, cell)});
     });
 
-OP(LSTMBlockCell, "A step of an LSTM; gates in the order i, ci, f, o.")
-    .Input("x", "T")
-    .Input("cs_prev", "T")
-    .Input("h_prev", "T")
-    .Input("w", "T")
-    .Input("wci", "T")
-    .Input("wcf", "T")
-    .Input("wco", "T")
-    .Input("b", "T")
-    .Output("i", "T")
-    .Output("cs", "T")
-    .Output("f", "T")
-    .Output("o", "T")
-    .Output("ci", "T")
-    .Output("co", "T")
-    .Output("h", "T")
+OP(LSTMBlockCell, "One step of an LSTM, with the gates in the order i, ci, f, o.")
+    .With(CellInputs)
+    .With(CellOutputs)
     .Attr("forget_bias", FloatAttr(1.0f))
     .Attr("cell_clip", FloatAttr(3.0f))
-    .Attr("use_peephole", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}))
+    .With(LstmAttrs)
     .Shape(LstmCellShape);
 
 OP(LSTMBlockCellGrad,
-   "Gradients of LSTMBlockCell by cs_prev, the gates' arguments and the peepholes.")
-    .Input("x", "T")
-    .Input("cs_prev", "T")
-    .Input("h_prev", "T")
-    .Input("w", "T")
-    .Input("wci", "T")
-    .Input("wcf", "T")
-    .Input("wco", "T")
-    .Input("b", "T")
-    .Input("i", "T")
-    .Input("cs", "T")
-    .Input("f", "T")
-    .Input("o", "T")
-    .Input("ci", "T")
-    .Input("co", "T")
-    .Input("cs_grad", "T")
-    .Input("h_grad", "T")
-    .Output("cs_prev_grad", "T")
-    .Output("dicfo", "T")
-    .Output("wci_grad", "T")
-    .Output("wcf_grad", "T")
-    .Output("wco_grad", "T")
-    .Attr("use_peephole", BoolAttr())
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}))
+   "Gradients of LSTMBlockCell with respect to cs_prev, the gates' arguments and the peepholes.")
+    .With(CellInputs)
+    .With([](OpDefBuilder& b) {
+      Inputs(b, {"i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad"});
+      Outputs(b, {"cs_prev_grad", "dicfo", "wci_grad", "wcf_grad", "wco_grad"});
+    })
+    .With(LstmGradAttrs)
     .Shape(LstmCellGradShape);
 
 }  // namespace

@@ -1,19 +1,22 @@
-// Sequences: reversing them, their distance, and connectionist temporal classification.
+// Sequences: reversal, edit distance, and connectionist temporal classification (CTC).
+//
+// Reference: Graves et al., "Connectionist temporal classification" (2006).
 #include <algorithm>
 
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/rnn/sequence_builders.h"
+#include "ops/gradient_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
 
 OP(CTCBeamSearchDecoder,
-   "The top_paths most probable label sequences of each sequence of logits [time, batch, classes], "
-   "each path a sparse matrix, and the logarithms of their probabilities. The last class is the "
-   "blank; merge_repeated merges equal labels of a path.")
+   "The top_paths most probable label sequences of each sequence of logits [time, batch, classes] "
+   "as "
+   "sparse matrices, and the logarithms of their probabilities. The last class is the blank. "
+   "merge_repeated merges equal labels of a path.")
     .Input("inputs", "T")
     .Input("sequence_length", DT_INT32)
     .Output("decoded_indices", "top_paths*int64")
@@ -39,8 +42,9 @@ OP(CTCBeamSearchDecoder,
     });
 
 OP(CTCGreedyDecoder,
-   "The most probable class of each step, with repeats merged and blanks left out, as a sparse "
-   "tensor; and the negative sum of the greatest logits.")
+   "The most probable class of each step as a sparse tensor, without blanks and with repeats "
+   "merged, "
+   "and the negative sum of the greatest logits.")
     .Input("inputs", "T")
     .Input("sequence_length", DT_INT32)
     .Output("decoded_indices", DT_INT64)
@@ -62,10 +66,8 @@ OP(CTCGreedyDecoder,
     });
 
 OP(CTCLoss,
-   "Connectionist temporal classification: the negative logarithm of the probability of the "
-   "labels, "
-   "whatever steps they fall on, and its gradient by the logits [time, batch, classes]. The last "
-   "class is the blank.")
+   "The negative logarithm of the probability of the labels, at whatever steps, and its gradient "
+   "with respect to the logits [time, batch, classes]. The last class is the blank.")
     .Input("inputs", "T")
     .Input("labels_indices", DT_INT64)
     .Input("labels_values", DT_INT32)
@@ -95,8 +97,8 @@ OP(CTCLoss,
     });
 
 OP(EditDistance,
-   "Levenshtein's distance of each sequence (the last dimension of sparse tensors) to its truth; "
-   "divided by the truth's length with `normalize`.")
+   "The Levenshtein distance of each sequence (the last dimension of sparse tensors) to its truth. "
+   "`normalize` divides it by the truth's length.")
     .Input("hypothesis_indices", DT_INT64)
     .Input("hypothesis_values", "T")
     .Input("hypothesis_shape", DT_INT64)
@@ -124,8 +126,8 @@ OP(EditDistance,
     });
 
 OP(ReverseSequence,
-   "The first seq_lengths[i] elements along seq_dim of batch element i in reverse order, the "
-   "rest as they are.")
+   "Reverses the first seq_lengths[i] elements along seq_dim of batch element i, and keeps the "
+   "others.")
     .Input("input", "T")
     .Input("seq_lengths", "Tlen")
     .Output("output", "T")
@@ -150,9 +152,7 @@ OP(ReverseSequence,
       in.set_dim(d, size);
       return c.SetOutput(0, in);
     }) GRADIENT([](Backprop& b) {
-      b.Into("input",
-             ReverseSequence(b.Of("output"), b.Value("seq_lengths"), b.attr<int64_t>("seq_dim"),
-                             {.batch_dim = b.attr<int64_t>("batch_dim")}));
+      b.Into("input", Sibling(b, "ReverseSequence", {b.Of("output"), b.Value("seq_lengths")}));
     });
 
 }  // namespace
