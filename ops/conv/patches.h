@@ -33,20 +33,25 @@ inline void Add(const F* from, int64_t n, F* to) {
 }
 
 // Calls `inside(offset in the image, offset in the row, elements)` and `outside(offset in the row,
-// elements)` for the parts of one line of a patch. The line's first element is at column `left` of
-// the image's line that starts at pixel `from`.
+// elements)` for the parts of one line of a patch, which starts at `at` in the row. Its first
+// element is at column `left` of the image's line that starts at pixel `from`.
+//
+// If elements of neighbouring columns follow each other:
 template <typename Inside, typename Outside>
-inline void ForLine(const WindowGeometry& g, int64_t from, int64_t left, int64_t group, int64_t at,
-                    Inside inside, Outside outside) {
+inline void ForRun(const WindowGeometry& g, int64_t from, int64_t left, int64_t at,
+                   const Inside& inside, const Outside& outside) {
+  const int64_t c = g.in_channels;
+  const int64_t begin = std::clamp<int64_t>(-left, 0, g.window.width);
+  const int64_t end = std::clamp<int64_t>(g.in.width - left, begin, g.window.width);
+  if (begin > 0) outside(at, begin * c);
+  if (end > begin) inside((from + left + begin) * c, at + begin * c, (end - begin) * c);
+  if (end < g.window.width) outside(at + end * c, (g.window.width - end) * c);
+}
+// Otherwise, for dilations and groups:
+template <typename Inside, typename Outside>
+inline void ForColumns(const WindowGeometry& g, int64_t from, int64_t left, int64_t group,
+                       int64_t at, const Inside& inside, const Outside& outside) {
   const int64_t c = g.window_channels;
-  if (g.dilation.width == 1 && !g.has_groups()) {  // the elements follow each other
-    const int64_t begin = std::clamp<int64_t>(-left, 0, g.window.width);
-    const int64_t end = std::clamp<int64_t>(g.in.width - left, begin, g.window.width);
-    if (begin > 0) outside(at, begin * c);
-    if (end > begin) inside((from + left + begin) * c, at + begin * c, (end - begin) * c);
-    if (end < g.window.width) outside(at + end * c, (g.window.width - end) * c);
-    return;
-  }
   for (int64_t kx = 0; kx < g.window.width; ++kx, at += c) {
     const int64_t x = left + kx * g.dilation.width;
     if (x < 0 || x >= g.in.width) {
@@ -59,19 +64,27 @@ inline void ForLine(const WindowGeometry& g, int64_t from, int64_t left, int64_t
 
 // The same for all lines of the patch at output position `p`.
 template <typename Inside, typename Outside>
-inline void ForPatch(const WindowGeometry& g, const Space& p, int64_t group, Inside inside,
-                     Outside outside) {
-  const int64_t front = g.First(0, p.depth), top = g.First(1, p.height);
-  const int64_t left = g.First(2, p.width), line = g.window.width * g.window_channels;
+inline void ForPatch(const WindowGeometry& g, const Space& p, int64_t group, const Inside& inside,
+                     const Outside& outside) {
+  const int64_t front = g.First(0, p.depth), top = g.First(1, p.height), left = g.First(2, p.width);
+  const int64_t line = g.window.width * g.window_channels, plane = g.window.height * line;
+  const bool is_run = g.dilation.width == 1 && !g.has_groups();
   int64_t at = 0;
   for (int64_t kz = 0; kz < g.window.depth; ++kz) {
-    const int64_t z = front + kz * g.dilation.depth;
+    const int64_t z = front + kz * g.dilation.depth, first_line = z * g.in.height;
+    if (z < 0 || z >= g.in.depth) {
+      outside(at, plane);
+      at += plane;
+      continue;
+    }
     for (int64_t ky = 0; ky < g.window.height; ++ky, at += line) {
-      const int64_t y = top + ky * g.dilation.height;
-      if (z < 0 || z >= g.in.depth || y < 0 || y >= g.in.height) {
+      const int64_t y = top + ky * g.dilation.height, from = (first_line + y) * g.in.width;
+      if (y < 0 || y >= g.in.height) {
         outside(at, line);
+      } else if (is_run) {
+        ForRun(g, from, left, at, inside, outside);
       } else {
-        ForLine(g, (z * g.in.height + y) * g.in.width, left, group, at, inside, outside);
+        ForColumns(g, from, left, group, at, inside, outside);
       }
     }
   }
