@@ -102,7 +102,7 @@ class CandidateSamplerKernel : public Kernel {
     int64_t tries = 0;
     for (size_t picked = 0; picked < samples.size();) {
       const int64_t value = sampler_->Sample(bits);
-      if (++tries % (1 << 16) == 0) SLUICE_RETURN_IF_ERROR(CallerOf(context).CheckWanted());
+      if (++tries % (1 << 16) == 0) SLUICE_RETURN_IF_ERROR(CallerOf(context).CheckNotCancelled());
       if (used.insert(value).second) samples[picked++] = value;
     }
     return tries;

@@ -58,7 +58,7 @@ class NegTrainKernel : public Kernel {
       std::fill(step.begin(), step.end(), 0.0f);
       Move(v_in, out.tensor->data<float>() + label * dims, 1, rate, step);
       for (int64_t k = 0; k < samples_; ++k) {
-        if (k % kLook == kLook - 1) SLUICE_RETURN_IF_ERROR(caller.CheckWanted());
+        if (k % kLook == kLook - 1) SLUICE_RETURN_IF_ERROR(caller.CheckNotCancelled());
         const int64_t sample = sampler_->Sample(bits);
         if (sample == label) continue;
         Move(v_in, out.tensor->data<float>() + sample * dims, -1, rate, step);

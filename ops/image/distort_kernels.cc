@@ -133,7 +133,7 @@ class DistortedBoxKernel : public Kernel {
     // No box lies in an image without pixels, however often it is tried.
     const bool has_pixels = image.right > 0 && image.bottom > 0;
     for (int64_t i = 0; has_pixels && i < attempts_ && !is_found; ++i) {
-      if (i % 4096 == 4095) SLUICE_RETURN_IF_ERROR(CallerOf(c).CheckWanted());
+      if (i % 4096 == 4095) SLUICE_RETURN_IF_ERROR(CallerOf(c).CheckNotCancelled());
       const float aspect = dice.Unit() * (aspects_[1] - aspects_[0]) + aspects_[0];
       is_found =
           RandomBox(image.right, image.bottom, {areas_[0], areas_[1]}, aspect, &dice, &box) &&

@@ -1,13 +1,13 @@
-// Ops that make a queue, an accumulator, … and hand out its name; and ops that find it by the name.
+// Ops that make a queue, an accumulator or another resource and output its name, and ops that find
+// the resource by the name.
 //
-// A name travels in one of two forms: a resource handle, or (old graphs) a reference to a vector of
-// two strings, container and name.
+// A name has one of two forms: a resource handle, or (in old graphs) a reference to a vector of two
+// strings, container and name.
 #ifndef SLUICE_OPS_STATE_NAMED_RESOURCE_H_
 #define SLUICE_OPS_STATE_NAMED_RESOURCE_H_
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "executor/device/resource_manager.h"
@@ -16,11 +16,11 @@
 
 namespace sluice {
 
-// A kernel whose output 0 names a resource that it made or found; a resource without a shared name
-// lives as long as the kernel.
+// A kernel whose output 0 names a resource that the kernel made or found. A resource without a
+// shared name lives as long as the kernel.
 class NamedResourceKernel : public Kernel {
  public:
-  // The name in both forms; which one is given out, the type of output 0 says.
+  // The type of output 0 says which form of the name it is.
   NamedResourceKernel(KernelInit& init, const ResourceName& name, const char* type_name,
                       std::shared_ptr<void> object, std::function<void()> remove);
   ~NamedResourceKernel() override;
@@ -29,18 +29,20 @@ class NamedResourceKernel : public Kernel {
 
  private:
   Claim claim_;
-  Tensor strings_;  // never changed once made; the claim goes with references to it
+  Tensor strings_;  // never changes. References to it carry claim_
   Tensor handle_;
   bool by_reference_;
-  std::function<void()> remove_;  // empty where the resource outlives the kernel
+  std::function<void()> remove_;  // empty if the resource outlives the kernel
 };
 
-// `make` is called when there is no resource of the name; `check` when there is one.
+// Calls `make` if there is no resource of the name, and then `check` on the resource.
 template <typename R>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNamedResourceKernel(
     KernelInit& init,
     const std::function<absl::StatusOr<std::shared_ptr<R>>(const ResourceName&)>& make,
-    const std::function<absl::Status(const R&)>& check) {
+    const std::function<absl::Status(const R&)>& check = [](const R&) {
+      return absl::OkStatus();
+    }) {
   SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, false));
   SLUICE_ASSIGN_OR_RETURN(
       std::shared_ptr<R> object,
@@ -56,11 +58,24 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNamedResourceKernel(
       new NamedResourceKernel(init, name, R::kTypeName, std::move(object), std::move(remove)));
 }
 
+// A handle that owns a share of `resource`. `name` is for messages only, because no resource
+// manager knows the resource.
+template <typename R>
+ResourceHandle OwningHandle(std::string name, std::shared_ptr<R> resource) {
+  ResourceHandle handle;
+  handle.container = ResourceManager::kDefaultContainer;
+  handle.name = std::move(name);
+  handle.type_name = R::kTypeName;
+  handle.object = std::move(resource);
+  return handle;
+}
+
 // Container and name in input `i`, a reference to two strings. INVALID_ARGUMENT on anything else.
 absl::StatusOr<std::pair<std::string, std::string>> NameInStrings(const KernelContext& c, int i);
+// INVALID_ARGUMENT: input `i` is no handle of a resource of `expected_type`.
 absl::Status WrongHandle(const KernelContext& c, int i, const char* expected_type);
 
-// The resource that input `i` names, in either form. NOT_FOUND, INVALID_ARGUMENT.
+// The resource that input `i` names in either form. NOT_FOUND, INVALID_ARGUMENT.
 template <typename R>
 absl::StatusOr<std::shared_ptr<R>> LookupNamed(const KernelContext& c, int i) {
   if (c.input_is_ref(i) || c.input(i).dtype() == DT_STRING) {
@@ -78,8 +93,8 @@ absl::StatusOr<std::shared_ptr<R>> LookupNamed(const KernelContext& c, int i) {
   return c.resources().template Lookup<R>(handle);
 }
 
-// The same without a share in it, where the handle has one: valid as long as the input is, which
-// an asynchronous kernel's is until ComputeAsync returns.
+// The same without sharing ownership if the handle owns the resource. The pointer is valid as long
+// as the input: in an asynchronous kernel, until ComputeAsync returns.
 template <typename R>
 absl::StatusOr<std::shared_ptr<R>> BorrowNamed(const KernelContext& c, int i) {
   const Tensor& t = c.input(i);

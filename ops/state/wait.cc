@@ -13,7 +13,7 @@ Caller CallerOf(const KernelContext& c) {
           .op = c.node().op()};
 }
 
-absl::Status Caller::CheckWanted() const {
+absl::Status Caller::CheckNotCancelled() const {
   if (cancellation == nullptr || cancellation->IsWanted()) return absl::OkStatus();
   return absl::CancelledError("Operation was cancelled");
 }
@@ -37,7 +37,7 @@ bool Wait::Start(const Caller& caller, std::string resource, std::function<void(
 }
 
 void Wait::End() {
-  // Without waiting for a callback that runs: it may be the one that we are called from.
+  // Does not wait for a running callback, which may be the one that called End.
   if (cancellation_ != nullptr) cancellation_->TryDeregister(token_);
   if (stalls_ != nullptr) stalls_->Close(entry_);
   cancellation_ = nullptr;

@@ -1,5 +1,4 @@
-// What an operation that has to wait shows of itself: it can be cancelled, and it stands in the
-// table of stalls while it waits.
+// What operations that wait share: they can be cancelled, and stall reports show them.
 #ifndef SLUICE_OPS_STATE_WAIT_H_
 #define SLUICE_OPS_STATE_WAIT_H_
 
@@ -16,32 +15,33 @@
 
 namespace sluice {
 
-// Who asks. What it points to is valid until the operation's callback is called.
+// The call that waits. The pointers are valid until the callback of the operation runs.
 struct Caller {
-  CancellationManager* cancellation = nullptr;  // null: cannot be cancelled
-  Stalls* stalls = nullptr;                     // null: not shown
+  CancellationManager* cancellation = nullptr;  // null if the call cannot be cancelled
+  Stalls* stalls = nullptr;                     // null if reports do not show the call
   Allocator* allocator = &Heap();
   int64_t step_id = 0;
   std::string_view node;
   std::string_view op;
-  int replica = -1;  // whose step it is; -1: it did not say
+  int replica = -1;  // replica whose step it is. -1 if unknown
 
   bool IsCancelled() const { return cancellation != nullptr && cancellation->IsCancelled(); }
-  // CANCELLED when it is, or its step's time is over: for what goes on without waiting.
-  absl::Status CheckWanted() const;
+  // CANCELLED if the call is cancelled or its deadline is over. For long loops that do not wait.
+  absl::Status CheckNotCancelled() const;
 };
 
 Caller CallerOf(const KernelContext& c);
 
-// One blocked operation. Thread safety: none; Start before End, the second without any lock that
-// `cancel` or `describe` take.
+// One waiting operation.
+// Thread safety: none. Start comes before End.
 class Wait {
  public:
-  // False when the caller is cancelled already: `cancel` will then not be called, and End need not.
-  // May be called with the resource's lock held: neither function is called from here.
+  // Registers the wait. False if the caller is cancelled already: `cancel` will not run, and End
+  // need not be called. Neither function runs within Start, so the resource's lock may be held.
   bool Start(const Caller& caller, std::string resource, std::function<void()> cancel,
              std::function<std::string()> describe);
-  // After the operation has left its line. `cancel` may still be running, and finds nothing.
+  // Call it after the operation has been removed from the waiting ones, without a lock that
+  // `cancel` or `describe` takes. `cancel` may still be running, but finds nothing to cancel.
   void End();
 
  private:

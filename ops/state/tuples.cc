@@ -1,4 +1,4 @@
-#include "ops/state/tuple_rows.h"
+#include "ops/state/tuples.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,9 +8,7 @@
 #include "graph/tensor/room.h"
 
 namespace sluice {
-namespace {
 
-// Copies `count` elements; both tensors are of one type.
 void CopyElements(const Tensor& from, int64_t from_offset, int64_t count, Tensor* to,
                   int64_t to_offset) {
   switch (from.dtype()) {
@@ -35,7 +33,6 @@ void CopyElements(const Tensor& from, int64_t from_offset, int64_t count, Tensor
   }
 }
 
-// Copies `from` into the corner at `to_offset` of a larger block of shape `to_shape`.
 void CopyCorner(const Tensor& from, absl::Span<const int64_t> to_shape, Tensor* to,
                 int64_t to_offset) {
   const int rank = from.rank();
@@ -51,11 +48,18 @@ void CopyCorner(const Tensor& from, absl::Span<const int64_t> to_shape, Tensor* 
   }
 }
 
-}  // namespace
+void FillElements(const Tensor& value, Tensor* to, int64_t at, int64_t count) {
+  if (count <= 0) return;
+  CopyElements(value, 0, 1, to, at);
+  // Doubles the filled part.
+  for (int64_t done = 1; done < count; done *= 2) {
+    CopyElements(*to, at, std::min(done, count - done), to, at + done);
+  }
+}
 
 absl::StatusOr<std::vector<Tensors>> SplitRows(Allocator& allocator, const Tensors& batch) {
   if (batch.empty()) return std::vector<Tensors>(1);
-  // Rows without elements take memory too, and may be any number.
+  // Rows without elements take memory too, and their number is not bounded by the batch.
   constexpr size_t kBytesOfTensor = sizeof(Tensor) + 2 * kTensorAlignment;
   SLUICE_RETURN_IF_ERROR(CheckRoom(batch[0].dim(0), sizeof(Tensors) + batch.size() * kBytesOfTensor,
                                    "rows of a batch"));
@@ -101,7 +105,7 @@ absl::StatusOr<Tensors> StackPadded(Allocator& allocator, const std::vector<Tens
     const int64_t size = shape.num_elements();
     shape.InsertDim(0, static_cast<int64_t>(rows.size()));
     SLUICE_ASSIGN_OR_RETURN(Tensor stacked, Tensor::Allocate(allocator, rows[0][j].dtype(), shape));
-    // Objects are made empty; plain bytes are not.
+    // Objects are constructed empty. Bytes are not initialised.
     if (stacked.bytes() > 0) std::memset(stacked.raw(), 0, stacked.bytes());
     for (size_t i = 0; i < rows.size(); ++i) {
       CopyCorner(rows[i][j], sizes, &stacked, static_cast<int64_t>(i) * size);

@@ -1,0 +1,39 @@
+// Mixins for OpDefBuilder::With that ops of any subject can use.
+#ifndef SLUICE_GRAPH_OP_MIXINS_H_
+#define SLUICE_GRAPH_OP_MIXINS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/op/op_def.h"
+
+namespace sluice {
+
+// Inputs of one type, in this order: `.With(Inputs({"start", "limit"}, DT_INT64))`. `type` is what
+// OpDefBuilder::Input takes.
+template <typename Type>
+auto Inputs(std::vector<std::string> names, Type type) {
+  return [names = std::move(names), type](OpDefBuilder& op) {
+    for (const std::string& name : names) op.Input(name, type);
+  };
+}
+
+// Outputs of one type, in this order.
+template <typename Type>
+auto Outputs(std::vector<std::string> names, Type type) {
+  return [names = std::move(names), type](OpDefBuilder& op) {
+    for (const std::string& name : names) op.Output(name, type);
+  };
+}
+
+// Attributes of one kind, in this order.
+inline auto Attrs(std::vector<std::string> names, AttrDef def) {
+  return [names = std::move(names), def = std::move(def)](OpDefBuilder& op) {
+    for (const std::string& name : names) op.Attr(name, def);
+  };
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_OP_MIXINS_H_

@@ -1,0 +1,36 @@
+// What declarations of ops that make a resource and output its name share. The name has one of two
+// forms: a resource handle, or (in old graphs) a reference to two strings, container and name.
+#ifndef SLUICE_OPS_STATE_MIXINS_H_
+#define SLUICE_OPS_STATE_MIXINS_H_
+
+#include <string>
+#include <utility>
+
+#include "graph/infer/shape_context.h"
+#include "graph/op/mixins.h"
+#include "graph/op/op_def.h"
+
+namespace sluice {
+
+// Attributes that name the resource.
+inline void ContainerAttrs(OpDefBuilder& op) {
+  op.With(Attrs({"container", "shared_name"}, StringAttr(""))).Stateful();
+}
+
+inline auto MakesResourceHandle(std::string output) {
+  return [output = std::move(output)](OpDefBuilder& op) {
+    op.Output(output, DT_RESOURCE).Shape(ScalarOutput()).Stateful();
+  };
+}
+
+inline auto MakesRefHandle(std::string output) {
+  return [output = std::move(output)](OpDefBuilder& op) {
+    op.RefOutput(output, DT_STRING)
+        .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); })
+        .Stateful();
+  };
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_STATE_MIXINS_H_
