@@ -1,7 +1,7 @@
 #include "ops/data/batch.h"
 
 #include "graph/status.h"
-#include "ops/state/tuple_rows.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 namespace {
@@ -45,10 +45,11 @@ absl::StatusOr<Tensors> BatchOf(const std::vector<Tensors>& rows) {
   return StackRows(Heap(), rows);
 }
 
-DatasetFacts BatchedFacts(const DatasetFacts& in, int64_t size, bool drop_remainder) {
-  DatasetFacts facts =
-      in.Scaled([=](int64_t n) { return n / size + (drop_remainder || n % size == 0 ? 0 : 1); });
-  facts.rows = drop_remainder ? size : -1;
+DatasetFacts BatchedFacts(const DatasetFacts& in, const BatchSpec& spec) {
+  DatasetFacts facts = in.Scaled([&](int64_t n) {
+    return n / spec.size + (spec.drop_remainder || n % spec.size == 0 ? 0 : 1);
+  });
+  facts.rows = spec.drop_remainder ? spec.size : -1;
   return facts;
 }
 

@@ -10,14 +10,23 @@
 
 namespace sluice {
 
-// INVALID_ARGUMENT where elements differ in the number or the types of their components.
+struct BatchSpec {
+  int64_t size = 0;
+  bool drop_remainder = false;
+  // Whether the rows are a last, shorter batch that is dropped.
+  bool Drops(const std::vector<Tensors>& rows) const {
+    return drop_remainder && static_cast<int64_t>(rows.size()) < size;
+  }
+};
+
+// INVALID_ARGUMENT if the rows differ in number or types of their components.
 absl::Status CheckSameTypes(const std::vector<Tensors>& rows);
 
-// INVALID_ARGUMENT where that is so, or a component's shapes differ.
+// Stacks the rows. INVALID_ARGUMENT if they differ in number, types or shapes of their components.
 absl::StatusOr<Tensors> BatchOf(const std::vector<Tensors>& rows);
 
-// Of batches of `size` elements; a last, shorter one is dropped or not.
-DatasetFacts BatchedFacts(const DatasetFacts& in, int64_t size, bool drop_remainder);
+// Facts about a dataset of batches of `in`.
+DatasetFacts BatchedFacts(const DatasetFacts& in, const BatchSpec& spec);
 
 }  // namespace sluice
 

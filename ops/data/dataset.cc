@@ -20,19 +20,9 @@ class FunctionDataset : public Dataset {
   const std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate_;
 };
 
-class FunctionIterator : public DatasetIterator {
- public:
-  explicit FunctionIterator(std::function<absl::StatusOr<bool>(Tensors*)> next)
-      : next_(std::move(next)) {}
-  absl::StatusOr<bool> Next(Tensors* element) override { return next_(element); }
-
- private:
-  const std::function<absl::StatusOr<bool>(Tensors*)> next_;
-};
-
 }  // namespace
 
-absl::Status CheckWanted(const Reading& reading) {
+absl::Status CheckNotCancelled(const Reading& reading) {
   if (reading.cancellation.IsWanted()) return absl::OkStatus();
   return absl::CancelledError("Operation was cancelled");
 }
@@ -56,7 +46,7 @@ DatasetFacts DatasetFacts::OfOtherElements() const {
 }
 
 DatasetFacts DatasetFacts::And(const DatasetFacts& other) const {
-  // One message behind the other is their merge.
+  // Concatenating two serialised messages merges them.
   return {.options = options + other.options};
 }
 
@@ -69,16 +59,12 @@ DatasetPointer DatasetOf(DatasetFacts facts, std::vector<Tensors> elements) {
   facts.cardinality = static_cast<int64_t>(elements.size());
   auto shared = std::make_shared<const std::vector<Tensors>>(std::move(elements));
   return MakeDataset(std::move(facts), [shared](Reading&) -> absl::StatusOr<IteratorPointer> {
-    return MakeIterator([shared, at = size_t{0}](Tensors* element) mutable -> absl::StatusOr<bool> {
+    return MakeIterator([shared, at = size_t{0}](Tensors* element) mutable {
       if (at == shared->size()) return false;
       *element = (*shared)[at++];
       return true;
     });
   });
-}
-
-IteratorPointer MakeIterator(std::function<absl::StatusOr<bool>(Tensors*)> next) {
-  return std::make_unique<FunctionIterator>(std::move(next));
 }
 
 absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor) {
@@ -91,6 +77,26 @@ absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor) {
 
 Tensor TensorOf(DatasetPointer dataset) {
   return Tensor::Scalar(Variant(std::make_shared<DatasetVariant>(std::move(dataset))));
+}
+
+absl::Status CheckElement(const Tensors& element, const std::vector<DataType>& types,
+                          const std::vector<PartialShape>& shapes) {
+  if (element.size() != types.size()) {
+    return InvalidArgument("Number of components does not match: expected ", types.size(),
+                           " types but got ", element.size(), ".");
+  }
+  for (size_t i = 0; i < element.size(); ++i) {
+    if (element[i].dtype() != types[i]) {
+      return InvalidArgument("Data type mismatch at component ", i, ": expected ",
+                             DataTypeName(types[i]), " but got ", DataTypeName(element[i].dtype()),
+                             ".");
+    }
+    if (i < shapes.size() && !shapes[i].IsCompatibleWith(element[i].shape())) {
+      return InvalidArgument("Incompatible shapes at component ", i, ": expected ",
+                             shapes[i].ToString(), " but got ", element[i].shape().ToString(), ".");
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace sluice

@@ -1,9 +1,9 @@
-// Datasets: what a variant tensor of tf.data holds, and the iterators over them.
+// Datasets, which tf.data's variant tensors hold, and the iterators over them.
 //
-// A dataset is immutable; an iterator is used by one thread at a time. Elements are tuples of
-// tensors, one a component.
-// Errors: those of files, functions and shapes; an iterator may be asked on after an error, for the
-// element behind it.
+// An element is a tuple of tensors, one per component.
+// Thread safety: a dataset is immutable. One thread at a time uses an iterator.
+// Errors: those of files, functions and shapes. After an error, Next continues with the element
+// after the failed one.
 #ifndef SLUICE_OPS_DATA_DATASET_H_
 #define SLUICE_OPS_DATA_DATASET_H_
 
@@ -23,51 +23,51 @@
 
 namespace sluice {
 
-// What one reading of a dataset shares with all that it is made of.
+// One pass over a dataset. All datasets that it is made of share it.
 struct Reading {
   Reading() = default;
-  // A part that can end before the rest.
+  // A part of `whole` that can end earlier.
   explicit Reading(Reading& whole) : cancellation(&whole.cancellation) {}
-  // Of a step.
+  // The reading ends with the step.
   explicit Reading(CancellationManager* step) : cancellation(step) {}
-  // Cancelled when nobody wants more of it: functions and threads end.
+  // Cancelled when the reading ends, so that functions and threads end too.
   CancellationManager cancellation;
 };
 
-// CANCELLED where nobody wants more. What has more elements than anybody can wait for asks for each
-// of them, for the sake of datasets that pass many over or keep them all.
-absl::Status CheckWanted(const Reading& reading);
+// CANCELLED after the reading has ended. Iterators that may skip or keep any number of elements
+// call it for each.
+absl::Status CheckNotCancelled(const Reading& reading);
 
 class DatasetIterator {
  public:
   virtual ~DatasetIterator() = default;
-  // False at the end, where `*element` says nothing.
+  // False at the end. Then `*element` is unspecified.
   virtual absl::StatusOr<bool> Next(Tensors* element) = 0;
 };
 using IteratorPointer = std::unique_ptr<DatasetIterator>;
 
-// What is known of a dataset before anybody reads it.
+// Facts about a dataset that are known without reading it.
 struct DatasetFacts {
   static constexpr int64_t kInfinite = -1, kUnknown = -2;
-  int64_t cardinality = kUnknown;  // of its elements
-  int64_t rows = -1;               // first size of every element; -1: not known, or not the same
-  // tensorflow.data.Options, serialised, of the dataset and all that it is made of.
+  int64_t cardinality = kUnknown;  // number of elements
+  int64_t rows = -1;  // first size of every element. -1: unknown, or not the same for all
+  // Serialised tensorflow.data.Options of the dataset and all datasets that it is made of.
   std::string options;
 
   bool is_finite() const { return cardinality >= 0; }
-  // a + b and a * b of finite cardinalities; unknown where they are too large.
+  // a + b and a * b of finite cardinalities, or kUnknown on overflow.
   static int64_t Sum(int64_t a, int64_t b);
   static int64_t Product(int64_t a, int64_t b);
-  // Of a dataset of this one's elements, `count` of them.
+  // Facts about a dataset of `count` of these elements.
   DatasetFacts WithCardinality(int64_t count) const;
-  // The same, where the number n of elements, if it is known and finite, becomes f(n).
+  // Facts about a dataset of f(n) of these n elements. A cardinality that is not finite stays.
   template <typename F>
   DatasetFacts Scaled(F f) const {
     return is_finite() ? WithCardinality(f(cardinality)) : *this;
   }
-  // Of a dataset of other elements, as many.
+  // Facts about a dataset of the same number of other elements.
   DatasetFacts OfOtherElements() const;
-  // Of a dataset made of this one and another, about whose elements nothing is known.
+  // Facts about a dataset that is made of this one and another: the options of both.
   DatasetFacts And(const DatasetFacts& other) const;
 };
 
@@ -75,7 +75,7 @@ class Dataset {
  public:
   explicit Dataset(DatasetFacts facts) : facts_(std::move(facts)) {}
   virtual ~Dataset() = default;
-  // `reading` outlives the iterator.
+  // `reading` must outlive the iterator.
   virtual absl::StatusOr<IteratorPointer> Iterate(Reading& reading) const = 0;
   const DatasetFacts& facts() const { return facts_; }
 
@@ -84,13 +84,35 @@ class Dataset {
 };
 using DatasetPointer = std::shared_ptr<const Dataset>;
 
-// A dataset that functions make: `iterate` is called for each reading.
+// A dataset that calls `iterate` for each reading.
 DatasetPointer MakeDataset(DatasetFacts facts,
                            std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate);
-// These elements.
+// A dataset over the elements of `input`: `start(iterator over input, reading)` makes its iterator.
+template <typename Start>
+DatasetPointer MakeDatasetOver(DatasetPointer input, DatasetFacts facts, Start start) {
+  return MakeDataset(std::move(facts),
+                     [input = std::move(input), start = std::move(start)](
+                         Reading& reading) -> absl::StatusOr<IteratorPointer> {
+                       SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
+                       return IteratorPointer(start(std::move(inner), reading));
+                     });
+}
+// A dataset of the given elements.
 DatasetPointer DatasetOf(DatasetFacts facts, std::vector<Tensors> elements);
-// An iterator that is a function.
-IteratorPointer MakeIterator(std::function<absl::StatusOr<bool>(Tensors*)> next);
+
+// An iterator that calls `next(element)`.
+template <typename F>
+IteratorPointer MakeIterator(F next) {
+  class FunctionIterator final : public DatasetIterator {
+   public:
+    explicit FunctionIterator(F function) : next_(std::move(function)) {}
+    absl::StatusOr<bool> Next(Tensors* element) override { return next_(element); }
+
+   private:
+    F next_;
+  };
+  return std::make_unique<FunctionIterator>(std::move(next));
+}
 
 class DatasetVariant : public VariantObject {
  public:
@@ -102,16 +124,14 @@ class DatasetVariant : public VariantObject {
   const DatasetPointer dataset_;
 };
 
-// The dataset in a tensor. INVALID_ARGUMENT on anything else.
+// The dataset in a tensor. INVALID_ARGUMENT if there is none.
 absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor);
 Tensor TensorOf(DatasetPointer dataset);
 
-// A scalar input of a kernel that makes a dataset. INVALID_ARGUMENT "<name> must be a scalar".
-template <typename T>
-absl::StatusOr<T> ScalarInput(const KernelContext& c, int i, const char* name) {
-  if (c.input(i).num_elements() == 1 && c.input(i).rank() == 0) return c.input(i).scalar<T>();
-  return InvalidArgument(name, " must be a scalar");
-}
+// INVALID_ARGUMENT if the element differs from `types` and `shapes`. Components without a shape in
+// `shapes` may have any.
+absl::Status CheckElement(const Tensors& element, const std::vector<DataType>& types,
+                          const std::vector<PartialShape>& shapes);
 
 }  // namespace sluice
 

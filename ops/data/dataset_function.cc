@@ -7,11 +7,12 @@
 
 #include "graph/function/library.h"
 #include "graph/status.h"
+#include "ops/data/dataset_kernel.h"
 
 namespace sluice {
 namespace {
 
-// Of an argument or result: its type, or the one that the reference gives to its attribute.
+// Type of an argument or result: declared, or given to its attribute by the reference.
 DataType TypeOf(const pb::OpDef::ArgDef& arg, const FunctionRef& function) {
   if (arg.type_attr().empty()) return static_cast<DataType>(arg.type());
   const auto found = function.attrs.find(arg.type_attr());
@@ -22,14 +23,14 @@ DataType TypeOf(const pb::OpDef::ArgDef& arg, const FunctionRef& function) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(const KernelInit& init,
-                                                                             const char* attr) {
+absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(
+    const KernelInit& init, const std::string& attr) {
   const auto function = init.AttrOr<FunctionAttr>(attr, nullptr);
   if (function == nullptr) {
     return InvalidArgument(init.node().Describe(), ": expected a function as attribute ", attr);
   }
-  // A function whose own datasets ask for it again would be made without end.
-  thread_local std::vector<std::string> open;  // each is being made within the one before
+  // A function whose datasets call the function itself would be built without end.
+  thread_local std::vector<std::string> open;  // each is being built within the one before
   if (std::find(open.begin(), open.end(), function->name) != open.end()) {
     return absl::UnimplementedError(
         StrCat(init.node().Describe(), ": function '", function->name, "' calls itself"));
@@ -79,8 +80,7 @@ absl::Status DatasetFunction::Build(const FunctionRef& function, const Graph& ar
 
 absl::StatusOr<Tensors> DatasetFunction::Call(const Tensors& element, const Tensors& captured,
                                               CancellationManager* cancellation) const {
-  Tensors arguments = element;
-  arguments.insert(arguments.end(), captured.begin(), captured.end());
+  const Tensors arguments = Joined(element, captured);
   if (arguments.size() != argument_types_.size()) {
     return InvalidArgument("Function '", name_, "': expected ", argument_types_.size(),
                            " arguments, got ", arguments.size());
@@ -93,15 +93,45 @@ absl::StatusOr<Tensors> DatasetFunction::Call(const Tensors& element, const Tens
   return call_.Run(arguments, {.cancellation = cancellation});
 }
 
-Closure Closure::Of(const KernelContext& c, FunctionPointer function,
-                    std::pair<int, int> captured) {
-  Closure closure{.function = std::move(function)};
-  for (int i = captured.first; i < captured.second; ++i) closure.captured.push_back(c.input(i));
-  return closure;
-}
-
 absl::StatusOr<Tensors> Closure::operator()(const Tensors& element, Reading& reading) const {
   return function->Call(element, captured, &reading.cancellation);
+}
+
+absl::StatusOr<DatasetFunctions> DatasetFunctions::Make(const KernelInit& init) {
+  DatasetFunctions functions;
+  for (const AttrDef& attr : init.node().def().attrs) {
+    if (attr.kind != AttrKind::kFunction) continue;
+    SLUICE_ASSIGN_OR_RETURN(auto function, DatasetFunction::Make(init, attr.name));
+    std::pair<int, int> captured = init.InputRange("other_arguments");
+    for (const char* suffix : {"_other_arguments", "_other_args"}) {
+      if (init.node().def().InputIndex(attr.name + suffix) < 0) continue;
+      captured = init.InputRange(attr.name + suffix);
+    }
+    functions.functions_.push_back({std::move(function), captured});
+  }
+  return functions;
+}
+
+std::vector<Closure> DatasetFunctions::Closures(const KernelContext& c) const {
+  std::vector<Closure> closures;
+  for (const Function& f : functions_) {
+    closures.push_back(
+        {.function = f.function, .captured = InputsOf(c, f.captured.first, f.captured.second)});
+  }
+  return closures;
+}
+
+absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr) {
+  if (returned.size() == 1 && returned[0].dtype() == DT_INT64 && returned[0].num_elements() == 1) {
+    return *returned[0].data<int64_t>();
+  }
+  return InvalidArgument("`", attr, "` must return a scalar int64.");
+}
+
+Tensors Joined(const Tensors& state, const Tensors& element) {
+  Tensors both = state;
+  both.insert(both.end(), element.begin(), element.end());
+  return both;
 }
 
 }  // namespace sluice

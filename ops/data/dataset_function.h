@@ -1,8 +1,4 @@
-// A function of the graph's library that a dataset calls, as a session of its own.
-//
-// Its arguments are an element's components and what it captured. Resources that it captured are
-// those of the graph around it; what it makes by name is its own.
-// Thread safety: Call from any thread.
+// Functions of the graph's library that datasets call.
 #ifndef SLUICE_OPS_DATA_DATASET_FUNCTION_H_
 #define SLUICE_OPS_DATA_DATASET_FUNCTION_H_
 
@@ -20,12 +16,16 @@
 
 namespace sluice {
 
+// A function with a session of its own. Its arguments are the components of an element and then
+// captured tensors. It uses captured resources of the graph around it, but resources that it makes
+// by name belong to its session.
+// Thread safety: Call may be called from any thread.
 class DatasetFunction {
  public:
-  // The function that attribute `attr` names. NOT_FOUND, INVALID_ARGUMENT.
+  // The function in attribute `attr`. NOT_FOUND, INVALID_ARGUMENT.
   static absl::StatusOr<std::shared_ptr<const DatasetFunction>> Make(const KernelInit& init,
-                                                                     const char* attr);
-  // INVALID_ARGUMENT where the arguments' number or types are not the function's.
+                                                                     const std::string& attr);
+  // INVALID_ARGUMENT if number or types of the arguments are not those of the function.
   absl::StatusOr<Tensors> Call(const Tensors& element, const Tensors& captured,
                                CancellationManager* cancellation) const;
 
@@ -39,17 +39,55 @@ class DatasetFunction {
   std::unique_ptr<Session> session_;
   Callable call_;
 };
-using FunctionPointer = std::shared_ptr<const DatasetFunction>;
 
-// A function with what it captured.
+// A function with the tensors that it captured.
 struct Closure {
-  // The inputs of the (list) argument `captured`.
-  static Closure Of(const KernelContext& c, FunctionPointer function, std::pair<int, int> captured);
   absl::StatusOr<Tensors> operator()(const Tensors& element, Reading& reading) const;
 
-  FunctionPointer function;
+  std::shared_ptr<const DatasetFunction> function;
   Tensors captured;
 };
+
+// The functions of a dataset op, in the order of the attributes that hold them.
+class DatasetFunctions {
+ public:
+  static absl::StatusOr<DatasetFunctions> Make(const KernelInit& init);
+  // With what they capture: the input list `<attribute>_other_arguments`, `<attribute>_other_args`
+  // or, for the only function of an op, `other_arguments`.
+  std::vector<Closure> Closures(const KernelContext& c) const;
+
+ private:
+  struct Function {
+    std::shared_ptr<const DatasetFunction> function;
+    std::pair<int, int> captured;  // [first, last) of the inputs
+  };
+  std::vector<Function> functions_;
+};
+
+// Makes a dataset by kMake(c, closures of the op's functions).
+template <absl::StatusOr<DatasetPointer> (*kMake)(const KernelContext&, std::vector<Closure>)>
+class FunctionDatasetKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(DatasetFunctions functions, DatasetFunctions::Make(init));
+    return std::unique_ptr<Kernel>(new FunctionDatasetKernel(std::move(functions)));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_ASSIGN_OR_RETURN(DatasetPointer made, kMake(c, functions_.Closures(c)));
+    c.set_output(0, TensorOf(std::move(made)));
+    return absl::OkStatus();
+  }
+
+ private:
+  explicit FunctionDatasetKernel(DatasetFunctions functions) : functions_(std::move(functions)) {}
+  const DatasetFunctions functions_;
+};
+
+// The only result of the function in attribute `attr`. INVALID_ARGUMENT if it is no int64 scalar.
+absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr);
+
+// The arguments of a function of a state and an element.
+Tensors Joined(const Tensors& state, const Tensors& element);
 
 }  // namespace sluice
 

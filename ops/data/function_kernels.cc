@@ -1,4 +1,4 @@
-// Datasets whose elements functions make or choose.
+// Datasets whose elements are computed or selected by one function.
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -6,16 +6,18 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/data/batch.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_function.h"
+#include "ops/data/dataset_kernel.h"
 #include "ops/data/parallel_map.h"
 
 namespace sluice {
 namespace {
 
 using Next = absl::StatusOr<bool>;
-using Iterating = absl::StatusOr<IteratorPointer>;
-using Inner = std::shared_ptr<DatasetIterator>;
+using MadeDataset = absl::StatusOr<DatasetPointer>;
+using Closures = std::vector<Closure>;  // one, that of the op's only function
 
 absl::StatusOr<bool> Holds(const Closure& predicate, const Tensors& element, Reading& reading) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors result, predicate(element, reading));
@@ -25,123 +27,91 @@ absl::StatusOr<bool> Holds(const Closure& predicate, const Tensors& element, Rea
   return InvalidArgument("Filter predicate `f` must return a scalar bool.");
 }
 
-// Of what a function makes of each element.
-DatasetFacts MappedFacts(const KernelContext& c, const DatasetPointer& input) {
-  const DatasetFacts facts = input->facts().OfOtherElements();
-  if (c.node().AttrOr<bool>("preserve_cardinality", false)) return facts;
-  return facts.WithCardinality(DatasetFacts::kUnknown);
+// Facts about a dataset of a function's results, given those about its input. The function may end
+// the dataset early, unless an attribute says that it preserves the cardinality.
+DatasetFacts MappedFacts(const KernelContext& c, const DatasetFacts& in) {
+  if (c.node().AttrOr<bool>("preserve_cardinality", false)) return in;
+  return in.WithCardinality(DatasetFacts::kUnknown);
 }
 
-// What functions and parallel calls of a dataset op have in common: its function, and its captured
-// arguments, which are `other_arguments`.
-class FunctionDatasetKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-    SLUICE_ASSIGN_OR_RETURN(
-        DatasetPointer dataset,
-        Make(c, input, Closure::Of(c, function_, arguments_), arguments_.second));
-    c.set_output(0, TensorOf(std::move(dataset)));
-    return absl::OkStatus();
-  }
-
- protected:
-  FunctionDatasetKernel(const KernelInit& init, FunctionPointer function)
-      : function_(std::move(function)), arguments_(init.InputRange("other_arguments")) {}
-  // `next_input` is the first input behind the captured arguments.
-  virtual absl::StatusOr<DatasetPointer> Make(KernelContext& c, const DatasetPointer& input,
-                                              Closure closure, int next_input) const = 0;
-
- private:
-  const FunctionPointer function_;
-  const std::pair<int, int> arguments_;
-};
-
-// K with the function that attribute `attr` of the op names.
-template <typename K>
-absl::StatusOr<std::unique_ptr<Kernel>> MakeWith(KernelInit& init, const char* attr) {
-  SLUICE_ASSIGN_OR_RETURN(FunctionPointer function, DatasetFunction::Make(init, attr));
-  return std::unique_ptr<Kernel>(new K(init, std::move(function)));
+MadeDataset MapDataset(const KernelContext& c, Closures f) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  const auto start = [f = f[0]](IteratorPointer inner, Reading& reading) {
+    return MakeIterator([f, &reading, inner = std::move(inner)](Tensors* element) -> Next {
+      Tensors taken;
+      SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(&taken));
+      if (!any) return false;
+      SLUICE_ASSIGN_OR_RETURN(*element, f(taken, reading));
+      return true;
+    });
+  };
+  return MakeDatasetOver(input, MappedFacts(c, input->facts().OfOtherElements()), start);
 }
 
-class MapKernel final : public FunctionDatasetKernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    return MakeWith<MapKernel>(init, "f");
-  }
-  MapKernel(const KernelInit& init, FunctionPointer function)
-      : FunctionDatasetKernel(init, std::move(function)) {}
+MadeDataset ParallelMapDataset(const KernelContext& c, Closures f) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t calls, ParallelCalls(c));
+  const auto start = [f = f[0], calls](IteratorPointer inner, Reading& reading) {
+    return ParallelMap(std::move(inner), f, calls, reading);
+  };
+  return MakeDatasetOver(input, MappedFacts(c, input->facts().OfOtherElements()), start);
+}
 
- protected:
-  absl::StatusOr<DatasetPointer> Make(KernelContext& c, const DatasetPointer& input, Closure f,
-                                      int) const override {
-    return MakeDataset(MappedFacts(c, input), [=](Reading& reading) -> Iterating {
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-      return MakeIterator([f, &reading, inner = Inner(std::move(start))](Tensors* element) -> Next {
-        Tensors taken;
-        SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(&taken));
-        if (!any) return false;
-        SLUICE_ASSIGN_OR_RETURN(*element, f(taken, reading));
-        return true;
-      });
-    });
+// Stacks the next results. If the computation of one fails, its batch fails, and has the same
+// elements as it would have otherwise.
+Next NextBatch(DatasetIterator& mapped, const BatchSpec& spec, const Reading& reading,
+               Tensors* batch) {
+  std::vector<Tensors> rows;
+  absl::Status first_error;
+  for (int64_t i = 0; i < spec.size; ++i) {
+    SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
+    Tensors row;
+    const Next any = mapped.Next(&row);
+    if (any.ok() && !*any) break;
+    if (any.ok()) rows.push_back(std::move(row));
+    if (!any.ok() && !absl::IsOutOfRange(any.status())) first_error.Update(any.status());
   }
-};
+  SLUICE_RETURN_IF_ERROR(first_error);
+  if (rows.empty() || spec.Drops(rows)) return false;
+  SLUICE_ASSIGN_OR_RETURN(*batch, BatchOf(rows));
+  return true;
+}
 
-class ParallelMapKernel final : public FunctionDatasetKernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    return MakeWith<ParallelMapKernel>(init, "f");
-  }
-  ParallelMapKernel(const KernelInit& init, FunctionPointer function)
-      : FunctionDatasetKernel(init, std::move(function)) {}
+MadeDataset MapAndBatchDataset(const KernelContext& c, Closures f) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  BatchSpec spec;
+  SLUICE_ASSIGN_OR_RETURN(spec.size, ScalarInput<int64_t>(c, "batch_size"));
+  if (spec.size <= 0) return InvalidArgument("batch_size must be greater than zero.");
+  SLUICE_ASSIGN_OR_RETURN(const int64_t calls, ParallelCalls(c));
+  SLUICE_ASSIGN_OR_RETURN(spec.drop_remainder, ScalarInput<bool>(c, "drop_remainder"));
+  const auto start = [=, f = f[0]](IteratorPointer inner, Reading& reading) {
+    return MakeIterator(
+        [mapped = ParallelMap(std::move(inner), f, calls, reading), spec,
+         &reading](Tensors* element) { return NextBatch(*mapped, spec, reading, element); });
+  };
+  return MakeDatasetOver(input, MappedFacts(c, BatchedFacts(input->facts(), spec)), start);
+}
 
- protected:
-  absl::StatusOr<DatasetPointer> Make(KernelContext& c, const DatasetPointer& input, Closure f,
-                                      int next_input) const override {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t calls, ParallelCalls(c, next_input));
-    return MakeDataset(MappedFacts(c, input), [=](Reading& reading) -> Iterating {
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-      return ParallelMap(std::move(start), f, calls, reading);
-    });
-  }
-};
-
-class FilterKernel final : public FunctionDatasetKernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    return MakeWith<FilterKernel>(init, "predicate");
-  }
-  FilterKernel(const KernelInit& init, FunctionPointer function)
-      : FunctionDatasetKernel(init, std::move(function)),
-        ends_at_first_(init.node().op() == "TakeWhileDataset") {}
-
- protected:
-  absl::StatusOr<DatasetPointer> Make(KernelContext&, const DatasetPointer& input,
-                                      Closure predicate, int) const override {
-    DatasetFacts facts = input->facts().WithCardinality(DatasetFacts::kUnknown);
-    return MakeDataset(
-        std::move(facts), [=, ends_at_first = ends_at_first_](Reading& reading) -> Iterating {
-          SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-          return MakeIterator([predicate, ends_at_first, &reading,
-                               inner = Inner(std::move(start))](Tensors* element) mutable -> Next {
-            while (inner != nullptr) {
-              SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
-              if (!any) return false;
-              SLUICE_ASSIGN_OR_RETURN(const bool holds, Holds(predicate, *element, reading));
-              if (holds) return true;
-              if (ends_at_first) inner = nullptr;
-            }
-            return false;
-          });
+template <bool kEndsAtFirst>  // ends at the first element for which the predicate does not hold
+MadeDataset FilterDataset(const KernelContext& c, Closures predicate) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  const auto start = [predicate = predicate[0]](IteratorPointer inner, Reading& reading) {
+    return MakeIterator(
+        [predicate, &reading, inner = std::move(inner)](Tensors* element) mutable -> Next {
+          while (inner != nullptr) {
+            SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
+            if (!any) return false;
+            SLUICE_ASSIGN_OR_RETURN(const bool holds, Holds(predicate, *element, reading));
+            if (holds) return true;
+            if (kEndsAtFirst) inner = nullptr;
+          }
+          return false;
         });
-  }
+  };
+  return MakeDatasetOver(input, input->facts().WithCardinality(DatasetFacts::kUnknown), start);
+}
 
- private:
-  const bool ends_at_first_;  // else it goes on behind it
-};
-
-// The elements of the datasets that a function makes, of some datasets in turn.
+// Reads in turn from a cycle of datasets that a function makes.
 class InterleaveIterator : public DatasetIterator {
  public:
   InterleaveIterator(IteratorPointer inner, Closure f, int64_t cycle, int64_t block,
@@ -154,7 +124,7 @@ class InterleaveIterator : public DatasetIterator {
 
   absl::StatusOr<bool> Next(Tensors* element) override {
     while (true) {
-      // Places are made when it is first their turn: a cycle may have more than there are elements.
+      // A place is made at its first turn, as a cycle may be longer than the dataset.
       if (turn_ == open_.size()) open_.emplace_back();
       IteratorPointer& current = open_[turn_];
       if (current == nullptr) {
@@ -197,63 +167,55 @@ class InterleaveIterator : public DatasetIterator {
     return true;
   }
 
-  IteratorPointer inner_;
+  IteratorPointer inner_;  // null at the end
   const Closure f_;
   const size_t cycle_;
   const int64_t block_;
   Reading& reading_;
-  std::vector<IteratorPointer> open_;  // the places of the cycle that had a turn
+  std::vector<IteratorPointer> open_;  // places of the cycle that had a turn
   size_t turn_ = 0;
-  int64_t taken_ = 0;  // of the current one in this turn
+  int64_t taken_ = 0;  // elements of the current dataset in this turn
 };
 
-// FlatMapDataset: one dataset at a time.
-class InterleaveKernel final : public FunctionDatasetKernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    return MakeWith<InterleaveKernel>(init, "f");
-  }
-  InterleaveKernel(const KernelInit& init, FunctionPointer function)
-      : FunctionDatasetKernel(init, std::move(function)),
-        is_flat_(init.node().op() == "FlatMapDataset"),
-        is_parallel_(init.node().op().starts_with("Parallel")) {}
+MadeDataset Interleave(const DatasetPointer& input, DatasetFacts facts, const Closure& f,
+                       int64_t cycle, int64_t block) {
+  return MakeDatasetOver(input, std::move(facts), [=](IteratorPointer inner, Reading& reading) {
+    return std::make_unique<InterleaveIterator>(std::move(inner), f, cycle, block, reading);
+  });
+}
 
- protected:
-  absl::StatusOr<DatasetPointer> Make(KernelContext& c, const DatasetPointer& input, Closure f,
-                                      int next_input) const override {
-    int64_t cycle = 1, block = 1;
-    if (!is_flat_) {
-      SLUICE_ASSIGN_OR_RETURN(cycle, ScalarInput<int64_t>(c, next_input, "cycle_length"));
-      SLUICE_ASSIGN_OR_RETURN(block, ScalarInput<int64_t>(c, next_input + 1, "block_length"));
-    }
-    constexpr int64_t kAutotune = -1;
-    if (cycle == kAutotune) cycle = std::max(1u, std::thread::hardware_concurrency());
-    if (cycle <= 0) return InvalidArgument("cycle_length must be greater than zero.");
-    if (block <= 0) return InvalidArgument("block_length must be greater than zero.");
-    DatasetFacts facts = input->facts().OfOtherElements();
-    if (facts.is_finite() || !is_parallel_) facts.cardinality = DatasetFacts::kUnknown;
-    return MakeDataset(std::move(facts), [=](Reading& reading) -> Iterating {
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-      return IteratorPointer(new InterleaveIterator(std::move(start), f, cycle, block, reading));
-    });
-  }
+template <bool kIsParallel>
+MadeDataset InterleaveDataset(const KernelContext& c, Closures f) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  SLUICE_ASSIGN_OR_RETURN(auto cycle, ScalarInput<int64_t>(c, "cycle_length"));
+  SLUICE_ASSIGN_OR_RETURN(const auto block, ScalarInput<int64_t>(c, "block_length"));
+  constexpr int64_t kAutotune = -1;
+  if (cycle == kAutotune) cycle = std::max(1u, std::thread::hardware_concurrency());
+  if (cycle <= 0) return InvalidArgument("cycle_length must be greater than zero.");
+  if (block <= 0) return InvalidArgument("block_length must be greater than zero.");
+  DatasetFacts facts = input->facts().OfOtherElements();
+  if (facts.is_finite() || !kIsParallel) facts.cardinality = DatasetFacts::kUnknown;
+  return Interleave(input, std::move(facts), f[0], cycle, block);
+}
 
- private:
-  const bool is_flat_;
-  const bool is_parallel_;
-};
+// Interleaves one dataset at a time.
+MadeDataset FlatMapDataset(const KernelContext& c, Closures f) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  return Interleave(input, {.options = input->facts().options}, f[0], 1, 1);
+}
 
-KERNEL(FilterDataset, FilterKernel);
-KERNEL(FlatMapDataset, InterleaveKernel);
-KERNEL(InterleaveDataset, InterleaveKernel);
-KERNEL(MapDataset, MapKernel);
-KERNEL(ParallelFilterDataset, FilterKernel);
-KERNEL(ParallelInterleaveDatasetV2, InterleaveKernel);
-KERNEL(ParallelInterleaveDatasetV3, InterleaveKernel);
-KERNEL(ParallelInterleaveDatasetV4, InterleaveKernel);
-KERNEL(ParallelMapDataset, ParallelMapKernel);
-KERNEL(ParallelMapDatasetV2, ParallelMapKernel);
-KERNEL(TakeWhileDataset, FilterKernel);
+KERNEL(FilterDataset, FunctionDatasetKernel<FilterDataset<false>>);
+KERNEL(FlatMapDataset, FunctionDatasetKernel<FlatMapDataset>);
+KERNEL(InterleaveDataset, FunctionDatasetKernel<InterleaveDataset<false>>);
+KERNEL(MapAndBatchDataset, FunctionDatasetKernel<MapAndBatchDataset>);
+KERNEL(MapDataset, FunctionDatasetKernel<MapDataset>);
+KERNEL(ParallelFilterDataset, FunctionDatasetKernel<FilterDataset<false>>);
+KERNEL(ParallelInterleaveDatasetV2, FunctionDatasetKernel<InterleaveDataset<true>>);
+KERNEL(ParallelInterleaveDatasetV3, FunctionDatasetKernel<InterleaveDataset<true>>);
+KERNEL(ParallelInterleaveDatasetV4, FunctionDatasetKernel<InterleaveDataset<true>>);
+KERNEL(ParallelMapDataset, FunctionDatasetKernel<ParallelMapDataset>);
+KERNEL(ParallelMapDatasetV2, FunctionDatasetKernel<ParallelMapDataset>);
+KERNEL(TakeWhileDataset, FunctionDatasetKernel<FilterDataset<true>>);
 
 }  // namespace
 }  // namespace sluice

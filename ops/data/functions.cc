@@ -1,101 +1,132 @@
-// Datasets, and values of datasets, that functions make of many elements.
+// Datasets whose elements are computed or selected by functions, and a value that a function
+// computes from a whole dataset.
+#include "ops/data/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-absl::Status StateShapes(ShapeContext& c) {
-  const auto& shapes = c.attr<std::vector<PartialShape>>("output_shapes");
-  if (static_cast<int>(shapes.size()) != c.num_outputs()) {
-    return InvalidArgument("`output_shapes` must be the same length as `output_types` (",
-                           shapes.size(), " vs. ", c.num_outputs(), ")");
-  }
-  for (int i = 0; i < c.num_outputs(); ++i) {
-    SLUICE_RETURN_IF_ERROR(c.SetOutput(i, shapes[static_cast<size_t>(i)]));
-  }
-  return absl::OkStatus();
+// What InterleaveDataset and its parallel versions take.
+void InterleavesDatasets(OpDefBuilder& op) {
+  op.With(TransformsDataset)
+      .Input("other_arguments", "Targuments")
+      .With(Inputs({"cycle_length", "block_length"}, DT_INT64))
+      .Attr("f", FunctionAttrDef());
 }
 
+void ArgumentsElementsAndMetadata(OpDefBuilder& op) {
+  op.Attr("Targuments", TypeListAttr().Min(0)).With(ElementsAndMetadata);
+}
+
+OP(FilterDataset, "Takes the elements for which `predicate` holds.")
+    .With(TransformsDatasetBy("predicate"))
+    .With(ElementsAndMetadata);
+
+OP(FlatMapDataset,
+   "Applies `f`, which returns a dataset, to each element and concatenates the datasets.")
+    .With(TransformsDatasetBy("f"))
+    .With(ElementsAndMetadata);
+
 OP(GeneratorDataset,
-   "What `next_func` makes of the state that `init_func` made, until it says OUT_OF_RANGE; then "
-   "`finalize_func` is called.")
-    .Input("init_func_other_args", "Tinit_func_args")
-    .Input("next_func_other_args", "Tnext_func_args")
-    .Input("finalize_func_other_args", "Tfinalize_func_args")
-    .Output("handle", DT_VARIANT)
-    .Attr("init_func", FunctionAttrDef())
-    .Attr("next_func", FunctionAttrDef())
-    .Attr("finalize_func", FunctionAttrDef())
-    .Attr("Tinit_func_args", TypeListAttr().Min(0))
-    .Attr("Tnext_func_args", TypeListAttr().Min(0))
-    .Attr("Tfinalize_func_args", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Calls `init_func` for a state and then `next_func(state)` for each element until it returns "
+   "OUT_OF_RANGE. Calls `finalize_func(state)` at the end.")
+    .With(CallsFunctions({"init_func", "next_func", "finalize_func"}, "_other_args", "_args"))
+    .With(MakesDataset)
+    .With(ElementsAndMetadata)
+    .Stateful();
 
 OP(GroupByReducerDataset,
-   "An element a key that `key_func` makes of the elements, in the order of the keys: "
-   "`init_func(key)`, then `reduce_func(state, element)` for each of its elements, and "
-   "`finalize_func(state)`.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("key_func_other_arguments", "Tkey_func_other_arguments")
-    .Input("init_func_other_arguments", "Tinit_func_other_arguments")
-    .Input("reduce_func_other_arguments", "Treduce_func_other_arguments")
-    .Input("finalize_func_other_arguments", "Tfinalize_func_other_arguments")
-    .Output("handle", DT_VARIANT)
-    .Attr("key_func", FunctionAttrDef())
-    .Attr("init_func", FunctionAttrDef())
-    .Attr("reduce_func", FunctionAttrDef())
-    .Attr("finalize_func", FunctionAttrDef())
-    .Attr("Tkey_func_other_arguments", TypeListAttr().Min(0))
-    .Attr("Tinit_func_other_arguments", TypeListAttr().Min(0))
-    .Attr("Treduce_func_other_arguments", TypeListAttr().Min(0))
-    .Attr("Tfinalize_func_other_arguments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Reduces the elements of each key. Computes keys by `key_func`, a first state by "
+   "`init_func(key)`, the next states by `reduce_func(state, element)`, and an element per key, in "
+   "the order of the keys, by `finalize_func(state)`.")
+    .With(TransformsDataset)
+    .With(CallsFunctions({"key_func", "init_func", "reduce_func", "finalize_func"},
+                         "_other_arguments", "_other_arguments"))
+    .With(ElementAttrs)
+    .Stateful();
 
 OP(GroupByWindowDataset,
-   "The elements of the datasets that `reduce_func(key, window)` makes of windows: "
-   "`window_size_func(key)` elements of one key of `key_func` behind one another.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("key_func_other_arguments", "Tkey_func_other_arguments")
-    .Input("reduce_func_other_arguments", "Treduce_func_other_arguments")
-    .Input("window_size_func_other_arguments", "Twindow_size_func_other_arguments")
-    .Output("handle", DT_VARIANT)
-    .Attr("key_func", FunctionAttrDef())
-    .Attr("reduce_func", FunctionAttrDef())
-    .Attr("window_size_func", FunctionAttrDef())
-    .Attr("Tkey_func_other_arguments", TypeListAttr().Min(0))
-    .Attr("Treduce_func_other_arguments", TypeListAttr().Min(0))
-    .Attr("Twindow_size_func_other_arguments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+   "Concatenates the datasets that `reduce_func(key, window)` returns. A window holds "
+   "`window_size_func(key)` elements with the same `key_func(element)`.")
+    .With(TransformsDataset)
+    .With(CallsFunctions({"key_func", "reduce_func", "window_size_func"}, "_other_arguments",
+                         "_other_arguments"))
+    .With(ElementsAndMetadata);
+
+OP(InterleaveDataset,
+   "Applies `f`, which returns a dataset, to each element. Reads `cycle_length` of the datasets at "
+   "a time, `block_length` elements of each in turn.")
+    .With(InterleavesDatasets)
+    .With(ArgumentsElementsAndMetadata);
 
 OP(MapAndBatchDataset,
-   "Batches of `batch_size` results of `f`, each of another element, several calls at a time.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Input("batch_size", DT_INT64)
-    .Input("num_parallel_calls", DT_INT64)
+   "Applies `f` to each element, several calls at a time, and batches `batch_size` results.")
+    .With(TransformsDatasetBy("f"))
+    .With(Inputs({"batch_size", "num_parallel_calls"}, DT_INT64))
     .Input("drop_remainder", DT_BOOL)
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+    .With(ElementAttrs)
     .Attr("preserve_cardinality", BoolAttr(false))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(Metadata);
+
+OP(MapDataset, "Applies `f` to each element.")
+    .With(TransformsDatasetBy("f"))
+    .With(ElementAttrs)
+    .Attr("use_inter_op_parallelism", BoolAttr(true))
+    .Attr("preserve_cardinality", BoolAttr(false))
+    .Attr("force_synchronous", BoolAttr(false))
+    .With(Metadata);
+
+OP(ParallelFilterDataset, "Takes the elements for which `predicate` holds.")
+    .With(TransformsDataset)
+    .Input("other_arguments", "Targuments")
+    .Input("num_parallel_calls", DT_INT64)
+    .Attr("predicate", FunctionAttrDef())
+    .Attr("deterministic", StringAttr("default"))
+    .With(ArgumentsElementsAndMetadata);
+
+OP(ParallelInterleaveDatasetV2, "Interleaves as InterleaveDataset does, in the same order.")
+    .With(InterleavesDatasets)
+    .Input("num_parallel_calls", DT_INT64)
+    .Attr("Targuments", TypeListAttr().Min(0))
+    .With(ElementAttrs)
+    .Attr("sloppy", BoolAttr(false))
+    .With(Metadata);
+
+OP(ParallelInterleaveDatasetV3, "Interleaves as InterleaveDataset does, in the same order.")
+    .With(InterleavesDatasets)
+    .Input("num_parallel_calls", DT_INT64)
+    .Attr("deterministic", StringAttr("default"))
+    .With(ArgumentsElementsAndMetadata);
+
+OP(ParallelInterleaveDatasetV4, "Interleaves as InterleaveDataset does, in the same order.")
+    .With(InterleavesDatasets)
+    .With(Inputs({"buffer_output_elements", "prefetch_input_elements", "num_parallel_calls"},
+                 DT_INT64))
+    .Attr("deterministic", StringAttr("default"))
+    .With(ArgumentsElementsAndMetadata);
+
+OP(ParallelMapDataset,
+   "Applies `f` to each element, several calls at a time. Keeps the order of the elements.")
+    .With(TransformsDatasetBy("f"))
+    .Input("num_parallel_calls", DT_INT32)
+    .With(ElementAttrs)
+    .Attr("use_inter_op_parallelism", BoolAttr(true))
+    .With(Attrs({"sloppy", "preserve_cardinality"}, BoolAttr(false)))
+    .With(Metadata);
+
+OP(ParallelMapDatasetV2,
+   "Applies `f` to each element, several calls at a time. Keeps the order of the elements.")
+    .With(TransformsDatasetBy("f"))
+    .Input("num_parallel_calls", DT_INT64)
+    .With(ElementAttrs)
+    .Attr("use_inter_op_parallelism", BoolAttr(true))
+    .Attr("deterministic", StringAttr("default"))
+    .With(Attrs({"preserve_cardinality", "use_unbounded_threadpool"}, BoolAttr(false)))
+    .With(Metadata);
 
 OP(ReduceDataset,
-   "The last state: it begins as `initial_state`, and `f(state, element)` is the next one for each "
-   "element.")
+   "Reduces the elements to one state. Begins with `initial_state` and computes the next state by "
+   "`f(state, element)`.")
     .Input("input_dataset", DT_VARIANT)
     .Input("initial_state", "Tstate")
     .Input("other_arguments", "Targuments")
@@ -103,30 +134,29 @@ OP(ReduceDataset,
     .Attr("f", FunctionAttrDef())
     .Attr("Tstate", TypeListAttr().Min(1))
     .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+    .With(ElementAttrs)
     .Attr("use_inter_op_parallelism", BoolAttr(true))
-    .Attr("metadata", StringAttr(""))
+    .With(Metadata)
     .Stateful()
     .NotDifferentiable()
-    .Shape(StateShapes);
+    .Shape(ElementShapes);
 
 OP(ScanDataset,
-   "What `f(state, element)` makes of the elements behind the next state, which begins as "
-   "`initial_state`.")
-    .Input("input_dataset", DT_VARIANT)
+   "Computes the next state and an element by `f(state, element)`. Begins with `initial_state`.")
+    .With(TransformsDataset)
     .Input("initial_state", "Tstate")
     .Input("other_arguments", "Targuments")
-    .Output("handle", DT_VARIANT)
     .Attr("f", FunctionAttrDef())
     .Attr("Tstate", TypeListAttr().Min(1))
     .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+    .With(ElementAttrs)
     .Attr("preserve_cardinality", BoolAttr(false))
     .Attr("use_default_device", BoolAttr(true))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(Metadata);
+
+OP(TakeWhileDataset, "Takes the elements before the first for which `predicate` does not hold.")
+    .With(TransformsDatasetBy("predicate"))
+    .With(ElementsAndMetadata);
 
 }  // namespace
 }  // namespace sluice

@@ -1,15 +1,15 @@
-// Datasets of the groups that keys make of the elements.
+// Datasets that group elements by a key that a function computes.
 #include <map>
 #include <utility>
 
 #include "executor/kernel/context.h"
-#include "ops/data/captured_function.h"
 #include "ops/data/dataset.h"
+#include "ops/data/dataset_function.h"
 
 namespace sluice {
 namespace {
 
-// A state a key, all of them made before the first is given out.
+// Reduces the elements of each key to a state. Reads the whole input before the first element.
 class ReducedGroupsIterator : public DatasetIterator {
  public:
   struct Functions {
@@ -38,7 +38,7 @@ class ReducedGroupsIterator : public DatasetIterator {
  private:
   absl::Status Add(const Tensors& element) {
     SLUICE_ASSIGN_OR_RETURN(const Tensors made, functions_.key(element, reading_));
-    SLUICE_ASSIGN_OR_RETURN(const int64_t key, ScalarOf(made, "key_func"));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t key, ReturnedScalar(made, "key_func"));
     auto state = states_.find(key);
     if (state == states_.end()) {
       SLUICE_ASSIGN_OR_RETURN(Tensors first, functions_.init(made, reading_));
@@ -49,50 +49,26 @@ class ReducedGroupsIterator : public DatasetIterator {
     return absl::OkStatus();
   }
 
-  IteratorPointer inner_;  // null at its end
+  IteratorPointer inner_;  // null at the end
   const Functions functions_;
   Reading& reading_;
   std::map<int64_t, Tensors> states_;  // by key
 };
 
-class GroupByReducerKernel final : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(auto key,
-                            CapturedFunction::Make(init, "key_func", "key_func_other_arguments"));
-    SLUICE_ASSIGN_OR_RETURN(auto begin,
-                            CapturedFunction::Make(init, "init_func", "init_func_other_arguments"));
-    SLUICE_ASSIGN_OR_RETURN(
-        auto reduce, CapturedFunction::Make(init, "reduce_func", "reduce_func_other_arguments"));
-    SLUICE_ASSIGN_OR_RETURN(auto finalize, CapturedFunction::Make(init, "finalize_func",
-                                                                  "finalize_func_other_arguments"));
-    return std::unique_ptr<Kernel>(new GroupByReducerKernel(
-        std::move(key), std::move(begin), std::move(reduce), std::move(finalize)));
-  }
+absl::StatusOr<DatasetPointer> GroupByReducerDataset(const KernelContext& c,
+                                                     std::vector<Closure> f) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  const ReducedGroupsIterator::Functions functions = {
+      .key = f[0], .init = f[1], .reduce = f[2], .finalize = f[3]};
+  return MakeDatasetOver(input, {.options = input->facts().options},
+                         [functions](IteratorPointer inner, Reading& reading) {
+                           return std::make_unique<ReducedGroupsIterator>(std::move(inner),
+                                                                          functions, reading);
+                         });
+}
 
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-    const ReducedGroupsIterator::Functions functions = {
-        .key = key_(c), .init = init_(c), .reduce = reduce_(c), .finalize = finalize_(c)};
-    const auto iterate = [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-      return IteratorPointer(new ReducedGroupsIterator(std::move(start), functions, reading));
-    };
-    c.set_output(0, TensorOf(MakeDataset({.options = input->facts().options}, iterate)));
-    return absl::OkStatus();
-  }
-
- private:
-  GroupByReducerKernel(CapturedFunction key, CapturedFunction init, CapturedFunction reduce,
-                       CapturedFunction finalize)
-      : key_(std::move(key)),
-        init_(std::move(init)),
-        reduce_(std::move(reduce)),
-        finalize_(std::move(finalize)) {}
-  const CapturedFunction key_, init_, reduce_, finalize_;
-};
-
-// Windows of elements of one key, each made into a dataset that is read to its end.
+// Collects windows of elements with one key. A function turns each window into a dataset, which is
+// read to its end before the next window.
 class WindowedGroupsIterator : public DatasetIterator {
  public:
   struct Functions {
@@ -119,7 +95,7 @@ class WindowedGroupsIterator : public DatasetIterator {
       }
       if (window_ != nullptr) continue;
       if (groups_.empty()) return false;
-      SLUICE_RETURN_IF_ERROR(Open(groups_.begin()));  // what is left, by key
+      SLUICE_RETURN_IF_ERROR(Open(groups_.begin()));  // the rest, by key
     }
   }
 
@@ -128,15 +104,15 @@ class WindowedGroupsIterator : public DatasetIterator {
 
   absl::Status Add(Tensors element) {
     SLUICE_ASSIGN_OR_RETURN(const Tensors made, functions_.key(element, reading_));
-    SLUICE_ASSIGN_OR_RETURN(const int64_t key, ScalarOf(made, "key_func"));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t key, ReturnedScalar(made, "key_func"));
     auto size = sizes_.find(key);
     if (size == sizes_.end()) {
-      SLUICE_ASSIGN_OR_RETURN(const Tensors asked, functions_.window_size(made, reading_));
-      SLUICE_ASSIGN_OR_RETURN(const int64_t wanted, ScalarOf(asked, "window_size_func"));
-      if (wanted <= 0) {
-        return InvalidArgument("Window size must be greater than zero, but got ", wanted, ".");
+      SLUICE_ASSIGN_OR_RETURN(const Tensors returned, functions_.window_size(made, reading_));
+      SLUICE_ASSIGN_OR_RETURN(const int64_t count, ReturnedScalar(returned, "window_size_func"));
+      if (count <= 0) {
+        return InvalidArgument("Window size must be greater than zero, but got ", count, ".");
       }
-      size = sizes_.emplace(key, wanted).first;
+      size = sizes_.emplace(key, count).first;
     }
     const auto group = groups_.try_emplace(key).first;
     group->second.push_back(std::move(element));
@@ -144,7 +120,7 @@ class WindowedGroupsIterator : public DatasetIterator {
     return Open(group);
   }
 
-  // Takes the group away.
+  // Removes the group and starts to read the dataset that is made of it.
   absl::Status Open(Groups::iterator group) {
     const Tensor key = Tensor::Scalar<int64_t>(group->first);
     const Tensor window = TensorOf(DatasetOf({}, std::move(group->second)));
@@ -158,49 +134,29 @@ class WindowedGroupsIterator : public DatasetIterator {
     return absl::OkStatus();
   }
 
-  IteratorPointer inner_;  // null at its end
+  IteratorPointer inner_;  // null at the end
   const Functions functions_;
   Reading& reading_;
   Groups groups_;
-  std::map<int64_t, int64_t> sizes_;  // of windows, by key
-  IteratorPointer window_;            // null: none is being read
+  std::map<int64_t, int64_t> sizes_;  // window sizes by key
+  IteratorPointer window_;            // null if no window is being read
 };
 
-class GroupByWindowKernel final : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(auto key,
-                            CapturedFunction::Make(init, "key_func", "key_func_other_arguments"));
-    SLUICE_ASSIGN_OR_RETURN(
-        auto reduce, CapturedFunction::Make(init, "reduce_func", "reduce_func_other_arguments"));
-    SLUICE_ASSIGN_OR_RETURN(auto size, CapturedFunction::Make(init, "window_size_func",
-                                                              "window_size_func_other_arguments"));
-    return std::unique_ptr<Kernel>(
-        new GroupByWindowKernel(std::move(key), std::move(reduce), std::move(size)));
-  }
+absl::StatusOr<DatasetPointer> GroupByWindowDataset(const KernelContext& c,
+                                                    std::vector<Closure> f) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  const WindowedGroupsIterator::Functions functions = {
+      .key = f[0], .reduce = f[1], .window_size = f[2]};
+  DatasetFacts facts = input->facts().OfOtherElements();
+  if (facts.is_finite()) facts.cardinality = DatasetFacts::kUnknown;
+  return MakeDatasetOver(
+      input, std::move(facts), [functions](IteratorPointer inner, Reading& reading) {
+        return std::make_unique<WindowedGroupsIterator>(std::move(inner), functions, reading);
+      });
+}
 
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-    const WindowedGroupsIterator::Functions functions = {
-        .key = key_(c), .reduce = reduce_(c), .window_size = size_(c)};
-    const auto iterate = [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-      return IteratorPointer(new WindowedGroupsIterator(std::move(start), functions, reading));
-    };
-    DatasetFacts facts = input->facts().OfOtherElements();
-    if (facts.is_finite()) facts.cardinality = DatasetFacts::kUnknown;
-    c.set_output(0, TensorOf(MakeDataset(std::move(facts), iterate)));
-    return absl::OkStatus();
-  }
-
- private:
-  GroupByWindowKernel(CapturedFunction key, CapturedFunction reduce, CapturedFunction size)
-      : key_(std::move(key)), reduce_(std::move(reduce)), size_(std::move(size)) {}
-  const CapturedFunction key_, reduce_, size_;
-};
-
-KERNEL(GroupByReducerDataset, GroupByReducerKernel);
-KERNEL(GroupByWindowDataset, GroupByWindowKernel);
+KERNEL(GroupByReducerDataset, FunctionDatasetKernel<GroupByReducerDataset>);
+KERNEL(GroupByWindowDataset, FunctionDatasetKernel<GroupByWindowDataset>);
 
 }  // namespace
 }  // namespace sluice

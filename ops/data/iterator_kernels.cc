@@ -1,51 +1,44 @@
-// Iterators, and what steps take out of them.
+// Iterators, and the ops that take elements from them.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_function.h"
+#include "ops/data/dataset_kernel.h"
 #include "ops/data/iterator_resource.h"
+#include "ops/data/optional.h"
+#include "ops/data/owned_handle.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {
 
-absl::StatusOr<std::shared_ptr<IteratorResource>> NewIterator(const KernelInit& init,
-                                                              const ResourceName& name) {
+std::shared_ptr<IteratorResource> NewIterator(const Node& node, const std::string& name) {
   return std::make_shared<IteratorResource>(
-      name.name, init.AttrOr<std::vector<DataType>>("output_types", {}),
-      init.AttrOr<std::vector<PartialShape>>("output_shapes", {}));
+      name, node.AttrOr<std::vector<DataType>>("output_types", {}),
+      node.AttrOr<std::vector<PartialShape>>("output_shapes", {}));
 }
 
 struct IteratorKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     return MakeNamedResourceKernel<IteratorResource>(
-        init, [&](const ResourceName& name) { return NewIterator(init, name); },
-        [](const IteratorResource&) { return absl::OkStatus(); });
+        init, [&](const ResourceName& name) { return NewIterator(init.node(), name.name); });
   }
 };
 
-// An iterator over what a function returns; the function is called in the first step.
+// Makes an iterator over the dataset that a function returns. The first step calls the function.
 class OneShotIteratorKernel final : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(FunctionPointer factory,
-                            DatasetFunction::Make(init, "dataset_factory"));
-    auto kernel =
-        std::unique_ptr<OneShotIteratorKernel>(new OneShotIteratorKernel(std::move(factory)));
-    SLUICE_ASSIGN_OR_RETURN(
-        kernel->handle_,
-        MakeNamedResourceKernel<IteratorResource>(
-            init,
-            [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<IteratorResource>> {
-              return NewIterator(init, name);
-            },
-            [](const IteratorResource&) { return absl::OkStatus(); }));
-    return std::unique_ptr<Kernel>(std::move(kernel));
+    SLUICE_ASSIGN_OR_RETURN(auto factory, DatasetFunction::Make(init, "dataset_factory"));
+    SLUICE_ASSIGN_OR_RETURN(auto handle, IteratorKernel::Make(init));
+    return std::unique_ptr<Kernel>(
+        new OneShotIteratorKernel(std::move(factory), std::move(handle)));
   }
 
   absl::Status Compute(KernelContext& c) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     SLUICE_RETURN_IF_ERROR(handle_->Compute(c));
     if (is_set_) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensors made, factory_->Call({}, {}, c.step().cancellation));
@@ -61,12 +54,20 @@ class OneShotIteratorKernel final : public Kernel {
   }
 
  private:
-  explicit OneShotIteratorKernel(FunctionPointer factory) : factory_(std::move(factory)) {}
-  const FunctionPointer factory_;
-  std::unique_ptr<Kernel> handle_;  // gives out the iterator's handle
-  std::mutex mutex_;
-  bool is_set_ = false;  // guarded by mutex_
+  OneShotIteratorKernel(std::shared_ptr<const DatasetFunction> factory,
+                        std::unique_ptr<Kernel> handle)
+      : factory_(std::move(factory)), handle_(std::move(handle)) {}
+
+  const std::shared_ptr<const DatasetFunction> factory_;
+  const std::unique_ptr<Kernel> handle_;  // outputs the handle of the iterator
+  Mutex mutex_;
+  bool is_set_ ABSL_GUARDED_BY(mutex_) = false;
 };
+
+absl::Status AnonymousIterator(KernelContext& c) {
+  SetOwnedHandle(c, NewIterator(c.node(), c.name()));
+  return absl::OkStatus();
+}
 
 absl::Status MakeIteratorOp(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(c.input(0)));
@@ -74,31 +75,61 @@ absl::Status MakeIteratorOp(KernelContext& c) {
   return iterator->SetDataset(dataset);
 }
 
+// Later lookups by the name fail. Handles and deleters may keep the iterator alive.
+absl::Status DeleteIterator(KernelContext& c) {
+  const Tensor& handle = c.input(0);
+  if (handle.num_elements() != 1 || !handle.IsInitialized()) {
+    return WrongHandle(c, 0, IteratorResource::kTypeName);
+  }
+  const auto& name = *handle.data<ResourceHandle>();
+  const absl::Status status = c.resources().Delete<IteratorResource>(name.container, name.name);
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+// --- elements
+
+// Calls `finish(c, element or error)` when the iterator has one, and is done with its status.
+template <absl::Status (*kFinish)(KernelContext&, absl::StatusOr<Tensors>)>
 class GetNextKernel final : public AsyncKernel {
  public:
   void ComputeAsync(KernelContext& c, Done done) override {
-    absl::StatusOr<std::shared_ptr<IteratorResource>> iterator =
-        LookupNamed<IteratorResource>(c, 0);
+    auto iterator = LookupNamed<IteratorResource>(c, 0);
     if (!iterator.ok()) return done(iterator.status());
     (*iterator)->GetNext(CallerOf(c), [&c, done = std::move(done)](absl::StatusOr<Tensors> next) {
-      if (!next.ok()) return done(next.status());
-      if (static_cast<int>(next->size()) != c.num_outputs()) {
-        return done(InvalidArgument("Number of components does not match: expected ",
-                                    c.num_outputs(), " types but got ", next->size(), "."));
-      }
-      for (size_t i = 0; i < next->size(); ++i) {
-        if ((*next)[i].dtype() != c.output_dtype(static_cast<int>(i))) {
-          return done(InvalidArgument("Data type mismatch at component ", i, ": expected ",
-                                      DataTypeName(c.output_dtype(static_cast<int>(i))),
-                                      " but got ", DataTypeName((*next)[i].dtype()), "."));
-        }
-        c.set_output(static_cast<int>(i), std::move((*next)[i]));
-      }
-      done(absl::OkStatus());
+      done(kFinish(c, std::move(next)));
     });
   }
   bool IsExpensive() const override { return false; }
 };
+
+absl::Status FinishGetNext(KernelContext& c, absl::StatusOr<Tensors> next) {
+  if (!next.ok()) return next.status();
+  return SetElement(c, *std::move(next));
+}
+
+absl::Status FinishGetNextAsOptional(KernelContext& c, absl::StatusOr<Tensors> next) {
+  if (absl::IsOutOfRange(next.status())) {
+    c.set_output(0, OptionalTensor(std::nullopt));
+    return absl::OkStatus();
+  }
+  if (!next.ok()) return next.status();
+  SLUICE_RETURN_IF_ERROR(
+      CheckElement(*next, c.node().AttrOr<std::vector<DataType>>("output_types", {}), {}));
+  c.set_output(0, OptionalTensor(*std::move(next)));
+  return absl::OkStatus();
+}
+
+absl::Status DatasetToSingleElement(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(c.input(0)));
+  Reading reading(c.step().cancellation);
+  SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, dataset->Iterate(reading));
+  Tensors element, second;
+  SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
+  if (!any) return InvalidArgument("Dataset was empty.");
+  SLUICE_ASSIGN_OR_RETURN(const bool more, iterator->Next(&second));
+  if (more) return InvalidArgument("Dataset had more than one element.");
+  return SetElement(c, std::move(element));
+}
 
 // --- iterators by name
 
@@ -112,7 +143,7 @@ absl::Status IteratorToStringHandle(KernelContext& c) {
 }
 
 absl::Status IteratorFromStringHandle(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const std::string text, ScalarInput<std::string>(c, 0, "string_handle"));
+  SLUICE_ASSIGN_OR_RETURN(const std::string text, ScalarInput<std::string>(c, "string_handle"));
   const size_t prefix = sizeof kPrefix - 1;
   const size_t end = text.find('\n', prefix);
   if (!text.starts_with(kPrefix) || end == std::string::npos) {
@@ -122,43 +153,22 @@ absl::Status IteratorFromStringHandle(KernelContext& c) {
   handle.container = text.substr(prefix, end - prefix);
   handle.name = text.substr(end + 1);
   handle.type_name = IteratorResource::kTypeName;
-  SLUICE_ASSIGN_OR_RETURN(auto iterator, c.resources().Lookup<IteratorResource>(handle));
-  handle.object = std::move(iterator);
+  SLUICE_ASSIGN_OR_RETURN(handle.object, c.resources().Lookup<IteratorResource>(handle));
   c.set_output(0, Tensor::Scalar(std::move(handle)));
   return absl::OkStatus();
 }
 
-absl::Status DatasetToSingleElement(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(c.input(0)));
-  Reading reading(c.step().cancellation);
-  SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, dataset->Iterate(reading));
-  Tensors element, second;
-  SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
-  if (!any) return InvalidArgument("Dataset was empty.");
-  SLUICE_ASSIGN_OR_RETURN(const bool more, iterator->Next(&second));
-  if (more) return InvalidArgument("Dataset had more than one element.");
-  if (static_cast<int>(element.size()) != c.num_outputs()) {
-    return InvalidArgument("Number of components does not match: expected ", c.num_outputs(),
-                           " types but got ", element.size(), ".");
-  }
-  for (size_t i = 0; i < element.size(); ++i) {
-    const DataType type = c.output_dtype(static_cast<int>(i));
-    if (element[i].dtype() != type) {
-      return InvalidArgument("Data type mismatch at component ", i, ": expected ",
-                             DataTypeName(type), " but got ", DataTypeName(element[i].dtype()),
-                             ".");
-    }
-    c.set_output(static_cast<int>(i), std::move(element[i]));
-  }
-  return absl::OkStatus();
-}
-
+KERNEL(AnonymousIterator, FunctionKernel<AnonymousIterator>);
+KERNEL(AnonymousIteratorV2, FunctionKernel<AnonymousIterator>);
+KERNEL(AnonymousIteratorV3, FunctionKernel<AnonymousIterator>);
 KERNEL(DatasetToSingleElement, FunctionKernel<DatasetToSingleElement>);
+KERNEL(DeleteIterator, FunctionKernel<DeleteIterator>);
 KERNEL(Iterator, IteratorKernel);
 KERNEL(IteratorFromStringHandle, FunctionKernel<IteratorFromStringHandle>);
 KERNEL(IteratorFromStringHandleV2, FunctionKernel<IteratorFromStringHandle>);
-KERNEL(IteratorGetNext, GetNextKernel);
-KERNEL(IteratorGetNextSync, GetNextKernel);
+KERNEL(IteratorGetNext, GetNextKernel<FinishGetNext>);
+KERNEL(IteratorGetNextAsOptional, GetNextKernel<FinishGetNextAsOptional>);
+KERNEL(IteratorGetNextSync, GetNextKernel<FinishGetNext>);
 KERNEL(IteratorToStringHandle, FunctionKernel<IteratorToStringHandle>);
 KERNEL(IteratorV2, IteratorKernel);
 KERNEL(MakeIterator, FunctionKernel<MakeIteratorOp>);

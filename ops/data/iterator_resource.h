@@ -1,15 +1,15 @@
-// An iterator as ops see it: a place in a dataset, read by a thread of its own, since what a
-// dataset does (files, functions) may take its time and no step's thread waits for it.
+// The resource behind iterator handles: a position in a dataset, which a thread of its own reads.
+// Reading may take long (files, functions), and no thread of a step waits for it.
 //
-// Elements are read when somebody asks; one that was read for a step that was cancelled is the next
-// one's. Thread safety: all methods from any thread. Callbacks are called exactly once, without a
-// lock, in the order in which they came.
+// An element is read when a call requests it. If the call is cancelled, the next one gets the
+// element.
+// Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
+// lock, in the order of the calls.
 // Errors: OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION before SetDataset; CANCELLED; those
-// of the dataset, after which the next element may be asked for.
+// of the dataset, after which the next element can be requested.
 #ifndef SLUICE_OPS_DATA_ITERATOR_RESOURCE_H_
 #define SLUICE_OPS_DATA_ITERATOR_RESOURCE_H_
 
-#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <string>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/mutex.h"
 #include "ops/data/dataset.h"
 #include "ops/staging/attempts.h"
 
@@ -30,43 +31,44 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
   IteratorResource(std::string name, std::vector<DataType> types, std::vector<PartialShape> shapes);
   ~IteratorResource() override;
 
-  // Goes in front of its first element.
+  // Moves to the beginning of the dataset.
   absl::Status SetDataset(const DatasetPointer& dataset);
   void GetNext(const Caller& caller, Taken taken);
   std::string DebugString() const override;
   const std::string& name() const { return name_; }
 
  private:
-  // One reading of a dataset, and its thread.
+  // One reading of a dataset.
   struct Source {
     Reading reading;
     IteratorPointer iterator;
-    bool stop = false;  // guarded by State's mutex
   };
-  // What the thread and the resource share; the thread may outlive the resource.
+  // Shared with the thread, which may outlive the resource.
   struct State {
-    State(const std::string& name)
+    explicit State(const std::string& name)
         : attempts("iterator '" + name + "'", [this] {
+            attempts.mutex().AssertHeld();
             return source == nullptr ? "no dataset" : at_end ? "at its end" : "reading";
           }) {}
     Attempts attempts;
-    // All guarded by attempts.mutex().
-    std::condition_variable wake;
-    std::shared_ptr<Source> source;
-    std::deque<absl::StatusOr<Tensors>> ready;
-    int64_t asked = 0;  // elements that somebody waits for, and nobody reads yet
-    bool at_end = false;
+    CondVar wake;
+    // The thread of another source ends.
+    std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
+    std::deque<absl::StatusOr<Tensors>> ready ABSL_GUARDED_BY(attempts.mutex());
+    // Number of elements that calls wait for and that the thread has not begun to read.
+    int64_t requested ABSL_GUARDED_BY(attempts.mutex()) = 0;
+    bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
   };
+  // What the thread runs.
   static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);
-  void Stop();
-  absl::Status CheckElement(const Tensors& element) const;
+  void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
 
   const std::string name_;
   const std::vector<DataType> types_;
   const std::vector<PartialShape> shapes_;
   const std::shared_ptr<State> state_;
-  std::mutex thread_mutex_;
-  std::thread thread_;  // guarded by thread_mutex_
+  Mutex thread_mutex_;
+  std::thread thread_ ABSL_GUARDED_BY(thread_mutex_);
 };
 
 }  // namespace sluice

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// What a step got, for whoever waits for it.
+// The result of one GetNext.
 using Got = absl::StatusOr<Tensors>;
 
 std::future<Got> Ask(IteratorResource& iterator, CancellationManager* cancellation = nullptr) {
@@ -62,7 +62,7 @@ struct ByHand : std::enable_shared_from_this<ByHand> {
           return MakeIterator([self](Tensors* element) -> absl::StatusOr<bool> {
             std::unique_lock lock(self->mutex);
             self->changed.wait(lock, [&] { return self->cancelled || !self->values.empty(); });
-            if (self->values.empty()) return absl::CancelledError("nobody wants more");
+            if (self->values.empty()) return absl::CancelledError("the reading has ended");
             *element = {Tensor::Scalar<float>(self->values.front())};
             self->values.pop_front();
             return true;

@@ -1,101 +1,100 @@
-// Iterators: places in datasets, out of which steps take elements.
-
+// Iterators: positions in datasets. Steps take elements from them.
+#include "ops/data/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-absl::Status ElementShape(ShapeContext& c) {
-  const auto& shapes = c.attr<std::vector<PartialShape>>("output_shapes");
-  if (static_cast<int>(shapes.size()) != c.num_outputs()) {
-    return c.SetOutputs(PartialShape::UnknownRank());
-  }
-  for (int i = 0; i < c.num_outputs(); ++i) {
-    SLUICE_RETURN_IF_ERROR(c.SetOutput(i, shapes[static_cast<size_t>(i)]));
-  }
-  return absl::OkStatus();
+void MakesIterator(OpDefBuilder& op) {
+  op.Output("handle", DT_RESOURCE).Stateful().Shape(ScalarOutput());
 }
 
-OP(DatasetToSingleElement, "The components of the only element.")
+void FindsIterator(OpDefBuilder& op) {
+  op.Input("string_handle", DT_STRING)
+      .Output("resource_handle", DT_RESOURCE)
+      .Attr("output_types", TypeListAttr({}, {}).Min(0))
+      .Attr("output_shapes", ShapeListAttr({}).Min(0))
+      .Stateful()
+      .Shape(ScalarOutput());
+}
+
+void ReturnsElement(OpDefBuilder& op) {
+  op.Output("components", "output_types").With(ElementAttrs).Stateful().Shape(ElementShapes);
+}
+
+OP(AnonymousIterator, "Makes a new iterator at each call. MakeIterator sets its dataset.")
+    .With(MakesIterator)
+    .With(ElementAttrs);
+
+OP(AnonymousIteratorV2, "Makes a new iterator, and the deleter that DeleteIterator takes.")
+    .With(MakesIterator)
+    .Output("deleter", DT_VARIANT)
+    .With(ElementAttrs);
+
+OP(AnonymousIteratorV3, "Makes a new iterator at each call. MakeIterator sets its dataset.")
+    .With(MakesIterator)
+    .With(ElementAttrs);
+
+OP(DatasetToSingleElement, "Returns the components of the only element.")
     .Input("dataset", DT_VARIANT)
-    .Output("components", "output_types")
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ElementShape);
+    .With(ReturnsElement)
+    .With(Metadata);
 
-OP(Iterator, "IteratorV2; where `shared_name` is empty, the node's alone.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("shared_name", StringAttr())
-    .Attr("container", StringAttr())
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+OP(DeleteIterator, "Removes the name of an iterator.")
+    .Input("handle", DT_RESOURCE)
+    .Input("deleter", DT_VARIANT)
     .Stateful()
-    .Shape(ScalarOutput());
+    .Shape(NoOutputs());
 
-OP(IteratorFromStringHandle, "The iterator that a string of IteratorToStringHandle names.")
-    .Input("string_handle", DT_STRING)
-    .Output("resource_handle", DT_RESOURCE)
-    .Attr("output_types", TypeListAttr({}, {}).Min(0))
-    .Attr("output_shapes", ShapeListAttr({}).Min(0))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(Iterator, "Makes an iterator as IteratorV2 does. With an empty `shared_name` it is private.")
+    .With(MakesIterator)
+    .With(Attrs({"shared_name", "container"}, StringAttr()))
+    .With(ElementAttrs);
 
-OP(IteratorFromStringHandleV2, "The iterator that a string of IteratorToStringHandle names.")
-    .Input("string_handle", DT_STRING)
-    .Output("resource_handle", DT_RESOURCE)
-    .Attr("output_types", TypeListAttr({}, {}).Min(0))
-    .Attr("output_shapes", ShapeListAttr({}).Min(0))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(IteratorFromStringHandle, "Finds an iterator by a string from IteratorToStringHandle.")
+    .With(FindsIterator);
 
-OP(IteratorGetNext, "The next element; waits for it. OUT_OF_RANGE at the end.")
+OP(IteratorFromStringHandleV2, "Finds an iterator by a string from IteratorToStringHandle.")
+    .With(FindsIterator);
+
+OP(IteratorGetNext, "Waits for the next element. OUT_OF_RANGE at the end.")
     .Input("iterator", DT_RESOURCE)
-    .Output("components", "output_types")
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Stateful()
-    .Shape(ElementShape);
+    .With(ReturnsElement);
 
-OP(IteratorGetNextSync, "The next element; waits for it. OUT_OF_RANGE at the end.")
+OP(IteratorGetNextAsOptional, "Waits for the next element. Returns an empty optional at the end.")
     .Input("iterator", DT_RESOURCE)
-    .Output("components", "output_types")
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+    .Output("optional", DT_VARIANT)
+    .With(ElementAttrs)
     .Stateful()
-    .Shape(ElementShape);
+    .Shape(ScalarOutput());
 
-OP(IteratorToStringHandle, "A string that names the iterator.")
+OP(IteratorGetNextSync, "Waits for the next element. OUT_OF_RANGE at the end.")
+    .Input("iterator", DT_RESOURCE)
+    .With(ReturnsElement);
+
+OP(IteratorToStringHandle, "Returns a string that identifies the iterator.")
     .Input("resource_handle", DT_RESOURCE)
     .Output("string_handle", DT_STRING)
     .Stateful()
     .Shape(ScalarOutput());
 
-OP(IteratorV2, "A place in a dataset, which MakeIterator chooses.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("shared_name", StringAttr())
-    .Attr("container", StringAttr())
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(IteratorV2, "Makes an iterator that is shared by name. MakeIterator sets its dataset.")
+    .With(MakesIterator)
+    .With(Attrs({"shared_name", "container"}, StringAttr()))
+    .With(ElementAttrs);
 
-OP(MakeIterator, "Puts the iterator in front of the first element of the dataset.")
+OP(MakeIterator, "Moves the iterator to the beginning of the dataset.")
     .Input("dataset", DT_VARIANT)
     .Input("iterator", DT_RESOURCE)
     .Stateful()
     .Shape(NoOutputs());
 
-OP(OneShotIterator, "An iterator over the dataset that `dataset_factory` makes, once.")
-    .Output("handle", DT_RESOURCE)
+OP(OneShotIterator,
+   "Makes an iterator over the dataset that `dataset_factory` returns. Calls the function once.")
+    .With(MakesIterator)
     .Attr("dataset_factory", FunctionAttrDef())
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(ElementAttrs)
+    .With(Attrs({"container", "shared_name"}, StringAttr("")));
 
 }  // namespace
 }  // namespace sluice

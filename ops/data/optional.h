@@ -1,7 +1,8 @@
-// What a variant of an optional holds: a tuple of tensors, or nothing. Immutable.
+// Optionals: variants that hold a tuple of tensors or nothing. Immutable.
 #ifndef SLUICE_OPS_DATA_OPTIONAL_H_
 #define SLUICE_OPS_DATA_OPTIONAL_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,10 @@ struct OptionalVariant final : public VariantObject {
 
   const std::optional<Tensors> value;
 };
+
+inline Tensor OptionalTensor(std::optional<Tensors> value) {
+  return Tensor::Scalar(Variant(std::make_shared<OptionalVariant>(std::move(value))));
+}
 
 }  // namespace sluice
 

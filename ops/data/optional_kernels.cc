@@ -1,17 +1,12 @@
-// Optionals, and the next element of an iterator as one.
+// Kernels of optionals.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/data/iterator_resource.h"
+#include "ops/data/dataset_kernel.h"
 #include "ops/data/optional.h"
-#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {
-
-Tensor TensorOf(std::optional<Tensors> value) {
-  return Tensor::Scalar(Variant(std::make_shared<OptionalVariant>(std::move(value))));
-}
 
 absl::StatusOr<const OptionalVariant*> OptionalIn(const KernelContext& c) {
   const Tensor& input = c.input(0);
@@ -26,14 +21,12 @@ absl::StatusOr<const OptionalVariant*> OptionalIn(const KernelContext& c) {
 }
 
 absl::Status OptionalNone(KernelContext& c) {
-  c.set_output(0, TensorOf(std::nullopt));
+  c.set_output(0, OptionalTensor(std::nullopt));
   return absl::OkStatus();
 }
 
 absl::Status OptionalFromValue(KernelContext& c) {
-  Tensors components;
-  for (int i = 0; i < c.num_inputs(); ++i) components.push_back(c.input(i));
-  c.set_output(0, TensorOf(std::move(components)));
+  c.set_output(0, OptionalTensor(InputsFrom(c, 0)));
   return absl::OkStatus();
 }
 
@@ -43,7 +36,6 @@ absl::Status OptionalHasValue(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// That of a component of number `i`.
 absl::Status CheckComponent(const Tensor& component, int i, DataType type,
                             const PartialShape& shape) {
   if (component.dtype() != type) {
@@ -79,47 +71,6 @@ absl::Status OptionalGetValue(KernelContext& c) {
   return absl::OkStatus();
 }
 
-class GetNextAsOptionalKernel final : public AsyncKernel {
- public:
-  explicit GetNextAsOptionalKernel(KernelInit& init)
-      : types_(init.AttrOr<std::vector<DataType>>("output_types", {})) {}
-
-  void ComputeAsync(KernelContext& c, Done done) override {
-    absl::StatusOr<std::shared_ptr<IteratorResource>> iterator =
-        LookupNamed<IteratorResource>(c, 0);
-    if (!iterator.ok()) return done(iterator.status());
-    (*iterator)->GetNext(CallerOf(c),
-                         [this, &c, done = std::move(done)](absl::StatusOr<Tensors> next) {
-                           if (absl::IsOutOfRange(next.status())) {
-                             c.set_output(0, TensorOf(std::nullopt));
-                             return done(absl::OkStatus());
-                           }
-                           if (!next.ok()) return done(next.status());
-                           const absl::Status status = Check(*next);
-                           if (status.ok()) c.set_output(0, TensorOf(*std::move(next)));
-                           done(status);
-                         });
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  absl::Status Check(const Tensors& element) const {
-    if (element.size() != types_.size()) {
-      return InvalidArgument("Number of components does not match: expected ", types_.size(),
-                             " types but got ", element.size(), ".");
-    }
-    for (size_t i = 0; i < element.size(); ++i) {
-      if (element[i].dtype() == types_[i]) continue;
-      return InvalidArgument("Data type mismatch at component ", i, ": expected ",
-                             DataTypeName(types_[i]), " but got ", DataTypeName(element[i].dtype()),
-                             ".");
-    }
-    return absl::OkStatus();
-  }
-  const std::vector<DataType> types_;
-};
-
-KERNEL(IteratorGetNextAsOptional, GetNextAsOptionalKernel);
 KERNEL(OptionalFromValue, FunctionKernel<OptionalFromValue>);
 KERNEL(OptionalGetValue, FunctionKernel<OptionalGetValue>);
 KERNEL(OptionalHasValue, FunctionKernel<OptionalHasValue>);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/status.h"
+#include "ops/data/dataset_kernel.h"
 
 namespace sluice {
 namespace {
@@ -15,7 +16,6 @@ class ParallelMapIterator : public DatasetIterator {
  public:
   ParallelMapIterator(IteratorPointer inner, ElementFunction f, int64_t calls, Reading& reading)
       : inner_(std::move(inner)), f_(std::move(f)), calls_(calls), reading_(reading) {}
-  // Calls that nobody waits for any more end.
   ~ParallelMapIterator() override { reading_.cancellation.StartCancel(); }
 
   absl::StatusOr<bool> Next(Tensors* element) override {
@@ -46,8 +46,8 @@ class ParallelMapIterator : public DatasetIterator {
   IteratorPointer inner_;
   const ElementFunction f_;
   const int64_t calls_;
-  Reading reading_;                                           // of the calls alone
-  std::deque<std::future<absl::StatusOr<Tensors>>> pending_;  // last, so that it ends first
+  Reading reading_;                                           // ends with this iterator
+  std::deque<std::future<absl::StatusOr<Tensors>>> pending_;  // last, to be destroyed first
 };
 
 }  // namespace
@@ -57,19 +57,19 @@ IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t ca
   return std::make_unique<ParallelMapIterator>(std::move(inner), std::move(f), calls, reading);
 }
 
-absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c, int i) {
+absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c) {
+  constexpr char kName[] = "num_parallel_calls";
   int64_t calls;
-  if (c.input(i).dtype() == DT_INT32) {
-    SLUICE_ASSIGN_OR_RETURN(calls, ScalarInput<int32_t>(c, i, "num_parallel_calls"));
+  if (c.input(InputIndex(c, kName)).dtype() == DT_INT32) {
+    SLUICE_ASSIGN_OR_RETURN(calls, ScalarInput<int32_t>(c, kName));
   } else {
-    SLUICE_ASSIGN_OR_RETURN(calls, ScalarInput<int64_t>(c, i, "num_parallel_calls"));
+    SLUICE_ASSIGN_OR_RETURN(calls, ScalarInput<int64_t>(c, kName));
   }
   constexpr int64_t kAutotune = -1;
   if (calls == kAutotune) calls = std::max(1u, std::thread::hardware_concurrency());
   if (calls < 1) return InvalidArgument("num_parallel_calls must be greater than zero.");
-  // What comes out does not depend on how many there are.
-  constexpr int64_t kMostThreads = 256;
-  return std::min(calls, kMostThreads);
+  constexpr int64_t kThreadsMax = 256;
+  return std::min(calls, kThreadsMax);
 }
 
 }  // namespace sluice

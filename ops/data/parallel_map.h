@@ -1,5 +1,4 @@
-// A function of each element, several calls at a time, each by a thread of its own; results in the
-// order of the elements.
+// Parallel calls of a function for the elements of a dataset.
 #ifndef SLUICE_OPS_DATA_PARALLEL_MAP_H_
 #define SLUICE_OPS_DATA_PARALLEL_MAP_H_
 
@@ -13,13 +12,15 @@
 namespace sluice {
 
 using ElementFunction = std::function<absl::StatusOr<Tensors>(const Tensors&, Reading&)>;
-// Calls that nobody waits for any more end with the iterator.
+
+// Applies `f` to each element, `calls` at a time, each in a thread of its own. The results are in
+// the order of the elements. The end of the iterator cancels calls that still run.
 IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t calls,
                             Reading& reading);
 
-// Input `i`, an int32 or int64 `num_parallel_calls`, where -1 is as many as there are processors;
-// at most 256, each being a thread. INVALID_ARGUMENT on other numbers below 1.
-absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c, int i);
+// Input `num_parallel_calls`, an int32 or int64. -1 stands for the number of processors. At most
+// 256, because each call is a thread. INVALID_ARGUMENT for other numbers below 1.
+absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c);
 
 }  // namespace sluice
 

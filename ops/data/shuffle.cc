@@ -9,10 +9,11 @@
 namespace sluice {
 namespace {
 
-// A buffer out of which elements are drawn.
+// Draws elements from a ring buffer.
 //
-// The elements of an epoch lie behind one another in a ring; what is drawn leaves its place to its
-// epoch's first element, which is the next to be overwritten. Only the oldest epoch is drawn from.
+// The elements of an epoch are contiguous in the ring. The first element of the epoch moves to the
+// place of the drawn one, so that its own place is the next to be overwritten. Elements are drawn
+// from the oldest epoch only.
 class ShuffleIterator : public DatasetIterator {
  public:
   ShuffleIterator(DatasetPointer input, int64_t size, int64_t count,
@@ -42,11 +43,11 @@ class ShuffleIterator : public DatasetIterator {
   }
 
  private:
-  // Counts on; places in the ring are modulo its size.
+  // Elements [begin, end), counted over all epochs. Their places in the ring are modulo its size.
   struct Epoch {
     size_t begin, end;
   };
-  static constexpr size_t kEpochsMax = 3;  // as many in the buffer, where none is longer than it
+  static constexpr size_t kEpochsMax = 3;  // epochs in the buffer
 
   void Reseed() {
     const auto [seed, seed2] = seeds_->Next();
@@ -54,15 +55,15 @@ class ShuffleIterator : public DatasetIterator {
     numbers_ = SingleNumbers(&philox_);
   }
 
-  bool WantsMore() const {
+  bool NeedsMore() const {
     if (inner_ == nullptr && count_ != -1 && begun_ >= count_) return false;
     if (epochs_.size() > kEpochsMax && buffered_ > 0) return false;
     return buffered_ < size_;
   }
 
   absl::Status Fill() {
-    while (WantsMore()) {
-      SLUICE_RETURN_IF_ERROR(CheckWanted(reading_));
+    while (NeedsMore()) {
+      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading_));
       if (inner_ == nullptr) {
         SLUICE_ASSIGN_OR_RETURN(inner_, input_->Iterate(reading_));
         epochs_.push_back({end_, end_});
@@ -75,7 +76,7 @@ class ShuffleIterator : public DatasetIterator {
         continue;
       }
       inner_ = nullptr;
-      // An empty dataset for ever is an empty one.
+      // An empty dataset without end is empty.
       if (count_ == -1 && end_ == 0) break;
     }
     return absl::OkStatus();
@@ -95,12 +96,12 @@ class ShuffleIterator : public DatasetIterator {
   const std::shared_ptr<ShuffleSeeds> seeds_;
   Reading& reading_;
   IteratorPointer inner_;
-  int64_t begun_ = 0;  // epochs
+  int64_t begun_ = 0;  // number of epochs
   Philox philox_{0, 0};
   SingleNumbers numbers_{&philox_};
   std::vector<Tensors> buffer_;  // grows up to size_ places
   size_t buffered_ = 0;
-  size_t end_ = 0;  // elements that came in
+  size_t end_ = 0;  // number of elements that were added
   std::deque<Epoch> epochs_;
 };
 
@@ -117,24 +118,22 @@ ShuffleSeeds::ShuffleSeeds(int64_t seed, int64_t seed2, bool reshuffle)
 }
 
 std::pair<uint64_t, uint64_t> ShuffleSeeds::Next() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   if (!reshuffle_) return {static_cast<uint64_t>(seed_), static_cast<uint64_t>(seed2_)};
   const uint64_t first = numbers_();
   return {first, numbers_()};
 }
 
-absl::StatusOr<DatasetPointer> Shuffled(const KernelContext& c, int64_t count,
-                                        std::shared_ptr<ShuffleSeeds> seeds) {
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-  SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, 1, "buffer_size"));
-  if (size <= 0) {
+absl::StatusOr<DatasetPointer> Shuffled(const DatasetPointer& input, int64_t buffer_size,
+                                        int64_t count, std::shared_ptr<ShuffleSeeds> seeds) {
+  if (buffer_size <= 0) {
     return InvalidArgument("buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
   }
   DatasetFacts facts = input->facts();
   if (count == -1) facts.cardinality = DatasetFacts::kInfinite;
   if (facts.is_finite()) facts.cardinality = DatasetFacts::Product(facts.cardinality, count);
   return MakeDataset(std::move(facts), [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
-    return IteratorPointer(new ShuffleIterator(input, size, count, seeds, reading));
+    return std::make_unique<ShuffleIterator>(input, buffer_size, count, seeds, reading);
   });
 }
 

@@ -1,133 +1,86 @@
-// What datasets share behind handles (seeds, caches), the datasets that take them, and iterators
-// without a name. Each of these lives as long as its handle, or what uses it.
+// Datasets that shuffle or cache elements, and the seed generators and caches that their readings
+// can share. Such a resource lives as long as its handle, its deleter or a dataset that uses it.
+#include "ops/data/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(AnonymousIterator, "A place in a dataset, which MakeIterator chooses; a new one each time.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Stateful()
-    .Shape(ScalarOutput());
+void MakesHandle(OpDefBuilder& op) {
+  op.Output("handle", DT_RESOURCE).Stateful().Shape(ScalarOutput());
+}
 
-OP(AnonymousIteratorV2, "AnonymousIterator, and what DeleteIterator takes.")
-    .Output("handle", DT_RESOURCE)
-    .Output("deleter", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Stateful()
-    .Shape(ScalarOutput());
+void MakesHandleAndDeleter(OpDefBuilder& op) { op.With(MakesHandle).Output("deleter", DT_VARIANT); }
 
-OP(AnonymousIteratorV3, "AnonymousIterator.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Stateful()
-    .Shape(ScalarOutput());
+void ReshuffleAttr(OpDefBuilder& op) { op.Attr("reshuffle_each_iteration", BoolAttr(true)); }
 
-OP(AnonymousMemoryCache,
-   "Room for the elements of a dataset; it lives as long as the handle or the deleter.")
-    .Output("handle", DT_RESOURCE)
-    .Output("deleter", DT_VARIANT)
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(AnonymousMemoryCache, "Makes an empty cache for the elements of a dataset.")
+    .With(MakesHandleAndDeleter);
 
 OP(AnonymousSeedGenerator,
-   "Seeds for one epoch after the other, or (`reshuffle` false) the same for all; they live as "
-   "long "
-   "as the handle or the deleter.")
-    .Input("seed", DT_INT64)
-    .Input("seed2", DT_INT64)
+   "Makes a generator of a pair of seeds per epoch. Without `reshuffle`, all epochs have the same "
+   "seeds.")
+    .With(Inputs({"seed", "seed2"}, DT_INT64))
     .Input("reshuffle", DT_BOOL)
-    .Output("handle", DT_RESOURCE)
-    .Output("deleter", DT_VARIANT)
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(MakesHandleAndDeleter);
+
+OP(CacheDataset, "Keeps the elements in memory after a complete reading. `filename` must be empty.")
+    .With(TransformsDataset)
+    .Input("filename", DT_STRING)
+    .With(ElementsAndMetadata);
 
 OP(CacheDatasetV2,
-   "The elements, kept in `cache` once they have all been read (`filename` must be empty).")
-    .Input("input_dataset", DT_VARIANT)
+   "Keeps the elements in `cache` after a complete reading. `filename` must be empty.")
+    .With(TransformsDataset)
     .Input("filename", DT_STRING)
     .Input("cache", DT_RESOURCE)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata)
+    .Stateful();
 
-OP(DeleteIterator, "Forgets the name of an iterator.")
-    .Input("handle", DT_RESOURCE)
-    .Input("deleter", DT_VARIANT)
-    .Stateful()
-    .Shape(NoOutputs());
+OP(DummyMemoryCache, "Returns a handle without a cache. CacheDatasetV2 makes its own instead.")
+    .With(MakesHandle);
 
-OP(DummyMemoryCache, "A handle of no cache: CacheDatasetV2 makes one of its own.")
-    .Output("handle", DT_RESOURCE)
-    .Stateful()
-    .Shape(ScalarOutput());
-
-OP(DummySeedGenerator, "A handle of no generator: shuffled datasets make one of their own.")
-    .Output("handle", DT_RESOURCE)
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(DummySeedGenerator,
+   "Returns a handle without a generator. Shuffled datasets make their own instead.")
+    .With(MakesHandle);
 
 OP(ShuffleAndRepeatDataset,
-   "The elements `count` times, or for ever (-1), each time in another random order; the next "
-   "epoch is read while the last one's elements leave the buffer.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("buffer_size", DT_INT64)
-    .Input("seed", DT_INT64)
-    .Input("seed2", DT_INT64)
-    .Input("count", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("reshuffle_each_iteration", BoolAttr(true))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+   "Repeats the elements `count` times (-1: without end), each time in another random order. Reads "
+   "the next epoch while the elements of the last one leave the buffer.")
+    .With(TransformsDataset)
+    .With(Inputs({"buffer_size", "seed", "seed2", "count"}, DT_INT64))
+    .With(ElementAttrs)
+    .With(ReshuffleAttr)
+    .With(Metadata);
 
-OP(ShuffleAndRepeatDatasetV2, "ShuffleAndRepeatDataset with the seeds of a generator.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("buffer_size", DT_INT64)
-    .Input("seed", DT_INT64)
-    .Input("seed2", DT_INT64)
-    .Input("count", DT_INT64)
+OP(ShuffleAndRepeatDatasetV2, "Shuffles as ShuffleAndRepeatDataset does, with a seed generator.")
+    .With(TransformsDataset)
+    .With(Inputs({"buffer_size", "seed", "seed2", "count"}, DT_INT64))
     .Input("seed_generator", DT_RESOURCE)
-    .Output("handle", DT_VARIANT)
-    .Attr("reshuffle_each_iteration", BoolAttr(true))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(ReshuffleAttr)
+    .With(ElementsAndMetadata)
+    .Stateful();
 
-OP(ShuffleDatasetV2, "ShuffleDataset with the seeds of a generator.")
-    .Input("input_dataset", DT_VARIANT)
+OP(ShuffleDataset, "Draws elements at random from a buffer of `buffer_size` elements.")
+    .With(TransformsDataset)
+    .With(Inputs({"buffer_size", "seed", "seed2"}, DT_INT64))
+    .With(ReshuffleAttr)
+    .With(ElementsAndMetadata);
+
+OP(ShuffleDatasetV2, "Shuffles as ShuffleDataset does, with a seed generator.")
+    .With(TransformsDataset)
     .Input("buffer_size", DT_INT64)
     .Input("seed_generator", DT_RESOURCE)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata)
+    .Stateful();
 
-OP(ShuffleDatasetV3, "ShuffleDataset with the seeds of a generator, if there is one.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("buffer_size", DT_INT64)
-    .Input("seed", DT_INT64)
-    .Input("seed2", DT_INT64)
+OP(ShuffleDatasetV3, "Shuffles as ShuffleDataset does, with a seed generator if there is one.")
+    .With(TransformsDataset)
+    .With(Inputs({"buffer_size", "seed", "seed2"}, DT_INT64))
     .Input("seed_generator", DT_RESOURCE)
-    .Output("handle", DT_VARIANT)
-    .Attr("reshuffle_each_iteration", BoolAttr(true))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(ReshuffleAttr)
+    .With(ElementsAndMetadata)
+    .Stateful();
 
 }  // namespace
 }  // namespace sluice

@@ -1,12 +1,14 @@
-// Seeds, caches and iterators behind handles.
+// Datasets that shuffle or cache elements, and the resources that they share.
+#include <optional>
 #include <utility>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
-#include "ops/data/cache.h"
 #include "ops/data/dataset.h"
-#include "ops/data/iterator_resource.h"
+#include "ops/data/dataset_kernel.h"
+#include "ops/data/owned_handle.h"
 #include "ops/data/shuffle.h"
 #include "ops/state/named_resource.h"
 
@@ -20,148 +22,147 @@ struct SeedGenerator : public Resource {
   const std::shared_ptr<ShuffleSeeds> seeds;
 };
 
-struct MemoryCache : public Resource {
+// The elements of a dataset after a complete reading.
+class MemoryCache : public Resource {
+ public:
   static constexpr const char* kTypeName = "N10tensorflow4data18MemoryCacheManagerE";
   std::string DebugString() const override { return "a dataset's cache"; }
-  const std::shared_ptr<ElementCache> cache = std::make_shared<ElementCache>();
-};
 
-// Second output of an op that makes a resource: holds it too.
-class Deleter : public VariantObject {
- public:
-  explicit Deleter(std::shared_ptr<void> resource) : resource_(std::move(resource)) {}
-  std::string TypeName() const override { return "tensorflow::ResourceDeleter"; }
+  // A dataset of the elements, or null before there are any.
+  DatasetPointer elements() const {
+    MutexLock lock(&mutex_);
+    return elements_;
+  }
+  // Does nothing if another reading was complete before.
+  void SetElements(std::vector<Tensors> elements) {
+    MutexLock lock(&mutex_);
+    if (elements_ == nullptr) elements_ = DatasetOf({}, std::move(elements));
+  }
 
  private:
-  const std::shared_ptr<void> resource_;
+  mutable Mutex mutex_;
+  DatasetPointer elements_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A handle that owns the resource, named after the node, and a deleter where there is an output.
+// The resource that input `name` is a handle of. Null if the handle is a dummy.
 template <typename R>
-void SetHandle(KernelContext& c, std::shared_ptr<R> resource) {
-  ResourceHandle handle;
-  handle.container = ResourceManager::kDefaultContainer;
-  handle.name = c.name();
-  handle.type_name = R::kTypeName;
-  handle.object = resource;
-  c.set_output(0, Tensor::Scalar(std::move(handle)));
-  if (c.num_outputs() < 2) return;
-  c.set_output(1, Tensor::Scalar(Variant(std::make_shared<Deleter>(std::move(resource)))));
-}
-
-template <typename R>
-absl::Status Dummy(KernelContext& c) {
-  SetHandle<R>(c, nullptr);
-  return absl::OkStatus();
-}
-
-// What input `i` is a handle of; null for a dummy's.
-template <typename R>
-absl::StatusOr<std::shared_ptr<R>> ResourceOrNull(const KernelContext& c, int i) {
-  absl::StatusOr<std::shared_ptr<R>> found = LookupNamed<R>(c, i);
+absl::StatusOr<std::shared_ptr<R>> ResourceOrNull(const KernelContext& c, const char* name) {
+  absl::StatusOr<std::shared_ptr<R>> found = LookupNamed<R>(c, InputIndex(c, name));
   if (absl::IsNotFound(found.status())) return nullptr;
   return found;
+}
+
+template <typename R>
+absl::Status DummyHandle(KernelContext& c) {
+  SetOwnedHandle<R>(c, nullptr);
+  return absl::OkStatus();
 }
 
 // --- caches
 
 absl::Status AnonymousMemoryCache(KernelContext& c) {
-  SetHandle(c, std::make_shared<MemoryCache>());
+  SetOwnedHandle(c, std::make_shared<MemoryCache>());
   return absl::OkStatus();
 }
 
-absl::Status CacheDatasetV2(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<MemoryCache> shared, ResourceOrNull<MemoryCache>(c, 2));
-  if (shared == nullptr) shared = std::make_shared<MemoryCache>();
-  SLUICE_ASSIGN_OR_RETURN(DatasetPointer cached, Cached(c, shared->cache));
-  c.set_output(0, TensorOf(std::move(cached)));
-  return absl::OkStatus();
+// Passes the elements through and keeps them until the end, when the cache takes them.
+IteratorPointer FillCache(std::shared_ptr<MemoryCache> cache, IteratorPointer inner) {
+  return MakeIterator([cache = std::move(cache), inner = std::move(inner),
+                       seen = std::vector<Tensors>(),
+                       at_end = false](Tensors* element) mutable -> absl::StatusOr<bool> {
+    if (at_end) return false;
+    SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
+    if (any) {
+      seen.push_back(*element);
+      return true;
+    }
+    at_end = true;
+    cache->SetElements(std::move(seen));
+    return false;
+  });
 }
 
-// --- seeds
+absl::StatusOr<DatasetPointer> Cached(const KernelContext& c, const DatasetPointer& input,
+                                      std::shared_ptr<MemoryCache> cache) {
+  SLUICE_ASSIGN_OR_RETURN(const auto file, ScalarInput<std::string>(c, "filename"));
+  if (!file.empty()) {
+    return absl::UnimplementedError(
+        StrCat(c.node().Describe(), ": a cache in a file is not supported, got '", file, "'"));
+  }
+  const auto iterate = [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    if (const DatasetPointer elements = cache->elements()) return elements->Iterate(reading);
+    SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
+    return FillCache(cache, std::move(inner));
+  };
+  return MakeDataset(input->facts(), iterate);
+}
 
-absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsIn(const KernelContext& c, int first,
-                                                      bool reshuffle) {
-  SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, first, "seed"));
-  SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, first + 1, "seed2"));
+absl::StatusOr<DatasetPointer> CacheDataset(const KernelContext& c, const DatasetPointer& input) {
+  return Cached(c, input, std::make_shared<MemoryCache>());
+}
+
+absl::StatusOr<DatasetPointer> CacheDatasetV2(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(auto shared, ResourceOrNull<MemoryCache>(c, "cache"));
+  return Cached(c, input, shared != nullptr ? shared : std::make_shared<MemoryCache>());
+}
+
+// --- shuffled datasets
+
+absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsInInputs(const KernelContext& c,
+                                                            bool reshuffle) {
+  SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, "seed"));
+  SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, "seed2"));
   return std::make_shared<ShuffleSeeds>(seed, seed2, reshuffle);
 }
 
 absl::Status AnonymousSeedGenerator(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const auto reshuffle, ScalarInput<bool>(c, 2, "reshuffle"));
-  SLUICE_ASSIGN_OR_RETURN(auto seeds, SeedsIn(c, 0, reshuffle));
-  SetHandle(c, std::make_shared<SeedGenerator>(std::move(seeds)));
+  SLUICE_ASSIGN_OR_RETURN(const auto reshuffle, ScalarInput<bool>(c, "reshuffle"));
+  SLUICE_ASSIGN_OR_RETURN(auto seeds, SeedsInInputs(c, reshuffle));
+  SetOwnedHandle(c, std::make_shared<SeedGenerator>(std::move(seeds)));
   return absl::OkStatus();
 }
 
-// Those of the generator in input `generator`; without one, those that inputs 2 and 3 and an
-// attribute say, or (there are none) random ones.
-absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsOf(const KernelContext& c, int generator) {
-  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<SeedGenerator> shared,
-                          ResourceOrNull<SeedGenerator>(c, generator));
-  if (shared != nullptr) return shared->seeds;
-  if (generator == 2) return std::make_shared<ShuffleSeeds>(0, 0, true);
-  return SeedsIn(c, 2, c.node().AttrOr<bool>("reshuffle_each_iteration", true));
+// Seeds from the generator, or else from the inputs of an op that has them, or else random ones.
+absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsOf(const KernelContext& c) {
+  if (HasInput(c, "seed_generator")) {
+    SLUICE_ASSIGN_OR_RETURN(const auto shared, ResourceOrNull<SeedGenerator>(c, "seed_generator"));
+    if (shared != nullptr) return shared->seeds;
+  }
+  if (!HasInput(c, "seed")) return std::make_shared<ShuffleSeeds>(0, 0, true);
+  return SeedsInInputs(c, c.node().AttrOr<bool>("reshuffle_each_iteration", true));
 }
 
-template <int kGenerator>
-absl::Status ShuffleDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(auto seeds, SeedsOf(c, kGenerator));
-  SLUICE_ASSIGN_OR_RETURN(DatasetPointer shuffled, Shuffled(c, 1, std::move(seeds)));
-  c.set_output(0, TensorOf(std::move(shuffled)));
-  return absl::OkStatus();
+absl::StatusOr<DatasetPointer> RepeatedShuffle(const KernelContext& c, const DatasetPointer& input,
+                                               int64_t count) {
+  SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, "buffer_size"));
+  SLUICE_ASSIGN_OR_RETURN(auto seeds, SeedsOf(c));
+  return Shuffled(input, size, count, std::move(seeds));
 }
 
-absl::Status ShuffleAndRepeatDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, 4, "count"));
+absl::StatusOr<DatasetPointer> ShuffleDataset(const KernelContext& c, const DatasetPointer& input) {
+  return RepeatedShuffle(c, input, 1);
+}
+
+absl::StatusOr<DatasetPointer> ShuffleAndRepeatDataset(const KernelContext& c,
+                                                       const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, "count"));
   if (count <= 0 && count != -1) {
     return InvalidArgument("count must be greater than zero or equal to -1.");
   }
-  std::shared_ptr<ShuffleSeeds> seeds;
-  if (c.num_inputs() > 5) {
-    SLUICE_ASSIGN_OR_RETURN(seeds, SeedsOf(c, 5));
-  } else {
-    SLUICE_ASSIGN_OR_RETURN(seeds,
-                            SeedsIn(c, 2, c.node().AttrOr<bool>("reshuffle_each_iteration", true)));
-  }
-  SLUICE_ASSIGN_OR_RETURN(DatasetPointer shuffled, Shuffled(c, count, std::move(seeds)));
-  c.set_output(0, TensorOf(std::move(shuffled)));
-  return absl::OkStatus();
+  return RepeatedShuffle(c, input, count);
 }
 
-// --- iterators
-
-absl::Status AnonymousIterator(KernelContext& c) {
-  SetHandle(c, std::make_shared<IteratorResource>(
-                   c.name(), c.node().AttrOr<std::vector<DataType>>("output_types", {}),
-                   c.node().AttrOr<std::vector<PartialShape>>("output_shapes", {})));
-  return absl::OkStatus();
-}
-
-// Nobody who comes later finds it by its name.
-absl::Status DeleteIterator(KernelContext& c) {
-  const Tensor& handle = c.input(0);
-  if (handle.num_elements() != 1 || !handle.IsInitialized()) {
-    return WrongHandle(c, 0, IteratorResource::kTypeName);
-  }
-  const auto& name = *handle.data<ResourceHandle>();
-  const absl::Status status = c.resources().Delete<IteratorResource>(name.container, name.name);
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;
-}
-
-KERNEL(AnonymousIterator, FunctionKernel<AnonymousIterator>);
-KERNEL(AnonymousIteratorV2, FunctionKernel<AnonymousIterator>);
-KERNEL(AnonymousIteratorV3, FunctionKernel<AnonymousIterator>);
 KERNEL(AnonymousMemoryCache, FunctionKernel<AnonymousMemoryCache>);
 KERNEL(AnonymousSeedGenerator, FunctionKernel<AnonymousSeedGenerator>);
-KERNEL(CacheDatasetV2, FunctionKernel<CacheDatasetV2>);
-KERNEL(DeleteIterator, FunctionKernel<DeleteIterator>);
-KERNEL(DummyMemoryCache, FunctionKernel<Dummy<MemoryCache>>);
-KERNEL(DummySeedGenerator, FunctionKernel<Dummy<SeedGenerator>>);
-KERNEL(ShuffleAndRepeatDataset, FunctionKernel<ShuffleAndRepeatDataset>);
-KERNEL(ShuffleAndRepeatDatasetV2, FunctionKernel<ShuffleAndRepeatDataset>);
-KERNEL(ShuffleDatasetV2, FunctionKernel<ShuffleDataset<2>>);
-KERNEL(ShuffleDatasetV3, FunctionKernel<ShuffleDataset<4>>);
+KERNEL(CacheDataset, DatasetKernel<CacheDataset>);
+KERNEL(CacheDatasetV2, DatasetKernel<CacheDatasetV2>);
+KERNEL(DummyMemoryCache, FunctionKernel<DummyHandle<MemoryCache>>);
+KERNEL(DummySeedGenerator, FunctionKernel<DummyHandle<SeedGenerator>>);
+KERNEL(ShuffleAndRepeatDataset, DatasetKernel<ShuffleAndRepeatDataset>);
+KERNEL(ShuffleAndRepeatDatasetV2, DatasetKernel<ShuffleAndRepeatDataset>);
+KERNEL(ShuffleDataset, DatasetKernel<ShuffleDataset>);
+KERNEL(ShuffleDatasetV2, DatasetKernel<ShuffleDataset>);
+KERNEL(ShuffleDatasetV3, DatasetKernel<ShuffleDataset>);
 
 }  // namespace
 }  // namespace sluice

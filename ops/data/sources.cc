@@ -1,95 +1,90 @@
 // Datasets that begin a pipeline.
-
+#include "ops/data/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
+// A dataset of strings read from files.
+void ReadsFiles(OpDefBuilder& op) {
+  op.Input("filenames", DT_STRING).With(MakesDataset).With(Metadata).Stateful();
+}
+
+void ReadsFixedLengthRecords(OpDefBuilder& op) {
+  op.With(ReadsFiles)
+      .With(Inputs({"header_bytes", "record_bytes", "footer_bytes", "buffer_size"}, DT_INT64));
+}
+
+void ReadsCompressedFiles(OpDefBuilder& op) {
+  op.With(ReadsFiles).Input("compression_type", DT_STRING).Input("buffer_size", DT_INT64);
+}
+
 OP(FixedLengthRecordDataset,
-   "Records of `record_bytes` out of files, between a header and a footer.")
-    .Input("filenames", DT_STRING)
-    .Input("header_bytes", DT_INT64)
-    .Input("record_bytes", DT_INT64)
-    .Input("footer_bytes", DT_INT64)
-    .Input("buffer_size", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Reads records of `record_bytes` from files, between a header and a footer.")
+    .With(ReadsFixedLengthRecords);
 
 OP(FixedLengthRecordDatasetV2,
-   "Records of `record_bytes` out of files, also compressed ones (ZLIB, GZIP), between a header "
-   "and a footer.")
-    .Input("filenames", DT_STRING)
-    .Input("header_bytes", DT_INT64)
-    .Input("record_bytes", DT_INT64)
-    .Input("footer_bytes", DT_INT64)
-    .Input("buffer_size", DT_INT64)
-    .Input("compression_type", DT_STRING)
-    .Output("handle", DT_VARIANT)
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Reads records of `record_bytes` from files, between a header and a footer. Files may be "
+   "compressed (ZLIB, GZIP).")
+    .With(ReadsFixedLengthRecords)
+    .Input("compression_type", DT_STRING);
 
-OP(RangeDataset, "The numbers from `start` up to, without, `stop`, in steps.")
-    .Input("start", DT_INT64)
-    .Input("stop", DT_INT64)
-    .Input("step", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
+OP(MatchingFilesDataset,
+   "Lists the files that match a pattern (`*`, `?`, `[…]`), sorted, one pattern after the other.")
+    .Input("patterns", DT_STRING)
+    .With(MakesDataset)
+    .Stateful();
+
+OP(RandomDataset, "Generates random numbers below 2^32 without end, the same ones at each reading.")
+    .With(Inputs({"seed", "seed2"}, DT_INT64))
+    .With(MakesDataset)
+    .With(ElementsAndMetadata)
+    .Stateful();
+
+OP(RangeDataset, "Counts from `start` up to `stop`, exclusive, in steps of `step`.")
+    .With(Inputs({"start", "stop", "step"}, DT_INT64))
+    .With(MakesDataset)
+    .With(ElementsAndMetadata)
     .Attr("replicate_on_split", BoolAttr(false))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .Stateful();
 
-OP(TFRecordDataset, "The records of TFRecord files, also compressed ones (ZLIB, GZIP).")
-    .Input("filenames", DT_STRING)
-    .Input("compression_type", DT_STRING)
-    .Input("buffer_size", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(SparseTensorSliceDataset,
+   "Slices a sparse tensor along its first dimension. Each element is the sparse tensor (indices, "
+   "values, shape) of one row.")
+    .Input("indices", DT_INT64)
+    .Input("values", "Tvalues")
+    .Input("dense_shape", DT_INT64)
+    .With(MakesDataset)
+    .Attr("Tvalues", TypeAttr())
+    .Stateful();
 
-OP(TFRecordDatasetV2, "TFRecordDataset; each file is read from its offset on.")
-    .Input("filenames", DT_STRING)
-    .Input("compression_type", DT_STRING)
-    .Input("buffer_size", DT_INT64)
-    .Input("byte_offsets", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(TFRecordDataset, "Reads the records of TFRecord files, which may be compressed (ZLIB, GZIP).")
+    .With(ReadsCompressedFiles);
 
-OP(TensorDataset, "One element: the components.")
+OP(TFRecordDatasetV2, "Reads the records of TFRecord files, each file from its offset on.")
+    .With(ReadsCompressedFiles)
+    .Input("byte_offsets", DT_INT64);
+
+OP(TensorDataset, "Has one element: the components.")
     .Input("components", "Toutput_types")
-    .Output("handle", DT_VARIANT)
+    .With(MakesDataset)
     .Attr("Toutput_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(Metadata)
+    .Stateful();
 
-OP(TensorSliceDataset, "An element a row of the components.")
+OP(TensorSliceDataset, "Slices the components along their first dimension.")
     .Input("components", "Toutput_types")
-    .Output("handle", DT_VARIANT)
+    .With(MakesDataset)
     .Attr("Toutput_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("is_files", BoolAttr(false))
-    .Attr("metadata", StringAttr(""))
+    .With(Metadata)
     .Attr("replicate_on_split", BoolAttr(false))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .Stateful();
 
-OP(TextLineDataset, "The lines of text files, also compressed ones (ZLIB, GZIP).")
-    .Input("filenames", DT_STRING)
-    .Input("compression_type", DT_STRING)
-    .Input("buffer_size", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("metadata", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(TextLineDataset, "Reads the lines of text files, which may be compressed (ZLIB, GZIP).")
+    .With(ReadsCompressedFiles);
 
 }  // namespace
 }  // namespace sluice

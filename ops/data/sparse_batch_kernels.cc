@@ -1,4 +1,4 @@
-// Datasets whose elements are sparse tensors in variants: batches of tensors of different sizes,
+// Datasets whose elements hold sparse tensors in variants: batches of tensors of different sizes,
 // and features of Examples.
 #include <algorithm>
 #include <map>
@@ -9,16 +9,18 @@
 #include "graph/status.h"
 #include "ops/data/batch.h"
 #include "ops/data/dataset.h"
+#include "ops/data/dataset_kernel.h"
 #include "ops/data/parallel_map.h"
 #include "ops/io/examples.h"
 #include "ops/io/parse_examples.h"
 #include "ops/ragged/ragged_variant.h"
 #include "ops/sparse/tensor_variant.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 namespace {
 
-using Iterating = absl::StatusOr<IteratorPointer>;
+using MadeDataset = absl::StatusOr<DatasetPointer>;
 
 Tensor SparseInVariants(Tensor indices, Tensor values, Tensor shape) {
   Tensor parts(DT_VARIANT, {3});
@@ -29,14 +31,6 @@ Tensor SparseInVariants(Tensor indices, Tensor values, Tensor shape) {
 }
 
 // --- batches of tensors of different sizes
-
-template <typename... Ts>
-void CopyValues(TypeList<Ts...>, const Tensor& from, Tensor* to, int64_t at) {
-  ((from.dtype() == kDataTypeOf<Ts>
-        ? (void)std::copy_n(from.data<Ts>(), from.num_elements(), to->data<Ts>() + at)
-        : void()),
-   ...);
-}
 
 absl::Status CheckRow(const Tensor& row, const std::vector<int64_t>& row_shape) {
   const auto wanted = PartialShape(row_shape).ToString();
@@ -53,7 +47,7 @@ absl::Status CheckRow(const Tensor& row, const std::vector<int64_t>& row_shape) 
   return absl::OkStatus();
 }
 
-// Row and coordinates of each number of a row, one behind the other.
+// Writes `number`, the number of the row in the batch, and the coordinates of each value.
 void AppendIndices(const Tensor& row, int64_t number, int64_t* to) {
   std::vector<int64_t> at(static_cast<size_t>(row.rank()));
   for (int64_t k = 0; k < row.num_elements(); ++k) {
@@ -81,15 +75,32 @@ absl::StatusOr<Tensor> SparseBatch(const Tensors& rows, const std::vector<int64_
   int64_t at = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     AppendIndices(rows[i], static_cast<int64_t>(i), indices.data<int64_t>() + at * columns);
-    CopyValues(AllList(), rows[i], &values, at);
+    CopyElements(rows[i], 0, rows[i].num_elements(), &values, at);
     at += rows[i].num_elements();
   }
   return SparseInVariants(std::move(indices), std::move(values), std::move(shape));
 }
 
-absl::Status DenseToSparseBatchDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-  SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, 1, "batch_size"));
+// Takes up to `size` elements of one component each. Fewer at the end.
+absl::StatusOr<Tensors> TakeRows(DatasetIterator& inner, int64_t size,
+                                 const std::vector<int64_t>& row_shape) {
+  Tensors rows;
+  while (static_cast<int64_t>(rows.size()) < size) {
+    Tensors next;
+    SLUICE_ASSIGN_OR_RETURN(const bool any, inner.Next(&next));
+    if (!any) break;
+    if (next.size() != 1 || (!rows.empty() && next[0].dtype() != rows[0].dtype())) {
+      return InvalidArgument(
+          "DenseToSparseBatchDataset only supports inputs with a single component.");
+    }
+    SLUICE_RETURN_IF_ERROR(CheckRow(next[0], row_shape));
+    rows.push_back(std::move(next[0]));
+  }
+  return rows;
+}
+
+MadeDataset DenseToSparseBatchDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, "batch_size"));
   if (size <= 0) return InvalidArgument("Batch size must be greater than zero.");
   if (c.input(2).rank() != 1) return InvalidArgument("row_shape must be a vector");
   const auto sizes = c.input(2).flat<int64_t>();
@@ -97,33 +108,17 @@ absl::Status DenseToSparseBatchDataset(KernelContext& c) {
   for (int64_t n : row_shape) {
     if (n < -1) return InvalidArgument("Dimension ", n, " must be >= -1");
   }
-  const auto iterate = [=](Reading& reading) -> Iterating {
-    SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-    return MakeIterator([=, inner = std::shared_ptr<DatasetIterator>(std::move(start))](
-                            Tensors* element) -> absl::StatusOr<bool> {
-      Tensors rows;
-      while (static_cast<int64_t>(rows.size()) < size) {
-        Tensors next;
-        SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(&next));
-        if (!any) break;
-        if (next.size() != 1 || (!rows.empty() && next[0].dtype() != rows[0].dtype())) {
-          return InvalidArgument(
-              "DenseToSparseBatchDataset only supports inputs with a single component.");
-        }
-        SLUICE_RETURN_IF_ERROR(CheckRow(next[0], row_shape));
-        rows.push_back(std::move(next[0]));
-      }
+  const auto start = [=](IteratorPointer inner, Reading&) {
+    return MakeIterator([=, inner = std::move(inner)](Tensors* element) -> absl::StatusOr<bool> {
+      SLUICE_ASSIGN_OR_RETURN(const Tensors rows, TakeRows(*inner, size, row_shape));
       if (rows.empty()) return false;
       SLUICE_ASSIGN_OR_RETURN(Tensor batch, SparseBatch(rows, row_shape));
       *element = {std::move(batch)};
       return true;
     });
   };
-  constexpr bool kDropRemainder = false;
-  c.set_output(
-      0, TensorOf(MakeDataset(BatchedFacts(input->facts(), size, kDropRemainder).OfOtherElements(),
-                              iterate)));
-  return absl::OkStatus();
+  return MakeDatasetOver(input, BatchedFacts(input->facts(), {.size = size}).OfOtherElements(),
+                         start);
 }
 
 // --- features of Examples
@@ -132,7 +127,7 @@ using Keys = std::vector<std::string>;
 using Types = std::vector<DataType>;
 using Shapes = std::vector<PartialShape>;
 
-// What the attributes say of the features; defaults are inputs.
+// The features that the attributes describe. Their default values are inputs.
 absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
   const auto sparse_keys = init.AttrOr<Keys>("sparse_keys", {});
   const auto dense_keys = init.AttrOr<Keys>("dense_keys", {});
@@ -167,7 +162,7 @@ absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
   return specs;
 }
 
-// Elements have their features in the order of their keys.
+// Parses the Examples of an element. Returns the features in the order of their keys.
 class ExampleParser {
  public:
   static absl::StatusOr<ExampleParser> Make(FeatureSpecs specs, Types types, Shapes shapes) {
@@ -238,7 +233,7 @@ class ExampleParser {
   FeatureSpecs specs_;
   Types types_;
   Shapes shapes_;
-  std::map<std::string, size_t> places_;  // by key
+  std::map<std::string, size_t> places_;  // index of each feature by key
 };
 
 class ParseExampleDatasetKernel final : public Kernel {
@@ -250,7 +245,7 @@ class ParseExampleDatasetKernel final : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-    SLUICE_ASSIGN_OR_RETURN(const int64_t calls, ParallelCalls(c, 1));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t calls, ParallelCalls(c));
     FeatureSpecs specs = specs_;
     for (size_t i = 0; i < specs.dense.size(); ++i) {
       specs.dense[i].default_value = c.input(first_default_ + static_cast<int>(i));
@@ -258,11 +253,10 @@ class ParseExampleDatasetKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckDefaults(specs.dense));
     SLUICE_ASSIGN_OR_RETURN(const auto parser,
                             ExampleParser::Make(std::move(specs), types_, shapes_));
-    const auto iterate = [=](Reading& reading) -> Iterating {
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, input->Iterate(reading));
-      return ParallelMap(std::move(start), parser, calls, reading);
+    const auto start = [=](IteratorPointer inner, Reading& reading) {
+      return ParallelMap(std::move(inner), parser, calls, reading);
     };
-    c.set_output(0, TensorOf(MakeDataset(input->facts().OfOtherElements(), iterate)));
+    c.set_output(0, TensorOf(MakeDatasetOver(input, input->facts().OfOtherElements(), start)));
     return absl::OkStatus();
   }
 
@@ -279,7 +273,7 @@ class ParseExampleDatasetKernel final : public Kernel {
   const int first_default_;
 };
 
-KERNEL(DenseToSparseBatchDataset, FunctionKernel<DenseToSparseBatchDataset>);
+KERNEL(DenseToSparseBatchDataset, DatasetKernel<DenseToSparseBatchDataset>);
 KERNEL(ParseExampleDataset, ParseExampleDatasetKernel);
 KERNEL(ParseExampleDatasetV2, ParseExampleDatasetKernel);
 

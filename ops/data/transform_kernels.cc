@@ -1,86 +1,86 @@
-// Datasets of the elements of another one.
+// Datasets that select, combine or cut up the elements of others.
 #include <algorithm>
+#include <deque>
+#include <unordered_set>
 #include <utility>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/data/batch.h"
 #include "ops/data/dataset.h"
-#include "ops/state/tuple_rows.h"
+#include "ops/data/dataset_kernel.h"
 
 namespace sluice {
 namespace {
 
 using Next = absl::StatusOr<bool>;
-using Iterating = absl::StatusOr<IteratorPointer>;
-
-// A dataset whose iterators read those of the input of a kernel: `wrap(iterator)` is a function
-// that gives the next element. `facts` says what is known of it, given the input's facts.
-template <typename F, typename W>
-absl::Status Wrap(KernelContext& c, F facts, W wrap) {
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-  const auto iterate = [input, wrap](Reading& reading) -> Iterating {
-    SLUICE_ASSIGN_OR_RETURN(IteratorPointer iterator, input->Iterate(reading));
-    return MakeIterator(wrap(std::shared_ptr<DatasetIterator>(std::move(iterator))));
-  };
-  c.set_output(0, TensorOf(MakeDataset(facts(input->facts()), iterate)));
-  return absl::OkStatus();
-}
-
-using Inner = std::shared_ptr<DatasetIterator>;
+using MadeDataset = absl::StatusOr<DatasetPointer>;
 using Facts = DatasetFacts;
 
-absl::Status OptionsDataset(KernelContext& c) {
+// --- facts and options
+
+absl::Status DatasetCardinality(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  c.set_output(0, Tensor::Scalar<int64_t>(input->facts().cardinality));
+  return absl::OkStatus();
+}
+
+absl::Status GetOptions(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  c.set_output(0, Tensor::Scalar(input->facts().options));
+  return absl::OkStatus();
+}
+
+MadeDataset OptionsDataset(const KernelContext& c, const DatasetPointer& input) {
   Facts facts = input->facts();
   facts.options += c.node().AttrOr<std::string>("serialized_options", "");
-  c.set_output(0, TensorOf(MakeDataset(std::move(facts),
-                                       [=](Reading& reading) { return input->Iterate(reading); })));
-  return absl::OkStatus();
+  return MakeDataset(std::move(facts), [=](Reading& reading) { return input->Iterate(reading); });
 }
 
-absl::Status AsItIs(KernelContext& c) {
-  SLUICE_RETURN_IF_ERROR(DatasetIn(c.input(0)).status());
-  c.set_output(0, c.input(0));
-  return absl::OkStatus();
+MadeDataset PassThrough(const KernelContext&, const DatasetPointer& input) { return input; }
+
+// --- selections
+
+// Skips up to `count` elements and counts them down. False at the end.
+Next Skip(DatasetIterator& inner, int64_t* count) {
+  for (Tensors skipped; *count > 0; --*count) {
+    SLUICE_ASSIGN_OR_RETURN(const bool any, inner.Next(&skipped));
+    if (!any) return false;
+  }
+  return true;
 }
 
-absl::Status TakeDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, 1, "count"));
-  const auto facts = [=](const Facts& in) {
-    if (in.cardinality == Facts::kInfinite) return in.WithCardinality(std::max<int64_t>(-1, count));
-    return in.Scaled([=](int64_t n) { return count < 0 ? n : std::min(n, count); });
-  };
-  return Wrap(c, facts, [count](Inner inner) {
-    return [inner, left = count](Tensors* element) mutable -> Next {
+MadeDataset TakeDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, "count"));
+  Facts facts =
+      input->facts().Scaled([=](int64_t n) { return count < 0 ? n : std::min(n, count); });
+  if (facts.cardinality == Facts::kInfinite) facts.cardinality = std::max<int64_t>(-1, count);
+  return MakeDatasetOver(input, std::move(facts), [count](IteratorPointer inner, Reading&) {
+    return MakeIterator([inner = std::move(inner), left = count](Tensors* element) mutable -> Next {
       if (left == 0) return false;
       if (left > 0) --left;
       return inner->Next(element);
-    };
+    });
   });
 }
 
-absl::Status SkipDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, 1, "count"));
-  const auto facts = [=](const Facts& in) {
-    return in.Scaled([=](int64_t n) { return count < 0 ? 0 : n - std::min(n, count); });
-  };
-  return Wrap(c, facts, [count](Inner inner) {
-    return [inner, count, left = count](Tensors* element) mutable -> Next {
-      if (count < 0) return false;
-      for (; left > 0; --left) {
-        SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
-        if (!any) return false;
-      }
-      return inner->Next(element);
-    };
+MadeDataset SkipDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, "count"));
+  Facts facts =
+      input->facts().Scaled([=](int64_t n) { return count < 0 ? 0 : n - std::min(n, count); });
+  return MakeDatasetOver(input, std::move(facts), [count](IteratorPointer inner, Reading&) {
+    return MakeIterator(
+        [=, inner = std::move(inner), left = count](Tensors* element) mutable -> Next {
+          if (count < 0) return false;
+          SLUICE_ASSIGN_OR_RETURN(const bool any, Skip(*inner, &left));
+          return any ? inner->Next(element) : any;
+        });
   });
 }
 
-absl::Status ShardDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const auto shards, ScalarInput<int64_t>(c, 1, "num_shards"));
-  SLUICE_ASSIGN_OR_RETURN(const auto index, ScalarInput<int64_t>(c, 2, "index"));
+MadeDataset ShardDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto shards, ScalarInput<int64_t>(c, "num_shards"));
+  SLUICE_ASSIGN_OR_RETURN(const auto index, ScalarInput<int64_t>(c, "index"));
   if (shards <= 0) {
     return InvalidArgument(
         "Number of shards must be greater than zero (currently num_shards = ", shards, ").");
@@ -89,75 +89,87 @@ absl::Status ShardDataset(KernelContext& c) {
     return InvalidArgument("Index must be between 0 and ", shards - 1,
                            " (currently index = ", index, ").");
   }
-  const auto facts = [=](const Facts& in) {
-    return in.Scaled([=](int64_t n) { return n / shards + (index < n % shards ? 1 : 0); });
-  };
-  return Wrap(c, facts, [=](Inner inner) {
-    return [=, skip = index](Tensors* element) mutable -> Next {
-      for (; skip > 0; --skip) {
-        SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
-        if (!any) return false;
-      }
-      skip = shards - 1;
-      return inner->Next(element);
-    };
+  Facts facts =
+      input->facts().Scaled([=](int64_t n) { return n / shards + (index < n % shards ? 1 : 0); });
+  return MakeDatasetOver(input, std::move(facts), [=](IteratorPointer inner, Reading&) {
+    return MakeIterator(
+        [=, inner = std::move(inner), left = index](Tensors* element) mutable -> Next {
+          SLUICE_ASSIGN_OR_RETURN(const bool any, Skip(*inner, &left));
+          left = shards - 1;
+          return any ? inner->Next(element) : any;
+        });
   });
 }
 
-absl::Status IgnoreErrorsDataset(KernelContext& c) {
-  const auto facts = [](const Facts& in) { return in.WithCardinality(Facts::kUnknown); };
-  return Wrap(c, facts, [](Inner inner) {
-    return [inner](Tensors* element) -> Next {
+MadeDataset IgnoreErrorsDataset(const KernelContext&, const DatasetPointer& input) {
+  return MakeDatasetOver(input, input->facts().WithCardinality(Facts::kUnknown),
+                         [](IteratorPointer inner, Reading&) {
+                           return MakeIterator([inner = std::move(inner)](Tensors* element) {
+                             while (true) {
+                               Next next = inner->Next(element);
+                               if (next.ok() || absl::IsCancelled(next.status())) return next;
+                             }
+                           });
+                         });
+}
+
+absl::Status CheckComparable(const std::vector<DataType>& types) {
+  if (types.size() != 1) {
+    return InvalidArgument("UniqueDataset only supports inputs with a single component.");
+  }
+  if (types[0] != DT_INT32 && types[0] != DT_INT64 && types[0] != DT_STRING) {
+    return InvalidArgument(
+        "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` "
+        "component.");
+  }
+  return absl::OkStatus();
+}
+
+// A string that is the same for equal tensors only.
+std::string KeyOf(const Tensor& t) {
+  std::string key = t.shape().ToString();
+  if (t.dtype() != DT_STRING) {
+    key.append(static_cast<const char*>(t.raw()),
+               static_cast<size_t>(t.num_elements()) * DataTypeSize(t.dtype()));
+    return key;
+  }
+  for (const std::string& s : t.flat<std::string>()) key += StrCat(s.size(), ":", s);
+  return key;
+}
+
+MadeDataset UniqueDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_RETURN_IF_ERROR(
+      CheckComparable(c.node().AttrOr<std::vector<DataType>>("output_types", {})));
+  const auto start = [](IteratorPointer inner, Reading&) {
+    return MakeIterator([inner = std::move(inner), seen = std::unordered_set<std::string>()](
+                            Tensors* element) mutable -> Next {
       while (true) {
-        const Next next = inner->Next(element);
-        if (next.ok() || absl::IsCancelled(next.status())) return next;
-      }
-    };
-  });
-}
-
-absl::Status UnbatchDataset(KernelContext& c) {
-  const auto facts = [](const Facts& in) {
-    return in
-        .Scaled(
-            [&](int64_t n) { return in.rows < 0 ? Facts::kUnknown : Facts::Product(n, in.rows); })
-        .OfOtherElements();
-  };
-  return Wrap(c, facts, [](Inner inner) {
-    return [inner, rows = std::vector<Tensors>()](Tensors* element) mutable -> Next {
-      while (rows.empty()) {
         SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
         if (!any) return false;
-        for (const Tensor& t : *element) {
-          if (t.rank() > 0 && t.dim(0) == (*element)[0].dim(0)) continue;
-          return InvalidArgument("Input element must have the same batch size in each component.");
-        }
-        SLUICE_ASSIGN_OR_RETURN(rows, SplitRows(Heap(), *element));
-        std::reverse(rows.begin(), rows.end());
+        std::vector<DataType> types;
+        for (const Tensor& t : *element) types.push_back(t.dtype());
+        SLUICE_RETURN_IF_ERROR(CheckComparable(types));
+        if (seen.insert(KeyOf((*element)[0])).second) return true;
       }
-      *element = std::move(rows.back());
-      rows.pop_back();
-      return true;
-    };
-  });
+    });
+  };
+  return MakeDatasetOver(input, input->facts().WithCardinality(Facts::kUnknown), start);
 }
 
-// --- again, and one after the other
+// --- repetitions and combinations
 
-absl::Status RepeatDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, 1, "count"));
-  const auto iterate = [=](Reading& reading) -> Iterating {
-    return MakeIterator([=, &reading, inner = Inner(), left = count,
+MadeDataset RepeatDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, "count"));
+  const auto iterate = [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    return MakeIterator([=, &reading, inner = IteratorPointer(), left = count,
                          any_this_time = true](Tensors* element) mutable -> Next {
       while (true) {
-        SLUICE_RETURN_IF_ERROR(CheckWanted(reading));
+        SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
         if (inner == nullptr) {
-          // An empty dataset for ever is an empty one.
+          // An empty dataset without end is empty.
           if (left == 0 || !any_this_time) return false;
           if (left > 0) --left;
-          SLUICE_ASSIGN_OR_RETURN(IteratorPointer next, input->Iterate(reading));
-          inner = std::move(next);
+          SLUICE_ASSIGN_OR_RETURN(inner, input->Iterate(reading));
           any_this_time = count > 0;
         }
         SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
@@ -171,38 +183,53 @@ absl::Status RepeatDataset(KernelContext& c) {
   if (count < 0 && facts.cardinality != 0) facts.cardinality = Facts::kInfinite;
   if (count == 0) facts.cardinality = 0;
   if (count > 0 && facts.is_finite()) facts.cardinality = Facts::Product(facts.cardinality, count);
-  c.set_output(0, TensorOf(MakeDataset(std::move(facts), iterate)));
-  return absl::OkStatus();
+  return MakeDataset(std::move(facts), iterate);
 }
 
-// Of the one and then the other.
 int64_t SumOfCardinalities(int64_t a, int64_t b) {
   if (a == Facts::kInfinite || b == Facts::kInfinite) return Facts::kInfinite;
   return a == Facts::kUnknown || b == Facts::kUnknown ? Facts::kUnknown : Facts::Sum(a, b);
 }
 
-absl::Status ConcatenateDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer first, DatasetIn(c.input(0)));
+MadeDataset ConcatenateDataset(const KernelContext& c, const DatasetPointer& first) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer second, DatasetIn(c.input(1)));
-  const auto iterate = [=](Reading& reading) -> Iterating {
-    SLUICE_ASSIGN_OR_RETURN(IteratorPointer start, first->Iterate(reading));
-    return MakeIterator([=, &reading, inner = Inner(std::move(start)),
-                         in_first = true](Tensors* element) mutable -> Next {
-      SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
-      if (any || !std::exchange(in_first, false)) return any;
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer rest, second->Iterate(reading));
-      inner = std::move(rest);
-      return inner->Next(element);
-    });
-  };
   Facts facts = first->facts().And(second->facts());
   facts.cardinality = SumOfCardinalities(first->facts().cardinality, second->facts().cardinality);
-  c.set_output(0, TensorOf(MakeDataset(std::move(facts), iterate)));
-  return absl::OkStatus();
+  return MakeDatasetOver(first, std::move(facts),
+                         [second](IteratorPointer start, Reading& reading) {
+                           return MakeIterator([second, &reading, inner = std::move(start),
+                                                in_first = true](Tensors* element) mutable -> Next {
+                             SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
+                             if (any || !std::exchange(in_first, false)) return any;
+                             SLUICE_ASSIGN_OR_RETURN(inner, second->Iterate(reading));
+                             return inner->Next(element);
+                           });
+                         });
 }
 
-// The shortest of all.
-Facts ZippedFacts(const std::vector<DatasetPointer>& inputs) {
+using Datasets = std::vector<DatasetPointer>;
+
+absl::StatusOr<Datasets> DatasetsFrom(const KernelContext& c, int first) {
+  Datasets datasets;
+  for (int i = first; i < c.num_inputs(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(DatasetPointer input, DatasetIn(c.input(i)));
+    datasets.push_back(std::move(input));
+  }
+  return datasets;
+}
+
+absl::StatusOr<std::vector<IteratorPointer>> IterateAll(const Datasets& datasets,
+                                                        Reading& reading) {
+  std::vector<IteratorPointer> iterators;
+  for (const DatasetPointer& dataset : datasets) {
+    SLUICE_ASSIGN_OR_RETURN(IteratorPointer iterator, dataset->Iterate(reading));
+    iterators.push_back(std::move(iterator));
+  }
+  return iterators;
+}
+
+// Of the shortest dataset.
+Facts ZippedFacts(const Datasets& inputs) {
   Facts facts;
   int64_t cardinality = Facts::kInfinite;
   for (const DatasetPointer& input : inputs) {
@@ -214,21 +241,13 @@ Facts ZippedFacts(const std::vector<DatasetPointer>& inputs) {
   return facts.WithCardinality(cardinality);
 }
 
-absl::Status ZipDataset(KernelContext& c) {
-  std::vector<DatasetPointer> inputs;
-  for (int i = 0; i < c.num_inputs(); ++i) {
-    SLUICE_ASSIGN_OR_RETURN(DatasetPointer input, DatasetIn(c.input(i)));
-    inputs.push_back(std::move(input));
-  }
-  const auto iterate = [inputs](Reading& reading) -> Iterating {
-    std::vector<Inner> iterators;
-    for (const DatasetPointer& input : inputs) {
-      SLUICE_ASSIGN_OR_RETURN(IteratorPointer iterator, input->Iterate(reading));
-      iterators.push_back(std::move(iterator));
-    }
-    return MakeIterator([iterators](Tensors* element) -> Next {
+MadeDataset ZipDataset(const KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Datasets inputs, DatasetsFrom(c, 0));
+  const auto iterate = [inputs](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    SLUICE_ASSIGN_OR_RETURN(auto iterators, IterateAll(inputs, reading));
+    return MakeIterator([iterators = std::move(iterators)](Tensors* element) -> Next {
       element->clear();
-      for (const Inner& iterator : iterators) {
+      for (const IteratorPointer& iterator : iterators) {
         Tensors part;
         SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&part));
         if (!any) return false;
@@ -237,177 +256,186 @@ absl::Status ZipDataset(KernelContext& c) {
       return !iterators.empty();
     });
   };
-  c.set_output(0, TensorOf(MakeDataset(ZippedFacts(inputs), iterate)));
-  return absl::OkStatus();
+  return MakeDataset(ZippedFacts(inputs), iterate);
 }
 
-// --- batches
+class DirectedIterator : public DatasetIterator {
+ public:
+  DirectedIterator(IteratorPointer selector, std::vector<IteratorPointer> inputs, bool stops)
+      : selector_(std::move(selector)),
+        inputs_(std::move(inputs)),
+        left_(inputs_.size()),
+        stops_(stops) {}
 
-// Up to `size` elements; fewer at the end.
-absl::StatusOr<std::vector<Tensors>> TakeRows(DatasetIterator& iterator, int64_t size) {
-  std::vector<Tensors> rows;
-  while (static_cast<int64_t>(rows.size()) < size) {
-    Tensors element;
-    SLUICE_ASSIGN_OR_RETURN(const bool any, iterator.Next(&element));
-    if (!any) break;
-    rows.push_back(std::move(element));
-  }
-  return rows;
-}
-
-// Of the kernels whose inputs are a batch size and, somewhere, whether the last one is left out.
-absl::StatusOr<int64_t> BatchSize(const KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, 1, "batch_size"));
-  if (size <= 0) return InvalidArgument("Batch size must be greater than zero.");
-  return size;
-}
-
-template <int kDropRemainderInput>
-absl::Status BatchDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const int64_t size, BatchSize(c));
-  bool drop = false;
-  if (kDropRemainderInput > 0) {
-    SLUICE_ASSIGN_OR_RETURN(drop, ScalarInput<bool>(c, kDropRemainderInput, "drop_remainder"));
-  }
-  const auto facts = [=](const Facts& in) { return BatchedFacts(in, size, drop); };
-  return Wrap(c, facts, [=](Inner inner) {
-    return [=](Tensors* element) -> Next {
-      SLUICE_ASSIGN_OR_RETURN(std::vector<Tensors> rows, TakeRows(*inner, size));
-      if (rows.empty() || (drop && static_cast<int64_t>(rows.size()) < size)) return false;
-      SLUICE_ASSIGN_OR_RETURN(*element, BatchOf(rows));
-      return true;
-    };
-  });
-}
-
-// Component `i` of all rows in one tensor of the largest (or the asked for) size.
-template <typename T>
-void FillPadded(const std::vector<Tensors>& rows, size_t i, const Tensor& padding, Tensor* batch) {
-  std::fill_n(batch->data<T>(), batch->num_elements(), padding.scalar<T>());
-  if (batch->num_elements() == 0) return;
-  const int64_t row_size = batch->num_elements() / batch->dim(0);
-  for (size_t r = 0; r < rows.size(); ++r) {
-    const Tensor& row = rows[r][i];
-    std::vector<int64_t> index(static_cast<size_t>(row.rank()));
-    for (int64_t k = 0; k < row.num_elements(); ++k) {
-      int64_t at = 0;
-      for (int d = 0; d < row.rank(); ++d) at = at * batch->dim(d + 1) + index[d];
-      batch->data<T>()[static_cast<int64_t>(r) * row_size + at] = row.data<T>()[k];
-      for (int d = row.rank() - 1; d >= 0 && ++index[d] == row.dim(d); --d) index[d] = 0;
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    while (selector_ != nullptr) {
+      Tensors selected;
+      SLUICE_ASSIGN_OR_RETURN(const bool any_selected, selector_->Next(&selected));
+      if (!any_selected) break;
+      SLUICE_ASSIGN_OR_RETURN(IteratorPointer * input, InputOf(selected));
+      if (*input == nullptr) continue;
+      SLUICE_ASSIGN_OR_RETURN(const bool any, (*input)->Next(element));
+      if (any) return true;
+      *input = nullptr;
+      if (stops_ || --left_ == 0) break;
     }
+    selector_ = nullptr;
+    inputs_.clear();
+    return false;
   }
-}
 
-template <typename... Ts>
-void FillAs(TypeList<Ts...>, const std::vector<Tensors>& rows, size_t i, const Tensor& padding,
-            Tensor* batch) {
-  ((batch->dtype() == kDataTypeOf<Ts> ? FillPadded<Ts>(rows, i, padding, batch) : void()), ...);
-}
+ private:
+  absl::StatusOr<IteratorPointer*> InputOf(const Tensors& selected) {
+    if (selected.size() != 1 || selected[0].dtype() != DT_INT64 || selected[0].rank() != 0) {
+      return InvalidArgument("The selector input must be a dataset of scalar int64 elements.");
+    }
+    const auto i = selected[0].scalar<int64_t>();
+    if (i < 0 || i >= static_cast<int64_t>(inputs_.size())) {
+      return InvalidArgument("Selector index out of range: ", i, " >= ", inputs_.size());
+    }
+    return &inputs_[static_cast<size_t>(i)];
+  }
 
-struct Padding {
-  std::vector<std::vector<int64_t>> shapes;  // -1: the largest of the batch
-  Tensors values;
+  IteratorPointer selector_;             // null at the end
+  std::vector<IteratorPointer> inputs_;  // null where one has ended
+  size_t left_;                          // that have not ended
+  const bool stops_;
 };
 
-absl::StatusOr<Tensor> PadComponent(const std::vector<Tensors>& rows, size_t i,
-                                    const Padding& padding) {
-  const std::vector<int64_t>& wanted = padding.shapes[i];
-  if (rows[0][i].dtype() != padding.values[i].dtype()) {
-    return InvalidArgument(
-        "Mismatched type between padding value ", i, " and input dataset's component ", i, ": ",
-        DataTypeName(padding.values[i].dtype()), " vs. ", DataTypeName(rows[0][i].dtype()));
+MadeDataset DirectedInterleaveDataset(const KernelContext& c, const DatasetPointer& selector) {
+  SLUICE_ASSIGN_OR_RETURN(const Datasets inputs, DatasetsFrom(c, 1));
+  Facts facts = selector->facts().And({});
+  bool is_infinite = false;
+  for (const DatasetPointer& input : inputs) {
+    facts = facts.And(input->facts());
+    is_infinite = is_infinite || input->facts().cardinality == Facts::kInfinite;
   }
-  for (const Tensors& row : rows) {
-    if (row[i].rank() == static_cast<int>(wanted.size())) continue;
-    return InvalidArgument(
-        "All elements in a batch must have the same rank as the padded "
-        "shape for component",
-        i, ": expected rank ", wanted.size(), " but got element with rank ", row[i].rank());
-  }
-  std::vector<int64_t> sizes = {static_cast<int64_t>(rows.size())};
-  for (size_t d = 0; d < wanted.size(); ++d) {
-    int64_t largest = wanted[d] < 0 ? 0 : wanted[d];
-    for (const Tensors& row : rows) {
-      const int64_t size = row[i].dim(static_cast<int>(d));
-      if (wanted[d] >= 0 && size > wanted[d]) {
-        return absl::DataLossError(
-            StrCat("Attempted to pad to a smaller size than the input "
-                   "element: dimension ",
-                   d, " of component ", i, " has size ", size, ", wanted ", wanted[d]));
-      }
-      largest = std::max(largest, size);
+  if (is_infinite) facts.cardinality = Facts::kInfinite;
+  const bool stops = c.node().AttrOr<bool>("stop_on_empty_dataset", false);
+  const auto iterate = [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    SLUICE_ASSIGN_OR_RETURN(IteratorPointer first, selector->Iterate(reading));
+    SLUICE_ASSIGN_OR_RETURN(auto iterators, IterateAll(inputs, reading));
+    return std::make_unique<DirectedIterator>(std::move(first), std::move(iterators), stops);
+  };
+  return MakeDataset(std::move(facts), iterate);
+}
+
+// --- windows
+
+struct WindowSpec {
+  int64_t size, shift, stride;
+  bool drop_remainder;
+  int64_t span() const { return (size - 1) * stride + 1; }  // elements from first to last
+};
+
+class WindowIterator : public DatasetIterator {
+ public:
+  WindowIterator(IteratorPointer inner, const WindowSpec& spec, const Reading& reading)
+      : inner_(std::move(inner)), spec_(spec), reading_(reading) {}
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    while (inner_ != nullptr && size() < spec_.span()) Take();
+    if (ahead_.empty() || (spec_.drop_remainder && size() < spec_.span())) return false;
+    std::vector<Tensors> window;
+    absl::Status first_error;
+    for (int64_t i = 0; i < size() && first_error.ok(); i += spec_.stride) {
+      const absl::StatusOr<Tensors>& next = ahead_[static_cast<size_t>(i)];
+      if (next.ok()) window.push_back(*next);
+      first_error.Update(next.status());
     }
-    sizes.push_back(largest);
+    Shift();
+    SLUICE_RETURN_IF_ERROR(first_error);
+    for (const Tensors& row : window) {
+      if (row.size() == window[0].size()) continue;
+      return InvalidArgument("expected elements of ", window[0].size(), " components in a window, ",
+                             "got one of ", row.size());
+    }
+    element->clear();
+    for (size_t k = 0; k < window[0].size(); ++k) {
+      std::vector<Tensors> component;
+      for (const Tensors& row : window) component.push_back({row[k]});
+      element->push_back(TensorOf(DatasetOf({}, std::move(component))));
+    }
+    return true;
   }
-  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
-  SLUICE_ASSIGN_OR_RETURN(Tensor batch, Tensor::Allocate(Heap(), rows[0][i].dtype(), shape));
-  FillAs(AllList(), rows, i, padding.values[i], &batch);
-  return batch;
+
+ private:
+  int64_t size() const { return static_cast<int64_t>(ahead_.size()); }
+
+  // Keeps an error as an element, which fails its windows.
+  void Take() {
+    Tensors next;
+    const absl::StatusOr<bool> any = inner_->Next(&next);
+    if (!any.ok()) {
+      if (!CheckNotCancelled(reading_).ok()) inner_ = nullptr;
+      ahead_.push_back(any.status());
+    } else if (*any) {
+      ahead_.push_back(std::move(next));
+    } else {
+      inner_ = nullptr;
+    }
+  }
+
+  void Shift() {
+    for (int64_t i = 0; i < spec_.shift; ++i) {
+      if (ahead_.empty() && inner_ != nullptr) Take();
+      if (ahead_.empty()) return;
+      ahead_.pop_front();
+    }
+  }
+
+  IteratorPointer inner_;  // null at the end
+  const WindowSpec spec_;
+  const Reading& reading_;
+  std::deque<absl::StatusOr<Tensors>> ahead_;
+};
+
+absl::StatusOr<WindowSpec> WindowSpecOf(const KernelContext& c) {
+  WindowSpec spec;
+  SLUICE_ASSIGN_OR_RETURN(spec.size, ScalarInput<int64_t>(c, "size"));
+  SLUICE_ASSIGN_OR_RETURN(spec.shift, ScalarInput<int64_t>(c, "shift"));
+  SLUICE_ASSIGN_OR_RETURN(spec.stride, ScalarInput<int64_t>(c, "stride"));
+  SLUICE_ASSIGN_OR_RETURN(spec.drop_remainder, ScalarInput<bool>(c, "drop_remainder"));
+  if (spec.size <= 0) return InvalidArgument("Window size must be greater than zero.");
+  if (spec.shift <= 0) return InvalidArgument("Window shift must be greater than zero.");
+  if (spec.stride <= 0) return InvalidArgument("Window stride must be greater than zero.");
+  int64_t span;
+  if (__builtin_mul_overflow(spec.size - 1, spec.stride, &span) ||
+      __builtin_add_overflow(span, int64_t{1}, &span)) {
+    return InvalidArgument("window size ", spec.size, " with stride ", spec.stride,
+                           " is too large");
+  }
+  return spec;
 }
 
-absl::Status PaddedBatchDataset(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const int64_t size, BatchSize(c));
-  const auto types = c.node().AttrOr<std::vector<DataType>>("Toutput_types", {});
-  const int components = static_cast<int>(types.size());
-  const auto shapes = c.node().AttrOr<int64_t>("N", 0);
-  if (shapes != components) {
-    return InvalidArgument(
-        "Number of padded shapes (", shapes,
-        ") must match the number of components in the input dataset's elements (", components, ")");
-  }
-  Padding padding;
-  for (int i = 0; i < components; ++i) {
-    const Tensor& shape = c.input(2 + i);
-    const Tensor& value = c.input(2 + components + i);
-    if (shape.rank() != 1) return InvalidArgument("All padded shapes must be vectors");
-    if (value.rank() != 0) return InvalidArgument("All padding values must be scalars");
-    const auto sizes = shape.flat<int64_t>();
-    padding.shapes.emplace_back(sizes.begin(), sizes.end());
-    padding.values.push_back(value);
-  }
-  bool drop = false;
-  if (c.num_inputs() > 2 + 2 * components) {
-    SLUICE_ASSIGN_OR_RETURN(drop, ScalarInput<bool>(c, 2 + 2 * components, "drop_remainder"));
-  }
-  const auto facts = [=](const Facts& in) { return BatchedFacts(in, size, drop); };
-  return Wrap(c, facts, [=](Inner inner) {
-    return [=](Tensors* element) -> Next {
-      SLUICE_ASSIGN_OR_RETURN(const std::vector<Tensors> rows, TakeRows(*inner, size));
-      if (rows.empty() || (drop && static_cast<int64_t>(rows.size()) < size)) return false;
-      SLUICE_RETURN_IF_ERROR(CheckSameTypes(rows));
-      element->clear();
-      for (size_t i = 0; i < rows[0].size() && i < padding.shapes.size(); ++i) {
-        SLUICE_ASSIGN_OR_RETURN(Tensor batch, PadComponent(rows, i, padding));
-        element->push_back(std::move(batch));
-      }
-      return true;
-    };
-  });
+MadeDataset WindowDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const WindowSpec spec, WindowSpecOf(c));
+  const auto windows_of = [spec](int64_t n) -> int64_t {
+    if (!spec.drop_remainder) return n / spec.shift + (n % spec.shift == 0 ? 0 : 1);
+    return n < spec.span() ? 0 : (n - spec.span()) / spec.shift + 1;
+  };
+  return MakeDatasetOver(input, input->facts().OfOtherElements().Scaled(windows_of),
+                         [spec](IteratorPointer inner, Reading& reading) {
+                           return std::make_unique<WindowIterator>(std::move(inner), spec, reading);
+                         });
 }
 
-template <int kInput>
-using BatchKernel = FunctionKernel<BatchDataset<kInput>>;
-using BatchV1 = BatchKernel<0>;
-using BatchV2 = BatchKernel<2>;
-using ParallelBatch = BatchKernel<3>;
-
-KERNEL(BatchDataset, BatchV1);
-KERNEL(BatchDatasetV2, BatchV2);
-KERNEL(ConcatenateDataset, FunctionKernel<ConcatenateDataset>);
-KERNEL(FinalizeDataset, FunctionKernel<AsItIs>);
-KERNEL(IgnoreErrorsDataset, FunctionKernel<IgnoreErrorsDataset>);
-KERNEL(ModelDataset, FunctionKernel<AsItIs>);
-KERNEL(OptimizeDataset, FunctionKernel<AsItIs>);
-KERNEL(OptionsDataset, FunctionKernel<OptionsDataset>);
-KERNEL(PaddedBatchDataset, FunctionKernel<PaddedBatchDataset>);
-KERNEL(PaddedBatchDatasetV2, FunctionKernel<PaddedBatchDataset>);
-KERNEL(ParallelBatchDataset, ParallelBatch);
-KERNEL(RepeatDataset, FunctionKernel<RepeatDataset>);
-KERNEL(ShardDataset, FunctionKernel<ShardDataset>);
-KERNEL(SkipDataset, FunctionKernel<SkipDataset>);
-KERNEL(TakeDataset, FunctionKernel<TakeDataset>);
-KERNEL(UnbatchDataset, FunctionKernel<UnbatchDataset>);
-KERNEL(ZipDataset, FunctionKernel<ZipDataset>);
+KERNEL(ConcatenateDataset, DatasetKernel<ConcatenateDataset>);
+KERNEL(DatasetCardinality, FunctionKernel<DatasetCardinality>);
+KERNEL(DirectedInterleaveDataset, DatasetKernel<DirectedInterleaveDataset>);
+KERNEL(FinalizeDataset, DatasetKernel<PassThrough>);
+KERNEL(GetOptions, FunctionKernel<GetOptions>);
+KERNEL(IgnoreErrorsDataset, DatasetKernel<IgnoreErrorsDataset>);
+KERNEL(ModelDataset, DatasetKernel<PassThrough>);
+KERNEL(OptimizeDataset, DatasetKernel<PassThrough>);
+KERNEL(OptionsDataset, DatasetKernel<OptionsDataset>);
+KERNEL(RepeatDataset, DatasetKernel<RepeatDataset>);
+KERNEL(ShardDataset, DatasetKernel<ShardDataset>);
+KERNEL(SkipDataset, DatasetKernel<SkipDataset>);
+KERNEL(TakeDataset, DatasetKernel<TakeDataset>);
+KERNEL(UniqueDataset, DatasetKernel<UniqueDataset>);
+KERNEL(WindowDataset, DatasetKernel<WindowDataset>);
+KERNEL(ZipDataset, DatasetKernel<ZipDataset>);
 
 }  // namespace
 }  // namespace sluice

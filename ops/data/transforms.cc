@@ -1,371 +1,214 @@
-// Datasets of the elements of others.
-
+// Datasets that select, combine, cut up or parse the elements of others.
+#include "ops/data/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(BatchDataset, "BatchDatasetV2 that keeps the last batch, however short it is.")
-    .Input("input_dataset", DT_VARIANT)
+void ParsesExamples(OpDefBuilder& op) {
+  op.With(TransformsDataset)
+      .Input("num_parallel_calls", DT_INT64)
+      .Input("dense_defaults", "Tdense")
+      .With(Attrs({"sparse_keys", "dense_keys"}, StringListAttr().Min(0)))
+      .With(Attrs({"sparse_types", "Tdense"}, TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}).Min(0)))
+      .Attr("dense_shapes", ShapeListAttr().Min(0))
+      .With(ElementAttrs);
+}
+
+void RaggedAttrs(OpDefBuilder& op) {
+  op.Attr("ragged_keys", StringListAttr({}).Min(0))
+      .Attr("ragged_value_types", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}, {}).Min(0))
+      .Attr("ragged_split_types", TypeListAttr(IndexTypes(), {}).Min(0));
+}
+
+OP(BatchDataset, "Batches elements as BatchDatasetV2 does. Keeps a shorter last batch.")
+    .With(TransformsDataset)
     .Input("batch_size", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata);
 
 OP(BatchDatasetV2,
-   "Batches: `batch_size` elements stacked along a new first dimension; the last, shorter batch "
-   "only without `drop_remainder`.")
-    .Input("input_dataset", DT_VARIANT)
+   "Stacks `batch_size` elements along a new first dimension. `drop_remainder` drops a shorter "
+   "last batch.")
+    .With(TransformsDataset)
     .Input("batch_size", DT_INT64)
     .Input("drop_remainder", DT_BOOL)
-    .Output("handle", DT_VARIANT)
     .Attr("parallel_copy", BoolAttr(false))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata);
 
-OP(CacheDataset,
-   "The elements, kept in memory once they have all been read (`filename` must be empty).")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("filename", DT_STRING)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
-
-OP(ConcatenateDataset, "The elements of the one, then those of the other.")
-    .Input("input_dataset", DT_VARIANT)
+OP(ConcatenateDataset, "Concatenates two datasets.")
+    .With(TransformsDataset)
     .Input("another_dataset", DT_VARIANT)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
+    .With(ElementsAndMetadata);
+
+OP(DatasetCardinality,
+   "Returns the number of elements: -1 if infinite, -2 if not known without reading the dataset.")
+    .Input("input_dataset", DT_VARIANT)
+    .Output("cardinality", DT_INT64)
+    .Attr("cardinality_options", StringAttr(""))
     .Shape(ScalarOutput());
 
-OP(FilterDataset, "The elements for which `predicate` holds.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Output("handle", DT_VARIANT)
-    .Attr("predicate", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+OP(DenseToSparseBatchDataset,
+   "Batches up to `batch_size` tensors into a sparse tensor: a vector of three variants (indices, "
+   "values, shape). `row_shape` bounds each element. -1 stands for the largest size of the batch.")
+    .With(TransformsDataset)
+    .With(Inputs({"batch_size", "row_shape"}, DT_INT64))
+    .With(ElementAttrs)
+    .Shape([](ShapeContext& c) {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 1).status());
+      return c.SetOutput(0, PartialShape::Scalar());
+    });
 
-OP(FinalizeDataset, "The elements as they are.")
-    .Input("input_dataset", DT_VARIANT)
-    .Output("handle", DT_VARIANT)
+OP(DirectedInterleaveDataset,
+   "Takes each element from the dataset whose number the selector gives. Skips datasets that have "
+   "ended. With `stop_on_empty_dataset`, ends with the first of them.")
+    .Input("selector_input_dataset", DT_VARIANT)
+    .Input("data_input_datasets", "N*variant")
+    .With(MakesDataset)
+    .With(ElementAttrs)
+    .Attr("N", IntAttr().Min(1))
+    .Attr("stop_on_empty_dataset", BoolAttr(false));
+
+OP(FinalizeDataset, "Passes the elements through.")
+    .With(TransformsDataset)
     .Attr("has_captured_ref", BoolAttr(false))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+    .With(ElementAttrs);
+
+OP(GetOptions,
+   "Returns the options of the dataset and of all datasets that it reads, as a serialised "
+   "tensorflow.data.Options.")
+    .Input("input_dataset", DT_VARIANT)
+    .Output("serialized_options", DT_STRING)
     .Shape(ScalarOutput());
 
-OP(FlatMapDataset,
-   "The elements of the datasets that `f` makes of the elements, one dataset after the other.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+OP(IgnoreErrorsDataset, "Skips elements whose computation fails.")
+    .With(TransformsDataset)
+    .With(ElementAttrs)
+    .Attr("log_warning", BoolAttr(false));
 
-OP(IgnoreErrorsDataset, "The elements without those that are errors.")
-    .Input("input_dataset", DT_VARIANT)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("log_warning", BoolAttr(false))
-    .Shape(ScalarOutput());
+OP(ModelDataset, "Passes the elements through.")
+    .With(TransformsDataset)
+    .With(Attrs({"algorithm", "cpu_budget", "ram_budget"}, IntAttr(0)))
+    .With(ElementAttrs);
 
-OP(InterleaveDataset,
-   "The elements of the datasets that `f` makes of the elements: of `cycle_length` at a time, "
-   "`block_length` elements of each in turn.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Input("cycle_length", DT_INT64)
-    .Input("block_length", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
-
-OP(MapDataset, "What `f` makes of each element.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("use_inter_op_parallelism", BoolAttr(true))
-    .Attr("preserve_cardinality", BoolAttr(false))
-    .Attr("force_synchronous", BoolAttr(false))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
-
-OP(ModelDataset, "The elements as they are.")
-    .Input("input_dataset", DT_VARIANT)
-    .Output("handle", DT_VARIANT)
-    .Attr("algorithm", IntAttr(0))
-    .Attr("cpu_budget", IntAttr(0))
-    .Attr("ram_budget", IntAttr(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Shape(ScalarOutput());
-
-OP(OptimizeDataset, "The elements as they are.")
-    .Input("input_dataset", DT_VARIANT)
+OP(OptimizeDataset, "Passes the elements through.")
+    .With(TransformsDataset)
     .Input("optimizations", DT_STRING)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("optimization_configs", StringListAttr({}))
-    .Shape(ScalarOutput());
+    .With(ElementAttrs)
+    .Attr("optimization_configs", StringListAttr({}));
 
-OP(OptionsDataset, "The elements as they are; the options say how TensorFlow is to run.")
-    .Input("input_dataset", DT_VARIANT)
-    .Output("handle", DT_VARIANT)
+OP(OptionsDataset, "Passes the elements through. The options concern TensorFlow's execution.")
+    .With(TransformsDataset)
     .Attr("serialized_options", StringAttr())
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata);
 
-OP(PaddedBatchDataset, "PaddedBatchDatasetV2 that keeps the last batch, however short it is.")
-    .Input("input_dataset", DT_VARIANT)
+OP(PaddedBatchDataset, "Batches as PaddedBatchDatasetV2 does. Keeps a shorter last batch.")
+    .With(TransformsDataset)
     .Input("batch_size", DT_INT64)
     .Input("padded_shapes", "N*int64")
     .Input("padding_values", "Toutput_types")
-    .Output("handle", DT_VARIANT)
     .Attr("Toutput_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("N", IntAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(Metadata);
 
 OP(PaddedBatchDatasetV2,
-   "Batches of elements that differ in their sizes: each is filled up with `padding_values` to "
-   "`padded_shapes`, where -1 is the largest size of the batch.")
-    .Input("input_dataset", DT_VARIANT)
+   "Batches elements of different sizes. Pads each with `padding_values` to `padded_shapes`, where "
+   "-1 stands for the largest size of the batch.")
+    .With(TransformsDataset)
     .Input("batch_size", DT_INT64)
     .Input("padded_shapes", "N*int64")
     .Input("padding_values", "Toutput_types")
     .Input("drop_remainder", DT_BOOL)
-    .Output("handle", DT_VARIANT)
     .Attr("parallel_copy", BoolAttr(false))
     .Attr("Toutput_types", TypeListAttr().Min(1))
     .Attr("output_shapes", ShapeListAttr().Min(1))
     .Attr("N", IntAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(Metadata);
 
-OP(ParallelBatchDataset, "BatchDatasetV2.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("batch_size", DT_INT64)
-    .Input("num_parallel_calls", DT_INT64)
+OP(ParallelBatchDataset, "Batches as BatchDatasetV2 does.")
+    .With(TransformsDataset)
+    .With(Inputs({"batch_size", "num_parallel_calls"}, DT_INT64))
     .Input("drop_remainder", DT_BOOL)
-    .Output("handle", DT_VARIANT)
     .Attr("parallel_copy", BoolAttr(false))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+    .With(ElementAttrs)
     .Attr("deterministic", StringAttr("default"))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(Metadata);
 
-OP(ParallelFilterDataset, "The elements for which `predicate` holds.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Input("num_parallel_calls", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("predicate", FunctionAttrDef())
-    .Attr("deterministic", StringAttr("default"))
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
-
-OP(ParallelInterleaveDatasetV2, "InterleaveDataset, always in the same order.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Input("cycle_length", DT_INT64)
-    .Input("block_length", DT_INT64)
-    .Input("num_parallel_calls", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+OP(ParseExampleDataset,
+   "Parses vectors of serialised Examples as ParseExampleV2 does. The features are in the order of "
+   "their keys. Sparse ones are vectors of three variants, ragged ones are variants.")
+    .With(ParsesExamples)
     .Attr("sloppy", BoolAttr(false))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(RaggedAttrs);
 
-OP(ParallelInterleaveDatasetV3, "InterleaveDataset, always in the same order.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Input("cycle_length", DT_INT64)
-    .Input("block_length", DT_INT64)
-    .Input("num_parallel_calls", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
+OP(ParseExampleDatasetV2, "Parses as ParseExampleDataset does, in the same order.")
+    .With(ParsesExamples)
     .Attr("deterministic", StringAttr("default"))
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
-
-OP(ParallelInterleaveDatasetV4, "InterleaveDataset, always in the same order.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Input("cycle_length", DT_INT64)
-    .Input("block_length", DT_INT64)
-    .Input("buffer_output_elements", DT_INT64)
-    .Input("prefetch_input_elements", DT_INT64)
-    .Input("num_parallel_calls", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
-    .Attr("deterministic", StringAttr("default"))
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
-
-OP(ParallelMapDataset,
-   "What `f` makes of each element, several at a time, in the order of the elements.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Input("num_parallel_calls", DT_INT32)
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("use_inter_op_parallelism", BoolAttr(true))
-    .Attr("sloppy", BoolAttr(false))
-    .Attr("preserve_cardinality", BoolAttr(false))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
-
-OP(ParallelMapDatasetV2,
-   "What `f` makes of each element, several at a time, in the order of the elements.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Input("num_parallel_calls", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("f", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("use_inter_op_parallelism", BoolAttr(true))
-    .Attr("deterministic", StringAttr("default"))
-    .Attr("preserve_cardinality", BoolAttr(false))
-    .Attr("use_unbounded_threadpool", BoolAttr(false))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(RaggedAttrs);
 
 OP(PrefetchDataset,
-   "The elements, read by a thread of its own up to `buffer_size` ahead (-1: some).")
-    .Input("input_dataset", DT_VARIANT)
+   "Reads up to `buffer_size` elements ahead in a thread of its own. -1 chooses the number.")
+    .With(TransformsDataset)
     .Input("buffer_size", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+    .With(ElementAttrs)
     .Attr("slack_period", IntAttr(0))
     .Attr("legacy_autotune", BoolAttr(true))
     .Attr("buffer_size_min", IntAttr(0))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(Metadata);
 
-OP(RepeatDataset, "All elements `count` times, or for ever (-1).")
-    .Input("input_dataset", DT_VARIANT)
+OP(RebatchDataset,
+   "Splits each batch into `num_replicas` parts of equal size. The last parts may be shorter or "
+   "empty.")
+    .With(TransformsDataset)
+    .Input("num_replicas", DT_INT64)
+    .With(ElementAttrs)
+    .Attr("use_fallback", BoolAttr(true));
+
+OP(RepeatDataset, "Repeats the dataset `count` times. -1 repeats it without end.")
+    .With(TransformsDataset)
     .Input("count", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata);
 
-OP(ShardDataset, "Every `num_shards`-th element, from `index` on.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("num_shards", DT_INT64)
-    .Input("index", DT_INT64)
-    .Output("handle", DT_VARIANT)
+OP(ShardDataset, "Takes every `num_shards`-th element from `index` on.")
+    .With(TransformsDataset)
+    .With(Inputs({"num_shards", "index"}, DT_INT64))
     .Attr("require_non_empty", BoolAttr(false))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata);
 
-OP(ShuffleDataset, "The elements in random order: each is drawn out of a buffer of `buffer_size`.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("buffer_size", DT_INT64)
-    .Input("seed", DT_INT64)
-    .Input("seed2", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("reshuffle_each_iteration", BoolAttr(true))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
-
-OP(SkipDataset, "The elements after the first `count`; none (-1).")
-    .Input("input_dataset", DT_VARIANT)
+OP(SkipDataset, "Skips the first `count` elements. -1 skips all.")
+    .With(TransformsDataset)
     .Input("count", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata);
 
-OP(TakeDataset, "The first `count` elements, or all (-1).")
-    .Input("input_dataset", DT_VARIANT)
+OP(TakeDataset, "Takes the first `count` elements. -1 takes all.")
+    .With(TransformsDataset)
     .Input("count", DT_INT64)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(ElementsAndMetadata);
 
-OP(TakeWhileDataset, "The elements before the first for which `predicate` does not hold.")
-    .Input("input_dataset", DT_VARIANT)
-    .Input("other_arguments", "Targuments")
-    .Output("handle", DT_VARIANT)
-    .Attr("predicate", FunctionAttrDef())
-    .Attr("Targuments", TypeListAttr().Min(0))
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+OP(UnbatchDataset, "Splits each element along its first dimension.")
+    .With(TransformsDataset)
+    .With(ElementsAndMetadata);
 
-OP(UnbatchDataset, "An element a row of the elements.")
-    .Input("input_dataset", DT_VARIANT)
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+OP(UniqueDataset, "Drops elements that are equal to an earlier one. They are numbers or strings.")
+    .With(TransformsDataset)
+    .With(ElementsAndMetadata);
 
-OP(ZipDataset, "Tuples: the components of an element of each dataset; ends with the shortest.")
+OP(WindowDataset,
+   "Makes a dataset per component of `size` elements that are `stride` apart. The next window "
+   "begins `shift` elements later.")
+    .With(TransformsDataset)
+    .With(Inputs({"size", "shift", "stride"}, DT_INT64))
+    .Input("drop_remainder", DT_BOOL)
+    .With(ElementsAndMetadata);
+
+OP(ZipDataset,
+   "Joins the components of one element of each dataset. Ends with the shortest dataset.")
     .Input("input_datasets", "N*variant")
-    .Output("handle", DT_VARIANT)
-    .Attr("output_types", TypeListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr().Min(1))
+    .With(MakesDataset)
+    .With(ElementAttrs)
     .Attr("N", IntAttr().Min(1))
-    .Attr("metadata", StringAttr(""))
-    .Shape(ScalarOutput());
+    .With(Metadata);
 
 }  // namespace
 }  // namespace sluice

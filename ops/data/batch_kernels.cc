@@ -1,0 +1,228 @@
+// Datasets that stack elements to batches, and split batches.
+#include <algorithm>
+#include <utility>
+
+#include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "graph/tensor/sizes.h"
+#include "ops/data/batch.h"
+#include "ops/data/dataset.h"
+#include "ops/data/dataset_kernel.h"
+#include "ops/state/tuples.h"
+
+namespace sluice {
+namespace {
+
+using Next = absl::StatusOr<bool>;
+using MadeDataset = absl::StatusOr<DatasetPointer>;
+using Facts = DatasetFacts;
+
+// --- batches
+
+absl::StatusOr<BatchSpec> BatchSpecOf(const KernelContext& c) {
+  BatchSpec spec;
+  SLUICE_ASSIGN_OR_RETURN(spec.size, ScalarInput<int64_t>(c, "batch_size"));
+  if (spec.size <= 0) return InvalidArgument("Batch size must be greater than zero.");
+  if (!HasInput(c, "drop_remainder")) return spec;
+  SLUICE_ASSIGN_OR_RETURN(spec.drop_remainder, ScalarInput<bool>(c, "drop_remainder"));
+  return spec;
+}
+
+// Takes the elements of the next batch. Empty at the end.
+absl::StatusOr<std::vector<Tensors>> TakeRows(DatasetIterator& iterator, const BatchSpec& spec) {
+  std::vector<Tensors> rows;
+  for (Tensors row; static_cast<int64_t>(rows.size()) < spec.size;) {
+    SLUICE_ASSIGN_OR_RETURN(const bool any, iterator.Next(&row));
+    if (!any) break;
+    rows.push_back(std::move(row));
+  }
+  if (spec.Drops(rows)) rows.clear();
+  return rows;
+}
+
+// A dataset of the batches that `stack(rows)` makes.
+template <typename F>
+DatasetPointer MakeBatches(const DatasetPointer& input, const BatchSpec& spec, F stack) {
+  return MakeDatasetOver(
+      input, BatchedFacts(input->facts(), spec), [=](IteratorPointer inner, Reading&) {
+        return MakeIterator([=, inner = std::move(inner)](Tensors* element) -> Next {
+          SLUICE_ASSIGN_OR_RETURN(const std::vector<Tensors> rows, TakeRows(*inner, spec));
+          if (rows.empty()) return false;
+          SLUICE_ASSIGN_OR_RETURN(*element, stack(rows));
+          return true;
+        });
+      });
+}
+
+MadeDataset BatchDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const BatchSpec spec, BatchSpecOf(c));
+  return MakeBatches(input, spec, BatchOf);
+}
+
+// --- padded batches
+
+struct Padding {
+  std::vector<std::vector<int64_t>> shapes;  // -1: the largest of the batch
+  Tensors values;
+};
+
+absl::StatusOr<Tensor> PadComponent(const std::vector<Tensors>& rows, size_t i,
+                                    const Padding& padding) {
+  const std::vector<int64_t>& wanted = padding.shapes[i];
+  if (rows[0][i].dtype() != padding.values[i].dtype()) {
+    return InvalidArgument(
+        "Mismatched type between padding value ", i, " and input dataset's component ", i, ": ",
+        DataTypeName(padding.values[i].dtype()), " vs. ", DataTypeName(rows[0][i].dtype()));
+  }
+  for (const Tensors& row : rows) {
+    if (row[i].rank() == static_cast<int>(wanted.size())) continue;
+    return InvalidArgument(
+        "All elements in a batch must have the same rank as the padded "
+        "shape for component",
+        i, ": expected rank ", wanted.size(), " but got element with rank ", row[i].rank());
+  }
+  std::vector<int64_t> sizes = {static_cast<int64_t>(rows.size())};
+  for (size_t d = 0; d < wanted.size(); ++d) {
+    int64_t largest = wanted[d] < 0 ? 0 : wanted[d];
+    for (const Tensors& row : rows) {
+      const int64_t size = row[i].dim(static_cast<int>(d));
+      if (wanted[d] >= 0 && size > wanted[d]) {
+        return absl::DataLossError(
+            StrCat("Attempted to pad to a smaller size than the input "
+                   "element: dimension ",
+                   d, " of component ", i, " has size ", size, ", wanted ", wanted[d]));
+      }
+      largest = std::max(largest, size);
+    }
+    sizes.push_back(largest);
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
+  SLUICE_ASSIGN_OR_RETURN(Tensor batch, Tensor::Allocate(Heap(), rows[0][i].dtype(), shape));
+  FillElements(padding.values[i], &batch, 0, batch.num_elements());
+  const int64_t row_size = batch.num_elements() / shape.dim(0);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    CopyCorner(rows[r][i], shape.dims().subspan(1), &batch, static_cast<int64_t>(r) * row_size);
+  }
+  return batch;
+}
+
+absl::StatusOr<Padding> PaddingOf(const KernelContext& c) {
+  const auto components =
+      static_cast<int>(c.node().AttrOr<std::vector<DataType>>("Toutput_types", {}).size());
+  const auto shapes = c.node().AttrOr<int64_t>("N", 0);
+  if (shapes != components) {
+    return InvalidArgument(
+        "Number of padded shapes (", shapes,
+        ") must match the number of components in the input dataset's elements (", components, ")");
+  }
+  Padding padding;
+  for (int i = 0; i < components; ++i) {
+    const Tensor& shape = c.input(2 + i);
+    const Tensor& value = c.input(2 + components + i);
+    if (shape.rank() != 1) return InvalidArgument("All padded shapes must be vectors");
+    if (value.rank() != 0) return InvalidArgument("All padding values must be scalars");
+    const auto sizes = shape.flat<int64_t>();
+    padding.shapes.emplace_back(sizes.begin(), sizes.end());
+    padding.values.push_back(value);
+  }
+  return padding;
+}
+
+MadeDataset PaddedBatchDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const BatchSpec spec, BatchSpecOf(c));
+  SLUICE_ASSIGN_OR_RETURN(const Padding padding, PaddingOf(c));
+  const auto stack = [padding](const std::vector<Tensors>& rows) -> absl::StatusOr<Tensors> {
+    SLUICE_RETURN_IF_ERROR(CheckSameTypes(rows));
+    Tensors batch;
+    for (size_t i = 0; i < rows[0].size() && i < padding.shapes.size(); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(Tensor component, PadComponent(rows, i, padding));
+      batch.push_back(std::move(component));
+    }
+    return batch;
+  };
+  return MakeBatches(input, spec, stack);
+}
+
+// --- parts of batches
+
+MadeDataset UnbatchDataset(const KernelContext&, const DatasetPointer& input) {
+  const Facts& in = input->facts();
+  Facts facts = in.Scaled([&](int64_t n) {
+                    return in.rows < 0 ? Facts::kUnknown : Facts::Product(n, in.rows);
+                  }).OfOtherElements();
+  const auto start = [](IteratorPointer inner, Reading&) {
+    return MakeIterator([inner = std::move(inner),
+                         rows = std::vector<Tensors>()](Tensors* element) mutable -> Next {
+      while (rows.empty()) {
+        SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
+        if (!any) return false;
+        for (const Tensor& t : *element) {
+          if (t.rank() > 0 && t.dim(0) == (*element)[0].dim(0)) continue;
+          return InvalidArgument("Input element must have the same batch size in each component.");
+        }
+        SLUICE_ASSIGN_OR_RETURN(rows, SplitRows(Heap(), *element));
+        std::reverse(rows.begin(), rows.end());
+      }
+      *element = std::move(rows.back());
+      rows.pop_back();
+      return true;
+    });
+  };
+  return MakeDatasetOver(input, std::move(facts), start);
+}
+
+// Part `part` of `parts` of the rows of each component.
+absl::StatusOr<Tensors> PartOf(const Tensors& batch, int64_t part, int64_t parts) {
+  Tensors result;
+  for (const Tensor& t : batch) {
+    const int64_t rows = t.dim(0), size = rows / parts + (rows % parts == 0 ? 0 : 1);
+    const int64_t first = std::min(rows, SaturatedProduct(part, size));
+    const int64_t last = std::min(rows, SaturatedSum(first, size));
+    SLUICE_ASSIGN_OR_RETURN(Tensor slice, t.SliceRows(first, last).Clone());
+    result.push_back(std::move(slice));
+  }
+  return result;
+}
+
+absl::Status CheckHasRows(const Tensors& batch) {
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (batch[i].rank() > 0) continue;
+    return InvalidArgument(
+        "Cannot rebatch dataset: All components must have at least one dimension. Perhaps your "
+        "input dataset is not batched? Component ",
+        i, " is scalar.");
+  }
+  return absl::OkStatus();
+}
+
+MadeDataset RebatchDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto parts, ScalarInput<int64_t>(c, "num_replicas"));
+  if (parts <= 0) return InvalidArgument("num_replicas must be greater than zero.");
+  const auto start = [=](IteratorPointer inner, Reading& reading) {
+    return MakeIterator([parts, &reading, inner = std::move(inner), part = int64_t{0},
+                         batch = Tensors()](Tensors* element) mutable -> Next {
+      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
+      if (part == 0) {
+        SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(&batch));
+        if (!any) return false;
+        SLUICE_RETURN_IF_ERROR(CheckHasRows(batch));
+      }
+      SLUICE_ASSIGN_OR_RETURN(*element, PartOf(batch, part, parts));
+      part = (part + 1) % parts;
+      return true;
+    });
+  };
+  return MakeDatasetOver(input, {.options = input->facts().options}, start);
+}
+
+KERNEL(BatchDataset, DatasetKernel<BatchDataset>);
+KERNEL(BatchDatasetV2, DatasetKernel<BatchDataset>);
+KERNEL(PaddedBatchDataset, DatasetKernel<PaddedBatchDataset>);
+KERNEL(PaddedBatchDatasetV2, DatasetKernel<PaddedBatchDataset>);
+KERNEL(ParallelBatchDataset, DatasetKernel<BatchDataset>);
+KERNEL(RebatchDataset, DatasetKernel<RebatchDataset>);
+KERNEL(UnbatchDataset, DatasetKernel<UnbatchDataset>);
+
+}  // namespace
+}  // namespace sluice

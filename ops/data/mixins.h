@@ -1,0 +1,68 @@
+// What declarations of dataset ops share. A dataset travels in a scalar of dtype variant.
+#ifndef SLUICE_OPS_DATA_MIXINS_H_
+#define SLUICE_OPS_DATA_MIXINS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/infer/shape_context.h"
+#include "graph/op/mixins.h"
+#include "graph/op/op_def.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+inline void MakesDataset(OpDefBuilder& op) {
+  op.Output("handle", DT_VARIANT).Shape(ScalarOutput());
+}
+
+inline void TransformsDataset(OpDefBuilder& op) {
+  op.Input("input_dataset", DT_VARIANT).With(MakesDataset);
+}
+
+// Types and static shapes of the components of an element.
+inline void ElementAttrs(OpDefBuilder& op) {
+  op.Attr("output_types", TypeListAttr().Min(1)).Attr("output_shapes", ShapeListAttr().Min(1));
+}
+
+inline void Metadata(OpDefBuilder& op) { op.Attr("metadata", StringAttr("")); }
+
+inline void ElementsAndMetadata(OpDefBuilder& op) { op.With(ElementAttrs).With(Metadata); }
+
+// Transforms a dataset with the function `f`, which also takes `other_arguments`.
+inline auto TransformsDatasetBy(std::string f) {
+  return [f = std::move(f)](OpDefBuilder& op) {
+    op.With(TransformsDataset)
+        .Input("other_arguments", "Targuments")
+        .Attr(f, FunctionAttrDef())
+        .Attr("Targuments", TypeListAttr().Min(0));
+  };
+}
+
+// Functions, each with an input list `<f><input_suffix>` that it takes besides elements.
+inline auto CallsFunctions(std::vector<std::string> functions, std::string input_suffix,
+                           std::string type_suffix) {
+  return [=](OpDefBuilder& op) {
+    for (const std::string& f : functions) op.Input(f + input_suffix, "T" + f + type_suffix);
+    for (const std::string& f : functions) op.Attr(f, FunctionAttrDef());
+    for (const std::string& f : functions) op.Attr("T" + f + type_suffix, TypeListAttr().Min(0));
+  };
+}
+
+// Shapes the outputs, the components of an element, as attribute `output_shapes` says.
+inline absl::Status ElementShapes(ShapeContext& c) {
+  const auto& shapes = c.attr<std::vector<PartialShape>>("output_shapes");
+  if (static_cast<int>(shapes.size()) != c.num_outputs()) {
+    return InvalidArgument("`output_shapes` must be the same length as `output_types` (",
+                           shapes.size(), " vs. ", c.num_outputs(), ")");
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    SLUICE_RETURN_IF_ERROR(c.SetOutput(i, shapes[static_cast<size_t>(i)]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_DATA_MIXINS_H_
