@@ -18,7 +18,7 @@ void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int li
                    Function attempt, Done done) {
   List ended;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     const int64_t id = next_id_++;
     waiting_.push_back(
         {.id = id, .line = line, .function = std::move(attempt), .done = std::move(done)});
@@ -27,14 +27,14 @@ void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int li
       ended.splice(ended.end(), waiting_, std::prev(waiting_.end()));
     }
     TryAll(&ended);
-    // Those that could not go on are at the end, and this one was the last to come.
+    // TryAll keeps the order of waiting attempts, so this one is the last if it waits.
     if (!waiting_.empty() && waiting_.back().id == id) {
       Attempt& last = waiting_.back();
       last.status = WaitCancelled(caller);
       const bool waits = last.wait.Start(
           caller, resource_, [this, owner, id] { Cancel(id); },
           [this, owner] {
-            std::lock_guard state_lock(mutex_);
+            MutexLock state_lock(&mutex_);
             return State();
           });
       if (!waits) ended.splice(ended.end(), waiting_, std::prev(waiting_.end()));
@@ -46,7 +46,7 @@ void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int li
 void Attempts::Change(const std::function<void()>& change) {
   List ended;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     change();
     TryAll(&ended);
   }
@@ -60,7 +60,7 @@ void Attempts::TryAll(List* ended) {
 
 bool Attempts::TryOnce(List* ended) {
   bool any = false;
-  std::set<int> blocked;  // lines whose head has to wait
+  std::set<int> blocked;  // lines whose first attempt has to wait
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     const auto attempt = it++;
     if (blocked.contains(attempt->line)) continue;
@@ -79,12 +79,12 @@ bool Attempts::TryOnce(List* ended) {
 void Attempts::Cancel(int64_t id) {
   List ended;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                     [id](const Attempt& a) { return a.id == id; });
     if (found == waiting_.end()) return;
     ended.splice(ended.end(), waiting_, found);
-    TryAll(&ended);  // it may have stood in front of its line
+    TryAll(&ended);  // others of its line may have waited for it
   }
   Finish(std::move(ended));
 }
@@ -102,7 +102,7 @@ std::string Attempts::State() const {
 }
 
 std::string Attempts::Describe() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return StrCat(resource_, ": ", State());
 }
 

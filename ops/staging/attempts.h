@@ -1,12 +1,13 @@
 // Operations on one resource that wait for it to change.
 //
-// An attempt is a function that does its work and says how it ended, or says nothing when it has to
-// wait. It is tried when it comes and after every change, until it ends or its caller is cancelled.
-// Attempts of one line end in the order in which they came; those of no line whenever they can.
+// An attempt is a function that either does its work and returns how it ended, or returns nothing
+// because it has to wait. It runs when it arrives and after every change, until it ends or its
+// caller is cancelled. Attempts of one line end in the order of their arrival, and those of no line
+// whenever they can.
 //
-// Thread safety: all methods from any thread. Attempts and changes run with the resource's lock
-// held; they must not call back into this class. Callbacks are called exactly once, without it.
-// Errors: CANCELLED, and what attempts say.
+// Thread safety: all methods may be called from any thread. Attempts and changes run with the
+// resource's lock held and must not call this class. Callbacks run exactly once, without the lock.
+// Errors: CANCELLED, and those that attempts return.
 #ifndef SLUICE_OPS_STAGING_ATTEMPTS_H_
 #define SLUICE_OPS_STAGING_ATTEMPTS_H_
 
@@ -14,12 +15,14 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
+#include "graph/mutex.h"
 #include "ops/state/wait.h"
 
 namespace sluice {
@@ -30,19 +33,33 @@ class Attempts {
   using Done = std::function<void(absl::Status)>;
   static constexpr int kNoLine = -1;
 
-  // `resource` is what a report of stalls shows: "barrier 'b'"; `state` says what is in it, and is
-  // called with the lock held.
+  // Stall reports show `resource` ("barrier 'b'") and `state()`, what the resource holds. `state`
+  // runs with the lock held.
   Attempts(std::string resource, std::function<std::string()> state)
       : resource_(std::move(resource)), state_(std::move(state)) {}
 
-  // `owner` is the resource, which has to live while the attempt waits.
+  // `owner` is the resource, which stays alive while the attempt waits.
   void Run(std::shared_ptr<Resource> owner, const Caller& caller, int line, Function attempt,
            Done done);
-  // Changes the resource, and lets those go on that can.
+  // An attempt with a result: `attempt(&result)`, and then `done(result or error)`.
+  template <typename Result, typename F>
+  void RunFor(std::shared_ptr<Resource> owner, const Caller& caller, int line, F attempt,
+              std::function<void(absl::StatusOr<Result>)> done) {
+    auto result = std::make_shared<Result>();
+    Run(
+        std::move(owner), caller, line,
+        [result, attempt = std::move(attempt)]() mutable { return attempt(result.get()); },
+        [result, done = std::move(done)](absl::Status status) {
+          if (!status.ok()) return done(std::move(status));
+          done(std::move(*result));
+        });
+  }
+  // Changes the resource and runs the waiting attempts again.
   void Change(const std::function<void()>& change);
   // "barrier 'b': 2 ready, 1 waiting".
   std::string Describe() const;
-  std::mutex& mutex() const { return mutex_; }
+  // The resource's lock.
+  Mutex& mutex() const ABSL_LOCK_RETURNED(mutex_) { return mutex_; }
 
  private:
   struct Attempt {
@@ -55,19 +72,19 @@ class Attempts {
   };
   using List = std::list<Attempt>;
 
-  std::string State() const;
-  // Moves attempts that end to `ended`. Lock held.
-  void TryAll(List* ended);
-  bool TryOnce(List* ended);
-  void Cancel(int64_t id);
-  // Lock not held.
+  std::string State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Moves attempts that end to `ended`.
+  void TryAll(List* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool TryOnce(List* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Cancel(int64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Calls back. The lock must not be held.
   static void Finish(List ended);
 
   const std::string resource_;
   const std::function<std::string()> state_;
-  mutable std::mutex mutex_;
-  List waiting_;         // guarded by mutex_
-  int64_t next_id_ = 1;  // guarded by mutex_
+  mutable Mutex mutex_;
+  List waiting_ ABSL_GUARDED_BY(mutex_);
+  int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace sluice

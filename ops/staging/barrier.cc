@@ -4,12 +4,13 @@
 #include <memory>
 
 #include "graph/status.h"
-#include "ops/state/tuple_rows.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 
 BarrierResource::BarrierResource(BarrierSpec spec)
     : spec_(std::move(spec)), attempts_(StrCat("barrier '", spec_.name, "'"), [this] {
+        attempts_.mutex().AssertHeld();
         return StrCat(ready_.size(), " ready, ", incomplete_.size(), " incomplete",
                       is_closed_ ? ", closed" : "");
       }) {}
@@ -35,6 +36,7 @@ absl::Status BarrierResource::Insert(const Tensor& keys, int64_t component, cons
   }
   absl::Status status;
   attempts_.Change([&] {
+    attempts_.mutex().AssertHeld();
     status = InsertLocked(keys.flat<std::string>(), static_cast<size_t>(component), values);
   });
   return status;
@@ -96,49 +98,44 @@ absl::Status BarrierResource::TooFew(int64_t requested, int64_t total) const {
                                       requested, ", total size ", total, ")"));
 }
 
-std::optional<absl::Status> BarrierResource::TryTake(int64_t count, bool fewer_will_do,
+std::optional<absl::Status> BarrierResource::TryTake(int64_t count, bool allow_fewer,
                                                      bool came_after_close,
                                                      std::vector<Element>* elements) {
   const auto ready = static_cast<int64_t>(ready_.size());
   const auto total = ready + static_cast<int64_t>(incomplete_.size());
-  if (is_closed_ && fewer_will_do) {
-    // One that waited before waits on for what can still become whole.
+  if (is_closed_ && allow_fewer) {
+    // A take that waited before Close waits for the tuples that can still become complete.
     if (!came_after_close && !incomplete_.empty() && ready < count) return std::nullopt;
     if (ready == 0) return TooFew(0, 0);
     count = std::min(count, ready);
   }
   if (is_closed_ && total < std::max<int64_t>(count, 1)) return TooFew(count, total);
   if (ready < count) return std::nullopt;
-  *elements = TakeReady(count);
+  for (; count > 0; --count) {
+    elements->push_back(std::move(ready_.begin()->second));
+    ready_.erase(ready_.begin());
+  }
   return absl::OkStatus();
 }
 
-std::vector<BarrierResource::Element> BarrierResource::TakeReady(int64_t count) {
-  std::vector<Element> elements;
-  for (; count > 0; --count) {
-    elements.push_back(std::move(ready_.begin()->second));
-    ready_.erase(ready_.begin());
-  }
-  return elements;
-}
-
-void BarrierResource::Take(const Caller& caller, int64_t count, bool fewer_will_do, Taken taken) {
-  auto elements = std::make_shared<std::vector<Element>>();
-  auto came_after_close = std::make_shared<std::optional<bool>>();
-  auto attempt = [this, count, fewer_will_do, elements, came_after_close] {
-    if (!came_after_close->has_value()) *came_after_close = is_closed_;
-    return TryTake(count, fewer_will_do, **came_after_close, elements.get());
+void BarrierResource::Take(const Caller& caller, int64_t count, bool allow_fewer, Taken taken) {
+  using Elements = std::vector<Element>;
+  auto attempt = [this, count, allow_fewer,
+                  came_after_close = std::optional<bool>()](Elements* elements) mutable {
+    attempts_.mutex().AssertHeld();
+    if (!came_after_close.has_value()) came_after_close = is_closed_;
+    return TryTake(count, allow_fewer, *came_after_close, elements);
   };
-  attempts_.Run(
-      shared_from_this(), caller, 0, std::move(attempt),
-      [self = shared_from_this(), caller, elements, taken = std::move(taken)](absl::Status status) {
-        if (!status.ok()) return taken(std::move(status));
-        taken(self->Stack(caller, *elements));
-      });
+  attempts_.RunFor<Elements>(shared_from_this(), caller, 0, std::move(attempt),
+                             [self = shared_from_this(), allocator = caller.allocator,
+                              taken = std::move(taken)](absl::StatusOr<Elements> elements) {
+                               if (!elements.ok()) return taken(elements.status());
+                               taken(self->Stack(*allocator, *elements));
+                             });
 }
 
 absl::StatusOr<BarrierResource::Batch> BarrierResource::Stack(
-    const Caller& caller, const std::vector<Element>& elements) const {
+    Allocator& allocator, const std::vector<Element>& elements) const {
   Batch batch;
   const TensorShape vector({static_cast<int64_t>(elements.size())});
   batch.indices = Tensor(DT_INT64, vector);
@@ -150,7 +147,7 @@ absl::StatusOr<BarrierResource::Batch> BarrierResource::Stack(
     rows.push_back(elements[i].components);
   }
   if (!rows.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(batch.components, StackRows(*caller.allocator, rows));
+    SLUICE_ASSIGN_OR_RETURN(batch.components, StackRows(allocator, rows));
     return batch;
   }
   for (size_t c = 0; c < spec_.types.size(); ++c) {
@@ -161,29 +158,34 @@ absl::StatusOr<BarrierResource::Batch> BarrierResource::Stack(
   return batch;
 }
 
-// --- the end
+// --- closing
 
 absl::Status BarrierResource::Close(bool cancel_pending_inserts) {
   absl::Status status;
   attempts_.Change([&] {
-    if (is_closed_ && (is_cancelled_ || !cancel_pending_inserts)) {
-      status = absl::CancelledError(StrCat("Barrier '", spec_.name, "' is already closed."));
-      return;
-    }
-    is_closed_ = true;
-    is_cancelled_ = cancel_pending_inserts;
-    if (cancel_pending_inserts) incomplete_.clear();
+    attempts_.mutex().AssertHeld();
+    status = CloseLocked(cancel_pending_inserts);
   });
   return status;
 }
 
+absl::Status BarrierResource::CloseLocked(bool cancel_pending_inserts) {
+  if (is_closed_ && (is_cancelled_ || !cancel_pending_inserts)) {
+    return absl::CancelledError(StrCat("Barrier '", spec_.name, "' is already closed."));
+  }
+  is_closed_ = true;
+  is_cancelled_ = cancel_pending_inserts;
+  if (cancel_pending_inserts) incomplete_.clear();
+  return absl::OkStatus();
+}
+
 int64_t BarrierResource::ready_size() const {
-  std::lock_guard lock(attempts_.mutex());
+  MutexLock lock(&attempts_.mutex());
   return static_cast<int64_t>(ready_.size());
 }
 
 int64_t BarrierResource::incomplete_size() const {
-  std::lock_guard lock(attempts_.mutex());
+  MutexLock lock(&attempts_.mutex());
   return static_cast<int64_t>(incomplete_.size());
 }
 

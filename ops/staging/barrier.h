@@ -1,15 +1,16 @@
-// A barrier: tuples under keys, put together component by component, and taken out in batches once
-// they are whole, in the order in which their keys came.
+// Barriers: tuples by key that are assembled component by component and taken in batches after they
+// have become complete, in the order in which their keys arrived.
 //
-// Keys that came first with one call have the same index; it counts the calls that brought new
-// keys, from the smallest int64 on.
+// Each tuple has an index, which counts the insertions with new keys from the smallest int64 on.
+// Keys that were new in one insertion have the same index.
 //
-// Thread safety: all methods from any thread. Blocking: none blocks a thread; callbacks are called
-// exactly once, without a lock. Takes end in the order in which they came.
-// Errors: CANCELLED when closed (inserting) or when the caller is cancelled; OUT_OF_RANGE when
-// closed with too few elements left; INVALID_ARGUMENT on wrong shapes and on a component that is
-// there already. Texts are TensorFlow's. Different from it: takes that wait when the barrier is
-// closed, and cannot be served any more, end.
+// Thread safety: all methods may be called from any thread.
+// Blocking: no method blocks a thread. Callbacks run exactly once, without a lock. Takes end in the
+//   order of their arrival.
+// Errors: CANCELLED if the caller is cancelled, or for insertions after Close; OUT_OF_RANGE if the
+//   barrier is closed and has too few elements; INVALID_ARGUMENT for wrong shapes and for a
+//   component that was inserted before. The texts are TensorFlow's. Unlike in TensorFlow, Close
+//   ends waiting takes that cannot be served any more.
 #ifndef SLUICE_OPS_STAGING_BARRIER_H_
 #define SLUICE_OPS_STAGING_BARRIER_H_
 
@@ -45,12 +46,13 @@ class BarrierResource : public Resource, public std::enable_shared_from_this<Bar
 
   explicit BarrierResource(BarrierSpec spec);
 
-  // Row i of `values` is the component of the tuple `keys[i]`. What was inserted before a key that
-  // cannot be stays.
+  // Inserts row i of `values` as the component of the tuple `keys[i]`. If a key fails, the keys
+  // before it stay inserted.
   absl::Status Insert(const Tensor& keys, int64_t component, const Tensor& values);
-  // `count` tuples; `fewer_will_do`, but not none, once the barrier is closed.
-  void Take(const Caller& caller, int64_t count, bool fewer_will_do, Taken taken);
-  // No new keys any more; with `cancel_pending_inserts` those that lack components are given up.
+  // Takes `count` tuples. With `allow_fewer` it takes fewer, but at least one, from a closed
+  // barrier.
+  void Take(const Caller& caller, int64_t count, bool allow_fewer, Taken taken);
+  // Allows no new keys. `cancel_pending_inserts` also drops the tuples that lack components.
   absl::Status Close(bool cancel_pending_inserts);
 
   int64_t ready_size() const;
@@ -62,27 +64,28 @@ class BarrierResource : public Resource, public std::enable_shared_from_this<Bar
   struct Element {
     int64_t index = 0;
     std::string key;
-    Tensors components;  // uninitialised: not there yet
+    Tensors components;  // uninitialised until they are inserted
   };
-  // Lock held, all of them.
   absl::Status InsertLocked(absl::Span<const std::string> keys, size_t component,
-                            const Tensor& values);
+                            const Tensor& values) ABSL_EXCLUSIVE_LOCKS_REQUIRED(attempts_.mutex());
   absl::Status InsertOne(absl::Span<const std::string> keys, size_t i, size_t component,
-                         const Tensor& values, bool* is_new);
-  std::optional<absl::Status> TryTake(int64_t count, bool fewer_will_do, bool came_after_close,
-                                      std::vector<Element>* elements);
-  std::vector<Element> TakeReady(int64_t count);
+                         const Tensor& values, bool* is_new)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(attempts_.mutex());
+  std::optional<absl::Status> TryTake(int64_t count, bool allow_fewer, bool came_after_close,
+                                      std::vector<Element>* elements)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(attempts_.mutex());
+  absl::Status CloseLocked(bool cancel_pending_inserts)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(attempts_.mutex());
   absl::Status TooFew(int64_t requested, int64_t total) const;
-  // Lock not held.
-  absl::StatusOr<Batch> Stack(const Caller& caller, const std::vector<Element>& elements) const;
+  absl::StatusOr<Batch> Stack(Allocator& allocator, const std::vector<Element>& elements) const;
 
   const BarrierSpec spec_;
-  // All guarded by attempts_.mutex().
-  std::map<std::string, Element> incomplete_;
-  std::multimap<int64_t, Element> ready_;  // by index; those of one index as they became whole
-  int64_t next_index_ = std::numeric_limits<int64_t>::min();
-  bool is_closed_ = false;
-  bool is_cancelled_ = false;  // closed with cancel_pending_inserts
+  std::map<std::string, Element> incomplete_ ABSL_GUARDED_BY(attempts_.mutex());
+  // By index. Tuples with one index are in the order in which they became complete.
+  std::multimap<int64_t, Element> ready_ ABSL_GUARDED_BY(attempts_.mutex());
+  int64_t next_index_ ABSL_GUARDED_BY(attempts_.mutex()) = std::numeric_limits<int64_t>::min();
+  bool is_closed_ ABSL_GUARDED_BY(attempts_.mutex()) = false;
+  bool is_cancelled_ ABSL_GUARDED_BY(attempts_.mutex()) = false;  // closed with pending inserts
   Attempts attempts_;
 };
 

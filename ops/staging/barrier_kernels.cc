@@ -1,23 +1,13 @@
+// Kernels of barriers.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/staging/barrier.h"
+#include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {
-
-std::string TypesText(const std::vector<DataType>& types) {
-  std::string text;
-  for (DataType t : types) StrAppend(&text, text.empty() ? "" : ", ", DataTypeName(t));
-  return text;
-}
-
-std::string ShapesText(const std::vector<TensorShape>& shapes) {
-  std::string text;
-  for (const TensorShape& s : shapes) StrAppend(&text, text.empty() ? "" : ",", s.ToString());
-  return StrCat("[", text, "]");
-}
 
 absl::StatusOr<BarrierSpec> SpecOf(const KernelInit& init) {
   BarrierSpec spec;
@@ -41,16 +31,16 @@ absl::StatusOr<BarrierSpec> SpecOf(const KernelInit& init) {
   return spec;
 }
 
-absl::Status CheckSame(const BarrierSpec& has, const BarrierSpec& asked) {
-  if (has.types != asked.types) {
+absl::Status CheckSame(const BarrierSpec& has, const BarrierSpec& requested) {
+  if (has.types != requested.types) {
     return InvalidArgument("Shared barrier '", has.name, "' has component types ",
                            TypesText(has.types), " but requested component types were ",
-                           TypesText(asked.types));
+                           TypesText(requested.types));
   }
-  if (has.shapes != asked.shapes) {
+  if (has.shapes != requested.shapes) {
     return InvalidArgument("Shared barrier '", has.name, "' has component shapes ",
                            ShapesText(has.shapes), " but requested component shapes were ",
-                           ShapesText(asked.shapes));
+                           ShapesText(requested.shapes));
   }
   return absl::OkStatus();
 }
@@ -114,14 +104,12 @@ class TakeKernel : public AsyncKernel {
     if (count.scalar<int32_t>() < 0) {
       return done(InvalidArgument("num_elements must be >= 0, got ", count.scalar<int32_t>()));
     }
-    (*barrier)->Take(CallerOf(c), count.scalar<int32_t>(), fewer_will_do_,
+    (*barrier)->Take(CallerOf(c), count.scalar<int32_t>(), allow_fewer_,
                      [&c, done = std::move(done)](absl::StatusOr<BarrierResource::Batch> batch) {
                        if (!batch.ok()) return done(batch.status());
                        c.set_output(0, std::move(batch->indices));
                        c.set_output(1, std::move(batch->keys));
-                       for (size_t i = 0; i < batch->components.size(); ++i) {
-                         c.set_output(static_cast<int>(i) + 2, std::move(batch->components[i]));
-                       }
+                       SetOutputs(c, 2, std::move(batch->components));
                        done(absl::OkStatus());
                      });
   }
@@ -130,9 +118,9 @@ class TakeKernel : public AsyncKernel {
  private:
   explicit TakeKernel(KernelInit& init)
       : types_(init.attr<std::vector<DataType>>("component_types")),
-        fewer_will_do_(init.AttrOr<bool>("allow_small_batch", false)) {}
+        allow_fewer_(init.AttrOr<bool>("allow_small_batch", false)) {}
   const std::vector<DataType> types_;
-  const bool fewer_will_do_;
+  const bool allow_fewer_;
 };
 
 class CloseKernel : public Kernel {
@@ -154,14 +142,11 @@ template <int64_t (BarrierResource::*kSize)() const>
 absl::Status BarrierSize(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
                           LookupNamed<BarrierResource>(c, 0));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-  out->scalar<int32_t>() = static_cast<int32_t>((*barrier.*kSize)());
-  return absl::OkStatus();
+  return SetScalarOutput(c, static_cast<int32_t>((*barrier.*kSize)()));
 }
 
 template <int64_t (BarrierResource::*kSize)() const>
-using SizeKernel = FunctionKernel<BarrierSize<kSize>, false>;
+using SizeKernel = CheapKernel<BarrierSize<kSize>>;
 
 KERNEL(Barrier, BarrierKernel);
 KERNEL(BarrierClose, CloseKernel);

@@ -1,6 +1,6 @@
-// Barriers: tuples under keys, put together component by component from several steps.
-
+// Barriers: tuples by key whose components may come from several steps.
 #include "ops/op.h"
+#include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
@@ -28,34 +28,32 @@ absl::Status TakeShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+void ReturnsSize(OpDefBuilder& op) {
+  op.RefInput("handle", DT_STRING).Output("size", DT_INT32).Shape(ScalarOutput());
+}
+
 OP(Barrier,
-   "A place where tuples are put together under keys, component by component, and taken out once "
-   "they are whole, in the order in which their keys came. The shapes of all components must be "
+   "Makes a barrier: tuples by key that are assembled component by component and taken after they "
+   "have become complete, in the order in which their keys arrived. All component shapes must be "
    "given.")
-    .RefOutput("handle", DT_STRING)
+    .With(MakesRefHandle("handle"))
     .Attr("component_types", TypeListAttr().Min(1))
     .Attr("shapes", ShapeListAttr({}).Min(0))
     .Attr("capacity", IntAttr(-1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+    .With(ContainerAttrs);
 
 OP(BarrierClose,
-   "Lets no new keys into the barrier; tuples that lack components can still be completed, unless "
-   "`cancel_pending_enqueues`: then they are given up.")
+   "Closes the barrier for new keys. Tuples that lack components can still be completed, unless "
+   "`cancel_pending_enqueues` drops them.")
     .RefInput("handle", DT_STRING)
     .Attr("cancel_pending_enqueues", BoolAttr(false))
     .Shape(NoOutputs());
 
-OP(BarrierIncompleteSize, "How many tuples of the barrier lack components.")
-    .RefInput("handle", DT_STRING)
-    .Output("size", DT_INT32)
-    .Shape(ScalarOutput());
+OP(BarrierIncompleteSize, "Returns the number of tuples that lack components.").With(ReturnsSize);
 
 OP(BarrierInsertMany,
-   "Row i of `values` becomes component `component_index` of the tuple under `keys[i]`. CANCELLED "
-   "where the barrier is closed and the key new.")
+   "Inserts row i of `values` as component `component_index` of the tuple `keys[i]`. CANCELLED if "
+   "the barrier is closed and the key is new.")
     .RefInput("handle", DT_STRING)
     .Input("keys", DT_STRING)
     .Input("values", "T")
@@ -63,24 +61,20 @@ OP(BarrierInsertMany,
     .Attr("component_index", IntAttr())
     .Shape(InsertShape);
 
-OP(BarrierReadySize, "How many tuples of the barrier are whole.")
-    .RefInput("handle", DT_STRING)
-    .Output("size", DT_INT32)
-    .Shape(ScalarOutput());
+OP(BarrierReadySize, "Returns the number of complete tuples.").With(ReturnsSize);
 
 OP(BarrierTakeMany,
-   "Takes `num_elements` whole tuples, stacked along a new first dimension, with their keys and "
-   "indices (keys that came first with the same insertion have the same); waits for them. "
-   "OUT_OF_RANGE when the barrier is closed with fewer left, unless `allow_small_batch` and there "
-   "is one at least.")
+   "Takes `num_elements` complete tuples, stacked along a new first dimension, with their keys and "
+   "indices. Waits for them. Keys that were new in one insertion have the same index. OUT_OF_RANGE "
+   "if the barrier is closed and has fewer tuples. `allow_small_batch` accepts fewer, but at least "
+   "one.")
     .RefInput("handle", DT_STRING)
     .Input("num_elements", DT_INT32)
     .Output("indices", DT_INT64)
     .Output("keys", DT_STRING)
     .Output("values", "component_types")
     .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("allow_small_batch", BoolAttr(false))
-    .Attr("wait_for_incomplete", BoolAttr(false))
+    .With(Attrs({"allow_small_batch", "wait_for_incomplete"}, BoolAttr(false)))
     .Attr("timeout_ms", IntAttr(-1))
     .Shape(TakeShape);
 

@@ -14,11 +14,11 @@ using ::testing::HasSubstr;
 
 // One who takes, and what came of it.
 struct Taker {
-  void Take(BarrierResource& barrier, int64_t count, bool fewer_will_do = false,
+  void Take(BarrierResource& barrier, int64_t count, bool allow_fewer = false,
             CancellationManager* cancellation = nullptr, Stalls* stalls = nullptr) {
     barrier.Take(
         {.cancellation = cancellation, .stalls = stalls, .node = "take", .op = "BarrierTakeMany"},
-        count, fewer_will_do,
+        count, allow_fewer,
         [this](absl::StatusOr<BarrierResource::Batch> batch) { result = std::move(batch); });
   }
   std::vector<std::string> Keys() const {

@@ -1,182 +1,76 @@
-// Staging maps: tuples of tensors under keys, on their way from one step to another. All ops of one
-// container and `shared_name` (without it: of one node name) share a map; the first of them to run
-// says how much fits in and how many parts a tuple has.
-
+// Staging maps: tuples of tensors by key that one step stages and another takes. All ops with one
+// container and `shared_name` (or, without it, one node name) share a map. The first of them to run
+// sets its limits and the number of parts of a tuple.
 #include "ops/op.h"
+#include "ops/staging/mixins.h"
 
 namespace sluice {
 namespace {
 
-OP(MapClear, "Empties the staging map.")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(NoOutputs());
+void StagesParts(OpDefBuilder& op) {
+  op.Input("key", DT_INT64)
+      .Input("indices", DT_INT32)
+      .Input("values", "fake_dtypes")
+      .With(Attrs({"capacity", "memory_limit"}, IntAttr(0).Min(0)))
+      .Attr("dtypes", TypeListAttr())
+      .Attr("fake_dtypes", TypeListAttr().Min(1))
+      .With(ContainerAttrs)
+      .Shape(NoOutputs());
+}
 
-OP(MapIncompleteSize, "How many tuples of the staging map lack parts.")
-    .Output("size", DT_INT32)
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+void ReturnsParts(OpDefBuilder& op) {
+  op.Input("key", DT_INT64).Input("indices", DT_INT32).With(ReturnsStagedValues);
+}
 
-OP(MapPeek,
-   "Parts `indices` of the tuple `key`, which stays in the staging map. Waits until it is there "
-   "and whole.")
-    .Input("key", DT_INT64)
-    .Input("indices", DT_INT32)
-    .Output("values", "dtypes")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(UnknownOutputs());
+void TakesPartsOfAny(OpDefBuilder& op) {
+  op.Input("indices", DT_INT32).Output("key", DT_INT64).With(ReturnsStagedValues);
+}
 
-OP(MapSize, "How many whole tuples are in the staging map.")
-    .Output("size", DT_INT32)
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+void ClearsMap(OpDefBuilder& op) { op.With(StagingAttrs(TypeListAttr())).Shape(NoOutputs()); }
+
+OP(MapClear, "Empties the staging map.").With(ClearsMap);
+
+OP(MapIncompleteSize, "Returns the number of tuples that lack parts.").With(ReturnsStagedSize);
+
+OP(MapPeek, "Reads parts `indices` of the tuple `key`. Waits until it is complete. The parts stay.")
+    .With(ReturnsParts);
+
+OP(MapSize, "Returns the number of complete tuples in the staging map.").With(ReturnsStagedSize);
 
 OP(MapStage,
-   "Puts parts `indices` of the tuple `key` into the staging map; waits while `capacity` tuples or "
-   "`memory_limit` bytes are in it (0: no limit).")
-    .Input("key", DT_INT64)
-    .Input("indices", DT_INT32)
-    .Input("values", "fake_dtypes")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr())
-    .Attr("fake_dtypes", TypeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(NoOutputs());
+   "Stages parts `indices` of the tuple `key`. Waits while the staging map holds `capacity` tuples "
+   "or `memory_limit` bytes (0: no limit).")
+    .With(StagesParts);
 
-OP(MapUnstage,
-   "Takes parts `indices` of the tuple `key` out of the staging map. Waits until it is there and "
-   "whole.")
-    .Input("key", DT_INT64)
-    .Input("indices", DT_INT32)
-    .Output("values", "dtypes")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(UnknownOutputs());
+OP(MapUnstage, "Takes parts `indices` of the tuple `key`. Waits until it is complete.")
+    .With(ReturnsParts);
 
-OP(MapUnstageNoKey,
-   "Takes parts `indices` of any tuple out of the staging map; waits while there is none.")
-    .Input("indices", DT_INT32)
-    .Output("key", DT_INT64)
-    .Output("values", "dtypes")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(UnknownOutputs());
+OP(MapUnstageNoKey, "Takes parts `indices` of any complete tuple. Waits until there is one.")
+    .With(TakesPartsOfAny);
 
-OP(OrderedMapClear, "Empties the ordered staging map.")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(NoOutputs());
+OP(OrderedMapClear, "Empties the staging map.").With(ClearsMap);
 
-OP(OrderedMapIncompleteSize, "How many tuples of the ordered staging map lack parts.")
-    .Output("size", DT_INT32)
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(OrderedMapIncompleteSize, "Returns the number of tuples that lack parts.")
+    .With(ReturnsStagedSize);
 
 OP(OrderedMapPeek,
-   "Parts `indices` of the tuple `key`, which stays in the ordered staging map. Waits until it is "
-   "there and whole.")
-    .Input("key", DT_INT64)
-    .Input("indices", DT_INT32)
-    .Output("values", "dtypes")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(UnknownOutputs());
+   "Reads parts `indices` of the tuple `key`. Waits until it is complete. The parts stay.")
+    .With(ReturnsParts);
 
-OP(OrderedMapSize, "How many whole tuples are in the ordered staging map.")
-    .Output("size", DT_INT32)
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(OrderedMapSize, "Returns the number of complete tuples in the staging map.")
+    .With(ReturnsStagedSize);
 
 OP(OrderedMapStage,
-   "Puts parts `indices` of the tuple `key` into the ordered staging map; waits while `capacity` "
-   "tuples or `memory_limit` bytes are in it (0: no limit).")
-    .Input("key", DT_INT64)
-    .Input("indices", DT_INT32)
-    .Input("values", "fake_dtypes")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr())
-    .Attr("fake_dtypes", TypeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(NoOutputs());
+   "Stages parts `indices` of the tuple `key`. Waits while the staging map holds `capacity` tuples "
+   "or `memory_limit` bytes (0: no limit).")
+    .With(StagesParts);
 
-OP(OrderedMapUnstage,
-   "Takes parts `indices` of the tuple `key` out of the ordered staging map. Waits until it is "
-   "there and whole.")
-    .Input("key", DT_INT64)
-    .Input("indices", DT_INT32)
-    .Output("values", "dtypes")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(UnknownOutputs());
+OP(OrderedMapUnstage, "Takes parts `indices` of the tuple `key`. Waits until it is complete.")
+    .With(ReturnsParts);
 
 OP(OrderedMapUnstageNoKey,
-   "Takes parts `indices` of the tuple with the smallest key out of the ordered staging map; waits "
-   "while there is none.")
-    .Input("indices", DT_INT32)
-    .Output("key", DT_INT64)
-    .Output("values", "dtypes")
-    .Attr("capacity", IntAttr(0).Min(0))
-    .Attr("memory_limit", IntAttr(0).Min(0))
-    .Attr("dtypes", TypeListAttr().Min(1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(UnknownOutputs());
+   "Takes parts `indices` of the complete tuple with the smallest key. Waits until there is one.")
+    .With(TakesPartsOfAny);
 
 }  // namespace
 }  // namespace sluice

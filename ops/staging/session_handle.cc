@@ -1,35 +1,30 @@
-// Tensors kept in the session between steps: a step gives out a handle, later ones are fed it.
+// Tensors that stay in the session between steps. A step returns a handle, which later steps are
+// fed.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-absl::Status HandleShape(ShapeContext& c) { return c.SetOutput(0, PartialShape::Scalar()); }
+void KeepsTensor(OpDefBuilder& op) {
+  op.Input("value", "T").Attr("T", TypeAttr()).Stateful().NotDifferentiable().Shape(ScalarOutput());
+}
 
-OP(DeleteSessionTensor, "Forgets the tensor of a handle.")
+OP(DeleteSessionTensor, "Deletes the tensor of a handle.")
     .Input("handle", DT_STRING)
     .Stateful()
     .NotDifferentiable()
     .Shape([](ShapeContext& c) { return c.WithRank(0, 0).status(); });
 
-OP(GetSessionHandle, "Keeps `value` in the session; the handle that finds it again.")
-    .Input("value", "T")
-    .Output("handle", DT_STRING)
-    .Attr("T", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(HandleShape);
+OP(GetSessionHandle, "Keeps `value` in the session and returns a handle of it.")
+    .With(KeepsTensor)
+    .Output("handle", DT_STRING);
 
 OP(GetSessionHandleV2,
-   "GetSessionHandle with a resource handle, whose name GetSessionTensor takes.")
-    .Input("value", "T")
-    .Output("handle", DT_RESOURCE)
-    .Attr("T", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(HandleShape);
+   "Keeps `value` in the session and returns a resource handle. GetSessionTensor takes its name.")
+    .With(KeepsTensor)
+    .Output("handle", DT_RESOURCE);
 
-OP(GetSessionTensor, "The tensor of a handle.")
+OP(GetSessionTensor, "Returns the tensor of a handle.")
     .Input("handle", DT_STRING)
     .Output("value", "dtype")
     .Attr("dtype", TypeAttr())

@@ -1,6 +1,8 @@
+// Kernels of tensors that stay in the session.
 #include "executor/kernel/context.h"
 #include "graph/status.h"
 #include "ops/staging/session_tensors.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
@@ -30,8 +32,6 @@ class GetSessionHandleKernel : public Kernel {
   const std::string device_;
   const bool is_resource_;
 };
-KERNEL(GetSessionHandle, GetSessionHandleKernel);
-KERNEL(GetSessionHandleV2, GetSessionHandleKernel);
 
 absl::StatusOr<std::string> HandleIn(KernelContext& c) {
   if (c.input(0).num_elements() == 1) return c.input(0).scalar<std::string>();
@@ -51,16 +51,17 @@ absl::Status GetSessionTensor(KernelContext& c) {
   c.set_output(0, std::move(value));
   return absl::OkStatus();
 }
-using GetSessionTensorKernel = FunctionKernel<GetSessionTensor, false>;
-KERNEL(GetSessionTensor, GetSessionTensorKernel);
 
 absl::Status DeleteSessionTensor(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::string handle, HandleIn(c));
   SLUICE_ASSIGN_OR_RETURN(const auto tensors, SessionTensors::Of(c.resources()));
   return tensors->Delete(handle);
 }
-using DeleteSessionTensorKernel = FunctionKernel<DeleteSessionTensor, false>;
-KERNEL(DeleteSessionTensor, DeleteSessionTensorKernel);
+
+KERNEL(DeleteSessionTensor, CheapKernel<DeleteSessionTensor>);
+KERNEL(GetSessionHandle, GetSessionHandleKernel);
+KERNEL(GetSessionHandleV2, GetSessionHandleKernel);
+KERNEL(GetSessionTensor, CheapKernel<GetSessionTensor>);
 
 }  // namespace
 }  // namespace sluice

@@ -7,7 +7,7 @@
 namespace sluice {
 
 absl::StatusOr<std::shared_ptr<SessionTensors>> SessionTensors::Of(ResourceManager& resources) {
-  // In a container of its own: a reset of the variables' one leaves handles alone.
+  // In a container of its own, so that a reset of the default container keeps the handles.
   return resources.LookupOrCreate<SessionTensors>(
       "__session_tensors", "all", []() -> absl::StatusOr<std::shared_ptr<SessionTensors>> {
         return std::make_shared<SessionTensors>();
@@ -15,26 +15,26 @@ absl::StatusOr<std::shared_ptr<SessionTensors>> SessionTensors::Of(ResourceManag
 }
 
 std::string SessionTensors::DebugString() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return StrCat("session tensors: ", by_handle_.size());
 }
 
 std::string SessionTensors::Add(std::string_view node, std::string_view device, Tensor value) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   std::string handle = StrCat(node, ";", next_++, ";", device);
   by_handle_.emplace(handle, std::move(value));
   return handle;
 }
 
 absl::StatusOr<Tensor> SessionTensors::Get(const std::string& handle) const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   const auto found = by_handle_.find(handle);
   if (found != by_handle_.end()) return found->second;
   return InvalidArgument("The tensor with handle '", handle, "' is not in the session store.");
 }
 
 absl::Status SessionTensors::Delete(const std::string& handle) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (by_handle_.erase(handle) == 1) return absl::OkStatus();
   return InvalidArgument("Failed to delete a tensor with handle '", handle,
                          "' in the session store.");

@@ -8,12 +8,6 @@ namespace {
 constexpr int kPutting = 0;
 constexpr int kTaking = 1;
 
-int64_t BytesOfTuple(const Tensors& tuple) {
-  int64_t bytes = 0;
-  for (const Tensor& t : tuple) bytes += BytesOf(t);
-  return bytes;
-}
-
 absl::Status CheckTypes(const Tensors& tuple, const std::vector<DataType>& types) {
   if (tuple.size() != types.size()) {
     return InvalidArgument("Mismatch stage/unstage: ", tuple.size(), " vs. ", types.size());
@@ -43,15 +37,23 @@ int64_t BytesOf(const Tensor& tensor) {
   return bytes;
 }
 
+int64_t BytesOf(const Tensors& tuple) {
+  int64_t bytes = 0;
+  for (const Tensor& t : tuple) bytes += BytesOf(t);
+  return bytes;
+}
+
 StagingArea::StagingArea(const std::string& name, StagingLimits limits)
     : limits_(limits), attempts_(StrCat("staging area '", name, "'"), [this] {
+        attempts_.mutex().AssertHeld();
         return StrCat(tuples_.size(), " tuples, ", bytes_, " bytes");
       }) {}
 
 void StagingArea::Put(const Caller& caller, Tensors tuple, Done done) {
-  const int64_t bytes = BytesOfTuple(tuple);
+  const int64_t bytes = BytesOf(tuple);
   if (absl::Status fits = limits_.Check(bytes); !fits.ok()) return done(std::move(fits));
   auto attempt = [this, bytes, tuple = std::move(tuple)]() mutable -> std::optional<absl::Status> {
+    attempts_.mutex().AssertHeld();
     if (!limits_.HavePlace(static_cast<int64_t>(tuples_.size())) ||
         !limits_.HaveBytes(bytes_, bytes)) {
       return std::nullopt;
@@ -64,46 +66,42 @@ void StagingArea::Put(const Caller& caller, Tensors tuple, Done done) {
 }
 
 void StagingArea::Take(const Caller& caller, std::vector<DataType> types, Taken taken) {
-  auto found = std::make_shared<Tensors>();
-  auto attempt = [this, found, types = std::move(types)]() -> std::optional<absl::Status> {
+  auto attempt = [this, types = std::move(types)](Tensors* found) -> std::optional<absl::Status> {
+    attempts_.mutex().AssertHeld();
     if (tuples_.empty()) return std::nullopt;
     SLUICE_RETURN_IF_ERROR(CheckTypes(tuples_.front(), types));
     *found = std::move(tuples_.front());
     tuples_.pop_front();
-    bytes_ -= BytesOfTuple(*found);
+    bytes_ -= BytesOf(*found);
     return absl::OkStatus();
   };
-  attempts_.Run(shared_from_this(), caller, kTaking, std::move(attempt),
-                [found, taken = std::move(taken)](absl::Status status) {
-                  if (!status.ok()) return taken(std::move(status));
-                  taken(std::move(*found));
-                });
+  attempts_.RunFor<Tensors>(shared_from_this(), caller, kTaking, std::move(attempt),
+                            std::move(taken));
 }
 
 void StagingArea::Peek(const Caller& caller, int64_t index, std::vector<DataType> types,
                        Taken taken) {
-  auto found = std::make_shared<Tensors>();
-  auto attempt = [this, found, index, types = std::move(types)]() -> std::optional<absl::Status> {
+  auto attempt = [this, index,
+                  types = std::move(types)](Tensors* found) -> std::optional<absl::Status> {
+    attempts_.mutex().AssertHeld();
     if (index >= static_cast<int64_t>(tuples_.size())) return std::nullopt;
     *found = tuples_[static_cast<size_t>(index)];
     return CheckTypes(*found, types);
   };
-  attempts_.Run(shared_from_this(), caller, Attempts::kNoLine, std::move(attempt),
-                [found, taken = std::move(taken)](absl::Status status) {
-                  if (!status.ok()) return taken(std::move(status));
-                  taken(std::move(*found));
-                });
+  attempts_.RunFor<Tensors>(shared_from_this(), caller, Attempts::kNoLine, std::move(attempt),
+                            std::move(taken));
 }
 
 void StagingArea::Clear() {
   attempts_.Change([this] {
+    attempts_.mutex().AssertHeld();
     tuples_.clear();
     bytes_ = 0;
   });
 }
 
 int64_t StagingArea::size() const {
-  std::lock_guard lock(attempts_.mutex());
+  MutexLock lock(&attempts_.mutex());
   return static_cast<int64_t>(tuples_.size());
 }
 

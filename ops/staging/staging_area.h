@@ -1,11 +1,11 @@
-// A staging area: tuples of tensors on their way from one step to a later one, first in, first out.
-// What Stage and Unstage share.
+// Staging areas: first-in, first-out buffers of tuples of tensors that one step stages and a later
+// step takes. The resource behind Stage and Unstage.
 //
-// Thread safety: all methods from any thread. Blocking: none blocks a thread; callbacks are called
-// exactly once, without a lock.
-// Limits: `limits`; one tuple alone never exceeds them.
-// Errors: CANCELLED; RESOURCE_EXHAUSTED on a tuple that can never fit; INVALID_ARGUMENT where a
-// tuple has other types than are asked for: it stays where it is.
+// Thread safety: all methods may be called from any thread.
+// Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
+// Limits: those of `limits`.
+// Errors: CANCELLED; RESOURCE_EXHAUSTED for a tuple that exceeds the limits alone; INVALID_ARGUMENT
+// if the types of a tuple differ from the requested ones. The tuple stays in the area.
 #ifndef SLUICE_OPS_STAGING_STAGING_AREA_H_
 #define SLUICE_OPS_STAGING_STAGING_AREA_H_
 
@@ -20,18 +20,20 @@
 
 namespace sluice {
 
-// 0: no limit.
+// 0 means no limit.
 struct StagingLimits {
   int64_t tuples = 0;
   int64_t bytes = 0;
 
-  // RESOURCE_EXHAUSTED where `bytes_of_tuple` never fit.
+  // RESOURCE_EXHAUSTED if `bytes_of_tuple` exceed the limit alone.
   absl::Status Check(int64_t bytes_of_tuple) const;
   bool HaveBytes(int64_t used, int64_t more) const { return bytes == 0 || used + more <= bytes; }
   bool HavePlace(int64_t used) const { return tuples == 0 || used < tuples; }
 };
 
+// Bytes of the elements, including those of strings.
 int64_t BytesOf(const Tensor& tensor);
+int64_t BytesOf(const Tensors& tuple);
 
 class StagingArea : public Resource, public std::enable_shared_from_this<StagingArea> {
  public:
@@ -42,9 +44,9 @@ class StagingArea : public Resource, public std::enable_shared_from_this<Staging
   StagingArea(const std::string& name, StagingLimits limits);
 
   void Put(const Caller& caller, Tensors tuple, Done done);
-  // The oldest tuple.
+  // Takes the oldest tuple.
   void Take(const Caller& caller, std::vector<DataType> types, Taken taken);
-  // The tuple at `index` (0: the oldest), which stays.
+  // Reads the tuple at `index`, where 0 is the oldest. It stays in the area.
   void Peek(const Caller& caller, int64_t index, std::vector<DataType> types, Taken taken);
   void Clear();
   int64_t size() const;
@@ -52,8 +54,8 @@ class StagingArea : public Resource, public std::enable_shared_from_this<Staging
 
  private:
   const StagingLimits limits_;
-  std::deque<Tensors> tuples_;  // guarded by attempts_.mutex()
-  int64_t bytes_ = 0;           // of tuples_; guarded likewise
+  std::deque<Tensors> tuples_ ABSL_GUARDED_BY(attempts_.mutex());
+  int64_t bytes_ ABSL_GUARDED_BY(attempts_.mutex()) = 0;  // of tuples_
   Attempts attempts_;
 };
 

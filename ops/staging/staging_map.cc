@@ -7,13 +7,14 @@
 namespace sluice {
 namespace {
 
-bool IsThere(const std::optional<Tensor>& part) { return part.has_value(); }
+bool IsStaged(const std::optional<Tensor>& part) { return part.has_value(); }
 
 }  // namespace
 
 StagingMap::StagingMap(const std::string& name, StagingLimits limits, size_t parts)
     : limits_(limits), parts_(parts), attempts_(StrCat("staging map '", name, "'"), [this] {
-        return StrCat(whole_.size(), " tuples, ", incomplete_.size(), " incomplete, ", bytes_,
+        attempts_.mutex().AssertHeld();
+        return StrCat(complete_.size(), " tuples, ", incomplete_.size(), " incomplete, ", bytes_,
                       " bytes");
       }) {}
 
@@ -37,11 +38,11 @@ void StagingMap::Put(const Caller& caller, int64_t key, Indices indices, Tensors
     return done(InvalidArgument("Expected a value for each of ", indices.size(), " indices, got ",
                                 values.size()));
   }
-  int64_t bytes = 0;
-  for (const Tensor& value : values) bytes += BytesOf(value);
+  const int64_t bytes = BytesOf(values);
   if (absl::Status fits = limits_.Check(bytes); !fits.ok()) return done(std::move(fits));
   auto attempt = [this, key, bytes, indices = std::move(indices),
                   values = std::move(values)]() mutable {
+    attempts_.mutex().AssertHeld();
     return TryPut(key, indices, values, bytes);
   };
   attempts_.Run(shared_from_this(), caller, Attempts::kNoLine, std::move(attempt), std::move(done));
@@ -49,12 +50,13 @@ void StagingMap::Put(const Caller& caller, int64_t key, Indices indices, Tensors
 
 std::optional<absl::Status> StagingMap::TryPut(int64_t key, const Indices& indices, Tensors& values,
                                                int64_t bytes) {
-  const bool is_whole = indices.size() == parts_;
+  const bool has_all_parts = indices.size() == parts_;
   if (!limits_.HaveBytes(bytes_, bytes)) return std::nullopt;
-  // A tuple that others complete may exceed the number: its parts are here anyway.
-  if (is_whole && !limits_.HavePlace(static_cast<int64_t>(whole_.size()))) return std::nullopt;
-  if (is_whole && whole_.contains(key)) return absl::OkStatus();
-  Parts& parts = is_whole ? whole_[key] : incomplete_[key];
+  // A tuple that a later part completes may exceed the limit, because its parts are here already.
+  if (has_all_parts && !limits_.HavePlace(static_cast<int64_t>(complete_.size())))
+    return std::nullopt;
+  if (has_all_parts && complete_.contains(key)) return absl::OkStatus();
+  Parts& parts = has_all_parts ? complete_[key] : incomplete_[key];
   parts.resize(parts_);
   for (int32_t index : indices) {
     if (!parts[index].has_value()) continue;
@@ -63,8 +65,8 @@ std::optional<absl::Status> StagingMap::TryPut(int64_t key, const Indices& indic
   }
   for (size_t i = 0; i < indices.size(); ++i) parts[indices[i]] = std::move(values[i]);
   bytes_ += bytes;
-  if (!is_whole && std::all_of(parts.begin(), parts.end(), IsThere)) {
-    const auto inserted = whole_.insert(incomplete_.extract(key));
+  if (!has_all_parts && std::all_of(parts.begin(), parts.end(), IsStaged)) {
+    const auto inserted = complete_.insert(incomplete_.extract(key));
     if (!inserted.inserted) {
       for (const auto& part : inserted.node.mapped()) bytes_ -= BytesOf(*part);
     }
@@ -93,7 +95,7 @@ absl::Status StagingMap::TakeParts(Tuples::iterator tuple, const Indices& indice
     bytes_ -= BytesOf(values->back());
     parts[index].reset();
   }
-  if (std::none_of(parts.begin(), parts.end(), IsThere)) whole_.erase(tuple);
+  if (std::none_of(parts.begin(), parts.end(), IsStaged)) complete_.erase(tuple);
   return absl::OkStatus();
 }
 
@@ -103,19 +105,16 @@ void StagingMap::Get(const Caller& caller, std::optional<int64_t> key, Indices i
     return taken(
         InvalidArgument("output/indices size mismatch: ", types.size(), " vs. ", indices.size()));
   }
-  auto entry = std::make_shared<Entry>();
-  auto attempt = [this, entry, key, use, indices = std::move(indices),
-                  types = std::move(types)]() -> std::optional<absl::Status> {
-    const auto found = key.has_value() ? whole_.find(*key) : whole_.begin();
-    if (found == whole_.end()) return std::nullopt;
+  auto attempt = [this, key, use, indices = std::move(indices),
+                  types = std::move(types)](Entry* entry) -> std::optional<absl::Status> {
+    attempts_.mutex().AssertHeld();
+    const auto found = key.has_value() ? complete_.find(*key) : complete_.begin();
+    if (found == complete_.end()) return std::nullopt;
     entry->key = found->first;
     return TakeParts(found, indices, types, use, &entry->values);
   };
-  attempts_.Run(shared_from_this(), caller, Attempts::kNoLine, std::move(attempt),
-                [entry, taken = std::move(taken)](absl::Status status) {
-                  if (!status.ok()) return taken(std::move(status));
-                  taken(std::move(*entry));
-                });
+  attempts_.RunFor<Entry>(shared_from_this(), caller, Attempts::kNoLine, std::move(attempt),
+                          std::move(taken));
 }
 
 void StagingMap::Take(const Caller& caller, int64_t key, Indices indices,
@@ -137,19 +136,20 @@ void StagingMap::Peek(const Caller& caller, int64_t key, Indices indices,
 
 void StagingMap::Clear() {
   attempts_.Change([this] {
-    whole_.clear();
+    attempts_.mutex().AssertHeld();
+    complete_.clear();
     incomplete_.clear();
     bytes_ = 0;
   });
 }
 
 int64_t StagingMap::size() const {
-  std::lock_guard lock(attempts_.mutex());
-  return static_cast<int64_t>(whole_.size());
+  MutexLock lock(&attempts_.mutex());
+  return static_cast<int64_t>(complete_.size());
 }
 
 int64_t StagingMap::incomplete_size() const {
-  std::lock_guard lock(attempts_.mutex());
+  MutexLock lock(&attempts_.mutex());
   return static_cast<int64_t>(incomplete_.size());
 }
 

@@ -1,11 +1,12 @@
-// Tuples of tensors under keys, on their way from one step to another. A tuple may be put together
-// part by part, and taken apart likewise; it can be taken once it is whole.
+// Staging maps: tuples of tensors by key that one step stages and another takes. The resource
+// behind MapStage and MapUnstage. Parts of a tuple may be staged one by one, and taken one by one
+// after the tuple has become complete.
 //
-// Thread safety: all methods from any thread. Blocking: none blocks a thread; callbacks are called
-// exactly once, without a lock.
-// Limits: `limits`; the number of tuples counts whole ones only.
-// Errors: CANCELLED; RESOURCE_EXHAUSTED on values that can never fit; INVALID_ARGUMENT on indices
-// that do not ascend or lie outside, on a part that is there already or no more.
+// Thread safety: all methods may be called from any thread.
+// Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
+// Limits: those of `limits`. The number of tuples counts complete ones only.
+// Errors: CANCELLED; RESOURCE_EXHAUSTED for values that exceed the limits alone; INVALID_ARGUMENT
+// for indices out of range or not ascending, and for a part that was staged or taken before.
 #ifndef SLUICE_OPS_STAGING_STAGING_MAP_H_
 #define SLUICE_OPS_STAGING_STAGING_MAP_H_
 
@@ -34,22 +35,23 @@ class StagingMap : public Resource, public std::enable_shared_from_this<StagingM
   using Taken = std::function<void(absl::StatusOr<Entry>)>;
   using Indices = std::vector<int32_t>;
 
-  // `parts` is the number of tensors of a whole tuple.
+  // `parts` is the number of tensors in a complete tuple.
   StagingMap(const std::string& name, StagingLimits limits, size_t parts);
 
-  // Part indices[i] of the tuple `key` is values[i]. Of a whole tuple that is there already the
-  // first stays.
+  // Stages values[i] as part indices[i] of the tuple `key`. Does nothing if that tuple is complete
+  // and `indices` are all parts.
   void Put(const Caller& caller, int64_t key, Indices indices, Tensors values, Done done);
-  // These parts of the tuple `key`, once it is whole; what was taken of it is no more.
+  // Takes these parts of the tuple `key` after it has become complete.
   void Take(const Caller& caller, int64_t key, Indices indices, std::vector<DataType> types,
             Taken taken);
-  // The same of the tuple with the smallest key.
+  // Takes these parts of the complete tuple with the smallest key.
   void TakeFirst(const Caller& caller, Indices indices, std::vector<DataType> types, Taken taken);
+  // Reads these parts of the tuple `key`, which stay in the map.
   void Peek(const Caller& caller, int64_t key, Indices indices, std::vector<DataType> types,
             Taken taken);
   void Clear();
-  int64_t size() const;             // whole tuples
-  int64_t incomplete_size() const;  // others
+  int64_t size() const;             // complete tuples
+  int64_t incomplete_size() const;  // tuples that lack parts
   std::string DebugString() const override { return attempts_.Describe(); }
 
  private:
@@ -59,23 +61,24 @@ class StagingMap : public Resource, public std::enable_shared_from_this<StagingM
 
   absl::Status CheckIndices(int64_t key, const Indices& indices) const;
   std::optional<absl::Status> TryPut(int64_t key, const Indices& indices, Tensors& values,
-                                     int64_t bytes);
-  // `key` without a value: the smallest one.
+                                     int64_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(attempts_.mutex());
+  // Takes from the tuple with the smallest key if there is no `key`.
   void Get(const Caller& caller, std::optional<int64_t> key, Indices indices,
            std::vector<DataType> types, Use use, Taken taken);
   absl::Status TakeParts(Tuples::iterator tuple, const Indices& indices,
-                         const std::vector<DataType>& types, Use use, Tensors* values);
+                         const std::vector<DataType>& types, Use use, Tensors* values)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(attempts_.mutex());
 
   const StagingLimits limits_;
   const size_t parts_;
-  // All guarded by attempts_.mutex().
-  Tuples whole_;
-  Tuples incomplete_;
-  int64_t bytes_ = 0;  // of both
+  Tuples complete_ ABSL_GUARDED_BY(attempts_.mutex());
+  Tuples incomplete_ ABSL_GUARDED_BY(attempts_.mutex());
+  int64_t bytes_ ABSL_GUARDED_BY(attempts_.mutex()) = 0;  // of all tuples
   Attempts attempts_;
 };
 
-// Another kind in TensorFlow, where only this one has an order.
+// TensorFlow has a type of its own for maps with an order. Here all maps have one.
 class OrderedStagingMap : public StagingMap {
  public:
   static constexpr const char* kTypeName = "N10tensorflow12_GLOBAL__N_110StagingMapILb1EEE";
