@@ -1,99 +1,147 @@
-// Conditional accumulators of dense gradients: what synchronous replicas meet at.
-
+// Conditional accumulators: synchronous replicas add their gradients, and a chief takes the mean.
+// All ops with one container and `shared_name` share an accumulator. Without a `shared_name`, the
+// accumulator belongs to the node.
 #include "ops/op.h"
+#include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
 
-// Input 1, a step, is a scalar.
+// Input 1 is a scalar, and there are no outputs.
 absl::Status ScalarStep(ShapeContext& c) { return c.WithRank(1, 0).status(); }
 
-OP(ConditionalAccumulator,
-   "ResourceConditionalAccumulator behind a vector of two strings: container and name.")
-    .RefOutput("handle", DT_STRING)
-    .Attr("dtype", TypeAttr(NumberTypes()))
-    .Attr("shape", ShapeAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("reduction_type", OneOf({"MEAN", "SUM"}, "MEAN"))
-    .Stateful()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+absl::Status SparseTakeShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.SetOutput(0, PartialShape::Vector()));
+  SLUICE_RETURN_IF_ERROR(c.SetOutput(1, PartialShape::UnknownRank()));
+  return c.SetOutput(2, PartialShape::Vector());
+}
+
+void AccumulatorAttrs(OpDefBuilder& op) {
+  op.Attr("dtype", TypeAttr(NumberTypes()))
+      .Attr("shape", ShapeAttr())
+      .With(ContainerAttrs)
+      .Attr("reduction_type", OneOf({"MEAN", "SUM"}, "MEAN"));
+}
+
+void UsesRefAccumulator(OpDefBuilder& op) { op.RefInput("handle", DT_STRING); }
+
+void UsesAccumulator(OpDefBuilder& op) { op.Input("handle", DT_RESOURCE).Stateful(); }
+
+void AppliesGradient(OpDefBuilder& op) {
+  op.Input("local_step", DT_INT64)
+      .Input("gradient", "dtype")
+      .Attr("dtype", TypeAttr(NumberTypes()))
+      .Shape(ScalarStep);
+}
+
+void TakesGradient(OpDefBuilder& op) {
+  op.Input("num_required", DT_INT32)
+      .Output("average", "dtype")
+      .Attr("dtype", TypeAttr(NumberTypes()))
+      .Shape(UnknownOutputs());
+}
+
+OP(ConditionalAccumulator, "ResourceConditionalAccumulator with a reference handle.")
+    .With(MakesRefHandle("handle"))
+    .With(AccumulatorAttrs);
 
 OP(ResourceConditionalAccumulator,
-   "Collects gradients of one tensor: those computed at an old step are dropped, the others "
-   "are added up, until someone takes their mean (or sum). `shape` may be partial. All of "
-   "one container and `shared_name` are the same; without a name it is this node's alone.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("dtype", TypeAttr(NumberTypes()))
-    .Attr("shape", ShapeAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("reduction_type", OneOf({"MEAN", "SUM"}, "MEAN"))
-    .Stateful()
-    .Shape([](ShapeContext& c) {
-      // A scalar at run time; graphs that TensorFlow wrote say a vector of two, as its op does.
-      return c.SetOutput(0, PartialShape::Vector(2));
-    });
+   "Makes an accumulator of gradients of one tensor, whose `shape` may be partial. It drops "
+   "gradients that were computed at an old step and adds the others.")
+    .With(MakesResourceHandle("handle"))
+    .With(AccumulatorAttrs)
+    // A scalar at run time. TensorFlow's shape function and the graphs that it wrote have a vector.
+    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
 
-OP(AccumulatorApplyGradient,
-   "ResourceAccumulatorApplyGradient for an accumulator behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
-    .Input("local_step", DT_INT64)
-    .Input("gradient", "dtype")
-    .Attr("dtype", TypeAttr(NumberTypes()))
-    .Shape(ScalarStep);
+OP(SparseConditionalAccumulator,
+   "Makes an accumulator of sparse gradients, which have some rows of the tensor. Takes a "
+   "reference "
+   "handle.")
+    .With(MakesRefHandle("handle"))
+    .With(AccumulatorAttrs);
+
+OP(AccumulatorApplyGradient, "ResourceAccumulatorApplyGradient with a reference handle.")
+    .With(UsesRefAccumulator)
+    .With(AppliesGradient);
 
 OP(ResourceAccumulatorApplyGradient,
-   "Adds a gradient, or drops it if `local_step` is below the accumulator's step.")
-    .Input("handle", DT_RESOURCE)
-    .Input("local_step", DT_INT64)
-    .Input("gradient", "dtype")
-    .Attr("dtype", TypeAttr(NumberTypes()))
-    .Stateful()
-    .Shape(ScalarStep);
+   "Adds a gradient. Drops it if `local_step` is below the step of the accumulator.")
+    .With(UsesAccumulator)
+    .With(AppliesGradient);
 
-OP(AccumulatorTakeGradient,
-   "ResourceAccumulatorTakeGradient for an accumulator behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
-    .Input("num_required", DT_INT32)
-    .Output("average", "dtype")
+OP(SparseAccumulatorApplyGradient,
+   "Adds a sparse gradient with the row gradient_values[i, …] at gradient_indices[i]. Drops it if "
+   "`local_step` is below the step of the accumulator. Indices should ascend. `gradient_shape` is "
+   "the shape of the whole tensor. It is read only if `has_known_shape`.")
+    .With(UsesRefAccumulator)
+    .With(Inputs({"local_step", "gradient_indices"}, DT_INT64))
+    .Input("gradient_values", "dtype")
+    .Input("gradient_shape", DT_INT64)
     .Attr("dtype", TypeAttr(NumberTypes()))
-    .Shape(UnknownOutputs());
+    .Attr("has_known_shape", BoolAttr())
+    .Shape(NoOutputs());
+
+OP(AccumulatorTakeGradient, "ResourceAccumulatorTakeGradient with a reference handle.")
+    .With(UsesRefAccumulator)
+    .With(TakesGradient);
 
 OP(ResourceAccumulatorTakeGradient,
-   "The mean (or sum) of all gradients that were added since the last time; waits until "
-   "there are `num_required`. The accumulator's step then grows by one.")
-    .Input("handle", DT_RESOURCE)
-    .Input("num_required", DT_INT32)
-    .Output("average", "dtype")
-    .Attr("dtype", TypeAttr(NumberTypes()))
-    .Stateful()
-    .Shape(UnknownOutputs());
+   "Takes the mean (or sum) of the gradients that were added since the last take. Waits until "
+   "there "
+   "are `num_required`. Then the step of the accumulator grows by one.")
+    .With(UsesAccumulator)
+    .With(TakesGradient);
 
-OP(AccumulatorSetGlobalStep,
-   "ResourceAccumulatorSetGlobalStep for an accumulator behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
+OP(SparseAccumulatorTakeGradient,
+   "Takes all rows that were added since the last take. Waits until there are `num_required` "
+   "gradients. The mean of a row is over the gradients that have it. Then the step of the "
+   "accumulator grows by one.")
+    .With(UsesRefAccumulator)
+    .Input("num_required", DT_INT32)
+    .Output("indices", DT_INT64)
+    .Output("values", "dtype")
+    .Output("shape", DT_INT64)
+    .Attr("dtype", TypeAttr(NumberTypes()))
+    .Shape(SparseTakeShape);
+
+OP(AccumulatorSetGlobalStep, "ResourceAccumulatorSetGlobalStep with a reference handle.")
+    .With(UsesRefAccumulator)
     .Input("new_global_step", DT_INT64)
     .Shape(ScalarStep);
 
 OP(ResourceAccumulatorSetGlobalStep,
-   "Sets the accumulator's step: gradients of earlier ones are dropped from now on.")
-    .Input("handle", DT_RESOURCE)
+   "Sets the step of the accumulator, which drops gradients of earlier steps from now on.")
+    .With(UsesAccumulator)
     .Input("new_global_step", DT_INT64)
-    .Stateful()
     .Shape(ScalarStep);
 
-OP(AccumulatorNumAccumulated,
-   "ResourceAccumulatorNumAccumulated for an accumulator behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
+OP(AccumulatorNumAccumulated, "ResourceAccumulatorNumAccumulated with a reference handle.")
+    .With(UsesRefAccumulator)
     .Output("num_accumulated", DT_INT32)
     .Shape(ScalarOutput());
 
-OP(ResourceAccumulatorNumAccumulated, "How many gradients were added since the last were taken.")
-    .Input("handle", DT_RESOURCE)
+OP(ResourceAccumulatorNumAccumulated,
+   "Returns the number of gradients that were added since the last take.")
+    .With(UsesAccumulator)
     .Output("num_accumulated", DT_INT32)
-    .Stateful()
     .Shape(ScalarOutput());
+
+// --- not in TensorFlow, where the number of gradients in an update is fixed
+
+OP(AccumulatorSetUpdateSize, "ResourceAccumulatorSetUpdateSize with a reference handle.")
+    .With(UsesRefAccumulator)
+    .Input("gradients", DT_INT32)
+    .Stateful()
+    .Hidden()
+    .Shape(ScalarStep);
+
+OP(ResourceAccumulatorSetUpdateSize,
+   "Limits the number of gradients that takes require to `gradients`. A smaller number holds at "
+   "once, for waiting takes too, and a larger one after the next update.")
+    .With(UsesAccumulator)
+    .Input("gradients", DT_INT32)
+    .Hidden()
+    .Shape(ScalarStep);
 
 }  // namespace
 }  // namespace sluice

@@ -1,9 +1,11 @@
+// Kernels of conditional accumulators.
 #include <array>
 
 #include "executor/kernel/context.h"
 #include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/conditional_accumulator.h"
+#include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {
@@ -11,7 +13,7 @@ namespace {
 
 using Kind = ConditionalAccumulator::Kind;
 
-// For monitors.
+// Exports the counts as metrics.
 std::shared_ptr<ConditionalAccumulator> Watched(std::shared_ptr<ConditionalAccumulator> made,
                                                 const std::string& name) {
   Metrics::Global().Watch<ConditionalAccumulator>(
@@ -68,7 +70,7 @@ absl::Status CheckKind(const KernelContext& c, const ConditionalAccumulator& acc
       accumulator.kind() == Kind::kDense ? "dense " : "sparse ", DataTypeName(accumulator.dtype()));
 }
 
-// Spreads work over the caller's threads; valid as long as the context.
+// Runs work on the threads of the kernel. Valid as long as the context.
 auto ParallelOf(KernelContext& c) {
   return [&c](int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f) {
     c.ParallelFor(total, cost, f);
@@ -89,7 +91,7 @@ class ApplyGradientKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckKind(c, *accumulator, kind, dtype_));
     SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "local_step"));
     const int64_t local_step = c.input(1).scalar<int64_t>();
-    // A buffer that nobody else holds becomes the sum's.
+    // The sum takes over buffers that nobody else holds.
     std::array<GivenTensor, kind == Kind::kDense ? 1 : 3> gradient;
     for (size_t i = 0; i < gradient.size(); ++i) {
       const int input = static_cast<int>(i) + 2;
@@ -106,7 +108,7 @@ class ApplyGradientKernel : public Kernel {
   const int replica_;
 };
 
-absl::Status HandOut(KernelContext& c, absl::StatusOr<GradientTensors>& taken) {
+absl::Status OutputGradient(KernelContext& c, absl::StatusOr<GradientTensors> taken) {
   if (!taken.ok()) return taken.status();
   for (size_t i = 0; i < taken->size(); ++i) {
     c.set_output(static_cast<int>(i), std::move((*taken)[i]));
@@ -125,19 +127,20 @@ class TakeGradientKernel : public AsyncKernel {
     absl::Status status = CheckKind(c, **accumulator, kind, dtype_);
     status.Update(CheckScalar(c.input(1), "num_required"));
     if (!status.ok()) return done(std::move(status));
-    // Whoever adds the last gradient divides the sum; by then our own threads may be gone.
+    // The kernel that adds the last gradient reduces the sum, perhaps after this call has ended.
+    // Therefore this kernel's threads are not used.
     const auto here = [](int64_t total, double, absl::FunctionRef<void(int64_t, int64_t)> f) {
       f(0, total);
     };
     const Caller caller = CallerOf(c);
     const int64_t num_required = c.input(1).scalar<int32_t>();
     if (auto taken = (*accumulator)->TakeAtOnce(caller, num_required, here)) {
-      return done(HandOut(c, *taken));
+      return done(OutputGradient(c, *std::move(taken)));
     }
     (*accumulator)
         ->Take(caller, num_required, here,
                [&c, done = std::move(done)](absl::StatusOr<GradientTensors> taken) {
-                 done(HandOut(c, taken));
+                 done(OutputGradient(c, std::move(taken)));
                });
   }
   bool IsExpensive() const override { return false; }
@@ -146,31 +149,29 @@ class TakeGradientKernel : public AsyncKernel {
   const DataType dtype_;
 };
 
-class SetGlobalStepKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
-                            BorrowNamed<ConditionalAccumulator>(c, 0));
-    // TensorFlow calls the argument so here too.
-    SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "num_required"));
-    accumulator->SetGlobalStep(c.input(1).scalar<int64_t>());
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-};
+absl::Status SetGlobalStep(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto accumulator, BorrowNamed<ConditionalAccumulator>(c, 0));
+  // TensorFlow uses this name for the argument here too.
+  SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "num_required"));
+  accumulator->SetGlobalStep(c.input(1).scalar<int64_t>());
+  return absl::OkStatus();
+}
 
-class NumAccumulatedKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,
-                            BorrowNamed<ConditionalAccumulator>(c, 0));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    out->scalar<int32_t>() = static_cast<int32_t>(accumulator->counts().accumulated);
-    return absl::OkStatus();
+absl::Status NumAccumulated(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto accumulator, BorrowNamed<ConditionalAccumulator>(c, 0));
+  return SetScalarOutput(c, static_cast<int32_t>(accumulator->counts().accumulated));
+}
+
+absl::Status SetUpdateSize(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto accumulator, BorrowNamed<ConditionalAccumulator>(c, 0));
+  const Tensor& gradients = c.input(1);
+  if (!gradients.shape().IsScalar() || gradients.scalar<int32_t>() < 1) {
+    return InvalidArgument(c.node().Describe(), ": expected a positive number of gradients, got ",
+                           gradients.ToString());
   }
-  bool IsExpensive() const override { return false; }
-};
+  accumulator->SetUpdateSize(gradients.scalar<int32_t>());
+  return absl::OkStatus();
+}
 
 constexpr TypeSet kGradients = {DT_HALF, DT_FLOAT, DT_DOUBLE};
 
@@ -183,10 +184,12 @@ KERNEL(SparseAccumulatorApplyGradient, ApplyGradientKernel<Kind::kSparse>);
 KERNEL(AccumulatorTakeGradient, TakeGradientKernel<Kind::kDense>);
 KERNEL(ResourceAccumulatorTakeGradient, TakeGradientKernel<Kind::kDense>);
 KERNEL(SparseAccumulatorTakeGradient, TakeGradientKernel<Kind::kSparse>);
-KERNEL(AccumulatorSetGlobalStep, SetGlobalStepKernel);
-KERNEL(ResourceAccumulatorSetGlobalStep, SetGlobalStepKernel);
-KERNEL(AccumulatorNumAccumulated, NumAccumulatedKernel);
-KERNEL(ResourceAccumulatorNumAccumulated, NumAccumulatedKernel);
+KERNEL(AccumulatorSetGlobalStep, CheapKernel<SetGlobalStep>);
+KERNEL(ResourceAccumulatorSetGlobalStep, CheapKernel<SetGlobalStep>);
+KERNEL(AccumulatorNumAccumulated, CheapKernel<NumAccumulated>);
+KERNEL(ResourceAccumulatorNumAccumulated, CheapKernel<NumAccumulated>);
+KERNEL(AccumulatorSetUpdateSize, CheapKernel<SetUpdateSize>);
+KERNEL(ResourceAccumulatorSetUpdateSize, CheapKernel<SetUpdateSize>);
 
 }  // namespace
 }  // namespace sluice

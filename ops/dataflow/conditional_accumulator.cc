@@ -31,7 +31,7 @@ absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_s
                                            const Parallel& parallel) {
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (IsStale(local_step)) {
       ++counts_.dropped_as_stale;
       replicas_.Enter(counts_.global_step, caller.replica, GradientLedger::kStale);
@@ -67,7 +67,7 @@ absl::Status ConditionalAccumulator::Add(const Caller& caller, int64_t local_ste
 
 absl::Status ConditionalAccumulator::AddInOrder(const Caller& caller, const Parallel& parallel) {
   for (auto& [replica, gradient] : kept_) {
-    // Against those that are added already: when it came, there were none.
+    // Checks it against the sum, which was empty when the gradient arrived.
     const auto given = Give(gradient);
     SLUICE_RETURN_IF_ERROR(sum_->Check(given, false));
     SLUICE_RETURN_IF_ERROR(sum_->Add(given, *caller.allocator, parallel));
@@ -80,7 +80,7 @@ std::optional<absl::StatusOr<GradientTensors>> ConditionalAccumulator::TakeAtOnc
   if (num_required < 1 || caller.IsCancelled()) return std::nullopt;
   GradientSum::Taken sum;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (!takers_.empty() || !HasEnough(num_required)) return std::nullopt;
     const absl::Status status = TakeSum(caller, parallel, &sum);
     if (!status.ok()) return status;
@@ -96,7 +96,7 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
   if (caller.IsCancelled()) return taken(TakeCancelled());
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     const int64_t id = next_id_++;
     takers_.push_back({.id = id,
                        .num_required = num_required,
@@ -110,7 +110,7 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
       Taker& blocked = takers_.back();
       const auto self = shared_from_this();
       const auto describe = [self, num_required] {
-        std::lock_guard lock(self->mutex_);
+        MutexLock lock(&self->mutex_);
         return self->State(num_required);
       };
       if (!blocked.wait.Start(
@@ -165,7 +165,7 @@ void ConditionalAccumulator::Finish(Line complete, const Parallel& parallel) {
 void ConditionalAccumulator::Cancel(int64_t id) {
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     const auto found = std::find_if(takers_.begin(), takers_.end(),
                                     [id](const Taker& taker) { return taker.id == id; });
     if (found == takers_.end()) return;
@@ -179,7 +179,7 @@ void ConditionalAccumulator::Cancel(int64_t id) {
 void ConditionalAccumulator::SetGlobalStep(int64_t step) {
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (replicas_.replicas > 0) {
       for (Taker& taker : takers_) {
         taker.status = AnotherChiefStarted(StrCat("accumulator '", name_, "'"));
@@ -197,7 +197,7 @@ void ConditionalAccumulator::GoTo(int64_t step) {
     undone_until_ = std::max(undone_until_, counts_.global_step);
     replicas_.Undo(step);
   }
-  // A sum of gradients of several steps cannot be parted.
+  // Gradients of several steps are dropped together, because their sum cannot be split.
   if (std::all_of(present_.begin(), present_.end(),
                   [step](const Present& p) { return p.local_step == step; })) {
     return;
@@ -224,7 +224,7 @@ int64_t ConditionalAccumulator::Needed(int64_t num_required) const {
 void ConditionalAccumulator::SetUpdateSize(int64_t gradients) {
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     next_update_size_ = gradients;
     if (update_size_ == 0 || gradients < update_size_) update_size_ = gradients;
     if (!takers_.empty()) TryTakers(takers_.front().caller, RunHere, &complete);
@@ -233,7 +233,7 @@ void ConditionalAccumulator::SetUpdateSize(int64_t gradients) {
 }
 
 ConditionalAccumulator::Counts ConditionalAccumulator::counts() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return counts_;
 }
 
@@ -254,7 +254,7 @@ std::string ConditionalAccumulator::State(int64_t num_required) const {
 }
 
 std::string ConditionalAccumulator::DebugString() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return StrCat("accumulator '", name_, "': ", State(0), ", ", takers_.size(), " waiting to take");
 }
 

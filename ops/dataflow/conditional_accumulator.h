@@ -1,22 +1,23 @@
-// Collects gradients of one variable until enough are there, and drops those that are stale.
+// Collects the gradients of one variable until there are enough for an update, and drops stale
+// ones.
 //
-//   A1. A gradient computed at a step below the current one is dropped, and counted as dropped.
-//   A2. Whoever takes gets all gradients that were added since the last take, at least as many as
-//       he asked for; with it the current step grows by one.
-//   A3. Takers are served in the order in which they came.
-// Told that `at_most` gradients make an update, it drops a further one as surplus, so that a taker
-// gets exactly so many. Told to go in replica order, it keeps gradients until they are taken, and
-// adds them up by replica (those of one replica as they came): the bits do not depend on the order
-// of arrival.
-// One that is told of replicas goes back where SetGlobalStep gives it a lower step, as a queue of
-// gradients does (gradient_queue.h, G3): a chief was lost, or an older model was restored. Who
-// still waits to take ends then.
+//   A1. A gradient computed at a step before the current one is dropped and counted as stale.
+//   A2. A take gets all gradients that were added since the last take, at least as many as it
+//       requires. Then the current step grows by one.
+//   A3. Takes are served in the order of their arrival.
+// With a limit of `at_most` gradients in an update, further ones are dropped as surplus, so that an
+// update has exactly that many. In replica order, gradients are kept until they are taken and then
+// added by replica (those of one replica in the order of arrival), so that the bits of the sum do
+// not depend on the order of arrival. With known replicas, SetGlobalStep can go back to an earlier
+// step, as in a queue of gradients (gradient_queue.h, G3), because a chief was lost or an older
+// model was restored. It then ends the takes that wait.
 //
 // Thread safety: all methods may be called from any thread.
-// Blocking: none blocks a thread. A taker's callback is called exactly once, never while this lock
-//   is held: at once, by whoever adds the last gradient or asks for fewer, or when the taker is
-//   cancelled.
-// Errors: INVALID_ARGUMENT on a wrong type or shape and on num_required < 1; CANCELLED.
+// Blocking: no method blocks a thread. The callback of a take runs exactly once, without the lock:
+// in
+//   the call, in the call that adds the last gradient or lowers the required number, or when the
+//   taker is cancelled.
+// Errors: INVALID_ARGUMENT for a wrong type or shape and for num_required < 1; CANCELLED.
 #ifndef SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
 #define SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
 
@@ -25,13 +26,13 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
+#include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 #include "ops/dataflow/gradient_sum.h"
 #include "ops/dataflow/replica_gradients.h"
@@ -53,20 +54,20 @@ class ConditionalAccumulator : public Resource,
   // Adds a gradient that was computed at `local_step`.
   absl::Status Apply(const Caller& caller, int64_t local_step, GivenGradient gradient,
                      bool has_known_shape, const Parallel& parallel);
-  // The reduced gradients, in the same form, once there are `num_required`.
+  // Takes the reduced gradients when there are `num_required`.
   void Take(const Caller& caller, int64_t num_required, const Parallel& parallel, Taken taken);
-  // The same where nobody has to wait for them.
+  // The same, or nothing if the caller would have to wait.
   std::optional<absl::StatusOr<GradientTensors>> TakeAtOnce(const Caller& caller,
                                                             int64_t num_required,
                                                             const Parallel& parallel);
-  // Gradients of steps below are dropped from now on. Told of replicas: a chief starts.
+  // Sets the current step. Gradients of earlier steps are dropped. With known replicas, a chief
+  // starts at this step.
   void SetGlobalStep(int64_t step);
-  // An update has so many gradients, at least one, or as many as its taker asks for, if that is
-  // less. A smaller number holds at once, also for takers that wait; a larger one after the next
-  // update.
+  // Limits the number of gradients that a take requires to `gradients`, at least one. A smaller
+  // number holds at once, for waiting takes too, and a larger one after the next update.
   void SetUpdateSize(int64_t gradients);
 
-  // Since the accumulator was made; the last two numbers are of now.
+  // Counts since the accumulator was made. The last two are current values.
   struct Counts {
     int64_t applied = 0;
     int64_t dropped_as_stale = 0;
@@ -92,49 +93,59 @@ class ConditionalAccumulator : public Resource,
   };
   using Line = std::list<Taker>;
 
+  // A gradient that was added since the last take.
+  struct Present {
+    int replica;
+    int64_t local_step;
+  };
+
   absl::Status Add(const Caller& caller, int64_t local_step, GivenGradient gradient,
-                   const Parallel& parallel);  // lock held
-  // Adds up what was kept. Lock held.
-  absl::Status AddInOrder(const Caller& caller, const Parallel& parallel);
-  // These with the lock held.
-  bool HasEnough(int64_t num_required) const { return counts_.accumulated >= Needed(num_required); }
-  // All gradients that are there, as the sum of one update.
-  absl::Status TakeSum(const Caller& caller, const Parallel& parallel, GradientSum::Taken* sum);
-  void TryTakers(const Caller& caller, const Parallel& parallel, Line* complete);  // lock held
-  void Finish(Line complete, const Parallel& parallel);
-  void Cancel(int64_t id);
-  // Lock held.
-  int64_t Most() const;  // gradients of an update; 0: no bound
-  int64_t Needed(int64_t num_required) const;
-  void GoTo(int64_t step);
-  bool IsStale(int64_t local_step) const {
+                   const Parallel& parallel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds the gradients that were kept, in replica order.
+  absl::Status AddInOrder(const Caller& caller, const Parallel& parallel)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasEnough(int64_t num_required) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return counts_.accumulated >= Needed(num_required);
+  }
+  // Takes all gradients, as the sum of one update.
+  absl::Status TakeSum(const Caller& caller, const Parallel& parallel, GradientSum::Taken* sum)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Moves takers that are served to `complete`.
+  void TryTakers(const Caller& caller, const Parallel& parallel, Line* complete)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Cancel(int64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Reduces the sums and calls back.
+  void Finish(Line complete, const Parallel& parallel) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Most gradients in an update. 0 for no limit.
+  int64_t Most() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  int64_t Needed(int64_t num_required) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GoTo(int64_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsStale(int64_t local_step) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return local_step < counts_.global_step ||
            (local_step > counts_.global_step && local_step <= undone_until_);
   }
-  std::string State(int64_t num_required) const;  // lock held; 0 = of nobody
+  // For a take that requires `num_required`, or 0 for none.
+  std::string State(int64_t num_required) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string name_;
   const Kind kind_;
   const DataType dtype_;
   const Reduction reduction_;
   const ReplicaGradients replicas_;
+  // The lock guards the sum, except GradientSum::Finish, which does not use it.
+  const std::unique_ptr<GradientSum> sum_;
 
-  mutable std::mutex mutex_;
-  const std::unique_ptr<GradientSum> sum_;  // guarded by mutex_, but for Finish
-  Counts counts_;                           // guarded by mutex_
-  int64_t undone_until_ = -1;  // the last step that it went back from; guarded by mutex_
-  // One an accumulated gradient, as they came.
-  struct Present {
-    int replica;
-    int64_t local_step;
-  };
-  std::vector<Present> present_;  // guarded by mutex_
-  // In replica order: what is not added up yet, by replica.
-  std::multimap<int, GradientTensors> kept_;  // guarded by mutex_
-  Line takers_;                               // guarded by mutex_
-  int64_t update_size_ = 0;                   // 0: as takers ask; guarded by mutex_
-  int64_t next_update_size_ = 0;              // of the update after this one; guarded by mutex_
-  int64_t next_id_ = 1;                       // guarded by mutex_
+  mutable Mutex mutex_;
+  Counts counts_ ABSL_GUARDED_BY(mutex_);
+  // The last step from which SetGlobalStep went back.
+  int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
+  std::vector<Present> present_ ABSL_GUARDED_BY(mutex_);  // in the order of arrival
+  // In replica order: the gradients that are not added yet, by replica.
+  std::multimap<int, GradientTensors> kept_ ABSL_GUARDED_BY(mutex_);
+  Line takers_ ABSL_GUARDED_BY(mutex_);
+  int64_t update_size_ ABSL_GUARDED_BY(mutex_) = 0;       // 0 if only takes determine it
+  int64_t next_update_size_ ABSL_GUARDED_BY(mutex_) = 0;  // after the next update
+  int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace sluice

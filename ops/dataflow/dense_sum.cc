@@ -1,3 +1,4 @@
+// Sums of dense gradients.
 #include "graph/status.h"
 #include "ops/dataflow/gradient_sum.h"
 #include "ops/dataflow/scale.h"
@@ -57,7 +58,7 @@ class DenseSum : public GradientSum {
 
   absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction, Allocator&,
                                          const Parallel& parallel) const override {
-    // More than one gradient was added, so the buffer is our own.
+    // The buffer belongs to the sum if more than one gradient was added.
     if (reduction == Reduction::kMean && taken.count > 1) {
       Tensor& sum = taken.sum[0];
       const size_t size = DataTypeSize(dtype_);
@@ -73,7 +74,7 @@ class DenseSum : public GradientSum {
   const DataType dtype_;
   const ArithmeticRow add_;
   const PartialShape shape_;
-  Tensor sum_;  // without a value when nothing was added
+  Tensor sum_;  // uninitialised if empty
 };
 
 }  // namespace

@@ -2,12 +2,13 @@
 
 #include <iterator>
 
-#include "ops/state/tuple_rows.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 namespace {
 
-bool IsLater(const Tensors& element, int64_t step) {
+// Whether the element is a token of a step after `step`.
+bool IsLaterToken(const Tensors& element, int64_t step) {
   if (element.size() != 1 || !element[0].shape().IsScalar()) return false;
   const Tensor& token = element[0];
   return (token.dtype() == DT_INT64 && token.scalar<int64_t>() > step) ||
@@ -17,8 +18,10 @@ bool IsLater(const Tensors& element, int64_t step) {
 }  // namespace
 
 void FifoQueue::SetGlobalStep(int64_t step) {
-  Change(/*takers_end=*/absl::OkStatus(),
-         [&] { RemoveIf([&](const Tensors& element) { return IsLater(element, step); }); });
+  Change(/*takers_end=*/absl::OkStatus(), [&] {
+    mutex_.AssertHeld();
+    RemoveIf([&](const Tensors& element) { return IsLaterToken(element, step); });
+  });
 }
 
 Tensors FifoQueue::Take() {

@@ -1,4 +1,4 @@
-// A queue whose elements come out in the order in which they went in.
+// First-in, first-out queues.
 #ifndef SLUICE_OPS_DATAFLOW_FIFO_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_FIFO_QUEUE_H_
 
@@ -14,33 +14,39 @@ class FifoQueue : public QueueResource {
  public:
   using QueueResource::QueueResource;
 
-  // A chief of synchronous replicas starts, at this global step. Of tokens (scalars) those of later
-  // steps go: they are of updates that were undone because an older model was restored.
+  // Sets the global step at which a chief of synchronous replicas starts. It concerns queues of
+  // tokens. A token is a scalar with the global step. A replica takes one before each step of
+  // training, as the permission to compute a gradient for the update of that global step. Tokens of
+  // later steps are removed, because a chief that restored an older model undid their updates.
   virtual void SetGlobalStep(int64_t step);
 
  protected:
-  int64_t Count() const override { return static_cast<int64_t>(elements_.size()); }
-  void Put(Tensors element) override { elements_.push_back(std::move(element)); }
-  Tensors Take() override;
-  void PutBack(std::vector<Tensors> elements) override;
-  // With the lock held.
-  void RemoveIf(const std::function<bool(const Tensors&)>& remove) {
+  int64_t Count() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return static_cast<int64_t>(elements_.size());
+  }
+  void Put(Tensors element) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    elements_.push_back(std::move(element));
+  }
+  Tensors Take() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PutBack(std::vector<Tensors> elements) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveIf(const std::function<bool(const Tensors&)>& remove)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     std::erase_if(elements_, remove);
   }
 
  private:
-  std::deque<Tensors> elements_;  // guarded by the queue's lock
+  std::deque<Tensors> elements_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Shapes of elements may differ in sizes that the component's shape leaves open; a batch has the
-// largest of each, and what an element does not fill is zero, empty or false.
+// A FIFO queue whose elements may differ in the sizes that the component shapes leave open. A batch
+// has the largest size of each, and the rest of an element is zero, empty or false.
 class PaddingFifoQueue : public FifoQueue {
  public:
   using FifoQueue::FifoQueue;
 
  protected:
   absl::StatusOr<Tensors> Stack(Allocator& allocator, std::vector<Tensors> rows) const override;
-  // TensorFlow's messages about single elements come from the plain queue.
+  // TensorFlow's messages about single elements name the plain queue.
   std::string kind_of_one() const override { return "FIFOQueue"; }
 };
 

@@ -1,15 +1,15 @@
-// What queues of synchronous training are told by a chief that starts. Accumulators have
-// AccumulatorSetGlobalStep for it; TensorFlow has nothing of the kind for queues.
-
+// How a chief that starts sets the global step of the queues of synchronous training. TensorFlow
+// has no such op for queues.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
 OP(QueueSetGlobalStep,
-   "A chief starts at this global step. A queue of gradients drops those that are of another step; "
-   "who waits to take them ends, and makes no update. A queue of tokens drops those of later "
-   "steps: they are of updates that were undone.")
+   "Sets the global step at which a chief starts. A queue of gradients drops those of other steps, "
+   "and waiting dequeues end without an update. A queue of tokens drops tokens of later steps, "
+   "whose "
+   "updates were undone.")
     .Input("handle", DT_RESOURCE)
     .Input("new_global_step", DT_INT64)
     .Stateful()

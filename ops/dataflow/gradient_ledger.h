@@ -1,25 +1,26 @@
-// Where every gradient of synchronous training went: for each update and replica, how many were
-// applied, dropped as stale, dropped as surplus.
+// The ledger of synchronous training: for each update and replica, how many gradients were applied,
+// dropped as stale and dropped as surplus.
 //
-//   L1. A gradient is entered once: when it is applied or dropped.
-//   L2. "applied" and "surplus" are entered under the step that the gradient was computed at (the
-//       update that it was for), "stale" under the step that was current when it came too late.
-//   L3. An update that a lost chief began and never made, and one that is undone because an older
-//       model was restored, has applied nothing: its gradients become stale ones.
+//   L1. A gradient is entered once, when it is applied or dropped.
+//   L2. "applied" and "surplus" are entered at the step at which the gradient was computed (that of
+//       its update), "stale" at the step that was current when the gradient arrived.
+//   L3. If a lost chief never made an update, or a restored older model undid it, its applied
+//       gradients become stale ones.
 //
-// A replica that did not say its number is entered in the last row. Thread safety: all methods from
-// any thread. Limits: the last kUpdatesKept updates are kept one by one, totals for ever.
+// Gradients of unknown replicas are entered in the last row.
+// Thread safety: all methods may be called from any thread.
+// Limits: the last kUpdatesKept updates are kept, and the totals without limit.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_LEDGER_H_
 #define SLUICE_OPS_DATAFLOW_GRADIENT_LEDGER_H_
 
 #include <array>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "executor/device/resource_manager.h"
+#include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
@@ -33,18 +34,18 @@ class GradientLedger : public Resource {
   using Counts = std::array<int64_t, kOutcomes>;
   static constexpr int64_t kReplicasMax = 1 << 16;
 
-  // At most kReplicasMax.
+  // At most kReplicasMax replicas.
   GradientLedger(std::string name, int num_replicas);
 
   int num_replicas() const { return num_replicas_; }
-  // A replica outside [0, num_replicas) counts as one that did not say.
+  // A replica outside [0, num_replicas) is unknown.
   void Enter(int64_t step, int replica, Outcome outcome, int64_t gradients = 1);
-  // The updates at `step` and later are not made.
+  // Undoes the updates at `step` and later (L3).
   void Undo(int64_t step);
-  // int64 [num_updates, num_replicas + 1, kOutcomes]: of the updates at steps first, first + 1, …
-  // Not initialized where there is no memory.
+  // int64 [num_updates, num_replicas + 1, kOutcomes]: the updates at the steps first, first + 1, …
+  // Uninitialised if there is no memory.
   Tensor Updates(int64_t first, int64_t num_updates) const;
-  // int64 [num_replicas + 1, kOutcomes]: since the ledger was made.
+  // int64 [num_replicas + 1, kOutcomes]: all updates since the ledger was made.
   Tensor Totals() const;
   // "120 applied, 3 stale, 1 surplus; replica 0: 40, 0, 0; …"
   std::string DebugString() const override;
@@ -54,9 +55,9 @@ class GradientLedger : public Resource {
 
   const std::string name_;
   const int num_replicas_;
-  mutable std::mutex mutex_;
-  std::map<int64_t, Rows> updates_;  // by step; guarded by mutex_
-  Rows totals_;                      // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<int64_t, Rows> updates_ ABSL_GUARDED_BY(mutex_);  // by step
+  Rows totals_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -5,7 +5,7 @@
 
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
-#include "ops/state/tuple_rows.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 namespace {
@@ -17,22 +17,19 @@ QueueSpec WithOrigin(QueueSpec declared) {
   return declared;
 }
 
-// Component `i` of all rows, along dimension 0.
+// Concatenates component `i` of all rows along dimension 0.
 absl::StatusOr<Tensor> JoinRows(Allocator& allocator, const std::vector<Tensors>& rows, size_t i) {
   TensorShape shape = rows[0][i].shape();
   int64_t count = 0;
   for (const Tensors& row : rows) {
     TensorShape same = row[i].shape();
-    if (same.rank() < 1 || same.rank() != shape.rank()) {
-      return InvalidArgument("expected gradients of some rows of one shape, got ",
-                             row[i].shape().ToString(), " beside ", rows[0][i].shape().ToString());
+    if (same.rank() >= 1 && same.rank() == shape.rank()) {
+      count = SaturatedSum(count, same.dim(0));
+      same.set_dim(0, shape.dim(0));
+      if (same == shape) continue;
     }
-    count = SaturatedSum(count, same.dim(0));
-    same.set_dim(0, shape.dim(0));
-    if (!(same == shape)) {
-      return InvalidArgument("expected gradients of some rows of one shape, got ",
-                             row[i].shape().ToString(), " beside ", rows[0][i].shape().ToString());
-    }
+    return InvalidArgument("expected gradients of some rows of one shape, got ",
+                           row[i].shape().ToString(), " beside ", rows[0][i].shape().ToString());
   }
   shape.set_dim(0, count);
   SLUICE_ASSIGN_OR_RETURN(Tensor joined, Tensor::Allocate(allocator, rows[0][i].dtype(), shape));
@@ -50,7 +47,7 @@ absl::StatusOr<Tensor> JoinRows(Allocator& allocator, const std::vector<Tensors>
 GradientQueue::GradientQueue(QueueSpec declared, ReplicaGradients replicas)
     : FifoQueue(WithOrigin(declared)),
       replicas_(std::move(replicas)),
-      of_rows_(declared.shapes.empty()) {}
+      is_sparse_(declared.shapes.empty()) {}
 
 absl::Span<const DataType> GradientQueue::taken_types() const {
   return absl::MakeConstSpan(options_.types).first(options_.types.size() - 1);
@@ -61,7 +58,7 @@ absl::Status GradientQueue::CheckSame(const QueueSpec& requested) const {
 }
 
 int64_t GradientQueue::step() const {
-  std::lock_guard lock(mutex());
+  MutexLock lock(&mutex_);
   return step_;
 }
 
@@ -82,18 +79,25 @@ void GradientQueue::Put(Tensors element) {
 }
 
 void GradientQueue::PutBack(std::vector<Tensors> elements) {
-  std::erase_if(elements, [this](const Tensors& element) { return DropIfStale(element); });
+  std::erase_if(elements, [this](const Tensors& element) {
+    mutex_.AssertHeld();
+    return DropIfStale(element);
+  });
   FifoQueue::PutBack(std::move(elements));
 }
 
 void GradientQueue::SetGlobalStep(int64_t step) {
   Change(AnotherChiefStarted(StrCat("queue '", options_.name, "'")), [&] {
+    mutex_.AssertHeld();
     if (step < step_) {
       undone_until_ = std::max(undone_until_, step_);
       replicas_.Undo(step);
     }
     step_ = step;
-    RemoveIf([this](const Tensors& element) { return DropIfStale(element); });
+    RemoveIf([this](const Tensors& element) {
+      mutex_.AssertHeld();
+      return DropIfStale(element);
+    });
   });
 }
 
@@ -104,6 +108,7 @@ void GradientQueue::Completed(const std::vector<Tensors>& rows) {
     step_ = std::max(step_, SaturatedSum(origin.step, 1));
   }
   RemoveIf([this](const Tensors& element) {
+    mutex_.AssertHeld();
     const Origin origin = OriginOf(element);
     if (origin.step >= step_) return false;
     replicas_.Enter(origin.step, origin.replica, GradientLedger::kSurplus);
@@ -117,7 +122,7 @@ absl::StatusOr<Tensors> GradientQueue::Stack(Allocator& allocator,
     return OriginOf(a).replica < OriginOf(b).replica;
   });
   for (Tensors& row : rows) row.pop_back();
-  if (!of_rows_) return StackRows(allocator, rows);
+  if (!is_sparse_) return StackRows(allocator, rows);
   Tensors joined;
   for (size_t i = 0; i < rows[0].size(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(Tensor component, JoinRows(allocator, rows, i));

@@ -1,21 +1,23 @@
-// A first-in first-out queue of gradients that knows whose each one is and at which step it was
-// computed: the queue form of synchronous replicas, without its race.
+// A FIFO queue of gradients for the queue form of synchronous replicas. It knows the replica and
+// the step of each gradient, so that the race of the original form cannot occur.
 //
 // An element is a gradient (as the queue was declared) and, last, its origin: int64 {replica,
-// step}. A batch that somebody takes is an update:
-//   G1. with its last element, the update's step is over: what was computed at it or before is
-//       dropped, that which waits in the queue as surplus, that which comes later as stale;
-//   G2. a batch has its gradients in replica order, those of one replica as they came, and no
-//       origins.
-// A chief that starts says which step it is (SetGlobalStep). The one before it may have been lost
-// when it had taken this queue's batch and not yet another's, or an older model was restored:
-//   G3. the queue goes back to that step: of updates that were begun and not made, or undone,
-//       nothing is kept, what comes late is stale, and the ledger says so;
-//   G4. who still waits to take is the lost chief's: he ends, and makes no update.
-// A queue of gradients of some rows ({values, indices}, each with any number of rows) gives the
-// rows of all, one after the other.
+// step}. A batch that is dequeued is an update:
+//   G1. The last element of a batch completes the update's step. Gradients of that step or an
+//   earlier
+//       one are dropped: those in the queue as surplus, and those that arrive later as stale.
+//   G2. A batch has its gradients in replica order, those of one replica in the order of arrival,
+//   and
+//       no origins.
+// A chief that starts sets the step (SetGlobalStep). The chief before it may have been lost between
+// dequeuing from this queue and from another one, or an older model was restored:
+//   G3. The queue goes back to that step. It drops the gradients of updates that were begun but not
+//       made, or undone. Late gradients of these updates are stale, and the ledger says so.
+//   G4. Waiting dequeues belong to the lost chief. They end with an error and make no update.
+// A queue of sparse gradients ({values, indices}, each with any number of rows) concatenates the
+// rows of all gradients.
 //
-// A stale element is dropped although whoever puts it in has succeeded; its turn it waits for.
+// A stale gradient is dropped when its turn comes, and the attempt to enqueue it succeeds.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_GRADIENT_QUEUE_H_
 
@@ -29,23 +31,24 @@ namespace sluice {
 
 class GradientQueue : public FifoQueue {
  public:
-  // `declared` without the origin.
+  // `declared` lacks the origin.
   GradientQueue(QueueSpec declared, ReplicaGradients replicas);
 
   absl::Span<const DataType> taken_types() const override;
   absl::Status CheckSame(const QueueSpec& requested) const override;
-  // Elements of earlier steps are dropped from now on.
+  // The current step. Gradients of earlier steps are stale.
   int64_t step() const;
   void SetGlobalStep(int64_t step) override;
 
  protected:
-  void Put(Tensors element) override;
-  void PutBack(std::vector<Tensors> elements) override;
-  void Completed(const std::vector<Tensors>& rows) override;
+  void Put(Tensors element) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PutBack(std::vector<Tensors> elements) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Completed(const std::vector<Tensors>& rows) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Tensors> Stack(Allocator& allocator, std::vector<Tensors> rows) const override;
   bool HasShapes() const override { return true; }
   Tensors EmptyBatch() const override;
-  std::string DescribeRows(const std::vector<Tensors>& rows) const override;
+  std::string DescribeRows(const std::vector<Tensors>& rows) const override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
  private:
   struct Origin {
@@ -53,17 +56,17 @@ class GradientQueue : public FifoQueue {
     int64_t step;
   };
   static Origin OriginOf(const Tensors& element);
-  // Lock held.
-  bool IsStale(const Origin& origin) const {
+  bool IsStale(const Origin& origin) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return origin.step < step_ || (origin.step > step_ && origin.step <= undone_until_);
   }
-  bool DropIfStale(const Tensors& element);
+  // Enters a stale gradient in the ledger. False if it is not stale.
+  bool DropIfStale(const Tensors& element) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ReplicaGradients replicas_;
-  const bool of_rows_;  // elements differ in their number of rows
-  int64_t step_ = 0;    // guarded by the queue's lock
-  // The last step that SetGlobalStep went back from; guarded by the queue's lock.
-  int64_t undone_until_ = -1;
+  const bool is_sparse_;  // gradients may differ in their number of rows
+  int64_t step_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The last step from which SetGlobalStep went back.
+  int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
 };
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
-// Sums of gradients as they arrive: dense ones, and gradients of some rows.
+// Sums of dense or sparse gradients.
 //
-// Thread safety: none; the accumulator's lock guards it. Buffers are taken over where nobody else
-// holds them.
+// Thread safety: none. The lock of the accumulator guards a sum. Buffers that nobody else holds are
+// taken over.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
 #define SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
 
@@ -19,21 +19,20 @@
 
 namespace sluice {
 
-// KernelContext::ParallelFor, or something that runs the whole range here. Passed on by reference:
-// copies, on the stack, would wait for each other.
+// KernelContext::ParallelFor, or a function that runs the whole range in the calling thread.
 using Parallel =
     absl::FunctionRef<void(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)>)>;
 
 enum class Reduction { kMean, kSum };
 
-// A gradient, or the sum of some: dense {tensor}, of some rows {indices, values, shape}.
+// A gradient or a sum of gradients: {tensor} if dense, {indices, values, shape} if sparse.
 using GradientTensors = absl::InlinedVector<Tensor, 1>;
 
-// A tensor of a gradient that is handed in: read where it lies, shared only by who keeps it.
+// A tensor of a gradient that is passed to the accumulator.
 class GivenTensor {
  public:
   GivenTensor() = default;
-  // `own`: the same tensor, where it may be moved from; else null.
+  // `own` is the same tensor if it may be moved from, or else null.
   GivenTensor(const Tensor& tensor, Tensor* own) : tensor_(&tensor), own_(own) {}
   const Tensor& operator*() const { return *tensor_; }
   const Tensor* operator->() const { return tensor_; }
@@ -44,7 +43,7 @@ class GivenTensor {
   Tensor* own_ = nullptr;
 };
 using GivenGradient = absl::Span<const GivenTensor>;
-// To move all from.
+// The tensors, all of which may be moved from.
 inline absl::InlinedVector<GivenTensor, 3> Give(GradientTensors& tensors) {
   absl::InlinedVector<GivenTensor, 3> given;
   for (Tensor& t : tensors) given.emplace_back(t, &t);
@@ -54,27 +53,29 @@ inline absl::InlinedVector<GivenTensor, 3> Give(GradientTensors& tensors) {
 class GradientSum {
  public:
   virtual ~GradientSum() = default;
-  // INVALID_ARGUMENT where `gradient` does not fit what was added before, or the declared shape.
+  // INVALID_ARGUMENT if the gradient fits neither the sum nor, if that is empty, the declared
+  // shape.
   virtual absl::Status Check(GivenGradient gradient, bool has_known_shape) const = 0;
-  // After Check; the gradient may be moved from. RESOURCE_EXHAUSTED; the sum is then as before.
+  // Adds a gradient that passed Check. It may be moved from. RESOURCE_EXHAUSTED leaves the sum as
+  // it was.
   virtual absl::Status Add(GivenGradient gradient, Allocator& allocator,
                            const Parallel& parallel) = 0;
-  // The sum of the `count` gradients that were added, or their mean; empty again afterwards.
   struct Taken {
     GradientTensors sum;
-    std::vector<int32_t> row_counts;  // sparse: how many gradients had the row
+    std::vector<int32_t> row_counts;  // sparse: number of gradients with the row
     int64_t count = 0;
   };
+  // Takes the sum of the `count` gradients that were added. Then the sum is empty.
   virtual void Take(int64_t count, Taken* taken) = 0;
-  // Divides what was taken, without the accumulator's lock.
+  // Reduces a sum that was taken. Runs without the lock of the accumulator.
   virtual absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction,
                                                  Allocator& allocator,
                                                  const Parallel& parallel) const = 0;
 };
 
-// Gradients are {tensor}; `shape` may be partial.
+// A sum of gradients {tensor}, whose declared `shape` may be partial.
 std::unique_ptr<GradientSum> MakeDenseSum(DataType dtype, PartialShape shape);
-// Gradients are {indices, values, shape}: row indices[i] has values[i, :].
+// A sum of gradients {indices, values, shape}, where row indices[i] is values[i, :].
 std::unique_ptr<GradientSum> MakeSparseSum(DataType dtype, PartialShape shape);
 
 }  // namespace sluice

@@ -1,6 +1,8 @@
+// Kernels of the ledger of gradients.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/gradient_ledger.h"
+#include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {
@@ -8,12 +10,12 @@ namespace {
 
 struct LedgerKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const int64_t wanted = init.attr<int64_t>("num_replicas");
-    if (wanted > GradientLedger::kReplicasMax) {
+    const int64_t requested = init.attr<int64_t>("num_replicas");
+    if (requested > GradientLedger::kReplicasMax) {
       return InvalidArgument(init.node().Describe(), ": expected at most ",
-                             GradientLedger::kReplicasMax, " replicas, got ", wanted);
+                             GradientLedger::kReplicasMax, " replicas, got ", requested);
     }
-    const int replicas = static_cast<int>(wanted);
+    const int replicas = static_cast<int>(requested);
     return MakeNamedResourceKernel<GradientLedger>(
         init,
         [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<GradientLedger>> {
@@ -86,11 +88,9 @@ class UpdatesKernel : public Kernel {
   const int64_t num_updates_;
 };
 
-using TotalsKernel = FunctionKernel<&Totals, false>;
-
 KERNEL(GradientLedger, LedgerKernel);
 KERNEL(GradientLedgerEnter, EnterKernel);
-KERNEL(GradientLedgerTotals, TotalsKernel);
+KERNEL(GradientLedgerTotals, CheapKernel<Totals>);
 KERNEL(GradientLedgerUpdates, UpdatesKernel);
 
 }  // namespace

@@ -1,107 +1,74 @@
-// Queues: handles by resource (…V2) and, as old graphs have them, by a vector of two strings.
-
+// Queues. The resource handle of a …V2 op names a queue, or (in old graphs) a reference to a vector
+// of two strings. All ops with one container and `shared_name` share a queue. Without a
+// `shared_name`, the queue belongs to the node.
 #include "ops/op.h"
+#include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
 
-OP(FIFOQueue, "FIFOQueueV2 behind a vector of two strings: container and name.")
-    .RefOutput("handle", DT_STRING)
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("shapes", ShapeListAttr({}).Min(0))
-    .Attr("capacity", IntAttr(-1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+void QueueAttrs(OpDefBuilder& op) {
+  op.Attr("component_types", TypeListAttr().Min(1))
+      .Attr("shapes", ShapeListAttr({}).Min(0))
+      .Attr("capacity", IntAttr(-1));
+}
 
-OP(FIFOQueueV2,
-   "A queue whose elements come out in the order in which they went in. All queues of one "
-   "container and `shared_name` are the same; without a name it is this node's alone.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("shapes", ShapeListAttr({}).Min(0))
-    .Attr("capacity", IntAttr(-1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+void PriorityQueueAttrs(OpDefBuilder& op) {
+  op.Attr("component_types", TypeListAttr({}, {}).Min(0))
+      .Attr("shapes", ShapeListAttr().Min(0))
+      .Attr("capacity", IntAttr(-1));
+}
 
-OP(PaddingFIFOQueue, "PaddingFIFOQueueV2 behind a vector of two strings: container and name.")
-    .RefOutput("handle", DT_STRING)
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("shapes", ShapeListAttr({}).Min(0))
-    .Attr("capacity", IntAttr(-1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+void ShuffleQueueAttrs(OpDefBuilder& op) {
+  op.With(QueueAttrs).With(Attrs({"min_after_dequeue", "seed", "seed2"}, IntAttr(0)));
+}
+
+OP(FIFOQueue, "FIFOQueueV2 with a reference handle.")
+    .With(MakesRefHandle("handle"))
+    .With(QueueAttrs)
+    .With(ContainerAttrs);
+
+OP(FIFOQueueV2, "Makes a first-in, first-out queue.")
+    .With(MakesResourceHandle("handle"))
+    .With(QueueAttrs)
+    .With(ContainerAttrs);
+
+OP(PaddingFIFOQueue, "PaddingFIFOQueueV2 with a reference handle.")
+    .With(MakesRefHandle("handle"))
+    .With(QueueAttrs)
+    .With(ContainerAttrs);
 
 OP(PaddingFIFOQueueV2,
-   "A FIFOQueue whose elements may differ in the sizes that `shapes` leaves open (-1). A "
-   "batch takes the largest size of each, and what an element does not fill is zero, empty "
-   "or false. All queues of one container and `shared_name` are the same; without a name it "
-   "is this node's alone.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("shapes", ShapeListAttr({}).Min(0))
-    .Attr("capacity", IntAttr(-1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Makes a first-in, first-out queue whose elements may differ in the sizes that are -1 in "
+   "`shapes`. Dequeuing a batch pads its elements to the largest size with zeros, empty strings or "
+   "false.")
+    .With(MakesResourceHandle("handle"))
+    .With(QueueAttrs)
+    .With(ContainerAttrs);
 
-OP(PriorityQueue, "PriorityQueueV2 behind a vector of two strings: container and name.")
-    .RefOutput("handle", DT_STRING)
-    .Attr("component_types", TypeListAttr({}, {}).Min(0))
-    .Attr("shapes", ShapeListAttr().Min(0))
-    .Attr("capacity", IntAttr(-1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+OP(PriorityQueue, "PriorityQueueV2 with a reference handle.")
+    .With(MakesRefHandle("handle"))
+    .With(PriorityQueueAttrs)
+    .With(ContainerAttrs);
 
 OP(PriorityQueueV2,
-   "A queue whose smallest priority comes out first. The priority is one component more, in "
-   "front: an int64 scalar. All queues of one container and `shared_name` are the same; "
-   "without a name it is this node's alone.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("component_types", TypeListAttr({}, {}).Min(0))
-    .Attr("shapes", ShapeListAttr().Min(0))
-    .Attr("capacity", IntAttr(-1))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Makes a queue that returns the element with the smallest priority first. The priority is an "
+   "additional first component, an int64 scalar.")
+    .With(MakesResourceHandle("handle"))
+    .With(PriorityQueueAttrs)
+    .With(ContainerAttrs);
 
-OP(RandomShuffleQueue, "RandomShuffleQueueV2 behind a vector of two strings: container and name.")
-    .RefOutput("handle", DT_STRING)
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("shapes", ShapeListAttr({}).Min(0))
-    .Attr("capacity", IntAttr(-1))
-    .Attr("min_after_dequeue", IntAttr(0))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+OP(RandomShuffleQueue, "RandomShuffleQueueV2 with a reference handle.")
+    .With(MakesRefHandle("handle"))
+    .With(ShuffleQueueAttrs)
+    .With(ContainerAttrs);
 
 OP(RandomShuffleQueueV2,
-   "A queue that gives out one of its elements at random. While it is open, at least "
-   "`min_after_dequeue` elements stay, so that they are mixed well. All queues of one "
-   "container and `shared_name` are the same; without a name it is this node's alone.")
-    .Output("handle", DT_RESOURCE)
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("shapes", ShapeListAttr({}).Min(0))
-    .Attr("capacity", IntAttr(-1))
-    .Attr("min_after_dequeue", IntAttr(0))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Makes a queue that returns its elements in random order. While it is open, at least "
+   "`min_after_dequeue` elements stay in it, so that they are mixed well.")
+    .With(MakesResourceHandle("handle"))
+    .With(ShuffleQueueAttrs)
+    .With(ContainerAttrs);
 
 }  // namespace
 }  // namespace sluice

@@ -1,3 +1,4 @@
+// Kernels that make queues.
 #include "executor/kernel/context.h"
 #include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
@@ -5,16 +6,11 @@
 #include "ops/dataflow/gradient_queue.h"
 #include "ops/dataflow/priority_queue.h"
 #include "ops/dataflow/random_shuffle_queue.h"
+#include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {
-
-std::string ListText(const std::vector<PartialShape>& shapes) {
-  std::string text;
-  for (const PartialShape& s : shapes) StrAppend(&text, text.empty() ? "" : ", ", s.ToString());
-  return StrCat("[", text, "]");
-}
 
 absl::Status CheckShapes(const QueueSpec& options) {
   const std::vector<PartialShape>& shapes = options.shapes;
@@ -24,12 +20,8 @@ absl::Status CheckShapes(const QueueSpec& options) {
                            options.types.size(), " dtypes and ", shapes.size(), " shapes.");
   }
   if (!shapes.empty() && shapes.size() != options.types.size()) {
-    std::string types;
-    for (DataType t : options.types) {
-      StrAppend(&types, types.empty() ? "" : ", ", DataTypeName(t));
-    }
-    return InvalidArgument("Different number of component types.  Types: ", types,
-                           ", Shapes: ", ListText(shapes));
+    return InvalidArgument("Different number of component types.  Types: ",
+                           TypesText(options.types), ", Shapes: ", ShapesText(shapes));
   }
   for (const PartialShape& s : shapes) {
     if (padding && !s.rank_known()) {
@@ -42,7 +34,7 @@ absl::Status CheckShapes(const QueueSpec& options) {
   return absl::OkStatus();
 }
 
-// Of a queue that shuffles: what stays in it must leave room.
+// Checks that the elements that stay in a queue that shuffles leave room for others.
 absl::Status CheckMinimum(const QueueSpec& options) {
   if (options.min_after_dequeue < 0) {
     return InvalidArgument("min_after_dequeue ", options.min_after_dequeue, " must be >= 0");
@@ -75,7 +67,7 @@ absl::StatusOr<QueueSpec> OptionsOf(const KernelInit& init) {
   return options;
 }
 
-// For monitors.
+// Exports the number of elements as a metric.
 std::shared_ptr<QueueResource> Watched(std::shared_ptr<QueueResource> queue) {
   Metrics::Global().Watch<QueueResource>(
       queue, [](const QueueResource& q, std::vector<Metric>& out) {
@@ -85,35 +77,33 @@ std::shared_ptr<QueueResource> Watched(std::shared_ptr<QueueResource> queue) {
   return queue;
 }
 
+// Finds the queue, or makes a Q from its specification and `more`.
+template <typename Q, typename... More>
+absl::StatusOr<std::unique_ptr<Kernel>> MakeQueueKernel(KernelInit& init, const More&... more) {
+  SLUICE_ASSIGN_OR_RETURN(const QueueSpec options, OptionsOf(init));
+  return MakeNamedResourceKernel<QueueResource>(
+      init,
+      [&](const ResourceName& name) {
+        QueueSpec named = options;
+        named.name = name.name;
+        return Watched(std::make_shared<Q>(std::move(named), more...));
+      },
+      [&](const QueueResource& queue) { return queue.CheckSame(options); });
+}
+
 template <typename Q>
 struct QueueKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(const QueueSpec options, OptionsOf(init));
-    return MakeNamedResourceKernel<QueueResource>(
-        init,
-        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<QueueResource>> {
-          QueueSpec named = options;
-          named.name = name.name;
-          return Watched(std::make_shared<Q>(std::move(named)));
-        },
-        [&](const QueueResource& queue) { return queue.CheckSame(options); });
+    return MakeQueueKernel<Q>(init);
   }
 };
 
-// A FIFO queue; one of gradients where it is told of replicas.
+// A FIFO queue, or a queue of gradients if the node's attributes name replicas.
 struct FifoQueueKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     SLUICE_ASSIGN_OR_RETURN(const ReplicaGradients replicas, ReplicaGradientsOf(init));
-    if (replicas.replicas == 0) return QueueKernel<FifoQueue>::Make(init);
-    SLUICE_ASSIGN_OR_RETURN(const QueueSpec options, OptionsOf(init));
-    return MakeNamedResourceKernel<QueueResource>(
-        init,
-        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<QueueResource>> {
-          QueueSpec named = options;
-          named.name = name.name;
-          return Watched(std::make_shared<GradientQueue>(std::move(named), replicas));
-        },
-        [&](const QueueResource& queue) { return queue.CheckSame(options); });
+    if (replicas.replicas == 0) return MakeQueueKernel<FifoQueue>(init);
+    return MakeQueueKernel<GradientQueue>(init, replicas);
   }
 };
 

@@ -1,6 +1,5 @@
-// A queue whose smallest priority comes out first; of equal ones, the one that went in first.
-//
-// The priority is component 0 of an element, an int64 scalar.
+// A queue that returns the element with the smallest priority first, and among equal ones the
+// element that was enqueued first. The priority is component 0, an int64 scalar.
 #ifndef SLUICE_OPS_DATAFLOW_PRIORITY_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_PRIORITY_QUEUE_H_
 
@@ -16,17 +15,18 @@ class PriorityQueue : public QueueResource {
   using QueueResource::QueueResource;
 
  protected:
-  int64_t Count() const override { return static_cast<int64_t>(elements_.size()); }
-  void Put(Tensors element) override;
-  Tensors Take() override;
-  void PutBack(std::vector<Tensors> elements) override;
+  int64_t Count() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return static_cast<int64_t>(elements_.size());
+  }
+  void Put(Tensors element) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Tensors Take() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PutBack(std::vector<Tensors> elements) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
  private:
   using Key = std::pair<int64_t, int64_t>;  // priority, order of arrival
-  // All guarded by the queue's lock.
-  std::map<Key, Tensors> elements_;
-  int64_t last_ = 0;
-  int64_t first_ = 0;  // falls with each element that is put back
+  std::map<Key, Tensors> elements_ ABSL_GUARDED_BY(mutex_);
+  int64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t first_ ABSL_GUARDED_BY(mutex_) = 0;  // decreases with each element that is put back
 };
 
 }  // namespace sluice

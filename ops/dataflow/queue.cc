@@ -6,25 +6,14 @@
 #include <utility>
 
 #include "graph/status.h"
-#include "ops/state/tuple_rows.h"
+#include "ops/state/arguments.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 namespace {
 
 absl::Status PutCancelled() { return absl::CancelledError("Enqueue operation was cancelled"); }
 absl::Status TakeCancelled() { return absl::CancelledError("Dequeue operation was cancelled"); }
-
-std::string ShapesText(const std::vector<PartialShape>& shapes) {
-  std::string text;
-  for (const PartialShape& s : shapes) StrAppend(&text, text.empty() ? "" : ", ", s.ToString());
-  return StrCat("[", text, "]");
-}
-
-std::string TypesText(const std::vector<DataType>& types) {
-  std::string text;
-  for (DataType t : types) StrAppend(&text, text.empty() ? "" : ", ", DataTypeName(t));
-  return text;
-}
 
 }  // namespace
 
@@ -34,31 +23,27 @@ QueueResource::QueueResource(QueueSpec options)
         return std::move(options);
       }()) {}
 
-// Attempts keep the queue alive through their waits, so none is left here.
+// Waiting attempts keep the queue alive, so there are none.
 QueueResource::~QueueResource() = default;
 
 // --- the lines
 
-void QueueResource::Submit(Line& line, Attempt attempt) {
+void QueueResource::Submit(Attempt attempt) {
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
+    Line& line = attempt.action == Action::kTake ? taking_ : putting_;
     const int64_t id = attempt.id = next_id_++;
     line.push_back(std::move(attempt));
     TryLines(&complete);
-    // Those that could not go on are at the end, and this one was the last to come.
+    // TryLines keeps the order of waiting attempts, so this one is the last if it waits.
     if (!line.empty() && line.back().id == id) {
       Attempt& blocked = line.back();
       const auto self = shared_from_this();
       const bool waits = blocked.wait.Start(
           blocked.caller, StrCat("queue '", options_.name, "'"), [self, id] { self->Cancel(id); },
           [self, id] { return self->DescribeAttempt(id); });
-      if (!waits) {
-        blocked.status = blocked.action == Action::kTake ? TakeCancelled() : PutCancelled();
-        if (blocked.action == Action::kTake) PutBack(std::move(blocked.rows));
-        complete.splice(complete.end(), line, std::prev(line.end()));
-        TryLines(&complete);
-      }
+      if (!waits) CancelAttempt(line, std::prev(line.end()), &complete);
     }
   }
   Finish(std::move(complete));
@@ -121,42 +106,47 @@ void QueueResource::SetClosed(const std::string& reason) {
 
 QueueResource::Progress QueueResource::TryTake(Attempt& attempt) {
   const int64_t count = Count();
-  if (closed_ && count < attempt.wanted) {
-    const int64_t wanted = attempt.wanted;
-    // What a batch already holds counts as left in the queue.
+  if (closed_ && count < attempt.missing) {
+    const int64_t missing = attempt.missing;
+    // The elements that the attempt holds count as elements of the queue.
     PutBack(std::exchange(attempt.rows, {}));
-    if (!attempt.fewer_will_do || Count() == 0) {
+    if (!attempt.allow_fewer || Count() == 0) {
       attempt.status = absl::OutOfRangeError(
           StrCat(attempt.is_many ? options_.kind : kind_of_one(), " '", options_.name,
-                 "' is closed and has insufficient elements (requested ", wanted, ", current size ",
-                 count, ")", reason_.empty() ? "" : ": ", reason_));
+                 "' is closed and has insufficient elements (requested ", missing,
+                 ", current size ", count, ")", reason_.empty() ? "" : ": ", reason_));
       return Progress::kComplete;
     }
-    attempt.wanted = Count();
+    attempt.missing = Count();
   }
   Progress progress = Progress::kNone;
   while (Available(closed_) > 0) {
     progress = Progress::kSome;
     attempt.rows.push_back(Take());
-    if (--attempt.wanted > 0) continue;
+    if (--attempt.missing > 0) continue;
     if (attempt.is_many) Completed(attempt.rows);
     return Progress::kComplete;
   }
   return progress;
 }
 
+void QueueResource::CancelAttempt(Line& line, Line::iterator attempt, Line* complete) {
+  const bool takes = attempt->action == Action::kTake;
+  if (takes) PutBack(std::exchange(attempt->rows, {}));
+  attempt->status = takes ? TakeCancelled() : PutCancelled();
+  complete->splice(complete->end(), line, attempt);
+  TryLines(complete);
+}
+
 void QueueResource::Cancel(int64_t id) {
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     for (Line* line : {&putting_, &taking_}) {
       const auto found =
           std::find_if(line->begin(), line->end(), [id](const Attempt& a) { return a.id == id; });
       if (found == line->end()) continue;
-      if (found->action == Action::kTake) PutBack(std::exchange(found->rows, {}));
-      found->status = found->action == Action::kTake ? TakeCancelled() : PutCancelled();
-      complete.splice(complete.end(), *line, found);
-      TryLines(&complete);
+      CancelAttempt(*line, found, &complete);
       break;
     }
   }
@@ -166,10 +156,10 @@ void QueueResource::Cancel(int64_t id) {
 void QueueResource::Change(const absl::Status& takers_end, const std::function<void()>& change) {
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (!taking_.empty()) {
       Attempt& head = taking_.front();
-      head.wanted += static_cast<int64_t>(head.rows.size());
+      head.missing += static_cast<int64_t>(head.rows.size());
       PutBack(std::exchange(head.rows, {}));
     }
     if (!takers_end.ok()) {
@@ -203,10 +193,10 @@ void QueueResource::FinishTake(Attempt& attempt) {
   }
 }
 
-// --- what callers ask for
+// --- calls
 
 bool QueueResource::PutAtOnce(Tensors& element) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   if (closed_ || !putting_.empty() || !taking_.empty() || Count() >= options_.capacity)
     return false;
   Put(std::move(element));
@@ -215,7 +205,7 @@ bool QueueResource::PutAtOnce(Tensors& element) {
 
 std::optional<Tensors> QueueResource::DequeueAtOnce(const Caller& caller) {
   if (caller.IsCancelled()) return std::nullopt;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   if (!putting_.empty() || !taking_.empty() || Available(closed_) == 0) return std::nullopt;
   return Take();
 }
@@ -226,7 +216,7 @@ void QueueResource::Enqueue(const Caller& caller, Tensors element, Done done) {
   if (PutAtOnce(element)) return done(absl::OkStatus());
   Attempt attempt{.action = Action::kPut, .caller = caller, .done = std::move(done)};
   attempt.rows.push_back(std::move(element));
-  Submit(putting_, std::move(attempt));
+  Submit(std::move(attempt));
 }
 
 void QueueResource::EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces) {
@@ -236,21 +226,20 @@ void QueueResource::EnqueueMany(const Caller& caller, Tensors batch, Done done, 
   if (!rows.ok()) return done(rows.status());
   if (rows->empty() && !replaces) return done(absl::OkStatus());
   std::reverse(rows->begin(), rows->end());
-  Submit(putting_, {.action = Action::kPut,
-                    .caller = caller,
-                    .rows = *std::move(rows),
-                    .is_many = true,
-                    .replaces = replaces,
-                    .done = std::move(done)});
+  Submit({.action = Action::kPut,
+          .caller = caller,
+          .rows = *std::move(rows),
+          .is_many = true,
+          .replaces = replaces,
+          .done = std::move(done)});
 }
 
 void QueueResource::Dequeue(const Caller& caller, Taken taken) {
   if (caller.IsCancelled()) return taken(TakeCancelled());
-  Submit(taking_,
-         {.action = Action::kTake, .caller = caller, .wanted = 1, .taken = std::move(taken)});
+  Submit({.action = Action::kTake, .caller = caller, .missing = 1, .taken = std::move(taken)});
 }
 
-void QueueResource::TakeMany(const Caller& caller, int64_t count, bool fewer_will_do, Taken taken) {
+void QueueResource::TakeMany(const Caller& caller, int64_t count, bool allow_fewer, Taken taken) {
   if (!HasShapes()) {
     return taken(InvalidArgument(
         options_.kind,
@@ -258,12 +247,12 @@ void QueueResource::TakeMany(const Caller& caller, int64_t count, bool fewer_wil
   }
   if (count == 0) return taken(EmptyBatch());
   if (caller.IsCancelled()) return taken(TakeCancelled());
-  Submit(taking_, {.action = Action::kTake,
-                   .caller = caller,
-                   .wanted = count,
-                   .is_many = true,
-                   .fewer_will_do = fewer_will_do,
-                   .taken = std::move(taken)});
+  Submit({.action = Action::kTake,
+          .caller = caller,
+          .missing = count,
+          .is_many = true,
+          .allow_fewer = allow_fewer,
+          .taken = std::move(taken)});
 }
 
 void QueueResource::DequeueMany(const Caller& caller, int64_t count, Taken taken) {
@@ -279,11 +268,11 @@ void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Do
   if (!cancel_pending_enqueues) {
     Attempt attempt = {.action = Action::kClose, .caller = caller, .done = std::move(done)};
     attempt.reason = reason;
-    return Submit(putting_, std::move(attempt));
+    return Submit(std::move(attempt));
   }
   Line complete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     SetClosed(reason);
     for (Attempt& a : putting_) a.status = PutCancelled();
     complete.splice(complete.end(), putting_);
@@ -294,12 +283,12 @@ void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Do
 }
 
 bool QueueResource::is_closed() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return closed_;
 }
 
 int64_t QueueResource::size() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return Count();
 }
 
@@ -372,10 +361,10 @@ Tensors QueueResource::EmptyBatch() const {
 
 absl::Status QueueResource::CheckSame(const QueueSpec& requested) const {
   const auto differs = [&](std::string_view what, const std::string& has,
-                           const std::string& asked) {
+                           const std::string& other) {
     const std::string_view verb = what == "capacity" ? " was " : " were ";
     return InvalidArgument("Shared queue '", options_.name, "' has ", what, " ", has,
-                           " but requested ", what, verb, asked);
+                           " but requested ", what, verb, other);
   };
   if (requested.kind != options_.kind) {
     return InvalidArgument("Expected ", options_.kind, ", found ", requested.kind);
@@ -409,21 +398,21 @@ std::string QueueResource::State() const {
 }
 
 std::string QueueResource::DebugString() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return StrCat("queue '", options_.name, "': ", State());
 }
 
 std::string QueueResource::DescribeAttempt(int64_t id) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   std::string text = State();
   for (const Attempt& a : taking_) {
     if (a.id == id && a.is_many) {
       StrAppend(&text, "; has ", a.rows.size(), " of ",
-                static_cast<int64_t>(a.rows.size()) + a.wanted, DescribeRows(a.rows));
+                static_cast<int64_t>(a.rows.size()) + a.missing, DescribeRows(a.rows));
     }
   }
   for (const Attempt& a : putting_) {
-    if (a.id == id && a.is_many) StrAppend(&text, "; ", a.rows.size(), " elements to put in");
+    if (a.id == id && a.is_many) StrAppend(&text, "; ", a.rows.size(), " elements to enqueue");
   }
   return text;
 }

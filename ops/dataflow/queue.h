@@ -1,21 +1,19 @@
-// A queue of tensors between steps of a graph: two lines of attempts, to put elements in and to
-// take elements out. What order elements come out in is the subclass's.
+// Queues of tensors between steps of a graph. Attempts to put elements and attempts to take
+// elements wait in two lines. Subclasses decide in which order the elements are taken.
 //
-// An element is a tuple of tensors, one a component. Attempts of each line succeed in the order in
-// which they came; only the head of a line makes progress:
-//   Q1. an attempt in the line of takers, but for the head, holds no element;
-//   Q2. an attempt that fails or is cancelled gives back the elements that it holds, to the front;
-//   Q3. after every change both lines are tried until neither moves.
+// An element is a tuple of tensors, one per component. The attempts of a line succeed in the order
+// of their arrival, and only the first one makes progress:
+//   Q1. In the line of takers, only the first attempt can hold elements.
+//   Q2. An attempt that fails or is cancelled returns its elements to the front of the queue.
+//   Q3. After every change, both lines are tried until neither makes progress.
 //
 // Thread safety: all methods may be called from any thread.
-// Blocking: none blocks a thread. Callbacks are called exactly once, never while this queue's lock
-// is
-//   held: at once, or by whoever makes the attempt succeed, or when the caller is cancelled.
-// Limits: at most `capacity` elements, not counting those that the head of the takers holds.
-// Errors: OUT_OF_RANGE when closed and too few elements are left; CANCELLED when closed (putting)
-// or
-//   when the caller is cancelled; INVALID_ARGUMENT on a wrong dtype or shape. Texts are
-//   TensorFlow's.
+// Blocking: no method blocks a thread. Callbacks run exactly once, without the queue's lock: in the
+//   call, in the call that makes the attempt succeed, or when the caller is cancelled.
+// Limits: at most `capacity` elements, without those that the first taker holds.
+// Errors: OUT_OF_RANGE if the queue is closed and has too few elements; CANCELLED if it is closed
+//   (enqueuing) or the caller is cancelled; INVALID_ARGUMENT for a wrong dtype or shape. The texts
+//   are TensorFlow's.
 #ifndef SLUICE_OPS_DATAFLOW_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_QUEUE_H_
 
@@ -23,25 +21,25 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
+#include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 #include "ops/state/wait.h"
 
 namespace sluice {
 
 struct QueueSpec {
-  std::string kind;  // "FIFOQueue", as messages say it
+  std::string kind;  // "FIFOQueue", for messages
   std::string name;
-  int64_t capacity = -1;             // negative: no bound
+  int64_t capacity = -1;             // negative for no limit
   std::vector<DataType> types;       // of the components
-  std::vector<PartialShape> shapes;  // of the components, or empty: any
-  // Of a queue that shuffles.
+  std::vector<PartialShape> shapes;  // of the components. Empty for any shapes
+  // For RandomShuffleQueue.
   int64_t min_after_dequeue = 0;
   int64_t seed = 0;
   int64_t seed2 = 0;
@@ -57,64 +55,70 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   ~QueueResource() override;
 
   void Enqueue(const Caller& caller, Tensors element, Done done);
-  // Row i of every component makes element i. Rows go in one by one, as there is room.
-  // With `replaces` they take the place of the elements that are there when their turn comes.
+  // Enqueues row i of every component as element i, one by one as room becomes free. `replaces`
+  // removes the elements that are in the queue when the attempt's turn comes.
   void EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces = false);
   void Dequeue(const Caller& caller, Taken taken);
-  // The same where nobody has to wait for it.
+  // Dequeues at once, or returns nothing if the caller would have to wait.
   std::optional<Tensors> DequeueAtOnce(const Caller& caller);
-  // `count` elements, stacked along a new first dimension.
+  // Dequeues `count` elements, stacked along a new first dimension.
   void DequeueMany(const Caller& caller, int64_t count, Taken taken);
-  // The same; once the queue is closed, fewer elements will do, but not none.
+  // The same, but takes fewer elements, at least one, from a closed queue.
   void DequeueUpTo(const Caller& caller, int64_t count, Taken taken);
-  // Takes its turn behind the attempts to put elements in that came before it; with
-  // `cancel_pending_enqueues` these end with CANCELLED. `reason` is told to who finds too few
-  // elements.
+  // Closes the queue after the attempts to enqueue that wait. `cancel_pending_enqueues` cancels
+  // these instead. Errors of later dequeues name the `reason`.
   void Close(const Caller& caller, bool cancel_pending_enqueues, Done done,
              const std::string& reason = "");
 
   bool is_closed() const;
   int64_t size() const;
   const QueueSpec& options() const { return options_; }
-  // Of the components of an element that is taken; may lack what only goes in.
+  // Types of the components of a dequeued element. Some that are enqueued may be missing.
   virtual absl::Span<const DataType> taken_types() const { return options_.types; }
   std::string DebugString() const override;
 
-  // Whether a second op of this name asks for the same queue; "Shared queue 'q' has capacity 3 but
-  // requested capacity was 4" otherwise.
+  // INVALID_ARGUMENT "Shared queue 'q' has capacity 3 but requested capacity was 4" if another op
+  // of this name requests a different queue.
   virtual absl::Status CheckSame(const QueueSpec& requested) const;
 
  protected:
-  // --- elements; called with the lock held
-  virtual int64_t Count() const = 0;
-  // How many may be taken now: less than Count where some must stay.
-  virtual int64_t Available(bool closed) const { return Count(); }
-  virtual void Put(Tensors element) = 0;
-  virtual Tensors Take() = 0;
-  // In front, in this order; what was taken last is back in its place.
-  virtual void PutBack(std::vector<Tensors> elements) = 0;
-  // A batch is complete: who asked for it will get `rows`. Elements may be removed.
-  virtual void Completed(const std::vector<Tensors>& rows) {}
-  // What a report adds about the rows of a batch that is not complete.
-  virtual std::string DescribeRows(const std::vector<Tensors>& rows) const { return ""; }
+  // --- elements
+  virtual int64_t Count() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
+  // Number of elements that can be taken now. Less than Count if some must stay.
+  virtual int64_t Available(bool closed) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return Count();
+  }
+  virtual void Put(Tensors element) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
+  virtual Tensors Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
+  // Returns elements that were taken, in this order, so that Take yields them again.
+  virtual void PutBack(std::vector<Tensors> elements) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
+  // Called when a batch is complete, whose caller will get `rows`. May remove elements.
+  virtual void Completed(const std::vector<Tensors>& rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {}
+  // Text that a stall report adds about the rows of an incomplete batch.
+  virtual std::string DescribeRows(const std::vector<Tensors>& rows) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return "";
+  }
 
-  // --- what differs in checks and results; called without the lock
+  // --- checks and results
   virtual absl::Status CheckElement(const Tensors& element) const;
   virtual absl::Status CheckBatch(const Tensors& batch) const;
-  // Stacks rows; there is at least one.
+  // Stacks at least one row.
   virtual absl::StatusOr<Tensors> Stack(Allocator& allocator, std::vector<Tensors> rows) const;
-  // Whether DequeueMany can say what it returns.
+  // Whether the component shapes are known, as DequeueMany requires.
   virtual bool HasShapes() const;
-  // A batch of no elements.
+  // A batch without elements.
   virtual Tensors EmptyBatch() const;
-  // The kind as messages of single elements say it.
+  // The kind in messages about single elements.
   virtual std::string kind_of_one() const { return options_.kind; }
 
   absl::Status CheckTypes(const Tensors& tuple) const;
-  // Changes the elements in place of an attempt; what the head of the takers holds is given back
-  // before. Who waits to take ends with `takers_end`, unless that is OK.
-  void Change(const absl::Status& takers_end, const std::function<void()>& change);
-  std::mutex& mutex() const { return mutex_; }
+  // Runs `change` with the lock held, after the elements that the first taker holds were returned.
+  // If `takers_end` is an error, it ends the waiting takers.
+  void Change(const absl::Status& takers_end, const std::function<void()>& change)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  mutable Mutex mutex_;
   const QueueSpec options_;
 
  private:
@@ -123,11 +127,11 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
     int64_t id;
     Action action;
     Caller caller;
-    std::vector<Tensors> rows;  // kPut: still to go in, in reverse; kTake: taken so far
-    int64_t wanted = 0;         // kTake: still to be taken
+    std::vector<Tensors> rows;  // kPut: elements left, in reverse order. kTake: taken so far
+    int64_t missing = 0;        // kTake: number of elements still to take
     bool is_many = false;
-    bool fewer_will_do = false;
-    bool replaces = false;  // kPut: and has not done so yet
+    bool allow_fewer = false;
+    bool replaces = false;  // kPut: elements are still to be removed
     Done done;
     Taken taken;
     Wait wait;
@@ -137,30 +141,32 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   using Line = std::list<Attempt>;
   enum class Progress { kNone, kSome, kComplete };
 
-  // One element in where nobody waits: no attempt has to be made of it.
+  // Puts the element without an attempt if nobody waits and there is room.
   bool PutAtOnce(Tensors& element);
-  void Submit(Line& line, Attempt attempt);
-  // Both lines, until neither moves; complete attempts are moved to `complete`. Lock held.
-  void TryLines(Line* complete);
-  bool TryLine(Line& line, Line* complete);
-  Progress TryPut(Attempt& attempt);
-  Progress TryClose(Attempt& attempt);
-  void SetClosed(const std::string& reason);  // lock held
-  Progress TryTake(Attempt& attempt);
-  void Cancel(int64_t id);
-  // Calls the callbacks. Lock not held.
-  void Finish(Line complete);
+  void Submit(Attempt attempt) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Tries both lines and moves attempts that end to `complete`.
+  void TryLines(Line* complete) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool TryLine(Line& line, Line* complete) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Progress TryPut(Attempt& attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Progress TryClose(Attempt& attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SetClosed(const std::string& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Progress TryTake(Attempt& attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Ends an attempt with CANCELLED.
+  void CancelAttempt(Line& line, Line::iterator attempt, Line* complete)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Cancel(int64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Calls back.
+  void Finish(Line complete) ABSL_LOCKS_EXCLUDED(mutex_);
   void FinishTake(Attempt& attempt);
-  void TakeMany(const Caller& caller, int64_t count, bool fewer_will_do, Taken taken);
-  std::string DescribeAttempt(int64_t id) const;
-  std::string State() const;  // lock held
+  void TakeMany(const Caller& caller, int64_t count, bool allow_fewer, Taken taken);
+  std::string DescribeAttempt(int64_t id) const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::string State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  mutable std::mutex mutex_;
-  Line putting_;         // guarded by mutex_
-  Line taking_;          // guarded by mutex_
-  bool closed_ = false;  // guarded by mutex_
-  std::string reason_;   // guarded by mutex_; why it was closed, "" unless somebody said so
-  int64_t next_id_ = 1;  // guarded by mutex_
+  Line putting_ ABSL_GUARDED_BY(mutex_);
+  Line taking_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string reason_ ABSL_GUARDED_BY(mutex_);  // why the queue was closed, if it is known
+  int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace sluice

@@ -10,40 +10,36 @@
 
 namespace sluice {
 
+Queue::Queue(Output handle, std::vector<DataType> types, std::vector<PartialShape> shapes)
+    : handle_(handle), types_(std::move(types)), shapes_(std::move(shapes)) {}
+
 Queue Queue::Fifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                   const QueueOptions& options, At at) {
-  Queue queue;
-  queue.handle_ = FIFOQueueV2(graph, types,
-                              {.name = options.name.empty() ? "fifo_queue" : options.name,
-                               .shapes = options.shapes,
-                               .capacity = capacity,
-                               .shared_name = options.shared_name},
-                              at);
-  queue.types_ = std::move(types);
-  queue.shapes_ = options.shapes;
-  return queue;
+  const Output handle = FIFOQueueV2(graph, types,
+                                    {.name = options.name.empty() ? "fifo_queue" : options.name,
+                                     .shapes = options.shapes,
+                                     .capacity = capacity,
+                                     .shared_name = options.shared_name},
+                                    at);
+  return Queue(handle, std::move(types), options.shapes);
 }
 
 Queue Queue::PaddingFifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                          const QueueOptions& options, At at) {
-  Queue queue;
-  queue.handle_ =
+  const Output handle =
       PaddingFIFOQueueV2(graph, types,
                          {.name = options.name.empty() ? "padding_fifo_queue" : options.name,
                           .shapes = options.shapes,
                           .capacity = capacity,
                           .shared_name = options.shared_name},
                          at);
-  queue.types_ = std::move(types);
-  queue.shapes_ = options.shapes;
-  return queue;
+  return Queue(handle, std::move(types), options.shapes);
 }
 
 Queue Queue::RandomShuffle(Graph& graph, int64_t capacity, int64_t min_after_dequeue,
                            std::vector<DataType> types, const QueueOptions& options, At at) {
   const auto [seed, seed2] = SeedsFor(graph, options.seed);
-  Queue queue;
-  queue.handle_ =
+  const Output handle =
       RandomShuffleQueueV2(graph, types,
                            {.name = options.name.empty() ? "random_shuffle_queue" : options.name,
                             .shapes = options.shapes,
@@ -53,45 +49,36 @@ Queue Queue::RandomShuffle(Graph& graph, int64_t capacity, int64_t min_after_deq
                             .seed2 = seed2,
                             .shared_name = options.shared_name},
                            at);
-  queue.types_ = std::move(types);
-  queue.shapes_ = options.shapes;
-  return queue;
+  return Queue(handle, std::move(types), options.shapes);
 }
 
 Queue Queue::Priority(Graph& graph, int64_t capacity, std::vector<DataType> types,
                       const QueueOptions& options, At at) {
-  Queue queue;
-  queue.handle_ = PriorityQueueV2(graph, options.shapes,
-                                  {.name = options.name.empty() ? "priority_queue" : options.name,
-                                   .component_types = types,
-                                   .capacity = capacity,
-                                   .shared_name = options.shared_name},
-                                  at);
-  queue.types_ = std::move(types);
-  queue.types_.insert(queue.types_.begin(), DT_INT64);
-  queue.shapes_ = options.shapes;
-  queue.shapes_.insert(queue.shapes_.begin(), PartialShape::Scalar());
-  return queue;
+  const Output handle =
+      PriorityQueueV2(graph, options.shapes,
+                      {.name = options.name.empty() ? "priority_queue" : options.name,
+                       .component_types = types,
+                       .capacity = capacity,
+                       .shared_name = options.shared_name},
+                      at);
+  std::vector<PartialShape> shapes = options.shapes;
+  types.insert(types.begin(), DT_INT64);
+  shapes.insert(shapes.begin(), PartialShape::Scalar());
+  return Queue(handle, std::move(types), std::move(shapes));
 }
 
-// The queue's name without its scopes: the op is named in the scope that is open now.
+// The default name. It lacks the scopes of the queue, because nodes are named in the current scope.
 std::string Queue::Name(std::string_view name, std::string_view suffix) const {
   if (!name.empty()) return std::string(name);
   const std::string& own = this->name();
   return StrCat(own.substr(own.rfind('/') + 1), suffix);
 }
 
-// The shapes that the queue was declared with, which the dequeue ops themselves do not know.
-OutputList Queue::Typed(OutputList components, Output batch) const {
+// Sets the shapes that the queue was declared with, which the dequeue ops do not know.
+OutputList Queue::Typed(OutputList components, const PartialShape& leading) const {
   for (size_t i = 0; i < components.size() && i < shapes_.size(); ++i) {
     if (!components[i]) continue;
-    PartialShape shape = shapes_[i];
-    if (batch) {
-      const std::optional<Tensor> n = ConstantValue(batch);
-      shape = PartialShape({n && n->dtype() == DT_INT32 ? n->scalar<int32_t>() : -1})
-                  .Concatenate(shape);
-    }
-    components[i].node->set_output_shape(components[i].index, shape);
+    components[i].node->set_output_shape(components[i].index, leading.Concatenate(shapes_[i]));
   }
   return components;
 }
@@ -103,20 +90,19 @@ Operation Queue::EnqueueMany(const OutputList& components, std::string_view name
   return QueueEnqueueManyV2(handle_, components, {.name = Name(name, "_EnqueueMany")}, at);
 }
 OutputList Queue::Dequeue(std::string_view name, At at) const {
-  return Typed(QueueDequeueV2(handle_, types_, {.name = Name(name, "_Dequeue")}, at), {});
+  return Typed(QueueDequeueV2(handle_, types_, {.name = Name(name, "_Dequeue")}, at),
+               PartialShape::Scalar());
 }
 OutputList Queue::DequeueMany(Output n, std::string_view name, At at) const {
-  return Typed(QueueDequeueManyV2(handle_, n, types_, {.name = Name(name, "_DequeueMany")}, at), n);
+  OutputList batch =
+      QueueDequeueManyV2(handle_, n, types_, {.name = Name(name, "_DequeueMany")}, at);
+  const std::optional<Tensor> count = n ? ConstantValue(n) : std::nullopt;
+  const bool is_known = count.has_value() && count->dtype() == DT_INT32;
+  return Typed(std::move(batch), PartialShape({is_known ? count->scalar<int32_t>() : -1}));
 }
 OutputList Queue::DequeueUpTo(Output n, std::string_view name, At at) const {
-  // How many come is known only when they do.
-  OutputList batch =
-      QueueDequeueUpToV2(handle_, n, types_, {.name = Name(name, "_DequeueUpTo")}, at);
-  for (size_t i = 0; i < batch.size() && i < shapes_.size(); ++i) {
-    if (batch[i])
-      batch[i].node->set_output_shape(batch[i].index, PartialShape({-1}).Concatenate(shapes_[i]));
-  }
-  return batch;
+  return Typed(QueueDequeueUpToV2(handle_, n, types_, {.name = Name(name, "_DequeueUpTo")}, at),
+               PartialShape({-1}));
 }
 Operation Queue::Close(bool cancel_pending_enqueues, std::string_view name, At at) const {
   return QueueCloseV2(

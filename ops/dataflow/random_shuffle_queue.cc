@@ -9,7 +9,7 @@ RandomShuffleQueue::RandomShuffleQueue(QueueSpec options)
       generator_(ReservedGenerator(options_.seed, options_.seed2).Reserve(0)),
       next_(&generator_) {}
 
-// The last element takes the place of the one that leaves.
+// Moves the last element to the place of the chosen one.
 Tensors RandomShuffleQueue::Take() {
   const size_t chosen = next_() % elements_.size();
   std::swap(elements_[chosen], elements_.back());
@@ -31,8 +31,8 @@ absl::Status RandomShuffleQueue::CheckSame(const QueueSpec& requested) const {
                            options_.min_after_dequeue, " but requested min_after_dequeue was ",
                            requested.min_after_dequeue, ".");
   }
-  const bool asks_for_seeds = requested.seed != 0 || requested.seed2 != 0;
-  if (asks_for_seeds && (requested.seed != options_.seed || requested.seed2 != options_.seed2)) {
+  const bool has_seeds = requested.seed != 0 || requested.seed2 != 0;
+  if (has_seeds && (requested.seed != options_.seed || requested.seed2 != options_.seed2)) {
     return InvalidArgument("Shared queue '", options_.name, "' has random seeds (", options_.seed,
                            ", ", options_.seed2, ") but requested seeds are (", requested.seed,
                            ", ", requested.seed2, ").");

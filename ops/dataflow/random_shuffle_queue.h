@@ -1,7 +1,7 @@
-// A queue that gives out one of its elements at random; while it is open, `min_after_dequeue`
-// elements stay in it, so that they are mixed well.
+// A queue that returns its elements in random order. While it is open, `min_after_dequeue` elements
+// stay in it, so that they are mixed well.
 //
-// Equal seeds and equal contents give TensorFlow's order. Seeds (0, 0) differ in every program.
+// Equal seeds and equal contents yield TensorFlow's order. Seeds (0, 0) stand for random ones.
 #ifndef SLUICE_OPS_DATAFLOW_RANDOM_SHUFFLE_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_RANDOM_SHUFFLE_QUEUE_H_
 
@@ -20,19 +20,22 @@ class RandomShuffleQueue : public QueueResource {
   absl::Status CheckSame(const QueueSpec& requested) const override;
 
  protected:
-  int64_t Count() const override { return static_cast<int64_t>(elements_.size()); }
-  int64_t Available(bool closed) const override {
+  int64_t Count() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return static_cast<int64_t>(elements_.size());
+  }
+  int64_t Available(bool closed) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return closed ? Count() : std::max<int64_t>(Count() - options_.min_after_dequeue, 0);
   }
-  void Put(Tensors element) override { elements_.push_back(std::move(element)); }
-  Tensors Take() override;
-  void PutBack(std::vector<Tensors> elements) override;
+  void Put(Tensors element) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    elements_.push_back(std::move(element));
+  }
+  Tensors Take() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PutBack(std::vector<Tensors> elements) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
  private:
-  // All guarded by the queue's lock.
-  std::vector<Tensors> elements_;
-  Philox generator_;
-  SingleNumbers next_;  // draws from generator_
+  std::vector<Tensors> elements_ ABSL_GUARDED_BY(mutex_);
+  Philox generator_ ABSL_GUARDED_BY(mutex_);
+  SingleNumbers next_ ABSL_GUARDED_BY(mutex_);  // numbers of generator_
 };
 
 }  // namespace sluice

@@ -8,7 +8,7 @@
 namespace sluice {
 
 std::string ReplicaGradients::MissingText(const std::vector<int>& present) const {
-  // Replicas that do not say who they are cannot be missed.
+  // A gradient of an unknown replica may be from any of them.
   if (std::any_of(present.begin(), present.end(), [](int r) { return r < 0; })) return "";
   std::string text;
   int missing = 0;
@@ -39,20 +39,20 @@ absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,
 }
 
 absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init) {
-  ReplicaGradients told;
+  ReplicaGradients settings;
   const int64_t replicas = init.AttrOr<int64_t>(kReplicasAttr, 0);
   if (replicas < 0 || replicas > GradientLedger::kReplicasMax) {
     return InvalidArgument(init.node().Describe(), ": expected ", kReplicasAttr, " in [0, ",
                            GradientLedger::kReplicasMax, "], got ", replicas);
   }
-  told.replicas = static_cast<int>(replicas);
-  told.at_most = init.AttrOr<int64_t>(kGradientsAttr, 0);
-  told.in_replica_order = init.AttrOr<bool>(kInReplicaOrderAttr, false);
+  settings.replicas = static_cast<int>(replicas);
+  settings.at_most = init.AttrOr<int64_t>(kGradientsAttr, 0);
+  settings.in_replica_order = init.AttrOr<bool>(kInReplicaOrderAttr, false);
   const std::string ledger = init.AttrOr<std::string>(kLedgerAttr, "");
   if (!ledger.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(told.ledger, LedgerNamed(init, ledger, told.replicas));
+    SLUICE_ASSIGN_OR_RETURN(settings.ledger, LedgerNamed(init, ledger, settings.replicas));
   }
-  return told;
+  return settings;
 }
 
 }  // namespace sluice

@@ -1,10 +1,12 @@
-// What synchronous training tells an accumulator or a queue of gradients, beyond what TensorFlow's
-// ops say. It travels in attributes that begin with '_', which others ignore.
+// Settings of synchronous training for an accumulator or a queue of gradients that TensorFlow's ops
+// lack. They are attributes whose names begin with '_', which TensorFlow ignores.
 //
-//   on the node that makes it:  _replicas (how many there are), _gradients (that make an update: a
-//                               further one of the same step is surplus), _in_replica_order (bits
-//                               do not depend on the order of arrival), _ledger (its shared name)
-//   on the node that adds:      _replica (whose gradient it is)
+//   on the node that makes it:  _replicas (number of replicas), _gradients (number of gradients in
+//   an
+//                               update; further ones of the same step are surplus),
+//                               _in_replica_order (the bits of a sum do not depend on the order of
+//                               arrival), _ledger (shared name of the ledger)
+//   on the node that adds:      _replica (number of the replica)
 #ifndef SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
 #define SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
 
@@ -26,10 +28,10 @@ inline constexpr char kLedgerAttr[] = "_ledger";
 inline constexpr char kReplicaAttr[] = "_replica";
 
 struct ReplicaGradients {
-  int replicas = 0;     // 0: not told
-  int64_t at_most = 0;  // 0: no bound
+  int replicas = 0;     // 0 if unknown
+  int64_t at_most = 0;  // gradients in an update. 0 for no limit
   bool in_replica_order = false;
-  std::shared_ptr<GradientLedger> ledger;  // null: not kept
+  std::shared_ptr<GradientLedger> ledger;  // null if there is none
 
   void Enter(int64_t step, int replica, GradientLedger::Outcome outcome) const {
     if (ledger != nullptr) ledger->Enter(step, replica, outcome);
@@ -37,14 +39,15 @@ struct ReplicaGradients {
   void Undo(int64_t step) const {
     if (ledger != nullptr) ledger->Undo(step);
   }
-  // "; none yet of replicas 1, 3": those that are not among `present`. "" where nothing is known.
+  // "; none yet of replicas 1, 3": the replicas that are not in `present`. "" if some in `present`
+  // are unknown.
   std::string MissingText(const std::vector<int>& present) const;
 };
 
-// What a chief hears that waits for gradients when another one starts: FAILED_PRECONDITION.
+// FAILED_PRECONDITION: ends the waits of a chief when another one starts.
 absl::Status AnotherChiefStarted(const std::string& waited_for);
 
-// As the node's attributes say. The ledger is made where it is not there yet.
+// The settings in the node's attributes. Makes the ledger if there is none.
 absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init);
 // The ledger `name` on the kernel's device.
 absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,

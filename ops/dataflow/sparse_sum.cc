@@ -1,3 +1,4 @@
+// Sums of sparse gradients.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -13,14 +14,14 @@ namespace {
 constexpr double kElementCost = 0.4;
 constexpr double kRowCost = 5;
 
-// Where a row of the merged gradient comes from; -1 = not from there.
+// Where a row of the merged gradient comes from. -1 if not from there.
 struct RowSource {
   int64_t of_sum = -1;
   int64_t of_gradient = -1;
 };
 
-// Two walks at once, as both lists rise; lists that do not are merged in the order in which they
-// come, with what repeats repeated (TensorFlow's SparseConditionalAccumulator does the same).
+// Merges two ascending lists of indices. Lists that do not ascend are merged in their order, and
+// indices may be repeated, as in TensorFlow's SparseConditionalAccumulator.
 std::vector<RowSource> MergeRows(absl::Span<const int64_t> sum,
                                  absl::Span<const int64_t> gradient) {
   std::vector<RowSource> rows;
@@ -111,7 +112,7 @@ class SparseSum : public GradientSum {
     const int64_t row_size = rows > 0 ? values.num_elements() / rows : 0;
     const bool divides = reduction == Reduction::kMean &&
                          std::any_of(counts.begin(), counts.end(), [](int32_t n) { return n > 1; });
-    if (divides) {  // so rows were added, in a buffer of our own
+    if (divides) {  // then rows were added, so the buffer belongs to the sum
       char* to = static_cast<char*>(values.raw());
       const int64_t bytes = row_size * static_cast<int64_t>(DataTypeSize(dtype_));
       parallel(rows, RowCost(row_size), [&](int64_t begin, int64_t end) {
@@ -158,7 +159,7 @@ class SparseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  // Against the rows that are there, else against the declared shape.
+  // Checks against the rows of the sum or, if there are none, against the declared shape.
   absl::Status CheckValues(const Tensor& values) const {
     const bool have_rows = values_.IsInitialized();
     if (have_rows && values_.rank() != values.rank()) {
@@ -205,8 +206,8 @@ class SparseSum : public GradientSum {
   const DataType dtype_;
   const PartialShape shape_;
   Tensor indices_;
-  Tensor values_;                // without a value when nothing was added
-  std::vector<int32_t> counts_;  // gradients a row
+  Tensor values_;                // uninitialised if empty
+  std::vector<int32_t> counts_;  // gradients per row
 };
 
 }  // namespace

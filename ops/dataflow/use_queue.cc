@@ -1,11 +1,10 @@
-// Elements into queues and out of them.
-
+// Ops that enqueue to and dequeue from queues.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The shapes that the queue was made with, where it can be seen from here; nothing else.
+// The component shapes that the queue was made with, if the op that made it is known.
 std::vector<PartialShape> ComponentShapes(const ShapeContext& c) {
   const Node* source = c.node().input(0).node;
   while (source != nullptr && source->op() == "Identity") source = source->input(0).node;
@@ -19,7 +18,7 @@ std::vector<PartialShape> ComponentShapes(const ShapeContext& c) {
   return result;
 }
 
-// Component shapes with `leading` in front.
+// Shapes the outputs as the components with leading dimensions.
 absl::Status SetShapes(ShapeContext& c, const std::vector<int64_t>& leading) {
   const std::vector<PartialShape> shapes = ComponentShapes(c);
   const PartialShape front{absl::MakeConstSpan(leading)};
@@ -47,134 +46,106 @@ absl::Status DequeueManyShape(ShapeContext& c) {
   return SetShapes(c, {count});
 }
 
-OP(QueueEnqueue, "QueueEnqueueV2 for a queue behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
-    .Input("components", "Tcomponents")
-    .Attr("Tcomponents", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .NotDifferentiable()
-    .Shape(NoOutputs());
+void UsesRefQueue(OpDefBuilder& op) { op.RefInput("handle", DT_STRING).NotDifferentiable(); }
 
-OP(QueueEnqueueV2,
-   "Puts one element into the queue; waits while it is full. CANCELLED when it is closed.")
-    .Input("handle", DT_RESOURCE)
-    .Input("components", "Tcomponents")
-    .Attr("Tcomponents", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .Stateful()
-    .Shape(NoOutputs());
+void UsesQueue(OpDefBuilder& op) { op.Input("handle", DT_RESOURCE).Stateful(); }
 
-OP(QueueEnqueueMany, "QueueEnqueueManyV2 for a queue behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
-    .Input("components", "Tcomponents")
-    .Attr("Tcomponents", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .NotDifferentiable()
-    .Shape(NoOutputs());
+void Enqueues(OpDefBuilder& op) {
+  op.Input("components", "Tcomponents")
+      .Attr("Tcomponents", TypeListAttr().Min(1))
+      .Attr("timeout_ms", IntAttr(-1))
+      .Shape(NoOutputs());
+}
+
+void Dequeues(OpDefBuilder& op) {
+  op.Output("components", "component_types")
+      .Attr("component_types", TypeListAttr().Min(1))
+      .Attr("timeout_ms", IntAttr(-1))
+      .Shape(DequeueShape);
+}
+
+void DequeuesMany(OpDefBuilder& op) {
+  op.Input("n", DT_INT32).With(Dequeues).Shape(DequeueManyShape);
+}
+
+void DequeuesUpTo(OpDefBuilder& op) {
+  op.Input("n", DT_INT32).With(Dequeues).Shape(DequeueUpToShape);
+}
+
+void Closes(OpDefBuilder& op) {
+  op.Attr("cancel_pending_enqueues", BoolAttr(false)).Shape(NoOutputs());
+}
+
+OP(QueueEnqueue, "QueueEnqueueV2 with a reference handle.").With(UsesRefQueue).With(Enqueues);
+
+OP(QueueEnqueueV2, "Enqueues an element. Waits while the queue is full. CANCELLED if it is closed.")
+    .With(UsesQueue)
+    .With(Enqueues);
+
+OP(QueueEnqueueMany, "QueueEnqueueManyV2 with a reference handle.")
+    .With(UsesRefQueue)
+    .With(Enqueues);
 
 OP(QueueEnqueueManyV2,
-   "Puts row i of every component into the queue as element i, one by one, as there is room. "
-   "CANCELLED when it is closed; what was put in before stays.")
-    .Input("handle", DT_RESOURCE)
-    .Input("components", "Tcomponents")
-    .Attr("Tcomponents", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .Stateful()
-    .Shape(NoOutputs());
+   "Enqueues row i of every component as element i, one by one as room becomes free. CANCELLED if "
+   "the queue is closed. Elements that were enqueued before stay.")
+    .With(UsesQueue)
+    .With(Enqueues);
 
-OP(QueueDequeue, "QueueDequeueV2 for a queue behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
-    .Output("components", "component_types")
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .NotDifferentiable()
-    .Shape(DequeueShape);
+OP(QueueDequeue, "QueueDequeueV2 with a reference handle.").With(UsesRefQueue).With(Dequeues);
 
 OP(QueueDequeueV2,
-   "Takes one element; waits while there is none. OUT_OF_RANGE when the queue is closed and "
-   "empty.")
-    .Input("handle", DT_RESOURCE)
-    .Output("components", "component_types")
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .Stateful()
-    .Shape(DequeueShape);
+   "Dequeues an element. Waits while there is none. OUT_OF_RANGE if the queue is closed and empty.")
+    .With(UsesQueue)
+    .With(Dequeues);
 
-OP(QueueDequeueMany, "QueueDequeueManyV2 for a queue behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
-    .Input("n", DT_INT32)
-    .Output("components", "component_types")
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .NotDifferentiable()
-    .Shape(DequeueManyShape);
+OP(QueueDequeueMany, "QueueDequeueManyV2 with a reference handle.")
+    .With(UsesRefQueue)
+    .With(DequeuesMany);
 
 OP(QueueDequeueManyV2,
-   "Takes `n` elements, stacked along a new first dimension; waits for them. OUT_OF_RANGE "
-   "when the queue is closed with fewer left, which then stay in it.")
-    .Input("handle", DT_RESOURCE)
-    .Input("n", DT_INT32)
-    .Output("components", "component_types")
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .Stateful()
-    .Shape(DequeueManyShape);
+   "Dequeues `n` elements and stacks them along a new first dimension. Waits for them. "
+   "OUT_OF_RANGE "
+   "if the queue is closed and has fewer, which then stay.")
+    .With(UsesQueue)
+    .With(DequeuesMany);
 
-OP(QueueDequeueUpTo, "QueueDequeueUpToV2 for a queue behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
-    .Input("n", DT_INT32)
-    .Output("components", "component_types")
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .NotDifferentiable()
-    .Shape(DequeueUpToShape);
+OP(QueueDequeueUpTo, "QueueDequeueUpToV2 with a reference handle.")
+    .With(UsesRefQueue)
+    .With(DequeuesUpTo);
 
 OP(QueueDequeueUpToV2,
-   "QueueDequeueMany, but once the queue is closed fewer elements will do. OUT_OF_RANGE when "
-   "there is none.")
-    .Input("handle", DT_RESOURCE)
-    .Input("n", DT_INT32)
-    .Output("components", "component_types")
-    .Attr("component_types", TypeListAttr().Min(1))
-    .Attr("timeout_ms", IntAttr(-1))
-    .Stateful()
-    .Shape(DequeueUpToShape);
+   "Dequeues as QueueDequeueManyV2 does, but returns the remaining elements of a closed queue. "
+   "OUT_OF_RANGE if there is none.")
+    .With(UsesQueue)
+    .With(DequeuesUpTo);
 
-OP(QueueClose, "QueueCloseV2 for a queue behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
-    .Attr("cancel_pending_enqueues", BoolAttr(false))
-    .NotDifferentiable()
-    .Shape(NoOutputs());
+OP(QueueClose, "QueueCloseV2 with a reference handle.").With(UsesRefQueue).With(Closes);
 
 OP(QueueCloseV2,
-   "Ends the queue: nothing more goes in; what is in it can still be taken out. Comes after "
-   "the enqueues that wait, or ends them with CANCELLED if `cancel_pending_enqueues`.")
-    .Input("handle", DT_RESOURCE)
-    .Attr("cancel_pending_enqueues", BoolAttr(false))
-    .Stateful()
-    .Shape(NoOutputs());
+   "Closes the queue for enqueuing. Its elements can still be dequeued. Takes effect after waiting "
+   "enqueues, unless `cancel_pending_enqueues` cancels them.")
+    .With(UsesQueue)
+    .With(Closes);
 
-OP(QueueIsClosed, "QueueIsClosedV2 for a queue behind a vector of two strings.")
+OP(QueueIsClosed, "QueueIsClosedV2 with a reference handle.")
     .RefInput("handle", DT_STRING)
     .Output("is_closed", DT_BOOL)
     .Shape(ScalarOutput());
 
-OP(QueueIsClosedV2, "Whether the queue has been closed.")
-    .Input("handle", DT_RESOURCE)
+OP(QueueIsClosedV2, "Returns whether the queue has been closed.")
+    .With(UsesQueue)
     .Output("is_closed", DT_BOOL)
-    .Stateful()
     .Shape(ScalarOutput());
 
-OP(QueueSize, "QueueSizeV2 for a queue behind a vector of two strings.")
-    .RefInput("handle", DT_STRING)
+OP(QueueSize, "QueueSizeV2 with a reference handle.")
+    .With(UsesRefQueue)
     .Output("size", DT_INT32)
-    .NotDifferentiable()
     .Shape(ScalarOutput());
 
-OP(QueueSizeV2, "How many elements are in the queue.")
-    .Input("handle", DT_RESOURCE)
+OP(QueueSizeV2, "Returns the number of elements in the queue.")
+    .With(UsesQueue)
     .Output("size", DT_INT32)
-    .Stateful()
     .Shape(ScalarOutput());
 
 }  // namespace

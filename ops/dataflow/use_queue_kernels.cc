@@ -1,21 +1,17 @@
+// Kernels that use queues.
 #include <algorithm>
 #include <optional>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/dataflow/queue.h"
+#include "ops/dataflow/fifo_queue.h"
+#include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {
 
-std::string TypesText(absl::Span<const DataType> types) {
-  std::string text;
-  for (DataType t : types) StrAppend(&text, text.empty() ? "" : ", ", DataTypeName(t));
-  return text;
-}
-
-// What all of these do first: find the queue, or say why not.
+// Finds the queue that input 0 names, and uses it.
 class QueueUser : public AsyncKernel {
  public:
   void ComputeAsync(KernelContext& c, Done done) final {
@@ -34,7 +30,7 @@ absl::Status CheckTimeout(const KernelInit& init) {
   return InvalidArgument("Timeout not supported yet.");
 }
 
-// A handle as TensorFlow's signatures write it.
+// The handle in TensorFlow's text of a signature.
 std::string HandleText(const KernelContext& c) {
   return c.input_is_ref(0) ? "string_ref" : "resource";
 }
@@ -90,22 +86,15 @@ class DequeueKernel : public QueueUser {
       return done(InvalidArgument("Signature mismatch, have: ", handle, "->", TypesText(types_),
                                   " expected: ", handle, "->", TypesText(queue.taken_types())));
     }
-    const auto hand_out = [&c](Tensors& element) {
-      for (size_t i = 0; i < element.size(); ++i) {
-        c.set_output(static_cast<int>(i), std::move(element[i]));
-      }
-    };
     if (amount_ == Amount::kOne) {
       if (std::optional<Tensors> element = queue.DequeueAtOnce(CallerOf(c))) {
-        hand_out(*element);
+        SetOutputs(c, 0, *std::move(element));
         return done(absl::OkStatus());
       }
     }
-    QueueResource::Taken taken = [hand_out,
-                                  done = std::move(done)](absl::StatusOr<Tensors> element) {
-      if (!element.ok()) return done(element.status());
-      hand_out(*element);
-      done(absl::OkStatus());
+    QueueResource::Taken taken = [&c, done = std::move(done)](absl::StatusOr<Tensors> element) {
+      if (element.ok()) SetOutputs(c, 0, *std::move(element));
+      done(element.status());
     };
     if (amount_ == Amount::kOne) return queue.Dequeue(CallerOf(c), std::move(taken));
 
@@ -153,31 +142,31 @@ class CloseKernel : public QueueUser {
   const std::string reason_;
 };
 
-class SizeKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<QueueResource> queue,
-                            LookupNamed<QueueResource>(c, 0));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    out->scalar<int32_t>() = static_cast<int32_t>(queue->size());
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-};
+absl::Status QueueSize(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto queue, LookupNamed<QueueResource>(c, 0));
+  return SetScalarOutput(c, static_cast<int32_t>(queue->size()));
+}
 
-class IsClosedKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<QueueResource> queue,
-                            LookupNamed<QueueResource>(c, 0));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    out->scalar<bool>() = queue->is_closed();
-    return absl::OkStatus();
+absl::Status QueueIsClosed(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto queue, LookupNamed<QueueResource>(c, 0));
+  return SetScalarOutput(c, queue->is_closed());
+}
+
+absl::Status SetGlobalStep(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto queue, LookupNamed<QueueResource>(c, 0));
+  auto* const fifo = dynamic_cast<FifoQueue*>(queue.get());
+  if (fifo == nullptr) {
+    return InvalidArgument(c.node().Describe(), ": expected a FIFO queue, got a ",
+                           queue->options().kind);
   }
-  bool IsExpensive() const override { return false; }
-};
+  const Tensor& step = c.input(1);
+  if (!step.shape().IsScalar()) {
+    return InvalidArgument(c.node().Describe(), ": expected new_global_step to be a scalar, ",
+                           "got shape ", step.shape().ToString());
+  }
+  fifo->SetGlobalStep(step.scalar<int64_t>());
+  return absl::OkStatus();
+}
 
 KERNEL(QueueClose, CloseKernel);
 KERNEL(QueueCloseV2, CloseKernel);
@@ -191,10 +180,11 @@ KERNEL(QueueEnqueue, EnqueueKernel);
 KERNEL(QueueEnqueueV2, EnqueueKernel);
 KERNEL(QueueEnqueueMany, EnqueueKernel);
 KERNEL(QueueEnqueueManyV2, EnqueueKernel);
-KERNEL(QueueIsClosed, IsClosedKernel);
-KERNEL(QueueIsClosedV2, IsClosedKernel);
-KERNEL(QueueSize, SizeKernel);
-KERNEL(QueueSizeV2, SizeKernel);
+KERNEL(QueueIsClosed, CheapKernel<QueueIsClosed>);
+KERNEL(QueueIsClosedV2, CheapKernel<QueueIsClosed>);
+KERNEL(QueueSetGlobalStep, CheapKernel<SetGlobalStep>);
+KERNEL(QueueSize, CheapKernel<QueueSize>);
+KERNEL(QueueSizeV2, CheapKernel<QueueSize>);
 
 }  // namespace
 }  // namespace sluice
