@@ -21,9 +21,9 @@ class FileSource : public ByteSource {
   ~FileSource() override { close(descriptor_); }
 
  protected:
-  absl::Status Fill(size_t wanted, std::string* out) override {
+  absl::Status Fill(size_t bytes, std::string* out) override {
     const size_t had = out->size();
-    const size_t most = std::clamp(wanted, kChunk, 16 * kChunk);
+    const size_t most = std::clamp(bytes, kChunk, 16 * kChunk);
     out->resize(had + most);
     ssize_t n;
     do {
@@ -43,8 +43,8 @@ class StringSource : public ByteSource {
   explicit StringSource(std::string bytes) : bytes_(std::move(bytes)) {}
 
  protected:
-  absl::Status Fill(size_t wanted, std::string* out) override {
-    const size_t n = std::min(std::max(wanted, kChunk), bytes_.size() - used_);
+  absl::Status Fill(size_t bytes, std::string* out) override {
+    const size_t n = std::min(std::max(bytes, kChunk), bytes_.size() - used_);
     out->append(bytes_, used_, n);
     used_ += n;
     return absl::OkStatus();
@@ -59,7 +59,7 @@ class InflateSource : public ByteSource {
  public:
   InflateSource(std::unique_ptr<ByteSource> packed, StreamCompression compression)
       : packed_(std::move(packed)) {
-    // zlib's codes: the window's size, + 16 for gzip, negative for no wrapping.
+    // For zlib: the window size, plus 16 for gzip, or negative for a raw stream.
     const int bits = compression == StreamCompression::kGzip         ? MAX_WBITS + 16
                      : compression == StreamCompression::kRawDeflate ? -MAX_WBITS
                                                                      : MAX_WBITS;
@@ -70,8 +70,8 @@ class InflateSource : public ByteSource {
   }
 
  protected:
-  absl::Status Fill(size_t wanted, std::string* out) override {
-    if (!is_ready_) return absl::ResourceExhaustedError("no memory to unpack a stream");
+  absl::Status Fill(size_t bytes, std::string* out) override {
+    if (!is_ready_) return absl::ResourceExhaustedError("no memory to decompress a stream");
     const size_t had = out->size();
     out->resize(had + kChunk);
     stream_.next_out = reinterpret_cast<Bytef*>(out->data() + had);
@@ -90,7 +90,7 @@ class InflateSource : public ByteSource {
       stream_.avail_in = static_cast<uInt>(input_.size());
       if (input_.empty()) {
         is_over_ = true;
-        if (in_member_) return absl::DataLossError("compressed stream ends too early");
+        if (in_member_) return absl::DataLossError("compressed stream is truncated");
         return absl::OkStatus();
       }
     }
@@ -162,7 +162,7 @@ absl::StatusOr<bool> ByteSource::ReadLine(std::string* line) {
       break;
     }
   }
-  // As TensorFlow: every one, not only the one at the end.
+  // TensorFlow drops every '\r' too, not only the last one.
   line->erase(std::remove(line->begin(), line->end(), '\r'), line->end());
   return any;
 }

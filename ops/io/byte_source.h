@@ -1,8 +1,9 @@
-// Bytes one after the other: of a file, or of a compressed stream as it is unpacked.
+// Streams of bytes from a file, a string, or a compressed stream, which is decompressed.
 //
-// Thread safety: none. Errors: NOT_FOUND and friends when a file cannot be opened or read, with its
-// name; DATA_LOSS where a compressed stream is broken. Memory grows with what was really read, not
-// with what a header promises.
+// Thread safety: none.
+// Errors: NOT_FOUND and others with the file's name if it cannot be opened or read; DATA_LOSS if a
+// compressed stream is broken. Memory grows with the bytes that were read, not with the lengths
+// that headers claim.
 #ifndef SLUICE_OPS_IO_BYTE_SOURCE_H_
 #define SLUICE_OPS_IO_BYTE_SOURCE_H_
 
@@ -18,39 +19,38 @@ namespace sluice {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // `bytes` bytes into `*out`; fewer only at the end.
+  // Sets `*out` to the next `bytes` bytes. Fewer only at the end.
   absl::Status Read(size_t bytes, std::string* out);
-  // Up to and without the next '\n'; every '\r' is dropped. False at the end, where there is
-  // no byte left.
+  // Reads up to the next '\n', which it drops, as it does every '\r'. False if no byte is left.
   absl::StatusOr<bool> ReadLine(std::string* line);
   absl::Status ReadAll(std::string* out);
-  // OUT_OF_RANGE where there are fewer.
+  // OUT_OF_RANGE if there are fewer.
   absl::Status Skip(int64_t bytes);
   // Bytes read and skipped so far.
   int64_t position() const { return position_; }
 
  protected:
-  // Appends some bytes to `*out`, at most about `wanted`; none only at the end.
-  virtual absl::Status Fill(size_t wanted, std::string* out) = 0;
+  // Appends some bytes to `*out`, about `bytes` if there are as many. None only at the end.
+  virtual absl::Status Fill(size_t bytes, std::string* out) = 0;
 
  private:
   absl::Status More();
   std::string buffer_;
-  size_t used_ = 0;  // of buffer_
+  size_t used_ = 0;  // bytes of buffer_ that were read
   bool at_end_ = false;
   int64_t position_ = 0;
 };
 
-// The status of the last system call that failed on a file: TensorFlow's "<file>; <reason>".
+// The error of a failed system call on a file: TensorFlow's "<file>; <reason>".
 absl::Status FileError(const std::string& path, int error_number);
 
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 std::unique_ptr<ByteSource> BytesOf(std::string bytes);
 
 enum class StreamCompression { kNone, kZlib, kGzip, kRawDeflate };
-// "", "ZLIB", "GZIP". INVALID_ARGUMENT on others.
+// "", "ZLIB" or "GZIP". INVALID_ARGUMENT otherwise.
 absl::StatusOr<StreamCompression> CompressionFromName(const std::string& name);
-// What `packed` unpacks to; it itself for kNone. Gzip files may have several members.
+// Decompresses `packed`. Returns `packed` itself for kNone. Gzip files may have several members.
 std::unique_ptr<ByteSource> Unpack(std::unique_ptr<ByteSource> packed,
                                    StreamCompression compression);
 

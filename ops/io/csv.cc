@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-// The quoted field that begins at `*at` (on its first quote); leaves `*at` on what follows.
+// Reads the quoted field whose first quote is at `*at`. Moves `*at` behind the field.
 absl::StatusOr<std::string> QuotedField(std::string_view line, char delimiter, size_t* at) {
   std::string field;
   size_t i = *at + 1;
@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<std::string>> SplitCsv(std::string_view line, const C
                                                          : PlainField(line, format, &at));
     fields.push_back(std::move(field));
     if (at == line.size()) return fields;
-    ++at;  // the delimiter; one at the end opens an empty field
+    ++at;  // a delimiter at the end of the line is followed by an empty field
   }
 }
 

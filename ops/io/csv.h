@@ -1,4 +1,4 @@
-// Fields of one line of comma-separated values (RFC 4180), as DecodeCSV takes them apart.
+// Splits a line of comma-separated values (RFC 4180) into its fields, as DecodeCSV does.
 //
 // Thread safety: a pure function. Errors: INVALID_ARGUMENT in TensorFlow's words.
 #ifndef SLUICE_OPS_IO_CSV_H_
@@ -17,7 +17,7 @@ struct CsvFormat {
   bool use_quotes = true;
 };
 
-// An empty line has no field.
+// An empty line has no fields.
 absl::StatusOr<std::vector<std::string>> SplitCsv(std::string_view line, const CsvFormat& format);
 
 }  // namespace sluice

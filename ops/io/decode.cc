@@ -1,4 +1,4 @@
-// Bytes and text into tensors.
+// Ops that decode bytes and text.
 #include "ops/op.h"
 
 namespace sluice {
@@ -33,8 +33,9 @@ absl::Status PaddedShape(ShapeContext& c) {
 }
 
 OP(DecodeCSV,
-   "Fields of lines of comma-separated values (RFC 4180), a tensor a column. An empty field takes "
-   "the default; without one it is an error.")
+   "Parses lines of comma-separated values (RFC 4180) into a tensor per column. An empty field "
+   "takes "
+   "the default of its column, which is required then.")
     .Input("records", DT_STRING)
     .Input("record_defaults", "OUT_TYPE")
     .Output("output", "OUT_TYPE")
@@ -45,14 +46,16 @@ OP(DecodeCSV,
     .Attr("select_cols", IntListAttr({}))
     .Shape(CsvShape);
 
-OP(DecodeCompressed, "Bytes unpacked (ZLIB, GZIP).")
+OP(DecodeCompressed, "Decompresses bytes (ZLIB, GZIP).")
     .Input("bytes", DT_STRING)
     .Output("output", DT_STRING)
     .Attr("compression_type", StringAttr(""))
     .Shape(SameAsInput(0));
 
 OP(DecodePaddedRaw,
-   "Bytes of strings as numbers, each string cut off or filled with zeros to `fixed_length` bytes.")
+   "Reads the bytes of strings as numbers. Cuts each string to `fixed_length` bytes, or pads it "
+   "with "
+   "zeros.")
     .Input("input_bytes", DT_STRING)
     .Input("fixed_length", DT_INT32)
     .Output("output", "out_type")
@@ -62,7 +65,7 @@ OP(DecodePaddedRaw,
     .NotDifferentiable()
     .Shape(PaddedShape);
 
-OP(DecodeRaw, "Bytes of strings of equal length as numbers, along a new last dimension.")
+OP(DecodeRaw, "Reads the bytes of strings of equal length as numbers, along a new last dimension.")
     .Input("bytes", DT_STRING)
     .Output("output", "out_type")
     .Attr("out_type",
@@ -74,21 +77,21 @@ OP(DecodeRaw, "Bytes of strings of equal length as numbers, along a new last dim
       return c.SetOutput(0, c.input(0).Concatenate(PartialShape::Vector()));
     });
 
-OP(ParseTensor, "A tensor from a serialised TensorProto.")
+OP(ParseTensor, "Parses a serialised TensorProto.")
     .Input("serialized", DT_STRING)
     .Output("output", "out_type")
     .Attr("out_type", TypeAttr())
     .NotDifferentiable()
     .Shape(UnknownOutputs());
 
-OP(SerializeTensor, "A tensor as a serialised TensorProto.")
+OP(SerializeTensor, "Serialises a tensor as a TensorProto.")
     .Input("tensor", "T")
     .Output("serialized", DT_STRING)
     .Attr("T", TypeAttr())
     .NotDifferentiable()
     .Shape(ScalarOutput());
 
-OP(StringToNumber, "Numbers from text.")
+OP(StringToNumber, "Parses numbers.")
     .Input("string_tensor", DT_STRING)
     .Output("output", "out_type")
     .Attr("out_type",

@@ -1,4 +1,4 @@
-// Bytes and text into tensors.
+// Kernels that decode bytes and text.
 #include <algorithm>
 #include <cstring>
 
@@ -10,12 +10,13 @@
 #include "graph/status.h"
 #include "ops/io/byte_source.h"
 #include "ops/io/csv.h"
+#include "ops/state/tuples.h"
 #include "ops/strings/number.h"
 
 namespace sluice {
 namespace {
 
-// Bytes of a number; halves of a complex one are numbers of their own.
+// Byte width of a number. A complex number consists of two numbers.
 size_t WordSize(DataType type) { return DataTypeSize(type) / (IsComplex(type) ? 2 : 1); }
 
 void ReverseWords(char* bytes, size_t size, size_t word) {
@@ -23,7 +24,7 @@ void ReverseWords(char* bytes, size_t size, size_t word) {
   for (size_t i = 0; i + word <= size; i += word) std::reverse(bytes + i, bytes + i + word);
 }
 
-// A bool must be 0 or 1 in memory.
+// Makes bools 0 or 1 in memory.
 void FixBools(DataType type, char* bytes, size_t size) {
   if (type != DT_BOOL) return;
   for (size_t i = 0; i < size; ++i) bytes[i] = bytes[i] != 0;
@@ -216,16 +217,6 @@ absl::Status SetField(const std::string& field, int64_t i, int64_t record, Tenso
   }
 }
 
-void SetDefault(const Tensor& value, int64_t record, Tensor* out) {
-  if (out->dtype() == DT_STRING) {
-    out->data<std::string>()[record] = value.data<std::string>()[0];
-    return;
-  }
-  const size_t size = DataTypeSize(out->dtype());
-  std::memcpy(static_cast<char*>(out->raw()) + static_cast<size_t>(record) * size, value.raw(),
-              size);
-}
-
 class DecodeCsvKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -293,7 +284,7 @@ class DecodeCsvKernel : public Kernel {
       if (!fields[i].empty() && fields[i] != na_value_) {
         SLUICE_RETURN_IF_ERROR(SetField(fields[i], static_cast<int64_t>(i), record, outputs[i]));
       } else if (otherwise.num_elements() == 1) {
-        SetDefault(otherwise, record, outputs[i]);
+        CopyElements(otherwise, 0, 1, outputs[i], record);
       } else {
         return InvalidArgument("Field ", i, " is required but missing in record ", record, "!");
       }

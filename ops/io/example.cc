@@ -1,11 +1,12 @@
-// Serialised Examples into tensors.
+// Ops that parse serialised Examples.
 #include "graph/tensor/sizes.h"
+#include "ops/io/feature_shapes.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The shapes of an example's features, with `batch` in front.
+// Shapes the outputs: the features of a batch of examples of shape `batch`.
 absl::Status FeatureShapes(ShapeContext& c, const PartialShape& batch, int64_t num_sparse,
                            int64_t num_ragged) {
   const auto& dense_shapes = c.attr<std::vector<PartialShape>>("dense_shapes");
@@ -15,30 +16,14 @@ absl::Status FeatureShapes(ShapeContext& c, const PartialShape& batch, int64_t n
                            dense_shapes.size());
   }
   const int64_t rank = batch.rank_known() ? batch.rank() + 1 : PartialShape::kUnknown;
-  int out = 0;
-  for (int64_t i = 0; i < num_sparse; ++i) {
-    SLUICE_RETURN_IF_ERROR(c.SetOutput(out++, PartialShape::Matrix(-1, rank)));
-  }
-  for (int64_t i = 0; i < num_sparse; ++i) {
-    SLUICE_RETURN_IF_ERROR(c.SetOutput(out++, PartialShape::Vector()));
-  }
-  for (int64_t i = 0; i < num_sparse; ++i) {
-    SLUICE_RETURN_IF_ERROR(c.SetOutput(out++, PartialShape::Vector(rank)));
-  }
-  for (const PartialShape& shape : dense_shapes) {
-    SLUICE_RETURN_IF_ERROR(c.SetOutput(out++, batch.Concatenate(shape)));
-  }
-  for (int64_t i = 0; i < num_ragged; ++i) {
-    SLUICE_RETURN_IF_ERROR(c.SetOutput(out++, PartialShape::Vector()));
-  }
-  for (int64_t i = 0; i < num_ragged; ++i) {
-    int64_t splits = PartialShape::kUnknown;
-    if (batch.rank_known() && batch.rank() == 0) splits = 0;
-    if (batch.rank_known() && batch.rank() == 1 && batch.dim(0) >= 0) {
-      splits = SaturatedSum(batch.dim(0), 1);
-    }
-    SLUICE_RETURN_IF_ERROR(c.SetOutput(out++, PartialShape::Vector(splits)));
-  }
+  int64_t splits = PartialShape::kUnknown;
+  if (rank == 1) splits = 0;
+  if (rank == 2 && batch.dim(0) >= 0) splits = SaturatedSum(batch.dim(0), 1);
+  OutputShapes out(c);
+  out.AddSparse(num_sparse, rank);
+  for (const PartialShape& shape : dense_shapes) out.Add(1, batch.Concatenate(shape));
+  out.Add(num_ragged, PartialShape::Vector());
+  out.Add(num_ragged, PartialShape::Vector(splits));
   return absl::OkStatus();
 }
 
@@ -58,63 +43,57 @@ absl::Status ParseSingleShape(ShapeContext& c) {
   return FeatureShapes(c, PartialShape::Scalar(), c.attr<int64_t>("num_sparse"), 0);
 }
 
-OP(ParseExample, "ParseExampleV2 without ragged features, and with the keys as one input each.")
+// The outputs of sparse and dense features, where attribute `num_sparse` is the number of the
+// former.
+auto ReturnsFeatures(const std::string& num_sparse) {
+  return [num_sparse](OpDefBuilder& op) {
+    op.Output("sparse_indices", num_sparse + "*int64")
+        .Output("sparse_values", "sparse_types")
+        .Output("sparse_shapes", num_sparse + "*int64")
+        .Output("dense_values", "Tdense");
+  };
+}
+
+OP(ParseExample,
+   "Parses as ParseExampleV2 does, without ragged features and with an input per key.")
     .Input("serialized", DT_STRING)
     .Input("names", DT_STRING)
     .Input("sparse_keys", "Nsparse*string")
     .Input("dense_keys", "Ndense*string")
     .Input("dense_defaults", "Tdense")
-    .Output("sparse_indices", "Nsparse*int64")
-    .Output("sparse_values", "sparse_types")
-    .Output("sparse_shapes", "Nsparse*int64")
-    .Output("dense_values", "Tdense")
-    .Attr("Nsparse", IntAttr().Min(0))
-    .Attr("Ndense", IntAttr().Min(0))
-    .Attr("sparse_types", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}).Min(0))
-    .Attr("Tdense", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}).Min(0))
+    .With(ReturnsFeatures("Nsparse"))
+    .With(Attrs({"Nsparse", "Ndense"}, IntAttr().Min(0)))
+    .With(Attrs({"sparse_types", "Tdense"}, TypeListAttr(kFeatureTypes).Min(0)))
     .Attr("dense_shapes", ShapeListAttr().Min(0))
     .Shape(ParseShape<false>);
 
 OP(ParseExampleV2,
-   "Features of serialised Examples as tensors. Dense ones have a shape and a default; sparse ones "
-   "become (indices, values, shape); ragged ones values and row splits. A scalar is one example, "
-   "without the first dimension.")
-    .Input("serialized", DT_STRING)
-    .Input("names", DT_STRING)
-    .Input("sparse_keys", DT_STRING)
-    .Input("dense_keys", DT_STRING)
-    .Input("ragged_keys", DT_STRING)
+   "Parses the features of serialised Examples. Dense features have a shape and a default. Sparse "
+   "ones become indices, values and shape, and ragged ones values and row splits. A scalar is a "
+   "single example, whose outputs lack the first dimension.")
+    .With(Inputs({"serialized", "names", "sparse_keys", "dense_keys", "ragged_keys"}, DT_STRING))
     .Input("dense_defaults", "Tdense")
-    .Output("sparse_indices", "num_sparse*int64")
-    .Output("sparse_values", "sparse_types")
-    .Output("sparse_shapes", "num_sparse*int64")
-    .Output("dense_values", "Tdense")
+    .With(ReturnsFeatures("num_sparse"))
     .Output("ragged_values", "ragged_value_types")
     .Output("ragged_row_splits", "ragged_split_types")
-    .Attr("Tdense", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}).Min(0))
+    .Attr("Tdense", TypeListAttr(kFeatureTypes).Min(0))
     .Attr("num_sparse", IntAttr().Min(0))
-    .Attr("sparse_types", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}).Min(0))
-    .Attr("ragged_value_types", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}).Min(0))
+    .With(Attrs({"sparse_types", "ragged_value_types"}, TypeListAttr(kFeatureTypes).Min(0)))
     .Attr("ragged_split_types", TypeListAttr(IndexTypes()).Min(0))
     .Attr("dense_shapes", ShapeListAttr().Min(0))
     .Shape(ParseShape<true>);
 
-OP(ParseSingleExample, "Features of one serialised Example as tensors; keys are attributes.")
+OP(ParseSingleExample, "Parses the features of one serialised Example. The keys are attributes.")
     .Input("serialized", DT_STRING)
     .Input("dense_defaults", "Tdense")
-    .Output("sparse_indices", "num_sparse*int64")
-    .Output("sparse_values", "sparse_types")
-    .Output("sparse_shapes", "num_sparse*int64")
-    .Output("dense_values", "Tdense")
+    .With(ReturnsFeatures("num_sparse"))
     .Attr("num_sparse", IntAttr().Min(0))
-    .Attr("sparse_keys", StringListAttr().Min(0))
-    .Attr("dense_keys", StringListAttr().Min(0))
-    .Attr("sparse_types", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}).Min(0))
-    .Attr("Tdense", TypeListAttr({DT_FLOAT, DT_INT64, DT_STRING}).Min(0))
+    .With(Attrs({"sparse_keys", "dense_keys"}, StringListAttr().Min(0)))
+    .With(Attrs({"sparse_types", "Tdense"}, TypeListAttr(kFeatureTypes).Min(0)))
     .Attr("dense_shapes", ShapeListAttr().Min(0))
     .Shape(ParseSingleShape);
 
-OP(DecodeJSONExample, "Examples in JSON as serialised Examples.")
+OP(DecodeJSONExample, "Converts Examples from JSON to serialised Examples.")
     .Input("json_examples", DT_STRING)
     .Output("binary_examples", DT_STRING)
     .Shape(SameAsInput(0));

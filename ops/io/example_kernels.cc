@@ -1,3 +1,4 @@
+// Kernels that parse serialised Examples.
 #include <google/protobuf/util/json_util.h>
 
 #include <tuple>
@@ -8,18 +9,24 @@
 #include "graph/status.h"
 #include "ops/io/examples.h"
 #include "ops/io/parse_examples.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
 
-absl::Status SetList(KernelContext& c, std::pair<int, int> range, std::vector<Tensor> values) {
-  for (int i = range.first; i < range.second; ++i) {
-    c.set_output(i, std::move(values[i - range.first]));
+// Sets the outputs to the features, in the order in which the ops declare them.
+absl::Status OutputFeatures(KernelContext& c, ParsedFeatures parsed) {
+  int next = 0;
+  for (auto* tensors : {&parsed.sparse_indices, &parsed.sparse_values, &parsed.sparse_shapes,
+                        &parsed.dense_values, &parsed.ragged_values, &parsed.ragged_splits}) {
+    const int first = next;
+    next += static_cast<int>(tensors->size());
+    SetOutputs(c, first, std::move(*tensors));
   }
   return absl::OkStatus();
 }
 
-// What the attributes say of the features; keys may still be missing.
+// The features that the attributes describe. Keys may still be missing.
 absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
   FeatureSpecs specs;
   const auto dense_types = init.attr<std::vector<DataType>>("Tdense");
@@ -84,30 +91,18 @@ class ParseExampleKernel : public Kernel {
         ParsedFeatures parsed,
         ParseFeatures(examples.features(), names.flat<std::string>(), specs,
                       is_single ? BatchForm::kSingle : BatchForm::kBatch, *c.step().allocator));
-    SLUICE_RETURN_IF_ERROR(SetList(c, indices_, std::move(parsed.sparse_indices)));
-    SLUICE_RETURN_IF_ERROR(SetList(c, values_, std::move(parsed.sparse_values)));
-    SLUICE_RETURN_IF_ERROR(SetList(c, shapes_, std::move(parsed.sparse_shapes)));
-    SLUICE_RETURN_IF_ERROR(SetList(c, dense_, std::move(parsed.dense_values)));
-    SLUICE_RETURN_IF_ERROR(SetList(c, ragged_, std::move(parsed.ragged_values)));
-    return SetList(c, splits_, std::move(parsed.ragged_splits));
+    return OutputFeatures(c, std::move(parsed));
   }
 
  private:
   ParseExampleKernel(const KernelInit& init, FeatureSpecs specs)
       : specs_(std::move(specs)),
         is_v2_(init.node().op() == "ParseExampleV2"),
-        first_key_(2),
-        defaults_(init.InputRange("dense_defaults")),
-        indices_(init.OutputRange("sparse_indices")),
-        values_(init.OutputRange("sparse_values")),
-        shapes_(init.OutputRange("sparse_shapes")),
-        dense_(init.OutputRange("dense_values")),
-        ragged_(is_v2_ ? init.OutputRange("ragged_values") : std::pair(0, 0)),
-        splits_(is_v2_ ? init.OutputRange("ragged_row_splits") : std::pair(0, 0)) {}
+        defaults_(init.InputRange("dense_defaults")) {}
 
-  // Keys are inputs: vectors of them, or (first version) a scalar each.
+  // Sets the keys, which are inputs: vectors or, in the first version, a scalar per key.
   absl::Status TakeKeys(const KernelContext& c, FeatureSpecs* specs) const {
-    int at = first_key_;
+    int at = 2;  // the first input with keys
     const auto take = [&](auto& features, const char* what) -> absl::Status {
       if (is_v2_) {
         const Tensor& keys = c.input(at++);
@@ -141,9 +136,7 @@ class ParseExampleKernel : public Kernel {
 
   const FeatureSpecs specs_;
   const bool is_v2_;
-  const int first_key_;
   const std::pair<int, int> defaults_;
-  const std::pair<int, int> indices_, values_, shapes_, dense_, ragged_, splits_;
 };
 KERNEL(ParseExample, ParseExampleKernel);
 KERNEL(ParseExampleV2, ParseExampleKernel);
@@ -161,7 +154,7 @@ class ParseSingleExampleKernel : public Kernel {
     }
     for (size_t i = 0; i < sparse_keys.size(); ++i) specs.sparse[i].key = sparse_keys[i];
     for (size_t i = 0; i < dense_keys.size(); ++i) specs.dense[i].key = dense_keys[i];
-    return std::unique_ptr<Kernel>(new ParseSingleExampleKernel(init, std::move(specs)));
+    return std::unique_ptr<Kernel>(new ParseSingleExampleKernel(std::move(specs)));
   }
 
   absl::Status Compute(KernelContext& c) override {
@@ -179,21 +172,12 @@ class ParseSingleExampleKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(
         ParsedFeatures parsed,
         ParseFeatures(examples.features(), {}, specs, BatchForm::kSingle, *c.step().allocator));
-    SLUICE_RETURN_IF_ERROR(SetList(c, indices_, std::move(parsed.sparse_indices)));
-    SLUICE_RETURN_IF_ERROR(SetList(c, values_, std::move(parsed.sparse_values)));
-    SLUICE_RETURN_IF_ERROR(SetList(c, shapes_, std::move(parsed.sparse_shapes)));
-    return SetList(c, dense_, std::move(parsed.dense_values));
+    return OutputFeatures(c, std::move(parsed));
   }
 
  private:
-  ParseSingleExampleKernel(const KernelInit& init, FeatureSpecs specs)
-      : specs_(std::move(specs)),
-        indices_(init.OutputRange("sparse_indices")),
-        values_(init.OutputRange("sparse_values")),
-        shapes_(init.OutputRange("sparse_shapes")),
-        dense_(init.OutputRange("dense_values")) {}
+  explicit ParseSingleExampleKernel(FeatureSpecs specs) : specs_(std::move(specs)) {}
   const FeatureSpecs specs_;
-  const std::pair<int, int> indices_, values_, shapes_, dense_;
 };
 KERNEL(ParseSingleExample, ParseSingleExampleKernel);
 

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Bytes as text, and not too much of it.
+// The first bytes as printable text.
 std::string Shown(const std::string& bytes) {
   std::string text;
   for (char c : bytes.substr(0, 64)) {

@@ -1,6 +1,6 @@
-// Serialised Examples of a batch, and where their features lie.
+// The serialised Examples of a batch, and access to their features.
 //
-// Thread safety: none. Errors: INVALID_ARGUMENT on bytes that are no Example.
+// Thread safety: none. Errors: INVALID_ARGUMENT if bytes are no Example.
 #ifndef SLUICE_OPS_IO_EXAMPLES_H_
 #define SLUICE_OPS_IO_EXAMPLES_H_
 

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The lists of all examples under one key.
+// The lists of all examples with one key.
 class Lists {
  public:
   Lists(absl::Span<const pb::FeatureLists* const> examples, absl::Span<const std::string> names,
@@ -58,7 +58,7 @@ class Lists {
     return absl::OkStatus();
   }
 
-  // All values, step after step.
+  // The values of all steps, concatenated.
   absl::StatusOr<Tensor> Values(Allocator& allocator) const {
     SLUICE_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(allocator, dtype_, {total_values()}));
     int64_t at = 0;
@@ -79,7 +79,7 @@ class Lists {
   std::vector<const pb::FeatureList*> lists_;
 };
 
-// Zeros, empty strings.
+// A tensor of zeros or empty strings.
 absl::StatusOr<Tensor> Zeros(Allocator& allocator, DataType dtype, const TensorShape& shape) {
   SLUICE_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(allocator, dtype, shape));
   if (dtype != DT_STRING && out.bytes() > 0) std::memset(out.raw(), 0, out.bytes());

@@ -1,7 +1,8 @@
-// The feature lists of serialised SequenceExamples into tensors.
+// Parses the feature lists of SequenceExamples into tensors.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT, in TensorFlow's words, naming the
-// example (where names are given), the list and the step.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT in TensorFlow's words, with the name of the example (if names are
+// given), the list and the step.
 #ifndef SLUICE_OPS_IO_FEATURE_LISTS_H_
 #define SLUICE_OPS_IO_FEATURE_LISTS_H_
 
@@ -17,8 +18,8 @@ namespace sluice {
 struct DenseFeatureList {
   std::string key;
   DataType dtype = DT_INVALID;
-  PartialShape shape;           // of a step; fully known
-  bool may_be_missing = false;  // then it has no steps
+  PartialShape shape;           // of a step, fully known
+  bool may_be_missing = false;  // a missing list has no steps
 };
 
 struct FeatureListSpecs {
@@ -33,7 +34,7 @@ struct ParsedFeatureLists {
   std::vector<Tensor> ragged_values, ragged_outer_splits, ragged_inner_splits;
 };
 
-// `names` has no elements, or one an example.
+// `names` is empty or has one name per example.
 absl::StatusOr<ParsedFeatureLists> ParseFeatureLists(
     absl::Span<const pb::FeatureLists* const> examples, absl::Span<const std::string> names,
     const FeatureListSpecs& specs, BatchForm form, Allocator& allocator);

@@ -1,4 +1,4 @@
-// What a feature of examples becomes: a dense tensor, a sparse one or a ragged one.
+// How the features of examples are parsed: as dense, sparse or ragged tensors.
 #ifndef SLUICE_OPS_IO_FEATURE_SPEC_H_
 #define SLUICE_OPS_IO_FEATURE_SPEC_H_
 
@@ -15,11 +15,11 @@ struct DenseFeature {
   std::string key;
   DataType dtype = DT_INVALID;
   PartialShape shape;
-  Tensor default_value;  // no elements: the feature must be there
+  Tensor default_value;  // without elements if the feature is required
 
-  // The first size may differ from example to example, and is padded with the default.
+  // Whether the first size may differ between examples. Shorter ones are padded with the default.
   bool is_variable() const { return shape.rank_known() && shape.rank() > 0 && shape.dim(0) < 0; }
-  // Numbers of one example; of one row where it is variable.
+  // Number of values of one example, or of one row if the feature is variable.
   int64_t elements() const;
 };
 
@@ -40,9 +40,9 @@ struct FeatureSpecs {
   std::vector<RaggedFeature> ragged;
 };
 
-// Shapes that are known but for the first size. INVALID_ARGUMENT in TensorFlow's words.
+// INVALID_ARGUMENT if sizes other than the first are unknown. The text is TensorFlow's.
 absl::Status CheckDenseShapes(const std::vector<PartialShape>& shapes);
-// Types and sizes of the defaults, once they are known.
+// INVALID_ARGUMENT if the type or shape of a default is wrong.
 absl::Status CheckDefaults(const std::vector<DenseFeature>& features);
 
 }  // namespace sluice

@@ -28,8 +28,8 @@ absl::Status LmdbDatabase::Check(int result) const {
 
 absl::Status LmdbDatabase::Start() {
   SLUICE_RETURN_IF_ERROR(Check(mdb_env_create(&environment_)));
-  // The folder or file may stand where nobody can write the lock file; then the library does
-  // without. Without MDB_NOTLS a transaction would belong to a thread.
+  // If the lock file cannot be written, the library works without it. MDB_NOTLS allows the
+  // transaction to be used by any thread.
   unsigned flags = MDB_RDONLY | MDB_NOTLS;
   std::error_code ignored;
   const bool is_file = std::filesystem::is_regular_file(path_, ignored);
@@ -43,7 +43,7 @@ absl::Status LmdbDatabase::Start() {
   return Check(mdb_cursor_open(transaction_, names, &cursor_));
 }
 
-// A page behind the end of the file would end the process when it is read.
+// Reading a page behind the end of the mapped file would terminate the process.
 absl::Status LmdbDatabase::CheckSize(const std::string& file) const {
   MDB_envinfo info;
   MDB_stat stat;
@@ -52,9 +52,9 @@ absl::Status LmdbDatabase::CheckSize(const std::string& file) const {
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
   if (error) return FileError(file, error.value());
-  const auto wanted = (info.me_last_pgno + 1) * stat.ms_psize;
-  if (size >= wanted) return absl::OkStatus();
-  return absl::DataLossError(StrCat(file, "; expected ", wanted, " bytes of pages, got ", size));
+  const auto expected = (info.me_last_pgno + 1) * stat.ms_psize;
+  if (size >= expected) return absl::OkStatus();
+  return absl::DataLossError(StrCat(file, "; expected ", expected, " bytes of pages, got ", size));
 }
 
 absl::StatusOr<bool> LmdbDatabase::Next(std::string* key, std::string* value) {

@@ -1,8 +1,9 @@
-// An LMDB database that is read from its first key to its last.
+// Reads an LMDB database from its first key to its last.
 //
-// Thread safety: none. Errors: NOT_FOUND and friends where it cannot be opened, DATA_LOSS where it
-// is no database or a part of it is missing; both name it. The library maps the file and trusts
-// what stands in its pages.
+// Thread safety: none.
+// Errors: NOT_FOUND and others if the database cannot be opened, DATA_LOSS if the file is no
+// database or is incomplete. Both name the file. The LMDB library maps the file and trusts the
+// contents of its pages.
 #ifndef SLUICE_OPS_IO_LMDB_DATABASE_H_
 #define SLUICE_OPS_IO_LMDB_DATABASE_H_
 
@@ -17,13 +18,13 @@ namespace sluice {
 
 class LmdbDatabase {
  public:
-  // The database's folder, or its file where it was made without one.
+  // `path` is the folder of the database, or its file if it was made without a folder.
   static absl::StatusOr<std::unique_ptr<LmdbDatabase>> Open(const std::string& path);
   ~LmdbDatabase();
   LmdbDatabase(const LmdbDatabase&) = delete;
   LmdbDatabase& operator=(const LmdbDatabase&) = delete;
 
-  // False behind the last key.
+  // False after the last key.
   absl::StatusOr<bool> Next(std::string* key, std::string* value);
 
  private:

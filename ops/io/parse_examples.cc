@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "graph/status.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 namespace {
 
-// What the features of all examples under one key have to go through.
+// The features of all examples with one key.
 class Column {
  public:
   Column(absl::Span<const pb::Features* const> examples, absl::Span<const std::string> names,
@@ -18,7 +19,7 @@ class Column {
   }
 
   size_t size() const { return features_.size(); }
-  // Null where it is missing or of no kind.
+  // Null if the feature is missing or has no kind.
   const pb::Feature* operator[](size_t i) const {
     return NumValues(features_[i]) < 0 ? nullptr : features_[i];
   }
@@ -68,40 +69,7 @@ class Column {
   std::vector<const pb::Feature*> features_;
 };
 
-template <typename T>
-void Fill(Tensor* to, int64_t at, int64_t count, const Tensor& value) {
-  std::fill_n(to->data<T>() + at, count, value.data<T>()[0]);
-}
-
-// `count` copies of the default's only element.
-void Pad(Tensor* to, int64_t at, int64_t count, const Tensor& value) {
-  switch (to->dtype()) {
-    case DT_FLOAT:
-      return Fill<float>(to, at, count, value);
-    case DT_INT64:
-      return Fill<int64_t>(to, at, count, value);
-    default:
-      return Fill<std::string>(to, at, count, value);
-  }
-}
-
-template <typename T>
-void Copy(const Tensor& from, Tensor* to, int64_t at) {
-  std::copy_n(from.data<T>(), from.num_elements(), to->data<T>() + at);
-}
-
-void CopyDefault(const Tensor& from, Tensor* to, int64_t at) {
-  switch (to->dtype()) {
-    case DT_FLOAT:
-      return Copy<float>(from, to, at);
-    case DT_INT64:
-      return Copy<int64_t>(from, to, at);
-    default:
-      return Copy<std::string>(from, to, at);
-  }
-}
-
-// [examples,] then `inner`.
+// A tensor of shape [examples,] + inner.
 absl::StatusOr<Tensor> AllocateBatch(const Column& column, absl::Span<const int64_t> inner,
                                      Allocator& allocator) {
   std::vector<int64_t> sizes(inner.begin(), inner.end());
@@ -120,7 +88,7 @@ absl::StatusOr<Tensor> FixedDense(const Column& column, const DenseFeature& spec
     const int64_t at = static_cast<int64_t>(i) * each;
     if (column[i] == nullptr) {
       if (spec.default_value.num_elements() == 0 && each > 0) return column.Missing(i);
-      CopyDefault(spec.default_value, &out, at);
+      CopyElements(spec.default_value, 0, spec.default_value.num_elements(), &out, at);
       continue;
     }
     if (column.count(i) != each) {
@@ -150,12 +118,12 @@ absl::StatusOr<Tensor> VariableDense(const Column& column, const DenseFeature& s
   for (size_t i = 0; i < column.size(); ++i) {
     const int64_t at = static_cast<int64_t>(i) * each;
     if (column[i] != nullptr) CopyValues(*column[i], &out, at);
-    Pad(&out, at + column.count(i), each - column.count(i), spec.default_value);
+    FillElements(spec.default_value, &out, at + column.count(i), each - column.count(i));
   }
   return out;
 }
 
-// All values, one example behind the other.
+// The values of all examples, concatenated.
 absl::StatusOr<Tensor> Values(const Column& column, Allocator& allocator) {
   SLUICE_ASSIGN_OR_RETURN(Tensor out,
                           Tensor::Allocate(allocator, column.dtype(), {column.total()}));

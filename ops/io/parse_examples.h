@@ -1,8 +1,8 @@
-// Serialised Examples into tensors.
+// Parses the features of Examples into tensors.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT, in TensorFlow's words, naming the
-// example (where names are given), the feature and the example's place in the batch. Bytes are
-// read by Protocol Buffers: what they refuse is refused.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT in TensorFlow's words, with the name of the example (if names are
+// given), the feature and the position of the example in the batch.
 #ifndef SLUICE_OPS_IO_PARSE_EXAMPLES_H_
 #define SLUICE_OPS_IO_PARSE_EXAMPLES_H_
 
@@ -26,27 +26,27 @@ struct ParsedFeatures {
   std::vector<Tensor> ragged_splits;
 };
 
-// How many values a feature has; -1 where it is missing or of no kind.
+// The number of values of a feature. -1 if it is null or has no kind.
 int64_t NumValues(const pb::Feature* feature);
-// DT_INVALID where it is of no kind.
+// DT_INVALID if the feature is null or has no kind.
 DataType FeatureType(const pb::Feature* feature);
-// Appends the feature's values to `to`, a tensor of its type, from element `at` on.
+// Copies the values to `to`, a tensor of their type, from element `at` on.
 void CopyValues(const pb::Feature& feature, Tensor* to, int64_t at);
-// Null where there is none.
+// Null if there is none.
 const pb::Feature* FindFeature(const pb::Features& features, const std::string& key);
 
 enum class BatchForm {
-  kBatch,   // a first dimension over the examples
-  kSingle,  // one example, without it
+  kBatch,   // outputs have a first dimension, the examples
+  kSingle,  // one example without that dimension
 };
 
-// `names` has no elements, or one a feature set.
+// `names` is empty or has one name per example.
 absl::StatusOr<ParsedFeatures> ParseFeatures(absl::Span<const pb::Features* const> examples,
                                              absl::Span<const std::string> names,
                                              const FeatureSpecs& specs, BatchForm form,
                                              Allocator& allocator);
 
-// "Name: n, Key: k, Index: i.  text", as far as there is a batch.
+// "Name: n, Key: k, Index: i.  text" for a batch, "Key: k.  text" for a single example.
 absl::Status FeatureError(absl::Span<const std::string> names, const std::string& key, size_t index,
                           BatchForm form, std::string_view text);
 

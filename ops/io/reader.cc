@@ -11,7 +11,7 @@ namespace sluice {
 std::string Reader::Describe() const { return StrCat(kind_, " '", name_, "'"); }
 
 std::string Reader::DebugString() const {
-  std::lock_guard lock(state_mutex_);
+  MutexLock lock(&state_mutex_);
   return StrCat("reader ", Describe(), ": ", records_produced_, " records of ", work_finished_,
                 " files");
 }
@@ -28,7 +28,7 @@ void Reader::ReadUpTo(const Caller& caller, std::shared_ptr<QueueResource> queue
   Request request;
   request.caller = caller;
   request.queue = std::move(queue);
-  request.wanted = count;
+  request.records_max = count;
   request.done = std::move(done);
   Submit(std::move(request));
 }
@@ -36,7 +36,7 @@ void Reader::ReadUpTo(const Caller& caller, std::shared_ptr<QueueResource> queue
 void Reader::Submit(Request request) {
   Line refused;
   {
-    std::lock_guard lock(line_mutex_);
+    MutexLock lock(&line_mutex_);
     const int64_t id = request.id = next_id_++;
     line_.push_back(std::move(request));
     if (line_.size() > 1) {
@@ -55,10 +55,10 @@ void Reader::Submit(Request request) {
 void Reader::Cancel(int64_t id) {
   Line cancelled;
   {
-    std::lock_guard lock(line_mutex_);
+    MutexLock lock(&line_mutex_);
     const auto found =
         std::find_if(line_.begin(), line_.end(), [id](const Request& r) { return r.id == id; });
-    // The head has left its wait: the queue ends it.
+    // The first request waits for its queue, which cancels it.
     if (found == line_.end() || found == line_.begin()) return;
     cancelled.splice(cancelled.end(), line_, found);
   }
@@ -70,24 +70,24 @@ void Reader::Serve() {
   while (true) {
     Request* head;
     {
-      std::lock_guard lock(line_mutex_);
-      head = &line_.front();  // stays in place until it is answered, by this chain of calls alone
+      MutexLock lock(&line_mutex_);
+      head = &line_.front();  // stays until this chain of calls answers it
     }
     absl::Status status;
     while (!ReadWork(*head, &status)) {
-      // Whoever comes second, the callback or this thread, goes on.
+      // The second one of the callback and this thread goes on.
       struct Turn {
-        std::atomic<bool> one_is_through{false};
+        std::atomic<bool> one_has_ended{false};
         absl::Status status;
       };
       const auto turn = std::make_shared<Turn>();
       const auto self = shared_from_this();
       head->queue->Dequeue(head->caller, [self, turn](absl::StatusOr<Tensors> element) {
-        self->TakeWork(std::move(element), &turn->status);
-        if (!turn->one_is_through.exchange(true)) return;
+        self->StartDequeued(std::move(element), &turn->status);
+        if (!turn->one_has_ended.exchange(true)) return;
         self->Resume(turn->status);
       });
-      if (!turn->one_is_through.exchange(true)) return;
+      if (!turn->one_has_ended.exchange(true)) return;
       status = turn->status;
       if (!status.ok()) break;
     }
@@ -104,7 +104,7 @@ bool Reader::Answer(const absl::Status& status) {
   Line answered;
   Request* next = nullptr;
   {
-    std::lock_guard lock(line_mutex_);
+    MutexLock lock(&line_mutex_);
     answered.splice(answered.end(), line_, line_.begin());
     if (!line_.empty()) next = &line_.front();
   }
@@ -120,7 +120,7 @@ bool Reader::Answer(const absl::Status& status) {
 
 // --- work
 
-void Reader::TakeWork(absl::StatusOr<Tensors> element, absl::Status* status) {
+void Reader::StartDequeued(absl::StatusOr<Tensors> element, absl::Status* status) {
   if (!element.ok()) {
     *status = element.status();
     return;
@@ -133,14 +133,14 @@ void Reader::TakeWork(absl::StatusOr<Tensors> element, absl::Status* status) {
     *status = InvalidArgument("Expected to dequeue a one-element string tensor");
   }
   if (!status->ok()) return;
-  std::lock_guard lock(state_mutex_);
+  MutexLock lock(&state_mutex_);
   work_ = (*element)[0].data<std::string>()[0];
   *status = StartWork(work_);
   if (status->ok()) ++work_started_;
 }
 
 bool Reader::ReadWork(Request& request, absl::Status* status) {
-  std::lock_guard lock(state_mutex_);
+  MutexLock lock(&state_mutex_);
   while (work_finished_ < work_started_) {
     Record record;
     bool is_last = false;
@@ -158,7 +158,7 @@ bool Reader::ReadWork(Request& request, absl::Status* status) {
       work_finished_ = work_started_;
       if (!request.records.empty()) return true;
     }
-    if (static_cast<int64_t>(request.records.size()) == request.wanted) return true;
+    if (static_cast<int64_t>(request.records.size()) == request.records_max) return true;
   }
   return false;
 }
@@ -166,17 +166,17 @@ bool Reader::ReadWork(Request& request, absl::Status* status) {
 // --- state
 
 int64_t Reader::num_records_produced() const {
-  std::lock_guard lock(state_mutex_);
+  MutexLock lock(&state_mutex_);
   return records_produced_;
 }
 
 int64_t Reader::num_work_units_completed() const {
-  std::lock_guard lock(state_mutex_);
+  MutexLock lock(&state_mutex_);
   return work_finished_;
 }
 
 absl::Status Reader::Reset() {
-  std::lock_guard lock(state_mutex_);
+  MutexLock lock(&state_mutex_);
   FinishWork();
   work_started_ = work_finished_ = records_produced_ = 0;
   work_.clear();
@@ -185,7 +185,7 @@ absl::Status Reader::Reset() {
 
 absl::StatusOr<std::string> Reader::SerializeState() const {
   if (!HasState()) return absl::UnimplementedError("Reader SerializeState");
-  std::lock_guard lock(state_mutex_);
+  MutexLock lock(&state_mutex_);
   pb::ReaderBaseState state;
   state.set_work_started(work_started_);
   state.set_work_finished(work_finished_);
@@ -208,7 +208,7 @@ absl::Status Reader::RestoreState(const std::string& bytes) {
     return InvalidArgument("Inconsistent work started vs. finished when restoring in ", Describe(),
                            ": ", state.ShortDebugString());
   }
-  std::lock_guard lock(state_mutex_);
+  MutexLock lock(&state_mutex_);
   work_started_ = state.work_started();
   work_finished_ = state.work_finished();
   records_produced_ = state.num_records_produced();

@@ -1,12 +1,13 @@
-// Readers: records from files (units of work) whose names come out of a queue.
+// Readers, which read records from files (units of work) whose names come from a queue.
 //
-// Reads of one reader are served one after the other, in the order in which they came. One that
-// needs a new file asks the queue for a name and waits there without holding a thread or a lock.
+// The reads of a reader are served one after the other, in the order of their arrival. A read that
+// needs a new file dequeues a name. It waits there without holding a thread or a lock.
 //
-// Thread safety: all methods from any thread. Callbacks are called exactly once, without a lock.
-// Errors: those of the queue (OUT_OF_RANGE when it is closed and empty, CANCELLED), of the files,
-// INVALID_ARGUMENT on a queue of anything but names. After an error the file at hand is left where
-// it was.
+// Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
+// lock.
+// Errors: those of the queue (OUT_OF_RANGE if it is closed and empty, CANCELLED) and of the files;
+// INVALID_ARGUMENT for a queue that does not hold names. After an error, the reader keeps its
+// position in the current file.
 #ifndef SLUICE_OPS_IO_READER_H_
 #define SLUICE_OPS_IO_READER_H_
 
@@ -14,12 +15,12 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
+#include "graph/mutex.h"
 #include "ops/dataflow/queue.h"
 #include "ops/state/wait.h"
 
@@ -36,19 +37,19 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   using Records = std::vector<Record>;
   using Done = std::function<void(absl::StatusOr<Records>)>;
 
-  // `kind` and `name` are what messages say: "TextLineReader 'lines'".
+  // Messages name the reader by `kind` and `name`: "TextLineReader 'lines'".
   Reader(std::string kind, std::string name) : kind_(std::move(kind)), name_(std::move(name)) {}
 
-  // The next record.
+  // Reads the next record.
   void Read(const Caller& caller, std::shared_ptr<QueueResource> queue, Done done);
-  // At least one record and at most `count`: fewer where the file at hand ends.
+  // Reads up to `count` records, but at least one. Fewer if the current file ends.
   void ReadUpTo(const Caller& caller, std::shared_ptr<QueueResource> queue, int64_t count,
                 Done done);
 
   int64_t num_records_produced() const;
   int64_t num_work_units_completed() const;
   absl::Status Reset();
-  // UNIMPLEMENTED for readers that stand in the middle of a file.
+  // UNIMPLEMENTED for readers that can be in the middle of a file.
   absl::StatusOr<std::string> SerializeState() const;
   absl::Status RestoreState(const std::string& state);
 
@@ -56,21 +57,25 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   const std::string& kind() const { return kind_; }
 
  protected:
-  // What a kind of reader is; called with the state's lock held.
-  virtual absl::Status StartWork(const std::string& work) = 0;
-  // False at the end of the work. A reader whose work is one record sets `*is_last`.
-  virtual absl::StatusOr<bool> Next(const std::string& work, Record* record, bool* is_last) = 0;
-  virtual void FinishWork() {}
+  // What a kind of reader implements.
+  virtual absl::Status StartWork(const std::string& work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) = 0;
+  // False at the end of the work. A reader whose work is a single record sets `*is_last`.
+  virtual absl::StatusOr<bool> Next(const std::string& work, Record* record, bool* is_last)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) = 0;
+  virtual void FinishWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) {}
   virtual bool HasState() const { return false; }
 
   std::string Describe() const;
+
+  mutable Mutex state_mutex_;
 
  private:
   struct Request {
     int64_t id = 0;
     Caller caller;
     std::shared_ptr<QueueResource> queue;
-    int64_t wanted = 1;
+    int64_t records_max = 1;
     Done done;
     Records records;
     Wait wait;
@@ -79,29 +84,27 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
 
   void Submit(Request request);
   void Cancel(int64_t id);
-  // Serves the head of the line, and those behind it, until one has to wait for its queue.
+  // Serves the first request and those after it, until one has to wait for its queue.
   void Serve();
-  // True when the head is answered; false when it needs another unit of work.
+  // True if the request is complete, false if it needs another unit of work.
   bool ReadWork(Request& request, absl::Status* status);
-  void TakeWork(absl::StatusOr<Tensors> element, absl::Status* status);
-  // The head's work has come, or its error.
+  void StartDequeued(absl::StatusOr<Tensors> element, absl::Status* status);
+  // Goes on after the first request has got its work, or an error.
   void Resume(const absl::Status& status);
-  // Takes the head off the line and answers it. Whether there is another.
+  // Removes the first request and calls back. Returns whether there is another one.
   bool Answer(const absl::Status& status);
 
   const std::string kind_;
   const std::string name_;
 
-  std::mutex line_mutex_;
-  Line line_;            // guarded by line_mutex_; the head is being served
-  int64_t next_id_ = 1;  // guarded by line_mutex_
+  Mutex line_mutex_;
+  Line line_ ABSL_GUARDED_BY(line_mutex_);  // the first request is being served
+  int64_t next_id_ ABSL_GUARDED_BY(line_mutex_) = 1;
 
-  mutable std::mutex state_mutex_;
-  // All guarded by state_mutex_.
-  std::string work_;
-  int64_t work_started_ = 0;
-  int64_t work_finished_ = 0;
-  int64_t records_produced_ = 0;
+  std::string work_ ABSL_GUARDED_BY(state_mutex_);
+  int64_t work_started_ ABSL_GUARDED_BY(state_mutex_) = 0;
+  int64_t work_finished_ ABSL_GUARDED_BY(state_mutex_) = 0;
+  int64_t records_produced_ ABSL_GUARDED_BY(state_mutex_) = 0;
 };
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// The kernel of an op that makes a reader of class R: `R(init, name)`, and, where attributes may be
-// wrong, `static absl::Status R::Check(init)`.
+// The kernel of an op that makes a reader of class R: `R(init, name)`. R may check the attributes
+// by `static absl::Status R::Check(init)`.
 #ifndef SLUICE_OPS_IO_READER_KERNEL_H_
 #define SLUICE_OPS_IO_READER_KERNEL_H_
 
@@ -17,10 +17,7 @@ struct ReaderKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     if constexpr (requires { R::Check(init); }) SLUICE_RETURN_IF_ERROR(R::Check(init));
     return MakeNamedResourceKernel<Reader>(
-        init,
-        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<Reader>> {
-          return std::make_shared<R>(init, name.name);
-        },
+        init, [&](const ResourceName& name) { return std::make_shared<R>(init, name.name); },
         [&](const Reader& reader) -> absl::Status {
           std::string_view op = init.node().op();
           if (op.ends_with("V2")) op.remove_suffix(2);

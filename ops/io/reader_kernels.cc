@@ -1,4 +1,4 @@
-// The readers, and the ops that use them.
+// Kernels that make and use readers.
 #include <algorithm>
 
 #include "executor/kernel/context.h"
@@ -13,7 +13,6 @@
 namespace sluice {
 namespace {
 
-// What comes back of a file that has been read to its end.
 std::string KeyOf(const std::string& work, int64_t i) { return StrCat(work, ":", i); }
 
 class TextLineReader : public Reader {
@@ -60,7 +59,7 @@ class FixedLengthRecordReader : public Reader {
       const int64_t bytes = init.AttrOr<int64_t>(attr, 0);
       if (bytes < 0) return InvalidArgument(attr, " must be >= 0 not ", bytes);
     }
-    // TensorFlow gives out empty records for ever.
+    // TensorFlow returns empty records without end.
     if (init.AttrOr<int64_t>("record_bytes", 0) == 0) {
       return InvalidArgument("record_bytes must be > 0 not 0");
     }
@@ -75,15 +74,15 @@ class FixedLengthRecordReader : public Reader {
     index_ = 0;
     return file_->Skip(header_);
   }
-  // A record ends where at least the footer follows.
+  // A record is complete if at least a footer follows.
   absl::StatusOr<bool> Next(const std::string& work, Record* record, bool*) override {
-    const size_t wanted = record_ + footer_;
-    if (ahead_.size() < wanted) {
+    const size_t bytes = record_ + footer_;
+    if (ahead_.size() < bytes) {
       std::string more;
-      SLUICE_RETURN_IF_ERROR(file_->Read(wanted - ahead_.size(), &more));
+      SLUICE_RETURN_IF_ERROR(file_->Read(bytes - ahead_.size(), &more));
       ahead_ += more;
     }
-    if (ahead_.size() < wanted) return false;
+    if (ahead_.size() < bytes) return false;
     record->key = KeyOf(work, index_++);
     record->value = ahead_.substr(0, record_);
     const size_t hop = hop_ == 0 ? record_ : hop_;
@@ -180,71 +179,69 @@ KERNEL(WholeFileReaderV2, ReaderKernel<WholeFileReader>);
 
 // --- reading
 
+absl::Status OutputRecord(KernelContext& c, absl::StatusOr<Reader::Records> records) {
+  if (!records.ok()) return records.status();
+  c.set_output(0, Tensor::Scalar(std::move((*records)[0].key)));
+  c.set_output(1, Tensor::Scalar(std::move((*records)[0].value)));
+  return absl::OkStatus();
+}
+
+absl::Status OutputRecords(KernelContext& c, absl::StatusOr<Reader::Records> records) {
+  if (!records.ok()) return records.status();
+  const auto n = static_cast<int64_t>(records->size());
+  Tensor keys(DT_STRING, {n}), values(DT_STRING, {n});
+  for (int64_t i = 0; i < n; ++i) {
+    keys.data<std::string>()[i] = std::move((*records)[i].key);
+    values.data<std::string>()[i] = std::move((*records)[i].value);
+  }
+  c.set_output(0, std::move(keys));
+  c.set_output(1, std::move(values));
+  return absl::OkStatus();
+}
+
+// Reads one record or, if the op has an input for their number, several.
 class ReadKernel : public AsyncKernel {
  public:
-  explicit ReadKernel(KernelInit& init)
-      : is_many_(init.node().op().starts_with("ReaderReadUpTo")) {}
-
   void ComputeAsync(KernelContext& c, Done done) override {
-    absl::StatusOr<std::shared_ptr<Reader>> reader = LookupNamed<Reader>(c, 0);
+    auto reader = LookupNamed<Reader>(c, 0);
     if (!reader.ok()) return done(reader.status());
-    absl::StatusOr<std::shared_ptr<QueueResource>> queue = LookupNamed<QueueResource>(c, 1);
+    auto queue = LookupNamed<QueueResource>(c, 1);
     if (!queue.ok()) return done(queue.status());
-    if (is_many_) return ReadMany(c, **reader, *std::move(queue), std::move(done));
-    (*reader)->Read(CallerOf(c), *std::move(queue),
-                    [&c, done = std::move(done)](absl::StatusOr<Reader::Records> records) {
-                      if (!records.ok()) return done(records.status());
-                      c.set_output(0, Tensor::Scalar(std::move((*records)[0].key)));
-                      c.set_output(1, Tensor::Scalar(std::move((*records)[0].value)));
-                      done(absl::OkStatus());
-                    });
-  }
-
- private:
-  static void ReadMany(KernelContext& c, Reader& reader, std::shared_ptr<QueueResource> queue,
-                       Done done) {
+    if (c.num_inputs() == 2) {
+      return (*reader)->Read(CallerOf(c), *std::move(queue),
+                             [&c, done = std::move(done)](absl::StatusOr<Reader::Records> records) {
+                               done(OutputRecord(c, std::move(records)));
+                             });
+    }
     const Tensor& count = c.input(2);
     if (!count.shape().IsScalar() || count.scalar<int64_t>() <= 0) {
       return done(InvalidArgument(c.node().Describe(),
                                   ": expected a positive scalar as num_records, got ",
                                   count.ToString()));
     }
-    reader.ReadUpTo(CallerOf(c), std::move(queue), count.scalar<int64_t>(),
-                    [&c, done = std::move(done)](absl::StatusOr<Reader::Records> records) {
-                      if (!records.ok()) return done(records.status());
-                      const auto n = static_cast<int64_t>(records->size());
-                      Tensor keys(DT_STRING, {n}), values(DT_STRING, {n});
-                      for (int64_t i = 0; i < n; ++i) {
-                        keys.data<std::string>()[i] = std::move((*records)[i].key);
-                        values.data<std::string>()[i] = std::move((*records)[i].value);
-                      }
-                      c.set_output(0, std::move(keys));
-                      c.set_output(1, std::move(values));
-                      done(absl::OkStatus());
-                    });
+    (*reader)->ReadUpTo(CallerOf(c), *std::move(queue), count.scalar<int64_t>(),
+                        [&c, done = std::move(done)](absl::StatusOr<Reader::Records> records) {
+                          done(OutputRecords(c, std::move(records)));
+                        });
   }
-  const bool is_many_;
 };
 KERNEL(ReaderRead, ReadKernel);
 KERNEL(ReaderReadV2, ReadKernel);
 KERNEL(ReaderReadUpTo, ReadKernel);
 KERNEL(ReaderReadUpToV2, ReadKernel);
 
-absl::Status NumRecordsProduced(KernelContext& c) {
+template <int64_t (Reader::*kCount)() const>
+absl::Status OutputCount(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto reader, LookupNamed<Reader>(c, 0));
-  c.set_output(0, Tensor::Scalar(reader->num_records_produced()));
+  c.set_output(0, Tensor::Scalar((*reader.*kCount)()));
   return absl::OkStatus();
 }
-KERNEL(ReaderNumRecordsProduced, FunctionKernel<NumRecordsProduced>);
-KERNEL(ReaderNumRecordsProducedV2, FunctionKernel<NumRecordsProduced>);
-
-absl::Status NumWorkUnitsCompleted(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const auto reader, LookupNamed<Reader>(c, 0));
-  c.set_output(0, Tensor::Scalar(reader->num_work_units_completed()));
-  return absl::OkStatus();
-}
-KERNEL(ReaderNumWorkUnitsCompleted, FunctionKernel<NumWorkUnitsCompleted>);
-KERNEL(ReaderNumWorkUnitsCompletedV2, FunctionKernel<NumWorkUnitsCompleted>);
+using NumRecordsProduced = FunctionKernel<OutputCount<&Reader::num_records_produced>>;
+using NumWorkUnitsCompleted = FunctionKernel<OutputCount<&Reader::num_work_units_completed>>;
+KERNEL(ReaderNumRecordsProduced, NumRecordsProduced);
+KERNEL(ReaderNumRecordsProducedV2, NumRecordsProduced);
+KERNEL(ReaderNumWorkUnitsCompleted, NumWorkUnitsCompleted);
+KERNEL(ReaderNumWorkUnitsCompletedV2, NumWorkUnitsCompleted);
 
 absl::Status ResetReader(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto reader, LookupNamed<Reader>(c, 0));

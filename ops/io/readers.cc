@@ -1,104 +1,69 @@
-// Readers: what gives out the records of files.
+// Readers, which read the records of files whose names come from a queue. The resource handle of a
+// …V2 op names a reader, or (in old graphs) a reference to a vector of two strings.
+#include "ops/io/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(FixedLengthRecordReader,
-   "FixedLengthRecordReaderV2 behind a vector of two strings: container and name.")
-    .RefOutput("reader_handle", DT_STRING)
-    .Attr("header_bytes", IntAttr(0))
-    .Attr("record_bytes", IntAttr())
-    .Attr("footer_bytes", IntAttr(0))
-    .Attr("hop_bytes", IntAttr(0))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Deprecated(26, "Use FixedLengthRecordReaderV2")
-    .NotDifferentiable()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+void FixedLengthAttrs(OpDefBuilder& op) {
+  op.Attr("header_bytes", IntAttr(0))
+      .Attr("record_bytes", IntAttr())
+      .With(Attrs({"footer_bytes", "hop_bytes"}, IntAttr(0)))
+      .With(ContainerAttrs);
+}
+
+OP(FixedLengthRecordReader, "FixedLengthRecordReaderV2 with a reference handle.")
+    .With(MakesRefReader)
+    .With(FixedLengthAttrs)
+    .Deprecated(26, "Use FixedLengthRecordReaderV2");
 
 OP(FixedLengthRecordReaderV2,
-   "A reader of records of `record_bytes` each, `hop_bytes` apart (0: one behind the other), "
-   "between a header and a footer. Keys are `<file>:<index>`.")
-    .Output("reader_handle", DT_RESOURCE)
-    .Attr("header_bytes", IntAttr(0))
-    .Attr("record_bytes", IntAttr())
-    .Attr("footer_bytes", IntAttr(0))
-    .Attr("hop_bytes", IntAttr(0))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("encoding", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Makes a reader of records of `record_bytes` each, between a header and a footer. The next "
+   "record begins `hop_bytes` later (0: after the record). Keys are `<file>:<index>`.")
+    .With(MakesReader)
+    .With(FixedLengthAttrs)
+    .Attr("encoding", StringAttr(""));
 
-OP(IdentityReader, "IdentityReaderV2 behind a vector of two strings: container and name.")
-    .RefOutput("reader_handle", DT_STRING)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Deprecated(26, "Use IdentityReaderV2")
-    .NotDifferentiable()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+OP(IdentityReader, "IdentityReaderV2 with a reference handle.")
+    .With(MakesRefReader)
+    .With(ContainerAttrs)
+    .Deprecated(26, "Use IdentityReaderV2");
 
-OP(IdentityReaderV2,
-   "A reader whose record is the name that came out of the queue, as key and value.")
-    .Output("reader_handle", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(IdentityReaderV2, "Makes a reader whose only record is the file name, as key and as value.")
+    .With(MakesReader)
+    .With(ContainerAttrs);
 
-OP(TFRecordReader, "TFRecordReaderV2 behind a vector of two strings: container and name.")
-    .RefOutput("reader_handle", DT_STRING)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
+OP(TFRecordReader, "TFRecordReaderV2 with a reference handle.")
+    .With(MakesRefReader)
+    .With(ContainerAttrs)
     .Attr("compression_type", StringAttr(""))
-    .Stateful()
-    .Deprecated(26, "Use TFRecordReaderV2")
-    .NotDifferentiable()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+    .Deprecated(26, "Use TFRecordReaderV2");
 
-OP(TFRecordReaderV2, "A reader of TFRecord files. Keys are `<file>:<offset>`.")
-    .Output("reader_handle", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("compression_type", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(TFRecordReaderV2, "Makes a reader of TFRecord files. Keys are `<file>:<offset>`.")
+    .With(MakesReader)
+    .With(ContainerAttrs)
+    .Attr("compression_type", StringAttr(""));
 
-OP(TextLineReader, "TextLineReaderV2 behind a vector of two strings: container and name.")
-    .RefOutput("reader_handle", DT_STRING)
+OP(TextLineReader, "TextLineReaderV2 with a reference handle.")
+    .With(MakesRefReader)
     .Attr("skip_header_lines", IntAttr(0))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Deprecated(26, "Use TextLineReaderV2")
-    .NotDifferentiable()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+    .With(ContainerAttrs)
+    .Deprecated(26, "Use TextLineReaderV2");
 
-OP(TextLineReaderV2, "A reader of lines, without their ends. Keys are `<file>:<line>`, from 1.")
-    .Output("reader_handle", DT_RESOURCE)
+OP(TextLineReaderV2,
+   "Makes a reader of lines, without their ends. Keys are `<file>:<line>`, counted from 1.")
+    .With(MakesReader)
     .Attr("skip_header_lines", IntAttr(0))
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(ContainerAttrs);
 
-OP(WholeFileReader, "WholeFileReaderV2 behind a vector of two strings: container and name.")
-    .RefOutput("reader_handle", DT_STRING)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .NotDifferentiable()
-    .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
+OP(WholeFileReader, "WholeFileReaderV2 with a reference handle.")
+    .With(MakesRefReader)
+    .With(ContainerAttrs);
 
-OP(WholeFileReaderV2, "A reader whose records are whole files; the key is the name.")
-    .Output("reader_handle", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(WholeFileReaderV2, "Makes a reader whose only record is the whole file. The key is its name.")
+    .With(MakesReader)
+    .With(ContainerAttrs);
 
 }  // namespace
 }  // namespace sluice

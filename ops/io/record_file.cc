@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Little-endian, whatever the machine.
+// Little-endian on every machine.
 template <typename T>
 void Put(T value, char* to) {
   for (size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<char>(value >> (8 * i));
@@ -30,7 +30,7 @@ RecordFrame::RecordFrame(std::string_view record) {
   Put<uint32_t>(MaskCrc(Crc32c(record)), footer_);
 }
 
-// `bytes` bytes and the checksum behind them.
+// Reads `bytes` bytes and the checksum after them.
 absl::StatusOr<std::string> RecordReader::ReadChecked(int64_t offset, size_t bytes) {
   const absl::Status truncated = absl::DataLossError(StrCat("truncated record at ", offset));
   std::string data;
@@ -55,7 +55,7 @@ absl::StatusOr<std::string> RecordReader::Next() {
     return absl::DataLossError(StrCat("corrupted record at ", offset));
   }
   absl::StatusOr<std::string> record = ReadChecked(offset, static_cast<size_t>(length));
-  // A header without a record is a file that was cut off there.
+  // The file ends after a header.
   if (absl::IsOutOfRange(record.status())) {
     return absl::DataLossError(StrCat("truncated record at ", offset));
   }

@@ -1,11 +1,11 @@
-// Record files: TensorFlow's TFRecord framing, which event files have too.
+// Record files in TensorFlow's TFRecord format, which event files have too.
 //
-// A record is its length (8 bytes, little-endian), the masked CRC-32C of these, the bytes, and
-// their masked CRC-32C. The whole stream may be compressed (zlib, gzip).
+// A record consists of its length (8 bytes, little-endian), the masked CRC-32C of the length, the
+// bytes, and their masked CRC-32C. The whole stream may be compressed (zlib, gzip).
 //
-// Thread safety: none; an object belongs to one thread at a time.
-// Errors: DATA_LOSS where a file is cut off or a checksum is wrong, with the offset; OUT_OF_RANGE
-// at the end of the file. Nothing here trusts a length that it read.
+// Thread safety: none.
+// Errors: DATA_LOSS with the offset if a file is truncated or a checksum is wrong; OUT_OF_RANGE at
+// the end of the file. Lengths in the file are not trusted.
 #ifndef SLUICE_OPS_IO_RECORD_FILE_H_
 #define SLUICE_OPS_IO_RECORD_FILE_H_
 
@@ -20,7 +20,7 @@
 
 namespace sluice {
 
-// The framing of one record, to be written in this order.
+// What is written before and after the bytes of a record.
 struct RecordFrame {
   explicit RecordFrame(std::string_view record);
   std::string_view header() const { return {header_, sizeof header_}; }
@@ -35,7 +35,7 @@ class RecordReader {
  public:
   explicit RecordReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
 
-  // The next record. OUT_OF_RANGE "End of file" when there is none.
+  // Reads the next record. OUT_OF_RANGE "End of file" if there is none.
   absl::StatusOr<std::string> Next();
   // Offset of the next record in the (uncompressed) stream.
   int64_t offset() const { return source_->position(); }

@@ -1,15 +1,14 @@
-// Records of many files, mixed, without queues in the graph.
+// Records of many files in random order, without queues in the graph.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
 OP(RecordInput,
-   "Batches of records of all files that match `file_pattern`, for ever: in each epoch every "
-   "record "
-   "once, in random order. `file_parallelism` files are read at a time, starting with the "
-   "`file_shuffle_shift_ratio`-th part of the shuffled files, into a buffer of `file_buffer_size` "
-   "records, out of which they are drawn.")
+   "Returns batches of records of the files that match `file_pattern`, without end. Each epoch has "
+   "every record once, in random order: records are drawn from a buffer of `file_buffer_size`, "
+   "which is filled from `file_parallelism` files at a time. The shuffled list of files is rotated "
+   "by `file_shuffle_shift_ratio` of its length.")
     .Output("records", DT_STRING)
     .Attr("file_pattern", StringAttr())
     .Attr("file_random_seed", IntAttr(301))

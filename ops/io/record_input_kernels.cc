@@ -1,7 +1,7 @@
-#include <mutex>
-
+// RecordInput.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "ops/io/record_mixer.h"
 
@@ -27,7 +27,7 @@ class RecordInputKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {batch_size_}, &out));
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     for (std::string& record : out->flat<std::string>()) {
       SLUICE_ASSIGN_OR_RETURN(record, mixer_.Next());
     }
@@ -38,8 +38,8 @@ class RecordInputKernel final : public Kernel {
   RecordInputKernel(RecordMixerOptions options, int64_t batch_size)
       : batch_size_(batch_size), mixer_(std::move(options)) {}
   const int64_t batch_size_;
-  std::mutex mutex_;
-  RecordMixer mixer_;  // guarded by mutex_
+  Mutex mutex_;
+  RecordMixer mixer_ ABSL_GUARDED_BY(mutex_);
 };
 
 KERNEL(RecordInput, RecordInputKernel);

@@ -18,7 +18,6 @@ absl::Status RecordMixer::StartEpoch() {
   }
   std::sort(files.begin(), files.end());
   std::shuffle(files.begin(), files.end(), random_);
-  // A part that is no number, or infinite, is none.
   const double part =
       std::isfinite(options_.shift) ? options_.shift - std::floor(options_.shift) : 0;
   const auto shift = static_cast<int64_t>(part * static_cast<double>(files.size()));

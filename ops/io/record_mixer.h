@@ -1,10 +1,10 @@
-// Records of many files in random order, epoch after epoch.
+// Reads the records of many files in random order, epoch after epoch.
 //
-// An epoch gives out every record once. Its files are shuffled; some are read at a time, in turns,
-// into a buffer out of which records are drawn at random. The same seed gives the same order.
+// An epoch has every record once. Its files are shuffled. Some files at a time are read in turn
+// into a buffer, from which records are drawn at random. Equal seeds yield the same order.
 //
-// Thread safety: none. Errors: NOT_FOUND where no file matches; those of the files, after which it
-// starts a new epoch.
+// Thread safety: none.
+// Errors: NOT_FOUND if no file matches; those of the files, after which a new epoch starts.
 #ifndef SLUICE_OPS_IO_RECORD_MIXER_H_
 #define SLUICE_OPS_IO_RECORD_MIXER_H_
 
@@ -22,9 +22,9 @@ namespace sluice {
 struct RecordMixerOptions {
   std::string file_pattern;
   uint64_t seed = 0;
-  double shift = 0;             // of the files: which part of them goes to the end
-  int64_t buffer_size = 1;      // at least one
-  int64_t files_at_a_time = 1;  // likewise
+  double shift = 0;             // part of the list of files that moves to its end
+  int64_t buffer_size = 1;      // at least 1
+  int64_t files_at_a_time = 1;  // at least 1
   StreamCompression compression = StreamCompression::kNone;
 };
 
@@ -36,16 +36,16 @@ class RecordMixer {
  private:
   absl::Status StartEpoch();
   absl::Status FillBuffer();
-  // One record of the next open file; opens another, or drops one that is over.
+  // Reads a record from the next open file, or else opens or closes a file.
   absl::Status ReadOne();
 
   const RecordMixerOptions options_;
   std::mt19937_64 random_;
   bool in_epoch_ = false;
   int64_t records_of_epoch_ = 0;
-  std::vector<std::string> waiting_;  // files still to be opened, the next one last
+  std::vector<std::string> waiting_;  // files to open, in reverse order
   std::vector<RecordReader> open_;
-  size_t turn_ = 0;  // of open_
+  size_t turn_ = 0;  // index in open_
   std::vector<std::string> buffer_;
 };
 

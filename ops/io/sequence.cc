@@ -1,14 +1,13 @@
-// Serialised SequenceExamples into tensors: the features of their context, and lists of features, a
-// step each.
+// Ops that parse serialised SequenceExamples: the features of their context, and lists with the
+// features of each step.
 #include "graph/tensor/sizes.h"
+#include "ops/io/feature_shapes.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-constexpr TypeSet kValues{DT_FLOAT, DT_INT64, DT_STRING};
-
-AttrDef Types() { return TypeListAttr(kValues, {}).Min(0); }
+AttrDef Types() { return TypeListAttr(kFeatureTypes, {}).Min(0); }
 AttrDef SplitTypes() { return TypeListAttr(IndexTypes(), {}).Min(0); }
 AttrDef Shapes() { return ShapeListAttr({}).Min(0); }
 AttrDef Count() { return IntAttr(0).Min(0); }
@@ -17,25 +16,8 @@ size_t NumTypes(const ShapeContext& c, const char* attr) {
   return c.has_attr(attr) ? c.attr<std::vector<DataType>>(attr).size() : 0;
 }
 
-// Outputs one after the other.
-class Outputs {
- public:
-  explicit Outputs(ShapeContext& c) : c_(&c) {}
-  void Add(size_t count, const PartialShape& shape) {
-    for (size_t i = 0; i < count; ++i) c_->SetOutput(at_++, shape).IgnoreError();
-  }
-  void AddSparse(size_t count, int64_t rank) {
-    Add(count, PartialShape::Matrix(-1, rank));
-    Add(count, PartialShape::Vector());
-    Add(count, PartialShape::Vector(rank));
-  }
-
- private:
-  ShapeContext* c_;
-  int at_ = 0;
-};
-
-// `batch`: the shape of the examples. has_lengths: the lengths of dense lists are an output.
+// Shapes the outputs for examples of shape `batch`. With `has_lengths`, the lengths of dense lists
+// are an output.
 absl::Status SequenceShape(ShapeContext& c, const PartialShape& batch, bool has_lengths) {
   const auto& context_shapes = c.attr<std::vector<PartialShape>>("context_dense_shapes");
   const auto& list_shapes = c.attr<std::vector<PartialShape>>("feature_list_dense_shapes");
@@ -50,7 +32,7 @@ absl::Status SequenceShape(ShapeContext& c, const PartialShape& batch, bool has_
   const PartialShape splits = rank == 1 && batch.dim(0) >= 0
                                   ? PartialShape::Vector(SaturatedSum(batch.dim(0), 1))
                                   : PartialShape::Vector();
-  Outputs out(c);
+  OutputShapes out(c);
   out.AddSparse(NumTypes(c, "context_sparse_types"), plus(1));
   for (const PartialShape& shape : context_shapes) out.Add(1, batch.Concatenate(shape));
   out.Add(NumTypes(c, "context_ragged_value_types"), PartialShape::Vector());
@@ -66,79 +48,73 @@ absl::Status SequenceShape(ShapeContext& c, const PartialShape& batch, bool has_
   return absl::OkStatus();
 }
 
-OP(ParseSequenceExample, "ParseSequenceExampleV2 without ragged features; keys are attributes.")
-    .Input("serialized", DT_STRING)
-    .Input("debug_name", DT_STRING)
+void ReturnsContext(OpDefBuilder& op) {
+  op.Output("context_sparse_indices", "Ncontext_sparse*int64")
+      .Output("context_sparse_values", "context_sparse_types")
+      .Output("context_sparse_shapes", "Ncontext_sparse*int64")
+      .Output("context_dense_values", "Tcontext_dense");
+}
+
+void ReturnsLists(OpDefBuilder& op) {
+  op.Output("feature_list_sparse_indices", "Nfeature_list_sparse*int64")
+      .Output("feature_list_sparse_values", "feature_list_sparse_types")
+      .Output("feature_list_sparse_shapes", "Nfeature_list_sparse*int64")
+      .Output("feature_list_dense_values", "feature_list_dense_types");
+}
+
+void CountsTypesAndShapes(OpDefBuilder& op) {
+  op.With(
+        Attrs({"Ncontext_sparse", "Ncontext_dense", "Nfeature_list_sparse", "Nfeature_list_dense"},
+              Count()))
+      .With(Attrs({"context_sparse_types", "Tcontext_dense", "feature_list_dense_types"}, Types()))
+      .Attr("context_dense_shapes", Shapes())
+      .Attr("feature_list_sparse_types", Types())
+      .Attr("feature_list_dense_shapes", Shapes());
+}
+
+OP(ParseSequenceExample,
+   "Parses as ParseSequenceExampleV2 does, without ragged features. The keys are attributes.")
+    .With(Inputs({"serialized", "debug_name"}, DT_STRING))
     .Input("context_dense_defaults", "Tcontext_dense")
-    .Output("context_sparse_indices", "Ncontext_sparse*int64")
-    .Output("context_sparse_values", "context_sparse_types")
-    .Output("context_sparse_shapes", "Ncontext_sparse*int64")
-    .Output("context_dense_values", "Tcontext_dense")
-    .Output("feature_list_sparse_indices", "Nfeature_list_sparse*int64")
-    .Output("feature_list_sparse_values", "feature_list_sparse_types")
-    .Output("feature_list_sparse_shapes", "Nfeature_list_sparse*int64")
-    .Output("feature_list_dense_values", "feature_list_dense_types")
+    .With(ReturnsContext)
+    .With(ReturnsLists)
     .Output("feature_list_dense_lengths", "Nfeature_list_dense*int64")
-    .Attr("feature_list_dense_missing_assumed_empty", StringListAttr().Min(0))
-    .Attr("context_sparse_keys", StringListAttr().Min(0))
-    .Attr("context_dense_keys", StringListAttr().Min(0))
-    .Attr("feature_list_sparse_keys", StringListAttr().Min(0))
-    .Attr("feature_list_dense_keys", StringListAttr().Min(0))
-    .Attr("Ncontext_sparse", Count())
-    .Attr("Ncontext_dense", Count())
-    .Attr("Nfeature_list_sparse", Count())
-    .Attr("Nfeature_list_dense", Count())
-    .Attr("context_sparse_types", Types())
-    .Attr("Tcontext_dense", Types())
-    .Attr("feature_list_dense_types", Types())
-    .Attr("context_dense_shapes", Shapes())
-    .Attr("feature_list_sparse_types", Types())
-    .Attr("feature_list_dense_shapes", Shapes())
+    .With(Attrs({"feature_list_dense_missing_assumed_empty", "context_sparse_keys",
+                 "context_dense_keys", "feature_list_sparse_keys", "feature_list_dense_keys"},
+                StringListAttr().Min(0)))
+    .With(CountsTypesAndShapes)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(const PartialShape batch, c.WithRank(0, 1));
       return SequenceShape(c, batch, true);
     });
 
 OP(ParseSequenceExampleV2,
-   "Context features as ParseExampleV2 gives them; lists of features with one dimension more, the "
-   "steps. Dense lists are filled with zeros to the longest, and their lengths given; ragged ones "
-   "have splits between examples and between steps. A scalar is one example, without the first "
-   "dimension.")
-    .Input("serialized", DT_STRING)
-    .Input("debug_name", DT_STRING)
-    .Input("context_sparse_keys", DT_STRING)
-    .Input("context_dense_keys", DT_STRING)
-    .Input("context_ragged_keys", DT_STRING)
-    .Input("feature_list_sparse_keys", DT_STRING)
-    .Input("feature_list_dense_keys", DT_STRING)
-    .Input("feature_list_ragged_keys", DT_STRING)
+   "Parses serialised SequenceExamples. Context features are parsed as by ParseExampleV2. Lists of "
+   "features have an additional dimension, the steps. Dense lists are padded with zeros to the "
+   "longest one, and their lengths are an output. Ragged lists have splits between examples and "
+   "between steps. A scalar is a single example, whose outputs lack the first dimension.")
+    .With(Inputs({"serialized", "debug_name", "context_sparse_keys", "context_dense_keys",
+                  "context_ragged_keys", "feature_list_sparse_keys", "feature_list_dense_keys",
+                  "feature_list_ragged_keys"},
+                 DT_STRING))
     .Input("feature_list_dense_missing_assumed_empty", DT_BOOL)
     .Input("context_dense_defaults", "Tcontext_dense")
-    .Output("context_sparse_indices", "Ncontext_sparse*int64")
-    .Output("context_sparse_values", "context_sparse_types")
-    .Output("context_sparse_shapes", "Ncontext_sparse*int64")
-    .Output("context_dense_values", "Tcontext_dense")
+    .With(ReturnsContext)
     .Output("context_ragged_values", "context_ragged_value_types")
     .Output("context_ragged_row_splits", "context_ragged_split_types")
-    .Output("feature_list_sparse_indices", "Nfeature_list_sparse*int64")
-    .Output("feature_list_sparse_values", "feature_list_sparse_types")
-    .Output("feature_list_sparse_shapes", "Nfeature_list_sparse*int64")
-    .Output("feature_list_dense_values", "feature_list_dense_types")
+    .With(ReturnsLists)
     .Output("feature_list_dense_lengths", "Nfeature_list_dense*int64")
     .Output("feature_list_ragged_values", "feature_list_ragged_value_types")
     .Output("feature_list_ragged_outer_splits", "feature_list_ragged_split_types")
     .Output("feature_list_ragged_inner_splits", "feature_list_ragged_split_types")
     .Attr("Ncontext_sparse", Count())
-    .Attr("Tcontext_dense", Types())
-    .Attr("context_sparse_types", Types())
-    .Attr("context_ragged_value_types", Types())
+    .With(Attrs({"Tcontext_dense", "context_sparse_types", "context_ragged_value_types"}, Types()))
     .Attr("context_ragged_split_types", SplitTypes())
     .Attr("context_dense_shapes", Shapes())
-    .Attr("Nfeature_list_sparse", Count())
-    .Attr("Nfeature_list_dense", Count())
-    .Attr("feature_list_dense_types", Types())
-    .Attr("feature_list_sparse_types", Types())
-    .Attr("feature_list_ragged_value_types", Types())
+    .With(Attrs({"Nfeature_list_sparse", "Nfeature_list_dense"}, Count()))
+    .With(Attrs({"feature_list_dense_types", "feature_list_sparse_types",
+                 "feature_list_ragged_value_types"},
+                Types()))
     .Attr("feature_list_ragged_split_types", SplitTypes())
     .Attr("feature_list_dense_shapes", Shapes())
     .Shape([](ShapeContext& c) -> absl::Status {
@@ -147,33 +123,17 @@ OP(ParseSequenceExampleV2,
     });
 
 OP(ParseSingleSequenceExample,
-   "One serialised SequenceExample, keys as one input each; dense lists are as long as they are.")
-    .Input("serialized", DT_STRING)
-    .Input("feature_list_dense_missing_assumed_empty", DT_STRING)
+   "Parses one serialised SequenceExample, with an input per key. Dense lists are not padded.")
+    .With(Inputs({"serialized", "feature_list_dense_missing_assumed_empty"}, DT_STRING))
     .Input("context_sparse_keys", "Ncontext_sparse*string")
     .Input("context_dense_keys", "Ncontext_dense*string")
     .Input("feature_list_sparse_keys", "Nfeature_list_sparse*string")
     .Input("feature_list_dense_keys", "Nfeature_list_dense*string")
     .Input("context_dense_defaults", "Tcontext_dense")
     .Input("debug_name", DT_STRING)
-    .Output("context_sparse_indices", "Ncontext_sparse*int64")
-    .Output("context_sparse_values", "context_sparse_types")
-    .Output("context_sparse_shapes", "Ncontext_sparse*int64")
-    .Output("context_dense_values", "Tcontext_dense")
-    .Output("feature_list_sparse_indices", "Nfeature_list_sparse*int64")
-    .Output("feature_list_sparse_values", "feature_list_sparse_types")
-    .Output("feature_list_sparse_shapes", "Nfeature_list_sparse*int64")
-    .Output("feature_list_dense_values", "feature_list_dense_types")
-    .Attr("Ncontext_sparse", Count())
-    .Attr("Ncontext_dense", Count())
-    .Attr("Nfeature_list_sparse", Count())
-    .Attr("Nfeature_list_dense", Count())
-    .Attr("context_sparse_types", Types())
-    .Attr("Tcontext_dense", Types())
-    .Attr("feature_list_dense_types", Types())
-    .Attr("context_dense_shapes", Shapes())
-    .Attr("feature_list_sparse_types", Types())
-    .Attr("feature_list_dense_shapes", Shapes())
+    .With(ReturnsContext)
+    .With(ReturnsLists)
+    .With(CountsTypesAndShapes)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
       return SequenceShape(c, PartialShape::Scalar(), false);

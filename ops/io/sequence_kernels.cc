@@ -1,3 +1,4 @@
+// Kernels that parse serialised SequenceExamples.
 #include <google/protobuf/arena.h>
 
 #include <set>
@@ -15,7 +16,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// What a node asks for; keys and defaults may still be missing.
+// The features that the attributes describe. Keys and defaults may still be missing.
 struct Specs {
   FeatureSpecs context;
   FeatureListSpecs lists;
@@ -89,7 +90,7 @@ Strings StringsOf(const Tensor& t) {
   return Strings(all.begin(), all.end());
 }
 
-// What the three ops share: serialised examples with complete specs in, outputs out.
+// Parses the examples after Complete has set what is still missing.
 class SequenceKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
@@ -124,7 +125,7 @@ class SequenceKernel : public Kernel {
         names_(init.InputRange("debug_name").first),
         defaults_(init.InputRange("context_dense_defaults").first) {}
 
-  // Keys, and which lists may be missing.
+  // Sets the keys, and which lists may be missing.
   virtual absl::Status Complete(const KernelContext& c, Specs* specs) const = 0;
 
  private:
@@ -147,24 +148,24 @@ class SequenceKernel : public Kernel {
                             ParseFeatures(contexts, names, specs.context, form, allocator));
     SLUICE_ASSIGN_OR_RETURN(ParsedFeatureLists of_lists,
                             ParseFeatureLists(lists, names, specs.lists, form, allocator));
-    int at = 0;
-    const auto give = [&](std::vector<Tensor>& all) {
-      for (Tensor& t : all) c.set_output(at++, std::move(t));
+    int next = 0;
+    const auto output = [&](std::vector<Tensor>& tensors) {
+      for (Tensor& t : tensors) c.set_output(next++, std::move(t));
     };
-    give(of_context.sparse_indices);
-    give(of_context.sparse_values);
-    give(of_context.sparse_shapes);
-    give(of_context.dense_values);
-    give(of_context.ragged_values);
-    give(of_context.ragged_splits);
-    give(of_lists.sparse_indices);
-    give(of_lists.sparse_values);
-    give(of_lists.sparse_shapes);
-    give(of_lists.dense_values);
-    if (kind_ != Kind::kSingle) give(of_lists.dense_lengths);
-    give(of_lists.ragged_values);
-    give(of_lists.ragged_outer_splits);
-    give(of_lists.ragged_inner_splits);
+    output(of_context.sparse_indices);
+    output(of_context.sparse_values);
+    output(of_context.sparse_shapes);
+    output(of_context.dense_values);
+    output(of_context.ragged_values);
+    output(of_context.ragged_splits);
+    output(of_lists.sparse_indices);
+    output(of_lists.sparse_values);
+    output(of_lists.sparse_shapes);
+    output(of_lists.dense_values);
+    if (kind_ != Kind::kSingle) output(of_lists.dense_lengths);
+    output(of_lists.ragged_values);
+    output(of_lists.ragged_outer_splits);
+    output(of_lists.ragged_inner_splits);
     return absl::OkStatus();
   }
 
@@ -228,7 +229,7 @@ class ParseSequenceExampleV2Kernel : public SequenceKernel {
     return CheckKinds(*s);
   }
 
-  // A key is of one kind.
+  // INVALID_ARGUMENT if features of different kinds have the same key.
   static absl::Status CheckKinds(const Specs& s) {
     SLUICE_RETURN_IF_ERROR(CheckKinds("Context feature ", s.context));
     return CheckKinds("Feature list ", s.lists);

@@ -1,112 +1,98 @@
-// Records out of readers, and their state.
+// Ops that read records from readers, and ops on the state of readers.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(ReaderRead, "ReaderReadV2 for a reader behind a vector of two strings.")
-    .RefInput("reader_handle", DT_STRING)
+void UsesRefReader(OpDefBuilder& op) {
+  op.RefInput("reader_handle", DT_STRING).NotDifferentiable();
+}
+
+void UsesReader(OpDefBuilder& op) { op.Input("reader_handle", DT_RESOURCE).Stateful(); }
+
+void ReadsRecord(OpDefBuilder& op) {
+  op.Output("key", DT_STRING).Output("value", DT_STRING).Shape(ScalarOutput());
+}
+
+void ReadsRecords(OpDefBuilder& op) {
+  op.Input("num_records", DT_INT64)
+      .Output("keys", DT_STRING)
+      .Output("values", DT_STRING)
+      .Shape([](ShapeContext& c) {
+        SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
+        return c.SetOutputs(PartialShape::Vector());
+      });
+}
+
+absl::Status ScalarState(ShapeContext& c) { return c.WithRank(1, 0).status(); }
+
+OP(ReaderRead, "ReaderReadV2 with reference handles.")
+    .With(UsesRefReader)
     .RefInput("queue_handle", DT_STRING)
-    .Output("key", DT_STRING)
-    .Output("value", DT_STRING)
-    .NotDifferentiable()
-    .Shape(ScalarOutput());
+    .With(ReadsRecord);
 
 OP(ReaderReadV2,
-   "The next record of a reader; takes a file name from the queue where one is needed, and waits "
-   "there.")
-    .Input("reader_handle", DT_RESOURCE)
+   "Reads the next record. Dequeues a file name, and waits for it, when the last file has ended.")
+    .With(UsesReader)
     .Input("queue_handle", DT_RESOURCE)
-    .Output("key", DT_STRING)
-    .Output("value", DT_STRING)
-    .Stateful()
-    .Shape(ScalarOutput());
+    .With(ReadsRecord);
 
-OP(ReaderReadUpTo, "ReaderReadUpToV2 for a reader behind a vector of two strings.")
-    .RefInput("reader_handle", DT_STRING)
+OP(ReaderReadUpTo, "ReaderReadUpToV2 with reference handles.")
+    .With(UsesRefReader)
     .RefInput("queue_handle", DT_STRING)
-    .Input("num_records", DT_INT64)
-    .Output("keys", DT_STRING)
-    .Output("values", DT_STRING)
-    .NotDifferentiable()
-    .Shape([](ShapeContext& c) {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
-      return c.SetOutputs(PartialShape::Vector());
-    });
+    .With(ReadsRecords);
 
-OP(ReaderReadUpToV2, "At least one record and at most `num_records`: fewer where a file ends.")
-    .Input("reader_handle", DT_RESOURCE)
+OP(ReaderReadUpToV2, "Reads up to `num_records` records, but at least one. Fewer if the file ends.")
+    .With(UsesReader)
     .Input("queue_handle", DT_RESOURCE)
-    .Input("num_records", DT_INT64)
-    .Output("keys", DT_STRING)
-    .Output("values", DT_STRING)
-    .Stateful()
-    .Shape([](ShapeContext& c) {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
-      return c.SetOutputs(PartialShape::Vector());
-    });
+    .With(ReadsRecords);
 
-OP(ReaderNumRecordsProduced,
-   "ReaderNumRecordsProducedV2 for a reader behind a vector of two strings.")
-    .RefInput("reader_handle", DT_STRING)
+OP(ReaderNumRecordsProduced, "ReaderNumRecordsProducedV2 with a reference handle.")
+    .With(UsesRefReader)
     .Output("records_produced", DT_INT64)
-    .NotDifferentiable()
     .Shape(ScalarOutput());
 
-OP(ReaderNumRecordsProducedV2, "How many records the reader has given out.")
-    .Input("reader_handle", DT_RESOURCE)
+OP(ReaderNumRecordsProducedV2, "Returns the number of records that the reader has read.")
+    .With(UsesReader)
     .Output("records_produced", DT_INT64)
-    .Stateful()
     .Shape(ScalarOutput());
 
-OP(ReaderNumWorkUnitsCompleted,
-   "ReaderNumWorkUnitsCompletedV2 for a reader behind a vector of two strings.")
-    .RefInput("reader_handle", DT_STRING)
+OP(ReaderNumWorkUnitsCompleted, "ReaderNumWorkUnitsCompletedV2 with a reference handle.")
+    .With(UsesRefReader)
     .Output("units_completed", DT_INT64)
-    .NotDifferentiable()
     .Shape(ScalarOutput());
 
-OP(ReaderNumWorkUnitsCompletedV2, "How many files the reader has read to the end.")
-    .Input("reader_handle", DT_RESOURCE)
+OP(ReaderNumWorkUnitsCompletedV2, "Returns the number of files that the reader has finished.")
+    .With(UsesReader)
     .Output("units_completed", DT_INT64)
-    .Stateful()
     .Shape(ScalarOutput());
 
-OP(ReaderReset, "ReaderResetV2 for a reader behind a vector of two strings.")
-    .RefInput("reader_handle", DT_STRING)
-    .NotDifferentiable()
+OP(ReaderReset, "ReaderResetV2 with a reference handle.").With(UsesRefReader).Shape(NoOutputs());
+
+OP(ReaderResetV2, "Resets the reader to its initial state and drops the current file.")
+    .With(UsesReader)
     .Shape(NoOutputs());
 
-OP(ReaderResetV2, "Puts the reader back to its first state; the file at hand is dropped.")
-    .Input("reader_handle", DT_RESOURCE)
-    .Stateful()
-    .Shape(NoOutputs());
-
-OP(ReaderSerializeState, "ReaderSerializeStateV2 for a reader behind a vector of two strings.")
-    .RefInput("reader_handle", DT_STRING)
+OP(ReaderSerializeState, "ReaderSerializeStateV2 with a reference handle.")
+    .With(UsesRefReader)
     .Output("state", DT_STRING)
-    .NotDifferentiable()
     .Shape(ScalarOutput());
 
 OP(ReaderSerializeStateV2,
-   "The state of a reader as a string, for readers that have one (IdentityReader, "
-   "WholeFileReader).")
-    .Input("reader_handle", DT_RESOURCE)
+   "Serialises the state of a reader that supports it (IdentityReader, WholeFileReader).")
+    .With(UsesReader)
     .Output("state", DT_STRING)
-    .Stateful()
     .Shape(ScalarOutput());
 
-OP(ReaderRestoreState, "ReaderRestoreStateV2 for a reader behind a vector of two strings.")
-    .RefInput("reader_handle", DT_STRING)
+OP(ReaderRestoreState, "ReaderRestoreStateV2 with a reference handle.")
+    .With(UsesRefReader)
     .Input("state", DT_STRING)
-    .NotDifferentiable()
-    .Shape([](ShapeContext& c) { return c.WithRank(1, 0).status(); });
+    .Shape(ScalarState);
 
-OP(ReaderRestoreStateV2, "Puts a reader into a state from ReaderSerializeState.")
-    .Input("reader_handle", DT_RESOURCE)
+OP(ReaderRestoreStateV2, "Restores a state from ReaderSerializeState.")
+    .With(UsesReader)
     .Input("state", DT_STRING)
-    .Stateful()
-    .Shape([](ShapeContext& c) { return c.WithRank(1, 0).status(); });
+    .Shape(ScalarState);
 
 }  // namespace
 }  // namespace sluice
