@@ -9,8 +9,11 @@
 
 namespace sluice {
 
-TensorArrayObject::TensorArrayObject(TensorArrayOptions options, int64_t size)
-    : options_(std::move(options)), elements_(static_cast<size_t>(size)) {}
+TensorArrayObject::TensorArrayObject(TensorArraySpec spec, int64_t size)
+    : name_(spec.name),
+      dtype_(spec.dtype),
+      spec_(std::move(spec)),
+      elements_(static_cast<size_t>(size)) {}
 
 absl::Status TensorArrayObject::CheckSize(int64_t size) {
   return CheckRoom(size, sizeof(Element), "elements of a TensorArray");
@@ -18,51 +21,63 @@ absl::Status TensorArrayObject::CheckSize(int64_t size) {
 
 template <typename... Args>
 absl::Status TensorArrayObject::Wrong(const Args&... args) const {
-  return InvalidArgument("TensorArray ", options_.name, ": ", args...);
+  return InvalidArgument("TensorArray ", name_, ": ", args...);
 }
 
 absl::Status TensorArrayObject::CheckOpen() const {
   if (!is_closed_) return absl::OkStatus();
-  return InvalidArgument("TensorArray ", options_.name, " has already been closed.");
+  return InvalidArgument("TensorArray ", name_, " has already been closed.");
+}
+
+bool TensorArrayObject::dynamic_size() const {
+  MutexLock lock(&mutex_);
+  return spec_.dynamic_size;
 }
 
 PartialShape TensorArrayObject::element_shape() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return options_.element_shape;
+  MutexLock lock(&mutex_);
+  return spec_.element_shape;
 }
 
-absl::Status TensorArrayObject::Write(Allocator& allocator, int64_t index, Tensor value) {
-  std::lock_guard<std::mutex> lock(mutex_);
+absl::Status TensorArrayObject::CheckWrite(int64_t index, const Tensor& value) const {
   SLUICE_RETURN_IF_ERROR(CheckOpen());
   const int64_t size = static_cast<int64_t>(elements_.size());
-  if (index < 0 || (!options_.dynamic_size && index >= size)) {
+  if (index < 0 || (!spec_.dynamic_size && index >= size)) {
     return Wrong("Tried to write to index ", index,
                  " but array is not resizeable and size is: ", size);
   }
-  if (value.dtype() != options_.dtype) {
+  if (value.dtype() != dtype_) {
     return Wrong("Could not write to TensorArray index ", index, " because the value dtype is ",
-                 DataTypeName(value.dtype()), " but TensorArray dtype is ",
-                 DataTypeName(options_.dtype), ".");
+                 DataTypeName(value.dtype()), " but TensorArray dtype is ", DataTypeName(dtype_),
+                 ".");
   }
-  if (!options_.element_shape.IsCompatibleWith(value.shape())) {
+  if (!spec_.element_shape.IsCompatibleWith(value.shape())) {
     return Wrong("Could not write to TensorArray index ", index, " because the value shape is ",
                  value.shape().ToString(),
                  " which is incompatible with the TensorArray's inferred element shape: ",
-                 options_.element_shape.ToString(), " (consider setting infer_shape=False).");
+                 spec_.element_shape.ToString(), " (consider setting infer_shape=False).");
   }
-  if (options_.identical_element_shapes && !options_.element_shape.IsFullyDefined()) {
-    options_.element_shape = value.shape();
+  return absl::OkStatus();
+}
+
+absl::Status TensorArrayObject::Write(Allocator& allocator, int64_t index, Tensor value) {
+  MutexLock lock(&mutex_);
+  SLUICE_RETURN_IF_ERROR(CheckWrite(index, value));
+  if (spec_.identical_element_shapes && !spec_.element_shape.IsFullyDefined()) {
+    spec_.element_shape = value.shape();
   }
   if (index >= static_cast<int64_t>(elements_.capacity())) {
     SLUICE_RETURN_IF_ERROR(CheckSize(index + 1));
   }
-  if (index >= size) elements_.resize(static_cast<size_t>(index) + 1);
+  if (index >= static_cast<int64_t>(elements_.size())) {
+    elements_.resize(static_cast<size_t>(index) + 1);
+  }
   Element& element = elements_[static_cast<size_t>(index)];
   if (element.read) {
     return Wrong("Could not write to TensorArray index ", index,
                  " because it has already been read.");
   }
-  if (element.written && !options_.writes_add_up) {
+  if (element.written && !spec_.writes_are_added) {
     return Wrong("Could not write to TensorArray index ", index,
                  " because it has already been written to.");
   }
@@ -84,9 +99,9 @@ absl::Status TensorArrayObject::AddTo(Allocator& allocator, int64_t index, Eleme
     element.value = value;
     return absl::OkStatus();
   }
-  const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, options_.dtype);
+  const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, dtype_);
   if (add == nullptr) {
-    return Wrong("gradients of type ", DataTypeName(options_.dtype), " cannot be added");
+    return Wrong("gradients of type ", DataTypeName(dtype_), " cannot be added");
   }
   if (!element.is_own) {
     SLUICE_ASSIGN_OR_RETURN(element.value, element.value.Clone(allocator));
@@ -98,8 +113,8 @@ absl::Status TensorArrayObject::AddTo(Allocator& allocator, int64_t index, Eleme
 
 absl::StatusOr<Tensor> TensorArrayObject::Zeros(Allocator& allocator,
                                                 const TensorShape& shape) const {
-  SLUICE_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Allocate(allocator, options_.dtype, shape));
-  if (IsPlainBytes(options_.dtype) && zeros.bytes() > 0) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Allocate(allocator, dtype_, shape));
+  if (IsPlainBytes(dtype_) && zeros.bytes() > 0) {
     std::memset(zeros.raw(), 0, zeros.bytes());
   }
   return zeros;
@@ -116,35 +131,35 @@ absl::StatusOr<Tensor> TensorArrayObject::ReadLocked(Allocator& allocator, int64
                  "read (perhaps try setting clear_after_read = false?).");
   }
   if (!element.written) {
-    if (!options_.element_shape.IsFullyDefined()) {
+    if (!spec_.element_shape.IsFullyDefined()) {
       return Wrong("Could not read from TensorArray index ", index,
                    ".  Furthermore, the element shape is not fully defined: ",
-                   options_.element_shape.ToString(),
+                   spec_.element_shape.ToString(),
                    ".  It is possible you are working with a resizeable TensorArray and ",
                    "stop_gradients is not allowing the gradients to be written.  If you set the ",
                    "full element_shape property on the forward TensorArray, the proper all-zeros ",
                    "tensor will be returned instead of incurring this error.");
     }
-    element.shape = options_.element_shape.AsShape();
+    element.shape = spec_.element_shape.AsShape();
     element.written = true;
   }
   if (!element.value.IsInitialized()) {
     SLUICE_ASSIGN_OR_RETURN(element.value, Zeros(allocator, element.shape));
   }
   element.read = true;
-  if (!options_.clear_after_read) return element.value;
+  if (!spec_.clear_after_read) return element.value;
   element.cleared = true;
   return std::exchange(element.value, Tensor());
 }
 
 absl::StatusOr<Tensor> TensorArrayObject::Read(Allocator& allocator, int64_t index) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return ReadLocked(allocator, index);
 }
 
 absl::StatusOr<Tensors> TensorArrayObject::ReadMany(Allocator& allocator,
                                                     absl::Span<const int32_t> indices) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   Tensors values;
   values.reserve(indices.size());
   for (int32_t index : indices) {
@@ -155,24 +170,24 @@ absl::StatusOr<Tensors> TensorArrayObject::ReadMany(Allocator& allocator,
 }
 
 absl::StatusOr<int64_t> TensorArrayObject::Size() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(CheckOpen());
   return static_cast<int64_t>(elements_.size());
 }
 
 absl::Status TensorArrayObject::MergeElementShape(const PartialShape& shape) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  absl::StatusOr<PartialShape> merged = options_.element_shape.MergeWith(shape);
+  MutexLock lock(&mutex_);
+  absl::StatusOr<PartialShape> merged = spec_.element_shape.MergeWith(shape);
   if (!merged.ok()) {
-    return Wrong("expected elements of shape ", options_.element_shape.ToString(), ", got ",
+    return Wrong("expected elements of shape ", spec_.element_shape.ToString(), ", got ",
                  shape.ToString());
   }
-  options_.element_shape = *std::move(merged);
+  spec_.element_shape = *std::move(merged);
   return absl::OkStatus();
 }
 
 void TensorArrayObject::Close() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   elements_.clear();
   gradients_.clear();
   is_closed_ = true;
@@ -180,43 +195,44 @@ void TensorArrayObject::Close() {
 
 absl::StatusOr<std::shared_ptr<TensorArrayObject>> TensorArrayObject::Gradient(
     const std::string& source, const std::string& name, const TensorShape* prepended) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(CheckOpen());
-  if (options_.writes_add_up) {
+  if (spec_.writes_are_added) {
     return InvalidArgument(
-        "Unable to create a gradients TensorArray for ", options_.name,
+        "Unable to create a gradients TensorArray for ", name_,
         ".  Perhaps you used the multiple_writes_aggregate flag on a previous write?  Gradient ",
         "calculation is impossible when multiple writes are performed to the same index.");
   }
   std::shared_ptr<TensorArrayObject>& gradient = gradients_[source];
   if (gradient != nullptr) return gradient;
-  options_.dynamic_size = false;
-  TensorArrayOptions options = options_;
-  options.name = name;
-  options.writes_add_up = true;
-  options.clear_after_read = true;
-  auto behind = [&](const TensorShape& shape) {
+  spec_.dynamic_size = false;
+  TensorArraySpec spec = spec_;
+  spec.name = name;
+  spec.writes_are_added = true;
+  spec.clear_after_read = true;
+  const auto with_prefix = [&](const TensorShape& shape) {
     TensorShape whole = *prepended;
     for (int64_t d : shape.dims()) whole.AddDim(d);
     return whole;
   };
   if (prepended != nullptr) {
-    options.element_shape = PartialShape(*prepended).Concatenate(options_.element_shape);
+    spec.element_shape = PartialShape(*prepended).Concatenate(spec_.element_shape);
   }
-  gradient = std::make_shared<TensorArrayObject>(options, static_cast<int64_t>(elements_.size()));
+  gradient = std::make_shared<TensorArrayObject>(spec, static_cast<int64_t>(elements_.size()));
+  MutexLock gradient_lock(&gradient->mutex_);
   for (size_t i = 0; i < elements_.size(); ++i) {
     const Element& from = elements_[i];
     if (!from.written) continue;
     Element& to = gradient->elements_[i];
-    to.shape = prepended != nullptr ? behind(from.shape) : from.shape;
+    to.shape = prepended != nullptr ? with_prefix(from.shape) : from.shape;
     to.written = true;
   }
   return gradient;
 }
 
 std::string TensorArrayObject::DebugString() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return StrCat("TensorArray '", options_.name, "': ", elements_.size(), " elements");
+  MutexLock lock(&mutex_);
+  return StrCat("TensorArray '", name_, "': ", elements_.size(), " elements");
 }
 
 }  // namespace sluice

@@ -1,92 +1,100 @@
-// An array of tensors, for the time of a step. An element is written once (in the array of a
-// gradient: several times, and the values add up) and, if `clear_after_read`, read once.
+// The resource behind the handle of a TensorArray: an array of tensors that lives as long as a
+// step. An element is written once and, with `clear_after_read`, read once. Elements of the array
+// of a gradient can be written several times, and their values are added.
 //
-// Thread safety: all methods from any thread. Errors: INVALID_ARGUMENT with TensorFlow's texts,
-// which begin with "TensorArray <name>: ".
-// Reference behaviour: TensorFlow's tensor_array.h.
+// Thread safety: all methods may be called from any thread.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts, which begin with "TensorArray <name>: ".
+// Reference: TensorFlow's tensor_array.h.
 #ifndef SLUICE_OPS_LISTS_ARRAY_H_
 #define SLUICE_OPS_LISTS_ARRAY_H_
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "executor/device/resource_manager.h"
 #include "executor/wait/claim.h"
+#include "graph/mutex.h"
 #include "graph/tensor/buffer.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
 
-struct TensorArrayOptions {
+struct TensorArraySpec {
   std::string name;
   DataType dtype = DT_INVALID;
   PartialShape element_shape;
   bool identical_element_shapes = false;
   bool dynamic_size = false;
   bool clear_after_read = true;
-  bool writes_add_up = false;  // the array of a gradient
+  bool writes_are_added = false;  // the array of a gradient
 };
 
 class TensorArrayObject final : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow11TensorArrayE";
 
-  // Whoever makes it asks first whether there is room.
-  TensorArrayObject(TensorArrayOptions options, int64_t size);
-  // RESOURCE_EXHAUSTED
+  // `size` must pass CheckSize.
+  TensorArrayObject(TensorArraySpec spec, int64_t size);
+  // RESOURCE_EXHAUSTED if there is no memory for so many elements.
   static absl::Status CheckSize(int64_t size);
 
-  const std::string& name() const { return options_.name; }
-  DataType dtype() const { return options_.dtype; }
-  bool dynamic_size() const { return options_.dynamic_size; }
+  const std::string& name() const { return name_; }
+  DataType dtype() const { return dtype_; }
+  bool dynamic_size() const;
   PartialShape element_shape() const;
 
   absl::Status Write(Allocator& allocator, int64_t index, Tensor value);
   absl::StatusOr<Tensor> Read(Allocator& allocator, int64_t index);
-  // Elements in the order of `indices`, all or none.
+  // Reads the elements in the order of `indices`.
   absl::StatusOr<Tensors> ReadMany(Allocator& allocator, absl::Span<const int32_t> indices);
   absl::StatusOr<int64_t> Size() const;
-  // What is known of the elements' shape narrows to `shape` too.
+  // Merges what is known of the shape of the elements with `shape`.
   absl::Status MergeElementShape(const PartialShape& shape);
   void Close();
 
-  // The array for the gradients of the elements, made at the first call for a `source`: as many
-  // elements as there are now, of their shapes behind `prepended`. This array grows no more.
+  // The array for the gradients of the elements, which the first call for a `source` makes. It has
+  // as many elements as this array, which stops growing. Their shapes begin with `prepended`,
+  // unless it is null.
   absl::StatusOr<std::shared_ptr<TensorArrayObject>> Gradient(const std::string& source,
                                                               const std::string& name,
                                                               const TensorShape* prepended);
   std::string DebugString() const override;
 
-  // What old graphs' ops hand out as the array's name: container and name.
+  // In old graphs, the ops output the name of the array as two strings, container and name.
   Claim strings_claim;
-  Tensor strings;
+  Tensor strings;  // guarded by strings_claim
 
  private:
   struct Element {
-    Tensor value;  // of a gradient: nothing stands for zeros of `shape`
+    Tensor value;  // uninitialised for zeros of `shape`
     TensorShape shape;
     bool written = false;
     bool read = false;
     bool cleared = false;
-    bool is_own = false;  // the value's memory belongs to the array: it may be added to in place
+    bool is_own = false;  // the buffer of the value belongs to the array and may be changed
   };
 
-  absl::Status CheckOpen() const;
-  absl::Status AddTo(Allocator& allocator, int64_t index, Element& element, const Tensor& value);
-  absl::StatusOr<Tensor> ReadLocked(Allocator& allocator, int64_t index);
+  absl::Status CheckOpen() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckWrite(int64_t index, const Tensor& value) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status AddTo(Allocator& allocator, int64_t index, Element& element, const Tensor& value)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<Tensor> ReadLocked(Allocator& allocator, int64_t index)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Tensor> Zeros(Allocator& allocator, const TensorShape& shape) const;
   template <typename... Args>
   absl::Status Wrong(const Args&... args) const;
 
-  TensorArrayOptions options_;  // guarded by mutex_, but for name, dtype
-  mutable std::mutex mutex_;
-  std::vector<Element> elements_;  // guarded by mutex_
-  bool is_closed_ = false;         // guarded by mutex_
-  std::map<std::string, std::shared_ptr<TensorArrayObject>>
-      gradients_;  // by source; guarded by mutex_
+  const std::string name_;
+  const DataType dtype_;
+  mutable Mutex mutex_;
+  TensorArraySpec spec_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Element> elements_ ABSL_GUARDED_BY(mutex_);
+  bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
+  // By source.
+  std::map<std::string, std::shared_ptr<TensorArrayObject>> gradients_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -10,7 +10,8 @@
 namespace sluice {
 namespace {
 
-// "a/gradients_1" of "a/gradients_1/while/Read_grad/…": the last part that begins so ends it.
+// "a/gradients_1" of "a/gradients_1/while/Read_grad/…": up to the last part of the name that begins
+// with "gradients".
 std::string SourceOf(std::string_view name) {
   size_t end = 0;
   for (size_t begin = 0; begin < name.size();) {
@@ -21,10 +22,10 @@ std::string SourceOf(std::string_view name) {
   return std::string(name.substr(0, end));
 }
 
-// The array that gradients of the forward op's array are kept in.
+// The array for the gradients of the array of the forward op.
 class GradientArray {
  public:
-  // `grad` is the gradient that came in; `flow` what the array waits for.
+  // `grad` is the gradient of the op, and `flow` comes before the accesses.
   GradientArray(Backprop& b, Output grad, Output flow) : graph_(b.graph()) {
     const std::string& op = b.op().op();
     version_ = op.ends_with("V3") ? "V3" : "V2";
@@ -50,7 +51,7 @@ class GradientArray {
         NodeBuilder(&graph_, "Identity", At::current()).Name("gradient_flow").Input(flow).Finish();
   }
 
-  // An op on the array: handle, `inputs`, flow.
+  // Adds an op on the array, with the inputs handle, `inputs` and flow.
   Node* Access(const std::string& op, const OutputList& inputs, std::string_view scope_name) {
     if (!flow_) return nullptr;
     auto build = [&] {
@@ -75,7 +76,8 @@ class GradientArray {
   Output flow_;
 };
 
-// The gradient array is made only once the forward array is complete: after the op's own write.
+// A flow after the write of the forward op, because the array of gradients must not be made before
+// the forward array is complete.
 Output WriteBarrier(Backprop& b) {
   const Output flow_out =
       NodeBuilder(&b.graph(), "Identity", At::current()).Name("flow_out").Input(b.Out(0)).Finish();
@@ -86,8 +88,8 @@ Output WriteBarrier(Backprop& b) {
       .Finish();
 }
 
-// Gradient of an op that stores input `value` of the forward array.
-void StoreGradient(Backprop& b, int value, const std::string& read, const OutputList& inputs) {
+// Gradient of an op that writes its input `value`.
+void WriteGradient(Backprop& b, int value, const std::string& read, const OutputList& inputs) {
   const Output grad = b.Of(0);
   if (!grad) return;
   const Output flow = WriteBarrier(b);
@@ -97,8 +99,8 @@ void StoreGradient(Backprop& b, int value, const std::string& read, const Output
   b.Into(b.op().num_inputs() - 1, flow);
 }
 
-// Gradient of an op that takes its output from the forward array.
-void TakeGradient(Backprop& b, const std::string& write, const OutputList& inputs) {
+// Gradient of an op that reads.
+void ReadGradient(Backprop& b, const std::string& write, const OutputList& inputs) {
   const int flow = b.op().num_inputs() - 1;
   if (!inputs.back() && !inputs.front()) return;
   GradientArray array(b, b.Of(0), b.In(flow));
@@ -107,11 +109,11 @@ void TakeGradient(Backprop& b, const std::string& write, const OutputList& input
 
 }  // namespace
 
-void TensorArrayReadGradient(Backprop& b) { TakeGradient(b, "Write", {b.In(1), b.Of(0)}); }
-void TensorArrayWriteGradient(Backprop& b) { StoreGradient(b, 2, "Read", {b.In(1)}); }
-void TensorArrayGatherGradient(Backprop& b) { TakeGradient(b, "Scatter", {b.In(1), b.Of(0)}); }
-void TensorArrayScatterGradient(Backprop& b) { StoreGradient(b, 2, "Gather", {b.In(1)}); }
-void TensorArrayConcatGradient(Backprop& b) { TakeGradient(b, "Split", {b.Of(0), b.Out(1)}); }
-void TensorArraySplitGradient(Backprop& b) { StoreGradient(b, 1, "Concat", {}); }
+void TensorArrayReadGradient(Backprop& b) { ReadGradient(b, "Write", {b.In(1), b.Of(0)}); }
+void TensorArrayWriteGradient(Backprop& b) { WriteGradient(b, 2, "Read", {b.In(1)}); }
+void TensorArrayGatherGradient(Backprop& b) { ReadGradient(b, "Scatter", {b.In(1), b.Of(0)}); }
+void TensorArrayScatterGradient(Backprop& b) { WriteGradient(b, 2, "Gather", {b.In(1)}); }
+void TensorArrayConcatGradient(Backprop& b) { ReadGradient(b, "Split", {b.Of(0), b.Out(1)}); }
+void TensorArraySplitGradient(Backprop& b) { WriteGradient(b, 1, "Concat", {}); }
 
 }  // namespace sluice

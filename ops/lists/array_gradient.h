@@ -1,9 +1,9 @@
-// Gradients of the ops on TensorArrays: what was read is written to the gradient's array, and the
-// other way round.
+// Gradients of the ops on TensorArrays: a gradient of a read is a write to the array of gradients,
+// and the other way round.
 //
-// The gradient of an array is an array of its own, one for each call of Gradients: it is found
-// again by the array and by the name of that call's scope (`source`). Flows order the accesses.
-// Reference behaviour: TensorFlow's tensor_array_grad.py: same nodes and names.
+// Each call of Gradients makes an array of gradients of its own. It is found by the forward array
+// and the name of the call's scope (`source`). Flows order the accesses. Reference: TensorFlow's
+// tensor_array_grad.py, with the same nodes and names.
 #ifndef SLUICE_OPS_LISTS_ARRAY_GRADIENT_H_
 #define SLUICE_OPS_LISTS_ARRAY_GRADIENT_H_
 

@@ -1,17 +1,18 @@
-// Making TensorArrays, and their elements one at a time.
+// Kernels that make TensorArrays and access single elements.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/lists/array.h"
 #include "ops/lists/step_object.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
 
 constexpr const char* kContainer = "_tensor_arrays";
 
-// Hands out the array in the form that the op's version has.
-absl::Status GiveOut(KernelContext& c, const std::string& name,
-                     const std::shared_ptr<TensorArrayObject>& array) {
+// Outputs the name of the array in the form of the op's version, and the flow.
+absl::Status OutputArray(KernelContext& c, const std::string& name,
+                         const std::shared_ptr<TensorArrayObject>& array) {
   if (c.num_outputs() > 1) {
     Tensor* flow;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, TensorShape(), &flow));
@@ -44,11 +45,11 @@ class TensorArrayKernel : public Kernel {
  public:
   explicit TensorArrayKernel(KernelInit& init)
       : base_(init.AttrOr<std::string>("tensor_array_name", "")) {
-    options_.dtype = init.AttrOr<DataType>("dtype", DT_INVALID);
-    options_.element_shape = init.AttrOr<PartialShape>("element_shape", PartialShape());
-    options_.identical_element_shapes = init.AttrOr<bool>("identical_element_shapes", false);
-    options_.dynamic_size = init.AttrOr<bool>("dynamic_size", false);
-    options_.clear_after_read = init.AttrOr<bool>("clear_after_read", true);
+    spec_.dtype = init.AttrOr<DataType>("dtype", DT_INVALID);
+    spec_.element_shape = init.AttrOr<PartialShape>("element_shape", PartialShape());
+    spec_.identical_element_shapes = init.AttrOr<bool>("identical_element_shapes", false);
+    spec_.dynamic_size = init.AttrOr<bool>("dynamic_size", false);
+    spec_.clear_after_read = init.AttrOr<bool>("clear_after_read", true);
   }
 
   absl::Status Compute(KernelContext& c) override {
@@ -60,15 +61,15 @@ class TensorArrayKernel : public Kernel {
     const int32_t n = size.scalar<int32_t>();
     if (n < 0) return InvalidArgument("Size should be >= 0.");
     SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(n));
-    TensorArrayOptions options = options_;
-    options.name = StepObjectName(c, base_);
-    return GiveOut(c, options.name, std::make_shared<TensorArrayObject>(options, n));
+    TensorArraySpec spec = spec_;
+    spec.name = StepObjectName(c, base_);
+    return OutputArray(c, spec.name, std::make_shared<TensorArrayObject>(spec, n));
   }
   bool IsExpensive() const override { return false; }
 
  private:
   const std::string base_;
-  TensorArrayOptions options_;
+  TensorArraySpec spec_;
 };
 
 class GradKernel : public Kernel {
@@ -76,8 +77,7 @@ class GradKernel : public Kernel {
   explicit GradKernel(KernelInit& init) : source_(init.AttrOr<std::string>("source", "")) {}
 
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
-                            StepObject<TensorArrayObject>(c));
+    SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
     TensorShape prepended;
     const bool prepends = c.num_inputs() > 2;
     if (prepends) {
@@ -92,7 +92,7 @@ class GradKernel : public Kernel {
     const std::string name = StrCat(array->name(), "@", source_);
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> gradient,
                             array->Gradient(source_, name, prepends ? &prepended : nullptr));
-    return GiveOut(c, name, gradient);
+    return OutputArray(c, name, gradient);
   }
   bool IsExpensive() const override { return false; }
 
@@ -110,8 +110,7 @@ absl::StatusOr<int32_t> IndexOf(const KernelContext& c) {
 
 absl::Status Write(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const int32_t index, IndexOf(c));
-  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
-                          StepObject<TensorArrayObject>(c));
+  SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   SLUICE_RETURN_IF_ERROR(array->Write(*c.step().allocator, index, c.input(2)));
   c.output_value(0) = c.input_value(3);
   return absl::OkStatus();
@@ -119,8 +118,7 @@ absl::Status Write(KernelContext& c) {
 
 absl::Status Read(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const int32_t index, IndexOf(c));
-  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
-                          StepObject<TensorArrayObject>(c));
+  SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   if (array->dtype() != c.output_dtype(0)) {
     return InvalidArgument("TensorArray dtype is ", DataTypeName(array->dtype()),
                            " but op requested dtype ", DataTypeName(c.output_dtype(0)), ".");
@@ -131,26 +129,16 @@ absl::Status Read(KernelContext& c) {
 }
 
 absl::Status Size(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
-                          StepObject<TensorArrayObject>(c));
+  SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   SLUICE_ASSIGN_OR_RETURN(const int64_t size, array->Size());
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-  out->scalar<int32_t>() = static_cast<int32_t>(size);
-  return absl::OkStatus();
+  return SetScalarOutput(c, static_cast<int32_t>(size));
 }
 
 absl::Status Close(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
-                          StepObject<TensorArrayObject>(c));
+  SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   array->Close();
   return absl::OkStatus();
 }
-
-using WriteKernel = FunctionKernel<&Write, false>;
-using ReadKernel = FunctionKernel<&Read, false>;
-using SizeKernel = FunctionKernel<&Size, false>;
-using CloseKernel = FunctionKernel<&Close, false>;
 
 KERNEL(TensorArray, TensorArrayKernel);
 KERNEL(TensorArrayV2, TensorArrayKernel);
@@ -159,18 +147,18 @@ KERNEL(TensorArrayGrad, GradKernel);
 KERNEL(TensorArrayGradV2, GradKernel);
 KERNEL(TensorArrayGradV3, GradKernel);
 KERNEL(TensorArrayGradWithShape, GradKernel);
-KERNEL(TensorArrayWrite, WriteKernel);
-KERNEL(TensorArrayWriteV2, WriteKernel);
-KERNEL(TensorArrayWriteV3, WriteKernel);
-KERNEL(TensorArrayRead, ReadKernel);
-KERNEL(TensorArrayReadV2, ReadKernel);
-KERNEL(TensorArrayReadV3, ReadKernel);
-KERNEL(TensorArraySize, SizeKernel);
-KERNEL(TensorArraySizeV2, SizeKernel);
-KERNEL(TensorArraySizeV3, SizeKernel);
-KERNEL(TensorArrayClose, CloseKernel);
-KERNEL(TensorArrayCloseV2, CloseKernel);
-KERNEL(TensorArrayCloseV3, CloseKernel);
+KERNEL(TensorArrayWrite, CheapKernel<Write>);
+KERNEL(TensorArrayWriteV2, CheapKernel<Write>);
+KERNEL(TensorArrayWriteV3, CheapKernel<Write>);
+KERNEL(TensorArrayRead, CheapKernel<Read>);
+KERNEL(TensorArrayReadV2, CheapKernel<Read>);
+KERNEL(TensorArrayReadV3, CheapKernel<Read>);
+KERNEL(TensorArraySize, CheapKernel<Size>);
+KERNEL(TensorArraySizeV2, CheapKernel<Size>);
+KERNEL(TensorArraySizeV3, CheapKernel<Size>);
+KERNEL(TensorArrayClose, CheapKernel<Close>);
+KERNEL(TensorArrayCloseV2, CheapKernel<Close>);
+KERNEL(TensorArrayCloseV3, CheapKernel<Close>);
 
 }  // namespace
 }  // namespace sluice

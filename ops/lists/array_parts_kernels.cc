@@ -1,4 +1,4 @@
-// Many elements of a TensorArray as one tensor, and back.
+// Kernels that read or write many elements of a TensorArray as one tensor.
 #include <algorithm>
 #include <numeric>
 
@@ -6,6 +6,7 @@
 #include "graph/ir/graph.h"
 #include "graph/tensor/sizes.h"
 #include "ops/lists/array.h"
+#include "ops/lists/list_input.h"
 #include "ops/lists/step_object.h"
 #include "ops/loops/strided_copy.h"
 
@@ -34,7 +35,7 @@ absl::StatusOr<std::vector<int32_t>> AllIndices(const TensorArrayObject& array) 
   return all;
 }
 
-// TensorArrayGather and, in old graphs, TensorArrayPack.
+// TensorArrayGather, and TensorArrayPack of old graphs.
 class GatherKernel : public Kernel {
  public:
   explicit GatherKernel(KernelInit& init)
@@ -156,17 +157,9 @@ absl::Status PassFlow(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Rows [begin, end), with or without the dimension that counts them. They share the memory.
-Tensor Row(const Tensor& value, int64_t i) {
-  TensorShape shape = value.shape();
-  shape.RemoveDim(0);
-  return value.SliceRows(i, i + 1).Reshaped(shape);
-}
-
-// TensorArrayScatter and, in old graphs, TensorArrayUnpack.
+// TensorArrayScatter, and TensorArrayUnpack of old graphs.
 absl::Status Scatter(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
-                          StepObject<TensorArrayObject>(c));
+  SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   const bool is_unpack = c.node().op() == "TensorArrayUnpack";
   const Tensor& value = c.input(is_unpack ? 1 : 2);
   if (value.rank() < 1) {
@@ -174,7 +167,7 @@ absl::Status Scatter(KernelContext& c) {
                            value.shape().ToString());
   }
   SLUICE_ASSIGN_OR_RETURN(const int64_t size, array->Size());
-  // Rows without elements take no memory, but what they are stored in does.
+  // The elements of the array take memory even if the rows are empty.
   if (array->dynamic_size()) SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(value.dim(0)));
   std::vector<int32_t> indices;
   if (is_unpack) {
@@ -202,14 +195,13 @@ absl::Status Scatter(KernelContext& c) {
   }
   for (size_t i = 0; i < indices.size(); ++i) {
     SLUICE_RETURN_IF_ERROR(
-        array->Write(*c.step().allocator, indices[i], Row(value, static_cast<int64_t>(i))));
+        array->Write(*c.step().allocator, indices[i], RowOf(value, static_cast<int64_t>(i))));
   }
   return PassFlow(c);
 }
 
 absl::Status Split(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array,
-                          StepObject<TensorArrayObject>(c));
+  SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   const Tensor& value = c.input(1);
   const Tensor& lengths = c.input(2);
   if (!lengths.shape().IsVector()) {
@@ -252,9 +244,6 @@ absl::Status Split(KernelContext& c) {
   return PassFlow(c);
 }
 
-using ScatterKernel = FunctionKernel<&Scatter>;
-using SplitKernel = FunctionKernel<&Split>;
-
 KERNEL(TensorArrayPack, GatherKernel);
 KERNEL(TensorArrayGather, GatherKernel);
 KERNEL(TensorArrayGatherV2, GatherKernel);
@@ -262,13 +251,13 @@ KERNEL(TensorArrayGatherV3, GatherKernel);
 KERNEL(TensorArrayConcat, ConcatKernel);
 KERNEL(TensorArrayConcatV2, ConcatKernel);
 KERNEL(TensorArrayConcatV3, ConcatKernel);
-KERNEL(TensorArrayUnpack, ScatterKernel);
-KERNEL(TensorArrayScatter, ScatterKernel);
-KERNEL(TensorArrayScatterV2, ScatterKernel);
-KERNEL(TensorArrayScatterV3, ScatterKernel);
-KERNEL(TensorArraySplit, SplitKernel);
-KERNEL(TensorArraySplitV2, SplitKernel);
-KERNEL(TensorArraySplitV3, SplitKernel);
+KERNEL(TensorArrayUnpack, FunctionKernel<Scatter>);
+KERNEL(TensorArrayScatter, FunctionKernel<Scatter>);
+KERNEL(TensorArrayScatterV2, FunctionKernel<Scatter>);
+KERNEL(TensorArrayScatterV3, FunctionKernel<Scatter>);
+KERNEL(TensorArraySplit, FunctionKernel<Split>);
+KERNEL(TensorArraySplitV2, FunctionKernel<Split>);
+KERNEL(TensorArraySplitV3, FunctionKernel<Split>);
 
 }  // namespace
 }  // namespace sluice

@@ -1,37 +1,146 @@
-// Lists of tensors as values: an op gives a new list and leaves the old one as it was. Functional
-// loops keep what their gradients need in them.
+// Lists of tensors as values: an op returns a new list and leaves its input as it was. Functional
+// loops keep in lists what their gradients need.
+//
+// A list is a scalar variant. Its handle data holds what is known of the shape of the elements. The
+// gradient of a list is a list of gradients. Reference: TensorFlow's list_ops.py.
+#include "graph/op/mixins.h"
+#include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/lists/list_gradient.h"
+#include "graph/gradient/nodes.h"
+#include "ops/lists/list_builders.h"
 #endif
-#include "ops/lists/list_shape.h"
-#include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-using namespace tensor_list;  // NOLINT: shapes and gradients of this family
+// --- shapes
+
+// Input i as an element shape. A scalar -1 stands for an unknown rank.
+absl::StatusOr<PartialShape> ShapeInput(const ShapeContext& c, int i) {
+  if (c.input(i).rank() == 0) {
+    const std::optional<Tensor> value = c.InputValue(i);
+    if (!value) return PartialShape();
+    const int64_t n =
+        value->dtype() == DT_INT64 ? value->scalar<int64_t>() : value->scalar<int32_t>();
+    if (n != -1) return InvalidArgument("if element_shape is a scalar it must be -1, got ", n);
+    return PartialShape();
+  }
+  return c.InputAsShape(i);
+}
+
+// What the handle data says about the elements of a list.
+PartialShape KnownElement(const ShapeContext& c, int list) {
+  const HandleData* data = c.InputHandle(list);
+  return data != nullptr ? data->shape : PartialShape();
+}
+
+PartialShape ListRow(const PartialShape& shape) {
+  if (!shape.rank_known() || shape.rank() == 0) return PartialShape();
+  return PartialShape(shape.dims().subspan(1));
+}
+
+absl::Status SetListOutput(ShapeContext& c, PartialShape element) {
+  c.SetOutputHandle(0, {c.attr<DataType>("element_dtype"), std::move(element)});
+  return c.SetOutput(0, PartialShape::Scalar());
+}
+
+// Output 0 is the list of input 0, which must be compatible with `element`.
+absl::Status SetSameListOutput(ShapeContext& c, const PartialShape& element) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape merged, KnownElement(c, 0).MergeWith(element));
+  if (c.InputHandle(0) == nullptr) return c.SetOutput(0, PartialShape::Scalar());
+  return SetListOutput(c, std::move(merged));
+}
+
+// The element shape of the list in input 0, merged with that in another input.
+absl::StatusOr<PartialShape> MergedElement(const ShapeContext& c, int shape_input) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, shape_input));
+  return KnownElement(c, 0).MergeWith(given);
+}
+
+absl::Status NewListShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+  SLUICE_ASSIGN_OR_RETURN(PartialShape element, ShapeInput(c, 0));
+  return SetListOutput(c, std::move(element));
+}
+
+absl::Status ScatterShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape element, ShapeInput(c, 2));
+  SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
+  return SetListOutput(c, std::move(element));
+}
+
+absl::Status ConcatShape(ShapeContext& c) {
+  PartialShape given;
+  if (c.num_inputs() > 1) {
+    SLUICE_ASSIGN_OR_RETURN(given, ShapeInput(c, 1));
+  } else {
+    given = c.attr<PartialShape>("element_shape");
+  }
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape element, KnownElement(c, 0).MergeWith(given));
+  SLUICE_RETURN_IF_ERROR(c.SetOutput(1, PartialShape::Vector()));
+  if (element.rank() <= 0) return c.SetOutput(0, PartialShape());
+  return c.SetOutput(0, PartialShape({-1}).Concatenate(ListRow(element)));
+}
+
+// --- gradients
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+DataType ElementType(const Backprop& b) { return b.attr<DataType>("element_dtype"); }
+
+Output ShapeOfElements(Output list) { return TensorListElementShape(list, DT_INT32); }
+
+Output IntsConstant(Graph& graph, std::initializer_list<int32_t> values) {
+  return gradient::Const(&graph, "Const", Tensor::Vector<int32_t>(values));
+}
+
+Output RowShape(Backprop& b, Output tensor) {
+  return Slice(gradient::ShapeOf(tensor), IntsConstant(b.graph(), {1}),
+               IntsConstant(b.graph(), {-1}));
+}
+
+// A list of zeros as long as the list in input 0.
+Output ZerosOfList(Backprop& b) {
+  return TensorListReserve(ShapeOfElements(b.In(0)), TensorListLength(b.In(0)), ElementType(b));
+}
+
+void ConcatGradient(Backprop& b) {
+  b.Into(0, TensorListSplit(b.Of(0), ShapeOfElements(b.In(0)), b.Out(1)));
+}
+
+void ScatterGradient(Backprop& b) {
+  b.Into(0, TensorListGather(b.Of(0), b.In(1), RowShape(b, b.In(0)), ElementType(b)));
+}
+#endif
+
+// --- ops
+
+void UsesList(OpDefBuilder& op) {
+  op.Input("input_handle", DT_VARIANT).Attr("element_dtype", TypeAttr());
+}
+
+void TypeAttrs(OpDefBuilder& op) {
+  op.Attr("element_dtype", TypeAttr()).Attr("shape_type", TypeAttr(IndexTypes()));
+}
 
 OP(EmptyTensorList,
-   "An empty list of tensors of shape `element_shape` (-1: any size; the scalar -1: any"
-   " shape), with room for `max_num_elements` (-1: any number).")
+   "Makes an empty list of tensors of shape `element_shape`, where -1 stands for any size and a "
+   "scalar -1 for any shape. It can hold `max_num_elements` (-1: any number).")
     .Input("element_shape", "shape_type")
     .Input("max_num_elements", DT_INT32)
     .Output("handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
-    .Attr("shape_type", TypeAttr(IndexTypes()))
+    .With(TypeAttrs)
     .Shape(NewListShape);
 
 OP(TensorListConcat,
-   "All elements, joined along their first dimension; `lengths` are their sizes there.")
-    .Input("input_handle", DT_VARIANT)
+   "Concatenates all elements along their first dimension. `lengths` are their first sizes.")
+    .With(UsesList)
     .Output("tensor", "element_dtype")
     .Output("lengths", DT_INT64)
-    .Attr("element_dtype", TypeAttr())
     .Attr("element_shape", ShapeAttr(PartialShape()))
     .Shape(ConcatShape) GRADIENT(ConcatGradient);
 
-OP(TensorListConcatLists, "Elementwise: the elements of list `a` and then those of list `b`.")
+OP(TensorListConcatLists, "Concatenates the lists of `a` and `b` elementwise.")
     .Input("input_a", DT_VARIANT)
     .Input("input_b", DT_VARIANT)
     .Output("output", DT_VARIANT)
@@ -40,73 +149,109 @@ OP(TensorListConcatLists, "Elementwise: the elements of list `a` and then those 
     .Shape(SameAsInput(0));
 
 OP(TensorListConcatV2,
-   "TensorListConcat with the elements' shape as a tensor; `leading_dims` are the sizes of"
-   " elements that were never set.")
+   "Concatenates as TensorListConcat does. `leading_dims` are the first sizes of elements that "
+   "were "
+   "never set.")
     .Input("input_handle", DT_VARIANT)
     .Input("element_shape", "shape_type")
     .Input("leading_dims", DT_INT64)
     .Output("tensor", "element_dtype")
     .Output("lengths", DT_INT64)
-    .Attr("element_dtype", TypeAttr())
-    .Attr("shape_type", TypeAttr(IndexTypes()))
+    .With(TypeAttrs)
     .Shape(ConcatShape) GRADIENT(ConcatGradient);
 
 OP(TensorListElementShape,
-   "What is known of the shape of the elements: -1 for unknown sizes, the scalar -1 for an"
-   " unknown rank.")
+   "Returns the static shape of the elements, with -1 for unknown sizes and a scalar -1 for an "
+   "unknown rank.")
     .Input("input_handle", DT_VARIANT)
     .Output("element_shape", "shape_type")
     .Attr("shape_type", TypeAttr(IndexTypes()))
     .NotDifferentiable()
-    .Shape(ElementShapeShape);
+    .Shape([](ShapeContext& c) {
+      const PartialShape known = KnownElement(c, 0);
+      return c.SetOutput(0,
+                         known.rank_known() ? PartialShape::Vector(known.rank()) : PartialShape());
+    });
 
-OP(TensorListFromTensor, "The rows of `tensor` as a list.")
+OP(TensorListFromTensor, "Makes a list of the rows of `tensor`.")
     .Input("tensor", "element_dtype")
     .Input("element_shape", "shape_type")
     .Output("output_handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
-    .Attr("shape_type", TypeAttr(IndexTypes()))
-    .Shape(FromTensorShape) GRADIENT(FromTensorGradient);
+    .With(TypeAttrs)
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(const PartialShape tensor, c.WithRankAtLeast(0, 1));
+      SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 1));
+      SLUICE_ASSIGN_OR_RETURN(PartialShape element, ListRow(tensor).MergeWith(given));
+      return SetListOutput(c, std::move(element));
+    }) GRADIENT([](Backprop& b) {
+      const Output t = b.In(0);
+      const int64_t rows = t.shape().rank() > 0 ? t.shape().dim(0) : -1;
+      b.Into(0, TensorListStack(b.Of(0), RowShape(b, t), ElementType(b), {.num_elements = rows}));
+    });
 
-OP(TensorListGather, "The elements at `indices`, stacked along a new first dimension.")
-    .Input("input_handle", DT_VARIANT)
-    .Input("indices", DT_INT32)
-    .Input("element_shape", DT_INT32)
+OP(TensorListGather, "Stacks the elements at `indices` along a new first dimension.")
+    .With(UsesList)
+    .With(Inputs({"indices", "element_shape"}, DT_INT32))
     .Output("values", "element_dtype")
-    .Attr("element_dtype", TypeAttr())
-    .Shape(GatherShape) GRADIENT(GatherGradient);
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(const PartialShape element, MergedElement(c, 2));
+      return c.SetOutput(0, c.input(1).Concatenate(element));
+    }) GRADIENT([](Backprop& b) {
+      b.Into(0, TensorListScatterIntoExistingList(ZerosOfList(b), b.Of(0), b.In(1)));
+    });
 
-OP(TensorListGetItem, "Element `index`; zeros if it was never set.")
-    .Input("input_handle", DT_VARIANT)
+OP(TensorListGetItem, "Returns element `index`, or zeros if it was never set.")
+    .With(UsesList)
     .Input("index", DT_INT32)
     .Input("element_shape", "Tshape")
     .Output("item", "element_dtype")
-    .Attr("element_dtype", TypeAttr())
     .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(GetItemShape) GRADIENT(GetItemGradient);
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      SLUICE_ASSIGN_OR_RETURN(PartialShape element, MergedElement(c, 2));
+      return c.SetOutput(0, std::move(element));
+    }) GRADIENT([](Backprop& b) {
+      b.Into(0, TensorListSetItem(ZerosOfList(b), b.In(1), b.Of(0)));
+    });
 
-OP(TensorListLength, "The number of elements.")
+OP(TensorListLength, "Returns the number of elements.")
     .Input("input_handle", DT_VARIANT)
     .Output("length", DT_INT32)
     .NotDifferentiable()
     .Shape(ScalarOutput());
 
-OP(TensorListPopBack, "The list without its last element, and that.")
-    .Input("input_handle", DT_VARIANT)
+OP(TensorListPopBack, "Returns the list without its last element, and that element.")
+    .With(UsesList)
     .Input("element_shape", DT_INT32)
     .Output("output_handle", DT_VARIANT)
     .Output("tensor", "element_dtype")
-    .Attr("element_dtype", TypeAttr())
-    .Shape(PopBackShape) GRADIENT(PopBackGradient);
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(PartialShape element, MergedElement(c, 1));
+      SLUICE_RETURN_IF_ERROR(c.SetOutput(1, element));
+      return SetSameListOutput(c, element);
+    }) GRADIENT([](Backprop& b) {
+      Output list = b.Has(0) ? b.Of(0)
+                             : EmptyTensorList(ShapeOfElements(b.Out(0)),
+                                               gradient::Const(&b.graph(), "max_num_elements",
+                                                               Tensor::Scalar<int32_t>(-1)),
+                                               ElementType(b));
+      b.Into(0, TensorListPushBack(list, b.Of(1)));
+    });
 
-OP(TensorListPushBack, "The list with `tensor` behind its elements.")
-    .Input("input_handle", DT_VARIANT)
+OP(TensorListPushBack, "Returns the list with `tensor` as an additional last element.")
+    .With(UsesList)
     .Input("tensor", "element_dtype")
     .Output("output_handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
-    .Shape(PushBackShape) GRADIENT(PushBackGradient);
+    .Shape([](ShapeContext& c) { return SetSameListOutput(c, c.input(1)); })
+        GRADIENT([](Backprop& b) {
+          const auto popped =
+              TensorListPopBack(b.Of(0), gradient::ShapeOf(b.In(1)), ElementType(b));
+          b.Into(0, popped.output_handle);
+          b.Into(1, popped.tensor);
+        });
 
-OP(TensorListPushBackBatch, "Each list with its row of `tensor` behind its elements.")
+OP(TensorListPushBackBatch,
+   "Returns each of the lists with its row of `tensor` as an additional last element.")
     .Input("input_handles", DT_VARIANT)
     .Input("tensor", "element_dtype")
     .Output("output_handles", DT_VARIANT)
@@ -114,76 +259,114 @@ OP(TensorListPushBackBatch, "Each list with its row of `tensor` behind its eleme
     .NotDifferentiable()
     .Shape(SameAsInput(0));
 
-OP(TensorListReserve, "A list of `num_elements` tensors that are zeros until they are set.")
+OP(TensorListReserve, "Makes a list of `num_elements` tensors that are zeros until they are set.")
     .Input("element_shape", "shape_type")
     .Input("num_elements", DT_INT32)
     .Output("handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
-    .Attr("shape_type", TypeAttr(IndexTypes()))
+    .With(TypeAttrs)
     .Shape(NewListShape);
 
-OP(TensorListResize,
-   "The list cut, or filled up with elements that were never set, to `size` elements.")
+OP(TensorListResize, "Cuts the list to `size` elements, or adds elements that were never set.")
     .Input("input_handle", DT_VARIANT)
     .Input("size", DT_INT32)
     .Output("output_handle", DT_VARIANT)
-    .Shape(ResizeShape) GRADIENT(ResizeGradient);
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      if (const HandleData* data = c.InputHandle(0)) c.SetOutputHandle(0, *data);
+      return c.SetOutput(0, PartialShape::Scalar());
+    }) GRADIENT([](Backprop& b) {
+      b.Into(0, TensorListResize(b.Of(0), TensorListLength(b.In(0))));
+    });
 
-OP(TensorListScatter, "A list whose elements at `indices` are the rows of `tensor`.")
+OP(TensorListScatter, "Makes a list with the rows of `tensor` at `indices`.")
     .Input("tensor", "element_dtype")
     .Input("indices", DT_INT32)
     .Input("element_shape", "shape_type")
     .Output("output_handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
-    .Attr("shape_type", TypeAttr(IndexTypes()))
+    .With(TypeAttrs)
     .Shape(ScatterShape) GRADIENT(ScatterGradient);
 
-OP(TensorListScatterIntoExistingList,
-   "The list with the rows of `tensor` as its elements at `indices`.")
-    .Input("input_handle", DT_VARIANT)
+OP(TensorListScatterIntoExistingList, "Returns the list with the rows of `tensor` at `indices`.")
+    .With(UsesList)
     .Input("tensor", "element_dtype")
     .Input("indices", DT_INT32)
     .Output("output_handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
-    .Shape(ScatterIntoShape) GRADIENT(ScatterIntoGradient);
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(1, 1).status());
+      return SetSameListOutput(c, ListRow(c.input(1)));
+    }) GRADIENT([](Backprop& b) {
+      const Output grad = b.Of(0);
+      b.Into(1, TensorListGather(grad, b.In(2), RowShape(b, b.In(1)), ElementType(b)));
+      b.Into(0, TensorListScatterIntoExistingList(grad, ZerosLike(b.In(1)), b.In(2)));
+    });
 
 OP(TensorListScatterV2,
-   "A list of `num_elements` (-1: as many as needed) whose elements at `indices` are the"
-   " rows of `tensor`.")
+   "Makes a list of `num_elements` (-1: as many as needed) with the rows of `tensor` at `indices`.")
     .Input("tensor", "element_dtype")
     .Input("indices", DT_INT32)
     .Input("element_shape", "shape_type")
     .Input("num_elements", DT_INT32)
     .Output("output_handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
-    .Attr("shape_type", TypeAttr(IndexTypes()))
+    .With(TypeAttrs)
     .Shape(ScatterShape) GRADIENT(ScatterGradient);
 
-OP(TensorListSetItem, "The list with `item` as its element `index`.")
-    .Input("input_handle", DT_VARIANT)
+OP(TensorListSetItem, "Returns the list with `item` as element `index`.")
+    .With(UsesList)
     .Input("index", DT_INT32)
     .Input("item", "element_dtype")
     .Output("output_handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
     .Attr("resize_if_index_out_of_bounds", BoolAttr(false))
-    .Shape(SetItemShape) GRADIENT(SetItemGradient);
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      return SetSameListOutput(c, c.input(2));
+    }) GRADIENT([](Backprop& b) {
+      const Output grad = b.Of(0);
+      Output list = TensorListSetItem(grad, b.In(1), ZerosLike(b.In(2)));
+      if (b.attr<bool>("resize_if_index_out_of_bounds")) {
+        list = TensorListResize(list, TensorListLength(b.In(0)));
+      }
+      b.Into(0, list);
+      b.Into(2, TensorListGetItem(grad, b.In(1), gradient::ShapeOf(b.In(2)), ElementType(b)));
+    });
 
-OP(TensorListSplit, "The parts of `tensor`, `lengths[i]` rows each, as a list.")
+OP(TensorListSplit, "Splits `tensor` into a list of parts with `lengths[i]` rows each.")
     .Input("tensor", "element_dtype")
     .Input("element_shape", "shape_type")
     .Input("lengths", DT_INT64)
     .Output("output_handle", DT_VARIANT)
-    .Attr("element_dtype", TypeAttr())
-    .Attr("shape_type", TypeAttr(IndexTypes()))
-    .Shape(SplitShape) GRADIENT(SplitGradient);
+    .With(TypeAttrs)
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
+      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 1).status());
+      SLUICE_ASSIGN_OR_RETURN(PartialShape element, ShapeInput(c, 1));
+      return SetListOutput(c, std::move(element));
+    }) GRADIENT([](Backprop& b) {
+      const Output axis = gradient::Const(&b.graph(), "axis", Tensor::Scalar<int32_t>(0));
+      const Output element = ConcatV2({IntsConstant(b.graph(), {-1}), RowShape(b, b.In(0))}, axis);
+      b.Into(0, TensorListConcatV2(b.Of(0), element, b.In(2), ElementType(b)).tensor);
+    });
 
-OP(TensorListStack, "All elements, stacked along a new first dimension.")
-    .Input("input_handle", DT_VARIANT)
+OP(TensorListStack, "Stacks all elements along a new first dimension.")
+    .With(UsesList)
     .Input("element_shape", DT_INT32)
     .Output("tensor", "element_dtype")
-    .Attr("element_dtype", TypeAttr())
     .Attr("num_elements", IntAttr(-1))
-    .Shape(StackShape) GRADIENT(StackGradient);
+    .Shape([](ShapeContext& c) -> absl::Status {
+      SLUICE_ASSIGN_OR_RETURN(const PartialShape element, MergedElement(c, 1));
+      return c.SetOutput(0, PartialShape({c.attr<int64_t>("num_elements")}).Concatenate(element));
+    }) GRADIENT([](Backprop& b) {
+      const Output grad = b.Of(0);
+      if (!grad) return;
+      const PartialShape& shape = grad.shape();
+      Tensor element = Tensor::Scalar<int32_t>(-1);
+      if (shape.rank() > 0) {
+        element = Tensor(DT_INT32, {shape.rank() - 1});
+        for (int d = 1; d < shape.rank(); ++d) {
+          element.data<int32_t>()[d - 1] = static_cast<int32_t>(shape.dim(d));
+        }
+      }
+      b.Into(0, TensorListFromTensor(grad, gradient::Const(&b.graph(), "element_shape", element)));
+    });
 
 }  // namespace
 }  // namespace sluice

@@ -56,7 +56,7 @@ absl::Status CheckListSize(int64_t size) {
   return CheckRoom(size, sizeof(Tensor), "elements of a list");
 }
 
-void GiveList(KernelContext& c, std::shared_ptr<const TensorList> list) {
+void SetListOutput(KernelContext& c, std::shared_ptr<const TensorList> list) {
   c.set_output(0, Tensor::Scalar(Variant(std::move(list))));
 }
 

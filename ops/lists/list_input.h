@@ -1,4 +1,4 @@
-// What kernels on tensor lists take from their inputs, and what they share.
+// Inputs and outputs of kernels on tensor lists, and what these kernels share.
 #ifndef SLUICE_OPS_LISTS_LIST_INPUT_H_
 #define SLUICE_OPS_LISTS_LIST_INPUT_H_
 
@@ -9,21 +9,22 @@
 
 namespace sluice {
 
-// The list that input i is; it lives as long as the input. INVALID_ARGUMENT, also where the op's
-// element_dtype is another.
+// The list in input i, which lives as long as the input. INVALID_ARGUMENT if it is no list or the
+// op's element_dtype differs.
 absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i);
-// Input i as a shape; a scalar -1 says nothing.
+// Input i as a shape. A scalar -1 stands for an unknown rank.
 absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i);
 absl::StatusOr<int32_t> NumberInput(const KernelContext& c, int i);
-// RESOURCE_EXHAUSTED where a list of `size` elements has no room.
+// RESOURCE_EXHAUSTED if there is no memory for a list of `size` elements.
 absl::Status CheckListSize(int64_t size);
-void GiveList(KernelContext& c, std::shared_ptr<const TensorList> list);
+void SetListOutput(KernelContext& c, std::shared_ptr<const TensorList> list);
 
-// Zeros, empty strings.
+// A tensor of zeros or empty strings.
 absl::StatusOr<Tensor> ZerosOf(KernelContext& c, DataType dtype, const TensorShape& shape);
-// Row i of `tensor`, which shares its memory.
+// Row i of `tensor`. Shares its buffer.
 Tensor RowOf(const Tensor& tensor, int64_t i);
-// Elements that were never set become zeros of the shape that list, op and other elements say.
+// Sets elements that were never set to zeros. Their shape is `known` merged with the shapes of the
+// other elements. Errors begin with "Tried to <what>".
 absl::Status FillUnset(KernelContext& c, const PartialShape& known, const char* what,
                        Tensors* elements);
 

@@ -1,4 +1,4 @@
-// Making lists, and their elements one at a time.
+// Kernels that make lists and access single elements, and sums of variants.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/data/optional.h"
@@ -6,6 +6,7 @@
 #include "ops/loops/arithmetic.h"
 #include "ops/loops/int_tensor.h"
 #include "ops/ragged/ragged_variant.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
@@ -20,8 +21,8 @@ absl::Status EmptyList(KernelContext& c) {
     return InvalidArgument("max_num_elements expected to be a scalar ",
                            "but got shape: ", c.input(1).shape().ToString());
   }
-  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(),
-                                           c.input(1).scalar<int32_t>()));
+  SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(),
+                                                c.input(1).scalar<int32_t>()));
   return absl::OkStatus();
 }
 
@@ -33,7 +34,7 @@ absl::Status Reserve(KernelContext& c) {
                            n);
   }
   SLUICE_RETURN_IF_ERROR(CheckListSize(n));
-  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(n)));
+  SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(n)));
   return absl::OkStatus();
 }
 
@@ -50,11 +51,11 @@ absl::Status PushBack(KernelContext& c) {
     return InvalidArgument("Tried to push item into a full list list size: ", list->size(),
                            " max_num_elements: ", list->max_num_elements());
   }
-  GiveList(c, list->WithPushed(value));
+  SetListOutput(c, list->WithPushed(value));
   return absl::OkStatus();
 }
 
-// An element that was never set is zeros, if its shape is known.
+// Element i. If it was never set, zeros of its shape, which must be known.
 absl::StatusOr<Tensor> ElementOrZeros(KernelContext& c, const TensorList& list, int64_t i,
                                       int shape_input) {
   Tensor value = list.element(i);
@@ -81,7 +82,7 @@ absl::Status PopBack(KernelContext& c) {
   if (list->size() == 0) return InvalidArgument("Trying to pop from an empty list.");
   SLUICE_ASSIGN_OR_RETURN(Tensor last, ElementOrZeros(c, *list, list->size() - 1, 1));
   c.set_output(1, std::move(last));
-  GiveList(c, list->WithoutLast());
+  SetListOutput(c, list->WithoutLast());
   return absl::OkStatus();
 }
 
@@ -116,16 +117,13 @@ absl::Status SetItem(KernelContext& c) {
   if (i >= list->size()) SLUICE_RETURN_IF_ERROR(CheckListSize(int64_t{i} + 1));
   if (i >= list->size()) elements.resize(static_cast<size_t>(i) + 1);
   elements[static_cast<size_t>(i)] = value;
-  GiveList(c, list->With(std::move(elements)));
+  SetListOutput(c, list->With(std::move(elements)));
   return absl::OkStatus();
 }
 
 absl::Status Length(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-  out->scalar<int32_t>() = static_cast<int32_t>(list->size());
-  return absl::OkStatus();
+  return SetScalarOutput(c, static_cast<int32_t>(list->size()));
 }
 
 absl::Status ElementShape(KernelContext& c) {
@@ -151,11 +149,11 @@ absl::Status Resize(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckListSize(n));
   Tensors elements = list->elements();
   elements.resize(static_cast<size_t>(n));
-  GiveList(c, list->With(std::move(elements)));
+  SetListOutput(c, list->With(std::move(elements)));
   return absl::OkStatus();
 }
 
-// Gradients of lists are zeros and sums of lists like those of tensors.
+// ZerosLike of variants, for gradients of lists, ragged tensors and optionals.
 absl::Status ZerosLikeVariant(KernelContext& c) {
   const Tensor& in = c.input(0);
   Tensor* out;
@@ -227,7 +225,7 @@ absl::StatusOr<Variant> SumOf(KernelContext& c, const TensorList& a, const Tenso
   return Variant(std::make_shared<TensorList>(a.dtype(), shape, std::move(elements)));
 }
 
-// The rows of both are as long.
+// The rows of both must have equal lengths.
 absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const RaggedVariant& b) {
   if (a.values.dtype() != b.values.dtype() || a.splits.size() != b.splits.size()) {
     return InvalidArgument("Can't add RaggedTensorVariants of different dtype or ragged_rank");
@@ -236,7 +234,7 @@ absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const Ra
   return Variant(std::make_shared<RaggedVariant>(a.splits, std::move(sum)));
 }
 
-// Both have a value, or none has.
+// Both must have a value, or neither.
 absl::StatusOr<Variant> SumOf(KernelContext& c, const OptionalVariant& a,
                               const OptionalVariant& b) {
   if (a.value.has_value() != b.value.has_value()) {
@@ -284,20 +282,17 @@ absl::Status AddVariants(KernelContext& c) {
   return absl::OkStatus();
 }
 
-template <KernelFunction kFunction>
-using Cheap = FunctionKernel<kFunction, false>;
-
-KERNEL(EmptyTensorList, Cheap<&EmptyList>);
-KERNEL(TensorListReserve, Cheap<&Reserve>);
-KERNEL(TensorListPushBack, Cheap<&PushBack>);
-KERNEL(TensorListPopBack, Cheap<&PopBack>);
-KERNEL(TensorListGetItem, Cheap<&GetItem>);
-KERNEL(TensorListSetItem, Cheap<&SetItem>);
-KERNEL(TensorListLength, Cheap<&Length>);
-KERNEL(TensorListElementShape, Cheap<&ElementShape>);
-KERNEL(TensorListResize, Cheap<&Resize>);
-KERNEL(ZerosLike, Cheap<&ZerosLikeVariant>, {"T", DT_VARIANT});
-KERNEL(AddN, Cheap<&AddVariants>, {"T", DT_VARIANT});
+KERNEL(EmptyTensorList, CheapKernel<EmptyList>);
+KERNEL(TensorListReserve, CheapKernel<Reserve>);
+KERNEL(TensorListPushBack, CheapKernel<PushBack>);
+KERNEL(TensorListPopBack, CheapKernel<PopBack>);
+KERNEL(TensorListGetItem, CheapKernel<GetItem>);
+KERNEL(TensorListSetItem, CheapKernel<SetItem>);
+KERNEL(TensorListLength, CheapKernel<Length>);
+KERNEL(TensorListElementShape, CheapKernel<ElementShape>);
+KERNEL(TensorListResize, CheapKernel<Resize>);
+KERNEL(ZerosLike, CheapKernel<ZerosLikeVariant>, {"T", DT_VARIANT});
+KERNEL(AddN, CheapKernel<AddVariants>, {"T", DT_VARIANT});
 
 }  // namespace
 }  // namespace sluice

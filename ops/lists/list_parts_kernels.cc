@@ -1,4 +1,4 @@
-// Many elements of a list as one tensor, and back; lists of lists.
+// Kernels that read or make many elements of a list as one tensor, and kernels on tensors of lists.
 #include <algorithm>
 
 #include "executor/kernel/context.h"
@@ -14,9 +14,9 @@ DataType ElementType(const KernelContext& c) {
   return *c.node().FindAttr<DataType>("element_dtype");
 }
 
-// Output 0: the elements along a new first dimension.
-absl::Status Stacked(KernelContext& c, const PartialShape& known, const char* what,
-                     Tensors elements) {
+// Stacks the elements along a new first dimension to output 0.
+absl::Status OutputStacked(KernelContext& c, const PartialShape& known, const char* what,
+                           Tensors elements) {
   if (elements.empty()) {
     if (!known.IsFullyDefined()) {
       return InvalidArgument(
@@ -46,7 +46,7 @@ absl::Status Stack(KernelContext& c) {
   }
   SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 1));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
-  return Stacked(c, known, "stack", list->elements());
+  return OutputStacked(c, known, "stack", list->elements());
 }
 
 absl::Status Gather(KernelContext& c) {
@@ -62,7 +62,7 @@ absl::Status Gather(KernelContext& c) {
     }
     chosen.push_back(all[static_cast<size_t>(i)]);
   }
-  return Stacked(c, known, "gather", std::move(chosen));
+  return OutputStacked(c, known, "gather", std::move(chosen));
 }
 
 absl::Status FromTensor(KernelContext& c) {
@@ -81,13 +81,13 @@ absl::Status FromTensor(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckListSize(t.dim(0)));
   Tensors elements;
   for (int64_t i = 0; i < t.dim(0); ++i) elements.push_back(RowOf(t, i));
-  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
+  SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
   return absl::OkStatus();
 }
 
-// Rows of `tensor` become the elements at `indices`; `elements` grows where that is allowed.
-absl::Status Put(const Tensor& tensor, const Tensor& indices, const PartialShape& shape, bool grows,
-                 Tensors* elements) {
+// Sets the elements at `indices` to the rows of `tensor`. With `grows`, adds elements as needed.
+absl::Status SetRows(const Tensor& tensor, const Tensor& indices, const PartialShape& shape,
+                     bool grows, Tensors* elements) {
   if (tensor.rank() < 1 || tensor.dim(0) != indices.num_elements()) {
     return InvalidArgument(
         "Invalid number of rows in input tensor. Expected: ", indices.num_elements(),
@@ -127,8 +127,8 @@ absl::Status Scatter(KernelContext& c) {
   }
   SLUICE_RETURN_IF_ERROR(CheckListSize(std::max(n, 0)));
   Tensors elements(static_cast<size_t>(std::max(n, 0)));
-  SLUICE_RETURN_IF_ERROR(Put(c.input(0), c.input(1), shape, n < 0, &elements));
-  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
+  SLUICE_RETURN_IF_ERROR(SetRows(c.input(0), c.input(1), shape, n < 0, &elements));
+  SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
   return absl::OkStatus();
 }
 
@@ -136,8 +136,8 @@ absl::Status ScatterInto(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   Tensors elements = list->elements();
   SLUICE_RETURN_IF_ERROR(
-      Put(c.input(1), c.input(2), list->element_shape(), /*grows=*/true, &elements));
-  GiveList(c, list->With(std::move(elements)));
+      SetRows(c.input(1), c.input(2), list->element_shape(), /*grows=*/true, &elements));
+  SetListOutput(c, list->With(std::move(elements)));
   return absl::OkStatus();
 }
 
@@ -146,22 +146,8 @@ PartialShape WithoutFirst(const PartialShape& shape) {
   return PartialShape(shape.dims().subspan(1));
 }
 
-absl::Status Concat(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
-  PartialShape known = list->element_shape();
-  const bool is_v2 = c.num_inputs() > 1;
-  if (is_v2) {
-    SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 1));
-    SLUICE_ASSIGN_OR_RETURN(known, known.MergeWith(given));
-  } else {
-    const PartialShape given = c.node().AttrOr<PartialShape>("element_shape", PartialShape());
-    SLUICE_ASSIGN_OR_RETURN(known, known.MergeWith(given));
-  }
-  if (known.rank() == 0) {
-    return InvalidArgument("Concat requires elements to be at least vectors, found scalars ",
-                           "instead.");
-  }
-  Tensors elements = list->elements();
+// The shape of all elements without their first size.
+absl::StatusOr<PartialShape> CommonRest(const PartialShape& known, const Tensors& elements) {
   PartialShape rest = WithoutFirst(known);
   for (const Tensor& e : elements) {
     if (!e.IsInitialized()) continue;
@@ -176,6 +162,23 @@ absl::Status Concat(KernelContext& c) {
     }
     rest = *std::move(merged);
   }
+  return rest;
+}
+
+absl::Status Concat(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
+  const bool is_v2 = c.num_inputs() > 1;
+  PartialShape given = c.node().AttrOr<PartialShape>("element_shape", PartialShape());
+  if (is_v2) {
+    SLUICE_ASSIGN_OR_RETURN(given, ShapeInput(c, 1));
+  }
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
+  if (known.rank() == 0) {
+    return InvalidArgument("Concat requires elements to be at least vectors, found scalars ",
+                           "instead.");
+  }
+  Tensors elements = list->elements();
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape rest, CommonRest(known, elements));
   Tensor* lengths;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {list->size()}, &lengths));
   int64_t rows = 0;
@@ -241,7 +244,7 @@ absl::Status Split(KernelContext& c) {
     return InvalidArgument("Unused values in tensor. Length of tensor: ", t.dim(0),
                            " Values used: ", begin);
   }
-  GiveList(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
+  SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
   return absl::OkStatus();
 }
 
@@ -309,17 +312,17 @@ absl::Status PushBackBatch(KernelContext& c) {
   return absl::OkStatus();
 }
 
-KERNEL(TensorListStack, FunctionKernel<&Stack>);
-KERNEL(TensorListGather, FunctionKernel<&Gather>);
-KERNEL(TensorListFromTensor, FunctionKernel<&FromTensor>);
-KERNEL(TensorListScatter, FunctionKernel<&Scatter>);
-KERNEL(TensorListScatterV2, FunctionKernel<&Scatter>);
-KERNEL(TensorListScatterIntoExistingList, FunctionKernel<&ScatterInto>);
-KERNEL(TensorListConcat, FunctionKernel<&Concat>);
-KERNEL(TensorListConcatV2, FunctionKernel<&Concat>);
-KERNEL(TensorListSplit, FunctionKernel<&Split>);
-KERNEL(TensorListConcatLists, FunctionKernel<&ConcatLists>);
-KERNEL(TensorListPushBackBatch, FunctionKernel<&PushBackBatch>);
+KERNEL(TensorListStack, FunctionKernel<Stack>);
+KERNEL(TensorListGather, FunctionKernel<Gather>);
+KERNEL(TensorListFromTensor, FunctionKernel<FromTensor>);
+KERNEL(TensorListScatter, FunctionKernel<Scatter>);
+KERNEL(TensorListScatterV2, FunctionKernel<Scatter>);
+KERNEL(TensorListScatterIntoExistingList, FunctionKernel<ScatterInto>);
+KERNEL(TensorListConcat, FunctionKernel<Concat>);
+KERNEL(TensorListConcatV2, FunctionKernel<Concat>);
+KERNEL(TensorListSplit, FunctionKernel<Split>);
+KERNEL(TensorListConcatLists, FunctionKernel<ConcatLists>);
+KERNEL(TensorListPushBackBatch, FunctionKernel<PushBackBatch>);
 
 }  // namespace
 }  // namespace sluice

@@ -1,72 +1,64 @@
-// Stacks of tensors, which live as long as a step: what a loop's gradient keeps values on.
-
+// Stacks of tensors that live as long as a step. The gradient of a loop keeps values on them.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(Stack, "Deprecated form of StackV2: a stack without bound, named by two strings.")
+void UsesRefStack(OpDefBuilder& op) { op.RefInput("handle", DT_STRING).NotDifferentiable(); }
+
+void UsesStack(OpDefBuilder& op) { op.Input("handle", DT_RESOURCE).Stateful(); }
+
+void Pops(OpDefBuilder& op) {
+  op.Output("elem", "elem_type").Attr("elem_type", TypeAttr()).Shape(UnknownOutputs());
+}
+
+void Pushes(OpDefBuilder& op) {
+  op.Input("elem", "T")
+      .Output("output", "T")
+      .Attr("T", TypeAttr())
+      .Attr("swap_memory", BoolAttr(false))
+      .Shape(SameAsInput(1));
+}
+
+void StackAttrs(OpDefBuilder& op) {
+  op.Attr("elem_type", TypeAttr())
+      .Attr("stack_name", StringAttr(""))
+      .Stateful()
+      .Shape(UnknownOutputs());
+}
+
+OP(Stack, "Deprecated form of StackV2, with any number of elements and a reference handle.")
     .RefOutput("handle", DT_STRING)
-    .Attr("elem_type", TypeAttr())
-    .Attr("stack_name", StringAttr(""))
+    .With(StackAttrs)
     .Hidden()
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(UnknownOutputs());
+    .NotDifferentiable();
 
-OP(StackClose, "Deprecated form of StackCloseV2.")
-    .RefInput("handle", DT_STRING)
-    .NotDifferentiable()
+OP(StackClose, "Deprecated form of StackCloseV2.").With(UsesRefStack).Shape(NoOutputs());
+
+OP(StackCloseV2, "Drops the elements. The stack cannot be used any more.")
+    .With(UsesStack)
     .Shape(NoOutputs());
 
-OP(StackCloseV2, "Drops what is on a stack; it takes nothing more.")
-    .Input("handle", DT_RESOURCE)
-    .Stateful()
-    .Shape(NoOutputs());
+OP(StackPop, "Deprecated form of StackPopV2.").With(UsesRefStack).With(Pops);
 
-OP(StackPop, "Deprecated form of StackPopV2.")
-    .RefInput("handle", DT_STRING)
-    .Output("elem", "elem_type")
-    .Attr("elem_type", TypeAttr())
-    .NotDifferentiable()
-    .Shape(UnknownOutputs());
+OP(StackPopV2, "Removes the tensor that was pushed last and returns it. Fails if there is none.")
+    .With(UsesStack)
+    .With(Pops);
 
-OP(StackPopV2, "Takes the tensor that was pushed last. An error if there is none.")
-    .Input("handle", DT_RESOURCE)
-    .Output("elem", "elem_type")
-    .Attr("elem_type", TypeAttr())
-    .Stateful()
-    .Shape(UnknownOutputs());
-
-OP(StackPush, "Deprecated form of StackPushV2.")
-    .RefInput("handle", DT_STRING)
-    .Input("elem", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("swap_memory", BoolAttr(false))
-    .NotDifferentiable()
-    .Shape(SameAsInput(1));
+OP(StackPush, "Deprecated form of StackPushV2.").With(UsesRefStack).With(Pushes);
 
 OP(StackPushV2,
-   "Puts `elem` on a stack; `output` is `elem`. An error if the stack is full. `swap_memory` has no"
-   " effect on a CPU.")
-    .Input("handle", DT_RESOURCE)
-    .Input("elem", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("swap_memory", BoolAttr(false))
-    .Stateful()
-    .Shape(SameAsInput(1));
+   "Pushes `elem` and returns it. Fails if the stack is full. `swap_memory` has no effect on a "
+   "CPU.")
+    .With(UsesStack)
+    .With(Pushes);
 
 OP(StackV2,
-   "A new stack of tensors of type `elem_type`, at most `max_size` of them (negative: any number)."
-   " It ends with the step.")
+   "Makes a stack of up to `max_size` tensors (negative: any number) that lives as long as the "
+   "step.")
     .Input("max_size", DT_INT32)
     .Output("handle", DT_RESOURCE)
-    .Attr("elem_type", TypeAttr())
-    .Attr("stack_name", StringAttr(""))
-    .Stateful()
-    .Shape(UnknownOutputs());
+    .With(StackAttrs);
 
 }  // namespace
 }  // namespace sluice

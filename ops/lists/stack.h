@@ -1,15 +1,16 @@
-// A stack of tensors of one type, for the time of a step.
+// The resource behind the handle of a stack: tensors of one type that live as long as a step.
 //
-// Thread safety: all methods from any thread. Errors: INVALID_ARGUMENT with TensorFlow's texts.
+// Thread safety: all methods may be called from any thread.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts.
 #ifndef SLUICE_OPS_LISTS_STACK_H_
 #define SLUICE_OPS_LISTS_STACK_H_
 
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "executor/device/resource_manager.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "graph/tensor/tensor.h"
 
@@ -19,12 +20,12 @@ class TensorStack final : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow5StackE";
 
-  // At most `max_size` elements; negative: any number.
+  // At most `max_size` elements, or any number if it is negative.
   TensorStack(std::string name, DataType type, int64_t max_size)
       : name_(std::move(name)), type_(type), max_size_(max_size) {}
 
   absl::Status Push(Tensor value) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     SLUICE_RETURN_IF_ERROR(CheckOpen());
     if (value.dtype() != type_) {
       return InvalidArgument("Stack[", name_, "]: expected a tensor of type ", DataTypeName(type_),
@@ -37,7 +38,7 @@ class TensorStack final : public Resource {
     return absl::OkStatus();
   }
   absl::StatusOr<Tensor> Pop() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     SLUICE_RETURN_IF_ERROR(CheckOpen());
     if (values_.empty()) {
       return InvalidArgument("Stack[", name_, "] is empty when calling Pop().");
@@ -47,18 +48,18 @@ class TensorStack final : public Resource {
     return value;
   }
   void Close() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     values_.clear();
     is_closed_ = true;
   }
   DataType type() const { return type_; }
   std::string DebugString() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return StrCat("stack '", name_, "': ", values_.size(), " elements");
   }
 
  private:
-  absl::Status CheckOpen() const {
+  absl::Status CheckOpen() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!is_closed_) return absl::OkStatus();
     return InvalidArgument("Stack[", name_, "] has already been closed.");
   }
@@ -66,9 +67,9 @@ class TensorStack final : public Resource {
   const std::string name_;
   const DataType type_;
   const int64_t max_size_;
-  mutable std::mutex mutex_;
-  std::vector<Tensor> values_;  // guarded by mutex_
-  bool is_closed_ = false;      // guarded by mutex_
+  mutable Mutex mutex_;
+  std::vector<Tensor> values_ ABSL_GUARDED_BY(mutex_);
+  bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sluice

@@ -1,14 +1,16 @@
+// Kernels of stacks.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/lists/stack.h"
 #include "ops/lists/step_object.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
 
 constexpr const char* kContainer = "_stacks";
 
-// A stack of an old graph, with the two strings that name it.
+// A stack of an old graph, and the two strings that name it.
 struct NamedStack final : public Resource {
   static constexpr const char* kTypeName = TensorStack::kTypeName;
   explicit NamedStack(std::shared_ptr<TensorStack> s) : stack(std::move(s)) {}
@@ -89,18 +91,14 @@ absl::Status Close(KernelContext& c) {
   return absl::OkStatus();
 }
 
-using PushKernel = FunctionKernel<&Push, false>;
-using PopKernel = FunctionKernel<&Pop, false>;
-using CloseKernel = FunctionKernel<&Close, false>;
-
 KERNEL(Stack, StackKernel);
 KERNEL(StackV2, StackKernel);
-KERNEL(StackPush, PushKernel);
-KERNEL(StackPushV2, PushKernel);
-KERNEL(StackPop, PopKernel);
-KERNEL(StackPopV2, PopKernel);
-KERNEL(StackClose, CloseKernel);
-KERNEL(StackCloseV2, CloseKernel);
+KERNEL(StackPush, CheapKernel<Push>);
+KERNEL(StackPushV2, CheapKernel<Push>);
+KERNEL(StackPop, CheapKernel<Pop>);
+KERNEL(StackPopV2, CheapKernel<Pop>);
+KERNEL(StackClose, CheapKernel<Close>);
+KERNEL(StackCloseV2, CheapKernel<Close>);
 
 }  // namespace
 }  // namespace sluice

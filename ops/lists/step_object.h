@@ -1,4 +1,4 @@
-// Objects that a step makes and forgets: what names them in a graph.
+// Resources that live as long as a step, and the handles that name them.
 #ifndef SLUICE_OPS_LISTS_STEP_OBJECT_H_
 #define SLUICE_OPS_LISTS_STEP_OBJECT_H_
 
@@ -13,7 +13,8 @@
 
 namespace sluice {
 
-// `<base>_<n>`, another n every time in this process; the node's name if there is no base.
+// `<base>_<n>`, where n differs at each call in this process. An empty base stands for the node's
+// name.
 inline std::string StepObjectName(const KernelContext& c, const std::string& base) {
   static std::atomic<int64_t> next{0};
   return StrCat(base.empty() ? c.name() : base, "_", next.fetch_add(1, std::memory_order_relaxed));
@@ -21,15 +22,12 @@ inline std::string StepObjectName(const KernelContext& c, const std::string& bas
 
 template <typename T>
 Tensor StepHandle(const KernelContext& c, const std::string& name, std::shared_ptr<T> object) {
-  ResourceHandle handle;
+  ResourceHandle handle = OwningHandle(name, std::move(object));
   handle.container = StrCat("__per_step_", c.step().step_id);
-  handle.name = name;
-  handle.type_name = T::kTypeName;
-  handle.object = std::move(object);
   return Tensor::Scalar(std::move(handle));
 }
 
-// The object that input 0 names: by a handle that holds it, or by container and name.
+// The object that input 0 names, by a handle that owns it or by container and name.
 template <typename T>
 absl::StatusOr<std::shared_ptr<T>> StepObject(const KernelContext& c) {
   if (!c.input_is_ref(0) && c.input(0).dtype() == DT_RESOURCE) {

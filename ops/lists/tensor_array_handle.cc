@@ -8,7 +8,6 @@
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
 #include "ops/lists/tensor_array_builders.h"
-#include "ops/lists/tensor_array_old_builders.h"
 
 namespace sluice {
 namespace {
@@ -17,7 +16,7 @@ std::string OrDefault(std::string_view name, const char* otherwise) {
   return std::string(name.empty() ? otherwise : name);
 }
 
-// -1 where it is not known.
+// -1 if it is not known.
 int64_t KnownSize(Output size) {
   const std::optional<Tensor> value = size ? ConstantValue(size) : std::nullopt;
   return value && value->dtype() == DT_INT32 && value->num_elements() == 1
@@ -45,7 +44,7 @@ Output Numbers(Graph& graph, Output limit, At at) {
       .Finish();
 }
 
-// value.shape[0], with the nodes of tf.shape(value)[0].
+// The number of rows of `value`, with the nodes of tf.shape(value)[0].
 Output NumRows(Graph& graph, Output value, At at) {
   Output shape;
   if (value.shape().IsFullyDefined()) {
@@ -74,7 +73,7 @@ Output NumRows(Graph& graph, Output value, At at) {
 
 }  // namespace
 
-TensorArray::TensorArray(Graph& graph, DataType dtype, int size, const TensorArrayAttrsOf& options,
+TensorArray::TensorArray(Graph& graph, DataType dtype, int size, const TensorArrayOptions& options,
                          At at)
     : TensorArray(graph, dtype, Output(), options, at) {
   if (!graph.status().ok()) return;
@@ -92,7 +91,7 @@ TensorArray::TensorArray(Graph& graph, DataType dtype, int size, const TensorArr
 }
 
 TensorArray::TensorArray(Graph& graph, DataType dtype, Output size,
-                         const TensorArrayAttrsOf& options, At at)
+                         const TensorArrayOptions& options, At at)
     : state_(std::make_shared<State>()) {
   state_->dtype = dtype;
   state_->dynamic_size = options.dynamic_size;
@@ -100,7 +99,7 @@ TensorArray::TensorArray(Graph& graph, DataType dtype, Output size,
   state_->element_shape = options.element_shape;
   state_->size = size;
   if (!size || !graph.status().ok()) return;
-  // Free of the scopes' devices: it goes where its first element is.
+  // Without the devices of the scopes, so that the array is placed with its first element.
   ColocateWith nowhere(graph, Operation(), /*ignore_existing=*/true);
   DeviceScope no_device = DeviceScope::None(graph);
   Node* node = NodeBuilder(&graph, "TensorArrayV3", at)

@@ -1,19 +1,19 @@
-// The value behind a list's variant: tensors of one type, some of which may not be set.
+// The value of a list's variant: tensors of one type, some of which may not be set.
 //
-// Immutable but for one thing that nobody sees: lists that begin alike share their elements, and
-// the longest of them may be made longer in place. So pushing and popping cost the same however
-// long the list is; setting an element copies the list of handles.
+// A list is immutable. Lists with the same first elements share storage, which the longest of them
+// may extend in place. So pushing and popping take constant time. Setting an element copies the
+// handles of all elements.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_OPS_LISTS_TENSOR_LIST_H_
 #define SLUICE_OPS_LISTS_TENSOR_LIST_H_
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 #include "graph/tensor/variant.h"
 
@@ -27,28 +27,26 @@ class TensorList final : public VariantObject {
         element_shape_(std::move(element_shape)),
         max_num_elements_(max_num_elements),
         size_(elements.size()),
-        store_(std::make_shared<Store>()) {
-    store_->elements = std::move(elements);
-  }
+        store_(std::make_shared<Store>(std::move(elements))) {}
 
   DataType dtype() const { return dtype_; }
   const PartialShape& element_shape() const { return element_shape_; }
   int64_t max_num_elements() const { return max_num_elements_; }
   int64_t size() const { return static_cast<int64_t>(size_); }
-  // Not initialised where nothing was set.
+  // Uninitialised if it was never set.
   Tensor element(int64_t i) const {
-    std::lock_guard<std::mutex> lock(store_->mutex);
+    MutexLock lock(&store_->mutex);
     return store_->elements[static_cast<size_t>(i)];
   }
   Tensors elements() const {
-    std::lock_guard<std::mutex> lock(store_->mutex);
+    MutexLock lock(&store_->mutex);
     return Tensors(store_->elements.begin(),
                    store_->elements.begin() + static_cast<std::ptrdiff_t>(size_));
   }
 
   std::shared_ptr<TensorList> WithPushed(Tensor value) const {
     {
-      std::lock_guard<std::mutex> lock(store_->mutex);
+      MutexLock lock(&store_->mutex);
       if (store_->elements.size() == size_) {
         store_->elements.push_back(std::move(value));
         return std::shared_ptr<TensorList>(new TensorList(*this, size_ + 1));
@@ -70,8 +68,9 @@ class TensorList final : public VariantObject {
 
  private:
   struct Store {
-    std::mutex mutex;
-    Tensors elements;  // guarded by mutex
+    explicit Store(Tensors initial) : elements(std::move(initial)) {}
+    Mutex mutex;
+    Tensors elements ABSL_GUARDED_BY(mutex);
   };
   TensorList(const TensorList& other, size_t size)
       : dtype_(other.dtype_),
