@@ -1,28 +1,27 @@
-// Checkpoints: tensors by name in `<prefix>.index` and `<prefix>.data-<shard>-of-<shards>`,
-// TensorFlow's tensor bundle (its second checkpoint format).
+// Checkpoints in TensorFlow's tensor bundle format (its second format): tensors by name in
+// `<prefix>.index` and `<prefix>.data-<shard>-of-<shards>`.
 //
-// A checkpoint appears whole or not at all: files are written under temporary names and brought to
-// the disk, then renamed, the index last. Where a checkpoint of that prefix exists, the new data
-// gets names of its own (another number of shards), so that the old one stays whole until the new
-// index takes its place. After a crash the prefix holds the old checkpoint, the new one, or none if
-// there was none.
+// A checkpoint appears completely or not at all. Files are written under temporary names, synced to
+// the disk and then renamed, the index last. If there is a checkpoint of that prefix already, the
+// new data files get names of their own (another number of shards), so that the old checkpoint
+// stays intact until the new index replaces the old one. After a crash, the prefix has the old
+// checkpoint, the new one, or none if there was none.
 //
-// Reading trusts nothing: DATA_LOSS names the file and what is wrong with it.
-//
-// Thread safety: a reader from any thread, a writer from one; two writers of one prefix at the same
-// time leave the checkpoint of one of them.
+// Thread safety: a reader may be used from any thread, a writer from one. If two writers write one
+// prefix at the same time, the checkpoint of one of them remains.
+// Errors: the contents of files are not trusted. DATA_LOSS names the file and what is wrong.
 #ifndef SLUICE_OPS_CHECKPOINT_BUNDLE_H_
 #define SLUICE_OPS_CHECKPOINT_BUNDLE_H_
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/format/proto/tensor_bundle.pb.h"
+#include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 #include "ops/checkpoint/files.h"
 #include "ops/checkpoint/slice.h"
@@ -34,18 +33,18 @@ std::string BundleDataName(std::string_view prefix, int shard, int shards);
 
 class BundleWriter {
  public:
-  // Makes the folder of `prefix` where its parent exists.
+  // Makes the folder of `prefix` if its parent exists.
   static absl::StatusOr<std::unique_ptr<BundleWriter>> Create(const std::string& prefix);
-  // Takes away what was written, unless it was finished.
+  // Removes what was written, unless Finish succeeded.
   ~BundleWriter();
 
-  // INVALID_ARGUMENT where the name is taken or empty; UNIMPLEMENTED for handles and variants.
+  // INVALID_ARGUMENT if the name is taken or empty; UNIMPLEMENTED for handles and variants.
   absl::Status Add(std::string_view name, const Tensor& tensor);
-  // `tensor` is the box `slice` of a tensor of `full_shape`. INVALID_ARGUMENT where other parts of
-  // it have another full shape or type.
+  // Adds the slice of a tensor of `full_shape`. INVALID_ARGUMENT if other slices of it were added
+  // with another full shape or type.
   absl::Status AddSlice(std::string_view name, const TensorShape& full_shape,
                         const TensorSlice& slice, const Tensor& tensor);
-  // After this the checkpoint is on the disk.
+  // After it returns, the checkpoint is on the disk.
   absl::Status Finish();
 
  private:
@@ -61,7 +60,7 @@ class BundleWriter {
 
 class BundleReader {
  public:
-  // NOT_FOUND where there is no index.
+  // NOT_FOUND if there is no index.
   static absl::StatusOr<std::unique_ptr<BundleReader>> Open(const std::string& prefix);
 
   const std::string& prefix() const { return prefix_; }
@@ -69,17 +68,17 @@ class BundleReader {
 
   struct Entry {
     DataType dtype = DT_INVALID;
-    TensorShape shape;                // of the whole
-    std::vector<TensorSlice> slices;  // none: kept as a whole
+    TensorShape shape;                // of the whole tensor
+    std::vector<TensorSlice> slices;  // empty if the tensor was saved as a whole
   };
-  // In the order of their bytes; parts are listed under the name of the whole.
+  // In the order of their bytes. A tensor that was saved in slices is listed once.
   std::vector<std::string> names() const;
   bool Contains(std::string_view name) const;
   // NOT_FOUND "Key <name> not found in checkpoint '<prefix>'".
   absl::StatusOr<Entry> Find(std::string_view name) const;
-  // The whole tensor, put together from its parts where it was saved in parts.
+  // The whole tensor, assembled if it was saved in slices.
   absl::StatusOr<Tensor> Read(std::string_view name) const;
-  // The box of it. INVALID_ARGUMENT where the parts do not cover it.
+  // A slice of it. INVALID_ARGUMENT if the saved slices do not cover it.
   absl::StatusOr<Tensor> ReadSlice(std::string_view name, const TensorSlice& slice) const;
 
  private:
@@ -92,11 +91,11 @@ class BundleReader {
                                                         std::string_view shown) const;
   absl::StatusOr<Entry> Decode(std::string_view name, const pb::BundleEntryProto& entry) const;
   absl::StatusOr<FileReader*> Shard(int shard) const;
-  // The file that has the bytes that an entry lists; DATA_LOSS where they cannot be there, or
-  // cannot be a tensor of that type and shape. Comes before memory is taken.
+  // The file with the bytes of an entry. DATA_LOSS if the file is too short, or if the number of
+  // bytes does not match type and shape. Checked before memory is allocated.
   absl::StatusOr<FileReader*> Locate(std::string_view name, const pb::BundleEntryProto& entry,
                                      const Entry& decoded) const;
-  // The parts that have something of the slice, checked.
+  // The saved slices that intersect a slice.
   struct Part {
     std::string shown;
     TensorSlice slice;
@@ -105,7 +104,7 @@ class BundleReader {
   };
   absl::StatusOr<std::vector<Part>> PartsOf(std::string_view name, const Entry& whole,
                                             const TensorSlice& slice) const;
-  // The bytes that an entry lists, checked.
+  // Reads the bytes of an entry and checks their checksum.
   absl::StatusOr<Tensor> ReadEntry(std::string_view name, const pb::BundleEntryProto& entry,
                                    const Entry& decoded) const;
   absl::Status ReadStrings(std::string_view name, const pb::BundleEntryProto& entry,
@@ -114,21 +113,21 @@ class BundleReader {
   const std::string prefix_;
   int num_shards_ = 0;
   std::map<std::string, pb::BundleEntryProto, std::less<>> entries_;
-  mutable std::mutex mutex_;
-  mutable std::map<int, std::unique_ptr<FileReader>> shards_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  mutable std::map<int, std::unique_ptr<FileReader>> shards_ ABSL_GUARDED_BY(mutex_);
 };
 
 struct MergeOptions {
-  // Removes the sources' indices, and their folders where nothing is left.
+  // Removes the indices of the sources, and their folders if they are empty.
   bool delete_old_dirs = true;
-  // A source that does not exist is left out.
+  // Skips sources that do not exist.
   bool allow_missing_files = false;
 };
-// Makes one checkpoint of several: their data files are renamed and their indices joined.
+// Merges several checkpoints into one. Renames their data files and merges their indices.
 absl::Status MergeBundles(const std::vector<std::string>& sources, const std::string& destination,
                           MergeOptions options);
 
-// Takes away every file of the checkpoint, the index first.
+// Removes all files of the checkpoint, the index first.
 absl::Status RemoveBundle(const std::string& prefix);
 
 }  // namespace sluice

@@ -14,7 +14,7 @@ absl::StatusOr<std::vector<std::string>> DataFiles(const std::string& prefix) {
   return MatchFiles(EscapePattern(prefix) + ".data-[0-9]*-of-[0-9]*");
 }
 
-// The number of shards that the data's names tell: at least `least`, and not that of the checkpoint
+// A number of shards for the names of data files: at least `least`, and not that of the checkpoint
 // that is being replaced.
 absl::StatusOr<int> FreeShardCount(const std::string& prefix, int least) {
   if (!FileExists(BundleIndexName(prefix))) return least;
@@ -64,7 +64,7 @@ absl::Status CommitBundle(const std::string& prefix, const std::vector<std::stri
       SLUICE_RETURN_IF_ERROR(
           RenameFile(data_files[i], BundleDataName(prefix, static_cast<int>(i), shards)));
     }
-    // No index may reach the disk before the data that it points to.
+    // The index must not reach the disk before the data files.
     SLUICE_RETURN_IF_ERROR(SyncDirectory(directory));
     return RenameFile(temporary, index);
   }();
@@ -73,7 +73,7 @@ absl::Status CommitBundle(const std::string& prefix, const std::vector<std::stri
     return status;
   }
   SLUICE_RETURN_IF_ERROR(SyncDirectory(directory));
-  // Data of the checkpoint that was replaced, or of a save that was cut off.
+  // Data files of the replaced checkpoint, or of an interrupted save.
   SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> all, DataFiles(prefix));
   const std::string ending = absl::StrFormat("-of-%05d", shards);
   for (const std::string& file : all) {

@@ -1,4 +1,4 @@
-// How a bundle's files take their places: shared by writing and merging.
+// The last step of writing or merging a bundle: its files get their final names.
 #ifndef SLUICE_OPS_CHECKPOINT_BUNDLE_COMMIT_H_
 #define SLUICE_OPS_CHECKPOINT_BUNDLE_COMMIT_H_
 
@@ -13,8 +13,8 @@ namespace sluice {
 
 using BundleEntries = std::map<std::string, pb::BundleEntryProto, std::less<>>;
 
-// Renames data_files[i], which are on the disk, to the data of shard i of `prefix`, and puts an
-// index of `entries` beside them.
+// Renames data_files[i], which must be on the disk, to the data file of shard i of `prefix`. Writes
+// an index of `entries`.
 absl::Status CommitBundle(const std::string& prefix, const std::vector<std::string>& data_files,
                           const BundleEntries& entries);
 

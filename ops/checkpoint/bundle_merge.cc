@@ -1,3 +1,4 @@
+// Merging of tensor bundles.
 #include <set>
 
 #include "absl/strings/escaping.h"
@@ -8,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Adds one source's entries; a tensor in parts may have some of them in each.
+// Adds the entries of one source. The slices of a tensor may be spread over the sources.
 absl::Status Join(const BundleEntries& source, const std::string& prefix,
                   const std::map<int, int>& new_shards, BundleEntries* all) {
   for (const auto& [key, entry] : source) {
@@ -39,7 +40,7 @@ absl::Status RemoveSources(const std::vector<std::string>& sources) {
     directories.insert(DirectoryOf(source));
   }
   for (const std::string& directory : directories) {
-    // Not ours alone where something is left in it.
+    // Other files may be in it.
     RemoveEmptyDirectory(directory).IgnoreError();
   }
   return absl::OkStatus();

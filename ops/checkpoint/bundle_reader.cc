@@ -1,3 +1,4 @@
+// Reading of tensor bundles.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -15,10 +16,11 @@ namespace {
 
 constexpr int kVersion = 1;
 
-// Keys of parts begin with the ordered code of 0; no name of a node does.
+// Keys of slices begin with the ordered code of 0, unlike names of nodes.
 bool IsPartKey(std::string_view key) { return key.starts_with('\0'); }
 
-// Every element of `target` (a box of a tensor of `shape`) lies in one of `parts`.
+// Whether every element of the slice `target` of a tensor of `shape` is in one of `parts`. `copied`
+// is the number of elements that were copied from the parts.
 bool Covers(const TensorShape& shape, const std::vector<TensorSlice>& parts,
             const TensorSlice& target, const TensorShape& target_shape, int64_t copied) {
   bool is_disjoint = true;
@@ -28,7 +30,7 @@ bool Covers(const TensorShape& shape, const std::vector<TensorSlice>& parts,
     }
   }
   if (is_disjoint) return copied == target_shape.num_elements();
-  // Parts overlap: mark them element by element.
+  // Parts overlap, so that elements must be counted once.
   Tensor marks(DT_BOOL, target_shape);
   std::fill_n(marks.data<bool>(), marks.num_elements(), false);
   for (const TensorSlice& part : parts) {
@@ -140,7 +142,7 @@ absl::StatusOr<FileReader*> BundleReader::Shard(int shard) const {
   if (shard < 0 || shard >= num_shards_) {
     return Damaged(StrCat("expected a shard below ", num_shards_, ", got ", shard));
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   std::unique_ptr<FileReader>& file = shards_[shard];
   if (file == nullptr) {
     absl::StatusOr<std::unique_ptr<FileReader>> opened =
@@ -197,7 +199,7 @@ absl::StatusOr<FileReader*> BundleReader::Locate(std::string_view name,
   }
   const int64_t n = decoded.shape.num_elements();
   const auto element = static_cast<int64_t>(DataTypeSize(decoded.dtype));
-  // A string has at least a byte for its length.
+  // The length of a string takes at least one byte.
   if (decoded.dtype == DT_STRING
           ? n > entry.size()
           : element == 0 || MultiplyWithoutOverflow(n, element) != entry.size()) {
@@ -265,7 +267,7 @@ absl::StatusOr<Tensor> BundleReader::ReadSlice(std::string_view name,
   }
   SLUICE_ASSIGN_OR_RETURN(const std::vector<Part> parts, PartsOf(name, whole, slice));
   std::vector<TensorSlice> places;
-  int64_t available = 0;  // no more than the files hold
+  int64_t available = 0;  // bounds the memory that is allocated by what the files contain
   for (const Part& part : parts) {
     places.push_back(part.slice);
     available += part.entry.shape.num_elements();

@@ -1,3 +1,4 @@
+// Writing of tensor bundles.
 #include <unistd.h>
 
 #include <limits>
@@ -12,8 +13,8 @@
 namespace sluice {
 namespace {
 
-// Lengths, their checksum, the strings. The entry's checksum takes each length as a number of four
-// bytes (eight where it needs them), whatever its bytes in the file.
+// Writes the lengths, their checksum and the strings. The checksum of the entry treats each length
+// as a number of four bytes (eight if it is larger), although the file has varints.
 absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, CheckpointFileWriter* file) {
   std::string lengths;
   uint32_t crc = 0;

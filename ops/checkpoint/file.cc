@@ -1,5 +1,4 @@
-// Whole files, and names of files.
-
+// Ops on whole files and on names of files.
 #include "ops/op.h"
 
 namespace sluice {
@@ -10,7 +9,7 @@ absl::Status Scalars(ShapeContext& c) {
   return c.SetOutputs(PartialShape::Scalar());
 }
 
-OP(MatchingFiles, "The files that match any of the patterns (`*`, `?`, `[…]`), sorted.")
+OP(MatchingFiles, "Lists the files that match any of the patterns (`*`, `?`, `[…]`), sorted.")
     .Input("pattern", DT_STRING)
     .Output("filenames", DT_STRING)
     .Shape([](ShapeContext& c) {
@@ -18,25 +17,25 @@ OP(MatchingFiles, "The files that match any of the patterns (`*`, `?`, `[…]`),
       return c.SetOutput(0, PartialShape::Vector());
     });
 
-OP(ReadFile, "The contents of a file.")
+OP(ReadFile, "Reads a file.")
     .Input("filename", DT_STRING)
     .Output("contents", DT_STRING)
     .Shape(Scalars);
 
-OP(ShardedFilename, "\"<basename>-<shard>-of-<num_shards>\", the numbers with five digits.")
+OP(ShardedFilename, "Returns \"<basename>-<shard>-of-<num_shards>\", with numbers of five digits.")
     .Input("basename", DT_STRING)
     .Input("shard", DT_INT32)
     .Input("num_shards", DT_INT32)
     .Output("filename", DT_STRING)
     .Shape(Scalars);
 
-OP(ShardedFilespec, "The pattern that ShardedFilename's names for `num_shards` match.")
+OP(ShardedFilespec, "Returns the pattern that matches the names from ShardedFilename.")
     .Input("basename", DT_STRING)
     .Input("num_shards", DT_INT32)
     .Output("filename", DT_STRING)
     .Shape(Scalars);
 
-OP(WriteFile, "Writes `contents` to a file, making its folder where there is none.")
+OP(WriteFile, "Writes `contents` to a file. Makes its folder if there is none.")
     .Input("filename", DT_STRING)
     .Input("contents", DT_STRING)
     .Stateful()

@@ -1,19 +1,14 @@
+// Kernels that read, write and list files.
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/checkpoint/files.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
-
-absl::Status Output1(KernelContext& c, std::string text) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-  out->scalar<std::string>() = std::move(text);
-  return absl::OkStatus();
-}
 
 absl::Status CheckScalar(const KernelContext& c, int i, std::string_view name) {
   if (c.input(i).rank() == 0) return absl::OkStatus();
@@ -23,15 +18,17 @@ absl::Status CheckScalar(const KernelContext& c, int i, std::string_view name) {
 absl::Status ShardedFilename(KernelContext& c) {
   constexpr const char* kNames[] = {"basename", "shard", "num_shards"};
   for (int i = 0; i < 3; ++i) SLUICE_RETURN_IF_ERROR(CheckScalar(c, i, kNames[i]));
-  return Output1(c, absl::StrFormat("%s-%05d-of-%05d", c.input(0).scalar<std::string>(),
-                                    c.input(1).scalar<int32_t>(), c.input(2).scalar<int32_t>()));
+  return SetScalarOutput(
+      c, absl::StrFormat("%s-%05d-of-%05d", c.input(0).scalar<std::string>(),
+                         c.input(1).scalar<int32_t>(), c.input(2).scalar<int32_t>()));
 }
 
 absl::Status ShardedFilespec(KernelContext& c) {
   constexpr const char* kNames[] = {"basename", "num_shards"};
   for (int i = 0; i < 2; ++i) SLUICE_RETURN_IF_ERROR(CheckScalar(c, i, kNames[i]));
-  return Output1(c, absl::StrFormat("%s-\?\?\?\?\?-of-%05d", c.input(0).scalar<std::string>(),
-                                    c.input(1).scalar<int32_t>()));
+  return SetScalarOutput(c,
+                         absl::StrFormat("%s-\?\?\?\?\?-of-%05d", c.input(0).scalar<std::string>(),
+                                         c.input(1).scalar<int32_t>()));
 }
 
 absl::Status MatchingFiles(KernelContext& c) {
@@ -60,7 +57,7 @@ absl::Status CheckFilename(const KernelContext& c) {
 absl::Status ReadFile(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckFilename(c));
   SLUICE_ASSIGN_OR_RETURN(std::string contents, ReadWholeFile(c.input(0).scalar<std::string>()));
-  return Output1(c, std::move(contents));
+  return SetScalarOutput(c, std::move(contents));
 }
 
 absl::Status WriteFile(KernelContext& c) {

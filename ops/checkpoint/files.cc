@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kBufferBytes = size_t{1} << 18;
 constexpr size_t kHookedWriteBytes = 64;
 
-// Tests set it before threads write, and take it away after.
+// Set while no thread writes.
 FileHook* hook = nullptr;
 
 absl::Status Announce(FileChange::Kind kind, const std::string& path, const std::string& to = "") {
@@ -142,7 +142,7 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   std::string contents(static_cast<size_t>(file->size()), '\0');
   SLUICE_RETURN_IF_ERROR(file->ReadAt(0, file->size(), contents.data()));
   if (file->size() > 0) return contents;
-  // Files of /proc and pipes have no size beforehand.
+  // Files in /proc and pipes have size 0.
   const int fd = OpenFile(path, O_RDONLY);
   if (fd < 0) return Failed(path);
   char piece[4096];
@@ -209,7 +209,7 @@ absl::Status SyncDirectory(const std::string& path) {
   const int result = fsync(fd);
   const int error = errno;
   close(fd);
-  // Some file systems cannot sync a directory, and say so.
+  // Some file systems do not support it.
   return result == 0 || error == EINVAL || error == EROFS ? absl::OkStatus() : Failed(path, error);
 }
 

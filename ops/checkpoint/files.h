@@ -1,8 +1,8 @@
-// Files as checkpoints need them: buffered writing that reaches the disk when it says so, reading
-// at offsets, names by pattern, and a hook before each change for tests that break things.
+// Files of checkpoints: buffered writing with a sync to the disk, reading at offsets, names by
+// pattern, and a hook before each change for tests that inject faults.
 //
-// Thread safety: the functions from any thread; a reader from any thread, a writer from one.
-// Errors: TensorFlow's: "<path>; No such file or directory", with the code of the errno.
+// Thread safety: the functions and readers may be used from any thread, a writer from one.
+// Errors: TensorFlow's "<path>; No such file or directory" with the code of the errno.
 #ifndef SLUICE_OPS_CHECKPOINT_FILES_H_
 #define SLUICE_OPS_CHECKPOINT_FILES_H_
 
@@ -20,16 +20,16 @@ namespace sluice {
 
 class CheckpointFileWriter {
  public:
-  // A new, empty file; one of that name is emptied.
+  // Creates an empty file. Truncates an existing one.
   static absl::StatusOr<std::unique_ptr<CheckpointFileWriter>> Create(const std::string& path);
   ~CheckpointFileWriter();
   CheckpointFileWriter(const CheckpointFileWriter&) = delete;
   CheckpointFileWriter& operator=(const CheckpointFileWriter&) = delete;
 
   absl::Status Append(std::string_view bytes);
-  // What was appended so far.
+  // Number of bytes that were appended.
   int64_t size() const { return size_; }
-  // Writes what is buffered, waits until the disk has it, and closes.
+  // Writes the buffer, syncs to the disk and closes the file.
   absl::Status SyncAndClose();
 
  private:
@@ -52,7 +52,7 @@ class FileReader {
 
   const std::string& path() const { return path_; }
   int64_t size() const { return size_; }
-  // Exactly `n` bytes. OUT_OF_RANGE where the file ends before.
+  // Reads exactly `n` bytes. OUT_OF_RANGE if the file ends before.
   absl::Status ReadAt(int64_t offset, int64_t n, void* to) const;
 
  private:
@@ -64,8 +64,8 @@ class FileReader {
 };
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
-// Through a temporary file and a rename: readers see the old contents or the new, also after a
-// crash.
+// Writes a temporary file and renames it, so that readers see either the old or the new contents,
+// even after a crash.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view contents);
 
 bool FileExists(const std::string& path);
@@ -74,22 +74,22 @@ absl::StatusOr<double> ModificationTime(const std::string& path);
 absl::Status RenameFile(const std::string& from, const std::string& to);
 absl::Status RemoveFile(const std::string& path);
 absl::Status RemoveEmptyDirectory(const std::string& path);
-// With its parents; one that exists is fine.
+// Makes the directory and its parents, unless they exist.
 absl::Status MakeDirectories(const std::string& path);
-// Waits until the disk has the names in the directory: renames and new files.
+// Syncs the names in the directory (new and renamed files) to the disk.
 absl::Status SyncDirectory(const std::string& path);
-// Paths that match a pattern of `*`, `?` and `[…]`, sorted; none is no error.
+// Sorted paths that match a pattern of `*`, `?` and `[…]`. There may be none.
 absl::StatusOr<std::vector<std::string>> MatchFiles(const std::string& pattern);
 
-// The pattern that matches `path` alone.
+// A pattern that matches `path` only.
 std::string EscapePattern(std::string_view path);
 
 // "a/b" of "a/b/c"; "." of "c"; "/" of "/c".
 std::string DirectoryOf(std::string_view path);
 std::string BaseNameOf(std::string_view path);
-// `name` below `directory`, unless it is absolute or there is no directory.
+// `directory`/`name`, or `name` if it is absolute or `directory` is empty.
 std::string JoinPath(std::string_view directory, std::string_view name);
-// A name next to `path` that no other writer uses: "<path>.tempstate<number>".
+// A unique name in the directory of `path`: "<path>.tempstate<number>".
 std::string TemporaryName(const std::string& path);
 
 // A change that is about to be made to the file system.
@@ -97,11 +97,12 @@ struct FileChange {
   enum Kind { kCreate, kWrite, kSync, kRename, kRemove, kMakeDirectory, kSyncDirectory };
   Kind kind;
   std::string path;
-  std::string to;  // of a rename
+  std::string to;  // new name if it is renamed
 };
-// Called before every change of this process, from the thread that makes it; an error is returned
-// in place of the change. Files are then written in small pieces, so that a crash can leave a part.
-// For tests: set while nothing is written; null takes it away.
+// For tests. Called before every change, in the thread that makes it. If it returns an error, the
+// change is not made and fails with this error. With a hook, files are written in small pieces, so
+// that a simulated crash can leave a part of them. Set it while no file is written; null removes
+// it.
 using FileHook = std::function<absl::Status(const FileChange&)>;
 void SetFileHook(FileHook hook);
 

@@ -12,12 +12,12 @@
 namespace sluice {
 namespace {
 
-// The lines of a vocabulary. `most`: as many are read, and there must be as many; -1: all.
-absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int64_t most) {
+// The first `count` lines of a vocabulary, which must have as many, or all lines (-1).
+absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int64_t count) {
   SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
   std::vector<std::string> lines;
   for (size_t at = 0;
-       at < text.size() && (most < 0 || static_cast<int64_t>(lines.size()) < most);) {
+       at < text.size() && (count < 0 || static_cast<int64_t>(lines.size()) < count);) {
     size_t end = text.find('\n', at);
     if (end == std::string::npos) end = text.size();
     const size_t length = end > at && text[end - 1] == '\r' ? end - at - 1 : end - at;
@@ -28,8 +28,8 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int6
     lines.push_back(text.substr(at, length));
     at = end + 1;
   }
-  if (most >= 0 && static_cast<int64_t>(lines.size()) < most) {
-    return InvalidArgument("Invalid vocab_size in ", path, ": expected ", most, " but got ",
+  if (count >= 0 && static_cast<int64_t>(lines.size()) < count) {
+    return InvalidArgument("Invalid vocab_size in ", path, ": expected ", count, " but got ",
                            lines.size());
   }
   return lines;
@@ -92,7 +92,7 @@ class LoadAndRemapMatrixKernel : public Kernel {
   explicit LoadAndRemapMatrixKernel(KernelInit& init)
       : rows_(init.attr<int64_t>("num_rows")),
         columns_(init.attr<int64_t>("num_cols")),
-        most_rows_(init.attr<int64_t>("max_rows_in_memory")) {}
+        rows_max_(init.attr<int64_t>("max_rows_in_memory")) {}
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const Remapping rows,
@@ -116,7 +116,7 @@ class LoadAndRemapMatrixKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows_, columns_}, &out));
     std::fill_n(out->data<float>(), out->num_elements(), 0.0f);
-    const int64_t step = most_rows_ > 0 ? most_rows_ : std::max<int64_t>(rows.last - rows.first, 1);
+    const int64_t step = rows_max_ > 0 ? rows_max_ : std::max<int64_t>(rows.last - rows.first, 1);
     for (int64_t begin = rows.first, count; begin < rows.last; begin += count) {
       count = std::min(step, rows.last - begin);
       SLUICE_ASSIGN_OR_RETURN(
@@ -153,8 +153,8 @@ class LoadAndRemapMatrixKernel : public Kernel {
       }
       return r;
     }
-    absl::flat_hash_map<int64_t, int64_t> new_of;  // an old place -> the new one
-    int64_t first = 0, last = 0;                   // the old places lie in [first, last)
+    absl::flat_hash_map<int64_t, int64_t> new_of;  // new index by old index
+    int64_t first = 0, last = 0;                   // the old indices are in [first, last)
   };
 
   absl::Status CheckEntry(const std::string& name, const BundleReader::Entry& entry,
@@ -213,7 +213,7 @@ class LoadAndRemapMatrixKernel : public Kernel {
                            " elements were used to fill in missing values.");
   }
 
-  const int64_t rows_, columns_, most_rows_;
+  const int64_t rows_, columns_, rows_max_;
 };
 KERNEL(LoadAndRemapMatrix, LoadAndRemapMatrixKernel);
 

@@ -1,6 +1,6 @@
-// Tensors into checkpoints and back. The V2 ops write and read tensor bundles (bundle.h); the
-// others TensorFlow's first format (v1.h).
-
+// Ops that save tensors to checkpoints and restore them. The V2 ops use tensor bundles (bundle.h),
+// the others TensorFlow's first format (v1.h). A tensor may be a slice of a larger one. "4 2 0,2:-"
+// stands for a slice of a [4, 2] matrix (slice.h), and "" for a whole tensor.
 #include "ops/checkpoint/slice.h"
 #include "ops/op.h"
 
@@ -18,7 +18,7 @@ absl::Status NamesOfTensors(ShapeContext& c, int first, int last) {
   return absl::OkStatus();
 }
 
-// The shape that "4 2 0,2:-" asks for; unknown for "".
+// The shape of the slice "4 2 0,2:-". Unknown for "".
 absl::StatusOr<PartialShape> RestoredShape(const std::string& shape_and_slice) {
   SLUICE_ASSIGN_OR_RETURN(const ShapeAndSlice spec, ParseShapeAndSlice(shape_and_slice));
   if (spec.is_whole) return PartialShape::UnknownRank();
@@ -41,15 +41,24 @@ absl::Status RestoreV2Shape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-OP(DisableCopyOnRead,
-   "Tells a variable that it is about to be saved. Here a read never copies, so nothing changes.")
+void RestoresOne(OpDefBuilder& op) {
+  op.Input("file_pattern", DT_STRING)
+      .Input("tensor_name", DT_STRING)
+      .Output("tensor", "dt")
+      .Attr("dt", TypeAttr())
+      .Attr("preferred_shard", IntAttr(-1))
+      .Stateful();
+}
+
+OP(DisableCopyOnRead, "Does nothing, because reads of variables never copy.")
     .Input("resource", DT_RESOURCE)
     .Stateful()
     .Shape(NoOutputs());
 
 OP(MergeV2Checkpoints,
-   "Makes the checkpoint `destination_prefix` of the checkpoints `checkpoint_prefixes`, whose data"
-   " files are renamed; `delete_old_dirs` removes what is left of them.")
+   "Merges checkpoints into one. Renames their data files. `delete_old_dirs` removes what remains "
+   "of "
+   "the old checkpoints.")
     .Input("checkpoint_prefixes", DT_STRING)
     .Input("destination_prefix", DT_STRING)
     .Attr("delete_old_dirs", BoolAttr(true))
@@ -60,28 +69,17 @@ OP(MergeV2Checkpoints,
       return c.WithRank(1, 0).status();
     });
 
-OP(Restore, "A tensor out of checkpoint files of the first format.")
-    .Input("file_pattern", DT_STRING)
-    .Input("tensor_name", DT_STRING)
-    .Output("tensor", "dt")
-    .Attr("dt", TypeAttr())
-    .Attr("preferred_shard", IntAttr(-1))
-    .Stateful()
+OP(Restore, "Restores a tensor from checkpoint files of the first format.")
+    .With(RestoresOne)
     .Shape([](ShapeContext& c) {
       for (int i : {0, 1}) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
       return c.SetOutput(0, PartialShape::UnknownRank());
     });
 
 OP(RestoreSlice,
-   "A box of a tensor (`shape_and_slice`: \"4 2 0,2:-\") out of checkpoint files of the first"
-   " format.")
-    .Input("file_pattern", DT_STRING)
-    .Input("tensor_name", DT_STRING)
+   "Restores the slice `shape_and_slice` of a tensor from checkpoint files of the first format.")
+    .With(RestoresOne)
     .Input("shape_and_slice", DT_STRING)
-    .Output("tensor", "dt")
-    .Attr("dt", TypeAttr())
-    .Attr("preferred_shard", IntAttr(-1))
-    .Stateful()
     .Shape([](ShapeContext& c) -> absl::Status {
       for (int i : {0, 1, 2}) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
       const std::optional<Tensor> spec = c.InputValue(2);
@@ -91,7 +89,7 @@ OP(RestoreSlice,
     });
 
 OP(RestoreV2,
-   "Tensors by name out of the checkpoint `prefix`: whole (\"\") or a box each (\"4 2 0,2:-\").")
+   "Restores tensors, or the given slices of them, by name from the checkpoint `prefix`.")
     .Input("prefix", DT_STRING)
     .Input("tensor_names", DT_STRING)
     .Input("shape_and_slices", DT_STRING)
@@ -100,7 +98,7 @@ OP(RestoreV2,
     .Stateful()
     .Shape(RestoreV2Shape);
 
-OP(Save, "Writes tensors into one file of the first checkpoint format.")
+OP(Save, "Saves tensors to a file of the first checkpoint format.")
     .Input("filename", DT_STRING)
     .Input("tensor_names", DT_STRING)
     .Input("data", "T")
@@ -108,10 +106,7 @@ OP(Save, "Writes tensors into one file of the first checkpoint format.")
     .Stateful()
     .Shape([](ShapeContext& c) { return NamesOfTensors(c, 1, 2); });
 
-OP(SaveSlices,
-   "Writes tensors, each a box of a larger one (\"4 2 0,2:-\") or whole (\"\"), into one file of "
-   "the"
-   " first checkpoint format.")
+OP(SaveSlices, "Saves tensors, or slices of tensors, to a file of the first checkpoint format.")
     .Input("filename", DT_STRING)
     .Input("tensor_names", DT_STRING)
     .Input("shapes_and_slices", DT_STRING)
@@ -120,9 +115,7 @@ OP(SaveSlices,
     .Stateful()
     .Shape([](ShapeContext& c) { return NamesOfTensors(c, 1, 3); });
 
-OP(SaveV2,
-   "Writes tensors, each a box of a larger one (\"4 2 0,2:-\") or whole (\"\"), as the checkpoint"
-   " `prefix`.")
+OP(SaveV2, "Saves tensors, or slices of tensors, as the checkpoint `prefix`.")
     .Input("prefix", DT_STRING)
     .Input("tensor_names", DT_STRING)
     .Input("shape_and_slices", DT_STRING)

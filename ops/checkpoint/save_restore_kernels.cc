@@ -1,3 +1,4 @@
+// Kernels that save tensors to checkpoints and restore them.
 #include <mutex>
 #include <shared_mutex>
 
@@ -19,7 +20,7 @@ absl::StatusOr<std::string> OneString(const KernelContext& c, int i, std::string
   return t.scalar<std::string>();
 }
 
-// Names at input 1, boxes at input 2 (if any), and `tensors` of them.
+// Checks the names (input 1) and slices (input 2, if the op has them) of `tensors` tensors.
 absl::Status CheckLists(const KernelContext& c, bool has_slices, int tensors,
                         std::string_view what) {
   const Tensor& names = c.input(1);
@@ -90,10 +91,10 @@ absl::Status SaveV1(KernelContext& c, bool has_slices) {
 absl::Status Save(KernelContext& c) { return SaveV1(c, false); }
 absl::Status SaveSlices(KernelContext& c) { return SaveV1(c, true); }
 
-absl::Status ShapeMismatch(std::string_view name, const TensorShape& asked,
+absl::Status ShapeMismatch(std::string_view name, const TensorShape& requested,
                            const TensorShape& stored) {
   return InvalidArgument("tensor_name = ", name, "; shape in shape_and_slice spec ",
-                         asked.ToString(),
+                         requested.ToString(),
                          " does not match the shape stored in checkpoint: ", stored.ToString());
 }
 
@@ -123,7 +124,8 @@ absl::StatusOr<Tensor> RestoreFromBundle(const BundleReader& reader, const std::
   return reader.ReadSlice(name, spec.slice);
 }
 
-// Before anything is read: a missing tensor is told before another's wrong type.
+// Checks all tensors before reading any. A missing tensor is reported before a wrong type of
+// another.
 absl::Status CheckBundle(const KernelContext& c, const BundleReader& reader) {
   for (const std::string& name : c.input(1).flat<std::string>()) {
     SLUICE_RETURN_IF_ERROR(reader.Find(name).status());

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "graph/status.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 namespace {
@@ -15,7 +16,7 @@ bool ParseInt(std::string_view text, int64_t* value) {
   return absl::SimpleAtoi(ToAbsl(text), value);
 }
 
-// --- keys: numbers and text whose bytes sort as they do (Google's "ordered code").
+// --- keys: numbers and text as bytes in the same order (Google's "ordered code")
 
 // Length in bytes, then the bytes, most significant first.
 void AppendOrdered(std::string* key, uint64_t number) {
@@ -29,7 +30,7 @@ void AppendOrdered(std::string* key, uint64_t number) {
   key->append(bytes, static_cast<size_t>(n));
 }
 
-// Bytes 0 and 255 are escaped, so that the end mark 0 1 sorts before all that may follow.
+// Escapes bytes 0 and 255, so that the end mark 0 1 is before all that may follow.
 void AppendOrdered(std::string* key, std::string_view text) {
   for (char c : text) {
     key->push_back(c);
@@ -39,13 +40,13 @@ void AppendOrdered(std::string* key, std::string_view text) {
   key->append(std::string_view("\0\x01", 2));
 }
 
-// The sign-extended number in n bytes of 8n bits, of which the first n + 1 are a header: n bits
-// that, read with the sign bit, tell the length.
+// Writes n bytes: a header of n bits, which encode the length together with the sign bit, and the
+// sign-extended number.
 void AppendOrderedSigned(std::string* key, int64_t number) {
   const uint64_t magnitude = static_cast<uint64_t>(number < 0 ? ~number : number);
-  int n = 1;  // n bytes hold numbers of 7n - 1 bits and a sign
+  int n = 1;  // n bytes hold a sign and 7n - 1 bits
   while (n < 10 && (magnitude >> std::min(63, 7 * n - 1)) != 0) ++n;
-  // Ten bytes: the sign fills what is above 64 bits.
+  // Ten bytes, of which the sign fills the bits above 64.
   unsigned char bytes[10];
   for (int i = 0; i < 10; ++i) {
     const int shift = 8 * (9 - i);
@@ -53,7 +54,7 @@ void AppendOrderedSigned(std::string* key, int64_t number) {
                            : static_cast<unsigned char>(static_cast<uint64_t>(number) >> shift);
   }
   unsigned char* first = bytes + 10 - n;
-  // The n highest bits flip: 1…1 0 for positive numbers, 0…0 1 for negative ones.
+  // Flips the n highest bits, to 1…1 0 for positive numbers and 0…0 1 for negative ones.
   for (int bit = 0; bit < n; ++bit) first[bit / 8] ^= static_cast<unsigned char>(0x80 >> (bit % 8));
   key->append(reinterpret_cast<const char*>(first), static_cast<size_t>(n));
 }
@@ -214,24 +215,13 @@ Box Resolve(const TensorShape& shape, const TensorSlice& slice) {
   return box;
 }
 
-// Offset of a point of the whole tensor in a box of it.
+// Offset in a box of a point of the whole tensor.
 int64_t OffsetIn(const Box& box, const std::vector<int64_t>& point) {
   int64_t offset = 0;
   for (size_t d = 0; d < point.size(); ++d) {
     offset = offset * box.length[d] + point[d] - box.start[d];
   }
   return offset;
-}
-
-void CopyElements(const Tensor& from, int64_t from_at, Tensor* to, int64_t to_at, int64_t n) {
-  if (from.dtype() == DT_STRING) {
-    std::copy_n(from.data<std::string>() + from_at, n, to->data<std::string>() + to_at);
-    return;
-  }
-  const size_t size = DataTypeSize(from.dtype());
-  std::memcpy(static_cast<char*>(to->raw()) + to_at * static_cast<int64_t>(size),
-              static_cast<const char*>(from.raw()) + from_at * static_cast<int64_t>(size),
-              static_cast<size_t>(n) * size);
 }
 
 }  // namespace
@@ -250,7 +240,7 @@ int64_t CopySlice(const TensorShape& full_shape, const TensorSlice& from_slice, 
   const int64_t row = rank == 0 ? 1 : both.length[rank - 1];
   std::vector<int64_t> point = both.start;
   for (int64_t copied = 0; copied < total; copied += row) {
-    CopyElements(from, OffsetIn(source, point), to, OffsetIn(target, point), row);
+    CopyElements(from, OffsetIn(source, point), row, to, OffsetIn(target, point));
     for (int d = rank - 2; d >= 0; --d) {
       if (++point[d] < both.start[d] + both.length[d]) break;
       point[d] = both.start[d];

@@ -1,4 +1,5 @@
-// Boxes in tensors: what a checkpoint keeps of a partitioned variable, and what a restore asks for.
+// Slices of tensors: boxes that a checkpoint stores of a partitioned variable, or that a restore
+// requests.
 //
 // Thread safety: values.
 #ifndef SLUICE_OPS_CHECKPOINT_SLICE_H_
@@ -19,20 +20,20 @@ namespace sluice {
 
 class TensorSlice {
  public:
-  static constexpr int64_t kFull = -1;  // a length: the whole dimension
+  static constexpr int64_t kFull = -1;  // the length of the whole dimension
   struct Extent {
     int64_t start = 0;
     int64_t length = kFull;
     bool operator==(const Extent&) const = default;
   };
 
-  TensorSlice() = default;  // of a scalar
+  TensorSlice() = default;  // the slice of a scalar
   explicit TensorSlice(std::vector<Extent> extents) : extents_(std::move(extents)) {}
   static TensorSlice Full(int rank) { return TensorSlice(std::vector<Extent>(rank)); }
-  // "0,2:-": start and length a dimension, `-` for all of it. INVALID_ARGUMENT with TensorFlow's
-  // texts.
+  // Parses "0,2:-": start and length per dimension, or `-` for the whole dimension.
+  // INVALID_ARGUMENT with TensorFlow's texts.
   static absl::StatusOr<TensorSlice> Parse(std::string_view text);
-  // INVALID_ARGUMENT where numbers are negative.
+  // INVALID_ARGUMENT if numbers are negative.
   static absl::StatusOr<TensorSlice> FromProto(const pb::TensorSliceProto& proto);
   void ToProto(pb::TensorSliceProto* proto) const;
 
@@ -42,18 +43,18 @@ class TensorSlice {
   bool operator==(const TensorSlice&) const = default;
   std::string ToString() const;
 
-  // Shape of the box in a tensor of `shape`. INTERNAL "Extent in dimension 0 out of bounds: …"
-  // where it does not lie within, as TensorFlow says it.
+  // Shape of the slice of a tensor of `shape`. INTERNAL "Extent in dimension 0 out of bounds: …",
+  // as in TensorFlow, if the slice exceeds the shape.
   absl::StatusOr<TensorShape> ShapeIn(const TensorShape& shape) const;
-  // What the two have in common; nothing where one dimension has nothing. Full extents stay full
-  // only where both are. The ranks are the same.
+  // The intersection with a slice of the same rank, or nothing if it is empty. An extent is full if
+  // both are.
   std::optional<TensorSlice> Intersect(const TensorSlice& other) const;
 
  private:
   std::vector<Extent> extents_;
 };
 
-// "4 2 0,2:-": a shape and a box in it, as SaveV2 and RestoreV2 take it; "" asks for all.
+// "4 2 0,2:-": a shape and a slice of it, as SaveV2 and RestoreV2 take it. "" stands for the whole.
 struct ShapeAndSlice {
   bool is_whole = true;
   TensorShape full_shape;
@@ -62,11 +63,10 @@ struct ShapeAndSlice {
 };
 absl::StatusOr<ShapeAndSlice> ParseShapeAndSlice(std::string_view text);
 
-// The key of a part in a table: sorts by name, then by place.
+// The key of a slice in a table. Keys are ordered by name and then by position.
 std::string TensorSliceKey(std::string_view name, const TensorSlice& slice);
 
-// Copies the elements that `from` (a box `from_slice` of a tensor of `full_shape`) and `to` have in
-// common. Returns how many there were.
+// Copies the common elements of two slices of a tensor of `full_shape`. Returns their number.
 int64_t CopySlice(const TensorShape& full_shape, const TensorSlice& from_slice, const Tensor& from,
                   const TensorSlice& to_slice, Tensor* to);
 

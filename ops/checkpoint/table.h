@@ -1,12 +1,12 @@
-// Immutable sorted tables from bytes to bytes: LevelDB's table format, which TensorFlow's
-// checkpoint indices (and whole checkpoints of the first version) are written in.
+// Immutable sorted tables from bytes to bytes in LevelDB's table format, in which TensorFlow writes
+// the indices of checkpoints, and whole checkpoints of its first format.
 //
-// A file is a row of blocks and a footer. Each block is followed by a byte (0: plain, 1: snappy)
-// and the masked CRC-32C of both. The last block is the index: a key not before each data block's
-// last one -> where the block lies. No filter blocks. Source of the format: LevelDB's
-// doc/table_format.md.
+// A file consists of blocks and a footer. After each block comes a byte (0: uncompressed, 1:
+// snappy) and the masked CRC-32C of block and byte. The last block is the index: for each data
+// block, a key that is not before the block's last key, and the position of the block. There are no
+// filter blocks. Reference: LevelDB's doc/table_format.md.
 //
-// Thread safety: a reader from any thread; a writer from one.
+// Thread safety: a reader may be used from any thread, a writer from one.
 #ifndef SLUICE_OPS_CHECKPOINT_TABLE_H_
 #define SLUICE_OPS_CHECKPOINT_TABLE_H_
 
@@ -74,31 +74,31 @@ class TableWriter {
   Block index_{1};
   std::string last_key_;
   bool has_key_ = false;
-  std::string pending_;  // where the last block lies, until the key after it is known
+  std::string pending_;  // position of the last block, until the next key is known
 };
 
 class TableReader {
  public:
-  // DATA_LOSS where the file is no table, or is damaged; nothing in it is trusted.
+  // DATA_LOSS if the file is no table or is damaged. Its contents are not trusted.
   static absl::StatusOr<TableReader> Open(const std::string& path);
 
   const std::string& path() const { return file_->path(); }
-  // The value; nothing where the key is not there.
+  // The value, or nothing if there is no such key.
   absl::StatusOr<std::optional<std::string>> Find(std::string_view key) const;
-  // Every entry, in order, until `visit` returns an error, which comes back.
+  // Calls `visit` for every entry in order, until it returns an error. Returns that error.
   absl::Status ForEach(
       absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> visit) const;
 
  private:
   struct IndexEntry {
-    std::string last_key;  // no key of the block is behind it
+    std::string last_key;  // not before any key of the block
     uint64_t offset;
     uint64_t size;
   };
   TableReader() = default;
   absl::StatusOr<std::string> ReadBlock(uint64_t offset, uint64_t size) const;
   absl::Status Damaged(std::string_view what) const;
-  // Calls `visit` for the entries of a block; it returns false to stop.
+  // Calls `visit` for the entries of a block, until it returns false.
   absl::Status Walk(
       std::string_view block,
       absl::FunctionRef<absl::StatusOr<bool>(std::string_view key, std::string_view value)> visit)

@@ -1,3 +1,4 @@
+// Reading of tables.
 #include <snappy.h>
 
 #include <algorithm>
@@ -12,9 +13,9 @@ namespace sluice {
 namespace {
 
 constexpr size_t kFooterBytes = 48;
-constexpr size_t kTrailerBytes = 5;  // how it is compressed, and the checksum
-// Compressed blocks tell their own size; ours are a quarter of a MiB, one value may be larger.
-constexpr size_t kMostUncompressed = size_t{1} << 31;
+constexpr size_t kTrailerBytes = 5;  // compression and checksum
+// Bounds the size that a compressed block claims. A value may be larger than the usual block.
+constexpr size_t kUncompressedMax = size_t{1} << 31;
 
 uint32_t Fixed32(std::string_view bytes) {
   uint32_t value;
@@ -80,7 +81,7 @@ absl::StatusOr<std::string> TableReader::ReadBlock(uint64_t offset, uint64_t siz
   }
   size_t length = 0;
   if (!snappy::GetUncompressedLength(block.data(), block.size(), &length) ||
-      length > kMostUncompressed || !snappy::IsValidCompressedBuffer(block.data(), block.size())) {
+      length > kUncompressedMax || !snappy::IsValidCompressedBuffer(block.data(), block.size())) {
     return Damaged(StrCat("corrupted compressed block at ", offset));
   }
   std::string plain;

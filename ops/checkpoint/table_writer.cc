@@ -1,3 +1,4 @@
+// Writing of tables.
 #include <snappy.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ void AppendFixed32(uint32_t value, std::string* bytes) {
   for (int shift = 0; shift < 32; shift += 8) bytes->push_back(static_cast<char>(value >> shift));
 }
 
-// A short key in [key, next): LevelDB's rule, so that files are the same byte for byte.
+// A short key in [key, next), by LevelDB's rule, so that files are equal byte for byte.
 std::string ShortSeparator(std::string_view key, std::string_view next) {
   size_t same = 0;
   while (same < key.size() && same < next.size() && key[same] == next[same]) ++same;
@@ -107,7 +108,7 @@ absl::StatusOr<TableWriter::Handle> TableWriter::WriteBlock(std::string block,
   if (compression == Compression::kSnappy) {
     std::string smaller;
     snappy::Compress(block.data(), block.size(), &smaller);
-    // LevelDB's rule: worth it where it saves an eighth.
+    // LevelDB's rule: compression must save an eighth.
     if (smaller.size() < block.size() - block.size() / 8) {
       block = std::move(smaller);
     } else {

@@ -11,14 +11,13 @@
 namespace sluice {
 namespace {
 
-// Numbers stand in typed fields, one entry an element; shape and type are in the table's first
-// entry.
+// Appends the numbers to a typed field. Shape and type are in the first entry of the table.
 template <typename T, typename Field>
 void AppendNumbers(const Tensor& tensor, Field* field) {
   for (const T& v : tensor.flat<T>()) field->Add(v);
 }
 
-// Real and imaginary part, one after the other.
+// Appends real and imaginary parts in turn.
 template <typename T, typename Field>
 void AppendComplex(const Tensor& tensor, Field* field) {
   for (const std::complex<T>& v : tensor.flat<std::complex<T>>()) {
@@ -255,7 +254,7 @@ absl::StatusOr<Tensor> V1Reader::ReadSlice(std::string_view name, const TensorSl
   SLUICE_ASSIGN_OR_RETURN(const Stored* stored, FindStored(name));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, slice.ShapeIn(stored->shape));
   std::vector<std::pair<TensorSlice, Tensor>> parts;
-  int64_t available = 0;  // read, not claimed: only then memory is taken for the whole
+  int64_t available = 0;  // elements in the files, which bounds the memory that is allocated
   for (const Part& part : stored->parts) {
     if (!part.slice.Intersect(slice)) continue;
     SLUICE_ASSIGN_OR_RETURN(Tensor tensor, ReadPart(name, *stored, part));

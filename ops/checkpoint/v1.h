@@ -1,7 +1,8 @@
-// Checkpoints of TensorFlow's first format: tables whose values are the tensors themselves, one
-// file or many files that a pattern matches.
+// Checkpoints of TensorFlow's first format: tables whose values are the tensors. A checkpoint is
+// one file, or all files that match a pattern.
 //
-// Thread safety: a reader from any thread; a writer from one. Reading trusts nothing: DATA_LOSS.
+// Thread safety: a reader may be used from any thread, a writer from one.
+// Errors: the contents of files are not trusted (DATA_LOSS).
 #ifndef SLUICE_OPS_CHECKPOINT_V1_H_
 #define SLUICE_OPS_CHECKPOINT_V1_H_
 
@@ -22,24 +23,23 @@ namespace sluice {
 class V1Writer {
  public:
   explicit V1Writer(std::string path) : path_(std::move(path)) {}
-  // UNIMPLEMENTED "Saving data type bfloat16 not yet supported", and the other types that the
-  // format has no place for.
+  // UNIMPLEMENTED "Saving data type bfloat16 not yet supported" for types that the format lacks.
   absl::Status Add(std::string_view name, const TensorShape& full_shape, const TensorSlice& slice,
                    const Tensor& tensor);
-  // Through a temporary file.
+  // Writes a temporary file and renames it.
   absl::Status Finish();
 
  private:
   const std::string path_;
   pb::SavedTensorSlices meta_;
-  std::map<std::string, int> tensors_;         // name -> place in meta_
+  std::map<std::string, int> tensors_;         // index in meta_ by name
   std::map<std::string, std::string> values_;  // by key
 };
 
 class V1Reader {
  public:
-  // All files that match. NOT_FOUND "Unsuccessful TensorSliceReader constructor: Failed to find any
-  // matching files for <pattern>".
+  // Opens all files that match. NOT_FOUND "Unsuccessful TensorSliceReader constructor: Failed to
+  // find any matching files for <pattern>".
   static absl::StatusOr<V1Reader> Open(const std::string& pattern);
 
   struct Entry {

@@ -1,5 +1,5 @@
-// Numbers as bytes: as they are, or of few bytes (seven bits a byte, the lowest first, as protocol
-// buffers write them).
+// Numbers as bytes: as in memory, or as varints (seven bits per byte, lowest first), as in protocol
+// buffers.
 #ifndef SLUICE_OPS_CHECKPOINT_VARINT_H_
 #define SLUICE_OPS_CHECKPOINT_VARINT_H_
 
@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// Lives as long as the number.
+// The bytes of the number in memory.
 template <typename T>
 std::string_view BytesOf(const T& number) {
   return {reinterpret_cast<const char*>(&number), sizeof(number)};
@@ -20,7 +20,7 @@ inline void AppendVarint(uint64_t value, std::string* bytes) {
   bytes->push_back(static_cast<char>(value));
 }
 
-// Takes a number off the front of `*bytes`; false where there is none.
+// Removes a number from the front of `*bytes`. False if there is none.
 inline bool TakeVarint(std::string_view* bytes, uint64_t* value) {
   *value = 0;
   for (size_t i = 0; i < 10 && i < bytes->size(); ++i) {

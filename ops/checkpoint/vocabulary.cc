@@ -1,12 +1,13 @@
-// Warm starts of models whose vocabularies have changed.
+// Ops for warm starts of models whose vocabularies have changed.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
 OP(GenerateVocabRemapping,
-   "For num_new_vocab lines of a vocabulary from new_vocab_offset on: the line of the old "
-   "vocabulary that is the same, or -1; and how many there are.")
+   "Maps `num_new_vocab` lines of a vocabulary, from `new_vocab_offset` on, to the equal lines of "
+   "the "
+   "old vocabulary (-1: none). Also returns the number of equal lines.")
     .Input("new_vocab_file", DT_STRING)
     .Input("old_vocab_file", DT_STRING)
     .Output("remapping", DT_INT64)
@@ -23,8 +24,9 @@ OP(GenerateVocabRemapping,
     });
 
 OP(LoadAndRemapMatrix,
-   "A matrix of a checkpoint with its rows and columns in another order; cells that it does not "
-   "have are taken from initializing_values, one after the other.")
+   "Loads a matrix from a checkpoint and reorders its rows and columns. Cells that it lacks are "
+   "taken "
+   "from `initializing_values` in order.")
     .Input("ckpt_path", DT_STRING)
     .Input("old_tensor_name", DT_STRING)
     .Input("row_remapping", DT_INT64)
