@@ -1,4 +1,4 @@
-// Assignment to variables, whole: by reference and by handle.
+// Assignments to variables, by reference and by resource handle.
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// About what a memory-bound pass takes an element.
+// Nanoseconds per element of a memory-bound loop, roughly.
 constexpr double kAddCost = 0.3;
 
 class AssignKernel : public Kernel {
@@ -17,27 +17,22 @@ class AssignKernel : public Kernel {
       : validate_shape_(init.AttrOr<bool>("validate_shape", true)) {}
 
   absl::Status Compute(KernelContext& c) override {
-    const RefInput ref = c.ref_input(0);
     Tensor& value = c.input_value(1).tensor;
-    {
-      std::unique_lock lock(*ref.claim, std::try_to_lock);
-      if (!lock) return c.RunAgainAfter(ref.claim);
-      if (validate_shape_ && !(ref.tensor->shape() == value.shape())) {
+    return UpdateRef(c, [&](Tensor* variable) -> absl::Status {
+      if (validate_shape_ && !(variable->shape() == value.shape())) {
         return InvalidArgument("Assign requires shapes of both tensors to match. lhs shape= ",
-                               ref.tensor->shape().ToString(),
+                               variable->shape().ToString(),
                                " rhs shape= ", value.shape().ToString());
       }
-      SLUICE_RETURN_IF_ERROR(StoreValue(value, ref.tensor, *c.step().allocator));
-    }
-    c.set_output_ref(0, ref.claim, ref.tensor);
-    return absl::OkStatus();
+      return StoreValue(value, variable, *c.step().allocator);
+    });
   }
 
  private:
   const bool validate_shape_;
 };
 
-// variable = variable (op) value. The caller has its claim.
+// Computes variable = variable (op) value. The caller has the claim of the variable.
 absl::Status UpdateInPlace(KernelContext& c, ArithmeticOp op, Tensor* variable,
                            const Tensor& value) {
   SLUICE_RETURN_IF_ERROR(MakeWritable(variable, *c.step().allocator));
@@ -56,27 +51,19 @@ absl::Status UpdateInPlace(KernelContext& c, ArithmeticOp op, Tensor* variable,
 }
 
 template <ArithmeticOp op>
-class AssignUpdateKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    const RefInput ref = c.ref_input(0);
-    {
-      std::unique_lock lock(*ref.claim, std::try_to_lock);
-      if (!lock) return c.RunAgainAfter(ref.claim);
-      if (!(ref.tensor->shape() == c.input(1).shape())) {
-        return InvalidArgument("Parameters and update must be the same size");
-      }
-      SLUICE_RETURN_IF_ERROR(UpdateInPlace(c, op, ref.tensor, c.input(1)));
+absl::Status AssignUpdate(KernelContext& c) {
+  return UpdateRef(c, [&](Tensor* variable) -> absl::Status {
+    if (!(variable->shape() == c.input(1).shape())) {
+      return InvalidArgument("Parameters and update must be the same size");
     }
-    c.set_output_ref(0, ref.claim, ref.tensor);
-    return absl::OkStatus();
-  }
-};
+    return UpdateInPlace(c, op, variable, c.input(1));
+  });
+}
 
-absl::Status CheckDtype(const Var& variable, DataType dtype) {
-  if (variable.tensor.dtype() == dtype) return absl::OkStatus();
+absl::Status CheckDtype(const Tensor& variable, DataType dtype) {
+  if (variable.dtype() == dtype) return absl::OkStatus();
   return InvalidArgument("Trying to assign variable with wrong dtype. Expected ",
-                         DataTypeName(variable.tensor.dtype()), " got ", DataTypeName(dtype));
+                         DataTypeName(variable.dtype()), " got ", DataTypeName(dtype));
 }
 
 class AssignVariableKernel : public Kernel {
@@ -90,7 +77,7 @@ class AssignVariableKernel : public Kernel {
     std::unique_lock lock(variable->claim, std::try_to_lock);
     if (!lock) return RunAgainAfter(c, variable);
     if (variable->is_initialized) {
-      SLUICE_RETURN_IF_ERROR(CheckDtype(*variable, value.dtype()));
+      SLUICE_RETURN_IF_ERROR(CheckDtype(variable->tensor, value.dtype()));
       if (validate_shape_ && !(variable->tensor.shape() == value.shape())) {
         return InvalidArgument(
             "Trying to assign to variable with tensor with wrong shape. Expected ",
@@ -107,29 +94,24 @@ class AssignVariableKernel : public Kernel {
 };
 
 template <ArithmeticOp op>
-class AssignUpdateVariableKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& value = c.input(1);
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
-    std::unique_lock lock(variable->claim, std::try_to_lock);
-    if (!lock) return RunAgainAfter(c, variable);
-    if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
-    SLUICE_RETURN_IF_ERROR(CheckDtype(*variable, value.dtype()));
-    if (!(variable->tensor.shape() == value.shape())) {
-      return InvalidArgument("Cannot update variable with shape ",
-                             variable->tensor.shape().ToString(), " using a Tensor with shape ",
-                             value.shape().ToString(), ", shapes must be equal.");
-    }
-    return UpdateInPlace(c, op, &variable->tensor, value);
+absl::Status AssignUpdateVariable(KernelContext& c) {
+  const Tensor& value = c.input(1);
+  WritableVariable variable;
+  SLUICE_RETURN_IF_ERROR(variable.Take(c));
+  SLUICE_RETURN_IF_ERROR(CheckDtype(*variable.tensor(), value.dtype()));
+  if (!(variable.tensor()->shape() == value.shape())) {
+    return InvalidArgument("Cannot update variable with shape ",
+                           variable.tensor()->shape().ToString(), " using a Tensor with shape ",
+                           value.shape().ToString(), ", shapes must be equal.");
   }
-};
+  return UpdateInPlace(c, op, variable.tensor(), value);
+}
 
 constexpr TypeSet kArithmetic = RealTypes() | ComplexTypes();
-using AssignAddKernel = AssignUpdateKernel<ArithmeticOp::kAdd>;
-using AssignSubKernel = AssignUpdateKernel<ArithmeticOp::kSub>;
-using AssignAddVariableKernel = AssignUpdateVariableKernel<ArithmeticOp::kAdd>;
-using AssignSubVariableKernel = AssignUpdateVariableKernel<ArithmeticOp::kSub>;
+using AssignAddKernel = FunctionKernel<AssignUpdate<ArithmeticOp::kAdd>>;
+using AssignSubKernel = FunctionKernel<AssignUpdate<ArithmeticOp::kSub>>;
+using AssignAddVariableKernel = FunctionKernel<AssignUpdateVariable<ArithmeticOp::kAdd>>;
+using AssignSubVariableKernel = FunctionKernel<AssignUpdateVariable<ArithmeticOp::kSub>>;
 
 KERNEL(Assign, AssignKernel);
 KERNEL(AssignAdd, AssignAddKernel, {"T", kArithmetic});

@@ -2,37 +2,40 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
+
+#include "graph/mutex.h"
 
 namespace sluice {
 namespace {
 
 using Table = std::map<std::string, Constraint>;
 
-// Finds the table of a graph; does not keep it alive.
-struct Tables {
-  std::mutex mutex;
-  std::map<const Graph*, std::weak_ptr<Table>> of;  // guarded by mutex
-
+// The tables of all graphs, which own them.
+class Tables {
+ public:
   static Tables& Global() {
     static Tables* tables = new Tables;
     return *tables;
   }
   std::shared_ptr<Table> Find(const Graph& graph) {
-    std::lock_guard<std::mutex> lock(mutex);
-    auto it = of.find(&graph);
-    return it == of.end() ? nullptr : it->second.lock();
+    MutexLock lock(&mutex_);
+    auto it = tables_.find(&graph);
+    return it == tables_.end() ? nullptr : it->second.lock();
   }
   std::shared_ptr<Table> Make(Graph& graph) {
     auto table = std::make_shared<Table>();
     graph.Own(table);
-    std::lock_guard<std::mutex> lock(mutex);
-    std::erase_if(of, [](const auto& entry) { return entry.second.expired(); });
-    of[&graph] = table;
+    MutexLock lock(&mutex_);
+    std::erase_if(tables_, [](const auto& entry) { return entry.second.expired(); });
+    tables_[&graph] = table;
     return table;
   }
+
+ private:
+  Mutex mutex_;
+  std::map<const Graph*, std::weak_ptr<Table>> tables_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace

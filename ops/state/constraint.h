@@ -1,10 +1,10 @@
-// What an optimizer applies to a variable after each update, to keep it in some set.
+// Constraints: functions that an optimizer applies to a variable after each update.
 //
 //   Constrain(w, [](Output value) { return Relu(value); });   // never negative
 //
-// A constraint lives as long as the graph; it is no part of a GraphDef. Thread safety: as of the
-// graph; different graphs may be built by different threads.
-// Reference behaviour: the argument `constraint` of tf.compat.v1.Variable.
+// Lifetime: a constraint lives as long as the graph. It is not part of a GraphDef.
+// Thread safety: that of the graph. Threads may build different graphs at the same time.
+// Reference: the argument `constraint` of tf.compat.v1.Variable.
 #ifndef SLUICE_OPS_STATE_CONSTRAINT_H_
 #define SLUICE_OPS_STATE_CONSTRAINT_H_
 
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// From the updated value to the value to keep, of the same shape and type.
+// Maps the updated value to the value to store, which has the same shape and type.
 using Constraint = std::function<Output(Output value)>;
 
 void Constrain(const Variable& variable, Constraint constraint);

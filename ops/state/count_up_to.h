@@ -1,4 +1,4 @@
-// A scalar variable as a counter: what CountUpTo and ResourceCountUpTo share.
+// Scalar variables as counters, for CountUpTo and ResourceCountUpTo.
 #ifndef SLUICE_OPS_STATE_COUNT_UP_TO_H_
 #define SLUICE_OPS_STATE_COUNT_UP_TO_H_
 
@@ -18,8 +18,8 @@ absl::Status CountUpTyped(Tensor* counter, int64_t limit, Allocator& allocator, 
   return absl::OkStatus();
 }
 
-// *out = *counter, then ++*counter; both int32 or int64. The caller has the variable's claim.
-// OUT_OF_RANGE at `limit`, and the counter stays.
+// Computes *out = *counter and increments the counter, an int32 or int64. The caller has the claim
+// of the variable. OUT_OF_RANGE if the counter is at `limit`.
 inline absl::Status CountUp(Tensor* counter, int64_t limit, Allocator& allocator, Tensor* out) {
   if (!counter->shape().IsScalar()) {
     return InvalidArgument("input is not a scalar: ", counter->shape().ToString());

@@ -1,5 +1,5 @@
-// Declared in initialized_value.h, which stands outside of this library: nothing that gradients are
-// compiled with is to change with it.
+// Functions of initialized_value.h. This library does not depend on the header, so that its changes
+// do not recompile gradients.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,7 +17,7 @@ Output InitializedValue(const Variable& variable, At at);
 
 namespace {
 
-// What `read_value` makes in a branch.
+// A read in a branch of a cond, with the nodes of `read_value`.
 Output ReadInBranch(const Variable& v, At at) {
   Graph& g = v.graph();
   if (!v.is_resource())
@@ -31,7 +31,7 @@ Output ReadInBranch(const Variable& v, At at) {
   return NodeBuilder(&g, "Identity", at).Input(value).Finish();
 }
 
-// Nodes whose inputs are no use to follow: they say whether a variable has a value, or wait for it.
+// Nodes whose inputs need not be followed, because they test whether a variable has a value.
 bool EndsSearch(const Node& node) {
   return node.op() == "IsVariableInitialized" || node.op() == "VarIsInitializedOp" ||
          node.op() == "ReadVariableOp" || node.op() == "If";
@@ -41,7 +41,7 @@ bool IsVariable(const Node& node) {
   return node.op() == "Variable" || node.op() == "VariableV2" || node.op() == "VarHandleOp";
 }
 
-// Copies what lies between an initial value and the variables it is computed from.
+// Copies the nodes between an initial value and the variables that it is computed from.
 class Guard {
  public:
   Guard(std::string_view name, At at) : suffix_(StrCat("_", name)), at_(at) {}
@@ -77,7 +77,7 @@ class Guard {
                                                                             : Copy(*node, inputs);
   }
 
-  // In the open scopes, without the attributes that follow from the inputs.
+  // Copies the node without its colocation.
   Node* Copy(const Node& node, const OutputList& inputs) {
     NameScope root(*node.graph(), "");
     NodeBuilder builder(node.graph(), node.op() == "RefSwitch" ? "Switch" : node.op(), at_);

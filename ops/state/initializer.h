@@ -1,8 +1,8 @@
-// Initial values of variables: functions of a shape and a type that add the nodes of the value.
+// Initializers: functions of a shape and a type that add the nodes of an initial value.
 //
 //   Variable b(g, "b", {10}, Zeros());
 //
-// Any function of this form will do. It runs under the name scope `b/Initializer/`. Random initial
+// Any function of this type can be used. It runs in the name scope `b/Initializer/`. Random initial
 // values are in ops/random/initializer.h.
 #ifndef SLUICE_OPS_STATE_INITIALIZER_H_
 #define SLUICE_OPS_STATE_INITIALIZER_H_
@@ -19,9 +19,9 @@ using Initializer = std::function<Output(Graph& graph, const TensorShape& shape,
 Initializer Zeros();
 Initializer Ones();
 Initializer ConstantInit(Number value);
-// The tensor itself; its shape must be the variable's.
+// The tensor, which must have the shape of the variable.
 Initializer ConstantInit(Tensor value);
-// A number in every place: ConstantInit(0.5f).
+// A number for every element: ConstantInit(0.5f).
 template <typename T>
 requires std::is_arithmetic_v<T> Initializer ConstantInit(T value) {
   return ConstantInit(Number(value));

@@ -1,6 +1,6 @@
-// Variables that graphs hold by reference: made here, changed through their references.
-
+// Variables that graphs use by reference, and ops that change them.
 #include "ops/op.h"
+#include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
@@ -14,42 +14,46 @@ absl::Status UpdateShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(merged));
 }
 
+void UpdatesRef(OpDefBuilder& op) {
+  op.RefInput("ref", "T")
+      .Input("value", "T")
+      .RefOutput("output_ref", "T")
+      .NotDifferentiable()
+      .Shape(UpdateShape);
+}
+
+void AddsToRef(OpDefBuilder& op) {
+  op.With(UpdatesRef).Attr("T", TypeAttr(NumberTypes())).Attr("use_locking", BoolAttr(false));
+}
+
+void MakesVariable(OpDefBuilder& op) {
+  op.RefOutput("ref", "dtype")
+      .Attr("shape", ShapeAttr())
+      .Attr("dtype", TypeAttr())
+      .Stateful()
+      .Shape(DeclaredShape);
+}
+
 OP(Assign,
-   "ref = value. Returns `ref`. With `validate_shape` the shapes must agree, else `ref` takes the"
-   " shape of `value`.")
-    .RefInput("ref", "T")
-    .Input("value", "T")
-    .RefOutput("output_ref", "T")
+   "Computes ref = value and returns `ref`. With `validate_shape` the shapes must be equal. "
+   "Otherwise "
+   "`ref` gets the shape of `value`.")
+    .With(UpdatesRef)
     .Attr("T", TypeAttr())
     .Attr("validate_shape", BoolAttr(true))
     .Attr("use_locking", BoolAttr(true))
     .AllowsUninitializedInput()
-    .NotDifferentiable()
     .Shape([](ShapeContext& c) -> absl::Status {
       if (c.attr<bool>("validate_shape")) return UpdateShape(c);
       return c.SetOutput(0, c.input(1));
     });
 
-OP(AssignAdd, "ref += value. Returns `ref`.")
-    .RefInput("ref", "T")
-    .Input("value", "T")
-    .RefOutput("output_ref", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("use_locking", BoolAttr(false))
-    .NotDifferentiable()
-    .Shape(UpdateShape);
+OP(AssignAdd, "Computes ref += value and returns `ref`.").With(AddsToRef);
 
-OP(AssignSub, "ref -= value. Returns `ref`.")
-    .RefInput("ref", "T")
-    .Input("value", "T")
-    .RefOutput("output_ref", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("use_locking", BoolAttr(false))
-    .NotDifferentiable()
-    .Shape(UpdateShape);
+OP(AssignSub, "Computes ref -= value and returns `ref`.").With(AddsToRef);
 
 OP(CountUpTo,
-   "The scalar variable's value, which is then one more. OUT_OF_RANGE when it has reached `limit`.")
+   "Returns the value of a scalar variable and increments it. OUT_OF_RANGE if it is at `limit`.")
     .RefInput("ref", "T")
     .Output("output", "T")
     .Attr("limit", IntAttr())
@@ -60,21 +64,21 @@ OP(CountUpTo,
     });
 
 OP(DestroyTemporaryVariable,
-   "The last value of the temporary variable `var_name`, which ends with this.")
+   "Destroys the temporary variable `var_name` and returns its last value.")
     .RefInput("ref", "T")
     .Output("value", "T")
     .Attr("T", TypeAttr())
     .Attr("var_name", StringAttr())
     .Shape(SameAsInput(0));
 
-OP(IsVariableInitialized, "Whether the variable has been assigned a value.")
+OP(IsVariableInitialized, "Returns whether the variable has a value.")
     .RefInput("ref", "dtype")
     .Output("is_initialized", DT_BOOL)
     .Attr("dtype", TypeAttr())
     .AllowsUninitializedInput()
     .Shape(ScalarOutput());
 
-OP(RefSelect, "The reference among `inputs` that `index` names.")
+OP(RefSelect, "Returns the reference at `index` of `inputs`.")
     .Input("index", DT_INT32)
     .RefInput("inputs", "N*T")
     .RefOutput("output", "T")
@@ -90,40 +94,25 @@ OP(RefSelect, "The reference among `inputs` that `index` names.")
     });
 
 OP(TemporaryVariable,
-   "A variable that lives within one step (and one iteration), up to the"
-   " DestroyTemporaryVariable of the same `var_name` (by default the node's name).")
-    .RefOutput("ref", "dtype")
-    .Attr("shape", ShapeAttr())
-    .Attr("dtype", TypeAttr())
-    .Attr("var_name", StringAttr(""))
-    .Stateful()
-    .Shape(DeclaredShape);
+   "Makes a variable that lives within one step and one iteration, until the "
+   "DestroyTemporaryVariable with the same `var_name` (by default, the name of the node).")
+    .With(MakesVariable)
+    .Attr("var_name", StringAttr(""));
 
-OP(Variable, "VariableV2 as old graphs have it: the shape of a scalar stands for an unknown one.")
-    .Hidden()
-    .RefOutput("ref", "dtype")
-    .Attr("shape", ShapeAttr())
-    .Attr("dtype", TypeAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Hidden()  // class Variable has the name
-    .Stateful()
-    .Hidden()  // the class Variable stands for it
+OP(Variable, "VariableV2 of old graphs. The shape of a scalar stands for an unknown shape.")
+    .With(MakesVariable)
+    .With(ContainerAttrs)
+    .Hidden()  // the class Variable has the name
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape& shape = c.attr<PartialShape>("shape");
       return c.SetOutput(0, shape.rank() == 0 ? PartialShape::UnknownRank() : shape);
     });
 
 OP(VariableV2,
-   "A reference to a variable of the given shape and type, without a value until it is assigned."
-   " Variables of the same container and name (`shared_name`, else the node's) are the same one.")
-    .RefOutput("ref", "dtype")
-    .Attr("shape", ShapeAttr())
-    .Attr("dtype", TypeAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(DeclaredShape);
+   "Makes a variable without a value and returns a reference to it. All ops with one container and "
+   "name (`shared_name` or, without it, the name of the node) share a variable.")
+    .With(MakesVariable)
+    .With(ContainerAttrs);
 
 }  // namespace
 }  // namespace sluice

@@ -1,8 +1,10 @@
+// Kernels of variables that graphs use by reference.
 #include <atomic>
 #include <cstring>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/state/arguments.h"
 #include "ops/state/count_up_to.h"
 #include "ops/state/variable_resource.h"
 
@@ -43,41 +45,30 @@ class VariableKernel : public Kernel {
   const std::shared_ptr<RefVar> variable_;
 };
 
-class IsVariableInitializedKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    const RefInput ref = c.ref_input(0);
-    std::unique_lock lock(*ref.claim, std::try_to_lock);
-    if (!lock) return c.RunAgainAfter(ref.claim);
-    BringHome(ref.tensor);
-    out->scalar<bool>() = ref.tensor->IsInitialized();
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-};
+absl::Status IsVariableInitialized(KernelContext& c) {
+  const RefInput ref = c.ref_input(0);
+  std::unique_lock lock(*ref.claim, std::try_to_lock);
+  if (!lock) return c.RunAgainAfter(ref.claim);
+  BringHome(ref.tensor);
+  return SetScalarOutput(c, ref.tensor->IsInitialized());
+}
 
-class RefSelectKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& index = c.input(0);
-    if (!index.shape().IsScalar()) {
-      return InvalidArgument("Index must be a scalar, but it has shape ", index.shape().ToString());
-    }
-    const int32_t chosen = index.scalar<int32_t>();
-    if (chosen < 0 || chosen >= c.num_inputs() - 1) {
-      return InvalidArgument("Index must be in the range [0, ", c.num_inputs() - 1, ") but got ",
-                             chosen);
-    }
-    const RefInput ref = c.ref_input(1 + chosen);
-    c.set_output_ref(0, ref.claim, ref.tensor);
-    return absl::OkStatus();
+absl::Status RefSelect(KernelContext& c) {
+  const Tensor& index = c.input(0);
+  if (!index.shape().IsScalar()) {
+    return InvalidArgument("Index must be a scalar, but it has shape ", index.shape().ToString());
   }
-  bool IsExpensive() const override { return false; }
-};
+  const int32_t chosen = index.scalar<int32_t>();
+  if (chosen < 0 || chosen >= c.num_inputs() - 1) {
+    return InvalidArgument("Index must be in the range [0, ", c.num_inputs() - 1, ") but got ",
+                           chosen);
+  }
+  const RefInput ref = c.ref_input(1 + chosen);
+  c.set_output_ref(0, ref.claim, ref.tensor);
+  return absl::OkStatus();
+}
 
-// What TemporaryVariable makes in the step's resources.
+// A temporary variable, in the resources of the step.
 struct TemporaryTensor : Resource {
   static constexpr const char* kTypeName = "N10tensorflow19TemporaryVariableOp6TmpVarE";
   explicit TemporaryTensor(std::string n) : name(std::move(n)) {}
@@ -116,7 +107,7 @@ class TemporaryVariableKernel : public Kernel {
             StepContainer(c), name, [&]() -> absl::StatusOr<std::shared_ptr<TemporaryTensor>> {
               auto made = std::make_shared<TemporaryTensor>(var_name_);
               SLUICE_ASSIGN_OR_RETURN(made->tensor, c.AllocateTemp(dtype_, shape_.AsShape()));
-              // Nothing of what was in the memory before shows.
+              // Hides what was in the memory before.
               if (const size_t bytes = made->tensor.bytes(); bytes > 0) {
                 std::memset(made->tensor.raw(), 0, bytes);
               }
@@ -155,8 +146,7 @@ class DestroyTemporaryVariableKernel : public Kernel {
       c.set_output(0, std::exchange(variable->tensor, Tensor()));
     }
     SLUICE_RETURN_IF_ERROR(resources.Delete<TemporaryTensor>(container, name));
-    // References to it may still be on their way; the empty tensor outlives them, to the step's
-    // end.
+    // References to it may still be passed on, so the empty tensor lives until the end of the step.
     return resources
         .LookupOrCreate<TemporaryTensor>(
             container, StrCat(name, "/destroyed:", destroyed.fetch_add(1)),
@@ -188,8 +178,8 @@ class CountUpToKernel : public Kernel {
 
 KERNEL(CountUpTo, CountUpToKernel, {"T", IndexTypes()});
 KERNEL(DestroyTemporaryVariable, DestroyTemporaryVariableKernel);
-KERNEL(IsVariableInitialized, IsVariableInitializedKernel);
-KERNEL(RefSelect, RefSelectKernel,
+KERNEL(IsVariableInitialized, CheapKernel<IsVariableInitialized>);
+KERNEL(RefSelect, CheapKernel<RefSelect>,
        {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT}});
 KERNEL(TemporaryVariable, TemporaryVariableKernel);
 KERNEL(Variable, VariableKernel);

@@ -1,6 +1,6 @@
-// Parts of a variable, read without reading all of it.
-
+// Reads of parts of a variable.
 #include "ops/op.h"
+#include "ops/state/variable_shape.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/indexing/scatter_nd_builders.h"
@@ -10,17 +10,9 @@
 namespace sluice {
 namespace {
 
-absl::Status CheckType(const HandleData& handle, DataType dtype) {
-  if (handle.dtype == DT_INVALID || handle.dtype == dtype) return absl::OkStatus();
-  return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                         DataTypeName(handle.dtype), " got ", DataTypeName(dtype));
-}
-
 absl::Status GatherShape(ShapeContext& c) {
-  const HandleData* handle = c.InputHandle(0);
-  if (handle == nullptr) return c.SetOutput(0, PartialShape::UnknownRank());
-  SLUICE_RETURN_IF_ERROR(CheckType(*handle, c.attr<DataType>("dtype")));
-  const PartialShape& params = handle->shape;
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape params,
+                          VariableShapeOf(c, 0, c.attr<DataType>("dtype")));
   const PartialShape& indices = c.input(1);
   if (!params.rank_known() || !indices.rank_known()) {
     return c.SetOutput(0, PartialShape::UnknownRank());
@@ -41,11 +33,9 @@ absl::Status GatherShape(ShapeContext& c) {
 }
 
 absl::Status GatherNdShape(ShapeContext& c) {
-  const HandleData* handle = c.InputHandle(0);
-  if (handle == nullptr) return c.SetOutput(0, PartialShape::UnknownRank());
-  SLUICE_RETURN_IF_ERROR(CheckType(*handle, c.attr<DataType>("dtype")));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape params,
+                          VariableShapeOf(c, 0, c.attr<DataType>("dtype")));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRankAtLeast(1, 1));
-  const PartialShape& params = handle->shape;
   if (!params.rank_known() || !indices.rank_known()) {
     return c.SetOutput(0, PartialShape::UnknownRank());
   }
@@ -60,8 +50,9 @@ absl::Status GatherNdShape(ShapeContext& c) {
 }
 
 OP(ResourceGather,
-   "output[b…, i…, :] = variable[b…, indices[b…, i…], :], where b runs over the first `batch_dims`"
-   " dimensions of both.")
+   "Computes output[b…, i…, :] = variable[b…, indices[b…, i…], :], where b are the first "
+   "`batch_dims` "
+   "dimensions of both.")
     .Input("resource", DT_RESOURCE)
     .Input("indices", "Tindices")
     .Output("output", "dtype")
@@ -71,7 +62,7 @@ OP(ResourceGather,
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Stateful()
     .Shape(GatherShape) GRADIENT([](Backprop& b) {
-      // The gradient has rows for the indices only, and may repeat them.
+      // The gradient is sparse. Its rows may be repeated.
       Output resource = b.Value("resource"), indices = b.Value("indices");
       const HandleData* held = resource.node->output_handle(resource.index);
       const bool is_known = held != nullptr && held->shape.IsFullyDefined();
@@ -86,8 +77,9 @@ OP(ResourceGather,
     });
 
 OP(ResourceGatherNd,
-   "output[i…, :] = variable[indices[i…, 0], indices[i…, 1], …, :]: the last dimension of `indices`"
-   " is a position in the variable's first dimensions.")
+   "Computes output[i…, :] = variable[indices[i…, 0], indices[i…, 1], …, :], where the last "
+   "dimension "
+   "of `indices` is a position in the first dimensions of the variable.")
     .Input("resource", DT_RESOURCE)
     .Input("indices", "Tindices")
     .Output("output", "dtype")

@@ -1,6 +1,4 @@
-#include <mutex>
-#include <shared_mutex>
-
+// Reads of parts of variables.
 #include "executor/kernel/context.h"
 #include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
@@ -11,31 +9,6 @@
 
 namespace sluice {
 namespace {
-
-// A variable with a shared claim: many read at once, nobody writes, and no buffer is shared.
-class Reader {
- public:
-  absl::Status Open(KernelContext& c, DataType dtype) {
-    SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, 0));
-    return Open(c, dtype, std::move(variable));
-  }
-  absl::Status Open(KernelContext& c, DataType dtype, std::shared_ptr<Var> variable) {
-    variable_ = std::move(variable);
-    lock_ = std::shared_lock(variable_->claim, std::try_to_lock);
-    if (!lock_) return RunAgainAfter(c, variable_);
-    if (!variable_->is_initialized) return VariableNotFound(c, 0, *variable_);
-    if (variable_->tensor.dtype() != dtype) {
-      return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                             DataTypeName(dtype), " got ", DataTypeName(variable_->tensor.dtype()));
-    }
-    return absl::OkStatus();
-  }
-  const Tensor& tensor() const { return variable_->tensor; }
-
- private:
-  std::shared_ptr<Var> variable_;
-  std::shared_lock<VariableClaim> lock_;
-};
 
 class ResourceGatherKernel : public Kernel {
  public:
@@ -55,13 +28,14 @@ class ResourceGatherKernel : public Kernel {
       }
       variable->claim.Settle(c.step());
     }
-    Reader reader;
-    SLUICE_RETURN_IF_ERROR(reader.Open(c, dtype_, std::move(variable)));
-    return Gather(c, reader.tensor(), nullptr);
+    ReadableVariable readable;
+    SLUICE_RETURN_IF_ERROR(readable.Take(c, std::move(variable)));
+    SLUICE_RETURN_IF_ERROR(readable.CheckRead(dtype_));
+    return Gather(c, *readable.tensor(), nullptr);
   }
 
  private:
-  // Of `params` itself, or of what `holder` has of it.
+  // Gathers rows of `home`, or of the part that `holder` has while updates are deferred.
   absl::Status Gather(KernelContext& c, const Tensor& home, DeferredUpdates* holder) const {
     const Tensor& indices = c.input(1);
     SLUICE_ASSIGN_OR_RETURN(const int batch_dims, CheckShapes(home.shape(), indices.shape()));
@@ -118,9 +92,10 @@ class ResourceGatherNdKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor& indices = c.input(1);
-    Reader reader;
-    SLUICE_RETURN_IF_ERROR(reader.Open(c, dtype_));
-    const Tensor& params = reader.tensor();
+    ReadableVariable variable;
+    SLUICE_RETURN_IF_ERROR(variable.Take(c));
+    SLUICE_RETURN_IF_ERROR(variable.CheckRead(dtype_));
+    const Tensor& params = *variable.tensor();
     if (params.rank() < 1) return InvalidArgument("params must be at least a vector");
     if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
     const int64_t depth = indices.dim(indices.rank() - 1);
@@ -155,7 +130,7 @@ class ResourceGatherNdKernel : public Kernel {
   static absl::Status CheckIndices(const KernelContext& c, const RowIndex& index, int64_t rows,
                                    int64_t depth, const TensorShape& params,
                                    const TensorShape& out) {
-    if (depth == 0) return absl::OkStatus();  // of any number of rows: they take no memory
+    if (depth == 0) return absl::OkStatus();  // the rows take no memory, so there may be many
     for (int64_t i = 0; i < rows; ++i) {
       bool inside = true;
       std::string text;

@@ -1,20 +1,10 @@
-// Variables behind resource handles.
-
+// Variables that graphs use by resource handles, and ops that change them.
 #include "ops/op.h"
+#include "ops/state/mixins.h"
+#include "ops/state/variable_shape.h"
 
 namespace sluice {
 namespace {
-
-// Shape and type behind the handle; TensorFlow's message where a type disagrees.
-absl::StatusOr<PartialShape> VariableShapeOf(ShapeContext& c, int input, DataType dtype) {
-  const HandleData* handle = c.InputHandle(input);
-  if (handle == nullptr) return PartialShape::UnknownRank();
-  if (handle->dtype != DT_INVALID && handle->dtype != dtype) {
-    return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                           DataTypeName(handle->dtype), " got ", DataTypeName(dtype));
-  }
-  return handle->shape;
-}
 
 absl::Status AssignShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
@@ -22,39 +12,33 @@ absl::Status AssignShape(ShapeContext& c) {
   return shape.MergeWith(c.input(1)).status();
 }
 
-OP(AssignAddVariableOp, "variable += value.")
-    .Input("resource", DT_RESOURCE)
-    .Input("value", "dtype")
-    .Attr("dtype", TypeAttr())
-    .Stateful()
-    .Shape(AssignShape);
+void AssignsVariable(OpDefBuilder& op) {
+  op.Input("resource", DT_RESOURCE)
+      .Input("value", "dtype")
+      .Attr("dtype", TypeAttr())
+      .Stateful()
+      .Shape(AssignShape);
+}
 
-OP(AssignSubVariableOp, "variable -= value.")
-    .Input("resource", DT_RESOURCE)
-    .Input("value", "dtype")
-    .Attr("dtype", TypeAttr())
-    .Stateful()
-    .Shape(AssignShape);
+OP(AssignAddVariableOp, "Computes variable += value.").With(AssignsVariable);
+
+OP(AssignSubVariableOp, "Computes variable -= value.").With(AssignsVariable);
 
 OP(AssignVariableOp,
-   "variable = value. Makes the variable if there is none. With `validate_shape` the value must "
-   "have"
-   " the variable's shape.")
-    .Input("resource", DT_RESOURCE)
-    .Input("value", "dtype")
-    .Attr("dtype", TypeAttr())
-    .Attr("validate_shape", BoolAttr(false))
-    .Stateful()
-    .Shape(AssignShape);
+   "Computes variable = value. Makes the variable if there is none. With `validate_shape`, the "
+   "value "
+   "must have the shape of the variable.")
+    .With(AssignsVariable)
+    .Attr("validate_shape", BoolAttr(false));
 
 OP(DestroyResourceOp,
-   "Drops the resource. NOT_FOUND where there is none, unless `ignore_lookup_error`.")
+   "Destroys the resource. NOT_FOUND if there is none, unless `ignore_lookup_error`.")
     .Input("resource", DT_RESOURCE)
     .Attr("ignore_lookup_error", BoolAttr(true))
     .Stateful()
     .Shape(NoOutputs());
 
-OP(ReadVariableOp, "The variable's value. Later updates do not change what was read.")
+OP(ReadVariableOp, "Returns the value of the variable. Later updates do not change it.")
     .Input("resource", DT_RESOURCE)
     .Output("value", "dtype")
     .Attr("dtype", TypeAttr())
@@ -65,7 +49,7 @@ OP(ReadVariableOp, "The variable's value. Later updates do not change what was r
     }) GRADIENT([](Backprop& b) { b.Into("resource", b.GradOf(0)); });
 
 OP(ResourceCountUpTo,
-   "The scalar variable's value, which is then one more. OUT_OF_RANGE when it has reached `limit`.")
+   "Returns the value of a scalar variable and increments it. OUT_OF_RANGE if it is at `limit`.")
     .Input("resource", DT_RESOURCE)
     .Output("output", "T")
     .Attr("limit", IntAttr())
@@ -78,30 +62,28 @@ OP(ResourceCountUpTo,
     });
 
 OP(VarHandleOp,
-   "A handle to the variable of the container and name (`shared_name`, else the node's). The "
-   "variable"
-   " comes into being when it is first assigned.")
+   "Returns a handle of the variable with this container and name (`shared_name` or, without it, "
+   "the "
+   "name of the node). The first assignment makes the variable.")
     .Output("resource", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
+    .With(ContainerAttrs)
     .Attr("debug_name", StringAttr(""))
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
     .Attr("allowed_devices", StringListAttr({}))
-    .Stateful()
     .Shape([](ShapeContext& c) -> absl::Status {
       c.SetOutputHandle(0, {c.attr<DataType>("dtype"), c.attr<PartialShape>("shape")});
       return c.SetOutput(0, PartialShape::Scalar());
     });
 
-OP(VarIsInitializedOp, "Whether the variable exists and has been assigned a value.")
+OP(VarIsInitializedOp, "Returns whether the variable exists and has a value.")
     .Input("resource", DT_RESOURCE)
     .Output("is_initialized", DT_BOOL)
     .Stateful()
     .NotDifferentiable()
     .Shape(ScalarOutput());
 
-OP(VariableShape, "The shape of the variable's value, as a vector.")
+OP(VariableShape, "Returns the shape of the variable as a vector.")
     .Input("input", DT_RESOURCE)
     .Output("output", "out_type")
     .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
@@ -114,7 +96,7 @@ OP(VariableShape, "The shape of the variable's value, as a vector.")
           0, PartialShape::Vector(known ? handle->shape.rank() : PartialShape::kUnknown));
     });
 
-OP(_ReadVariablesOp, "The values of several variables.")
+OP(_ReadVariablesOp, "Returns the values of several variables.")
     .Input("resources", "N*resource")
     .Output("values", "dtypes")
     .Attr("N", IntAttr().Min(0))
@@ -133,7 +115,7 @@ OP(_ReadVariablesOp, "The values of several variables.")
       return absl::OkStatus();
     });
 
-OP(_VarHandlesOp, "Handles to several variables, each as VarHandleOp makes it.")
+OP(_VarHandlesOp, "Returns handles of several variables, as VarHandleOp does.")
     .Output("resources", "N*resource")
     .Attr("containers", StringListAttr())
     .Attr("shared_names", StringListAttr())

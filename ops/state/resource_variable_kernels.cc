@@ -1,15 +1,14 @@
-#include <mutex>
-#include <shared_mutex>
-
+// Kernels of variables that graphs use by resource handles.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/state/arguments.h"
 #include "ops/state/count_up_to.h"
 #include "ops/state/variable_resource.h"
 
 namespace sluice {
 namespace {
 
-// The handle carries the object, so that using it costs no search by name.
+// Makes a handle that owns the variable, so that its use needs no lookup by name.
 absl::StatusOr<Tensor> MakeHandle(KernelInit& init, const std::string& container,
                                   const std::string& name, DataType dtype,
                                   const PartialShape& shape) {
@@ -82,7 +81,7 @@ class VarHandlesKernel : public Kernel {
   const Tensors handles_;
 };
 
-// The value of the variable that input `i` names.
+// The value of the variable whose handle is input `i`.
 absl::StatusOr<Tensor> ReadVariable(KernelContext& c, int i, DataType dtype) {
   const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariable(c, i);
   if (absl::IsNotFound(variable.status())) {
@@ -117,61 +116,48 @@ class ReadVariableKernel : public Kernel {
   const DataType dtype_;
 };
 
-class ReadVariablesKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    for (int i = 0; i < c.num_inputs(); ++i) {
-      SLUICE_ASSIGN_OR_RETURN(Tensor value, ReadVariable(c, i, c.output_dtype(i)));
-      c.set_output(i, std::move(value));
-    }
-    return absl::OkStatus();
+absl::Status ReadVariables(KernelContext& c) {
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(Tensor value, ReadVariable(c, i, c.output_dtype(i)));
+    c.set_output(i, std::move(value));
   }
-  bool IsExpensive() const override { return false; }
-};
+  return absl::OkStatus();
+}
 
-class VarIsInitializedKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariableAsItIs(c, 0);
-    out->scalar<bool>() = false;
-    if (absl::IsNotFound(variable.status())) return absl::OkStatus();
-    SLUICE_RETURN_IF_ERROR(variable.status());
-    const std::unique_lock lock((*variable)->claim.AsItIs(), std::try_to_lock);
-    if (!lock) return RunAgainAfter(c, *variable);
-    out->scalar<bool>() = (*variable)->is_initialized;
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-};
+absl::Status VarIsInitialized(KernelContext& c) {
+  const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariableAsItIs(c, 0);
+  if (absl::IsNotFound(variable.status())) return SetScalarOutput(c, false);
+  SLUICE_RETURN_IF_ERROR(variable.status());
+  const std::unique_lock lock((*variable)->claim.AsItIs(), std::try_to_lock);
+  if (!lock) return RunAgainAfter(c, *variable);
+  return SetScalarOutput(c, (*variable)->is_initialized);
+}
 
 template <typename T>
-class VariableShapeKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    TensorShape shape;
-    {
-      SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariableAsItIs(c, 0));
-      const std::unique_lock lock(variable->claim.AsItIs(), std::try_to_lock);
-      if (!lock) return RunAgainAfter(c, variable);
-      if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
-      shape = variable->tensor.shape();
-    }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {shape.rank()}, &out));
-    for (int d = 0; d < shape.rank(); ++d) {
-      const T size = static_cast<T>(shape.dim(d));
-      if (size != shape.dim(d)) {
-        return InvalidArgument("Dimension ", d, " of the variable, ", shape.dim(d),
-                               ", does not fit in ", DataTypeName(kDataTypeOf<T>));
-      }
-      out->data<T>()[d] = size;
-    }
-    return absl::OkStatus();
+absl::Status VariableShape(KernelContext& c) {
+  TensorShape shape;
+  {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariableAsItIs(c, 0));
+    const std::unique_lock lock(variable->claim.AsItIs(), std::try_to_lock);
+    if (!lock) return RunAgainAfter(c, variable);
+    if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
+    shape = variable->tensor.shape();
   }
-  bool IsExpensive() const override { return false; }
-};
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {shape.rank()}, &out));
+  for (int d = 0; d < shape.rank(); ++d) {
+    const T size = static_cast<T>(shape.dim(d));
+    if (size != shape.dim(d)) {
+      return InvalidArgument("Dimension ", d, " of the variable, ", shape.dim(d),
+                             ", does not fit in ", DataTypeName(kDataTypeOf<T>));
+    }
+    out->data<T>()[d] = size;
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+using VariableShapeKernel = CheapKernel<VariableShape<T>>;
 
 class DestroyResourceKernel : public Kernel {
  public:
@@ -187,7 +173,7 @@ class DestroyResourceKernel : public Kernel {
     if (!(*variable)->is_initialized && !ignore_lookup_error_) {
       return VariableNotFound(c, 0, **variable);
     }
-    // Handles keep the object; without a value it is as good as gone.
+    // Handles keep the object, so it only loses its value.
     (*variable)->is_initialized = false;
     (*variable)->tensor = Tensor();
     return absl::OkStatus();
@@ -204,16 +190,10 @@ class ResourceCountUpToKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupVariable(c, 0));
-    std::unique_lock lock(variable->claim, std::try_to_lock);
-    if (!lock) return RunAgainAfter(c, variable);
-    if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
-    if (variable->tensor.dtype() != out->dtype()) {
-      return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                             DataTypeName(out->dtype()), " got ",
-                             DataTypeName(variable->tensor.dtype()));
-    }
-    return CountUp(&variable->tensor, limit_, *c.step().allocator, out);
+    WritableVariable variable;
+    SLUICE_RETURN_IF_ERROR(variable.Take(c));
+    SLUICE_RETURN_IF_ERROR(variable.CheckRead(out->dtype()));
+    return CountUp(variable.tensor(), limit_, *c.step().allocator, out);
   }
   bool IsExpensive() const override { return false; }
 
@@ -225,8 +205,8 @@ KERNEL(DestroyResourceOp, DestroyResourceKernel);
 KERNEL(ReadVariableOp, ReadVariableKernel);
 KERNEL(ResourceCountUpTo, ResourceCountUpToKernel, {"T", IndexTypes()});
 KERNEL(VarHandleOp, VarHandleKernel);
-KERNEL(VarIsInitializedOp, VarIsInitializedKernel);
-KERNEL(_ReadVariablesOp, ReadVariablesKernel);
+KERNEL(VarIsInitializedOp, CheapKernel<VarIsInitialized>);
+KERNEL(_ReadVariablesOp, CheapKernel<ReadVariables>);
 KERNEL(_VarHandlesOp, VarHandlesKernel);
 KERNELS(VariableShape, "out_type", VariableShapeKernel, IndexList);
 

@@ -1,8 +1,7 @@
-// Updates of rows of a variable: row indices[i...] takes part in an operation with updates[i...,
-// :]. Rows may repeat: they are then updated one after the other, in order. A scalar `updates`
-// stands for every row.
-
+// Updates of rows of a variable: updates[i..., :] is applied to row indices[i...]. Repeated rows
+// are updated one after the other, in order. A scalar `updates` applies to every row.
 #include "ops/op.h"
+#include "ops/state/variable_shape.h"
 
 namespace sluice {
 namespace {
@@ -16,64 +15,82 @@ absl::Status CheckUpdates(ShapeContext& c, const PartialShape& var) {
   return c.input(2).MergeWith(c.input(1).Concatenate(row)).status();
 }
 
-absl::Status ScatterShape(ShapeContext& c) {
-  SLUICE_RETURN_IF_ERROR(CheckUpdates(c, c.input(0)));
-  return c.SetOutput(0, c.input(0));
+auto ScattersToRef(TypeSet types, bool use_locking) {
+  return [=](OpDefBuilder& op) {
+    op.RefInput("ref", "T")
+        .Input("indices", "Tindices")
+        .Input("updates", "T")
+        .RefOutput("output_ref", "T")
+        .Attr("T", TypeAttr(types))
+        .Attr("Tindices", TypeAttr(IndexTypes()))
+        .Attr("use_locking", BoolAttr(use_locking))
+        .Shape([](ShapeContext& c) -> absl::Status {
+          SLUICE_RETURN_IF_ERROR(CheckUpdates(c, c.input(0)));
+          return c.SetOutput(0, c.input(0));
+        });
+  };
 }
 
-absl::Status ResourceScatterShape(ShapeContext& c) {
-  const HandleData* handle = c.InputHandle(0);
-  if (handle == nullptr) return absl::OkStatus();
-  const DataType dtype = c.attr<DataType>("dtype");
-  if (handle->dtype != DT_INVALID && handle->dtype != dtype) {
-    return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                           DataTypeName(handle->dtype), " got ", DataTypeName(dtype));
-  }
-  return CheckUpdates(c, handle->shape);
+auto ScattersToVariable(TypeSet types) {
+  return [=](OpDefBuilder& op) {
+    op.Input("resource", DT_RESOURCE)
+        .Input("indices", "Tindices")
+        .Input("updates", "dtype")
+        .Attr("dtype", TypeAttr(types))
+        .Attr("Tindices", TypeAttr(IndexTypes()))
+        .Stateful()
+        .Shape([](ShapeContext& c) -> absl::Status {
+          SLUICE_ASSIGN_OR_RETURN(const PartialShape shape,
+                                  VariableShapeOf(c, 0, c.attr<DataType>("dtype")));
+          return CheckUpdates(c, shape);
+        });
+  };
 }
 
-#define SCATTER(name, doc, types, locking)      \
-  OP(name, doc)                                 \
-      .RefInput("ref", "T")                     \
-      .Input("indices", "Tindices")             \
-      .Input("updates", "T")                    \
-      .RefOutput("output_ref", "T")             \
-      .Attr("T", TypeAttr(types))               \
-      .Attr("Tindices", TypeAttr(IndexTypes())) \
-      .Attr("use_locking", BoolAttr(locking))   \
-      .Shape(ScatterShape)
+OP(ScatterAdd, "Computes ref[indices, …] += updates.")
+    .With(ScattersToRef(NumberTypes(), false))
+    .NotDifferentiable();
 
-SCATTER(ScatterAdd, "ref[indices, …] += updates.", NumberTypes(), false).NotDifferentiable();
-SCATTER(ScatterDiv, "ref[indices, …] /= updates.", NumberTypes(), false).NotDifferentiable();
-SCATTER(ScatterMax, "ref[indices, …] = max(ref[indices, …], updates).",
-        TypeSet(FloatTypes() | IndexTypes()), false);
-SCATTER(ScatterMin, "ref[indices, …] = min(ref[indices, …], updates).",
-        TypeSet(FloatTypes() | IndexTypes()), false);
-SCATTER(ScatterMul, "ref[indices, …] *= updates.", NumberTypes(), false).NotDifferentiable();
-SCATTER(ScatterSub, "ref[indices, …] -= updates.", NumberTypes(), false).NotDifferentiable();
-SCATTER(ScatterUpdate, "ref[indices, …] = updates.", TypeSet(), true);
-#undef SCATTER
+OP(ScatterDiv, "Computes ref[indices, …] /= updates.")
+    .With(ScattersToRef(NumberTypes(), false))
+    .NotDifferentiable();
 
-#define RESOURCE_SCATTER(name, doc, types)      \
-  OP(name, doc)                                 \
-      .Input("resource", DT_RESOURCE)           \
-      .Input("indices", "Tindices")             \
-      .Input("updates", "dtype")                \
-      .Attr("dtype", TypeAttr(types))           \
-      .Attr("Tindices", TypeAttr(IndexTypes())) \
-      .Stateful()                               \
-      .Shape(ResourceScatterShape)
+OP(ScatterMax, "Computes ref[indices, …] = max(ref[indices, …], updates).")
+    .With(ScattersToRef(FloatTypes() | IndexTypes(), false));
 
-RESOURCE_SCATTER(ResourceScatterAdd, "variable[indices, …] += updates.", NumberTypes());
-RESOURCE_SCATTER(ResourceScatterDiv, "variable[indices, …] /= updates.", NumberTypes());
-RESOURCE_SCATTER(ResourceScatterMax, "variable[indices, …] = max(variable[indices, …], updates).",
-                 NumberTypes());
-RESOURCE_SCATTER(ResourceScatterMin, "variable[indices, …] = min(variable[indices, …], updates).",
-                 NumberTypes());
-RESOURCE_SCATTER(ResourceScatterMul, "variable[indices, …] *= updates.", NumberTypes());
-RESOURCE_SCATTER(ResourceScatterSub, "variable[indices, …] -= updates.", NumberTypes());
-RESOURCE_SCATTER(ResourceScatterUpdate, "variable[indices, …] = updates.", TypeSet());
-#undef RESOURCE_SCATTER
+OP(ScatterMin, "Computes ref[indices, …] = min(ref[indices, …], updates).")
+    .With(ScattersToRef(FloatTypes() | IndexTypes(), false));
+
+OP(ScatterMul, "Computes ref[indices, …] *= updates.")
+    .With(ScattersToRef(NumberTypes(), false))
+    .NotDifferentiable();
+
+OP(ScatterSub, "Computes ref[indices, …] -= updates.")
+    .With(ScattersToRef(NumberTypes(), false))
+    .NotDifferentiable();
+
+OP(ScatterUpdate, "Computes ref[indices, …] = updates.").With(ScattersToRef(TypeSet(), true));
+
+OP(ResourceScatterAdd, "Computes variable[indices, …] += updates.")
+    .With(ScattersToVariable(NumberTypes()));
+
+OP(ResourceScatterDiv, "Computes variable[indices, …] /= updates.")
+    .With(ScattersToVariable(NumberTypes()));
+
+OP(ResourceScatterMax, "Computes variable[indices, …] = max(variable[indices, …], updates).")
+    .With(ScattersToVariable(NumberTypes()));
+
+OP(ResourceScatterMin, "Computes variable[indices, …] = min(variable[indices, …], updates).")
+    .With(ScattersToVariable(NumberTypes()));
+
+OP(ResourceScatterMul, "Computes variable[indices, …] *= updates.")
+    .With(ScattersToVariable(NumberTypes()));
+
+OP(ResourceScatterSub, "Computes variable[indices, …] -= updates.")
+    .With(ScattersToVariable(NumberTypes()));
+
+OP(ResourceScatterUpdate, "Computes variable[indices, …] = updates.")
+    .With(ScattersToVariable(TypeSet()));
 
 }  // namespace
 }  // namespace sluice

@@ -1,7 +1,7 @@
-// Updates of slices of a variable: the last dimension of `indices` is a position in the variable's
-// first dimensions, and updates[i..., :] takes part in an operation with what is there.
-
+// Updates of slices of a variable: the last dimension of `indices` is a position in the first
+// dimensions of the variable, and updates[i..., :] is applied to the slice at this position.
 #include "ops/op.h"
+#include "ops/state/variable_shape.h"
 
 namespace sluice {
 namespace {
@@ -24,59 +24,68 @@ absl::Status CheckNd(ShapeContext& c, const PartialShape& var) {
   return updates.MergeWith(expected).status();
 }
 
-absl::Status ScatterNdShape(ShapeContext& c) {
-  SLUICE_RETURN_IF_ERROR(CheckNd(c, c.input(0)));
-  return c.SetOutput(0, c.input(0));
+auto ScattersNdToRef(TypeSet types, bool use_locking) {
+  return [=](OpDefBuilder& op) {
+    op.RefInput("ref", "T")
+        .Input("indices", "Tindices")
+        .Input("updates", "T")
+        .RefOutput("output_ref", "T")
+        .Attr("T", TypeAttr(types))
+        .Attr("Tindices", TypeAttr(IndexTypes()))
+        .Attr("use_locking", BoolAttr(use_locking))
+        .Attr("bad_indices_policy", StringAttr(""))
+        .Shape([](ShapeContext& c) -> absl::Status {
+          SLUICE_RETURN_IF_ERROR(CheckNd(c, c.input(0)));
+          return c.SetOutput(0, c.input(0));
+        });
+  };
 }
 
-absl::Status ResourceScatterNdShape(ShapeContext& c) {
-  const HandleData* handle = c.InputHandle(0);
-  if (handle == nullptr) return absl::OkStatus();
-  const DataType dtype = c.attr<DataType>("T");
-  if (handle->dtype != DT_INVALID && handle->dtype != dtype) {
-    return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                           DataTypeName(handle->dtype), " got ", DataTypeName(dtype));
-  }
-  return CheckNd(c, handle->shape);
+void ScattersNdToVariable(OpDefBuilder& op) {
+  op.Input("ref", DT_RESOURCE)
+      .Input("indices", "Tindices")
+      .Input("updates", "T")
+      .Attr("T", TypeAttr())
+      .Attr("Tindices", TypeAttr(IndexTypes()))
+      .Attr("use_locking", BoolAttr(true))
+      .Attr("bad_indices_policy", StringAttr(""))
+      .Stateful()
+      .Shape([](ShapeContext& c) -> absl::Status {
+        SLUICE_ASSIGN_OR_RETURN(const PartialShape shape,
+                                VariableShapeOf(c, 0, c.attr<DataType>("T")));
+        return CheckNd(c, shape);
+      });
 }
 
-#define SCATTER_ND(name, doc, types, locking)     \
-  OP(name, doc)                                   \
-      .RefInput("ref", "T")                       \
-      .Input("indices", "Tindices")               \
-      .Input("updates", "T")                      \
-      .RefOutput("output_ref", "T")               \
-      .Attr("T", TypeAttr(types))                 \
-      .Attr("Tindices", TypeAttr(IndexTypes()))   \
-      .Attr("use_locking", BoolAttr(locking))     \
-      .Attr("bad_indices_policy", StringAttr("")) \
-      .Shape(ScatterNdShape)
+OP(ScatterNdAdd, "Computes ref[indices] += updates.")
+    .With(ScattersNdToRef(NumberTypes(), false))
+    .NotDifferentiable();
 
-SCATTER_ND(ScatterNdAdd, "ref[indices] += updates.", NumberTypes(), false).NotDifferentiable();
-SCATTER_ND(ScatterNdMax, "ref[indices] = max(ref[indices], updates).", NumberTypes(), false);
-SCATTER_ND(ScatterNdMin, "ref[indices] = min(ref[indices], updates).", NumberTypes(), false);
-SCATTER_ND(ScatterNdSub, "ref[indices] -= updates.", NumberTypes(), false).NotDifferentiable();
-SCATTER_ND(ScatterNdUpdate, "ref[indices] = updates.", TypeSet(), true).NotDifferentiable();
-#undef SCATTER_ND
+OP(ScatterNdMax, "Computes ref[indices] = max(ref[indices], updates).")
+    .With(ScattersNdToRef(NumberTypes(), false));
 
-#define RESOURCE_SCATTER_ND(name, doc)            \
-  OP(name, doc)                                   \
-      .Input("ref", DT_RESOURCE)                  \
-      .Input("indices", "Tindices")               \
-      .Input("updates", "T")                      \
-      .Attr("T", TypeAttr())                      \
-      .Attr("Tindices", TypeAttr(IndexTypes()))   \
-      .Attr("use_locking", BoolAttr(true))        \
-      .Attr("bad_indices_policy", StringAttr("")) \
-      .Stateful()                                 \
-      .Shape(ResourceScatterNdShape)
+OP(ScatterNdMin, "Computes ref[indices] = min(ref[indices], updates).")
+    .With(ScattersNdToRef(NumberTypes(), false));
 
-RESOURCE_SCATTER_ND(ResourceScatterNdAdd, "variable[indices] += updates.");
-RESOURCE_SCATTER_ND(ResourceScatterNdMax, "variable[indices] = max(variable[indices], updates).");
-RESOURCE_SCATTER_ND(ResourceScatterNdMin, "variable[indices] = min(variable[indices], updates).");
-RESOURCE_SCATTER_ND(ResourceScatterNdSub, "variable[indices] -= updates.");
-RESOURCE_SCATTER_ND(ResourceScatterNdUpdate, "variable[indices] = updates.");
-#undef RESOURCE_SCATTER_ND
+OP(ScatterNdSub, "Computes ref[indices] -= updates.")
+    .With(ScattersNdToRef(NumberTypes(), false))
+    .NotDifferentiable();
+
+OP(ScatterNdUpdate, "Computes ref[indices] = updates.")
+    .With(ScattersNdToRef(TypeSet(), true))
+    .NotDifferentiable();
+
+OP(ResourceScatterNdAdd, "Computes variable[indices] += updates.").With(ScattersNdToVariable);
+
+OP(ResourceScatterNdMax, "Computes variable[indices] = max(variable[indices], updates).")
+    .With(ScattersNdToVariable);
+
+OP(ResourceScatterNdMin, "Computes variable[indices] = min(variable[indices], updates).")
+    .With(ScattersNdToVariable);
+
+OP(ResourceScatterNdSub, "Computes variable[indices] -= updates.").With(ScattersNdToVariable);
+
+OP(ResourceScatterNdUpdate, "Computes variable[indices] = updates.").With(ScattersNdToVariable);
 
 }  // namespace
 }  // namespace sluice

@@ -1,44 +1,32 @@
-// Slices of variables, assigned in place.
-
+// Assignment to slices of variables.
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
+// The slice, as StridedSlice takes it, and the value.
+void AssignsSlice(OpDefBuilder& op) {
+  op.With(Inputs({"begin", "end", "strides"}, "Index"))
+      .Input("value", "T")
+      .Attr("T", TypeAttr())
+      .Attr("Index", TypeAttr(IndexTypes()))
+      .With(Attrs({"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"},
+                  IntAttr(0)));
+}
+
 OP(ResourceStridedSliceAssign,
-   "variable[slice] = value, where the slice is as StridedSlice takes it and `value` broadcasts to "
-   "it.")
+   "Computes variable[slice] = value. `value` is broadcast to the slice.")
     .Input("ref", DT_RESOURCE)
-    .Input("begin", "Index")
-    .Input("end", "Index")
-    .Input("strides", "Index")
-    .Input("value", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Index", TypeAttr(IndexTypes()))
-    .Attr("begin_mask", IntAttr(0))
-    .Attr("end_mask", IntAttr(0))
-    .Attr("ellipsis_mask", IntAttr(0))
-    .Attr("new_axis_mask", IntAttr(0))
-    .Attr("shrink_axis_mask", IntAttr(0))
+    .With(AssignsSlice)
     .Stateful()
     .Shape(NoOutputs());
 
 OP(StridedSliceAssign,
-   "ref[slice] = value, where the slice is as StridedSlice takes it and `value` broadcasts to it."
-   " Returns `ref`.")
+   "Computes ref[slice] = value and returns `ref`. `value` is broadcast to the slice.")
     .RefInput("ref", "T")
-    .Input("begin", "Index")
-    .Input("end", "Index")
-    .Input("strides", "Index")
-    .Input("value", "T")
+    .With(AssignsSlice)
     .RefOutput("output_ref", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Index", TypeAttr(IndexTypes()))
-    .Attr("begin_mask", IntAttr(0))
-    .Attr("end_mask", IntAttr(0))
-    .Attr("ellipsis_mask", IntAttr(0))
-    .Attr("new_axis_mask", IntAttr(0))
-    .Attr("shrink_axis_mask", IntAttr(0))
     .Shape(SameAsInput(0));
 
 }  // namespace

@@ -13,8 +13,8 @@ Output SafeInitialValue(Output value, std::string_view variable_name,
 
 namespace {
 
-// The initial value's nodes are tied to a variable that does not exist yet, so the attribute is set
-// by hand on what was made since node `first`.
+// Colocates the nodes of the initial value, those from id `first` on, with a variable that does not
+// exist yet.
 void ColocateSince(Graph& graph, int first, const std::string& variable) {
   for (int id = first; id < graph.num_node_ids(); ++id) {
     Node* node = graph.node(id);
@@ -33,10 +33,10 @@ std::string WithoutSlash(const std::string& prefix) { return prefix.substr(0, pr
 
 }  // namespace
 
-// Makes the initial value under the open scope (the variable's).
+// Makes the initial value in the scope of the variable.
 struct Variable::FirstValue {
   std::function<Output(Graph&)> make;
-  // Placed with the variable; otherwise where the open scopes say.
+  // Whether the value is placed with the variable, or by the current scopes.
   bool is_colocated;
 };
 
@@ -141,7 +141,7 @@ void Variable::MakeResource(const PartialShape& shape, const VariableOptions& op
               .Attr("shared_name", options.shared_name.empty() ? name : options.shared_name)
               .Finish();
   const Output handle(node_);
-  // All that takes the handle: a device function may send it elsewhere, where no handle can go.
+  // Ops that take the handle stay on its device, whatever a device function says.
   DeviceScope on(*graph, device());
   {
     NameScope scope(*graph, "IsInitialized");
@@ -184,7 +184,7 @@ absl::StatusOr<Variable> Variable::Find(const Graph& graph, std::string_view nam
   Variable v;
   SLUICE_ASSIGN_OR_RETURN(const Output handle, graph.FindOutput(key));
   SLUICE_ASSIGN_OR_RETURN(v.snapshot_, graph.FindOutput(nodes.snapshot));
-  if (!nodes.initial_value.empty()) {  // old files do not tell
+  if (!nodes.initial_value.empty()) {  // old files lack it
     SLUICE_ASSIGN_OR_RETURN(v.initial_value_, graph.FindOutput(nodes.initial_value));
   }
   SLUICE_ASSIGN_OR_RETURN(const Output assign, graph.FindOutput(nodes.initializer));

@@ -1,16 +1,16 @@
-// Variables: tensors that live from step to step.
+// Variables of a graph that is built: tensors that keep their values between steps.
 //
 //   Variable w(g, "w", {784, 10}, GlorotUniform());
-//   Output y = MatMul(x, w);                       // a read
+//   Output y = MatMul(x, w);                       // reads w
 //   Operation more = w.AssignAdd(delta);
 //
-// Two kinds, as in TensorFlow. A resource variable (the default) is a handle; each use of it in an
-// expression is a read of its own, ordered by control dependencies like any op. A ref variable
-// (`.use_resource = false`) gives its buffer itself; all uses share one read, which may see a later
-// update of the same step. Nodes, names and collections are those of tf.compat.v1.Variable.
+// There are two kinds, as in TensorFlow. A resource variable (the default) is a handle. Each use in
+// an expression is a read of its own, which control dependencies order like any op. A ref variable
+// (`.use_resource = false`) is a reference to its buffer. All uses share one read, which may see a
+// later update of the same step. Nodes, names and collections are those of tf.compat.v1.Variable.
 //
-// A Variable is a small handle that copies freely and stays valid as long as the graph. Errors stay
-// in the graph and give an invalid variable, which gives invalid outputs.
+// A Variable is a small handle that can be copied. It is valid as long as the graph. Errors stay in
+// the graph and yield an invalid variable, which yields invalid outputs.
 #ifndef SLUICE_OPS_STATE_VARIABLE_H_
 #define SLUICE_OPS_STATE_VARIABLE_H_
 
@@ -26,7 +26,7 @@
 
 namespace sluice {
 
-// Keys of collections, as MetaGraphDef has them.
+// Keys of collections, as in MetaGraphDef.
 inline constexpr std::string_view kGlobalVariables = "variables";
 inline constexpr std::string_view kLocalVariables = "local_variables";
 inline constexpr std::string_view kTrainableVariables = "trainable_variables";
@@ -34,32 +34,32 @@ inline constexpr std::string_view kGlobalStep = "global_step";
 
 struct VariableOptions {
   DataType dtype = DT_FLOAT;
-  // In the collection that an optimizer takes its variables from.
+  // Whether optimizers update it by default (collection trainable_variables).
   bool trainable = true;
   bool use_resource = true;
-  // Besides trainable_variables.
+  // Collections in addition to trainable_variables.
   std::vector<std::string> collections = {std::string(kGlobalVariables)};
   std::string container = "";
-  std::string shared_name = "";  // "" = the name
+  std::string shared_name = "";  // "" for the name of the variable
 };
 
 struct AssignOptions {
   std::string_view name = "";
-  // Ref variables: update under the variable's lock. Unset: Assign does, the others do not.
+  // For ref variables: attribute use_locking. By default true for Assign, false for other updates.
   std::optional<bool> use_locking;
-  bool validate_shape = true;  // Assign: the shape may not change
+  bool validate_shape = true;  // for Assign: the shape must not change
 };
 
 class Variable {
  public:
   Variable() = default;  // invalid
 
-  // `name` is made unique in the open name scope. Made outside of any cond, while and control
-  // dependency; its first value is computed by InitializeVariables.
+  // `name` is made unique in the current name scope. The nodes are outside of conds, while loops
+  // and control dependencies. InitializeVariables computes the initial value.
   Variable(Graph& graph, std::string_view name, const PartialShape& shape,
            const Initializer& initializer, const VariableOptions& options = {},
            At at = At::current());
-  // Of the shape and type of a given first value; options.dtype does not matter.
+  // With the shape and type of the initial value. Ignores options.dtype.
   Variable(Graph& graph, std::string_view name, const Tensor& initial_value,
            const VariableOptions& options = {}, At at = At::current());
   Variable(Graph& graph, std::string_view name, Output initial_value,
@@ -70,44 +70,41 @@ class Variable {
                                             At at = At::current())
       : Variable(graph, name, Tensor::Scalar(ElementTypeOf<T>(initial_value)), options, at) {}
 
-  // The variable that a node (its own, a read, an assignment) or a name ("w", "w:0") belongs to.
-  // NOT_FOUND where there is none.
+  // The variable with this name ("w" or "w:0"). NOT_FOUND if there is none.
   static absl::StatusOr<Variable> Find(const Graph& graph, std::string_view name);
 
   explicit operator bool() const { return node_ != nullptr; }
-  // Name of the node: "w"; "" if invalid.
+  // Name of the node ("w"), or "" if invalid.
   const std::string& name() const { return op().name(); }
   Operation op() const { return Operation(node_); }
   const std::string& device() const { return op().device(); }
-  Graph& graph() const { return *node_->graph(); }  // not of an invalid variable
-  DataType dtype() const;                           // not a ref type
+  Graph& graph() const { return *node_->graph(); }  // the variable must be valid
+  DataType dtype() const;                           // never a ref type
   const PartialShape& shape() const;
   bool is_resource() const { return is_resource_; }
   bool trainable() const { return trainable_; }
 
-  // The buffer's reference, or the resource handle: what ops that update it take, and what to
-  // differentiate with respect to.
+  // The reference or the resource handle, which ops that update the variable take. Gradients are
+  // with respect to it.
   Output handle() const { return Output(node_); }
   Output Ref() const { return handle(); }
-  // Its value. Of a resource variable a new ReadVariableOp at each call, of a ref variable
-  // `w/read`.
+  // The value: a new ReadVariableOp per call for a resource variable, `w/read` for a ref variable.
   Output Read(At at = At::current()) const;
-  operator Output() const { return Read(); }  // NOLINT: a variable stands for its value
+  operator Output() const { return Read(); }  // NOLINT: for use in expressions
   // The read that was made with the variable: `w/read`, `w/Read/ReadVariableOp`.
   Output snapshot() const { return snapshot_; }
   Operation initializer() const { return initializer_; }
   Output initial_value() const { return initial_value_; }
-  // A bool scalar: has it a value?
+  // A bool scalar: whether the variable has a value.
   Output IsInitialized(std::string_view name = "", At at = At::current()) const;
 
-  // Updates; the op has run when the variable has changed. Of a ref variable output 0 is the
-  // updated reference.
+  // Updates. For a ref variable, output 0 is the updated reference.
   Operation Assign(Operand value, const AssignOptions& options = {}, At at = At::current()) const;
   Operation AssignAdd(Operand value, const AssignOptions& options = {},
                       At at = At::current()) const;
   Operation AssignSub(Operand value, const AssignOptions& options = {},
                       At at = At::current()) const;
-  // Rows: row indices[i] with values[i]; repeated rows are applied one after the other.
+  // Updates row indices[i] with rows[i]. Repeated rows are updated one after the other.
   Operation ScatterUpdate(Output indices, Output rows, const AssignOptions& options = {},
                           At at = At::current()) const;
   Operation ScatterAdd(Output indices, Output rows, const AssignOptions& options = {},
@@ -145,15 +142,15 @@ std::vector<Variable> GlobalVariables(const Graph& graph);
 std::vector<Variable> LocalVariables(const Graph& graph);
 std::vector<Variable> TrainableVariables(const Graph& graph);
 
-// Runs the initializers: of all global (local) variables made so far, or of the given ones.
+// Runs the initializers of all global (or local) variables made so far, or of the given ones.
 Operation InitializeVariables(Graph& graph, std::string_view name = "init", At at = At::current());
 Operation InitializeLocalVariables(Graph& graph, std::string_view name = "init",
                                    At at = At::current());
 Operation InitializeVariables(Graph& graph, const std::vector<Variable>& variables,
                               std::string_view name = "init", At at = At::current());
 
-// Names of the variables without a value, as a string vector; of all global and local variables, or
-// of the given ones. Computed on /device:CPU:0.
+// The names of variables without a value, among all global and local variables or the given ones,
+// as a string vector. Computed on /device:CPU:0.
 Output ReportUninitializedVariables(Graph& graph,
                                     std::string_view name = "report_uninitialized_variables",
                                     At at = At::current());
@@ -161,7 +158,8 @@ Output ReportUninitializedVariables(Graph& graph, const std::vector<Variable>& v
                                     std::string_view name = "report_uninitialized_variables",
                                     At at = At::current());
 
-// The graph's count of training steps, an int64 scalar named "global_step"; made at the first call.
+// The graph's number of training steps, an int64 scalar named "global_step". The first call makes
+// it.
 Variable GlobalStep(Graph& graph,
                     const VariableOptions& options = {.dtype = DT_INT64, .trainable = false},
                     At at = At::current());
@@ -174,8 +172,8 @@ Operation AssignAdd(const Variable& v, Operand value, const AssignOptions& optio
 Operation AssignSub(const Variable& v, Operand value, const AssignOptions& options = {},
                     At at = At::current());
 
-// Rows of a variable. Of a resource variable this is ResourceGather, which reads only these rows
-// and has a sparse gradient; of a ref variable GatherV2.
+// Rows of a variable. ResourceGather for a resource variable, which reads only these rows and has a
+// sparse gradient. GatherV2 for a ref variable.
 Output Gather(const Variable& params, Output indices, std::string_view name = "",
               At at = At::current());
 

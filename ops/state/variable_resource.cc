@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
-#include <shared_mutex>
 
 #include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
@@ -11,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The node that made the handle in input `i`, through ops that only pass it on.
+// The node that made the handle in input `i`, found through nodes that pass it on.
 const Node* HandleSource(const Node& node, int i) {
   const Node* source = node.input(i).node;
   while (source != nullptr && source->num_inputs() > 0 &&
@@ -21,7 +19,7 @@ const Node* HandleSource(const Node& node, int i) {
   return source;
 }
 
-// " (made at trainer/model.cc:42; 'w/Assign' initializes it)", as far as the graph tells.
+// " (made at trainer/model.cc:42; 'w/Assign' initializes it)", as far as the graph has it.
 std::string Origin(const KernelContext& c, int i) {
   const Node* source = HandleSource(c.node(), i);
   if (source == nullptr || source->op() != "VarHandleOp") return "";
@@ -155,7 +153,7 @@ void BringHome(Tensor* tensor) {
 
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
   BringHome(tensor);
-  // The executor asks before the kernel runs, but a variable may be destroyed in between.
+  // The executor checks it before the kernel runs, but the variable may be destroyed in between.
   if (!tensor->IsInitialized()) {
     return absl::FailedPreconditionError("Attempting to use uninitialized value");
   }

@@ -1,29 +1,35 @@
-// Variables: tensors that outlive steps. Var is behind resource handles, RefVar behind references.
+// The resources of variables, which are tensors that outlive steps: Var behind resource handles,
+// RefVar behind references.
 //
-// Buffers are copied on write: a read shares the variable's buffer, and whoever changes the value
-// while somebody else holds the buffer changes a copy. A value that was read therefore never
-// changes, and a variable that nobody reads is updated in place.
+// Buffers are copied on write. A read shares the buffer of the variable, and an update copies it if
+// someone else holds it. So a value that was read never changes, and a variable that nobody reads
+// is updated in place.
 //
-// Thread safety: the members are guarded by the claim next to them. Ownership: shared, by the
-// resource manager, by handles and by kernels.
+// Thread safety: the claim of a variable guards its members.
+// Ownership: shared by the resource manager, handles and kernels.
 #ifndef SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
 #define SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
 #include "executor/kernel/context.h"
 #include "executor/wait/claim.h"
+#include "graph/status.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
 
-// The claim of a Var. Whoever has it finds all updates done and the tensor at home, also those that
-// were put off (executor/kernel/deferred_updates.h); AsItIs is for those that put them off.
+// The claim of a Var. Taking it also makes the updates that were deferred
+// (executor/kernel/deferred_updates.h), so that the tensor is complete. AsItIs is the claim for
+// code that defers updates.
 class VariableClaim {
  public:
   explicit VariableClaim(Tensor* guarded) : guarded_(guarded) {}
@@ -34,10 +40,10 @@ class VariableClaim {
   void lock_shared();
   void unlock_shared() { claim_.unlock_shared(); }
   Claim& AsItIs() { return claim_; }
-  // Asked often, and without the claim: for those who have threads to settle with.
+  // Can be called without the claim, so that updates are made by a kernel that has threads.
   bool MayBeDeferred() const { return may_be_deferred_.load(std::memory_order_relaxed); }
   void SetMayBeDeferred(bool may_be) { may_be_deferred_.store(may_be, std::memory_order_relaxed); }
-  // The caller has the claim as it is.
+  // Makes the deferred updates. The caller has AsItIs.
   void Settle(const StepContext& step);
 
  private:
@@ -60,7 +66,7 @@ class Var : public Resource {
 
   mutable VariableClaim claim;
   Tensor tensor;                // guarded by claim
-  bool is_initialized = false;  // guarded by claim; false again once destroyed
+  bool is_initialized = false;  // guarded by claim. False again after DestroyResourceOp
 
  private:
   const std::string container_;
@@ -83,37 +89,83 @@ class RefVar : public Resource {
 
  public:
   mutable Claim claim;
-  // Guarded by claim; without elements until assigned, and while updates of it are put off
-  // (executor/kernel/deferred_updates.h).
+  // Guarded by claim. Uninitialised before the first assignment, and while updates of it are
+  // deferred (executor/kernel/deferred_updates.h).
   Tensor tensor;
 };
 
-// The variable that input `i`, a resource handle, names. It may not be initialised: ask with its
-// claim. NOT_FOUND with TensorFlow's text, and where the handle was made if that is known.
+// The variable whose handle is input `i`. It may have no value, which its claim tells. NOT_FOUND
+// with TensorFlow's text and, if it is known, where the handle was made.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i);
-// The same for those that take it as it is: what was put off stays so.
+// The same, without making its deferred updates.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i);
-// The same, made if there is none.
+// The same, or a new variable if there is none.
 absl::StatusOr<std::shared_ptr<Var>> LookupOrCreateVariable(KernelContext& c, int i);
-// What a kernel returns that did not get the variable's claim, and has done nothing yet.
+// A kernel returns it, before it has done anything, if another one has the claim.
 absl::Status RunAgainAfter(KernelContext& c, const std::shared_ptr<Var>& variable);
 // NOT_FOUND "Resource <container>/<name>/<type> does not exist." for the variable of input `i`.
 absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable);
-// What ReadVariableOp says: FAILED_PRECONDITION "Could not find variable <name>. …".
+// The error of ReadVariableOp: FAILED_PRECONDITION "Could not find variable <name>. …".
 absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle);
 
-// What was put off of the updates of `tensor` is done, and it is at home. The caller has the
-// variable's claim. Kernels that take references call this, or one of the next two, before they
-// look.
+// Makes the deferred updates of `tensor`. The caller has the claim of the variable. Kernels on
+// references call this, MakeWritable or StoreValue before they use the tensor.
 void BringHome(Tensor* tensor);
 
-// After this nobody else holds the buffer of `tensor`: its elements may be written. The caller
-// has the variable's claim. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.
+// Copies the buffer of `tensor` if someone else holds it, so that elements may be written. The
+// caller has the claim of the variable. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator);
 
-// Stores `value` in `*variable` (whose claim the caller has): takes the buffer over if nobody
-// else holds it, else copies, into the old buffer where that fits. `value` may be emptied.
+// Stores `value` in `*variable`, whose claim the caller has. Takes the buffer over if nobody else
+// holds it, or else copies the elements. May empty `value`.
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator);
+
+// Calls `update(tensor)` with the claim of the variable that input 0 references, and outputs the
+// reference.
+template <typename F>
+absl::Status UpdateRef(KernelContext& c, F update) {
+  const RefInput ref = c.ref_input(0);
+  {
+    std::unique_lock lock(*ref.claim, std::try_to_lock);
+    if (!lock) return c.RunAgainAfter(ref.claim);
+    SLUICE_RETURN_IF_ERROR(update(ref.tensor));
+  }
+  c.set_output_ref(0, ref.claim, ref.tensor);
+  return absl::OkStatus();
+}
+
+// The variable whose handle is input 0, with its claim.
+template <typename Lock>
+class ClaimedVariable {
+ public:
+  // Does not wait. If it fails, the kernel returns the error, before it has done anything: that of
+  // RunAgainAfter, or NOT_FOUND if the variable has no value.
+  absl::Status Take(KernelContext& c) {
+    SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, 0));
+    return Take(c, std::move(variable));
+  }
+  absl::Status Take(KernelContext& c, std::shared_ptr<Var> variable) {
+    variable_ = std::move(variable);
+    lock_ = Lock(variable_->claim, std::try_to_lock);
+    if (!lock_) return RunAgainAfter(c, variable_);
+    return variable_->is_initialized ? absl::OkStatus() : VariableNotFound(c, 0, *variable_);
+  }
+  // "Trying to read variable with wrong dtype. Expected float got int32".
+  absl::Status CheckRead(DataType dtype) const {
+    if (variable_->tensor.dtype() == dtype) return absl::OkStatus();
+    return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
+                           DataTypeName(dtype), " got ", DataTypeName(variable_->tensor.dtype()));
+  }
+  Tensor* tensor() { return &variable_->tensor; }
+
+ private:
+  std::shared_ptr<Var> variable_;
+  Lock lock_;
+};
+// To change the variable.
+using WritableVariable = ClaimedVariable<std::unique_lock<VariableClaim>>;
+// To read it. Readers do not exclude each other.
+using ReadableVariable = ClaimedVariable<std::shared_lock<VariableClaim>>;
 
 }  // namespace sluice
 

@@ -15,7 +15,7 @@ Output Variable::Read(At at) const {
 }
 
 Output Variable::IsInitialized(std::string_view name, At at) const {
-  // Where the variable is, whatever a device function does with other ops.
+  // On the device of the variable, whatever a device function says.
   DeviceScope on(graph(), is_resource_ ? device() : "");
   if (node_ == nullptr) return Output();
   return NodeBuilder(&graph(), is_resource_ ? "VarIsInitializedOp" : "IsVariableInitialized", at)
@@ -34,7 +34,7 @@ Operation Variable::Update(std::string_view ref_op, std::string_view resource_op
   if (value.is_number() && is_resource_) {
     tensor = value.In(g, dtype(), "Const");
   } else if (value.is_number()) {
-    // The number stands under the update's own name.
+    // The number is in the name scope of the update.
     NameScope scope(g, name);
     name = scope.prefix();
     tensor = value.In(g, dtype(), "value");
@@ -45,7 +45,7 @@ Operation Variable::Update(std::string_view ref_op, std::string_view resource_op
   builder.Name(name).Input(handle()).Input(tensor);
   if (!is_resource_ && options.use_locking) builder.Attr("use_locking", *options.use_locking);
   if (op == "Assign" || op == "AssignVariableOp") {
-    // Outside the variable's own shape there is nothing that a resource could be held against.
+    // The shape of a resource variable can only be validated if it is known.
     const bool validate = options.validate_shape && (!is_resource_ || shape().IsFullyDefined());
     builder.Attr("validate_shape", validate);
   }

@@ -13,7 +13,7 @@ std::vector<Variable> Variables(const Graph& graph, std::string_view collection)
   auto it = graph.collections().find(collection);
   if (it == graph.collections().end()) return variables;
   for (const std::string& name : it->second) {
-    // A collection may list tensors that are no variables.
+    // Other tensors in the collection are skipped.
     if (absl::StatusOr<Variable> v = Variable::Find(graph, name); v.ok()) variables.push_back(*v);
   }
   return variables;

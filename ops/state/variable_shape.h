@@ -1,0 +1,24 @@
+// Shapes of variables behind resource handles, for shape functions.
+#ifndef SLUICE_OPS_STATE_VARIABLE_SHAPE_H_
+#define SLUICE_OPS_STATE_VARIABLE_SHAPE_H_
+
+#include "graph/infer/shape_context.h"
+#include "graph/status.h"
+
+namespace sluice {
+
+// The shape of the variable whose handle is input `i`, as far as it is known. INVALID_ARGUMENT with
+// TensorFlow's text if its type is not `dtype`.
+inline absl::StatusOr<PartialShape> VariableShapeOf(const ShapeContext& c, int i, DataType dtype) {
+  const HandleData* handle = c.InputHandle(i);
+  if (handle == nullptr) return PartialShape::UnknownRank();
+  if (handle->dtype != DT_INVALID && handle->dtype != dtype) {
+    return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
+                           DataTypeName(handle->dtype), " got ", DataTypeName(dtype));
+  }
+  return handle->shape;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_STATE_VARIABLE_SHAPE_H_
