@@ -1,7 +1,6 @@
 #include "ops/lookup/dense_table.h"
 
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "graph/status.h"
@@ -49,11 +48,14 @@ absl::StatusOr<std::shared_ptr<LookupTable>> DenseTable::Make(DenseTableOptions 
   options.spec.key_shape = key_shape;
   const int64_t buckets = options.buckets;
   auto table = std::shared_ptr<DenseTable>(new DenseTable(std::move(options)));
-  // Keys of no elements, which take no memory for any number of buckets, are equal too.
+  // This excludes keys without elements, whose buckets would need no memory.
   if (table->IsSameKey(table->options_.empty_key, 0, table->options_.deleted_key, 0)) {
     return InvalidArgument("Empty and deleted keys cannot be equal");
   }
-  SLUICE_RETURN_IF_ERROR(table->ClearBuckets(buckets));
+  {
+    WriterMutexLock lock(&table->mutex_);
+    SLUICE_RETURN_IF_ERROR(table->ClearBuckets(buckets));
+  }
   return std::shared_ptr<LookupTable>(std::move(table));
 }
 
@@ -90,33 +92,17 @@ uint64_t DenseTable::HashOf(const Tensor& keys, int64_t i) const {
   return hash;
 }
 
-bool DenseTable::IsSameKey(const Tensor& a, int64_t i, const Tensor& b, int64_t j) const {
-  if (spec().key_type == DT_STRING) {
-    const std::string* x = a.data<std::string>() + i * key_elements_;
-    return std::equal(x, x + key_elements_, b.data<std::string>() + j * key_elements_);
-  }
-  const size_t bytes = DataTypeSize(spec().key_type) * static_cast<size_t>(key_elements_);
-  return std::memcmp(static_cast<const char*>(a.raw()) + static_cast<size_t>(i) * bytes,
-                     static_cast<const char*>(b.raw()) + static_cast<size_t>(j) * bytes,
-                     bytes) == 0;
-}
-
 bool DenseTable::IsReserved(const Tensor& keys, int64_t i) const {
   return IsSameKey(keys, i, options_.empty_key, 0) || IsSameKey(keys, i, options_.deleted_key, 0);
 }
 
-absl::Status DenseTable::CheckKey(const Tensor& keys, int64_t i) const {
-  if (IsSameKey(keys, i, options_.empty_key, 0)) {
-    return InvalidArgument("Using the empty_key as a table key is not allowed");
-  }
-  if (IsSameKey(keys, i, options_.deleted_key, 0)) {
-    return InvalidArgument("Using the deleted_key as a table key is not allowed");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status DenseTable::CheckKeys(const Tensor& keys) const {
-  for (int64_t i = 0; i < CountOf(keys); ++i) SLUICE_RETURN_IF_ERROR(CheckKey(keys, i));
+  for (int64_t i = 0; i < CountOf(keys); ++i) {
+    if (!IsReserved(keys, i)) continue;
+    return InvalidArgument("Using the ",
+                           IsSameKey(keys, i, options_.empty_key, 0) ? "empty_key" : "deleted_key",
+                           " as a table key is not allowed");
+  }
   return absl::OkStatus();
 }
 
@@ -131,7 +117,6 @@ int64_t DenseTable::BucketOf(const Tensor& keys, int64_t i) const {
   return -1;
 }
 
-// Into the bucket that has the key, or else the first that has none.
 void DenseTable::Put(const Tensor& keys, const Tensor& values, int64_t i) {
   int64_t place = BucketOf(keys, i);
   if (place < 0) {
@@ -148,12 +133,12 @@ void DenseTable::Put(const Tensor& keys, const Tensor& values, int64_t i) {
 
 absl::Status DenseTable::Grow(int64_t keys) {
   int64_t buckets = key_buckets_.dim(0);
+  const auto needed = static_cast<float>(count_ + keys);
   const auto is_full = [&] {
-    return static_cast<float>(count_ + keys) >
-           static_cast<float>(buckets) * options_.max_load_factor;
+    return needed > static_cast<float>(buckets) * options_.max_load_factor;
   };
   if (!is_full()) return absl::OkStatus();
-  // A small load factor may want more of them than can be counted; these have no room.
+  // With a small load factor the product may overflow. There is no memory for so many buckets.
   while (is_full() && buckets < INT64_MAX) buckets = SaturatedProduct(buckets, 2);
   const Tensor old_keys = key_buckets_;
   const Tensor old_values = value_buckets_;
@@ -165,7 +150,7 @@ absl::Status DenseTable::Grow(int64_t keys) {
 }
 
 int64_t DenseTable::size() const {
-  std::shared_lock lock(mutex_);
+  ReaderMutexLock lock(&mutex_);
   return count_;
 }
 
@@ -174,7 +159,7 @@ absl::Status DenseTable::Find(const Tensor& keys, const Tensor& default_value,
   SLUICE_RETURN_IF_ERROR(CheckDefault(keys, default_value));
   SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
   const bool one_for_all = default_value.shape() == spec().value_shape;
-  std::shared_lock lock(mutex_);
+  ReaderMutexLock lock(&mutex_);
   for (int64_t i = 0; i < CountOf(keys); ++i) {
     const int64_t bucket = BucketOf(keys, i);
     if (bucket >= 0) {
@@ -189,7 +174,7 @@ absl::Status DenseTable::Find(const Tensor& keys, const Tensor& default_value,
 absl::Status DenseTable::Insert(const Tensor& keys, const Tensor& values) {
   SLUICE_RETURN_IF_ERROR(CheckValues(keys, values));
   SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
-  std::unique_lock lock(mutex_);
+  WriterMutexLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(Grow(CountOf(keys)));
   for (int64_t i = 0; i < CountOf(keys); ++i) Put(keys, values, i);
   return absl::OkStatus();
@@ -198,7 +183,7 @@ absl::Status DenseTable::Insert(const Tensor& keys, const Tensor& values) {
 absl::Status DenseTable::Remove(const Tensor& keys) {
   SLUICE_RETURN_IF_ERROR(ValuesShape(keys).status());
   SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
-  std::unique_lock lock(mutex_);
+  WriterMutexLock lock(&mutex_);
   for (int64_t i = 0; i < CountOf(keys); ++i) {
     const int64_t bucket = BucketOf(keys, i);
     if (bucket < 0) continue;
@@ -216,12 +201,12 @@ absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
                            " elements each, got shapes ", keys.shape().ToString(), " and ",
                            values.shape().ToString());
   }
-  std::unique_lock lock(mutex_);
+  WriterMutexLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(ClearBuckets(options_.buckets));
   int64_t count = 0;
   for (int64_t i = 0; i < rows; ++i) count += IsReserved(keys, i) ? 0 : 1;
   SLUICE_RETURN_IF_ERROR(Grow(count));
-  // As many buckets as were saved.
+  // Restores the number of buckets of a saved table.
   if (rows > key_buckets_.dim(0) && (rows & (rows - 1)) == 0) {
     SLUICE_RETURN_IF_ERROR(ClearBuckets(rows));
   }
@@ -232,7 +217,7 @@ absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
 }
 
 absl::StatusOr<LookupTable::Contents> DenseTable::Export() const {
-  std::shared_lock lock(mutex_);
+  ReaderMutexLock lock(&mutex_);
   SLUICE_ASSIGN_OR_RETURN(Tensor keys, key_buckets_.Clone());
   SLUICE_ASSIGN_OR_RETURN(Tensor values, value_buckets_.Clone());
   return Contents{.keys = std::move(keys), .values = std::move(values)};

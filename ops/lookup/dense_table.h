@@ -1,18 +1,17 @@
-// A table in two tensors, a row of each a bucket: keys and values. Two keys stand for buckets that
-// are empty and that were emptied. The layout is TensorFlow's (hashes, probing, growth), since it
-// is what Export gives and what a checkpoint holds.
+// A table in two tensors, keys and values, with one row per bucket. Two reserved keys mark buckets
+// that are empty and that were emptied. Hashes, probing and growth are as in TensorFlow, because
+// exported tables and checkpoints contain the buckets.
 #ifndef SLUICE_OPS_LOOKUP_DENSE_TABLE_H_
 #define SLUICE_OPS_LOOKUP_DENSE_TABLE_H_
 
-#include <shared_mutex>
-
+#include "graph/shared_mutex.h"
 #include "ops/lookup/table.h"
 
 namespace sluice {
 
 struct DenseTableOptions {
   TableSpec spec;
-  Tensor empty_key;  // of the key's shape
+  Tensor empty_key;  // has the shape of a key
   Tensor deleted_key;
   int64_t buckets = 0;        // a power of two, at least 4
   float max_load_factor = 0;  // in (0, 1)
@@ -20,43 +19,45 @@ struct DenseTableOptions {
 
 class DenseTable : public LookupTable {
  public:
-  // INVALID_ARGUMENT on options that do not fit.
+  // INVALID_ARGUMENT if the options are invalid.
   static absl::StatusOr<std::shared_ptr<LookupTable>> Make(DenseTableOptions options);
 
   int64_t size() const override;
   absl::Status Find(const Tensor& keys, const Tensor& default_value, Tensor* values) const override;
   absl::Status Insert(const Tensor& keys, const Tensor& values) override;
   absl::Status Remove(const Tensor& keys) override;
-  // Buckets as Export gives them, or any keys and values.
+  // Accepts buckets as Export returns them, or any keys and values.
   absl::Status Import(const Tensor& keys, const Tensor& values) override;
-  // The buckets: [buckets, elements of a key], [buckets, elements of a value].
+  // Returns the buckets: [buckets, elements of a key] and [buckets, elements of a value].
   absl::StatusOr<Contents> Export() const override;
 
  private:
   explicit DenseTable(DenseTableOptions options);
 
-  // Which bucket has the key, or -1.
-  int64_t BucketOf(const Tensor& keys, int64_t i) const;
-  // INVALID_ARGUMENT where it is the empty or the deleted key.
-  absl::Status CheckKey(const Tensor& keys, int64_t i) const;
+  // The bucket of key `i`, or -1.
+  int64_t BucketOf(const Tensor& keys, int64_t i) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // INVALID_ARGUMENT if one of the keys is reserved.
   absl::Status CheckKeys(const Tensor& keys) const;
   bool IsReserved(const Tensor& keys, int64_t i) const;
   uint64_t HashOf(const Tensor& keys, int64_t i) const;
-  bool IsSameKey(const Tensor& a, int64_t i, const Tensor& b, int64_t j) const;
-  // RESOURCE_EXHAUSTED where there is no memory for so many; then the buckets are as they were.
-  absl::Status ClearBuckets(int64_t count);
-  void Put(const Tensor& keys, const Tensor& values, int64_t i);
-  // Room for as many more keys.
-  absl::Status Grow(int64_t keys);
+  bool IsSameKey(const Tensor& a, int64_t i, const Tensor& b, int64_t j) const {
+    return IsSameRow(a, i, b, j, key_elements_);
+  }
+  // Makes `count` empty buckets. RESOURCE_EXHAUSTED, and then the buckets do not change.
+  absl::Status ClearBuckets(int64_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Inserts key and value `i` into the bucket of the key, or else into the first one without a key.
+  void Put(const Tensor& keys, const Tensor& values, int64_t i)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes room for as many more keys. RESOURCE_EXHAUSTED.
+  absl::Status Grow(int64_t keys) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const DenseTableOptions options_;
   const int64_t key_elements_;
   const int64_t value_elements_;
-  mutable std::shared_mutex mutex_;
-  // All guarded by mutex_.
-  Tensor key_buckets_;
-  Tensor value_buckets_;
-  int64_t count_ = 0;
+  mutable SharedMutex mutex_;
+  Tensor key_buckets_ ABSL_GUARDED_BY(mutex_);
+  Tensor value_buckets_ ABSL_GUARDED_BY(mutex_);
+  int64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sluice

@@ -1,40 +1,42 @@
-// Tables over hash maps: one that gets its contents once, and one that changes.
-//
-// A key is kept as its bytes, so that one class serves all types; keys are scalars.
+// Tables that are hash maps. Keys are scalars, and are stored as their bytes so that one class can
+// hold keys of any type.
 #ifndef SLUICE_OPS_LOOKUP_HASH_TABLE_H_
 #define SLUICE_OPS_LOOKUP_HASH_TABLE_H_
 
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "graph/shared_mutex.h"
 #include "ops/lookup/table.h"
 
 namespace sluice {
 
-// Values by key. Thread safety: none.
+// The values of keys. Thread safety: none.
 class KeyedRows {
  public:
-  KeyedRows(DataType key_type, DataType value_type, int64_t elements_of_value)
-      : key_type_(key_type), value_type_(value_type), elements_(elements_of_value) {}
+  explicit KeyedRows(const TableSpec& spec)
+      : key_type_(spec.key_type),
+        value_type_(spec.value_type),
+        value_shape_(spec.value_shape),
+        elements_(spec.value_shape.num_elements()) {}
 
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
-  // Copies the value of key `i` of `keys` to row `i` of `values`; false where there is none.
-  bool Get(const Tensor& keys, int64_t i, Tensor* values) const;
-  // RESOURCE_EXHAUSTED where there is no memory for one more value.
+  // As LookupTable::Find.
+  void Find(const Tensor& keys, const Tensor& default_value, Tensor* values) const;
+  // Inserts key and value `i`. RESOURCE_EXHAUSTED.
   absl::Status Set(const Tensor& keys, const Tensor& values, int64_t i);
   absl::Status SetAll(const Tensor& keys, const Tensor& values);
   void Remove(const Tensor& keys, int64_t i);
   void Clear();
-  // Whether the value of key `i` is row `i` of `values`. The key must be there.
-  bool HasValue(const Tensor& keys, const Tensor& values, int64_t i) const;
   bool Contains(const Tensor& keys, int64_t i) const;
-  // The value of key `i` as text, for messages.
+  // Whether the value of key `i` is row `i` of `values`. The key must exist.
+  bool HasValue(const Tensor& keys, const Tensor& values, int64_t i) const;
+  // The value of key `i` for messages. The key must exist.
   std::string ValueText(const Tensor& keys, int64_t i) const;
   // Keys [size], values [size, …].
-  absl::StatusOr<LookupTable::Contents> All(const TensorShape& value_shape) const;
+  absl::StatusOr<LookupTable::Contents> All() const;
 
  private:
   absl::string_view Bytes(const Tensor& keys, int64_t i) const;
@@ -42,17 +44,18 @@ class KeyedRows {
 
   DataType key_type_;
   DataType value_type_;
+  TensorShape value_shape_;
   int64_t elements_;
-  absl::flat_hash_map<std::string, int64_t> rows_;  // row of `values_` by key
+  absl::flat_hash_map<std::string, int64_t> rows_;  // key to row of values_
   Tensor values_;                                   // [capacity, elements_]
-  int64_t used_ = 0;                                // rows of values_ that were ever used
-  std::vector<int64_t> free_;                       // of these, the ones without a key
+  int64_t used_ = 0;                                // number of rows that a key had at some time
+  std::vector<int64_t> free_;                       // those of the used rows that have no key
 };
 
-// Gets its contents once; initializing it again with the same is fine.
+// A table that is filled once. Initializing it again with the same contents has no effect.
 class HashTable : public LookupTable {
  public:
-  explicit HashTable(TableSpec spec);
+  explicit HashTable(TableSpec spec) : LookupTable(std::move(spec)), rows_(this->spec()) {}
   int64_t size() const override;
   absl::Status Find(const Tensor& keys, const Tensor& default_value, Tensor* values) const override;
   absl::Status Insert(const Tensor& keys, const Tensor& values) override;
@@ -62,15 +65,18 @@ class HashTable : public LookupTable {
   absl::Status Initialize(const Tensor& keys, const Tensor& values) override;
 
  private:
-  absl::StatusOr<bool> HasSameContents(const Tensor& keys, const Tensor& values) const;
-  mutable std::shared_mutex mutex_;
-  KeyedRows rows_;               // guarded by mutex_
-  bool is_initialized_ = false;  // guarded by mutex_
+  absl::StatusOr<bool> HasSameContents(const Tensor& keys, const Tensor& values) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+
+  mutable SharedMutex mutex_;
+  KeyedRows rows_ ABSL_GUARDED_BY(mutex_);
+  bool is_initialized_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
+// A table that can change at any time.
 class MutableHashTable : public LookupTable {
  public:
-  explicit MutableHashTable(TableSpec spec);
+  explicit MutableHashTable(TableSpec spec) : LookupTable(std::move(spec)), rows_(this->spec()) {}
   int64_t size() const override;
   absl::Status Find(const Tensor& keys, const Tensor& default_value, Tensor* values) const override;
   absl::Status Insert(const Tensor& keys, const Tensor& values) override;
@@ -79,8 +85,8 @@ class MutableHashTable : public LookupTable {
   absl::StatusOr<Contents> Export() const override;
 
  private:
-  mutable std::shared_mutex mutex_;
-  KeyedRows rows_;  // guarded by mutex_
+  mutable SharedMutex mutex_;
+  KeyedRows rows_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -45,30 +45,15 @@ absl::Status LookupTable::CheckValues(const Tensor& keys, const Tensor& values) 
                          values.shape().ToString());
 }
 
-namespace {
-
-template <typename T>
-void CopyAs(const Tensor& from, int64_t from_row, int64_t elements, Tensor* to, int64_t to_row) {
-  std::copy_n(from.data<T>() + from_row * elements, elements, to->data<T>() + to_row * elements);
-}
-
-}  // namespace
-
-void CopyRow(const Tensor& from, int64_t from_row, int64_t elements, Tensor* to, int64_t to_row) {
-  switch (from.dtype()) {
-    case DT_STRING:
-      return CopyAs<std::string>(from, from_row, elements, to, to_row);
-    case DT_RESOURCE:
-      return CopyAs<ResourceHandle>(from, from_row, elements, to, to_row);
-    case DT_VARIANT:
-      return CopyAs<Variant>(from, from_row, elements, to, to_row);
-    default:
-      break;
+bool IsSameRow(const Tensor& a, int64_t a_row, const Tensor& b, int64_t b_row, int64_t elements) {
+  if (a.dtype() == DT_STRING) {
+    const std::string* row = a.data<std::string>() + a_row * elements;
+    return std::equal(row, row + elements, b.data<std::string>() + b_row * elements);
   }
-  const size_t bytes = DataTypeSize(from.dtype()) * static_cast<size_t>(elements);
-  if (bytes == 0) return;
-  std::memcpy(static_cast<char*>(to->raw()) + static_cast<size_t>(to_row) * bytes,
-              static_cast<const char*>(from.raw()) + static_cast<size_t>(from_row) * bytes, bytes);
+  const auto bytes = static_cast<int64_t>(DataTypeSize(a.dtype())) * elements;
+  return std::memcmp(static_cast<const char*>(a.raw()) + a_row * bytes,
+                     static_cast<const char*>(b.raw()) + b_row * bytes,
+                     static_cast<size_t>(bytes)) == 0;
 }
 
 }  // namespace sluice

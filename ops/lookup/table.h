@@ -1,9 +1,9 @@
-// Lookup tables: keys to values, as a resource that ops share.
+// Lookup tables: resources that map keys to values.
 //
-// Thread safety: all methods from any thread; a call sees the table before or after another one,
-// never in between.
-// Errors: INVALID_ARGUMENT on keys and values of a wrong shape; those of subclasses. Types are
-// checked by who calls.
+// Thread safety: all methods may be called from any thread. A call sees the table before or after
+// every other call.
+// Errors: INVALID_ARGUMENT if keys or values have the wrong shape, and those that subclasses name.
+// The caller checks the types.
 #ifndef SLUICE_OPS_LOOKUP_TABLE_H_
 #define SLUICE_OPS_LOOKUP_TABLE_H_
 
@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
 #include "graph/tensor/tensor.h"
+#include "ops/state/tuples.h"
 
 namespace sluice {
 
@@ -22,7 +23,7 @@ struct TableSpec {
   std::string name;
   DataType key_type = DT_INVALID;
   DataType value_type = DT_INVALID;
-  TensorShape key_shape;  // of one key: a scalar, or a vector
+  TensorShape key_shape;  // of one key: a scalar or a vector
   TensorShape value_shape;
 };
 
@@ -33,25 +34,25 @@ class LookupTable : public Resource {
   const TableSpec& spec() const { return spec_; }
 
   virtual int64_t size() const = 0;
-  // Writes the values of `keys` to `values`, which has the shape ValuesShape(keys); of keys that
-  // are not there, `default_value`: one for all, or one for each.
+  // Writes the values of `keys` to `values`, which has the shape ValuesShape(keys). A key that is
+  // not in the table has the value `default_value`, which is one for all keys or one for each.
   virtual absl::Status Find(const Tensor& keys, const Tensor& default_value,
                             Tensor* values) const = 0;
-  // A key that is there gets the new value. Of equal keys the last counts.
+  // Replaces the values of keys that exist. The last of equal keys counts.
   virtual absl::Status Insert(const Tensor& keys, const Tensor& values) = 0;
   virtual absl::Status Remove(const Tensor& keys) = 0;
-  // Replaces everything.
+  // Replaces the contents.
   virtual absl::Status Import(const Tensor& keys, const Tensor& values) = 0;
   struct Contents {
     Tensor keys, values;
   };
   virtual absl::StatusOr<Contents> Export() const = 0;
-  // For tables that get their contents once.
+  // Fills a table that is filled once. FAILED_PRECONDITION if it has other contents.
   virtual absl::Status Initialize(const Tensor& keys, const Tensor& values);
 
   std::string DebugString() const override;
 
-  // `keys`' shape, with a value's in place of a key's.
+  // The shape of `keys` with the shape of a value in place of the shape of a key.
   absl::StatusOr<TensorShape> ValuesShape(const Tensor& keys) const;
 
  protected:
@@ -65,8 +66,13 @@ class LookupTable : public Resource {
   const TableSpec spec_;
 };
 
-// The `elements` elements of a row, from one tensor to another of the same type.
-void CopyRow(const Tensor& from, int64_t from_row, int64_t elements, Tensor* to, int64_t to_row);
+// Copies a row of `elements` elements between tensors of one type.
+inline void CopyRow(const Tensor& from, int64_t from_row, int64_t elements, Tensor* to,
+                    int64_t to_row) {
+  CopyElements(from, from_row * elements, elements, to, to_row * elements);
+}
+// Whether two rows of `elements` strings or fixed-size elements are equal byte by byte.
+bool IsSameRow(const Tensor& a, int64_t a_row, const Tensor& b, int64_t b_row, int64_t elements);
 
 }  // namespace sluice
 

@@ -1,12 +1,12 @@
-// Ops that make tables.
-#include <functional>
-#include <mutex>
-
+// Kernels that make tables.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "ops/lookup/dense_table.h"
 #include "ops/lookup/hash_table.h"
+#include "ops/state/arguments.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {
@@ -24,7 +24,7 @@ absl::StatusOr<TableSpec> SpecOf(const KernelInit& init) {
                    .value_shape = std::move(value_shape)};
 }
 
-// How a kind of table is made, in the first step that asks for it.
+// Each Make… class makes one kind of table, in the first step that runs the node.
 struct MakeHashTable {
   explicit MakeHashTable(const KernelInit&) {}
   absl::StatusOr<TablePointer> operator()(const KernelContext&, TableSpec spec) const {
@@ -51,8 +51,9 @@ struct MakeDenseTable {
         max_load_factor(init.attr<float>("max_load_factor")) {}
   absl::StatusOr<TablePointer> operator()(const KernelContext& c, TableSpec spec) const {
     if (c.num_inputs() < 2) {
-      return InvalidArgument("Expected a deleted_key, which MutableDenseHashTable has not: use ",
-                             "MutableDenseHashTableV2");
+      return InvalidArgument(
+          "Expected a deleted_key, which MutableDenseHashTable lacks. Use "
+          "MutableDenseHashTableV2");
     }
     return DenseTable::Make({.spec = std::move(spec),
                              .empty_key = c.input(0),
@@ -64,17 +65,7 @@ struct MakeDenseTable {
   const float max_load_factor;
 };
 
-ResourceHandle HandleOf(const std::string& device, const ResourceName& name, TablePointer table) {
-  ResourceHandle handle;
-  handle.device = device;
-  handle.container = name.container;
-  handle.name = name.name;
-  handle.type_name = LookupTable::kTypeName;
-  handle.object = std::static_pointer_cast<LookupTable>(std::move(table));
-  return handle;
-}
-
-// Output 0 names a table that is shared by name, or this kernel's alone.
+// Makes or finds the table in the first step.
 template <typename M>
 class TableKernel final : public Kernel {
  public:
@@ -86,20 +77,11 @@ class TableKernel final : public Kernel {
     spec.name = name.name;
     return std::unique_ptr<Kernel>(new TableKernel(init, std::move(spec), name));
   }
-  ~TableKernel() override {
-    if (!name_.is_private || !is_made_) return;
-    resources_->Delete<LookupTable>(name_.container, name_.name).IgnoreError();
-  }
 
   absl::Status Compute(KernelContext& c) override {
-    std::lock_guard lock(mutex_);
-    if (!is_made_) SLUICE_RETURN_IF_ERROR(MakeTable(c));
-    if (by_reference_) {
-      c.set_output_ref(0, &strings_claim_, &strings_);
-    } else {
-      c.set_output(0, handle_);
-    }
-    return absl::OkStatus();
+    MutexLock lock(&mutex_);
+    if (named_ == nullptr) SLUICE_RETURN_IF_ERROR(MakeTable(c));
+    return named_->Compute(c);
   }
   bool IsExpensive() const override { return false; }
 
@@ -110,12 +92,11 @@ class TableKernel final : public Kernel {
         name_(std::move(name)),
         device_(init.device_name()),
         by_reference_(IsRefType(init.output_type(0))),
-        resources_(&init.resources()),
-        strings_(Tensor::Vector<std::string>({name_.container, name_.name})) {}
+        resources_(init.resources()) {}
 
-  absl::Status MakeTable(KernelContext& c) {
+  absl::Status MakeTable(KernelContext& c) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     SLUICE_ASSIGN_OR_RETURN(TablePointer table,
-                            resources_->LookupOrCreate<LookupTable>(
+                            resources_.LookupOrCreate<LookupTable>(
                                 name_.container, name_.name, [&] { return make_(c, spec_); }));
     const TableSpec& has = table->spec();
     if (has.key_type != spec_.key_type || has.value_type != spec_.value_type) {
@@ -123,8 +104,9 @@ class TableKernel final : public Kernel {
                              DataTypeName(spec_.value_type), " with ", DataTypeName(has.key_type),
                              "-", DataTypeName(has.value_type), " for table ", name_.name);
     }
-    handle_ = Tensor::Scalar(HandleOf(device_, name_, std::move(table)));
-    is_made_ = true;
+    named_ = std::make_unique<NamedResourceKernel>(device_, name_, LookupTable::kTypeName,
+                                                   by_reference_, std::move(table),
+                                                   RemovalOf<LookupTable>(resources_, name_));
     return absl::OkStatus();
   }
 
@@ -133,15 +115,13 @@ class TableKernel final : public Kernel {
   const ResourceName name_;
   const std::string device_;
   const bool by_reference_;
-  ResourceManager* const resources_;
-  Claim strings_claim_;
-  Tensor strings_;  // never changed once made; the claim goes with references to it
-  std::mutex mutex_;
-  Tensor handle_;         // guarded by mutex_
-  bool is_made_ = false;  // guarded by mutex_
+  ResourceManager& resources_;
+  Mutex mutex_;
+  // Outputs the name of the table. Null before the first step.
+  std::unique_ptr<NamedResourceKernel> named_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A new table each time, which lives as long as its handle.
+// Makes a new table in each step. The table lives as long as its handle.
 template <typename M>
 class AnonymousTableKernel final : public Kernel {
  public:
@@ -152,19 +132,16 @@ class AnonymousTableKernel final : public Kernel {
   }
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(TablePointer table, make_(c, spec_));
-    c.set_output(0, Tensor::Scalar(HandleOf(device_, {.name = spec_.name}, std::move(table))));
-    return absl::OkStatus();
+    return SetScalarOutput(c, OwningHandle(spec_.name, std::move(table)));
   }
 
  private:
-  AnonymousTableKernel(KernelInit& init, TableSpec spec)
-      : make_(init), spec_(std::move(spec)), device_(init.device_name()) {}
+  AnonymousTableKernel(KernelInit& init, TableSpec spec) : make_(init), spec_(std::move(spec)) {}
   const M make_;
   const TableSpec spec_;
-  const std::string device_;
 };
 
-// Combinations of types as TensorFlow's: keys, values.
+// The types of keys and of values that go together in TensorFlow.
 using Combinations = std::vector<std::pair<TypeSet, TypeSet>>;
 
 template <typename K>

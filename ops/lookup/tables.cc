@@ -1,175 +1,107 @@
-// Lookup tables: handles by resource (…V2, Anonymous…) and, as old graphs have them, by a vector of
-// two strings. All tables of one container and `shared_name` are the same; without a name a table
-// is its node's alone. An anonymous one lives as long as its handle.
-
+// Lookup tables. The resource handle of a …V2 op names a table, or (in old graphs) a reference to a
+// vector of two strings. All ops with one container and `shared_name` share a table. Without a
+// `shared_name`, the table belongs to the node. An anonymous table lives as long as its handle.
 #include "ops/op.h"
+#include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
 
-ShapeFunction RefHandle() {
-  return [](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); };
+void KeyAndValueTypes(OpDefBuilder& op) {
+  op.With(Attrs({"key_dtype", "value_dtype"}, TypeAttr()));
 }
 
-absl::Status DenseShape(ShapeContext& c) {
-  for (int i = 0; i < c.num_inputs(); ++i) {
-    SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(i, 1).status());
-  }
-  return c.SetOutput(0, PartialShape::Scalar());
+// A table that may be shared by name.
+void NamedTable(OpDefBuilder& op) {
+  op.With(ContainerAttrs)
+      .Attr("use_node_name_sharing", BoolAttr(false))
+      .With(KeyAndValueTypes)
+      .NotDifferentiable();
 }
 
-absl::Status DenseRefShape(ShapeContext& c) {
-  SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(0, 1).status());
-  return c.SetOutput(0, PartialShape::Vector(2));
+void ValueShape(OpDefBuilder& op) { op.Attr("value_shape", ShapeAttr(PartialShape::Scalar())); }
+
+// Infers the shape of the handle, once it has checked that the reserved keys are scalars or
+// vectors.
+void Dense(OpDefBuilder& op) {
+  op.With(ValueShape)
+      .Attr("initial_num_buckets", IntAttr(131072))
+      .Attr("max_load_factor", FloatAttr(0.8f))
+      .Shape([](ShapeContext& c) {
+        for (int i = 0; i < c.num_inputs(); ++i) {
+          SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(i, 1).status());
+        }
+        return c.SetOutput(0, IsRefType(c.node().output_type(0)) ? PartialShape::Vector(2)
+                                                                 : PartialShape::Scalar());
+      });
 }
 
 OP(AnonymousHashTable,
-   "A table that gets its keys and values once, from InitializeTable or a text file; then it can "
-   "only be read.")
-    .Output("table_handle", DT_RESOURCE)
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Makes a table that InitializeTable or a text file fills once. After that it can only be read.")
+    .With(MakesResourceHandle("table_handle"))
+    .With(KeyAndValueTypes);
 
 OP(AnonymousMutableDenseHashTable,
-   "A table in two tensors, of keys and of values, with as many rows as there are buckets. "
-   "`empty_key` and `deleted_key` stand for buckets without a key, and are none themselves. Keys "
-   "may be vectors.")
-    .Input("empty_key", "key_dtype")
-    .Input("deleted_key", "key_dtype")
-    .Output("table_handle", DT_RESOURCE)
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Attr("value_shape", ShapeAttr(PartialShape::Scalar()))
-    .Attr("initial_num_buckets", IntAttr(131072))
-    .Attr("max_load_factor", FloatAttr(0.8f))
-    .Stateful()
-    .Shape(DenseShape);
+   "Makes a table in two tensors, keys and values, with one row per bucket. Buckets without a key "
+   "hold `empty_key` or `deleted_key`, which cannot be used as keys. Keys may be vectors.")
+    .With(Inputs({"empty_key", "deleted_key"}, "key_dtype"))
+    .With(MakesResourceHandle("table_handle"))
+    .With(KeyAndValueTypes)
+    .With(Dense);
 
-OP(AnonymousMutableHashTable, "A table of single values that can be changed at any time.")
-    .Output("table_handle", DT_RESOURCE)
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Stateful()
-    .Shape(ScalarOutput());
+OP(AnonymousMutableHashTable, "Makes a table of scalars that can change at any time.")
+    .With(MakesResourceHandle("table_handle"))
+    .With(KeyAndValueTypes);
 
 OP(AnonymousMutableHashTableOfTensors,
-   "A table of vectors of the shape `value_shape` that can be changed at any time.")
-    .Output("table_handle", DT_RESOURCE)
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Attr("value_shape", ShapeAttr(PartialShape::Scalar()))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Makes a table of vectors of shape `value_shape` that can change at any time.")
+    .With(MakesResourceHandle("table_handle"))
+    .With(KeyAndValueTypes)
+    .With(ValueShape);
 
-OP(HashTable, "HashTableV2 behind a vector of two strings: container and name.")
-    .RefOutput("table_handle", DT_STRING)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("use_node_name_sharing", BoolAttr(false))
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(RefHandle());
+OP(HashTable, "HashTableV2 with a reference handle.")
+    .With(MakesRefHandle("table_handle"))
+    .With(NamedTable);
 
 OP(HashTableV2,
-   "A table that gets its keys and values once, from InitializeTable or a text file; then it can "
-   "only be read.")
-    .Output("table_handle", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("use_node_name_sharing", BoolAttr(false))
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(ScalarOutput());
+   "Makes a table that InitializeTable or a text file fills once. After that it can only be read.")
+    .With(MakesResourceHandle("table_handle"))
+    .With(NamedTable);
 
 OP(MutableDenseHashTable,
-   "MutableDenseHashTableV2 behind a vector of two strings, and without a deleted key: nothing can "
-   "be removed from it.")
+   "MutableDenseHashTableV2 with a reference handle and without a deleted key. No key can be "
+   "removed from it.")
     .Input("empty_key", "key_dtype")
-    .RefOutput("table_handle", DT_STRING)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("use_node_name_sharing", BoolAttr(false))
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Attr("value_shape", ShapeAttr(PartialShape::Scalar()))
-    .Attr("initial_num_buckets", IntAttr(131072))
-    .Attr("max_load_factor", FloatAttr(0.8f))
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(DenseRefShape);
+    .With(MakesRefHandle("table_handle"))
+    .With(NamedTable)
+    .With(Dense);
 
 OP(MutableDenseHashTableV2,
-   "A table in two tensors, of keys and of values, with as many rows as there are buckets. "
-   "`empty_key` and `deleted_key` stand for buckets without a key, and are none themselves. Keys "
-   "may be vectors.")
-    .Input("empty_key", "key_dtype")
-    .Input("deleted_key", "key_dtype")
-    .Output("table_handle", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("use_node_name_sharing", BoolAttr(false))
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Attr("value_shape", ShapeAttr(PartialShape::Scalar()))
-    .Attr("initial_num_buckets", IntAttr(131072))
-    .Attr("max_load_factor", FloatAttr(0.8f))
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(DenseShape);
+   "Makes a table in two tensors, keys and values, with one row per bucket. Buckets without a key "
+   "hold `empty_key` or `deleted_key`, which cannot be used as keys. Keys may be vectors.")
+    .With(Inputs({"empty_key", "deleted_key"}, "key_dtype"))
+    .With(MakesResourceHandle("table_handle"))
+    .With(NamedTable)
+    .With(Dense);
 
-OP(MutableHashTable, "MutableHashTableV2 behind a vector of two strings: container and name.")
-    .RefOutput("table_handle", DT_STRING)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("use_node_name_sharing", BoolAttr(false))
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(RefHandle());
+OP(MutableHashTable, "MutableHashTableV2 with a reference handle.")
+    .With(MakesRefHandle("table_handle"))
+    .With(NamedTable);
 
-OP(MutableHashTableOfTensors,
-   "MutableHashTableOfTensorsV2 behind a vector of two strings: container and name.")
-    .RefOutput("table_handle", DT_STRING)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("use_node_name_sharing", BoolAttr(false))
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Attr("value_shape", ShapeAttr(PartialShape::Scalar()))
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(RefHandle());
+OP(MutableHashTableOfTensors, "MutableHashTableOfTensorsV2 with a reference handle.")
+    .With(MakesRefHandle("table_handle"))
+    .With(NamedTable)
+    .With(ValueShape);
 
 OP(MutableHashTableOfTensorsV2,
-   "A table of vectors of the shape `value_shape` that can be changed at any time.")
-    .Output("table_handle", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("use_node_name_sharing", BoolAttr(false))
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Attr("value_shape", ShapeAttr(PartialShape::Scalar()))
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(ScalarOutput());
+   "Makes a table of vectors of shape `value_shape` that can change at any time.")
+    .With(MakesResourceHandle("table_handle"))
+    .With(NamedTable)
+    .With(ValueShape);
 
-OP(MutableHashTableV2, "A table of single values that can be changed at any time.")
-    .Output("table_handle", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Attr("use_node_name_sharing", BoolAttr(false))
-    .Attr("key_dtype", TypeAttr())
-    .Attr("value_dtype", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(ScalarOutput());
+OP(MutableHashTableV2, "Makes a table of scalars that can change at any time.")
+    .With(MakesResourceHandle("table_handle"))
+    .With(NamedTable);
 
 }  // namespace
 }  // namespace sluice

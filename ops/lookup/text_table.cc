@@ -30,7 +30,7 @@ absl::Status CheckType(const char* which, const char* what, int64_t index, DataT
   return absl::OkStatus();
 }
 
-// Elements of one type, as they are read.
+// The keys or the values that were read.
 class Column {
  public:
   Column(DataType type, int64_t index) : type_(type), index_(index) {}
@@ -44,27 +44,23 @@ class Column {
     }
     const std::string& field =
         index_ == TextTableOptions::kWholeLine ? line : fields[static_cast<size_t>(index_)];
-    int32_t small;
-    int64_t integer;
-    float single;
-    double number_read;
+    bool is_valid = true;
     if (type_ == DT_STRING) {
       strings_.push_back(field);
-    } else if (type_ == DT_INT32 && ParseNumber(field, &small)) {
-      integers_.push_back(small);
-    } else if (type_ == DT_INT64 && ParseNumber(field, &integer)) {
-      integers_.push_back(integer);
-    } else if (type_ == DT_FLOAT && ParseNumber(field, &single)) {
-      numbers_.push_back(single);
-    } else if (type_ == DT_DOUBLE && ParseNumber(field, &number_read)) {
-      numbers_.push_back(number_read);
-    } else if (IsIndex(type_) || type_ == DT_FLOAT || type_ == DT_DOUBLE) {
-      return InvalidArgument("Field ", field, " in line ", number, " is not a valid ",
-                             DataTypeName(type_), ".");
+    } else if (type_ == DT_INT32) {
+      is_valid = Parse<int32_t>(field, &integers_);
+    } else if (type_ == DT_INT64) {
+      is_valid = Parse<int64_t>(field, &integers_);
+    } else if (type_ == DT_FLOAT) {
+      is_valid = Parse<float>(field, &numbers_);
+    } else if (type_ == DT_DOUBLE) {
+      is_valid = Parse<double>(field, &numbers_);
     } else {
       return InvalidArgument("Data type ", DataTypeName(type_), " not supported.");
     }
-    return absl::OkStatus();
+    if (is_valid) return absl::OkStatus();
+    return InvalidArgument("Field ", field, " in line ", number, " is not a valid ",
+                           DataTypeName(type_), ".");
   }
 
   Tensor Take() {
@@ -79,6 +75,14 @@ class Column {
   }
 
  private:
+  template <typename T, typename Wide>
+  static bool Parse(const std::string& field, std::vector<Wide>* column) {
+    T value;
+    if (!ParseNumber(field, &value)) return false;
+    column->push_back(value);
+    return true;
+  }
+
   const DataType type_;
   const int64_t index_;
   std::vector<std::string> strings_;
@@ -112,8 +116,7 @@ absl::StatusOr<TextTable> ReadTextTable(const std::string& path, const TextTable
   Column values(options.value_type, options.value_index);
   std::string line;
   int64_t number = 0;
-  for (;; ++number) {
-    if (number == options.lines) break;
+  for (; number != options.lines; ++number) {
     SLUICE_ASSIGN_OR_RETURN(const bool any, file->ReadLine(&line));
     if (!any) break;
     if (line.empty()) {

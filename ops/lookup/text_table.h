@@ -1,4 +1,4 @@
-// Keys and values of a table out of the lines of a text file.
+// Reads the keys and values of a table from the lines of a text file.
 #ifndef SLUICE_OPS_LOOKUP_TEXT_TABLE_H_
 #define SLUICE_OPS_LOOKUP_TEXT_TABLE_H_
 
@@ -13,12 +13,12 @@ namespace sluice {
 struct TextTableOptions {
   static constexpr int64_t kLineNumber = -1;
   static constexpr int64_t kWholeLine = -2;
-  // A column, or one of these.
+  // A column, kLineNumber or kWholeLine.
   int64_t key_index = 0;
   int64_t value_index = 0;
-  int64_t lines = -1;  // that there must be at least, and that are read; -1: all
+  int64_t lines = -1;  // to read. The file may have more, but not less. -1: all
   char delimiter = '\t';
-  int64_t offset = 0;  // the number of the first line
+  int64_t offset = 0;  // number of the first line
   DataType key_type = DT_INVALID;
   DataType value_type = DT_INVALID;
 };
@@ -27,8 +27,8 @@ struct TextTable {
   Tensor keys, values;  // vectors
 };
 
-// INVALID_ARGUMENT on types that do not fit the indices, and on lines that do not have what is
-// needed, with their number; errors of the file.
+// INVALID_ARGUMENT if the types do not match the indices, or if a line is empty, has too few
+// columns or a field that does not parse. Errors of the file.
 absl::StatusOr<TextTable> ReadTextTable(const std::string& path, const TextTableOptions& options);
 
 }  // namespace sluice

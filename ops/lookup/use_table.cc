@@ -1,11 +1,11 @@
-// What is done with tables: contents in, values out.
-
+// Ops that fill, read and change tables.
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The shapes of a key and of a value, where the node that made the table tells them.
+// The shapes of a key and of a value, if the op that made the table is known.
 struct TableShapes {
   PartialShape key = PartialShape::UnknownRank();
   PartialShape value = PartialShape::UnknownRank();
@@ -51,156 +51,124 @@ absl::Status FindShape(ShapeContext& c) {
   return c.SetOutput(0, shape.Concatenate(table.value));
 }
 
-absl::Status InitializeShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape keys, c.WithRank(1, 1));
-  return keys.MergeWith(c.input(2)).status();
+void UsesRefTable(OpDefBuilder& op) { op.RefInput("table_handle", DT_STRING); }
+
+void UsesTable(OpDefBuilder& op) { op.Input("table_handle", DT_RESOURCE).Stateful(); }
+
+void Initializes(OpDefBuilder& op) {
+  op.Input("keys", "Tkey")
+      .Input("values", "Tval")
+      .With(Attrs({"Tkey", "Tval"}, TypeAttr()))
+      .NotDifferentiable()
+      .Shape([](ShapeContext& c) {
+        SLUICE_ASSIGN_OR_RETURN(const PartialShape keys, c.WithRank(1, 1));
+        return keys.MergeWith(c.input(2)).status();
+      });
 }
 
-absl::Status FileShape(ShapeContext& c) { return c.WithRank(1, 0).status(); }
+void InitializesFromTextFile(OpDefBuilder& op) {
+  op.Input("filename", DT_STRING)
+      .With(Attrs({"key_index", "value_index"}, IntAttr().Min(-2)))
+      .Attr("vocab_size", IntAttr(-1).Min(-1))
+      .Attr("delimiter", StringAttr("\t"))
+      .Attr("offset", IntAttr(0))
+      .NotDifferentiable()
+      .Shape([](ShapeContext& c) { return c.WithRank(1, 0).status(); });
+}
 
-OP(InitializeTable, "InitializeTableV2 for a table behind a vector of two strings.")
-    .RefInput("table_handle", DT_STRING)
-    .Input("keys", "Tkey")
-    .Input("values", "Tval")
-    .Attr("Tkey", TypeAttr())
-    .Attr("Tval", TypeAttr())
-    .NotDifferentiable()
-    .Shape(InitializeShape);
+void Exports(OpDefBuilder& op) {
+  op.Output("keys", "Tkeys")
+      .Output("values", "Tvalues")
+      .With(Attrs({"Tkeys", "Tvalues"}, TypeAttr()))
+      .Shape(UnknownOutputs());
+}
+
+void Finds(OpDefBuilder& op) {
+  op.Input("keys", "Tin")
+      .Input("default_value", "Tout")
+      .Output("values", "Tout")
+      .With(Attrs({"Tin", "Tout"}, TypeAttr()))
+      .NotDifferentiable()
+      .Shape(FindShape);
+}
+
+void TakesKeysAndValues(OpDefBuilder& op) {
+  op.Input("keys", "Tin")
+      .Input("values", "Tout")
+      .With(Attrs({"Tin", "Tout"}, TypeAttr()))
+      .Shape(NoOutputs());
+}
+
+void ReturnsSize(OpDefBuilder& op) {
+  op.Output("size", DT_INT64).NotDifferentiable().Shape(ScalarOutput());
+}
+
+OP(InitializeTable, "InitializeTableV2 with a reference handle.")
+    .With(UsesRefTable)
+    .With(Initializes);
 
 OP(InitializeTableV2,
-   "Gives a table its contents. That is done once; again with the same contents is fine.")
-    .Input("table_handle", DT_RESOURCE)
-    .Input("keys", "Tkey")
-    .Input("values", "Tval")
-    .Attr("Tkey", TypeAttr())
-    .Attr("Tval", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(InitializeShape);
+   "Fills a table, which can be done once. Filling it again with the same contents has no effect.")
+    .With(UsesTable)
+    .With(Initializes);
 
-OP(InitializeTableFromTextFile,
-   "InitializeTableFromTextFileV2 for a table behind a vector of two strings.")
-    .RefInput("table_handle", DT_STRING)
-    .Input("filename", DT_STRING)
-    .Attr("key_index", IntAttr().Min(-2))
-    .Attr("value_index", IntAttr().Min(-2))
-    .Attr("vocab_size", IntAttr(-1).Min(-1))
-    .Attr("delimiter", StringAttr("\t"))
-    .Attr("offset", IntAttr(0))
-    .NotDifferentiable()
-    .Shape(FileShape);
+OP(InitializeTableFromTextFile, "InitializeTableFromTextFileV2 with a reference handle.")
+    .With(UsesRefTable)
+    .With(InitializesFromTextFile);
 
 OP(InitializeTableFromTextFileV2,
-   "Gives a table its contents, an entry a line of the file. Key and value are columns (split at "
-   "`delimiter`), the whole line (-2) or its number (-1; the first is `offset`). `vocab_size` "
-   "lines are read, or all (-1).")
-    .Input("table_handle", DT_RESOURCE)
-    .Input("filename", DT_STRING)
-    .Attr("key_index", IntAttr().Min(-2))
-    .Attr("value_index", IntAttr().Min(-2))
-    .Attr("vocab_size", IntAttr(-1).Min(-1))
-    .Attr("delimiter", StringAttr("\t"))
-    .Attr("offset", IntAttr(0))
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(FileShape);
+   "Fills a table with one entry per line of a file. The indices say what of the line the key and "
+   "the value are: a column after splitting at `delimiter`, the whole line (-2) or its number (-1, "
+   "the first is `offset`). Reads `vocab_size` lines, or all (-1).")
+    .With(UsesTable)
+    .With(InitializesFromTextFile);
 
-OP(LookupTableExport, "LookupTableExportV2 for a table behind a vector of two strings.")
-    .RefInput("table_handle", DT_STRING)
-    .Output("keys", "Tkeys")
-    .Output("values", "Tvalues")
-    .Attr("Tkeys", TypeAttr())
-    .Attr("Tvalues", TypeAttr())
-    .Shape(UnknownOutputs());
+OP(LookupTableExport, "LookupTableExportV2 with a reference handle.")
+    .With(UsesRefTable)
+    .With(Exports);
 
 OP(LookupTableExportV2,
-   "All keys and values of a table, in any order; of a dense table all buckets.")
-    .Input("table_handle", DT_RESOURCE)
-    .Output("keys", "Tkeys")
-    .Output("values", "Tvalues")
-    .Attr("Tkeys", TypeAttr())
-    .Attr("Tvalues", TypeAttr())
-    .Stateful()
-    .Shape(UnknownOutputs());
+   "Returns all keys and values of a table in any order. Returns all buckets of a dense table.")
+    .With(UsesTable)
+    .With(Exports);
 
-OP(LookupTableFind, "LookupTableFindV2 for a table behind a vector of two strings.")
-    .RefInput("table_handle", DT_STRING)
-    .Input("keys", "Tin")
-    .Input("default_value", "Tout")
-    .Output("values", "Tout")
-    .Attr("Tin", TypeAttr())
-    .Attr("Tout", TypeAttr())
-    .NotDifferentiable()
-    .Shape(FindShape);
+OP(LookupTableFind, "LookupTableFindV2 with a reference handle.").With(UsesRefTable).With(Finds);
 
 OP(LookupTableFindV2,
-   "The values of `keys`; where a key is not there `default_value`, which is one value or one for "
-   "each key.")
-    .Input("table_handle", DT_RESOURCE)
-    .Input("keys", "Tin")
-    .Input("default_value", "Tout")
-    .Output("values", "Tout")
-    .Attr("Tin", TypeAttr())
-    .Attr("Tout", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(FindShape);
+   "Returns the values of `keys`. A key that is not in the table has the value `default_value`, "
+   "which is one value for all keys or one for each.")
+    .With(UsesTable)
+    .With(Finds);
 
-OP(LookupTableImport, "LookupTableImportV2 for a table behind a vector of two strings.")
-    .RefInput("table_handle", DT_STRING)
-    .Input("keys", "Tin")
-    .Input("values", "Tout")
-    .Attr("Tin", TypeAttr())
-    .Attr("Tout", TypeAttr())
-    .Shape(NoOutputs());
+OP(LookupTableImport, "LookupTableImportV2 with a reference handle.")
+    .With(UsesRefTable)
+    .With(TakesKeysAndValues);
 
 OP(LookupTableImportV2, "Replaces the contents of a table.")
-    .Input("table_handle", DT_RESOURCE)
-    .Input("keys", "Tin")
-    .Input("values", "Tout")
-    .Attr("Tin", TypeAttr())
-    .Attr("Tout", TypeAttr())
-    .Stateful()
-    .Shape(NoOutputs());
+    .With(UsesTable)
+    .With(TakesKeysAndValues);
 
-OP(LookupTableInsert, "LookupTableInsertV2 for a table behind a vector of two strings.")
-    .RefInput("table_handle", DT_STRING)
-    .Input("keys", "Tin")
-    .Input("values", "Tout")
-    .Attr("Tin", TypeAttr())
-    .Attr("Tout", TypeAttr())
-    .NotDifferentiable()
-    .Shape(NoOutputs());
+OP(LookupTableInsert, "LookupTableInsertV2 with a reference handle.")
+    .With(UsesRefTable)
+    .With(TakesKeysAndValues)
+    .NotDifferentiable();
 
-OP(LookupTableInsertV2, "Puts values under keys; those that are there get the new value.")
-    .Input("table_handle", DT_RESOURCE)
-    .Input("keys", "Tin")
-    .Input("values", "Tout")
-    .Attr("Tin", TypeAttr())
-    .Attr("Tout", TypeAttr())
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(NoOutputs());
+OP(LookupTableInsertV2, "Inserts values under keys, and replaces the values of keys that exist.")
+    .With(UsesTable)
+    .With(TakesKeysAndValues)
+    .NotDifferentiable();
 
-OP(LookupTableRemoveV2, "Takes keys out of a table; those that are not there are passed over.")
-    .Input("table_handle", DT_RESOURCE)
+OP(LookupTableRemoveV2, "Removes keys from a table, and ignores those that are not in it.")
+    .With(UsesTable)
     .Input("keys", "Tin")
     .Attr("Tin", TypeAttr())
-    .Stateful()
     .Shape(NoOutputs());
 
-OP(LookupTableSize, "LookupTableSizeV2 for a table behind a vector of two strings.")
-    .RefInput("table_handle", DT_STRING)
-    .Output("size", DT_INT64)
-    .NotDifferentiable()
-    .Shape(ScalarOutput());
+OP(LookupTableSize, "LookupTableSizeV2 with a reference handle.")
+    .With(UsesRefTable)
+    .With(ReturnsSize);
 
-OP(LookupTableSizeV2, "How many keys a table has.")
-    .Input("table_handle", DT_RESOURCE)
-    .Output("size", DT_INT64)
-    .Stateful()
-    .NotDifferentiable()
-    .Shape(ScalarOutput());
+OP(LookupTableSizeV2, "Returns the number of keys in a table.").With(UsesTable).With(ReturnsSize);
 
 }  // namespace
 }  // namespace sluice

@@ -1,40 +1,33 @@
-// Ops that read and change tables.
+// Kernels that fill, read and change tables.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/lookup/table.h"
 #include "ops/lookup/text_table.h"
+#include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {
 
-std::string TypesText(const std::vector<DataType>& types) {
-  std::string text;
-  for (DataType t : types) StrAppend(&text, ", ", DataTypeName(t));
-  return text;
-}
-
-std::string OutputsText(const std::vector<DataType>& types) {
-  const std::string text = TypesText(types);
-  return text.empty() ? text : text.substr(2);
-}
-
-// The table of input 0, once the other inputs and the outputs have these types.
+// The table of input 0. INVALID_ARGUMENT if the types of the other inputs and of the outputs are
+// not those that the functions return.
 absl::StatusOr<std::shared_ptr<LookupTable>> TableWith(
     const KernelContext& c, std::initializer_list<DataType (*)(const TableSpec&)> inputs,
     std::initializer_list<DataType (*)(const TableSpec&)> outputs) {
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<LookupTable> table, LookupNamed<LookupTable>(c, 0));
-  std::vector<DataType> has_in, has_out, expected_in, expected_out;
-  for (int i = 1; i < c.num_inputs(); ++i) has_in.push_back(c.input(i).dtype());
-  for (int i = 0; i < c.num_outputs(); ++i) has_out.push_back(c.output_dtype(i));
-  for (const auto type : inputs) expected_in.push_back(type(table->spec()));
-  for (const auto type : outputs) expected_out.push_back(type(table->spec()));
-  if (has_in == expected_in && has_out == expected_out) return table;
-  const char* handle = c.input_is_ref(0) ? "string_ref" : "resource";
-  return InvalidArgument("Signature mismatch, have: ", handle, TypesText(has_in), "->",
-                         OutputsText(has_out), " expected: ", handle, TypesText(expected_in), "->",
-                         OutputsText(expected_out));
+  std::vector<DataType> has, expected, expected_outputs;
+  for (int i = 1; i < c.num_inputs(); ++i) has.push_back(c.input(i).dtype());
+  const std::vector<DataType> has_outputs = OutputTypesFrom(c, 0);
+  for (const auto type : inputs) expected.push_back(type(table->spec()));
+  for (const auto type : outputs) expected_outputs.push_back(type(table->spec()));
+  if (has == expected && has_outputs == expected_outputs) return table;
+  const auto signature = [&](const std::vector<DataType>& in, const std::vector<DataType>& out) {
+    return StrCat(c.input_is_ref(0) ? "string_ref" : "resource", in.empty() ? "" : ", ",
+                  TypesText(in), "->", TypesText(out));
+  };
+  return InvalidArgument("Signature mismatch, have: ", signature(has, has_outputs),
+                         " expected: ", signature(expected, expected_outputs));
 }
 
 DataType KeyOf(const TableSpec& spec) { return spec.key_type; }
@@ -73,8 +66,7 @@ absl::Status LookupTableExport(KernelContext& c) {
 
 absl::Status LookupTableSize(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
-  c.set_output(0, Tensor::Scalar<int64_t>(table->size()));
-  return absl::OkStatus();
+  return SetScalarOutput(c, table->size());
 }
 
 absl::Status InitializeTable(KernelContext& c) {
@@ -110,7 +102,7 @@ class InitializeTableFromTextFileKernel final : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
-    if (c.input(1).num_elements() != 1 || c.input(1).rank() != 0) {
+    if (!c.input(1).shape().IsScalar()) {
       return InvalidArgument("filename should be a single string, but got ",
                              c.input(1).shape().ToString());
     }

@@ -4,14 +4,14 @@
 
 namespace sluice {
 
-NamedResourceKernel::NamedResourceKernel(KernelInit& init, const ResourceName& name,
-                                         const char* type_name, std::shared_ptr<void> object,
-                                         std::function<void()> remove)
+NamedResourceKernel::NamedResourceKernel(const std::string& device, const ResourceName& name,
+                                         const char* type_name, bool by_reference,
+                                         std::shared_ptr<void> object, std::function<void()> remove)
     : strings_(Tensor::Vector<std::string>({name.container, name.name})),
-      by_reference_(IsRefType(init.output_type(0))),
+      by_reference_(by_reference),
       remove_(std::move(remove)) {
   ResourceHandle handle;
-  handle.device = init.device_name();
+  handle.device = device;
   handle.container = name.container;
   handle.name = name.name;
   handle.type_name = handle.type = type_name;

@@ -20,9 +20,10 @@ namespace sluice {
 // shared name lives as long as the kernel.
 class NamedResourceKernel : public Kernel {
  public:
-  // The type of output 0 says which form of the name it is.
-  NamedResourceKernel(KernelInit& init, const ResourceName& name, const char* type_name,
-                      std::shared_ptr<void> object, std::function<void()> remove);
+  // `remove` is empty if the resource outlives the kernel.
+  NamedResourceKernel(const std::string& device, const ResourceName& name, const char* type_name,
+                      bool by_reference, std::shared_ptr<void> object,
+                      std::function<void()> remove);
   ~NamedResourceKernel() override;
   absl::Status Compute(KernelContext& c) override;
   bool IsExpensive() const override { return false; }
@@ -32,8 +33,15 @@ class NamedResourceKernel : public Kernel {
   Tensor strings_;  // never changes. References to it carry claim_
   Tensor handle_;
   bool by_reference_;
-  std::function<void()> remove_;  // empty if the resource outlives the kernel
+  std::function<void()> remove_;
 };
+
+// What removes a resource that belongs to one kernel. Empty for a shared resource.
+template <typename R>
+std::function<void()> RemovalOf(ResourceManager& resources, const ResourceName& name) {
+  if (!name.is_private) return nullptr;
+  return [&resources, name] { resources.Delete<R>(name.container, name.name).IgnoreError(); };
+}
 
 // Calls `make` if there is no resource of the name, and then `check` on the resource.
 template <typename R>
@@ -48,14 +56,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNamedResourceKernel(
       std::shared_ptr<R> object,
       init.resources().LookupOrCreate<R>(name.container, name.name, [&] { return make(name); }));
   SLUICE_RETURN_IF_ERROR(check(*object));
-  std::function<void()> remove;
-  if (name.is_private) {
-    remove = [resources = &init.resources(), name] {
-      resources->Delete<R>(name.container, name.name).IgnoreError();
-    };
-  }
-  return std::unique_ptr<Kernel>(
-      new NamedResourceKernel(init, name, R::kTypeName, std::move(object), std::move(remove)));
+  return std::unique_ptr<Kernel>(new NamedResourceKernel(
+      init.device_name(), name, R::kTypeName, IsRefType(init.output_type(0)), std::move(object),
+      RemovalOf<R>(init.resources(), name)));
 }
 
 // A handle that owns a share of `resource`. `name` is for messages only, because no resource
