@@ -17,7 +17,7 @@ int32_t Int32At(std::string_view bytes, size_t at) {
   return static_cast<int32_t>(value);
 }
 
-// Blue comes first in the file.
+// Copies a row, whose pixels are blue, green, red (and alpha) in the file.
 void CopyRow(const char* from, int64_t width, int channels, uint8_t* to) {
   std::memcpy(to, from, static_cast<size_t>(width * channels));
   if (channels < 3) return;
@@ -49,7 +49,7 @@ absl::Status DecodeBmp(std::string_view bytes, int channels,
     return InvalidArgument("channels attribute ", channels,
                            " does not match bits per pixel from file ", own);
   }
-  const int64_t height = std::abs(signed_height);  // negative: the first row is the top one
+  const int64_t height = std::abs(signed_height);  // negative: the top row is the first one
   if (width == 0 || height == 0 || width * height > kMaxPixels) {
     return InvalidArgument("expected an image of 1 to ", kMaxPixels, " pixels, got ", width, " by ",
                            height);

@@ -1,4 +1,4 @@
-// Uncompressed BMP images into arrays of bytes, row by row, channels interleaved.
+// Decodes uncompressed BMP images to bytes, row by row, with interleaved channels.
 #ifndef SLUICE_OPS_IMAGE_BMP_H_
 #define SLUICE_OPS_IMAGE_BMP_H_
 
@@ -10,7 +10,9 @@
 
 namespace sluice {
 
-// `channels`: 0 or as many as the image has (1, 3, 4). INVALID_ARGUMENT in TensorFlow's words.
+// `channels` is 0 or the number of the image's channels (1, 3 or 4). `place` is called once the
+// size is known, and returns the memory for the pixels. INVALID_ARGUMENT if the bytes are no such
+// image.
 absl::Status DecodeBmp(std::string_view bytes, int channels,
                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 

@@ -1,20 +1,21 @@
-// Boxes in images: choosing among those that overlap, drawing them, and drawing lots for them. A
-// box is y1, x1, y2, x2.
+// Ops that select among overlapping boxes, draw boxes, and sample boxes. A box is y1, x1, y2, x2.
 #include <algorithm>
 
+#include "graph/op/mixins.h"
 #include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
+// Requires scalars as the inputs from `first` on.
 absl::Status Scalars(ShapeContext& c, int first) {
   for (int i = first; i < c.num_inputs(); ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   return absl::OkStatus();
 }
 
-// Inputs: boxes, scores, and scalars. Output 0 holds as many boxes as there are, or as input 2 says
-// if it is padded.
+// The inputs are boxes, scores and scalars. The number of selected boxes is known if they are
+// padded to a constant number, input 2.
 absl::Status SuppressionShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape boxes, c.WithRank(0, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape scores, c.WithRank(1, 1));
@@ -65,9 +66,15 @@ absl::Status CombinedShape(ShapeContext& c) {
   return c.SetOutput(3, {boxes.dim(0)});
 }
 
-absl::Status DrawShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRankAtLeast(0, 3));
-  return c.SetOutput(0, images);
+void DrawsBoxes(OpDefBuilder& op) {
+  op.Input("images", "T")
+      .Input("boxes", DT_FLOAT)
+      .Output("output", "T")
+      .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_HALF}, DT_FLOAT))
+      .Shape([](ShapeContext& c) -> absl::Status {
+        SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRankAtLeast(0, 3));
+        return c.SetOutput(0, images);
+      });
 }
 
 absl::Status DistortedShape(ShapeContext& c) {
@@ -85,113 +92,104 @@ absl::Status DistortedShape(ShapeContext& c) {
   return c.SetOutput(2, {1, 1, 4});
 }
 
+void DistortsBoxes(OpDefBuilder& op) {
+  op.Input("image_size", "T")
+      .Input("bounding_boxes", DT_FLOAT)
+      .With(Outputs({"begin", "size"}, "T"))
+      .Output("bboxes", DT_FLOAT)
+      .Attr("T", TypeAttr(SignedIntTypes() | TypeSet{DT_UINT8}))
+      .Shape(DistortedShape);
+}
+
+void DistortionAttrs(OpDefBuilder& op) {
+  op.Attr("aspect_ratio_range", FloatListAttr({0.75f, 1.33f}))
+      .Attr("area_range", FloatListAttr({0.05f, 1.0f}))
+      .Attr("max_attempts", IntAttr(100))
+      .Attr("use_image_if_no_bounding_boxes", BoolAttr(false));
+}
+
+void SelectsBoxes(OpDefBuilder& op) {
+  op.With(Inputs({"boxes", "scores"}, "T"))
+      .Input("max_output_size", DT_INT32)
+      .Output("selected_indices", DT_INT32)
+      .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
+      .Shape(SuppressionShape);
+}
+
+void ThresholdType(OpDefBuilder& op) {
+  op.Attr("T_threshold", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT));
+}
+
 OP(CombinedNonMaxSuppression,
-   "NonMaxSuppression class by class over a batch, then the best boxes of all classes of each "
-   "image.")
-    .Input("boxes", DT_FLOAT)
-    .Input("scores", DT_FLOAT)
-    .Input("max_output_size_per_class", DT_INT32)
-    .Input("max_total_size", DT_INT32)
-    .Input("iou_threshold", DT_FLOAT)
-    .Input("score_threshold", DT_FLOAT)
-    .Output("nmsed_boxes", DT_FLOAT)
-    .Output("nmsed_scores", DT_FLOAT)
-    .Output("nmsed_classes", DT_FLOAT)
+   "Applies NonMaxSuppression to each class of a batch of images, and returns the best boxes of "
+   "all "
+   "classes of each image.")
+    .With(Inputs({"boxes", "scores"}, DT_FLOAT))
+    .With(Inputs({"max_output_size_per_class", "max_total_size"}, DT_INT32))
+    .With(Inputs({"iou_threshold", "score_threshold"}, DT_FLOAT))
+    .With(Outputs({"nmsed_boxes", "nmsed_scores", "nmsed_classes"}, DT_FLOAT))
     .Output("valid_detections", DT_INT32)
     .Attr("pad_per_class", BoolAttr(false))
     .Attr("clip_boxes", BoolAttr(true))
     .Shape(CombinedShape);
 
 OP(DrawBoundingBoxes,
-   "Images [batch, height, width, 1, 3 or 4 channels] with the borders of boxes [batch, boxes, 4] "
-   "in ten colours. Positions are in units of the image's size.")
-    .Input("images", "T")
-    .Input("boxes", DT_FLOAT)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_HALF}, DT_FLOAT))
-    .NotDifferentiable()
-    .Shape(DrawShape);
+   "Draws the borders of boxes [batch, boxes, 4] in ten colours into images [batch, height, width, "
+   "1, 3 or 4 channels]. The coordinates are fractions of the image's size.")
+    .With(DrawsBoxes)
+    .NotDifferentiable();
 
 OP(DrawBoundingBoxesV2,
-   "DrawBoundingBoxes with given colours, one a row; ten where there are none.")
-    .Input("images", "T")
-    .Input("boxes", DT_FLOAT)
-    .Input("colors", DT_FLOAT)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_HALF}, DT_FLOAT))
-    .Shape(DrawShape);
+   "DrawBoundingBoxes with the colours in the rows of `colors`, or the ten colours if it is empty.")
+    .With(DrawsBoxes)
+    .Input("colors", DT_FLOAT);
 
 OP(NonMaxSuppression,
-   "Indices of the best boxes by score, without those that overlap a better one by more than "
-   "iou_threshold (common area by area of both together).")
-    .Input("boxes", DT_FLOAT)
-    .Input("scores", DT_FLOAT)
+   "Returns the indices of the boxes with the best scores, without those that overlap a better box "
+   "by more than iou_threshold. The overlap is the area of the intersection divided by that of the "
+   "union.")
+    .With(Inputs({"boxes", "scores"}, DT_FLOAT))
     .Input("max_output_size", DT_INT32)
     .Output("selected_indices", DT_INT32)
     .Attr("iou_threshold", FloatAttr(0.5f))
     .NotDifferentiable()
     .Shape(SuppressionShape);
 
-OP(NonMaxSuppressionV2, "NonMaxSuppression with the threshold as a tensor.")
-    .Input("boxes", "T")
-    .Input("scores", "T")
-    .Input("max_output_size", DT_INT32)
+OP(NonMaxSuppressionV2, "NonMaxSuppression with the threshold as an input.")
+    .With(SelectsBoxes)
     .Input("iou_threshold", "T_threshold")
-    .Output("selected_indices", DT_INT32)
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .Attr("T_threshold", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .NotDifferentiable()
-    .Shape(SuppressionShape);
+    .With(ThresholdType)
+    .NotDifferentiable();
 
 OP(NonMaxSuppressionV3,
-   "NonMaxSuppression among boxes whose score is greater than score_threshold.")
-    .Input("boxes", "T")
-    .Input("scores", "T")
-    .Input("max_output_size", DT_INT32)
-    .Input("iou_threshold", "T_threshold")
-    .Input("score_threshold", "T_threshold")
-    .Output("selected_indices", DT_INT32)
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .Attr("T_threshold", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .Shape(SuppressionShape);
+   "NonMaxSuppression among the boxes with scores greater than score_threshold.")
+    .With(SelectsBoxes)
+    .With(Inputs({"iou_threshold", "score_threshold"}, "T_threshold"))
+    .With(ThresholdType);
 
 OP(NonMaxSuppressionV4,
-   "NonMaxSuppressionV3 that also tells how many there are, and fills up with zeros.")
-    .Input("boxes", "T")
-    .Input("scores", "T")
-    .Input("max_output_size", DT_INT32)
-    .Input("iou_threshold", "T_threshold")
-    .Input("score_threshold", "T_threshold")
-    .Output("selected_indices", DT_INT32)
+   "NonMaxSuppressionV3 that also returns the number of selected boxes, and can pad the indices "
+   "with zeros.")
+    .With(SelectsBoxes)
+    .With(Inputs({"iou_threshold", "score_threshold"}, "T_threshold"))
     .Output("valid_outputs", DT_INT32)
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .Attr("T_threshold", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .Attr("pad_to_max_output_size", BoolAttr(false))
-    .Shape(SuppressionShape);
+    .With(ThresholdType)
+    .Attr("pad_to_max_output_size", BoolAttr(false));
 
 OP(NonMaxSuppressionV5,
-   "NonMaxSuppressionV4 that also gives the scores. With soft_nms_sigma > 0 boxes lose score by "
-   "overlap instead of being dropped.")
-    .Input("boxes", "T")
-    .Input("scores", "T")
-    .Input("max_output_size", DT_INT32)
-    .Input("iou_threshold", "T")
-    .Input("score_threshold", "T")
-    .Input("soft_nms_sigma", "T")
-    .Output("selected_indices", DT_INT32)
+   "NonMaxSuppressionV4 that also returns the scores. If soft_nms_sigma > 0, it reduces the scores "
+   "of overlapping boxes in place of dropping them.")
+    .With(SelectsBoxes)
+    .With(Inputs({"iou_threshold", "score_threshold", "soft_nms_sigma"}, "T"))
     .Output("selected_scores", "T")
     .Output("valid_outputs", DT_INT32)
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .Attr("pad_to_max_output_size", BoolAttr(false))
-    .Shape(SuppressionShape);
+    .Attr("pad_to_max_output_size", BoolAttr(false));
 
 OP(NonMaxSuppressionWithOverlaps,
    "NonMaxSuppressionV3 with a matrix of overlaps in place of boxes.")
-    .Input("overlaps", DT_FLOAT)
-    .Input("scores", DT_FLOAT)
+    .With(Inputs({"overlaps", "scores"}, DT_FLOAT))
     .Input("max_output_size", DT_INT32)
-    .Input("overlap_threshold", DT_FLOAT)
-    .Input("score_threshold", DT_FLOAT)
+    .With(Inputs({"overlap_threshold", "score_threshold"}, DT_FLOAT))
     .Output("selected_indices", DT_INT32)
     .NotDifferentiable()
     .Shape([](ShapeContext& c) -> absl::Status {
@@ -204,60 +202,33 @@ OP(NonMaxSuppressionWithOverlaps,
     });
 
 OP(SampleDistortedBoundingBox,
-   "A random crop of an image: begin and size for Slice, and as a box. It holds at least the part "
-   "min_object_covered of one of the boxes; its aspect ratio and its part of the image lie in the "
-   "given ranges. The whole image after max_attempts.")
-    .Input("image_size", "T")
-    .Input("bounding_boxes", DT_FLOAT)
-    .Output("begin", "T")
-    .Output("size", "T")
-    .Output("bboxes", DT_FLOAT)
-    .Attr("T", TypeAttr(TypeSet{DT_UINT8, DT_INT8, DT_INT16, DT_INT32, DT_INT64}))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
+   "Returns a random crop of an image, as begin and size for Slice and as a box. The crop contains "
+   "at least the fraction min_object_covered of one of the boxes. Its aspect ratio and its "
+   "fraction "
+   "of the image are in the given ranges. Returns the whole image if no crop is found in "
+   "max_attempts.")
+    .With(DistortsBoxes)
+    .With(Attrs({"seed", "seed2"}, IntAttr(0)))
     .Attr("min_object_covered", FloatAttr(0.1f))
-    .Attr("aspect_ratio_range", FloatListAttr({0.75f, 1.33f}))
-    .Attr("area_range", FloatListAttr({0.05f, 1.0f}))
-    .Attr("max_attempts", IntAttr(100))
-    .Attr("use_image_if_no_bounding_boxes", BoolAttr(false))
+    .With(DistortionAttrs)
     .Stateful()
-    .NotDifferentiable()
-    .Shape(DistortedShape);
+    .NotDifferentiable();
 
-OP(SampleDistortedBoundingBoxV2, "SampleDistortedBoundingBox with min_object_covered as a tensor.")
-    .Input("image_size", "T")
-    .Input("bounding_boxes", DT_FLOAT)
+OP(SampleDistortedBoundingBoxV2, "SampleDistortedBoundingBox with min_object_covered as an input.")
+    .With(DistortsBoxes)
     .Input("min_object_covered", DT_FLOAT)
-    .Output("begin", "T")
-    .Output("size", "T")
-    .Output("bboxes", DT_FLOAT)
-    .Attr("T", TypeAttr(TypeSet{DT_UINT8, DT_INT8, DT_INT16, DT_INT32, DT_INT64}))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Attr("aspect_ratio_range", FloatListAttr({0.75f, 1.33f}))
-    .Attr("area_range", FloatListAttr({0.05f, 1.0f}))
-    .Attr("max_attempts", IntAttr(100))
-    .Attr("use_image_if_no_bounding_boxes", BoolAttr(false))
+    .With(Attrs({"seed", "seed2"}, IntAttr(0)))
+    .With(DistortionAttrs)
     .Stateful()
-    .NotDifferentiable()
-    .Shape(DistortedShape);
+    .NotDifferentiable();
 
 OP(StatelessSampleDistortedBoundingBox,
-   "SampleDistortedBoundingBoxV2 from a seed: the same seed gives the same crop.")
-    .Input("image_size", "T")
-    .Input("bounding_boxes", DT_FLOAT)
+   "SampleDistortedBoundingBoxV2 with a seed as an input. Equal seeds give equal crops.")
+    .With(DistortsBoxes)
     .Input("min_object_covered", DT_FLOAT)
     .Input("seed", "Tseed")
-    .Output("begin", "T")
-    .Output("size", "T")
-    .Output("bboxes", DT_FLOAT)
-    .Attr("T", TypeAttr(TypeSet{DT_UINT8, DT_INT8, DT_INT16, DT_INT32, DT_INT64}))
     .Attr("Tseed", TypeAttr(IndexTypes()))
-    .Attr("aspect_ratio_range", FloatListAttr({0.75f, 1.33f}))
-    .Attr("area_range", FloatListAttr({0.05f, 1.0f}))
-    .Attr("max_attempts", IntAttr(100))
-    .Attr("use_image_if_no_bounding_boxes", BoolAttr(false))
-    .Shape(DistortedShape);
+    .With(DistortionAttrs);
 
 }  // namespace
 }  // namespace sluice

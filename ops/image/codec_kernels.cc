@@ -1,3 +1,4 @@
+// Kernels that decode and encode image files.
 #include <algorithm>
 
 #include "executor/kernel/context.h"
@@ -21,7 +22,7 @@ absl::StatusOr<std::string_view> Contents(const KernelContext& c) {
 
 TensorShape ShapeOf(const ImageSize& size) { return {size.height, size.width, size.channels}; }
 
-// Bytes as the wider types have them.
+// Scales bytes to the range of a wider type.
 void Widen(const Tensor& bytes, Tensor* out) {
   const auto from = bytes.flat<uint8_t>();
   if (out->dtype() == DT_UINT16) {
@@ -52,8 +53,8 @@ absl::StatusOr<JpegDecodeOptions> JpegOptionsOf(const KernelInit& init) {
   return options;
 }
 
-// DecodePng, DecodeJpeg, DecodeGif, DecodeBmp and DecodeImage: each takes what the bytes say they
-// are, as far as the result has the op's form.
+// All Decode… ops. The contents say what the format is, and an op accepts other formats than its
+// own if the result has the op's shape.
 class DecodeImageKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -114,14 +115,14 @@ class DecodeImageKernel : public Kernel {
       return Finish(c,
                     [&](auto place) { return sluice::DecodePng(bytes, jpeg_.channels, 8, place); });
     }
-    // Sixteen bits are kept; as numbers they go from 0 to 1.
+    // Keeps all 16 bits. Floating-point pixels are between 0 and 1.
     Tensor wide;
     SLUICE_RETURN_IF_ERROR(sluice::DecodePng(
         bytes, jpeg_.channels, 16, [&](const ImageSize& size) -> absl::StatusOr<void*> {
           SLUICE_ASSIGN_OR_RETURN(wide, c.AllocateTemp(DT_UINT16, ShapeOf(size)));
           return wide.raw();
         }));
-    SLUICE_RETURN_IF_ERROR(Expand(c, &wide));
+    AddFrames(&wide);
     if (type == DT_UINT16) {
       c.set_output(0, std::move(wide));
       return absl::OkStatus();
@@ -174,17 +175,16 @@ class DecodeImageKernel : public Kernel {
     };
     SLUICE_RETURN_IF_ERROR(
         decode(absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)>(place)));
-    SLUICE_RETURN_IF_ERROR(Expand(c, &pixels));
+    AddFrames(&pixels);
     return Output(c, std::move(pixels));
   }
 
-  // DecodeGif has a dimension for frames whatever the bytes are.
-  absl::Status Expand(const KernelContext&, Tensor* pixels) const {
-    if (op_ != "DecodeGif") return absl::OkStatus();
+  // The result of DecodeGif has a dimension for frames in any format.
+  void AddFrames(Tensor* pixels) const {
+    if (op_ != "DecodeGif") return;
     TensorShape shape = pixels->shape();
     shape.InsertDim(0, 1);
     *pixels = pixels->Reshaped(shape);
-    return absl::OkStatus();
   }
 
   static absl::Status Output(KernelContext& c, Tensor pixels) {
@@ -219,7 +219,7 @@ class EncodePngKernel : public Kernel {
     return std::unique_ptr<Kernel>(new EncodePngKernel(static_cast<int>(compression)));
   }
 
-  // Any number of images, their sizes in the last three dimensions.
+  // Encodes any number of images. The last three dimensions are those of an image.
   absl::Status Compute(KernelContext& c) override {
     const Tensor& images = c.input(0);
     if (images.rank() < 3) {
@@ -313,7 +313,7 @@ class EncodeJpegKernel : public Kernel {
     return InvalidArgument("quality must be in [0,100], got ", quality);
   }
   const JpegEncodeOptions options_;
-  const int channels_;  // that the format asks for; 0: any
+  const int channels_;  // required by the format. 0: any
 };
 KERNEL(EncodeJpeg, EncodeJpegKernel);
 KERNEL(EncodeJpegVariableQuality, EncodeJpegKernel);

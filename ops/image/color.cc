@@ -1,4 +1,8 @@
-// Colours of images: other colour spaces, and changes of hue, saturation and contrast.
+// Ops that convert colour spaces, and that change hue, saturation and contrast.
+#include <string>
+#include <utility>
+
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -9,25 +13,40 @@
 namespace sluice {
 namespace {
 
-// The last dimension holds red, green and blue (or what stands for them).
-absl::Status ThreeChannels(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRankAtLeast(0, 1));
-  if (!images.rank_known()) return c.SetOutput(0, images);
-  SLUICE_ASSIGN_OR_RETURN(const int64_t channels, MergeDim(images.dim(images.rank() - 1), 3));
-  images.set_dim(images.rank() - 1, channels);
-  return c.SetOutput(0, images);
+void ConvertsColors(OpDefBuilder& op) {
+  op.Input("images", "T")
+      .Output("output", "T")
+      .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
+      .Shape([](ShapeContext& c) -> absl::Status {
+        SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRankAtLeast(0, 1));
+        if (!images.rank_known()) return c.SetOutput(0, images);
+        SLUICE_ASSIGN_OR_RETURN(const int64_t channels, MergeDim(images.dim(images.rank() - 1), 3));
+        images.set_dim(images.rank() - 1, channels);
+        return c.SetOutput(0, images);
+      });
 }
 
-absl::Status ImagesUnchanged(ShapeContext& c) {
+absl::Status AdjustedShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRankAtLeast(0, 3));
   return c.SetOutput(0, images);
 }
 
+// Adjusts images by a scalar input of the given name.
+auto AdjustsBy(std::string scalar) {
+  return [scalar = std::move(scalar)](OpDefBuilder& op) {
+    op.Input("images", "T")
+        .Input(scalar, DT_FLOAT)
+        .Output("output", "T")
+        .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
+        .Shape(AdjustedShape);
+  };
+}
+
 #ifndef SLUICE_DEFINITIONS_ONLY
-// One channel of RGBToHSV's input beside the next and the previous in the circle red, green, blue.
+// One channel of RGBToHSV's input. Each mask is 1 in the pixels where the condition holds, else 0.
 struct Channel {
-  Output value;           // of the channel
-  Output is_max, is_min;  // 1 where the channel is the greatest, the least of its pixel; else 0
+  Output value;
+  Output is_max, is_min;  // the channel is the greatest, or the least, of its pixel
   Output is_positive;
 };
 
@@ -36,10 +55,11 @@ Output Mask(Output condition, DataType type) { return Cast(condition, type); }
 // 1 / x, and 0 where x is 0.
 Output SafeReciprocal(Output x) { return DivNoNan(OnesLike(x), x); }
 
-// The derivative of the hue by channel c, in units of the whole circle: the quotient rule in each
-// of the five cases of which channel is the greatest and which the least.
-Output HueBy(const Channel& c, const Channel& next, const Channel& previous, Output saturation,
-             Output value) {
+// The derivative of the hue with respect to channel c, as a fraction of the whole circle. `next`
+// and `previous` are the neighbours of c in the circle red, green, blue. Each of the five terms is
+// the quotient rule for one choice of the greatest and the least channel.
+Output HueGradient(const Channel& c, const Channel& next, const Channel& previous,
+                   Output saturation, Output value) {
   Output rise = previous.value - next.value;
   Output own = c.is_positive * c.is_max * rise * SafeReciprocal(Square(saturation)) *
                SafeReciprocal(Square(value));
@@ -54,15 +74,16 @@ Output HueBy(const Channel& c, const Channel& next, const Channel& previous, Out
   return (own + below_next + below_previous - after_next + before_previous) * (1.0 / 6);
 }
 
-Output SaturationBy(const Channel& c, const Channel& next, const Channel& previous) {
+// The derivative of the saturation with respect to channel c.
+Output SaturationGradient(const Channel& c, const Channel& next, const Channel& previous) {
   Output least = next.is_min * next.value + previous.is_min * previous.value;
   Output greatest = next.is_max * next.value + previous.is_max * previous.value;
   return c.is_positive *
          (c.is_max * least * SafeReciprocal(Square(c.value)) - c.is_min * SafeReciprocal(greatest));
 }
 
-// Where channels are equal, red goes before green before blue as the greatest, and the other way
-// round as the least.
+// If channels are equal, the greatest is the first of red, green and blue, and the least is the
+// last.
 void GradientOfRgbToHsv(Backprop& b) {
   Output rgb = b.Value("images"), hsv = b.Value("output"), grad = b.Of("output");
   const OutputList colors = Unpack(rgb, 3, {.axis = -1});
@@ -80,70 +101,51 @@ void GradientOfRgbToHsv(Backprop& b) {
        both(LessEqual(green, red), Less(green, blue)), positive(green)},
       {blue, both(Greater(blue, red), Greater(blue, green)),
        both(LessEqual(blue, red), LessEqual(blue, green)), positive(blue)}};
-  OutputList by_channel;
+  OutputList gradients;
   for (int i = 0; i < 3; ++i) {
     const Channel &c = channels[i], &next = channels[(i + 1) % 3],
                   &previous = channels[(i + 2) % 3];
-    by_channel.push_back(grads[2] * c.is_max + grads[1] * SaturationBy(c, next, previous) +
-                         grads[0] * HueBy(c, next, previous, parts[1], parts[2]));
+    gradients.push_back(grads[2] * c.is_max + grads[1] * SaturationGradient(c, next, previous) +
+                        grads[0] * HueGradient(c, next, previous, parts[1], parts[2]));
   }
-  b.Into("images", Pack(by_channel, {.axis = -1}));
+  b.Into("images", Pack(gradients, {.axis = -1}));
 }
 #endif
 
 OP(AdjustContrast,
-   "(x - mean) * contrast_factor + mean of each channel of an image, kept between min_value and "
-   "max_value.")
+   "Returns (x - mean) * contrast_factor + mean, clamped to min_value and max_value. The mean is "
+   "that of one channel of an image.")
     .Input("images", "T")
-    .Input("contrast_factor", DT_FLOAT)
-    .Input("min_value", DT_FLOAT)
-    .Input("max_value", DT_FLOAT)
+    .With(Inputs({"contrast_factor", "min_value", "max_value"}, DT_FLOAT))
     .Output("output", DT_FLOAT)
-    .Attr("T",
-          TypeAttr(TypeSet{DT_UINT8, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Attr("T", TypeAttr(SignedIntTypes() | TypeSet{DT_UINT8, DT_FLOAT, DT_DOUBLE}))
     .Deprecated(2, "Use AdjustContrastv2 instead")
     .Shape([](ShapeContext& c) -> absl::Status {
       for (int i : {1, 2, 3}) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
-      return ImagesUnchanged(c);
+      return AdjustedShape(c);
     });
 
 OP(AdjustContrastv2,
-   "(x - mean) * contrast_factor + mean, where the mean is of each channel of an image.")
-    .Input("images", "T")
-    .Input("contrast_factor", DT_FLOAT)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
+   "Returns (x - mean) * contrast_factor + mean. The mean is that of one channel of an image.")
+    .With(AdjustsBy("contrast_factor"))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-      return ImagesUnchanged(c);
+      return AdjustedShape(c);
     });
 
-OP(AdjustHue, "Colours turned by `delta` of the circle of hues.")
-    .Input("images", "T")
-    .Input("delta", DT_FLOAT)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .Shape([](ShapeContext& c) { return ImagesUnchanged(c); });
+OP(AdjustHue, "Rotates the hue of the colours by `delta`, a fraction of the whole circle.")
+    .With(AdjustsBy("delta"));
 
-OP(AdjustSaturation, "The colours' saturation times `scale`, kept between 0 and 1.")
-    .Input("images", "T")
-    .Input("scale", DT_FLOAT)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT}, DT_FLOAT))
-    .Shape([](ShapeContext& c) { return ImagesUnchanged(c); });
+OP(AdjustSaturation,
+   "Multiplies the saturation of the colours by `scale`, and clamps it to 0 and 1.")
+    .With(AdjustsBy("scale"));
 
-OP(HSVToRGB, "Hue, saturation and value as red, green and blue. All lie between 0 and 1.")
-    .Input("images", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
-    .NotDifferentiable()
-    .Shape(ThreeChannels);
+OP(HSVToRGB, "Converts hue, saturation and value to red, green and blue, all between 0 and 1.")
+    .With(ConvertsColors)
+    .NotDifferentiable();
 
-OP(RGBToHSV, "Red, green and blue as hue, saturation and value. All lie between 0 and 1.")
-    .Input("images", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
-    .Shape(ThreeChannels) GRADIENT(GradientOfRgbToHsv);
+OP(RGBToHSV, "Converts red, green and blue to hue, saturation and value, all between 0 and 1.")
+    .With(ConvertsColors) GRADIENT(GradientOfRgbToHsv);
 
 }  // namespace
 }  // namespace sluice

@@ -1,8 +1,8 @@
+// Kernels that convert colour spaces and adjust hue, saturation and contrast.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
 #include "graph/status.h"
 #include "ops/image/resizing.h"
@@ -10,12 +10,10 @@
 namespace sluice {
 namespace {
 
-// --- hue, saturation, value
-
 template <typename T>
 using Pixel = std::conditional_t<kIsFloat16<T>, float, T>;
 
-// Hue in [0, 1): red is 0, green a third.
+// The hue is in [0, 1): red is 0, green is 1/3.
 template <typename F>
 inline void ToHsv(F r, F g, F b, F* h, F* s, F* v) {
   *v = std::max({r, g, b});
@@ -79,8 +77,6 @@ absl::Status HsvToRgb(KernelContext& c) {
 FUNCTION_KERNELS(RGBToHSV, "T", RgbToHsv, FloatList);
 FUNCTION_KERNELS(HSVToRGB, "T", HsvToRgb, FloatList);
 
-// --- adjustments
-
 absl::Status CheckScalar(const Tensor& t, const char* name) {
   if (t.rank() == 0) return absl::OkStatus();
   return InvalidArgument(name, " must be scalar, got shape ", t.shape().ToString());
@@ -91,7 +87,7 @@ absl::Status CheckAtLeast3d(const Tensor& images) {
   return InvalidArgument("input must be at least 3-D, got shape ", images.shape().ToString());
 }
 
-// A change f(r, g, b, factor) of each pixel.
+// Calls change(&r, &g, &b, factor) on each pixel. Input 1 is the factor.
 template <typename F>
 absl::Status AdjustPixels(KernelContext& c, const char* factor_name, F change) {
   const Tensor &images = c.input(0), &factor = c.input(1);
@@ -118,8 +114,8 @@ absl::Status AdjustPixels(KernelContext& c, const char* factor_name, F change) {
   return absl::OkStatus();
 }
 
-// Turns the hue. Greatest and least channel stay, so that values beyond [0, 1] do too; between
-// them the third moves with the hue.
+// Rotates the hue. The greatest and the least value of a pixel do not change, also if they are
+// outside [0, 1]. The third value moves between them.
 void TurnHue(float* r, float* g, float* b, float by) {
   const float high = std::max({*r, *g, *b}), low = std::min({*r, *g, *b});
   const float range = high - low;
@@ -153,7 +149,7 @@ using AdjustSaturationKernel = FunctionKernel<AdjustSaturation>;
 KERNEL(AdjustHue, AdjustHueKernel, {"T", DT_FLOAT});
 KERNEL(AdjustSaturation, AdjustSaturationKernel, {"T", DT_FLOAT});
 
-// (x - mean) * factor + mean, where the mean is of a channel of an image; kept in [least, most].
+// Computes (x - mean) * factor + mean for each channel of an image, clamped to [least, most].
 absl::Status Contrast(KernelContext& c, float least, float most) {
   const Tensor& images = c.input(0);
   SLUICE_RETURN_IF_ERROR(CheckAtLeast3d(images));

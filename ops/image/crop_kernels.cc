@@ -1,3 +1,4 @@
+// Kernels that crop boxes of images and resize them, and their gradients.
 #include <vector>
 
 #include "ops/image/resizing.h"
@@ -5,14 +6,14 @@
 namespace sluice {
 namespace {
 
-// Boxes of images: which, and where.
+// Requires `owners` to hold the number of an image for each box.
 absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch) {
   if (boxes.rank() != 2) {
     return InvalidArgument("boxes must be 2-D, got shape ", boxes.shape().ToString());
   }
   if (boxes.dim(1) != 4) return InvalidArgument("boxes must have 4 columns, got ", boxes.dim(1));
   if (owners.rank() != 1 || owners.dim(0) != boxes.dim(0)) {
-    return InvalidArgument("box_index must be 1-D with one element a box, got shape ",
+    return InvalidArgument("box_index must be 1-D with one element per box, got shape ",
                            owners.shape().ToString(), " for ", boxes.dim(0), " boxes");
   }
   for (int32_t owner : owners.flat<int32_t>()) {
@@ -26,7 +27,7 @@ absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch
 
 // Positions of a crop along one dimension of the image.
 struct Span {
-  float first, last;  // in units of the image's size
+  float first, last;  // as fractions of the image's size
   int64_t image, crop;
 
   float scale() const {
@@ -37,16 +38,16 @@ struct Span {
     return crop > 1 ? first * static_cast<float>(image - 1) + static_cast<float>(i) * scale()
                     : 0.5f * (first + last) * static_cast<float>(image - 1);
   }
-  // As integers too: the last pixel's number may be rounded up.
+  // Checks the integer too, because the number of the last pixel may be rounded up.
   bool Has(float at) const {
     return at >= 0 && at <= static_cast<float>(image - 1) &&
            static_cast<int64_t>(std::ceil(at)) < image;
   }
 };
 
-// One pixel of a crop that lies in its image: the four around it.
+// The four pixels around a pixel of a crop that is inside its image.
 struct Point {
-  int64_t top, bottom, left, right;  // first elements of lines and pixels
+  int64_t top, bottom, left, right;  // first elements of lines, and of pixels in a line
   float y_lerp, x_lerp;
   int64_t nearest;
 };
@@ -67,10 +68,10 @@ struct Crops {
     return {box[1], box[3], images.dim(2), width};
   }
 
-  // f(box, y, x, pixel number, point or null) for all pixels of all crops.
+  // Calls f(box, y, x, number of the pixel, point or null) for all pixels of the crops.
   template <typename F>
   void ForPixels(int64_t first, int64_t last, const F& f) const {
-    if (first == last || channels() == 0) return;  // the other sizes may be any
+    if (first == last || channels() == 0) return;  // the other sizes are not bounded
     const int64_t line = images.dim(2) * channels();
     for (int64_t b = first; b < last; ++b) {
       const Span rows = Rows(b), columns = Columns(b);
@@ -131,7 +132,7 @@ class CropAndResizeKernel : public Kernel {
                             TensorShape::Make({c.input(1).dim(0), height, width, images.dim(3)}));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes are not bounded
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const Crops crops{c.input(1), c.input(2), images.shape(), height, width};
     const int64_t n = images.dim(3);
@@ -203,18 +204,16 @@ class GradImageKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckGrads(grads, c.input(1).dim(0), shape.dim(3)));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    DoubleSums sums;
-    SLUICE_RETURN_IF_ERROR(sums.Open(c, out));
-    double* to = sums.data();
     const Crops crops{c.input(1), c.input(2), shape, grads.dim(1), grads.dim(2)};
     const int64_t n = shape.dim(3);
-    crops.ForPixels(0, grads.dim(0), [&](int64_t, int64_t, int64_t, int64_t pixel, const Point* p) {
-      if (p == nullptr) return;
-      const float* from = grads.data<float>() + pixel * n;
-      for (int64_t k = 0; k < n; ++k) Spread(from[k], *p, to + k);
+    return SumInDouble(c, out, [&](double* to) {
+      crops.ForPixels(0, grads.dim(0),
+                      [&](int64_t, int64_t, int64_t, int64_t pixel, const Point* p) {
+                        if (p == nullptr) return;
+                        const float* from = grads.data<float>() + pixel * n;
+                        for (int64_t k = 0; k < n; ++k) Spread(from[k], *p, to + k);
+                      });
     });
-    sums.Close();
-    return absl::OkStatus();
   }
 
  private:
@@ -242,42 +241,38 @@ absl::Status GradBoxes(KernelContext& c) {
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, boxes.shape(), &out));
   SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
-  std::vector<double> sums(static_cast<size_t>(out->num_elements()), 0.0);
   const Crops crops{boxes, c.input(3), images.shape(), grads.dim(1), grads.dim(2)};
   const int64_t n = images.dim(3);
   const float* from = wide.data<float>();
   const auto rows = static_cast<double>(images.dim(1) - 1);
   const auto columns = static_cast<double>(images.dim(2) - 1);
-  const int64_t height = crops.height, width = crops.width;
-  crops.ForPixels(0, boxes.dim(0),
-                  [&](int64_t b, int64_t y, int64_t x, int64_t pixel, const Point* p) {
-                    if (p == nullptr) return;
-                    double by_y = 0, by_x = 0;
-                    for (int64_t k = 0; k < n; ++k) {
-                      const double grad = grads.data<float>()[pixel * n + k];
-                      const double top_left = from[p->top + p->left + k],
-                                   top_right = from[p->top + p->right + k];
-                      const double bottom_left = from[p->bottom + p->left + k],
-                                   bottom_right = from[p->bottom + p->right + k];
-                      by_y += grad * ((1 - p->x_lerp) * (bottom_left - top_left) +
-                                      p->x_lerp * (bottom_right - top_right));
-                      by_x += grad * ((1 - p->y_lerp) * (top_right - top_left) +
-                                      p->y_lerp * (bottom_right - bottom_left));
-                    }
-                    double* to = &sums[static_cast<size_t>(4 * b)];
-                    // How a position moves with the ends of the box.
-                    const double part_y =
-                        height > 1 ? static_cast<double>(y) / static_cast<double>(height - 1) : 0.5;
-                    const double part_x =
-                        width > 1 ? static_cast<double>(x) / static_cast<double>(width - 1) : 0.5;
-                    to[0] += by_y * rows * (1 - part_y);
-                    to[1] += by_x * columns * (1 - part_x);
-                    to[2] += by_y * rows * part_y;
-                    to[3] += by_x * columns * part_x;
-                  });
-  std::transform(sums.begin(), sums.end(), out->data<float>(),
-                 [](double v) { return static_cast<float>(v); });
-  return absl::OkStatus();
+  // The fraction of a position between the ends of a box.
+  const auto part = [](int64_t at, int64_t size) {
+    return size > 1 ? static_cast<double>(at) / static_cast<double>(size - 1) : 0.5;
+  };
+  return SumInDouble(c, out, [&](double* sums) {
+    crops.ForPixels(0, boxes.dim(0),
+                    [&](int64_t b, int64_t y, int64_t x, int64_t pixel, const Point* p) {
+                      if (p == nullptr) return;
+                      double y_grad = 0, x_grad = 0;
+                      for (int64_t k = 0; k < n; ++k) {
+                        const double grad = grads.data<float>()[pixel * n + k];
+                        const double top_left = from[p->top + p->left + k],
+                                     top_right = from[p->top + p->right + k];
+                        const double bottom_left = from[p->bottom + p->left + k],
+                                     bottom_right = from[p->bottom + p->right + k];
+                        y_grad += grad * ((1 - p->x_lerp) * (bottom_left - top_left) +
+                                          p->x_lerp * (bottom_right - top_right));
+                        x_grad += grad * ((1 - p->y_lerp) * (top_right - top_left) +
+                                          p->y_lerp * (bottom_right - bottom_left));
+                      }
+                      double* to = sums + 4 * b;
+                      to[0] += y_grad * rows * (1 - part(y, crops.height));
+                      to[1] += x_grad * columns * (1 - part(x, crops.width));
+                      to[2] += y_grad * rows * part(y, crops.height);
+                      to[3] += x_grad * columns * part(x, crops.width);
+                    });
+  });
 }
 using GradBoxesKernel = FunctionKernel<GradBoxes>;
 KERNEL(CropAndResizeGradBoxes, GradBoxesKernel, {"T", RealTypes()});

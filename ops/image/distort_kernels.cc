@@ -1,3 +1,4 @@
+// Kernels that sample random crops of images.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// Random numbers drawn as TensorFlow draws them, so that equal seeds give equal boxes.
+// Draws random numbers as TensorFlow does, so that equal seeds give equal boxes.
 class Dice {
  public:
   explicit Dice(Philox generator) : generator_(generator), next_(&generator_) {}
@@ -23,7 +24,7 @@ class Dice {
   float Unit() {  // in [0, 1)
     return std::bit_cast<float>((next_() & 0x7fffffu) | 0x3f800000u) - 1.0f;
   }
-  // In [0, n); numbers that would prefer small results are thrown away.
+  // In [0, n). Rejects the numbers that would make small results more likely.
   uint32_t Below(uint32_t n) {
     if (n == 0) return 0;
     if ((n & (n - 1)) == 0) return next_() & (n - 1);
@@ -53,15 +54,14 @@ struct Range {
   float low, high;
 };
 
-// Whole numbers of pixels as far as they fit; nothing for what is no number.
+// Clamps a number of pixels to int32. NaN becomes 0.
 int32_t Whole(double v) {
   constexpr double kMost = std::numeric_limits<int32_t>::max();
   return std::isnan(v) ? 0 : static_cast<int32_t>(std::clamp(v, 0.0, kMost));
 }
 int32_t Rounded(float v) { return Whole(std::rint(v)); }
 
-// A box of this aspect ratio in a random place; false where there is none whose area is in
-// `areas`.
+// Samples a box of this aspect ratio. Returns false if no such box has an area in `areas`.
 bool RandomBox(int32_t image_width, int32_t image_height, Range areas, float aspect, Dice* dice,
                PixelBox* box) {
   if (image_width <= 0 || image_height <= 0 || areas.low > areas.high) return false;
@@ -81,7 +81,7 @@ bool RandomBox(int32_t image_width, int32_t image_height, Range areas, float asp
   }
   int32_t width = width_of(height);
   const auto area = [&] { return static_cast<float>(int64_t{width} * height); };
-  if (area() < least) width = width_of(++height);  // rounding must not spoil it
+  if (area() < least) width = width_of(++height);  // corrects the rounding
   if (area() > most) width = width_of(--height);
   if (area() < least || area() > most || width > image_width || height > image_height ||
       width <= 0 || height <= 0) {
@@ -99,7 +99,7 @@ bool RandomBox(int32_t image_width, int32_t image_height, Range areas, float asp
   return true;
 }
 
-// That the box holds enough of one of the objects.
+// Whether the box contains at least the fraction `least` of one of the objects.
 bool Covers(const PixelBox& box, const std::vector<PixelBox>& objects, float least) {
   if (box.Area() < 1) return false;
   return std::any_of(objects.begin(), objects.end(), [&](const PixelBox& object) {
@@ -130,7 +130,7 @@ class DistortedBoxKernel : public Kernel {
     Dice dice(generator);
     PixelBox box;
     bool is_found = false;
-    // No box lies in an image without pixels, however often it is tried.
+    // No box fits into an image without pixels.
     const bool has_pixels = image.right > 0 && image.bottom > 0;
     for (int64_t i = 0; has_pixels && i < attempts_ && !is_found; ++i) {
       if (i % 4096 == 4095) SLUICE_RETURN_IF_ERROR(CallerOf(c).CheckNotCancelled());
@@ -139,7 +139,7 @@ class DistortedBoxKernel : public Kernel {
           RandomBox(image.right, image.bottom, {areas_[0], areas_[1]}, aspect, &dice, &box) &&
           Covers(box, objects, covered);
     }
-    return Give(c, image, is_found ? box : image);
+    return SetCrop(c, image, is_found ? box : image);
   }
 
  private:
@@ -219,11 +219,11 @@ class DistortedBoxKernel : public Kernel {
 
   absl::StatusOr<Philox> GeneratorOf(KernelContext& c) {
     if (generator_ == nullptr) return random::FromSeed(c.input(3));
-    // TensorFlow reserves four numbers an attempt, in whole calls.
+    // TensorFlow reserves one call of the generator, which gives four numbers, per attempt.
     return generator_->Reserve(static_cast<uint64_t>(attempts_));
   }
 
-  static absl::Status Give(KernelContext& c, const PixelBox& image, const PixelBox& box) {
+  static absl::Status SetCrop(KernelContext& c, const PixelBox& image, const PixelBox& box) {
     const int64_t begin[] = {box.top, box.left, 0};
     const int64_t size[] = {box.bottom - box.top, box.right - box.left, -1};
     for (int i = 0; i < 2; ++i) {

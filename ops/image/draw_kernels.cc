@@ -1,3 +1,4 @@
+// Kernels that draw boxes into images.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -8,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// What boxes are drawn in, one after the other, where no colours are given.
+// The default colours of boxes, in turn.
 constexpr float kColors[][4] = {
     {1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5f, 0, 0.5f, 1},
     {0.5f, 0.5f, 0, 1}, {0.5f, 0, 0, 1}, {0, 0, 0.5f, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}};
@@ -44,7 +45,7 @@ absl::Status Check(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The colour of box i.
+// The colour of box i in `depth` channels.
 std::vector<float> ColorOf(KernelContext& c, int64_t i, int64_t depth) {
   if (c.num_inputs() == 3 && c.input(2).num_elements() > 0) {
     const Tensor& colors = c.input(2);
@@ -57,7 +58,7 @@ std::vector<float> ColorOf(KernelContext& c, int64_t i, int64_t depth) {
   return color;
 }
 
-// One image: its border lines are drawn where they lie in it.
+// Draws the borders of boxes into one image.
 template <typename T>
 class Canvas {
  public:
@@ -67,7 +68,7 @@ class Canvas {
   void Draw(const float* box, const std::vector<float>& color) {
     const auto at = [](float part, int64_t size) {
       const float v = part * static_cast<float>(size - 1);
-      // An infinite part of no distance is no number; it lies before the image.
+      // An infinite fraction of 0 is NaN, and counts as a position before the image.
       return std::isnan(v) ? INT64_MIN : static_cast<int64_t>(std::clamp(v, -1e9f, 1e9f));
     };
     const int64_t top = at(box[0], height_), left = at(box[1], width_);

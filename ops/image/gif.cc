@@ -32,7 +32,7 @@ absl::Status Invalid(int error) {
   return InvalidArgument("Invalid GIF data: ", text == nullptr ? "unknown" : text);
 }
 
-// Index of the colour that stands for "transparent"; -1 for none.
+// Index of the colour that means "transparent", or -1.
 int TransparentColor(GifFileType* gif, int frame) {
   GraphicsControlBlock block;
   if (DGifSavedExtensionToGCB(gif, frame, &block) != GIF_OK) return -1;
@@ -73,11 +73,11 @@ absl::Status DecodeGif(
   if (file.gif == nullptr) return Invalid(file.error);
   const int slurped = DGifSlurp(file.gif);
   if (slurped != GIF_OK && file.gif->ImageCount <= 1) return Invalid(file.gif->Error);
-  // A file that was cut off gives the frames that are whole.
+  // A truncated file yields its complete frames.
   int64_t frames = file.gif->ImageCount - (slurped == GIF_OK ? 0 : 1);
   if (frames <= 0) return InvalidArgument("gif file does not contain any image");
   if (max_frames > 0) frames = std::min(frames, max_frames);
-  // The first frame says how large the canvas is where it is larger.
+  // The first frame may be larger than the declared canvas.
   const GifImageDesc& first = file.gif->SavedImages[0].ImageDesc;
   ImageSize size = {std::max<int64_t>(file.gif->SHeight, first.Height),
                     std::max<int64_t>(file.gif->SWidth, first.Width), 3};

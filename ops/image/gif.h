@@ -1,4 +1,4 @@
-// GIF images and animations into arrays of RGB bytes.
+// Decodes GIF images and animations to RGB bytes.
 #ifndef SLUICE_OPS_IMAGE_GIF_H_
 #define SLUICE_OPS_IMAGE_GIF_H_
 
@@ -11,10 +11,10 @@
 
 namespace sluice {
 
-// `place` is called once, with the number of frames and their size (three channels), and gives the
-// memory for all. What a frame does not cover, or leaves transparent, is as in the frame before,
-// black in the first. At most `max_frames` (0: all). INVALID_ARGUMENT on bytes that are no GIF
-// image.
+// Decodes at most `max_frames` (0: all). `place` is called once, with the number of frames and
+// their size (three channels), and returns the memory for all. Pixels that a frame does not cover,
+// or that are transparent, are those of the previous frame, or black in the first one.
+// INVALID_ARGUMENT if the bytes are no GIF image.
 absl::Status DecodeGif(
     std::string_view bytes, int64_t max_frames,
     absl::FunctionRef<absl::StatusOr<uint8_t*>(int64_t frames, const ImageSize&)> place);

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-// After <cstdio>, which it needs.
+// These need <cstdio>.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -17,7 +17,7 @@ namespace sluice {
 namespace {
 
 struct Trouble {
-  jpeg_error_mgr manager;  // first: libjpeg knows this part only
+  jpeg_error_mgr manager;  // must be the first member, the one libjpeg points to
   std::jmp_buf jump;
   char text[JMSG_LENGTH_MAX] = "";
 };
@@ -36,9 +36,9 @@ jpeg_error_mgr* Quiet(Trouble* trouble) {
   return manager;
 }
 
-// Bytes from memory; behind the last one, an end-of-image mark without end.
+// Reads bytes from memory, and then end-of-image marks for ever.
 struct Source {
-  jpeg_source_mgr manager;  // first
+  jpeg_source_mgr manager;  // must be the first member
   bool ran_out = false;
 };
 
@@ -63,7 +63,8 @@ void SkipInput(j_decompress_ptr info, long count) {
 }
 void EndSource(j_decompress_ptr) {}
 
-// Freed after a jump too: the functions that jump hold no object with a destructor.
+// Is destroyed after a jump too, because the functions that jump have no local objects with
+// destructors.
 struct Decoder {
   explicit Decoder(std::string_view bytes) {
     info.err = Quiet(&trouble);
@@ -92,7 +93,7 @@ bool Start(Decoder& d, const JpegDecodeOptions& options) {
   if (setjmp(d.trouble.jump) != 0) return false;
   const int channels =
       options.channels != 0 ? options.channels : std::min(d.info.num_components, 3);
-  // Four inks go through CMYK; the rest libjpeg converts itself.
+  // libjpeg does not convert CMYK to RGB.
   const bool is_inks = d.info.jpeg_color_space == JCS_CMYK || d.info.jpeg_color_space == JCS_YCCK;
   d.info.out_color_space = is_inks ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   d.info.do_fancy_upsampling = options.fancy_upscaling ? TRUE : FALSE;
@@ -103,13 +104,13 @@ bool Start(Decoder& d, const JpegDecodeOptions& options) {
   return true;
 }
 
-// Line `info.output_scanline` into `line`.
+// Decodes the next line.
 bool ReadLine(Decoder& d, JSAMPLE* line) {
   if (setjmp(d.trouble.jump) != 0) return false;
   return jpeg_read_scanlines(&d.info, &line, 1) == 1;
 }
 
-// Inks over white, as far as the pixel is not inverted already (Adobe's are).
+// Converts CMYK to RGB or grey. Adobe's files store inverted inks.
 void FromInks(const uint8_t* inks, int64_t pixels, bool is_inverted, int channels, uint8_t* out) {
   for (int64_t i = 0; i < pixels; ++i) {
     int rgb[3];
@@ -141,7 +142,7 @@ absl::StatusOr<CropWindow> WindowOf(const Decoder& d, const JpegDecodeOptions& o
   return w;
 }
 
-// Lines into `pixels`, until there is an end or trouble. How many came.
+// Decodes lines to `pixels` until the end or an error. Returns the number of lines.
 int64_t ReadLines(Decoder& d, const CropWindow& window, int channels, uint8_t* pixels) {
   const int parts = d.info.output_components;
   std::vector<JSAMPLE> line(static_cast<size_t>(d.info.output_width) * parts);
@@ -183,14 +184,14 @@ bool Compress(jpeg_compress_struct* info, Trouble& trouble, const uint8_t* pixel
   }
   jpeg_start_compress(info, TRUE);
   if (!options.xmp_metadata.empty()) {
-    static const char kNamespace[] = "http://ns.adobe.com/xap/1.0/";  // with its final zero
+    static const char kNamespace[] = "http://ns.adobe.com/xap/1.0/";  // includes the final zero
     const size_t total = sizeof kNamespace + options.xmp_metadata.size();
     jpeg_write_m_header(info, JPEG_APP0 + 1, static_cast<unsigned>(total));
     for (char c : kNamespace) jpeg_write_m_byte(info, c);
     for (char c : options.xmp_metadata) jpeg_write_m_byte(info, static_cast<unsigned char>(c));
   }
   for (int64_t y = 0; y < size.height; ++y) {
-    // libjpeg does not write to the line; its signature lacks a const.
+    // libjpeg does not write to the line, although its signature lacks a const.
     JSAMPROW line = const_cast<uint8_t*>(pixels + y * size.width * size.channels);
     jpeg_write_scanlines(info, &line, 1);
   }

@@ -1,7 +1,7 @@
-// JPEG images in and out of arrays of bytes, row by row, channels interleaved.
+// Encodes and decodes JPEG images, as bytes row by row with interleaved channels.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT on bytes that are no JPEG image or are
-// cut off (unless that is allowed); what libjpeg says goes into the text.
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT, with libjpeg's text, if the bytes are no
+// JPEG image or are truncated (unless that is allowed).
 #ifndef SLUICE_OPS_IMAGE_JPEG_H_
 #define SLUICE_OPS_IMAGE_JPEG_H_
 
@@ -25,8 +25,8 @@ struct CropWindow {
 };
 
 struct JpegDecodeOptions {
-  int channels = 0;  // 1 or 3; 0: as many as it has
-  int ratio = 1;     // 1, 2, 4, 8: that much smaller
+  int channels = 0;  // 1 or 3. 0: those of the image
+  int ratio = 1;     // 1, 2, 4 or 8 times smaller
   bool fancy_upscaling = true;
   bool try_recover_truncated = false;
   float acceptable_fraction = 1.0f;  // of the lines
@@ -34,10 +34,10 @@ struct JpegDecodeOptions {
   std::optional<CropWindow> crop;
 };
 
-// Size and number of channels, from the header alone.
+// Reads the size and the number of channels from the header.
 absl::StatusOr<ImageSize> JpegSize(std::string_view bytes);
 
-// `place` is called once the size is known and gives the memory for the pixels.
+// `place` is called once the size is known, and returns the memory for the pixels.
 absl::Status DecodeJpeg(std::string_view bytes, const JpegDecodeOptions& options,
                         absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 
@@ -52,7 +52,7 @@ struct JpegEncodeOptions {
   std::string xmp_metadata = "";
 };
 
-// One channel (grey) or three (RGB).
+// The image has one channel (grey) or three (RGB).
 absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const ImageSize& size,
                                        const JpegEncodeOptions& options);
 

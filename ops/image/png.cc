@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// What libpng is to say, and where to go on after it.
+// The text of an error of libpng, and where to continue after it.
 struct Trouble {
   std::jmp_buf jump;
   char text[160] = "";
@@ -39,8 +39,8 @@ void Write(png_structp png, png_bytep from, png_size_t n) {
 }
 void Flush(png_structp) {}
 
-// Owns libpng's objects; they are freed after a jump too, because the functions that jump hold no
-// object with a destructor.
+// Owns libpng's objects. They are freed after a jump too, because the functions that jump have no
+// local objects with destructors.
 struct Reader {
   explicit Reader(Trouble* trouble) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, trouble, OnError, OnWarning);
@@ -66,7 +66,8 @@ bool IsLittleEndian() {
   return *reinterpret_cast<const unsigned char*>(&one) == 1;
 }
 
-// Header and the transformations that lead to `channels` and `bits`. False after a jump.
+// Reads the header, and sets the conversions to `channels` and `bits`. Returns false after an
+// error.
 bool ReadHeader(Reader& r, Trouble& trouble, Input* input, int channels, int bits,
                 ImageSize* size) {
   if (setjmp(trouble.jump) != 0) return false;
@@ -81,18 +82,18 @@ bool ReadHeader(Reader& r, Trouble& trouble, Input* input, int channels, int bit
       (color & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(r.png, r.info, PNG_INFO_tRNS) != 0;
   if (channels == 0) {
     const bool is_grey = (color & PNG_COLOR_MASK_COLOR) == 0;
-    // A palette is colour; transparency counts only where it is a channel or belongs to a palette.
+    // A palette has colours. Transparency of a palette or of RGB adds a channel.
     channels =
         color == PNG_COLOR_TYPE_PALETTE ? (has_alpha ? 4 : 3) : png_get_channels(r.png, r.info);
     if (is_grey && has_alpha) channels = 2;
     if (color == PNG_COLOR_TYPE_RGB && has_alpha) channels = 4;
   }
   size->channels = channels;
-  const bool wants_alpha = channels == 2 || channels == 4;
+  const bool has_output_alpha = channels == 2 || channels == 4;
   if (bits == 8 && depth == 16) png_set_strip_16(r.png);
   if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(r.png);
   if ((color & PNG_COLOR_MASK_COLOR) == 0 && depth < 8) png_set_expand_gray_1_2_4_to_8(r.png);
-  if (wants_alpha) {
+  if (has_output_alpha) {
     if (png_get_valid(r.png, r.info, PNG_INFO_tRNS) != 0) {
       png_set_tRNS_to_alpha(r.png);
     } else if (!has_alpha) {
@@ -129,7 +130,7 @@ bool WriteImage(Writer& w, Trouble& trouble, const ImageSize& size, int bits, in
   if (setjmp(trouble.jump) != 0) return false;
   png_set_write_fn(w.png, out, Write, Flush);
   png_set_compression_level(w.png, compression);
-  png_set_compression_mem_level(w.png, 9);  // the most
+  png_set_compression_mem_level(w.png, 9);  // the maximum
   png_set_IHDR(w.png, w.info, static_cast<png_uint_32>(size.width),
                static_cast<png_uint_32>(size.height), bits, kColors[size.channels],
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -155,7 +156,7 @@ absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size,
     return InvalidArgument("a PNG image has 1 to 4 channels of 8 or 16 bits, got ", size.channels,
                            " of ", bits);
   }
-  constexpr int64_t kMost = INT32_MAX;  // PNG's own
+  constexpr int64_t kMost = INT32_MAX;  // the limit of the format
   if (size.height < 1 || size.width < 1 || size.height > kMost || size.width > kMost) {
     return InvalidArgument("PNG encoding: expected an image of 1 to ", kMost,
                            " lines and columns, got ", size.height, " by ", size.width);
@@ -163,7 +164,7 @@ absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size,
   Trouble trouble;
   Writer writer(&trouble);
   if (writer.info == nullptr) return absl::ResourceExhaustedError("no memory to write an image");
-  // libpng does not write to the rows; its signature lacks a const.
+  // libpng does not write to the rows, although its signature lacks a const.
   std::vector<png_bytep> rows = Rows(const_cast<void*>(pixels), size, bits);
   std::string out;
   if (!WriteImage(writer, trouble, size, bits, compression, rows.data(), &out)) {
@@ -187,8 +188,8 @@ absl::Status DecodePng(std::string_view bytes, int channels, int bits,
   }
   if (png_get_rowbytes(reader.png, reader.info) !=
       static_cast<size_t>(size.width) * size.channels * (bits / 8)) {
-    return InvalidArgument("PNG image of a kind that cannot be turned into ", size.channels,
-                           " channels of ", bits, " bits");
+    return InvalidArgument("PNG image that cannot be converted to ", size.channels, " channels of ",
+                           bits, " bits");
   }
   SLUICE_ASSIGN_OR_RETURN(void* const pixels, place(size));
   std::vector<png_bytep> rows = Rows(pixels, size, bits);

@@ -1,9 +1,9 @@
-// PNG images in and out of arrays of pixels.
+// Encodes and decodes PNG images.
 //
-// Pixels lie row by row, channels interleaved: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA, of 8 or 16
-// bits each (16: in the machine's byte order).
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT on bytes that are no PNG image, are cut
-// off or promise more pixels than `kMaxPixels`; what libpng says goes into the text.
+// Pixels are stored row by row, with interleaved channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA.
+// A channel has 8 bits, or 16 bits in the machine's byte order.
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT, with libpng's text, if the bytes are no
+// PNG image, are truncated or declare more pixels than `kMaxPixels`.
 #ifndef SLUICE_OPS_IMAGE_PNG_H_
 #define SLUICE_OPS_IMAGE_PNG_H_
 
@@ -23,15 +23,15 @@ struct ImageSize {
   int channels = 0;
 };
 
-// Of one image: what TensorFlow allows.
+// The largest image, as in TensorFlow.
 inline constexpr int64_t kMaxPixels = int64_t{1} << 29;
 
-// `compression` as zlib's levels, -1 for its default.
+// `compression` is a level of zlib, or -1 for its default.
 absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size, int bits,
                                       int compression = -1);
 
-// The image as `channels` channels (0: as many as it has) of `bits` bits. `place` is called once
-// the size is known and gives the memory for the pixels.
+// Decodes to `channels` channels (0: those of the image) of `bits` bits. `place` is called once the
+// size is known, and returns the memory for the pixels.
 absl::Status DecodePng(std::string_view bytes, int channels, int bits,
                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 

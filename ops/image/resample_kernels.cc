@@ -1,3 +1,4 @@
+// Kernels that resize images bicubically and by areas.
 #include <array>
 #include <vector>
 
@@ -9,17 +10,16 @@ namespace {
 
 constexpr TypeSet kReal = RealTypes();
 
-// Four pixels around a position, and their parts of the result.
+// Four pixels around a position, and their weights.
 struct Cubic {
   std::array<int64_t, 4> at;
   std::array<float, 4> weights;
 };
 
-// Weights are taken at 1024 steps between two pixels, as in TensorFlow.
+// As in TensorFlow, positions between two pixels are rounded to 1024 steps.
 constexpr int kSteps = 1024;
 
-// The cubic convolution kernel with the slope `a` at 1: what a pixel weighs at a distance of
-// `near` / kSteps, and the next one further out. Source: R. G. Keys, "Cubic convolution
+// The cubic convolution kernel with the slope `a` at 1. Source: R. G. Keys, "Cubic convolution
 // interpolation for digital image processing" (1981).
 class CubicTable {
  public:
@@ -36,11 +36,11 @@ class CubicTable {
   }
 
  private:
-  std::array<float, kSteps + 1> inner_, outer_;
+  std::array<float, kSteps + 1> inner_, outer_;  // weights at distances of i / kSteps, and 1 more
 };
 
-// Pixels outside the image: with half_pixel they weigh nothing and the others fill up, else they
-// are those at the edge.
+// With half_pixel, pixels outside the image have no weight and the others are scaled to a sum of 1.
+// Otherwise, pixels outside the image are those at the edge.
 Cubic CubicAt(const Scaling& s, int64_t x) {
   static const CubicTable keys(-0.5), old(-0.75);
   const float position = s.At(x), floor = std::floor(position);
@@ -68,117 +68,94 @@ absl::StatusOr<std::vector<Cubic>> CubicsOf(const Scaling& s) {
   return all;
 }
 
-class ResizeBicubicKernel : public Kernel {
- public:
-  explicit ResizeBicubicKernel(KernelInit& init) : settings_(init) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& images = c.input(0);
-    SLUICE_RETURN_IF_ERROR(settings_.Check());
-    SLUICE_RETURN_IF_ERROR(CheckImages(images));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(images, c.input(1)));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
-    SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
-    const Scaling ys(images.dim(1), shape.dim(1), settings_.align_corners, settings_.half_pixel);
-    const Scaling xs(images.dim(2), shape.dim(2), settings_.align_corners, settings_.half_pixel);
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<Cubic> columns, CubicsOf(xs));
-    const int64_t channels = shape.dim(3), line = xs.in * channels;
-    c.ParallelFor(shape.dim(0) * ys.out, 6.0 * static_cast<double>((xs.out + xs.in) * channels),
-                  [&](int64_t begin, int64_t end) {
-                    std::vector<float> blended(static_cast<size_t>(line));
-                    for (int64_t i = begin; i < end; ++i) {
-                      const float* image = wide.data<float>() + i / ys.out * ys.in * line;
-                      BlendLines(CubicAt(ys, i % ys.out), image, line, blended.data());
-                      BlendPixels(columns, blended.data(), channels,
-                                  out->data<float>() + i * xs.out * channels);
-                    }
-                  });
-    return absl::OkStatus();
+void BlendLines(const Cubic& y, const float* image, int64_t line, float* to) {
+  const float *a = image + y.at[0] * line, *b = image + y.at[1] * line;
+  const float *c = image + y.at[2] * line, *d = image + y.at[3] * line;
+  for (int64_t k = 0; k < line; ++k) {
+    to[k] = a[k] * y.weights[0] + b[k] * y.weights[1] + c[k] * y.weights[2] + d[k] * y.weights[3];
   }
+}
 
- private:
-  static void BlendLines(const Cubic& y, const float* image, int64_t line, float* to) {
-    const float *a = image + y.at[0] * line, *b = image + y.at[1] * line;
-    const float *c = image + y.at[2] * line, *d = image + y.at[3] * line;
-    for (int64_t k = 0; k < line; ++k) {
-      to[k] = a[k] * y.weights[0] + b[k] * y.weights[1] + c[k] * y.weights[2] + d[k] * y.weights[3];
+void BlendPixels(const std::vector<Cubic>& columns, const float* line, int64_t channels,
+                 float* to) {
+  for (const Cubic& x : columns) {
+    for (int64_t k = 0; k < channels; ++k) {
+      float sum = 0;
+      for (int i = 0; i < 4; ++i) sum += line[x.at[i] * channels + k] * x.weights[i];
+      *to++ = sum;
     }
   }
+}
 
-  static void BlendPixels(const std::vector<Cubic>& columns, const float* line, int64_t channels,
-                          float* to) {
+absl::Status ResizeBicubic(KernelContext& c, const ResizeSettings& settings) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor* const out, AllocateResized(c, settings));
+  if (out->num_elements() == 0) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(const Tensor images, ElementsAs<float>(c, c.input(0)));
+  const Scaling ys = settings.ScalingOf(images, *out, 1), xs = settings.ScalingOf(images, *out, 2);
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<Cubic> columns, CubicsOf(xs));
+  const int64_t channels = out->dim(3), line = xs.in * channels;
+  c.ParallelFor(out->dim(0) * ys.out, 6.0 * static_cast<double>((xs.out + xs.in) * channels),
+                [&](int64_t begin, int64_t end) {
+                  std::vector<float> blended(static_cast<size_t>(line));
+                  for (int64_t i = begin; i < end; ++i) {
+                    const float* image = images.data<float>() + i / ys.out * ys.in * line;
+                    BlendLines(CubicAt(ys, i % ys.out), image, line, blended.data());
+                    BlendPixels(columns, blended.data(), channels,
+                                out->data<float>() + i * xs.out * channels);
+                  }
+                });
+  return absl::OkStatus();
+}
+KERNEL(ResizeBicubic, ResizeKernel<ResizeBicubic>, {"T", kReal});
+
+// Adds the gradient of one resized image to that of the image.
+void AddBicubicGrad(const Scaling& ys, const std::vector<Cubic>& columns, int64_t channels,
+                    const float* grad, double* to, int64_t line) {
+  for (int64_t y = 0; y < ys.out; ++y) {
+    const Cubic row = CubicAt(ys, y);
     for (const Cubic& x : columns) {
-      for (int64_t k = 0; k < channels; ++k) {
-        float sum = 0;
-        for (int i = 0; i < 4; ++i) sum += line[x.at[i] * channels + k] * x.weights[i];
-        *to++ = sum;
+      for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 4; ++j) {
+          const double weight = static_cast<double>(row.weights[i]) * x.weights[j];
+          double* pixel = to + row.at[i] * line + x.at[j] * channels;
+          for (int64_t k = 0; k < channels; ++k) pixel[k] += weight * grad[k];
+        }
       }
+      grad += channels;
     }
   }
+}
 
-  const ResizeSettings settings_;
-};
-KERNEL(ResizeBicubic, ResizeBicubicKernel, {"T", kReal});
-
-class ResizeBicubicGradKernel : public Kernel {
- public:
-  explicit ResizeBicubicGradKernel(KernelInit& init) : settings_(init) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor &grads = c.input(0), &original = c.input(1);
-    SLUICE_RETURN_IF_ERROR(settings_.Check());
-    SLUICE_RETURN_IF_ERROR(CheckResizedGrads(grads, original));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, original.shape(), &out));
-    if (out->num_elements() == 0) return absl::OkStatus();
-    DoubleSums sums;
-    SLUICE_RETURN_IF_ERROR(sums.Open(c, out));
-    const Scaling ys(original.dim(1), grads.dim(1), settings_.align_corners, settings_.half_pixel);
-    const Scaling xs(original.dim(2), grads.dim(2), settings_.align_corners, settings_.half_pixel);
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<Cubic> columns, CubicsOf(xs));
-    const int64_t channels = grads.dim(3), size = ys.out * xs.out * channels;
+absl::Status ResizeBicubicGrad(KernelContext& c, const ResizeSettings& settings) {
+  const Tensor &grads = c.input(0), &original = c.input(1);
+  SLUICE_RETURN_IF_ERROR(settings.Check());
+  SLUICE_RETURN_IF_ERROR(CheckResizedGrads(grads, original));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, original.shape(), &out));
+  if (out->num_elements() == 0) return absl::OkStatus();
+  const Scaling ys = settings.ScalingOf(original, grads, 1);
+  const Scaling xs = settings.ScalingOf(original, grads, 2);
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<Cubic> columns, CubicsOf(xs));
+  const int64_t channels = grads.dim(3), size = ys.out * xs.out * channels;
+  return SumInDouble(c, out, [&](double* sums) {
     c.ParallelFor(grads.dim(0), 20.0 * static_cast<double>(size), [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
-        Image(ys, columns, channels, grads.data<float>() + b * size,
-              sums.data() + b * ys.in * xs.in * channels, xs.in * channels);
+        AddBicubicGrad(ys, columns, channels, grads.data<float>() + b * size,
+                       sums + b * ys.in * xs.in * channels, xs.in * channels);
       }
     });
-    sums.Close();
-    return absl::OkStatus();
-  }
+  });
+}
+KERNEL(ResizeBicubicGrad, ResizeKernel<ResizeBicubicGrad>, {"T", {DT_FLOAT, DT_DOUBLE}});
 
- private:
-  static void Image(const Scaling& ys, const std::vector<Cubic>& columns, int64_t channels,
-                    const float* grad, double* to, int64_t line) {
-    for (int64_t y = 0; y < ys.out; ++y) {
-      const Cubic row = CubicAt(ys, y);
-      for (const Cubic& x : columns) {
-        for (int i = 0; i < 4; ++i) {
-          for (int j = 0; j < 4; ++j) {
-            const double weight = static_cast<double>(row.weights[i]) * x.weights[j];
-            double* pixel = to + row.at[i] * line + x.at[j] * channels;
-            for (int64_t k = 0; k < channels; ++k) pixel[k] += weight * grad[k];
-          }
-        }
-        grad += channels;
-      }
-    }
-  }
-
-  const ResizeSettings settings_;
-};
-KERNEL(ResizeBicubicGrad, ResizeBicubicGradKernel, {"T", {DT_FLOAT, DT_DOUBLE}});
-
-// The pixels that position x of the result covers, and how much of each.
+// The pixels that a position of the result covers, and the covered part of each.
 struct Cover {
   int64_t first;
   std::vector<float> parts;
 };
 
 Cover CoverOf(const Scaling& s, int64_t x) {
-  if (s.scale == 0) return {0, {1.0f}};  // corners of one pixel
+  if (s.scale == 0) return {0, {1.0f}};  // aligned corners of an image of one pixel
   const float begin = static_cast<float>(x) * s.scale, end = static_cast<float>(x + 1) * s.scale;
   Cover c{static_cast<int64_t>(std::floor(begin)), {}};
   const auto last = static_cast<int64_t>(std::ceil(end));
@@ -191,62 +168,51 @@ Cover CoverOf(const Scaling& s, int64_t x) {
   return c;
 }
 
-class ResizeAreaKernel : public Kernel {
- public:
-  explicit ResizeAreaKernel(KernelInit& init) : settings_(init) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& images = c.input(0);
-    SLUICE_RETURN_IF_ERROR(CheckImages(images));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(images, c.input(1)));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
-    SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
-    const Scaling ys(images.dim(1), shape.dim(1), settings_.align_corners, false);
-    const Scaling xs(images.dim(2), shape.dim(2), settings_.align_corners, false);
-    const float whole = 1.0f / ((ys.scale == 0 ? 1 : ys.scale) * (xs.scale == 0 ? 1 : xs.scale));
-    SLUICE_RETURN_IF_ERROR(CheckRoom(xs.out, sizeof(Cover), "columns"));
-    std::vector<Cover> columns;
-    columns.reserve(static_cast<size_t>(xs.out));
-    for (int64_t x = 0; x < xs.out; ++x) columns.push_back(CoverOf(xs, x));
-    const int64_t channels = shape.dim(3), line = xs.in * channels;
-    c.ParallelFor(shape.dim(0) * ys.out,
-                  2.0 * (ys.scale + 2) * static_cast<double>(line + xs.out * channels),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t i = begin; i < end; ++i) {
-                      const Cover row = CoverOf(ys, i % ys.out);
-                      const float* image = wide.data<float>() + i / ys.out * ys.in * line;
-                      float* to = out->data<float>() + i * xs.out * channels;
-                      for (const Cover& column : columns) {
-                        Patch(row, ys.in, column, xs.in, image, channels, whole, to);
-                        to += channels;
-                      }
-                    }
-                  });
-    return absl::OkStatus();
-  }
-
- private:
-  static void Patch(const Cover& row, int64_t height, const Cover& column, int64_t width,
-                    const float* image, int64_t channels, float whole, float* to) {
-    std::fill_n(to, channels, 0.0f);
-    for (size_t y = 0; y < row.parts.size(); ++y) {
-      const int64_t at_y = std::clamp(row.first + static_cast<int64_t>(y), int64_t{0}, height - 1);
-      for (size_t x = 0; x < column.parts.size(); ++x) {
-        const int64_t at_x =
-            std::clamp(column.first + static_cast<int64_t>(x), int64_t{0}, width - 1);
-        const float* pixel = image + (at_y * width + at_x) * channels;
-        const float part = row.parts[y] * column.parts[x];
-        for (int64_t k = 0; k < channels; ++k) to[k] += pixel[k] * part;
-      }
+// Writes the mean of the covered pixels.
+void AverageArea(const Cover& row, int64_t height, const Cover& column, int64_t width,
+                 const float* image, int64_t channels, float inverse_area, float* to) {
+  std::fill_n(to, channels, 0.0f);
+  for (size_t y = 0; y < row.parts.size(); ++y) {
+    const int64_t at_y = std::clamp(row.first + static_cast<int64_t>(y), int64_t{0}, height - 1);
+    for (size_t x = 0; x < column.parts.size(); ++x) {
+      const int64_t at_x =
+          std::clamp(column.first + static_cast<int64_t>(x), int64_t{0}, width - 1);
+      const float* pixel = image + (at_y * width + at_x) * channels;
+      const float part = row.parts[y] * column.parts[x];
+      for (int64_t k = 0; k < channels; ++k) to[k] += pixel[k] * part;
     }
-    for (int64_t k = 0; k < channels; ++k) to[k] *= whole;
   }
+  for (int64_t k = 0; k < channels; ++k) to[k] *= inverse_area;
+}
 
-  const ResizeSettings settings_;
-};
-KERNEL(ResizeArea, ResizeAreaKernel, {"T", kReal});
+absl::Status ResizeArea(KernelContext& c, const ResizeSettings& settings) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor* const out, AllocateResized(c, settings));
+  if (out->num_elements() == 0) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(const Tensor images, ElementsAs<float>(c, c.input(0)));
+  const Scaling ys = settings.ScalingOf(images, *out, 1), xs = settings.ScalingOf(images, *out, 2);
+  const float inverse_area =
+      1.0f / ((ys.scale == 0 ? 1 : ys.scale) * (xs.scale == 0 ? 1 : xs.scale));
+  SLUICE_RETURN_IF_ERROR(CheckRoom(xs.out, sizeof(Cover), "columns"));
+  std::vector<Cover> columns;
+  columns.reserve(static_cast<size_t>(xs.out));
+  for (int64_t x = 0; x < xs.out; ++x) columns.push_back(CoverOf(xs, x));
+  const int64_t channels = out->dim(3), line = xs.in * channels;
+  c.ParallelFor(out->dim(0) * ys.out,
+                2.0 * (ys.scale + 2) * static_cast<double>(line + xs.out * channels),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const Cover row = CoverOf(ys, i % ys.out);
+                    const float* image = images.data<float>() + i / ys.out * ys.in * line;
+                    float* to = out->data<float>() + i * xs.out * channels;
+                    for (const Cover& column : columns) {
+                      AverageArea(row, ys.in, column, xs.in, image, channels, inverse_area, to);
+                      to += channels;
+                    }
+                  }
+                });
+  return absl::OkStatus();
+}
+KERNEL(ResizeArea, ResizeKernel<ResizeArea>, {"T", kReal});
 
 }  // namespace
 }  // namespace sluice

@@ -1,7 +1,7 @@
-// Images [batch, height, width, channels] at another size, whole or boxes of them.
+// Ops that resize images [batch, height, width, channels], or boxes of them.
 #include <algorithm>
 
-#include "ops/image/image_shapes.h"
+#include "ops/image/mixins.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/image/resize_builders.h"
@@ -11,8 +11,8 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Height and width of images, a constant where they are known.
-Output SpaceOf(Output images) {
+// Height and width of images, as a constant if they are known.
+Output ImageSizeOf(Output images) {
   const PartialShape& s = images.shape();
   if (s.rank_known() && s.dim(1) >= 0 && s.dim(2) >= 0) {
     return Constant(*images.graph(),
@@ -22,30 +22,31 @@ Output SpaceOf(Output images) {
 }
 #endif
 
+void CropsBoxes(OpDefBuilder& op) { op.Input("boxes", DT_FLOAT).Input("box_ind", DT_INT32); }
+
+AttrDef CroppedTypes() {
+  return TypeAttr(TypeSet{DT_UINT8, DT_UINT16, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_HALF,
+                          DT_FLOAT, DT_DOUBLE});
+}
+
 OP(CropAndResize,
-   "The boxes (y1, x1, y2, x2 in units of the image's size, of image box_ind) resized to "
-   "crop_size; extrapolation_value outside the image.")
+   "Crops boxes (y1, x1, y2, x2 as fractions of the image's size) and resizes them to crop_size. "
+   "Box i belongs to image box_ind[i]. Pixels outside the image are extrapolation_value.")
     .Input("image", "T")
-    .Input("boxes", DT_FLOAT)
-    .Input("box_ind", DT_INT32)
+    .With(CropsBoxes)
     .Input("crop_size", DT_INT32)
     .Output("crops", DT_FLOAT)
-    .Attr("T", TypeAttr(TypeSet{DT_UINT8, DT_UINT16, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_HALF,
-                                DT_FLOAT, DT_DOUBLE}))
+    .Attr("T", CroppedTypes())
     .Attr("method", OneOf({"bilinear", "nearest"}, "bilinear"))
     .Attr("extrapolation_value", FloatAttr(0.0f))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
       SLUICE_ASSIGN_OR_RETURN(PartialShape boxes, c.WithRank(1, 2));
       SLUICE_ASSIGN_OR_RETURN(PartialShape owners, c.WithRank(2, 1));
-      SLUICE_ASSIGN_OR_RETURN(PartialShape size, c.WithRank(3, 1));
       SLUICE_ASSIGN_OR_RETURN(const int64_t count, MergeDim(boxes.dim(0), owners.dim(0)));
       SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(1), 4).status());
-      SLUICE_RETURN_IF_ERROR(MergeDim(size.dim(0), 2).status());
-      std::optional<std::vector<int64_t>> values = c.InputInts(3);
-      const bool known = values && values->size() == 2;
-      return c.SetOutput(
-          0, {count, known ? (*values)[0] : -1, known ? (*values)[1] : -1, images.dim(3)});
+      SLUICE_ASSIGN_OR_RETURN(const PartialShape size, HeightAndWidth(c, 3));
+      return c.SetOutput(0, {count, size.dim(0), size.dim(1), images.dim(3)});
     }) GRADIENT([](Backprop& b) {
       Output grad = b.Of("crops"), image = b.Value("image");
       Output boxes = b.Value("boxes"), owners = b.Value("box_ind");
@@ -56,21 +57,19 @@ OP(CropAndResize,
       b.Into("boxes", CropAndResizeGradBoxes(grad, image, boxes, owners));
     });
 
-OP(CropAndResizeGradBoxes, "Gradient of CropAndResize by the boxes.")
+OP(CropAndResizeGradBoxes, "Computes the gradient of CropAndResize with respect to the boxes.")
     .Input("grads", DT_FLOAT)
     .Input("image", "T")
-    .Input("boxes", DT_FLOAT)
-    .Input("box_ind", DT_INT32)
+    .With(CropsBoxes)
     .Output("output", DT_FLOAT)
-    .Attr("T", TypeAttr(TypeSet{DT_UINT8, DT_UINT16, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_HALF,
-                                DT_FLOAT, DT_DOUBLE}))
+    .Attr("T", CroppedTypes())
     .Attr("method", OneOf({"bilinear"}, "bilinear"))
     .Shape([](ShapeContext& c) { return c.SetOutput(0, c.input(2)); });
 
-OP(CropAndResizeGradImage, "Gradient of CropAndResize by the images, whose shape is image_size.")
+OP(CropAndResizeGradImage,
+   "Computes the gradient of CropAndResize with respect to the images, whose shape is image_size.")
     .Input("grads", DT_FLOAT)
-    .Input("boxes", DT_FLOAT)
-    .Input("box_ind", DT_INT32)
+    .With(CropsBoxes)
     .Input("image_size", DT_INT32)
     .Output("output", "T")
     .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_HALF, DT_DOUBLE}))
@@ -81,55 +80,41 @@ OP(CropAndResizeGradImage, "Gradient of CropAndResize by the images, whose shape
       return c.SetOutput(0, shape);
     });
 
-OP(ResizeBilinear, "Images resized by linear interpolation between the four nearest pixels.")
-    .Input("images", "T")
-    .Input("size", DT_INT32)
-    .Output("resized_images", DT_FLOAT)
-    .Attr("T", TypeAttr(TypeSet{DT_INT8, DT_UINT8, DT_INT16, DT_UINT16, DT_INT32, DT_INT64,
-                                DT_BFLOAT16, DT_HALF, DT_FLOAT, DT_DOUBLE, DT_BFLOAT16}))
-    .Attr("align_corners", BoolAttr(false))
-    .Attr("half_pixel_centers", BoolAttr(false))
-    .Shape(ResizedShape) GRADIENT([](Backprop& b) {
-      b.Into("images",
-             ResizeBilinearGrad(b.Of("resized_images"), b.Value("images"),
-                                {.align_corners = b.attr<bool>("align_corners"),
-                                 .half_pixel_centers = b.attr<bool>("half_pixel_centers")}));
+OP(ResizeBilinear, "Resizes images by linear interpolation between the four nearest pixels.")
+    .With(ResizesImages)
+    .With(AlignmentAttrs) GRADIENT([](Backprop& b) {
+      b.Into("images", ResizeBilinearGrad(b.Of("resized_images"), b.Value("images"),
+                                          AlignmentOf<ResizeBilinearGradAttrs>(b)));
     });
 
-OP(ResizeBilinearGrad, "Gradient of ResizeBilinear by the images.")
+OP(ResizeBilinearGrad, "Computes the gradient of ResizeBilinear with respect to the images.")
     .Input("grads", DT_FLOAT)
-    .Input("original_image", "T")
-    .Output("output", "T")
+    .With(ResizeGradient)
     .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("align_corners", BoolAttr(false))
-    .Attr("half_pixel_centers", BoolAttr(false))
-    .NotDifferentiable()
-    .Shape(ShapeOfOriginal);
+    .With(AlignmentAttrs)
+    .NotDifferentiable();
 
-OP(ResizeNearestNeighbor, "Images resized by taking the nearest pixel.")
+OP(ResizeNearestNeighbor, "Resizes images. Each pixel of the result is the nearest pixel.")
     .Input("images", "T")
     .Input("size", DT_INT32)
     .Output("resized_images", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_INT8, DT_UINT8, DT_INT16, DT_UINT16, DT_INT32, DT_INT64, DT_HALF,
-                                DT_FLOAT, DT_DOUBLE, DT_BFLOAT16}))
-    .Attr("align_corners", BoolAttr(false))
-    .Attr("half_pixel_centers", BoolAttr(false))
+    .Attr("T", TypeAttr(PixelTypes()))
+    .With(AlignmentAttrs)
     .Shape(ResizedShape) GRADIENT([](Backprop& b) {
       b.Into("images",
-             ResizeNearestNeighborGrad(b.Of("resized_images"), SpaceOf(b.Value("images")),
-                                       {.align_corners = b.attr<bool>("align_corners"),
-                                        .half_pixel_centers = b.attr<bool>("half_pixel_centers")}));
+             ResizeNearestNeighborGrad(b.Of("resized_images"), ImageSizeOf(b.Value("images")),
+                                       AlignmentOf<ResizeNearestNeighborGradAttrs>(b)));
     });
 
 OP(ResizeNearestNeighborGrad,
-   "Gradient of ResizeNearestNeighbor by the images, whose height and width are `size`.")
+   "Computes the gradient of ResizeNearestNeighbor with respect to the images, whose height and "
+   "width are `size`.")
     .Input("grads", "T")
     .Input("size", DT_INT32)
     .Output("output", "T")
     .Attr("T",
           TypeAttr(TypeSet{DT_UINT8, DT_INT8, DT_INT32, DT_HALF, DT_FLOAT, DT_DOUBLE, DT_BFLOAT16}))
-    .Attr("align_corners", BoolAttr(false))
-    .Attr("half_pixel_centers", BoolAttr(false))
+    .With(AlignmentAttrs)
     .Shape(ResizedShape);
 
 }  // namespace

@@ -31,6 +31,15 @@ absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& siz
   return TensorShape::Make({images.dim(0), height, width, images.dim(3)});
 }
 
+absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& settings) {
+  SLUICE_RETURN_IF_ERROR(settings.Check());
+  SLUICE_RETURN_IF_ERROR(CheckImages(c.input(0)));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(c.input(0), c.input(1)));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  return out;
+}
+
 absl::Status CheckResizedGrads(const Tensor& grads, const Tensor& original) {
   SLUICE_RETURN_IF_ERROR(CheckImages(grads));
   SLUICE_RETURN_IF_ERROR(CheckImages(original));

@@ -19,20 +19,38 @@ struct ResizeSettings {
         half_pixel(init.AttrOr<bool>("half_pixel_centers", false)) {}
   bool align_corners, half_pixel;
 
-  // Both do not go together.
+  Scaling ScalingOf(const Tensor& image, const Tensor& result, int dim) const {
+    return Scaling(image.dim(dim), result.dim(dim), align_corners, half_pixel);
+  }
+  // The two settings exclude each other.
   absl::Status Check() const;
 };
 
-// Four dimensions, at least one pixel and one channel.
+// Requires four dimensions, at least one pixel and one channel.
 absl::Status CheckImages(const Tensor& t);
 
-// The result's shape from the images' and the two sizes in `size`.
+// The shape of `images` resized to the two sizes in `size`.
 absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& size);
 
-// That `grads` belongs to images like `original`.
+// Checks input 0, images, and input 1, sizes, and allocates the resized images as output 0. It may
+// have no elements, and then the images may have sizes without memory for them.
+absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& settings);
+
+// Requires `grads` to be the gradients of the resized `original`.
 absl::Status CheckResizedGrads(const Tensor& grads, const Tensor& original);
 
-// `t` in type T; itself where it is so already.
+// A kernel of a function.
+template <absl::Status (*kFunction)(KernelContext&, const ResizeSettings&)>
+class ResizeKernel : public Kernel {
+ public:
+  explicit ResizeKernel(KernelInit& init) : settings_(init) {}
+  absl::Status Compute(KernelContext& c) override { return kFunction(c, settings_); }
+
+ private:
+  const ResizeSettings settings_;
+};
+
+// `t` converted to type T.
 template <typename T>
 absl::StatusOr<Tensor> ElementsAs(KernelContext& c, const Tensor& t) {
   if (t.dtype() == kDataTypeOf<T>) return t;
@@ -41,24 +59,15 @@ absl::StatusOr<Tensor> ElementsAs(KernelContext& c, const Tensor& t) {
   return converted;
 }
 
-// A gradient's sums, in double until they are done.
-class DoubleSums {
- public:
-  absl::Status Open(KernelContext& c, Tensor* out) {
-    out_ = out;
-    SLUICE_ASSIGN_OR_RETURN(sums_, c.AllocateTemp(DT_DOUBLE, out->shape()));
-    std::fill_n(sums_.data<double>(), sums_.num_elements(), 0.0);
-    return absl::OkStatus();
-  }
-  double* data() { return sums_.data<double>(); }
-  void Close() {
-    FindCastLoop(DT_DOUBLE, out_->dtype(), false)(sums_.raw(), out_->raw(), out_->num_elements());
-  }
-
- private:
-  Tensor* out_ = nullptr;
-  Tensor sums_;
-};
+// Calls `sum` on zeros in double for the elements of `out`, and converts the sums to `out`.
+template <typename F>
+absl::Status SumInDouble(KernelContext& c, Tensor* out, const F& sum) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor sums, c.AllocateTemp(DT_DOUBLE, out->shape()));
+  std::fill_n(sums.data<double>(), sums.num_elements(), 0.0);
+  sum(sums.data<double>());
+  FindCastLoop(DT_DOUBLE, out->dtype(), false)(sums.raw(), out->raw(), out->num_elements());
+  return absl::OkStatus();
+}
 
 }  // namespace sluice
 

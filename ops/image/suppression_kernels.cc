@@ -1,3 +1,4 @@
+// Kernels that select the best boxes among those that overlap.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// A box's corners in order.
+// A box with its corners in order.
 struct Box {
   float top, left, bottom, right;
 
@@ -24,7 +25,7 @@ struct Box {
   float Area() const { return (bottom - top) * (right - left); }
 };
 
-// The common area of two boxes as a part of what both cover together.
+// The area of the intersection of two boxes divided by that of their union.
 float Overlap(const Box& a, const Box& b) {
   const float area_a = a.Area(), area_b = b.Area();
   if (area_a <= 0 || area_b <= 0) return 0;
@@ -36,9 +37,9 @@ float Overlap(const Box& a, const Box& b) {
 
 struct Limits {
   int64_t outputs;
-  float overlap;       // boxes with more of it are dropped
-  float score;         // boxes need more than that
-  float softness = 0;  // > 0: overlapping boxes lose score instead
+  float overlap;       // boxes that overlap more are dropped
+  float score;         // boxes with no greater score are ignored
+  float softness = 0;  // > 0: reduces the scores of overlapping boxes in place of dropping them
 };
 
 struct Selection {
@@ -46,9 +47,9 @@ struct Selection {
   std::vector<float> scores;
 };
 
-// Greedy: the best box first, then the best of those that overlap none before. A box is compared
-// with each chosen one once. Scores are rounded to T at every step. Source of the soft form:
-// Bodla, Singh, Chellappa and Davis (2017).
+// Selects the best box, then again and again the best one that overlaps no selected box. Compares a
+// box with each selected one once. Rounds scores to T in every step. Source of the soft form:
+// Bodla, Singh, Chellappa and Davis, "Soft-NMS" (2017).
 template <typename T, typename F>
 Selection Select(const T* scores, int64_t n, const Limits& limits, const F& overlap) {
   struct Candidate {
@@ -100,7 +101,7 @@ absl::Status CheckScalar(const Tensor& t, const char* name) {
   return InvalidArgument(name, " must be 0-D, got shape ", t.shape().ToString());
 }
 
-absl::Status CheckShare(float v) {
+absl::Status CheckOverlap(float v) {
   if (v >= 0 && v <= 1) return absl::OkStatus();
   return InvalidArgument("iou_threshold must be in [0, 1], got ", v);
 }
@@ -118,7 +119,7 @@ float NumberOf(const Tensor& t) {
   return t.dtype() == DT_HALF ? static_cast<float>(*t.data<half>()) : *t.data<float>();
 }
 
-// NonMaxSuppression to V5: thresholds are attributes or inputs, as many as there are.
+// NonMaxSuppression to NonMaxSuppressionV5. The versions have more and more inputs.
 template <typename T>
 class SuppressionKernel : public Kernel {
  public:
@@ -135,11 +136,11 @@ class SuppressionKernel : public Kernel {
     }
     Limits limits{*c.input(2).data<int32_t>(), overlap_, -std::numeric_limits<float>::infinity()};
     if (c.num_inputs() > 3) limits.overlap = static_cast<float>(T(NumberOf(c.input(3))));
-    // Without a threshold all but the lowest number counts.
+    // Without a threshold, every score except the lowest number counts.
     limits.score = sizeof(T) == 2 ? -65504.0f : std::numeric_limits<float>::lowest();
     if (c.num_inputs() > 4) limits.score = static_cast<float>(T(NumberOf(c.input(4))));
     if (c.num_inputs() > 5) limits.softness = NumberOf(c.input(5));
-    SLUICE_RETURN_IF_ERROR(CheckShare(limits.overlap));
+    SLUICE_RETURN_IF_ERROR(CheckOverlap(limits.overlap));
     if (!(limits.softness >= 0)) return InvalidArgument("soft_nms_sigma must be >= 0");
     const Tensor &boxes = c.input(0), &scores = c.input(1);
     if (boxes.rank() != 2) {
@@ -149,14 +150,14 @@ class SuppressionKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckScores(scores, boxes.dim(0)));
     if (limits.outputs < 0) return InvalidArgument("output size must be non-negative");
     const T* corners = boxes.data<T>();
-    return Give(c, limits,
-                Select<T>(scores.data<T>(), boxes.dim(0), limits, [&](int32_t i, int32_t j) {
-                  return Overlap(Box::At(corners + 4 * i), Box::At(corners + 4 * j));
-                }));
+    return SetSelection(
+        c, limits, Select<T>(scores.data<T>(), boxes.dim(0), limits, [&](int32_t i, int32_t j) {
+          return Overlap(Box::At(corners + 4 * i), Box::At(corners + 4 * j));
+        }));
   }
 
  private:
-  absl::Status Give(KernelContext& c, const Limits& limits, const Selection& chosen) const {
+  absl::Status SetSelection(KernelContext& c, const Limits& limits, const Selection& chosen) const {
     const auto valid = static_cast<int64_t>(chosen.boxes.size());
     const int64_t n = is_padded_ ? limits.outputs : valid;
     Tensor* boxes;
@@ -207,7 +208,8 @@ absl::Status SuppressByOverlaps(KernelContext& c) {
 using OverlapsKernel = FunctionKernel<SuppressByOverlaps>;
 KERNEL(NonMaxSuppressionWithOverlaps, OverlapsKernel);
 
-// Class by class over batches [batch, boxes, 1 or classes, 4], then the best of all classes.
+// Selects boxes of each class from [batch, boxes, 1 or classes, 4], and then the best of all
+// classes.
 class CombinedSuppressionKernel : public Kernel {
  public:
   explicit CombinedSuppressionKernel(KernelInit& init)
@@ -232,7 +234,7 @@ class CombinedSuppressionKernel : public Kernel {
     std::fill_n(out_boxes->data<float>(), out_boxes->num_elements(), 0.0f);
     std::fill_n(out_scores->data<float>(), out_scores->num_elements(), 0.0f);
     std::fill_n(out_classes->data<float>(), out_classes->num_elements(), 0.0f);
-    if (scores.num_elements() == 0) {  // whose other sizes may be any
+    if (scores.num_elements() == 0) {  // the other sizes are not bounded
       std::fill_n(valid->data<int32_t>(), batch, 0);
       return absl::OkStatus();
     }
@@ -287,7 +289,7 @@ class CombinedSuppressionKernel : public Kernel {
                                *c.input(2 + i).data<int32_t>());
       }
     }
-    return CheckShare(*c.input(4).data<float>());
+    return CheckOverlap(*c.input(4).data<float>());
   }
 
   static std::vector<Detection> Detect(const Tensor& boxes, const Tensor& scores, int64_t b,

@@ -1,5 +1,5 @@
-// Images under projections, and parts of images around given places.
-#include "ops/image/image_shapes.h"
+// Ops that project images and extract windows around given positions.
+#include "ops/image/mixins.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/array/split_builders.h"
@@ -9,16 +9,31 @@
 namespace sluice {
 namespace {
 
-absl::Status GlimpseShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
-  SLUICE_ASSIGN_OR_RETURN(PartialShape offsets, c.WithRank(2, 2));
-  SLUICE_RETURN_IF_ERROR(MergeDim(offsets.dim(1), 2).status());
-  SLUICE_ASSIGN_OR_RETURN(const int64_t batch, MergeDim(images.dim(0), offsets.dim(0)));
-  SLUICE_RETURN_IF_ERROR(SizedImages(c, 1));
-  std::optional<std::vector<int64_t>> values = c.InputInts(1);
-  const bool known = values && values->size() == 2;
-  return c.SetOutput(0,
-                     {batch, known ? (*values)[0] : -1, known ? (*values)[1] : -1, images.dim(3)});
+void ExtractsGlimpse(OpDefBuilder& op) {
+  op.Input("input", DT_FLOAT)
+      .Input("size", DT_INT32)
+      .Input("offsets", DT_FLOAT)
+      .Output("glimpse", DT_FLOAT)
+      .With(Attrs({"centered", "normalized", "uniform_noise"}, BoolAttr(true)))
+      .Attr("noise", StringAttr("uniform"))
+      .Shape([](ShapeContext& c) -> absl::Status {
+        SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
+        SLUICE_ASSIGN_OR_RETURN(PartialShape offsets, c.WithRank(2, 2));
+        SLUICE_RETURN_IF_ERROR(MergeDim(offsets.dim(1), 2).status());
+        SLUICE_ASSIGN_OR_RETURN(const int64_t batch, MergeDim(images.dim(0), offsets.dim(0)));
+        SLUICE_ASSIGN_OR_RETURN(const PartialShape size, HeightAndWidth(c, 1));
+        return c.SetOutput(0, {batch, size.dim(0), size.dim(1), images.dim(3)});
+      });
+}
+
+void ProjectsImages(OpDefBuilder& op) {
+  op.Input("images", "dtype")
+      .Input("transforms", DT_FLOAT)
+      .Input("output_shape", DT_INT32)
+      .Output("transformed_images", "dtype")
+      .Attr("dtype", TypeAttr(TypeSet{DT_UINT8, DT_INT32, DT_INT64} | FloatTypes()))
+      .Attr("interpolation", StringAttr())
+      .Attr("fill_mode", StringAttr("CONSTANT"));
 }
 
 absl::Status ProjectionShape(ShapeContext& c) {
@@ -28,8 +43,8 @@ absl::Status ProjectionShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The other way round: eight numbers of the inverse of the matrix whose ninth is 1, again divided
-// by the ninth. (The determinant falls out, so the adjugate is enough.)
+// The inverse projections. A row holds eight elements of a 3 x 3 matrix whose ninth is 1. Dividing
+// by the ninth element of the inverse cancels the determinant, so the adjugate is enough.
 Output InverseOf(Output transforms) {
   const OutputList m = Unpack(transforms, 8, {.axis = 1});
   if (m.size() != 8) return Output();
@@ -42,7 +57,7 @@ Output InverseOf(Output transforms) {
   return Pack(inverse, {.axis = 1});
 }
 
-// What TensorFlow takes for the gradient: the incoming one under the inverse projection.
+// As in TensorFlow, projects the incoming gradient back.
 void GradientOfProjection(Backprop& b) {
   Output images = b.Value("images");
   b.Into("images", ImageProjectiveTransformV2(
@@ -54,59 +69,31 @@ void GradientOfProjection(Backprop& b) {
 #endif
 
 OP(ExtractGlimpse,
-   "A window of each image around its offset; noise where it lies outside the image. Offsets that "
-   "are not normalised and centred are halved, and are of the middle; ExtractGlimpseV2 does not do "
-   "so.")
-    .Input("input", DT_FLOAT)
-    .Input("size", DT_INT32)
-    .Input("offsets", DT_FLOAT)
-    .Output("glimpse", DT_FLOAT)
-    .Attr("centered", BoolAttr(true))
-    .Attr("normalized", BoolAttr(true))
-    .Attr("uniform_noise", BoolAttr(true))
-    .Attr("noise", StringAttr("uniform"))
-    .NotDifferentiable()
-    .Shape(GlimpseShape);
+   "Extracts a window around an offset of each image. Pixels outside the image are noise. Offsets "
+   "are those of the window's middle, and are halved unless they are normalised and centred, both "
+   "unlike ExtractGlimpseV2.")
+    .With(ExtractsGlimpse)
+    .NotDifferentiable();
 
 OP(ExtractGlimpseV2,
-   "A window of each image; noise where it lies outside the image. Offsets are normalised (in "
-   "units of the image's size) or pixels; centred (-1 and 1 are the edges, and the offset is of "
-   "the window's middle) or from the top left corner.")
-    .Input("input", DT_FLOAT)
-    .Input("size", DT_INT32)
-    .Input("offsets", DT_FLOAT)
-    .Output("glimpse", DT_FLOAT)
-    .Attr("centered", BoolAttr(true))
-    .Attr("normalized", BoolAttr(true))
-    .Attr("uniform_noise", BoolAttr(true))
-    .Attr("noise", StringAttr("uniform"))
-    .Shape(GlimpseShape);
+   "Extracts a window of each image. Pixels outside the image are noise. Normalised offsets are "
+   "fractions of the image's size, others are pixels. Centred offsets are those of the window's "
+   "middle (-1 and 1 are the edges), others are relative to the top left corner.")
+    .With(ExtractsGlimpse);
 
 OP(ImageProjectiveTransformV2,
-   "Pixel (x, y) of the result is the image's at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), "
-   "k = c0 x + c1 y + 1, for rows [a0, a1, a2, b0, b1, b2, c0, c1] of transforms. Outside the "
-   "image fill_mode rules: CONSTANT (0), REFLECT, WRAP or NEAREST.")
-    .Input("images", "dtype")
-    .Input("transforms", DT_FLOAT)
-    .Input("output_shape", DT_INT32)
-    .Output("transformed_images", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet{DT_UINT8, DT_INT32, DT_INT64, DT_HALF, DT_BFLOAT16, DT_FLOAT,
-                                    DT_DOUBLE}))
-    .Attr("interpolation", StringAttr())
-    .Attr("fill_mode", StringAttr("CONSTANT"))
+   "Projects images: pixel (x, y) of the result is the image's pixel at "
+   "((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), where k = c0 x + c1 y + 1, for rows "
+   "[a0, a1, a2, b0, b1, b2, c0, c1] of `transforms`. fill_mode defines the pixels outside the "
+   "image: CONSTANT (0), REFLECT, WRAP or NEAREST.")
+    .With(ProjectsImages)
     .Shape(ProjectionShape) GRADIENT(GradientOfProjection);
 
 OP(ImageProjectiveTransformV3,
-   "ImageProjectiveTransformV2 with the value outside the image for CONSTANT.")
-    .Input("images", "dtype")
-    .Input("transforms", DT_FLOAT)
-    .Input("output_shape", DT_INT32)
+   "ImageProjectiveTransformV2 with fill_value for pixels outside the image if fill_mode is "
+   "CONSTANT.")
+    .With(ProjectsImages)
     .Input("fill_value", DT_FLOAT)
-    .Output("transformed_images", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet{DT_UINT8, DT_INT32, DT_INT64, DT_HALF, DT_BFLOAT16, DT_FLOAT,
-                                    DT_DOUBLE}))
-    .Attr("interpolation", StringAttr())
-    .Attr("fill_mode", StringAttr("CONSTANT"))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(3, 0).status());
       return ProjectionShape(c);

@@ -1,3 +1,4 @@
+// Kernels that project images and extract windows.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -11,9 +12,7 @@
 namespace sluice {
 namespace {
 
-// --- projections
-
-// A position outside [0, size) brought inside, as SciPy's ndimage does it; CONSTANT leaves it.
+// Maps a position outside [0, size) to one inside, as SciPy's ndimage does. CONSTANT does not.
 using MapPosition = float (*)(float at, int64_t size);
 
 float Inside(float at, int64_t size) { return std::clamp(at, 0.0f, static_cast<float>(size - 1)); }
@@ -82,7 +81,7 @@ class ProjectionKernel : public Kernel {
                             TensorShape::Make({images.dim(0), sizes[0], sizes[1], images.dim(3)}));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes are not bounded
     const Source from{images.data<T>(), images.dim(1), images.dim(2), images.dim(3), fill};
     const int64_t rows = shape.dim(1), columns = shape.dim(2), channels = shape.dim(3);
     c.ParallelFor(shape.dim(0) * rows, 20.0 * static_cast<double>(columns * channels),
@@ -106,7 +105,7 @@ class ProjectionKernel : public Kernel {
     int64_t height, width, channels;
     T fill;
 
-    // The pixel's channels; null outside.
+    // The channels of a pixel, or null outside the image.
     const T* At(int64_t b, float y, float x) const {
       if (!(y >= 0 && y < static_cast<float>(height) && x >= 0 && x < static_cast<float>(width))) {
         return nullptr;
@@ -137,7 +136,7 @@ class ProjectionKernel : public Kernel {
     const float depth = m[6] * x + m[7] * y + 1;
     const float in_x = (*map_)((m[0] * x + m[1] * y + m[2]) / depth, from.width);
     const float in_y = (*map_)((m[3] * x + m[4] * y + m[5]) / depth, from.height);
-    if (depth == 0) {  // infinitely far
+    if (depth == 0) {  // at infinity
       std::fill_n(to, from.channels, from.fill);
     } else if (interpolation_ == "NEAREST") {
       const T* pixel = from.At(b, std::round(in_y), std::round(in_x));
@@ -169,8 +168,6 @@ using ProjectionTypes = TypeList<uint8_t, int32_t, int64_t, half, bfloat16, floa
 KERNELS(ImageProjectiveTransformV2, "dtype", ProjectionKernel, ProjectionTypes);
 KERNELS(ImageProjectiveTransformV3, "dtype", ProjectionKernel, ProjectionTypes);
 
-// --- glimpses
-
 enum class Noise { kUniform, kGaussian, kZero };
 
 absl::StatusOr<Noise> NoiseOf(const std::string& noise, bool is_uniform) {
@@ -184,8 +181,8 @@ absl::StatusOr<Noise> NoiseOf(const std::string& noise, bool is_uniform) {
   return InvalidArgument("The noise could only be uniform, gaussian, or zero, got ", noise);
 }
 
-// Noise like the image: between its least and its greatest number, or with the mean and deviation
-// of each channel and cut at its extremes.
+// Fills a glimpse with noise. Uniform noise is between the extremes of the image. Gaussian noise
+// has the mean and deviation of each channel, and is clamped to its extremes.
 void FillWithNoise(Noise noise, const float* image, int64_t pixels, int64_t channels, float* to,
                    int64_t glimpse_pixels) {
   std::fill_n(to, glimpse_pixels * channels, 0.0f);
@@ -260,13 +257,13 @@ class GlimpseKernel : public Kernel {
   }
 
  private:
-  // Where the glimpse begins along a dimension of the image.
+  // The first position of the glimpse in one dimension of the image.
   int64_t First(float offset, int64_t image, int64_t glimpse) const {
     const auto size = static_cast<float>(image), window = static_cast<float>(glimpse);
     const bool halves = is_first_version_ || is_normalized_;
     float at = is_normalized_ ? offset * size : offset;
     if (is_centered_) at = (halves ? at / 2.0f : at) + size / 2.0f;
-    // The offset is of the middle; in the second version only if it is normalised and centred.
+    // The offset is that of the middle. In the second version it must be normalised and centred.
     if (is_first_version_ || (is_normalized_ && is_centered_)) at -= window / 2.0f;
     if (std::isnan(at)) return 0;
     return static_cast<int64_t>(std::clamp(at, -1e9f, 1e9f));

@@ -1,4 +1,4 @@
-#include <functional>
+// Kernels that scale and translate images, and their gradients.
 #include <limits>
 #include <numbers>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// What a pixel weighs at a distance from the sampled position; nothing beyond `radius`.
+// The weight of a pixel at a distance from the sampled position. It is 0 beyond `radius`.
 struct Filter {
   float radius;
   float (*weight)(float distance);
@@ -24,7 +24,8 @@ float Lanczos(float x) {
   return radius * std::sin(pi * x) * std::sin(pi * x / radius) / (pi * pi * x * x);
 }
 
-// A cubic on [0, 1) and another on [1, 2). Sources: Keys (1981); Mitchell and Netravali (1988).
+// Each is one cubic on [0, 1) and another on [1, 2). Sources: Keys (1981); Mitchell and Netravali
+// (1988).
 float Keys(float x) {
   if (x >= 2) return 0;
   return x >= 1 ? ((-0.5f * x + 2.5f) * x - 4) * x + 2 : (1.5f * x - 2.5f) * x * x + 1;
@@ -54,16 +55,16 @@ absl::StatusOr<Filter> FilterOf(std::string_view name) {
   return InvalidArgument("Unrecognized kernel type: ", name);
 }
 
-// One position of the result: the first of the pixels that it is made of, and what they weigh.
+// The pixels that one position of the result is computed from.
 struct Span {
   int64_t first = 0;
-  std::vector<float> weights;  // none: the position lies outside the image
+  std::vector<float> weights;  // of the pixels from `first` on. Empty outside the image
 };
 
 std::vector<Span> SpansOf(const Filter& filter, int64_t in, int64_t out, float scale, float shift,
                           bool antialias) {
   const float inverse = 1 / scale, inverse_shift = -inverse * shift;
-  // A filter grows with the pixels of the result where these are the greater ones.
+  // A smaller image has larger pixels, and widens the filter.
   const float growth = antialias ? std::max(inverse, 1.0f) : 1.0f;
   std::vector<Span> spans(static_cast<size_t>(out));
   for (int64_t x = 0; x < out; ++x) {
@@ -71,7 +72,7 @@ std::vector<Span> SpansOf(const Filter& filter, int64_t in, int64_t out, float s
     if (!(at >= 0 && at <= static_cast<float>(in))) continue;
     const float reach = filter.radius * growth;
     const auto bound = [in](float v) {
-      // The last pixel's number may be rounded up.
+      // The number of the last pixel may be rounded up.
       return std::min(static_cast<int64_t>(std::clamp(v, 0.0f, static_cast<float>(in - 1))),
                       in - 1);
     };
@@ -120,7 +121,7 @@ class TranslateBase : public Kernel {
     if (!(scale[0] > 0 && scale[1] > 0)) {
       return InvalidArgument("Scale must be greater than zero, got ", scale[0], " and ", scale[1]);
     }
-    if (result.num_elements() == 0) return Spans();  // the other sizes may be any
+    if (result.num_elements() == 0) return Spans();  // the other sizes are not bounded
     for (int d : {1, 2}) {
       SLUICE_RETURN_IF_ERROR(CheckRoom(result.dim(d), sizeof(Span), "lines or columns"));
     }
@@ -165,7 +166,7 @@ class ScaleAndTranslateKernel : public TranslateBase {
   }
 
  private:
-  // The weighted sum of stretches of n numbers.
+  // Writes the weighted sum of blocks of n numbers.
   static void Blend(const Span& span, const float* from, int64_t n, float* to) {
     std::fill_n(to, n, 0.0f);
     from += span.first * n;

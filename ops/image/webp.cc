@@ -1,12 +1,12 @@
-// WebP images and animations out of their files.
+// Decoding of WebP images and animations.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
 OP(DecodeWebP,
-   "A WebP image or animation as [frames, height, width, channels]: 4 channels where the file has "
-   "transparency, else 3; `channels` must say the same, or 0.")
+   "Decodes a WebP image or animation to [frames, height, width, channels]. An image with "
+   "transparency has 4 channels, others have 3. `channels` must be this number or 0.")
     .Input("contents", DT_STRING)
     .Output("image", "dtype")
     .Attr("channels", IntAttr(0))

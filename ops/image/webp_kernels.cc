@@ -1,3 +1,4 @@
+// The kernel that decodes WebP images and animations.
 #include <webp/decode.h>
 #include <webp/demux.h>
 
@@ -61,7 +62,7 @@ class DecodeWebPKernel : public Kernel {
     return decoded == nullptr ? Damaged() : absl::OkStatus();
   }
 
-  // Frames as they are shown, each with what is left of those before.
+  // Decodes each frame as it is displayed, over the previous ones.
   static absl::Status Animation(KernelContext& c, const std::string& file, int64_t channels) {
     const WebPData data{BytesOf(file), file.size()};
     WebPAnimDecoderOptions options;

@@ -1,3 +1,4 @@
+// The kernel of Fingerprint.
 #include <cstring>
 #include <vector>
 
@@ -13,7 +14,7 @@ std::string_view BytesOf(const void* from, size_t length) {
   return {static_cast<const char*>(from), length};
 }
 
-// Of a row of strings: that of the one, or that of all fingerprints.
+// The fingerprint of a row: that of a single string, or that of all strings' fingerprints.
 uint64_t FingerprintOf(const std::string* row, int64_t length) {
   if (length == 1) return Fingerprint64(row[0]);
   std::vector<uint64_t> all(static_cast<size_t>(length));
@@ -49,9 +50,7 @@ absl::Status Fingerprint(KernelContext& c) {
   });
   return absl::OkStatus();
 }
-using FingerprintKernel = FunctionKernel<Fingerprint>;
-// Of what lies in memory as it is, and of strings.
-KERNEL(Fingerprint, FingerprintKernel,
+KERNEL(Fingerprint, FunctionKernel<Fingerprint>,
        {"T",
         RealTypes() | ComplexTypes() |
             TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT16, DT_QUINT16, DT_QINT32}});

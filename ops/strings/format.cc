@@ -1,38 +1,36 @@
-// Tensors as text.
-
+// Ops that format tensors as text.
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 #include "ops/strings/pieces.h"
 
 namespace sluice {
 namespace {
 
+// Checks that the template has a placeholder for each input.
 absl::Status FormatShape(ShapeContext& c) {
-  const size_t places =
+  const size_t placeholders =
       FormatPieces(c.attr<std::string>("template"), c.attr<std::string>("placeholder")).size() - 1;
-  if (places != static_cast<size_t>(c.num_inputs())) {
-    return InvalidArgument("num placeholders in template and num inputs must match: ", places,
+  if (placeholders != static_cast<size_t>(c.num_inputs())) {
+    return InvalidArgument("num placeholders in template and num inputs must match: ", placeholders,
                            " vs. ", c.num_inputs());
   }
   return c.SetOutput(0, PartialShape::Scalar());
 }
 
-OP(AsString, "Numbers as text, as printf writes them.")
+OP(AsString, "Converts numbers to text, as printf does.")
     .Input("input", "T")
     .Output("output", DT_STRING)
-    .Attr("T", TypeAttr({DT_FLOAT, DT_DOUBLE, DT_INT32, DT_UINT8, DT_INT16, DT_INT8, DT_INT64,
-                         DT_BFLOAT16, DT_UINT16, DT_HALF, DT_UINT32, DT_UINT64, DT_COMPLEX64,
-                         DT_COMPLEX128, DT_BOOL, DT_VARIANT, DT_STRING}))
+    .Attr("T", TypeAttr(RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_VARIANT, DT_STRING}))
     .Attr("precision", IntAttr(-1))
-    .Attr("scientific", BoolAttr(false))
-    .Attr("shortest", BoolAttr(false))
+    .With(Attrs({"scientific", "shortest"}, BoolAttr(false)))
     .Attr("width", IntAttr(-1))
     .Attr("fill", StringAttr(""))
     .NotDifferentiable()
     .Shape(SameAsInput(0));
 
 OP(StringFormat,
-   "`template` with its placeholders replaced by the inputs as text, one after the other. Of every "
-   "dimension that is longer `summarize` elements at each end are shown (-1: all).")
+   "Replaces the placeholders of `template` with the inputs as text, in this order. Shows "
+   "`summarize` elements at both ends of a longer dimension (-1: all elements).")
     .Input("inputs", "T")
     .Output("output", DT_STRING)
     .Attr("T", TypeListAttr().Min(0))

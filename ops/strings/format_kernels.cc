@@ -1,4 +1,4 @@
-// Tensors as text.
+// Kernels that format tensors as text.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// What printf would do with a number; the shortest form that reads back as the same number.
+// The printf format of a number.
 struct NumberFormat {
   int width = -1;
   int precision = -1;
@@ -47,14 +47,14 @@ class AsStringKernel : public Kernel {
     const bool shortest = init.attr<bool>("shortest");
     const std::string fill = init.attr<std::string>("fill");
     NumberFormat format;
-    // A number's text is as long as these say.
+    // Bounds the length of the text of a number.
     constexpr int64_t kMost = int64_t{1} << 20;
     const int64_t width = init.attr<int64_t>("width"), precision = init.attr<int64_t>("precision");
     if (width > kMost || precision > kMost) {
       return InvalidArgument("width and precision must be at most ", kMost, ", got ", width,
                              " and ", precision);
     }
-    // Negative ones are none.
+    // Negative values mean none.
     format.width = static_cast<int>(std::max<int64_t>(width, -1));
     format.precision = static_cast<int>(std::max<int64_t>(precision, -1));
     const bool is_floating = IsFloating(type) || IsComplex(type);
@@ -105,7 +105,7 @@ class AsStringKernel : public Kernel {
     return Printed(format_.Flags() + "llu", value);
   }
 
-  // As "%5s" and "%-5s" do, but for all bytes.
+  // Pads like "%5s" and "%-5s", also text that contains zeros.
   std::string Padded(const std::string& text) const {
     const auto missing = static_cast<size_t>(
         std::max<int64_t>(0, format_.width - static_cast<int64_t>(text.size())));
@@ -155,10 +155,8 @@ class AsStringKernel : public Kernel {
 KERNEL(AsString, AsStringKernel,
        {"T", RealTypes() | ComplexTypes() | TypeSet(DT_BOOL) | TypeSet(DT_STRING)});
 
-// --- tensors in brackets
-
-// A number as TensorFlow prints it: with as many digits as are always right, and where these do not
-// read back as the same number, with as many as always do.
+// Formats a number as TensorFlow does: with as many digits as are always exact, or with as many as
+// always identify a number if the former do not identify this one.
 template <typename T>
 std::string Shortest(T value) {
   constexpr int kDigits = std::numeric_limits<T>::digits10;
@@ -191,7 +189,8 @@ std::string ElementText(const Tensor& t, int64_t i) {
   return t.Reshaped({t.num_elements()}).SliceRows(i, i + 1).SummarizeValues(1);
 }
 
-// The part of `t` from element `at` on that has the dimensions from `dim` on.
+// Appends the part of `t` that begins at element `at` and has the dimensions from `dim` on. Shows
+// `ends` elements at both ends of a dimension.
 void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::string* text) {
   if (dim == t.rank()) {
     text->append(ElementText(t, at));
@@ -205,7 +204,7 @@ void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::strin
       text->append(static_cast<size_t>(dim) + 1, ' ');
     }
   };
-  // An empty tensor's sizes may have any product, and no place.
+  // The product of an empty tensor's sizes may overflow.
   int64_t row = t.num_elements() == 0 ? 0 : 1;
   for (int d = dim + 1; d < t.rank() && row != 0; ++d) row *= t.dim(d);
   const int64_t size = t.dim(dim);
@@ -225,8 +224,8 @@ void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::strin
   text->push_back(']');
 }
 
-// How many pairs of brackets and numbers are shown of `t`: of an empty tensor too, which has no
-// bytes that bound them.
+// The number of pairs of brackets and elements that are shown of `t`. An empty tensor may have
+// any number of brackets.
 int64_t ShownParts(const Tensor& t, int64_t ends) {
   int64_t parts = 1, all = 1;
   for (int64_t size : t.shape().dims()) {

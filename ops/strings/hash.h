@@ -1,4 +1,4 @@
-// Hashes of strings that TensorFlow's bucket ops are defined by.
+// Hashes of strings, which define TensorFlow's bucket ops.
 #ifndef SLUICE_OPS_STRINGS_HASH_H_
 #define SLUICE_OPS_STRINGS_HASH_H_
 
@@ -10,9 +10,9 @@
 
 namespace sluice {
 
-// FarmHash's Fingerprint64: the same on all machines, for ever.
+// FarmHash's Fingerprint64. It is the same on all machines and never changes.
 uint64_t Fingerprint64(std::string_view bytes);
-// Its 128-bit fingerprint: the low half and the high one.
+// The low and the high half of FarmHash's 128-bit fingerprint.
 std::pair<uint64_t, uint64_t> Fingerprint128(std::string_view bytes);
 // SipHash-2-4.
 uint64_t KeyedHash64(uint64_t key0, uint64_t key1, std::string_view bytes);

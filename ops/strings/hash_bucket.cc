@@ -1,11 +1,15 @@
-// Strings and numbers into buckets by their hash.
-
+// Ops that hash their elements, to buckets or fingerprints.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(Fingerprint, "Eight bytes for each row of data, by FarmHash's fingerprint (method farmhash64).")
+void HashesToBuckets(OpDefBuilder& op) {
+  op.Output("output", DT_INT64).Attr("num_buckets", IntAttr().Min(1)).Shape(SameAsInput(0));
+}
+
+OP(Fingerprint,
+   "Computes a fingerprint of eight bytes for each row of data. The only method is farmhash64.")
     .Input("data", "T")
     .Input("method", DT_STRING)
     .Output("fingerprint", DT_UINT8)
@@ -24,40 +28,30 @@ OP(Fingerprint, "Eight bytes for each row of data, by FarmHash's fingerprint (me
     });
 
 OP(StringToHashBucket,
-   "A bucket in [0, num_buckets) for each string. The hash may change; StringToHashBucketFast's "
-   "does not.")
+   "Hashes each string to a bucket in [0, num_buckets). Unlike in StringToHashBucketFast, the hash "
+   "may change between versions.")
     .Input("string_tensor", DT_STRING)
-    .Output("output", DT_INT64)
-    .Attr("num_buckets", IntAttr().Min(1))
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+    .With(HashesToBuckets)
+    .NotDifferentiable();
 
 OP(StringToHashBucketFast,
-   "A bucket in [0, num_buckets) for each string, by FarmHash's fingerprint.")
+   "Hashes each string to a bucket in [0, num_buckets) by FarmHash's fingerprint.")
     .Input("input", DT_STRING)
-    .Output("output", DT_INT64)
-    .Attr("num_buckets", IntAttr().Min(1))
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+    .With(HashesToBuckets)
+    .NotDifferentiable();
 
 OP(StringToHashBucketStrong,
-   "A bucket in [0, num_buckets) for each string, by SipHash with a key: nobody without the key "
-   "can make strings that collide.")
+   "Hashes each string to a bucket in [0, num_buckets) by SipHash with a key. Without the key, "
+   "nobody can construct colliding strings.")
     .Input("input", DT_STRING)
-    .Output("output", DT_INT64)
-    .Attr("num_buckets", IntAttr().Min(1))
+    .With(HashesToBuckets)
     .Attr("key", IntListAttr())
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+    .NotDifferentiable();
 
-OP(_TensorToHashBucketFast,
-   "StringToHashBucketFast of whole numbers as text: what AsString and it become.")
+OP(_TensorToHashBucketFast, "StringToHashBucketFast of integers converted to text.")
     .Input("input", "T")
-    .Output("output", DT_INT64)
-    .Attr("T", TypeAttr({DT_INT8, DT_UINT8, DT_INT16, DT_UINT16, DT_INT32, DT_UINT32, DT_INT64,
-                         DT_UINT64}))
-    .Attr("num_buckets", IntAttr().Min(1))
-    .Shape(SameAsInput(0));
+    .Attr("T", TypeAttr(IntTypes()))
+    .With(HashesToBuckets);
 
 }  // namespace
 }  // namespace sluice

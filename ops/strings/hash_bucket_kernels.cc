@@ -1,26 +1,21 @@
-// Strings and numbers into buckets by their hash.
+// Kernels that hash strings and numbers to buckets.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/strings/hash.h"
-#include "ops/strings/map_strings.h"
+#include "ops/strings/map_elements.h"
 
 namespace sluice {
 namespace {
 
-absl::Status StringToHashBucket(KernelContext& c) {
+template <uint64_t (*kHash)(std::string_view)>
+absl::Status HashToBuckets(KernelContext& c) {
   const auto buckets = static_cast<uint64_t>(c.node().AttrOr<int64_t>("num_buckets", 1));
-  return MapStrings<int64_t>(
-      c, [&](const std::string& s) { return static_cast<int64_t>(Hash64(s) % buckets); });
+  return MapElements<int64_t>(
+      c, [&](const std::string& s) { return static_cast<int64_t>(kHash(s) % buckets); });
 }
-KERNEL(StringToHashBucket, FunctionKernel<StringToHashBucket>);
-
-absl::Status StringToHashBucketFast(KernelContext& c) {
-  const auto buckets = static_cast<uint64_t>(c.node().AttrOr<int64_t>("num_buckets", 1));
-  return MapStrings<int64_t>(
-      c, [&](const std::string& s) { return static_cast<int64_t>(Fingerprint64(s) % buckets); });
-}
-KERNEL(StringToHashBucketFast, FunctionKernel<StringToHashBucketFast>);
+KERNEL(StringToHashBucket, FunctionKernel<HashToBuckets<Hash64>>);
+KERNEL(StringToHashBucketFast, FunctionKernel<HashToBuckets<Fingerprint64>>);
 
 class StringToHashBucketStrongKernel : public Kernel {
  public:
@@ -31,7 +26,7 @@ class StringToHashBucketStrongKernel : public Kernel {
         new StringToHashBucketStrongKernel(key, init.attr<int64_t>("num_buckets")));
   }
   absl::Status Compute(KernelContext& c) override {
-    return MapStrings<int64_t>(c, [this](const std::string& s) {
+    return MapElements<int64_t>(c, [this](const std::string& s) {
       return static_cast<int64_t>(KeyedHash64(key0_, key1_, s) % buckets_);
     });
   }
@@ -48,14 +43,9 @@ KERNEL(StringToHashBucketStrong, StringToHashBucketStrongKernel);
 template <typename T>
 absl::Status TensorToHashBucketFast(KernelContext& c) {
   const auto buckets = static_cast<uint64_t>(c.node().AttrOr<int64_t>("num_buckets", 1));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
-  const auto numbers = c.input(0).flat<T>();
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    out->data<int64_t>()[i] =
-        static_cast<int64_t>(Fingerprint64(std::to_string(numbers[i])) % buckets);
-  }
-  return absl::OkStatus();
+  return MapElements<int64_t, T>(c, [&](T number) {
+    return static_cast<int64_t>(Fingerprint64(std::to_string(number)) % buckets);
+  });
 }
 FUNCTION_KERNELS(_TensorToHashBucketFast, "T", TensorToHashBucketFast, IntList);
 

@@ -1,5 +1,4 @@
-// Strings, joined element by element or along axes.
-
+// Ops that join strings.
 #include "ops/op.h"
 
 namespace sluice {
@@ -44,7 +43,7 @@ absl::Status SegmentJoinShape(ShapeContext& c) {
   return c.SetOutput(0, out);
 }
 
-OP(ReduceJoin, "Strings joined along axes, in the order in which these are given.")
+OP(ReduceJoin, "Joins strings along axes, in the order of the axes.")
     .Input("inputs", DT_STRING)
     .Input("reduction_indices", DT_INT32)
     .Output("output", DT_STRING)
@@ -54,8 +53,8 @@ OP(ReduceJoin, "Strings joined along axes, in the order in which these are given
     .Shape(ReduceJoinShape);
 
 OP(StringJoin,
-   "The elements of `inputs`, one after the other with `separator` between; scalars are joined to "
-   "every element.")
+   "Joins the inputs element by element, with `separator` between. Scalars are joined to every "
+   "element.")
     .Input("inputs", "N*string")
     .Output("output", DT_STRING)
     .Attr("N", IntAttr().Min(0))
@@ -78,7 +77,7 @@ OP(StringJoin,
       return c.SetOutput(0, std::move(shape));
     });
 
-OP(UnsortedSegmentJoin, "The strings of each segment joined in their order.")
+OP(UnsortedSegmentJoin, "Joins the strings of each segment in their order.")
     .Input("inputs", DT_STRING)
     .Input("segment_ids", "Tindices")
     .Input("num_segments", "Tnumsegments")

@@ -1,3 +1,4 @@
+// Kernels that join strings.
 #include <algorithm>
 
 #include "executor/kernel/context.h"
@@ -68,7 +69,7 @@ class ReduceJoinKernel : public Kernel {
   }
 
  private:
-  // The last of `axes` runs fastest: the first that was given.
+  // The last of `axes`, which was given first, varies fastest.
   absl::Status Join(KernelContext& c, const Tensor& input, const std::vector<int>& axes,
                     const std::vector<bool>& joined) const {
     const int rank = input.rank();
@@ -81,7 +82,7 @@ class ReduceJoinKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    if (input.num_elements() == 0) return absl::OkStatus();  // its sizes may have any product
+    if (input.num_elements() == 0) return absl::OkStatus();  // its sizes are not bounded
     const int64_t parts = input.num_elements() / out->num_elements();
     std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
     for (int d = rank - 2; d >= 0; --d) strides[d] = strides[d + 1] * input.dim(d + 1);

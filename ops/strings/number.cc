@@ -14,7 +14,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Without a sign in front, which std::from_chars does not take in all forms.
+// Removes a sign, because std::from_chars does not accept a plus.
 bool TakeSign(std::string_view* text) {
   const bool negative = text->starts_with('-');
   if (negative || text->starts_with('+')) text->remove_prefix(1);
@@ -34,7 +34,7 @@ bool ParseFloating(std::string_view text, T* value) {
       std::from_chars(text.data(), text.data() + text.size(), magnitude, format);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return false;
   if (error == std::errc::result_out_of_range) {
-    // Too large or too small: the sign of the exponent tells.
+    // The sign of the exponent says whether the number is too small or too large.
     const size_t exponent = text.find_first_of(is_hex ? "pP" : "eE");
     const bool is_small = exponent != std::string_view::npos
                               ? text.substr(exponent + 1).starts_with('-')

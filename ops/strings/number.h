@@ -1,4 +1,4 @@
-// Numbers as text, read as TensorFlow's StringToNumber and DecodeCSV read them.
+// Parses numbers as TensorFlow's StringToNumber and DecodeCSV do.
 #ifndef SLUICE_OPS_STRINGS_NUMBER_H_
 #define SLUICE_OPS_STRINGS_NUMBER_H_
 
@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// False where the text (blanks around it apart) is no number of the type. Floating numbers may be
-// "inf", "nan" and hexadecimal; what is too large is infinite.
+// Returns false if the text, without blanks around it, is no number of the type. A floating-point
+// number may be "inf", "nan" or hexadecimal. Too large numbers become infinite.
 bool ParseNumber(std::string_view text, float* value);
 bool ParseNumber(std::string_view text, double* value);
 bool ParseNumber(std::string_view text, int32_t* value);

@@ -1,6 +1,6 @@
-// Functions of one string each. Offsets and lengths count bytes, or characters of UTF-8 where
-// `unit` says so.
-
+// Ops that compute a function of each string. Offsets and lengths are in bytes, or in characters of
+// UTF-8 if `unit` is UTF8_CHAR.
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -12,48 +12,42 @@ absl::Status SubstrShape(ShapeContext& c) {
   return c.SetOutput(0, both);
 }
 
-OP(DecodeBase64, "Base 64 (the alphabet for URLs) as bytes; padding may be left out.")
-    .Input("input", DT_STRING)
-    .Output("output", DT_STRING)
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+void ConvertsStrings(OpDefBuilder& op) {
+  op.Input("input", DT_STRING).Output("output", DT_STRING).Shape(SameAsInput(0));
+}
 
-OP(EncodeBase64, "Bytes in base 64 (the alphabet for URLs).")
-    .Input("input", DT_STRING)
-    .Output("output", DT_STRING)
+OP(DecodeBase64, "Decodes base 64 with the alphabet for URLs. The padding is optional.")
+    .With(ConvertsStrings)
+    .NotDifferentiable();
+
+OP(EncodeBase64, "Encodes bytes in base 64 with the alphabet for URLs.")
+    .With(ConvertsStrings)
     .Attr("pad", BoolAttr(false))
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+    .NotDifferentiable();
 
-OP(StringLength, "Bytes or characters of each string.")
+OP(StringLength, "Returns the number of bytes or characters of each string.")
     .Input("input", DT_STRING)
     .Output("output", DT_INT32)
     .Attr("unit", OneOf({"BYTE", "UTF8_CHAR"}, "BYTE"))
     .Shape(SameAsInput(0));
 
 OP(StringLower,
-   "In lower case: of the letters A to Z alone, or with `encoding` \"utf-8\" of all letters.")
-    .Input("input", DT_STRING)
-    .Output("output", DT_STRING)
-    .Attr("encoding", StringAttr(""))
-    .Shape(SameAsInput(0));
+   "Converts the letters A to Z to lower case, or all letters if `encoding` is \"utf-8\".")
+    .With(ConvertsStrings)
+    .Attr("encoding", StringAttr(""));
 
-OP(StringStrip, "Without the blanks around it.")
-    .Input("input", DT_STRING)
-    .Output("output", DT_STRING)
-    .Shape(SameAsInput(0));
+OP(StringStrip, "Removes the blanks at both ends of each string.").With(ConvertsStrings);
 
 OP(StringUpper,
-   "In upper case: of the letters A to Z alone, or with `encoding` \"utf-8\" of all letters.")
-    .Input("input", DT_STRING)
-    .Output("output", DT_STRING)
-    .Attr("encoding", StringAttr(""))
-    .Shape(SameAsInput(0));
+   "Converts the letters a to z to upper case, or all letters if `encoding` is \"utf-8\".")
+    .With(ConvertsStrings)
+    .Attr("encoding", StringAttr(""));
 
-OP(Substr, "Of each string `len` characters from `pos` on (from the end where it is negative).")
+OP(Substr,
+   "Returns `len` characters from position `pos` of each string. A negative position counts from "
+   "the end.")
     .Input("input", DT_STRING)
-    .Input("pos", "T")
-    .Input("len", "T")
+    .With(Inputs({"pos", "len"}, "T"))
     .Output("output", DT_STRING)
     .Attr("T", TypeAttr(IndexTypes()))
     .Attr("unit", OneOf({"BYTE", "UTF8_CHAR"}, "BYTE"))

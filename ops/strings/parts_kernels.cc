@@ -1,4 +1,4 @@
-// Functions of one string each.
+// Kernels that compute a function of each string.
 #include <unicode/locid.h>
 #include <unicode/unistr.h>
 
@@ -11,31 +11,29 @@
 #include "graph/infer/shape_context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/strings/map_strings.h"
+#include "ops/strings/map_elements.h"
 #include "ops/strings/utf8.h"
 
 namespace sluice {
 namespace {
 
 absl::Status StringStrip(KernelContext& c) {
-  return MapStrings<std::string>(
+  return MapElements<std::string>(
       c, [](const std::string& s) { return std::string(absl::StripAsciiWhitespace(s)); });
 }
 KERNEL(StringStrip, FunctionKernel<StringStrip>);
 
 absl::Status StringLength(KernelContext& c) {
   const bool characters = c.node().AttrOr<std::string>("unit", "BYTE") == "UTF8_CHAR";
-  return MapStrings<int32_t>(c, [&](const std::string& s) {
+  return MapElements<int32_t>(c, [&](const std::string& s) {
     return static_cast<int32_t>(characters ? Utf8Length(s) : static_cast<int64_t>(s.size()));
   });
 }
 KERNEL(StringLength, FunctionKernel<StringLength>);
 
-// --- case
-
 enum class Case { kLower, kUpper };
 
-// Of text in UTF-8; what is none becomes the replacement character.
+// Converts UTF-8 text. Invalid bytes become the replacement character.
 template <Case kCase>
 std::string ToCase(const std::string& text) {
   icu::UnicodeString unicode = icu::UnicodeString::fromUTF8(text);
@@ -60,7 +58,7 @@ class CaseKernel final : public Kernel {
     return std::unique_ptr<Kernel>(new CaseKernel(encoding == "utf-8"));
   }
   absl::Status Compute(KernelContext& c) override {
-    return MapStrings<std::string>(c, [this](const std::string& s) {
+    return MapElements<std::string>(c, [this](const std::string& s) {
       if (is_utf8_) return ToCase<kCase>(s);
       return kCase == Case::kLower ? absl::AsciiStrToLower(s) : absl::AsciiStrToUpper(s);
     });
@@ -73,11 +71,9 @@ class CaseKernel final : public Kernel {
 KERNEL(StringLower, CaseKernel<Case::kLower>);
 KERNEL(StringUpper, CaseKernel<Case::kUpper>);
 
-// --- base 64, the alphabet for URLs
-
 absl::Status EncodeBase64(KernelContext& c) {
   const bool pad = c.node().AttrOr<bool>("pad", false);
-  return MapStrings<std::string>(c, [&](const std::string& s) {
+  return MapElements<std::string>(c, [&](const std::string& s) {
     std::string text = absl::WebSafeBase64Escape(s);
     if (pad) text.append((4 - text.size() % 4) % 4, '=');
     return text;
@@ -109,9 +105,7 @@ absl::Status DecodeBase64(KernelContext& c) {
 }
 KERNEL(DecodeBase64, FunctionKernel<DecodeBase64>);
 
-// --- parts
-
-// Start and end of the part in bytes. False where `pos` lies outside.
+// Finds the begin and the end of a part in bytes. Returns false if `pos` is out of range.
 bool PartOf(std::string_view s, int64_t pos, int64_t len, bool characters, size_t* begin,
             size_t* end) {
   const auto size = static_cast<int64_t>(s.size());
@@ -119,7 +113,7 @@ bool PartOf(std::string_view s, int64_t pos, int64_t len, bool characters, size_
     if (pos > size || pos < -size) return false;
     const int64_t start = pos < 0 ? pos + size : pos;
     *begin = static_cast<size_t>(start);
-    // A negative length is the rest.
+    // A negative length means the rest.
     const int64_t rest = size - start;
     *end = static_cast<size_t>(start + (len < 0 ? rest : std::min(len, rest)));
     return true;
@@ -142,12 +136,11 @@ absl::Status Substr(KernelContext& c) {
     return InvalidArgument("pos and len should have the same shape, got: ", pos.shape().ToString(),
                            " vs. ", len.shape().ToString());
   }
-  absl::StatusOr<PartialShape> both = BroadcastShapes(input.shape(), pos.shape());
-  if (!both.ok()) return both.status();
-  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(both->dims()));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape both, BroadcastShapes(input.shape(), pos.shape()));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(both.dims()));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  // Element i of the result in a tensor that is broadcast to it.
+  // The position of element i of the result in an input that is broadcast.
   const auto place = [&](const TensorShape& from, int64_t i) {
     int64_t at = 0, stride = 1;
     for (int d = 0; d < shape.rank(); ++d) {

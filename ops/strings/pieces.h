@@ -1,4 +1,4 @@
-// A template, cut at its placeholders.
+// Splits a template at its placeholders.
 #ifndef SLUICE_OPS_STRINGS_PIECES_H_
 #define SLUICE_OPS_STRINGS_PIECES_H_
 
@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// What stands between the placeholders: one piece more than there are of them. An empty placeholder
-// stands between any two characters.
+// Returns the text between the placeholders, one piece more than there are placeholders. An empty
+// placeholder is between any two characters.
 inline std::vector<std::string> FormatPieces(const std::string& text,
                                              const std::string& placeholder) {
   return absl::StrSplit(text, absl::ByString(placeholder));

@@ -1,49 +1,42 @@
-// Strings against patterns, in RE2's syntax.
-
+// Ops that match strings with regular expressions in RE2's syntax.
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(RegexFullMatch, "Whether all of each element matches `pattern`, a scalar.")
-    .Input("input", DT_STRING)
-    .Input("pattern", DT_STRING)
+// The string inputs after the first one are scalars.
+absl::Status MatchShape(ShapeContext& c) {
+  for (int i = 1; i < c.num_inputs(); ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
+  return c.SetOutput(0, c.input(0));
+}
+
+OP(RegexFullMatch, "Returns whether each whole string matches `pattern`, a scalar.")
+    .With(Inputs({"input", "pattern"}, DT_STRING))
     .Output("output", DT_BOOL)
-    .Shape([](ShapeContext& c) {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-      return c.SetOutput(0, c.input(0));
-    });
+    .Shape(MatchShape);
 
 OP(RegexReplace,
-   "Each element with what matches `pattern` replaced by `rewrite`, in which \\\\1 stands for what "
-   "the first group matched; everywhere, or at the first place alone.")
-    .Input("input", DT_STRING)
-    .Input("pattern", DT_STRING)
-    .Input("rewrite", DT_STRING)
+   "Replaces what matches `pattern` in each string by `rewrite`, in which \\\\1 is what the first "
+   "group matched. Replaces all matches, or the first one.")
+    .With(Inputs({"input", "pattern", "rewrite"}, DT_STRING))
     .Output("output", DT_STRING)
     .Attr("replace_global", BoolAttr(true))
     .NotDifferentiable()
-    .Shape([](ShapeContext& c) {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
-      return c.SetOutput(0, c.input(0));
-    });
+    .Shape(MatchShape);
 
-OP(StaticRegexFullMatch, "Whether all of each element matches `pattern`.")
+OP(StaticRegexFullMatch, "RegexFullMatch with the pattern as an attribute.")
     .Input("input", DT_STRING)
     .Output("output", DT_BOOL)
     .Attr("pattern", StringAttr())
-    .Shape(SameAsInput(0));
+    .Shape(MatchShape);
 
-OP(StaticRegexReplace,
-   "Each element with what matches `pattern` replaced by `rewrite`, in which \\\\1 stands for what "
-   "the first group matched; everywhere, or at the first place alone.")
+OP(StaticRegexReplace, "RegexReplace with the pattern and the rewrite as attributes.")
     .Input("input", DT_STRING)
     .Output("output", DT_STRING)
-    .Attr("pattern", StringAttr())
-    .Attr("rewrite", StringAttr())
+    .With(Attrs({"pattern", "rewrite"}, StringAttr()))
     .Attr("replace_global", BoolAttr(true))
-    .Shape(SameAsInput(0));
+    .Shape(MatchShape);
 
 }  // namespace
 }  // namespace sluice

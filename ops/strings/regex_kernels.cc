@@ -1,7 +1,9 @@
+// Kernels that match regular expressions.
 #include <re2/re2.h>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/strings/map_elements.h"
 
 namespace sluice {
 namespace {
@@ -15,13 +17,7 @@ absl::StatusOr<std::unique_ptr<RE2>> Compile(const std::string& pattern) {
 }
 
 absl::Status MatchAll(KernelContext& c, const RE2& regex) {
-  const Tensor& input = c.input(0);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, input.shape(), &out));
-  for (int64_t i = 0; i < input.num_elements(); ++i) {
-    out->data<bool>()[i] = RE2::FullMatch(input.data<std::string>()[i], regex);
-  }
-  return absl::OkStatus();
+  return MapElements<bool>(c, [&](const std::string& s) { return RE2::FullMatch(s, regex); });
 }
 
 absl::Status RegexFullMatch(KernelContext& c) {
@@ -46,25 +42,16 @@ class StaticRegexFullMatchKernel final : public Kernel {
   const std::unique_ptr<RE2> regex_;
 };
 
-// A rewrite that asks for a group that the pattern has not leaves the text as it is.
+// If the rewrite names a group that the pattern lacks, does not change the text.
 absl::Status ReplaceAll(KernelContext& c, const RE2& regex, const std::string& rewrite,
-                        bool everywhere) {
-  const Tensor& input = c.input(0);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, input.shape(), &out));
+                        bool replace_global) {
   std::string problem;
   const bool is_valid = regex.CheckRewriteString(rewrite, &problem);
-  for (int64_t i = 0; i < input.num_elements(); ++i) {
-    std::string& text = out->data<std::string>()[i];
-    text = input.data<std::string>()[i];
-    if (!is_valid) continue;
-    if (everywhere) {
-      RE2::GlobalReplace(&text, regex, rewrite);
-    } else {
-      RE2::Replace(&text, regex, rewrite);
-    }
-  }
-  return absl::OkStatus();
+  return MapElements<std::string>(c, [&](std::string text) {
+    if (is_valid && replace_global) RE2::GlobalReplace(&text, regex, rewrite);
+    if (is_valid && !replace_global) RE2::Replace(&text, regex, rewrite);
+    return text;
+  });
 }
 
 absl::Status RegexReplace(KernelContext& c) {
@@ -86,17 +73,17 @@ class StaticRegexReplaceKernel final : public Kernel {
     return std::unique_ptr<Kernel>(new StaticRegexReplaceKernel(init, std::move(regex)));
   }
   absl::Status Compute(KernelContext& c) override {
-    return ReplaceAll(c, *regex_, rewrite_, everywhere_);
+    return ReplaceAll(c, *regex_, rewrite_, replace_global_);
   }
 
  private:
   StaticRegexReplaceKernel(KernelInit& init, std::unique_ptr<RE2> regex)
       : regex_(std::move(regex)),
         rewrite_(init.attr<std::string>("rewrite")),
-        everywhere_(init.attr<bool>("replace_global")) {}
+        replace_global_(init.attr<bool>("replace_global")) {}
   const std::unique_ptr<RE2> regex_;
   const std::string rewrite_;
-  const bool everywhere_;
+  const bool replace_global_;
 };
 
 KERNEL(RegexFullMatch, FunctionKernel<RegexFullMatch>);

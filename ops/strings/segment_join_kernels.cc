@@ -1,3 +1,4 @@
+// The kernel of UnsortedSegmentJoin.
 #include <vector>
 
 #include "executor/kernel/context.h"
@@ -25,7 +26,7 @@ class UnsortedSegmentJoinKernel : public Kernel {
           "segment_ids are not allowed to exceed num_segments or to have negative values, got ",
           IntAt(ids, i), " of ", segments);
     }
-    // Strings a segment id; without segments there is no id.
+    // The number of strings per segment id. Without segments there are no ids.
     const int64_t length = segments == 0 ? 0 : shape.num_elements() / segments;
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));

@@ -1,16 +1,22 @@
-// Strings, cut into parts.
-
+// Ops that split strings, and join neighbours.
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-absl::Status SplitShape(ShapeContext& c) {
-  SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
-  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-  SLUICE_RETURN_IF_ERROR(c.SetOutput(0, PartialShape::Matrix(-1, 2)));
-  SLUICE_RETURN_IF_ERROR(c.SetOutput(1, PartialShape::Vector()));
-  return c.SetOutput(2, PartialShape::Vector(2));
+// Splits strings at the separator in input 1 to a sparse matrix.
+void SplitsStrings(OpDefBuilder& op) {
+  op.Output("indices", DT_INT64)
+      .Output("values", DT_STRING)
+      .Output("shape", DT_INT64)
+      .Shape([](ShapeContext& c) {
+        SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
+        SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+        SLUICE_RETURN_IF_ERROR(c.SetOutput(0, PartialShape::Matrix(-1, 2)));
+        SLUICE_RETURN_IF_ERROR(c.SetOutput(1, PartialShape::Vector()));
+        return c.SetOutput(2, PartialShape::Vector(2));
+      });
 }
 
 absl::Status NGramsShape(ShapeContext& c) {
@@ -21,10 +27,11 @@ absl::Status NGramsShape(ShapeContext& c) {
 }
 
 OP(StringNGrams,
-   "Runs of `ngram_widths` neighbours in each row of a ragged matrix, joined by `separator`. Rows "
-   "are "
-   "padded at both ends with up to `pad_width` of `left_pad` and `right_pad` (-1: as many as a run "
-   "can take). With `preserve_short_sequences` a row that is too short for any run makes one.")
+   "Joins each sequence of `ngram_widths` neighbours in the rows of a ragged matrix, with "
+   "`separator` between. Pads rows at both ends with up to `pad_width` of `left_pad` and "
+   "`right_pad` (-1: as many as an n-gram can contain). With `preserve_short_sequences`, a row "
+   "that "
+   "is too short for any n-gram yields one.")
     .Input("data", DT_STRING)
     .Input("data_splits", "Tsplits")
     .Output("ngrams", DT_STRING)
@@ -39,27 +46,19 @@ OP(StringNGrams,
     .Shape(NGramsShape);
 
 OP(StringSplit,
-   "Parts of each string as a sparse matrix, a row a string. Split at any character of "
-   "`delimiter`; into bytes where it is empty.")
-    .Input("input", DT_STRING)
-    .Input("delimiter", DT_STRING)
-    .Output("indices", DT_INT64)
-    .Output("values", DT_STRING)
-    .Output("shape", DT_INT64)
+   "Splits each string at any character of `delimiter`, or into bytes if it is empty. Returns the "
+   "parts as a sparse matrix with one row per string.")
+    .With(Inputs({"input", "delimiter"}, DT_STRING))
+    .With(SplitsStrings)
     .Attr("skip_empty", BoolAttr(true))
-    .NotDifferentiable()
-    .Shape(SplitShape);
+    .NotDifferentiable();
 
 OP(StringSplitV2,
-   "Parts of each string as a sparse matrix, a row a string. Split at `sep`, at most `maxsplit` "
-   "times; at runs of blanks where it is empty.")
-    .Input("input", DT_STRING)
-    .Input("sep", DT_STRING)
-    .Output("indices", DT_INT64)
-    .Output("values", DT_STRING)
-    .Output("shape", DT_INT64)
-    .Attr("maxsplit", IntAttr(-1))
-    .Shape(SplitShape);
+   "Splits each string at `sep`, at most `maxsplit` times, or at sequences of blanks if it is "
+   "empty. Returns the parts as a sparse matrix with one row per string.")
+    .With(Inputs({"input", "sep"}, DT_STRING))
+    .With(SplitsStrings)
+    .Attr("maxsplit", IntAttr(-1));
 
 }  // namespace
 }  // namespace sluice

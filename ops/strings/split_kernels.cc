@@ -1,4 +1,4 @@
-// Strings, cut into parts.
+// Kernels that split strings, and join neighbours.
 #include <algorithm>
 #include <limits>
 
@@ -11,11 +11,9 @@
 namespace sluice {
 namespace {
 
-// --- splitting
-
 using Parts = std::vector<std::string_view>;
 
-// At any of the characters of `delimiters`; at every byte where there are none.
+// Splits at any character of `delimiters`, or at every byte if there are none.
 Parts SplitAny(std::string_view s, std::string_view delimiters, bool skip_empty) {
   Parts parts;
   if (delimiters.empty()) {
@@ -30,7 +28,7 @@ Parts SplitAny(std::string_view s, std::string_view delimiters, bool skip_empty)
   return parts;
 }
 
-// At blanks, runs of them counting once, none at the ends; as Python's str.split().
+// Splits at sequences of blanks, as Python's str.split().
 Parts SplitBlanks(std::string_view s, int64_t most) {
   const auto is_blank = [](char c) { return absl::ascii_isspace(static_cast<unsigned char>(c)); };
   const auto skip = [&] {
@@ -44,7 +42,7 @@ Parts SplitBlanks(std::string_view s, int64_t most) {
     s.remove_prefix(end);
     skip();
     if (static_cast<int64_t>(parts.size()) == most) {
-      parts.push_back(s);  // TensorFlow's has an empty part at the end, too
+      parts.push_back(s);  // may be empty, as in TensorFlow
       break;
     }
   }
@@ -114,7 +112,6 @@ absl::Status StringSplitV2(KernelContext& c) {
   const std::string& separator = c.input(1).scalar<std::string>();
   std::vector<Parts> rows;
   for (const std::string& s : c.input(0).flat<std::string>()) {
-    // No split at all leaves the text as it is.
     rows.push_back(most == 0           ? Parts{s}
                    : separator.empty() ? SplitBlanks(s, most)
                                        : SplitAt(s, separator, most));
@@ -122,8 +119,6 @@ absl::Status StringSplitV2(KernelContext& c) {
   return SetParts(c, rows);
 }
 KERNEL(StringSplitV2, FunctionKernel<StringSplitV2>);
-
-// --- runs of neighbours
 
 struct NGrams {
   std::string separator, left_pad, right_pad;
@@ -137,39 +132,39 @@ struct NGrams {
   int64_t CountOf(int64_t length, int64_t width) const {
     return std::max<int64_t>(0, length + 2 * PadOf(width) - width + 1);
   }
-  // That runs of `width` over a row of `length`, padded with `pad`, can be counted as TensorFlow
-  // counts them (in int32), and that their text, most of it padding, is not without bounds.
-  absl::Status CheckRuns(int64_t length, int64_t width, int64_t pad) const {
+  // Checks the n-grams of `width` in a row of `length` with `pad` pads at both ends. Like in
+  // TensorFlow, their number must fit into int32. The size of the padding must be bounded.
+  absl::Status CheckCount(int64_t length, int64_t width, int64_t pad) const {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     if (pad > kMost / 2 - length) {
       return InvalidArgument("Pad width could lead to integer overflow, got pad_width = ", pad);
     }
     const auto piece =
         static_cast<int64_t>(std::max(left_pad.size(), right_pad.size()) + separator.size()) + 1;
-    const int64_t runs = std::max<int64_t>(0, length + 2 * pad - width + 1);
-    // Runs that begin or end in the padding have some.
-    const int64_t padded = std::min(runs, 2 * pad);
+    const int64_t count = std::max<int64_t>(0, length + 2 * pad - width + 1);
+    // The n-grams that begin or end in the padding.
+    const int64_t padded = std::min(count, 2 * pad);
     const int64_t padding =
         SaturatedProduct(SaturatedProduct(padded, std::min(width, 2 * pad)), piece);
     constexpr int64_t kMostPadding = int64_t{1} << 30;
     if (padding < kMostPadding) return absl::OkStatus();
     return absl::ResourceExhaustedError(
-        StrCat("expected less than ", kMostPadding, " bytes of padding, got ", padded, " runs of ",
-               width, " with up to ", 2 * pad, " pads of ", piece, " bytes each"));
+        StrCat("expected less than ", kMostPadding, " bytes of padding, got ", padded,
+               " n-grams of ", width, " with up to ", 2 * pad, " pads of ", piece, " bytes each"));
   }
-  // The same of all runs of a row.
+  // Checks all n-grams of a row.
   absl::Status CheckRow(int64_t length) const {
     bool any = false;
     for (int64_t width : widths) {
-      SLUICE_RETURN_IF_ERROR(CheckRuns(length, width, PadOf(width)));
+      SLUICE_RETURN_IF_ERROR(CheckCount(length, width, PadOf(width)));
       any = any || CountOf(length, width) > 0;
     }
     if (any || !preserve_short_sequences || length == 0 || pad_width < 0) return absl::OkStatus();
-    return CheckRuns(length, SaturatedSum(length, SaturatedProduct(2, pad_width)), pad_width);
+    return CheckCount(length, SaturatedSum(length, SaturatedProduct(2, pad_width)), pad_width);
   }
-  // The parts from `begin` on, `width` of them, of a row that is padded with `pad` on both sides.
-  std::string Run(absl::Span<const std::string> row, int64_t pad, int64_t begin,
-                  int64_t width) const {
+  // Joins `width` parts from `begin` on of a row with `pad` pads at both ends.
+  std::string Join(absl::Span<const std::string> row, int64_t pad, int64_t begin,
+                   int64_t width) const {
     std::string text;
     for (int64_t i = begin; i < begin + width; ++i) {
       if (i > begin) text += separator;
@@ -179,15 +174,15 @@ struct NGrams {
     }
     return text;
   }
-  void AppendRow(absl::Span<const std::string> row, std::vector<std::string>* runs) const {
-    const size_t before = runs->size();
+  void AppendRow(absl::Span<const std::string> row, std::vector<std::string>* ngrams) const {
+    const size_t before = ngrams->size();
     const auto length = static_cast<int64_t>(row.size());
     for (int64_t width : widths) {
       const int64_t count = CountOf(length, width);
-      for (int64_t i = 0; i < count; ++i) runs->push_back(Run(row, PadOf(width), i, width));
+      for (int64_t i = 0; i < count; ++i) ngrams->push_back(Join(row, PadOf(width), i, width));
     }
-    if (preserve_short_sequences && runs->size() == before && length > 0 && pad_width >= 0) {
-      runs->push_back(Run(row, pad_width, 0, length + 2 * pad_width));
+    if (preserve_short_sequences && ngrams->size() == before && length > 0 && pad_width >= 0) {
+      ngrams->push_back(Join(row, pad_width, 0, length + 2 * pad_width));
     }
   }
 };
@@ -212,18 +207,18 @@ class StringNGramsKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckSplits(data.size(), splits));
     Tensor* out_splits;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, c.input(1).shape(), &out_splits));
-    std::vector<std::string> runs;
+    std::vector<std::string> ngrams;
     for (size_t i = 0; i < splits.size(); ++i) {
       if (i > 0) {
         const auto begin = static_cast<size_t>(splits[i - 1]);
         SLUICE_RETURN_IF_ERROR(ngrams_.CheckRow(static_cast<int64_t>(splits[i] - splits[i - 1])));
-        ngrams_.AppendRow(data.subspan(begin, static_cast<size_t>(splits[i]) - begin), &runs);
+        ngrams_.AppendRow(data.subspan(begin, static_cast<size_t>(splits[i]) - begin), &ngrams);
       }
-      out_splits->data<T>()[i] = static_cast<T>(runs.size());
+      out_splits->data<T>()[i] = static_cast<T>(ngrams.size());
     }
     Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(runs.size())}, &out));
-    std::move(runs.begin(), runs.end(), out->data<std::string>());
+    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(ngrams.size())}, &out));
+    std::move(ngrams.begin(), ngrams.end(), out->data<std::string>());
     return absl::OkStatus();
   }
 

@@ -1,5 +1,4 @@
-// Text in the encodings of the world, by ICU.
-
+// Ops that decode, encode and convert Unicode text.
 #include "graph/tensor/sizes.h"
 #include "ops/op.h"
 
@@ -8,7 +7,7 @@ namespace {
 
 absl::Status DecodeShape(ShapeContext& c) {
   const PartialShape& input = c.input(0);
-  const int64_t rows = input.num_elements();  // -1 too where there are too many
+  const int64_t rows = input.num_elements();  // -1 also if there are too many
   SLUICE_RETURN_IF_ERROR(c.SetOutputs(PartialShape::Vector()));
   return c.SetOutput(0, PartialShape::Vector(rows < 0 ? -1 : SaturatedSum(rows, 1)));
 }
@@ -19,35 +18,39 @@ absl::Status EncodeShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Vector(splits.dim(0) > 0 ? splits.dim(0) - 1 : -1));
 }
 
-OP(UnicodeDecode,
-   "The characters of each string as numbers, a row of a ragged matrix a string. What is no text "
-   "in "
-   "`input_encoding` becomes `replacement_char`, is left out, or is an error, as `errors` says.")
-    .Input("input", DT_STRING)
-    .Output("row_splits", "Tsplits")
-    .Output("char_values", DT_INT32)
-    .Attr("input_encoding", StringAttr())
-    .Attr("errors", OneOf({"strict", "replace", "ignore"}, "replace"))
-    .Attr("replacement_char", IntAttr(65533))
-    .Attr("replace_control_characters", BoolAttr(false))
-    .Attr("Tsplits", TypeAttr(IndexTypes(), DT_INT64))
-    .Shape(DecodeShape);
+// What happens to characters that cannot be decoded.
+void DecodeErrorAttrs(OpDefBuilder& op) {
+  op.Attr("errors", OneOf({"strict", "replace", "ignore"}, "replace"))
+      .Attr("replacement_char", IntAttr(65533))
+      .Attr("replace_control_characters", BoolAttr(false));
+}
 
-OP(UnicodeDecodeWithOffsets, "UnicodeDecode, and where in its string each character begins.")
-    .Input("input", DT_STRING)
-    .Output("row_splits", "Tsplits")
-    .Output("char_values", DT_INT32)
-    .Output("char_to_byte_starts", DT_INT64)
-    .Attr("input_encoding", StringAttr())
-    .Attr("errors", OneOf({"strict", "replace", "ignore"}, "replace"))
-    .Attr("replacement_char", IntAttr(65533))
-    .Attr("replace_control_characters", BoolAttr(false))
-    .Attr("Tsplits", TypeAttr(IndexTypes(), DT_INT64))
-    .Shape(DecodeShape);
+void DecodesUnicode(OpDefBuilder& op) {
+  op.Input("input", DT_STRING)
+      .Output("row_splits", "Tsplits")
+      .Output("char_values", DT_INT32)
+      .Attr("input_encoding", StringAttr())
+      .With(DecodeErrorAttrs)
+      .Attr("Tsplits", TypeAttr(IndexTypes(), DT_INT64))
+      .Shape(DecodeShape);
+}
+
+OP(UnicodeDecode,
+   "Decodes each string to the numbers of its characters, in the rows of a ragged matrix. Text "
+   "that "
+   "is invalid in `input_encoding` is replaced by `replacement_char`, ignored or an error, "
+   "depending "
+   "on `errors`.")
+    .With(DecodesUnicode);
+
+OP(UnicodeDecodeWithOffsets,
+   "UnicodeDecode that also returns the offset of each character in its string.")
+    .With(DecodesUnicode)
+    .Output("char_to_byte_starts", DT_INT64);
 
 OP(UnicodeEncode,
-   "A string of each row of a ragged matrix of characters. What is no character becomes "
-   "`replacement_char`, is left out, or is an error, as `errors` says.")
+   "Encodes each row of a ragged matrix of characters as a string. Invalid characters are replaced "
+   "by `replacement_char`, ignored or an error, depending on `errors`.")
     .Input("input_values", DT_INT32)
     .Input("input_splits", "Tsplits")
     .Output("output", DT_STRING)
@@ -57,21 +60,19 @@ OP(UnicodeEncode,
     .Attr("Tsplits", TypeAttr(IndexTypes(), DT_INT64))
     .Shape(EncodeShape);
 
-OP(UnicodeScript, "The script that each character belongs to, by ICU's numbers; -1 of none.")
+OP(UnicodeScript, "Returns ICU's number of the script of each character, or -1.")
     .Input("input", DT_INT32)
     .Output("output", DT_INT32)
     .Shape(SameAsInput(0));
 
 OP(UnicodeTranscode,
-   "Each string in another encoding. What is no text in `input_encoding` becomes "
-   "`replacement_char`, is left out, or is an error, as `errors` says.")
+   "Converts each string to another encoding. Text that is invalid in `input_encoding` is replaced "
+   "by `replacement_char`, ignored or an error, depending on `errors`.")
     .Input("input", DT_STRING)
     .Output("output", DT_STRING)
     .Attr("input_encoding", StringAttr())
     .Attr("output_encoding", OneOf({"UTF-8", "UTF-16-BE", "UTF-32-BE"}))
-    .Attr("errors", OneOf({"strict", "replace", "ignore"}, "replace"))
-    .Attr("replacement_char", IntAttr(65533))
-    .Attr("replace_control_characters", BoolAttr(false))
+    .With(DecodeErrorAttrs)
     .Shape(SameAsInput(0));
 
 }  // namespace

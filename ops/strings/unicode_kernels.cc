@@ -1,5 +1,5 @@
-// Text in the encodings of the world. A converter of ICU belongs to one call: it is not
-// thread-safe.
+// Kernels that decode, encode and convert Unicode text with ICU. Every call opens its own
+// converters, which are not thread-safe.
 #include <unicode/uchar.h>
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_err.h>
@@ -13,16 +13,17 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/strings/map_elements.h"
 
 namespace sluice {
 namespace {
 
-// What becomes of bytes and numbers that are no characters.
+// What happens to bytes and numbers that are no characters.
 struct BadText {
   bool is_error = false;
-  bool is_left_out = false;
+  bool is_ignored = false;
   UChar32 replacement = 0xfffd;
-  bool with_control_characters = false;
+  bool includes_control_characters = false;
 
   static absl::StatusOr<BadText> Of(const KernelInit& init) {
     const auto errors = init.attr<std::string>("errors");
@@ -32,17 +33,14 @@ struct BadText {
     }
     return BadText{
         .is_error = errors == "strict",
-        .is_left_out = errors == "ignore",
+        .is_ignored = errors == "ignore",
         .replacement = static_cast<UChar32>(replacement),
-        .with_control_characters = init.AttrOr<bool>("replace_control_characters", false)};
+        .includes_control_characters = init.AttrOr<bool>("replace_control_characters", false)};
   }
-  // Whether it is bad; an element less than 0x20 may be.
   bool Includes(UChar32 character, bool is_malformed) const {
-    return is_malformed || (with_control_characters && character <= 0x1f);
+    return is_malformed || (includes_control_characters && character <= 0x1f);
   }
 };
-
-// --- out of an encoding
 
 class Decoder {
  public:
@@ -55,10 +53,15 @@ class Decoder {
     return decoder;
   }
 
-  // `f(character, bytes, is_malformed)` of each character of `text`.
+  struct Found {
+    bool bad = false, malformed = false;
+  };
+  // Calls `f(character, offset)` for each character of `text`, after replacing or ignoring bad
+  // ones.
   template <typename F>
-  void ForEach(const std::string& text, F f) {
+  Found ForEach(const std::string& text, const BadText& bad, F f) {
     UConverter* converter = converter_.get();
+    Found found;
     bool is_malformed = false;
     UErrorCode status = U_ZERO_ERROR;
     ucnv_reset(converter);
@@ -66,17 +69,22 @@ class Decoder {
     const char* at = text.data();
     const char* end = at + text.size();
     while (at < end) {
-      const char* before = at;
+      const int64_t offset = at - text.data();
       const UChar32 character = ucnv_getNextUChar(converter, &at, end, &status);
       if (U_FAILURE(status)) at = end;
-      f(character, at - before, std::exchange(is_malformed, false));
+      const bool is_bad = bad.Includes(character, is_malformed);
+      found.bad = found.bad || is_bad;
+      found.malformed = found.malformed || std::exchange(is_malformed, false);
+      if (!is_bad) f(character, offset);
+      if (is_bad && !bad.is_ignored) f(bad.replacement, offset);
     }
+    return found;
   }
 
  private:
   explicit Decoder(UConverter* converter) : converter_(converter, &ucnv_close) {}
 
-  // ICU's replacement, and a note of it.
+  // Replaces as ICU does, and records that the text is malformed.
   static void Substitute(const void* is_malformed, UConverterToUnicodeArgs* args, const char* units,
                          int32_t length, UConverterCallbackReason reason, UErrorCode* status) {
     if (reason == UCNV_UNASSIGNED || reason == UCNV_ILLEGAL || reason == UCNV_IRREGULAR) {
@@ -89,8 +97,6 @@ class Decoder {
 };
 
 absl::Status Malformed() { return InvalidArgument("Invalid formatting on input string"); }
-
-// --- into one
 
 enum class Encoding { kUtf8, kUtf16Be, kUtf32Be };
 
@@ -135,14 +141,9 @@ class UnicodeTranscodeKernel final : public Kernel {
     const auto inputs = c.input(0).flat<std::string>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       icu::UnicodeString text;
-      bool any_bad = false;
-      decoder.ForEach(inputs[i], [&](UChar32 character, int64_t, bool is_malformed) {
-        const bool is_bad = bad_.Includes(character, is_malformed);
-        any_bad = any_bad || is_bad;
-        if (is_bad && bad_.is_left_out) return;
-        text.append(is_bad ? bad_.replacement : character);
-      });
-      if (any_bad && bad_.is_error) return Malformed();
+      const Decoder::Found found = decoder.ForEach(
+          inputs[i], bad_, [&](UChar32 character, int64_t) { text.append(character); });
+      if (found.bad && bad_.is_error) return Malformed();
       out->data<std::string>()[i] = Encoded(text, output_encoding_);
     }
     return absl::OkStatus();
@@ -177,18 +178,13 @@ class UnicodeDecodeKernel final : public Kernel {
     std::vector<int64_t> starts;
     splits->data<T>()[0] = 0;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      int64_t at = 0;
-      bool any_malformed = false;
-      decoder.ForEach(inputs[i], [&](UChar32 character, int64_t bytes, bool is_malformed) {
-        const int64_t start = std::exchange(at, at + bytes);
-        const bool is_bad = bad_.Includes(character, is_malformed);
-        any_malformed = any_malformed || is_malformed;
-        if (is_bad && bad_.is_left_out) return;
-        characters.push_back(is_bad ? bad_.replacement : character);
-        starts.push_back(start);
-      });
-      // Control characters are replaced even so; TensorFlow's UnicodeTranscode refuses them.
-      if (any_malformed && bad_.is_error) return Malformed();
+      const Decoder::Found found =
+          decoder.ForEach(inputs[i], bad_, [&](UChar32 character, int64_t offset) {
+            characters.push_back(character);
+            starts.push_back(offset);
+          });
+      // Unlike UnicodeTranscode, replaces control characters even if errors are strict.
+      if (found.malformed && bad_.is_error) return Malformed();
       splits->data<T>()[i + 1] = static_cast<T>(characters.size());
     }
     c.set_output(1, Tensor::Vector<int32_t>(characters));
@@ -227,7 +223,7 @@ class UnicodeEncodeKernel final : public Kernel {
           if (bad_.is_error) {
             return InvalidArgument("Code point is out of range for Unicode, or is a surrogate.");
           }
-          if (bad_.is_left_out) continue;
+          if (bad_.is_ignored) continue;
           character = bad_.replacement;
         }
         text.append(character);
@@ -265,15 +261,11 @@ class UnicodeEncodeKernel final : public Kernel {
 KERNELS(UnicodeEncode, "Tsplits", UnicodeEncodeKernel, IndexList);
 
 absl::Status UnicodeScript(KernelContext& c) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
-  const auto characters = c.input(0).flat<int32_t>();
-  for (size_t i = 0; i < characters.size(); ++i) {
+  return MapElements<int32_t, int32_t>(c, [](int32_t character) -> int32_t {
     UErrorCode status = U_ZERO_ERROR;
-    const UScriptCode script = uscript_getScript(characters[i], &status);
-    out->data<int32_t>()[i] = U_SUCCESS(status) ? script : USCRIPT_INVALID_CODE;
-  }
-  return absl::OkStatus();
+    const UScriptCode script = uscript_getScript(character, &status);
+    return U_SUCCESS(status) ? script : USCRIPT_INVALID_CODE;
+  });
 }
 KERNEL(UnicodeScript, FunctionKernel<UnicodeScript>);
 

@@ -1,6 +1,5 @@
-// Characters of UTF-8 text, as far as ops need them: where each begins.
-//
-// Bytes that are no UTF-8 are taken one by one where they cannot be part of a character.
+// Finds the beginnings of characters in UTF-8 text. Bytes that cannot be part of a character count
+// as one character each.
 #ifndef SLUICE_OPS_STRINGS_UTF8_H_
 #define SLUICE_OPS_STRINGS_UTF8_H_
 
@@ -9,17 +8,17 @@
 
 namespace sluice {
 
-// A byte that continues a character.
+// Whether the byte continues a character.
 inline bool IsUtf8Trail(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// How many characters begin in `text`.
+// The number of characters in `text`.
 inline int64_t Utf8Length(std::string_view text) {
   int64_t n = 0;
   for (char c : text) n += IsUtf8Trail(c) ? 0 : 1;
   return n;
 }
 
-// Moves `*at` over `count` characters (back where it is negative). False where there are fewer.
+// Moves `*at` by `count` characters, backwards if it is negative. Returns false if there are fewer.
 bool SkipUtf8(std::string_view text, int64_t count, size_t* at);
 
 }  // namespace sluice

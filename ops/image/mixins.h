@@ -1,0 +1,64 @@
+// Mixins and shape functions of ops on images [batch, height, width, channels].
+#ifndef SLUICE_OPS_IMAGE_MIXINS_H_
+#define SLUICE_OPS_IMAGE_MIXINS_H_
+
+#include "graph/op/mixins.h"
+#include "ops/op.h"
+
+namespace sluice {
+
+// The pixel types of resized images.
+constexpr TypeSet PixelTypes() {
+  return SignedIntTypes() | FloatTypes() | TypeSet{DT_UINT8, DT_UINT16};
+}
+
+// The height and width that input `i` holds, unknown if it is no constant.
+inline absl::StatusOr<PartialShape> HeightAndWidth(ShapeContext& c, int i) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape size, c.WithRank(i, 1));
+  SLUICE_RETURN_IF_ERROR(MergeDim(size.dim(0), 2).status());
+  const std::optional<std::vector<int64_t>> values = c.InputInts(i);
+  if (!values || values->size() != 2) return PartialShape({-1, -1});
+  return PartialShape({(*values)[0], (*values)[1]});
+}
+
+// The batch and channels of input 0, and the height and width that input `i` holds.
+inline absl::Status SizedImages(ShapeContext& c, int i) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape images, c.WithRank(0, 4));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape size, HeightAndWidth(c, i));
+  return c.SetOutput(0, {images.dim(0), size.dim(0), size.dim(1), images.dim(3)});
+}
+
+inline absl::Status ResizedShape(ShapeContext& c) { return SizedImages(c, 1); }
+
+inline void ResizesImages(OpDefBuilder& op) {
+  op.Input("images", "T")
+      .Input("size", DT_INT32)
+      .Output("resized_images", DT_FLOAT)
+      .Attr("T", TypeAttr(PixelTypes()))
+      .Shape(ResizedShape);
+}
+
+// The gradient of a resize with respect to the images.
+inline void ResizeGradient(OpDefBuilder& op) {
+  op.Input("original_image", "T").Output("output", "T").Shape([](ShapeContext& c) {
+    return c.SetOutput(0, c.input(1));
+  });
+}
+
+// How the pixels of two sizes are aligned.
+inline void AlignmentAttrs(OpDefBuilder& op) {
+  op.With(Attrs({"align_corners", "half_pixel_centers"}, BoolAttr(false)));
+}
+
+#ifndef SLUICE_DEFINITIONS_ONLY
+// The same attributes for a builder.
+template <typename BuilderAttrs>
+BuilderAttrs AlignmentOf(const Backprop& b) {
+  return {.align_corners = b.attr<bool>("align_corners"),
+          .half_pixel_centers = b.attr<bool>("half_pixel_centers")};
+}
+#endif
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_IMAGE_MIXINS_H_
