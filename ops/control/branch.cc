@@ -1,4 +1,4 @@
-// Ops that choose between branches: deadness comes from Switch and ends at Merge.
+// Ops that choose between branches. Switch makes values dead, and Merge ends the deadness.
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/gradient/cond_gradient.h"
@@ -17,7 +17,7 @@ absl::Status SwitchShape(ShapeContext& c) {
   return c.SetOutputs(c.input(0));
 }
 
-// Known is what all inputs agree on: any of them may be the one that is taken.
+// Any of the inputs may become the output, so only what is equal in all of them is known.
 absl::Status MergeShape(ShapeContext& c) {
   PartialShape merged = c.input(0);
   for (int i = 1; i < c.num_inputs() && merged.rank_known(); ++i) {
@@ -36,9 +36,9 @@ absl::Status MergeShape(ShapeContext& c) {
 }
 
 OP(Merge,
-   "Passes on the first of `inputs` that arrives alive; the rest is ignored. Dead if all inputs "
-   "are."
-   " `value_index` is the position of the one taken.")
+   "Passes on the first of `inputs` that arrives alive, and ignores the others. Returns its "
+   "position "
+   "as `value_index`. The outputs are dead if all inputs are.")
     .Input("inputs", "N*T")
     .Output("output", "T")
     .Output("value_index", DT_INT32)
@@ -64,8 +64,8 @@ OP(RefSwitch, "Switch of a reference to a variable.")
     .Shape(SwitchShape) GRADIENT(SwitchGradient);
 
 OP(Switch,
-   "Passes `data` to `output_true` if the scalar `pred` holds, else to `output_false`; the other"
-   " output is dead, and so is all that needs it, up to a Merge.")
+   "Passes `data` to `output_true` if the scalar `pred` is true, else to `output_false`. The other "
+   "output is dead, and so are the nodes that need it, up to a Merge.")
     .Input("data", "T")
     .Input("pred", DT_BOOL)
     .Output("output_false", "T")

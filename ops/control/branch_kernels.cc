@@ -1,9 +1,8 @@
+// Kernels of Switch and Merge.
 #include "executor/kernel/context.h"
 
 namespace sluice {
 namespace {
-
-bool Predicate(const Tensor& t) { return t.scalar<bool>(); }
 
 class SwitchKernel : public Kernel {
  public:
@@ -13,7 +12,7 @@ class SwitchKernel : public Kernel {
       return InvalidArgument("The second input must be a scalar, but it has shape ",
                              pred.shape().ToString());
     }
-    const int taken = Predicate(pred) ? 1 : 0;
+    const int taken = pred.scalar<bool>() ? 1 : 0;
     c.output_value(taken) = std::move(c.input_value(0));
     c.set_output_dead(1 - taken);
     return absl::OkStatus();
@@ -24,7 +23,7 @@ class SwitchKernel : public Kernel {
 class MergeKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
-    // The executor marks the inputs that did not arrive as dead.
+    // The executor marks the inputs that have not arrived as dead.
     int taken = -1;
     for (int i = 0; i < c.num_inputs(); ++i) {
       if (!c.has_input(i)) continue;
@@ -34,7 +33,7 @@ class MergeKernel : public Kernel {
       }
       taken = i;
     }
-    if (taken < 0) {  // all dead: the executor passes the deadness on
+    if (taken < 0) {
       c.set_output_dead(0);
       c.set_output_dead(1);
       return absl::OkStatus();

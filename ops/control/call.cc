@@ -1,15 +1,16 @@
-// Ops that call functions of the graph's library. They have no kernels to speak of: graph/function
-// makes conds, loops and bodies of them before a graph is run.
+// Ops that call functions of the graph's library. graph/function replaces them with conditionals,
+// loops and the bodies of functions before a graph runs.
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/function/call_gradient.h"
 #endif
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// What attribute output_shapes, or _output_shapes of imported nodes, says; else nothing.
+// The shapes in attribute output_shapes, or in _output_shapes of imported nodes, or unknown ones.
 absl::Status DeclaredShapes(ShapeContext& c) {
   for (const char* name : {"output_shapes", "_output_shapes"}) {
     const auto* shapes = c.node().FindAttr<std::vector<PartialShape>>(name);
@@ -22,8 +23,8 @@ absl::Status DeclaredShapes(ShapeContext& c) {
   return c.SetOutputs(PartialShape());
 }
 
-// A loop's variables keep the shapes that they are declared with; without that, nothing is known.
-absl::Status SameAsInputs(ShapeContext& c) {
+// The variables of a loop keep their resources and their declared shapes.
+absl::Status LoopShape(ShapeContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) {
     if (const HandleData* handle = c.InputHandle(i)) c.SetOutputHandle(i, *handle);
   }
@@ -57,48 +58,68 @@ absl::Status SymbolicGradientShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-OP(_If, "If, as rewritten graphs name it.")
-    .Input("cond", "Tcond")
-    .Input("input", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tcond", TypeAttr())
-    .Attr("Tin", TypeListAttr().Min(1))
-    .Attr("Tout", TypeListAttr().Min(1))
-    .Attr("then_branch", FunctionAttrDef())
-    .Attr("else_branch", FunctionAttrDef())
-    .Stateful()
-    .Hidden()
-    .Shape(DeclaredShapes);
+void CallsWithInput(OpDefBuilder& op) { op.Input("input", "Tin").Output("output", "Tout"); }
 
-OP(_While, "While, as rewritten graphs name it.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeListAttr().Min(0))
-    .Attr("cond", FunctionAttrDef())
-    .Attr("body", FunctionAttrDef())
-    .Stateful()
-    .Hidden()
-    .Shape(SameAsInputs);
+void CallsWithArgs(OpDefBuilder& op) { op.Input("args", "Tin").Output("output", "Tout"); }
+
+// The types of inputs and outputs, lists of at least `min` types.
+auto InAndOutTypes(int64_t min) { return Attrs({"Tin", "Tout"}, TypeListAttr().Min(min)); }
+
+void CallsCase(OpDefBuilder& op) {
+  op.Input("branch_index", DT_INT32)
+      .With(CallsWithInput)
+      .With(InAndOutTypes(0))
+      .Attr("branches", FunctionListAttr().Min(1))
+      .Attr("output_shapes", ShapeListAttr({}))
+      .Shape(DeclaredShapes);
+}
+
+// Calls one of two functions with lists of at least `min` values.
+auto CallsIf(int64_t min) {
+  return [min](OpDefBuilder& op) {
+    op.Input("cond", "Tcond")
+        .With(CallsWithInput)
+        .Attr("Tcond", TypeAttr())
+        .With(InAndOutTypes(min))
+        .With(Attrs({"then_branch", "else_branch"}, FunctionAttrDef()))
+        .Shape(DeclaredShapes);
+  };
+}
+
+void CallsWhile(OpDefBuilder& op) {
+  op.Input("input", "T")
+      .Output("output", "T")
+      .Attr("T", TypeListAttr().Min(0))
+      .With(Attrs({"cond", "body"}, FunctionAttrDef()))
+      .Shape(LoopShape);
+}
+
+void WhileAttrs(OpDefBuilder& op) {
+  op.Attr("output_shapes", ShapeListAttr({})).Attr("parallel_iterations", IntAttr(10));
+}
+
+void CallsPartitioned(OpDefBuilder& op) {
+  op.With(CallsWithArgs)
+      .With(InAndOutTypes(0))
+      .Attr("f", FunctionAttrDef())
+      .With(Attrs({"config", "config_proto", "executor_type"}, StringAttr("")))
+      .Shape(DeclaredShapes);
+}
+
+OP(_If, "If, under its name in rewritten graphs.").With(CallsIf(1)).Stateful().Hidden();
+
+OP(_While, "While, under its name in rewritten graphs.").With(CallsWhile).Stateful().Hidden();
 
 OP(Case,
-   "Calls the function number `branch_index` of `branches` with `input`; the last one if"
-   " there is none of that number.")
-    .Input("branch_index", DT_INT32)
-    .Input("input", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tin", TypeListAttr().Min(0))
-    .Attr("Tout", TypeListAttr().Min(0))
-    .Attr("branches", FunctionListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr({}))
-    .Stateful()
-    .Shape(DeclaredShapes) GRADIENT(BranchesGradient);
+   "Calls function number `branch_index` of `branches` with `input`, or the last one if the number "
+   "is out of range.")
+    .With(CallsCase)
+    .Stateful() GRADIENT(BranchesGradient);
 
 OP(For,
-   "Calls `body` with the index and the values that it gave before, for each index from"
-   " `start` to `limit` in steps of `delta`.")
-    .Input("start", DT_INT32)
-    .Input("limit", DT_INT32)
-    .Input("delta", DT_INT32)
+   "Calls `body` with an index and the previous results, `input` at first, for each index from "
+   "`start` to `limit` in steps of `delta`.")
+    .With(Inputs({"start", "limit", "delta"}, DT_INT32))
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeListAttr().Min(0))
@@ -106,23 +127,14 @@ OP(For,
     .Shape(UnknownOutputs());
 
 OP(If,
-   "Calls `then_branch` with `input` if `cond` holds, else `else_branch`. A number holds"
-   " if it is not zero, a string and anything but a scalar if it is not empty.")
-    .Input("cond", "Tcond")
-    .Input("input", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tcond", TypeAttr())
-    .Attr("Tin", TypeListAttr().Min(0))
-    .Attr("Tout", TypeListAttr().Min(0))
-    .Attr("then_branch", FunctionAttrDef())
-    .Attr("else_branch", FunctionAttrDef())
+   "Calls `then_branch` with `input` if `cond` is true, else `else_branch`. A number is true if it "
+   "is not zero. A string, and any tensor that is no scalar, is true if it is not empty.")
+    .With(CallsIf(0))
     .Attr("output_shapes", ShapeListAttr({}))
-    .Stateful()
-    .Shape(DeclaredShapes) GRADIENT(BranchesGradient);
+    .Stateful() GRADIENT(BranchesGradient);
 
 OP(MapDefun,
-   "Calls `f` for each row of `arguments`, with `captured_inputs` behind it, and stacks"
-   " what it gives.")
+   "Calls `f` with each row of `arguments` and with `captured_inputs`, and stacks the results.")
     .Input("arguments", "Targuments")
     .Input("captured_inputs", "Tcaptured")
     .Output("output", "output_types")
@@ -134,94 +146,44 @@ OP(MapDefun,
     .Attr("max_intra_op_parallelism", IntAttr(1))
     .Shape(MapShape);
 
-OP(PartitionedCall, "Calls `f` with `args`.")
-    .Input("args", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tin", TypeListAttr().Min(0))
-    .Attr("Tout", TypeListAttr().Min(0))
-    .Attr("f", FunctionAttrDef())
-    .Attr("config", StringAttr(""))
-    .Attr("config_proto", StringAttr(""))
-    .Attr("executor_type", StringAttr(""))
-    .Shape(DeclaredShapes) GRADIENT(CallGradient);
+OP(PartitionedCall, "Calls `f` with `args`.").With(CallsPartitioned) GRADIENT(CallGradient);
 
 OP(RemoteCall, "Calls `f` with `args` on device `target`.")
     .Input("target", DT_STRING)
-    .Input("args", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tin", TypeListAttr().Min(1))
-    .Attr("Tout", TypeListAttr().Min(1))
+    .With(CallsWithArgs)
+    .With(InAndOutTypes(1))
     .Attr("f", FunctionAttrDef())
     .Stateful()
     .Shape(DeclaredShapes);
 
-OP(StatefulPartitionedCall, "Calls `f`, which may have effects, with `args`.")
-    .Input("args", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tin", TypeListAttr().Min(0))
-    .Attr("Tout", TypeListAttr().Min(0))
-    .Attr("f", FunctionAttrDef())
-    .Attr("config", StringAttr(""))
-    .Attr("config_proto", StringAttr(""))
-    .Attr("executor_type", StringAttr(""))
+OP(StatefulPartitionedCall, "Calls `f`, which may have side effects, with `args`.")
+    .With(CallsPartitioned)
     .Stateful()
-    .DistributedCommunication()
-    .Shape(DeclaredShapes) GRADIENT(CallGradient);
+    .DistributedCommunication() GRADIENT(CallGradient);
 
-OP(StatelessCase, "Case whose functions have no effects.")
-    .Input("branch_index", DT_INT32)
-    .Input("input", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tin", TypeListAttr().Min(0))
-    .Attr("Tout", TypeListAttr().Min(0))
-    .Attr("branches", FunctionListAttr().Min(1))
-    .Attr("output_shapes", ShapeListAttr({}))
-    .Shape(DeclaredShapes) GRADIENT(BranchesGradient);
+OP(StatelessCase, "Case whose functions have no side effects.")
+    .With(CallsCase) GRADIENT(BranchesGradient);
 
-OP(StatelessIf, "If whose functions have no effects.")
-    .Input("cond", "Tcond")
-    .Input("input", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tcond", TypeAttr())
-    .Attr("Tin", TypeListAttr().Min(0))
-    .Attr("Tout", TypeListAttr().Min(0))
-    .Attr("then_branch", FunctionAttrDef())
-    .Attr("else_branch", FunctionAttrDef())
-    .Attr("output_shapes", ShapeListAttr({}))
-    .Shape(DeclaredShapes) GRADIENT(BranchesGradient);
+OP(StatelessIf, "If whose functions have no side effects.")
+    .With(CallsIf(0))
+    .Attr("output_shapes", ShapeListAttr({})) GRADIENT(BranchesGradient);
 
-OP(StatelessWhile, "While whose functions have no effects.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeListAttr().Min(0))
-    .Attr("cond", FunctionAttrDef())
-    .Attr("body", FunctionAttrDef())
-    .Attr("output_shapes", ShapeListAttr({}))
-    .Attr("parallel_iterations", IntAttr(10))
-    .Shape(SameAsInputs) GRADIENT(WhileGradient);
+OP(StatelessWhile, "While whose functions have no side effects.")
+    .With(CallsWhile)
+    .With(WhileAttrs) GRADIENT(WhileGradient);
 
 OP(SymbolicGradient,
-   "The gradients of the arguments of `f`: `input` is the arguments, then the gradients of"
-   " the results.")
-    .Input("input", "Tin")
-    .Output("output", "Tout")
-    .Attr("Tin", TypeListAttr().Min(1))
-    .Attr("Tout", TypeListAttr().Min(1))
+   "Computes the gradients of the arguments of `f`. `input` holds the arguments, and then the "
+   "gradients of the results.")
+    .With(CallsWithInput)
+    .With(InAndOutTypes(1))
     .Attr("f", FunctionAttrDef())
     .Shape(SymbolicGradientShape);
 
-OP(While,
-   "Calls `body` with the values that it gave before, `input` first, as long as `cond` of"
-   " them holds.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeListAttr().Min(0))
-    .Attr("cond", FunctionAttrDef())
-    .Attr("body", FunctionAttrDef())
-    .Attr("output_shapes", ShapeListAttr({}))
-    .Attr("parallel_iterations", IntAttr(10))
-    .Stateful()
-    .Shape(SameAsInputs) GRADIENT(WhileGradient);
+OP(While, "Calls `body` with its previous results, `input` at first, while `cond` of them is true.")
+    .With(CallsWhile)
+    .With(WhileAttrs)
+    .Stateful() GRADIENT(WhileGradient);
 
 }  // namespace
 }  // namespace sluice

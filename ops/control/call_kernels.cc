@@ -1,3 +1,4 @@
+// The kernel of ops that call functions, which graph/function replaces before a graph runs.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
@@ -5,7 +6,6 @@
 namespace sluice {
 namespace {
 
-// Says that some path to an executor leaves out the lowering of calls; none that a session takes.
 class CallKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {

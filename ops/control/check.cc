@@ -1,5 +1,4 @@
-// Ops that watch: assertions, numeric checks, printing.
-
+// Ops that check values and print them.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -17,7 +16,8 @@ std::string GradientMessage(const Backprop& b) {
 #endif
 
 OP(Assert,
-   "Fails the step unless `condition`, showing up to `summarize` elements of each of `data`.")
+   "Fails the step unless `condition` is true. The error shows up to `summarize` elements of each "
+   "of `data`.")
     .Input("condition", DT_BOOL)
     .Input("data", "T")
     .Attr("T", TypeListAttr().Min(1))
@@ -26,28 +26,27 @@ OP(Assert,
     .NotDifferentiable()
     .Shape([](ShapeContext& c) { return c.WithRank(0, 0).status(); });
 
-OP(CheckNumerics, "`tensor`, once it is found to hold no infinity and no NaN.")
-    .Input("tensor", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("message", StringAttr())
-    .Stateful()
-    .Shape(SameAsInput(0))
+void ChecksNumerics(OpDefBuilder& op) {
+  op.Input("tensor", "T")
+      .Output("output", "T")
+      .Attr("T", TypeAttr(FloatTypes()))
+      .Attr("message", StringAttr())
+      .Stateful()
+      .Shape(SameAsInput(0));
+}
+
+OP(CheckNumerics, "Returns `tensor`, or fails if it contains an infinity or a NaN.")
+    .With(ChecksNumerics)
         GRADIENT([](Backprop& b) { b.Into("tensor", CheckNumerics(b.Of(0), GradientMessage(b))); });
 
-OP(CheckNumericsV2, "CheckNumerics that tells positive from negative infinities.")
-    .Input("tensor", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("message", StringAttr())
-    .Stateful()
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+OP(CheckNumericsV2, "CheckNumerics that distinguishes positive and negative infinities.")
+    .With(ChecksNumerics) GRADIENT([](Backprop& b) {
       b.Into("tensor", CheckNumericsV2(b.Of(0), GradientMessage(b)));
     });
 
 OP(Print,
-   "`input`; writes `message` and up to `summarize` elements of each of `data` to standard error,"
-   " the first `first_n` times (-1: always).")
+   "Returns `input`. Writes `message` and up to `summarize` elements of each of `data` to standard "
+   "error, the first `first_n` times (-1: always).")
     .Input("input", "T")
     .Input("data", "U")
     .Output("output", "T")
@@ -60,8 +59,8 @@ OP(Print,
     .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { b.Into("input", b.GradOf(0)); });
 
 OP(PrintV2,
-   "Writes a string and `end` to `output_stream`: stdout, stderr, log(info), log(warning),"
-   " log(error), or file://PATH, which is appended to.")
+   "Writes a string and `end` to `output_stream`: stdout, stderr, log(info), log(warning) or "
+   "log(error). Appends to a file if it is file://PATH.")
     .Input("input", DT_STRING)
     .Attr("output_stream", StringAttr("stderr"))
     .Attr("end", StringAttr("\n"))
@@ -77,7 +76,7 @@ OP(PrintV2,
           ", must be stdout, stderr, log(info), log(warning), log(error) or file://PATH");
     });
 
-OP(Timestamp, "The time in seconds since 1970, when the op runs.")
+OP(Timestamp, "Returns the time in seconds since 1970.")
     .Output("ts", DT_DOUBLE)
     .Stateful()
     .NotDifferentiable()

@@ -1,3 +1,4 @@
+// Kernels that check values and print them.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -6,11 +7,12 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
 
-// "[<values of input 0>][<values of input 1>]…", from input `first` on.
+// Returns "[<values of input>][<values of next input>]…", from input `first` on.
 std::string Summaries(const KernelContext& c, int first, int64_t summarize,
                       std::string_view between) {
   std::string text;
@@ -36,7 +38,7 @@ class AssertKernel final : public Kernel {
   int64_t summarize_;
 };
 
-// A whole line at a time, so that steps that print at once do not mix.
+// Writes a line in one call, so that lines of concurrent steps do not mix.
 void WriteLine(FILE* stream, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stream);
   std::fflush(stream);
@@ -99,8 +101,8 @@ struct Found {
 };
 
 template <typename T>
-Found Look(const T* x, int64_t n) {
-  // All at once first: a sum of x - x is 0 unless something is not finite.
+Found FindNonFinite(const T* x, int64_t n) {
+  // The sum of x - x is 0 if all elements are finite.
   double zero = 0;
   for (int64_t i = 0; i < n; ++i) zero += static_cast<double>(x[i]) - static_cast<double>(x[i]);
   Found found;
@@ -114,7 +116,7 @@ Found Look(const T* x, int64_t n) {
   return found;
 }
 
-// The words for what was found; `signs`: whether infinities are told apart.
+// The found values in words. `signs` distinguishes the infinities.
 std::string Words(const Found& found, bool signs) {
   std::vector<std::string> words;
   if (signs) {
@@ -144,7 +146,7 @@ class CheckNumericsBase final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
     c.set_output(0, x);
-    const Found found = Look(x.data<T>(), x.num_elements());
+    const Found found = FindNonFinite(x.data<T>(), x.num_elements());
     if (!found.nan && !found.positive && !found.negative) return absl::OkStatus();
     return InvalidArgument(message_, " : Tensor had ", Words(found, kSigns), " values");
   }
@@ -160,10 +162,7 @@ using CheckNumericsV2 = CheckNumericsBase<T, true>;
 
 absl::Status Timestamp(KernelContext& c) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {}, &out));
-  out->scalar<double>() = std::chrono::duration<double>(now).count();
-  return absl::OkStatus();
+  return SetScalarOutput(c, std::chrono::duration<double>(now).count());
 }
 
 KERNEL(Assert, AssertKernel);
@@ -171,8 +170,7 @@ KERNEL(Print, PrintKernel);
 KERNEL(PrintV2, PrintV2Kernel);
 KERNELS(CheckNumerics, "T", CheckNumerics, FloatList);
 KERNELS(CheckNumericsV2, "T", CheckNumericsV2, FloatList);
-using TimestampKernel = FunctionKernel<Timestamp, false>;
-KERNEL(Timestamp, TimestampKernel);
+KERNEL(Timestamp, CheapKernel<Timestamp>);
 
 }  // namespace
 }  // namespace sluice

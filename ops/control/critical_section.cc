@@ -1,33 +1,30 @@
-// Critical sections: parts of graphs that no two steps run at the same time.
-
+// Ops of critical sections, parts of graphs that only one step can run at a time.
 #include "ops/op.h"
+#include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
 
 OP(ConsumeMutexLock,
-   "Ends the lock that MutexLock gave. Run it after what the lock protects; nothing else may take"
-   " the lock as input.")
+   "Releases a lock of MutexLock. It must run after the nodes that the lock protects, and be the "
+   "only node with the lock as an input.")
     .Input("mutex_lock", DT_VARIANT)
     .Stateful()
     .Shape(NoOutputs());
 
 OP(MutexLock,
-   "Waits until nobody holds the mutex, and holds it. The lock ends with ConsumeMutexLock, or with"
-   " the step.")
+   "Waits until the mutex is free, and locks it. The lock ends with ConsumeMutexLock or with the "
+   "step.")
     .Input("mutex", DT_RESOURCE)
     .Output("mutex_lock", DT_VARIANT)
     .Stateful()
     .Shape(ScalarOutput());
 
 OP(MutexV2,
-   "A mutex. Those of the same container and `shared_name` are the same one, also in other steps"
-   " and sessions of the device.")
-    .Output("resource", DT_RESOURCE)
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
-    .Shape(ScalarOutput());
+   "Makes a mutex. All steps and sessions of the device share a mutex of the same container and "
+   "`shared_name`.")
+    .With(MakesResourceHandle("resource"))
+    .With(ContainerAttrs);
 
 }  // namespace
 }  // namespace sluice

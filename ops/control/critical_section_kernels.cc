@@ -1,3 +1,4 @@
+// Kernels of critical sections.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/control/named_mutex.h"
@@ -9,11 +10,7 @@ namespace {
 struct MutexKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     return MakeNamedResourceKernel<NamedMutex>(
-        init,
-        [](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<NamedMutex>> {
-          return std::make_shared<NamedMutex>(name.name);
-        },
-        [](const NamedMutex&) { return absl::OkStatus(); });
+        init, [](const ResourceName& name) { return std::make_shared<NamedMutex>(name.name); });
   }
 };
 
@@ -45,7 +42,7 @@ class ConsumeMutexLockKernel : public Kernel {
                              variant.TypeName(), "'");
     }
     if (hold->Consume()) return absl::OkStatus();
-    return InvalidArgument("Expected a lock that is held, got one that was consumed before");
+    return InvalidArgument("Expected a lock that is held, got one that has been consumed");
   }
   bool IsExpensive() const override { return false; }
 };

@@ -1,4 +1,4 @@
-// Ops that a while loop is made of: values enter a frame, go round, and leave it.
+// Ops of while loops. Values enter a frame, pass through its iterations and leave it.
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/gradient/loop_gradient.h"
@@ -8,32 +8,39 @@
 namespace sluice {
 namespace {
 
-// The value itself passes, so its shape and the contents of its handle do too.
 absl::Status PassedOn(ShapeContext& c) {
   if (const HandleData* handle = c.InputHandle(0)) c.SetOutputHandle(0, *handle);
   return c.SetOutput(0, c.input(0));
 }
 
+void PassesData(OpDefBuilder& op) {
+  op.Input("data", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(PassedOn);
+}
+
+void PassesReference(OpDefBuilder& op) {
+  op.RefInput("data", "T").RefOutput("output", "T").Attr("T", TypeAttr()).Shape(PassedOn);
+}
+
+void FrameAttrs(OpDefBuilder& op) {
+  op.Attr("frame_name", StringAttr())
+      .Attr("is_constant", BoolAttr(false))
+      .Attr("parallel_iterations", IntAttr(10));
+}
+
 OP(Enter,
-   "Passes `data` into the child frame `frame_name`, which exists from the first value that enters."
-   " With `is_constant` every iteration sees the value, else the first one. At most"
-   " `parallel_iterations` iterations of the frame are open at a time.")
-    .Input("data", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("frame_name", StringAttr())
-    .Attr("is_constant", BoolAttr(false))
-    .Attr("parallel_iterations", IntAttr(10))
-    .Shape(PassedOn) GRADIENT(EnterGradient);
+   "Passes `data` to the child frame `frame_name`. The first value that enters makes the frame. "
+   "With "
+   "`is_constant` every iteration receives the value, else only the first one. At most "
+   "`parallel_iterations` iterations of the frame run at a time.")
+    .With(PassesData)
+    .With(FrameAttrs) GRADIENT(EnterGradient);
 
 OP(Exit,
-   "Passes `data` from a frame to the iteration of the parent frame that it was entered from.")
-    .Input("data", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Shape(PassedOn) GRADIENT(ExitGradient);
+   "Passes `data` from a frame to the iteration of the parent frame in which the loop was entered.")
+    .With(PassesData) GRADIENT(ExitGradient);
 
-OP(LoopCond, "The scalar that decides whether a loop goes on: marks the loop's pivot.")
+OP(LoopCond,
+   "Passes on the scalar that decides whether a loop continues, and marks the loop's pivot.")
     .Input("input", DT_BOOL)
     .Output("output", DT_BOOL)
     .Shape([](ShapeContext& c) -> absl::Status {
@@ -43,31 +50,16 @@ OP(LoopCond, "The scalar that decides whether a loop goes on: marks the loop's p
     .NotDifferentiable();
 
 OP(NextIteration, "Passes `data` to the next iteration of its frame.")
-    .Input("data", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Shape(PassedOn) GRADIENT(NextIterationGradient);
+    .With(PassesData) GRADIENT(NextIterationGradient);
 
 OP(RefEnter, "Enter of a reference to a variable.")
-    .RefInput("data", "T")
-    .RefOutput("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("frame_name", StringAttr())
-    .Attr("is_constant", BoolAttr(false))
-    .Attr("parallel_iterations", IntAttr(10))
-    .Shape(PassedOn) GRADIENT(EnterGradient);
+    .With(PassesReference)
+    .With(FrameAttrs) GRADIENT(EnterGradient);
 
-OP(RefExit, "Exit of a reference to a variable.")
-    .RefInput("data", "T")
-    .RefOutput("output", "T")
-    .Attr("T", TypeAttr())
-    .Shape(PassedOn) GRADIENT(ExitGradient);
+OP(RefExit, "Exit of a reference to a variable.").With(PassesReference) GRADIENT(ExitGradient);
 
 OP(RefNextIteration, "NextIteration of a reference to a variable.")
-    .RefInput("data", "T")
-    .RefOutput("output", "T")
-    .Attr("T", TypeAttr())
-    .Shape(PassedOn) GRADIENT(NextIterationGradient);
+    .With(PassesReference) GRADIENT(NextIterationGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -1,9 +1,9 @@
+// The kernel of ops of loops. The executor handles frames and iterations.
 #include "executor/kernel/context.h"
 
 namespace sluice {
 namespace {
 
-// Where the value goes is the executor's business (frames and iterations); here it only passes.
 class PassKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {

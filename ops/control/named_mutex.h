@@ -1,9 +1,9 @@
-// A mutex between steps of graphs: what MutexV2 makes, for critical sections.
+// A mutex of graphs, for critical sections. MutexV2 makes it.
 //
-// Thread safety: all methods from any thread. Blocking: Acquire never blocks a thread; it calls
-// `taken` when the mutex is free or when the caller is cancelled, whichever is first, exactly once,
-// with no lock held. Order: first come, first served. The lock ends with the last copy of the
-// Variant that stands for it, or earlier, when it is consumed.
+// Thread safety: all methods may be called from any thread. Acquire never blocks. It calls `taken`
+// exactly once, without a lock: when the caller holds the mutex, or when the caller is cancelled.
+// Callers take the mutex in the order of their calls. A hold ends when its Variant is consumed, or
+// with the last copy of the Variant.
 // Errors: CANCELLED.
 #ifndef SLUICE_OPS_CONTROL_NAMED_MUTEX_H_
 #define SLUICE_OPS_CONTROL_NAMED_MUTEX_H_
@@ -12,11 +12,12 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
+#include "graph/mutex.h"
 #include "graph/tensor/variant.h"
 #include "ops/state/wait.h"
 
@@ -25,7 +26,7 @@ namespace sluice {
 class NamedMutex : public Resource, public std::enable_shared_from_this<NamedMutex> {
  public:
   static constexpr const char* kTypeName = "N10tensorflow12_GLOBAL__N_15MutexE";
-  // Holds a MutexHold.
+  // Receives a MutexHold.
   using Taken = std::function<void(absl::StatusOr<Variant>)>;
 
   explicit NamedMutex(std::string name) : name_(std::move(name)) {}
@@ -45,13 +46,14 @@ class NamedMutex : public Resource, public std::enable_shared_from_this<NamedMut
   std::string State() const;
 
   const std::string name_;
-  mutable std::mutex mutex_;
-  bool is_held_ = false;                      // guarded by mutex_
-  std::string holder_;                        // guarded by mutex_; the node that holds it
-  std::list<std::shared_ptr<Waiting>> line_;  // guarded by mutex_; empty unless is_held_
+  mutable Mutex mutex_;
+  bool is_held_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string holder_ ABSL_GUARDED_BY(mutex_);  // the last node that took the mutex
+  // Waits for the mutex. Empty unless is_held_.
+  std::list<std::shared_ptr<Waiting>> queue_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A lock that is held.
+// A hold of a mutex.
 class MutexHold : public VariantObject {
  public:
   explicit MutexHold(std::shared_ptr<NamedMutex> mutex) : mutex_(std::move(mutex)) {}
@@ -59,7 +61,7 @@ class MutexHold : public VariantObject {
   MutexHold(const MutexHold&) = delete;
   MutexHold& operator=(const MutexHold&) = delete;
   std::string TypeName() const override { return "tensorflow::Mutex::SharedLockReleaser"; }
-  // Releases the lock; false when that was done before.
+  // Releases the mutex. Returns false if the hold has been consumed before.
   bool Consume() const;
 
  private:

@@ -1,20 +1,21 @@
-// Ops that compute nothing: something to wait for, and a way to end a step.
-
+// Ops that compute nothing, and one that ends a step.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
 OP(Abort,
-   "Fails the step with `error_msg`. (TensorFlow ends the whole process; see docs/differences.md.)"
-   " With `exit_without_error` it does nothing.")
+   "Fails the step with `error_msg`, or does nothing with `exit_without_error`. (TensorFlow ends "
+   "the "
+   "process. See docs/differences.md.)")
     .Attr("error_msg", StringAttr(""))
     .Attr("exit_without_error", BoolAttr(false))
     .Shape(NoOutputs());
 
-OP(ControlTrigger, "Does nothing, and runs even if what it waits for is dead.").Shape(NoOutputs());
+OP(ControlTrigger, "Does nothing, and runs even if its control inputs are dead.")
+    .Shape(NoOutputs());
 
-OP(NoOp, "Does nothing: something to wait for.").Shape(NoOutputs());
+OP(NoOp, "Does nothing. Other nodes can wait for it.").Shape(NoOutputs());
 
 }  // namespace
 }  // namespace sluice

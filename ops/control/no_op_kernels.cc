@@ -1,3 +1,4 @@
+// Kernels that compute nothing, and the kernel of Abort.
 #include "executor/kernel/context.h"
 
 namespace sluice {

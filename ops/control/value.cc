@@ -1,5 +1,4 @@
-// Small ops that functions and what becomes of them use.
-
+// Ops that functions and lowered functions use.
 #include "ops/op.h"
 
 namespace sluice {
@@ -21,7 +20,7 @@ absl::Status FakeParamShape(ShapeContext& c) {
   return c.SetOutput(0, c.attr<PartialShape>("shape"));
 }
 
-OP(_ArrayToList, "The tensors of `input`, whose types the caller knows one by one.")
+OP(_ArrayToList, "Returns the tensors of `input` as a list of types.")
     .Input("input", "N*T")
     .Output("output", "out_types")
     .Attr("T", TypeAttr())
@@ -30,7 +29,7 @@ OP(_ArrayToList, "The tensors of `input`, whose types the caller knows one by on
     .Hidden()
     .Shape(PassEach);
 
-OP(_ListToArray, "The tensors of `input`, all of one type.")
+OP(_ListToArray, "Returns the tensors of `input`, which all have type T.")
     .Input("input", "Tin")
     .Output("output", "N*T")
     .Attr("Tin", TypeListAttr().Min(1))
@@ -40,8 +39,9 @@ OP(_ListToArray, "The tensors of `input`, all of one type.")
     .Shape(PassEach);
 
 OP(_SwitchN,
-   "Passes `data` to output number `output_index`, the last one if there is none of that"
-   " number; the others are dead.")
+   "Passes `data` to output number `output_index`, or to the last one if the number is out of "
+   "range. "
+   "The other outputs are dead.")
     .Input("data", "T")
     .Input("output_index", DT_INT32)
     .Output("outputs", "num_outs*T")
@@ -51,21 +51,23 @@ OP(_SwitchN,
     .Shape(SwitchNShape);
 
 OP(DeviceIndex,
-   "The position of this device's type in `device_names`; their number if it is not there.")
+   "Returns the position of this device's type in `device_names`, or their number if it is "
+   "missing.")
     .Output("index", DT_INT32)
     .Attr("device_names", StringListAttr())
     .Stateful()
     .Shape(ScalarOutput());
 
-OP(FakeParam, "Stands for a value that nobody reads: zeros of the shape, 0 for unknown sizes.")
+OP(FakeParam,
+   "Returns a value that no node reads: zeros of the given shape, in which unknown sizes are 0.")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
     .Shape(FakeParamShape);
 
 OP(ToBool,
-   "Whether a scalar is not zero, or a string not empty; of other tensors, whether they"
-   " have elements.")
+   "Returns whether a scalar is not zero, a scalar string is not empty, or another tensor has "
+   "elements.")
     .Input("input", "T")
     .Output("output", DT_BOOL)
     .Attr("T", TypeAttr())

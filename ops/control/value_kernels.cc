@@ -1,12 +1,14 @@
+// Kernels that functions and lowered functions use.
 #include <cstring>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
 
-// Types that say nothing here are those that they say nothing of in TensorFlow.
+// Supports the types that TensorFlow supports.
 absl::StatusOr<bool> IsNonZero(const Tensor& t) {
   switch (t.dtype()) {
     case DT_STRING:
@@ -37,10 +39,7 @@ absl::Status ToBool(KernelContext& c) {
   if (in.shape().IsScalar()) {
     SLUICE_ASSIGN_OR_RETURN(truth, IsNonZero(in));
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-  out->scalar<bool>() = truth;
-  return absl::OkStatus();
+  return SetScalarOutput(c, truth);
 }
 
 class FakeParamKernel : public Kernel {
@@ -71,12 +70,7 @@ class DeviceIndexKernel : public Kernel {
       if (names[i] == "CPU") index_ = static_cast<int32_t>(i);
     }
   }
-  absl::Status Compute(KernelContext& c) override {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    out->scalar<int32_t>() = index_;
-    return absl::OkStatus();
-  }
+  absl::Status Compute(KernelContext& c) override { return SetScalarOutput(c, index_); }
   bool IsExpensive() const override { return false; }
 
  private:
@@ -112,16 +106,12 @@ absl::Status SwitchN(KernelContext& c) {
   return absl::OkStatus();
 }
 
-using ToBoolKernel = FunctionKernel<&ToBool, false>;
-using PassEachKernel = FunctionKernel<&PassEach, false>;
-using SwitchNKernel = FunctionKernel<&SwitchN, false>;
-
 KERNEL(DeviceIndex, DeviceIndexKernel);
 KERNEL(FakeParam, FakeParamKernel);
-KERNEL(ToBool, ToBoolKernel);
-KERNEL(_ArrayToList, PassEachKernel);
-KERNEL(_ListToArray, PassEachKernel);
-KERNEL(_SwitchN, SwitchNKernel);
+KERNEL(ToBool, CheapKernel<ToBool>);
+KERNEL(_ArrayToList, CheapKernel<PassEach>);
+KERNEL(_ListToArray, CheapKernel<PassEach>);
+KERNEL(_SwitchN, CheapKernel<SwitchN>);
 
 }  // namespace
 }  // namespace sluice

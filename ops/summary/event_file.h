@@ -1,29 +1,30 @@
-// One event file: what TensorBoard reads.
+// A file of events for TensorBoard.
 //
-// `<logdir>/events.out.tfevents.<seconds>.<host><suffix>`, record framing (ops/io/record_file.h),
-// first the event that says the file's version. A file that is there is never overwritten: the
-// seconds in the name are then one more (TensorFlow overwrites it).
+// Its name is `<logdir>/events.out.tfevents.<seconds>.<host><suffix>`. It has the framing of
+// ops/io/record_file.h, and the first event is the version of the file. Unlike TensorFlow, never
+// overwrites a file: the seconds in the name are increased until the name is new.
 //
-// Thread safety: all methods from any thread. Errors: what the file system says, with the file's
-// name; after the first one the file is as it was, and every call returns it.
+// Thread safety: all methods may be called from any thread. Errors: those of the file system, with
+// the name of the file. After the first error, the file does not change and every call returns it.
 #ifndef SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 #define SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 
 #include <cstdio>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/format/messages.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 class EventFile {
  public:
-  // Makes the folder (and those above it) and the file.
+  // Makes the file, its folder and the parents of the folder.
   static absl::StatusOr<std::unique_ptr<EventFile>> Open(const std::string& logdir,
                                                          std::string_view suffix = "");
   ~EventFile();
@@ -31,24 +32,25 @@ class EventFile {
   EventFile& operator=(const EventFile&) = delete;
 
   absl::Status Write(const pb::Event& event);
-  // An Event, serialised.
+  // Writes a serialised Event.
   absl::Status WriteBytes(std::string_view event);
-  // The file has all that was written: readers and a crash of the program find it.
+  // Hands the written events to the operating system, so that readers see them and they survive a
+  // crash of the program.
   absl::Status Flush();
   absl::Status Close();
   const std::string& path() const { return path_; }
 
  private:
   EventFile(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-  absl::Status Append(std::string_view bytes);
+  absl::Status Append(std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;
-  std::mutex mutex_;
-  std::FILE* file_;      // guarded by mutex_; null when closed
-  absl::Status status_;  // guarded by mutex_; the first error
+  Mutex mutex_;
+  std::FILE* file_ ABSL_GUARDED_BY(mutex_);      // null after Close
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);  // the first error
 };
 
-// Seconds since 1970, as events carry them.
+// Seconds since 1970, the time of an event.
 double WallTime();
 
 }  // namespace sluice

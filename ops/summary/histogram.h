@@ -1,7 +1,7 @@
-// Counts of values in buckets that grow by a tenth, as histogram summaries show them.
+// Counts values in buckets for histogram summaries.
 //
-// Bucket limits are TensorFlow's: 1e-12 * 1.1^k below 1e20, the same below zero, zero, and the
-// largest double. A value belongs to the first bucket whose limit is above it.
+// The limits of the buckets are TensorFlow's: 1e-12 * 1.1^k below 1e20, the largest double, their
+// negatives, and zero. A value belongs to the first bucket with a greater limit.
 // Thread safety: none.
 #ifndef SLUICE_OPS_SUMMARY_HISTOGRAM_H_
 #define SLUICE_OPS_SUMMARY_HISTOGRAM_H_
@@ -17,7 +17,7 @@ class Histogram {
  public:
   Histogram();
   void Add(double value);
-  // Runs of empty buckets are written as one.
+  // Writes consecutive empty buckets as one.
   void ToProto(pb::HistogramProto* proto) const;
 
  private:

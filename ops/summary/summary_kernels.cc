@@ -1,3 +1,4 @@
+// Kernels that summarise tensors.
 #include <set>
 
 #include "executor/kernel/context.h"
@@ -18,7 +19,7 @@ absl::Status SetSummary(KernelContext& c, const pb::Summary& summary) {
   return absl::OkStatus();
 }
 
-// TensorFlow's texts say what is wrong with the tensors; this says where.
+// Adds the node to TensorFlow's text.
 absl::Status At(const KernelContext& c, const absl::Status& status) {
   return Annotate(status, StrCat(c.node().Describe(), ": "));
 }
@@ -153,7 +154,7 @@ absl::Status TensorSummaryV2(KernelContext& c) {
   pb::Summary::Value* value = summary.add_value();
   value->set_tag(c.input(0).scalar<std::string>());
   SLUICE_RETURN_IF_ERROR(At(c, TensorToContentProto(c.input(1), value->mutable_tensor())));
-  // What cannot be read is left empty, as TensorFlow leaves it.
+  // Metadata that cannot be parsed are ignored, as in TensorFlow.
   value->mutable_metadata()->ParseFromString(c.input(2).scalar<std::string>());
   return SetSummary(c, summary);
 }

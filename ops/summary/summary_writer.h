@@ -1,18 +1,19 @@
-// The writer behind SummaryWriter's handle: events wait in memory and go to the file in bundles.
+// The resource behind a SummaryWriter handle. Events wait in memory, and are written in batches.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_OPS_SUMMARY_SUMMARY_WRITER_H_
 #define SLUICE_OPS_SUMMARY_SUMMARY_WRITER_H_
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "executor/device/resource_manager.h"
 #include "graph/format/proto/event.pb.h"
+#include "graph/mutex.h"
 #include "ops/summary/event_file.h"
 
 namespace sluice {
@@ -21,23 +22,24 @@ class SummaryWriterResource : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow22SummaryWriterInterfaceE";
 
-  // Every `max_queue` events, and `flush_millis` after the last time, what waits is written.
+  // Writes the waiting events if there are more than `max_queue`, or after `flush_millis`.
   SummaryWriterResource(std::unique_ptr<EventFile> file, int32_t max_queue, int32_t flush_millis);
   ~SummaryWriterResource() override;
   std::string DebugString() const override { return "summary writer '" + file_->path() + "'"; }
 
-  // The event gets the time if it has none.
+  // Sets the time of the event if it has none.
   absl::Status Write(pb::Event event);
   absl::Status Flush();
 
  private:
-  absl::Status FlushLocked();
+  absl::Status FlushLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const std::unique_ptr<EventFile> file_;
   const size_t max_queue_;
   const double flush_seconds_;
-  std::mutex mutex_;
-  std::vector<pb::Event> waiting_;  // guarded by mutex_
-  double last_flush_;               // guarded by mutex_
+  Mutex mutex_;
+  std::vector<pb::Event> waiting_ ABSL_GUARDED_BY(mutex_);
+  double last_flush_ ABSL_GUARDED_BY(mutex_);  // wall time
 };
 
 }  // namespace sluice

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// "<tag>/image" where there is only one, "<tag>/image/3" else.
+// Returns "<tag>/image" if there can be only one, else "<tag>/image/3".
 std::string TagOf(const std::string& tag, const char* kind, int64_t most, int64_t i) {
   return most > 1 ? StrCat(tag, "/", kind, "/", i) : StrCat(tag, "/", kind);
 }
@@ -24,7 +24,7 @@ bool IsFinitePixel(const T* pixel, int channels) {
   return true;
 }
 
-// value * scale + offset are bytes, as far as pixels are finite.
+// value * scale + offset of a finite pixel is a byte.
 struct Range {
   float scale;
   float offset;
@@ -174,12 +174,12 @@ absl::Status AddAudio(const Tensor& samples, const std::string& tag, int64_t max
   const int64_t frames = samples.dim(1);
   const int64_t channels = samples.rank() == 3 ? samples.dim(2) : 1;
   const int64_t count = std::min(max_outputs, samples.dim(0));
-  // Sounds without a sample take no memory until they are files.
+  // Sounds without samples take memory only when they are encoded.
   constexpr int64_t kMostSilent = int64_t{1} << 20;
   if (samples.num_elements() == 0 && count > kMostSilent) {
     return InvalidArgument("Tensor too large for summary ", samples.shape().ToString());
   }
-  // What is above any rate that a file can have; EncodeWav refuses it.
+  // Keeps the conversion defined. EncodeWav rejects such a rate.
   const auto rate = static_cast<int64_t>(std::min(sample_rate, 1e12f));
   for (int64_t i = 0; i < count; ++i) {
     SLUICE_ASSIGN_OR_RETURN(std::string encoded,

@@ -1,3 +1,4 @@
+// Kernels that write summaries to event files.
 #include <unistd.h>
 
 #include <atomic>
@@ -8,33 +9,20 @@
 #include "graph/format/tensor_proto.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/state/named_resource.h"
 #include "ops/summary/summary_writer.h"
 #include "ops/summary/values.h"
 
 namespace sluice {
 namespace {
 
-// The handle alone: the writer is made by CreateSummaryFileWriter under its name.
-class SummaryWriterKernel : public Kernel {
- public:
+// Outputs a handle. CreateSummaryFileWriter makes the writer that it names.
+struct SummaryWriterKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, false));
-    ResourceHandle handle;
-    handle.device = init.device_name();
-    handle.container = name.container;
-    handle.name = name.name;
-    handle.type_name = SummaryWriterResource::kTypeName;
-    return std::unique_ptr<Kernel>(new SummaryWriterKernel(Tensor::Scalar(std::move(handle))));
+    return std::make_unique<NamedResourceKernel>(
+        init.device_name(), name, SummaryWriterResource::kTypeName, false, nullptr, nullptr);
   }
-  absl::Status Compute(KernelContext& c) override {
-    c.set_output(0, handle_);
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  explicit SummaryWriterKernel(Tensor handle) : handle_(std::move(handle)) {}
-  const Tensor handle_;
 };
 KERNEL(SummaryWriter, SummaryWriterKernel);
 
@@ -56,7 +44,7 @@ absl::Status At(const KernelContext& c, const absl::Status& status) {
   return Annotate(status, StrCat(c.node().Describe(), ": "));
 }
 
-// Inputs [first, last] have one element each.
+// Requires inputs [first, last] to be scalars.
 absl::Status CheckScalars(const KernelContext& c, int first, int last) {
   for (int i = first; i <= last; ++i) {
     if (!c.input(i).shape().IsScalar()) {
@@ -71,7 +59,7 @@ absl::Status CreateSummaryFileWriter(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckScalars(c, 1, 4));
   SLUICE_ASSIGN_OR_RETURN(const ResourceHandle* handle, HandleOf(c));
   const auto make = [&]() -> absl::StatusOr<std::shared_ptr<SummaryWriterResource>> {
-    // As TensorFlow's: several writers of one second keep apart.
+    // As in TensorFlow, distinguishes the writers of one second.
     static std::atomic<int> count{0};
     const std::string suffix =
         StrCat(".", getpid(), ".", count++, c.input(4).scalar<std::string>());
@@ -100,7 +88,7 @@ absl::Status CloseSummaryWriter(KernelContext& c) {
 }
 KERNEL(CloseSummaryWriter, FunctionKernel<CloseSummaryWriter>);
 
-// What the ops that write share: find the writer, fill in an event for the step, write it.
+// Writes an event that kFill fills, apart from the step.
 using FillEvent = absl::Status (*)(KernelContext&, pb::Event*);
 template <FillEvent kFill>
 absl::Status WriteEvent(KernelContext& c) {
