@@ -1,5 +1,4 @@
-// Sound in and out of WAV files.
-
+// Ops that decode and encode WAV files.
 #include "ops/op.h"
 
 namespace sluice {
@@ -16,8 +15,8 @@ absl::Status DecodeWavShape(ShapeContext& c) {
 }
 
 OP(DecodeWav,
-   "The samples of a WAV file of 16 bits, in [-1, 1): a row a moment, a column a channel. Rows and "
-   "columns that are asked for and are not there are zero and copies of the last channel.")
+   "Decodes a 16-bit WAV file to [samples, channels] in [-1, 1). Missing samples are zero, and "
+   "missing channels are copies of the last one.")
     .Input("contents", DT_STRING)
     .Output("audio", DT_FLOAT)
     .Output("sample_rate", DT_INT32)
@@ -25,7 +24,7 @@ OP(DecodeWav,
     .Attr("desired_samples", IntAttr(-1))
     .Shape(DecodeWavShape);
 
-OP(EncodeWav, "A WAV file of 16 bits of samples in [-1, 1]; what is louder is cut off.")
+OP(EncodeWav, "Encodes samples as a 16-bit WAV file, and clamps them to [-1, 1].")
     .Input("audio", DT_FLOAT)
     .Input("sample_rate", DT_INT32)
     .Output("contents", DT_STRING)

@@ -1,3 +1,4 @@
+// Kernels that decode and encode WAV files.
 #include <algorithm>
 
 #include "executor/kernel/context.h"
@@ -14,14 +15,14 @@ absl::Status DecodeWavOp(KernelContext& c) {
   }
   SLUICE_ASSIGN_OR_RETURN(const Wav wav, DecodeWav(c.input(0).scalar<std::string>()));
   const int64_t has_rows = static_cast<int64_t>(wav.samples.size()) / wav.channels;
-  const auto asked_rows = c.node().AttrOr<int64_t>("desired_samples", -1);
-  const auto asked_channels = c.node().AttrOr<int64_t>("desired_channels", -1);
-  const int64_t rows = asked_rows == -1 ? has_rows : asked_rows;
-  const int64_t channels = asked_channels == -1 ? wav.channels : asked_channels;
+  const auto desired_rows = c.node().AttrOr<int64_t>("desired_samples", -1);
+  const auto desired_channels = c.node().AttrOr<int64_t>("desired_channels", -1);
+  const int64_t rows = desired_rows == -1 ? has_rows : desired_rows;
+  const int64_t channels = desired_channels == -1 ? wav.channels : desired_channels;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({rows, channels}));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  const int64_t filled = shape.num_elements() == 0 ? 0 : rows;  // no channels may have any rows
+  const int64_t filled = shape.num_elements() == 0 ? 0 : rows;  // rows are not bounded then
   for (int64_t row = 0; row < filled; ++row) {
     for (int64_t channel = 0; channel < channels; ++channel) {
       const int64_t from = std::min(channel, wav.channels - 1);

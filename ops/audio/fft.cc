@@ -1,5 +1,5 @@
-// Discrete Fourier transforms over the last one, two or three dimensions. Forward ones are sums of
-// x[n] exp(-2 pi i k n / N); inverse ones have the other sign and are divided by N.
+// Discrete Fourier transforms over the last one, two or three dimensions. Forward transforms are
+// sums of x[n] exp(-2 pi i k n / N). Inverse transforms have the other sign and are divided by N.
 #include <algorithm>
 
 #include "ops/op.h"
@@ -16,12 +16,7 @@
 namespace sluice {
 namespace {
 
-absl::Status ComplexShape(ShapeContext& c, int rank) {
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape s, c.WithRankAtLeast(0, rank));
-  return c.SetOutput(0, s);
-}
-
-// The sizes of the last dimensions are those of fft_length; the very last one is
+// The sizes of the last `rank` dimensions are those in fft_length. The very last one is
 // `last(fft_length)`.
 template <typename Last>
 absl::Status RealShape(ShapeContext& c, int rank, Last last) {
@@ -38,17 +33,50 @@ absl::Status RealShape(ShapeContext& c, int rank, Last last) {
   return c.SetOutput(0, s);
 }
 
-absl::Status RfftShape(ShapeContext& c, int rank) {
-  return RealShape(c, rank, [](int64_t n) { return n == 0 ? 0 : n / 2 + 1; });
+// Transforms the last `rank` dimensions.
+auto TransformsComplex(int rank) {
+  return [rank](OpDefBuilder& op) {
+    op.Input("input", "Tcomplex")
+        .Output("output", "Tcomplex")
+        .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
+        .Shape([rank](ShapeContext& c) -> absl::Status {
+          SLUICE_ASSIGN_OR_RETURN(const PartialShape s, c.WithRankAtLeast(0, rank));
+          return c.SetOutput(0, s);
+        });
+  };
 }
-absl::Status IrfftShape(ShapeContext& c, int rank) {
-  return RealShape(c, rank, [](int64_t n) { return n; });
+
+void RealTransformTypes(OpDefBuilder& op) {
+  op.Attr("Treal", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
+      .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64));
+}
+
+auto TransformsReal(int rank) {
+  return [rank](OpDefBuilder& op) {
+    op.Input("input", "Treal")
+        .Input("fft_length", DT_INT32)
+        .Output("output", "Tcomplex")
+        .With(RealTransformTypes)
+        .Shape([rank](ShapeContext& c) {
+          return RealShape(c, rank, [](int64_t n) { return n == 0 ? 0 : n / 2 + 1; });
+        });
+  };
+}
+
+auto TransformsToReal(int rank) {
+  return [rank](OpDefBuilder& op) {
+    op.Input("input", "Tcomplex")
+        .Input("fft_length", DT_INT32)
+        .Output("output", "Treal")
+        .With(RealTransformTypes)
+        .Shape([rank](ShapeContext& c) { return RealShape(c, rank, [](int64_t n) { return n; }); });
+  };
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 using Transform = Output (*)(Output);
 
-// The product of the last `rank` sizes, as a number of type `type`.
+// The product of the last `rank` sizes of x.
 Output CountOf(Output x, int rank, DataType type) {
   Output shape = ShapeNode(x);
   return Cast(ReduceProd(PartOf(shape, -rank, kToTheEnd), 0), type);
@@ -56,8 +84,7 @@ Output CountOf(Output x, int rank, DataType type) {
 
 DataType RealOf(DataType complex) { return complex == DT_COMPLEX64 ? DT_FLOAT : DT_DOUBLE; }
 
-// The adjoint of a forward transform is the inverse one without its division; and the other way
-// round.
+// The adjoint of a forward transform is the inverse transform without its division, and vice versa.
 void ForwardGradient(Backprop& b, int rank, Transform inverse) {
   Output grad = b.Of("output");
   b.Into("input", inverse(grad) * CountOf(grad, rank, grad.dtype()));
@@ -73,7 +100,7 @@ Output LastSize(Output x) {
   return Reshape(PartOf(ShapeNode(x), -1, kToTheEnd), std::vector<int64_t>{});
 }
 
-// `x` with its last `rank` dimensions cut or filled up with zeros to `sizes`.
+// `x` with its last `rank` dimensions truncated or padded with zeros to `sizes`.
 Output Resized(Output x, int rank, Output sizes) {
   Output shape = ShapeNode(x);
   Output own = PartOf(shape, -rank, kToTheEnd);
@@ -85,8 +112,8 @@ Output Resized(Output x, int rank, Output sizes) {
   return Pad(kept, Stack({ZerosLike(after), after}, 1));
 }
 
-// Of RFFT, whose output leaves out the conjugate half: y = F x for real x, so dx = Re(F^H g) with
-// the output's gradient filled up by zeros: no element counts twice.
+// The gradient of RFFT, whose output omits the conjugate half. y = F x for real x, so dx = Re(F^H
+// g) with g padded with zeros, because no element of y counts twice.
 void RfftGradient(Backprop& b, int rank, Transform inverse) {
   Output grad = b.Of("output"), sizes = b.Value("fft_length"), x = b.Value("input");
   Output whole = Resized(grad, rank, sizes);
@@ -97,15 +124,16 @@ void RfftGradient(Backprop& b, int rank, Transform inverse) {
 
 using RealTransform = Output (*)(Output, Output, DataType);
 
-// Of IRFFT: elements of the input that stand for two (all but the first, and the last of an even
-// length) count twice. As TensorFlow's, for an input of the full length fft_length / 2 + 1.
+// The gradient of IRFFT. The elements of the input that represent two elements (all except the
+// first, and the last one of an even length) count twice. As in TensorFlow, the input has the full
+// length fft_length / 2 + 1.
 void IrfftGradient(Backprop& b, int rank, RealTransform forward) {
   Output grad = b.Of("output"), sizes = b.Value("fft_length"), x = b.Value("input");
   Graph& g = b.graph();
   Output transformed = forward(grad, sizes, x.dtype());
   Output length = LastSize(grad);
   Output columns = Range(IndexScalar(g, 0), LastSize(transformed), IndexScalar(g, 1));
-  // 2 in the middle; 1 at place 0 and at length / 2 of an even length.
+  // The weight is 1 at position 0 and at length / 2 of an even length, else 2.
   Output mirrored = FloorMod(Neg(columns), Maximum(length, IndexScalar(g, 1)));
   Output weight = IndexScalar(g, 2) - Cast(Equal(mirrored, columns), DT_INT32);
   Output count = CountOf(grad, rank, grad.dtype());
@@ -124,101 +152,47 @@ Output Rfft1(Output x, Output n, DataType t) { return RFFT(x, n, {.Tcomplex = t}
 Output Rfft2(Output x, Output n, DataType t) { return RFFT2D(x, n, {.Tcomplex = t}); }
 #endif
 
-OP(FFT, "The transform over the last dimension.")
-    .Input("input", "Tcomplex")
-    .Output("output", "Tcomplex")
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return ComplexShape(c, 1); })
-        GRADIENT([](Backprop& b) { ForwardGradient(b, 1, Ifft1); });
+OP(FFT, "Transforms the last dimension.").With(TransformsComplex(1)) GRADIENT([](Backprop& b) {
+  ForwardGradient(b, 1, Ifft1);
+});
 
-OP(FFT2D, "The transform over the last two dimensions.")
-    .Input("input", "Tcomplex")
-    .Output("output", "Tcomplex")
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return ComplexShape(c, 2); })
-        GRADIENT([](Backprop& b) { ForwardGradient(b, 2, Ifft2); });
+OP(FFT2D, "Transforms the last two dimensions.")
+    .With(TransformsComplex(2)) GRADIENT([](Backprop& b) { ForwardGradient(b, 2, Ifft2); });
 
-OP(FFT3D, "The transform over the last three dimensions.")
-    .Input("input", "Tcomplex")
-    .Output("output", "Tcomplex")
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return ComplexShape(c, 3); })
-        GRADIENT([](Backprop& b) { ForwardGradient(b, 3, Ifft3); });
+OP(FFT3D, "Transforms the last three dimensions.")
+    .With(TransformsComplex(3)) GRADIENT([](Backprop& b) { ForwardGradient(b, 3, Ifft3); });
 
-OP(IFFT, "The inverse of FFT.")
-    .Input("input", "Tcomplex")
-    .Output("output", "Tcomplex")
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return ComplexShape(c, 1); })
-        GRADIENT([](Backprop& b) { InverseGradient(b, 1, Fft1); });
+OP(IFFT, "Inverts FFT.").With(TransformsComplex(1)) GRADIENT([](Backprop& b) {
+  InverseGradient(b, 1, Fft1);
+});
 
-OP(IFFT2D, "The inverse of FFT2D.")
-    .Input("input", "Tcomplex")
-    .Output("output", "Tcomplex")
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return ComplexShape(c, 2); })
-        GRADIENT([](Backprop& b) { InverseGradient(b, 2, Fft2); });
+OP(IFFT2D, "Inverts FFT2D.").With(TransformsComplex(2)) GRADIENT([](Backprop& b) {
+  InverseGradient(b, 2, Fft2);
+});
 
-OP(IFFT3D, "The inverse of FFT3D.")
-    .Input("input", "Tcomplex")
-    .Output("output", "Tcomplex")
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return ComplexShape(c, 3); })
-        GRADIENT([](Backprop& b) { InverseGradient(b, 3, Fft3); });
+OP(IFFT3D, "Inverts FFT3D.").With(TransformsComplex(3)) GRADIENT([](Backprop& b) {
+  InverseGradient(b, 3, Fft3);
+});
 
-OP(IRFFT, "The inverse of RFFT: real numbers from the first fft_length / 2 + 1 of a transform.")
-    .Input("input", "Tcomplex")
-    .Input("fft_length", DT_INT32)
-    .Output("output", "Treal")
-    .Attr("Treal", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return IrfftShape(c, 1); })
-        GRADIENT([](Backprop& b) { IrfftGradient(b, 1, Rfft1); });
+OP(IRFFT, "Inverts RFFT. The input holds the first fft_length / 2 + 1 elements of the transform.")
+    .With(TransformsToReal(1)) GRADIENT([](Backprop& b) { IrfftGradient(b, 1, Rfft1); });
 
-OP(IRFFT2D, "The inverse of RFFT2D.")
-    .Input("input", "Tcomplex")
-    .Input("fft_length", DT_INT32)
-    .Output("output", "Treal")
-    .Attr("Treal", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return IrfftShape(c, 2); })
-        GRADIENT([](Backprop& b) { IrfftGradient(b, 2, Rfft2); });
+OP(IRFFT2D, "Inverts RFFT2D.").With(TransformsToReal(2)) GRADIENT([](Backprop& b) {
+  IrfftGradient(b, 2, Rfft2);
+});
 
-OP(IRFFT3D, "The inverse of RFFT3D.")
-    .Input("input", "Tcomplex")
-    .Input("fft_length", DT_INT32)
-    .Output("output", "Treal")
-    .Attr("Treal", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return IrfftShape(c, 3); });
+OP(IRFFT3D, "Inverts RFFT3D.").With(TransformsToReal(3));
 
 OP(RFFT,
-   "The transform of fft_length real numbers: its first fft_length / 2 + 1, the others are their "
-   "conjugates. The input is cut where it is longer.")
-    .Input("input", "Treal")
-    .Input("fft_length", DT_INT32)
-    .Output("output", "Tcomplex")
-    .Attr("Treal", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return RfftShape(c, 1); })
-        GRADIENT([](Backprop& b) { RfftGradient(b, 1, Ifft1); });
+   "Transforms the first fft_length real numbers of the last dimension. Returns the first "
+   "fft_length / 2 + 1 elements, because the others are conjugates of these.")
+    .With(TransformsReal(1)) GRADIENT([](Backprop& b) { RfftGradient(b, 1, Ifft1); });
 
-OP(RFFT2D, "RFFT over the last dimension, FFT over the one before.")
-    .Input("input", "Treal")
-    .Input("fft_length", DT_INT32)
-    .Output("output", "Tcomplex")
-    .Attr("Treal", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return RfftShape(c, 2); })
-        GRADIENT([](Backprop& b) { RfftGradient(b, 2, Ifft2); });
+OP(RFFT2D, "Transforms the last dimension by RFFT and the one before by FFT.")
+    .With(TransformsReal(2)) GRADIENT([](Backprop& b) { RfftGradient(b, 2, Ifft2); });
 
-OP(RFFT3D, "RFFT over the last dimension, FFT over the two before.")
-    .Input("input", "Treal")
-    .Input("fft_length", DT_INT32)
-    .Output("output", "Tcomplex")
-    .Attr("Treal", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Attr("Tcomplex", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Shape([](ShapeContext& c) { return RfftShape(c, 3); });
+OP(RFFT3D, "Transforms the last dimension by RFFT and the two before by FFT.")
+    .With(TransformsReal(3));
 
 }  // namespace
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Transforms along one dimension after the other, in double whatever the type: the last digits of
-// float would be lost on the way.
+// Kernels of Fourier transforms. They transform one dimension after the other, in double because
+// float would lose digits between the dimensions.
 #include <algorithm>
 #include <complex>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 using Work = std::vector<complex128>;
 
-// Lines along dimension `d` of an array of `dims`, transformed in place.
+// Transforms the lines along dimension `d` of an array of `dims` in place.
 void AlongDimension(KernelContext& c, const std::vector<int64_t>& dims, size_t d,
                     Direction direction, complex128* data) {
   const int64_t length = dims[d];
@@ -49,21 +49,13 @@ absl::Status CheckRank(const Tensor& in, int rank) {
                          " but got: ", in.shape().ToString());
 }
 
-// Calls f with a pointer to elements of the complex or real type `dtype`.
-template <typename Single, typename Double, typename F>
-void WithElements(const Tensor& t, F&& f) {
+// Calls f with a pointer to the elements of `t`, a tensor of type Single or Double.
+template <typename Single, typename Double, typename AnyTensor, typename F>
+void WithElements(AnyTensor& t, F&& f) {
   if (t.dtype() == kDataTypeOf<Double>) {
-    f(t.data<Double>());
+    f(t.template data<Double>());
   } else {
-    f(t.data<Single>());
-  }
-}
-template <typename Single, typename Double, typename F>
-void WithElements(Tensor* t, F&& f) {
-  if (t->dtype() == kDataTypeOf<Double>) {
-    f(t->data<Double>());
-  } else {
-    f(t->data<Single>());
+    f(t.template data<Single>());
   }
 }
 
@@ -84,28 +76,25 @@ absl::Status ComplexTransform(KernelContext& c) {
     count *= dims[d];
   }
   if (kDirection == Direction::kInverse) Scale(work, count);
-  WithElements<complex64, complex128>(out, [&](auto* p) {
+  WithElements<complex64, complex128>(*out, [&](auto* p) {
     for (size_t i = 0; i < work.size(); ++i) {
       p[i] = static_cast<std::remove_reference_t<decltype(*p)>>(work[i]);
     }
   });
   return absl::OkStatus();
 }
-using Fft = FunctionKernel<ComplexTransform<1, Direction::kForward>>;
-using Fft2D = FunctionKernel<ComplexTransform<2, Direction::kForward>>;
-using Fft3D = FunctionKernel<ComplexTransform<3, Direction::kForward>>;
-using Ifft = FunctionKernel<ComplexTransform<1, Direction::kInverse>>;
-using Ifft2D = FunctionKernel<ComplexTransform<2, Direction::kInverse>>;
-using Ifft3D = FunctionKernel<ComplexTransform<3, Direction::kInverse>>;
-KERNEL(FFT, Fft);
-KERNEL(FFT2D, Fft2D);
-KERNEL(FFT3D, Fft3D);
-KERNEL(IFFT, Ifft);
-KERNEL(IFFT2D, Ifft2D);
-KERNEL(IFFT3D, Ifft3D);
+template <int kRank>
+using Forward = FunctionKernel<ComplexTransform<kRank, Direction::kForward>>;
+template <int kRank>
+using Inverse = FunctionKernel<ComplexTransform<kRank, Direction::kInverse>>;
+KERNEL(FFT, Forward<1>);
+KERNEL(FFT2D, Forward<2>);
+KERNEL(FFT3D, Forward<3>);
+KERNEL(IFFT, Inverse<1>);
+KERNEL(IFFT2D, Inverse<2>);
+KERNEL(IFFT3D, Inverse<3>);
 
-// The sizes of a real transform: what is read of the input, and the dimensions of the real and of
-// the complex side.
+// The dimensions of a batch, and of the real and the complex side of a transform.
 struct RealSizes {
   std::vector<int64_t> batch, real, complex;
 };
@@ -147,8 +136,8 @@ std::vector<int64_t> Joined(std::vector<int64_t> a, const std::vector<int64_t>& 
   return a;
 }
 
-// f(position in an array of the last dimensions `outer`, position in one of `inner`) for each place
-// that both have, of one item of the batch.
+// Calls f(position in an array of sizes `outer`, position in its corner of sizes `inner`) for each
+// position in the corner.
 template <typename F>
 void ForCorner(const std::vector<int64_t>& outer, const std::vector<int64_t>& inner, const F& f) {
   const int64_t count = Product(inner);
@@ -199,7 +188,7 @@ absl::Status RealForward(KernelContext& c) {
     AlongDimension(c, dims, d, Direction::kForward, work.data());
   }
   for (int64_t i = 0; i < count; ++i) {
-    WithElements<complex64, complex128>(out, [&](auto* p) {
+    WithElements<complex64, complex128>(*out, [&](auto* p) {
       ForCorner(sizes.real, sizes.complex, [&](int64_t from, int64_t to) {
         using E = std::remove_reference_t<decltype(*p)>;
         p[i * complex + to] = static_cast<E>(work[static_cast<size_t>(i * real + from)]);
@@ -209,13 +198,13 @@ absl::Status RealForward(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The whole last dimension from its first half: element k is the conjugate of length - k.
+// Completes the last dimension from its first half. Element k is the conjugate of length - k.
 void Mirror(const RealSizes& sizes, Work& work, int64_t first) {
   const int64_t length = sizes.real.back(), half = sizes.complex.back();
   const int64_t lines = Product(sizes.real) / length;
   for (int64_t line = 0; line < lines; ++line) {
     complex128* p = &work[static_cast<size_t>(first + line * length)];
-    // Real numbers have no imaginary part to transform back.
+    // These elements of a transform of real numbers are real.
     p[0] = p[0].real();
     if (length % 2 == 0) p[length / 2] = p[length / 2].real();
     for (int64_t k = half; k < length; ++k) p[k] = std::conj(p[length - k]);
@@ -233,7 +222,7 @@ absl::Status RealInverse(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   if (in.num_elements() == 0 || out->num_elements() == 0) return absl::OkStatus();
   const std::vector<int64_t> in_dims = LastDims(in, kRank);
-  // Only the half that is given, first along the dimensions before the last one.
+  // Transforms the dimensions before the last one, of the given half only.
   const std::vector<int64_t> half_dims = Joined(sizes.batch, sizes.complex);
   Work halves(static_cast<size_t>(Product(half_dims)));
   const int64_t real = Product(sizes.real), complex = Product(sizes.complex);
@@ -257,25 +246,19 @@ absl::Status RealInverse(KernelContext& c) {
   }
   AlongDimension(c, dims, dims.size() - 1, Direction::kInverse, work.data());
   const double scale = 1 / static_cast<double>(real);
-  WithElements<float, double>(out, [&](auto* p) {
+  WithElements<float, double>(*out, [&](auto* p) {
     for (size_t i = 0; i < work.size(); ++i) {
       p[i] = static_cast<std::remove_reference_t<decltype(*p)>>(work[i].real() * scale);
     }
   });
   return absl::OkStatus();
 }
-using Rfft = FunctionKernel<RealForward<1>>;
-using Rfft2D = FunctionKernel<RealForward<2>>;
-using Rfft3D = FunctionKernel<RealForward<3>>;
-using Irfft = FunctionKernel<RealInverse<1>>;
-using Irfft2D = FunctionKernel<RealInverse<2>>;
-using Irfft3D = FunctionKernel<RealInverse<3>>;
-KERNEL(RFFT, Rfft);
-KERNEL(RFFT2D, Rfft2D);
-KERNEL(RFFT3D, Rfft3D);
-KERNEL(IRFFT, Irfft);
-KERNEL(IRFFT2D, Irfft2D);
-KERNEL(IRFFT3D, Irfft3D);
+KERNEL(RFFT, FunctionKernel<RealForward<1>>);
+KERNEL(RFFT2D, FunctionKernel<RealForward<2>>);
+KERNEL(RFFT3D, FunctionKernel<RealForward<3>>);
+KERNEL(IRFFT, FunctionKernel<RealInverse<1>>);
+KERNEL(IRFFT2D, FunctionKernel<RealInverse<2>>);
+KERNEL(IRFFT3D, FunctionKernel<RealInverse<3>>);
 
 }  // namespace
 }  // namespace sluice

@@ -1,3 +1,4 @@
+// The kernel of Mfcc.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -12,14 +13,14 @@
 namespace sluice {
 namespace {
 
-// Frequencies as ears hear them (Slaney's formula).
+// Converts a frequency to the mel scale.
 double Mel(double hertz) { return 1127.0 * std::log1p(hertz / 700.0); }
 
-// Triangles over the frequencies, which overlap by half: each frequency counts for the band above
-// and the band below it. Which frequencies count, and how, is TensorFlow's.
+// A bank of triangular filters, whose bands overlap by half. A frequency belongs to the band below
+// it and the band above it. The range of frequencies and the weights are TensorFlow's.
 class Bands {
  public:
-  // Of magnitudes at `bins` frequencies from 0 to half of the sample rate.
+  // Checks the arguments. `bins` is the number of frequencies from 0 to half the sample rate.
   static absl::Status Check(int64_t bins, double sample_rate, double lower, double upper) {
     if (bins < 2) return InvalidArgument("Input length must be at least 2, got ", bins);
     if (!(lower >= 0))
@@ -31,14 +32,14 @@ class Bands {
     if (sample_rate <= 0) return InvalidArgument("sample_rate must be positive, got ", sample_rate);
     return absl::OkStatus();
   }
-  // Of what Check has passed.
+  // Makes bands of arguments that Check accepts.
   static Bands Make(int64_t count, int64_t bins, double sample_rate, double lower, double upper) {
     Bands bands;
     bands.count_ = count;
     const double low = Mel(lower), spacing = (Mel(upper) - low) / static_cast<double>(count + 1);
     const auto center = [&](int64_t i) { return low + spacing * static_cast<double>(i + 1); };
     const double step = 0.5 * sample_rate / static_cast<double>(bins - 1);
-    constexpr double kFar = 1e15;  // behind all bins, and still a number of one
+    constexpr double kFar = 1e15;  // greater than any bin, and exact
     bands.first_ = static_cast<int64_t>(std::min(1.5 + lower / step, kFar));
     bands.last_ = std::min(static_cast<int64_t>(std::min(upper / step, kFar)), bins - 1);
     int64_t band = 0;
@@ -47,7 +48,7 @@ class Bands {
       if (i >= bands.first_) {
         while (band < count && center(band) < mel) ++band;
       }
-      // `below` is the band whose center lies below; -1: before the first.
+      // `below` is the band whose center is below, or -1 before the first band.
       const int64_t below = band - 1;
       const double from = below < 0 ? low : center(below), to = center(below + 1);
       bands.below_.push_back(below);
@@ -56,7 +57,7 @@ class Bands {
     return bands;
   }
 
-  // Sums of magnitudes, whose squares `squares` are.
+  // Returns the weighted sums of the magnitudes whose squares are `squares`.
   std::vector<double> Sum(const float* squares) const {
     std::vector<double> sums(static_cast<size_t>(count_), 0.0);
     for (int64_t i = first_; i <= last_; ++i) {
@@ -104,16 +105,16 @@ class MfccKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Bands::Check(in.dim(2), rate.scalar<int32_t>(), lower_, upper_));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.dim(0), in.dim(1), coefficients_}, &out));
-    if (out->num_elements() == 0) return absl::OkStatus();  // the bins may be any number then
+    if (out->num_elements() == 0) return absl::OkStatus();  // the bins are not bounded
     const Bands bands = Bands::Make(bands_, in.dim(2), rate.scalar<int32_t>(), lower_, upper_);
     const double cost = static_cast<double>(2 * in.dim(2) + bands_ * (coefficients_ + 10));
     c.ParallelFor(in.dim(0) * in.dim(1), cost, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        std::vector<double> loud = bands.Sum(in.data<float>() + i * in.dim(2));
-        for (double& v : loud) v = std::log(std::max(v, 1e-12));
+        std::vector<double> energies = bands.Sum(in.data<float>() + i * in.dim(2));
+        for (double& v : energies) v = std::log(std::max(v, 1e-12));
         for (int64_t k = 0; k < coefficients_; ++k) {
           double sum = 0;
-          for (int64_t b = 0; b < bands_; ++b) sum += cosines_[k * bands_ + b] * loud[b];
+          for (int64_t b = 0; b < bands_; ++b) sum += cosines_[k * bands_ + b] * energies[b];
           out->data<float>()[i * coefficients_ + k] = static_cast<float>(sum);
         }
       }

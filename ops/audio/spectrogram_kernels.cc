@@ -1,3 +1,4 @@
+// The kernel of AudioSpectrogram.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -40,17 +41,17 @@ class AudioSpectrogramKernel : public Kernel {
     const double cost = 10.0 * static_cast<double>(length_) * std::log2(length_);
     c.ParallelFor(channels * windows, cost, [&](int64_t begin, int64_t end) {
       Transform transform(length_);
-      std::vector<std::complex<double>> moment(static_cast<size_t>(length_));
+      std::vector<std::complex<double>> window(static_cast<size_t>(length_));
       for (int64_t i = begin; i < end; ++i) {
         const int64_t channel = i / windows, first = i % windows * stride_;
-        std::fill(moment.begin(), moment.end(), 0.0);
+        std::fill(window.begin(), window.end(), 0.0);
         for (int64_t k = 0; k < size; ++k) {
-          moment[static_cast<size_t>(k)] =
-              window_[static_cast<size_t>(k)] * in.data<float>()[(first + k) * channels + channel];
+          window[static_cast<size_t>(k)] =
+              weights_[static_cast<size_t>(k)] * in.data<float>()[(first + k) * channels + channel];
         }
-        transform.Run(Direction::kForward, moment.data());
+        transform.Run(Direction::kForward, window.data());
         for (int64_t k = 0; k < bins; ++k) {
-          const double square = std::norm(moment[static_cast<size_t>(k)]);
+          const double square = std::norm(window[static_cast<size_t>(k)]);
           out->data<float>()[i * bins + k] =
               static_cast<float>(is_squared_ ? square : std::sqrt(square));
         }
@@ -63,18 +64,18 @@ class AudioSpectrogramKernel : public Kernel {
   AudioSpectrogramKernel(int64_t size, int64_t stride, bool is_squared)
       : stride_(stride), is_squared_(is_squared) {
     while (length_ < size) length_ *= 2;
-    window_.reserve(static_cast<size_t>(size));
+    weights_.reserve(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) {
       const double turn = static_cast<double>(i) / static_cast<double>(size);
-      window_.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * turn));
+      weights_.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * turn));
     }
   }
-  int64_t Size() const { return static_cast<int64_t>(window_.size()); }
+  int64_t Size() const { return static_cast<int64_t>(weights_.size()); }
 
   const int64_t stride_;
   const bool is_squared_;
-  int64_t length_ = 1;          // of the transforms
-  std::vector<double> window_;  // Hann's
+  int64_t length_ = 1;           // of the transforms
+  std::vector<double> weights_;  // of the Hann window
 };
 KERNEL(AudioSpectrogram, AudioSpectrogramKernel);
 

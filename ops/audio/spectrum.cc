@@ -1,10 +1,10 @@
-// What speech recognition looks at: how loud each frequency is, moment by moment.
+// Ops that compute spectra of sound over time.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The smallest power of two that is not less.
+// The smallest power of two that is at least n.
 int64_t PowerOfTwo(int64_t n) {
   int64_t power = 1;
   while (power < n) power *= 2;
@@ -12,9 +12,9 @@ int64_t PowerOfTwo(int64_t n) {
 }
 
 OP(AudioSpectrogram,
-   "Magnitudes of the Fourier transforms of windows (Hann's) of `window_size` samples, every "
-   "`stride` samples, zeros added up to a power of two: [channels, windows, frequencies] of "
-   "[samples, channels].")
+   "Computes the magnitudes [channels, windows, frequencies] of the Fourier transforms of Hann "
+   "windows over [samples, channels]. A window of `window_size` samples begins every `stride` "
+   "samples, and is padded with zeros to a power of two.")
     .Input("input", DT_FLOAT)
     .Output("spectrogram", DT_FLOAT)
     .Attr("window_size", IntAttr())
@@ -34,8 +34,9 @@ OP(AudioSpectrogram,
     });
 
 OP(Mfcc,
-   "Mel-frequency cepstral coefficients of squared magnitudes: how loud bands are that lie as ears "
-   "hear them, in logarithms, and the cosine transform of these.")
+   "Computes the mel-frequency cepstral coefficients of squared magnitudes: the cosine transform "
+   "of "
+   "the logarithms of the energies in bands of the mel scale.")
     .Input("spectrogram", DT_FLOAT)
     .Input("sample_rate", DT_INT32)
     .Output("output", DT_FLOAT)

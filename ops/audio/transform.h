@@ -1,10 +1,9 @@
 // Discrete Fourier transforms of one dimension, in double.
 //
-// Eigen's (kissfft) for lengths of small prime factors; others by Bluestein's algorithm over one of
-// a power of two. FFTW would bind whoever uses Sluice to its licence, and no other library of
-// transforms is a package of Debian's.
+// Uses Eigen's (kissfft) for lengths with small prime factors, and Bluestein's algorithm over a
+// power of two for the others. The licence of FFTW would also bind the users of Sluice.
 //
-// Thread safety: an object keeps tables, and is of one thread.
+// Thread safety: none, because an object has buffers.
 #ifndef SLUICE_OPS_AUDIO_TRANSFORM_H_
 #define SLUICE_OPS_AUDIO_TRANSFORM_H_
 
@@ -21,7 +20,7 @@ class Transform {
   explicit Transform(int64_t length);
   ~Transform();
 
-  // In place, `length` numbers; the inverse is not divided by the length.
+  // Transforms `length` numbers in place. Does not divide the inverse by the length.
   void Run(Direction direction, std::complex<double>* data);
 
  private:

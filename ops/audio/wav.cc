@@ -13,7 +13,7 @@ void Append(std::string* out, uint32_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
 }
 
-// Takes parts off the front of bytes.
+// Reads bytes from the front.
 class Parts {
  public:
   explicit Parts(std::string_view bytes) : rest_(bytes) {}
@@ -47,15 +47,16 @@ class Parts {
 absl::StatusOr<std::string> EncodeWav(absl::Span<const float> samples, int64_t rate,
                                       int64_t channels) {
   constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
-  if (rate <= 0 || rate > kMost)
+  if (rate <= 0 || rate > kMost) {
     return InvalidArgument("sample_rate must be in (0, 2^32), got: ", rate);
+  }
   if (channels <= 0 || channels >= std::numeric_limits<uint16_t>::max()) {
     return InvalidArgument("num_channels must be in (0, 2^16), got: ", channels);
   }
   const auto size = static_cast<int64_t>(samples.size()) * 2;
   if (size + 36 > kMost || rate * channels * 2 > kMost) {
     return InvalidArgument("Provided channels and rate cannot be encoded as WAV: ", samples.size(),
-                           " samples, ", channels, " channels, ", rate, " frames a second");
+                           " samples, ", channels, " channels, ", rate, " frames per second");
   }
   std::string out = "RIFF";
   Append(&out, static_cast<uint32_t>(size + 36), 4);
@@ -79,10 +80,10 @@ absl::StatusOr<std::string> EncodeWav(absl::Span<const float> samples, int64_t r
 
 namespace {
 
-// The format chunk, up to the chunk behind it.
+// Reads the header and the format chunk.
 absl::Status ReadFormat(Parts& parts, Wav* wav) {
   SLUICE_RETURN_IF_ERROR(parts.Expect("RIFF"));
-  SLUICE_RETURN_IF_ERROR(parts.Take(4).status());  // size of the whole
+  SLUICE_RETURN_IF_ERROR(parts.Take(4).status());  // size of the file
   SLUICE_RETURN_IF_ERROR(parts.Expect("WAVE"));
   SLUICE_RETURN_IF_ERROR(parts.Expect("fmt "));
   SLUICE_ASSIGN_OR_RETURN(const uint32_t size, parts.Number(4));
@@ -130,7 +131,7 @@ absl::StatusOr<Wav> DecodeWav(std::string_view bytes) {
     SLUICE_ASSIGN_OR_RETURN(const std::string_view name, parts.Take(4));
     SLUICE_ASSIGN_OR_RETURN(const uint32_t size, parts.Number(4));
     if (name != "data") {
-      // As TensorFlow: a chunk that is cut off ends the file.
+      // As in TensorFlow, a truncated chunk ends the file.
       if (!parts.Take(size).ok()) break;
       continue;
     }

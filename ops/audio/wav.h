@@ -1,6 +1,6 @@
-// Sound as WAV files of 16-bit samples.
+// Encodes and decodes WAV files of 16-bit samples.
 //
-// Thread safety: a pure function. Errors: INVALID_ARGUMENT where the numbers do not fit the format.
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT if the numbers do not fit the format.
 #ifndef SLUICE_OPS_AUDIO_WAV_H_
 #define SLUICE_OPS_AUDIO_WAV_H_
 
@@ -14,17 +14,17 @@
 
 namespace sluice {
 
-// `samples` in [-1, 1] (louder ones are cut off), channels interleaved, `rate` frames a second.
+// Encodes `samples` with interleaved channels, clamped to [-1, 1]. `rate` is in frames per second.
 absl::StatusOr<std::string> EncodeWav(absl::Span<const float> samples, int64_t rate,
                                       int64_t channels);
 
 struct Wav {
-  std::vector<float> samples;  // channels interleaved
+  std::vector<float> samples;  // with interleaved channels
   int64_t channels = 0;
   int64_t rate = 0;
 };
-// PCM of 16 bits. Chunks between format and data are passed over. What the header says is checked
-// against the bytes that are there.
+// Decodes 16-bit PCM. Skips chunks between the format and the data. Checks the header against the
+// size of the file.
 absl::StatusOr<Wav> DecodeWav(std::string_view bytes);
 
 }  // namespace sluice

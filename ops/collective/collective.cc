@@ -1,17 +1,48 @@
-// Collectives: ops that the members of a group run together, each on a device of its own, and that
-// all get what comes of the values of all. Members find each other by `group_key`, their calls by
-// `instance_key`.
-
+// Collectives. The members of a group, each on a device of its own, run such an op together, and
+// each receives a result computed from the inputs of all. `group_key` identifies the group, and
+// `instance_key` the call.
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-TypeSet Sums() { return {DT_BFLOAT16, DT_FLOAT, DT_HALF, DT_DOUBLE, DT_INT32, DT_INT64}; }
-TypeSet Rows() { return {DT_FLOAT, DT_HALF, DT_DOUBLE, DT_INT32, DT_INT64}; }
-TypeSet Values() { return {DT_BOOL, DT_FLOAT, DT_HALF, DT_DOUBLE, DT_INT32, DT_INT64}; }
+TypeSet SumTypes() { return {DT_BFLOAT16, DT_FLOAT, DT_HALF, DT_DOUBLE, DT_INT32, DT_INT64}; }
+TypeSet RowTypes() { return {DT_FLOAT, DT_HALF, DT_DOUBLE, DT_INT32, DT_INT64}; }
+TypeSet BroadcastTypes() { return RowTypes() | TypeSet{DT_BOOL}; }
 
-// The rows of `group_size` members (-1: not known).
+// The attributes at the end of most declarations.
+void CommunicationAttrs(OpDefBuilder& op) {
+  op.Attr("communication_hint", StringAttr("auto"))
+      .Attr("timeout_seconds", FloatAttr(0.0f))
+      .Stateful()
+      .DistributedCommunication();
+}
+
+void KeyAttrs(OpDefBuilder& op) {
+  op.With(Attrs({"group_size", "group_key", "instance_key"}, IntAttr()));
+}
+
+void KeyInputs(OpDefBuilder& op) {
+  op.With(Inputs({"group_size", "group_key", "instance_key"}, DT_INT32));
+}
+
+// Input and output of one of these types.
+auto Exchanges(TypeSet types) {
+  return [types](OpDefBuilder& op) {
+    op.Input("input", "T").Output("data", "T").Attr("T", TypeAttr(types));
+  };
+}
+
+void ReduceAttrs(OpDefBuilder& op) {
+  op.Attr("merge_op", OneOf({"Min", "Max", "Mul", "Add"})).Attr("final_op", OneOf({"Id", "Div"}));
+}
+
+void OrderingAttrs(OpDefBuilder& op) {
+  op.Attr("is_stateless", BoolAttr(false)).Attr("Nordering_token", IntAttr(0).Min(0));
+}
+
+// The rows of `group_size` members (-1: unknown).
 absl::Status Gathered(ShapeContext& c, int64_t group_size) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.WithRankAtLeast(0, 1));
   if (!shape.rank_known()) return c.SetOutput(0, PartialShape());
@@ -25,127 +56,72 @@ absl::Status DeclaredShape(ShapeContext& c) {
 }
 
 OP(CollectiveReduce,
-   "The members' inputs merged, element by element, by `merge_op`; divided by their number with "
-   "`final_op` Div. `subdiv_offsets` and `wait_for` are accepted and change nothing.")
-    .Input("input", "T")
-    .Output("data", "T")
-    .Attr("T", TypeAttr(Sums()))
-    .Attr("group_size", IntAttr())
-    .Attr("group_key", IntAttr())
-    .Attr("instance_key", IntAttr())
-    .Attr("merge_op", OneOf({"Min", "Max", "Mul", "Add"}))
-    .Attr("final_op", OneOf({"Id", "Div"}))
+   "Merges the members' inputs element by element with `merge_op`, and divides the result by their "
+   "number if `final_op` is Div. `subdiv_offsets` and `wait_for` have no effect.")
+    .With(Exchanges(SumTypes()))
+    .With(KeyAttrs)
+    .With(ReduceAttrs)
     .Attr("subdiv_offsets", IntListAttr())
     .Attr("wait_for", IntListAttr({}))
-    .Attr("communication_hint", StringAttr("auto"))
-    .Attr("timeout_seconds", FloatAttr(0.0f))
-    .Stateful()
-    .DistributedCommunication()
+    .With(CommunicationAttrs)
     .Shape(SameAsInput(0));
 
 OP(CollectiveGather,
-   "The members' inputs one after the other along dimension 0, in the order of their devices. "
-   "`shape` is accepted and changes nothing.")
-    .Input("input", "T")
-    .Output("data", "T")
-    .Attr("T", TypeAttr(Rows()))
-    .Attr("group_size", IntAttr())
-    .Attr("group_key", IntAttr())
-    .Attr("instance_key", IntAttr())
+   "Concatenates the members' inputs along dimension 0, in the order of their devices. `shape` has "
+   "no effect.")
+    .With(Exchanges(RowTypes()))
+    .With(KeyAttrs)
     .Attr("shape", ShapeAttr())
-    .Attr("communication_hint", StringAttr("auto"))
-    .Attr("timeout_seconds", FloatAttr(0.0f))
-    .Stateful()
-    .DistributedCommunication()
+    .With(CommunicationAttrs)
     .Shape([](ShapeContext& c) { return Gathered(c, c.attr<int64_t>("group_size")); });
 
-OP(CollectiveBcastSend, "Gives its input to all other members, which are CollectiveBcastRecv ops.")
-    .Input("input", "T")
-    .Output("data", "T")
-    .Attr("T", TypeAttr(Values()))
-    .Attr("group_size", IntAttr())
-    .Attr("group_key", IntAttr())
-    .Attr("instance_key", IntAttr())
+OP(CollectiveBcastSend, "Sends its input to all other members, which are CollectiveBcastRecv ops.")
+    .With(Exchanges(BroadcastTypes()))
+    .With(KeyAttrs)
     .Attr("shape", ShapeAttr())
-    .Attr("communication_hint", StringAttr("auto"))
-    .Attr("timeout_seconds", FloatAttr(0.0f))
-    .Stateful()
-    .DistributedCommunication()
+    .With(CommunicationAttrs)
     .Shape(DeclaredShape);
 
-OP(CollectiveBcastRecv, "What the group's CollectiveBcastSend gives.")
+OP(CollectiveBcastRecv, "Receives the input of the group's CollectiveBcastSend.")
     .Output("data", "T")
-    .Attr("T", TypeAttr(Values()))
-    .Attr("group_size", IntAttr())
-    .Attr("group_key", IntAttr())
-    .Attr("instance_key", IntAttr())
+    .Attr("T", TypeAttr(BroadcastTypes()))
+    .With(KeyAttrs)
     .Attr("shape", ShapeAttr())
-    .Attr("communication_hint", StringAttr("auto"))
-    .Attr("timeout_seconds", FloatAttr(0.0f))
-    .Stateful()
-    .DistributedCommunication()
+    .With(CommunicationAttrs)
     .Shape(DeclaredShape);
 
-OP(CollectiveReduceV2, "CollectiveReduce with its group and instance as inputs.")
-    .Input("input", "T")
-    .Input("group_size", DT_INT32)
-    .Input("group_key", DT_INT32)
-    .Input("instance_key", DT_INT32)
+OP(CollectiveReduceV2, "CollectiveReduce with the group and the instance as inputs.")
+    .With(Exchanges(SumTypes()))
+    .With(KeyInputs)
     .Input("ordering_token", "Nordering_token*resource")
-    .Output("data", "T")
-    .Attr("T", TypeAttr(Sums()))
-    .Attr("merge_op", OneOf({"Min", "Max", "Mul", "Add"}))
-    .Attr("final_op", OneOf({"Id", "Div"}))
-    .Attr("communication_hint", StringAttr("auto"))
-    .Attr("timeout_seconds", FloatAttr(0.0f))
-    .Attr("is_stateless", BoolAttr(false))
-    .Attr("Nordering_token", IntAttr(0).Min(0))
+    .With(ReduceAttrs)
+    .With(CommunicationAttrs)
+    .With(OrderingAttrs)
     .Attr("max_subdivs_per_device", IntAttr(-1))
-    .Stateful()
-    .DistributedCommunication()
     .Shape(SameAsInput(0));
 
-OP(CollectiveGatherV2, "CollectiveGather with its group and instance as inputs.")
-    .Input("input", "T")
-    .Input("group_size", DT_INT32)
-    .Input("group_key", DT_INT32)
-    .Input("instance_key", DT_INT32)
+OP(CollectiveGatherV2, "CollectiveGather with the group and the instance as inputs.")
+    .With(Exchanges(RowTypes()))
+    .With(KeyInputs)
     .Input("ordering_token", "Nordering_token*resource")
-    .Output("data", "T")
-    .Attr("T", TypeAttr(Rows()))
-    .Attr("communication_hint", StringAttr("auto"))
-    .Attr("timeout_seconds", FloatAttr(0.0f))
-    .Attr("is_stateless", BoolAttr(false))
-    .Attr("Nordering_token", IntAttr(0).Min(0))
-    .Stateful()
-    .DistributedCommunication()
+    .With(CommunicationAttrs)
+    .With(OrderingAttrs)
     .Shape([](ShapeContext& c) { return Gathered(c, -1); });
 
-OP(CollectiveBcastSendV2, "CollectiveBcastSend with its group and instance as inputs.")
-    .Input("input", "T")
-    .Input("group_size", DT_INT32)
-    .Input("group_key", DT_INT32)
-    .Input("instance_key", DT_INT32)
-    .Output("data", "T")
-    .Attr("T", TypeAttr(Values()))
-    .Attr("communication_hint", StringAttr("auto"))
-    .Attr("timeout_seconds", FloatAttr(0.0f))
-    .Stateful()
-    .DistributedCommunication()
+OP(CollectiveBcastSendV2, "CollectiveBcastSend with the group and the instance as inputs.")
+    .With(Exchanges(BroadcastTypes()))
+    .With(KeyInputs)
+    .With(CommunicationAttrs)
     .Shape(SameAsInput(0));
 
-OP(CollectiveBcastRecvV2, "CollectiveBcastRecv with its group, instance and shape as inputs.")
-    .Input("group_size", DT_INT32)
-    .Input("group_key", DT_INT32)
-    .Input("instance_key", DT_INT32)
+OP(CollectiveBcastRecvV2,
+   "CollectiveBcastRecv with the group, the instance and the shape as inputs.")
+    .With(KeyInputs)
     .Input("shape", "Tshape")
     .Output("data", "T")
-    .Attr("T", TypeAttr(Values()))
+    .Attr("T", TypeAttr(BroadcastTypes()))
     .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("communication_hint", StringAttr("auto"))
-    .Attr("timeout_seconds", FloatAttr(0.0f))
-    .Stateful()
-    .DistributedCommunication()
+    .With(CommunicationAttrs)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(3, 1).status());
       SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, c.InputAsShape(3));

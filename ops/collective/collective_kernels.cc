@@ -1,3 +1,4 @@
+// Kernels of collectives.
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +8,8 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
+#include "ops/loops/int_tensor.h"
+#include "ops/state/arguments.h"
 
 namespace sluice {
 namespace {
@@ -14,30 +17,39 @@ namespace {
 CollectiveAlgorithm AlgorithmOf(const std::string& hint) {
   if (hint == "ring") return CollectiveAlgorithm::kRing;
   if (hint == "tree") return CollectiveAlgorithm::kTree;
-  return CollectiveAlgorithm::kAuto;  // TensorFlow's other words name libraries
+  return CollectiveAlgorithm::kAuto;  // TensorFlow's other hints name libraries
 }
 
-// What all of them do: say who calls, and wait for what comes of it.
+// Starts a call of a collective, which Fill completes. The result becomes output 0.
 class CollectiveKernel : public AsyncKernel {
  public:
-  explicit CollectiveKernel(const KernelInit& init) : device_(init.device_name()) {
+  explicit CollectiveKernel(const KernelInit& init)
+      : device_(init.device_name()),
+        has_key_inputs_(init.node().FindAttr<int64_t>("group_size") == nullptr) {
     made_.op = init.node().op();
     made_.node = init.name();
     made_.device = device_;
     made_.algorithm = AlgorithmOf(init.AttrOr<std::string>("communication_hint", "auto"));
     made_.timeout_seconds = init.AttrOr<float>("timeout_seconds", 0.0f);
+    made_.group_size = static_cast<int>(init.AttrOr<int64_t>("group_size", 0));
+    made_.group_key = static_cast<int>(init.AttrOr<int64_t>("group_key", 0));
+    made_.instance_key = static_cast<int>(init.AttrOr<int64_t>("instance_key", 0));
   }
 
   void ComputeAsync(KernelContext& c, Done done) final {
     CollectiveCall call = made_;
-    if (absl::Status status = Fill(c, &call); !status.ok()) return done(status);
-    auto meet = c.resources().Lookup<Collectives>(Collectives::kContainer, Collectives::kName);
-    if (!meet.ok()) {
-      return done(absl::InternalError(StrCat(c.node().Describe(), ": device ", device_,
-                                             " is of no task, so that nobody can meet there")));
+    absl::Status status = has_key_inputs_ ? ReadKeys(c, &call) : absl::OkStatus();
+    if (status.ok()) status = Fill(c, &call);
+    if (!status.ok()) return done(status);
+    auto collectives =
+        c.resources().Lookup<Collectives>(Collectives::kContainer, Collectives::kName);
+    if (!collectives.ok()) {
+      return done(
+          absl::InternalError(StrCat(c.node().Describe(), ": device ", device_,
+                                     " belongs to no task, so that it has no collectives")));
     }
     call.step_id = c.step().step_id;
-    // Each member's loop is a frame of its own; their iterations meet by number.
+    // Each member's loop has its own frame. Equal iterations of the loops exchange values.
     if (c.frame_id != 0) call.iteration = StrCat(c.iteration);
     call.cancellation = c.step().cancellation;
     call.stalls = c.step().stalls;
@@ -46,32 +58,26 @@ class CollectiveKernel : public AsyncKernel {
       c.set_output(0, *std::move(result));
       done(absl::OkStatus());
     };
-    (*meet)->Start(std::move(call));
+    (*collectives)->Start(std::move(call));
   }
 
  protected:
   virtual absl::Status Fill(KernelContext& c, CollectiveCall* call) const = 0;
-  void SetKeys(const KernelInit& init) {
-    made_.group_size = static_cast<int>(init.attr<int64_t>("group_size"));
-    made_.group_key = static_cast<int>(init.attr<int64_t>("group_key"));
-    made_.instance_key = static_cast<int>(init.attr<int64_t>("instance_key"));
-  }
-  absl::Status SetMerge(const KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(made_.merge, MergeOpOf(init.attr<std::string>("merge_op")));
-    SLUICE_ASSIGN_OR_RETURN(made_.final_op, FinalOpOf(init.attr<std::string>("final_op")));
-    return absl::OkStatus();
-  }
   static void SetInput(const Tensor& input, CollectiveCall* call) {
     call->input = input;
     call->dtype = input.dtype();
     call->shape = input.shape();
   }
-  // The inputs group_size, group_key and instance_key, from input `first` on.
-  static absl::Status ReadKeys(const KernelContext& c, int first, CollectiveCall* call) {
+  bool has_key_inputs() const { return has_key_inputs_; }
+
+  CollectiveCall made_;  // what is the same in all calls
+
+ private:
+  static absl::Status ReadKeys(const KernelContext& c, CollectiveCall* call) {
     int* const to[] = {&call->group_size, &call->group_key, &call->instance_key};
     const char* const names[] = {"group_size", "group_key", "instance_key"};
     for (int i = 0; i < 3; ++i) {
-      const Tensor& value = c.input(first + i);
+      const Tensor& value = c.input(InputIndex(c, names[i]));
       if (!value.shape().IsScalar()) {
         return InvalidArgument("Unexpected dimensions on input ", names[i], ", got ",
                                value.shape().ToString());
@@ -81,122 +87,89 @@ class CollectiveKernel : public AsyncKernel {
     return absl::OkStatus();
   }
 
-  CollectiveCall made_;
-
- private:
   const std::string device_;
+  const bool has_key_inputs_;
 };
-
-absl::Status FillGather(const Tensor& input, CollectiveCall* call) {
-  call->kind = CollectiveKind::kGather;
-  if (input.rank() < 1) {
-    return InvalidArgument(call->op, " node '", call->node,
-                           "': expected an input with rows, got a scalar");
-  }
-  call->input = input;
-  call->dtype = input.dtype();
-  call->shape = input.shape();
-  call->shape.set_dim(0, SaturatedProduct(input.dim(0), call->group_size));
-  return absl::OkStatus();
-}
 
 class ReduceKernel final : public CollectiveKernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    std::unique_ptr<ReduceKernel> kernel(new ReduceKernel(init));
-    SLUICE_RETURN_IF_ERROR(kernel->SetMerge(init));
-    if (!kernel->reads_keys_) kernel->SetKeys(init);
+    auto kernel = std::make_unique<ReduceKernel>(init);
+    SLUICE_ASSIGN_OR_RETURN(kernel->made_.merge, MergeOpOf(init.attr<std::string>("merge_op")));
+    SLUICE_ASSIGN_OR_RETURN(kernel->made_.final_op, FinalOpOf(init.attr<std::string>("final_op")));
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
+  using CollectiveKernel::CollectiveKernel;
 
  protected:
   absl::Status Fill(KernelContext& c, CollectiveCall* call) const override {
     call->kind = CollectiveKind::kReduce;
     SetInput(c.input(0), call);
-    return reads_keys_ ? ReadKeys(c, 1, call) : absl::OkStatus();
+    return absl::OkStatus();
   }
-
- private:
-  explicit ReduceKernel(const KernelInit& init)
-      : CollectiveKernel(init), reads_keys_(init.node().op() == "CollectiveReduceV2") {}
-  const bool reads_keys_;
 };
 
 class GatherKernel final : public CollectiveKernel {
  public:
-  explicit GatherKernel(const KernelInit& init)
-      : CollectiveKernel(init), reads_keys_(init.node().op() == "CollectiveGatherV2") {
-    if (!reads_keys_) SetKeys(init);
-  }
+  using CollectiveKernel::CollectiveKernel;
 
  protected:
   absl::Status Fill(KernelContext& c, CollectiveCall* call) const override {
-    if (reads_keys_) SLUICE_RETURN_IF_ERROR(ReadKeys(c, 1, call));
-    // Else the shape would be made of it.
+    call->kind = CollectiveKind::kGather;
     if (call->group_size <= 0) {
       return InvalidArgument("group_size must be positive integer but got ", call->group_size);
     }
-    return FillGather(c.input(0), call);
+    SetInput(c.input(0), call);
+    if (call->shape.rank() < 1) {
+      return InvalidArgument(call->op, " node '", call->node,
+                             "': expected an input with rows, got a scalar");
+    }
+    call->shape.set_dim(0, SaturatedProduct(call->shape.dim(0), call->group_size));
+    return absl::OkStatus();
   }
-
- private:
-  const bool reads_keys_;
 };
 
 class BcastSendKernel final : public CollectiveKernel {
  public:
   explicit BcastSendKernel(const KernelInit& init)
-      : CollectiveKernel(init), reads_keys_(init.node().op() == "CollectiveBcastSendV2") {
-    if (reads_keys_) return;
-    SetKeys(init);
-    declared_ = init.attr<PartialShape>("shape");
-  }
+      : CollectiveKernel(init), declared_(init.AttrOr<PartialShape>("shape", PartialShape())) {}
 
  protected:
   absl::Status Fill(KernelContext& c, CollectiveCall* call) const override {
     call->kind = CollectiveKind::kBroadcast;
     call->is_source = true;
     SetInput(c.input(0), call);
-    if (reads_keys_) return ReadKeys(c, 1, call);
-    if (declared_ == PartialShape(call->shape)) return absl::OkStatus();
+    if (has_key_inputs() || declared_ == PartialShape(call->shape)) return absl::OkStatus();
     return absl::InternalError(StrCat("Declared shape of op ", call->node,
                                       " does not match shape of input: ", declared_.ToString(),
                                       " and ", call->shape.ToString()));
   }
 
  private:
-  const bool reads_keys_;
-  PartialShape declared_;
+  const PartialShape declared_;
 };
 
 class BcastRecvKernel final : public CollectiveKernel {
  public:
   explicit BcastRecvKernel(const KernelInit& init)
-      : CollectiveKernel(init), reads_keys_(init.node().op() == "CollectiveBcastRecvV2") {
+      : CollectiveKernel(init), declared_(init.AttrOr<PartialShape>("shape", PartialShape())) {
     made_.dtype = init.attr<DataType>("T");
-    if (reads_keys_) return;
-    SetKeys(init);
-    declared_ = init.attr<PartialShape>("shape");
   }
 
  protected:
   absl::Status Fill(KernelContext& c, CollectiveCall* call) const override {
     call->kind = CollectiveKind::kBroadcast;
-    if (!reads_keys_) {
+    if (!has_key_inputs()) {
       SLUICE_ASSIGN_OR_RETURN(call->shape, KnownShape(declared_));
       return absl::OkStatus();
     }
-    SLUICE_RETURN_IF_ERROR(ReadKeys(c, 0, call));
     const Tensor& shape = c.input(3);
     if (shape.rank() != 1) {
       return InvalidArgument("shape must be a vector of {int32,int64}, got shape ",
                              shape.shape().ToString());
     }
     std::vector<int64_t> dims;
-    for (int64_t i = 0; i < shape.num_elements(); ++i) {
-      dims.push_back(shape.dtype() == DT_INT32 ? shape.data<int32_t>()[i]
-                                               : shape.data<int64_t>()[i]);
-    }
+    for (int64_t i = 0; i < shape.num_elements(); ++i) dims.push_back(IntAt(shape, i));
     SLUICE_ASSIGN_OR_RETURN(call->shape, KnownShape(PartialShape(dims)));
     return absl::OkStatus();
   }
@@ -204,13 +177,12 @@ class BcastRecvKernel final : public CollectiveKernel {
  private:
   static absl::StatusOr<TensorShape> KnownShape(const PartialShape& shape) {
     if (!shape.IsFullyDefined()) {
-      return InvalidArgument("expected a shape that is known, got ", shape.ToString());
+      return InvalidArgument("expected a fully defined shape, got ", shape.ToString());
     }
     return TensorShape::Make(shape.dims());
   }
 
-  const bool reads_keys_;
-  PartialShape declared_;
+  const PartialShape declared_;
 };
 
 KERNEL(CollectiveReduce, ReduceKernel,

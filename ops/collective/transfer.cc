@@ -1,33 +1,31 @@
-// The two ends of an edge that a graph cuts by itself: what the partitioner does with _Send and
-// _Recv, for those who place their graphs by hand.
-
+// The two ends of an edge between devices, for graphs that are partitioned by hand. In other
+// graphs, the partitioner inserts _Send and _Recv.
+#include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
+void TransferAttrs(OpDefBuilder& op) {
+  op.With(Attrs({"tensor_name", "send_device"}, StringAttr()))
+      .Attr("send_device_incarnation", IntAttr())
+      .Attr("recv_device", StringAttr())
+      .Attr("client_terminated", BoolAttr(false))
+      .Stateful();
+}
+
 OP(Send,
-   "Leaves a tensor in the step's rendezvous, where the Recv with the same name, devices and "
-   "incarnation finds it.")
+   "Stores a tensor in the step's rendezvous, for the Recv with the same name, devices and "
+   "incarnation.")
     .Input("tensor", "T")
     .Attr("T", TypeAttr())
-    .Attr("tensor_name", StringAttr())
-    .Attr("send_device", StringAttr())
-    .Attr("send_device_incarnation", IntAttr())
-    .Attr("recv_device", StringAttr())
-    .Attr("client_terminated", BoolAttr(false))
-    .Stateful()
+    .With(TransferAttrs)
     .Shape(NoOutputs());
 
 OP(Recv, "Waits in the step's rendezvous for the tensor of the Send with the same attributes.")
     .Output("tensor", "tensor_type")
     .Attr("tensor_type", TypeAttr())
-    .Attr("tensor_name", StringAttr())
-    .Attr("send_device", StringAttr())
-    .Attr("send_device_incarnation", IntAttr())
-    .Attr("recv_device", StringAttr())
-    .Attr("client_terminated", BoolAttr(false))
-    .Stateful()
+    .With(TransferAttrs)
     .DistributedCommunication()
     .Shape(UnknownOutputs());
 
