@@ -22,8 +22,8 @@ struct ReductionAxes {
   std::vector<int64_t> y;
 };
 
-// Which axes were repeated for x and for y; nothing where that depends on sizes known only in a
-// step. TensorFlow's rule: a known 1 against an unknown size counts as repeated.
+// The axes along which x and y were broadcast. Nothing if that depends on sizes that are known only
+// during a step. As in TensorFlow, a size of 1 beside an unknown size counts as broadcast.
 std::optional<ReductionAxes> StaticReductionAxes(const PartialShape& x, const PartialShape& y) {
   if (!x.rank_known() || !y.rank_known()) return std::nullopt;
   const int rank = std::max(x.rank(), y.rank());
@@ -62,6 +62,14 @@ Output NumberLike(Output x, double value, std::string_view name) {
 }
 
 Output ConjOf(Output x) { return x && IsComplex(x.dtype()) ? Conj(x) : x; }
+
+GradientFunction ChainRule(Output (*derivative)(Backprop& b, Output grad)) {
+  return [derivative](Backprop& b) {
+    Output grad = b.Of(0);
+    ControlDependencies after(b.graph(), {grad});
+    b.Into(0, derivative(b, grad));
+  };
+}
 
 GradientPair ReduceGradientArgs(Output x, Output y, Output gx, Output gy) {
   if (!x || !y || (!gx && !gy)) return {gx, gy};
@@ -104,7 +112,7 @@ Output ReducedShape(Output input_shape, Output axes) {
     }
     return IntVector(graph, kept, "Reshape/shape");
   }
-  // Sizes of the input, with ones stitched over the reduced axes.
+  // Replaces the sizes of the reduced axes by ones.
   Output axes32 = BaseType(axes.dtype()) == DT_INT32 ? axes : Cast(axes, DT_INT32);
   Output rank = SizeOf(input_shape);
   Output positive = (axes32 + rank) % rank;

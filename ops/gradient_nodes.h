@@ -1,8 +1,9 @@
-// Nodes that gradients share: constants, shapes, conjugates, undoing a broadcast, the shape that a
-// reduction would have kept.
+// Nodes that gradients of several families share: constants, conjugates, sums over broadcast
+// dimensions, shapes of reductions.
 //
-// The functions add the nodes that TensorFlow's gradients are made of to the graph of their
-// arguments; errors stay in the graph, and an invalid argument gives an invalid result.
+// The functions add the nodes that TensorFlow's gradients consist of to the graph of their
+// arguments.
+// Errors: stay in the graph. An invalid argument gives an invalid result.
 #ifndef SLUICE_OPS_GRADIENT_NODES_H_
 #define SLUICE_OPS_GRADIENT_NODES_H_
 
@@ -21,23 +22,26 @@ Output IntVector(Graph& graph, const std::vector<int64_t>& values, std::string_v
 // A scalar constant of x's type.
 Output NumberLike(Output x, double value, std::string_view name = "Const");
 
-// Conj(x) of a complex tensor; a real one as it is.
+// Conj(x) for a complex tensor, x for a real one.
 Output ConjOf(Output x);
 
-// Gradients gx and gy, shaped as the broadcast of x and y, summed to the shapes of x and y. Where
-// the static shapes tell that nothing was repeated, they stay as they are. One that is invalid
-// stays so.
+// The gradient function of y = f(x). It adds `derivative(b, grad)`, whose nodes run after `grad`,
+// the gradient with respect to y, has been computed. So do TensorFlow's.
+GradientFunction ChainRule(Output (*derivative)(Backprop& b, Output grad));
+
 struct GradientPair {
   Output x;
   Output y;
 };
+// Sums gradients gx and gy, which have the broadcast shape of x and y, to the shapes of x and y. A
+// gradient stays as it is if it is invalid, or if static shapes show that nothing was broadcast.
 GradientPair ReduceGradientArgs(Output x, Output y, Output gx, Output gy);
 
-// The same into inputs 0 and 1 of the op.
+// Sets the gradients of inputs 0 and 1 to ReduceGradientArgs of gx and gy.
 void IntoBroadcast(Backprop& b, Output gx, Output gy);
 
-// The shape that reducing `input` over `axes` gives with keep_dims, as an int32 vector.
-// `input_shape` is ShapeOf(input).
+// The shape of a reduction over `axes` with keep_dims, an int32 vector. `input_shape` is the shape
+// of the input, ShapeOf(input).
 Output ReducedShape(Output input_shape, Output axes);
 
 // The outputs of a node of `op` over `inputs`. Attributes that `op` shares with the op of `b`, and
@@ -49,7 +53,7 @@ OutputList SiblingOutputs(Backprop& b, std::string_view op, const OutputList& in
 // The same for an op with one output.
 Output Sibling(Backprop& b, std::string_view op, const OutputList& inputs, At at = At::current());
 
-// Known sizes of all three, and the same.
+// Whether all three shapes are known and equal.
 bool SameKnownShapes(Output x, Output y, Output grad);
 
 }  // namespace sluice

@@ -1,14 +1,15 @@
-// What a file with op definitions includes: the declaration, shape functions, gradients, and the
-// builder functions that most gradients use. Gradients that use others include their headers
+// Included by every file that declares ops: declarations, shape functions, gradients, and the
+// builder functions that most gradients use. For other builder functions, include their headers
 // ("ops/math/rounding_builders.h") under #ifndef SLUICE_DEFINITIONS_ONLY.
 //
-// Adding an op to one of the files whose builders are included here recompiles all definitions.
+// Adding an op to a file whose builders are included here recompiles all definitions.
 #ifndef SLUICE_OPS_OP_H_
 #define SLUICE_OPS_OP_H_
 
 #include "graph/gradient/backprop.h"
 #include "graph/infer/shape_context.h"
 #include "graph/op/op_def.h"
+#include "ops/elementwise_mixins.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/array/concat_builders.h"
@@ -20,6 +21,7 @@
 #include "ops/array/sources_builders.h"
 #include "ops/array/tile_builders.h"
 #include "ops/array/transpose_builders.h"
+#include "ops/gradient_nodes.h"
 #include "ops/indexing/gather_builders.h"
 #include "ops/indexing/slice_builders.h"
 #include "ops/indexing/unique_builders.h"
@@ -31,6 +33,7 @@
 #include "ops/math/select_builders.h"
 #include "ops/reduce/reduce_builders.h"
 #include "ops/reduce/segment_builders.h"
+#include "ops/shape_nodes.h"
 #include "ops/sugar.h"
 #endif
 

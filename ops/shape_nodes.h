@@ -1,8 +1,9 @@
-// Nodes that the gradients of array ops share: shapes, sizes, ranks and constants of index types.
+// Nodes that gradients of several families share: shapes, sizes, ranks and constants of index
+// types.
 //
-// The functions add nodes to the graph of their arguments; what static shapes tell already becomes
-// a constant, as in TensorFlow's gradients. Errors stay in the graph, and an invalid argument gives
-// an invalid result.
+// The functions add nodes to the graph of their arguments. A result that follows from static shapes
+// is a constant, as in TensorFlow's gradients.
+// Errors: stay in the graph. An invalid argument gives an invalid result.
 #ifndef SLUICE_OPS_SHAPE_NODES_H_
 #define SLUICE_OPS_SHAPE_NODES_H_
 
@@ -25,16 +26,16 @@ Output ShapeNode(Output x, DataType type = DT_INT32);
 Output SizeNode(Output x, DataType type = DT_INT32);
 Output RankNode(Output x);
 
-// All dimensions of `x`, as an index vector.
+// The vector 0, 1, …, rank - 1.
 Output AllAxes(Output x);
 
-// x[begin:end] of a vector; an end of kToTheEnd takes the rest.
+// vector[begin:end], or vector[begin:] if `end` is kToTheEnd.
 inline constexpr int64_t kToTheEnd = INT64_MAX;
 Output PartOf(Output vector, int64_t begin, int64_t end);
-// x[begin:end] with computed ends; an invalid one is open.
+// vector[begin:end]. An invalid bound is left out.
 Output PartOf(Output vector, Output begin, Output end);
 
-// `x` with the shape of `like`.
+// `x` reshaped to the shape of `like`.
 Output ReshapedLike(Output x, Output like);
 
 }  // namespace sluice

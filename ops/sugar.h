@@ -1,10 +1,10 @@
-// Hand-written builder functions: constants, operators, reductions over axes given as numbers,
-// shapes given as numbers, groups. They use the ops' generated builder functions
-// (ops/builders/ops.h).
+// Hand-written builder functions: constants, operators, reductions over given axes, given shapes,
+// subscripts, random values, groups. The generated builder functions are in ops/builders/ops.h.
 //
-// They add the same nodes under the same names as TensorFlow's Python functions, so a graph built
-// here equals the graph that Python builds. Errors stay in the graph (Graph::status) with the
-// caller's line; the result is then an invalid handle.
+// They add the nodes of TensorFlow's Python functions under the same names, so the graph equals the
+// graph that Python builds.
+// Errors: stay in the graph (Graph::status) with the caller's line. The result is then an invalid
+// handle.
 #ifndef SLUICE_OPS_SUGAR_H_
 #define SLUICE_OPS_SUGAR_H_
 

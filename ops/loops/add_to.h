@@ -1,4 +1,4 @@
-// The sum of what parts of a loop have made, or of tensors: one array added to another.
+// Adds one array to another, for example partial sums of threads.
 #ifndef SLUICE_OPS_LOOPS_ADD_TO_H_
 #define SLUICE_OPS_LOOPS_ADD_TO_H_
 
@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// sum += x; integers wrap. The arrays are the same one, or have nothing in common.
+// sum[i] += x[i]. Integers wrap around. The arrays are the same or do not overlap.
 template <typename T>
 SLUICE_TARGET_CLONES void AddTo(T* sum, const T* x, int64_t n) {
 #pragma GCC ivdep

@@ -1,7 +1,9 @@
-// Arithmetic in place over rows of elements of any type: what assigning and scattering updates do.
+// Arithmetic in place over rows of elements of any type, for assignments and scattered updates.
 //
-// Each operation on a type is compiled once, here, and found at run time, so that kernels need no
-// instantiation a type.
+// Each operation is compiled once per type and found at run time, so kernels need not be compiled
+// once per type.
+//
+// Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_ARITHMETIC_H_
 #define SLUICE_OPS_LOOPS_ARITHMETIC_H_
 
@@ -16,13 +18,14 @@ enum class ArithmeticOp { kAssign, kAdd, kSub, kMul, kDiv, kMin, kMax };
 // to[k] = to[k] (op) from[k] for k in [0, n).
 using ArithmeticRow = void (*)(void* to, const void* from, int64_t n);
 
-// Null where the type has no such operation: kAssign is for all types that a tensor can hold, the
-// others for numbers, min and max not for complex ones. Bool adds as "or", subtracts as "xor".
+// Null if the type has no such operation. All types have kAssign, numbers have the others, except
+// that complex numbers have no minimum and maximum. The sum of bools is "or", their difference
+// "xor". Integers wrap around.
 ArithmeticRow FindArithmetic(ArithmeticOp op, DataType dtype);
-// The same with one element for all: to[k] = to[k] (op) *from.
+// The same for a single operand: to[k] = to[k] (op) *from.
 ArithmeticRow FindArithmeticWithScalar(ArithmeticOp op, DataType dtype);
 
-// A zero among the integers `from`: dividing by it has no result.
+// Whether `from` has integers that are zero and thus no divisors.
 bool HasIntegerZero(DataType dtype, const void* from, int64_t n);
 
 }  // namespace sluice

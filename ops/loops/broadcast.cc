@@ -10,10 +10,10 @@ absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(const std::array<const TensorShap
   int rank = 0;
   for (const TensorShape* s : shapes) rank = std::max(rank, s->rank());
   BroadcastPlan<N> plan;
-  std::array<int64_t, N> step;  // elements of each operand that a step of this dimension skips
+  std::array<int64_t, N> step;  // each operand's stride along dimension i, in elements
   step.fill(1);
   absl::InlinedVector<int64_t, 4> sizes(rank);
-  unsigned last_repeats = 0;  // which operands do not move along the dimension folded into
+  unsigned last_repeats = 0;  // bits of the operands that do not advance along plan.dims.back()
   for (int i = rank - 1; i >= 0; --i) {
     std::array<int64_t, N> size;
     int64_t joint = 1;
@@ -59,7 +59,7 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
   const Tensor& x = context.input(0);
   const Tensor& y = context.input(1);
   SLUICE_RETURN_IF_ERROR(Check(x, y));
-  if (x.rank() == 0 && y.rank() == 0) {  // where the step does not run the loop itself
+  if (x.rank() == 0 && y.rank() == 0) {
     static const TensorShape kScalar;
     const void* const px = x.raw();
     const void* const py = y.raw();
@@ -111,7 +111,8 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
                                                                      : loops_.both;
   const size_t x_step = plan.strides[0].back() * loops_.in_size;
   const size_t y_step = plan.strides[1].back() * loops_.in_size;
-  // A row's loop asks for all lines of its result but the first ones: those, the row before does.
+  // The loop over a row prefetches all lines of its output except the first ones, which the loop
+  // over the row before prefetches.
   const auto row_bytes = inner * static_cast<int64_t>(loops_.out_size);
   const int64_t first_lines = std::min(row_bytes, elementwise::kBytesAhead);
   const bool streams = pz != px && pz != py && row_bytes >= kLeastStreamedRow &&
@@ -139,8 +140,9 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
     });
     if (streams) FinishStreaming();
   };
-  const double cost = CostFarAway(plan.shape.num_elements(), loops_.cost,
-                                  loops_.in_size + loops_.out_size);  // one operand repeats itself
+  // One operand repeats, so its memory is not counted.
+  const double cost =
+      CostWithMemory(plan.shape.num_elements(), loops_.cost, loops_.in_size + loops_.out_size);
   const double row_cost = 5 + cost * static_cast<double>(inner);
   const size_t row_moved = static_cast<size_t>(inner) * (loops_.in_size + loops_.out_size);
   ForUnits(context, plan.rows(), 1, row_cost, row_moved, rows);

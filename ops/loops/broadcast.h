@@ -1,14 +1,14 @@
-// Kernels of two (or three) tensors that broadcast as NumPy's do, from a functor of two elements:
+// Kernels of two tensors that broadcast by NumPy's rule, from a functor of two elements:
 //
-//   struct AddFn { static constexpr double kCost = 0.3; template <typename T> T operator()(T, T);
-//   }; KERNELS(AddV2, "T", BroadcastBinaryKernel<AddFn>::Kernel, NumberList);
+//   BINARY_KERNELS(Sub, NumberList, RoundsOnce(0.2), WrappingSubtract(x, y));
 //
-// Shapes are folded first: neighbouring dimensions that broadcast alike become one, so equal
-// shapes, a scalar side, a row or a column are one or two nested loops, and the inner one runs over
-// contiguous elements. half and bfloat16 are widened to float a block at a time. A result is
-// written over an input of its size where nobody else holds that.
+// Functors are as in ops/loops/elementwise.h. Neighboring dimensions that broadcast alike are
+// merged first. Equal shapes, a scalar, a row or a column thus take one or two nested loops, and
+// the inner one runs over contiguous elements. The output takes over the buffer of an input of its
+// size if nothing else uses it.
 //
 // Errors: INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [2,2]".
+// Reference: NumPy, "Broadcasting".
 #ifndef SLUICE_OPS_LOOPS_BROADCAST_H_
 #define SLUICE_OPS_LOOPS_BROADCAST_H_
 
@@ -18,14 +18,20 @@
 #include "absl/container/inlined_vector.h"
 #include "ops/loops/elementwise.h"
 
+// Registers kernels that compute an expression of x and y. Their functor is called <op>Fn. The
+// result is of type T, or bool if the expression is.
+#define BINARY_KERNELS(op, types, cost, ...)                           \
+  SLUICE_FUNCTOR(op##Fn, cost, (const T& x, const T& y), __VA_ARGS__); \
+  KERNELS(op, "T", ::sluice::Binary<op##Fn>::Kernel, types)
+
 namespace sluice {
 
-// How N tensors meet. The loop nest runs over `dims`; operand k moves by strides[k][i] elements
-// along dimension i. Strides of the last dimension are 0 or 1.
+// The loop nest of N tensors that broadcast. It runs over `dims`, and operand k advances by
+// strides[k][i] elements along dimension i. Strides of the last dimension are 0 or 1.
 template <int N>
 struct BroadcastPlan {
-  TensorShape shape;                     // of the result
-  absl::InlinedVector<int64_t, 4> dims;  // folded; at least one
+  TensorShape shape;                     // of the output
+  absl::InlinedVector<int64_t, 4> dims;  // merged; at least one
   std::array<absl::InlinedVector<int64_t, 4>, N> strides;
 
   int64_t inner() const { return dims.back(); }
@@ -39,7 +45,8 @@ extern template absl::StatusOr<BroadcastPlan<2>> PlanBroadcast<2>(
 extern template absl::StatusOr<BroadcastPlan<3>> PlanBroadcast<3>(
     const std::array<const TensorShape*, 3>&);
 
-// Calls f(offsets) for rows [begin, end) of the plan: where each operand's row starts.
+// Calls f(row, offsets) for rows [begin, end) of the plan. offsets[k] is where operand k's row
+// starts, in elements.
 template <int N, typename F>
 void ForRows(const BroadcastPlan<N>& plan, int64_t begin, int64_t end, const F& f) {
   if (begin >= end) return;  // sizes may be 0
@@ -69,7 +76,7 @@ class BinaryKernel : public ElementwiseLoopKernel {
   absl::Status Compute(KernelContext& context) override;
 
  protected:
-  // Refuses operands before anything is computed (zero divisors).
+  // Returns an error for operands that the loop must not see, for example zero divisors.
   virtual absl::Status Check(const Tensor& x, const Tensor& y) const { return absl::OkStatus(); }
 
  private:
@@ -79,9 +86,9 @@ class BinaryKernel : public ElementwiseLoopKernel {
 namespace elementwise {
 
 template <typename F, typename T>
-using BinaryOut = decltype(std::declval<F>()(std::declval<Wide<T>>(), std::declval<Wide<T>>()));
+using BinaryResult = decltype(std::declval<F>()(std::declval<Wide<T>>(), std::declval<Wide<T>>()));
 
-// kX, kY: 1 where the operand moves, 0 where it is one element.
+// kX and kY are 1 if the operand advances, and 0 if it is one element.
 template <typename F, int kX, int kY, typename T, typename Out>
 SLUICE_INLINE_IN_CLONES void RestOfBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   if (n == 0) return;
@@ -100,17 +107,17 @@ template <typename F, int kX, int kY, typename T, typename Out>
 SLUICE_TARGET_CLONES void ClonedBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   const F f;
   int64_t i = 0;
-  if constexpr (F::kCost <= kBoundByMemory) {
+  if constexpr (F::kCost <= kBoundByMemoryNs) {
     using Ahead = LinesAhead<Out>;
     for (const int64_t end = Ahead::End(n); i < end; i += Ahead::kChunk) {
-      Ahead::AskFor(z + i);
+      Ahead::PrefetchAhead(z + i);
       SLUICE_INDEPENDENT
       for (int64_t j = 0; j < Ahead::kChunk; ++j) z[i + j] = f(x[kX * (i + j)], y[kY * (i + j)]);
     }
   }
   SLUICE_INDEPENDENT
   for (const int64_t end = EndOfVectors<F>(n); i < end; ++i) z[i] = f(x[kX * i], y[kY * i]);
-  if constexpr (CallsLibrary<F>) {
+  if constexpr (UsesLibrary<F>) {
     RestOfBinaryLoop<F, kX, kY>(x + kX * i, y + kY * i, z + i, n - i);
   }
 }
@@ -118,7 +125,7 @@ SLUICE_TARGET_CLONES void ClonedBinaryLoop(const T* x, const T* y, Out* z, int64
 template <typename F, int kX, int kY, typename T, typename Out>
 void BinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   if constexpr (std::is_floating_point_v<T>) {
-    // A lone operand is read first: the result may lie over it.
+    // A single element is read first, because the output may overlap it.
     if constexpr (kX == 1 && kY == 1) {
       ClonedBinaryLoop<F, 1, 1>(x, y, z, n);
     } else {
@@ -142,7 +149,7 @@ void BinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
 
 template <typename F, typename T, int kX, int kY>
 void RunBinary(const void* x_raw, const void* y_raw, void* z_raw, int64_t n) {
-  using Out = BinaryOut<F, T>;
+  using Out = BinaryResult<F, T>;
   const T* x = static_cast<const T*>(x_raw);
   const T* y = static_cast<const T*>(y_raw);
   if constexpr (kIsFloat16<T>) {
@@ -165,16 +172,19 @@ void RunBinary(const void* x_raw, const void* y_raw, void* z_raw, int64_t n) {
   }
 }
 
-// Of one element each. Clones are called through a table, by one more jump whose target is guessed.
+// Computes one element. It is faster than a loop, whose clones take one more indirect jump.
 template <typename F, typename T>
 void RunScalars(const void* x, const void* y, void* z, int64_t) {
-  *static_cast<BinaryOut<F, T>*>(z) = F()(*static_cast<const T*>(x), *static_cast<const T*>(y));
+  *static_cast<BinaryResult<F, T>*>(z) = F()(*static_cast<const T*>(x), *static_cast<const T*>(y));
 }
 
-// Where a functor that rounds once, as kRoundsOnce says, gives all clones' bits.
+template <typename F>
+concept HasOneRounding = F::kRoundsOnce;
+
+// Null if RunScalars might round differently from the loops.
 template <typename F, typename T>
 constexpr ElementwiseLoops::OfTwo ScalarsOf() {
-  if constexpr (std::is_floating_point_v<T> && requires { F::kRoundsOnce; }) {
+  if constexpr (std::is_floating_point_v<T> && HasOneRounding<F>) {
     return RunScalars<F, T>;
   } else {
     return nullptr;
@@ -192,15 +202,13 @@ constexpr FloatOp FloatOpOf() {
 
 template <typename F, typename T>
 ElementwiseLoops LoopsOf() {
-  using Out = BinaryOut<F, T>;
-  const bool narrow = kIsFloat16<T> && std::is_same_v<Out, float>;
   return {.both = RunBinary<F, T, 1, 1>,
           .x_alone = RunBinary<F, T, 0, 1>,
           .y_alone = RunBinary<F, T, 1, 0>,
           .scalars = ScalarsOf<F, T>(),
           .float_op = FloatOpOf<F, T>(),
           .in_size = sizeof(T),
-          .out_size = narrow ? sizeof(T) : sizeof(Out),
+          .out_size = OutputSize<T, BinaryResult<F, T>>(),
           .cost = F::kCost + (kIsFloat16<T> ? 0.7 : 0)};
 }
 

@@ -4,7 +4,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "executor/cpu/target_clones.h"
+#include "ops/loops/elements.h"
 
 namespace sluice {
 namespace {
@@ -14,10 +14,7 @@ inline constexpr bool kIsComplex = false;
 template <typename T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
 
-template <typename T>
-using WideOf = std::conditional_t<kIsFloat16<T>, float, T>;
-
-// `x`, of an arithmetic or complex type, as a To.
+// Converts `x`, whose type is arithmetic or complex.
 template <typename To, typename From>
 inline To ConvertOne(From x) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -40,10 +37,10 @@ template <typename From, typename To>
 void Convert(const void* x_raw, void* y_raw, int64_t n) {
   const From* x = static_cast<const From*>(x_raw);
   To* y = static_cast<To*>(y_raw);
-  for (int64_t i = 0; i < n; ++i) y[i] = ConvertOne<To>(static_cast<WideOf<From>>(x[i]));
+  for (int64_t i = 0; i < n; ++i) y[i] = ConvertOne<To>(static_cast<Wide<From>>(x[i]));
 }
 
-// Bits of the significand behind the leading one.
+// Bits of the significand after the leading one.
 template <typename T>
 constexpr int SignificandBits() {
   if constexpr (std::is_same_v<T, half>) return 10;
@@ -64,20 +61,6 @@ void Truncate(const void* x_raw, void* y_raw, int64_t n) {
 
 using CastList = JoinTypes<NumberList, TypeList<bool>>::type;
 
-template <typename From, typename... Tos>
-CastLoop LoopTo(DataType to, TypeList<Tos...>) {
-  CastLoop loop = nullptr;
-  ((kDataTypeOf<Tos> == to ? void(loop = Convert<From, Tos>) : void()), ...);
-  return loop;
-}
-
-template <typename... Froms>
-CastLoop LoopFrom(DataType from, DataType to, TypeList<Froms...>) {
-  CastLoop loop = nullptr;
-  ((kDataTypeOf<Froms> == from ? void(loop = LoopTo<Froms>(to, CastList{})) : void()), ...);
-  return loop;
-}
-
 CastLoop TruncatingLoop(DataType from, DataType to) {
   if (from == DT_FLOAT && to == DT_HALF) return Truncate<float, half>;
   if (from == DT_FLOAT && to == DT_BFLOAT16) return Truncate<float, bfloat16>;
@@ -93,7 +76,11 @@ CastLoop FindCastLoop(DataType from, DataType to, bool truncate) {
   if (truncate) {
     if (CastLoop loop = TruncatingLoop(from, to)) return loop;
   }
-  return LoopFrom(from, to, CastList{});
+  CastLoop loop = nullptr;
+  WithType(from, CastList(), [&]<typename From>(ElementTag<From>) {
+    WithType(to, CastList(), [&]<typename To>(ElementTag<To>) { loop = Convert<From, To>; });
+  });
+  return loop;
 }
 
 }  // namespace sluice

@@ -1,4 +1,6 @@
-// Conversion of arrays between types of numbers.
+// Conversion of arrays between number types and bool.
+//
+// Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_CAST_LOOPS_H_
 #define SLUICE_OPS_LOOPS_CAST_LOOPS_H_
 
@@ -8,11 +10,11 @@
 
 namespace sluice {
 
-// n elements at x to n at y.
+// Converts n elements.
 using CastLoop = void (*)(const void* x, void* y, int64_t n);
 
-// Null where the pair is not one of numbers (or bool). `truncate`: floating numbers are cut to a
-// narrower type instead of rounded.
+// Null if a type is neither a number nor bool. `truncate` cuts floating point numbers to a narrower
+// type instead of rounding them.
 CastLoop FindCastLoop(DataType from, DataType to, bool truncate);
 
 }  // namespace sluice

@@ -2,22 +2,12 @@
 
 #include <cstring>
 
+#include "ops/loops/elements.h"
+
 namespace sluice {
 namespace {
 
-template <typename T>
-void Set(Tensor& t, double value) {
-  if constexpr (std::is_same_v<T, complex64>) {
-    t.scalar<T>() = static_cast<float>(value);
-  } else {
-    t.scalar<T>() = static_cast<T>(value);
-  }
-}
-
-template <typename... Ts>
-void SetNumber(Tensor& t, double value, TypeList<Ts...>) {
-  ((t.dtype() == kDataTypeOf<Ts> ? Set<Ts>(t, value) : void()), ...);
-}
+using NumberOrBoolList = JoinTypes<NumberList, TypeList<bool>>::type;
 
 }  // namespace
 
@@ -33,7 +23,13 @@ Tensor OneElement(DataType dtype, Allocator& memory) { return NumberElement(dtyp
 
 Tensor NumberElement(DataType dtype, double value, Allocator& memory) {
   Tensor t = ZeroElement(dtype, memory);
-  SetNumber(t, value, JoinTypes<NumberList, TypeList<bool>>::type());
+  WithType(dtype, NumberOrBoolList(), [&]<typename T>(ElementTag<T>) {
+    if constexpr (std::is_same_v<T, complex64>) {
+      t.scalar<T>() = static_cast<float>(value);
+    } else {
+      t.scalar<T>() = static_cast<T>(value);
+    }
+  });
   return t;
 }
 

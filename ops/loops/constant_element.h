@@ -1,5 +1,5 @@
-// Scalars of a type that is known at run time, as memory to copy elements from; it is the heap's
-// where `memory` has none.
+// Scalars of a type that is chosen at run time. They are allocated on the heap if `memory` is
+// exhausted.
 #ifndef SLUICE_OPS_LOOPS_CONSTANT_ELEMENT_H_
 #define SLUICE_OPS_LOOPS_CONSTANT_ELEMENT_H_
 
@@ -7,11 +7,11 @@
 
 namespace sluice {
 
-// A scalar: zero, false, an empty string or object.
+// Zero, false, or an empty string or object.
 Tensor ZeroElement(DataType dtype, Allocator& memory = Heap());
-// A scalar: one or true; zero of types without a one.
+// One or true. ZeroElement for types that are not numbers or bool.
 Tensor OneElement(DataType dtype, Allocator& memory = Heap());
-// A scalar of a number type.
+// `value` as a number or bool.
 Tensor NumberElement(DataType dtype, double value, Allocator& memory = Heap());
 
 }  // namespace sluice

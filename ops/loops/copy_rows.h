@@ -1,4 +1,6 @@
-// Gathering rows of a tensor, of any type.
+// Gathers rows of a tensor of any type.
+//
+// Memory: the caller's. Source and destination do not overlap.
 #ifndef SLUICE_OPS_LOOPS_COPY_ROWS_H_
 #define SLUICE_OPS_LOOPS_COPY_ROWS_H_
 
@@ -14,15 +16,15 @@
 
 namespace sluice {
 
-// Copies rows of `bytes`, which begin at from + at[k], one after another.
+// Copies rows of `bytes`, which start at from + at[k], to consecutive rows.
 void CopyListedRows(const char* from, absl::Span<const int64_t> at, size_t bytes, char* to);
 
-// Rows [begin, end) of `to` become those of `from` that row_of says, called in that order; all are
-// of `bytes`.
+// Copies row row_of(i) of `from` to row i of `to` for i in [begin, end), in this order. All rows
+// have `bytes`.
 template <typename RowOf>
 void CopyRowsOfBytes(const char* from, size_t bytes, const RowOf& row_of, int64_t begin,
                      int64_t end, char* to) {
-  // Rows that are far away are on their way while others are listed and copied.
+  // Prefetches rows while others are listed and copied.
   constexpr int64_t kListed = 16;
   std::array<int64_t, kListed> at;
   for (int64_t first = begin; first < end; first += kListed) {
@@ -35,13 +37,13 @@ void CopyRowsOfBytes(const char* from, size_t bytes, const RowOf& row_of, int64_
   }
 }
 
-// Row i of `out`, of `rows`, becomes the `row_size` elements of `params` at element
-// row_of(i) * row_size. Both have the same type.
+// Copies row row_of(i) of `params` to row i of `out` for i in [0, rows). Rows have `row_size`
+// elements, and both tensors have the same type.
 template <typename RowOf>
 void CopyRows(KernelContext& c, const Tensor& params, int64_t row_size, const RowOf& row_of,
               int64_t rows, Tensor* out) {
   if (rows == 0 || row_size == 0) return;
-  constexpr double kRowCost = 10;  // finding it; its elements come on top
+  constexpr double kRowCost = 10;
   constexpr double kElementCost = 0.2;
   if (IsPlainBytes(params.dtype())) {
     const size_t bytes = DataTypeSize(params.dtype()) * static_cast<size_t>(row_size);

@@ -1,5 +1,4 @@
-// Kernels that move elements do not care what they are: they are compiled once a size, not once a
-// type.
+// Element types chosen at run time, and the types that kernels store or compute elements in.
 //
 // Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_ELEMENTS_H_
@@ -8,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/resource_handle.h"
@@ -15,18 +15,29 @@
 
 namespace sluice {
 
-// An element of 16 bytes, copied as one.
-struct alignas(8) Bytes16 {
-  uint64_t halves[2];
-};
+// The type that kernels compute in: float for 16-bit floating point numbers.
+template <typename T>
+using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
 
 template <typename T>
 struct ElementTag {
   using type = T;
 };
 
-// Calls `f(ElementTag<T>())` with the T that moves elements of `dtype`: an unsigned integer of
-// their size, Bytes16, or the class of their objects.
+// Calls f(ElementTag<T>()) if the list has the C++ type T of `dtype`. Returns whether it has.
+template <typename... Ts, typename F>
+bool WithType(DataType dtype, TypeList<Ts...>, const F& f) {
+  return ((dtype == kDataTypeOf<Ts> && (f(ElementTag<Ts>()), true)) || ...);
+}
+
+// An element of 16 bytes, copied as one.
+struct alignas(8) Bytes16 {
+  uint64_t halves[2];
+};
+
+// Calls f(ElementTag<T>()) with a T that moves elements of `dtype`: an unsigned integer of their
+// size, Bytes16, or the class of their objects. Kernels that only move elements are thus compiled
+// once per size, not once per type.
 template <typename F>
 decltype(auto) WithElement(DataType dtype, F&& f) {
   switch (dtype) {
@@ -56,6 +67,24 @@ decltype(auto) WithElement(DataType dtype, F&& f) {
 // Bytes from one element in memory to the next, objects included.
 inline size_t ElementStride(DataType dtype) {
   return WithElement(dtype, [](auto tag) { return sizeof(typename decltype(tag)::type); });
+}
+
+// The integer type that stores elements of a quantized type. Other types are returned as they are.
+constexpr DataType StoredType(DataType dtype) {
+  switch (dtype) {
+    case DT_QINT8:
+      return DT_INT8;
+    case DT_QUINT8:
+      return DT_UINT8;
+    case DT_QINT16:
+      return DT_INT16;
+    case DT_QUINT16:
+      return DT_UINT16;
+    case DT_QINT32:
+      return DT_INT32;
+    default:
+      return dtype;
+  }
 }
 
 }  // namespace sluice

@@ -1,19 +1,24 @@
-// Kernels of one tensor, element by element, from a functor:
+// Kernels that compute each element of one tensor by itself, from a functor.
+//
+//   UNARY_KERNELS(Sin, FloatAndComplexList, CallsLibrary(1), std::sin(x));
+//
+// registers kernels of op Sin for each type of the list. They compute the expression of x, a value
+// of type T. A loop over a functor takes part in fusion by itself, because the kernel is an
+// ElementwiseLoopKernel. The functor may also be written out:
 //
 //   struct SquareFn {
-//     static constexpr double kCost = 0.3;  // nanoseconds an element, roughly
+//     static constexpr double kCost = 0.2;  // nanoseconds per element, roughly
 //     template <typename T>
 //     SLUICE_INLINE_IN_CLONES T operator()(T x) const { return x * x; }
 //   };
 //   KERNELS(Square, "T", Elementwise<SquareFn>::Kernel, NumberList);
 //
-// The output's type is what the functor returns. half and bfloat16 are widened to float a block at
-// a time, so the functor never sees them. Loops over floating numbers are compiled for each
-// x86-64 level; a functor may have its own for floats where HasAvx512, as kAvx512. One that calls
-// functions of vector_math.h says so, as kCallsLibrary. A result is written over its input where
-// nobody else holds that.
+// The type that the functor returns is the type of the output. half and bfloat16 are widened to
+// float block by block, so functors do not see them. Loops over floating point numbers are compiled
+// for each x86-64 level. A functor may have a loop of its own for float and AVX-512, `kAvx512`.
+// The output takes over the buffer of the input if nothing else uses it.
 //
-// The same bits come out whatever the number of threads, and wherever an element lies.
+// Results have the same bits for any number of threads and any position of an element.
 #ifndef SLUICE_OPS_LOOPS_ELEMENTWISE_H_
 #define SLUICE_OPS_LOOPS_ELEMENTWISE_H_
 
@@ -27,17 +32,53 @@
 #include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/elementwise_loops.h"
+#include "ops/loops/elements.h"
 
-// Before a loop whose result may lie over its input: element i depends on element i alone.
+// Precedes a loop whose output may overlap its input: iteration i depends on element i alone.
 #if defined(__GNUC__) && !defined(__clang__)
 #define SLUICE_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define SLUICE_INDEPENDENT
 #endif
 
+// Defines a functor `name` of the given parameters, whose types may name T.
+#define SLUICE_FUNCTOR(name, cost, parameters, ...)                   \
+  struct name {                                                       \
+    static constexpr ::sluice::FunctorCost kFunctorCost = cost;       \
+    static constexpr double kCost = kFunctorCost.ns;                  \
+    static constexpr bool kCallsLibrary = kFunctorCost.calls_library; \
+    static constexpr bool kRoundsOnce = kFunctorCost.rounds_once;     \
+    static constexpr ::sluice::FloatOp kFloatOp = kFunctorCost.op;    \
+    template <typename T>                                             \
+    SLUICE_INLINE_IN_CLONES auto operator() parameters const {        \
+      return ::sluice::elementwise::AsResult<T>(__VA_ARGS__);         \
+    }                                                                 \
+  }
+
+// Registers kernels that compute an expression of x. Their functor is called <op>Fn. The result is
+// of type T, or bool if the expression is.
+#define UNARY_KERNELS(op, types, cost, ...)                \
+  SLUICE_FUNCTOR(op##Fn, cost, (const T& x), __VA_ARGS__); \
+  KERNELS(op, "T", ::sluice::Elementwise<op##Fn>::Kernel, types)
+
 namespace sluice {
 
-// Of one operand.
+// What a functor costs, and what its loops may assume.
+struct FunctorCost {
+  double ns;                   // per element, roughly
+  bool calls_library = false;  // calls functions of vector_math.h
+  bool rounds_once = false;    // an unvectorized call gives the same bits
+  FloatOp op = FloatOp::kOther;
+  constexpr FunctorCost(double ns, bool calls_library = false,  // NOLINT: a number is a cost
+                        bool rounds_once = false, FloatOp op = FloatOp::kOther)
+      : ns(ns), calls_library(calls_library), rounds_once(rounds_once), op(op) {}
+};
+constexpr FunctorCost CallsLibrary(double ns) { return {ns, true}; }
+constexpr FunctorCost RoundsOnce(double ns, FloatOp op = FloatOp::kOther) {
+  return {ns, false, true, op};
+}
+
+// Runs `loops().one` over input 0.
 class ElementwiseKernel : public ElementwiseLoopKernel {
  public:
   using ElementwiseLoopKernel::ElementwiseLoopKernel;
@@ -46,22 +87,21 @@ class ElementwiseKernel : public ElementwiseLoopKernel {
 
 inline constexpr int64_t kElementsPerBlock = 256;
 
-// Nanoseconds of an element that moves `bytes` of memory, where `n` of them are more than a core's
-// second cache has room for: a core alone gets little from what lies further away.
-inline double CostFarAway(int64_t n, double cost, size_t bytes) {
-  constexpr double kNear = 1.5e6, kFarNsPerByte = 0.03;
+// The cost per element in nanoseconds of a loop over `n` elements that moves `bytes` per element.
+// It is at least the time of the memory accesses if the loop moves more than the L2 cache holds.
+inline double CostWithMemory(int64_t n, double cost, size_t bytes) {
+  constexpr double kL2Bytes = 1.5e6, kNsPerByte = 0.03;
   const auto moved = static_cast<double>(bytes);
-  return static_cast<double>(n) * moved > kNear ? std::max(cost, moved * kFarNsPerByte) : cost;
+  return static_cast<double>(n) * moved > kL2Bytes ? std::max(cost, moved * kNsPerByte) : cost;
 }
 
-// Calls f(begin, end) over [begin, end), each second time of a thread from the end to the beginning
-// in pieces. What a loop begins with is then what the thread's last one has ended with, and still
-// lies in its caches.
-inline thread_local bool goes_fro = false;
+// Calls f(begin, end) over [begin, end). Every second call of a thread goes backwards, in pieces.
+// The loop thus starts with the elements that the thread's last loop left in its caches.
+inline thread_local bool is_backward = false;
 template <typename F>
-void ToAndFro(int64_t begin, int64_t end, int64_t piece, const F& f) {
-  goes_fro = !goes_fro;
-  if (!goes_fro) return f(begin, end);
+void AlternateDirection(int64_t begin, int64_t end, int64_t piece, const F& f) {
+  is_backward = !is_backward;
+  if (!is_backward) return f(begin, end);
   for (int64_t last = end; last > begin;) {
     const int64_t first = std::max(begin, (last - 1) / piece * piece);
     f(first, last);
@@ -69,15 +109,15 @@ void ToAndFro(int64_t begin, int64_t end, int64_t piece, const F& f) {
   }
 }
 
-// Runs f(begin, end) over [0, n) in shards of whole units; small work in the caller, without
-// overhead. Of an element: `cost` in nanoseconds, and the `bytes` that it reads and writes.
+// Runs f(begin, end) over [0, n) in shards of whole units, or in the caller if the work is small.
+// `cost` in nanoseconds and `bytes` read and written are per element.
 template <typename F>
 void ForUnits(KernelContext& context, int64_t n, int64_t unit, double cost, size_t bytes,
               const F& f) {
   constexpr double kCachesOfThread = 2e6, kPieceBytes = 32e3;
   if (static_cast<double>(n) * cost < kWorthSharingNs) return f(int64_t{0}, n);
-  // Where the caches of all threads have room for it, each thread gets one block, the same in each
-  // step, and finds it there again.
+  // If all fits into the caches of the threads, each thread gets one block. It gets the same block
+  // in each step, and finds it in its cache.
   const int threads = context.num_threads();
   const bool fits = static_cast<double>(n) * static_cast<double>(bytes) < threads * kCachesOfThread;
   if (!fits) {
@@ -88,55 +128,63 @@ void ForUnits(KernelContext& context, int64_t n, int64_t unit, double cost, size
     });
   }
   const int64_t block = (n / threads + unit) / unit * unit;
-  // A row may have no elements.
+  // `bytes` is 0 for rows without elements.
   const auto in_piece = static_cast<int64_t>(kPieceBytes / static_cast<double>(bytes + 1));
   const int64_t piece = std::max<int64_t>(in_piece / unit, 1) * unit;
   context.ParallelFor((n + block - 1) / block, cost * static_cast<double>(block),
                       [&](int64_t begin, int64_t end) {
-                        ToAndFro(begin * block, std::min(end * block, n), piece, f);
+                        AlternateDirection(begin * block, std::min(end * block, n), piece, f);
                       });
 }
 
+// ForUnits over blocks of elements.
 template <typename F>
 void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
-  ForUnits(context, n, kElementsPerBlock, CostFarAway(n, cost, bytes), bytes, f);
+  ForUnits(context, n, kElementsPerBlock, CostWithMemory(n, cost, bytes), bytes, f);
 }
 
 namespace elementwise {
 
-// What a functor computes with in place of T.
-template <typename T>
-using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
+using sluice::Wide;
 
-// Loops that memory bounds ask for the lines of their result ahead: the processor foresees what
-// they read, but not so well what they write (a sum of 1 MB takes a tenth less, one of 64 MB a
-// third).
-inline constexpr double kBoundByMemory = 0.5;  // nanoseconds an element, or less
+// A bool as it is, any other result as a T.
+template <typename T, typename R>
+SLUICE_INLINE_IN_CLONES auto AsResult(R&& result) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<R>, bool>) {
+    return bool{result};
+  } else {
+    return static_cast<T>(std::forward<R>(result));
+  }
+}
+
+// Loops bound by memory prefetch the lines of their output. Processors predict the addresses of
+// reads well, but not those of writes.
+inline constexpr double kBoundByMemoryNs = 0.5;  // per element, at most
 inline constexpr int64_t kBytesAhead = 16 * kLineBytes;
 template <typename Out>
 struct LinesAhead {
   static constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(Out));
   static constexpr int64_t kChunk = 4 * kLine;
   static constexpr int64_t kAhead = kBytesAhead / static_cast<int64_t>(sizeof(Out));
-  // Chunks up to here, of n elements, have lines ahead of them. Shorter loops are tiles in the
-  // first cache.
+  // The end of the chunks, among n elements, that have lines ahead of them. 0 for short loops,
+  // which run over tiles in the L1 cache.
   SLUICE_INLINE_IN_CLONES static int64_t End(int64_t n) {
     constexpr int64_t kLeast = 4096 / static_cast<int64_t>(sizeof(Out));
     return n < kLeast ? 0 : (n - kAhead) / kChunk * kChunk;
   }
-  SLUICE_INLINE_IN_CLONES static void AskFor(const Out* chunk) {
+  SLUICE_INLINE_IN_CLONES static void PrefetchAhead(const Out* chunk) {
     for (int64_t line = 0; line < kChunk; line += kLine) Prefetch<true>(chunk, kAhead + line);
   }
 };
 
-// The vector library's functions round otherwise than the scalar ones: elements that fill no vector
-// are computed by one all the same, so that the bits of none depend on where it lies.
+// The vector library rounds differently from the scalar functions. The elements that fill no vector
+// are therefore computed as a whole vector too, so that no bits depend on an element's position.
 inline constexpr int64_t kLanes = 16;
 template <typename F>
-concept CallsLibrary = F::kCallsLibrary;
+concept UsesLibrary = F::kCallsLibrary;
 template <typename F>
 constexpr int64_t EndOfVectors(int64_t n) {
-  return CallsLibrary<F> ? n / kLanes * kLanes : n;
+  return UsesLibrary<F> ? n / kLanes * kLanes : n;
 }
 
 template <typename F, typename In, typename Out>
@@ -154,17 +202,17 @@ template <typename F, typename In, typename Out>
 SLUICE_TARGET_CLONES void ClonedLoop(const In* x, Out* y, int64_t n) {
   const F f;
   int64_t i = 0;
-  if constexpr (F::kCost <= kBoundByMemory) {
+  if constexpr (F::kCost <= kBoundByMemoryNs) {
     using Ahead = LinesAhead<Out>;
     for (const int64_t end = Ahead::End(n); i < end; i += Ahead::kChunk) {
-      Ahead::AskFor(y + i);
+      Ahead::PrefetchAhead(y + i);
       SLUICE_INDEPENDENT
       for (int64_t j = 0; j < Ahead::kChunk; ++j) y[i + j] = f(x[i + j]);
     }
   }
   SLUICE_INDEPENDENT
   for (const int64_t end = EndOfVectors<F>(n); i < end; ++i) y[i] = f(x[i]);
-  if constexpr (CallsLibrary<F>) RestOfLoop<F>(x + i, y + i, n - i);
+  if constexpr (UsesLibrary<F>) RestOfLoop<F>(x + i, y + i, n - i);
 }
 
 template <typename F, typename In, typename Out>
@@ -181,7 +229,7 @@ void Loop(const In* x, Out* y, int64_t n) {
   }
 }
 
-// To and from float, exactly and rounded.
+// 16-bit floating point numbers to float, exact, and back, rounded.
 template <typename H>
 SLUICE_TARGET_CLONES void Widen(const H* x, float* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i]);
@@ -192,8 +240,11 @@ SLUICE_TARGET_CLONES void Narrow(const float* x, H* y, int64_t n) {
 }
 
 template <typename F, typename T>
-void Run(const void* x_raw, void* y_raw, int64_t n) {
-  using Out = decltype(std::declval<F>()(std::declval<Wide<T>>()));
+using UnaryResult = decltype(std::declval<F>()(std::declval<Wide<T>>()));
+
+template <typename F, typename T>
+void RunUnary(const void* x_raw, void* y_raw, int64_t n) {
+  using Out = UnaryResult<F, T>;
   const T* x = static_cast<const T*>(x_raw);
   if constexpr (kIsFloat16<T>) {
     float wide_x[kElementsPerBlock], wide_y[kElementsPerBlock];
@@ -212,10 +263,9 @@ void Run(const void* x_raw, void* y_raw, int64_t n) {
   }
 }
 
-// The size of what comes out for elements of type T.
-template <typename F, typename T>
+// Bytes of an output element: a functor that returns the widened type returns T.
+template <typename T, typename Out>
 constexpr size_t OutputSize() {
-  using Out = decltype(std::declval<F>()(std::declval<Wide<T>>()));
   return kIsFloat16<T> && std::is_same_v<Out, float> ? sizeof(T) : sizeof(Out);
 }
 
@@ -227,10 +277,11 @@ struct Elementwise {
   class Kernel : public ElementwiseKernel {
    public:
     Kernel()
-        : ElementwiseKernel({.one = elementwise::Run<F, T>,
-                             .in_size = sizeof(T),
-                             .out_size = elementwise::OutputSize<F, T>(),
-                             .cost = F::kCost + (kIsFloat16<T> ? 0.5 : 0)}) {}
+        : ElementwiseKernel(
+              {.one = elementwise::RunUnary<F, T>,
+               .in_size = sizeof(T),
+               .out_size = elementwise::OutputSize<T, elementwise::UnaryResult<F, T>>(),
+               .cost = F::kCost + (kIsFloat16<T> ? 0.5 : 0)}) {}
   };
 };
 

@@ -18,7 +18,7 @@ SLUICE_INLINE_AVX512 __m512 All(float value) { return _mm512_set1_ps(value); }
 // a * b + c
 SLUICE_INLINE_AVX512 __m512 Fma(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
 
-// NaN stays.
+// Keeps NaN.
 SLUICE_INLINE_AVX512 __m512 Bound(__m512 x, float least, float most) {
   return _mm512_min_ps(All(most), _mm512_max_ps(All(least), x));
 }
@@ -29,11 +29,11 @@ alignas(64) constexpr float kPowers[kLanes] = {
     1.2968395547f, 1.3542555469f, 1.4142135624f, 1.4768261459f, 1.5422108254f, 1.6104903319f,
     1.6817928305f, 1.7562521604f, 1.8340080864f, 1.9152065614f};
 
-// exp(x), to 1.2e-7: 2^s e^r, where s is x / log(2) in whole sixteenths, and |r| is so small that
-// its third power is the last that counts; 0 in lanes that are not `counted`. In those that
-// are, `x` may be no more than 104 from 0.
+// exp(x) with a relative error of 1.2e-7 in lanes that are `counted`, where |x| <= 104, and 0 in
+// others. exp(x) = 2^s e^r, where s is x / log(2) rounded to sixteenths, and r is so small that a
+// polynomial of degree 3 suffices.
 SLUICE_INLINE_AVX512 __m512 ExpOfBounded(__m512 x, __mmask16 counted) {
-  // 1.5 * 2^19: what is added to it is rounded to sixteenths, and its last four bits tell which.
+  // Adding 1.5 * 2^19 rounds to sixteenths. The last four bits of the sum are the sixteenths.
   const __m512 round = All(786432);
   const __m512 rounded = Fma(x, All(1.44269504f), round);
   const __m512 s = _mm512_sub_ps(rounded, round);
@@ -41,27 +41,27 @@ SLUICE_INLINE_AVX512 __m512 ExpOfBounded(__m512 x, __mmask16 counted) {
   const __m512 power = _mm512_permutexvar_ps(_mm512_castps_si512(rounded), _mm512_load_ps(kPowers));
   __m512 p = Fma(All(1.0f / 6), r, All(0.5f));
   p = Fma(p, _mm512_mul_ps(r, r), r);
-  // By 2 to the next whole below s.
+  // Multiplies by 2^floor(s).
   return _mm512_maskz_scalef_ps(counted, Fma(p, power, power), s);
 }
 
-// What underflows takes the processor 20 times as long: not what is 0 anyway, as the scores of
-// masked places are.
+// Underflow slows processors down by a factor of 20. Lanes whose result is 0, as for the scores of
+// masked positions, are therefore not counted.
 SLUICE_INLINE_AVX512 __m512 Exp(__m512 x) {
   const __mmask16 counted = _mm512_cmp_ps_mask(x, All(-104), _CMP_NLT_UQ);  // or NaN
   return ExpOfBounded(_mm512_min_ps(All(104), x), counted);
 }
 
-// The bits of 2^(k/32), less k * 2^18.
+// The bits of 2^(k/32) minus k * 2^18.
 alignas(64) constexpr uint32_t kPowersOf32nds[2 * kLanes] = {
     0x3f800000, 0x3f7ecd87, 0x3f7daac3, 0x3f7c980f, 0x3f7b95c2, 0x3f7aa43a, 0x3f79c3d3, 0x3f78f4f0,
     0x3f7837f0, 0x3f778d3a, 0x3f76f532, 0x3f767043, 0x3f75fed7, 0x3f75a15b, 0x3f75583f, 0x3f7523f6,
     0x3f7504f3, 0x3f74fbaf, 0x3f7508a4, 0x3f752c4d, 0x3f75672a, 0x3f75b9be, 0x3f76248c, 0x3f76a81e,
     0x3f7744fd, 0x3f77fbb8, 0x3f78ccdf, 0x3f79b907, 0x3f7ac0c7, 0x3f7be4ba, 0x3f7d257d, 0x3f7e83b3};
 
-// exp(-x) of x from -87.3 to 87.3, to 1.8e-7; NaN stays. With s in whole 32nds the second power of
-// r is the last that counts; k and the exponent of 2^s are both added to the bits of the power by
-// one sum.
+// exp(-x) with a relative error of 1.8e-7 for |x| <= 87.3. Keeps NaN. s is rounded to 32nds, so a
+// polynomial of degree 2 suffices. One addition adds both k and the exponent of 2^s to the bits of
+// the power.
 SLUICE_INLINE_AVX512 __m512 ExpOfOpposite(__m512 x) {
   const __m512 round = All(393216);  // 1.5 * 2^18
   const __m512 rounded = _mm512_fnmadd_ps(x, All(1.44269504f), round);
@@ -74,8 +74,8 @@ SLUICE_INLINE_AVX512 __m512 ExpOfOpposite(__m512 x) {
   return Fma(Fma(All(0.5000049f), r, All(1.0000147f)), _mm512_mul_ps(scale, r), scale);
 }
 
-// 1 / (1 + exp(-x)). A step of Newton's from an inverse of 14 bits is as good as the division, for
-// which one would wait; below normal numbers it is none, and the result is 0. From 20 on it is 1.
+// 1 / (1 + exp(-x)). A Newton step from an inverse of 14 bits replaces the slower division. The
+// result is 0 if it were not a normal number, and 1 for x >= 20.
 struct Sigmoid {
   SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const {
     const __mmask16 is_normal = _mm512_cmp_ps_mask(x, All(-87.3f), _CMP_NLT_UQ);  // or NaN
@@ -85,8 +85,8 @@ struct Sigmoid {
   }
 };
 
-// x P(x^2) / Q(x^2), of fourth degrees, fitted for the least relative error (2e-8) up to where tanh
-// rounds to 1, as this does there.
+// x P(x^2) / Q(x^2) with polynomials of degree 4, fitted for the least relative error (2e-8) up to
+// the x whose tanh rounds to 1.
 struct Tanh {
   SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const {
     x = Bound(x, -9.015625f, 9.015625f);
@@ -116,7 +116,7 @@ template <typename F>
 SLUICE_INLINE_AVX512 void ForVectors(const float* x, float* y, int64_t n, F f) {
   constexpr int64_t kTile = 2048, kAhead = 16 * kLanes;
   int64_t i = 0;
-  if (n > kTile) {  // further away than the first cache: what is written is asked for ahead
+  if (n > kTile) {  // larger than the L1 cache: prefetches the output
     for (; i + kAhead + kLanes <= n; i += kLanes) {
       Prefetch<true>(y, i + kAhead);
       _mm512_storeu_ps(y + i, f(_mm512_loadu_ps(x + i)));

@@ -1,8 +1,8 @@
-// Exponentials of n floats where HasAvx512 (executor/cpu/avx512.h): what the compiler makes of a
-// loop over one element's formula takes half as long again, and twice as long for tanh, since it
-// has no instruction that scales by a power of two.
+// Exponentials of n floats for processors with AVX-512 (executor/cpu/avx512.h). They use an
+// instruction that scales by a power of two, which compilers do not generate from a formula.
 //
-// y may be x. NaN gives NaN. Thread safety: pure functions.
+// y may be x. NaN gives NaN.
+// Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_EXPONENTIAL_AVX512_H_
 #define SLUICE_OPS_LOOPS_EXPONENTIAL_AVX512_H_
 
@@ -11,14 +11,14 @@
 namespace sluice {
 
 #if defined(__x86_64__)
-// exp(x), to 2 ulp.
+// exp(x), within 2 ulp.
 void ExpAvx512(const float* x, float* y, int64_t n);
-// y = exp(x - minus), to 2 ulp; the sum of y, by 16 lanes that take turns, which are then added in
-// their order.
+// y = exp(x - minus), within 2 ulp. Returns the sum of y: element i is added to lane i % 16, and
+// the lanes are added in order.
 float ExpSumAvx512(const float* x, float minus, float* y, int64_t n);
-// 1 / (1 + exp(-x)), to 4 ulp.
+// 1 / (1 + exp(-x)), within 4 ulp.
 void SigmoidAvx512(const float* x, float* y, int64_t n);
-// To 5 ulp.
+// tanh(x), within 5 ulp.
 void TanhAvx512(const float* x, float* y, int64_t n);
 #else  // never called
 inline void ExpAvx512(const float*, float*, int64_t) {}

@@ -1,4 +1,4 @@
-// The exponential within loops, where the vector library's would be a call.
+// The exponential function, inlined into loops. The vector library's function would be a call.
 //
 // Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_INLINE_EXP_H_
@@ -12,12 +12,12 @@
 
 namespace sluice {
 
-// exp(x) for x <= 104 and NaN, to 1.5 ulp: a power of two times the polynomial of Cephes' expf. The
-// vector library's takes twice as long, for it is called, and looks for large arguments.
+// exp(x) for x <= 104 and NaN, within 1.5 ulp: a power of two times the polynomial of Cephes' expf.
+// The vector library's function takes twice as long, because it handles large arguments too.
 SLUICE_INLINE_IN_CLONES float BoundedExp(float x) {
-  constexpr float kRound = 12582912;  // 1.5 * 2^23: what is added to it is rounded to a whole
-  constexpr float kLeast = -104;      // of it, the exponential is 0
-  // 0 below it, without products that underflow: those take some processors 20 times as long.
+  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to an integer
+  constexpr float kLeast = -104;      // its exponential rounds to 0
+  // Avoids products that underflow. They slow some processors down by a factor of 20.
   const float bounded = x < kLeast ? 0 : x;
   const float shifted = bounded * 1.44269504f + kRound;
   const float whole = shifted - kRound;
@@ -29,7 +29,7 @@ SLUICE_INLINE_IN_CLONES float BoundedExp(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r + 1;
-  // In two factors, since the power itself may be too small for a float.
+  // Two factors, because the power of two itself may be too small for a float.
   const int32_t power = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kRound);
   const int32_t half = power >> 1;
   const auto power_of_two = [](int32_t n) {
@@ -40,7 +40,7 @@ SLUICE_INLINE_IN_CLONES float BoundedExp(float x) {
 }
 SLUICE_INLINE_IN_CLONES double BoundedExp(double x) { return std::exp(x); }
 
-// exp(x) of any x, to 1.5 ulp: infinite from 104 on.
+// exp(x) for all x, within 1.5 ulp. Infinite for x >= 104.
 SLUICE_INLINE_IN_CLONES float InlineExp(float x) {
   constexpr float kMost = 104;
   return BoundedExp(x > kMost ? kMost : x);

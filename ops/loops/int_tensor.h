@@ -1,4 +1,4 @@
-// Sizes, axes and positions that arrive as tensors of some integer type, as int64.
+// Reads tensors of sizes, axes and positions of any integer type as int64.
 //
 // Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_INT_TENSOR_H_
@@ -14,8 +14,8 @@ namespace sluice {
 
 using Ints = absl::InlinedVector<int64_t, 8>;
 
-// Calls `f` with a pointer to the elements as they are: `const T*` of an integer type of
-// TensorFlow's index arguments.
+// Calls `f` with a pointer to the elements, a `const T*`. T is one of the integer types that
+// TensorFlow permits for indices.
 template <typename F>
 decltype(auto) WithIndices(const Tensor& t, F&& f) {
   switch (t.dtype()) {
@@ -36,12 +36,12 @@ inline int64_t IntAt(const Tensor& t, int64_t i) {
   return WithIndices(t, [i](const auto* p) { return static_cast<int64_t>(p[i]); });
 }
 
-// All elements, of a short tensor.
+// All elements of a short tensor.
 inline Ints IntsOf(const Tensor& t) {
   return WithIndices(t, [&t](const auto* p) { return Ints(p, p + t.num_elements()); });
 }
 
-// The tensor as the op wrote it: an int32 or int64 element.
+// Sets element i of an int32 or int64 tensor.
 inline void SetIntAt(Tensor& t, int64_t i, int64_t value) {
   if (t.dtype() == DT_INT64) {
     t.data<int64_t>()[i] = value;

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Without branches, so that it is made of vectors.
+// Has no branches, so that the compiler vectorizes it.
 template <typename Row>
 SLUICE_TARGET_CLONES bool AreAtMost(std::make_unsigned_t<Row> last, const Row* rows, int64_t n) {
   std::make_unsigned_t<Row> greatest = 0;
@@ -25,7 +25,7 @@ template <typename Row>
 int64_t FirstOutside(const Row* rows, int64_t n, int64_t limit) {
   using Unsigned = std::make_unsigned_t<Row>;
   if (limit == 0) return n > 0 ? 0 : -1;
-  // Seen without a sign, negative rows are the greatest.
+  // Negative rows are the greatest when compared as unsigned numbers.
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<Row>::max());
   const auto last = static_cast<Unsigned>(std::min(static_cast<uint64_t>(limit) - 1, kMost));
   if (AreAtMost(last, rows, n)) return -1;

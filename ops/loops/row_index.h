@@ -1,4 +1,4 @@
-// Tensors of indices, int32 or int64, and the messages about those that are out of range.
+// Index tensors of type int32 or int64, and errors about indices that are out of range.
 #ifndef SLUICE_OPS_LOOPS_ROW_INDEX_H_
 #define SLUICE_OPS_LOOPS_ROW_INDEX_H_
 
@@ -11,12 +11,12 @@
 
 namespace sluice {
 
-// Position of the first of `n` rows outside [0, limit), limit not negative; -1 if there is none. Of
-// the types of indices.
+// Position of the first of `n` rows outside [0, limit), where limit >= 0, or -1 if there is none.
+// Row is int8_t, uint8_t, int16_t, int32_t or int64_t.
 template <typename Row>
 int64_t FirstOutside(const Row* rows, int64_t n, int64_t limit);
 
-// The elements of an index tensor as int64, whatever their type. Borrowed from the tensor.
+// The elements of an index tensor as int64. The tensor must outlive the object.
 class RowIndex {
  public:
   explicit RowIndex(const Tensor& t)
@@ -37,7 +37,7 @@ class RowIndex {
   int64_t size_;
 };
 
-// "1,2": where the element at `flat` stands in a tensor of this shape; "" for a scalar.
+// The coordinates of the element at `flat` in a tensor of this shape, as "1,2". "" for a scalar.
 inline std::string PositionText(const TensorShape& shape, int64_t flat) {
   std::string text;
   for (int d = shape.rank() - 1; d >= 0; --d) {
@@ -47,7 +47,7 @@ inline std::string PositionText(const TensorShape& shape, int64_t flat) {
   return text;
 }
 
-// INVALID_ARGUMENT "indices[1,2] = 7 is not in [0, 5)" for the first one outside [0, limit).
+// INVALID_ARGUMENT "indices[1,2] = 7 is not in [0, 5)" for the first index outside [0, limit).
 inline absl::Status CheckRowsInside(const Tensor& indices, int64_t limit) {
   const RowIndex rows(indices);
   const int64_t bad = rows.FirstOutside(limit);

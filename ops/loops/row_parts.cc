@@ -7,14 +7,14 @@
 namespace sluice {
 namespace {
 
-// Calls copy(where in the whole, where in a part, bytes) for each row of each part.
+// Calls copy(offset in the whole, address in the part, bytes) for each row of each part.
 template <typename Copy>
 void ForRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, Copy copy) {
-  constexpr double kOfCall = 5, kOfByte = 0.1;  // nanoseconds
+  constexpr double kCallNs = 5, kByteNs = 0.1;
   size_t row_bytes = 0;
   for (const RowPart& part : parts) row_bytes += part.bytes;
   const double cost =
-      kOfCall * static_cast<double>(parts.size()) + kOfByte * static_cast<double>(row_bytes);
+      kCallNs * static_cast<double>(parts.size()) + kByteNs * static_cast<double>(row_bytes);
   context.ParallelFor(rows, cost, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       int64_t at = row * static_cast<int64_t>(row_bytes);

@@ -1,8 +1,9 @@
-// Matrices that lie side by side as columns of a larger one: what concatenations join and splits
-// take apart along an inner dimension.
+// Copies between a matrix and parts of it that are blocks of columns, for concatenations and splits
+// along an inner dimension.
 //
-// Each thread copies whole rows of all parts, the same rows as loops over elements give it, so that
-// what it made or will read comes from its own cache. Memory: the caller's; nothing overlaps.
+// Each thread copies whole rows of all parts. Loops over elements give it the same rows, so they
+// are in its cache.
+// Memory: the caller's. Parts and whole do not overlap.
 #ifndef SLUICE_OPS_LOOPS_ROW_PARTS_H_
 #define SLUICE_OPS_LOOPS_ROW_PARTS_H_
 
@@ -16,16 +17,15 @@ namespace sluice {
 class KernelContext;
 
 struct RowPart {
-  char* data;    // its first row; the others follow
-  size_t bytes;  // of a row
+  char* data;
+  size_t bytes;  // per row
 };
 
-// Whether copies by rows of `row_bytes` in so many parts are the better ones: rows are many, and
-// parts of them neither so short that a call for each is what they cost, nor so long that threads
-// could share one.
+// Whether copying row by row is faster than copying part by part: there are many rows, and their
+// parts are neither so short that calls dominate, nor so long that threads could share one.
 bool SuitRows(int64_t rows, int64_t parts, int64_t row_bytes);
 
-// `whole` has `rows` rows, each as long as those of all parts together.
+// A row of `whole` has the bytes of the rows of all parts.
 void JoinRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, char* whole);
 void SplitRows(KernelContext& context, int64_t rows, const char* whole,
                absl::Span<const RowPart> parts);

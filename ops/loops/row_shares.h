@@ -1,6 +1,8 @@
-// Updates of rows of a table, shared between threads. A row may come twice, and what happens to an
-// element has to happen in the order in which it came: so wide rows are split by columns, and of
-// narrow ones each is in one share. Results do not depend on the number of threads.
+// Shares updates of rows of a table between threads.
+//
+// A row may be updated several times, and the updates of an element must run in order. Wide rows
+// are therefore split by columns, and each narrow row belongs to one share. Results do not depend
+// on the number of threads.
 #ifndef SLUICE_OPS_LOOPS_ROW_SHARES_H_
 #define SLUICE_OPS_LOOPS_ROW_SHARES_H_
 
@@ -14,19 +16,19 @@
 namespace sluice {
 
 struct RowWork {
-  int64_t count;         // of rows that come
-  int64_t row_size;      // elements
-  int64_t element_size;  // bytes
-  double cost;           // of an element, nanoseconds
+  int64_t count;         // of updates
+  int64_t row_size;      // in elements
+  int64_t element_size;  // in bytes
+  double cost;           // in nanoseconds per element
 
   static constexpr int64_t kWide = 512;  // elements
-  static constexpr int kMostShares = 8;  // each looks at all positions
+  static constexpr int kMostShares = 8;  // each share visits all positions
   static constexpr int64_t kChunk = 256;
 
   double total_cost() const {
     return (3 + cost * static_cast<double>(row_size)) * static_cast<double>(count);
   }
-  // Rows that share a cache line are in one share.
+  // Rows on one cache line belong to one share.
   int ShareOf(int64_t start, int shares) const {
     const auto line = static_cast<uint64_t>(start * element_size) / 64;
     const uint64_t mixed = line * 0x9E3779B97F4A7C15u >> 32;
@@ -34,9 +36,9 @@ struct RowWork {
   }
 };
 
-// Calls f(positions, begin, end) for what is to be done to the columns [begin, end) of the rows at
-// `positions` in [0, count), which rise, from call to call too where rows come twice. `start_of` a
-// position: where its row starts, in elements; less than 0: it has none, and is left out.
+// Calls f(positions, begin, end) for the updates at `positions`, numbers in [0, count), and columns
+// [begin, end). Calls for the same row get ascending positions. start_of(position) is where the row
+// of an update starts, in elements. Updates with a negative start are skipped.
 template <typename StartOf, typename F>
 void ForRowShares(KernelContext& context, const RowWork& work, const StartOf& start_of,
                   const F& f) {

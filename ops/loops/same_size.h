@@ -1,10 +1,19 @@
-// Kernels of two tensors of one size, without broadcasting: the ...Grad ops.
+// Kernels of two tensors of equal sizes, without broadcasting: the gradients of elementwise ops.
 //
-// Errors: INVALID_ARGUMENT where the numbers of elements differ.
+//   UNARY_GRAD_KERNELS(TanhGrad, FloatAndComplexList, 0.3, dy * (T(1) - y * y));
+//
+// Functors are as in ops/loops/elementwise.h.
+//
+// Errors: INVALID_ARGUMENT if the numbers of elements differ.
 #ifndef SLUICE_OPS_LOOPS_SAME_SIZE_H_
 #define SLUICE_OPS_LOOPS_SAME_SIZE_H_
 
 #include "ops/loops/broadcast.h"
+
+// Registers kernels that compute an expression of y = f(x) and dy, the gradient with respect to y.
+#define UNARY_GRAD_KERNELS(op, types, cost, ...)                        \
+  SLUICE_FUNCTOR(op##Fn, cost, (const T& y, const T& dy), __VA_ARGS__); \
+  KERNELS(op, "T", ::sluice::SameSize<op##Fn>::Kernel, types)
 
 namespace sluice {
 

@@ -2,6 +2,7 @@
 
 #include "executor/kernel/scratch.h"
 #include "graph/ir/graph.h"
+#include "ops/loops/elements.h"
 #include "ops/loops/row_index.h"
 #include "ops/loops/row_shares.h"
 
@@ -18,7 +19,7 @@ bool IsPrefix(const TensorShape& prefix, const TensorShape& of) {
   return true;
 }
 
-// Does the operation for the rows that start at `offsets` (elements; -1 = skipped), in order.
+// Updates the rows that start at `offsets`, in elements, in order. Skips negative offsets.
 absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64_t row_size,
                         absl::Span<const int64_t> offsets, const Tensor& updates) {
   const bool same_for_all = updates.shape().IsScalar();
@@ -32,12 +33,7 @@ absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64
       HasIntegerZero(updates.dtype(), updates.raw(), updates.num_elements())) {
     return InvalidArgument("Integer division by zero");
   }
-  // Elements that are objects are as large in memory as their type says here.
-  const DataType dtype = params->dtype();
-  const int64_t size = dtype == DT_STRING     ? sizeof(std::string)
-                       : dtype == DT_RESOURCE ? sizeof(ResourceHandle)
-                       : dtype == DT_VARIANT  ? sizeof(Variant)
-                                              : static_cast<int64_t>(DataTypeSize(dtype));
+  const auto size = static_cast<int64_t>(ElementStride(params->dtype()));
   char* to = static_cast<char*>(params->raw());
   const char* from = static_cast<const char*>(updates.raw());
   const RowWork work{static_cast<int64_t>(offsets.size()), row_size, size, kElementCost};
@@ -52,7 +48,7 @@ absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64
   return absl::OkStatus();
 }
 
-// Splits an Nd index tensor: how many positions, and how long each is.
+// How an index tensor of ScatterNd is read: `count` positions of `depth` coordinates each.
 struct NdLayout {
   int batch_rank;
   int64_t depth;
@@ -131,7 +127,7 @@ absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
 
 absl::Status ScatterSlices(KernelContext& c, ArithmeticOp op, BadIndices bad, Tensor* params,
                            const Tensor& indices, const Tensor& updates) {
-  // Positions in no dimension and slices without elements take no memory, however many there are.
+  // There may be very many empty positions of empty slices, for which no offsets are stored.
   if (updates.num_elements() == 0 && indices.num_elements() == 0) return absl::OkStatus();
   const NdLayout layout(indices.shape());
   const RowIndex index(indices);

@@ -1,5 +1,7 @@
-// Updates of some rows or slices of a tensor in place. The caller has the variable's claim and
-// has made the tensor writable; indices are checked before anything is written.
+// Updates rows or slices of a tensor in place.
+//
+// Thread safety: the caller holds the variable's claim and has made the tensor writable.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts. Indices are checked before anything is written.
 #ifndef SLUICE_OPS_LOOPS_SCATTER_ROWS_H_
 #define SLUICE_OPS_LOOPS_SCATTER_ROWS_H_
 
@@ -9,18 +11,19 @@
 
 namespace sluice {
 
-// The shapes that scatter ops take. INVALID_ARGUMENT with TensorFlow's texts.
+// Checks the shapes of ScatterRows.
 absl::Status CheckScatter(const TensorShape& params, const Tensor& indices, const Tensor& updates);
-// params[indices[i], :] (op)= updates[i, :], in order of i. INVALID_ARGUMENT
-// "indices[1,2] = 7 is not in [0, 5)".
+// params[indices[i], :] (op)= updates[i, :], in order of i.
+// INVALID_ARGUMENT "indices[1,2] = 7 is not in [0, 5)".
 absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, const Tensor& indices,
                          const Tensor& updates);
 
 enum class BadIndices { kError, kIgnore };
+// Checks the shapes of ScatterSlices.
 absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
                             const Tensor& updates);
-// params[indices[i, 0], indices[i, 1], …] (op)= updates[i, :], in order of i. INVALID_ARGUMENT
-// "indices[1] = [0, 2] does not index into shape [1,2]".
+// params[indices[i, 0], indices[i, 1], …] (op)= updates[i, :], in order of i.
+// INVALID_ARGUMENT "indices[1] = [0, 2] does not index into shape [1,2]".
 absl::Status ScatterSlices(KernelContext& c, ArithmeticOp op, BadIndices bad, Tensor* params,
                            const Tensor& indices, const Tensor& updates);
 

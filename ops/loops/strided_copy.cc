@@ -10,10 +10,10 @@
 namespace sluice {
 namespace {
 
-// Side of the square that a transposition moves at a time: both sides' lines stay in the cache.
+// Side of the tiles of a transposition. The lines of both tensors stay in the cache.
 constexpr int64_t kTile = 32;
 
-// Drops dimensions of size 1 and joins neighbours that are one run in both tensors.
+// Drops dimensions of size 1 and merges neighbors that are contiguous in both tensors.
 void Simplify(absl::InlinedVector<CopyDim, 8>& dims) {
   absl::InlinedVector<CopyDim, 8> joined;
   for (const CopyDim& d : dims) {
@@ -45,7 +45,7 @@ void CopyRun(const T* from, T* to, const CopyDim& d) {
   }
 }
 
-// Positions in a box's outer dimensions, as offsets into both tensors.
+// Walks the outer dimensions of a box and keeps the offsets into both tensors.
 class Odometer {
  public:
   Odometer(absl::Span<const CopyDim> dims, int64_t start) : dims_(dims), at_(dims.size()) {
@@ -75,7 +75,7 @@ class Odometer {
 };
 
 int64_t Product(absl::Span<const CopyDim> dims) {
-  // Among no elements sizes may be so large that they have no product.
+  // The sizes of an empty box may be so large that their product overflows.
   for (const CopyDim& d : dims) {
     if (d.size == 0) return 0;
   }
@@ -91,7 +91,7 @@ double MoveCost(const CopyDim& inner) {
   return inner.from == 1 || inner.from == 0 ? sizeof(T) * 0.1 : 1.0;
 }
 
-// The last dimension is the run; the others are walked.
+// Copies runs along the last dimension.
 template <typename T>
 void CopyRows(KernelContext& context, const T* from, T* to, absl::Span<const CopyDim> dims) {
   const CopyDim inner = dims.back();
@@ -110,7 +110,7 @@ void CopyRows(KernelContext& context, const T* from, T* to, absl::Span<const Cop
   });
 }
 
-// rows: the dimension whose source elements are neighbours; columns: that of the destination.
+// `rows` is contiguous in the source, `columns` in the destination.
 template <typename T>
 void TransposeTile(const T* from, T* to, const CopyDim& rows, const CopyDim& columns) {
   for (int64_t r = 0; r < rows.size; ++r) {
@@ -118,8 +118,8 @@ void TransposeTile(const T* from, T* to, const CopyDim& rows, const CopyDim& col
   }
 }
 
-// The source's neighbours lie along dims[near], the destination's along the last dimension: walked
-// in tiles, since either side alone would touch a cache line an element.
+// dims[near] is contiguous in the source, the last dimension in the destination. Copies tiles,
+// because runs along either dimension touch a cache line per element in one of the tensors.
 template <typename T>
 void CopyTransposed(KernelContext& context, const T* from, T* to,
                     absl::InlinedVector<CopyDim, 8> dims, size_t near) {

@@ -1,9 +1,10 @@
-// Copies a box of elements from one layout to another: what slices, pads, transposes, tiles,
+// Copies a box of elements from one layout to another. It slices, pads, transposes, tiles,
 // concatenates, splits, reverses and broadcasts.
 //
-// Thread safety: a copy runs over the threads of the kernel's context and writes nothing but the
-// destination. Memory: the caller's; source and destination do not overlap. Errors: none; the
-// caller answers for every element lying inside its tensor.
+// Thread safety: a copy runs on the threads of the kernel's context and writes only the
+// destination.
+// Memory: the caller's. Source and destination do not overlap, and all elements must lie inside
+// their tensors.
 #ifndef SLUICE_OPS_LOOPS_STRIDED_COPY_H_
 #define SLUICE_OPS_LOOPS_STRIDED_COPY_H_
 
@@ -19,15 +20,15 @@ namespace sluice {
 
 class KernelContext;
 
-// One dimension of the box: its size, and how far the next element lies in each tensor, in
-// elements. A source stride may be 0 (repeat) or negative (backwards).
+// One dimension of the box: its size, and the stride in each tensor, in elements. The stride of the
+// source may be 0 (repeats) or negative (goes backwards).
 struct CopyDim {
   int64_t size;
   int64_t from;
   int64_t to;
 };
 
-// The box, outermost dimension first, and where its first element lies in each tensor.
+// The box, outermost dimension first, and the offset of its first element in each tensor.
 struct CopyBox {
   absl::InlinedVector<CopyDim, 8> dims;
   int64_t from_offset = 0;
@@ -36,22 +37,21 @@ struct CopyBox {
   int64_t num_elements() const;
 };
 
-// Elements between neighbours along each dimension of a row-major tensor; zeros where there are no
-// elements.
+// The strides of a row-major tensor, in elements. All are 0 if the tensor is empty.
 absl::InlinedVector<int64_t, 8> RowMajorStrides(const TensorShape& shape);
 
-// `from` and `to`: the first elements of the tensors, of type `dtype`.
+// `from` and `to` are the first elements of tensors of type `dtype`.
 void CopyStrided(KernelContext& context, DataType dtype, const void* from, void* to, CopyBox box);
 
-// Every one of `count` elements at `to` becomes `*value`.
+// Sets `count` elements at `to` to `*value`.
 void FillElements(KernelContext& context, DataType dtype, const void* value, void* to,
                   int64_t count);
 
-// Elements as they lie.
+// Copies `count` contiguous elements.
 void CopyElements(KernelContext& context, DataType dtype, const void* from, void* to,
                   int64_t count);
 
-// The elements of `parts` as they lie, one tensor behind the other, by one thread.
+// Concatenates the elements of `parts` in the calling thread.
 void JoinElements(absl::Span<const Tensor> parts, Tensor* out);
 
 // The address of element `i`.

@@ -1,8 +1,7 @@
-// Functions of one element that the compiler can vectorise over a loop.
+// Declares functions of <cmath> so that the compiler vectorizes loops over them.
 //
-// With glibc on x86-64, the declarations below tell the compiler of the vector forms in libmvec
-// (SSE, AVX2 and AVX-512; at most 4 ulp), so that a plain loop over std::exp becomes a loop over
-// vectors. Elsewhere, and for sanitizers' scalar code, nothing changes.
+// With glibc on x86-64, the declarations name the vector forms in libmvec (SSE, AVX2 and AVX-512,
+// within 4 ulp). Without them, loops call the scalar functions.
 #ifndef SLUICE_OPS_LOOPS_VECTOR_MATH_H_
 #define SLUICE_OPS_LOOPS_VECTOR_MATH_H_
 

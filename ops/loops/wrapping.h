@@ -1,5 +1,5 @@
-// Arithmetic that wraps around for integers of both signs (where C++ leaves it undefined), and is
-// the plain operator for all other types.
+// Arithmetic that wraps around for signed and unsigned integers, and is the operator for all other
+// types. C++ leaves the overflow of signed integers undefined.
 #ifndef SLUICE_OPS_LOOPS_WRAPPING_H_
 #define SLUICE_OPS_LOOPS_WRAPPING_H_
 

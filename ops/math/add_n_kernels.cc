@@ -13,14 +13,14 @@ SLUICE_TARGET_CLONES void AddLoop(const T* x, const T* y, T* sum, int64_t n) {
   for (int64_t i = 0; i < n; ++i) sum[i] = WrappingAdd(x[i], y[i]);
 }
 
-// Elements of all inputs that are summed before the next ones: they stay in the first cache.
+// All inputs are summed tile by tile, so that the sum stays in the L1 cache.
 constexpr int64_t kTile = 2048;
 
 template <typename T>
 class AddNKernel : public SumKernel, public GroupLoops {
  public:
   const ElementwiseLoops* LoopsInGroup() const override {
-    if constexpr (kIsFloat16<T>) return nullptr;  // they are rounded once
+    if constexpr (kIsFloat16<T>) return nullptr;  // their sum is rounded only once
     static const ElementwiseLoops loops = {
         .both =
             [](const void* x, const void* y, void* sum, int64_t n) {
@@ -67,7 +67,7 @@ class AddNKernel : public SumKernel, public GroupLoops {
   }
 
  private:
-  // Sums in float, and rounds once.
+  // Sums in float and rounds once.
   static void SumWide(absl::Span<const T* const> inputs, T* sum, int64_t begin, int64_t n) {
     if constexpr (kIsFloat16<T>) {
       float total[kTile], wide[kTile];

@@ -1,21 +1,28 @@
-// Sums, differences and products, element by element; shapes broadcast.
+// Sums, differences, products and extremes, element by element.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
-
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
-#endif
 
 namespace sluice {
 namespace {
 
+// A list of N tensors of equal shapes, and their sum.
+struct SumOp {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("inputs", "N*T").Output("sum", "T").Attr("N", IntAttr().Min(1));
+    op.Attr("T", TypeAttr(types)).Commutative().Aggregate();
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
+void SumGradient(Backprop& b) {
+  for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(0));
+}
+
 void AddGradient(Backprop& b) {
-  // Rows of a gradient pass as they are where nothing was broadcast.
+  // IndexedSlices stay slices if nothing was broadcast.
   if (b.GradOf(0).is_slices() && SameKnownShapes(b.In(0), b.In(1), b.Out(0))) {
-    b.Into(0, b.GradOf(0));
-    b.Into(1, b.GradOf(0));
-    return;
+    return SumGradient(b);
   }
   Output grad = b.Of(0);
   if (SameKnownShapes(b.In(0), b.In(1), grad)) {
@@ -26,65 +33,39 @@ void AddGradient(Backprop& b) {
   IntoBroadcast(b, grad, grad);
 }
 
-// To x where `x_taken`, else to y.
-void IntoTaken(Backprop& b, Output (*taken)(Output x, Output y)) {
+// Passes the gradient to x where `selects_x` is true, and to y elsewhere.
+void ExtremeGradient(Backprop& b, Output (*selects_x)(Output x, Output y)) {
   Output grad = b.Of("z");
   Output zeros = ZerosLike(grad);
-  Output x_taken = taken(b.Value("x"), b.Value("y"));
-  Output gx = SelectV2(x_taken, grad, zeros);
-  Output gy = SelectV2(x_taken, zeros, grad);
+  Output is_x = selects_x(b.Value("x"), b.Value("y"));
+  Output gx = SelectV2(is_x, grad, zeros);
+  Output gy = SelectV2(is_x, zeros, grad);
   IntoBroadcast(b, gx, gy);
 }
 #endif
 
-OP(Add, "x + y. Strings are joined. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T",
-          TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes() | TypeSet{DT_UINT8, DT_STRING}))
-    .Shape(BroadcastBinary()) GRADIENT(AddGradient);
+OP(Add, "Adds x and y. Concatenates strings. Broadcasts.")
+    .With(BinaryElementwise{SignedNumbers() | TypeSet{DT_UINT8, DT_STRING}}) GRADIENT(AddGradient);
 
-OP(AddV2, "x + y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(Numbers()))
+OP(AddV2, "Adds x and y. Broadcasts.")
+    .With(BinaryElementwise{Numbers()})
     .Commutative()
-    .Aggregate()
-    .Shape(BroadcastBinary()) GRADIENT(AddGradient);
+    .Aggregate() GRADIENT(AddGradient);
 
-OP(AddN, "The sum of tensors of one shape.")
-    .Input("inputs", "N*T")
-    .Output("sum", "T")
-    .Attr("N", IntAttr().Min(1))
-    .Attr("T", TypeAttr(NumberTypes() | TypeSet{DT_VARIANT}))
-    .Commutative()
-    .Aggregate()
-    .Shape(AllSameShape()) GRADIENT([](Backprop& b) {
-      for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(0));
-    });
+OP(AddN, "Adds all inputs, which have equal shapes.")
+    .With(SumOp{NumberTypes() | TypeSet{DT_VARIANT}})
+    .Shape(AllSameShape()) GRADIENT(SumGradient);
 
-OP(AccumulateNV2, "AddN; TensorFlow sums the inputs as they come, into one buffer.")
-    .Input("inputs", "N*T")
-    .Output("sum", "T")
-    .Attr("N", IntAttr().Min(1))
-    .Attr("T", TypeAttr(NumberTypes()))
+OP(AccumulateNV2,
+   "Adds all inputs, which have the given shape. TensorFlow adds each input when it arrives.")
+    .With(SumOp{NumberTypes()})
     .Attr("shape", ShapeAttr())
-    .Commutative()
-    .Aggregate()
     .Shape([](ShapeContext& c) -> absl::Status {
       return c.SetOutput(0, c.attr<PartialShape>("shape"));
-    }) GRADIENT([](Backprop& b) {
-      for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(0));
-    });
+    }) GRADIENT(SumGradient);
 
-OP(Sub, "x - y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(Sub, "Subtracts y from x. Broadcasts.")
+    .With(BinaryElementwise{Numbers()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output minus = -grad;
       if (SameKnownShapes(b.In(0), b.In(1), grad)) {
@@ -95,16 +76,12 @@ OP(Sub, "x - y. Broadcasts.")
       IntoBroadcast(b, grad, minus);
     });
 
-OP(Mul, "x * y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(Numbers()))
-    .Commutative()
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(Mul, "Multiplies x and y. Broadcasts.")
+    .With(BinaryElementwise{Numbers()})
+    .Commutative() GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       const DataType type = BaseType(grad.dtype());
-      // TensorFlow's short cut, so that the nodes are the same.
+      // TensorFlow adds fewer nodes in this case.
       if ((type == DT_FLOAT || type == DT_INT32) &&
           SameKnownShapes(b.Value("x"), b.Value("y"), grad)) {
         b.Into("x", Mul(grad, b.Value("y")));
@@ -116,25 +93,17 @@ OP(Mul, "x * y. Broadcasts.")
       IntoBroadcast(b, gx, gy);
     });
 
-OP(MulNoNan, "x * y, and 0 where y is 0 whatever x is. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatTypes() | ComplexTypes()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(MulNoNan, "Multiplies x and y. Returns 0 if y is 0, even if x is infinite or NaN. Broadcasts.")
+    .With(BinaryElementwise{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx = MulNoNan(grad, b.Value("y"));
       Output gy = MulNoNan(b.Value("x"), grad);
       IntoBroadcast(b, gx, gy);
     });
 
-OP(SquaredDifference, "(x - y) * conj(x - y). Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatTypes() | ComplexTypes() | IndexTypes()))
-    .Commutative()
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(SquaredDifference, "Computes (x - y) * conj(x - y). Broadcasts.")
+    .With(BinaryElementwise{FloatAndComplex() | IndexTypes()})
+    .Commutative() GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx;
       {
@@ -145,22 +114,14 @@ OP(SquaredDifference, "(x - y) * conj(x - y). Broadcasts.")
       IntoBroadcast(b, gx, -gx);
     });
 
-OP(Maximum, "The greater of x and y; NaN where either is. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
-      IntoTaken(b, [](Output x, Output y) { return GreaterEqual(x, y); });
+OP(Maximum, "Returns the larger of x and y, NaN if one of them is NaN. Broadcasts.")
+    .With(BinaryElementwise{RealTypes()}) GRADIENT([](Backprop& b) {
+      ExtremeGradient(b, [](Output x, Output y) { return GreaterEqual(x, y); });
     });
 
-OP(Minimum, "The less of x and y; NaN where either is. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
-      IntoTaken(b, [](Output x, Output y) { return LessEqual(x, y); });
+OP(Minimum, "Returns the smaller of x and y, NaN if one of them is NaN. Broadcasts.")
+    .With(BinaryElementwise{RealTypes()}) GRADIENT([](Backprop& b) {
+      ExtremeGradient(b, [](Output x, Output y) { return LessEqual(x, y); });
     });
 
 }  // namespace

@@ -2,99 +2,41 @@
 
 #include "ops/loops/broadcast.h"
 #include "ops/loops/wrapping.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-struct AddFn {
-  static constexpr double kCost = 0.2;
-  static constexpr bool kRoundsOnce = true;
-  static constexpr FloatOp kFloatOp = FloatOp::kAdd;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(const T& x, const T& y) const {
-    return WrappingAdd(x, y);
-  }
-};
-KERNELS(Add, "T", Binary<AddFn>::Kernel,
-        TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
-                 complex64, complex128>);
-KERNELS(AddV2, "T", Binary<AddFn>::Kernel, NumberList);
+template <typename T>
+SLUICE_INLINE_IN_CLONES T ProductNoNan(T x, T y) {
+  const T product = x * y;
+  return y == T(0) ? T(0) : product;
+}
 
-struct JoinFn {
-  static constexpr double kCost = 30;
-  template <typename T>
-  T operator()(const T& x, const T& y) const {
-    return x + y;
+template <typename T>
+SLUICE_INLINE_IN_CLONES T SquaredDifferenceOf(T x, T y) {
+  const T difference = WrappingSubtract(x, y);
+  if constexpr (std::is_arithmetic_v<T>) {
+    return WrappingMultiply(difference, difference);
+  } else {
+    return T(std::norm(difference));
   }
-};
-KERNELS(Add, "T", Binary<JoinFn>::Kernel, TypeList<std::string>);
+}
 
-struct SubFn {
-  static constexpr double kCost = 0.2;
-  static constexpr bool kRoundsOnce = true;
-  static constexpr FloatOp kFloatOp = FloatOp::kSubtract;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    return WrappingSubtract(x, y);
-  }
-};
-KERNELS(Sub, "T", Binary<SubFn>::Kernel, NumberList);
+using SquaredDifferenceList = JoinTypes<FloatAndComplexList, IndexList>::type;
+using AddList = JoinTypes<SignedNumberList, TypeList<uint8_t>>::type;
+using StringList = TypeList<std::string>;
 
-struct MulFn {
-  static constexpr double kCost = 0.2;
-  static constexpr bool kRoundsOnce = true;
-  static constexpr FloatOp kFloatOp = FloatOp::kMultiply;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    return WrappingMultiply(x, y);
-  }
-};
-KERNELS(Mul, "T", Binary<MulFn>::Kernel, NumberList);
-
-struct MulNoNanFn {
-  static constexpr double kCost = 0.2;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    const T product = x * y;
-    return y == T(0) ? T(0) : product;
-  }
-};
-KERNELS(MulNoNan, "T", Binary<MulNoNanFn>::Kernel, JoinTypes<FloatList, ComplexList>::type);
-
-struct SquaredDifferenceFn {
-  static constexpr double kCost = 0.2;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    const T difference = WrappingSubtract(x, y);
-    if constexpr (std::is_arithmetic_v<T>) {
-      return WrappingMultiply(difference, difference);
-    } else {
-      return T(std::norm(difference));
-    }
-  }
-};
-KERNELS(SquaredDifference, "T", Binary<SquaredDifferenceFn>::Kernel,
-        TypeList<half, bfloat16, float, double, int32_t, int64_t, complex64, complex128>);
-
-struct MaximumFn {
-  static constexpr double kCost = 0.2;
-  static constexpr bool kRoundsOnce = true;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    return x > y || x != x ? x : y;  // a NaN on either side wins
-  }
-};
-KERNELS(Maximum, "T", Binary<MaximumFn>::Kernel, RealList);
-
-struct MinimumFn {
-  static constexpr double kCost = 0.2;
-  static constexpr bool kRoundsOnce = true;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    return x < y || x != x ? x : y;
-  }
-};
-KERNELS(Minimum, "T", Binary<MinimumFn>::Kernel, RealList);
+BINARY_KERNELS(AddV2, NumberList, RoundsOnce(0.2, FloatOp::kAdd), WrappingAdd(x, y));
+KERNELS(Add, "T", Binary<AddV2Fn>::Kernel, AddList);
+BINARY_KERNELS(Add, StringList, 30, x + y);
+BINARY_KERNELS(Sub, NumberList, RoundsOnce(0.2, FloatOp::kSubtract), WrappingSubtract(x, y));
+BINARY_KERNELS(Mul, NumberList, RoundsOnce(0.2, FloatOp::kMultiply), WrappingMultiply(x, y));
+BINARY_KERNELS(MulNoNan, FloatAndComplexList, 0.2, ProductNoNan(x, y));
+BINARY_KERNELS(SquaredDifference, SquaredDifferenceList, 0.2, SquaredDifferenceOf(x, y));
+// If one of them is NaN, the result is.
+BINARY_KERNELS(Maximum, RealList, RoundsOnce(0.2), x > y || x != x ? x : y);
+BINARY_KERNELS(Minimum, RealList, RoundsOnce(0.2), x < y || x != x ? x : y);
 
 }  // namespace
 }  // namespace sluice

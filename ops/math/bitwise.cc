@@ -1,67 +1,41 @@
-// The bits of integers, element by element.
+// Operations on the bits of integers, element by element.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(BitwiseAnd, "The bits that both x and y have. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(IntTypes()))
+OP(BitwiseAnd, "Computes the bitwise AND of x and y. Broadcasts.")
+    .With(BinaryElementwise{IntTypes()})
     .Commutative()
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+    .NotDifferentiable();
 
-OP(BitwiseOr, "The bits that x or y has. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(IntTypes()))
+OP(BitwiseOr, "Computes the bitwise OR of x and y. Broadcasts.")
+    .With(BinaryElementwise{IntTypes()})
     .Commutative()
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+    .NotDifferentiable();
 
-OP(BitwiseXor, "The bits that just one of x and y has. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(IntTypes()))
+OP(BitwiseXor, "Computes the bitwise exclusive OR of x and y. Broadcasts.")
+    .With(BinaryElementwise{IntTypes()})
     .Commutative()
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+    .NotDifferentiable();
 
-OP(Invert, "The bits that x does not have.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(IntTypes()))
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+OP(Invert, "Inverts all bits of each element.")
+    .With(UnaryElementwise{IntTypes()})
+    .NotDifferentiable();
 
-OP(LeftShift,
-   "x shifted left by y bits; y is limited to the bits of the type less one. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(IntTypes()))
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
-
-OP(PopulationCount, "The number of bits that are set in each element.")
-    .Input("x", "T")
-    .Output("y", DT_UINT8)
-    .Attr("T", TypeAttr(IntTypes()))
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+OP(LeftShift, "Shifts x left by y bits. Clamps y to [0, bits of the type - 1]. Broadcasts.")
+    .With(BinaryElementwise{IntTypes()})
+    .NotDifferentiable();
 
 OP(RightShift,
-   "x shifted right by y bits, keeping the sign; y is limited as in LeftShift. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(IntTypes()))
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+   "Shifts x right by y bits and keeps the sign. Clamps y to [0, bits of the type - 1]. "
+   "Broadcasts.")
+    .With(BinaryElementwise{IntTypes()})
+    .NotDifferentiable();
+
+OP(PopulationCount, "Counts the bits set in each element.")
+    .With(UnaryElementwise{IntTypes(), DT_UINT8})
+    .NotDifferentiable();
 
 }  // namespace
 }  // namespace sluice

@@ -8,36 +8,12 @@
 namespace sluice {
 namespace {
 
-struct AndFn {
-  static constexpr double kCost = 0.2;
-  template <typename T>
-  T operator()(T x, T y) const {
-    return x & y;
-  }
-};
-struct OrFn {
-  static constexpr double kCost = 0.2;
-  template <typename T>
-  T operator()(T x, T y) const {
-    return x | y;
-  }
-};
-struct XorFn {
-  static constexpr double kCost = 0.2;
-  template <typename T>
-  T operator()(T x, T y) const {
-    return x ^ y;
-  }
-};
-struct InvertFn {
-  static constexpr double kCost = 0.2;
-  template <typename T>
-  T operator()(T x) const {
-    return static_cast<T>(~x);
-  }
-};
+SLUICE_FUNCTOR(AndFn, 0.2, (T x, T y), (x & y));
+SLUICE_FUNCTOR(OrFn, 0.2, (T x, T y), (x | y));
+SLUICE_FUNCTOR(XorFn, 0.2, (T x, T y), (x ^ y));
+SLUICE_FUNCTOR(InvertFn, 0.2, (T x), ~x);
 
-// Kernels that do not look at the sign are those of unsigned numbers.
+// Kernels that do not depend on the sign serve signed and unsigned integers.
 #define SLUICE_UNSIGNED_KERNELS(op, kernel)                   \
   KERNEL(op, kernel<uint8_t>, {"T", {DT_INT8, DT_UINT8}});    \
   KERNEL(op, kernel<uint16_t>, {"T", {DT_INT16, DT_UINT16}}); \
@@ -53,23 +29,8 @@ template <typename T>
 T LimitedShift(T y) {
   return std::clamp<T>(y, T(0), static_cast<T>(sizeof(T) * 8 - 1));
 }
-
-struct LeftShiftFn {
-  static constexpr double kCost = 0.3;
-  template <typename T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << LimitedShift(y));
-  }
-};
-struct RightShiftFn {
-  static constexpr double kCost = 0.3;
-  template <typename T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(x >> LimitedShift(y));
-  }
-};
-KERNELS(LeftShift, "T", Binary<LeftShiftFn>::Kernel, IntList);
-KERNELS(RightShift, "T", Binary<RightShiftFn>::Kernel, IntList);
+BINARY_KERNELS(LeftShift, IntList, 0.3, static_cast<std::make_unsigned_t<T>>(x) << LimitedShift(y));
+BINARY_KERNELS(RightShift, IntList, 0.3, x >> LimitedShift(y));
 
 struct PopulationCountFn {
   static constexpr double kCost = 0.5;

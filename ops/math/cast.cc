@@ -1,10 +1,6 @@
 // Conversion between types of numbers.
 #include "ops/op.h"
 
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
-#endif
-
 namespace sluice {
 namespace {
 
@@ -26,9 +22,9 @@ void CastGradient(Backprop& b) {
 #endif
 
 OP(Cast,
-   "The elements as numbers of type DstT. Floating numbers lose their fraction on the way to "
-   "integers, complex ones their imaginary part on the way to real ones; bool is \"not zero\". "
-   "With Truncate, a floating number is cut to a narrower one instead of rounded.")
+   "Converts each element to type DstT. Conversion to integers drops the fraction, to real numbers "
+   "the imaginary part. A bool is whether the element is not zero. Truncate drops bits of floating "
+   "point numbers that a narrower type cannot hold, instead of rounding.")
     .Input("x", "SrcT")
     .Output("y", "DstT")
     .Attr("SrcT", TypeAttr())

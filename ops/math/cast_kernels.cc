@@ -1,31 +1,12 @@
-// Cast for all pairs of numbers and bool.
 #include "ops/loops/cast_loops.h"
 #include "ops/loops/elementwise.h"
 
 namespace sluice {
 namespace {
 
-// Quantised numbers are stored as plain ones.
-DataType StoredAs(DataType t) {
-  switch (t) {
-    case DT_QINT8:
-      return DT_INT8;
-    case DT_QUINT8:
-      return DT_UINT8;
-    case DT_QINT16:
-      return DT_INT16;
-    case DT_QUINT16:
-      return DT_UINT16;
-    case DT_QINT32:
-      return DT_INT32;
-    default:
-      return t;
-  }
-}
-
 class CastKernel : public Kernel {
  public:
-  // A null loop passes the tensor on.
+  // Without a loop, the output is the input.
   CastKernel(CastLoop loop, size_t x_size, size_t y_size)
       : loop_(loop), x_size_(x_size), y_size_(y_size) {}
 
@@ -33,7 +14,7 @@ class CastKernel : public Kernel {
     const DataType from = BaseType(init.input_type(0)), to = BaseType(init.output_type(0));
     if (from == to) return std::unique_ptr<Kernel>(new CastKernel(nullptr, 0, 0));
     CastLoop loop =
-        FindCastLoop(StoredAs(from), StoredAs(to), init.AttrOr<bool>("Truncate", false));
+        FindCastLoop(StoredType(from), StoredType(to), init.AttrOr<bool>("Truncate", false));
     if (loop == nullptr) {
       return absl::UnimplementedError(
           StrCat("Cast ", DataTypeName(from), " to ", DataTypeName(to), " is not supported"));

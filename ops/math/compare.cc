@@ -1,10 +1,16 @@
-// Comparisons and logic, element by element; shapes broadcast. Comparing with NaN is false.
+// Comparisons and logic, element by element. Ordered comparisons with NaN are false.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// Broadcasts; shapes that do not fit give a scalar, where they are no error.
+// Inputs and outputs of a logical operation on two boolean tensors that broadcast.
+void LogicalOp(OpDefBuilder& op) {
+  op.Input("x", DT_BOOL).Input("y", DT_BOOL).Output("z", DT_BOOL);
+  op.Commutative().NotDifferentiable().Shape(BroadcastBinary());
+}
+
+// The broadcast shape; a scalar if the shapes are incompatible and the node permits that.
 absl::Status EqualityShape(ShapeContext& c) {
   absl::StatusOr<PartialShape> shape = BroadcastShapes(c.input(0), c.input(1));
   if (shape.ok()) return c.SetOutput(0, *std::move(shape));
@@ -12,89 +18,40 @@ absl::Status EqualityShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Scalar());
 }
 
+void EqualityOp(OpDefBuilder& op) {
+  op.With(ElementwiseComparison{{}}).Attr("incompatible_shape_error", BoolAttr(true));
+  op.Commutative().Shape(EqualityShape);
+}
+
 OP(Equal,
-   "x == y. With incompatible_shape_error = false, shapes that do not broadcast give the scalar "
-   "false.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", DT_BOOL)
-    .Attr("T", TypeAttr())
-    .Attr("incompatible_shape_error", BoolAttr(true))
-    .Commutative()
-    .NotDifferentiable()
-    .Shape(EqualityShape);
+   "Tests x == y. Broadcasts. Returns the scalar false for incompatible shapes if "
+   "incompatible_shape_error is false.")
+    .With(EqualityOp);
 
 OP(NotEqual,
-   "x != y. With incompatible_shape_error = false, shapes that do not broadcast give the scalar "
-   "true.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", DT_BOOL)
-    .Attr("T", TypeAttr())
-    .Attr("incompatible_shape_error", BoolAttr(true))
-    .Commutative()
-    .NotDifferentiable()
-    .Shape(EqualityShape);
+   "Tests x != y. Broadcasts. Returns the scalar true for incompatible shapes if "
+   "incompatible_shape_error is false.")
+    .With(EqualityOp);
 
-OP(Greater, "x > y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", DT_BOOL)
-    .Attr("T", TypeAttr(RealTypes()))
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+OP(Greater, "Tests x > y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
 
-OP(GreaterEqual, "x >= y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", DT_BOOL)
-    .Attr("T", TypeAttr(RealTypes()))
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+OP(GreaterEqual, "Tests x >= y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
 
-OP(Less, "x < y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", DT_BOOL)
-    .Attr("T", TypeAttr(RealTypes()))
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+OP(Less, "Tests x < y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
 
-OP(LessEqual, "x <= y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", DT_BOOL)
-    .Attr("T", TypeAttr(RealTypes()))
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+OP(LessEqual, "Tests x <= y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
 
-OP(ApproximateEqual, "|x - y| < tolerance, of tensors of one shape.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", DT_BOOL)
-    .Attr("T", TypeAttr(NumberTypes()))
+OP(ApproximateEqual, "Tests |x - y| < tolerance, for tensors of equal shapes.")
+    .With(ElementwiseComparison{NumberTypes()})
     .Attr("tolerance", FloatAttr(9.99999975e-06f))
     .Commutative()
-    .NotDifferentiable()
     .Shape(AllSameShape());
 
-OP(LogicalAnd, "Both are true. Broadcasts.")
-    .Input("x", DT_BOOL)
-    .Input("y", DT_BOOL)
-    .Output("z", DT_BOOL)
-    .Commutative()
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+OP(LogicalAnd, "Tests whether both x and y are true. Broadcasts.").With(LogicalOp);
 
-OP(LogicalOr, "At least one is true. Broadcasts.")
-    .Input("x", DT_BOOL)
-    .Input("y", DT_BOOL)
-    .Output("z", DT_BOOL)
-    .Commutative()
-    .NotDifferentiable()
-    .Shape(BroadcastBinary());
+OP(LogicalOr, "Tests whether x or y is true. Broadcasts.").With(LogicalOp);
 
-OP(LogicalNot, "True becomes false, false becomes true.")
+OP(LogicalNot, "Negates each boolean element.")
     .Input("x", DT_BOOL)
     .Output("y", DT_BOOL)
     .NotDifferentiable()

@@ -2,88 +2,67 @@
 #include <string>
 
 #include "ops/loops/broadcast.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-#define SLUICE_COMPARISON(Name, comparison)                                 \
-  struct Name {                                                             \
-    static constexpr double kCost = 0.2;                                    \
-    template <typename T>                                                   \
-    SLUICE_INLINE_IN_CLONES bool operator()(const T& x, const T& y) const { \
-      return comparison;                                                    \
-    }                                                                       \
-  }
-SLUICE_COMPARISON(EqualFn, x == y);
-SLUICE_COMPARISON(NotEqualFn, x != y);
-SLUICE_COMPARISON(GreaterFn, x > y);
-SLUICE_COMPARISON(GreaterEqualFn, x >= y);
-SLUICE_COMPARISON(LessFn, x < y);
-SLUICE_COMPARISON(LessEqualFn, x <= y);
-SLUICE_COMPARISON(AndFn, x&& y);
-SLUICE_COMPARISON(OrFn, x || y);
+BINARY_KERNELS(Greater, RealList, 0.2, x > y);
+BINARY_KERNELS(GreaterEqual, RealList, 0.2, x >= y);
+BINARY_KERNELS(Less, RealList, 0.2, x < y);
+BINARY_KERNELS(LessEqual, RealList, 0.2, x <= y);
 
-KERNELS(Greater, "T", Binary<GreaterFn>::Kernel, RealList);
-KERNELS(GreaterEqual, "T", Binary<GreaterEqualFn>::Kernel, RealList);
-KERNELS(Less, "T", Binary<LessFn>::Kernel, RealList);
-KERNELS(LessEqual, "T", Binary<LessEqualFn>::Kernel, RealList);
+SLUICE_FUNCTOR(AndFn, 0.2, (T x, T y), (x && y));
+SLUICE_FUNCTOR(OrFn, 0.2, (T x, T y), (x || y));
+SLUICE_FUNCTOR(NotFn, 0.1, (T x), !x);
 KERNEL(LogicalAnd, Binary<AndFn>::Kernel<bool>);
 KERNEL(LogicalOr, Binary<OrFn>::Kernel<bool>);
-
-struct NotFn {
-  static constexpr double kCost = 0.1;
-  bool operator()(bool x) const { return !x; }
-};
 KERNEL(LogicalNot, Elementwise<NotFn>::Kernel<bool>);
 
-// Shapes that do not broadcast are unequal, where the node says that they may.
-class EqualityKernel : public BinaryKernel {
- public:
-  EqualityKernel(KernelInit& init, const ElementwiseLoops& loops, bool when_incompatible)
-      : BinaryKernel(loops),
-        may_be_incompatible_(!init.AttrOr<bool>("incompatible_shape_error", true)),
-        when_incompatible_(when_incompatible) {}
-  absl::Status Compute(KernelContext& context) override {
-    if (may_be_incompatible_ &&
-        !PlanBroadcast<2>({&context.input(0).shape(), &context.input(1).shape()}).ok()) {
-      Tensor* output;
-      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, TensorShape(), &output));
-      output->scalar<bool>() = when_incompatible_;
-      return absl::OkStatus();
+// Compares elements. If the node permits incompatible shapes, they count as not equal.
+template <typename F, bool kIfIncompatible>
+struct Equality {
+  template <typename T>
+  class Kernel : public BinaryKernel {
+   public:
+    explicit Kernel(KernelInit& init)
+        : BinaryKernel(elementwise::LoopsOf<F, T>()),
+          may_be_incompatible_(!init.AttrOr<bool>("incompatible_shape_error", true)) {}
+
+    absl::Status Compute(KernelContext& context) override {
+      if (may_be_incompatible_ &&
+          !PlanBroadcast<2>({&context.input(0).shape(), &context.input(1).shape()}).ok()) {
+        Tensor* output;
+        SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, TensorShape(), &output));
+        output->scalar<bool>() = kIfIncompatible;
+        return absl::OkStatus();
+      }
+      return BinaryKernel::Compute(context);
     }
-    return BinaryKernel::Compute(context);
-  }
 
- private:
-  const bool may_be_incompatible_;
-  const bool when_incompatible_;
+   private:
+    const bool may_be_incompatible_;
+  };
 };
 
+SLUICE_FUNCTOR(EqualFn, 0.2, (const T& x, const T& y), x == y);
+SLUICE_FUNCTOR(NotEqualFn, 0.2, (const T& x, const T& y), x != y);
 template <typename T>
-class EqualKernel : public EqualityKernel {
- public:
-  explicit EqualKernel(KernelInit& init)
-      : EqualityKernel(init, elementwise::LoopsOf<EqualFn, T>(), false) {}
-};
+using EqualKernel = Equality<EqualFn, false>::Kernel<T>;
 template <typename T>
-class NotEqualKernel : public EqualityKernel {
- public:
-  explicit NotEqualKernel(KernelInit& init)
-      : EqualityKernel(init, elementwise::LoopsOf<NotEqualFn, T>(), true) {}
-};
-using EqualityList = JoinTypes<NumberList, TypeList<bool, std::string>>::type;
-KERNELS(Equal, "T", EqualKernel, EqualityList);
-KERNELS(NotEqual, "T", NotEqualKernel, EqualityList);
-KERNEL(Equal, EqualKernel<int8_t>, {"T", DT_QINT8});
-KERNEL(Equal, EqualKernel<uint8_t>, {"T", DT_QUINT8});
-KERNEL(Equal, EqualKernel<int16_t>, {"T", DT_QINT16});
-KERNEL(Equal, EqualKernel<uint16_t>, {"T", DT_QUINT16});
-KERNEL(Equal, EqualKernel<int32_t>, {"T", DT_QINT32});
-KERNEL(NotEqual, NotEqualKernel<int8_t>, {"T", DT_QINT8});
-KERNEL(NotEqual, NotEqualKernel<uint8_t>, {"T", DT_QUINT8});
-KERNEL(NotEqual, NotEqualKernel<int16_t>, {"T", DT_QINT16});
-KERNEL(NotEqual, NotEqualKernel<uint16_t>, {"T", DT_QUINT16});
-KERNEL(NotEqual, NotEqualKernel<int32_t>, {"T", DT_QINT32});
+using NotEqualKernel = Equality<NotEqualFn, true>::Kernel<T>;
+
+#define SLUICE_EQUALITY_KERNELS(op, kernel)        \
+  KERNEL(op, kernel<int8_t>, {"T", DT_QINT8});     \
+  KERNEL(op, kernel<uint8_t>, {"T", DT_QUINT8});   \
+  KERNEL(op, kernel<int16_t>, {"T", DT_QINT16});   \
+  KERNEL(op, kernel<uint16_t>, {"T", DT_QUINT16}); \
+  KERNEL(op, kernel<int32_t>, {"T", DT_QINT32});   \
+  KERNELS(op, "T", kernel, NumberList);            \
+  KERNELS(op, "T", kernel, TypeList<bool, std::string>)
+SLUICE_EQUALITY_KERNELS(Equal, EqualKernel);
+SLUICE_EQUALITY_KERNELS(NotEqual, NotEqualKernel);
+#undef SLUICE_EQUALITY_KERNELS
 
 template <typename T>
 class ApproximateEqualKernel : public Kernel {
@@ -112,7 +91,7 @@ class ApproximateEqualKernel : public Kernel {
  private:
   const T tolerance_;
 };
-KERNELS(ApproximateEqual, "T", ApproximateEqualKernel, TypeList<float, double>);
+KERNELS(ApproximateEqual, "T", ApproximateEqualKernel, FloatAndDoubleList);
 
 }  // namespace
 }  // namespace sluice

@@ -1,13 +1,22 @@
-// Complex numbers: made, taken apart, conjugated.
+// Complex numbers: construction, parts, absolute value and angle.
+#include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/math/complex_builders.h"
+#include "ops/math/power_builders.h"
 #endif
 
 namespace sluice {
 namespace {
+
+// Attributes of functions of a complex tensor with a real result.
+void RealResult(OpDefBuilder& op) {
+  op.Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64));
+  op.Attr("Tout", TypeAttr(FloatAndDouble(), DT_FLOAT)).Shape(SameAsInput(0));
+}
+
+void PartOp(OpDefBuilder& op) { op.Input("input", "T").Output("output", "Tout").With(RealResult); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 DataType RealPartType(DataType complex) {
@@ -20,11 +29,11 @@ Output MakeComplex(Output re, Output im) {
 }
 #endif
 
-OP(Complex, "real + i * imag. Broadcasts.")
+OP(Complex, "Makes complex numbers of real and imaginary parts. Broadcasts.")
     .Input("real", "T")
     .Input("imag", "T")
     .Output("out", "Tout")
-    .Attr("T", TypeAttr({DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
+    .Attr("T", TypeAttr(FloatAndDouble(), DT_FLOAT))
     .Attr("Tout", TypeAttr(ComplexTypes(), DT_COMPLEX64))
     .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("out");
@@ -34,42 +43,39 @@ OP(Complex, "real + i * imag. Broadcasts.")
       IntoBroadcast(b, gx, gy);
     });
 
-OP(Real, "The real part.")
-    .Input("input", "T")
-    .Output("output", "Tout")
-    .Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Attr("Tout", TypeAttr({DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("output");
-      b.Into("input", MakeComplex(grad, NumberLike(grad, 0)));
-    });
+OP(Real, "Returns the real part of each element.").With(PartOp) GRADIENT([](Backprop& b) {
+  Output grad = b.Of("output");
+  b.Into("input", MakeComplex(grad, NumberLike(grad, 0)));
+});
 
-OP(Imag, "The imaginary part.")
-    .Input("input", "T")
-    .Output("output", "Tout")
-    .Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Attr("Tout", TypeAttr({DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("output");
-      b.Into("input", MakeComplex(NumberLike(grad, 0), grad));
-    });
+OP(Imag, "Returns the imaginary part of each element.").With(PartOp) GRADIENT([](Backprop& b) {
+  Output grad = b.Of("output");
+  b.Into("input", MakeComplex(NumberLike(grad, 0), grad));
+});
 
-OP(Conj, "The complex conjugate.")
+OP(Conj, "Returns the complex conjugate of each element.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(ComplexTypes() | TypeSet{DT_VARIANT}, DT_COMPLEX64))
     .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { b.Into("input", ConjOf(b.Of("output"))); });
 
-OP(ComplexAbs, "The absolute value of complex numbers, a real tensor.")
+OP(ComplexAbs, "Computes the absolute value of each complex element, a real tensor.")
     .Input("x", "T")
     .Output("y", "Tout")
-    .Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64))
-    .Attr("Tout", TypeAttr({DT_FLOAT, DT_DOUBLE}, DT_FLOAT))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+    .With(RealResult) GRADIENT([](Backprop& b) {
       Output grad = b.Of("y"), y = b.Value("y");
       Output towards_x = MakeComplex(grad, ZerosLike(grad)) * b.Value("x");
       b.Into("x", DivNoNan(towards_x, MakeComplex(y, ZerosLike(y))));
     });
+
+OP(Angle, "Computes the angle of each complex element in radians, in (-pi, pi].")
+    .With(PartOp) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      Output x = b.Value("input");
+      const DataType part = grad.dtype();
+      Output z = Reciprocal(
+          Complex(Imag(x, {.Tout = part}), Real(x, {.Tout = part}), {.Tout = x.dtype()}));
+      return -Complex(grad, ZerosLike(grad), {.Tout = x.dtype()}) * z;
+    }));
 
 }  // namespace
 }  // namespace sluice

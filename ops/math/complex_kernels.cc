@@ -6,6 +6,11 @@
 namespace sluice {
 namespace {
 
+// Registers kernels for complex64 with results of type float, and for complex128 with double.
+#define SLUICE_REAL_RESULT(op, functor)                                                         \
+  KERNEL(op, Elementwise<functor>::Kernel<complex64>, {"T", DT_COMPLEX64}, {"Tout", DT_FLOAT}); \
+  KERNEL(op, Elementwise<functor>::Kernel<complex128>, {"T", DT_COMPLEX128}, {"Tout", DT_DOUBLE})
+
 struct ComplexFn {
   static constexpr double kCost = 0.3;
   template <typename T>
@@ -23,8 +28,7 @@ struct RealFn {
     return x.real();
   }
 };
-KERNEL(Real, Elementwise<RealFn>::Kernel<complex64>, {"T", DT_COMPLEX64}, {"Tout", DT_FLOAT});
-KERNEL(Real, Elementwise<RealFn>::Kernel<complex128>, {"T", DT_COMPLEX128}, {"Tout", DT_DOUBLE});
+SLUICE_REAL_RESULT(Real, RealFn);
 
 struct ImagFn {
   static constexpr double kCost = 0.2;
@@ -33,8 +37,7 @@ struct ImagFn {
     return x.imag();
   }
 };
-KERNEL(Imag, Elementwise<ImagFn>::Kernel<complex64>, {"T", DT_COMPLEX64}, {"Tout", DT_FLOAT});
-KERNEL(Imag, Elementwise<ImagFn>::Kernel<complex128>, {"T", DT_COMPLEX128}, {"Tout", DT_DOUBLE});
+SLUICE_REAL_RESULT(Imag, ImagFn);
 
 struct ComplexAbsFn {
   static constexpr double kCost = 2;
@@ -43,21 +46,21 @@ struct ComplexAbsFn {
     return std::abs(x);
   }
 };
-KERNEL(ComplexAbs, Elementwise<ComplexAbsFn>::Kernel<complex64>, {"T", DT_COMPLEX64},
-       {"Tout", DT_FLOAT});
-KERNEL(ComplexAbs, Elementwise<ComplexAbsFn>::Kernel<complex128>, {"T", DT_COMPLEX128},
-       {"Tout", DT_DOUBLE});
+SLUICE_REAL_RESULT(ComplexAbs, ComplexAbsFn);
 
-struct ConjFn {
-  static constexpr double kCost = 0.3;
+struct AngleFn {
+  static constexpr double kCost = 10;
   template <typename T>
-  std::complex<T> operator()(std::complex<T> x) const {
-    return std::conj(x);
+  T operator()(std::complex<T> x) const {
+    return std::arg(x);
   }
 };
-KERNELS(Conj, "T", Elementwise<ConjFn>::Kernel, ComplexList);
+SLUICE_REAL_RESULT(Angle, AngleFn);
+#undef SLUICE_REAL_RESULT
 
-// No kind of variant has a conjugate, in TensorFlow neither.
+UNARY_KERNELS(Conj, ComplexList, 0.3, std::conj(x));
+
+// No variant has a conjugate, as in TensorFlow.
 absl::Status ConjVariant(KernelContext& c) {
   if (c.input(0).num_elements() == 0) {
     c.set_output(0, c.input(0));

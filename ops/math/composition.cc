@@ -1,15 +1,12 @@
-// A chain of unary functions in one node, as TensorFlow's remapper writes it into graphs.
+// A chain of unary functions in one node. TensorFlow's remapper puts it into graphs.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(_UnaryOpsComposition, "The functions op_names of x, one after the other.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_HALF, DT_DOUBLE}))
-    .Attr("op_names", StringListAttr())
-    .Shape(SameAsInput(0));
+OP(_UnaryOpsComposition, "Applies the unary functions op_names to x, in this order.")
+    .With(UnaryElementwise{{DT_FLOAT, DT_HALF, DT_DOUBLE}})
+    .Attr("op_names", StringListAttr());
 
 }  // namespace
 }  // namespace sluice

@@ -6,19 +6,21 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/loops/image_tensor.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-// Functions over a stretch of numbers, in place.
+// Replaces each of n numbers by a function of it.
 template <typename F>
-using Stretch = void (*)(F* x, int64_t n);
+using InPlaceLoop = void (*)(F* x, int64_t n);
 
+// Null for functions that TensorFlow does not compose.
 template <typename F>
-Stretch<F> FunctionOf(const std::string& name) {
+InPlaceLoop<F> FunctionOf(const std::string& name) {
   struct Entry {
     const char* name;
-    Stretch<F> run;
+    InPlaceLoop<F> run;
   };
 #define SLUICE_FUNCTION(name, expression)           \
   {                                                 \
@@ -56,7 +58,7 @@ Stretch<F> FunctionOf(const std::string& name) {
       SLUICE_FUNCTION(Rint, std::nearbyint(x)),
       SLUICE_FUNCTION(Round, std::nearbyint(x)),
       SLUICE_FUNCTION(Rsqrt, F(1) / std::sqrt(x)),
-      // Klambauer et al., 2017: scale, and scale times alpha.
+      // Klambauer et al. (2017): the factors are scale * alpha and scale.
       SLUICE_FUNCTION(
           Selu, (x < F(0) ? F(1.7580993408473769) * std::expm1(x) : F(1.0507009873554805) * x)),
       SLUICE_FUNCTION(Sigmoid, F(1) / (F(1) + std::exp(-x))),
@@ -92,7 +94,7 @@ class CompositionKernel : public Kernel {
     const Tensor& in = c.input(0);
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, in.shape(), &out));
-    // Block by block, all functions while it is in the cache.
+    // Applies all functions to a block while it is in the cache.
     constexpr int64_t kBlock = 1024;
     const int64_t blocks = (in.num_elements() + kBlock - 1) / kBlock;
     const double cost = 2.0 * static_cast<double>(names_.size() * kBlock);
@@ -101,7 +103,7 @@ class CompositionKernel : public Kernel {
       for (int64_t i = begin * kBlock; i < end * kBlock; i += kBlock) {
         const int64_t n = std::min(kBlock, in.num_elements() - i);
         ConvertElements(in.data<T>() + i, block, n);
-        for (Stretch<F> run : functions_) run(block, n);
+        for (InPlaceLoop<F> run : functions_) run(block, n);
         ConvertElements(static_cast<const F*>(block), out->data<T>() + i, n);
       }
     });
@@ -110,10 +112,9 @@ class CompositionKernel : public Kernel {
 
  private:
   const std::vector<std::string> names_;
-  std::vector<Stretch<F>> functions_;
+  std::vector<InPlaceLoop<F>> functions_;
 };
-using Types = TypeList<half, float, double>;
-KERNELS(_UnaryOpsComposition, "T", CompositionKernel, Types);
+KERNELS(_UnaryOpsComposition, "T", CompositionKernel, HalfToDoubleList);
 
 }  // namespace
 }  // namespace sluice

@@ -1,11 +1,10 @@
-// Quotients and remainders, element by element; shapes broadcast.
+// Quotients and remainders, element by element.
 //
-// Dividing integers by zero is an error: "Integer division by zero".
+// Errors: INVALID_ARGUMENT "Integer division by zero".
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/math/rounding_builders.h"
 #endif
 
@@ -13,7 +12,7 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// grad / y and -grad * x / y / y, with the op's own way to divide.
+// grad / y and -grad * x / y / y.
 void QuotientGradient(Backprop& b, Output (*divide)(Output, Output)) {
   Output grad = b.Of("z");
   Output x = ConjOf(b.Value("x"));
@@ -22,73 +21,41 @@ void QuotientGradient(Backprop& b, Output (*divide)(Output, Output)) {
   Output gy = grad * divide(divide(-x, y), y);
   IntoBroadcast(b, gx, gy);
 }
+
+void RealDivGradient(Backprop& b) {
+  QuotientGradient(b, [](Output x, Output y) { return RealDiv(x, y); });
+}
 #endif
 
-OP(RealDiv, "x / y of real or complex numbers. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
-      QuotientGradient(b, [](Output x, Output y) { return RealDiv(x, y); });
-    });
+OP(RealDiv, "Divides real or complex x by y. Broadcasts.")
+    .With(BinaryElementwise{Numbers()}) GRADIENT(RealDivGradient);
 
-OP(Div, "x / y; of integers the quotient without its fraction, as C++ divides. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
-      QuotientGradient(b, [](Output x, Output y) { return RealDiv(x, y); });
-    });
+OP(Div, "Divides x by y. Integer quotients are rounded towards zero. Broadcasts.")
+    .With(BinaryElementwise{Numbers()}) GRADIENT(RealDivGradient);
 
-OP(DivNoNan, "x / y, and 0 where y is 0. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatTypes() | ComplexTypes()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(DivNoNan, "Divides x by y. Returns 0 if y is 0. Broadcasts.")
+    .With(BinaryElementwise{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       QuotientGradient(b, [](Output x, Output y) { return DivNoNan(x, y); });
     });
 
-OP(FloorDiv, "The quotient rounded down, as Python divides with `//`. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop&) {});
+OP(FloorDiv, "Divides x by y and rounds down, as Python's `//`. Broadcasts.")
+    .With(BinaryElementwise{Numbers()}) GRADIENT([](Backprop&) {});
 
-OP(FloorMod, "The remainder with the sign of y: x - FloorDiv(x, y) * y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(FloorMod, "Computes x - FloorDiv(x, y) * y, the remainder with the sign of y. Broadcasts.")
+    .With(BinaryElementwise{RealTypes()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output quotient = FloorDiv(b.Value("x"), b.Value("y"));
       IntoBroadcast(b, grad, grad * Neg(quotient));
     });
 
-OP(Mod, "The remainder with the sign of x, as C++ gives it. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatTypes() | IndexTypes()))
-    .Shape(BroadcastBinary());
+OP(Mod, "Computes the remainder with the sign of x, as C++'s `%`. Broadcasts.")
+    .With(BinaryElementwise{FloatTypes() | IndexTypes()});
 
-OP(TruncateDiv, "The quotient without its fraction. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(Numbers()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop&) {});
+OP(TruncateDiv, "Divides x by y and rounds towards zero. Broadcasts.")
+    .With(BinaryElementwise{Numbers()}) GRADIENT([](Backprop&) {});
 
-OP(TruncateMod, "The remainder with the sign of x: x - TruncateDiv(x, y) * y. Broadcasts.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatTypes() | IndexTypes()))
-    .Shape(BroadcastBinary());
+OP(TruncateMod, "Computes x - TruncateDiv(x, y) * y, the remainder with the sign of x. Broadcasts.")
+    .With(BinaryElementwise{FloatTypes() | IndexTypes()});
 
 }  // namespace
 }  // namespace sluice

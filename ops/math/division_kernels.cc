@@ -2,13 +2,12 @@
 
 #include "ops/loops/broadcast.h"
 #include "ops/loops/wrapping.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
-
-// Integers must not be divided by zero.
+// Returns an error if an integer divisor is zero.
 template <typename F>
 struct IntegerDivision {
   template <typename T>
@@ -27,7 +26,7 @@ struct IntegerDivision {
   };
 };
 
-// The lowest number by -1 does not fit, and traps: it wraps around here.
+// The lowest number divided by -1 wraps around. The processor would trap.
 template <typename T>
 T IntQuotient(T x, T y) {
   if constexpr (std::is_signed_v<T>) {
@@ -43,90 +42,62 @@ T IntRemainder(T x, T y) {
   return static_cast<T>(x % y);
 }
 
-struct RealDivFn {
-  static constexpr double kCost = 0.4;
-  static constexpr bool kRoundsOnce = true;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    return x / y;
-  }
-};
-KERNELS(RealDiv, "T", Binary<RealDivFn>::Kernel, FloatAndComplexList);
-KERNELS(Div, "T", Binary<RealDivFn>::Kernel, FloatAndComplexList);
+template <typename T>
+SLUICE_INLINE_IN_CLONES T QuotientNoNan(T x, T y) {
+  const T quotient = x / y;
+  return y == T(0) ? T(0) : quotient;
+}
 
-struct DivNoNanFn {
-  static constexpr double kCost = 0.4;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    const T quotient = x / y;
-    return y == T(0) ? T(0) : quotient;
+template <typename T>
+SLUICE_INLINE_IN_CLONES T TruncatedQuotient(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    return IntQuotient(x, y);
+  } else {
+    return std::trunc(x / y);
   }
-};
-KERNELS(DivNoNan, "T", Binary<DivNoNanFn>::Kernel, FloatAndComplexList);
+}
 
-struct TruncateDivFn {
-  static constexpr double kCost = 1;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      return IntQuotient(x, y);
-    } else {
-      return std::trunc(x / y);
-    }
+template <typename T>
+SLUICE_INLINE_IN_CLONES T FlooredQuotient(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    const T quotient = IntQuotient(x, y);
+    const bool down = std::is_signed_v<T> && (x < 0) != (y < 0) && IntRemainder(x, y) != 0;
+    return static_cast<T>(quotient - (down ? 1 : 0));
+  } else {
+    return std::floor(x / y);
   }
-};
-KERNELS(TruncateDiv, "T", Binary<TruncateDivFn>::Kernel, FloatList);
+}
+
+template <typename T>
+T TruncatedRemainder(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    return IntRemainder(x, y);
+  } else {
+    return std::fmod(x, y);
+  }
+}
+
+template <typename T>
+T FlooredRemainder(T x, T y) {
+  const T remainder = TruncatedRemainder(x, y);
+  const bool other_sign = remainder != 0 && (remainder < 0) != (y < 0);
+  return other_sign ? static_cast<T>(remainder + y) : remainder;
+}
+
+BINARY_KERNELS(RealDiv, FloatAndComplexList, RoundsOnce(0.4), x / y);
+BINARY_KERNELS(DivNoNan, FloatAndComplexList, 0.4, QuotientNoNan(x, y));
+BINARY_KERNELS(TruncateDiv, FloatList, 1, TruncatedQuotient(x, y));
 KERNELS(TruncateDiv, "T", IntegerDivision<TruncateDivFn>::Kernel, IntList);
+KERNELS(Div, "T", Binary<RealDivFn>::Kernel, FloatAndComplexList);
 KERNELS(Div, "T", IntegerDivision<TruncateDivFn>::Kernel, IntList);
-
-struct FloorDivFn {
-  static constexpr double kCost = 1;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      const T quotient = IntQuotient(x, y);
-      const bool down = std::is_signed_v<T> && (x < 0) != (y < 0) && IntRemainder(x, y) != 0;
-      return static_cast<T>(quotient - (down ? 1 : 0));
-    } else {
-      return std::floor(x / y);
-    }
-  }
-};
-KERNELS(FloorDiv, "T", Binary<FloorDivFn>::Kernel, FloatList);
+BINARY_KERNELS(FloorDiv, FloatList, 1, FlooredQuotient(x, y));
 KERNELS(FloorDiv, "T", IntegerDivision<FloorDivFn>::Kernel, IntList);
-
-struct FloorModFn {
-  static constexpr double kCost = 3;
-  template <typename T>
-  T operator()(T x, T y) const {
-    T remainder;
-    if constexpr (std::is_integral_v<T>) {
-      remainder = IntRemainder(x, y);
-    } else {
-      remainder = std::fmod(x, y);
-    }
-    const bool other_sign = remainder != 0 && (remainder < 0) != (y < 0);
-    return other_sign ? static_cast<T>(remainder + y) : remainder;
-  }
-};
-KERNELS(FloorMod, "T", Binary<FloorModFn>::Kernel, FloatList);
+BINARY_KERNELS(FloorMod, FloatList, 3, FlooredRemainder(x, y));
 KERNELS(FloorMod, "T", IntegerDivision<FloorModFn>::Kernel, IntList);
-
-struct TruncateModFn {
-  static constexpr double kCost = 3;
-  template <typename T>
-  T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      return IntRemainder(x, y);
-    } else {
-      return std::fmod(x, y);
-    }
-  }
-};
-KERNELS(Mod, "T", Binary<TruncateModFn>::Kernel, TypeList<float, double>);
-KERNELS(Mod, "T", IntegerDivision<TruncateModFn>::Kernel, IndexList);
-KERNELS(TruncateMod, "T", Binary<TruncateModFn>::Kernel, TypeList<float, double>);
+BINARY_KERNELS(TruncateMod, FloatAndDoubleList, 3, TruncatedRemainder(x, y));
 KERNELS(TruncateMod, "T", IntegerDivision<TruncateModFn>::Kernel, IndexList);
+KERNELS(Mod, "T", Binary<TruncateModFn>::Kernel, FloatAndDoubleList);
+KERNELS(Mod, "T", IntegerDivision<TruncateModFn>::Kernel, IndexList);
 
 }  // namespace
 }  // namespace sluice

@@ -1,29 +1,20 @@
-// The gamma function's relatives that its derivatives lead to.
+// The logarithm of the gamma function, its derivatives, and the zeta function.
+#include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/math/gamma_builders.h"
 #endif
 
 namespace sluice {
 namespace {
 
-OP(Lgamma, "The logarithm of the absolute value of the gamma function.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("y");
-      ControlDependencies after(b.graph(), {grad});
-      b.Into("x", grad * Digamma(b.Value("x")));
-    });
+OP(Lgamma, "Computes the logarithm of the absolute value of the gamma function.")
+    .With(UnaryElementwise{FloatTypes()})
+        GRADIENT(ChainRule([](Backprop& b, Output grad) { return grad * Digamma(b.Value("x")); }));
 
-OP(Digamma, "The derivative of Lgamma.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+OP(Digamma, "Computes the derivative of Lgamma.")
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop& b) {
       Output x = b.Value("x");
       if (const DataType type = BaseType(x.dtype()); type != DT_FLOAT && type != DT_DOUBLE) {
         return b.Fail(InvalidArgument("the gradient is Polygamma, of float or double, got ",
@@ -34,12 +25,8 @@ OP(Digamma, "The derivative of Lgamma.")
       b.Into("x", grad * Polygamma(NumberLike(x, 1), x));
     });
 
-OP(Polygamma, "The a-th derivative of Digamma, for whole a >= 0. Broadcasts.")
-    .Input("a", "T")
-    .Input("x", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr({DT_FLOAT, DT_DOUBLE}))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(Polygamma, "Computes the a-th derivative of Digamma, for integers a >= 0. Broadcasts.")
+    .With(BinaryElementwise{FloatAndDouble(), "a", "x"}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output a = b.Value("a"), x = b.Value("x");
       Output x_shape = ShapeOf(x);
@@ -49,12 +36,8 @@ OP(Polygamma, "The a-th derivative of Digamma, for whole a >= 0. Broadcasts.")
       b.Into("x", Reshape(Sum(by_x * grad, axes), x_shape));
     });
 
-OP(Zeta, "Hurwitz's zeta function: the sum of (q + k)^-x over k = 0, 1, … Broadcasts.")
-    .Input("x", "T")
-    .Input("q", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr({DT_FLOAT, DT_DOUBLE}))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(Zeta, "Computes the Hurwitz zeta function, the sum of (q + k)^-x over k = 0, 1, … Broadcasts.")
+    .With(BinaryElementwise{FloatAndDouble(), "x", "q"}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = b.Value("x"), q = b.Value("q");
       Output q_shape = ShapeOf(q);

@@ -3,6 +3,7 @@
 
 #include "ops/loops/broadcast.h"
 #include "ops/loops/elementwise.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// The asymptotic series beyond 10, reached by psi(x) = psi(x + 1) - 1 / x; below 0 by reflection:
+// The asymptotic series for x >= 10. Smaller x use psi(x) = psi(x + 1) - 1 / x, and negative x use
 // psi(1 - x) - psi(x) = pi / tan(pi x).
 double DigammaOf(double x) {
   double reflected = 0;
@@ -22,7 +23,7 @@ double DigammaOf(double x) {
   double sum = reflected;
   for (; x < 10; x += 1) sum -= 1 / x;
   const double y = 1 / (x * x);
-  // Bernoulli numbers B(2k) / 2k.
+  // The Bernoulli numbers B(2k), divided by 2k.
   const double series =
       y * (1.0 / 12 - y * (1.0 / 120 -
                            y * (1.0 / 252 -
@@ -30,10 +31,10 @@ double DigammaOf(double x) {
   return sum + std::log(x) - 0.5 / x - series;
 }
 
-// Below this, terms are not summed one by one.
-constexpr double kFarBelow = -1000;
+// For smaller q, the terms are too many to be added one by one.
+constexpr double kLeastSummed = -1000;
 
-// Euler and Maclaurin: ten terms of the sum, then the integral of the rest with its corrections.
+// The Euler-Maclaurin formula: ten terms of the sum, then the integral of the rest and corrections.
 double ZetaOf(double x, double q) {
   if (std::isnan(x) || std::isnan(q)) return kNaN;
   if (x == 1) return kInf;
@@ -42,8 +43,9 @@ double ZetaOf(double x, double q) {
     if (q == std::floor(q)) return x == std::floor(x) && std::fmod(x, 2) == 0 ? kInf : kNaN;
     if (x != std::floor(x)) return kNaN;  // a power of a negative number
   }
-  if (q < kFarBelow) {
-    // The terms below 0 are, but for the sign, the difference of two sums above it.
+  if (q < kLeastSummed) {
+    // The terms of negative numbers are the difference of two sums over positive ones, up to the
+    // sign.
     const double part = q - std::floor(q);
     const double sign = std::fmod(x, 2) == 0 ? 1 : -1;
     return ZetaOf(x, part) + sign * ZetaOf(x, 1 - part) - sign * ZetaOf(x, 1 - q);
@@ -87,46 +89,20 @@ double PolygammaOf(double n, double x) {
   return (std::fmod(n, 2) == 0 ? -1 : 1) * factorial * ZetaOf(n + 1, x);
 }
 
-// The C library's lgamma keeps a sign in a global, which would be a race.
-struct LgammaFn {
-  static constexpr double kCost = 15;
-  float operator()(float x) const {
-    int sign;
-    return lgammaf_r(x, &sign);
-  }
-  double operator()(double x) const {
-    int sign;
-    return lgamma_r(x, &sign);
-  }
-};
-KERNELS(Lgamma, "T", Elementwise<LgammaFn>::Kernel, TypeList<half, float, double>);
+// lgamma() would be a data race: it stores the sign in a global variable.
+float LgammaOf(float x) {
+  int sign;
+  return lgammaf_r(x, &sign);
+}
+double LgammaOf(double x) {
+  int sign;
+  return lgamma_r(x, &sign);
+}
 
-struct DigammaFn {
-  static constexpr double kCost = 40;
-  template <typename T>
-  T operator()(T x) const {
-    return static_cast<T>(DigammaOf(x));
-  }
-};
-KERNELS(Digamma, "T", Elementwise<DigammaFn>::Kernel, TypeList<half, float, double>);
-
-struct PolygammaFn {
-  static constexpr double kCost = 300;
-  template <typename T>
-  T operator()(T n, T x) const {
-    return static_cast<T>(PolygammaOf(n, x));
-  }
-};
-KERNELS(Polygamma, "T", Binary<PolygammaFn>::Kernel, TypeList<float, double>);
-
-struct ZetaFn {
-  static constexpr double kCost = 300;
-  template <typename T>
-  T operator()(T x, T q) const {
-    return static_cast<T>(ZetaOf(x, q));
-  }
-};
-KERNELS(Zeta, "T", Binary<ZetaFn>::Kernel, TypeList<float, double>);
+UNARY_KERNELS(Lgamma, HalfToDoubleList, 15, LgammaOf(x));
+UNARY_KERNELS(Digamma, HalfToDoubleList, 40, DigammaOf(x));
+BINARY_KERNELS(Polygamma, FloatAndDoubleList, 300, PolygammaOf(x, y));
+BINARY_KERNELS(Zeta, FloatAndDoubleList, 300, ZetaOf(x, y));
 
 }  // namespace
 }  // namespace sluice

@@ -11,7 +11,8 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// C(x) + i S(x). Power series for small x, else the continued fraction of erfc (Lentz's method).
+// C(x) + i S(x), by a power series for small x and the continued fraction of erfc (Lentz's method)
+// for others.
 std::complex<double> Fresnel(double signed_x) {
   using Complex = std::complex<long double>;
   const long double x = std::abs(signed_x), pi = std::numbers::pi_v<long double>;
@@ -56,7 +57,7 @@ long double DilogSeries(long double z) {
 
 }  // namespace
 
-// Rybicki's sum over a grid around x, whose error is exp(-(pi / 2h)^2).
+// Rybicki's sum over a grid around x. Its error is exp(-(pi / 2h)^2).
 double Dawsn(double x) {
   if (std::isnan(x)) return x;
   const double size = std::abs(x);
@@ -104,7 +105,7 @@ double Expint(double x) {
 double FresnelCos(double x) { return Fresnel(x).real(); }
 double FresnelSin(double x) { return Fresnel(x).imag(); }
 
-// The dilogarithm of 1 - x, brought to arguments of at most a half.
+// The dilogarithm of 1 - x, transformed to arguments of at most 1 / 2.
 double Spence(double x) {
   if (std::isnan(x) || x < 0) return kNaN;
   const long double v = x, pi = std::numbers::pi_v<long double>;
@@ -115,7 +116,7 @@ double Spence(double x) {
     return static_cast<double>(pi * pi / 6 - log * std::log1p(-v) - DilogSeries(v));
   }
   if (x <= 1.5) return static_cast<double>(DilogSeries(1 - v));
-  if (x <= 2) {  // by Landen's transformation
+  if (x <= 2) {  // Landen's transformation
     return static_cast<double>(-DilogSeries((v - 1) / v) - log * log / 2);
   }
   const long double inverse = 1 / v;

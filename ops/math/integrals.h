@@ -1,4 +1,4 @@
-// Integrals that libraries do not have, in double precision.
+// Integrals that neither the C++ library nor Eigen has, in double precision.
 //
 // Thread safety: pure functions.
 #ifndef SLUICE_OPS_MATH_INTEGRALS_H_
@@ -7,10 +7,10 @@
 namespace sluice::special {
 
 double Dawsn(double x);
-double Expint(double x);  // NaN below 0
+double Expint(double x);  // NaN for x < 0
 double FresnelCos(double x);
 double FresnelSin(double x);
-double Spence(double x);  // NaN below 0
+double Spence(double x);  // NaN for x < 0
 
 }  // namespace sluice::special
 

@@ -1,51 +1,30 @@
-// Products and quotients that are 0 where the first factor is.
+// Products and quotients that are 0 if their first factor is.
 #include <cmath>
 
 #include "ops/loops/broadcast.h"
 #include "ops/loops/vector_math.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
+template <typename T>
+SLUICE_INLINE_IN_CLONES T ZeroIfZero(T x, T product) {
+  return x == T(0) ? T(0) : product;
+}
 
-struct XlogyFn {
-  static constexpr double kCost = 0.8;
-  static constexpr bool kCallsLibrary = true;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    const T product = x * std::log(y);
-    return x == T(0) ? T(0) : product;
+template <typename T>
+SLUICE_INLINE_IN_CLONES T Log1pOf(T y) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::log1p(y);
+  } else {
+    return std::log(T(1) + y);
   }
-};
-KERNELS(Xlogy, "T", Binary<XlogyFn>::Kernel, FloatAndComplexList);
+}
 
-struct Xlog1pyFn {
-  static constexpr double kCost = 0.8;
-  static constexpr bool kCallsLibrary = true;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    T log;
-    if constexpr (std::is_floating_point_v<T>) {
-      log = std::log1p(y);
-    } else {
-      log = std::log(T(1) + y);
-    }
-    const T product = x * log;
-    return x == T(0) ? T(0) : product;
-  }
-};
-KERNELS(Xlog1py, "T", Binary<Xlog1pyFn>::Kernel, FloatAndComplexList);
-
-struct XdivyFn {
-  static constexpr double kCost = 0.4;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    const T quotient = x / y;
-    return x == T(0) ? T(0) : quotient;
-  }
-};
-KERNELS(Xdivy, "T", Binary<XdivyFn>::Kernel, FloatAndComplexList);
+BINARY_KERNELS(Xlogy, FloatAndComplexList, CallsLibrary(0.8), ZeroIfZero(x, (x * std::log(y))));
+BINARY_KERNELS(Xlog1py, FloatAndComplexList, CallsLibrary(0.8), ZeroIfZero(x, (x * Log1pOf(y))));
+BINARY_KERNELS(Xdivy, FloatAndComplexList, 0.4, ZeroIfZero(x, x / y));
 
 }  // namespace
 }  // namespace sluice

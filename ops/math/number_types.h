@@ -1,4 +1,5 @@
-// Sets of types that many definitions name.
+// Sets of types that declarations of ops name, and lists of types that registrations of kernels
+// name, apart from those in graph/tensor/dtype.h.
 #ifndef SLUICE_OPS_MATH_NUMBER_TYPES_H_
 #define SLUICE_OPS_MATH_NUMBER_TYPES_H_
 
@@ -7,7 +8,14 @@
 namespace sluice {
 
 constexpr TypeSet FloatAndComplex() { return FloatTypes() | ComplexTypes(); }
+constexpr TypeSet SignedNumbers() { return FloatAndComplex() | SignedIntTypes(); }
 constexpr TypeSet Numbers() { return RealTypes() | ComplexTypes(); }
+constexpr TypeSet FloatAndDouble() { return {DT_FLOAT, DT_DOUBLE}; }
+
+using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
+using SignedNumberList = JoinTypes<JoinTypes<FloatList, SignedIntList>::type, ComplexList>::type;
+using FloatAndDoubleList = TypeList<float, double>;
+using HalfToDoubleList = TypeList<half, float, double>;
 
 }  // namespace sluice
 

@@ -3,31 +3,26 @@
 #include "ops/loops/broadcast.h"
 #include "ops/loops/vector_math.h"
 #include "ops/loops/wrapping.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-struct PowFn {
-  static constexpr double kCost = 1.5;
-  static constexpr bool kCallsLibrary = true;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      T power = 1;
-      for (; y > 0; y >>= 1) {
-        if (y & 1) power = WrappingMultiply(power, x);
-        x = WrappingMultiply(x, x);
-      }
-      return power;
-    } else {
-      return std::pow(x, y);
+template <typename T>
+SLUICE_INLINE_IN_CLONES T PowOf(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    T power = 1;
+    for (; y > 0; y >>= 1) {
+      if (y & 1) power = WrappingMultiply(power, x);
+      x = WrappingMultiply(x, x);
     }
+    return power;
+  } else {
+    return std::pow(x, y);
   }
-};
-KERNELS(Pow, "T", Binary<PowFn>::Kernel,
-        TypeList<half, bfloat16, float, double, complex64, complex128>);
+}
+BINARY_KERNELS(Pow, FloatAndComplexList, CallsLibrary(1.5), PowOf(x, y));
 
-// Integers take no negative exponent.
 template <typename T>
 class PowIntKernel : public BinaryKernel {
  public:

@@ -1,11 +1,8 @@
-// Squares, roots, reciprocals and powers.
-//
-// The ...Grad ops compute dy * f'(x) from y = f(x), in one pass.
+// Squares, roots, reciprocals and powers, element by element.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/math/exponential_builders.h"
 #include "ops/math/power_builders.h"
 #endif
@@ -26,30 +23,18 @@ void ReciprocalGradGradient(Backprop& b) {
 }
 #endif
 
-OP(Square, "The square of each element.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(RealTypes() | ComplexTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("y");
-      ControlDependencies after(b.graph(), {grad});
+OP(Square, "Computes the square of each element.")
+    .With(UnaryElementwise{Numbers()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       Output x = ConjOf(b.Value("x"));
-      b.Into("x", Mul(grad, Mul(x, NumberLike(x, 2))));
-    });
+      return Mul(grad, Mul(x, NumberLike(x, 2)));
+    }));
 
-OP(Sqrt, "The square root.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
+OP(Sqrt, "Computes the square root of each element.")
+    .With(UnaryElementwise{FloatAndComplex()})
         GRADIENT([](Backprop& b) { b.Into("x", SqrtGrad(b.Value("y"), b.Of("y"))); });
 
-OP(SqrtGrad, "The gradient by x of y = Sqrt(x): dy * 0.5 / y.")
-    .Input("y", "T")
-    .Input("dy", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+OP(SqrtGrad, "Computes the gradient of y = Sqrt(x) with respect to x: dy * 0.5 / y.")
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output quotient = grad / b.Value("y");
@@ -57,19 +42,12 @@ OP(SqrtGrad, "The gradient by x of y = Sqrt(x): dy * 0.5 / y.")
       b.Into("dy", 0.5 * quotient);
     });
 
-OP(Rsqrt, "1 / Sqrt(x).")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
+OP(Rsqrt, "Computes 1 / Sqrt(x).")
+    .With(UnaryElementwise{FloatAndComplex()})
         GRADIENT([](Backprop& b) { b.Into("x", RsqrtGrad(b.Value("y"), b.Of("y"))); });
 
-OP(RsqrtGrad, "The gradient by x of y = Rsqrt(x): dy * -0.5 * y^3.")
-    .Input("y", "T")
-    .Input("dy", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+OP(RsqrtGrad, "Computes the gradient of y = Rsqrt(x) with respect to x: dy * -0.5 * y^3.")
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output y = ConjOf(b.Value("y"));
@@ -78,43 +56,25 @@ OP(RsqrtGrad, "The gradient by x of y = Rsqrt(x): dy * -0.5 * y^3.")
       b.Into("dy", RsqrtGrad(y, grad));
     });
 
-OP(Reciprocal, "1 / x.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes()))
-    .Shape(SameAsInput(0)) GRADIENT(ReciprocalGradient);
+OP(Reciprocal, "Computes 1 / x.")
+    .With(UnaryElementwise{SignedNumbers()}) GRADIENT(ReciprocalGradient);
 
-OP(ReciprocalGrad, "The gradient by x of y = Reciprocal(x): -dy * y * y.")
-    .Input("y", "T")
-    .Input("dy", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT(ReciprocalGradGradient);
+OP(ReciprocalGrad, "Computes the gradient of y = Reciprocal(x) with respect to x: -dy * y * y.")
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT(ReciprocalGradGradient);
 
-OP(Inv, "1 / x. An older name of Reciprocal.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes()))
-    .Shape(SameAsInput(0)) GRADIENT(ReciprocalGradient);
+OP(Inv, "Computes 1 / x. An older name of Reciprocal.")
+    .With(UnaryElementwise{SignedNumbers()}) GRADIENT(ReciprocalGradient);
 
 OP(InvGrad, "An older name of ReciprocalGrad.")
-    .Input("y", "T")
-    .Input("dy", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT(ReciprocalGradGradient);
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT(ReciprocalGradGradient);
 
-OP(Pow, "x to the power of y. Broadcasts. Integers take no negative exponent.")
-    .Input("x", "T")
-    .Input("y", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatTypes() | SignedIntTypes() | ComplexTypes()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(Pow, "Raises x to the power of y. Integers must have exponents >= 0. Broadcasts.")
+    .With(BinaryElementwise{SignedNumbers()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = ConjOf(b.Value("x"));
       Output y = ConjOf(b.Value("y"));
       Output gx = grad * y * Pow(x, y - 1);
-      // log(x) where it is real and finite; 0 elsewhere, as the power then does not follow y.
+      // The gradient with respect to y is 0 where log(x) is not real and finite.
       Output zero = NumberLike(x, 0, "Greater/y");
       Output mask = IsComplex(x.dtype()) ? NotEqual(x, zero) : Greater(x, zero);
       Output safe_x = Select(mask, x, OnesLike(b.Value("x")));

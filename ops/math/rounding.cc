@@ -1,76 +1,56 @@
-// Sign, rounding and what kind of number an element is. y has x's shape.
+// Sign, rounding and neighbours of numbers, and tests for numbers that are not finite.
+#include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/math/rounding_builders.h"
 #endif
 
 namespace sluice {
 namespace {
 
-TypeSet SignedNumbers() { return FloatTypes() | SignedIntTypes() | ComplexTypes(); }
-
-OP(Abs, "The absolute value of each element. For complex numbers see ComplexAbs.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes() | SignedIntTypes()))
-    .Shape(SameAsInput(0))
+OP(Abs, "Computes the absolute value of each real element. ComplexAbs takes complex numbers.")
+    .With(UnaryElementwise{FloatTypes() | SignedIntTypes()})
         GRADIENT([](Backprop& b) { b.Into("x", b.Of("y") * Sign(b.Value("x"))); });
 
-OP(Neg, "Each element with its sign turned.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(SignedNumbers()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { b.Into("x", -b.Of("y")); });
+OP(Neg, "Negates each element.").With(UnaryElementwise{SignedNumbers()}) GRADIENT([](Backprop& b) {
+  b.Into("x", -b.Of("y"));
+});
 
-OP(Sign, "-1, 0 or 1 as the element is below, at or above zero; x / |x| of a complex one.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(SignedNumbers()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { b.Into("x", ZerosLike(b.Value("x"))); });
+OP(Sign, "Returns -1, 0 or 1 for negative, zero and positive elements, and x / |x| for complex x.")
+    .With(UnaryElementwise{SignedNumbers()})
+        GRADIENT([](Backprop& b) { b.Into("x", ZerosLike(b.Value("x"))); });
 
-OP(Ceil, "The least integer that is not below the element.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop&) {});
+OP(Ceil, "Rounds each element up to an integer.")
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
 
-OP(Floor, "The greatest integer that is not above the element.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop&) {});
+OP(Floor, "Rounds each element down to an integer.")
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
 
-OP(Rint, "The nearest integer; halfway cases go to the even one.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop&) {});
+OP(Rint, "Rounds each element to the nearest integer, halves to the even one.")
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
 
-OP(Round, "The nearest integer; halfway cases go to the even one. Integers stay as they are.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(SignedNumbers()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop&) {});
+OP(Round, "Rounds each element to the nearest integer, halves to the even one. Keeps integers.")
+    .With(UnaryElementwise{SignedNumbers()}) GRADIENT([](Backprop&) {});
 
-OP(IsFinite, "True where the element is neither infinite nor NaN.")
-    .Input("x", "T")
-    .Output("y", DT_BOOL)
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0));
+OP(IsFinite, "Tests whether each element is neither infinite nor NaN.")
+    .With(UnaryElementwise{FloatTypes(), DT_BOOL});
 
-OP(IsInf, "True where the element is infinite, of either sign.")
-    .Input("x", "T")
-    .Output("y", DT_BOOL)
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0));
+OP(IsInf, "Tests whether each element is positive or negative infinity.")
+    .With(UnaryElementwise{FloatTypes(), DT_BOOL});
 
-OP(IsNan, "True where the element is not a number.")
-    .Input("x", "T")
-    .Output("y", DT_BOOL)
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0));
+OP(IsNan, "Tests whether each element is NaN.").With(UnaryElementwise{FloatTypes(), DT_BOOL});
+
+OP(NextAfter, "Returns the representable number next to x1 in the direction of x2. Broadcasts.")
+    .Input("x1", "T")
+    .Input("x2", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr(FloatAndDouble(), DT_FLOAT))
+    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+      Output grad = b.Of("output");
+      ControlDependencies after(b.graph(), {grad});
+      IntoBroadcast(b, grad, ZerosLike(grad));
+    });
 
 }  // namespace
 }  // namespace sluice

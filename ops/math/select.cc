@@ -1,14 +1,10 @@
-// Choosing between elements: by a condition, or by bounds.
+// Selection of elements by a condition, and clipping.
 #include "ops/op.h"
-
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
-#endif
 
 namespace sluice {
 namespace {
 
-// The condition: a scalar, one element a row of t and e, or of their shape.
+// The condition is a scalar, has one element per row of t and e, or has their shape.
 absl::Status SelectShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape data, c.input(1).MergeWith(c.input(2)));
   const PartialShape& condition = c.input(0);
@@ -23,14 +19,15 @@ absl::Status SelectShape(ShapeContext& c) {
   return c.SetOutput(0, data);
 }
 
+void SelectOp(OpDefBuilder& op) {
+  op.Input("condition", DT_BOOL).Input("t", "T").Input("e", "T").Output("output", "T");
+  op.Attr("T", TypeAttr());
+}
+
 OP(Select,
-   "t where the condition holds, else e. The condition is a scalar, has an element for each row "
-   "of t and e, or their shape.")
-    .Input("condition", DT_BOOL)
-    .Input("t", "T")
-    .Input("e", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
+   "Selects elements from t where the condition is true, and from e elsewhere. The condition is a "
+   "scalar, has one element per row of t and e, or has their shape.")
+    .With(SelectOp)
     .Shape(SelectShape) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       Output condition = b.Value("condition");
@@ -39,12 +36,9 @@ OP(Select,
       b.Into("e", Select(condition, zeros, grad));
     });
 
-OP(SelectV2, "t where the condition holds, else e. All three broadcast.")
-    .Input("condition", DT_BOOL)
-    .Input("t", "T")
-    .Input("e", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
+OP(SelectV2,
+   "Selects elements from t where the condition is true, and from e elsewhere. Broadcasts.")
+    .With(SelectOp)
     .Shape([](ShapeContext& c) {
       SLUICE_ASSIGN_OR_RETURN(PartialShape data, BroadcastShapes(c.input(1), c.input(2)));
       SLUICE_ASSIGN_OR_RETURN(PartialShape shape, BroadcastShapes(c.input(0), data));
@@ -60,8 +54,8 @@ OP(SelectV2, "t where the condition holds, else e. All three broadcast.")
     });
 
 OP(ClipByValue,
-   "Each element of t, but at least clip_value_min and at most clip_value_max; these are scalars "
-   "or broadcast to t's shape.")
+   "Limits each element of t to [clip_value_min, clip_value_max]. The bounds are scalars or have "
+   "the shape of t.")
     .Input("t", "T")
     .Input("clip_value_min", "T")
     .Input("clip_value_max", "T")

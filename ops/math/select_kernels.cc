@@ -1,23 +1,16 @@
+// Kernels that choose between elements. Select and SelectV2 are compiled once per element size: W
+// is an integer of that size, Bytes16, or a class of objects.
 #include <string>
 #include <type_traits>
 
-#include "graph/tensor/resource_handle.h"
-#include "graph/tensor/variant.h"
 #include "ops/loops/broadcast.h"
+#include "ops/loops/elements.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-// Types are chosen by the size of their elements; W is an integer (or pair of them) of that size.
-struct Wide16 {
-  uint64_t low, high;
-};
-constexpr TypeSet k1Byte = {DT_INT8, DT_UINT8, DT_BOOL, DT_QINT8, DT_QUINT8};
-constexpr TypeSet k2Bytes = {DT_HALF, DT_BFLOAT16, DT_INT16, DT_UINT16, DT_QINT16, DT_QUINT16};
-constexpr TypeSet k4Bytes = {DT_FLOAT, DT_INT32, DT_UINT32, DT_QINT32};
-constexpr TypeSet k8Bytes = {DT_DOUBLE, DT_INT64, DT_UINT64, DT_COMPLEX64};
-
-// By masks of bytes: of choices by a bool the compiler makes no loops over vectors.
+// Uses masks, because the compiler does not vectorize a choice by a bool.
 template <typename W>
 SLUICE_TARGET_CLONES void SelectNumbers(const uint8_t* condition, const W* t, const W* e, W* out,
                                         int64_t n) {
@@ -28,8 +21,7 @@ SLUICE_TARGET_CLONES void SelectNumbers(const uint8_t* condition, const W* t, co
   }
 }
 
-// Output elements from where the condition sends them. Steps are 0 or 1: an operand that is one
-// element stays.
+// out[i] = condition[i] ? t[i] : e[i]. A step is 0 if the operand is a single element, else 1.
 template <typename W>
 void SelectLoop(const bool* condition, int condition_step, const W* t, int t_step, const W* e,
                 int e_step, W* out, int64_t n) {
@@ -99,7 +91,7 @@ class SelectV2Kernel : public Kernel {
   static constexpr double kCost = std::is_trivially_copyable_v<W> ? 0.3 : 20;
 };
 
-// Select: the condition is a scalar, an element a row, or of the data's shape.
+// The condition is a scalar, has one element per row, or has the shape of the data.
 template <typename W>
 class SelectKernel : public Kernel {
  public:
@@ -146,18 +138,17 @@ class SelectKernel : public Kernel {
   bool IsExpensive() const override { return false; }
 };
 
-KERNEL(SelectV2, SelectV2Kernel<uint8_t>, {"T", k1Byte});
-KERNEL(SelectV2, SelectV2Kernel<uint16_t>, {"T", k2Bytes});
-KERNEL(SelectV2, SelectV2Kernel<uint32_t>, {"T", k4Bytes});
-KERNEL(SelectV2, SelectV2Kernel<uint64_t>, {"T", k8Bytes});
-KERNEL(SelectV2, SelectV2Kernel<Wide16>, {"T", DT_COMPLEX128});
-KERNELS(SelectV2, "T", SelectV2Kernel, TypeList<std::string, ResourceHandle, Variant>);
-KERNEL(Select, SelectKernel<uint8_t>, {"T", k1Byte});
-KERNEL(Select, SelectKernel<uint16_t>, {"T", k2Bytes});
-KERNEL(Select, SelectKernel<uint32_t>, {"T", k4Bytes});
-KERNEL(Select, SelectKernel<uint64_t>, {"T", k8Bytes});
-KERNEL(Select, SelectKernel<Wide16>, {"T", DT_COMPLEX128});
-KERNELS(Select, "T", SelectKernel, TypeList<std::string, ResourceHandle, Variant>);
+#define SLUICE_SELECT_KERNELS(op, kernel)                                                \
+  KERNEL(op, kernel<uint8_t>, {"T", {DT_INT8, DT_UINT8, DT_BOOL, DT_QINT8, DT_QUINT8}}); \
+  KERNEL(op, kernel<uint16_t>,                                                           \
+         {"T", {DT_HALF, DT_BFLOAT16, DT_INT16, DT_UINT16, DT_QINT16, DT_QUINT16}});     \
+  KERNEL(op, kernel<uint32_t>, {"T", {DT_FLOAT, DT_INT32, DT_UINT32, DT_QINT32}});       \
+  KERNEL(op, kernel<uint64_t>, {"T", {DT_DOUBLE, DT_INT64, DT_UINT64, DT_COMPLEX64}});   \
+  KERNEL(op, kernel<Bytes16>, {"T", DT_COMPLEX128});                                     \
+  KERNELS(op, "T", kernel, TypeList<std::string, ResourceHandle, Variant>)
+SLUICE_SELECT_KERNELS(SelectV2, SelectV2Kernel);
+SLUICE_SELECT_KERNELS(Select, SelectKernel);
+#undef SLUICE_SELECT_KERNELS
 
 template <typename T>
 class ClipByValueKernel : public Kernel {
@@ -197,7 +188,7 @@ class ClipByValueKernel : public Kernel {
   }
   bool IsExpensive() const override { return false; }
 
-  // Complex numbers part by part.
+  // Clips complex numbers part by part.
   static T Clip(T x, T low, T high) {
     if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
       using Part = ClipByValueKernel<typename T::value_type>;
@@ -210,8 +201,7 @@ class ClipByValueKernel : public Kernel {
   }
 };
 KERNELS(ClipByValue, "T", ClipByValueKernel,
-        TypeList<half, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
-                 uint16_t, complex64, complex128>);
+        JoinTypes<SignedNumberList, TypeList<uint8_t, uint16_t>>::type);
 
 }  // namespace
 }  // namespace sluice

@@ -1,9 +1,8 @@
-// Circular and hyperbolic functions and their inverses. y has x's shape.
+// Trigonometric and hyperbolic functions and their inverses, element by element.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/math/power_builders.h"
 #include "ops/math/trigonometric_builders.h"
 #endif
@@ -12,14 +11,6 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// grad * derivative(conj(x)), computed once the gradient is there.
-template <typename Derivative>
-void Chain(Backprop& b, Derivative derivative) {
-  Output grad = b.Of("y");
-  ControlDependencies after(b.graph(), {grad});
-  b.Into("x", grad * derivative(ConjOf(b.Value("x"))));
-}
-
 // 1 / sqrt(1 - x^2)
 Output InverseRootOfOneMinusSquare(Output x) {
   Output square = Square(x);
@@ -27,69 +18,44 @@ Output InverseRootOfOneMinusSquare(Output x) {
 }
 #endif
 
-OP(Sin, "Sine of an angle in radians.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Cos(x); }); });
+OP(Sin, "Computes the sine of angles in radians.")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      return grad * Cos(ConjOf(b.Value("x")));
+    }));
 
-OP(Cos, "Cosine of an angle in radians.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("y");
-      ControlDependencies after(b.graph(), {grad});
+OP(Cos, "Computes the cosine of angles in radians.")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       Output x = ConjOf(b.Value("x"));
       Output minus = -grad;
-      b.Into("x", minus * Sin(x));
-    });
+      return minus * Sin(x);
+    }));
 
-OP(Tan, "Tangent of an angle in radians.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("y");
-      ControlDependencies after(b.graph(), {grad});
-      b.Into("x", Square(Reciprocal(Cos(ConjOf(b.Value("x"))))) * grad);
-    });
+OP(Tan, "Computes the tangent of angles in radians.")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      return Square(Reciprocal(Cos(ConjOf(b.Value("x"))))) * grad;
+    }));
 
-OP(Asin, "The angle in [-pi/2, pi/2] whose sine x is.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { Chain(b, InverseRootOfOneMinusSquare); });
+OP(Asin, "Computes the inverse sine, in [-pi/2, pi/2].")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      return grad * InverseRootOfOneMinusSquare(ConjOf(b.Value("x")));
+    }));
 
-OP(Acos, "The angle in [0, pi] whose cosine x is.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("y");
-      ControlDependencies after(b.graph(), {grad});
+OP(Acos, "Computes the inverse cosine, in [0, pi].")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       Output inverse = InverseRootOfOneMinusSquare(ConjOf(b.Value("x")));
       Output minus = -grad;
-      b.Into("x", minus * inverse);
-    });
+      return minus * inverse;
+    }));
 
-OP(Atan, "The angle in (-pi/2, pi/2) whose tangent x is.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Chain(b, [](Output x) {
-        Output square = Square(x);
-        return Reciprocal(AddV2(NumberLike(x, 1), square));
-      });
-    });
+OP(Atan, "Computes the inverse tangent, in (-pi/2, pi/2).")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      Output x = ConjOf(b.Value("x"));
+      Output square = Square(x);
+      return grad * Reciprocal(AddV2(NumberLike(x, 1), square));
+    }));
 
-OP(Atan2, "The angle in [-pi, pi] of the point (x, y). Broadcasts.")
-    .Input("y", "T")
-    .Input("x", "T")
-    .Output("z", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+OP(Atan2, "Computes the angle of the point (x, y) in radians, in [-pi, pi]. Broadcasts.")
+    .With(BinaryElementwise{FloatTypes(), "y", "x"}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output y = b.Value("y"), x = b.Value("x");
       ControlDependencies after(b.graph(), {grad});
@@ -101,50 +67,32 @@ OP(Atan2, "The angle in [-pi, pi] of the point (x, y). Broadcasts.")
       IntoBroadcast(b, gy, gx);
     });
 
-OP(Sinh, "Hyperbolic sine.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-        GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Cosh(x); }); });
+OP(Sinh, "Computes the hyperbolic sine.")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      return grad * Cosh(ConjOf(b.Value("x")));
+    }));
 
-OP(Cosh, "Hyperbolic cosine.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0))
-        GRADIENT([](Backprop& b) { Chain(b, [](Output x) { return Sinh(x); }); });
+OP(Cosh, "Computes the hyperbolic cosine.")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      return grad * Sinh(ConjOf(b.Value("x")));
+    }));
 
-OP(Asinh, "Inverse hyperbolic sine.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("y");
-      ControlDependencies after(b.graph(), {grad});
-      b.Into("x", grad / Cosh(ConjOf(b.Value("y"))));
-    });
+OP(Asinh, "Computes the inverse hyperbolic sine.")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      return grad / Cosh(ConjOf(b.Value("y")));
+    }));
 
-OP(Acosh, "Inverse hyperbolic cosine; NaN below 1.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Output grad = b.Of("y");
-      ControlDependencies after(b.graph(), {grad});
-      b.Into("x", grad / Sinh(ConjOf(b.Value("y"))));
-    });
+OP(Acosh, "Computes the inverse hyperbolic cosine. NaN for x < 1.")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      return grad / Sinh(ConjOf(b.Value("y")));
+    }));
 
-OP(Atanh, "Inverse hyperbolic tangent; NaN outside [-1, 1].")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(FloatAndComplex()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
-      Chain(b, [](Output x) {
-        Output square = Square(x);
-        return Reciprocal(Sub(NumberLike(x, 1), square));
-      });
-    });
+OP(Atanh, "Computes the inverse hyperbolic tangent. NaN for |x| > 1.")
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+      Output x = ConjOf(b.Value("x"));
+      Output square = Square(x);
+      return grad * Reciprocal(Sub(NumberLike(x, 1), square));
+    }));
 
 }  // namespace
 }  // namespace sluice

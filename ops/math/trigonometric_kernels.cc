@@ -3,45 +3,23 @@
 #include "ops/loops/broadcast.h"
 #include "ops/loops/elementwise.h"
 #include "ops/loops/vector_math.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
-
-// The function of <cmath> and <complex> of that name.
-#define SLUICE_TRIGONOMETRIC(Op, function)            \
-  struct Op##Fn {                                     \
-    static constexpr double kCost = 1;                \
-    static constexpr bool kCallsLibrary = true;       \
-    template <typename T>                             \
-    SLUICE_INLINE_IN_CLONES T operator()(T x) const { \
-      return std::function(x);                        \
-    }                                                 \
-  };                                                  \
-  KERNELS(Op, "T", Elementwise<Op##Fn>::Kernel, FloatAndComplexList)
-
-SLUICE_TRIGONOMETRIC(Sin, sin);
-SLUICE_TRIGONOMETRIC(Cos, cos);
-SLUICE_TRIGONOMETRIC(Tan, tan);
-SLUICE_TRIGONOMETRIC(Asin, asin);
-SLUICE_TRIGONOMETRIC(Acos, acos);
-SLUICE_TRIGONOMETRIC(Atan, atan);
-SLUICE_TRIGONOMETRIC(Sinh, sinh);
-SLUICE_TRIGONOMETRIC(Cosh, cosh);
-SLUICE_TRIGONOMETRIC(Asinh, asinh);
-SLUICE_TRIGONOMETRIC(Acosh, acosh);
-SLUICE_TRIGONOMETRIC(Atanh, atanh);
-
-struct Atan2Fn {
-  static constexpr double kCost = 1.5;
-  static constexpr bool kCallsLibrary = true;
-  template <typename T>
-  SLUICE_INLINE_IN_CLONES T operator()(T y, T x) const {
-    return std::atan2(y, x);
-  }
-};
-KERNELS(Atan2, "T", Binary<Atan2Fn>::Kernel, FloatList);
+UNARY_KERNELS(Sin, FloatAndComplexList, CallsLibrary(1), std::sin(x));
+UNARY_KERNELS(Cos, FloatAndComplexList, CallsLibrary(1), std::cos(x));
+UNARY_KERNELS(Tan, FloatAndComplexList, CallsLibrary(1), std::tan(x));
+UNARY_KERNELS(Asin, FloatAndComplexList, CallsLibrary(1), std::asin(x));
+UNARY_KERNELS(Acos, FloatAndComplexList, CallsLibrary(1), std::acos(x));
+UNARY_KERNELS(Atan, FloatAndComplexList, CallsLibrary(1), std::atan(x));
+UNARY_KERNELS(Sinh, FloatAndComplexList, CallsLibrary(1), std::sinh(x));
+UNARY_KERNELS(Cosh, FloatAndComplexList, CallsLibrary(1), std::cosh(x));
+UNARY_KERNELS(Asinh, FloatAndComplexList, CallsLibrary(1), std::asinh(x));
+UNARY_KERNELS(Acosh, FloatAndComplexList, CallsLibrary(1), std::acosh(x));
+UNARY_KERNELS(Atanh, FloatAndComplexList, CallsLibrary(1), std::atanh(x));
+BINARY_KERNELS(Atan2, FloatList, CallsLibrary(1.5), std::atan2(x, y));
 
 }  // namespace
 }  // namespace sluice

@@ -1,0 +1,32 @@
+#include "ops/elementwise_mixins.h"
+
+#include "graph/infer/shape_context.h"
+
+namespace sluice {
+
+void UnaryElementwise::operator()(OpDefBuilder& op) const {
+  op.Input("x", "T");
+  if (result == DT_INVALID) {
+    op.Output("y", "T");
+  } else {
+    op.Output("y", result);
+  }
+  op.Attr("T", TypeAttr(types)).Shape(SameAsInput(0));
+}
+
+void BinaryElementwise::operator()(OpDefBuilder& op) const {
+  op.Input(x, "T").Input(y, "T").Output("z", "T").Attr("T", TypeAttr(types));
+  op.Shape(BroadcastBinary());
+}
+
+void ElementwiseComparison::operator()(OpDefBuilder& op) const {
+  op.Input("x", "T").Input("y", "T").Output("z", DT_BOOL).Attr("T", TypeAttr(types));
+  op.NotDifferentiable().Shape(BroadcastBinary());
+}
+
+void UnaryGradient::operator()(OpDefBuilder& op) const {
+  op.Input("y", "T").Input("dy", "T").Output("z", "T").Attr("T", TypeAttr(types));
+  op.Shape(SameAsInput(0));
+}
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+// Mixins for elementwise ops: inputs, outputs, type attribute and shape of ops whose element i
+// depends on element i of the inputs alone.
+//
+//   OP(Neg, "Negates each element.").With(UnaryElementwise{SignedNumbers()}) GRADIENT(...);
+//
+// `types` are the allowed values of attribute "T".
+#ifndef SLUICE_OPS_ELEMENTWISE_MIXINS_H_
+#define SLUICE_OPS_ELEMENTWISE_MIXINS_H_
+
+#include "graph/op/op_def.h"
+
+namespace sluice {
+
+// Input x of type T. Output y has the shape of x, and type T unless `result` is set.
+struct UnaryElementwise {
+  TypeSet types;
+  DataType result = DT_INVALID;
+  void operator()(OpDefBuilder& op) const;
+};
+
+// Two inputs of type T that broadcast, and an output of type T.
+struct BinaryElementwise {
+  TypeSet types;
+  const char* x = "x";
+  const char* y = "y";
+  void operator()(OpDefBuilder& op) const;
+};
+
+// Inputs x and y of type T that broadcast, and an output z of type bool. Not differentiable.
+struct ElementwiseComparison {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const;
+};
+
+// The gradient of y = f(x) from y and dy, the gradient with respect to y.
+struct UnaryGradient {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_ELEMENTWISE_MIXINS_H_
