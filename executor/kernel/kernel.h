@@ -126,6 +126,8 @@ class FunctionKernel final : public Kernel {
   absl::Status Compute(KernelContext& context) override { return kFunction(context); }
   bool IsExpensive() const override { return kExpensive; }
 };
+template <KernelFunction kFunction>
+using CheapFunctionKernel = FunctionKernel<kFunction, false>;
 
 struct KernelRegistrar {
   KernelRegistrar(KernelDef def) { KernelRegistry::Global().Add(std::move(def)); }  // NOLINT

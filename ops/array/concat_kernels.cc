@@ -224,10 +224,8 @@ class ParallelConcatUpdateKernel final : public Kernel {
 
 constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING};
 constexpr TypeSet kQuantized = QuantizedTypes() | TypeSet{DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
-using ConcatKernel = FunctionKernel<Concat>;
-KERNEL(Concat, ConcatKernel, {"T", kPlain | kQuantized});
-using ConcatV2Kernel = FunctionKernel<ConcatV2>;
-KERNEL(ConcatV2, ConcatV2Kernel, {"T", kPlain | kQuantized});
+KERNEL(Concat, FunctionKernel<Concat>, {"T", kPlain | kQuantized});
+KERNEL(ConcatV2, FunctionKernel<ConcatV2>, {"T", kPlain | kQuantized});
 KERNEL(Pack, PackKernel, {"T", kPlain | kQuantized | TypeSet{DT_RESOURCE, DT_VARIANT}});
 KERNEL(ParallelConcat, ParallelConcatKernel, {"T", kPlain});
 KERNEL(_ParallelConcatStart, ParallelConcatStartKernel, {"dtype", kPlain});

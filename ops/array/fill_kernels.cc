@@ -209,13 +209,11 @@ class OneHotKernel final : public Kernel {
 };
 
 constexpr TypeSet kObjects = {DT_STRING, DT_RESOURCE, DT_VARIANT};
-using FillKernel = FunctionKernel<Fill>;
-KERNEL(Fill, FillKernel, {"T", kPlain | QuantizedTypes() | kObjects | TypeSet{DT_INT4, DT_UINT4}});
+KERNEL(Fill, FunctionKernel<Fill>,
+       {"T", kPlain | QuantizedTypes() | kObjects | TypeSet{DT_INT4, DT_UINT4}});
 KERNEL(Empty, EmptyKernel, {"dtype", kPlain | TypeSet{DT_STRING}});
-using ZerosLikeKernel = FunctionKernel<ZerosLike>;
-KERNEL(ZerosLike, ZerosLikeKernel, {"T", kPlain | TypeSet{DT_STRING}});
-using OnesLikeKernel = FunctionKernel<OnesLike>;
-KERNEL(OnesLike, OnesLikeKernel, {"T", kPlain});
+KERNEL(ZerosLike, FunctionKernel<ZerosLike>, {"T", kPlain | TypeSet{DT_STRING}});
+KERNEL(OnesLike, FunctionKernel<OnesLike>, {"T", kPlain});
 KERNEL(OneHot, OneHotKernel, {"T", kPlain | kObjects});
 using RangeList = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
 FUNCTION_KERNELS(Range, "Tidx", Range, RangeList);

@@ -39,19 +39,15 @@ class EnsureShapeKernel final : public Kernel {
  private:
   PartialShape shape_;
 };
-
-using IdentityKernel = FunctionKernel<Identity, false>;
-KERNEL(Identity, IdentityKernel);
-KERNEL(IdentityN, IdentityKernel);
-KERNEL(StopGradient, IdentityKernel);
-KERNEL(PreventGradient, IdentityKernel);
-KERNEL(GuaranteeConst, IdentityKernel);
-KERNEL(DebugGradientIdentity, IdentityKernel);
-using RefIdentityKernel = FunctionKernel<RefIdentity, false>;
-KERNEL(DebugGradientRefIdentity, RefIdentityKernel);
-KERNEL(RefIdentity, RefIdentityKernel);
-using DeepCopyKernel = FunctionKernel<DeepCopy>;
-KERNEL(DeepCopy, DeepCopyKernel);
+KERNEL(Identity, CheapFunctionKernel<Identity>);
+KERNEL(IdentityN, CheapFunctionKernel<Identity>);
+KERNEL(StopGradient, CheapFunctionKernel<Identity>);
+KERNEL(PreventGradient, CheapFunctionKernel<Identity>);
+KERNEL(GuaranteeConst, CheapFunctionKernel<Identity>);
+KERNEL(DebugGradientIdentity, CheapFunctionKernel<Identity>);
+KERNEL(DebugGradientRefIdentity, CheapFunctionKernel<RefIdentity>);
+KERNEL(RefIdentity, CheapFunctionKernel<RefIdentity>);
+KERNEL(DeepCopy, FunctionKernel<DeepCopy>);
 KERNEL(EnsureShape, EnsureShapeKernel);
 
 }  // namespace

@@ -207,9 +207,8 @@ class MirrorPadGradKernel final : public Kernel {
 
 constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32};
-using PadKernel = FunctionKernel<Pad>;
-KERNEL(Pad, PadKernel, {"T", kTypes});
-KERNEL(PadV2, PadKernel, {"T", kTypes});
+KERNEL(Pad, FunctionKernel<Pad>, {"T", kTypes});
+KERNEL(PadV2, FunctionKernel<Pad>, {"T", kTypes});
 KERNEL(MirrorPad, MirrorPadKernel, {"T", kTypes});
 KERNEL(MirrorPadGrad, MirrorPadGradKernel, {"T", RealTypes() | ComplexTypes()});
 

@@ -138,13 +138,11 @@ absl::Status Bitcast(KernelContext& c) {
   if (out->bytes() > 0) std::memcpy(out->raw(), in.raw(), out->bytes());
   return absl::OkStatus();
 }
-
-using ReshapeKernel = FunctionKernel<Reshape, false>;
-KERNEL(Reshape, ReshapeKernel);
-using ExpandDimsKernel = FunctionKernel<ExpandDims, false>;
+KERNEL(Reshape, CheapFunctionKernel<Reshape>);
+using ExpandDimsKernel = CheapFunctionKernel<ExpandDims>;
 KERNEL(ExpandDims, ExpandDimsKernel);
 KERNEL(Squeeze, SqueezeKernel);
-using BitcastKernel = FunctionKernel<Bitcast, false>;
+using BitcastKernel = CheapFunctionKernel<Bitcast>;
 KERNEL(Bitcast, BitcastKernel);
 
 }  // namespace

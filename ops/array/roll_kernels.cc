@@ -63,8 +63,7 @@ absl::Status Roll(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using RollKernel = FunctionKernel<Roll>;
-KERNEL(Roll, RollKernel);
+KERNEL(Roll, FunctionKernel<Roll>);
 
 template <typename T>
 absl::Status Cross(KernelContext& c) {

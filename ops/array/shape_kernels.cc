@@ -190,17 +190,14 @@ absl::Status UnravelIndex(KernelContext& c) {
   return absl::OkStatus();
 }
 
-template <KernelFunction kFunction>
-using Cheap = FunctionKernel<kFunction, false>;
-
-KERNEL(Shape, Cheap<Shape>);
-KERNEL(ShapeN, Cheap<Shape>);
-KERNEL(Size, Cheap<Size>);
-KERNEL(Rank, Cheap<Rank>);
-KERNEL(BroadcastArgs, Cheap<BroadcastArgs>);
-KERNEL(BroadcastGradientArgs, Cheap<BroadcastGradientArgs>);
-KERNEL(ConcatOffset, Cheap<ConcatOffset>);
-KERNEL(UnravelIndex, Cheap<UnravelIndex>);
+KERNEL(Shape, CheapFunctionKernel<kFunction><Shape>);
+KERNEL(ShapeN, CheapFunctionKernel<kFunction><Shape>);
+KERNEL(Size, CheapFunctionKernel<kFunction><Size>);
+KERNEL(Rank, CheapFunctionKernel<kFunction><Rank>);
+KERNEL(BroadcastArgs, CheapFunctionKernel<kFunction><BroadcastArgs>);
+KERNEL(BroadcastGradientArgs, CheapFunctionKernel<kFunction><BroadcastGradientArgs>);
+KERNEL(ConcatOffset, CheapFunctionKernel<kFunction><ConcatOffset>);
+KERNEL(UnravelIndex, CheapFunctionKernel<kFunction><UnravelIndex>);
 
 }  // namespace
 }  // namespace sluice

@@ -96,12 +96,11 @@ class ImmutableConstKernel final : public Kernel {
 KERNEL(Const, ConstKernel);
 KERNEL(HostConst, ConstKernel);
 KERNEL(ImmutableConst, ImmutableConstKernel);
-using GraphDefVersionKernel = FunctionKernel<GraphDefVersion, false>;
-KERNEL(GraphDefVersion, GraphDefVersionKernel);
-using UnfedKernel = FunctionKernel<Unfed, false>;
+KERNEL(GraphDefVersion, CheapFunctionKernel<GraphDefVersion>);
+using UnfedKernel = CheapFunctionKernel<Unfed>;
 KERNEL(Placeholder, UnfedKernel);
 KERNEL(PlaceholderV2, UnfedKernel);
-using DefaultKernel = FunctionKernel<PassOn, false>;
+using DefaultKernel = CheapFunctionKernel<PassOn>;
 KERNEL(PlaceholderWithDefault, DefaultKernel);
 
 }  // namespace

@@ -185,10 +185,8 @@ constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() |
     TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 constexpr TypeSet kSplitTypes = kTypes | TypeSet{DT_QUINT8, DT_INT4, DT_UINT4};
-using SplitKernel = FunctionKernel<Split>;
-KERNEL(Split, SplitKernel, {"T", kSplitTypes});
-using SplitVKernel = FunctionKernel<SplitV>;
-KERNEL(SplitV, SplitVKernel, {"T", kSplitTypes});
+KERNEL(Split, FunctionKernel<Split>, {"T", kSplitTypes});
+KERNEL(SplitV, FunctionKernel<SplitV>, {"T", kSplitTypes});
 KERNEL(Unpack, UnpackKernel, {"T", kTypes});
 
 }  // namespace

@@ -151,16 +151,12 @@ absl::Status ReverseV2(KernelContext& c) {
 constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING};
 constexpr TypeSet kTransposed =
     kPlain | TypeSet{DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
-using TransposeKernel = FunctionKernel<TransposeWith<false>>;
-KERNEL(Transpose, TransposeKernel, {"T", kTransposed});
-using ConjugateTransposeKernel = FunctionKernel<TransposeWith<true>>;
-KERNEL(ConjugateTranspose, ConjugateTransposeKernel, {"T", kTransposed});
-using InvertPermutationKernel = FunctionKernel<InvertPermutation, false>;
+KERNEL(Transpose, FunctionKernel<TransposeWith<false>>, {"T", kTransposed});
+KERNEL(ConjugateTranspose, FunctionKernel<TransposeWith<true>>, {"T", kTransposed});
+using InvertPermutationKernel = CheapFunctionKernel<InvertPermutation>;
 KERNEL(InvertPermutation, InvertPermutationKernel);
-using ReverseKernel = FunctionKernel<Reverse>;
-KERNEL(Reverse, ReverseKernel, {"T", kPlain});
-using ReverseV2Kernel = FunctionKernel<ReverseV2>;
-KERNEL(ReverseV2, ReverseV2Kernel, {"T", kPlain});
+KERNEL(Reverse, FunctionKernel<Reverse>, {"T", kPlain});
+KERNEL(ReverseV2, FunctionKernel<ReverseV2>, {"T", kPlain});
 
 }  // namespace
 }  // namespace sluice

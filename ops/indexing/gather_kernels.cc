@@ -240,8 +240,7 @@ class GatherNdKernel final : public Kernel {
 constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() | QuantizedTypes() |
     TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
-using GatherKernel = FunctionKernel<GatherFirst>;
-KERNEL(Gather, GatherKernel, {"Tparams", kTypes});
+KERNEL(Gather, FunctionKernel<GatherFirst>, {"Tparams", kTypes});
 KERNEL(GatherV2, GatherV2Kernel, {"Tparams", kTypes});
 KERNEL(GatherNd, GatherNdKernel, {"Tparams", kTypes - TypeSet{DT_QINT16, DT_QUINT16}});
 

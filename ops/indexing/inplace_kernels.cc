@@ -50,13 +50,9 @@ absl::Status Inplace(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-
-using UpdateKernel = FunctionKernel<Inplace<ArithmeticOp::kAssign>>;
-KERNEL(InplaceUpdate, UpdateKernel);
-using AddKernel = FunctionKernel<Inplace<ArithmeticOp::kAdd>>;
-KERNEL(InplaceAdd, AddKernel);
-using SubKernel = FunctionKernel<Inplace<ArithmeticOp::kSub>>;
-KERNEL(InplaceSub, SubKernel);
+KERNEL(InplaceUpdate, FunctionKernel<Inplace<ArithmeticOp::kAssign>>);
+KERNEL(InplaceAdd, FunctionKernel<Inplace<ArithmeticOp::kAdd>>);
+KERNEL(InplaceSub, FunctionKernel<Inplace<ArithmeticOp::kSub>>);
 
 }  // namespace
 }  // namespace sluice

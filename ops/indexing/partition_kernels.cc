@@ -118,11 +118,9 @@ absl::Status DynamicStitch(KernelContext& c) {
 
 constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_VARIANT};
 constexpr TypeSet kStitched = kPlain | TypeSet{DT_QINT8, DT_QUINT8, DT_QINT32};
-using DynamicPartitionKernel = FunctionKernel<DynamicPartition>;
-KERNEL(DynamicPartition, DynamicPartitionKernel, {"T", kPlain | TypeSet{DT_RESOURCE}});
-using DynamicStitchKernel = FunctionKernel<DynamicStitch>;
-KERNEL(DynamicStitch, DynamicStitchKernel, {"T", kStitched});
-KERNEL(ParallelDynamicStitch, DynamicStitchKernel, {"T", kStitched});
+KERNEL(DynamicPartition, FunctionKernel<DynamicPartition>, {"T", kPlain | TypeSet{DT_RESOURCE}});
+KERNEL(DynamicStitch, FunctionKernel<DynamicStitch>, {"T", kStitched});
+KERNEL(ParallelDynamicStitch, FunctionKernel<DynamicStitch>, {"T", kStitched});
 
 }  // namespace
 }  // namespace sluice

@@ -150,8 +150,7 @@ constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() |
     TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 constexpr TypeSet kHandles = {DT_RESOURCE, DT_VARIANT};
-using SliceKernel = FunctionKernel<Slice>;
-KERNEL(Slice, SliceKernel, {"T", kTypes});
+KERNEL(Slice, FunctionKernel<Slice>, {"T", kTypes});
 KERNEL(StridedSlice, StridedSliceKernel, {"T", kTypes | kHandles});
 KERNEL(StridedSliceGrad, StridedSliceGradKernel, {"T", kTypes | kHandles});
 KERNEL(TensorStridedSliceUpdate, TensorStridedSliceUpdateKernel, {"T", kTypes | kHandles});

@@ -226,14 +226,11 @@ absl::Status ListDiff(KernelContext& c) {
 
 constexpr TypeSet kListed = RealTypes() | TypeSet{DT_STRING};
 constexpr TypeSet kTypes = kListed | TypeSet{DT_BOOL};
-using UniqueKernel = FunctionKernel<Unique>;
-KERNEL(Unique, UniqueKernel, {"T", kTypes});
-KERNEL(UniqueWithCounts, UniqueKernel, {"T", kTypes});
-using UniqueV2Kernel = FunctionKernel<UniqueV2>;
-KERNEL(UniqueV2, UniqueV2Kernel, {"T", kTypes});
-KERNEL(UniqueWithCountsV2, UniqueV2Kernel, {"T", kTypes});
-using ListDiffKernel = FunctionKernel<ListDiff>;
-KERNEL(ListDiff, ListDiffKernel, {"T", kListed});
+KERNEL(Unique, FunctionKernel<Unique>, {"T", kTypes});
+KERNEL(UniqueWithCounts, FunctionKernel<Unique>, {"T", kTypes});
+KERNEL(UniqueV2, FunctionKernel<UniqueV2>, {"T", kTypes});
+KERNEL(UniqueWithCountsV2, FunctionKernel<UniqueV2>, {"T", kTypes});
+KERNEL(ListDiff, FunctionKernel<ListDiff>, {"T", kListed});
 
 }  // namespace
 }  // namespace sluice

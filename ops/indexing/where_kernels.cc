@@ -75,9 +75,7 @@ absl::Status Where(KernelContext& c) {
     return WhereSet(c, static_cast<const typename decltype(tag)::type*>(c.input(0).raw()));
   });
 }
-
-using WhereKernel = FunctionKernel<Where>;
-KERNEL(Where, WhereKernel, {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL}});
+KERNEL(Where, FunctionKernel<Where>, {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL}});
 
 }  // namespace
 }  // namespace sluice

@@ -33,8 +33,7 @@ absl::Status Diag(KernelContext& c) {
   CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
   return absl::OkStatus();
 }
-using DiagKernel = FunctionKernel<Diag>;
-KERNEL(Diag, DiagKernel, {"T", kDiagonal});
+KERNEL(Diag, FunctionKernel<Diag>, {"T", kDiagonal});
 
 absl::Status DiagPart(KernelContext& c) {
   const Tensor& in = c.input(0);
@@ -58,8 +57,7 @@ absl::Status DiagPart(KernelContext& c) {
   CopyStrided(c, in.dtype(), in.raw(), out->raw(), std::move(box));
   return absl::OkStatus();
 }
-using DiagPartKernel = FunctionKernel<DiagPart>;
-KERNEL(DiagPart, DiagPartKernel, {"T", kDiagonal});
+KERNEL(DiagPart, FunctionKernel<DiagPart>, {"T", kDiagonal});
 
 int64_t ScalarOf(const Tensor& t) {
   return t.dtype() == DT_INT32 ? t.data<int32_t>()[0] : t.data<int64_t>()[0];
@@ -107,9 +105,8 @@ absl::Status MatrixBandPart(KernelContext& c) {
   });
   return absl::OkStatus();
 }
-using MatrixBandPartKernel = FunctionKernel<MatrixBandPart>;
-KERNEL(MatrixBandPart, MatrixBandPartKernel, {"T", kPlain});
-KERNEL(BatchMatrixBandPart, MatrixBandPartKernel, {"T", kPlain});
+KERNEL(MatrixBandPart, FunctionKernel<MatrixBandPart>, {"T", kPlain});
+KERNEL(BatchMatrixBandPart, FunctionKernel<MatrixBandPart>, {"T", kPlain});
 
 // The diagonals lower to upper of matrices, and where they lie in rows of the longest's length.
 struct Band {

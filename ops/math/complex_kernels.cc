@@ -70,8 +70,7 @@ absl::Status ConjVariant(KernelContext& c) {
       StrCat("No unary variant unary_op function found for op CONJ Variant type_name: ",
              c.input(0).data<Variant>()[0].TypeName()));
 }
-using ConjVariantKernel = FunctionKernel<ConjVariant>;
-KERNEL(Conj, ConjVariantKernel, {"T", DT_VARIANT});
+KERNEL(Conj, FunctionKernel<ConjVariant>, {"T", DT_VARIANT});
 
 }  // namespace
 }  // namespace sluice

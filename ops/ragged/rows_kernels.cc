@@ -74,8 +74,7 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using RaggedFillEmptyRowsKernel = FunctionKernel<RaggedFillEmptyRows>;
-KERNEL(RaggedFillEmptyRows, RaggedFillEmptyRowsKernel);
+KERNEL(RaggedFillEmptyRows, FunctionKernel<RaggedFillEmptyRows>);
 
 }  // namespace
 }  // namespace sluice

@@ -57,8 +57,7 @@ absl::Status RaggedTensorToVariantGradient(KernelContext& c) {
   JoinElements(parts, out);
   return absl::OkStatus();
 }
-using RaggedTensorToVariantGradientKernel = FunctionKernel<RaggedTensorToVariantGradient>;
-KERNEL(RaggedTensorToVariantGradient, RaggedTensorToVariantGradientKernel);
+KERNEL(RaggedTensorToVariantGradient, FunctionKernel<RaggedTensorToVariantGradient>);
 
 }  // namespace
 }  // namespace sluice

@@ -62,8 +62,7 @@ absl::Status NonDeterministicInts(KernelContext& context) {
   for (size_t i = 0; i < out->bytes() / sizeof(uint32_t); ++i) words[i] = device();
   return absl::OkStatus();
 }
-using NonDeterministicIntsKernel = FunctionKernel<NonDeterministicInts>;
-KERNEL(NonDeterministicInts, NonDeterministicIntsKernel,
+KERNEL(NonDeterministicInts, FunctionKernel<NonDeterministicInts>,
        {"dtype", TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}});
 
 }  // namespace

@@ -139,8 +139,7 @@ absl::Status RngSkip(KernelContext& c) {
                        static_cast<uint64_t>(c.input(2).scalar<int64_t>()))
       .status();
 }
-using RngSkipKernel = FunctionKernel<RngSkip>;
-KERNEL(RngSkip, RngSkipKernel);
+KERNEL(RngSkip, FunctionKernel<RngSkip>);
 
 absl::Status RngReadAndSkip(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), 1));
@@ -154,8 +153,7 @@ absl::Status RngReadAndSkip(KernelContext& c) {
   out->data<int64_t>()[2] = static_cast<int64_t>(random::KeyOf(before));
   return absl::OkStatus();
 }
-using RngReadAndSkipKernel = FunctionKernel<RngReadAndSkip>;
-KERNEL(RngReadAndSkip, RngReadAndSkipKernel);
+KERNEL(RngReadAndSkip, FunctionKernel<RngReadAndSkip>);
 
 }  // namespace
 }  // namespace sluice

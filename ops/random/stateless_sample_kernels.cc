@@ -36,12 +36,12 @@ absl::Status SamplesOfSeed(KernelContext& c) {
   if (out->num_elements() > 0) kFill(c, start, c.input(2), out);
   return absl::OkStatus();
 }
-using GammaOfSeedKernel = FunctionKernel<SamplesOfSeed<random::FillGamma>>;
-KERNEL(StatelessRandomGammaV2, GammaOfSeedKernel, {"dtype", FloatTypes()});
+KERNEL(StatelessRandomGammaV2, FunctionKernel<SamplesOfSeed<random::FillGamma>>,
+       {"dtype", FloatTypes()});
 
 constexpr TypeSet kPoisson = {DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64};
-using PoissonOfSeedKernel = FunctionKernel<SamplesOfSeed<random::FillPoisson>>;
-KERNEL(StatelessRandomPoisson, PoissonOfSeedKernel, {"Rtype", kPoisson}, {"dtype", kPoisson});
+KERNEL(StatelessRandomPoisson, FunctionKernel<SamplesOfSeed<random::FillPoisson>>,
+       {"Rtype", kPoisson}, {"dtype", kPoisson});
 
 absl::Status GammaOfKey(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Philox start,
@@ -50,8 +50,7 @@ absl::Status GammaOfKey(KernelContext& c) {
   if (out->num_elements() > 0) random::FillGamma(c, start, c.input(4), out);
   return absl::OkStatus();
 }
-using GammaOfKeyKernel = FunctionKernel<GammaOfKey>;
-KERNEL(StatelessRandomGammaV3, GammaOfKeyKernel, {"dtype", FloatTypes()});
+KERNEL(StatelessRandomGammaV3, FunctionKernel<GammaOfKey>, {"dtype", FloatTypes()});
 
 // The shape that the inputs [first, last) broadcast to.
 absl::StatusOr<TensorShape> BroadcastOf(KernelContext& c, int first, int last) {
@@ -120,8 +119,8 @@ absl::Status BinomialOfSeed(KernelContext& c) {
   return absl::OkStatus();
 }
 constexpr TypeSet kProbability = {DT_HALF, DT_FLOAT, DT_DOUBLE};
-using BinomialOfSeedKernel = FunctionKernel<BinomialOfSeed>;
-KERNEL(StatelessRandomBinomial, BinomialOfSeedKernel, {"T", kProbability}, {"dtype", kPoisson});
+KERNEL(StatelessRandomBinomial, FunctionKernel<BinomialOfSeed>, {"T", kProbability},
+       {"dtype", kPoisson});
 
 absl::Status BinomialOfState(KernelContext& c) {
   if (c.input(1).rank() != 0) {
@@ -143,8 +142,8 @@ absl::Status BinomialOfState(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using BinomialOfStateKernel = FunctionKernel<BinomialOfState>;
-KERNEL(StatefulRandomBinomial, BinomialOfStateKernel, {"T", kProbability}, {"dtype", kPoisson});
+KERNEL(StatefulRandomBinomial, FunctionKernel<BinomialOfState>, {"T", kProbability},
+       {"dtype", kPoisson});
 
 // Numbers come one after another, as TensorFlow draws them on one thread.
 template <typename T>
@@ -170,16 +169,14 @@ FUNCTION_KERNELS(StatelessParameterizedTruncatedNormal, "dtype", TruncatedNormal
 absl::Status MultinomialOfSeed(KernelContext& c) {
   return random::DrawClasses(c, [&c](int64_t) { return random::FromSeed(c.input(2)); });
 }
-using MultinomialOfSeedKernel = FunctionKernel<MultinomialOfSeed>;
-KERNEL(StatelessMultinomial, MultinomialOfSeedKernel, {"T", FloatTypes()});
+KERNEL(StatelessMultinomial, FunctionKernel<MultinomialOfSeed>, {"T", FloatTypes()});
 
 absl::Status ShuffleOfKey(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Philox start,
                           random::FromKeyAndCounter(c.input(1), c.input(2), c.input(3)));
   return random::ShuffleRows(c, [&start](uint64_t) { return start; });
 }
-using ShuffleOfKeyKernel = FunctionKernel<ShuffleOfKey>;
-KERNEL(StatelessShuffle, ShuffleOfKeyKernel);
+KERNEL(StatelessShuffle, FunctionKernel<ShuffleOfKey>);
 
 // Key, counter and algorithm, as many of them as there are outputs.
 absl::Status KeyAndCounter(KernelContext& c) {
@@ -192,7 +189,7 @@ absl::Status KeyAndCounter(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using KeyAndCounterKernel = FunctionKernel<KeyAndCounter, false>;
+using KeyAndCounterKernel = CheapFunctionKernel<KeyAndCounter>;
 KERNEL(StatelessRandomGetKeyCounter, KeyAndCounterKernel);
 KERNEL(StatelessRandomGetKeyCounterAlg, KeyAndCounterKernel);
 
@@ -200,7 +197,7 @@ absl::Status Algorithm(KernelContext& c) {
   c.set_output(0, Tensor::Scalar(static_cast<int32_t>(random::kPhiloxAlgorithm)));
   return absl::OkStatus();
 }
-using AlgorithmKernel = FunctionKernel<Algorithm, false>;
+using AlgorithmKernel = CheapFunctionKernel<Algorithm>;
 KERNEL(StatelessRandomGetAlg, AlgorithmKernel);
 
 }  // namespace

@@ -1,4 +1,3 @@
-// ArgMax and ArgMin.
 #include <limits>
 #include <vector>
 
@@ -48,11 +47,11 @@ struct Less {
   }
 };
 
-// index[c] = row of the extreme of column c, in `rows` rows of `columns`; best is scratch.
+// index[c] = row of the extreme of column c. `best` is scratch memory for one row.
 template <typename Better, typename T>
 void ArgLoop(const T* x, int64_t rows, int64_t columns, T* best, int64_t* index) {
   const Better better;
-  std::fill_n(best, columns, Better::template Worst<T>());  // so that a NaN never wins
+  std::fill_n(best, columns, Better::template Worst<T>());  // NaN is never better
   std::fill_n(index, columns, 0);
   for (int64_t r = 0; r < rows; ++r) {
     const T* row = x + r * columns;
@@ -73,7 +72,7 @@ void Store(const int64_t* from, DataType to_type, void* to, int64_t offset, int6
     case DT_INT32:
       std::copy_n(from, n, static_cast<int32_t*>(to) + offset);
       break;
-    default:  // int16, uint16: the same bits
+    default:  // int16 and uint16 have the same bits
       std::copy_n(from, n, static_cast<uint16_t*>(to) + offset);
       break;
   }

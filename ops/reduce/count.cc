@@ -1,10 +1,10 @@
-// Counting, binning, searching and selecting values.
+// Counts, histograms, binary search and selection of values.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// A size that input i, a scalar, gives; -1 where it is not known.
+// The size given by input i, a scalar. -1 if it is unknown.
 absl::StatusOr<int64_t> SizeOf(ShapeContext& c, int i) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   std::optional<std::vector<int64_t>> size = c.InputInts(i);
@@ -21,35 +21,44 @@ absl::Status SearchShape(ShapeContext& c) {
   return c.SetOutput(0, values);
 }
 
+// Searches for each value in the row of sorted_inputs of the same number.
+void SearchOp(OpDefBuilder& op) {
+  op.Input("sorted_inputs", "T").Input("values", "T").Output("output", "out_type");
+  op.Attr("T", TypeAttr()).Attr("out_type", TypeAttr(IndexTypes(), DT_INT32)).Shape(SearchShape);
+}
+
+constexpr TypeSet kCountedTypes = {DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE};
+
 OP(Bincount,
-   "How often each of 0 … size - 1 stands in `arr`, or the sums of their weights. Greater numbers "
-   "do not count.")
+   "Counts the occurrences of 0 … size - 1 in `arr`, or sums their weights. Ignores greater "
+   "numbers.")
     .Input("arr", DT_INT32)
     .Input("size", DT_INT32)
     .Input("weights", "T")
     .Output("bins", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Attr("T", TypeAttr(kCountedTypes))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(const int64_t size, SizeOf(c, 1));
       return c.SetOutput(0, {size});
     });
 
-OP(Bucketize, "The number of boundaries that each value is not below.")
+OP(Bucketize, "Counts the boundaries that each value is not below.")
     .Input("input", "T")
     .Output("output", DT_INT32)
-    .Attr("T", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Attr("T", TypeAttr(kCountedTypes))
     .Attr("boundaries", FloatListAttr())
     .Shape(SameAsInput(0));
 
 OP(DenseBincount,
-   "Bincount of a vector, or of each row of a matrix; binary_output asks only whether a number "
-   "is there.")
+   "Computes the Bincount of a vector or of each row of a matrix. With binary_output, returns 1 "
+   "for "
+   "numbers that occur.")
     .Input("input", "Tidx")
     .Input("size", "Tidx")
     .Input("weights", "T")
     .Output("output", "T")
     .Attr("Tidx", TypeAttr(IndexTypes()))
-    .Attr("T", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Attr("T", TypeAttr(kCountedTypes))
     .Attr("binary_output", BoolAttr(false))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRankAtMost(0, 2));
@@ -60,13 +69,13 @@ OP(DenseBincount,
     });
 
 OP(HistogramFixedWidth,
-   "How many values lie in each of nbins equal parts of value_range; values outside count "
-   "in the first or the last.")
+   "Counts the values in each of nbins equal bins of value_range. The first and last bin include "
+   "values outside.")
     .Input("values", "T")
     .Input("value_range", "T")
     .Input("nbins", DT_INT32)
     .Output("out", "dtype")
-    .Attr("T", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE}))
+    .Attr("T", TypeAttr(kCountedTypes))
     .Attr("dtype", TypeAttr(IndexTypes(), DT_INT32))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape range, c.WithRank(1, 1));
@@ -75,17 +84,12 @@ OP(HistogramFixedWidth,
       return c.SetOutput(0, {bins});
     });
 
-OP(LowerBound, "For each value the first place in its row of sorted_inputs that is not below it.")
-    .Input("sorted_inputs", "T")
-    .Input("values", "T")
-    .Output("output", "out_type")
-    .Attr("T", TypeAttr())
-    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(SearchShape);
+OP(LowerBound,
+   "Returns the first position in its row of sorted_inputs whose element is not less than each "
+   "value.")
+    .With(SearchOp);
 
-OP(NthElement,
-   "The element that would stand at place n of each sorted row (of each row sorted downwards, "
-   "with `reverse`).")
+OP(NthElement, "Returns element n of each row in sorted order, in descending order with `reverse`.")
     .Input("input", "T")
     .Input("n", DT_INT32)
     .Output("values", "T")
@@ -104,7 +108,7 @@ OP(NthElement,
       }
       return c.SetOutput(0, PartialShape(input.dims().subspan(0, input.rank() - 1)));
     }) GRADIENT([](Backprop& b) {
-      // Shared among the elements that are equal to the one selected.
+      // Elements that are equal to the selected one share the gradient.
       Output grad = b.Of("values");
       Output chosen =
           Cast(Equal(ExpandDims(b.Value("values"), -1), b.Value("input")), grad.dtype());
@@ -112,13 +116,10 @@ OP(NthElement,
       b.Into("input", chosen / count * ExpandDims(grad, -1));
     });
 
-OP(UpperBound, "For each value the first place in its row of sorted_inputs that is above it.")
-    .Input("sorted_inputs", "T")
-    .Input("values", "T")
-    .Output("output", "out_type")
-    .Attr("T", TypeAttr())
-    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(SearchShape);
+OP(UpperBound,
+   "Returns the first position in its row of sorted_inputs whose element is greater than each "
+   "value.")
+    .With(SearchOp);
 
 }  // namespace
 }  // namespace sluice

@@ -17,7 +17,7 @@ absl::Status CheckWeights(const Tensor& weights, const Tensor& values) {
                          weights.shape().ToString(), " for ", values.shape().ToString());
 }
 
-// Adds the weights (ones without any) of `n` values to their bins.
+// Adds the weights of `n` values to their bins. Weights are 1 if there are none.
 template <typename T>
 absl::Status CountRow(const Tensor& values, int64_t begin, int64_t n, const Tensor& weights,
                       bool binary, int64_t bins, T* out) {
@@ -60,7 +60,7 @@ absl::Status Count(KernelContext& c, bool binary) {
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
-  if (values.num_elements() == 0) return absl::OkStatus();  // however many rows
+  if (values.num_elements() == 0) return absl::OkStatus();
   const int64_t count = rows ? values.dim(0) : 1;
   const int64_t length = values.num_elements() / count;
   for (int64_t row = 0; row < count; ++row) {
@@ -142,7 +142,7 @@ absl::Status HistogramFixedWidth(KernelContext& c) {
       (static_cast<double>(high) - static_cast<double>(low)) / static_cast<double>(bins);
   for (T value : values.flat<T>()) {
     const double at = (static_cast<double>(value) - static_cast<double>(low)) / step;
-    if (std::isnan(at)) continue;  // the value, or its place among infinite or no steps
+    if (std::isnan(at)) continue;  // NaN values, or infinite values with infinite steps
     const auto bin = static_cast<int64_t>(std::clamp<double>(std::floor(at), 0, bins - 1));
     SetIntAt(*out, bin, IntAt(*out, bin) + 1);
   }

@@ -1,4 +1,3 @@
-// Max, Min, Prod, All and Any.
 #include <limits>
 
 #include "ops/loops/wrapping.h"
@@ -7,84 +6,26 @@
 namespace sluice {
 namespace {
 
-struct ProdOp {
-  using Loops = ProdOp;
-  template <typename T>
-  using Acc = elementwise::Wide<T>;
-  template <typename A>
-  static constexpr A Identity() {
-    return A(1);
-  }
-  template <typename A, typename T>
-  static SLUICE_INLINE_IN_CLONES A Load(T x) {
-    return static_cast<A>(x);
-  }
-  template <typename A>
-  static SLUICE_INLINE_IN_CLONES A Combine(A a, A b) {
-    return WrappingMultiply(a, b);
-  }
-  template <typename T, typename A>
-  static T Finish(A a, int64_t) {
-    return static_cast<T>(a);
-  }
-};
-KERNELS(Prod, "T", Reduction<ProdOp>::Kernel, NumberList);
+template <typename A>
+constexpr A LowestOf() {
+  using Limits = std::numeric_limits<A>;
+  return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+}
+template <typename A>
+constexpr A HighestOf() {
+  using Limits = std::numeric_limits<A>;
+  return Limits::has_infinity ? Limits::infinity() : Limits::max();
+}
 
-struct MaxOp : ProdOp {
-  using Loops = MaxOp;
-  template <typename A>
-  static constexpr A Identity() {
-    return std::numeric_limits<A>::has_infinity ? -std::numeric_limits<A>::infinity()
-                                                : std::numeric_limits<A>::lowest();
-  }
-  template <typename A>
-  static SLUICE_INLINE_IN_CLONES A Combine(A a, A b) {
-    return a > b || a != a ? a : b;  // a NaN on either side wins
-  }
-};
-KERNELS(Max, "T", Reduction<MaxOp>::Kernel, RealList);
+REDUCTION_KERNELS(Prod, NumberList, A(1), WrappingMultiply(a, b));
+// If an element is NaN, the result is.
+REDUCTION_KERNELS(Max, RealList, LowestOf<A>(), a > b || a != a ? a : b);
+REDUCTION_KERNELS(Min, RealList, HighestOf<A>(), a < b || a != a ? a : b);
 
-struct MinOp : ProdOp {
-  using Loops = MinOp;
-  template <typename A>
-  static constexpr A Identity() {
-    return std::numeric_limits<A>::has_infinity ? std::numeric_limits<A>::infinity()
-                                                : std::numeric_limits<A>::max();
-  }
-  template <typename A>
-  static SLUICE_INLINE_IN_CLONES A Combine(A a, A b) {
-    return a < b || a != a ? a : b;
-  }
-};
-KERNELS(Min, "T", Reduction<MinOp>::Kernel, RealList);
-
-struct AllOp : ProdOp {
-  using Loops = AllOp;
-  template <typename T>
-  using Acc = bool;
-  template <typename A>
-  static constexpr A Identity() {
-    return true;
-  }
-  template <typename A>
-  static SLUICE_INLINE_IN_CLONES A Combine(A a, A b) {
-    return a & b;
-  }
-};
-KERNEL(All, Reduction<AllOp>::Kernel<bool>);
-
-struct AnyOp : AllOp {
-  using Loops = AnyOp;
-  template <typename A>
-  static constexpr A Identity() {
-    return false;
-  }
-  template <typename A>
-  static SLUICE_INLINE_IN_CLONES A Combine(A a, A b) {
-    return a | b;
-  }
-};
-KERNEL(Any, Reduction<AnyOp>::Kernel<bool>);
+SLUICE_REDUCTION(AllReduction, true, (a & b));
+SLUICE_REDUCTION(AnyReduction, false, a | b);
+KERNEL(All, Reduction<AllReduction>::Kernel<bool>);
+KERNEL(Any, Reduction<AnyReduction>::Kernel<bool>);
 
 }  // namespace
 }  // namespace sluice

@@ -1,13 +1,12 @@
-// Reductions over axes: sums, means, products, extremes, norms, and where the extremes are.
+// Reductions over axes: sums, means, products, extremes, norms, and the positions of extremes.
 //
-// reduction_indices is a scalar or a vector of axes, negative ones counted from the end; no axes
-// leave the tensor as it is. With keep_dims a reduced axis stays with size 1.
+// reduction_indices is a scalar or vector of axes. Negative axes count from the last. The output is
+// the input if there are no axes. With keep_dims, reduced axes have size 1 in the output.
 #include <numeric>
 
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/reduce/scan_builders.h"
 #endif
 
@@ -52,6 +51,21 @@ absl::Status ReductionShape(ShapeContext& c) {
   return c.SetOutput(0, output);
 }
 
+// A reduction of elements of `types`, or of bool if there are none.
+struct ReductionOf {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    if (types.empty()) {
+      op.Input("input", DT_BOOL).Input("reduction_indices", "Tidx").Output("output", DT_BOOL);
+    } else {
+      op.Input("input", "T").Input("reduction_indices", "Tidx").Output("output", "T");
+    }
+    op.Attr("keep_dims", BoolAttr(false));
+    if (!types.empty()) op.Attr("T", TypeAttr(types));
+    op.Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32)).Shape(ReductionShape);
+  }
+};
+
 absl::Status ArgShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
   const PartialShape& input = c.input(0);
@@ -73,9 +87,21 @@ absl::Status ArgShape(ShapeContext& c) {
   return c.SetOutput(0, output);
 }
 
+// The position of an extreme along a dimension.
+struct ArgExtreme {
+  TypeSet dimension_types;
+  TypeSet output_types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("input", "T").Input("dimension", "Tidx").Output("output", "output_type");
+    op.Attr("T", TypeAttr(RealTypes() | QuantizedTypes() | TypeSet{DT_BOOL}));
+    op.Attr("Tidx", TypeAttr(dimension_types, DT_INT32));
+    op.Attr("output_type", TypeAttr(output_types, DT_INT64)).Shape(ArgShape);
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient of Sum repeated over what was summed. Known shapes give Reshape and Tile by
-// constants, as TensorFlow's does.
+// The gradient of Sum: repeats the output's gradient over the reduced axes. As in TensorFlow, known
+// shapes give Reshape and Tile with constants.
 Output SumGradient(Backprop& b) {
   Output x = b.In(0), axes = b.In(1), grad = b.Of(0);
   if (!x || !grad) return Output();
@@ -119,7 +145,7 @@ Output SumGradient(Backprop& b) {
   return BroadcastTo(grad, input_shape);
 }
 
-// axes as int32 numbers in [0, rank).
+// `axes` as int32 numbers in [0, rank).
 Output NonNegative(Output axes, Output rank) {
   if (BaseType(axes.dtype()) != DT_INT32) axes = Cast(axes, DT_INT32);
   return (axes + rank) % rank;
@@ -146,7 +172,7 @@ void MeanGradient(Backprop& b) {
   b.Into(0, RealDiv(sum, factor, {.name = "truediv"}));
 }
 
-// Max and Min: shared equally among the elements that are the extreme.
+// The gradient of Max and Min: elements that are equal to the extreme share it equally.
 void ExtremeGradient(Backprop& b) {
   Output x = b.In(0), axes = b.In(1), y = b.Out(0), grad = b.Of(0);
   Output x_shape = ShapeOf(x);
@@ -163,8 +189,8 @@ void ExtremeGradient(Backprop& b) {
   b.Into(0, indicators / selected * grad);
 }
 
-// Each element's factor is the product of the others: two running products, so that zeros do no
-// harm.
+// The derivative with respect to an element is the product of the others. Two running products give
+// it without a division, so elements may be zero.
 void ProdGradient(Backprop& b) {
   Output x = b.In(0), grad = b.Of(0);
   Graph& graph = b.graph();
@@ -204,93 +230,38 @@ void NormGradient(Backprop& b) {
 }
 #endif
 
-OP(All, "True where all elements are; no elements give true.")
-    .Input("input", DT_BOOL)
-    .Input("reduction_indices", "Tidx")
-    .Output("output", DT_BOOL)
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape);
+OP(All, "Tests whether all elements are true. True for no elements.").With(ReductionOf{});
 
-OP(Any, "True where at least one element is; no elements give false.")
-    .Input("input", DT_BOOL)
-    .Input("reduction_indices", "Tidx")
-    .Output("output", DT_BOOL)
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape);
+OP(Any, "Tests whether at least one element is true. False for no elements.").With(ReductionOf{});
 
-OP(Sum, "The sum of the elements; no elements give 0.")
-    .Input("input", "T")
-    .Input("reduction_indices", "Tidx")
-    .Output("output", "T")
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape) GRADIENT([](Backprop& b) { b.Into(0, SumGradient(b)); });
+OP(Sum, "Computes the sum of elements. 0 for no elements.")
+    .With(ReductionOf{NumberTypes()}) GRADIENT([](Backprop& b) { b.Into(0, SumGradient(b)); });
 
-OP(Mean, "The mean of the elements; no elements give NaN, of integers 0.")
-    .Input("input", "T")
-    .Input("reduction_indices", "Tidx")
-    .Output("output", "T")
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape) GRADIENT(MeanGradient);
+OP(Mean, "Computes the mean of elements. For no elements NaN, or 0 for integers.")
+    .With(ReductionOf{NumberTypes()}) GRADIENT(MeanGradient);
 
-OP(Prod, "The product of the elements; no elements give 1.")
-    .Input("input", "T")
-    .Input("reduction_indices", "Tidx")
-    .Output("output", "T")
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape) GRADIENT(ProdGradient);
+OP(Prod, "Computes the product of elements. 1 for no elements.")
+    .With(ReductionOf{NumberTypes()}) GRADIENT(ProdGradient);
 
-OP(Max, "The greatest element; NaN where one is; no elements give the type's lowest value.")
-    .Input("input", "T")
-    .Input("reduction_indices", "Tidx")
-    .Output("output", "T")
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(RealTypes() | QuantizedTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape) GRADIENT(ExtremeGradient);
+OP(Max,
+   "Returns the largest element, NaN if an element is NaN. For no elements the lowest value of the "
+   "type.")
+    .With(ReductionOf{RealTypes() | QuantizedTypes()}) GRADIENT(ExtremeGradient);
 
-OP(Min, "The least element; NaN where one is; no elements give the type's highest value.")
-    .Input("input", "T")
-    .Input("reduction_indices", "Tidx")
-    .Output("output", "T")
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(RealTypes() | QuantizedTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape) GRADIENT(ExtremeGradient);
+OP(Min,
+   "Returns the smallest element, NaN if an element is NaN. For no elements the highest value of "
+   "the type.")
+    .With(ReductionOf{RealTypes() | QuantizedTypes()}) GRADIENT(ExtremeGradient);
 
-OP(EuclideanNorm, "The square root of the sum of the squared absolute values.")
-    .Input("input", "T")
-    .Input("reduction_indices", "Tidx")
-    .Output("output", "T")
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReductionShape) GRADIENT(NormGradient);
+OP(EuclideanNorm, "Computes the square root of the sum of squared absolute values.")
+    .With(ReductionOf{NumberTypes()}) GRADIENT(NormGradient);
 
-OP(ArgMax, "The index of the greatest element along a dimension; the first of equal ones.")
-    .Input("input", "T")
-    .Input("dimension", "Tidx")
-    .Output("output", "output_type")
-    .Attr("T", TypeAttr(RealTypes() | QuantizedTypes() | TypeSet{DT_BOOL}))
-    .Attr("Tidx", TypeAttr(IndexTypes() | TypeSet{DT_INT16}, DT_INT32))
-    .Attr("output_type", TypeAttr(IndexTypes() | TypeSet{DT_INT16, DT_UINT16}, DT_INT64))
-    .Shape(ArgShape) GRADIENT([](Backprop&) {});
+OP(ArgMax, "Returns the index of the largest element along a dimension, of equal ones the first.")
+    .With(ArgExtreme{IndexTypes() | TypeSet{DT_INT16}, IndexTypes() | TypeSet{DT_INT16, DT_UINT16}})
+        GRADIENT([](Backprop&) {});
 
-OP(ArgMin, "The index of the least element along a dimension; the first of equal ones.")
-    .Input("input", "T")
-    .Input("dimension", "Tidx")
-    .Output("output", "output_type")
-    .Attr("T", TypeAttr(RealTypes() | QuantizedTypes() | TypeSet{DT_BOOL}))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("output_type", TypeAttr(IndexTypes(), DT_INT64))
-    .Shape(ArgShape) GRADIENT([](Backprop&) {});
+OP(ArgMin, "Returns the index of the smallest element along a dimension, of equal ones the first.")
+    .With(ArgExtreme{IndexTypes(), IndexTypes()}) GRADIENT([](Backprop&) {});
 
 }  // namespace
 }  // namespace sluice

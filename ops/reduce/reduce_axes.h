@@ -1,5 +1,7 @@
-// Reductions with axes as numbers: `ReduceMean(x)`, `ReduceSum(x, 0)`,
-// `ReduceMax(x, {0, 2}, {.keep_dims = true})`. The generated Sum, Mean, … take them as a tensor.
+// Builder functions of reductions with given axes: `ReduceMean(x)`, `ReduceSum(x, 0)`,
+// `ReduceMax(x, {0, 2}, {.keep_dims = true})`. The generated Sum, Mean, … take axes as a tensor.
+//
+// Reference: tf.reduce_sum and others of TensorFlow. The nodes and their names are the same.
 #ifndef SLUICE_OPS_REDUCE_REDUCE_AXES_H_
 #define SLUICE_OPS_REDUCE_REDUCE_AXES_H_
 
@@ -14,10 +16,10 @@
 
 namespace sluice {
 
-// All axes, one (a scalar in the graph) or several; negative ones count from the last.
+// All axes, one axis (a scalar in the graph), or several. Negative axes count from the last.
 class Axes {
  public:
-  Axes() = default;                                                                 // all
+  Axes() = default;                                                                 // all axes
   Axes(int axis) : axes_(std::vector<int64_t>{axis}), is_scalar_(true) {}           // NOLINT
   Axes(std::initializer_list<int64_t> axes) : axes_(std::vector<int64_t>(axes)) {}  // NOLINT
   Axes(std::vector<int64_t> axes) : axes_(std::move(axes)) {}                       // NOLINT

@@ -10,7 +10,7 @@ namespace {
 using Dims = absl::Span<const ReductionPlan::Dim>;
 using DimList = absl::InlinedVector<ReductionPlan::Dim, 4>;
 
-// Rows that are added one after the other before sums meet.
+// Rows that are combined in order. Blocks of them are combined pairwise.
 constexpr int64_t kRowsPerBlock = 512;
 
 int64_t Elements(Dims dims) {
@@ -24,12 +24,12 @@ int64_t KeptElements(Dims dims) {
   return n;
 }
 
-// The loops applied to plans. `x` and `acc` count in bytes, sizes in elements.
+// Applies loops to plans. Sizes are in elements.
 class Reducer {
  public:
   Reducer(KernelContext& context, const ReductionLoops& loops) : context_(context), loops_(loops) {}
 
-  // Takes all of x into acc (KeptElements(dims) of them).
+  // Combines x into acc, which has KeptElements(dims) accumulators.
   void Run(const char* x, char* acc, Dims dims) const;
 
  private:
@@ -45,8 +45,8 @@ class Reducer {
   const ReductionLoops& loops_;
 };
 
-// One row of any length into one accumulator; halves are added to each other. Runs that make a
-// whole tree are read by one call, since what a call for each costs is seen at memory speed.
+// Reduces a row of any length. Halves are combined recursively. One call reduces 16 runs, because a
+// call per run would be slower than the memory.
 void Reducer::LongRow(const char* x, char* acc, int64_t n) const {
   constexpr int64_t kRuns = 16, kMostAccBytes = 16;
   if (n <= reduction::kRun) return loops_.rows(x, acc, 1, n);
@@ -98,7 +98,7 @@ void Reducer::InCaller(const char* x, char* acc, Dims dims) const {
   for (int64_t i = 0; i < size; ++i) InCaller(At(x, i * x_step), Acc(acc, i * acc_step), rest);
 }
 
-// The leading, reduced dimension in a few parts, each with accumulators of its own.
+// Cuts the leading dimension, which is reduced, into parts with separate accumulators.
 void Reducer::InParts(const char* x, char* acc, Dims dims) const {
   const int64_t size = dims[0].size, step = Elements(dims.subspan(1)), kept = KeptElements(dims);
   const int64_t parts = std::clamp<int64_t>(size * step / 65536, 1, std::min<int64_t>(size, 32));

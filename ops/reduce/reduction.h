@@ -1,22 +1,25 @@
-// Reductions over any axes, from a functor of accumulators.
+// Kernels that reduce a tensor over any axes, from a functor that combines accumulators.
 //
-// The shape is folded into alternating kept and reduced dimensions; two loops an op and type (over
-// rows, over columns) do the rest. Long sums are cut into fixed blocks that are added pairwise:
-// good to a few ulp, and the same bits whatever the number of threads, since the cuts follow from
-// sizes alone.
+//   REDUCTION_KERNELS(Sum, NumberList, A(0), WrappingAdd(a, b));
 //
-// A functor says in which type it accumulates and how; `Loops` is what the loops are compiled for,
-// so that ops that differ only at the end share them:
+// registers kernels of op Sum for each type T of the list. A is the type of the accumulators, T or
+// for 16-bit floating point numbers float. The kernel takes part in fusion by itself, because it is
+// a RowKernel. The functor may also be written out (see kernels of Mean); `Loops` is the functor
+// for which loops are compiled, so that ops that differ only in Finish share them:
 //
-//   struct SumOp {
-//     using Loops = SumOp;
+//   struct MeanReduction {
+//     using Loops = SumReduction;
 //     template <typename T> using Acc = …;
 //     template <typename A> static A Identity();
 //     template <typename A, typename T> static A Load(T x);
 //     template <typename A> static A Combine(A a, A b);
 //     template <typename T, typename A> static T Finish(A a, int64_t count);
 //   };
-//   KERNELS(Sum, "T", Reduction<SumOp>::Kernel, NumberList);
+//   KERNELS(Mean, "T", Reduction<MeanReduction>::Kernel, NumberList);
+//
+// Neighboring dimensions are merged, so that kept and reduced dimensions alternate. Long sums are
+// cut into blocks of fixed sizes, which are added pairwise. The error is therefore a few ulp, and
+// results have the same bits for any number of threads.
 #ifndef SLUICE_OPS_REDUCE_REDUCTION_H_
 #define SLUICE_OPS_REDUCE_REDUCTION_H_
 
@@ -24,34 +27,66 @@
 #include "executor/kernel/row_kernel.h"
 #include "ops/loops/elementwise.h"
 
+// Defines a functor that accumulates in type A, starts with `identity`, and combines a and b.
+#define SLUICE_REDUCTION(name, identity, ...)            \
+  struct name : ::sluice::ReductionDefaults {            \
+    using Loops = name;                                  \
+    template <typename A>                                \
+    static constexpr A Identity() {                      \
+      return identity;                                   \
+    }                                                    \
+    template <typename A>                                \
+    static SLUICE_INLINE_IN_CLONES A Combine(A a, A b) { \
+      return __VA_ARGS__;                                \
+    }                                                    \
+  }
+
+// Registers kernels of a reduction. Their functor is called <op>Reduction.
+#define REDUCTION_KERNELS(op, types, identity, ...)       \
+  SLUICE_REDUCTION(op##Reduction, identity, __VA_ARGS__); \
+  KERNELS(op, "T", ::sluice::Reduction<op##Reduction>::Kernel, types)
+
 namespace sluice {
+
+struct ReductionDefaults {
+  template <typename T>
+  using Acc = Wide<T>;
+  template <typename A, typename T>
+  static SLUICE_INLINE_IN_CLONES A Load(T x) {
+    return static_cast<A>(x);
+  }
+  template <typename T, typename A>
+  static T Finish(A a, int64_t) {
+    return static_cast<T>(a);
+  }
+};
 
 struct ReductionPlan {
   struct Dim {
     int64_t size;
     bool reduced;
   };
-  absl::InlinedVector<Dim, 4> dims;  // kept and reduced in turn; sizes other than 1
-  TensorShape output;                // keep_dims heeded
-  int64_t count = 1;                 // elements that make one of the result
+  absl::InlinedVector<Dim, 4> dims;  // kept and reduced in turn, without sizes of 1
+  TensorShape output;                // depends on keep_dims
+  int64_t count = 1;                 // input elements per output element
 };
 // INVALID_ARGUMENT "Invalid reduction dimension (3 for input with 2 dimension(s)".
 absl::StatusOr<ReductionPlan> PlanReduction(const TensorShape& input, const Tensor& axes,
                                             bool keep_dims);
 
-// The loops of one op and type. Accumulators are `acc_size` bytes each.
+// The loops of one op and type. Accumulators have `acc_size` bytes each.
 struct ReductionLoops {
-  void (*fill)(void* acc, int64_t n);  // with what changes nothing
-  // acc[r] takes the n elements of row r; n <= kReductionRun.
+  void (*fill)(void* acc, int64_t n);  // with the identity
+  // Combines acc[r] with the n elements of row r. n <= kRun.
   void (*rows)(const void* x, void* acc, int64_t rows, int64_t n);
-  // acc[c] takes column c of rows that are `stride` elements apart.
+  // Combines acc[c] with column c of rows that are `stride` elements apart.
   void (*columns)(const void* x, void* acc, int64_t rows, int64_t columns, int64_t stride);
   void (*combine)(const void* from, void* acc, int64_t n);
   void (*finish)(const void* acc, void* out, int64_t n, int64_t count);
   size_t x_size;
   size_t acc_size;
-  bool in_place;  // accumulators are the output's own elements
-  double cost;    // nanoseconds an element
+  bool in_place;  // accumulators are the elements of the output
+  double cost;    // in nanoseconds per element
 };
 
 class ReductionKernel : public Kernel, public RowKernel {
@@ -73,8 +108,7 @@ class ReductionKernel : public Kernel, public RowKernel {
 
 namespace reduction {
 
-// Lanes that are added side by side, and how many numbers follow each other in one lane before
-// sums meet pairwise.
+// Lanes of a run, and the number of elements of a run. Runs are combined pairwise.
 inline constexpr int64_t kLanes = 32;
 inline constexpr int64_t kRun = 64 * kLanes;
 
@@ -99,7 +133,8 @@ SLUICE_INLINE_IN_CLONES A ReduceRun(const T* x, int64_t n) {
   return lanes[0];
 }
 
-// Rows of a few elements, four side by side: one after the other, each would wait for its own sums.
+// Reduces rows of few elements, four at a time, because each row alone is one chain of dependent
+// instructions.
 template <typename Op, typename A, typename T>
 SLUICE_INLINE_IN_CLONES void ShortRows(const T* x, A* acc, int64_t rows, int64_t n) {
   int64_t r = 0;
@@ -128,7 +163,8 @@ SLUICE_INLINE_IN_CLONES void Rows(const T* x, A* acc, int64_t rows, int64_t n) {
   }
 }
 
-// Four rows at a time: a quarter of the traffic, and shorter chains of sums.
+// Reduces four rows at a time, which needs a quarter of the accumulator's memory traffic and
+// shortens the chains of dependent instructions.
 template <typename Op, typename A, typename T>
 SLUICE_INLINE_IN_CLONES void Columns(const T* x, A* acc, int64_t rows, int64_t columns,
                                      int64_t stride) {

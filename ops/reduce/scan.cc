@@ -1,10 +1,10 @@
 // Running sums, products and log-sum-exps along one axis.
 //
-// exclusive: an element's result does not include the element itself. reverse: from the end.
+// With `exclusive`, the result for an element does not include the element. With `reverse`, scans
+// start at the end of the axis.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/math/exponential_builders.h"
 #include "ops/reduce/scan_builders.h"
 #endif
@@ -12,8 +12,19 @@
 namespace sluice {
 namespace {
 
+struct ScanOf {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("x", "T").Input("axis", "Tidx").Output("out", "T");
+    op.Attr("exclusive", BoolAttr(false)).Attr("reverse", BoolAttr(false));
+    op.Attr("T", TypeAttr(types)).Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32));
+    op.Shape(SameAsInput(0));
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
-// log of grad's positive part (or of -grad's), the lowest number where there is none.
+// The logarithm of the positive (or of the negated negative) elements of `grad`, and the lowest
+// number for others.
 Output LogOfPart(Output grad, bool positive) {
   const double lowest = BaseType(grad.dtype()) == DT_HALF       ? -65504.0
                         : BaseType(grad.dtype()) == DT_BFLOAT16 ? -0x1.fep127
@@ -26,29 +37,15 @@ Output LogOfPart(Output grad, bool positive) {
 }
 #endif
 
-OP(Cumsum, "Running sums along `axis`.")
-    .Input("x", "T")
-    .Input("axis", "Tidx")
-    .Output("out", "T")
-    .Attr("exclusive", BoolAttr(false))
-    .Attr("reverse", BoolAttr(false))
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+OP(Cumsum, "Computes running sums along `axis`.")
+    .With(ScanOf{NumberTypes()}) GRADIENT([](Backprop& b) {
       b.Into("x",
              Cumsum(b.Of("out"), b.Value("axis"),
                     {.exclusive = b.attr<bool>("exclusive"), .reverse = !b.attr<bool>("reverse")}));
     });
 
-OP(Cumprod, "Running products along `axis`.")
-    .Input("x", "T")
-    .Input("axis", "Tidx")
-    .Output("out", "T")
-    .Attr("exclusive", BoolAttr(false))
-    .Attr("reverse", BoolAttr(false))
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+OP(Cumprod, "Computes running products along `axis`.")
+    .With(ScanOf{NumberTypes()}) GRADIENT([](Backprop& b) {
       const bool exclusive = b.attr<bool>("exclusive"), reverse = b.attr<bool>("reverse");
       Output x = b.Value("x"), axis = b.Value("axis"), grad = b.Of("out");
       Output products = Cumprod(x, axis, {.exclusive = exclusive, .reverse = reverse});
@@ -56,18 +53,11 @@ OP(Cumprod, "Running products along `axis`.")
       b.Into("x", DivNoNan(sums, x));
     });
 
-OP(CumulativeLogsumexp, "Running log(sum(exp(x))) along `axis`, without overflow.")
-    .Input("x", "T")
-    .Input("axis", "Tidx")
-    .Output("out", "T")
-    .Attr("exclusive", BoolAttr(false))
-    .Attr("reverse", BoolAttr(false))
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+OP(CumulativeLogsumexp, "Computes running log(sum(exp(x))) along `axis` without overflow.")
+    .With(ScanOf{FloatTypes()}) GRADIENT([](Backprop& b) {
       const bool exclusive = b.attr<bool>("exclusive"), reverse = b.attr<bool>("reverse");
       Output x = b.Value("x"), axis = b.Value("axis"), y = b.Value("out"), grad = b.Of("out");
-      // Positive and negative gradients apart, in the log domain.
+      // Works on the logarithms of positive and negative gradients separately.
       auto part = [&](bool positive) {
         Output log = LogOfPart(grad, positive);
         return Exp(

@@ -1,4 +1,3 @@
-// Cumsum, Cumprod and CumulativeLogsumexp.
 #include <cmath>
 #include <limits>
 
@@ -54,8 +53,7 @@ struct LogSumExpScan {
   }
 };
 
-// `columns` scans side by side over `rows` rows; totals is scratch. Element i may be written over
-// element i that was read.
+// Scans the columns of a matrix. `totals` is scratch memory for one row. x and y may be the same.
 template <typename Scan, typename A, typename T>
 void ScanLoop(const T* x, T* y, int64_t rows, int64_t columns, bool exclusive, bool reverse,
               A* totals) {
@@ -82,7 +80,7 @@ struct Scanner {
         : exclusive_(init.attr<bool>("exclusive")), reverse_(init.attr<bool>("reverse")) {}
 
     absl::Status Compute(KernelContext& context) override {
-      using A = elementwise::Wide<T>;
+      using A = Wide<T>;
       const TensorShape shape = context.input(0).shape();
       SLUICE_ASSIGN_OR_RETURN(const int axis, ScanAxis(context.input(1), shape));
       int64_t outer = 1, columns = 1;

@@ -1,12 +1,9 @@
-// Reductions of the rows that carry one segment number. The numbers of the Segment ops ascend;
-// those of the UnsortedSegment ops come in any order and may be negative, which drops the row.
-
+// Reductions of the rows of each segment.
+//
+// Segment ops need ascending segment numbers. UnsortedSegment ops take them in any order, and drop
+// rows whose segment number is negative.
 #include "ops/op.h"
 #include "ops/reduce/segment_shape.h"
-
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/shape_nodes.h"
-#endif
 
 namespace sluice {
 namespace {
@@ -34,15 +31,31 @@ absl::Status UnsortedSegmentShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Vector(count).Concatenate(row));
 }
 
+struct SortedSegment {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("data", "T").Input("segment_ids", "Tindices").Output("output", "T");
+    op.Attr("T", TypeAttr(types)).Attr("Tindices", TypeAttr(IndexTypes())).Shape(SegmentShape);
+  }
+};
+
+struct UnsortedSegment {
+  TypeSet types;
+  TypeSet id_types = IndexTypes();
+  void operator()(OpDefBuilder& op) const {
+    op.Input("data", "T").Input("segment_ids", "Tindices").Input("num_segments", "Tnumsegments");
+    op.Output("output", "T").Attr("T", TypeAttr(types)).Attr("Tindices", TypeAttr(id_types));
+    op.Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32)).Shape(UnsortedSegmentShape);
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
 
 Output Rows(Output params, Output indices) {
   return GatherV2(params, indices, IndexScalar(*params.graph(), 0));
 }
 
-Output ZeroOf(Output x) { return ZerosLike(x); }
-
-// Rows of segments, zeros where the segment number is negative.
+// Gathers rows of segments, and zeros for negative segment numbers.
 class NonNegativeRows {
  public:
   explicit NonNegativeRows(Output ids) : ids_(ids), clipped_(Maximum(ids, ZerosLike(ids))) {}
@@ -50,10 +63,10 @@ class NonNegativeRows {
   Output Of(Output params) {
     Output gathered = Rows(params, clipped_);
     if (!is_positive_) is_positive_ = Broadcast(gathered);
-    return SelectV2(is_positive_, gathered, ZeroOf(gathered));
+    return SelectV2(is_positive_, gathered, ZerosLike(gathered));
   }
   Output clipped() const { return clipped_; }
-  // In the shape of the gathered rows; valid after Of.
+  // Has the shape of the gathered rows. Valid after Of.
   Output is_positive() const { return is_positive_; }
 
  private:
@@ -77,7 +90,7 @@ class NonNegativeRows {
   Output is_positive_;
 };
 
-// The mean's gradient is spread evenly over the rows of a segment.
+// Spreads the gradient of a segment evenly over its rows.
 void SegmentMeanGradient(Backprop& b) {
   Graph& g = b.graph();
   Output data = b.Value("data"), ids = b.Value("segment_ids");
@@ -88,13 +101,13 @@ void SegmentMeanGradient(Backprop& b) {
   b.Into("data", Rows(RealDiv(b.Of(0), SegmentSum(ones, ids)), ids));
 }
 
-// Rows that tie for the maximum or minimum share the gradient.
+// Rows that are equal to the extreme share the gradient equally.
 void SegmentExtremeGradient(Backprop& b) {
   Output data = b.Value("data"), ids = b.Value("segment_ids");
   Output grad = b.Of(0);
   Output selected = Equal(data, Rows(b.Out(0), ids));
   Output count = SegmentSum(Cast(selected, BaseType(grad.dtype())), ids);
-  b.Into("data", SelectV2(selected, Rows(RealDiv(grad, count), ids), ZeroOf(data)));
+  b.Into("data", SelectV2(selected, Rows(RealDiv(grad, count), ids), ZerosLike(data)));
 }
 
 void UnsortedExtremeGradient(Backprop& b) {
@@ -106,12 +119,12 @@ void UnsortedExtremeGradient(Backprop& b) {
   Output count =
       UnsortedSegmentSum(Cast(selected, BaseType(grad.dtype())), ids, b.Value("num_segments"));
   Output shared = rows.Of(RealDiv(grad, count));
-  b.Into("data", SelectV2(selected, shared, ZeroOf(shared)));
+  b.Into("data", SelectV2(selected, shared, ZerosLike(shared)));
 }
 
-// The product of the others: product / x, and where x is 0, the product of the non-zeros; nothing
-// where a segment has more than one zero. `of_segment` reduces rows with an op, `rows` takes the
-// rows of segments, `grad_rows` likewise of the gradient.
+// The derivative with respect to x is the product of the other elements: product / x, or for x = 0
+// the product of all elements that are not 0. It is 0 if a segment has several zeros. `sum` and
+// `product` reduce rows, `rows` gathers rows of segments, `grad_rows` those of the gradient.
 template <typename Sum, typename Product, typename RowsOf, typename GradRowsOf>
 void ProductGradient(Backprop& b, Sum sum, Product product, RowsOf rows, GradRowsOf grad_rows) {
   Output data = b.Value("data");
@@ -119,7 +132,7 @@ void ProductGradient(Backprop& b, Sum sum, Product product, RowsOf rows, GradRow
   Output zero = Cast(IndexScalar(g, 0), BaseType(data.dtype()));
   Output is_zero = Equal(data, zero);
   Output zeros = sum(Cast(is_zero, DT_INT32));
-  Output grad = SelectV2(Greater(zeros, IndexScalar(g, 1)), ZeroOf(b.Of(0)), b.Of(0));
+  Output grad = SelectV2(Greater(zeros, IndexScalar(g, 1)), ZerosLike(b.Of(0)), b.Of(0));
   Output others = product(SelectV2(is_zero, OnesLike(data), data));
   Output quotient = RealDiv(rows(b.Out(0)), data);
   Output derivative = SelectV2(is_zero, rows(others), quotient);
@@ -146,90 +159,42 @@ void UnsortedProdGradient(Backprop& b) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
-OP(SegmentMax, "The greatest row of each segment; 0 where a segment has none.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape) GRADIENT(SegmentExtremeGradient);
+OP(SegmentMax, "Computes the maximum of the rows of each segment. 0 for segments without rows.")
+    .With(SortedSegment{RealTypes()}) GRADIENT(SegmentExtremeGradient);
 
-OP(SegmentMean, "The mean of the rows of each segment; 0 where it has none.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape) GRADIENT(SegmentMeanGradient);
+OP(SegmentMean, "Computes the mean of the rows of each segment. 0 for segments without rows.")
+    .With(SortedSegment{NumberTypes()}) GRADIENT(SegmentMeanGradient);
 
-OP(SegmentMin, "The least row of each segment; 0 where it has none.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape) GRADIENT(SegmentExtremeGradient);
+OP(SegmentMin, "Computes the minimum of the rows of each segment. 0 for segments without rows.")
+    .With(SortedSegment{RealTypes()}) GRADIENT(SegmentExtremeGradient);
 
-OP(SegmentProd, "The product of the rows of each segment; 1 where it has none.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape) GRADIENT(SegmentProdGradient);
+OP(SegmentProd, "Computes the product of the rows of each segment. 1 for segments without rows.")
+    .With(SortedSegment{NumberTypes()}) GRADIENT(SegmentProdGradient);
 
-OP(SegmentSum, "The sum of the rows of each segment.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape(SegmentShape)
+OP(SegmentSum, "Computes the sum of the rows of each segment.")
+    .With(SortedSegment{NumberTypes()})
         GRADIENT([](Backprop& b) { b.Into("data", Rows(b.Of(0), b.Value("segment_ids"))); });
 
 OP(UnsortedSegmentMax,
-   "The greatest row of each of `num_segments`; the type's least where none is.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Input("num_segments", "Tnumsegments")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedExtremeGradient);
+   "Computes the maximum of the rows of each of `num_segments` segments. The lowest value of the "
+   "type for segments without rows.")
+    .With(UnsortedSegment{RealTypes()}) GRADIENT(UnsortedExtremeGradient);
 
 OP(UnsortedSegmentMin,
-   "The least row of each of `num_segments`; the type's greatest where none is.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Input("num_segments", "Tnumsegments")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedExtremeGradient);
+   "Computes the minimum of the rows of each of `num_segments` segments. The highest value of the "
+   "type for segments without rows.")
+    .With(UnsortedSegment{RealTypes()}) GRADIENT(UnsortedExtremeGradient);
 
-OP(UnsortedSegmentProd, "The product of the rows of each of `num_segments`; 1 where none is.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Input("num_segments", "Tnumsegments")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UnsortedSegmentShape) GRADIENT(UnsortedProdGradient);
+OP(UnsortedSegmentProd,
+   "Computes the product of the rows of each of `num_segments` segments. 1 for segments without "
+   "rows.")
+    .With(UnsortedSegment{NumberTypes()}) GRADIENT(UnsortedProdGradient);
 
-OP(UnsortedSegmentSum, "The sum of the rows of each of `num_segments`.")
-    .Input("data", "T")
-    .Input("segment_ids", "Tindices")
-    .Input("num_segments", "Tnumsegments")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
-    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UnsortedSegmentShape) GRADIENT([](Backprop& b) {
-      b.Into("data", NonNegativeRows(b.Value("segment_ids")).Of(b.Of(0)));
-    });
+OP(UnsortedSegmentSum, "Computes the sum of the rows of each of `num_segments` segments.")
+    .With(UnsortedSegment{NumberTypes(), IndexTypes() | TypeSet{DT_INT16}})
+        GRADIENT([](Backprop& b) {
+          b.Into("data", NonNegativeRows(b.Value("segment_ids")).Of(b.Of(0)));
+        });
 
 }  // namespace
 }  // namespace sluice

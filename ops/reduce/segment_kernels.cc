@@ -16,32 +16,20 @@
 namespace sluice {
 namespace {
 
-// What a segment begins with, and has where no row is its own.
-enum class Empty { kZero, kOne, kLowest, kHighest };
-
-template <typename T>
-T LimitOf(bool highest) {
-  if constexpr (kIsFloat16<T>) {
-    return T(highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest());
-  } else {
-    return highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
-  }
-}
-
-template <typename... Ts>
-void SetLimit(Tensor& t, bool highest, TypeList<Ts...>) {
-  ((t.dtype() == kDataTypeOf<Ts> ? void(t.scalar<Ts>() = LimitOf<Ts>(highest)) : void()), ...);
-}
-
-Tensor EmptyElement(DataType dtype, Empty empty, Allocator& memory) {
-  if (empty == Empty::kOne) return OneElement(dtype, memory);
+// The value of a segment without rows: the identity of the operation.
+Tensor IdentityElement(DataType dtype, ArithmeticOp op, Allocator& memory) {
+  if (op == ArithmeticOp::kMul) return OneElement(dtype, memory);
   Tensor t = ZeroElement(dtype, memory);
-  if (empty != Empty::kZero) SetLimit(t, empty == Empty::kHighest, RealList());
+  if (op == ArithmeticOp::kAdd) return t;
+  WithType(dtype, RealList(), [&]<typename T>(ElementTag<T>) {
+    using Limits = std::numeric_limits<T>;
+    t.scalar<T>() = T(op == ArithmeticOp::kMin ? Limits::max() : Limits::lowest());
+  });
   return t;
 }
 
-// Rows of `data` combined into rows of `out` by segment; row_of[i] is -1 where row i is dropped.
-// Wide rows are split by columns, so that the order of the operations on an element stays.
+// Combines row i of `data` into row row_of[i] of `out`, in order. Drops rows whose row_of is -1.
+// Threads share columns, so the order of the operations on an element does not change.
 void CombineRows(KernelContext& c, ArithmeticOp op, const Tensor& data,
                  absl::Span<const int64_t> row_of, int64_t width, Tensor* out) {
   const ArithmeticRow combine = FindArithmetic(op, data.dtype());
@@ -61,7 +49,7 @@ void CombineRows(KernelContext& c, ArithmeticOp op, const Tensor& data,
   }
 }
 
-template <ArithmeticOp kOp, Empty kEmpty>
+template <ArithmeticOp kOp>
 absl::Status UnsortedSegment(KernelContext& c) {
   const Tensor& data = c.input(0);
   const Tensor& ids = c.input(1);
@@ -95,14 +83,14 @@ absl::Status UnsortedSegment(KernelContext& c) {
   }
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  const Tensor empty = EmptyElement(data.dtype(), kEmpty, *c.step().allocator);
+  const Tensor empty = IdentityElement(data.dtype(), kOp, *c.step().allocator);
   FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());
   if (data.num_elements() == 0) return absl::OkStatus();
   CombineRows(c, kOp, data, row_of, data.num_elements() / rows, out);
   return absl::OkStatus();
 }
 
-// The segments' numbers, ascending from 0 or more; `count` is one past the last.
+// Reads ascending segment numbers. Sets `count` to the last number plus 1.
 absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor& ids,
                                                 int64_t* count) {
   if (data.rank() < 1) return InvalidArgument("input must be at least rank 1");
@@ -125,12 +113,12 @@ absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor
   return rows;
 }
 
-// A maximum of no rows is 0 here, so each segment begins with its first row.
+// A segment starts with its first row, so that segments without rows may have any value.
 enum class Kind { kSum, kMean, kProd, kMax, kMin };
 
 absl::Status DivideBySizes(const std::vector<int64_t>& rows, int64_t width, Tensor* out) {
   const ArithmeticRow divide = FindArithmeticWithScalar(ArithmeticOp::kDiv, out->dtype());
-  // A narrow integer counts as far as it goes, and begins anew, as TensorFlow's does.
+  // Counts of narrow integer types wrap around, as in TensorFlow.
   const CastLoop narrow = FindCastLoop(DT_INT64, out->dtype(), false);
   const size_t size = ElementStride(out->dtype());
   Tensor count = ZeroElement(out->dtype());
@@ -159,8 +147,9 @@ absl::Status SortedSegment(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  const Tensor empty = EmptyElement(data.dtype(), kKind == Kind::kProd ? Empty::kOne : Empty::kZero,
-                                    *c.step().allocator);
+  // 0 for minimum and maximum too, as in TensorFlow.
+  const Tensor empty = kKind == Kind::kProd ? OneElement(data.dtype(), *c.step().allocator)
+                                            : ZeroElement(data.dtype(), *c.step().allocator);
   FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());
   if (data.num_elements() == 0) return absl::OkStatus();
   const int64_t width = data.num_elements() / data.dim(0);
@@ -182,24 +171,15 @@ absl::Status SortedSegment(KernelContext& c) {
 }
 
 constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
-using UnsortedSum = FunctionKernel<UnsortedSegment<ArithmeticOp::kAdd, Empty::kZero>>;
-KERNEL(UnsortedSegmentSum, UnsortedSum, {"T", kNumbers});
-using UnsortedProd = FunctionKernel<UnsortedSegment<ArithmeticOp::kMul, Empty::kOne>>;
-KERNEL(UnsortedSegmentProd, UnsortedProd, {"T", kNumbers});
-using UnsortedMax = FunctionKernel<UnsortedSegment<ArithmeticOp::kMax, Empty::kLowest>>;
-KERNEL(UnsortedSegmentMax, UnsortedMax, {"T", RealTypes()});
-using UnsortedMin = FunctionKernel<UnsortedSegment<ArithmeticOp::kMin, Empty::kHighest>>;
-KERNEL(UnsortedSegmentMin, UnsortedMin, {"T", RealTypes()});
-using SortedSum = FunctionKernel<SortedSegment<Kind::kSum>>;
-KERNEL(SegmentSum, SortedSum, {"T", kNumbers});
-using SortedMean = FunctionKernel<SortedSegment<Kind::kMean>>;
-KERNEL(SegmentMean, SortedMean, {"T", kNumbers});
-using SortedProd = FunctionKernel<SortedSegment<Kind::kProd>>;
-KERNEL(SegmentProd, SortedProd, {"T", kNumbers});
-using SortedMax = FunctionKernel<SortedSegment<Kind::kMax>>;
-KERNEL(SegmentMax, SortedMax, {"T", RealTypes()});
-using SortedMin = FunctionKernel<SortedSegment<Kind::kMin>>;
-KERNEL(SegmentMin, SortedMin, {"T", RealTypes()});
+KERNEL(SegmentSum, FunctionKernel<SortedSegment<Kind::kSum>>, {"T", kNumbers});
+KERNEL(SegmentMean, FunctionKernel<SortedSegment<Kind::kMean>>, {"T", kNumbers});
+KERNEL(SegmentProd, FunctionKernel<SortedSegment<Kind::kProd>>, {"T", kNumbers});
+KERNEL(SegmentMax, FunctionKernel<SortedSegment<Kind::kMax>>, {"T", RealTypes()});
+KERNEL(SegmentMin, FunctionKernel<SortedSegment<Kind::kMin>>, {"T", RealTypes()});
+KERNEL(UnsortedSegmentSum, FunctionKernel<UnsortedSegment<ArithmeticOp::kAdd>>, {"T", kNumbers});
+KERNEL(UnsortedSegmentProd, FunctionKernel<UnsortedSegment<ArithmeticOp::kMul>>, {"T", kNumbers});
+KERNEL(UnsortedSegmentMax, FunctionKernel<UnsortedSegment<ArithmeticOp::kMax>>, {"T", RealTypes()});
+KERNEL(UnsortedSegmentMin, FunctionKernel<UnsortedSegment<ArithmeticOp::kMin>>, {"T", RealTypes()});
 
 }  // namespace
 }  // namespace sluice

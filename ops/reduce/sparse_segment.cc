@@ -1,12 +1,10 @@
-// Segment reductions over the rows of a table that `indices` names, without gathering them first;
-// and their gradients.
-
+// Segment reductions over the rows of a table that `indices` selects, and their gradients. They do
+// not gather the rows first.
 #include "ops/op.h"
 #include "ops/reduce/segment_shape.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/reduce/sparse_segment_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
@@ -31,13 +29,6 @@ absl::Status WithNumSegmentsShape(ShapeContext& c) {
   return c.SetOutput(0, RowsOf(c.input(0), count));
 }
 
-absl::Status GradShape(ShapeContext& c) {
-  SLUICE_RETURN_IF_ERROR(CheckPairs(c));
-  SLUICE_RETURN_IF_ERROR(c.WithRank(3, 0).status());
-  SLUICE_ASSIGN_OR_RETURN(const int64_t rows, SegmentCount(c, 3));
-  return c.SetOutput(0, RowsOf(c.input(0), rows));
-}
-
 absl::Status GradV2Shape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckPairs(c));
   SLUICE_RETURN_IF_ERROR(c.WithRank(3, 0).status());
@@ -45,9 +36,46 @@ absl::Status GradV2Shape(ShapeContext& c) {
   return c.SetOutput(0, RowsOf(c.input(0), PartialShape::kUnknown));
 }
 
+// Rows data[indices[i]] of segment segment_ids[i]. `rows` is the name of input 0.
+void IndexedRows(OpDefBuilder& op, const char* rows) {
+  op.Input(rows, "T").Input("indices", "Tidx").Input("segment_ids", "Tsegmentids");
+}
+
+struct SparseSegment {
+  TypeSet types;
+  bool has_num_segments = false;
+  void operator()(OpDefBuilder& op) const {
+    IndexedRows(op, "data");
+    if (has_num_segments) op.Input("num_segments", "Tnumsegments");
+    op.Output("output", "T").Attr("T", TypeAttr(types));
+    op.Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32));
+    if (has_num_segments) op.Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32));
+    op.Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32));
+    op.Attr("sparse_gradient", BoolAttr(false));
+    op.Shape(has_num_segments ? WithNumSegmentsShape : SparseSegmentShape);
+  }
+};
+
+void GradientTypes(OpDefBuilder& op) {
+  op.Attr("T", TypeAttr(FloatTypes())).Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32));
+  op.Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32));
+}
+
+void DenseGradient(OpDefBuilder& op) {
+  IndexedRows(op, "grad");
+  op.Input("output_dim0", DT_INT32).Output("output", "T").With(GradientTypes);
+  op.Shape(WithNumSegmentsShape);
+}
+
+void SlicesGradient(OpDefBuilder& op) {
+  IndexedRows(op, "grad");
+  op.Input("dense_output_dim0", DT_INT32).Output("output", "T");
+  op.Output("sorted_unique_indices", "Tidx").With(GradientTypes).Shape(GradV2Shape);
+}
+
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// Dense rows, or with attribute sparse_gradient only those that were used.
+// A dense gradient, or IndexedSlices of the rows that are used if sparse_gradient is set.
 template <typename Dense, typename Sparse>
 void SparseSegmentGradient(Backprop& b, Dense dense, Sparse sparse) {
   Output data = b.Value("data"), indices = b.Value("indices"), ids = b.Value("segment_ids");
@@ -79,154 +107,53 @@ SLUICE_SPARSE_SEGMENT_GRADIENT(SqrtN)
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
-OP(SparseSegmentMean, "The mean of the rows data[indices] of each segment; `segment_ids` ascend.")
-    .Input("data", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(SparseSegmentShape) GRADIENT(MeanGradient);
+OP(SparseSegmentMean,
+   "Computes the mean of the rows data[indices] of each segment. segment_ids must ascend.")
+    .With(SparseSegment{FloatTypes()}) GRADIENT(MeanGradient);
 
-OP(SparseSegmentMeanGrad, "The gradient of SparseSegmentMean, for data of `output_dim0` rows.")
-    .Input("grad", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("output_dim0", DT_INT32)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(GradShape);
+OP(SparseSegmentMeanGrad,
+   "Computes the gradient of SparseSegmentMean for data of output_dim0 rows.")
+    .With(DenseGradient);
 
 OP(SparseSegmentMeanGradV2,
-   "The rows of the gradient of SparseSegmentMean that are used, and which rows they are.")
-    .Input("grad", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("dense_output_dim0", DT_INT32)
-    .Output("output", "T")
-    .Output("sorted_unique_indices", "Tidx")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(GradV2Shape);
+   "Computes the gradient of SparseSegmentMean for the rows that are used, and their indices.")
+    .With(SlicesGradient);
 
 OP(SparseSegmentMeanWithNumSegments,
-   "SparseSegmentMean of a given number of segments; those without rows are 0.")
-    .Input("data", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("num_segments", "Tnumsegments")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(WithNumSegmentsShape) GRADIENT(MeanGradient);
+   "SparseSegmentMean with a given number of segments. 0 for segments without rows.")
+    .With(SparseSegment{FloatTypes(), true}) GRADIENT(MeanGradient);
 
 OP(SparseSegmentSqrtN,
-   "The sum, divided by the square root of their number, of the rows data[indices] of each "
-   "segment; `segment_ids` ascend.")
-    .Input("data", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(SparseSegmentShape) GRADIENT(SqrtNGradient);
+   "Computes the sum, divided by the square root of their number, of the rows data[indices] of "
+   "each segment. segment_ids must ascend.")
+    .With(SparseSegment{FloatTypes()}) GRADIENT(SqrtNGradient);
 
-OP(SparseSegmentSqrtNGrad, "The gradient of SparseSegmentSqrtN, for data of `output_dim0` rows.")
-    .Input("grad", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("output_dim0", DT_INT32)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(GradShape);
+OP(SparseSegmentSqrtNGrad,
+   "Computes the gradient of SparseSegmentSqrtN for data of output_dim0 rows.")
+    .With(DenseGradient);
 
 OP(SparseSegmentSqrtNGradV2,
-   "The rows of the gradient of SparseSegmentSqrtN that are used, and which rows they are.")
-    .Input("grad", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("dense_output_dim0", DT_INT32)
-    .Output("output", "T")
-    .Output("sorted_unique_indices", "Tidx")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(GradV2Shape);
+   "Computes the gradient of SparseSegmentSqrtN for the rows that are used, and their indices.")
+    .With(SlicesGradient);
 
 OP(SparseSegmentSqrtNWithNumSegments,
-   "SparseSegmentSqrtN of a given number of segments; those without rows are 0.")
-    .Input("data", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("num_segments", "Tnumsegments")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(WithNumSegmentsShape) GRADIENT(SqrtNGradient);
+   "SparseSegmentSqrtN with a given number of segments. 0 for segments without rows.")
+    .With(SparseSegment{FloatTypes(), true}) GRADIENT(SqrtNGradient);
 
-OP(SparseSegmentSum, "The sum of the rows data[indices] of each segment; `segment_ids` ascend.")
-    .Input("data", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(SparseSegmentShape) GRADIENT(SumGradient);
+OP(SparseSegmentSum,
+   "Computes the sum of the rows data[indices] of each segment. segment_ids must ascend.")
+    .With(SparseSegment{RealTypes()}) GRADIENT(SumGradient);
 
-OP(SparseSegmentSumGrad, "The gradient of SparseSegmentSum, for data of `output_dim0` rows.")
-    .Input("grad", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("output_dim0", DT_INT32)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(GradShape);
+OP(SparseSegmentSumGrad, "Computes the gradient of SparseSegmentSum for data of output_dim0 rows.")
+    .With(DenseGradient);
 
 OP(SparseSegmentSumGradV2,
-   "The rows of the gradient of SparseSegmentSum that are used, and which rows they are.")
-    .Input("grad", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("dense_output_dim0", DT_INT32)
-    .Output("output", "T")
-    .Output("sorted_unique_indices", "Tidx")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(GradV2Shape);
+   "Computes the gradient of SparseSegmentSum for the rows that are used, and their indices.")
+    .With(SlicesGradient);
 
 OP(SparseSegmentSumWithNumSegments,
-   "SparseSegmentSum of a given number of segments; those without rows are 0.")
-    .Input("data", "T")
-    .Input("indices", "Tidx")
-    .Input("segment_ids", "Tsegmentids")
-    .Input("num_segments", "Tnumsegments")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tnumsegments", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tsegmentids", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("sparse_gradient", BoolAttr(false))
-    .Shape(WithNumSegmentsShape) GRADIENT(SumGradient);
+   "SparseSegmentSum with a given number of segments. 0 for segments without rows.")
+    .With(SparseSegment{RealTypes(), true}) GRADIENT(SumGradient);
 
 }  // namespace
 }  // namespace sluice

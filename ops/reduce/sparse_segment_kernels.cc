@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/sizes.h"
+#include "ops/loops/elements.h"
 #include "ops/loops/int_tensor.h"
 #include "ops/loops/wrapping.h"
 
@@ -14,11 +15,7 @@ namespace {
 
 enum class Kind { kSum, kMean, kSqrtN };
 
-// Half precision sums in float, as TensorFlow does.
-template <typename T>
-using Accumulator = std::conditional_t<kIsFloat16<T>, float, T>;
-
-// What a sum of n rows is multiplied with.
+// The factor of a sum of n rows.
 template <typename A>
 A Scale(Kind kind, int64_t n) {
   if (kind == Kind::kMean) return static_cast<A>(1.0 / static_cast<double>(n));
@@ -26,7 +23,7 @@ A Scale(Kind kind, int64_t n) {
   return A(1);
 }
 
-// Row indices[i] of a table belongs to segment ids[i].
+// Row indices[i] of the table belongs to segment ids[i].
 struct Pairs {
   std::vector<int64_t> indices;
   std::vector<int64_t> ids;
@@ -77,7 +74,7 @@ absl::Status CheckForward(const Pairs& p, int64_t table_rows, int64_t segments) 
 
 template <typename T>
 void SumSegments(Kind kind, const Pairs& p, const T* table, int64_t width, T* out) {
-  using A = Accumulator<T>;
+  using A = Wide<T>;
   std::vector<A> sum(width);
   for (int64_t i = 0; i < p.size();) {
     const int64_t first = i, id = p.ids[i];
@@ -115,7 +112,7 @@ struct Forward {
   }
 };
 
-// Sizes of the segments that the gradient has a row of; of none where rows have no elements.
+// The sizes of segments. Empty if the gradient has no elements.
 absl::StatusOr<std::vector<int64_t>> SegmentSizes(const Pairs& p, const Tensor& grad) {
   const int64_t segments = grad.dim(0);
   std::vector<int64_t> sizes(grad.num_elements() == 0 ? 0 : segments, 0);
@@ -137,12 +134,12 @@ absl::Status CheckIndices(const Pairs& p, int64_t rows) {
   return absl::OkStatus();
 }
 
-// Adds the scaled rows of the segments to the rows `rows[i]` of the result.
+// Adds the scaled row of the segment of pair i to row rows[i] of the output, for all pairs.
 template <typename T>
 absl::Status SpreadSegments(KernelContext& c, Kind kind, const Pairs& p,
                             const std::vector<int64_t>& sizes, const std::vector<int64_t>& rows,
                             int64_t result_rows) {
-  using A = Accumulator<T>;
+  using A = Wide<T>;
   const Tensor& grad = c.input(0);
   absl::InlinedVector<int64_t, 8> dims(grad.shape().dims().begin(), grad.shape().dims().end());
   dims[0] = result_rows;
@@ -207,37 +204,22 @@ struct GradientV2 {
   }
 };
 
-// KERNELS over the static member template Run of a class.
-template <typename Ops>
-struct Over {
-  template <typename T>
-  using Kernel = FunctionKernel<&Ops::template Run<T>>;
-};
-
-using Sum = Over<Forward<Kind::kSum, false>>;
-KERNELS(SparseSegmentSum, "T", Sum::Kernel, RealList);
-using Mean = Over<Forward<Kind::kMean, false>>;
-KERNELS(SparseSegmentMean, "T", Mean::Kernel, FloatList);
-using SqrtN = Over<Forward<Kind::kSqrtN, false>>;
-KERNELS(SparseSegmentSqrtN, "T", SqrtN::Kernel, FloatList);
-using SumN = Over<Forward<Kind::kSum, true>>;
-KERNELS(SparseSegmentSumWithNumSegments, "T", SumN::Kernel, RealList);
-using MeanN = Over<Forward<Kind::kMean, true>>;
-KERNELS(SparseSegmentMeanWithNumSegments, "T", MeanN::Kernel, FloatList);
-using SqrtNN = Over<Forward<Kind::kSqrtN, true>>;
-KERNELS(SparseSegmentSqrtNWithNumSegments, "T", SqrtNN::Kernel, FloatList);
-using SumGrad = Over<Gradient<Kind::kSum>>;
-KERNELS(SparseSegmentSumGrad, "T", SumGrad::Kernel, FloatList);
-using MeanGrad = Over<Gradient<Kind::kMean>>;
-KERNELS(SparseSegmentMeanGrad, "T", MeanGrad::Kernel, FloatList);
-using SqrtNGrad = Over<Gradient<Kind::kSqrtN>>;
-KERNELS(SparseSegmentSqrtNGrad, "T", SqrtNGrad::Kernel, FloatList);
-using SumGradV2 = Over<GradientV2<Kind::kSum>>;
-KERNELS(SparseSegmentSumGradV2, "T", SumGradV2::Kernel, FloatList);
-using MeanGradV2 = Over<GradientV2<Kind::kMean>>;
-KERNELS(SparseSegmentMeanGradV2, "T", MeanGradV2::Kernel, FloatList);
-using SqrtNGradV2 = Over<GradientV2<Kind::kSqrtN>>;
-KERNELS(SparseSegmentSqrtNGradV2, "T", SqrtNGradV2::Kernel, FloatList);
+// Registers the static member template Run of a class for a list of types.
+#define SLUICE_SPARSE_SEGMENT_KERNELS(op, types, ...)      \
+  template <typename T>                                    \
+  using op##Kernel = FunctionKernel<&__VA_ARGS__::Run<T>>; \
+  KERNELS(op, "T", op##Kernel, types)
+#define SLUICE_SPARSE_SEGMENT_FAMILY(kind, types)                                               \
+  SLUICE_SPARSE_SEGMENT_KERNELS(SparseSegment##kind, types, Forward<Kind::k##kind, false>);     \
+  SLUICE_SPARSE_SEGMENT_KERNELS(SparseSegment##kind##WithNumSegments, types,                    \
+                                Forward<Kind::k##kind, true>);                                  \
+  SLUICE_SPARSE_SEGMENT_KERNELS(SparseSegment##kind##Grad, FloatList, Gradient<Kind::k##kind>); \
+  SLUICE_SPARSE_SEGMENT_KERNELS(SparseSegment##kind##GradV2, FloatList, GradientV2<Kind::k##kind>)
+SLUICE_SPARSE_SEGMENT_FAMILY(Sum, RealList);
+SLUICE_SPARSE_SEGMENT_FAMILY(Mean, FloatList);
+SLUICE_SPARSE_SEGMENT_FAMILY(SqrtN, FloatList);
+#undef SLUICE_SPARSE_SEGMENT_FAMILY
+#undef SLUICE_SPARSE_SEGMENT_KERNELS
 
 }  // namespace
 }  // namespace sluice

@@ -12,34 +12,12 @@ inline constexpr bool kIsComplex = false;
 template <typename T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
 
-// Sums in the type itself; 16-bit floating numbers in float.
-struct SumOp {
-  using Loops = SumOp;
-  template <typename T>
-  using Acc = elementwise::Wide<T>;
-  template <typename A>
-  static constexpr A Identity() {
-    return A(0);
-  }
-  template <typename A, typename T>
-  static SLUICE_INLINE_IN_CLONES A Load(T x) {
-    return static_cast<A>(x);
-  }
-  template <typename A>
-  static SLUICE_INLINE_IN_CLONES A Combine(A a, A b) {
-    return WrappingAdd(a, b);
-  }
-  template <typename T, typename A>
-  static T Finish(A a, int64_t) {
-    return static_cast<T>(a);
-  }
-};
-KERNELS(Sum, "T", Reduction<SumOp>::Kernel, NumberList);
+REDUCTION_KERNELS(Sum, NumberList, A(0), WrappingAdd(a, b));
 
-// Integers are summed in 64 bits.
+// The accumulator of means: integers are summed in 64 bits.
 template <typename T>
 struct WideSum {
-  using type = elementwise::Wide<T>;
+  using type = Wide<T>;
 };
 template <typename T>
 requires std::is_integral_v<T>
@@ -47,7 +25,7 @@ struct WideSum<T> {
   using type = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 };
 
-struct MeanOp : SumOp {
+struct MeanReduction : SumReduction {
   template <typename T>
   using Acc = typename WideSum<T>::type;
   template <typename T, typename A>
@@ -61,11 +39,10 @@ struct MeanOp : SumOp {
     }
   }
 };
-KERNELS(Mean, "T", Reduction<MeanOp>::Kernel, NumberList);
+KERNELS(Mean, "T", Reduction<MeanReduction>::Kernel, NumberList);
 
-// The sum of squared absolute values, and its root.
-struct NormOp : SumOp {
-  using Loops = NormOp;
+struct NormReduction : SumReduction {
+  using Loops = NormReduction;
   template <typename T>
   using Acc = typename WideSum<T>::type;
   template <typename A, typename T>
@@ -85,7 +62,7 @@ struct NormOp : SumOp {
     }
   }
 };
-KERNELS(EuclideanNorm, "T", Reduction<NormOp>::Kernel, NumberList);
+KERNELS(EuclideanNorm, "T", Reduction<NormReduction>::Kernel, NumberList);
 
 }  // namespace
 }  // namespace sluice

@@ -101,8 +101,7 @@ absl::Status SparseAdd(KernelContext& c) {
   c.set_output(2, a.shape());
   return SetEntries(c, 0, 1, indices, a.rank(), sums, picked);
 }
-using SparseAddKernel = FunctionKernel<SparseAdd>;
-KERNEL(SparseAdd, SparseAddKernel,
+KERNEL(SparseAdd, FunctionKernel<SparseAdd>,
        {"T", SignedIntTypes() | ComplexTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}},
        {"Treal", SignedIntTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
 
@@ -144,8 +143,7 @@ absl::Status SparseAddGrad(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using SparseAddGradKernel = FunctionKernel<SparseAddGrad>;
-KERNEL(SparseAddGrad, SparseAddGradKernel,
+KERNEL(SparseAddGrad, FunctionKernel<SparseAddGrad>,
        {"T", SignedIntTypes() | ComplexTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
 
 template <ArithmeticOp kOp>
@@ -176,10 +174,8 @@ absl::Status Extreme(KernelContext& c) {
   FindArithmetic(kOp, type)(result.raw(), other.raw(), next);
   return SetEntries(c, 0, 1, indices, a.rank(), result, picked);
 }
-using MaximumKernel = FunctionKernel<Extreme<ArithmeticOp::kMax>>;
-using MinimumKernel = FunctionKernel<Extreme<ArithmeticOp::kMin>>;
-KERNEL(SparseSparseMaximum, MaximumKernel, {"T", RealTypes()});
-KERNEL(SparseSparseMinimum, MinimumKernel, {"T", RealTypes()});
+KERNEL(SparseSparseMaximum, FunctionKernel<Extreme<ArithmeticOp::kMax>>, {"T", RealTypes()});
+KERNEL(SparseSparseMinimum, FunctionKernel<Extreme<ArithmeticOp::kMin>>, {"T", RealTypes()});
 
 // Each entry with the dense element at its place; the dense tensor broadcasts to the sparse one.
 template <ArithmeticOp kOp>
@@ -215,12 +211,9 @@ absl::Status WithDense(KernelContext& c) {
   FindArithmetic(kOp, dense.dtype())(out->raw(), other.raw(), e.count());
   return absl::OkStatus();
 }
-using DenseAddKernel = FunctionKernel<WithDense<ArithmeticOp::kAdd>>;
-using DenseDivKernel = FunctionKernel<WithDense<ArithmeticOp::kDiv>>;
-using DenseMulKernel = FunctionKernel<WithDense<ArithmeticOp::kMul>>;
-KERNEL(SparseDenseCwiseAdd, DenseAddKernel, {"T", RealTypes()});
-KERNEL(SparseDenseCwiseDiv, DenseDivKernel, {"T", RealTypes()});
-KERNEL(SparseDenseCwiseMul, DenseMulKernel, {"T", RealTypes()});
+KERNEL(SparseDenseCwiseAdd, FunctionKernel<WithDense<ArithmeticOp::kAdd>>, {"T", RealTypes()});
+KERNEL(SparseDenseCwiseDiv, FunctionKernel<WithDense<ArithmeticOp::kDiv>>, {"T", RealTypes()});
+KERNEL(SparseDenseCwiseMul, FunctionKernel<WithDense<ArithmeticOp::kMul>>, {"T", RealTypes()});
 
 absl::Status SparseTensorDenseAdd(KernelContext& c) {
   const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2), &b = c.input(3);
@@ -263,8 +256,7 @@ absl::Status SparseTensorDenseAdd(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using SparseTensorDenseAddKernel = FunctionKernel<SparseTensorDenseAdd>;
-KERNEL(SparseTensorDenseAdd, SparseTensorDenseAddKernel, {"T", kNumbers});
+KERNEL(SparseTensorDenseAdd, FunctionKernel<SparseTensorDenseAdd>, {"T", kNumbers});
 
 // Which dimensions a reduction goes over.
 absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& axes) {

@@ -77,8 +77,8 @@ absl::Status SerializeSparse(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {3}, &out));
   return Store(parts, out, 0);
 }
-using SerializeSparseKernel = FunctionKernel<SerializeSparse>;
-KERNEL(SerializeSparse, SerializeSparseKernel, {"out_type", TypeSet{DT_STRING, DT_VARIANT}});
+KERNEL(SerializeSparse, FunctionKernel<SerializeSparse>,
+       {"out_type", TypeSet{DT_STRING, DT_VARIANT}});
 
 absl::Status SerializeManySparse(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const SparseParts minibatch, SparseInput(c));
@@ -90,8 +90,7 @@ absl::Status SerializeManySparse(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using SerializeManySparseKernel = FunctionKernel<SerializeManySparse>;
-KERNEL(SerializeManySparse, SerializeManySparseKernel,
+KERNEL(SerializeManySparse, FunctionKernel<SerializeManySparse>,
        {"out_type", TypeSet{DT_STRING, DT_VARIANT}});
 
 absl::StatusOr<Tensor> PartOf(const Tensor& serialized, int64_t at) {
@@ -136,8 +135,8 @@ absl::Status DeserializeSparse(KernelContext& c) {
   }
   return SetMinibatch(c, examples, outer, c.output_dtype(1));
 }
-using DeserializeSparseKernel = FunctionKernel<DeserializeSparse>;
-KERNEL(DeserializeSparse, DeserializeSparseKernel, {"Tserialized", TypeSet{DT_STRING, DT_VARIANT}});
+KERNEL(DeserializeSparse, FunctionKernel<DeserializeSparse>,
+       {"Tserialized", TypeSet{DT_STRING, DT_VARIANT}});
 
 absl::Status DeserializeManySparse(KernelContext& c) {
   if (c.input(0).rank() != 2) {
@@ -146,8 +145,7 @@ absl::Status DeserializeManySparse(KernelContext& c) {
   }
   return DeserializeSparse(c);
 }
-using DeserializeManySparseKernel = FunctionKernel<DeserializeManySparse>;
-KERNEL(DeserializeManySparse, DeserializeManySparseKernel);
+KERNEL(DeserializeManySparse, FunctionKernel<DeserializeManySparse>);
 
 }  // namespace
 }  // namespace sluice

@@ -93,8 +93,7 @@ absl::Status SparseReorder(KernelContext& c) {
   }
   return SetEntries(c, 0, 1, indices, e.rank(), e.values(), order);
 }
-using SparseReorderKernel = FunctionKernel<SparseReorder>;
-KERNEL(SparseReorder, SparseReorderKernel);
+KERNEL(SparseReorder, FunctionKernel<SparseReorder>);
 
 // The shape asked for, with the size that is -1 worked out.
 absl::StatusOr<std::vector<int64_t>> NewShape(const Tensor& from, const Tensor& to) {
@@ -172,8 +171,7 @@ absl::Status SparseReshape(KernelContext& c) {
   c.set_output(1, IntTensor(sizes));
   return absl::OkStatus();
 }
-using SparseReshapeKernel = FunctionKernel<SparseReshape>;
-KERNEL(SparseReshape, SparseReshapeKernel);
+KERNEL(SparseReshape, FunctionKernel<SparseReshape>);
 
 // Entries of one of several tensors.
 struct Place {
@@ -303,8 +301,7 @@ absl::Status SparseSlice(KernelContext& c) {
   }
   return SetBox(c, e, 0, 1, from, kept);
 }
-using SparseSliceKernel = FunctionKernel<SparseSlice>;
-KERNEL(SparseSlice, SparseSliceKernel);
+KERNEL(SparseSlice, FunctionKernel<SparseSlice>);
 
 absl::Status SparseSliceGrad(KernelContext& c) {
   const Tensor &grad = c.input(0), &in = c.input(1), &start = c.input(2), &out = c.input(3);
@@ -344,8 +341,7 @@ absl::Status SparseSliceGrad(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using SparseSliceGradKernel = FunctionKernel<SparseSliceGrad>;
-KERNEL(SparseSliceGrad, SparseSliceGradKernel, {"T", RealTypes() | ComplexTypes()});
+KERNEL(SparseSliceGrad, FunctionKernel<SparseSliceGrad>, {"T", RealTypes() | ComplexTypes()});
 
 absl::Status SparseSplit(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e,
@@ -374,8 +370,7 @@ absl::Status SparseSplit(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using SparseSplitKernel = FunctionKernel<SparseSplit>;
-KERNEL(SparseSplit, SparseSplitKernel);
+KERNEL(SparseSplit, FunctionKernel<SparseSplit>);
 
 absl::Status SparseFillEmptyRows(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e,
@@ -430,8 +425,7 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
   });
   return absl::OkStatus();
 }
-using SparseFillEmptyRowsKernel = FunctionKernel<SparseFillEmptyRows>;
-KERNEL(SparseFillEmptyRows, SparseFillEmptyRowsKernel);
+KERNEL(SparseFillEmptyRows, FunctionKernel<SparseFillEmptyRows>);
 
 // Of sparse and of ragged rows.
 absl::Status FillEmptyRowsGrad(KernelContext& c) {
@@ -463,9 +457,10 @@ absl::Status FillEmptyRowsGrad(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using FillEmptyRowsGradKernel = FunctionKernel<FillEmptyRowsGrad>;
-KERNEL(RaggedFillEmptyRowsGrad, FillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
-KERNEL(SparseFillEmptyRowsGrad, FillEmptyRowsGradKernel, {"T", RealTypes() | ComplexTypes()});
+KERNEL(RaggedFillEmptyRowsGrad, FunctionKernel<FillEmptyRowsGrad>,
+       {"T", RealTypes() | ComplexTypes()});
+KERNEL(SparseFillEmptyRowsGrad, FunctionKernel<FillEmptyRowsGrad>,
+       {"T", RealTypes() | ComplexTypes()});
 
 }  // namespace
 }  // namespace sluice
