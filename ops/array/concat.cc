@@ -1,5 +1,4 @@
-// Tensors put together along a dimension, old or new.
-
+// Concatenates tensors along a dimension, and stacks them along a new one.
 #include <algorithm>
 
 #include "ops/op.h"
@@ -7,13 +6,12 @@
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/build/scopes.h"
 #include "ops/array/split_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
 
-// Of the inputs [first, last), along the axis that input `axis_input` is.
+// The shape of the concatenation of inputs [first, last) along the axis in input `axis_input`.
 absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(axis_input, 0).status());
   PartialShape merged;
@@ -23,8 +21,8 @@ absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input)
     if (c.input(i).rank_known()) merged = PartialShape::UnknownOfRank(c.input(i).rank());
   }
   if (!merged.rank_known()) return c.SetOutput(0, PartialShape());
-  constexpr int64_t kFar = 1 << 20;  // further than any rank
-  const int64_t axis = axis_known ? std::clamp((*given)[0], -kFar, kFar) : 0;
+  constexpr int64_t kAboveAnyRank = 1 << 20;
+  const int64_t axis = axis_known ? std::clamp((*given)[0], -kAboveAnyRank, kAboveAnyRank) : 0;
   for (int i = first; i < last; ++i) {
     SLUICE_RETURN_IF_ERROR(c.WithRank(i, merged.rank()).status());
     const int64_t least = axis < 0 ? -axis : axis + 1;
@@ -72,7 +70,7 @@ absl::Status PackShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-// The attribute promises the result's shape: N rows of one.
+// Attribute `shape` is the shape of the output. Each input is one row of it.
 absl::Status ParallelConcatShape(ShapeContext& c) {
   const PartialShape& shape = c.attr<PartialShape>("shape");
   PartialShape row = shape;
@@ -87,7 +85,7 @@ absl::Status ParallelConcatShape(ShapeContext& c) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// Slices of a dense gradient: where each input lay.
+// Splits a dense gradient into the parts of the inputs.
 void SplitDense(Backprop& b, int first, const OutputList& values, Output axis) {
   Graph& g = b.graph();
   OutputList shapes;
@@ -99,7 +97,7 @@ void SplitDense(Backprop& b, int first, const OutputList& values, Output axis) {
     shapes = ShapeN(values);
   }
   OutputList grads;
-  // TensorFlow's limit between N slices and one SplitV.
+  // As in TensorFlow, one SplitV replaces more than 16 slices.
   if (values.size() > 16) {
     Output sizes = Squeeze(
         Slice(Pack(shapes, {.axis = 1}), Pack({axis, IndexScalar(g, 0)}), IndexVector(g, {1, -1})));
@@ -113,7 +111,7 @@ void SplitDense(Backprop& b, int first, const OutputList& values, Output axis) {
   for (size_t i = 0; i < grads.size(); ++i) b.Into(first + static_cast<int>(i), grads[i]);
 }
 
-// Rows of a gradient belong to the inputs whose rows they are.
+// Splits IndexedSlices for a concatenation along dimension 0: each row belongs to one input.
 void SplitRowsOfSlices(Backprop& b, int first, const OutputList& values, Output axis) {
   const IndexedSlices grad = b.GradOf(0).slices();
   const DataType type = BaseType(grad.indices.dtype());
@@ -135,7 +133,8 @@ void SplitRowsOfSlices(Backprop& b, int first, const OutputList& values, Output 
   }
 }
 
-// Every input has all rows, and its part of each.
+// Splits IndexedSlices for a concatenation along another dimension: each input has a part of each
+// row.
 void SplitWithinSlices(Backprop& b, int first, const OutputList& values, int64_t axis) {
   const IndexedSlices grad = b.GradOf(0).slices();
   Graph& g = b.graph();
@@ -159,7 +158,7 @@ void ConcatGradient(Backprop& b, std::string_view axis_arg) {
   Graph& g = b.graph();
   Output axis = b.Value(axis_arg);
   const std::optional<Tensor> constant = ConstantValue(axis);
-  // A constant of another cond or while context is made again in this one.
+  // A constant of another cond or while context is copied to this one.
   if (constant && axis.node->context() != g.scopes().context) {
     axis = Const(g, *constant, BaseType(axis.dtype()));
   }
@@ -179,49 +178,47 @@ void ConcatGradient(Backprop& b, std::string_view axis_arg) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
-OP(Concat, "An old form of ConcatV2, whose dimension comes first.")
+// A tensor made of at least `min` values.
+struct JoinedValues {
+  int min;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("values", "N*T").Output("output", "T");
+    op.Attr("N", IntAttr().Min(min)).Attr("T", TypeAttr());
+  }
+};
+
+OP(Concat, "An older form of ConcatV2, whose first input is the dimension.")
     .Input("concat_dim", DT_INT32)
-    .Input("values", "N*T")
-    .Output("output", "T")
-    .Attr("N", IntAttr().Min(2))
-    .Attr("T", TypeAttr())
+    .With(JoinedValues{2})
     .Shape(ConcatShape) GRADIENT([](Backprop& b) { ConcatGradient(b, "concat_dim"); });
 
-OP(ConcatV2, "`values` one after the other along dimension `axis`; the other sizes are equal.")
-    .Input("values", "N*T")
+OP(ConcatV2, "Concatenates `values` along dimension `axis`. Their other sizes must be equal.")
+    .With(JoinedValues{2})
     .Input("axis", "Tidx")
-    .Output("output", "T")
-    .Attr("N", IntAttr().Min(2))
-    .Attr("T", TypeAttr())
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
     .Shape(ConcatV2Shape) GRADIENT([](Backprop& b) { ConcatGradient(b, "axis"); });
 
-OP(Pack, "N tensors of one shape, stacked along a new dimension `axis`.")
-    .Input("values", "N*T")
-    .Output("output", "T")
-    .Attr("N", IntAttr().Min(1))
-    .Attr("T", TypeAttr())
+OP(Pack, "Stacks N tensors of equal shapes along a new dimension `axis`.")
+    .With(JoinedValues{1})
     .Attr("axis", IntAttr(0))
     .Shape(PackShape) GRADIENT([](Backprop& b) {
       b.IntoList("values", Unpack(b.Of(0), b.op().num_inputs(), {.axis = b.attr<int64_t>("axis")}));
     });
 
-OP(ParallelConcat, "N rows of shape [1, …] put into one tensor, each as soon as it is there.")
-    .Input("values", "N*T")
-    .Output("output", "T")
-    .Attr("N", IntAttr().Min(1))
-    .Attr("T", TypeAttr())
+OP(ParallelConcat,
+   "Concatenates N rows of shape [1, …]. TensorFlow copies each row when it is computed.")
+    .With(JoinedValues{1})
     .Attr("shape", ShapeAttr())
     .Shape(ParallelConcatShape);
 
-OP(_ParallelConcatStart, "The memory that the parts of a ParallelConcat are written to.")
+OP(_ParallelConcatStart, "Allocates the output of a ParallelConcat.")
     .Output("output", "dtype")
     .Attr("shape", ShapeAttr())
     .Attr("dtype", TypeAttr())
     .Stateful()
     .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
 
-OP(_ParallelConcatUpdate, "`value`, with row `loc` overwritten by `update`.")
+OP(_ParallelConcatUpdate, "Overwrites row `loc` of `value` with `update`.")
     .Input("value", "T")
     .Input("update", "T")
     .Output("output", "T")

@@ -10,16 +10,15 @@
 namespace sluice {
 namespace {
 
-int64_t SizeBehind(const TensorShape& shape, int axis) {
+// The number of elements per index of the dimensions before `axis`.
+int64_t ElementsFrom(const TensorShape& shape, int axis) {
   int64_t n = 1;
   for (int d = axis; d < shape.rank(); ++d) n *= shape.dim(d);
   return n;
 }
 
-// So few elements are copied before a general copy has begun.
-constexpr int64_t kFew = 64;
-
-// Input i of `count` from input `first` on becomes columns of `out` seen as [outer, row].
+// Copies `count` inputs from input `first` on to consecutive columns of `out`, reshaped to
+// [outer, row].
 void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t row, Tensor* out) {
   const auto rows = static_cast<size_t>(outer);
   const auto row_bytes = static_cast<int64_t>(out->bytes() / rows);
@@ -27,12 +26,13 @@ void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t 
     absl::InlinedVector<RowPart, 64> parts;
     for (int i = first; i < first + count; ++i) {
       const Tensor& in = c.input(i);
-      // Which is read alone.
+      // JoinRows only reads the parts.
       char* const data = static_cast<char*>(const_cast<void*>(in.raw()));
       if (in.num_elements() > 0) parts.push_back({data, in.bytes() / rows});
     }
     return JoinRows(c, outer, parts, static_cast<char*>(out->raw()));
   }
+  constexpr int64_t kFew = 64;  // elements for which a general copy has too much overhead
   int64_t offset = 0;
   for (int i = first; i < first + count; ++i) {
     const Tensor& in = c.input(i);
@@ -50,7 +50,7 @@ void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t 
   }
 }
 
-// Values are inputs [first, first + count).
+// The shape of the concatenation of inputs [first, first + count).
 absl::StatusOr<TensorShape> ConcatenatedShape(KernelContext& c, int first, int count, int axis) {
   TensorShape shape = c.input(first).shape();
   int64_t total = shape.dim(axis);
@@ -78,7 +78,7 @@ absl::StatusOr<TensorShape> ConcatenatedShape(KernelContext& c, int first, int c
 absl::Status ConcatInputs(KernelContext& c, int axis_input, const char* axis_name, int first) {
   const int count = c.num_inputs() - 1;
   const Tensor& axis_tensor = c.input(axis_input);
-  // Vectors of one element pass, as they do in TensorFlow's older graphs.
+  // As in TensorFlow, older graphs may have a vector of one element.
   if (axis_tensor.rank() > 1 || axis_tensor.num_elements() != 1) {
     return InvalidArgument(axis_name, " tensor should be a scalar integer, but got shape ",
                            axis_tensor.shape().ToString());
@@ -98,7 +98,7 @@ absl::Status ConcatInputs(KernelContext& c, int axis_input, const char* axis_nam
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   if (shape.num_elements() == 0) return absl::OkStatus();
-  const int64_t row = SizeBehind(shape, axis);
+  const int64_t row = ElementsFrom(shape, axis);
   CopyColumns(c, first, count, shape.num_elements() / row, row, out);
   return absl::OkStatus();
 }
@@ -131,7 +131,7 @@ class PackKernel final : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, packed, &out));
     if (packed.num_elements() == 0) return absl::OkStatus();
-    const int64_t row = SizeBehind(packed, axis);
+    const int64_t row = ElementsFrom(packed, axis);
     CopyColumns(c, 0, c.num_inputs(), packed.num_elements() / row, row, out);
     return absl::OkStatus();
   }
@@ -140,7 +140,7 @@ class PackKernel final : public Kernel {
   int64_t axis_;
 };
 
-// Rows one below the other; the inputs have arrived, so that there is nothing to gain in parallel.
+// Concatenates rows. All inputs have been computed already, so it does not copy in parallel.
 class ParallelConcatKernel final : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -188,7 +188,7 @@ class ParallelConcatStartKernel final : public Kernel {
   PartialShape shape_;
 };
 
-// Writes into the memory that all updates of one concatenation share: each to a row of its own.
+// Writes one row of the memory that all updates of one concatenation share.
 class ParallelConcatUpdateKernel final : public Kernel {
  public:
   explicit ParallelConcatUpdateKernel(KernelInit& init)
@@ -196,7 +196,7 @@ class ParallelConcatUpdateKernel final : public Kernel {
         is_part_(init.node().input(0).node->op().starts_with("_ParallelConcat")) {}
   absl::Status Compute(KernelContext& c) override {
     Tensor value = c.input(0);
-    if (!is_part_) {  // somebody else's: a variable, what was fed
+    if (!is_part_) {  // the memory belongs to a variable or feed
       SLUICE_ASSIGN_OR_RETURN(value, value.Clone(*c.step().allocator));
     }
     const Tensor& update = c.input(1);
@@ -219,7 +219,7 @@ class ParallelConcatUpdateKernel final : public Kernel {
 
  private:
   const int64_t row_;
-  const bool is_part_;  // of a concatenation that makes its own memory
+  const bool is_part_;  // the value belongs to the concatenation
 };
 
 constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING};

@@ -1,13 +1,7 @@
-// Tensors made from a rule: one value everywhere, sequences, one-hot rows.
-
-#include <cmath>
-#include <limits>
-
+// Tensors made from a rule: filled with one value, sequences, one-hot rows.
+#include "ops/array/range_length.h"
+#include "ops/loops/elements.h"
 #include "ops/op.h"
-
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/shape_nodes.h"
-#endif
 
 namespace sluice {
 namespace {
@@ -55,33 +49,6 @@ absl::Status OneHotShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-absl::Status CheckRange(bool zero_delta, bool upwards, bool start_le_limit, bool start_ge_limit) {
-  if (zero_delta) return InvalidArgument("Requires delta != 0");
-  if (upwards && !start_le_limit) {
-    return InvalidArgument("Requires start <= limit when delta > 0");
-  }
-  if (!upwards && !start_ge_limit) {
-    return InvalidArgument("Requires start >= limit when delta < 0");
-  }
-  return absl::OkStatus();
-}
-
-template <typename T>
-absl::StatusOr<int64_t> RangeLength(const Tensor& s, const Tensor& l, const Tensor& d) {
-  const T start = s.scalar<T>(), limit = l.scalar<T>(), delta = d.scalar<T>();
-  SLUICE_RETURN_IF_ERROR(CheckRange(delta == T(0), delta > T(0), start <= limit, start >= limit));
-  if constexpr (std::is_integral_v<T>) {
-    const __int128 span = static_cast<__int128>(limit) - start;
-    const __int128 step = delta;
-    const __int128 length = (span + step + (step > 0 ? -1 : 1)) / step;
-    return length <= std::numeric_limits<int64_t>::max() ? static_cast<int64_t>(length) : -1;
-  } else {
-    const double n = std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) /
-                                        static_cast<double>(delta)));
-    return n < 9e18 ? static_cast<int64_t>(n) : -1;
-  }
-}
-
 absl::Status RangeShape(ShapeContext& c) {
   std::optional<Tensor> v[3];
   bool known = true;
@@ -92,28 +59,9 @@ absl::Status RangeShape(ShapeContext& c) {
   }
   absl::StatusOr<int64_t> n = -1;
   if (known) {
-    switch (c.input_type(0)) {
-      case DT_HALF:
-        n = RangeLength<half>(*v[0], *v[1], *v[2]);
-        break;
-      case DT_BFLOAT16:
-        n = RangeLength<bfloat16>(*v[0], *v[1], *v[2]);
-        break;
-      case DT_INT32:
-        n = RangeLength<int32_t>(*v[0], *v[1], *v[2]);
-        break;
-      case DT_INT64:
-        n = RangeLength<int64_t>(*v[0], *v[1], *v[2]);
-        break;
-      case DT_FLOAT:
-        n = RangeLength<float>(*v[0], *v[1], *v[2]);
-        break;
-      case DT_DOUBLE:
-        n = RangeLength<double>(*v[0], *v[1], *v[2]);
-        break;
-      default:
-        break;
-    }
+    WithType(c.input_type(0), RangeList(), [&]<typename T>(ElementTag<T>) {
+      n = RangeLength(v[0]->scalar<T>(), v[1]->scalar<T>(), v[2]->scalar<T>());
+    });
   }
   SLUICE_RETURN_IF_ERROR(n.status());
   return c.SetOutput(0, PartialShape::Vector(*n));
@@ -129,7 +77,13 @@ absl::Status LinSpaceShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Vector(n));
 }
 
-OP(Empty, "A tensor of the given shape, zeros if `init`, else of whatever was in memory.")
+// A tensor of x's shape and type, filled with one value.
+struct ConstantLike {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const { op.With(UnaryElementwise{types}).NotDifferentiable(); }
+};
+
+OP(Empty, "Allocates a tensor of the given shape. Zeroes it if `init` is set.")
     .Input("shape", DT_INT32)
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
@@ -137,7 +91,7 @@ OP(Empty, "A tensor of the given shape, zeros if `init`, else of whatever was in
     .Stateful()
     .Shape(EmptyShape);
 
-OP(Fill, "A tensor of shape `dims`, every element `value`.")
+OP(Fill, "Fills a tensor of shape `dims` with `value`.")
     .Input("dims", "index_type")
     .Input("value", "T")
     .Output("output", "T")
@@ -146,7 +100,7 @@ OP(Fill, "A tensor of shape `dims`, every element `value`.")
     .Shape(FillShape)
         GRADIENT([](Backprop& b) { b.Into("value", Sum(b.Of(0), AllAxes(b.Of(0)))); });
 
-OP(LinSpace, "`num` values from `start` to `stop`, both included, at equal distances.")
+OP(LinSpace, "Returns `num` evenly spaced values from `start` to `stop`, both included.")
     .Input("start", "T")
     .Input("stop", "T")
     .Input("num", "Tidx")
@@ -157,8 +111,8 @@ OP(LinSpace, "`num` values from `start` to `stop`, both included, at equal dista
     .Shape(LinSpaceShape);
 
 OP(OneHot,
-   "A new dimension of size `depth` at `axis` (-1: the last), `on_value` at the place that the"
-   " index names and `off_value` elsewhere; an index outside [0, depth) names no place.")
+   "Adds a dimension of size `depth` at `axis` (-1: the last). Elements are `on_value` at the "
+   "position given by the index, and `off_value` elsewhere or if the index is not in [0, depth).")
     .Input("indices", "TI")
     .Input("depth", DT_INT32)
     .Input("on_value", "T")
@@ -170,14 +124,10 @@ OP(OneHot,
     .NotDifferentiable()
     .Shape(OneHotShape);
 
-OP(OnesLike, "Ones, in x's shape and type.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr(RealTypes() | ComplexTypes() | TypeSet{DT_BOOL}))
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+OP(OnesLike, "Returns ones in the shape and type of x.")
+    .With(ConstantLike{RealTypes() | ComplexTypes() | TypeSet{DT_BOOL}});
 
-OP(Range, "`start`, `start` + `delta`, … up to and without `limit`.")
+OP(Range, "Returns `start`, `start + delta`, … up to and excluding `limit`.")
     .Input("start", "Tidx")
     .Input("limit", "Tidx")
     .Input("delta", "Tidx")
@@ -188,12 +138,8 @@ OP(Range, "`start`, `start` + `delta`, … up to and without `limit`.")
     .NotDifferentiable()
     .Shape(RangeShape);
 
-OP(ZerosLike, "Zeros (empty strings, false) in x's shape and type.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr())
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+OP(ZerosLike, "Returns zeros (empty strings, false) in the shape and type of x.")
+    .With(ConstantLike{});
 
 }  // namespace
 }  // namespace sluice

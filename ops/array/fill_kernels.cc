@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/array/range_length.h"
 #include "ops/loops/constant_element.h"
 #include "ops/loops/elements.h"
 #include "ops/loops/int_tensor.h"
@@ -14,11 +13,10 @@
 namespace sluice {
 namespace {
 
-// Types that TensorFlow fills and zeroes; quantised ones beside the numbers.
 constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL};
 
 absl::Status Zero(KernelContext& c, Tensor* out) {
-  if (!IsPlainBytes(out->dtype())) return absl::OkStatus();  // constructed empty
+  if (!IsPlainBytes(out->dtype())) return absl::OkStatus();  // objects are empty already
   char* to = static_cast<char*>(out->raw());
   c.ParallelFor(static_cast<int64_t>(out->bytes()), 0.03, [to](int64_t begin, int64_t end) {
     std::memset(to + begin, 0, static_cast<size_t>(end - begin));
@@ -35,7 +33,7 @@ absl::StatusOr<TensorShape> ShapeFrom(const Tensor& dims, const char* what) {
 
 absl::Status Fill(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "dims"));
-  // A vector of one element passes, as it does in TensorFlow's older graphs.
+  // As in TensorFlow, older graphs may have a vector of one element.
   if (c.input(1).rank() > 1 || c.input(1).num_elements() != 1) {
     return InvalidArgument("value must represent a scalar, got shape ",
                            c.input(1).shape().ToString());
@@ -78,35 +76,9 @@ absl::Status OnesLike(KernelContext& c) {
 }
 
 absl::Status CheckScalar(const Tensor& t, const char* name) {
-  // Vectors of one element pass, as they do in TensorFlow's older graphs.
+  // As in TensorFlow, older graphs may have a vector of one element.
   if (t.shape().IsScalar() || (t.rank() == 1 && t.dim(0) == 1)) return absl::OkStatus();
   return InvalidArgument(name, " must be a scalar, not shape ", t.shape().ToString());
-}
-
-template <typename T>
-absl::StatusOr<int64_t> RangeSize(T start, T limit, T delta) {
-  if (delta == T(0)) return InvalidArgument("Requires delta != 0: ", static_cast<double>(delta));
-  if (delta > T(0) ? start > limit : limit > start) {
-    return InvalidArgument("Requires start ", delta > T(0) ? "<=" : ">=", " limit when delta ",
-                           delta > T(0) ? ">" : "<", " 0: ", static_cast<double>(start), "/",
-                           static_cast<double>(limit));
-  }
-  if constexpr (std::is_integral_v<T>) {
-    const __int128 span = static_cast<__int128>(limit) - start;
-    const __int128 step = delta;
-    const __int128 size = (span + step + (step > 0 ? -1 : 1)) / step;
-    if (size > std::numeric_limits<int64_t>::max()) {
-      return InvalidArgument("Requires ((limit - start) / delta) to be an int64");
-    }
-    return static_cast<int64_t>(size);
-  } else {
-    const double size = std::ceil(std::abs(
-        (static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
-    if (!(size < 9.2e18)) {
-      return InvalidArgument("Requires ((limit - start) / delta) to be an int64, got ", size);
-    }
-    return static_cast<int64_t>(size);
-  }
 }
 
 template <typename T>
@@ -114,14 +86,15 @@ absl::Status Range(KernelContext& c) {
   const char* const names[] = {"start", "limit", "delta"};
   for (int i = 0; i < 3; ++i) SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(i), names[i]));
   const T start = c.input(0).scalar<T>(), delta = c.input(2).scalar<T>();
-  SLUICE_ASSIGN_OR_RETURN(const int64_t n, RangeSize(start, c.input(1).scalar<T>(), delta));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t n, RangeLength(start, c.input(1).scalar<T>(), delta));
+  if (n < 0) return InvalidArgument("Requires ((limit - start) / delta) to be an int64");
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n}, &out));
   T* to = out->data<T>();
   c.ParallelFor(n, 1, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       if constexpr (std::is_integral_v<T>) {
-        // The product alone may not fit where the sum does.
+        // The product may overflow even if the sum does not.
         to[i] = WrappingAdd(start, WrappingMultiply(static_cast<T>(i), delta));
       } else if constexpr (kIsFloat16<T>) {
         to[i] = T(static_cast<float>(start) + static_cast<float>(i) * static_cast<float>(delta));
@@ -151,7 +124,7 @@ absl::Status LinSpace(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Output seen as [outer, depth, inner], indices as [outer, inner].
+// The output has shape [outer, depth, inner], the indices [outer, inner].
 template <typename T, typename Index>
 void SetHot(KernelContext& c, const Index* indices, const T& on, T* to, int64_t outer,
             int64_t depth, int64_t inner) {
@@ -215,7 +188,6 @@ KERNEL(Empty, EmptyKernel, {"dtype", kPlain | TypeSet{DT_STRING}});
 KERNEL(ZerosLike, FunctionKernel<ZerosLike>, {"T", kPlain | TypeSet{DT_STRING}});
 KERNEL(OnesLike, FunctionKernel<OnesLike>, {"T", kPlain});
 KERNEL(OneHot, OneHotKernel, {"T", kPlain | kObjects});
-using RangeList = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
 FUNCTION_KERNELS(Range, "Tidx", Range, RangeList);
 using LinSpaceList = TypeList<float, double>;
 FUNCTION_KERNELS(LinSpace, "T", LinSpace, LinSpaceList);

@@ -1,11 +1,10 @@
-// Ops that hand on their input: for names, placement, gradients and promises.
-
+// Ops that return their input. They serve names, placement, gradients and promises.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-absl::Status EachAsItsInput(ShapeContext& c) {
+absl::Status ShapesOfInputs(ShapeContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) {
     if (const HandleData* handle = c.InputHandle(i)) c.SetOutputHandle(i, *handle);
     SLUICE_RETURN_IF_ERROR(c.SetOutput(i, c.input(i)));
@@ -20,78 +19,58 @@ absl::Status EnsuredShape(ShapeContext& c) {
 
 void PassGradient(Backprop& b) { b.Into(0, b.GradOf(0)); }
 
-OP(DebugGradientIdentity, "Identity whose gradient a gradient debugger watches.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .AllowsUninitializedInput()
-    .Shape(SameAsInput(0)) GRADIENT(PassGradient);
+void SameTensor(OpDefBuilder& op) {
+  op.Input("input", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(SameAsInput(0));
+}
+
+void SameReference(OpDefBuilder& op) {
+  op.RefInput("input", "T").RefOutput("output", "T").Attr("T", TypeAttr());
+  op.AllowsUninitializedInput().Shape(SameAsInput(0));
+}
+
+OP(DebugGradientIdentity, "Returns the input. Gradient debuggers observe its gradient.")
+    .With(SameTensor)
+    .AllowsUninitializedInput() GRADIENT(PassGradient);
 
 OP(DebugGradientRefIdentity, "DebugGradientIdentity of a reference to a variable.")
-    .RefInput("input", "T")
-    .RefOutput("output", "T")
-    .Attr("T", TypeAttr())
-    .AllowsUninitializedInput()
-    .Shape(SameAsInput(0)) GRADIENT(PassGradient);
+    .With(SameReference) GRADIENT(PassGradient);
 
-OP(DeepCopy, "A copy of `x` in memory of its own.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr())
-    .Stateful()
-    .Shape(SameAsInput(0));
+OP(DeepCopy, "Copies x into separate memory.").With(UnaryElementwise{}).Stateful();
 
-OP(EnsureShape, "`input`, once its shape is found to be compatible with `shape`.")
+OP(EnsureShape, "Returns the input if its shape is compatible with `shape`, else an error.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("shape", ShapeAttr())
     .Attr("T", TypeAttr())
     .Shape(EnsuredShape) GRADIENT(PassGradient);
 
-OP(GuaranteeConst, "`input`, with the user's promise that it never changes.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Stateful()
-    .Shape(SameAsInput(0));
+OP(GuaranteeConst, "Returns the input, which the user guarantees never to change.")
+    .With(SameTensor)
+    .Stateful();
 
-OP(Identity, "`input`.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Shape(SameAsInput(0)) GRADIENT(PassGradient);
+OP(Identity, "Returns the input.").With(SameTensor) GRADIENT(PassGradient);
 
-OP(IdentityN, "Tensors of any types, each as it came.")
+OP(IdentityN, "Returns its inputs, which may have different types.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeListAttr().Min(1))
-    .Shape(EachAsItsInput) GRADIENT([](Backprop& b) {
+    .Shape(ShapesOfInputs) GRADIENT([](Backprop& b) {
       for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(i));
     });
 
-OP(PreventGradient, "`input`; asking for a gradient through it is an error, which says `message`.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("message", StringAttr(""))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+OP(PreventGradient, "Returns the input. Its gradient is an error with the text `message`.")
+    .With(SameTensor)
+    .Attr("message", StringAttr("")) GRADIENT([](Backprop& b) {
       b.Fail(absl::NotFoundError(
           StrCat("Gradient explicitly disabled. Reason: ", b.attr<std::string>("message"))));
     });
 
-OP(RefIdentity, "`input`, a reference to a variable.")
-    .RefInput("input", "T")
-    .RefOutput("output", "T")
-    .Attr("T", TypeAttr())
-    .AllowsUninitializedInput()
-    .Shape(SameAsInput(0)) GRADIENT(PassGradient);
+OP(RefIdentity, "Returns the input, a reference to a variable.")
+    .With(SameReference) GRADIENT(PassGradient);
 
-OP(StopGradient, "`input`, as a constant for gradients.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .NotDifferentiable()
-    .Shape(SameAsInput(0));
+OP(StopGradient, "Returns the input, which is a constant for gradients.")
+    .With(SameTensor)
+    .NotDifferentiable();
 
 }  // namespace
 }  // namespace sluice

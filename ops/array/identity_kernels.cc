@@ -9,7 +9,6 @@ absl::Status Identity(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Hands on the reference itself.
 absl::Status RefIdentity(KernelContext& c) {
   c.output_value(0) = c.input_value(0);
   return absl::OkStatus();

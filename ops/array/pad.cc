@@ -1,15 +1,10 @@
-// Tensors with a border: of zeros, of one value, or of their own elements mirrored.
-
+// Padding with zeros, with another value, or with mirrored elements.
 #include "ops/op.h"
-
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/shape_nodes.h"
-#endif
 
 namespace sluice {
 namespace {
 
-// Sizes of input 0 with the known paddings (input 1) added `sign` times.
+// The shape of input 0, with the paddings in input 1 added (sign 1) or removed (sign -1).
 absl::Status PaddedShape(ShapeContext& c, int sign) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape paddings, c.WithRank(1, 2));
   SLUICE_RETURN_IF_ERROR(MergeDim(paddings.dim(1), 2).status());
@@ -42,8 +37,13 @@ absl::Status PaddedShape(ShapeContext& c, int sign) {
 absl::Status PadShape(ShapeContext& c) { return PaddedShape(c, 1); }
 absl::Status MirrorPadGradShape(ShapeContext& c) { return PaddedShape(c, -1); }
 
+void PaddedInput(OpDefBuilder& op) {
+  op.Input("input", "T").Input("paddings", "Tpaddings").Output("output", "T");
+  op.Attr("T", TypeAttr()).Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32));
+}
+
 #ifndef SLUICE_DEFINITIONS_ONLY
-// What the border surrounds.
+// Removes the paddings from the gradient.
 void PadGradient(Backprop& b) {
   Graph& g = b.graph();
   Output before = Slice(b.Value("paddings"), IndexVector(g, {0, 0}),
@@ -54,44 +54,29 @@ void PadGradient(Backprop& b) {
 #endif
 
 OP(MirrorPad,
-   "`input` with a border of its own elements, mirrored at the edge: paddings[i] gives the widths"
-   " before and behind dimension i. SYMMETRIC repeats the edge itself, REFLECT does not.")
-    .Input("input", "T")
-    .Input("paddings", "Tpaddings")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
+   "Pads the input with its own elements, mirrored at the edges. paddings[i] is the number of "
+   "elements added before and after dimension i. SYMMETRIC repeats the edge, REFLECT does not.")
+    .With(PaddedInput)
     .Attr("mode", OneOf({"REFLECT", "SYMMETRIC"}))
     .Shape(PadShape) GRADIENT([](Backprop& b) {
       b.Into("input", MirrorPadGrad(b.Of(0), b.Value("paddings"), b.attr<std::string>("mode")));
     });
 
-OP(MirrorPadGrad, "The gradient of MirrorPad: the border's elements added to those they mirror.")
-    .Input("input", "T")
-    .Input("paddings", "Tpaddings")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
+OP(MirrorPadGrad,
+   "Computes the gradient of MirrorPad: adds the padding elements to those they mirror.")
+    .With(PaddedInput)
     .Attr("mode", OneOf({"REFLECT", "SYMMETRIC"}))
     .Shape(MirrorPadGradShape) GRADIENT([](Backprop& b) {
       b.Into("input", MirrorPad(b.Of(0), b.Value("paddings"), b.attr<std::string>("mode")));
     });
 
-OP(Pad, "`input` with zeros around: paddings[i] gives how many before and behind dimension i.")
-    .Input("input", "T")
-    .Input("paddings", "Tpaddings")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
+OP(Pad, "Adds paddings[i] zeros before and after dimension i.")
+    .With(PaddedInput)
     .Shape(PadShape) GRADIENT(PadGradient);
 
-OP(PadV2, "Pad with `constant_values` in place of zeros.")
-    .Input("input", "T")
-    .Input("paddings", "Tpaddings")
+OP(PadV2, "Pads with `constant_values` instead of zeros.")
+    .With(PaddedInput)
     .Input("constant_values", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tpaddings", TypeAttr(IndexTypes(), DT_INT32))
     .Shape(PadShape) GRADIENT(PadGradient);
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -11,10 +12,10 @@
 namespace sluice {
 namespace {
 
-// Widths of the border before and behind each dimension.
+// The number of elements added before and after each dimension.
 struct Border {
   Ints before;
-  Ints behind;
+  Ints after;
 };
 
 absl::StatusOr<Border> ReadBorder(const Tensor& in, const Tensor& paddings) {
@@ -29,21 +30,21 @@ absl::StatusOr<Border> ReadBorder(const Tensor& in, const Tensor& paddings) {
   Border border;
   for (int d = 0; d < in.rank(); ++d) {
     border.before.push_back(IntAt(paddings, 2 * d));
-    border.behind.push_back(IntAt(paddings, 2 * d + 1));
-    if (border.before[d] < 0 || border.behind[d] < 0) {
+    border.after.push_back(IntAt(paddings, 2 * d + 1));
+    if (border.before[d] < 0 || border.after[d] < 0) {
       return InvalidArgument("Paddings must be non-negative: ", border.before[d], " ",
-                             border.behind[d]);
+                             border.after[d]);
     }
   }
   return border;
 }
 
-absl::StatusOr<TensorShape> Grown(const TensorShape& in, const Border& border) {
+absl::StatusOr<TensorShape> PaddedShape(const TensorShape& in, const Border& border) {
   Ints dims;
   for (int d = 0; d < in.rank(); ++d) {
     int64_t size;
     if (__builtin_add_overflow(in.dim(d), border.before[d], &size) ||
-        __builtin_add_overflow(size, border.behind[d], &size)) {
+        __builtin_add_overflow(size, border.after[d], &size)) {
       return InvalidArgument("paddings of dimension ", d, " are too large");
     }
     dims.push_back(size);
@@ -51,7 +52,7 @@ absl::StatusOr<TensorShape> Grown(const TensorShape& in, const Border& border) {
   return TensorShape::Make(dims);
 }
 
-// The middle of a tensor of shape `whole`, which a tensor of shape `part` fills.
+// Copies a tensor of shape `part` to the middle of a tensor of shape `whole`.
 CopyBox Middle(const TensorShape& whole, const TensorShape& part, const Border& border) {
   CopyBox box;
   const auto from = RowMajorStrides(part);
@@ -66,7 +67,7 @@ CopyBox Middle(const TensorShape& whole, const TensorShape& part, const Border& 
 absl::Status Pad(KernelContext& c) {
   const Tensor& in = c.input(0);
   SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(in, c.input(1)));
-  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, Grown(in.shape(), border));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, PaddedShape(in.shape(), border));
   Tensor value = c.num_inputs() == 3 ? c.input(2) : ZeroElement(in.dtype(), *c.step().allocator);
   if (value.num_elements() != 1 || value.rank() > 0) {
     return InvalidArgument("constant_values must be a scalar. Found: ", value.shape().ToString());
@@ -82,25 +83,23 @@ absl::Status Pad(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// How far from the edge mirroring begins: REFLECT leaves the edge itself out.
+// The distance of the first mirrored element from the edge. REFLECT does not repeat the edge.
 int64_t EdgeOf(KernelInit& init) { return init.attr<std::string>("mode") == "REFLECT" ? 1 : 0; }
 
 absl::Status CheckMirror(const Border& border, const TensorShape& inner, int64_t edge) {
   for (int d = 0; d < inner.rank(); ++d) {
-    if (std::max(border.before[d], border.behind[d]) <= inner.dim(d) - edge) continue;
-    if (border.before[d] == 0 && border.behind[d] == 0) continue;
+    if (std::max(border.before[d], border.after[d]) <= inner.dim(d) - edge) continue;
+    if (border.before[d] == 0 && border.after[d] == 0) continue;
     return InvalidArgument("paddings must be ", edge == 1 ? "less than" : "no greater than",
-                           " the dimension size: ", border.before[d], ", ", border.behind[d],
+                           " the dimension size: ", border.before[d], ", ", border.after[d],
                            edge == 1 ? " not less than " : " greater than ", inner.dim(d));
   }
   return absl::OkStatus();
 }
 
-// The border of dimension d as two boxes over one tensor (`from`: the elements mirrored, `to`: the
-// border): whole where dimensions behind d are concerned, only the middle of those before.
-struct Mirror {
-  CopyBox sides[2];
-};
+// The copies of mirrored elements to the border before and after dimension d. They cover the border
+// of the dimensions after d too, but not of those before d.
+using Mirror = std::array<CopyBox, 2>;
 Mirror MirrorOf(const TensorShape& whole, const TensorShape& inner, const Border& border, int d,
                 int64_t edge) {
   Mirror mirror;
@@ -113,12 +112,12 @@ Mirror MirrorOf(const TensorShape& whole, const TensorShape& inner, const Border
   }
   const int64_t first = border.before[d], last = first + inner.dim(d) - 1;
   for (int side = 0; side < 2; ++side) {
-    const int64_t width = side == 0 ? border.before[d] : border.behind[d];
+    const int64_t width = side == 0 ? border.before[d] : border.after[d];
     const int64_t sign = side == 0 ? 1 : -1;
     box.dims[d] = {width, sign * strides[d], -sign * strides[d]};
     box.from_offset = corner + (side == 0 ? first + edge : last - edge) * strides[d];
     box.to_offset = corner + (side == 0 ? first - 1 : last + 1) * strides[d];
-    mirror.sides[side] = box;
+    mirror[side] = box;
   }
   return mirror;
 }
@@ -130,7 +129,7 @@ class MirrorPadKernel final : public Kernel {
     const Tensor& in = c.input(0);
     SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(in, c.input(1)));
     SLUICE_RETURN_IF_ERROR(CheckMirror(border, in.shape(), edge_));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, Grown(in.shape(), border));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, PaddedShape(in.shape(), border));
     if (shape == in.shape()) {
       c.set_output(0, in);
       return absl::OkStatus();
@@ -139,7 +138,7 @@ class MirrorPadKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     CopyStrided(c, in.dtype(), in.raw(), out->raw(), Middle(shape, in.shape(), border));
     for (int d = shape.rank() - 1; d >= 0; --d) {
-      for (CopyBox& side : MirrorOf(shape, in.shape(), border, d, edge_).sides) {
+      for (CopyBox& side : MirrorOf(shape, in.shape(), border, d, edge_)) {
         CopyStrided(c, in.dtype(), out->raw(), out->raw(), std::move(side));
       }
     }
@@ -150,7 +149,7 @@ class MirrorPadKernel final : public Kernel {
   int64_t edge_;
 };
 
-// Adds the elements of the box's `to` side to those of its `from` side.
+// Undoes a copy for gradients: adds the elements at `to` to those at `from`.
 void AddBack(DataType dtype, char* base, const CopyBox& box, size_t at, int64_t from, int64_t to) {
   const size_t size = ElementStride(dtype);
   if (at == box.dims.size()) {
@@ -177,17 +176,17 @@ class MirrorPadGradKernel final : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(grad, c.input(1)));
     TensorShape inner = grad.shape();
     for (int d = 0; d < inner.rank(); ++d) {
-      if (border.before[d] > inner.dim(d) || border.behind[d] > inner.dim(d) - border.before[d]) {
+      if (border.before[d] > inner.dim(d) || border.after[d] > inner.dim(d) - border.before[d]) {
         return InvalidArgument("the border of dimension ", d,
                                " is wider than the tensor: ", border.before[d], ", ",
-                               border.behind[d], ", ", inner.dim(d));
+                               border.after[d], ", ", inner.dim(d));
       }
-      inner.set_dim(d, inner.dim(d) - border.before[d] - border.behind[d]);
+      inner.set_dim(d, inner.dim(d) - border.before[d] - border.after[d]);
     }
     SLUICE_RETURN_IF_ERROR(CheckMirror(border, inner, edge_));
     SLUICE_ASSIGN_OR_RETURN(Tensor folded, grad.Clone(*c.step().allocator));
     for (int d = 0; d < inner.rank() && folded.num_elements() > 0; ++d) {
-      for (const CopyBox& side : MirrorOf(grad.shape(), inner, border, d, edge_).sides) {
+      for (const CopyBox& side : MirrorOf(grad.shape(), inner, border, d, edge_)) {
         AddBack(grad.dtype(), static_cast<char*>(folded.raw()), side, 0, side.from_offset,
                 side.to_offset);
       }

@@ -1,10 +1,5 @@
-// Ops that change a tensor's shape and leave its elements where they are.
-
+// Ops that change the shape or type of a tensor but do not move its elements.
 #include "ops/op.h"
-
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/shape_nodes.h"
-#endif
 
 namespace sluice {
 namespace {
@@ -14,7 +9,7 @@ absl::Status CannotReshape(const PartialShape& in, const PartialShape& out, int6
                          out.ToString(), " (", elements, " elements)");
 }
 
-// Sets the one unknown size of `out` so that it holds as many elements as `in`.
+// Sets the only unknown size of `out` so that it has as many elements as `in`.
 absl::Status InferMissingSize(const PartialShape& in, PartialShape& out) {
   int missing = -1;
   int64_t known = 1;
@@ -23,7 +18,7 @@ absl::Status InferMissingSize(const PartialShape& in, PartialShape& out) {
       known = MultiplyWithoutOverflow(known, out.dim(i));
       if (known < 0) return InvalidArgument("Shape ", out.ToString(), " is too large");
     } else if (missing >= 0) {
-      return absl::OkStatus();  // two unknown sizes: the step will tell
+      return absl::OkStatus();  // several unknown sizes
     } else {
       missing = i;
     }
@@ -92,14 +87,12 @@ absl::Status SqueezeShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-int64_t BitWidth(DataType t) { return static_cast<int64_t>(DataTypeSize(t)); }
-
-// A last dimension comes or goes where the sizes of the types differ.
+// Types of different sizes add or remove a last dimension.
 absl::Status BitcastShape(ShapeContext& c) {
   PartialShape in = c.input(0);
   if (!in.rank_known()) return c.SetOutput(0, PartialShape());
-  const int64_t from = BitWidth(c.input_type(0));
-  const int64_t to = BitWidth(c.output_type(0));
+  const auto from = static_cast<int64_t>(DataTypeSize(c.input_type(0)));
+  const auto to = static_cast<int64_t>(DataTypeSize(c.output_type(0)));
   if (from == 0 || to == 0) return InvalidArgument("Cannot bitcast between these types");
   PartialShape out(in.dims());
   if (from > to) {
@@ -115,40 +108,40 @@ absl::Status BitcastShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-void BackToInputShape(Backprop& b) { b.Into(0, ReshapedLike(b.Of(0), b.In(0))); }
+void ReshapeGradient(Backprop& b) { b.Into(0, ReshapedLike(b.Of(0), b.In(0))); }
 #endif
 
 OP(Bitcast,
-   "The bytes of `input` read as another type; a last dimension comes or goes where the types'"
-   " sizes differ.")
+   "Reads the bytes of the input as another type. Types of different sizes add or remove a last "
+   "dimension.")
     .Input("input", "T")
     .Output("output", "type")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("type", TypeAttr(NumberTypes()))
     .Shape(BitcastShape);
 
-OP(ExpandDims, "`input` with a dimension of size 1 put in at `dim`, counted from the end if < 0.")
+OP(ExpandDims, "Inserts a dimension of size 1 at `dim`. Negative numbers count from the end.")
     .Input("input", "T")
     .Input("dim", "Tdim")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tdim", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ExpandDimsShape) GRADIENT(BackToInputShape);
+    .Shape(ExpandDimsShape) GRADIENT(ReshapeGradient);
 
-OP(Reshape, "The elements of `tensor`, in order, in the given shape; one size may be -1: the rest.")
+OP(Reshape, "Changes the shape and keeps the order of elements. A size of -1 is computed.")
     .Input("tensor", "T")
     .Input("shape", "Tshape")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(ReshapeShape) GRADIENT(BackToInputShape);
+    .Shape(ReshapeShape) GRADIENT(ReshapeGradient);
 
-OP(Squeeze, "`input` without its dimensions of size 1, or without those named by `squeeze_dims`.")
+OP(Squeeze, "Removes all dimensions of size 1, or those in `squeeze_dims`.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("squeeze_dims", IntListAttr({}).Min(0))
-    .Shape(SqueezeShape) GRADIENT(BackToInputShape);
+    .Shape(SqueezeShape) GRADIENT(ReshapeGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// The product of the sizes that are not 0 (nor -1); -1 if it does not fit in an int64.
+// The product of the positive sizes. -1 if it exceeds int64.
 int64_t NonZeroProduct(absl::Span<const int64_t> dims) {
   int64_t product = 1;
   for (int64_t d : dims) {
@@ -17,7 +17,7 @@ int64_t NonZeroProduct(absl::Span<const int64_t> dims) {
   return product;
 }
 
-// The size that is -1: what is left of `in`. Zeros on both sides cancel out.
+// The size that is given as -1. Sizes of 0 in both shapes cancel out.
 absl::StatusOr<int64_t> MissingSize(const TensorShape& in, absl::Span<const int64_t> dims) {
   const int64_t known = NonZeroProduct(dims);
   const bool has_zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
@@ -29,7 +29,7 @@ absl::StatusOr<int64_t> MissingSize(const TensorShape& in, absl::Span<const int6
   return n / known;
 }
 
-// The sizes asked for, with the one that is -1 computed.
+// The requested shape. Computes a size of -1.
 absl::StatusOr<TensorShape> ReshapeTarget(const Tensor& in, const Tensor& sizes) {
   if (sizes.rank() > 1) {
     return InvalidArgument("sizes input must be 1-D, not ", sizes.shape().ToString());
@@ -132,7 +132,7 @@ absl::Status Bitcast(KernelContext& c) {
     c.set_output(0, in.Bitcast(type).Reshaped(shape));
     return absl::OkStatus();
   }
-  // Rows shared with a larger tensor may not be aligned for wider elements.
+  // Rows of a larger tensor may not be aligned for larger elements.
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   if (out->bytes() > 0) std::memcpy(out->raw(), in.raw(), out->bytes());

@@ -1,4 +1,4 @@
-// Roll and the cross product.
+// Rolled tensors and cross products.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-OP(Cross, "The cross product of vectors of three elements, the last dimension.")
+OP(Cross, "Computes cross products of vectors of three elements along the last dimension.")
     .Input("a", "T")
     .Input("b", "T")
     .Output("product", "T")
@@ -30,8 +30,8 @@ OP(Cross, "The cross product of vectors of three elements, the last dimension.")
     });
 
 OP(Roll,
-   "The elements moved along axes by `shift` places; what falls off at the end comes in at the "
-   "front.")
+   "Moves elements along axes by `shift` positions. Elements beyond the last position reappear at "
+   "the first.")
     .Input("input", "T")
     .Input("shift", "Tshift")
     .Input("axis", "Taxis")

@@ -8,7 +8,6 @@
 namespace sluice {
 namespace {
 
-// One axis at a time would copy often: each block of the output is copied from where it comes.
 absl::Status Roll(KernelContext& c) {
   const Tensor &in = c.input(0), &shift = c.input(1), &axis = c.input(2);
   if (in.rank() < 1) return InvalidArgument("input must be 1-D or higher, got shape []");
@@ -39,7 +38,8 @@ absl::Status Roll(KernelContext& c) {
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
   if (in.num_elements() == 0) return absl::OkStatus();
-  // Along each axis that moves there are two blocks; all combinations are copied.
+  // Each axis that is rolled has two blocks. Copies all combinations of blocks, so that each
+  // element is copied once.
   const auto strides = RowMajorStrides(in.shape());
   absl::InlinedVector<int, 8> axes;
   for (int d = 0; d < in.rank(); ++d) {

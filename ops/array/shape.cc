@@ -1,5 +1,4 @@
-// Ops on shapes: what a tensor's sizes are, and how two shapes broadcast.
-
+// Ops that return shapes, sizes and ranks, and ops that compute with shapes.
 #include "ops/op.h"
 
 namespace sluice {
@@ -42,7 +41,12 @@ absl::Status UnravelIndexShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Matrix(dims.dim(0), indices.num_elements()));
 }
 
-OP(BroadcastArgs, "The shape that tensors of shapes `s0` and `s1` broadcast to.")
+// Has attributes for the type of a property of a tensor of any type.
+void PropertyTypes(OpDefBuilder& op) {
+  op.Attr("T", TypeAttr()).Attr("out_type", TypeAttr(IndexTypes(), DT_INT32)).NotDifferentiable();
+}
+
+OP(BroadcastArgs, "Computes the shape to which tensors of shapes `s0` and `s1` broadcast.")
     .Input("s0", "T")
     .Input("s1", "T")
     .Output("r0", "T")
@@ -50,8 +54,8 @@ OP(BroadcastArgs, "The shape that tensors of shapes `s0` and `s1` broadcast to."
     .Shape(BroadcastArgsShape);
 
 OP(BroadcastGradientArgs,
-   "The dimensions along which a gradient must be summed for a tensor of shape `s0`, and of `s1`,"
-   " that was broadcast with the other.")
+   "Returns the dimensions along which the gradients of tensors of shapes `s0` and `s1`, which "
+   "were broadcast, must be summed.")
     .Input("s0", "T")
     .Input("s1", "T")
     .Output("r0", "T")
@@ -61,7 +65,8 @@ OP(BroadcastGradientArgs,
     .Shape(TwoVectors);
 
 OP(ConcatOffset,
-   "Where each of N tensors of the given shapes begins in their concatenation along `concat_dim`.")
+   "Computes where each of N tensors of the given shapes starts in their concatenation along "
+   "`concat_dim`.")
     .Input("concat_dim", DT_INT32)
     .Input("shape", "N*shape_type")
     .Output("offset", "N*shape_type")
@@ -70,41 +75,35 @@ OP(ConcatOffset,
     .NotDifferentiable()
     .Shape(ConcatOffsetShape);
 
-OP(Rank, "The number of dimensions of `input`.")
+OP(Rank, "Returns the number of dimensions of the input.")
     .Input("input", "T")
     .Output("output", DT_INT32)
     .Attr("T", TypeAttr())
     .NotDifferentiable()
     .Shape(ScalarOutput());
 
-OP(Shape, "The sizes of the dimensions of `input`, as a vector.")
+OP(Shape, "Returns the shape of the input as a vector.")
     .Input("input", "T")
     .Output("output", "out_type")
-    .Attr("T", TypeAttr())
-    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
+    .With(PropertyTypes)
     .Shape(ShapeOfInputs);
 
-OP(ShapeN, "Shape of each of N tensors.")
+OP(ShapeN, "Returns the shapes of N tensors as vectors.")
     .Input("input", "N*T")
     .Output("output", "N*out_type")
     .Attr("N", IntAttr().Min(1))
-    .Attr("T", TypeAttr())
-    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
+    .With(PropertyTypes)
     .Shape(ShapeOfInputs);
 
-OP(Size, "The number of elements of `input`.")
+OP(Size, "Returns the number of elements of the input.")
     .Input("input", "T")
     .Output("output", "out_type")
-    .Attr("T", TypeAttr())
-    .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
+    .With(PropertyTypes)
     .Shape(ScalarOutput());
 
 OP(UnravelIndex,
-   "The coordinates, in a tensor of shape `dims`, of elements counted in row-major order: column i"
-   " of the result is where indices[i] lies.")
+   "Converts indices in row-major order to coordinates in a tensor of shape `dims`. Column i of "
+   "the output has the coordinates of indices[i].")
     .Input("indices", "Tidx")
     .Input("dims", "Tidx")
     .Output("output", "Tidx")

@@ -50,8 +50,7 @@ absl::Status EmitInts(KernelContext& c, int i, absl::Span<const int64_t> values)
   return absl::OkStatus();
 }
 
-// Two shapes as vectors, and their sizes from the last dimension backwards, 1 where one has no
-// more.
+// Two shapes that broadcast, extended to equal ranks by leading sizes of 1.
 class TwoShapes {
  public:
   static absl::StatusOr<TwoShapes> Of(KernelContext& c) {
@@ -72,7 +71,7 @@ class TwoShapes {
   }
   int rank() const { return rank_; }
   bool equal() const { return shapes_[0] == shapes_[1]; }
-  // The size of dimension d of the broadcast, as shape i has it.
+  // The size of shape i in dimension d of the broadcast shape.
   int64_t At(int i, int d) const {
     const int at = d - rank_ + static_cast<int>(shapes_[i].size());
     return at < 0 ? 1 : shapes_[i][at];
@@ -99,7 +98,8 @@ absl::Status BroadcastArgs(KernelContext& c) {
   return EmitInts(c, 0, out);
 }
 
-// Dimensions where a shape has 1: also where both have, as TensorFlow does, unless all is equal.
+// The dimensions in which a shape has size 1. As in TensorFlow, also those in which both have,
+// unless the shapes are equal.
 absl::Status BroadcastGradientArgs(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TwoShapes shapes, TwoShapes::Of(c));
   for (int i = 0; i < 2; ++i) {
@@ -190,14 +190,14 @@ absl::Status UnravelIndex(KernelContext& c) {
   return absl::OkStatus();
 }
 
-KERNEL(Shape, CheapFunctionKernel<kFunction><Shape>);
-KERNEL(ShapeN, CheapFunctionKernel<kFunction><Shape>);
-KERNEL(Size, CheapFunctionKernel<kFunction><Size>);
-KERNEL(Rank, CheapFunctionKernel<kFunction><Rank>);
-KERNEL(BroadcastArgs, CheapFunctionKernel<kFunction><BroadcastArgs>);
-KERNEL(BroadcastGradientArgs, CheapFunctionKernel<kFunction><BroadcastGradientArgs>);
-KERNEL(ConcatOffset, CheapFunctionKernel<kFunction><ConcatOffset>);
-KERNEL(UnravelIndex, CheapFunctionKernel<kFunction><UnravelIndex>);
+KERNEL(Shape, CheapFunctionKernel<Shape>);
+KERNEL(ShapeN, CheapFunctionKernel<Shape>);
+KERNEL(Size, CheapFunctionKernel<Size>);
+KERNEL(Rank, CheapFunctionKernel<Rank>);
+KERNEL(BroadcastArgs, CheapFunctionKernel<BroadcastArgs>);
+KERNEL(BroadcastGradientArgs, CheapFunctionKernel<BroadcastGradientArgs>);
+KERNEL(ConcatOffset, CheapFunctionKernel<ConcatOffset>);
+KERNEL(UnravelIndex, CheapFunctionKernel<UnravelIndex>);
 
 }  // namespace
 }  // namespace sluice

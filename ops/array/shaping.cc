@@ -12,7 +12,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// An op under a scope of its own name, in which its constant arguments stand.
+// Builds a node in a name scope of the same name, which contains its constant arguments.
 class ScopedOp {
  public:
   ScopedOp(Graph& graph, std::string_view op, std::string_view name, At at)

@@ -1,5 +1,8 @@
-// Functions over shapes and axes that a program writes as numbers. The generated ones of the same
-// name take tensors.
+// Builder functions of array ops whose shapes, sizes and axes are given as numbers. The generated
+// functions of the same names take tensors.
+//
+// Errors: stay in the graph. The result is then an invalid handle.
+// Reference: the nodes and their names are those of TensorFlow's Python functions.
 #ifndef SLUICE_OPS_ARRAY_SHAPING_H_
 #define SLUICE_OPS_ARRAY_SHAPING_H_
 
@@ -12,35 +15,36 @@
 
 namespace sluice {
 
-// Optional name of a function without other options: `Reshape(x, {-1}, {.name = "flat"})`.
+// The options of functions that only have a name: `Reshape(x, {-1}, {.name = "flat"})`.
 struct Named {
   std::string_view name = "";
 };
 
 Output Reshape(Output x, const std::vector<int64_t>& shape, const Named& options = {},
                At at = At::current());
-// Permutes the axes; without `perm` reverses them (the rank must be known).
+// Permutes the axes. Reverses them without `perm`, if the rank is known.
 Output Transpose(Output x, const std::vector<int64_t>& perm, const Named& options = {},
                  At at = At::current());
 Output Transpose(Output x, At at = At::current());
 Output ExpandDims(Output x, int axis, const Named& options = {}, At at = At::current());
 Output Tile(Output x, const std::vector<int64_t>& multiples, const Named& options = {},
             At at = At::current());
-// `paddings`: rows before and after, an axis each.
+// `paddings` has the numbers of elements added before and after each axis.
 Output Pad(Output x, const std::vector<std::pair<int64_t, int64_t>>& paddings,
            const Named& options = {}, At at = At::current());
-// size -1 = to the end.
+// A size of -1 means all remaining elements.
 Output Slice(Output x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size,
              const Named& options = {}, At at = At::current());
 Output Concat(const OutputList& values, int axis, const Named& options = {}, At at = At::current());
-// `num` equal parts along `axis`.
+// Splits into `num` equal parts along `axis`.
 OutputList Split(Output x, int num, int axis = 0, const Named& options = {}, At at = At::current());
-// Parts of the given sizes along `axis`.
+// Splits into parts of the given sizes along `axis`.
 OutputList Split(Output x, const std::vector<int64_t>& sizes, int axis, const Named& options = {},
                  At at = At::current());
-// A new axis that counts the tensors, and back (the size of `axis` must be known, or `num` given).
+// Stacks tensors along a new axis.
 Output Stack(const OutputList& values, int axis = 0, const Named& options = {},
              At at = At::current());
+// Undoes Stack. The size of `axis` must be known unless `num` is given.
 OutputList Unstack(Output x, int axis = 0, int num = -1, const Named& options = {},
                    At at = At::current());
 Output OneHot(Output indices, int depth, DataType dtype = DT_FLOAT, const Named& options = {},
@@ -48,7 +52,7 @@ Output OneHot(Output indices, int depth, DataType dtype = DT_FLOAT, const Named&
 Output ArgMax(Output x, int axis, const Named& options = {}, At at = At::current());
 Output ArgMin(Output x, int axis, const Named& options = {}, At at = At::current());
 
-// Shape, number of elements and rank as int32: a Const where they are known now, as tf.shape does.
+// Shape, number of elements and rank as int32. Constants if they are known, as in tf.shape.
 Output ShapeOf(Output x, std::string_view name = "Shape", At at = At::current());
 Output SizeOf(Output x, std::string_view name = "Size", At at = At::current());
 Output RankOf(Output x, std::string_view name = "Rank", At at = At::current());

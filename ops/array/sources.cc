@@ -1,5 +1,4 @@
-// Where tensors come from: constants, and what a step is fed.
-
+// Constants, and placeholders for tensors that a step is fed.
 #include "ops/op.h"
 
 namespace sluice {
@@ -13,7 +12,7 @@ absl::Status ShapeFromAttr(ShapeContext& c) {
   return c.SetOutput(0, c.attr<PartialShape>("shape"));
 }
 
-// GraphDefs older than version 24 wrote [] where they meant any shape.
+// GraphDefs older than version 24 use [] for any shape.
 absl::Status PlaceholderShape(ShapeContext& c) {
   const PartialShape& shape = c.attr<PartialShape>("shape");
   if (c.node().graph()->versions().producer < 24 && shape.rank() == 0) {
@@ -24,51 +23,46 @@ absl::Status PlaceholderShape(ShapeContext& c) {
 
 absl::Status DefaultShape(ShapeContext& c) {
   const PartialShape& shape = c.attr<PartialShape>("shape");
-  // Only compatibility is checked: a feed may have any shape that the attribute allows.
+  // A feed may have any shape that the attribute allows, so only compatibility is checked.
   SLUICE_RETURN_IF_ERROR(shape.MergeWith(c.input(0)).status());
   return c.SetOutput(0, shape);
 }
 
-OP(Const, "The tensor `value`, the same in every step.")
-    .Output("output", "dtype")
-    .Attr("value", TensorAttr())
-    .Attr("dtype", TypeAttr())
-    .NotDifferentiable()
-    .Shape(ConstantShape);
+void Constant(OpDefBuilder& op) {
+  op.Output("output", "dtype").Attr("value", TensorAttr()).Attr("dtype", TypeAttr());
+  op.Shape(ConstantShape);
+}
 
-OP(GraphDefVersion, "The version of the GraphDef format that the graph was written in.")
+OP(Const, "Returns the constant tensor `value`.").With(Constant).NotDifferentiable();
+
+OP(GraphDefVersion, "Returns the version of the GraphDef from which the graph was imported.")
     .Output("version", DT_INT32)
     .Stateful()
     .Shape(ScalarOutput());
 
-OP(HostConst, "Const that stays in the host's memory on every device.")
-    .Output("output", "dtype")
-    .Attr("value", TensorAttr())
-    .Attr("dtype", TypeAttr())
-    .Shape(ConstantShape);
+OP(HostConst, "Returns a constant in host memory on all devices.").With(Constant);
 
-OP(ImmutableConst,
-   "A constant of a shape whose bytes are the file `memory_region_name`, mapped rather than read.")
+OP(ImmutableConst, "Returns a constant whose bytes are those of the file `memory_region_name`.")
     .Output("tensor", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
     .Attr("memory_region_name", StringAttr())
     .Shape(ShapeFromAttr);
 
-OP(Placeholder, "A tensor that every step which needs it must be fed.")
+OP(Placeholder, "Returns a tensor that must be fed in each step that uses it.")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr(PartialShape()))
     .Shape(PlaceholderShape);
 
-OP(PlaceholderV2, "An old form of Placeholder, whose shape must be given.")
+OP(PlaceholderV2, "An older form of Placeholder, whose shape must be given.")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
     .Deprecated(23, "Placeholder now behaves the same as PlaceholderV2.")
     .Shape(ShapeFromAttr);
 
-OP(PlaceholderWithDefault, "`input`, unless the step is fed another tensor in its place.")
+OP(PlaceholderWithDefault, "Returns the input if no other tensor is fed.")
     .Input("input", "dtype")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())

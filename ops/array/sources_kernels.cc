@@ -9,9 +9,10 @@
 namespace sluice {
 namespace {
 
-class ConstKernel final : public Kernel {
+class ConstKernel : public Kernel {
  public:
-  explicit ConstKernel(KernelInit& init) : value_(init.attr<Tensor>("value")) {}
+  explicit ConstKernel(KernelInit& init) : ConstKernel(init.attr<Tensor>("value")) {}
+  explicit ConstKernel(Tensor value) : value_(std::move(value)) {}
   absl::Status Compute(KernelContext& c) override {
     c.set_output(0, value_);
     return absl::OkStatus();
@@ -19,7 +20,7 @@ class ConstKernel final : public Kernel {
   bool IsExpensive() const override { return false; }
 
  private:
-  Tensor value_;
+  const Tensor value_;
 };
 
 absl::Status Unfed(KernelContext& c) {
@@ -42,14 +43,14 @@ absl::Status PassOn(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The file stays mapped while the tensor lives.
+// Maps a file. It stays mapped while the buffer lives.
 absl::StatusOr<Buffer*> MapFile(const std::string& path, size_t bytes) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return absl::NotFoundError(StrCat(path, "; No such file or directory"));
   struct stat info;
   void* data = MAP_FAILED;
   const bool fits = fstat(file, &info) == 0 && static_cast<size_t>(info.st_size) >= bytes;
-  // Private: nothing that writes to the tensor's memory reaches the file.
+  // MAP_PRIVATE: writes to the tensor do not reach the file.
   if (fits) data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
   close(file);
   if (!fits) return InvalidArgument("file '", path, "' must hold at least ", bytes, " bytes");
@@ -57,8 +58,9 @@ absl::StatusOr<Buffer*> MapFile(const std::string& path, size_t bytes) {
   return Buffer::Wrap(data, bytes, [data, bytes] { munmap(data, bytes); });
 }
 
-class ImmutableConstKernel final : public Kernel {
+class ImmutableConstKernel final : public ConstKernel {
  public:
+  using ConstKernel::ConstKernel;
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const PartialShape& shape = init.attr<PartialShape>("shape");
     const DataType dtype = init.attr<DataType>("dtype");
@@ -67,30 +69,17 @@ class ImmutableConstKernel final : public Kernel {
           "Sorry, DT_STRING is not currently supported for ImmutableConstOp.");
     }
     if (!shape.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
-    auto kernel = std::make_unique<ImmutableConstKernel>();
     SLUICE_ASSIGN_OR_RETURN(const TensorShape sizes, TensorShape::Make(shape.dims()));
     size_t bytes;
     if (__builtin_mul_overflow(DataTypeSize(dtype), static_cast<size_t>(sizes.num_elements()),
                                &bytes)) {
       return InvalidArgument("shape ", shape.ToString(), " is too large");
     }
-    if (bytes == 0) {
-      kernel->value_ = Tensor(dtype, sizes);
-    } else {
-      SLUICE_ASSIGN_OR_RETURN(Buffer* const buffer,
-                              MapFile(init.attr<std::string>("memory_region_name"), bytes));
-      kernel->value_ = Tensor(dtype, sizes, BufferRef(buffer));
-    }
-    return std::unique_ptr<Kernel>(std::move(kernel));
+    if (bytes == 0) return std::make_unique<ConstKernel>(Tensor(dtype, sizes));
+    SLUICE_ASSIGN_OR_RETURN(Buffer* const buffer,
+                            MapFile(init.attr<std::string>("memory_region_name"), bytes));
+    return std::make_unique<ConstKernel>(Tensor(dtype, sizes, BufferRef(buffer)));
   }
-  absl::Status Compute(KernelContext& c) override {
-    c.set_output(0, value_);
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  Tensor value_;
 };
 
 KERNEL(Const, ConstKernel);

@@ -1,11 +1,10 @@
-// Tensors taken apart along a dimension.
-
+// Splits tensors along a dimension.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The axis that scalar input i gives, if it is known; INVALID_ARGUMENT outside of the rank.
+// The axis in input i, a scalar. Nothing if it is unknown. INVALID_ARGUMENT if it exceeds the rank.
 absl::StatusOr<std::optional<int>> SplitAxis(ShapeContext& c, int i, int rank) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   const std::optional<Tensor> value = c.InputValue(i);
@@ -36,7 +35,7 @@ absl::Status SplitShape(ShapeContext& c) {
   return c.SetOutputs(out);
 }
 
-// The sizes of the parts, with the one written as -1 computed where that is possible.
+// Computes a size of -1 if possible.
 absl::Status SplitVShape(ShapeContext& c) {
   const PartialShape& in = c.input(0);
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
@@ -88,22 +87,24 @@ absl::Status UnpackShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-Output Joined(const OutputList& parts, Output axis) {
-  return parts.size() == 1 ? Identity(parts[0]) : ConcatV2(parts, axis, {.name = "concat"});
+void SplitGradient(Backprop& b) {
+  const OutputList parts = b.ListOf("output");
+  Output axis = b.Value("split_dim");
+  b.Into("value",
+         parts.size() == 1 ? Identity(parts[0]) : ConcatV2(parts, axis, {.name = "concat"}));
 }
 #endif
 
-OP(Split, "`value` in `num_split` equal parts along dimension `split_dim`.")
+OP(Split, "Splits `value` into `num_split` equal parts along dimension `split_dim`.")
     .Input("split_dim", DT_INT32)
     .Input("value", "T")
     .Output("output", "num_split*T")
     .Attr("num_split", IntAttr().Min(1))
     .Attr("T", TypeAttr())
-    .Shape(SplitShape) GRADIENT([](Backprop& b) {
-      b.Into("value", Joined(b.ListOf("output"), b.Value("split_dim")));
-    });
+    .Shape(SplitShape) GRADIENT(SplitGradient);
 
-OP(SplitV, "`value` in parts of the given sizes along `split_dim`; one size may be -1: the rest.")
+OP(SplitV,
+   "Splits `value` into parts of the given sizes along `split_dim`. A size of -1 is computed.")
     .Input("value", "T")
     .Input("size_splits", "Tlen")
     .Input("split_dim", DT_INT32)
@@ -111,11 +112,9 @@ OP(SplitV, "`value` in parts of the given sizes along `split_dim`; one size may 
     .Attr("num_split", IntAttr().Min(1))
     .Attr("T", TypeAttr())
     .Attr("Tlen", TypeAttr(IndexTypes() | TypeSet{DT_INT8}, DT_INT64))
-    .Shape(SplitVShape) GRADIENT([](Backprop& b) {
-      b.Into("value", Joined(b.ListOf("output"), b.Value("split_dim")));
-    });
+    .Shape(SplitVShape) GRADIENT(SplitGradient);
 
-OP(Unpack, "The `num` slices of `value` along dimension `axis`, which they lose.")
+OP(Unpack, "Splits `value` into `num` slices along dimension `axis`, and removes the dimension.")
     .Input("value", "T")
     .Output("output", "num*T")
     .Attr("num", IntAttr().Min(0))

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Parts of a tensor along an axis, taken one after the other.
+// Takes consecutive parts of a tensor along an axis.
 class Splitter {
  public:
   Splitter(KernelContext& c, const Tensor& value, int axis) : c_(c), value_(value), axis_(axis) {
@@ -16,12 +16,13 @@ class Splitter {
     for (int d = axis + 1; d < value.rank(); ++d) inner_ = SaturatedProduct(inner_, value.dim(d));
   }
 
-  // The next `size` slices, as output i of the given shape. Whole rows share the memory.
+  // Makes output i, of the given shape, of the next `size` slices. Parts along the outermost
+  // dimension share the memory of the tensor.
   absl::Status Next(int i, int64_t size, const TensorShape& shape) {
     const int64_t first = taken_;
     taken_ += size;
     if (value_.num_elements() == 0) {
-      Tensor* out;  // of a size of which there may be no product
+      Tensor* out;
       return c_.AllocateOutput(i, shape, &out);
     }
     if (outer_ == 1) {
@@ -35,7 +36,7 @@ class Splitter {
     return absl::OkStatus();
   }
 
-  // After the last one.
+  // Copies the parts. Called after the last Next.
   void Copy() {
     if (parts_.empty()) return;
     const DataType type = value_.dtype();
@@ -60,7 +61,7 @@ class Splitter {
  private:
   struct Part {
     Tensor* out;
-    int64_t width;  // elements of a row
+    int64_t width;  // elements per row
   };
 
   KernelContext& c_;
@@ -104,7 +105,7 @@ absl::Status Split(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The sizes of the parts, that which is -1 computed; they fill `whole`.
+// The sizes of the parts, whose sum is `whole`. Computes a size of -1.
 using Sizes = absl::InlinedVector<int64_t, 32>;
 absl::StatusOr<Sizes> PartSizes(const Tensor& given, int parts, int64_t whole) {
   if (given.rank() != 1 || given.dim(0) != parts) {

@@ -1,10 +1,5 @@
-// Tensors repeated: Tile by whole copies, BroadcastTo along dimensions of size 1.
-
+// Repeats tensors.
 #include "ops/op.h"
-
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/shape_nodes.h"
-#endif
 
 namespace sluice {
 namespace {
@@ -51,7 +46,7 @@ absl::Status BroadcastToShape(ShapeContext& c) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// The gradient's copies side by side, one dimension more each, and summed.
+// Splits each dimension of the gradient into copies and elements, and sums over the copies.
 void TileGradient(Backprop& b) {
   Graph& g = b.graph();
   Output multiples = b.Value("multiples");
@@ -62,7 +57,7 @@ void TileGradient(Backprop& b) {
   Output axes = Range(IndexScalar(g, 0), SizeNode(pairs), IndexScalar(g, 2));
   Output grad;
   if (b.GradOf(0).is_slices()) {
-    // Rows of all copies are brought into the first one.
+    // Adds the rows of all copies along dimension 0 to those of the first copy.
     const IndexedSlices slices = b.GradOf(0).slices();
     Output rows = ElementAt(shape, 0);
     const DataType index_type = BaseType(slices.indices.dtype());
@@ -87,7 +82,7 @@ void BroadcastToGradient(Backprop& b) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
-OP(BroadcastTo, "`input` in the given shape: dimensions of size 1 and new leading ones repeat.")
+OP(BroadcastTo, "Broadcasts the input to the given shape.")
     .Input("input", "T")
     .Input("shape", "Tidx")
     .Output("output", "T")
@@ -95,7 +90,7 @@ OP(BroadcastTo, "`input` in the given shape: dimensions of size 1 and new leadin
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
     .Shape(BroadcastToShape) GRADIENT(BroadcastToGradient);
 
-OP(Tile, "multiples[i] copies of `input` side by side along each dimension i.")
+OP(Tile, "Repeats the input multiples[i] times along each dimension i.")
     .Input("input", "T")
     .Input("multiples", "Tmultiples")
     .Output("output", "T")
@@ -103,7 +98,7 @@ OP(Tile, "multiples[i] copies of `input` side by side along each dimension i.")
     .Attr("Tmultiples", TypeAttr(IndexTypes(), DT_INT32))
     .Shape(TileShape) GRADIENT(TileGradient);
 
-OP(TileGrad, "The gradient of Tile: the copies in `input` summed.")
+OP(TileGrad, "Computes the gradient of Tile: sums the copies in the input.")
     .Input("input", "T")
     .Input("multiples", DT_INT32)
     .Output("output", "T")

@@ -1,5 +1,4 @@
-// Dimensions in another order or direction.
-
+// Permutes and reverses dimensions.
 #include "ops/op.h"
 
 namespace sluice {
@@ -34,11 +33,15 @@ absl::Status VectorShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(x));
 }
 
+absl::Status CheckReverseRank(const PartialShape& shape) {
+  if (shape.rank() <= 8) return absl::OkStatus();
+  return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
+}
+
 absl::Status ReverseShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, c.WithRank(1, 1));
   const PartialShape& in = c.input(0);
-  if (in.rank() > 8)
-    return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
+  SLUICE_RETURN_IF_ERROR(CheckReverseRank(in));
   if (dims.dim(0) < 0) return c.SetOutput(0, in);
   if (dims.dim(0) > TensorShape::kMaxRank) return InvalidArgument("too many dimensions");
   SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(0, static_cast<int>(dims.dim(0))));
@@ -48,8 +51,7 @@ absl::Status ReverseShape(ShapeContext& c) {
 absl::Status ReverseV2Shape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
   const PartialShape& in = c.input(0);
-  if (in.rank() > 8)
-    return InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
+  SLUICE_RETURN_IF_ERROR(CheckReverseRank(in));
   const std::optional<Tensor> value = c.InputValue(1);
   if (value && in.rank_known()) {
     std::vector<bool> seen(in.rank());
@@ -67,24 +69,24 @@ absl::Status ReverseV2Shape(ShapeContext& c) {
   return c.SetOutput(0, in);
 }
 
-OP(ConjugateTranspose, "Transpose, with complex conjugates of the elements.")
-    .Input("x", "T")
-    .Input("perm", "Tperm")
-    .Output("y", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(TransposeShape) GRADIENT([](Backprop& b) {
+void TransposeOp(OpDefBuilder& op) {
+  op.Input("x", "T").Input("perm", "Tperm").Output("y", "T").Attr("T", TypeAttr());
+  op.Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32)).Shape(TransposeShape);
+}
+
+OP(ConjugateTranspose, "Transposes x and conjugates its elements.")
+    .With(TransposeOp) GRADIENT([](Backprop& b) {
       b.Into("x", ConjugateTranspose(b.Of(0), InvertPermutation(b.Value("perm"))));
     });
 
-OP(InvertPermutation, "The permutation that undoes `x`: y[x[i]] = i.")
+OP(InvertPermutation, "Computes the inverse y of permutation x: y[x[i]] = i.")
     .Input("x", "T")
     .Output("y", "T")
     .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
     .NotDifferentiable()
     .Shape(VectorShape);
 
-OP(Reverse, "An old form of ReverseV2: dimension i backwards where dims[i].")
+OP(Reverse, "An older form of ReverseV2. Reverses dimension i if dims[i] is true.")
     .Input("tensor", "T")
     .Input("dims", DT_BOOL)
     .Output("output", "T")
@@ -92,7 +94,7 @@ OP(Reverse, "An old form of ReverseV2: dimension i backwards where dims[i].")
     .Shape(ReverseShape)
         GRADIENT([](Backprop& b) { b.Into("tensor", Reverse(b.Of(0), b.Value("dims"))); });
 
-OP(ReverseV2, "`tensor` with the dimensions listed in `axis` backwards.")
+OP(ReverseV2, "Reverses the dimensions in `axis`.")
     .Input("tensor", "T")
     .Input("axis", "Tidx")
     .Output("output", "T")
@@ -101,13 +103,8 @@ OP(ReverseV2, "`tensor` with the dimensions listed in `axis` backwards.")
     .Shape(ReverseV2Shape)
         GRADIENT([](Backprop& b) { b.Into("tensor", ReverseV2(b.Of(0), b.Value("axis"))); });
 
-OP(Transpose, "Dimension i of the result is dimension perm[i] of `x`.")
-    .Input("x", "T")
-    .Input("perm", "Tperm")
-    .Output("y", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(TransposeShape) GRADIENT([](Backprop& b) {
+OP(Transpose, "Permutes dimensions. Dimension i of the output is dimension perm[i] of x.")
+    .With(TransposeOp) GRADIENT([](Backprop& b) {
       b.Into("x", Transpose(b.Of(0), InvertPermutation(b.Value("perm"))));
     });
 

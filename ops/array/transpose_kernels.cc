@@ -31,7 +31,7 @@ absl::StatusOr<Ints> ReadPermutation(const Tensor& x, const Tensor& perm) {
   return order;
 }
 
-// Whether dimensions that have more than one element keep their order.
+// Whether dimensions with more than one element keep their order.
 bool KeepsElements(const TensorShape& shape, const Ints& order) {
   int64_t last = -1;
   for (int64_t d : order) {
@@ -91,7 +91,7 @@ absl::Status InvertPermutation(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// `backwards`: whether each dimension is reversed.
+// Reverses the dimensions that are `backwards`.
 absl::Status ReverseDims(KernelContext& c, const absl::InlinedVector<bool, 8>& backwards) {
   const Tensor& in = c.input(0);
   Tensor* out;

@@ -1,13 +1,10 @@
-// Rows or elements of a tensor, named by indices.
-
+// Gathers rows or elements of a tensor by index.
 #include <algorithm>
 
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "graph/build/scopes.h"
 #include "ops/indexing/scatter_nd_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
@@ -20,7 +17,7 @@ absl::Status GatherShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(1).Concatenate(row));
 }
 
-// params[:axis] + indices[batch_dims:] + params[axis + 1:], with batch dimensions merged.
+// The shape is params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
 absl::Status GatherV2Shape(ShapeContext& c) {
   const PartialShape& params = c.input(0);
   const PartialShape& indices = c.input(1);
@@ -35,8 +32,8 @@ absl::Status GatherV2Shape(ShapeContext& c) {
     return c.SetOutput(0, known && rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank))
                                              : PartialShape());
   }
-  constexpr int64_t kFar = 1 << 20;  // further than any rank
-  int64_t axis = std::clamp((*axis_value)[0], -kFar, kFar);
+  constexpr int64_t kAboveAnyRank = 1 << 20;
+  int64_t axis = std::clamp((*axis_value)[0], -kAboveAnyRank, kAboveAnyRank);
   const int64_t least = axis < 0 ? -axis : axis + 1;
   SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, static_cast<int>(least)).status());
   if (!params.rank_known() || !indices.rank_known()) return c.SetOutput(0, PartialShape());
@@ -78,7 +75,7 @@ absl::Status GatherNdShape(ShapeContext& c) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// The params may be large: their shape is taken where they are.
+// Colocated with params, which may be large.
 Output ShapeOfParams(Output params) {
   ColocateWith colocate(*params.graph(), params, true);
   return ShapeNode(params);
@@ -88,8 +85,8 @@ Output Size1(Output indices) {
   return ExpandDims(SizeNode(indices), IndexScalar(*indices.graph(), 0));
 }
 
-// Rows of the gradient belong to the rows that were taken.
-void RowsAsSlices(Backprop& b, Output params, Output indices) {
+// A gradient of IndexedSlices, whose rows are those of the output's gradient.
+void SlicesGradient(Backprop& b, Output params, Output indices) {
   Output shape;
   {
     ColocateWith colocate(b.graph(), params, true);
@@ -101,7 +98,7 @@ void RowsAsSlices(Backprop& b, Output params, Output indices) {
   b.Into("params", IndexedSlices{values, Reshape(indices, count), shape});
 }
 
-// Indices into params whose batch dimensions were flattened into the dimension gathered from.
+// Indices into params whose batch dimensions are flattened into the gathered dimension.
 Output FlatBatchIndices(Output params_shape, Output indices, int64_t batch_dims,
                         Output gathered_size) {
   Graph& g = *indices.graph();
@@ -114,16 +111,16 @@ Output FlatBatchIndices(Output params_shape, Output indices, int64_t batch_dims,
     Output size = ElementAt(sizes, d - 1);
     if (d < batch_dims) stride = Mul(stride, ElementAt(sizes, d));
     Output offsets = Mul(Range(IndexScalar(g, 0, type), size, IndexScalar(g, 1, type)), stride);
-    Output behind = Fill(Pack({Sub(RankNode(indices), IndexScalar(g, d))}), one);
+    Output after = Fill(Pack({Sub(RankNode(indices), IndexScalar(g, d))}), one);
     Output shape = ConcatV2(
-        {Fill(IndexVector(g, {d - 1}), one), Pack({ElementAt(params_shape, d - 1)}), behind},
+        {Fill(IndexVector(g, {d - 1}), one), Pack({ElementAt(params_shape, d - 1)}), after},
         IndexScalar(g, 0));
     flat = AddV2(flat, Reshape(offsets, shape));
   }
   return flat;
 }
 
-// Of params whose gathered dimension comes right after the batch dimensions.
+// The gradient of params whose gathered dimension follows the batch dimensions.
 Output BatchGatherGradient(Output params_shape, Output values, Output indices, int64_t batch_dims,
                            Output gathered_size) {
   Graph& g = *values.graph();
@@ -143,8 +140,8 @@ Output BatchGatherGradient(Output params_shape, Output values, Output indices, i
   return batch_dims > 0 ? Reshape(sum, result_shape) : sum;
 }
 
-// Along another axis than the first: the axis is moved to the front (behind batch dimensions), the
-// gradient summed there, and the axis moved back.
+// Moves the gathered axis behind the batch dimensions, sums the gradient along it, and moves the
+// axis back.
 void GatherAxisGradient(Backprop& b, Output params, Output indices, Output axis, int64_t batch) {
   Graph& g = b.graph();
   Output zero = IndexScalar(g, 0), one = IndexScalar(g, 1);
@@ -152,20 +149,20 @@ void GatherAxisGradient(Backprop& b, Output params, Output indices, Output axis,
   if (BaseType(axis.dtype()) != DT_INT32) axis = Cast(axis, DT_INT32);
   Output outer = PartOf(shape, Output(), axis);
   Output inner = PartOf(PartOf(shape, axis, Output()), 1, kToTheEnd);
-  // As the indices broadcast: batch dimensions are in `outer` already.
+  // `outer` has the batch dimensions already.
   Output values_shape = ConcatV2({outer, IndexVector(g, {-1}), inner}, zero);
   Output values_rank = SizeNode(values_shape);
   Output outer_rank = SizeNode(outer);
   Output batch_rank = IndexScalar(g, batch);
   Output batches = Range(zero, batch_rank, one);
   Output between = Range(batch_rank, outer_rank, one);
-  Output behind = Range(AddV2(outer_rank, one), values_rank, one);
-  Output to_front = ConcatV2({batches, Pack({outer_rank}), between, behind}, zero);
+  Output after = Range(AddV2(outer_rank, one), values_rank, one);
+  Output to_front = ConcatV2({batches, Pack({outer_rank}), between, after}, zero);
   Output values = Transpose(Reshape(b.Of(0), values_shape), to_front);
   Output size = StridedSlice(shape, Pack({axis}), Pack({AddV2(axis, one)}), IndexVector(g, {1}),
                              {.shrink_axis_mask = 1});
   Output sum = BatchGatherGradient(shape, values, indices, batch, size);
-  Output back = ConcatV2({batches, AddV2(between, one), IndexVector(g, {batch}), behind}, zero);
+  Output back = ConcatV2({batches, AddV2(between, one), IndexVector(g, {batch}), after}, zero);
   b.Into("params", Transpose(sum, back));
 }
 
@@ -181,11 +178,11 @@ void GatherV2Gradient(Backprop& b) {
   const std::optional<Tensor> value = ConstantValue(axis);
   const bool first_axis = value && (value->dtype() == DT_INT64 ? value->scalar<int64_t>()
                                                                : value->scalar<int32_t>()) == 0;
-  if (first_axis && batch == 0) return RowsAsSlices(b, b.Value("params"), indices);
+  if (first_axis && batch == 0) return SlicesGradient(b, b.Value("params"), indices);
   GatherAxisGradient(b, b.Value("params"), indices, axis, batch);
 }
 
-// Shapes have no int16: such indices are widened.
+// Casts int16 indices, because Shape has no int16 output.
 void GatherNdGradient(Backprop& b) {
   Output params = b.Value("params"), indices = b.Value("indices");
   if (BaseType(indices.dtype()) == DT_INT16) indices = Cast(indices, DT_INT32);
@@ -200,7 +197,7 @@ void GatherNdGradient(Backprop& b) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
-OP(Gather, "An old form of GatherV2 along the first dimension.")
+OP(Gather, "An older form of GatherV2 along the first dimension.")
     .Hidden()
     .Input("params", "Tparams")
     .Input("indices", "Tindices")
@@ -209,12 +206,11 @@ OP(Gather, "An old form of GatherV2 along the first dimension.")
     .Attr("Tparams", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Shape(GatherShape)
-        GRADIENT([](Backprop& b) { RowsAsSlices(b, b.Value("params"), b.Value("indices")); });
+        GRADIENT([](Backprop& b) { SlicesGradient(b, b.Value("params"), b.Value("indices")); });
 
 OP(GatherNd,
-   "The elements or slices of `params` whose leading coordinates are the rows of `indices`."
-   " `bad_indices_policy`: \"ERROR\" (also \"\" and \"DEFAULT\"), or \"IGNORE\", which gives "
-   "zeros.")
+   "Gathers the elements or slices of `params` at the coordinates in the rows of `indices`. "
+   "bad_indices_policy is \"ERROR\" (also \"\" and \"DEFAULT\"), or \"IGNORE\" for zeros.")
     .Input("params", "Tparams")
     .Input("indices", "Tindices")
     .Output("output", "Tparams")
@@ -224,8 +220,8 @@ OP(GatherNd,
     .Shape(GatherNdShape) GRADIENT(GatherNdGradient);
 
 OP(GatherV2,
-   "The slices of `params` along `axis` that `indices` name, in the indices' shape. The first"
-   " `batch_dims` dimensions of both are walked together.")
+   "Gathers the slices of `params` along `axis` at `indices`. The first batch_dims dimensions of "
+   "`params` and `indices` belong together.")
     .Input("params", "Tparams")
     .Input("indices", "Tindices")
     .Input("axis", "Taxis")

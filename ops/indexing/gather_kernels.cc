@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// params seen as [batch, outer, rows, inner], indices as [batch, count], the result as
+// Sizes of the operands as params [batch, outer, rows, inner], indices [batch, count] and result
 // [batch, outer, count, inner].
 struct GatherPlan {
   int64_t batch = 1;
@@ -25,7 +25,7 @@ struct GatherPlan {
   TensorShape result;
 };
 
-// The rows of one slice that `count` indices say.
+// Copies the rows of one slice at `count` indices.
 template <typename T, typename Index>
 void GatherSlice(const GatherPlan& p, const T* slice, const Index* indices, int64_t count, T* to) {
   if constexpr (std::is_trivially_copyable_v<T>) {
@@ -60,9 +60,8 @@ void GatherRows(KernelContext& c, const GatherPlan& p, const T* params, const In
   });
 }
 
-absl::Status Gather(KernelContext& c, int64_t axis, int64_t batch_dims) {
-  const Tensor& params = c.input(0);
-  const Tensor& indices = c.input(1);
+absl::StatusOr<GatherPlan> PlanGather(const Tensor& params, const Tensor& indices, int64_t axis,
+                                      int64_t batch_dims) {
   if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
   if (axis < -params.rank() || axis >= params.rank()) {
     return InvalidArgument("Expected axis in the range [", -params.rank(), ", ", params.rank(),
@@ -105,6 +104,13 @@ absl::Status Gather(KernelContext& c, int64_t axis, int64_t batch_dims) {
     p.inner = SaturatedProduct(p.inner, params.dim(d));
   }
   SLUICE_ASSIGN_OR_RETURN(p.result, TensorShape::Make(dims));
+  return p;
+}
+
+absl::Status Gather(KernelContext& c, int64_t axis, int64_t batch_dims) {
+  const Tensor& params = c.input(0);
+  const Tensor& indices = c.input(1);
+  SLUICE_ASSIGN_OR_RETURN(const GatherPlan p, PlanGather(params, indices, axis, batch_dims));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, p.result, &out));
   if (p.result.num_elements() == 0) return absl::OkStatus();
@@ -187,7 +193,7 @@ class GatherNdKernel final : public Kernel {
   }
 
  private:
-  // Where in params, counted in slices, each row of indices points; -1: outside, and ignored.
+  // The number of the slice of params at each row of indices. -1 if it is outside and ignored.
   absl::StatusOr<Tensor> Rows(KernelContext& c, const Tensor& params, const Tensor& indices,
                               int64_t count, int64_t depth) const {
     SLUICE_ASSIGN_OR_RETURN(Tensor rows, c.AllocateTemp(DT_INT64, {count}));

@@ -1,6 +1,4 @@
-// Rows of a tensor changed in place: the result may be the input's own memory, whoever else reads
-// it. The names are old; TensorScatterUpdate and its kin are the safe forms.
-
+// Older ops that change rows of a tensor. TensorScatterUpdate and others replace them.
 #include "ops/op.h"
 
 namespace sluice {
@@ -11,29 +9,16 @@ absl::Status InplaceShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(0));
 }
 
-OP(InplaceAdd, "`x`, with `v` added to rows `i`.")
-    .Input("x", "T")
-    .Input("i", DT_INT32)
-    .Input("v", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr())
-    .Shape(InplaceShape);
+void RowUpdate(OpDefBuilder& op) {
+  op.Input("x", "T").Input("i", DT_INT32).Input("v", "T").Output("y", "T").Attr("T", TypeAttr());
+  op.Shape(InplaceShape);
+}
 
-OP(InplaceSub, "`x`, with `v` subtracted from rows `i`.")
-    .Input("x", "T")
-    .Input("i", DT_INT32)
-    .Input("v", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr())
-    .Shape(InplaceShape);
+OP(InplaceAdd, "Adds v to rows i of x.").With(RowUpdate);
 
-OP(InplaceUpdate, "`x`, with `v` in place of rows `i`.")
-    .Input("x", "T")
-    .Input("i", DT_INT32)
-    .Input("v", "T")
-    .Output("y", "T")
-    .Attr("T", TypeAttr())
-    .Shape(InplaceShape);
+OP(InplaceSub, "Subtracts v from rows i of x.").With(RowUpdate);
+
+OP(InplaceUpdate, "Replaces rows i of x by v.").With(RowUpdate);
 
 }  // namespace
 }  // namespace sluice

@@ -43,7 +43,7 @@ absl::Status Inplace(KernelContext& c) {
   const int64_t row = shape.num_elements() / shape.dim(0);
   const size_t stride = ElementStride(out->dtype());
   for (int64_t k = 0; k < rows.dim(0); ++k) {
-    // Rows wrap around, as TensorFlow's do.
+    // As in TensorFlow, row numbers wrap around.
     const int64_t n = shape.dim(0);
     const int64_t at = (rows.data<int32_t>()[k] % n + n) % n;
     update(ElementAt(out->raw(), at * row, stride), ElementAt(v.raw(), k * row, stride), row);

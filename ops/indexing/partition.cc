@@ -1,20 +1,17 @@
-// Slices of a tensor sent to lists by number (DynamicPartition), and put together again
-// (DynamicStitch).
-
+// Distributes slices of a tensor to several tensors by number, and merges them.
 #include <algorithm>
 
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/indexing/partition_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
 
-// `shape` begins with `prefix`; what is left of it.
-absl::StatusOr<PartialShape> BehindPrefix(const PartialShape& shape, const PartialShape& prefix) {
+// The rest of `shape`, which must start with `prefix`.
+absl::StatusOr<PartialShape> AfterPrefix(const PartialShape& shape, const PartialShape& prefix) {
   if (!shape.rank_known() || !prefix.rank_known()) return PartialShape();
   if (shape.rank() < prefix.rank()) {
     return InvalidArgument("Shape must be at least rank ", prefix.rank(), " but is rank ",
@@ -27,7 +24,7 @@ absl::StatusOr<PartialShape> BehindPrefix(const PartialShape& shape, const Parti
 }
 
 absl::Status DynamicPartitionShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape row, BehindPrefix(c.input(0), c.input(1)));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape row, AfterPrefix(c.input(0), c.input(1)));
   return c.SetOutputs(PartialShape::Vector().Concatenate(row));
 }
 
@@ -37,7 +34,7 @@ absl::Status DynamicStitchShape(ShapeContext& c) {
   bool all_known = true;
   int64_t greatest = -1;
   for (int i = 0; i < n; ++i) {
-    SLUICE_ASSIGN_OR_RETURN(const PartialShape rest, BehindPrefix(c.input(n + i), c.input(i)));
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape rest, AfterPrefix(c.input(n + i), c.input(i)));
     SLUICE_ASSIGN_OR_RETURN(row, row.MergeWith(rest));
     const std::optional<Tensor> indices = c.InputValue(i);
     all_known &= indices.has_value();
@@ -47,9 +44,14 @@ absl::Status DynamicStitchShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Vector(all_known ? greatest + 1 : -1).Concatenate(row));
 }
 
+void StitchOp(OpDefBuilder& op) {
+  op.Input("indices", "N*int32").Input("data", "N*T").Output("merged", "T");
+  op.Attr("N", IntAttr().Min(1)).Attr("T", TypeAttr()).Shape(DynamicStitchShape);
+}
+
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// Stitches the parts' gradients by where each part's slices came from.
+// Stitches the gradients of the parts by the original positions of their slices.
 void DynamicPartitionGradient(Backprop& b) {
   Graph& g = b.graph();
   Output partitions = b.Value("partitions");
@@ -73,8 +75,8 @@ void DynamicStitchGradient(Backprop& b) {
 #endif  // SLUICE_DEFINITIONS_ONLY
 
 OP(DynamicPartition,
-   "Part i holds the slices of `data`, in order, for which `partitions` (whose shape data's begins"
-   " with) says i.")
+   "Partitions slices of `data`. Output i has the slices whose number in `partitions` is i, in "
+   "order. The shape of `data` starts with that of `partitions`.")
     .Input("data", "T")
     .Input("partitions", DT_INT32)
     .Output("outputs", "num_partitions*T")
@@ -83,23 +85,13 @@ OP(DynamicPartition,
     .Shape(DynamicPartitionShape) GRADIENT(DynamicPartitionGradient);
 
 OP(DynamicStitch,
-   "One tensor of the slices of all `data`, each put at the row that its index names; where two "
-   "have"
-   " one index, the last wins.")
-    .Input("indices", "N*int32")
-    .Input("data", "N*T")
-    .Output("merged", "T")
-    .Attr("N", IntAttr().Min(1))
-    .Attr("T", TypeAttr())
-    .Shape(DynamicStitchShape) GRADIENT(DynamicStitchGradient);
+   "Merges slices of all `data` into one tensor, each at the row given by its index. The last "
+   "slice "
+   "wins if an index is repeated.")
+    .With(StitchOp) GRADIENT(DynamicStitchGradient);
 
-OP(ParallelDynamicStitch, "DynamicStitch whose result for repeated indices is any of their slices.")
-    .Input("indices", "N*int32")
-    .Input("data", "N*T")
-    .Output("merged", "T")
-    .Attr("N", IntAttr().Min(1))
-    .Attr("T", TypeAttr())
-    .Shape(DynamicStitchShape) GRADIENT(DynamicStitchGradient);
+OP(ParallelDynamicStitch, "DynamicStitch for which any slice wins if an index is repeated.")
+    .With(StitchOp) GRADIENT(DynamicStitchGradient);
 
 }  // namespace
 }  // namespace sluice

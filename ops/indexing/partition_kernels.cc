@@ -63,7 +63,7 @@ absl::Status DynamicPartition(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Shape of the rows of all data, and how many the result has.
+// The shape of the output. All data must have rows of equal shapes.
 absl::StatusOr<TensorShape> StitchedShape(KernelContext& c, int n) {
   int64_t greatest = -1;
   for (int i = 0; i < n; ++i) {
@@ -98,7 +98,7 @@ absl::Status DynamicStitch(KernelContext& c) {
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   if (shape.num_elements() == 0) return absl::OkStatus();
-  // Rows that no index names are zero.
+  // Rows without an index are zero.
   const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
   FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
   const int64_t row = shape.num_elements() / shape.dim(0);

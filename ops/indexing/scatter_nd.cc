@@ -1,6 +1,6 @@
-// Slices written into, or combined with, a tensor at coordinates given by the rows of `indices`.
-// Of rows that repeat, ScatterNd and the sums combine all; updates keep the last.
-
+// Writes slices to a tensor, or combines them with it, at the coordinates in the rows of `indices`.
+//
+// ScatterNd and sums combine the slices of repeated rows. Updates keep the last one.
 #include <algorithm>
 
 #include "ops/op.h"
@@ -8,13 +8,12 @@
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/indexing/scatter_nd_builders.h"
 #include "ops/math/rounding_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
 
-// indices [..., K], updates [...] + output[K:]; nothing to check where ranks are unknown.
+// Checks that shapes are indices [..., K] and updates [...] + output[K:], if the ranks are known.
 absl::Status CheckUpdates(const PartialShape& indices, const PartialShape& updates,
                           const PartialShape& output) {
   if (!indices.rank_known() || !updates.rank_known() || !output.rank_known()) {
@@ -59,9 +58,20 @@ absl::Status TensorScatterShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(0));
 }
 
+struct TensorScatter {
+  TypeSet types;
+  TypeSet index_types = IndexTypes();
+  const char* input = "tensor";
+  void operator()(OpDefBuilder& op) const {
+    op.Input(input, "T").Input("indices", "Tindices").Input("updates", "T").Output("output", "T");
+    op.Attr("T", TypeAttr(types)).Attr("Tindices", TypeAttr(index_types));
+    op.Attr("bad_indices_policy", StringAttr("")).Shape(TensorScatterShape);
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// Elements at the forward op's indices, bad ones treated as there.
+// The elements of x at the indices of the op, with the op's policy for bad indices.
 Output AtIndices(Backprop& b, Output x) {
   return GatherNd(x, b.Value("indices"),
                   {.bad_indices_policy = b.attr<std::string>("bad_indices_policy")});
@@ -74,7 +84,7 @@ void SumGradient(Backprop& b) {
   b.Into("updates", UpdatesGradient(b));
 }
 
-// Elements that tie for the maximum or minimum share the gradient.
+// Elements that are equal to the extreme share the gradient equally.
 void ExtremeGradient(Backprop& b) {
   Output x = b.Value("tensor"), y = b.Value("updates"), indices = b.Value("indices");
   Output output = b.Out(0), grad = b.Of(0);
@@ -91,7 +101,7 @@ void ExtremeGradient(Backprop& b) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
-OP(ScatterNd, "Zeros of the given shape, with `updates` added at `indices`; of strings, put there.")
+OP(ScatterNd, "Adds `updates` at `indices` to zeros of the given shape. Appends strings.")
     .Input("indices", "Tindices")
     .Input("updates", "T")
     .Input("shape", "Tindices")
@@ -101,71 +111,30 @@ OP(ScatterNd, "Zeros of the given shape, with `updates` added at `indices`; of s
     .Attr("bad_indices_policy", StringAttr(""))
     .Shape(ScatterNdShape) GRADIENT([](Backprop& b) { b.Into("updates", UpdatesGradient(b)); });
 
-OP(ScatterNdNonAliasingAdd, "`input`, with `updates` added at `indices`.")
-    .Input("input", "T")
-    .Input("indices", "Tindices")
-    .Input("updates", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes() | TypeSet{DT_BOOL}))
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
-      b.Into("input", b.Of(0));
-      b.Into("updates", UpdatesGradient(b));
-    });
+OP(ScatterNdNonAliasingAdd, "Adds `updates` at `indices` to the input.")
+    .With(TensorScatter{NumberTypes() | TypeSet{DT_BOOL}, IndexTypes(), "input"})
+        GRADIENT([](Backprop& b) {
+          b.Into("input", b.Of(0));
+          b.Into("updates", UpdatesGradient(b));
+        });
 
-OP(TensorScatterAdd, "`tensor`, with `updates` added at `indices`.")
-    .Input("tensor", "T")
-    .Input("indices", "Tindices")
-    .Input("updates", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape) GRADIENT(SumGradient);
+OP(TensorScatterAdd, "Adds `updates` at `indices` to a tensor.")
+    .With(TensorScatter{}) GRADIENT(SumGradient);
 
-OP(TensorScatterMax, "`tensor`, with the greater of it and `updates` at `indices`.")
-    .Input("tensor", "T")
-    .Input("indices", "Tindices")
-    .Input("updates", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape) GRADIENT(ExtremeGradient);
+OP(TensorScatterMax, "Computes the maximum of a tensor and `updates` at `indices`.")
+    .With(TensorScatter{}) GRADIENT(ExtremeGradient);
 
-OP(TensorScatterMin, "`tensor`, with the smaller of it and `updates` at `indices`.")
-    .Input("tensor", "T")
-    .Input("indices", "Tindices")
-    .Input("updates", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape) GRADIENT(ExtremeGradient);
+OP(TensorScatterMin, "Computes the minimum of a tensor and `updates` at `indices`.")
+    .With(TensorScatter{}) GRADIENT(ExtremeGradient);
 
-OP(TensorScatterSub, "`tensor`, with `updates` subtracted at `indices`.")
-    .Input("tensor", "T")
-    .Input("indices", "Tindices")
-    .Input("updates", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
+OP(TensorScatterSub, "Subtracts `updates` at `indices` from a tensor.")
+    .With(TensorScatter{}) GRADIENT([](Backprop& b) {
       b.Into("tensor", Identity(b.Of(0)));
       b.Into("updates", Neg(UpdatesGradient(b)));
     });
 
-OP(TensorScatterUpdate, "`tensor`, with `updates` in place of what was at `indices`.")
-    .Input("tensor", "T")
-    .Input("indices", "Tindices")
-    .Input("updates", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16, DT_UINT16}))
-    .Attr("bad_indices_policy", StringAttr(""))
-    .Shape(TensorScatterShape) GRADIENT([](Backprop& b) {
+OP(TensorScatterUpdate, "Replaces the elements of a tensor at `indices` by `updates`.")
+    .With(TensorScatter{{}, IndexTypes() | TypeSet{DT_INT16, DT_UINT16}}) GRADIENT([](Backprop& b) {
       b.Into("tensor", TensorScatterUpdate(Identity(b.Of(0)), b.Value("indices"),
                                            ZerosLike(b.Value("updates"))));
       b.Into("updates", UpdatesGradient(b));

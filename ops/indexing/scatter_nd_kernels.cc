@@ -15,7 +15,7 @@ absl::StatusOr<BadIndices> ReadPolicy(KernelInit& init) {
   return InvalidArgument("Unknown bad indices handling attribute: ", policy);
 }
 
-// Appends strings at the rows: what adding them means.
+// Appends strings, which is how ScatterNd adds them.
 absl::Status AppendStrings(Tensor* out, const Tensor& indices, const Tensor& updates,
                            BadIndices bad) {
   const int64_t depth = indices.dim(indices.rank() - 1);
@@ -43,10 +43,10 @@ absl::Status AppendStrings(Tensor* out, const Tensor& indices, const Tensor& upd
 
 class ScatterNdKernel final : public Kernel {
  public:
+  explicit ScatterNdKernel(BadIndices bad) : bad_(bad) {}
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    auto kernel = std::make_unique<ScatterNdKernel>();
-    SLUICE_ASSIGN_OR_RETURN(kernel->bad_, ReadPolicy(init));
-    return std::unique_ptr<Kernel>(std::move(kernel));
+    SLUICE_ASSIGN_OR_RETURN(const BadIndices bad, ReadPolicy(init));
+    return std::make_unique<ScatterNdKernel>(bad);
   }
   absl::Status Compute(KernelContext& c) override {
     const Tensor& indices = c.input(0);
@@ -68,16 +68,16 @@ class ScatterNdKernel final : public Kernel {
   }
 
  private:
-  BadIndices bad_ = BadIndices::kError;
+  const BadIndices bad_;
 };
 
 template <ArithmeticOp kOp>
 class TensorScatterKernel final : public Kernel {
  public:
+  explicit TensorScatterKernel(BadIndices bad) : bad_(bad) {}
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    auto kernel = std::make_unique<TensorScatterKernel>();
-    SLUICE_ASSIGN_OR_RETURN(kernel->bad_, ReadPolicy(init));
-    return std::unique_ptr<Kernel>(std::move(kernel));
+    SLUICE_ASSIGN_OR_RETURN(const BadIndices bad, ReadPolicy(init));
+    return std::make_unique<TensorScatterKernel>(bad);
   }
   absl::Status Compute(KernelContext& c) override {
     const Tensor& indices = c.input(1);
@@ -95,24 +95,20 @@ class TensorScatterKernel final : public Kernel {
   }
 
  private:
-  BadIndices bad_ = BadIndices::kError;
+  const BadIndices bad_;
 };
 
 constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
-using AddKernel = TensorScatterKernel<ArithmeticOp::kAdd>;
-using SubKernel = TensorScatterKernel<ArithmeticOp::kSub>;
-using MaxKernel = TensorScatterKernel<ArithmeticOp::kMax>;
-using MinKernel = TensorScatterKernel<ArithmeticOp::kMin>;
-using UpdateKernel = TensorScatterKernel<ArithmeticOp::kAssign>;
 KERNEL(ScatterNd, ScatterNdKernel, {"T", kNumbers | TypeSet{DT_BOOL, DT_STRING}},
        {"Tindices", IndexTypes()});
-KERNEL(ScatterNdNonAliasingAdd, AddKernel, {"T", kNumbers | TypeSet{DT_BOOL}});
-KERNEL(TensorScatterAdd, AddKernel, {"T", kNumbers});
-KERNEL(TensorScatterSub, SubKernel, {"T", kNumbers});
-KERNEL(TensorScatterMax, MaxKernel, {"T", RealTypes()});
-KERNEL(TensorScatterMin, MinKernel, {"T", RealTypes()});
-KERNEL(TensorScatterUpdate, UpdateKernel, {"T", kNumbers | TypeSet{DT_BOOL, DT_STRING}},
-       {"Tindices", IndexTypes()});
+KERNEL(ScatterNdNonAliasingAdd, TensorScatterKernel<ArithmeticOp::kAdd>,
+       {"T", kNumbers | TypeSet{DT_BOOL}});
+KERNEL(TensorScatterAdd, TensorScatterKernel<ArithmeticOp::kAdd>, {"T", kNumbers});
+KERNEL(TensorScatterSub, TensorScatterKernel<ArithmeticOp::kSub>, {"T", kNumbers});
+KERNEL(TensorScatterMax, TensorScatterKernel<ArithmeticOp::kMax>, {"T", RealTypes()});
+KERNEL(TensorScatterMin, TensorScatterKernel<ArithmeticOp::kMin>, {"T", RealTypes()});
+KERNEL(TensorScatterUpdate, TensorScatterKernel<ArithmeticOp::kAssign>,
+       {"T", kNumbers | TypeSet{DT_BOOL, DT_STRING}}, {"Tindices", IndexTypes()});
 
 }  // namespace
 }  // namespace sluice

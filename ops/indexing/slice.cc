@@ -1,11 +1,6 @@
-// Parts of a tensor: Slice by begin and size, StridedSlice by begin, end, stride and masks.
-
+// Slices of a tensor, given by begin and size, or by begin, end, strides and masks.
 #include "ops/indexing/slice_spec.h"
 #include "ops/op.h"
-
-#ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/shape_nodes.h"
-#endif
 
 namespace sluice {
 namespace {
@@ -45,7 +40,8 @@ absl::Status SliceShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-// The slice of `in` that inputs first … first + 2 (begin, end, strides) describe, as far as known.
+// The shape of the slice of `in` given by inputs first, first + 1 and first + 2 (begin, end and
+// strides).
 absl::StatusOr<PartialShape> SlicedShape(ShapeContext& c, const PartialShape& in, int first) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape count, c.WithRank(first, 1));
   for (int i = 1; i < 3; ++i) {
@@ -88,7 +84,7 @@ absl::Status TensorStridedSliceUpdateShape(ShapeContext& c) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// Zeros around the gradient, up to the input's shape.
+// Pads the gradient with zeros to the shape of the input.
 void SliceGradient(Backprop& b) {
   Graph& g = b.graph();
   Output begin = b.Value("begin");
@@ -100,7 +96,7 @@ void SliceGradient(Backprop& b) {
   b.Into("input", Pad(b.Of(0), paddings));
 }
 
-// The five masks of the forward op, for a builder's attributes.
+// The masks of the op, as attributes of a builder function.
 template <typename Attrs>
 Attrs MasksOf(const Backprop& b) {
   Attrs attrs;
@@ -112,7 +108,7 @@ Attrs MasksOf(const Backprop& b) {
   return attrs;
 }
 
-// StridedSliceGrad takes no int16: such positions are widened.
+// Casts int16 positions, which StridedSliceGrad does not permit.
 Output WidePosition(Output position) {
   return BaseType(position.dtype()) == DT_INT16 ? Cast(position, DT_INT32) : position;
 }
@@ -131,7 +127,7 @@ void TensorStridedSliceUpdateGradient(Backprop& b) {
   Output dy = StridedSlice(b.Of(0), begin, end, strides, MasksOf<StridedSliceAttrs>(b));
   b.Into("input", TensorStridedSliceUpdate(b.Of(0), begin, end, strides, ZerosLike(dy),
                                            MasksOf<TensorStridedSliceUpdateAttrs>(b)));
-  // The value may have been broadcast to the slice.
+  // The value may have been broadcast.
   Output value_shape = ShapeNode(b.Value("value"), type);
   Output axes = BroadcastGradientArgs(ShapeNode(dy, type), value_shape).r1;
   b.Into("value", Reshape(Sum(dy, axes, {.keep_dims = true}), value_shape));
@@ -139,7 +135,13 @@ void TensorStridedSliceUpdateGradient(Backprop& b) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
-OP(Slice, "`size[i]` elements of each dimension i from begin[i] on; a size of -1 takes the rest.")
+void SliceBounds(OpDefBuilder& op) {
+  op.Input("begin", "Index").Input("end", "Index").Input("strides", "Index");
+}
+
+OP(Slice,
+   "Returns size[i] elements of each dimension i, starting at begin[i]. A size of -1 means all "
+   "remaining elements.")
     .Input("input", "T")
     .Input("begin", "Index")
     .Input("size", "Index")
@@ -149,59 +151,42 @@ OP(Slice, "`size[i]` elements of each dimension i from begin[i] on; a size of -1
     .Shape(SliceShape) GRADIENT(SliceGradient);
 
 OP(StridedSlice,
-   "Every strides[i]-th element of dimension i from begin[i] up to and without end[i]; negative"
-   " positions count from the end. Bit i of a mask: of begin_mask and end_mask, begin[i] or end[i]"
-   " is as far as possible; of ellipsis_mask, entry i stands for all dimensions that no other "
-   "names;"
-   " of new_axis_mask, it makes a dimension of size 1; of shrink_axis_mask, it takes one element"
-   " and the dimension away.")
+   "Returns every strides[i]-th element of dimension i from begin[i] up to and excluding end[i]. "
+   "Negative positions count from the end. Bit i of begin_mask or end_mask ignores begin[i] or "
+   "end[i]. Bit i of ellipsis_mask lets entry i stand for all remaining dimensions, of "
+   "new_axis_mask inserts a dimension of size 1, of shrink_axis_mask takes one element and removes "
+   "the dimension.")
     .Input("input", "T")
-    .Input("begin", "Index")
-    .Input("end", "Index")
-    .Input("strides", "Index")
+    .With(SliceBounds)
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Index", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
-    .Attr("begin_mask", IntAttr(0))
-    .Attr("end_mask", IntAttr(0))
-    .Attr("ellipsis_mask", IntAttr(0))
-    .Attr("new_axis_mask", IntAttr(0))
-    .Attr("shrink_axis_mask", IntAttr(0))
+    .With(SliceMaskAttrs)
     .Shape(StridedSliceShape) GRADIENT(StridedSliceGradient);
 
-OP(StridedSliceGrad, "Zeros of the given shape, with `dy` at the place that StridedSlice takes.")
+OP(StridedSliceGrad,
+   "Returns zeros of the given shape, with `dy` as the slice that StridedSlice selects.")
     .Input("shape", "Index")
-    .Input("begin", "Index")
-    .Input("end", "Index")
-    .Input("strides", "Index")
+    .With(SliceBounds)
     .Input("dy", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Index", TypeAttr(IndexTypes()))
-    .Attr("begin_mask", IntAttr(0))
-    .Attr("end_mask", IntAttr(0))
-    .Attr("ellipsis_mask", IntAttr(0))
-    .Attr("new_axis_mask", IntAttr(0))
-    .Attr("shrink_axis_mask", IntAttr(0))
+    .With(SliceMaskAttrs)
     .Shape(StridedSliceGradShape) GRADIENT([](Backprop& b) {
       b.Into("dy", StridedSlice(b.Of(0), b.Value("begin"), b.Value("end"), b.Value("strides"),
                                 MasksOf<StridedSliceAttrs>(b)));
     });
 
-OP(TensorStridedSliceUpdate, "`input`, with `value` at the place that StridedSlice takes.")
+OP(TensorStridedSliceUpdate,
+   "Replaces the slice of the input that StridedSlice selects by `value`.")
     .Input("input", "T")
-    .Input("begin", "Index")
-    .Input("end", "Index")
-    .Input("strides", "Index")
+    .With(SliceBounds)
     .Input("value", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Index", TypeAttr(IndexTypes()))
-    .Attr("begin_mask", IntAttr(0))
-    .Attr("end_mask", IntAttr(0))
-    .Attr("ellipsis_mask", IntAttr(0))
-    .Attr("new_axis_mask", IntAttr(0))
-    .Attr("shrink_axis_mask", IntAttr(0))
+    .With(SliceMaskAttrs)
     .Shape(TensorStridedSliceUpdateShape) GRADIENT(TensorStridedSliceUpdateGradient);
 
 }  // namespace

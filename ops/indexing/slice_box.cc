@@ -9,8 +9,8 @@
 namespace sluice {
 namespace {
 
-// How far apart the value's elements for neighbours along each dimension of the whole tensor lie:
-// the slice has the dimensions of the whole but for new and removed ones.
+// The strides of the value along each dimension of the whole tensor. 0 for dimensions that the
+// slice does not have, or along which the value is broadcast.
 absl::StatusOr<Ints> ValueStrides(const SliceSpec& spec, const TensorShape& value) {
   const PartialShape& slice = spec.result;
   const int missing = slice.rank() - value.rank();
@@ -57,7 +57,7 @@ SliceBox SliceBoxOf(const SliceSpec& spec, const TensorShape& in) {
   const auto whole = RowMajorStrides(in);
   const auto part = RowMajorStrides(box.part);
   for (int d = 0; d < in.rank(); ++d) {
-    // The stride of a single element, which may be any number, leads nowhere.
+    // A single element may have any stride, so it is ignored.
     const int64_t stride = spec.dims[d].size > 1 ? spec.dims[d].stride : 0;
     box.dims.push_back({spec.dims[d].size, whole[d] * stride, part[d]});
     box.offset += whole[d] * spec.dims[d].begin;

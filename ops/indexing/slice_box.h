@@ -1,6 +1,7 @@
-// The slices of StridedSlice and its relatives as boxes to copy.
+// The slices of StridedSlice and other ops as boxes to copy.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT with TensorFlow's texts.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts.
 #ifndef SLUICE_OPS_INDEXING_SLICE_BOX_H_
 #define SLUICE_OPS_INDEXING_SLICE_BOX_H_
 
@@ -13,20 +14,19 @@
 
 namespace sluice {
 
-// begin, end and strides (inputs first, first + 1, first + 2) for a tensor of shape `in`.
+// Reads begin, end and strides (inputs first, first + 1 and first + 2) for a tensor of shape `in`.
 absl::StatusOr<SliceSpec> ReadSliceSpec(KernelContext& c, int first, const TensorShape& in,
                                         const SliceMasks& masks);
 
-// The slice as a box of a tensor of shape `in`: `from` there, `to` in the dense part.
+// The slice of a tensor of shape `in`. `dims` copy from the tensor to the dense slice.
 struct SliceBox {
   absl::InlinedVector<CopyDim, 8> dims;
-  int64_t offset = 0;  // of the first element in the whole tensor
-  TensorShape part;    // with all dimensions of the whole
+  int64_t offset = 0;  // of the first element in the tensor
+  TensorShape part;    // the shape of the slice, with all dimensions of the tensor
 };
 SliceBox SliceBoxOf(const SliceSpec& spec, const TensorShape& in);
 
-// What copies a value of shape `value`, which broadcasts to the slice, into the slice of a tensor
-// of shape `in`.
+// Copies a value of shape `value`, which broadcasts, to the slice of a tensor of shape `in`.
 absl::StatusOr<CopyBox> BoxOfValue(const SliceSpec& spec, const TensorShape& in,
                                    const TensorShape& value);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/op/op_def.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -10,7 +11,7 @@ namespace {
 constexpr int kNewAxis = -1;
 constexpr int kRemoved = -2;
 
-// The specification with its ellipsis written out: one entry a dimension of the input.
+// The specification with its ellipsis expanded: one entry per dimension of the input.
 struct Dense {
   struct Entry {
     int64_t begin = 0;
@@ -52,7 +53,7 @@ class Expander {
 
   absl::Status FindEllipsis() {
     const int count = static_cast<int>(strides_.size());
-    ellipsis_ = count;  // one stands at the end where none is written
+    ellipsis_ = count;  // without an ellipsis, one is assumed at the end
     for (int i = 0; i < count; ++i) {
       if (ellipsis_ < count && Bit(masks_.new_axis, i)) ++new_axes_after_ellipsis_;
       if (!Bit(masks_.ellipsis, i)) continue;
@@ -64,10 +65,10 @@ class Expander {
     return absl::OkStatus();
   }
 
-  // The ellipsis takes the dimensions that the entries behind it leave.
+  // The ellipsis covers the dimensions that no entry after it uses.
   void FillFromEllipsis(int i) {
-    const int behind = std::max(0, static_cast<int>(strides_.size()) - i - 1);
-    const int next = std::min(rank_ - behind + new_axes_after_ellipsis_, rank_);
+    const int after = std::max(0, static_cast<int>(strides_.size()) - i - 1);
+    const int next = std::min(rank_ - after + new_axes_after_ellipsis_, rank_);
     while (Filled() < next) {
       dense_.result.push_back(Filled());
       dense_.entries.push_back({});
@@ -129,16 +130,13 @@ absl::StatusOr<SliceSpec::Dim> ResolveRemoved(const Dense::Entry& e, int i, int6
   return out;
 }
 
-// `known`: begin and end are.
+// `known` is whether begin and end are known.
 absl::StatusOr<SliceSpec::Dim> ResolveDim(const Dense::Entry& e, int i, int64_t dim, bool known) {
   if (e.stride == 0) return InvalidArgument("strides[", i, "] must be non-zero");
   if (e.removed) return ResolveRemoved(e, i, dim, known);
   SliceSpec::Dim out{0, e.stride, -1};
-  if (dim < 0) {
-    // Two ends that count from the same side leave a length that no size changes, but TensorFlow
-    // leaves it unknown too.
-    return out;
-  }
+  // As in TensorFlow, the size is unknown even if begin and end count from the same side.
+  if (dim < 0) return out;
   if (!known && !(e.begin_masked && e.end_masked)) return out;
   out.begin = Clamp(e.begin, e.begin_masked, false, dim, e.stride);
   const int64_t end = Clamp(e.end, e.end_masked, true, dim, e.stride);
@@ -147,6 +145,13 @@ absl::StatusOr<SliceSpec::Dim> ResolveDim(const Dense::Entry& e, int i, int64_t 
 }
 
 }  // namespace
+
+void SliceMaskAttrs(OpDefBuilder& op) {
+  for (const char* mask :
+       {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}) {
+    op.Attr(mask, IntAttr(0));
+  }
+}
 
 absl::StatusOr<SliceSpec> ResolveSlice(const PartialShape& input,
                                        std::optional<absl::Span<const int64_t>> begin,

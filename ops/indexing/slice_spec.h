@@ -1,6 +1,8 @@
-// What begin, end, strides and the five masks of StridedSlice mean for a tensor of a given shape.
+// The slice that begin, end, strides and the five masks of StridedSlice select from a tensor.
 //
-// Thread safety: a value. Errors: INVALID_ARGUMENT with TensorFlow's texts.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts.
+// Reference: TensorFlow's StridedSlice.
 #ifndef SLUICE_OPS_INDEXING_SLICE_SPEC_H_
 #define SLUICE_OPS_INDEXING_SLICE_SPEC_H_
 
@@ -14,6 +16,11 @@
 
 namespace sluice {
 
+class OpDefBuilder;
+
+// Mixin: attributes begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask.
+void SliceMaskAttrs(OpDefBuilder& op);
+
 struct SliceMasks {
   int64_t begin = 0;
   int64_t end = 0;
@@ -21,7 +28,7 @@ struct SliceMasks {
   int64_t new_axis = 0;
   int64_t shrink_axis = 0;
 
-  // Read from attributes begin_mask, end_mask, … of anything that has `attr<int64_t>(name)`.
+  // The attributes of a KernelInit or ShapeContext.
   template <typename Source>
   static SliceMasks Of(const Source& source) {
     auto get = [&](const char* name) { return source.template attr<int64_t>(name); };
@@ -30,21 +37,21 @@ struct SliceMasks {
   }
 };
 
-// The slice of each dimension of the input, and the shape that remains.
+// The slice of each dimension of the input, and the shape of the result.
 struct SliceSpec {
   struct Dim {
     int64_t begin = 0;
     int64_t stride = 1;
-    int64_t size = 0;  // elements taken; -1 unknown
+    int64_t size = 0;  // number of elements, -1 if unknown
   };
   absl::InlinedVector<Dim, 4> dims;
-  // Where in `result` each dimension of the input is; -1 where it was removed.
+  // The dimension of `result` for each dimension of the input. -1 if the dimension is removed.
   absl::InlinedVector<int, 4> result_dims;
-  PartialShape result;      // after removed dimensions left and new ones came
-  bool is_identity = true;  // every dimension is taken whole and in order
+  PartialShape result;      // without removed dimensions, with new ones
+  bool is_identity = true;  // all elements are selected in order
 };
 
-// `begin` and `end` may be missing while a graph is built; `strides` must be there.
+// `begin` and `end` may be unknown while a graph is built.
 absl::StatusOr<SliceSpec> ResolveSlice(const PartialShape& input,
                                        std::optional<absl::Span<const int64_t>> begin,
                                        std::optional<absl::Span<const int64_t>> end,

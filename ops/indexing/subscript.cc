@@ -8,9 +8,11 @@
 namespace sluice {
 namespace {
 
-// A slice of axis 0 with the constants and masks of Python's indexing.
+using Masks = std::vector<std::pair<std::string_view, int64_t>>;
+
+// Slices axis 0 with the constants and masks of Python's indexing.
 Output SliceRows(Output x, int64_t begin, int64_t end, std::string_view name, At at,
-                 const std::vector<std::pair<std::string_view, int64_t>>& masks) {
+                 const Masks& masks) {
   if (!x) return Output();
   Graph& graph = *x.graph();
   NameScope scope(graph, name);
@@ -38,15 +40,13 @@ Output Gather(Output params, Output indices, int axis, std::string_view name, At
 }
 
 Output ElementAt(Output x, int64_t index, std::string_view name, At at) {
-  return SliceRows(
-      x, index, index + 1, name, at,
-      index == -1 ? std::vector<std::pair<std::string_view, int64_t>>{{"shrink_axis_mask", 1},
-                                                                      {"end_mask", 0}}
-                  : std::vector<std::pair<std::string_view, int64_t>>{{"shrink_axis_mask", 1}});
+  Masks masks = {{"shrink_axis_mask", 1}};
+  if (index == -1) masks.push_back({"end_mask", 0});
+  return SliceRows(x, index, index + 1, name, at, masks);
 }
 
 Output RowsOf(Output x, int64_t begin, int64_t end, std::string_view name, At at) {
-  std::vector<std::pair<std::string_view, int64_t>> masks;
+  Masks masks;
   if (begin == 0) masks.push_back({"begin_mask", 1});
   if (end == 0) masks.push_back({"end_mask", 1});
   return SliceRows(x, begin, end, name, at, masks);
@@ -56,7 +56,7 @@ Output BooleanMask(Output x, Output mask, std::string_view name, At at) {
   if (!x || !mask) return Output();
   Graph& graph = *x.graph();
   NameScope scope(graph, name);
-  // The axes that the mask covers become one; a vector's own shape is what comes out again.
+  // As in TensorFlow, nodes flatten the axes of the mask, although it is a vector.
   const Output covered = SliceRows(ShapeOf(x, "Shape", at), 0, 1, "strided_slice", at, {});
   const Output count = ReduceProd(covered, {0}, {}, at);
   const Output before =

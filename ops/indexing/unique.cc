@@ -1,5 +1,4 @@
-// Distinct elements, and elements of one list that are missing in another.
-
+// Distinct elements, and differences of lists.
 #include "ops/op.h"
 
 namespace sluice {
@@ -13,7 +12,7 @@ absl::Status UniqueShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// y has x's shape but for the dimension that `axis` names; without one, x is a vector.
+// y has the shape of x, except for dimension `axis`. x is a vector if `axis` is empty.
 absl::Status UniqueV2Shape(ShapeContext& c) {
   for (int i = 1; i < c.num_outputs(); ++i) {
     SLUICE_RETURN_IF_ERROR(c.SetOutput(i, PartialShape::Vector()));
@@ -51,7 +50,19 @@ absl::Status ListDiffShape(ShapeContext& c) {
   return c.SetOutputs(PartialShape::Vector());
 }
 
-OP(ListDiff, "The elements of `x` that are not in `y`, in order, and where they stand in `x`.")
+// Outputs y and idx, x[i] = y[idx[i]], without or with an input `axis`.
+void UniqueOp(OpDefBuilder& op) {
+  op.Input("x", "T").Output("y", "T").Output("idx", "out_idx").Attr("T", TypeAttr());
+  op.Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32)).Shape(UniqueShape);
+}
+
+void UniqueV2Op(OpDefBuilder& op) {
+  op.Input("x", "T").Input("axis", "Taxis").Output("y", "T").Output("idx", "out_idx");
+  op.Attr("T", TypeAttr()).Attr("Taxis", TypeAttr(IndexTypes(), DT_INT64));
+  op.Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32)).Shape(UniqueV2Shape);
+}
+
+OP(ListDiff, "Returns the elements of x that are not in y, in order, and their positions in x.")
     .Input("x", "T")
     .Input("y", "T")
     .Output("out", "T")
@@ -60,43 +71,21 @@ OP(ListDiff, "The elements of `x` that are not in `y`, in order, and where they 
     .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
     .Shape(ListDiffShape);
 
-OP(Unique, "The distinct elements of a vector in the order they come; x[i] = y[idx[i]].")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Output("idx", "out_idx")
-    .Attr("T", TypeAttr())
-    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UniqueShape);
+OP(Unique, "Returns the distinct elements of a vector in order of appearance. x[i] = y[idx[i]].")
+    .With(UniqueOp);
 
-OP(UniqueV2, "The distinct slices of `x` along `axis` (a vector of one; or of none, for a vector).")
-    .Input("x", "T")
-    .Input("axis", "Taxis")
-    .Output("y", "T")
-    .Output("idx", "out_idx")
-    .Attr("T", TypeAttr())
-    .Attr("Taxis", TypeAttr(IndexTypes(), DT_INT64))
-    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UniqueV2Shape);
+OP(UniqueV2,
+   "Returns the distinct slices of x along `axis`, a vector with one axis. It may be empty if x is "
+   "a vector.")
+    .With(UniqueV2Op);
 
-OP(UniqueWithCounts, "Unique, and how often each element comes.")
-    .Input("x", "T")
-    .Output("y", "T")
-    .Output("idx", "out_idx")
-    .Output("count", "out_idx")
-    .Attr("T", TypeAttr())
-    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UniqueShape);
+OP(UniqueWithCounts, "Unique that also counts the occurrences of each element.")
+    .With(UniqueOp)
+    .Output("count", "out_idx");
 
-OP(UniqueWithCountsV2, "UniqueV2, and how often each slice comes.")
-    .Input("x", "T")
-    .Input("axis", "Taxis")
-    .Output("y", "T")
-    .Output("idx", "out_idx")
-    .Output("count", "out_idx")
-    .Attr("T", TypeAttr())
-    .Attr("Taxis", TypeAttr(IndexTypes(), DT_INT64))
-    .Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(UniqueV2Shape);
+OP(UniqueWithCountsV2, "UniqueV2 that also counts the occurrences of each slice.")
+    .With(UniqueV2Op)
+    .Output("count", "out_idx");
 
 }  // namespace
 }  // namespace sluice

@@ -13,36 +13,18 @@
 namespace sluice {
 namespace {
 
-// What elements are compared as: integers by their bits, floats as numbers (no NaN equals another).
+// Types that are not compared by their bits. A NaN equals no other.
+using ComparedList = JoinTypes<FloatList, TypeList<std::string>>::type;
+
+// Calls `f`, which returns a status, with the type in which elements are compared.
 template <typename F>
-decltype(auto) WithKey(DataType dtype, F&& f) {
-  switch (dtype) {
-    case DT_FLOAT:
-      return f(ElementTag<float>());
-    case DT_DOUBLE:
-      return f(ElementTag<double>());
-    case DT_HALF:
-      return f(ElementTag<half>());
-    case DT_BFLOAT16:
-      return f(ElementTag<bfloat16>());
-    case DT_STRING:
-      return f(ElementTag<std::string>());
-    default:
-      break;
-  }
-  switch (DataTypeSize(dtype)) {
-    case 2:
-      return f(ElementTag<uint16_t>());
-    case 4:
-      return f(ElementTag<uint32_t>());
-    case 8:
-      return f(ElementTag<uint64_t>());
-    default:
-      return f(ElementTag<uint8_t>());
-  }
+absl::Status WithComparedType(DataType dtype, const F& f) {
+  absl::Status status;
+  WithTypeOrBits(dtype, ComparedList(), [&](auto tag) { status = f(tag); });
+  return status;
 }
 
-// Widened where the type itself cannot be hashed.
+// A value that can be hashed.
 template <typename T>
 auto Key(const T& v) {
   if constexpr (kIsFloat16<T>) {
@@ -56,8 +38,8 @@ auto Key(const T& v) {
 template <typename T>
 using KeyOf = decltype(Key(std::declval<T>()));
 
-// For each of n positions the number of its group, counted in order of appearance; and the first
-// position of each group.
+// The group of each of n positions, numbered in order of appearance, and the first position of each
+// group.
 struct Groups {
   Groups(const KernelContext& c, int64_t n)
       : of(Scratch<int64_t>(c, n)), first(Scratch<int64_t>(c)) {}
@@ -76,7 +58,7 @@ Groups GroupElements(const KernelContext& c, const T* x, int64_t n) {
   using Plain = absl::flat_hash_map<K, int64_t>;
   ScratchMap<K, typename Plain::hasher, typename Plain::key_equal> seen(
       ScratchAllocator<std::pair<const K, int64_t>>{c});
-  // A few different values are common (ids of a batch), so that n buckets would be too many.
+  // Batches often have few distinct values, for which n buckets would be too many.
   seen.reserve(static_cast<size_t>(std::min<int64_t>(n, 1024)));
   for (int64_t i = 0; i < n; ++i) {
     const auto [it, is_new] =
@@ -87,7 +69,7 @@ Groups GroupElements(const KernelContext& c, const T* x, int64_t n) {
   return groups;
 }
 
-// Slice i of x seen as [outer, n, inner]: found by hash, compared element by element.
+// Groups equal slices x[:, i, :] of a tensor of shape [outer, n, inner].
 template <typename T>
 Groups GroupSlices(const KernelContext& c, const T* x, int64_t outer, int64_t n, int64_t inner) {
   auto hash = [&](int64_t i) {
@@ -131,8 +113,8 @@ absl::Status EmitGroups(KernelContext& c, const Groups& groups) {
   return absl::OkStatus();
 }
 
-// All slices of nothing are equal, however many there are.
-absl::Status UniqueOfNothing(KernelContext& c, int axis) {
+// All slices of a tensor without elements are equal.
+absl::Status UniqueOfEmpty(KernelContext& c, int axis) {
   TensorShape shape = c.input(0).shape();
   const int64_t n = shape.dim(axis), groups = std::min<int64_t>(n, 1);
   shape.set_dim(axis, groups);
@@ -149,12 +131,12 @@ absl::Status UniqueOfNothing(KernelContext& c, int axis) {
 // Distinct slices along dimension `axis`.
 absl::Status UniqueSlices(KernelContext& c, int axis) {
   const Tensor& x = c.input(0);
-  if (x.num_elements() == 0) return UniqueOfNothing(c, axis);
+  if (x.num_elements() == 0) return UniqueOfEmpty(c, axis);
   int64_t outer = 1, inner = 1;
   for (int d = 0; d < axis; ++d) outer *= x.dim(d);
   for (int d = axis + 1; d < x.rank(); ++d) inner *= x.dim(d);
   const int64_t n = x.dim(axis);
-  return WithKey(x.dtype(), [&](auto tag) -> absl::Status {
+  return WithComparedType(x.dtype(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(x.raw());
     const Groups groups = outer == 1 && inner == 1 ? GroupElements(c, from, n)
@@ -201,7 +183,7 @@ absl::Status ListDiff(KernelContext& c) {
   }
   const Tensor& x = c.input(0);
   const Tensor& y = c.input(1);
-  return WithKey(x.dtype(), [&](auto tag) -> absl::Status {
+  return WithComparedType(x.dtype(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     absl::flat_hash_set<KeyOf<T>> known;
     const T* excluded = static_cast<const T*>(y.raw());

@@ -1,11 +1,10 @@
-// Where elements are that are not zero.
-
+// Positions of elements that are not zero.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-OP(Where, "The coordinates of the elements of `input` that are true or not zero, one a row.")
+OP(Where, "Returns the coordinates of the elements that are true or not zero, one row each.")
     .Input("input", "T")
     .Output("index", DT_INT64)
     .Attr("T", TypeAttr(NumberTypes() | TypeSet{DT_BOOL}, DT_BOOL))

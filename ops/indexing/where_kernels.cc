@@ -1,5 +1,3 @@
-#include <complex>
-
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/loops/elements.h"
@@ -7,36 +5,8 @@
 namespace sluice {
 namespace {
 
-// What elements are compared with zero as.
-template <typename F>
-decltype(auto) WithNumber(DataType dtype, F&& f) {
-  switch (dtype) {
-    case DT_FLOAT:
-      return f(ElementTag<float>());
-    case DT_DOUBLE:
-      return f(ElementTag<double>());
-    case DT_HALF:
-      return f(ElementTag<half>());
-    case DT_BFLOAT16:
-      return f(ElementTag<bfloat16>());
-    case DT_COMPLEX64:
-      return f(ElementTag<complex64>());
-    case DT_COMPLEX128:
-      return f(ElementTag<complex128>());
-    default:
-      break;
-  }
-  switch (DataTypeSize(dtype)) {
-    case 2:
-      return f(ElementTag<uint16_t>());
-    case 4:
-      return f(ElementTag<uint32_t>());
-    case 8:
-      return f(ElementTag<uint64_t>());
-    default:
-      return f(ElementTag<uint8_t>());
-  }
-}
+// Types whose zeros differ in their bits.
+using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 
 template <typename T>
 bool IsSet(const T& v) {
@@ -71,9 +41,11 @@ absl::Status WhereSet(KernelContext& c, const T* x) {
 }
 
 absl::Status Where(KernelContext& c) {
-  return WithNumber(c.input(0).dtype(), [&c](auto tag) {
-    return WhereSet(c, static_cast<const typename decltype(tag)::type*>(c.input(0).raw()));
+  absl::Status status;
+  WithTypeOrBits(c.input(0).dtype(), FloatAndComplexList(), [&]<typename T>(ElementTag<T>) {
+    status = WhereSet(c, static_cast<const T*>(c.input(0).raw()));
   });
+  return status;
 }
 KERNEL(Where, FunctionKernel<Where>, {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL}});
 

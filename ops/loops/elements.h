@@ -30,6 +30,27 @@ bool WithType(DataType dtype, TypeList<Ts...>, const F& f) {
   return ((dtype == kDataTypeOf<Ts> && (f(ElementTag<Ts>()), true)) || ...);
 }
 
+// Calls f(ElementTag<T>()) with the unsigned integer T of the size of `dtype`, 1 to 8 bytes.
+template <typename F>
+decltype(auto) WithBits(DataType dtype, F&& f) {
+  switch (DataTypeSize(dtype)) {
+    case 2:
+      return f(ElementTag<uint16_t>());
+    case 4:
+      return f(ElementTag<uint32_t>());
+    case 8:
+      return f(ElementTag<uint64_t>());
+    default:
+      return f(ElementTag<uint8_t>());
+  }
+}
+
+// WithType if the list has the type of `dtype`, else WithBits.
+template <typename Types, typename F>
+void WithTypeOrBits(DataType dtype, Types types, const F& f) {
+  if (!WithType(dtype, types, f)) WithBits(dtype, f);
+}
+
 // An element of 16 bytes, copied as one.
 struct alignas(8) Bytes16 {
   uint64_t halves[2];
@@ -48,19 +69,7 @@ decltype(auto) WithElement(DataType dtype, F&& f) {
     case DT_VARIANT:
       return f(ElementTag<Variant>());
     default:
-      break;
-  }
-  switch (DataTypeSize(dtype)) {
-    case 2:
-      return f(ElementTag<uint16_t>());
-    case 4:
-      return f(ElementTag<uint32_t>());
-    case 8:
-      return f(ElementTag<uint64_t>());
-    case 16:
-      return f(ElementTag<Bytes16>());
-    default:
-      return f(ElementTag<uint8_t>());
+      return DataTypeSize(dtype) == 16 ? f(ElementTag<Bytes16>()) : WithBits(dtype, f);
   }
 }
 

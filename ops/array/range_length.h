@@ -1,0 +1,41 @@
+// The number of elements of a range of numbers, for the shape function and the kernel of Range.
+#ifndef SLUICE_OPS_ARRAY_RANGE_LENGTH_H_
+#define SLUICE_OPS_ARRAY_RANGE_LENGTH_H_
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "absl/status/statusor.h"
+#include "graph/status.h"
+#include "graph/tensor/dtype.h"
+
+namespace sluice {
+
+using RangeList = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
+
+// The number of elements of start, start + delta, … up to and excluding limit. -1 if it exceeds
+// int64. INVALID_ARGUMENT if delta is 0 or has the wrong sign.
+template <typename T>
+absl::StatusOr<int64_t> RangeLength(T start, T limit, T delta) {
+  if (delta == T(0)) return InvalidArgument("Requires delta != 0: ", static_cast<double>(delta));
+  if (delta > T(0) ? start > limit : limit > start) {
+    return InvalidArgument("Requires start ", delta > T(0) ? "<=" : ">=", " limit when delta ",
+                           delta > T(0) ? ">" : "<", " 0: ", static_cast<double>(start), "/",
+                           static_cast<double>(limit));
+  }
+  if constexpr (std::is_integral_v<T>) {
+    const __int128 span = static_cast<__int128>(limit) - start;
+    const __int128 step = delta;
+    const __int128 length = (span + step + (step > 0 ? -1 : 1)) / step;
+    return length <= std::numeric_limits<int64_t>::max() ? static_cast<int64_t>(length) : -1;
+  } else {
+    const double length = std::ceil(std::abs(
+        (static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
+    return length < 9e18 ? static_cast<int64_t>(length) : -1;
+  }
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_ARRAY_RANGE_LENGTH_H_
