@@ -28,19 +28,19 @@ absl::Status DefaultShape(ShapeContext& c) {
   return c.SetOutput(0, shape);
 }
 
-void Constant(OpDefBuilder& op) {
+void ConstantOp(OpDefBuilder& op) {
   op.Output("output", "dtype").Attr("value", TensorAttr()).Attr("dtype", TypeAttr());
   op.Shape(ConstantShape);
 }
 
-OP(Const, "Returns the constant tensor `value`.").With(Constant).NotDifferentiable();
+OP(Const, "Returns the constant tensor `value`.").With(ConstantOp).NotDifferentiable();
 
 OP(GraphDefVersion, "Returns the version of the GraphDef from which the graph was imported.")
     .Output("version", DT_INT32)
     .Stateful()
     .Shape(ScalarOutput());
 
-OP(HostConst, "Returns a constant in host memory on all devices.").With(Constant);
+OP(HostConst, "Returns a constant in host memory on all devices.").With(ConstantOp);
 
 OP(ImmutableConst, "Returns a constant whose bytes are those of the file `memory_region_name`.")
     .Output("tensor", "dtype")

@@ -7,12 +7,9 @@
 namespace sluice {
 namespace {
 
-using FullWidthList = TypeList<float, double, complex64, complex128>;
-
 template <typename T>
 absl::Status Cholesky(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-  SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   const int64_t n = batch.rows(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, n}));
   return batch.ForEach(CubicCost(n, n) / 4, [&](int64_t i) {
@@ -32,7 +29,8 @@ absl::Status Cholesky(KernelContext& c) {
 FUNCTION_KERNELS(Cholesky, "T", Cholesky, FullWidthList);
 FUNCTION_KERNELS(BatchCholesky, "T", Cholesky, TypeList<float, double>);
 
-// The Hermitian part of L^-H P L^-1, with P the lower triangle of L^H grad, its diagonal halved.
+// The Hermitian part of L^-H P L^-1, where P is the lower triangle of L^H grad with its diagonal
+// halved.
 template <typename T>
 absl::Status CholeskyGrad(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));

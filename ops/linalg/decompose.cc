@@ -1,8 +1,8 @@
 // Decompositions of the matrices in the last two dimensions: Cholesky, LU, QR, eigenvalues,
 // singular values.
 //
-// Vectors of a decomposition are only determined up to a sign (a phase for complex numbers).
-// Gradients where values are equal: 0 stands for the reciprocal of their difference.
+// Vectors of a decomposition are determined only up to a sign (a phase for complex numbers).
+// Gradients use 0 instead of the reciprocal of a difference of equal values.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -10,13 +10,11 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/linalg/decompose_builders.h"
 #include "ops/linalg/diagonal_builders.h"
 #include "ops/linalg/matrix_nodes.h"
 #include "ops/linalg/solve_builders.h"
 #include "ops/math/complex_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
@@ -59,9 +57,40 @@ absl::Status OldEigenvaluesShape(ShapeContext& c) {
   return c.SetOutput(0, BatchOf(s).Concatenate({side < 0 ? -1 : SaturatedSum(side, 1), side}));
 }
 
+// Mixins for ops of which there is also a deprecated Batch form with other types.
+struct SquareGrad {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("l", "T").Input("grad", "T").Output("output", "T").Attr("T", TypeAttr(types));
+    op.Shape(SquareShape);
+  }
+};
+struct OldEigenvalues {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("input", "T").Output("output", "T").Attr("T", TypeAttr(types));
+    op.Deprecated(11, "Use SelfAdjointEigV2 instead.").Shape(OldEigenvaluesShape);
+  }
+};
+struct Eigenvalues {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("input", "T").Output("e", "T").Output("v", "T").Attr("compute_v", BoolAttr(true));
+    op.Attr("T", TypeAttr(types)).Shape(EigenvaluesShape);
+  }
+};
+struct SingularValues {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("input", "T").Output("s", "T").Output("u", "T").Output("v", "T");
+    op.Attr("compute_uv", BoolAttr(true)).Attr("full_matrices", BoolAttr(false));
+    op.Attr("T", TypeAttr(types)).Shape(SvdShape);
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
-// I. Murray, "Differentiation of the Cholesky decomposition" (2016): with P = tril(L^H dL), the
-// diagonal halved, the gradient is the Hermitian part of L^-H P L^-1.
+// Murray, "Differentiation of the Cholesky decomposition" (2016): the gradient is the Hermitian
+// part of L^-H P L^-1, where P is tril(L^H dL) with its diagonal halved.
 void CholeskyGradient(Backprop& b) {
   Output l = b.Value("output");
   Output middle =
@@ -71,10 +100,10 @@ void CholeskyGradient(Backprop& b) {
   b.Into("input", (grad + AdjointOf(grad)) * NumberLike(grad, 0.5));
 }
 
-// "QR and LQ Decomposition Matrix Backpropagation Algorithms for Square, Wide, and Deep Matrices"
-// (Roberts & Roberts, 2020), for matrices with no fewer rows than columns.
+// For matrices with at least as many rows as columns. Roberts and Roberts, "QR and LQ Decomposition
+// Matrix Backpropagation Algorithms for Square, Wide, and Deep Matrices" (2020).
 Output DeepQrGradient(Output q, Output r, Output dq, Output dr) {
-  // x * r^-H of the upper triangle r.
+  // x * r^-H.
   auto over_r = [&](Output x) {
     return AdjointOf(MatrixTriangularSolve(r, AdjointOf(x), {.lower = false}));
   };
@@ -105,7 +134,7 @@ void QrGradient(Backprop& b) {
   }
   Output dq = b.Of("q"), dr = b.Of("r");
   if (m >= n) return b.Into("input", DeepQrGradient(q, r, dq, dr));
-  // a = [x, y], r = [u, v]; q and u are those of the square x, and y = q v.
+  // a = [x, y] and r = [u, v]: q and u are the decomposition of the square x, and y = q v.
   Output y = PartOfAxis(a, -1, m, kToTheEnd), dv = PartOfAxis(dr, -1, m, kToTheEnd);
   Output dx =
       DeepQrGradient(q, PartOfAxis(r, -1, 0, m), dq + Times(y, dv, Form::kPlain, Form::kAdjoint),
@@ -113,8 +142,8 @@ void QrGradient(Backprop& b) {
   b.Into("input", Concat({dx, Times(q, dv)}, -1));
 }
 
-// C. Boeddeker et al., "On the Computation of Complex-valued Gradients" (2017), eq. 4.77; where
-// eigenvalues are distinct.
+// For distinct eigenvalues. Boeddeker et al., "On the Computation of Complex-valued Gradients"
+// (2017), equation 4.77.
 void EigGradient(Backprop& b) {
   Output a = b.Value("input"), e = b.Value("e"), middle;
   Output v = b.Value("v");
@@ -141,13 +170,13 @@ void SelfAdjointEigGradient(Backprop& b) {
     v = SelfAdjointEigV2(b.Value("input")).v;
   }
   Output grad = Times(v, Times(middle, v, Form::kPlain, Form::kAdjoint));
-  // The op reads the lower triangle alone.
+  // The op reads only the lower triangle.
   b.Into("input", WithDiagonalTimes(LowerTriangle(grad + AdjointOf(grad)), 0.5));
 }
 
-// Giles, "An extended collection of matrix derivative results" (2008); Townsend, "Differentiating
-// the Singular Value Decomposition" (2016); for complex numbers Wan & Zhang (2019), the last term.
-// For matrices of no more rows than columns.
+// For matrices with at most as many rows as columns. Giles, "An extended collection of matrix
+// derivative results" (2008); Townsend, "Differentiating the Singular Value Decomposition" (2016);
+// Wan and Zhang (2019) for the last term, of complex numbers.
 Output WideSvdGradient(Output s, Output u, Output v, Output gs, Output gu, Output gv, int64_t m,
                        int64_t n, bool is_full) {
   Output v1 = PartOfAxis(v, -1, 0, m), gv1 = PartOfAxis(gv, -1, 0, m);
@@ -201,30 +230,23 @@ void SvdGradient(Backprop& b) {
   Output gu = b.Of("u"), gv = b.Of("v");
   if (m <= n) {
     b.Into("input", WideSvdGradient(s, u, v, gs, gu, gv, m, n, is_full));
-  } else {  // that of the adjoint
+  } else {  // the gradient for the adjoint
     b.Into("input", AdjointOf(WideSvdGradient(s, v, u, gs, gv, gu, n, m, is_full)));
   }
 }
 #endif
 
 OP(Cholesky,
-   "The lower triangular L with input = L L^H; only the lower triangle of the positive definite "
-   "input is read. NaN where it is not positive definite.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(kFloatOrComplex))
-    .Shape(SquareShape) GRADIENT(CholeskyGradient);
+   "Computes the lower triangular L with input = L L^H. Reads only the lower triangle of the "
+   "positive definite input. NaN if the input is not positive definite.")
+    .With(SquareFunction{kFloatOrComplex}) GRADIENT(CholeskyGradient);
 
-OP(CholeskyGrad, "The gradient of Cholesky: of its output l, and the gradient of that.")
-    .Input("l", "T")
-    .Input("grad", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
-    .Shape(SquareShape);
+OP(CholeskyGrad, "Computes the gradient of Cholesky from its output l and the gradient of l.")
+    .With(SquareGrad{{DT_HALF, DT_FLOAT, DT_DOUBLE}});
 
 OP(Eig,
-   "Eigenvalues and eigenvectors (as columns, of length 1) of square matrices. Complex, in no "
-   "order; no vectors where compute_v is false.")
+   "Computes complex eigenvalues and eigenvectors of square matrices, in no particular order. "
+   "Eigenvectors are columns of length 1, computed only if compute_v is set.")
     .Input("input", "T")
     .Output("e", "Tout")
     .Output("v", "Tout")
@@ -234,8 +256,8 @@ OP(Eig,
     .Shape(EigenvaluesShape) GRADIENT(EigGradient);
 
 OP(Lu,
-   "L (below the diagonal, which is ones) and U of the decomposition P input = L U, in one matrix; "
-   "row i of P input is row p[i] of the input.")
+   "Computes the decomposition P input = L U. One matrix has L below its diagonal, which is all "
+   "ones in L, and U. Row i of P input is row p[i] of the input.")
     .Input("input", "T")
     .Output("lu", "T")
     .Output("p", "output_idx_type")
@@ -248,8 +270,8 @@ OP(Lu,
     });
 
 OP(Qr,
-   "input = q r with orthonormal columns of q and an upper triangle r; all of q's columns where "
-   "full_matrices, else as many as the smaller size.")
+   "Computes the decomposition input = q r with orthonormal columns of q and upper triangular r. q "
+   "is square with full_matrices, else it has as many columns as the smaller size.")
     .Input("input", "T")
     .Output("q", "T")
     .Output("r", "T")
@@ -257,76 +279,38 @@ OP(Qr,
     .Attr("T", TypeAttr(kFloatOrComplex))
     .Shape(QrShape) GRADIENT(QrGradient);
 
-OP(SelfAdjointEig, "Eigenvalues in the first row, eigenvectors in the others, as columns.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT, DT_HALF}))
-    .Deprecated(11, "Use SelfAdjointEigV2 instead.")
-    .Shape(OldEigenvaluesShape);
+OP(SelfAdjointEig, "Returns eigenvalues in the first row, eigenvectors as columns of the others.")
+    .With(OldEigenvalues{{DT_DOUBLE, DT_FLOAT, DT_HALF}});
 
 OP(SelfAdjointEigV2,
-   "Eigenvalues, in rising order, and eigenvectors (as columns, of length 1) of self-adjoint "
-   "matrices, of which the lower triangle is read; no vectors where compute_v is false.")
-    .Input("input", "T")
-    .Output("e", "T")
-    .Output("v", "T")
-    .Attr("compute_v", BoolAttr(true))
-    .Attr("T", TypeAttr(kFloatOrComplex))
-    .Shape(EigenvaluesShape) GRADIENT(SelfAdjointEigGradient);
+   "Computes eigenvalues of self-adjoint matrices in ascending order, and eigenvectors. Reads only "
+   "the lower triangle. Eigenvectors are columns of length 1, computed only if compute_v is set.")
+    .With(Eigenvalues{kFloatOrComplex}) GRADIENT(SelfAdjointEigGradient);
 
 OP(Svd,
-   "input = u diag(s) v^H, singular values in falling order; all columns of u and v where "
-   "full_matrices, else as many as there are values; neither where compute_uv is false.")
-    .Input("input", "T")
-    .Output("s", "T")
-    .Output("u", "T")
-    .Output("v", "T")
-    .Attr("compute_uv", BoolAttr(true))
-    .Attr("full_matrices", BoolAttr(false))
-    .Attr("T", TypeAttr(kFloatOrComplex))
-    .Shape(SvdShape) GRADIENT(SvdGradient);
+   "Computes the decomposition input = u diag(s) v^H with singular values in descending order. u "
+   "and v are square with full_matrices, else they have as many columns as there are values. They "
+   "are computed only if compute_uv is set.")
+    .With(SingularValues{kFloatOrComplex}) GRADIENT(SvdGradient);
 
-OP(BatchCholesky, "Cholesky.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
-    .Deprecated(13, "Use Cholesky instead.")
-    .Shape(SquareShape);
+OP(BatchCholesky, "An older form of Cholesky.")
+    .With(SquareFunction{{DT_DOUBLE, DT_FLOAT}})
+    .Deprecated(13, "Use Cholesky instead.");
 
-OP(BatchCholeskyGrad, "CholeskyGrad.")
-    .Input("l", "T")
-    .Input("grad", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE}))
-    .Deprecated(13, "Use CholeskyGrad instead.")
-    .Shape(SquareShape);
+OP(BatchCholeskyGrad, "An older form of CholeskyGrad.")
+    .With(SquareGrad{{DT_FLOAT, DT_DOUBLE}})
+    .Deprecated(13, "Use CholeskyGrad instead.");
 
-OP(BatchSelfAdjointEig, "SelfAdjointEig.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
-    .Deprecated(11, "Use SelfAdjointEigV2 instead.")
-    .Shape(OldEigenvaluesShape);
+OP(BatchSelfAdjointEig, "An older form of SelfAdjointEig.")
+    .With(OldEigenvalues{{DT_DOUBLE, DT_FLOAT}});
 
-OP(BatchSelfAdjointEigV2, "SelfAdjointEigV2.")
-    .Input("input", "T")
-    .Output("e", "T")
-    .Output("v", "T")
-    .Attr("compute_v", BoolAttr(true))
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
-    .Deprecated(13, "Use SelfAdjointEigV2 instead.")
-    .Shape(EigenvaluesShape);
+OP(BatchSelfAdjointEigV2, "An older form of SelfAdjointEigV2.")
+    .With(Eigenvalues{{DT_DOUBLE, DT_FLOAT}})
+    .Deprecated(13, "Use SelfAdjointEigV2 instead.");
 
-OP(BatchSvd, "Svd.")
-    .Input("input", "T")
-    .Output("s", "T")
-    .Output("u", "T")
-    .Output("v", "T")
-    .Attr("compute_uv", BoolAttr(true))
-    .Attr("full_matrices", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT, DT_COMPLEX64, DT_COMPLEX128}))
-    .Deprecated(13, "Use Svd instead.")
-    .Shape(SvdShape);
+OP(BatchSvd, "An older form of Svd.")
+    .With(SingularValues{{DT_DOUBLE, DT_FLOAT, DT_COMPLEX64, DT_COMPLEX128}})
+    .Deprecated(13, "Use Svd instead.");
 
 }  // namespace
 }  // namespace sluice

@@ -1,7 +1,7 @@
-// Diagonals of tensors and of the matrices in a tensor's last two dimensions.
+// Diagonals of tensors and of the matrices in the last two dimensions.
 //
-// Diagonal k of a matrix is the elements (i, i + k); a band is the diagonals lower to upper. Where
-// diagonals of a band differ in length they stand left or right in rows of the longest length.
+// Diagonal k of a matrix has the elements (i, i + k). A band has the diagonals lower to upper. They
+// are packed as rows of the length of the longest diagonal, and aligned left or right.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -9,7 +9,6 @@
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/linalg/diagonal_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
@@ -27,7 +26,7 @@ struct Band {
   int64_t count() const { return upper - lower + 1; }
 };
 
-// The band in input i, where it is constant.
+// The band in input i. Nothing if it is not constant.
 absl::StatusOr<std::optional<Band>> BandOf(ShapeContext& c, int i) {
   SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(i, 1).status());
   std::optional<Tensor> k = c.InputValue(i);
@@ -75,7 +74,7 @@ absl::Status DiagPartOfBandShape(ShapeContext& c) {
   return c.SetOutput(0, out);
 }
 
-// A number of rows or columns: as given, -1 for "as few as fit", nothing if it is not known.
+// The number of rows or columns in input i, -1 for as few as possible. Nothing if it is unknown.
 std::optional<int64_t> SizeIn(ShapeContext& c, int i) {
   std::optional<Tensor> t = c.InputValue(i);
   if (!t || t->num_elements() != 1) return std::nullopt;
@@ -141,10 +140,51 @@ absl::Status SetDiagOfBandShape(ShapeContext& c) {
   return c.SetOutput(0, Leading(diagonal, diagonal.rank() - extra).Concatenate({-1, -1}));
 }
 
+absl::Status MatrixDiagShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 1));
+  if (!in.rank_known()) return c.SetOutput(0, in);
+  return c.SetOutput(0, in.Concatenate({in.dim(in.rank() - 1)}));
+}
+
+absl::Status MatrixDiagPartShape(ShapeContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 2));
+  if (!in.rank_known()) return c.SetOutput(0, in);
+  const int r = in.rank();
+  return c.SetOutput(0,
+                     Leading(in, r - 2).Concatenate({MinOrUnknown(in.dim(r - 2), in.dim(r - 1))}));
+}
+
+constexpr TypeSet kDiagonalTypes = {DT_BFLOAT16, DT_HALF,  DT_FLOAT,     DT_DOUBLE,
+                                    DT_INT32,    DT_INT64, DT_COMPLEX64, DT_COMPLEX128};
+
+void MainDiag(OpDefBuilder& op) {
+  op.Input("diagonal", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(MatrixDiagShape);
+}
+void MainDiagPart(OpDefBuilder& op) {
+  op.Input("input", "T").Output("diagonal", "T").Attr("T", TypeAttr()).Shape(MatrixDiagPartShape);
+}
+void SetDiag(OpDefBuilder& op) {
+  op.Input("input", "T").Input("diagonal", "T").Output("output", "T").Attr("T", TypeAttr());
+}
+
+// The same for a band k.
+void DiagOfBand(OpDefBuilder& op) {
+  op.Input("diagonal", "T").Input("k", DT_INT32).Input("num_rows", DT_INT32);
+  op.Input("num_cols", DT_INT32).Input("padding_value", "T").Output("output", "T");
+  op.Attr("T", TypeAttr()).Shape(DiagOfBandShape);
+}
+void DiagPartOfBand(OpDefBuilder& op) {
+  op.Input("input", "T").Input("k", DT_INT32).Input("padding_value", "T").Output("diagonal", "T");
+  op.Attr("T", TypeAttr()).Shape(DiagPartOfBandShape);
+}
+void AlignAttr(OpDefBuilder& op) {
+  op.Attr("align", OneOf({"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"}, "RIGHT_LEFT"));
+}
+
 #ifndef SLUICE_DEFINITIONS_ONLY
 std::string Align(Backprop& b) { return b.attr<std::string>("align"); }
 
-// Sizes of the matrices of `x`, where both are known.
+// The sizes of the matrices of `x`. Nothing if they are unknown.
 std::optional<std::pair<int64_t, int64_t>> MatrixSizes(Output x) {
   const PartialShape& s = x.shape();
   if (!s.rank_known() || s.rank() < 2) return std::nullopt;
@@ -157,22 +197,20 @@ Output ZeroLike(Output x) { return Constant(*x.graph(), 0, x.dtype()); }
 #endif
 
 OP(Diag,
-   "A tensor of twice the rank with `diagonal` on its diagonal: output[i, …, i, …] = diagonal[i, "
-   "…].")
+   "Returns a tensor of twice the rank with `diagonal` on its diagonal: output[i, …, i, …] = "
+   "diagonal[i, …].")
     .Input("diagonal", "T")
     .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_BFLOAT16, DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64,
-                                DT_COMPLEX64, DT_COMPLEX128}))
+    .Attr("T", TypeAttr(kDiagonalTypes))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 1));
       return c.SetOutput(0, in.Concatenate(in));
     }) GRADIENT([](Backprop& b) { b.Into("diagonal", DiagPart(b.Of("output"))); });
 
-OP(DiagPart, "The diagonal of a tensor whose shape is some shape twice.")
+OP(DiagPart, "Returns the diagonal of a tensor whose shape is a shape repeated twice.")
     .Input("input", "T")
     .Output("diagonal", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_BFLOAT16, DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64,
-                                DT_COMPLEX64, DT_COMPLEX128}))
+    .Attr("T", TypeAttr(kDiagonalTypes))
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape& in = c.input(0);
       if (!in.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
@@ -186,8 +224,8 @@ OP(DiagPart, "The diagonal of a tensor whose shape is some shape twice.")
     }) GRADIENT([](Backprop& b) { b.Into("input", Diag(b.Of("diagonal"))); });
 
 OP(MatrixBandPart,
-   "The matrices of `input` with zeros beyond num_lower diagonals below and num_upper above "
-   "the main one; negative numbers keep all.")
+   "Sets elements to zero except num_lower diagonals below and num_upper above the main one. A "
+   "negative number keeps all diagonals.")
     .Input("input", "T")
     .Input("num_lower", "Tindex")
     .Input("num_upper", "Tindex")
@@ -199,42 +237,22 @@ OP(MatrixBandPart,
     });
 
 OP(MatrixDiag,
-   "Square matrices with the last dimension of `diagonal` on their diagonals, and zeros.")
-    .Input("diagonal", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 1));
-      if (!in.rank_known()) return c.SetOutput(0, in);
-      return c.SetOutput(0, in.Concatenate({in.dim(in.rank() - 1)}));
-    }) GRADIENT([](Backprop& b) {
+   "Returns square matrices with the last dimension of `diagonal` as main diagonals and zeros "
+   "elsewhere.")
+    .With(MainDiag) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       b.Into("diagonal", MatrixDiagPartV3(grad, Constant(b.graph(), 0, DT_INT32), ZeroLike(grad)));
     });
 
-OP(MatrixDiagPart, "The main diagonals of the matrices of `input`.")
-    .Input("input", "T")
-    .Output("diagonal", "T")
-    .Attr("T", TypeAttr())
-    .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 2));
-      if (!in.rank_known()) return c.SetOutput(0, in);
-      const int r = in.rank();
-      return c.SetOutput(
-          0, Leading(in, r - 2).Concatenate({MinOrUnknown(in.dim(r - 2), in.dim(r - 1))}));
-    }) GRADIENT([](Backprop& b) {
+OP(MatrixDiagPart, "Returns the main diagonals of matrices.")
+    .With(MainDiagPart) GRADIENT([](Backprop& b) {
       b.Into("input", MatrixSetDiag(ZerosLike(b.Value("input")), b.Of("diagonal")));
     });
 
 OP(MatrixDiagPartV2,
-   "The band k (a diagonal, or the lowest and the highest) of the matrices of `input`. "
-   "Shorter diagonals stand left, and are filled up with padding_value.")
-    .Input("input", "T")
-    .Input("k", DT_INT32)
-    .Input("padding_value", "T")
-    .Output("diagonal", "T")
-    .Attr("T", TypeAttr())
-    .Shape(DiagPartOfBandShape) GRADIENT([](Backprop& b) {
+   "Returns band k (a diagonal, or the lowest and the highest) of matrices. Shorter diagonals are "
+   "aligned left and padded with padding_value.")
+    .With(DiagPartOfBand) GRADIENT([](Backprop& b) {
       Output grad = b.Of("diagonal"), k = b.Value("k");
       if (auto sizes = MatrixSizes(b.Value("input"))) {
         b.Into("input", MatrixDiagV2(grad, k, Constant(b.graph(), sizes->first, DT_INT32),
@@ -245,15 +263,11 @@ OP(MatrixDiagPartV2,
     });
 
 OP(MatrixDiagPartV3,
-   "MatrixDiagPartV2 with a choice of where shorter diagonals stand: above the main one, "
-   "then below.")
-    .Input("input", "T")
-    .Input("k", DT_INT32)
-    .Input("padding_value", "T")
-    .Output("diagonal", "T")
-    .Attr("T", TypeAttr())
-    .Attr("align", OneOf({"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"}, "RIGHT_LEFT"))
-    .Shape(DiagPartOfBandShape) GRADIENT([](Backprop& b) {
+   "MatrixDiagPartV2 with alignment: the first word of `align` is for diagonals above the main "
+   "one, "
+   "the second for those below.")
+    .With(DiagPartOfBand)
+    .With(AlignAttr) GRADIENT([](Backprop& b) {
       const std::string align = Align(b);
       Output grad = b.Of("diagonal"), k = b.Value("k");
       if (auto sizes = MatrixSizes(b.Value("input"))) {
@@ -266,40 +280,24 @@ OP(MatrixDiagPartV3,
     });
 
 OP(MatrixDiagV2,
-   "Matrices with the diagonals of band k set, and padding_value elsewhere. num_rows and "
-   "num_cols may be -1: the least that the diagonals fit in.")
-    .Input("diagonal", "T")
-    .Input("k", DT_INT32)
-    .Input("num_rows", DT_INT32)
-    .Input("num_cols", DT_INT32)
-    .Input("padding_value", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Shape(DiagOfBandShape) GRADIENT([](Backprop& b) {
+   "Returns matrices with the diagonals of band k and padding_value elsewhere. num_rows and "
+   "num_cols "
+   "may be -1 for the smallest matrices that have these diagonals.")
+    .With(DiagOfBand) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       b.Into("diagonal", MatrixDiagPartV2(grad, b.Value("k"), ZeroLike(grad)));
     });
 
-OP(MatrixDiagV3, "MatrixDiagV2 with a choice of where shorter diagonals stand.")
-    .Input("diagonal", "T")
-    .Input("k", DT_INT32)
-    .Input("num_rows", DT_INT32)
-    .Input("num_cols", DT_INT32)
-    .Input("padding_value", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("align", OneOf({"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"}, "RIGHT_LEFT"))
-    .Shape(DiagOfBandShape) GRADIENT([](Backprop& b) {
+OP(MatrixDiagV3, "MatrixDiagV2 with alignment, as MatrixDiagPartV3.")
+    .With(DiagOfBand)
+    .With(AlignAttr) GRADIENT([](Backprop& b) {
       const std::string align = Align(b);
       Output grad = b.Of("output");
       b.Into("diagonal", MatrixDiagPartV3(grad, b.Value("k"), ZeroLike(grad), {.align = align}));
     });
 
-OP(MatrixSetDiag, "The matrices of `input` with their main diagonals replaced.")
-    .Input("input", "T")
-    .Input("diagonal", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
+OP(MatrixSetDiag, "Replaces the main diagonals of matrices.")
+    .With(SetDiag)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRankAtLeast(0, 2));
       SLUICE_ASSIGN_OR_RETURN(PartialShape diagonal, c.WithRankAtLeast(1, 1));
@@ -320,25 +318,19 @@ OP(MatrixSetDiag, "The matrices of `input` with their main diagonals replaced.")
       b.Into("diagonal", MatrixDiagPart(grad));
     });
 
-OP(MatrixSetDiagV2, "The matrices of `input` with the diagonals of band k replaced.")
-    .Input("input", "T")
-    .Input("diagonal", "T")
+OP(MatrixSetDiagV2, "Replaces band k of matrices.")
+    .With(SetDiag)
     .Input("k", DT_INT32)
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
     .Shape(SetDiagOfBandShape) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output"), k = b.Value("k");
       b.Into("input", MatrixSetDiagV2(grad, ZerosLike(b.Value("diagonal")), k));
       b.Into("diagonal", MatrixDiagPartV2(grad, k, ZeroLike(grad)));
     });
 
-OP(MatrixSetDiagV3, "MatrixSetDiagV2 with a choice of where shorter diagonals stand.")
-    .Input("input", "T")
-    .Input("diagonal", "T")
+OP(MatrixSetDiagV3, "MatrixSetDiagV2 with alignment, as MatrixDiagPartV3.")
+    .With(SetDiag)
     .Input("k", DT_INT32)
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Attr("align", OneOf({"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"}, "RIGHT_LEFT"))
+    .With(AlignAttr)
     .Shape(SetDiagOfBandShape) GRADIENT([](Backprop& b) {
       const std::string align = Align(b);
       Output grad = b.Of("output"), k = b.Value("k");
@@ -346,7 +338,7 @@ OP(MatrixSetDiagV3, "MatrixSetDiagV2 with a choice of where shorter diagonals st
       b.Into("diagonal", MatrixDiagPartV3(grad, k, ZeroLike(grad), {.align = align}));
     });
 
-OP(BatchMatrixBandPart, "MatrixBandPart.")
+OP(BatchMatrixBandPart, "An older form of MatrixBandPart.")
     .Input("input", "T")
     .Input("num_lower", DT_INT64)
     .Input("num_upper", DT_INT64)
@@ -355,35 +347,14 @@ OP(BatchMatrixBandPart, "MatrixBandPart.")
     .Deprecated(14, "Use MatrixBandPart")
     .Shape(SameAsInput(0));
 
-OP(BatchMatrixDiag, "MatrixDiag.")
-    .Input("diagonal", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
-    .Deprecated(14, "Use MatrixDiag")
-    .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 1));
-      if (!in.rank_known()) return c.SetOutput(0, in);
-      return c.SetOutput(0, in.Concatenate({in.dim(in.rank() - 1)}));
-    });
+OP(BatchMatrixDiag, "An older form of MatrixDiag.").With(MainDiag).Deprecated(14, "Use MatrixDiag");
 
-OP(BatchMatrixDiagPart, "MatrixDiagPart.")
-    .Input("input", "T")
-    .Output("diagonal", "T")
-    .Attr("T", TypeAttr())
-    .Deprecated(14, "Use MatrixDiagPart")
-    .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(0, 2));
-      if (!in.rank_known()) return c.SetOutput(0, in);
-      const int r = in.rank();
-      return c.SetOutput(
-          0, Leading(in, r - 2).Concatenate({MinOrUnknown(in.dim(r - 2), in.dim(r - 1))}));
-    });
+OP(BatchMatrixDiagPart, "An older form of MatrixDiagPart.")
+    .With(MainDiagPart)
+    .Deprecated(14, "Use MatrixDiagPart");
 
-OP(BatchMatrixSetDiag, "MatrixSetDiag.")
-    .Input("input", "T")
-    .Input("diagonal", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr())
+OP(BatchMatrixSetDiag, "An older form of MatrixSetDiag.")
+    .With(SetDiag)
     .Deprecated(14, "Use MatrixSetDiag")
     .Shape(SameAsInput(0));
 

@@ -5,12 +5,13 @@
 #include "executor/kernel/context.h"
 #include "graph/tensor/sizes.h"
 #include "ops/loops/elements.h"
+#include "ops/loops/int_tensor.h"
 #include "ops/loops/strided_copy.h"
 
 namespace sluice {
 namespace {
 
-// Types that zero bytes are zeros of.
+// Types whose zero consists of zero bytes.
 constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL};
 constexpr TypeSet kDiagonal = {DT_HALF,  DT_FLOAT,     DT_DOUBLE,    DT_INT32,
                                DT_INT64, DT_COMPLEX64, DT_COMPLEX128};
@@ -59,10 +60,6 @@ absl::Status DiagPart(KernelContext& c) {
 }
 KERNEL(DiagPart, FunctionKernel<DiagPart>, {"T", kDiagonal});
 
-int64_t ScalarOf(const Tensor& t) {
-  return t.dtype() == DT_INT32 ? t.data<int32_t>()[0] : t.data<int64_t>()[0];
-}
-
 absl::Status MatrixBandPart(KernelContext& c) {
   const Tensor& in = c.input(0);
   if (in.rank() < 2) {
@@ -76,7 +73,7 @@ absl::Status MatrixBandPart(KernelContext& c) {
     if (limit.rank() != 0) {
       return InvalidArgument(name, " must be scalar, got shape ", limit.shape().ToString());
     }
-    limits[i - 1] = ScalarOf(limit);
+    limits[i - 1] = IntAt(limit, 0);
     if (limits[i - 1] > (i == 1 ? rows : columns)) {
       return InvalidArgument(name, " must be negative or less or equal to number of ",
                              i == 1 ? "rows (" : "columns (", i == 1 ? rows : columns,
@@ -108,7 +105,8 @@ absl::Status MatrixBandPart(KernelContext& c) {
 KERNEL(MatrixBandPart, FunctionKernel<MatrixBandPart>, {"T", kPlain});
 KERNEL(BatchMatrixBandPart, FunctionKernel<MatrixBandPart>, {"T", kPlain});
 
-// The diagonals lower to upper of matrices, and where they lie in rows of the longest's length.
+// The diagonals lower to upper of a matrix, and their positions in packed form: rows of the length
+// of the longest diagonal.
 struct Band {
   int64_t lower = 0, upper = 0;
   int64_t rows = 0, columns = 0;
@@ -126,7 +124,7 @@ struct Band {
     const bool left = (k >= 0 && left_above) || (k <= 0 && left_below);
     return left ? 0 : longest() - Length(k);
   }
-  // f(position in the packed diagonals, position in the matrix, step in the matrix, length).
+  // Calls f(position in the packed form, position in the matrix, step in the matrix, length).
   template <typename F>
   void ForDiagonals(const F& f) const {
     for (int64_t k = upper; k >= lower; --k) {
@@ -167,7 +165,7 @@ absl::Status CheckBand(const Band& b) {
   return absl::OkStatus();
 }
 
-// Copies, matrix by matrix, between packed diagonals and matrices.
+// Copies between packed diagonals and matrices.
 enum class Copy { kToMatrix, kFromMatrix };
 template <typename E>
 void CopyBand(KernelContext& c, const Band& band, int64_t matrices, Copy direction, E* packed,
@@ -191,7 +189,7 @@ void CopyBand(KernelContext& c, const Band& band, int64_t matrices, Copy directi
 
 void CopyBandOf(KernelContext& c, const Band& band, int64_t matrices, Copy direction,
                 const Tensor& packed, const Tensor& matrix) {
-  // However many matrices, and however wide the band.
+  // There may be very many empty matrices.
   if (packed.num_elements() == 0 || matrix.num_elements() == 0) return;
   WithElement(packed.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
@@ -206,7 +204,7 @@ TensorShape Leading(const TensorShape& s, int count) {
   return TensorShape(s.dims().subspan(0, count));
 }
 
-// The first `count` dimensions of s, then others.
+// The first `count` dimensions of s, followed by others.
 absl::StatusOr<TensorShape> LeadingAnd(const TensorShape& s, int count,
                                        std::initializer_list<int64_t> others) {
   std::vector<int64_t> dims(s.dims().begin(), s.dims().begin() + count);
@@ -214,7 +212,7 @@ absl::StatusOr<TensorShape> LeadingAnd(const TensorShape& s, int count,
   return TensorShape::Make(dims);
 }
 
-// The packed diagonals of matrices in the last two dimensions of `matrices`.
+// The shape of the packed diagonals of matrices.
 absl::StatusOr<TensorShape> PackedShape(const Band& band, const TensorShape& matrices) {
   const int batch = matrices.rank() - 2;
   return band.is_one() ? LeadingAnd(matrices, batch, {band.longest()})
@@ -225,7 +223,7 @@ int64_t MatricesOf(const TensorShape& shape, int batch_rank) {
   return Leading(shape, batch_rank).num_elements();
 }
 
-// Inputs: input, and from V2 on k and padding_value.
+// Inputs: input, and since V2 k and padding_value.
 class MatrixDiagPartKernel : public Kernel {
  public:
   explicit MatrixDiagPartKernel(KernelInit& init) { SetAlignment(init, &band_); }
@@ -267,7 +265,7 @@ KERNEL(BatchMatrixDiagPart, MatrixDiagPartKernel, {"T", kPlain});
 KERNEL(MatrixDiagPartV2, MatrixDiagPartKernel, {"T", kPlain});
 KERNEL(MatrixDiagPartV3, MatrixDiagPartKernel, {"T", kPlain});
 
-// Inputs: diagonal, and from V2 on k, num_rows, num_cols and padding_value.
+// Inputs: diagonal, and since V2 k, num_rows, num_cols and padding_value.
 class MatrixDiagKernel : public Kernel {
  public:
   explicit MatrixDiagKernel(KernelInit& init) { SetAlignment(init, &band_); }
@@ -343,7 +341,7 @@ KERNEL(BatchMatrixDiag, MatrixDiagKernel, {"T", kPlain});
 KERNEL(MatrixDiagV2, MatrixDiagKernel, {"T", kPlain});
 KERNEL(MatrixDiagV3, MatrixDiagKernel, {"T", kPlain});
 
-// Inputs: input, diagonal, and from V2 on k.
+// Inputs: input, diagonal, and since V2 k.
 class MatrixSetDiagKernel : public Kernel {
  public:
   explicit MatrixSetDiagKernel(KernelInit& init) { SetAlignment(init, &band_); }

@@ -1,4 +1,3 @@
-// Eigenvalues and eigenvectors.
 #include <Eigen/Eigenvalues>
 
 #include "graph/status.h"
@@ -6,8 +5,6 @@
 
 namespace sluice {
 namespace {
-
-using FullWidthList = TypeList<float, double, complex64, complex128>;
 
 absl::Status NotSuccessful(const char* what) {
   return InvalidArgument(what, " was not successful. The input might not be valid.");
@@ -32,8 +29,7 @@ class SelfAdjointEigV2Kernel : public Kernel {
  public:
   explicit SelfAdjointEigV2Kernel(KernelInit& init) : has_vectors_(init.attr<bool>("compute_v")) {}
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-    SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
     const int64_t n = batch.rows(0);
     SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
     Tensor* v = nullptr;
@@ -62,8 +58,7 @@ KERNELS(BatchSelfAdjointEigV2, "T", SelfAdjointEigV2Kernel, TypeList<float, doub
 
 template <typename T>
 absl::Status SelfAdjointEig(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-  SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   const int64_t n = batch.rows(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n + 1, n}));
   return batch.ForEach(10 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
@@ -95,8 +90,7 @@ class EigKernel : public Kernel {
       return InvalidArgument("Invalid output dtype ", DataTypeName(c.output_dtype(0)), " vs ",
                              DataTypeName(kDataTypeOf<Complex>));
     }
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-    SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
     const int64_t n = batch.rows(0);
     SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
     Tensor* v = nullptr;
@@ -108,7 +102,7 @@ class EigKernel : public Kernel {
     return batch.ForEach(25 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
       if (n == 0) return absl::OkStatus();
       const Matrix<W> in = MatrixAs<T, W>(c.input(0), i);
-      // Iterations over numbers that are not finite need not end well.
+      // Eigen may not converge, or crash, if numbers are not finite.
       if (!in.allFinite()) return NotSuccessful("Eigen decomposition");
       const Solver solver(in, has_vectors_);
       if (solver.info() != Eigen::Success) return NotSuccessful("Eigen decomposition");

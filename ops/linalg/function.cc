@@ -1,26 +1,24 @@
-// Numbers and functions of square matrices: determinants, exponential, logarithm, square root.
+// Functions of square matrices: determinants, exponential, logarithm, square root.
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/gradient_nodes.h"
 #include "ops/linalg/diagonal_builders.h"
 #include "ops/linalg/matrix_nodes.h"
 #include "ops/linalg/solve_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// A number a matrix, times the inverse of the input's adjoint.
+// Sets the gradient to one number per matrix times the inverse of the adjoint of the input.
 void IntoInverse(Backprop& b, Output numbers) {
   Output inverse = MatrixInverse(b.Value("input"), {.adjoint = true});
   b.Into("input", ExpandDims(ExpandDims(numbers, -1), -1) * inverse);
 }
 
-// The Kronecker product of two batches of matrices of one size.
+// The Kronecker products of two batches of matrices of equal shapes.
 Output Kronecker(Output x, Output y, Output shape) {
   Graph& g = *x.graph();
   Output batch = PartOf(shape, 0, -2), side = PartOf(shape, -1, kToTheEnd);
@@ -30,7 +28,7 @@ Output Kronecker(Output x, Output y, Output shape) {
   return Reshape(x_spread * y_spread, Concat({batch, side * side, side * side}, 0));
 }
 
-// From R R = A: R dR + dR R = dA, a Sylvester equation, solved as one of vectors.
+// R R = A gives the Sylvester equation R dR + dR R = dA. It is solved as an equation of vectors.
 void SquareRootGradient(Backprop& b) {
   Output root = b.Value("output");
   Graph& g = b.graph();
@@ -46,8 +44,8 @@ void SquareRootGradient(Backprop& b) {
 #endif
 
 OP(LogMatrixDeterminant,
-   "The sign (for complex matrices: a number of length 1) and the logarithm of the absolute value "
-   "of the determinant of each matrix.")
+   "Computes the sign (a number of absolute value 1 for complex matrices) and the logarithm of the "
+   "absolute value of determinants.")
     .Input("input", "T")
     .Output("sign", "T")
     .Output("log_abs_determinant", "T")
@@ -55,35 +53,26 @@ OP(LogMatrixDeterminant,
     .Shape(DeterminantShape)
         GRADIENT([](Backprop& b) { IntoInverse(b, b.Of("log_abs_determinant")); });
 
-OP(MatrixDeterminant, "The determinant of each matrix.")
+OP(MatrixDeterminant, "Computes determinants.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(kFloatOrComplex))
     .Shape(DeterminantShape)
         GRADIENT([](Backprop& b) { IntoInverse(b, b.Of("output") * ConjOf(b.Value("output"))); });
 
-OP(MatrixExponential, "The exponential of each matrix.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(kFloatOrComplex))
-    .Deprecated(27, "Use Python implementation tf.linalg.matrix_exponential instead.")
-    .Shape(SquareShape);
+OP(MatrixExponential, "Computes exponentials of matrices.")
+    .With(SquareFunction{kFloatOrComplex})
+    .Deprecated(27, "Use Python implementation tf.linalg.matrix_exponential instead.");
 
-OP(MatrixLogarithm, "The principal logarithm of each matrix.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(ComplexTypes()))
-    .Shape(SquareShape);
+OP(MatrixLogarithm, "Computes principal logarithms of matrices.")
+    .With(SquareFunction{ComplexTypes()});
 
 OP(MatrixSquareRoot,
-   "The principal square root of each matrix; of a real one that has none among real matrices, "
-   "NaN.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(kFloatOrComplex))
-    .Shape(SquareShape) GRADIENT(SquareRootGradient);
+   "Computes principal square roots of matrices. NaN for a real matrix without a real square "
+   "root.")
+    .With(SquareFunction{kFloatOrComplex}) GRADIENT(SquareRootGradient);
 
-OP(BatchMatrixDeterminant, "MatrixDeterminant.")
+OP(BatchMatrixDeterminant, "An older form of MatrixDeterminant.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(TypeSet{DT_FLOAT, DT_DOUBLE, DT_COMPLEX64, DT_COMPLEX128}))

@@ -1,4 +1,4 @@
-// Functions of matrices, by Eigen's Padé approximants and Schur decompositions.
+// Functions of matrices, which use Eigen's Padé approximants and Schur decompositions.
 #include <limits>
 #include <unsupported/Eigen/MatrixFunctions>
 
@@ -8,21 +8,19 @@
 namespace sluice {
 namespace {
 
-using FullWidthList = TypeList<float, double, complex64, complex128>;
-
-// In complex numbers also of real matrices: these headers take long to compile for each type.
-using Wide = Matrix<complex128>;
+// Real matrices are computed as complex ones too, because these headers take long to compile for
+// each type.
+using ComplexMatrix = Matrix<complex128>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>
-absl::Status OfSquares(KernelContext& c, Wide (*f)(const Wide&)) {
-  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-  SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+absl::Status OfSquares(KernelContext& c, ComplexMatrix (*f)(const ComplexMatrix&)) {
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   const int64_t n = batch.rows(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, n}));
   return batch.ForEach(80 * CubicCost(n, n), [&](int64_t i) {
     if (n == 0) return absl::OkStatus();
-    const Wide found = f(MatrixAs<T, complex128>(c.input(0), i));
+    const ComplexMatrix found = f(MatrixAs<T, complex128>(c.input(0), i));
     if constexpr (Eigen::NumTraits<T>::IsComplex) {
       StoreMatrix<T, complex128>(found, out, i);
     } else {
@@ -34,18 +32,17 @@ absl::Status OfSquares(KernelContext& c, Wide (*f)(const Wide&)) {
 
 template <typename T>
 absl::Status MatrixExponential(KernelContext& c) {
-  return OfSquares<T>(c, [](const Wide& m) -> Wide { return m.exp(); });
+  return OfSquares<T>(c, [](const ComplexMatrix& m) -> ComplexMatrix { return m.exp(); });
 }
 FUNCTION_KERNELS(MatrixExponential, "T", MatrixExponential, FullWidthList);
 
-// An upper triangular matrix of eigenvalues that are close to each other.
+// An upper triangular matrix whose eigenvalues are close to each other.
 using Block = Eigen::Matrix<complex128, Eigen::Dynamic, Eigen::Dynamic>;
 
-// Whether the square roots of a block's square roots come near one: not those of a zero, nor those
-// that overflow.
-bool RootsComeNearOne(Block roots) {
-  constexpr int kRootsMax = 1100;  // of any finite number
-  constexpr double kNear = 0.1;    // Eigen is content with more
+// Whether repeated square roots of a block converge to one. They do not for zeros and overflows.
+bool RootsConverge(Block roots) {
+  constexpr int kRootsMax = 1100;  // suffices for all finite numbers
+  constexpr double kNear = 0.1;    // Eigen permits more
   for (int i = 0; i < kRootsMax && roots.allFinite(); ++i) {
     const Block rest = roots - Block::Identity(roots.rows(), roots.cols());
     if (rest.cwiseAbs().colwise().sum().maxCoeff() < kNear) return true;
@@ -56,10 +53,11 @@ bool RootsComeNearOne(Block roots) {
   return false;
 }
 
-// Eigen's logarithm of a block, but NaN where Eigen (and TensorFlow with it) takes roots for ever.
+// Eigen's logarithm of a block. NaN for blocks for which Eigen, and thus TensorFlow, does not
+// terminate.
 struct LogarithmOfBlock {
   Block compute(const Block& block) const {
-    if (block.rows() > 2 && !RootsComeNearOne(block)) {
+    if (block.rows() > 2 && !RootsConverge(block)) {
       return Block::Constant(block.rows(), block.cols(), complex128(kNan, kNan));
     }
     return Eigen::internal::MatrixLogarithmAtomic<Block>().compute(block);
@@ -68,13 +66,13 @@ struct LogarithmOfBlock {
 
 template <typename T>
 absl::Status MatrixLogarithm(KernelContext& c) {
-  return OfSquares<T>(c, [](const Wide& m) -> Wide {
+  return OfSquares<T>(c, [](const ComplexMatrix& m) -> ComplexMatrix {
     if (m.rows() > 1 && !m.allFinite()) {
-      return Wide::Constant(m.rows(), m.cols(), complex128(kNan, kNan));
+      return ComplexMatrix::Constant(m.rows(), m.cols(), complex128(kNan, kNan));
     }
-    Wide logarithm;
+    ComplexMatrix logarithm;
     const LogarithmOfBlock of_block;
-    Eigen::internal::matrix_function_compute<Wide>::run(m, of_block, logarithm);
+    Eigen::internal::matrix_function_compute<ComplexMatrix>::run(m, of_block, logarithm);
     return logarithm;
   });
 }
@@ -82,7 +80,7 @@ FUNCTION_KERNELS(MatrixLogarithm, "T", MatrixLogarithm, ComplexList);
 
 template <typename T>
 absl::Status MatrixSquareRoot(KernelContext& c) {
-  return OfSquares<T>(c, [](const Wide& m) -> Wide { return m.sqrt(); });
+  return OfSquares<T>(c, [](const ComplexMatrix& m) -> ComplexMatrix { return m.sqrt(); });
 }
 FUNCTION_KERNELS(MatrixSquareRoot, "T", MatrixSquareRoot, FullWidthList);
 

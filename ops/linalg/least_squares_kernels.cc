@@ -7,15 +7,13 @@
 namespace sluice {
 namespace {
 
-using FullWidthList = TypeList<float, double, complex64, complex128>;
-
-// The shortest of the best solutions, also where ranks are deficient. In complex numbers always:
-// what takes this way is small, and the decomposition is compiled once.
+// The shortest of the best solutions, even for deficient ranks. Computes in complex numbers, so
+// that the decomposition is compiled only once. It serves small matrices.
 Matrix<complex128> SolveOrthogonally(const Matrix<complex128>& a, const Matrix<complex128>& rhs) {
   return Eigen::CompleteOrthogonalDecomposition<Matrix<complex128>>(a).solve(rhs);
 }
 
-// By the normal equations; false where their matrix is not positive definite.
+// Solves the normal equations. False if their matrix is not positive definite.
 template <typename W>
 bool SolveNormalEquations(const Matrix<W>& a, const Matrix<W>& rhs, double l2, Matrix<W>& x) {
   const bool is_tall = a.rows() >= a.cols();
@@ -58,7 +56,7 @@ class MatrixSolveLsKernel : public Kernel {
         MatrixAt<T>(out, i).setZero();
         return absl::OkStatus();
       }
-      // In double: the equations square the condition of the matrix.
+      // Computes in double, because normal equations square the condition number of the matrix.
       using W = WidestOf<T>;
       const Matrix<W> a = MatrixAs<T, W>(c.input(0), i), rhs = MatrixAs<T, W>(c.input(1), i);
       Matrix<W> x(n, k);

@@ -1,4 +1,4 @@
-// What stands on a decomposition P A = L U with partial pivoting.
+// Kernels that use a decomposition P A = L U with partial pivoting.
 #include <Eigen/LU>
 #include <cmath>
 #include <limits>
@@ -8,8 +8,6 @@
 
 namespace sluice {
 namespace {
-
-using FullWidthList = TypeList<float, double, complex64, complex128>;
 
 template <typename T>
 using PartialLu = Eigen::PartialPivLU<Matrix<T>>;
@@ -24,8 +22,7 @@ class MatrixInverseKernel : public Kernel {
  public:
   explicit MatrixInverseKernel(KernelInit& init) : is_adjoint_(init.attr<bool>("adjoint")) {}
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-    SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
     const int64_t n = batch.rows(0);
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, n}));
     return batch.ForEach(2 * CubicCost(n, n), [&](int64_t i) {
@@ -82,7 +79,7 @@ class MatrixSolveKernel : public Kernel {
 KERNELS(MatrixSolve, "T", MatrixSolveKernel, FullWidthList);
 KERNELS(BatchMatrixSolve, "T", MatrixSolveKernel, TypeList<float, double>);
 
-// The sign and the logarithm of the absolute value: a product would overflow.
+// The sign and the logarithm of the absolute value, because the product of pivots may overflow.
 template <typename T>
 struct LogDeterminant {
   using Real = typename Eigen::NumTraits<T>::Real;
@@ -104,8 +101,7 @@ struct LogDeterminant {
 
 template <typename T>
 absl::Status LogMatrixDeterminant(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-  SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   SLUICE_ASSIGN_OR_RETURN(Tensor * sign, batch.Output(0, {}));
   SLUICE_ASSIGN_OR_RETURN(Tensor * size, batch.Output(1, {}));
   return batch.ForEach(CubicCost(batch.rows(0), batch.rows(0)), [&](int64_t i) {
@@ -119,8 +115,7 @@ FUNCTION_KERNELS(LogMatrixDeterminant, "T", LogMatrixDeterminant, FullWidthList)
 
 template <typename T>
 absl::Status MatrixDeterminant(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-  SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {}));
   return batch.ForEach(CubicCost(batch.rows(0), batch.rows(0)), [&](int64_t i) {
     const LogDeterminant<T> found(MatrixAt<T>(c.input(0), i));
@@ -133,8 +128,7 @@ FUNCTION_KERNELS(BatchMatrixDeterminant, "T", MatrixDeterminant, FullWidthList);
 
 template <typename T, typename Index>
 absl::Status LuOf(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-  SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   const int64_t n = batch.rows(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, n}));
   SLUICE_ASSIGN_OR_RETURN(Tensor * p, batch.Output(1, {n}));
@@ -143,7 +137,7 @@ absl::Status LuOf(KernelContext& c) {
     const PartialLu<T> lu(MatrixAt<T>(c.input(0), i));
     if (IsSingular<T>(lu)) return InvalidArgument("Input is not invertible.");
     MatrixAt<T>(out, i) = lu.matrixLU();
-    // Eigen's permutation sends row k of the input to row indices()[k].
+    // Eigen's permutation moves row k of the input to row indices()[k].
     const auto& to = lu.permutationP().indices();
     for (int64_t k = 0; k < n; ++k) {
       p->data<Index>()[i * n + to[k]] = static_cast<Index>(k);

@@ -1,7 +1,6 @@
 #include "ops/linalg/matrix_batch.h"
 
-#include <mutex>
-
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -26,6 +25,12 @@ absl::StatusOr<MatrixBatch> MatrixBatch::Of(KernelContext& c, int num_inputs) {
   return MatrixBatch(c, std::move(batch));
 }
 
+absl::StatusOr<MatrixBatch> MatrixBatch::OfSquares(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(MatrixBatch batch, Of(c, 1));
+  SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
+  return batch;
+}
+
 absl::Status MatrixBatch::CheckSquare(int i) const {
   if (rows(i) == columns(i)) return absl::OkStatus();
   return InvalidArgument("Input matrix must be square, got shape ",
@@ -42,7 +47,7 @@ absl::StatusOr<Tensor*> MatrixBatch::Output(int i, std::initializer_list<int64_t
 }
 
 absl::Status MatrixBatch::ForEach(double cost, absl::FunctionRef<absl::Status(int64_t)> f) const {
-  // Matrices without elements take no memory, however many there are.
+  // There may be very many matrices without elements.
   bool has_elements = false;
   for (int i = 0; i < c_->num_outputs(); ++i) {
     has_elements = has_elements || c_->output_value(i).tensor.num_elements() > 0;
@@ -53,14 +58,14 @@ absl::Status MatrixBatch::ForEach(double cost, absl::FunctionRef<absl::Status(in
 
 absl::Status MatrixBatch::ForEach(KernelContext& c, int64_t count, double cost,
                                   absl::FunctionRef<absl::Status(int64_t)> f) {
-  std::mutex mutex;
+  Mutex mutex;
   int64_t failed_at = count;
   absl::Status failed;
   c.ParallelFor(count, cost, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const absl::Status status = f(i);
       if (status.ok()) continue;
-      std::lock_guard<std::mutex> lock(mutex);
+      MutexLock lock(&mutex);
       if (i < failed_at) {
         failed_at = i;
         failed = status;

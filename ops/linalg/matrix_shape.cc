@@ -66,4 +66,8 @@ absl::Status DeterminantShape(ShapeContext& c) {
   return c.SetOutputs(BatchOf(s));
 }
 
+void SquareFunction::operator()(OpDefBuilder& op) const {
+  op.Input("input", "T").Output("output", "T").Attr("T", TypeAttr(types)).Shape(SquareShape);
+}
+
 }  // namespace sluice

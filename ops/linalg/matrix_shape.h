@@ -1,36 +1,43 @@
-// Shapes of ops over the matrices in the last two dimensions of tensors.
+// Mixins and shape functions of ops on the matrices in the last two dimensions of tensors.
 //
-// Parts of shape functions: errors are INVALID_ARGUMENT with TensorFlow's sentences.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts.
 #ifndef SLUICE_OPS_LINALG_MATRIX_SHAPE_H_
 #define SLUICE_OPS_LINALG_MATRIX_SHAPE_H_
 
 #include "graph/infer/shape_context.h"
+#include "graph/op/op_def.h"
 #include "graph/tensor/dtype.h"
 
 namespace sluice {
 
-// What decompositions, solvers and functions of matrices take.
+// The types of decompositions, solvers and functions of matrices.
 inline constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
 
-// All dimensions but the last two, and these; unknown where the rank is.
+// All dimensions except the last two, and the last two. Unknown if the rank is.
 PartialShape BatchOf(const PartialShape& s);
 int64_t MatrixRows(const PartialShape& s);
 int64_t MatrixColumns(const PartialShape& s);
 
-// Input i, of rank 2 or more; its matrices are square.
+// The shape of input i, which has rank 2 or more and square matrices.
 absl::StatusOr<PartialShape> Squares(const ShapeContext& c, int i);
 
-// Output 0 is shaped as input 0, whose matrices are square.
+// Output 0 has the shape of input 0, whose matrices are square.
 absl::Status SquareShape(ShapeContext& c);
-// Output 0 solves matrix * output = rhs, for inputs matrix and rhs of the same batch.
+// Output 0 is the solution of matrix * output = rhs. Inputs `matrix` and `rhs` have equal batches.
 absl::Status SolveShape(ShapeContext& c);
-// The same for matrices of any form.
+// SolveShape for matrices that need not be square.
 absl::Status LeastSquaresShape(ShapeContext& c);
-// The same where the batches broadcast: triangular matrices, and bands of them.
+// SolveShape for batches that broadcast, of triangular matrices and of their bands.
 absl::Status TriangularSolveShape(ShapeContext& c);
 absl::Status BandedSolveShape(ShapeContext& c);
-// One number a square matrix, in each output.
+// Each output has one number per square matrix.
 absl::Status DeterminantShape(ShapeContext& c);
+
+// Mixin: computes a square matrix of each square matrix.
+struct SquareFunction {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const;
+};
 
 }  // namespace sluice
 

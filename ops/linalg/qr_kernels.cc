@@ -20,7 +20,7 @@ class QrKernel : public Kernel {
     const int64_t inner = is_full_ ? m : p;
     SLUICE_ASSIGN_OR_RETURN(Tensor * q, batch.Output(0, {m, inner}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * r, batch.Output(1, {inner, n}));
-    // Of few columns it makes many, in the wide type and more than once.
+    // Full matrices have many more columns than the input, in the wide type and in several copies.
     if (batch.count() > 0) {
       SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(m, inner), 3 * sizeof(W), "elements"));
     }

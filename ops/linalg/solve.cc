@@ -1,16 +1,14 @@
-// Linear equations over the matrices in the last two dimensions.
+// Linear equations with the matrices in the last two dimensions.
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/build/cond.h"
-#include "ops/gradient_nodes.h"
 #include "ops/linalg/decompose_builders.h"
 #include "ops/linalg/diagonal_builders.h"
 #include "ops/linalg/matrix_nodes.h"
 #include "ops/linalg/solve_builders.h"
 #include "ops/math/rounding_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
@@ -40,9 +38,37 @@ absl::Status TridiagonalMatMulShape(ShapeContext& c) {
   return c.SetOutput(0, batch.Concatenate({m, MatrixColumns(rhs)}));
 }
 
+// Mixins for ops of which there is also a deprecated Batch form with other types.
+struct Inverse {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("input", "T").Output("output", "T").Attr("adjoint", BoolAttr(false));
+    op.Attr("T", TypeAttr(types)).Shape(SquareShape);
+  }
+};
+// Input `matrix` is triangular if `has_side`, and attribute `lower` says which triangle.
+struct Solve {
+  TypeSet types;
+  bool has_side = false;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("matrix", "T").Input("rhs", "T").Output("output", "T");
+    if (has_side) op.Attr("lower", BoolAttr(true));
+    op.Attr("adjoint", BoolAttr(false)).Attr("T", TypeAttr(types));
+    op.Shape(has_side ? TriangularSolveShape : SolveShape);
+  }
+};
+struct LeastSquares {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("matrix", "T").Input("rhs", "T").Input("l2_regularizer", DT_DOUBLE);
+    op.Output("output", "T").Attr("T", TypeAttr(types)).Attr("fast", BoolAttr(true));
+    op.Shape(LeastSquaresShape);
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Of x = A^-1 y: dy = A^-H dx, dA = -dy x^H; where A stands for the adjoint of the input, that of
-// the input is -x dy^H.
+// The gradient of A for x = A^-1 y, where dy = A^-H dx: dA = -dy x^H. If A is the adjoint of the
+// input, the gradient of the input is -x dy^H.
 Output MatrixGradient(Output x, Output dy, bool is_adjoint) {
   return Neg(is_adjoint ? Times(x, dy, Form::kPlain, Form::kAdjoint)
                         : Times(dy, x, Form::kPlain, Form::kAdjoint));
@@ -73,7 +99,7 @@ void BandedSolveGradient(Backprop& b) {
   IntoBatches(b, da, dy);
 }
 
-// Solves (a^H a + l2) x = y, or with a a^H, by a Cholesky decomposition.
+// Solves (a^H a + l2) x = y or (a a^H + l2) x = y by a Cholesky decomposition.
 struct Gramian {
   Gramian(Output a, Output l2, bool is_first_kind) {
     Output product = is_first_kind ? Times(a, a, Form::kAdjoint, Form::kPlain)
@@ -86,8 +112,8 @@ struct Gramian {
   Output factor;
 };
 
-// The normal equations of the first kind: x = (a^H a + l2)^-1 a^H y, and of the second:
-// x = a^H (a a^H + l2)^-1 y. Gradients of a and y.
+// The gradients of a and y for the normal equations of the first kind, x = (a^H a + l2)^-1 a^H y,
+// and of the second kind, x = a^H (a a^H + l2)^-1 y.
 OutputList TallGradient(Output a, Output y, Output l2, Output x, Output dx) {
   Gramian gramian(a, l2, true);
   Output z = gramian.Solve(dx);
@@ -127,11 +153,10 @@ void LeastSquaresGradient(Backprop& b) {
   b.Into("rhs", grads[1]);
 }
 
-// x with its rows (axis -2) or elements (axis -1) moved on by one place, zeros coming in: to the
-// front (each place has what stood behind it) or to the back.
-enum class Way { kFront, kBack };
-Output Shifted(Output x, int axis, Way way) {
-  const bool front = way == Way::kFront;
+// Shifts x along an axis by one position towards the front or the back, and fills up with zeros.
+enum class Towards { kFront, kBack };
+Output Shifted(Output x, int axis, Towards end) {
+  const bool front = end == Towards::kFront;
   Output rest = PartOfAxis(x, axis, front ? 1 : 0, front ? kToTheEnd : -1);
   Output zero = ZerosLike(PartOfAxis(x, axis, 0, 1));
   return front ? Concat({rest, zero}, axis) : Concat({zero, rest}, axis);
@@ -142,49 +167,41 @@ void TridiagonalMatMulGradient(Backprop& b) {
   auto into = [&](const char* arg, Output factor) {
     b.Into(arg, ExpandDims(ReduceSum(factor * grad, -1), -2));
   };
-  into("superdiag", Shifted(x, -2, Way::kFront));
+  into("superdiag", Shifted(x, -2, Towards::kFront));
   into("maindiag", x);
-  into("subdiag", Shifted(x, -2, Way::kBack));
-  b.Into("rhs", Shifted(AdjointOf(b.Value("superdiag")) * grad, -2, Way::kBack) +
+  into("subdiag", Shifted(x, -2, Towards::kBack));
+  b.Into("rhs", Shifted(AdjointOf(b.Value("superdiag")) * grad, -2, Towards::kBack) +
                     AdjointOf(b.Value("maindiag")) * grad +
-                    Shifted(AdjointOf(b.Value("subdiag")) * grad, -2, Way::kFront));
+                    Shifted(AdjointOf(b.Value("subdiag")) * grad, -2, Towards::kFront));
 }
 
 void TridiagonalSolveGradient(Backprop& b) {
   Output diagonals = b.Value("diagonals"), x = b.Value("output");
   auto row = [&](int64_t i) { return PartOfAxis(diagonals, -2, i, i + 1); };
-  // Of the adjoint: sub- and superdiagonal change places, and each its padding.
-  Output adjoint = ConjOf(
-      Concat({Shifted(row(2), -1, Way::kFront), row(1), Shifted(row(0), -1, Way::kBack)}, -2));
+  // The adjoint exchanges subdiagonal and superdiagonal, and the ends at which they are padded.
+  Output adjoint = ConjOf(Concat(
+      {Shifted(row(2), -1, Towards::kFront), row(1), Shifted(row(0), -1, Towards::kBack)}, -2));
   Output dy = TridiagonalSolve(adjoint, b.Of("output"),
                                {.partial_pivoting = b.attr<bool>("partial_pivoting", true),
                                 .perturb_singular = b.attr<bool>("perturb_singular")});
   b.Into("rhs", dy);
   Output xc = ConjOf(x);
   auto diagonal = [&](Output factor) { return ExpandDims(ReduceSum(dy * factor, -1), -2); };
-  b.Into("diagonals", Neg(Concat({diagonal(Shifted(xc, -2, Way::kFront)), diagonal(xc),
-                                  diagonal(Shifted(xc, -2, Way::kBack))},
+  b.Into("diagonals", Neg(Concat({diagonal(Shifted(xc, -2, Towards::kFront)), diagonal(xc),
+                                  diagonal(Shifted(xc, -2, Towards::kBack))},
                                  -2)));
 }
 #endif
 
 OP(BandedTriangularSolve,
-   "Solves matrix * output = rhs, the triangular matrix given by its bands: rows of the diagonal "
-   "and those next to it, below (lower) or above.")
-    .Input("matrix", "T")
-    .Input("rhs", "T")
-    .Output("output", "T")
-    .Attr("lower", BoolAttr(true))
-    .Attr("adjoint", BoolAttr(false))
-    .Attr("T", TypeAttr(kFloatOrComplex))
+   "Solves matrix * output = rhs. The rows of `matrix` are the diagonals of a triangular matrix: "
+   "the "
+   "main one and those next to it, below (lower) or above.")
+    .With(Solve{kFloatOrComplex, true})
     .Shape(BandedSolveShape) GRADIENT(BandedSolveGradient);
 
-OP(MatrixInverse, "The inverse of each matrix, or of its adjoint.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("adjoint", BoolAttr(false))
-    .Attr("T", TypeAttr(kFloatOrComplex))
-    .Shape(SquareShape) GRADIENT([](Backprop& b) {
+OP(MatrixInverse, "Computes inverses of matrices or of their adjoints.")
+    .With(Inverse{kFloatOrComplex}) GRADIENT([](Backprop& b) {
       Output inverse = b.Value("output"), grad = b.Of("output");
       const bool is_adjoint = b.attr<bool>("adjoint");
       Output inner = is_adjoint ? Times(grad, inverse, Form::kAdjoint, Form::kPlain)
@@ -193,12 +210,7 @@ OP(MatrixInverse, "The inverse of each matrix, or of its adjoint.")
     });
 
 OP(MatrixSolve, "Solves matrix * output = rhs, or with the adjoint of the matrix.")
-    .Input("matrix", "T")
-    .Input("rhs", "T")
-    .Output("output", "T")
-    .Attr("adjoint", BoolAttr(false))
-    .Attr("T", TypeAttr(kFloatOrComplex))
-    .Shape(SolveShape) GRADIENT([](Backprop& b) {
+    .With(Solve{kFloatOrComplex}) GRADIENT([](Backprop& b) {
       const bool is_adjoint = b.attr<bool>("adjoint");
       Output dy = MatrixSolve(b.Value("matrix"), b.Of("output"), {.adjoint = !is_adjoint});
       b.Into("matrix", MatrixGradient(b.Value("output"), dy, is_adjoint));
@@ -206,31 +218,20 @@ OP(MatrixSolve, "Solves matrix * output = rhs, or with the adjoint of the matrix
     });
 
 OP(MatrixSolveLs,
-   "The output for which |matrix * output - rhs|^2 + l2_regularizer |output|^2 is least; where "
-   "there are more columns than rows, the shortest solution. fast: by the normal equations, else "
-   "by a complete orthogonal decomposition, which takes no l2_regularizer.")
-    .Input("matrix", "T")
-    .Input("rhs", "T")
-    .Input("l2_regularizer", DT_DOUBLE)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(kFloatOrComplex))
-    .Attr("fast", BoolAttr(true))
-    .Shape(LeastSquaresShape) GRADIENT(LeastSquaresGradient);
+   "Minimizes |matrix * output - rhs|^2 + l2_regularizer |output|^2, and returns the shortest "
+   "solution if there are more columns than rows. With `fast` it solves the normal equations, else "
+   "it uses a complete orthogonal decomposition and ignores l2_regularizer.")
+    .With(LeastSquares{kFloatOrComplex}) GRADIENT(LeastSquaresGradient);
 
 OP(MatrixTriangularSolve,
-   "Solves matrix * output = rhs, or with the adjoint; one triangle of the matrix is read. Batch "
-   "dimensions broadcast.")
-    .Input("matrix", "T")
-    .Input("rhs", "T")
-    .Output("output", "T")
-    .Attr("lower", BoolAttr(true))
-    .Attr("adjoint", BoolAttr(false))
-    .Attr("T", TypeAttr(kFloatOrComplex | TypeSet{DT_BFLOAT16}))
-    .Shape(TriangularSolveShape) GRADIENT(TriangularSolveGradient);
+   "Solves matrix * output = rhs, or with the adjoint of the matrix. Reads one triangle of the "
+   "matrix. Batch dimensions broadcast.")
+    .With(Solve{kFloatOrComplex | TypeSet{DT_BFLOAT16}, true}) GRADIENT(TriangularSolveGradient);
 
 OP(TridiagonalMatMul,
-   "The product of a matrix given by three diagonals and a dense one. The last element of "
-   "superdiag and the first of subdiag are not read.")
+   "Computes the product of a tridiagonal matrix and a dense one. The last element of superdiag "
+   "and "
+   "the first of subdiag are ignored.")
     .Input("superdiag", "T")
     .Input("maindiag", "T")
     .Input("subdiag", "T")
@@ -240,8 +241,8 @@ OP(TridiagonalMatMul,
     .Shape(TridiagonalMatMulShape) GRADIENT(TridiagonalMatMulGradient);
 
 OP(TridiagonalSolve,
-   "Solves matrix * output = rhs for a matrix given by its superdiagonal, diagonal and "
-   "subdiagonal, the rows of `diagonals`. NaN where it is singular, unless perturb_singular.")
+   "Solves matrix * output = rhs. The rows of `diagonals` are the superdiagonal, diagonal and "
+   "subdiagonal of a matrix. NaN for a singular matrix unless perturb_singular is set.")
     .Input("diagonals", "T")
     .Input("rhs", "T")
     .Output("output", "T")
@@ -250,42 +251,21 @@ OP(TridiagonalSolve,
     .Attr("T", TypeAttr(kFullWidth))
     .Shape(TridiagonalSolveShape) GRADIENT(TridiagonalSolveGradient);
 
-OP(BatchMatrixInverse, "MatrixInverse.")
-    .Input("input", "T")
-    .Output("output", "T")
-    .Attr("adjoint", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
-    .Deprecated(13, "Use MatrixInverse instead.")
-    .Shape(SquareShape);
+OP(BatchMatrixInverse, "An older form of MatrixInverse.")
+    .With(Inverse{{DT_DOUBLE, DT_FLOAT}})
+    .Deprecated(13, "Use MatrixInverse instead.");
 
-OP(BatchMatrixSolve, "MatrixSolve.")
-    .Input("matrix", "T")
-    .Input("rhs", "T")
-    .Output("output", "T")
-    .Attr("adjoint", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
-    .Deprecated(13, "Use MatrixSolve instead.")
-    .Shape(SolveShape);
+OP(BatchMatrixSolve, "An older form of MatrixSolve.")
+    .With(Solve{{DT_DOUBLE, DT_FLOAT}})
+    .Deprecated(13, "Use MatrixSolve instead.");
 
-OP(BatchMatrixSolveLs, "MatrixSolveLs.")
-    .Input("matrix", "T")
-    .Input("rhs", "T")
-    .Input("l2_regularizer", DT_DOUBLE)
-    .Output("output", "T")
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
-    .Attr("fast", BoolAttr(true))
-    .Deprecated(13, "Use MatrixSolveLs instead.")
-    .Shape(LeastSquaresShape);
+OP(BatchMatrixSolveLs, "An older form of MatrixSolveLs.")
+    .With(LeastSquares{{DT_DOUBLE, DT_FLOAT}})
+    .Deprecated(13, "Use MatrixSolveLs instead.");
 
-OP(BatchMatrixTriangularSolve, "MatrixTriangularSolve.")
-    .Input("matrix", "T")
-    .Input("rhs", "T")
-    .Output("output", "T")
-    .Attr("lower", BoolAttr(true))
-    .Attr("adjoint", BoolAttr(false))
-    .Attr("T", TypeAttr(TypeSet{DT_DOUBLE, DT_FLOAT}))
-    .Deprecated(13, "Use MatrixTriangularSolve instead.")
-    .Shape(TriangularSolveShape);
+OP(BatchMatrixTriangularSolve, "An older form of MatrixTriangularSolve.")
+    .With(Solve{{DT_DOUBLE, DT_FLOAT}, true})
+    .Deprecated(13, "Use MatrixTriangularSolve instead.");
 
 }  // namespace
 }  // namespace sluice

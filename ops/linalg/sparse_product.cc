@@ -1,4 +1,4 @@
-// A product of matrices that may hold many zeros.
+// Products of matrices that may have many zeros.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -11,7 +11,8 @@ namespace {
 constexpr TypeSet kFactors{DT_FLOAT, DT_BFLOAT16};
 
 OP(SparseMatMul,
-   "The product of two matrices, in float; a_is_sparse and b_is_sparse: many elements are zero.")
+   "Computes the product of two matrices in float. a_is_sparse and b_is_sparse are hints that many "
+   "elements are zero.")
     .Input("a", "Ta")
     .Input("b", "Tb")
     .Output("product", DT_FLOAT)
@@ -31,7 +32,7 @@ OP(SparseMatMul,
       const bool ta = b.attr<bool>("transpose_a"), tb = b.attr<bool>("transpose_b");
       const bool a_sparse = b.attr<bool>("a_is_sparse"), b_sparse = b.attr<bool>("b_is_sparse");
       Output x = b.Value("a"), y = b.Value("b"), grad = b.Of("product");
-      // The gradient behind a Relu has zeros where the Relu has.
+      // The gradient of a Relu has many zeros, as the Relu.
       const bool grad_sparse = grad && grad.node->op() == "ReluGrad";
       struct Factor {
         Output matrix;

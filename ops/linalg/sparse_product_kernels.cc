@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Zeros are looked for in a left factor that may be sparse; a dense product is faster for all else.
+// Skips zeros of a left factor that may be sparse. Otherwise a dense product is faster.
 class SparseMatMulKernel : public Kernel {
  public:
   explicit SparseMatMulKernel(KernelInit& init)
@@ -63,8 +63,8 @@ class SparseMatMulKernel : public Kernel {
                          : RowMajor(t.data<float>(), t.dim(1));
   }
 
-  // Row i of the product, without the zeros of row i of the left factor. NaNs and infinities of
-  // the right factor beside them are left out, as in TensorFlow.
+  // Computes row i of the product. As in TensorFlow, zeros of the left factor skip NaNs and
+  // infinities of the right factor too.
   static void SparseRow(const MatrixView<float>& left, const MatrixView<float>& right, int64_t i,
                         int64_t k, int64_t n, float* to) {
     std::fill_n(to, n, 0.0f);

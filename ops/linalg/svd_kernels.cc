@@ -1,5 +1,5 @@
-// Singular values by one-sided Jacobi rotations after a QR decomposition: as exact as any, small,
-// and compiled in seconds, where Eigen's BDCSVD takes minutes.
+// Singular values by one-sided Jacobi rotations after a QR decomposition. It is as exact as other
+// methods, and compiles in seconds. Eigen's BDCSVD takes minutes.
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
@@ -15,20 +15,19 @@
 namespace sluice {
 namespace {
 
-using FullWidthList = TypeList<float, double, complex64, complex128>;
-
-// Column-major: rotations go along columns.
+// Column-major, because rotations run along columns.
 template <typename W>
 using Columns = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
 
-// Makes columns p and q of `x` orthogonal, and does the same to `v`. False: they were.
+// Makes columns p and q of `x` orthogonal, and rotates `v` likewise. False if they were orthogonal
+// already.
 template <typename W>
 bool Rotate(Columns<W>& x, Columns<W>& v, Eigen::Index p, Eigen::Index q) {
   const double pp = x.col(p).squaredNorm(), qq = x.col(q).squaredNorm();
   const W inner = x.col(p).dot(x.col(q));
   const double size = std::abs(inner);
   if (!(size > 2e-16 * std::sqrt(pp * qq))) return false;
-  // Column q is turned by the phase of the product, so that the product is real.
+  // Multiplies column q by the phase of the inner product, so that the product becomes real.
   const W phase = Eigen::numext::conj(inner) / size;
   const double zeta = (qq - pp) / (2 * size);
   const double t = (zeta < 0 ? -1 : 1) / (std::abs(zeta) + std::hypot(1.0, zeta));
@@ -44,7 +43,7 @@ bool Rotate(Columns<W>& x, Columns<W>& v, Eigen::Index p, Eigen::Index q) {
   return true;
 }
 
-// x v has orthogonal columns; x becomes that product. False after too many sweeps.
+// Computes v for which x v has orthogonal columns, and sets x to x v. False after too many sweeps.
 template <typename W>
 bool MakeOrthogonal(Columns<W>& x, Columns<W>& v) {
   for (int sweep = 0; sweep < 80; ++sweep) {
@@ -57,10 +56,11 @@ bool MakeOrthogonal(Columns<W>& x, Columns<W>& v) {
   return false;
 }
 
-// a = u diag(s) v^H of a matrix with no fewer rows than columns. u is square where `is_full`.
+// The decomposition a = u diag(s) v^H of a matrix with at least as many rows as columns. u is
+// square if `is_full`.
 template <typename W>
 struct TallSvd {
-  // False: there are numbers that are not finite.
+  // False if some numbers are not finite.
   bool Decompose(const Matrix<W>& a, bool is_full) {
     if (!a.allFinite()) return false;
     const Eigen::Index m = a.rows(), n = a.cols();
@@ -71,8 +71,7 @@ struct TallSvd {
     v = Columns<W>::Identity(n, n);
     if (!MakeOrthogonal(x, v)) return false;
     Sort(x);
-    // x = (unitary) diag(s): of a QR decomposition, whose columns are orthonormal even where values
-    // are zero.
+    // x = (unitary) diag(s). A QR decomposition gives orthonormal columns even if values are zero.
     const Eigen::HouseholderQR<Columns<W>> directions(x);
     Columns<W> inner = directions.householderQ() * Columns<W>::Identity(n, n);
     s.resize(n);
@@ -123,7 +122,8 @@ class SvdKernel : public Kernel {
       SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {0}, &u));
       SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {0}, &v));
     }
-    // Of few columns it makes many, in the widest type and more than once.
+    // Full matrices have many more columns than the input, in the widest type and in several
+    // copies.
     if (batch.count() > 0) {
       const int64_t longer = std::max(m, n), made = has_vectors_ && is_full_ ? longer : p;
       SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(longer, made), 3 * sizeof(W), "elements"));

@@ -1,4 +1,4 @@
-// Triangular matrices: batches that broadcast.
+// Equations with triangular matrices, whose batches broadcast.
 #include <algorithm>
 #include <vector>
 
@@ -9,9 +9,7 @@
 namespace sluice {
 namespace {
 
-using FullWidthList = TypeList<float, double, complex64, complex128>;
-
-// Which matrices of the two inputs belong to matrix i of the output.
+// The matrices of the two inputs for each matrix of the output.
 struct BroadcastBatch {
   std::vector<int64_t> x, y;
 };
@@ -31,7 +29,7 @@ absl::StatusOr<TensorShape> BroadcastShape(const Tensor& x, const Tensor& y) {
   return shape;
 }
 
-// Of a batch that is not empty.
+// `shape` must not be empty.
 BroadcastBatch BroadcastOf(const TensorShape& shape, const Tensor& x, const Tensor& y) {
   const int xr = x.rank() - 2, yr = y.rank() - 2, rank = shape.rank();
   BroadcastBatch batch;
@@ -66,7 +64,7 @@ absl::Status Mismatch(const Tensor& x, const Tensor& y, int64_t n) {
                          x.shape().ToString(), " ", y.shape().ToString());
 }
 
-// out = solution of op(matrix) out = rhs.
+// Solves op(a) x = rhs, where x is rhs at first.
 template <typename T>
 void SolveTriangle(const Eigen::Map<const Matrix<T>>& a, bool is_lower, bool is_adjoint,
                    Eigen::Map<Matrix<T>> x) {
@@ -79,9 +77,9 @@ void SolveTriangle(const Eigen::Map<const Matrix<T>>& a, bool is_lower, bool is_
   }
 }
 
-// Row r of a band matrix holds a diagonal, the first row the outermost one of an upper matrix or
-// the main one of a lower one; elements outside of the matrix stand first in upper, and last (for
-// rows below the main one: first) as LEFT_RIGHT aligns them.
+// A band matrix. Each row is a diagonal: the first row is the outermost diagonal of an upper
+// triangle, or the main diagonal of a lower one. Upper diagonals are padded at the end, lower ones
+// at the front (LEFT_RIGHT).
 template <typename T>
 class Bands {
  public:
@@ -108,7 +106,7 @@ class Bands {
 template <typename T>
 void SolveBands(const Bands<T>& a, bool is_lower, bool is_adjoint, Eigen::Map<Matrix<T>> x) {
   const int64_t n = a.size(), reach = a.reach();
-  const bool is_forward = is_lower != is_adjoint;  // the adjoint of a lower matrix is an upper one
+  const bool is_forward = is_lower != is_adjoint;  // the adjoint of a lower triangle is upper
   for (int64_t step = 0; step < n; ++step) {
     const int64_t i = is_forward ? step : n - 1 - step;
     const int64_t first = is_forward ? std::max<int64_t>(0, i - reach) : i + 1;

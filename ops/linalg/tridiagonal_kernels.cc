@@ -1,4 +1,4 @@
-// Matrices given by three diagonals.
+// Tridiagonal matrices, given by three diagonals.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +9,6 @@
 
 namespace sluice {
 namespace {
-
-using FullWidthList = TypeList<float, double, complex64, complex128>;
 
 template <typename T>
 using RealOf = typename Eigen::NumTraits<T>::Real;
@@ -43,16 +41,17 @@ absl::Status TridiagonalMatMul(KernelContext& c) {
 }
 FUNCTION_KERNELS(TridiagonalMatMul, "T", TridiagonalMatMul, FullWidthList);
 
-// The upper factor of an LU decomposition with row exchanges: a diagonal and two above it. Rows of
-// the right-hand side go along, so that L and the exchanges need not be kept.
+// Gaussian elimination with row exchanges. The upper factor has three diagonals. The right-hand
+// side is eliminated too, so neither the lower factor nor the exchanges are stored.
 template <typename T>
 class Elimination {
  public:
-  // `diagonals`: rows above, main, below. `x` is the right-hand side, and becomes the solution.
+  // `diagonals` has the rows above, main and below. `x` is the right-hand side, and becomes the
+  // solution.
   Elimination(const Eigen::Map<const Matrix<T>>& diagonals, Eigen::Map<Matrix<T>> x)
       : d_(diagonals), x_(x), n_(diagonals.cols()), u_(static_cast<size_t>(n_)) {}
 
-  // With rows exchanged where the subdiagonal is greater. False: singular.
+  // Exchanges rows if the subdiagonal is larger. False if the matrix is singular.
   bool WithPivoting() {
     Start();
     for (int64_t i = 0; i + 1 < n_; ++i) {
@@ -66,7 +65,7 @@ class Elimination {
     return FinishUnlessSingular();
   }
 
-  // Thomas' algorithm, without exchanges. False: a pivot is zero.
+  // Thomas' algorithm, without exchanges. False if a pivot is zero.
   bool WithoutPivoting() {
     Start();
     for (int64_t i = 0; i + 1 < n_; ++i) {
@@ -76,8 +75,8 @@ class Elimination {
     return FinishUnlessSingular();
   }
 
-  // With rows exchanged by their relative size, and pivots that are nearly zero moved away from it
-  // by a rounding error of the matrix (LAPACK's xLAGTF and xLAGTS).
+  // Exchanges rows by their relative size, and perturbs pivots that are nearly zero by a rounding
+  // error of the matrix. Reference: LAPACK's xLAGTF and xLAGTS.
   void WithPerturbation() {
     Start();
     Real scale = std::abs(u_[0].main) + (n_ > 1 ? std::abs(u_[0].above) : Real(0));
@@ -145,7 +144,7 @@ class Elimination {
     }
     return true;
   }
-  // Neither 1 / pivot nor row / pivot shall overflow.
+  // Ensures that neither 1 / pivot nor row / pivot overflows.
   void Perturb(int64_t i) {
     T& pivot = u_[i].main;
     const Real least = std::numeric_limits<Real>::min(), most = Real(1) / least;
