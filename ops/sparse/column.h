@@ -1,7 +1,8 @@
-// Features of one input of a cross, row by row, and the walk over all combinations of a row.
+// The features of one input of a feature cross by row, and the combinations of features of several
+// inputs.
 //
-// Thread safety: immutable once made. A column reads the tensors that it was made of, which must
-// outlive it.
+// Thread safety: immutable.
+// Lifetime: tensors must outlive the columns made of them.
 #ifndef SLUICE_OPS_SPARSE_COLUMN_H_
 #define SLUICE_OPS_SPARSE_COLUMN_H_
 
@@ -17,16 +18,16 @@ namespace sluice::cross {
 
 class Column {
  public:
-  // Row i has the values from starts[i] to starts[i + 1].
+  // Row i has the values [starts[i], starts[i + 1]).
   Column(const Tensor& values, std::vector<int64_t> starts)
       : values_(&values), starts_(std::move(starts)) {}
-  // A matrix: a row has all of its columns.
+  // Row i has the values of row i of a matrix.
   static Column Dense(const Tensor& values);
 
   int64_t First(int64_t row) const { return starts_[static_cast<size_t>(row)]; }
   int64_t Count(int64_t row) const { return starts_[static_cast<size_t>(row) + 1] - First(row); }
   bool is_string() const { return values_->dtype() == DT_STRING; }
-  // Value i: as it is joined to a string, and what stands for it in a hash.
+  // Value i as a part of a joined string, and as a part of a hash.
   std::string Text(int64_t i) const;
   uint64_t Hash(int64_t i) const;
   const std::string& String(int64_t i) const { return values_->data<std::string>()[i]; }
@@ -38,19 +39,19 @@ class Column {
 };
 using Columns = std::vector<Column>;
 
-// Where the crosses of each row start among all; the last element is their number.
-// INVALID_ARGUMENT where there are more than an index holds.
+// The number of the first cross of each row, and the number of all crosses as the last element.
+// INVALID_ARGUMENT if it exceeds int64.
 absl::StatusOr<std::vector<int64_t>> CrossStarts(const Columns& columns, int64_t rows);
 
-// Calls `write` with the place of each cross and its values, one a column, the last column's
-// going fastest; rows on several threads.
+// Calls write(number of the cross, row, number of the value of each column) for each cross. The
+// values of the last column vary fastest. Rows run on several threads.
 void ForEachCross(KernelContext& c, const Columns& columns, const std::vector<int64_t>& starts,
                   absl::FunctionRef<void(int64_t, int64_t, const std::vector<int64_t>&)> write);
 
-// The fingerprint of two fingerprints. Reference: TensorFlow's FingerprintCat64, by Murmur's
-// mixing.
+// The fingerprint of two fingerprints. Reference: TensorFlow's FingerprintCat64, which uses the
+// mixing function of MurmurHash.
 uint64_t JoinHashes(uint64_t a, uint64_t b);
-// In [0, buckets); without buckets in [0, the highest int64).
+// In [0, buckets), or in [0, maximum of int64) if `buckets` is 0.
 int64_t BucketOf(uint64_t hash, int64_t buckets);
 
 std::string JoinText(const Columns& columns, const std::vector<int64_t>& at,

@@ -1,17 +1,24 @@
-// Crosses of features: for each row of a batch, every combination of one feature of each input, as
-// one string or one hash.
+// Feature crosses: every combination of one feature per input, for each row of a batch, as a string
+// or a hash.
 #include "graph/tensor/sizes.h"
 #include "ops/op.h"
+#include "ops/sparse/sparse_tensor_shape.h"
 
 namespace sluice {
 namespace {
 
 constexpr TypeSet kFeatures{DT_INT64, DT_STRING};
 
-absl::Status SparseShape(ShapeContext& c) {
-  c.SetOutput(0, {-1, 2}).IgnoreError();
-  c.SetOutput(1, {-1}).IgnoreError();
-  return c.SetOutput(2, {2});
+absl::Status SparseShape(ShapeContext& c) { return SetSparse(c, 0, 2); }
+
+// Sparse inputs and dense ones.
+void CrossInputs(OpDefBuilder& op) {
+  op.Input("indices", "N*int64").Input("values", "sparse_types").Input("shapes", "N*int64");
+  op.Input("dense_inputs", "dense_types").Attr("N", IntAttr().Min(0));
+}
+void FeatureTypes(OpDefBuilder& op) {
+  op.Attr("sparse_types", TypeListAttr(kFeatures).Min(0));
+  op.Attr("dense_types", TypeListAttr(kFeatures).Min(0));
 }
 
 absl::Status RaggedShape(ShapeContext& c) {
@@ -26,7 +33,7 @@ absl::Status RaggedShape(ShapeContext& c) {
     return InvalidArgument("sparse indices and values must be equal in length, got ",
                            c.attr<int64_t>("Nsparse"), " and ", sparse.size());
   }
-  // The number of rows, where an input tells it.
+  // The number of rows, if it is known for an input.
   int64_t rows = -1;
   const auto tell = [&](int64_t known) -> absl::Status {
     SLUICE_ASSIGN_OR_RETURN(rows, MergeDim(rows, known));
@@ -47,8 +54,9 @@ absl::Status RaggedShape(ShapeContext& c) {
 }
 
 OP(RaggedCross,
-   "Crosses of ragged, sparse and dense inputs in the order that input_order (R, S, D) says: "
-   "joined by _X_, or, hashed_output, fingerprints modulo num_buckets.")
+   "Crosses ragged, sparse and dense inputs, whose order is given by the letters R, S and D of "
+   "input_order. Returns strings joined by _X_, or fingerprints modulo num_buckets if "
+   "hashed_output.")
     .Input("ragged_values", "ragged_values_types")
     .Input("ragged_row_splits", "ragged_splits_types")
     .Input("sparse_indices", "Nsparse*int64")
@@ -71,55 +79,36 @@ OP(RaggedCross,
     .Shape(RaggedShape);
 
 OP(SparseCross,
-   "Crosses of sparse and dense inputs, the sparse ones first: joined by _X_, or, where out_type "
-   "is int64, fingerprints modulo num_buckets.")
-    .Input("indices", "N*int64")
-    .Input("values", "sparse_types")
-    .Input("shapes", "N*int64")
-    .Input("dense_inputs", "dense_types")
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", "out_type")
-    .Output("output_shape", DT_INT64)
-    .Attr("N", IntAttr().Min(0))
+   "Crosses sparse and dense inputs, sparse ones first. Returns strings joined by _X_, or "
+   "fingerprints "
+   "modulo num_buckets if out_type is int64.")
+    .With(CrossInputs)
+    .With(SparseOutput{"output_", "out_type"})
     .Attr("hashed_output", BoolAttr())
     .Attr("num_buckets", IntAttr().Min(0))
     .Attr("hash_key", IntAttr())
-    .Attr("sparse_types", TypeListAttr(kFeatures).Min(0))
-    .Attr("dense_types", TypeListAttr(kFeatures).Min(0))
+    .With(FeatureTypes)
     .Attr("out_type", TypeAttr(kFeatures))
     .Attr("internal_type", TypeAttr(kFeatures))
     .Shape(SparseShape);
 
 OP(SparseCrossHashed,
-   "SparseCross to fingerprints modulo num_buckets; strong_hash: keyed with salt, so that nobody "
-   "who does not know it finds features that fall together.")
-    .Input("indices", "N*int64")
-    .Input("values", "sparse_types")
-    .Input("shapes", "N*int64")
-    .Input("dense_inputs", "dense_types")
+   "Crosses inputs to fingerprints modulo num_buckets. With strong_hash, the hash is keyed with "
+   "salt, "
+   "so that collisions cannot be found without it.")
+    .With(CrossInputs)
     .Input("num_buckets", DT_INT64)
     .Input("strong_hash", DT_BOOL)
     .Input("salt", DT_INT64)
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", DT_INT64)
-    .Output("output_shape", DT_INT64)
-    .Attr("N", IntAttr().Min(0))
-    .Attr("sparse_types", TypeListAttr(kFeatures).Min(0))
-    .Attr("dense_types", TypeListAttr(kFeatures).Min(0))
+    .With(SparseOutput{"output_", "int64"})
+    .With(FeatureTypes)
     .Shape(SparseShape);
 
-OP(SparseCrossV2, "SparseCross to strings, joined by sep.")
-    .Input("indices", "N*int64")
-    .Input("values", "sparse_types")
-    .Input("shapes", "N*int64")
-    .Input("dense_inputs", "dense_types")
+OP(SparseCrossV2, "Crosses inputs to strings joined by sep.")
+    .With(CrossInputs)
     .Input("sep", DT_STRING)
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", DT_STRING)
-    .Output("output_shape", DT_INT64)
-    .Attr("N", IntAttr().Min(0))
-    .Attr("sparse_types", TypeListAttr(kFeatures).Min(0))
-    .Attr("dense_types", TypeListAttr(kFeatures).Min(0))
+    .With(SparseOutput{"output_", "string"})
+    .With(FeatureTypes)
     .Shape(SparseShape);
 
 }  // namespace

@@ -32,10 +32,6 @@ absl::StatusOr<Entries> Entries::Of(const Tensor& indices, const Tensor& values,
   return Entries(indices, values, shape);
 }
 
-absl::StatusOr<TensorShape> Entries::DenseShape() const {
-  return TensorShape::Make(shape_->flat<int64_t>());
-}
-
 absl::Status Entries::CheckBounds() const {
   for (int64_t i = 0; i < count(); ++i) {
     for (int d = 0; d < rank(); ++d) {
@@ -64,12 +60,6 @@ int Entries::Compare(int64_t i, const Entries& other, int64_t j) const {
     if (index(i, d) != other.index(j, d)) return index(i, d) < other.index(j, d) ? -1 : 1;
   }
   return 0;
-}
-
-int64_t Entries::Position(int64_t entry) const {
-  int64_t position = 0;
-  for (int d = 0; d < rank(); ++d) position = position * size(d) + index(entry, d);
-  return position;
 }
 
 Tensor IntTensor(const std::vector<int64_t>& values) {

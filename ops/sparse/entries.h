@@ -1,7 +1,7 @@
-// The entries of a sparse tensor, as kernels meet them: indices [entries, rank], values [entries],
-// shape [rank].
+// The entries of a sparse tensor: indices [entries, rank], values [entries] and shape [rank].
 //
-// Thread safety: values over tensors that outlive them. Errors: INVALID_ARGUMENT.
+// Lifetime: the tensors must outlive the object.
+// Errors: INVALID_ARGUMENT.
 #ifndef SLUICE_OPS_SPARSE_ENTRIES_H_
 #define SLUICE_OPS_SPARSE_ENTRIES_H_
 
@@ -16,9 +16,13 @@ namespace sluice {
 
 class Entries {
  public:
-  // Ranks and sizes must fit each other. `name` begins the messages.
+  // Checks ranks and sizes. Errors mention `name`.
   static absl::StatusOr<Entries> Of(const Tensor& indices, const Tensor& values,
                                     const Tensor& shape, const char* name);
+  // Of inputs first, first + 1 and first + 2.
+  static absl::StatusOr<Entries> Of(KernelContext& c, int first, const char* name) {
+    return Of(c.input(first), c.input(first + 1), c.input(first + 2), name);
+  }
 
   int64_t count() const { return values_->num_elements(); }
   int rank() const { return static_cast<int>(shape_->num_elements()); }
@@ -33,16 +37,13 @@ class Entries {
   const Tensor& values() const { return *values_; }
   const Tensor& shape() const { return *shape_; }
 
-  // The dense shape; an error where it is none.
-  absl::StatusOr<TensorShape> DenseShape() const;
-  // Every index lies inside the shape.
+  // Checks that all indices are inside the shape.
   absl::Status CheckBounds() const;
-  // The same, and indices rise, the first dimension slowest, none twice.
+  // Checks also that indices are sorted in row-major order, without duplicates.
   absl::Status CheckOrdered() const;
-  // Negative, zero or positive, as entry i stands before, at or behind entry j of `other`.
+  // Negative, zero or positive if entry i is before, equal to or after entry j of `other` in
+  // row-major order.
   int Compare(int64_t i, const Entries& other, int64_t j) const;
-  // Row-major position in the dense tensor.
-  int64_t Position(int64_t entry) const;
 
  private:
   Entries(const Tensor& indices, const Tensor& values, const Tensor& shape)
@@ -50,8 +51,8 @@ class Entries {
   const Tensor *indices_, *values_, *shape_;
 };
 
-// Outputs `first` (indices, from rows of `rank` numbers) and the next (values taken from `from`, at
-// `picked`).
+// Sets output `first` to `indices`, rows of `rank` numbers, and output `values_output` to the
+// values of `from` at positions `picked`.
 absl::Status SetEntries(KernelContext& c, int first, int values_output,
                         const std::vector<int64_t>& indices, int rank, const Tensor& from,
                         const std::vector<int64_t>& picked);

@@ -1,30 +1,32 @@
 #include <map>
-#include <mutex>
 
 #include "executor/device/resource_manager.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "ops/sparse/minibatch.h"
 
 namespace sluice {
 namespace {
 
-// Sparse tensors by number. Thread safety: all methods from any thread.
+// Sparse tensors by number.
+//
+// Thread safety: all methods may be called from any thread.
 class SparseTensorsMap : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow16SparseTensorsMapE";
 
   std::string DebugString() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return StrCat("sparse tensors: ", tensors_.size());
   }
   int64_t Add(SparseParts parts) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     tensors_.emplace(next_, std::move(parts));
     return next_++;
   }
-  // All of them or, where one is missing, none.
+  // Removes and returns all tensors, or none if one is missing.
   absl::StatusOr<std::vector<SparseParts>> Take(absl::Span<const int64_t> numbers) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     std::vector<SparseParts> taken;
     for (int64_t number : numbers) {
       const auto found = tensors_.find(number);
@@ -38,9 +40,9 @@ class SparseTensorsMap : public Resource {
   }
 
  private:
-  mutable std::mutex mutex_;
-  int64_t next_ = 0;                        // guarded by mutex_
-  std::map<int64_t, SparseParts> tensors_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  int64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<int64_t, SparseParts> tensors_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::StatusOr<std::shared_ptr<SparseTensorsMap>> MapOf(KernelContext& c,
@@ -97,7 +99,7 @@ class AddManySparseKernel : public MapKernel {
     SLUICE_ASSIGN_OR_RETURN(const auto map, MapOf(c, name()));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(examples.size())}, &out));
-    // As TensorFlow numbers them: rows with entries first.
+    // As in TensorFlow, rows with entries are numbered first.
     for (const bool is_empty : {false, true}) {
       for (size_t i = 0; i < examples.size(); ++i) {
         if ((examples[i].values.num_elements() == 0) != is_empty) continue;

@@ -7,6 +7,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/loops/arithmetic.h"
+#include "ops/loops/elements.h"
 #include "ops/loops/int_tensor.h"
 #include "ops/loops/strided_copy.h"
 #include "ops/sparse/entries.h"
@@ -16,38 +17,21 @@ namespace {
 
 constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
 
-absl::StatusOr<Entries> EntriesAt(KernelContext& c, int first, const char* name) {
-  return Entries::Of(c.input(first), c.input(first + 1), c.input(first + 2), name);
-}
-
-// The magnitude of an element of a number type.
+// The absolute value of an element of a number type.
 double Magnitude(const Tensor& t, int64_t i) {
-  switch (t.dtype()) {
-    case DT_FLOAT:
-      return std::abs(t.data<float>()[i]);
-    case DT_DOUBLE:
-      return std::abs(t.data<double>()[i]);
-    case DT_HALF:
-      return std::abs(static_cast<float>(t.data<half>()[i]));
-    case DT_BFLOAT16:
-      return std::abs(static_cast<float>(t.data<bfloat16>()[i]));
-    case DT_COMPLEX64:
-      return std::abs(t.data<complex64>()[i]);
-    case DT_COMPLEX128:
-      return std::abs(t.data<complex128>()[i]);
-    case DT_INT16:
-      return std::abs(static_cast<double>(t.data<int16_t>()[i]));
-    case DT_INT8:
-      return std::abs(static_cast<double>(t.data<int8_t>()[i]));
-    case DT_INT64:
-      return std::abs(static_cast<double>(t.data<int64_t>()[i]));
-    default:
-      return std::abs(static_cast<double>(t.data<int32_t>()[i]));
-  }
+  double magnitude = 0;
+  WithType(t.dtype(), NumberList(), [&]<typename T>(ElementTag<T>) {
+    if constexpr (std::is_integral_v<T> || kIsFloat16<T>) {
+      magnitude = std::abs(static_cast<double>(t.data<T>()[i]));
+    } else {
+      magnitude = std::abs(t.data<T>()[i]);
+    }
+  });
+  return magnitude;
 }
 
-// Walks the entries of two tensors in the order of their indices: f(entry of a, entry of b), -1
-// where one has none.
+// Calls f(entry of a, entry of b) for each index of a or b, in row-major order. The entry is -1 if
+// a tensor does not have the index.
 template <typename F>
 void ForUnion(const Entries& a, const Entries& b, const F& f) {
   int64_t i = 0, j = 0;
@@ -68,8 +52,8 @@ absl::Status CheckSameShape(const Entries& a, const Entries& b) {
 }
 
 absl::Status SparseAdd(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries a, EntriesAt(c, 0, "a"));
-  SLUICE_ASSIGN_OR_RETURN(const Entries b, EntriesAt(c, 3, "b"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries a, Entries::Of(c, 0, "a"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries b, Entries::Of(c, 3, "b"));
   SLUICE_RETURN_IF_ERROR(CheckSameShape(a, b));
   const Tensor& limit = c.input(6);
   if (limit.rank() != 0) {
@@ -82,7 +66,7 @@ absl::Status SparseAdd(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor sums, c.AllocateTemp(type, TensorShape({a.count() + b.count()})));
   std::vector<int64_t> indices, picked;
   int64_t next = 0;
-  // Only entries that both have are left out: what one has alone stays, however small.
+  // Small sums are dropped only if both tensors have the entry.
   const double least = limit.num_elements() == 1 ? Magnitude(limit, 0) : 0;
   ForUnion(a, b, [&](int64_t i, int64_t j) {
     const bool in_a = i >= 0;
@@ -105,7 +89,7 @@ KERNEL(SparseAdd, FunctionKernel<SparseAdd>,
        {"T", SignedIntTypes() | ComplexTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}},
        {"Treal", SignedIntTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
 
-// The gradient of a sum goes to each operand's entry of the same index.
+// Passes the gradient of the sum to the entries of both operands with the same index.
 absl::Status SparseAddGrad(KernelContext& c) {
   const Tensor &grad = c.input(0), &sum = c.input(3);
   if (grad.rank() != 1 || sum.rank() != 2) {
@@ -148,8 +132,8 @@ KERNEL(SparseAddGrad, FunctionKernel<SparseAddGrad>,
 
 template <ArithmeticOp kOp>
 absl::Status Extreme(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries a, EntriesAt(c, 0, "a"));
-  SLUICE_ASSIGN_OR_RETURN(const Entries b, EntriesAt(c, 3, "b"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries a, Entries::Of(c, 0, "a"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries b, Entries::Of(c, 3, "b"));
   SLUICE_RETURN_IF_ERROR(CheckSameShape(a, b));
   const DataType type = a.values().dtype();
   const size_t size = DataTypeSize(type);
@@ -177,10 +161,10 @@ absl::Status Extreme(KernelContext& c) {
 KERNEL(SparseSparseMaximum, FunctionKernel<Extreme<ArithmeticOp::kMax>>, {"T", RealTypes()});
 KERNEL(SparseSparseMinimum, FunctionKernel<Extreme<ArithmeticOp::kMin>>, {"T", RealTypes()});
 
-// Each entry with the dense element at its place; the dense tensor broadcasts to the sparse one.
+// Combines each entry with the dense element at its position. The dense tensor is broadcast.
 template <ArithmeticOp kOp>
 absl::Status WithDense(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries e, EntriesAt(c, 0, "sp"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "sp"));
   const Tensor& dense = c.input(3);
   SLUICE_RETURN_IF_ERROR(e.CheckBounds());
   const int missing = e.rank() - dense.rank();
@@ -258,7 +242,7 @@ absl::Status SparseTensorDenseAdd(KernelContext& c) {
 }
 KERNEL(SparseTensorDenseAdd, FunctionKernel<SparseTensorDenseAdd>, {"T", kNumbers});
 
-// Which dimensions a reduction goes over.
+// Whether each dimension is reduced.
 absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& axes) {
   std::vector<bool> reduced(static_cast<size_t>(e.rank()), false);
   for (int64_t axis : IntsOf(axes)) {
@@ -271,7 +255,7 @@ absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& ax
   return reduced;
 }
 
-// Sums or maxima of groups of entries, dense or sparse, in the order of the groups.
+// Computes sums or maxima of entries as a dense or a sparse tensor.
 class SparseReduceKernel : public Kernel {
  public:
   explicit SparseReduceKernel(KernelInit& init)
@@ -280,7 +264,7 @@ class SparseReduceKernel : public Kernel {
                                                               : ArithmeticOp::kAdd) {}
 
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const Entries e, EntriesAt(c, 0, "input"));
+    SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
     SLUICE_RETURN_IF_ERROR(e.CheckBounds());
     SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedDims(e, c.input(3)));
     std::vector<int64_t> sizes;
@@ -289,7 +273,7 @@ class SparseReduceKernel : public Kernel {
       if (reduced[static_cast<size_t>(d)] && keeps_dims_) sizes.push_back(1);
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
-    std::map<int64_t, std::vector<int64_t>> groups;  // entries by their place in the output
+    Groups groups;
     for (int64_t i = 0; i < e.count(); ++i) {
       int64_t place = 0;
       for (int d = 0; d < e.rank(); ++d) {
@@ -301,6 +285,7 @@ class SparseReduceKernel : public Kernel {
   }
 
  private:
+  // Entries by their position in the output.
   using Groups = std::map<int64_t, std::vector<int64_t>>;
 
   void Reduce(const Entries& e, const std::vector<int64_t>& group, void* to) const {
@@ -352,7 +337,7 @@ KERNEL(SparseReduceMaxSparse, SparseReduceKernel, {"T", RealTypes()});
 
 template <typename T>
 absl::Status SparseSoftmax(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries e, EntriesAt(c, 0, "sp"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "sp"));
   if (e.rank() < 2) {
     return InvalidArgument("Input should have rank >= 2, but got shape: [",
                            e.shape().SummarizeValues(-1), "]");
@@ -376,8 +361,7 @@ absl::Status SparseSoftmax(KernelContext& c) {
   }
   return absl::OkStatus();
 }
-using SoftmaxTypes = TypeList<half, float, double>;
-FUNCTION_KERNELS(SparseSoftmax, "T", SparseSoftmax, SoftmaxTypes);
+FUNCTION_KERNELS(SparseSoftmax, "T", SparseSoftmax, TypeList<half, float, double>);
 
 }  // namespace
 }  // namespace sluice

@@ -73,7 +73,7 @@ class SparseMatMulKernel : public Kernel {
   }
 
  private:
-  // `t` in type T: 16-bit numbers as float.
+  // `t` converted to type T.
   template <typename T>
   static absl::StatusOr<Tensor> As(KernelContext& c, const Tensor& t) {
     if (t.dtype() == kDataTypeOf<T>) return t;
@@ -93,7 +93,7 @@ class SparseMatMulKernel : public Kernel {
     T* to = product.data<T>();
     std::fill_n(to, product.num_elements(), T(0));
     const int64_t width = out->dim(1), step = adjoint_b_ ? b.dim(1) : 1;
-    // Shards are columns of the product: no two write the same element.
+    // Each thread computes some columns, so no two write the same element.
     c.ParallelFor(
         width, static_cast<double>(values.num_elements()), [&](int64_t begin, int64_t end) {
           for (int64_t i = 0; i < values.num_elements(); ++i) {

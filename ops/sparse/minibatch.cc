@@ -26,7 +26,7 @@ absl::StatusOr<SparseParts> SparseInput(KernelContext& c) {
 
 namespace {
 
-// With the buffers of its indices and values.
+// Includes the buffers of indices and values.
 constexpr size_t kBytesOfExample = sizeof(SparseParts) + 4 * kTensorAlignment;
 
 std::string IndexText(const int64_t* at, int64_t rank) {
@@ -62,7 +62,7 @@ absl::Status CheckMinibatch(const SparseParts& m) {
   return absl::OkStatus();
 }
 
-// `n` elements from one tensor's position into another's, of the same type.
+// Copies `n` elements to a tensor of the same type.
 void CopyElements(const Tensor& from, int64_t begin, int64_t n, Tensor* to, int64_t at) {
   WithElement(from.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<SparseParts>> SplitMinibatch(const SparseParts& minib
   const int64_t* indices = minibatch.indices.data<int64_t>();
   const Tensor own_shape = Tensor::Vector<int64_t>(minibatch.shape.flat<int64_t>().subspan(1));
   const int64_t batch = minibatch.shape.data<int64_t>()[0];
-  // The size is what somebody wrote: it must not ask for more than there is.
+  // A hostile batch size must not exhaust the memory.
   SLUICE_RETURN_IF_ERROR(CheckRoom(batch, kBytesOfExample, "sparse tensors"));
   std::vector<SparseParts> examples(static_cast<size_t>(batch));
   int64_t begin = 0;

@@ -1,7 +1,8 @@
-// Sparse tensors one by one, and as one of a rank more: a minibatch cut into its examples, and
-// examples put together.
+// Splits a sparse tensor along its first dimension, a minibatch, into examples, and stacks
+// examples.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT.
 #ifndef SLUICE_OPS_SPARSE_MINIBATCH_H_
 #define SLUICE_OPS_SPARSE_MINIBATCH_H_
 
@@ -16,15 +17,14 @@ struct SparseParts {
   Tensor indices, values, shape;
 };
 
-// Inputs 0 to 2: a matrix and two vectors.
+// The sparse tensor in inputs 0 to 2. Checks that they are a matrix and two vectors.
 absl::StatusOr<SparseParts> SparseInput(KernelContext& c);
 
-// The examples of a minibatch whose indices are in order and inside its shape.
+// Splits a minibatch, whose indices must be sorted and inside its shape.
 absl::StatusOr<std::vector<SparseParts>> SplitMinibatch(const SparseParts& minibatch);
 
-// Examples put together into outputs 0 to 2, under the dimensions `outer` (whose product is their
-// number) in front of their own. Sizes of the shape are the greatest of the examples'. All must
-// have values of type `dtype`.
+// Sets outputs 0 to 2 to the stacked examples, whose number is the product of `outer`. The shape is
+// `outer` followed by the maximum sizes of the examples. All values must have type `dtype`.
 absl::Status SetMinibatch(KernelContext& c, const std::vector<SparseParts>& examples,
                           const TensorShape& outer, DataType dtype);
 

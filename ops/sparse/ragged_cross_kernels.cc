@@ -24,8 +24,8 @@ absl::StatusOr<Column> RaggedColumn(const Tensor& values, const Tensor& splits) 
   for (int64_t i = 0; i < splits.num_elements(); ++i) {
     const int64_t at = IntAt(splits, i);
     if (at < (i == 0 ? 0 : starts.back()) || at > values.num_elements() || (i == 0 && at != 0)) {
-      return InvalidArgument("Invalid ragged splits: expected rising numbers from 0 to ",
-                             values.num_elements(), ", got ", at, " at place ", i);
+      return InvalidArgument("Invalid ragged splits: expected ascending numbers from 0 to ",
+                             values.num_elements(), ", got ", at, " at position ", i);
     }
     starts.push_back(at);
   }
@@ -81,7 +81,7 @@ class RaggedCrossKernel : public Kernel {
         buckets_(init.attr<int64_t>("num_buckets")),
         key_(static_cast<uint64_t>(init.attr<int64_t>("hash_key"))) {}
 
-  // The number of rows of all inputs.
+  // The number of rows, which must be equal for all inputs.
   absl::StatusOr<int64_t> RowsOf(KernelContext& c) const {
     std::vector<int64_t> all;
     for (int i = splits_.first; i < splits_.second; ++i) {
@@ -122,7 +122,7 @@ class RaggedCrossKernel : public Kernel {
       } else if (kind == 'D' && dense < dense_.second) {
         columns.push_back(Column::Dense(c.input(dense++)));
       } else {
-        return InvalidArgument("input_order '", order_, "' has an input too many or unknown: '",
+        return InvalidArgument("input_order '", order_, "' has an excess or unknown input: '",
                                std::string(1, kind), "'");
       }
     }

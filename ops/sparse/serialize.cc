@@ -1,5 +1,5 @@
-// Sparse tensors as three strings or variants (indices, values, shape), that queues and files can
-// carry; and kept in a map of the device, by numbers.
+// Sparse tensors as three strings or variants (indices, values, shape), for queues and files, and
+// in a map of the device.
 #include "ops/op.h"
 #include "ops/sparse/sparse_tensor_shape.h"
 
@@ -12,40 +12,40 @@ absl::Status SparseInputs(ShapeContext& c) {
   return c.WithRank(2, 1).status();
 }
 
+void UsesMap(OpDefBuilder& op) {
+  op.Attr("container", StringAttr("")).Attr("shared_name", StringAttr("")).Stateful();
+}
+
+void SerializeOp(OpDefBuilder& op) {
+  op.With(SparseInput{"sparse_"}).Output("serialized_sparse", "out_type").Attr("T", TypeAttr());
+  op.Attr("out_type", TypeAttr({DT_STRING, DT_VARIANT}, DT_STRING));
+}
+
 OP(AddManySparseToTensorsMap,
-   "Keeps each row of a sparse tensor (of the first dimension) in the map; their numbers.")
-    .Input("sparse_indices", DT_INT64)
-    .Input("sparse_values", "T")
-    .Input("sparse_shape", DT_INT64)
+   "Stores each row of a sparse tensor along the first dimension in the map. Returns their "
+   "numbers.")
+    .With(SparseInput{"sparse_"})
     .Output("sparse_handles", DT_INT64)
     .Attr("T", TypeAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
+    .With(UsesMap)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(SparseInputs(c));
       return c.SetOutput(0, {-1});
     });
 
-OP(AddSparseToTensorsMap, "Keeps a sparse tensor in the map; its number.")
-    .Input("sparse_indices", DT_INT64)
-    .Input("sparse_values", "T")
-    .Input("sparse_shape", DT_INT64)
+OP(AddSparseToTensorsMap, "Stores a sparse tensor in the map. Returns its number.")
+    .With(SparseInput{"sparse_"})
     .Output("sparse_handle", DT_INT64)
     .Attr("T", TypeAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
+    .With(UsesMap)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(SparseInputs(c));
       return c.SetOutput(0, PartialShape::Scalar());
     });
 
-OP(DeserializeManySparse, "The sparse tensor whose rows were serialized.")
+OP(DeserializeManySparse, "Deserializes a sparse tensor from its serialized rows.")
     .Input("serialized_sparse", DT_STRING)
-    .Output("sparse_indices", DT_INT64)
-    .Output("sparse_values", "dtype")
-    .Output("sparse_shape", DT_INT64)
+    .With(SparseOutput{"sparse_", "dtype"})
     .Attr("dtype", TypeAttr())
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(0, 2));
@@ -54,12 +54,11 @@ OP(DeserializeManySparse, "The sparse tensor whose rows were serialized.")
     });
 
 OP(DeserializeSparse,
-   "The sparse tensors of which the last dimension holds the three parts; several are put "
-   "together under the dimensions before it.")
+   "Deserializes sparse tensors whose three parts are along the last dimension. Stacks several "
+   "along "
+   "the other dimensions.")
     .Input("serialized_sparse", "Tserialized")
-    .Output("sparse_indices", DT_INT64)
-    .Output("sparse_values", "dtype")
-    .Output("sparse_shape", DT_INT64)
+    .With(SparseOutput{"sparse_", "dtype"})
     .Attr("dtype", TypeAttr())
     .Attr("Tserialized", TypeAttr(TypeSet{DT_STRING, DT_VARIANT}, DT_STRING))
     .Shape([](ShapeContext& c) -> absl::Status {
@@ -68,41 +67,28 @@ OP(DeserializeSparse,
       return SetSparse(c, 0, -1);
     });
 
-OP(SerializeManySparse, "The three parts of each row of a sparse tensor (of the first dimension).")
-    .Input("sparse_indices", DT_INT64)
-    .Input("sparse_values", "T")
-    .Input("sparse_shape", DT_INT64)
-    .Output("serialized_sparse", "out_type")
-    .Attr("T", TypeAttr())
-    .Attr("out_type", TypeAttr(TypeSet{DT_STRING, DT_VARIANT}, DT_STRING))
+OP(SerializeManySparse, "Serializes each row of a sparse tensor along the first dimension.")
+    .With(SerializeOp)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(SparseInputs(c));
       return c.SetOutput(0, {-1, 3});
     });
 
-OP(SerializeSparse, "The three parts of a sparse tensor.")
-    .Input("sparse_indices", DT_INT64)
-    .Input("sparse_values", "T")
-    .Input("sparse_shape", DT_INT64)
-    .Output("serialized_sparse", "out_type")
-    .Attr("T", TypeAttr())
-    .Attr("out_type", TypeAttr(TypeSet{DT_STRING, DT_VARIANT}, DT_STRING))
+OP(SerializeSparse, "Serializes a sparse tensor to its three parts.")
+    .With(SerializeOp)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(SparseInputs(c));
       return c.SetOutput(0, {3});
     });
 
 OP(TakeManySparseFromTensorsMap,
-   "The sparse tensors of these numbers, put together under a first dimension; the map forgets "
-   "them. shared_name is that of the op that added them (its own name if it has none).")
+   "Removes sparse tensors from the map and stacks them along a new first dimension. shared_name "
+   "is "
+   "that of the op that added them, or the name of this op.")
     .Input("sparse_handles", DT_INT64)
-    .Output("sparse_indices", DT_INT64)
-    .Output("sparse_values", "dtype")
-    .Output("sparse_shape", DT_INT64)
+    .With(SparseOutput{"sparse_", "dtype"})
     .Attr("dtype", TypeAttr())
-    .Attr("container", StringAttr(""))
-    .Attr("shared_name", StringAttr(""))
-    .Stateful()
+    .With(UsesMap)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
       return SetSparse(c, 0, -1);

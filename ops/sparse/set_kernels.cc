@@ -12,7 +12,7 @@ namespace {
 
 using ElementList = TypeList<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, std::string>;
 
-// The sets of a tensor's rows, each sorted and without doubles.
+// The sets in the rows of a tensor, sorted and without duplicates.
 template <typename T>
 struct Sets {
   std::vector<int64_t> groups;       // the shape without its last dimension
@@ -69,7 +69,8 @@ absl::Status CheckForm(const Tensor& indices, const Tensor& values, const Tensor
   return absl::OkStatus();
 }
 
-// `validates`: indices inside the shape, in order, none twice.
+// Checks that indices are inside the shape, and with `validates` that they are sorted without
+// duplicates.
 absl::Status CheckIndices(const Tensor& indices, const Tensor& shape, bool validates) {
   const int64_t rank = shape.dim(0);
   const int64_t* size = shape.data<int64_t>();
@@ -104,7 +105,7 @@ absl::StatusOr<Sets<T>> SparseSets(const Tensor& indices, const Tensor& values, 
   Sets<T> sets;
   sets.groups.assign(shape.data<int64_t>(), shape.data<int64_t>() + rank - 1);
   SLUICE_ASSIGN_OR_RETURN(const TensorShape groups, TensorShape::Make(sets.groups));
-  // A shape is what a peer writes: it must not ask for more than there is.
+  // A hostile shape must not exhaust the memory.
   SLUICE_RETURN_IF_ERROR(CheckRoom(groups.num_elements(), sizeof(std::vector<T>), "sets"));
   sets.rows.resize(static_cast<size_t>(groups.num_elements()));
   for (int64_t i = 0; i < indices.dim(0); ++i) {

@@ -1,5 +1,5 @@
-// Sets in the rows of the last dimension. Results are sparse: the elements of a row's set, in
-// rising order, stand first in the row.
+// Sets in the rows of the last dimension. Outputs are sparse tensors. The elements of a set are
+// sorted, and are the first elements of their row.
 #include "ops/op.h"
 #include "ops/sparse/sparse_tensor_shape.h"
 
@@ -13,17 +13,17 @@ absl::Status CheckRank(int64_t rank) {
   return InvalidArgument("Input rank must be at least 2, got ", rank);
 }
 
+void SetOperation(OpDefBuilder& op) {
+  op.With(SparseOutput{"result_"}).Attr("set_operation", StringAttr());
+  op.Attr("validate_indices", BoolAttr(true)).Attr("T", TypeAttr(kElements)).NotDifferentiable();
+}
+
 OP(DenseToDenseSetOperation,
-   "The sets of the rows of set1 and of set2, joined: a-b, b-a, intersection or union.")
+   "Combines the sets in the rows of set1 and set2. set_operation is a-b, b-a, intersection or "
+   "union.")
     .Input("set1", "T")
     .Input("set2", "T")
-    .Output("result_indices", DT_INT64)
-    .Output("result_values", "T")
-    .Output("result_shape", DT_INT64)
-    .Attr("set_operation", StringAttr())
-    .Attr("validate_indices", BoolAttr(true))
-    .Attr("T", TypeAttr(kElements))
-    .NotDifferentiable()
+    .With(SetOperation)
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape &a = c.input(0), &b = c.input(1);
       if (a.rank_known() && b.rank_known() && a.rank() != b.rank()) {
@@ -40,16 +40,8 @@ OP(DenseToDenseSetOperation,
 
 OP(DenseToSparseSetOperation, "DenseToDenseSetOperation with a sparse second set.")
     .Input("set1", "T")
-    .Input("set2_indices", DT_INT64)
-    .Input("set2_values", "T")
-    .Input("set2_shape", DT_INT64)
-    .Output("result_indices", DT_INT64)
-    .Output("result_values", "T")
-    .Output("result_shape", DT_INT64)
-    .Attr("set_operation", StringAttr())
-    .Attr("validate_indices", BoolAttr(true))
-    .Attr("T", TypeAttr(kElements))
-    .NotDifferentiable()
+    .With(SparseInput{"set2_"})
+    .With(SetOperation)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(int64_t rank, SparseRank(c, 1));
       SLUICE_RETURN_IF_ERROR(CheckRank(c.input(0).rank()));
@@ -57,10 +49,8 @@ OP(DenseToSparseSetOperation, "DenseToDenseSetOperation with a sparse second set
       return SetSparse(c, 0, rank);
     });
 
-OP(SetSize, "How many different elements each row has.")
-    .Input("set_indices", DT_INT64)
-    .Input("set_values", "T")
-    .Input("set_shape", DT_INT64)
+OP(SetSize, "Counts the distinct elements of each row.")
+    .With(SparseInput{"set_"})
     .Output("size", DT_INT32)
     .Attr("validate_indices", BoolAttr(true))
     .Attr("T", TypeAttr(kElements))
@@ -68,19 +58,9 @@ OP(SetSize, "How many different elements each row has.")
     .Shape(UnknownOutputs());
 
 OP(SparseToSparseSetOperation, "DenseToDenseSetOperation with two sparse sets.")
-    .Input("set1_indices", DT_INT64)
-    .Input("set1_values", "T")
-    .Input("set1_shape", DT_INT64)
-    .Input("set2_indices", DT_INT64)
-    .Input("set2_values", "T")
-    .Input("set2_shape", DT_INT64)
-    .Output("result_indices", DT_INT64)
-    .Output("result_values", "T")
-    .Output("result_shape", DT_INT64)
-    .Attr("set_operation", StringAttr())
-    .Attr("validate_indices", BoolAttr(true))
-    .Attr("T", TypeAttr(kElements))
-    .NotDifferentiable()
+    .With(SparseInput{"set1_"})
+    .With(SparseInput{"set2_"})
+    .With(SetOperation)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(int64_t rank, SparseRank(c, 0));
       SLUICE_ASSIGN_OR_RETURN(const int64_t other, SparseRank(c, 3));

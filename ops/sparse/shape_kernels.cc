@@ -16,8 +16,8 @@
 namespace sluice {
 namespace {
 
-// Inputs: sparse_indices (a scalar, a vector or a matrix), output_shape, sparse_values (one for all
-// or one each), default_value.
+// Inputs: sparse_indices (a scalar, vector or matrix), output_shape, sparse_values (a scalar or
+// vector), default_value.
 class SparseToDenseKernel : public Kernel {
  public:
   explicit SparseToDenseKernel(KernelInit& init)
@@ -45,8 +45,7 @@ class SparseToDenseKernel : public Kernel {
                              fallback.shape().ToString());
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
-    // Indices of no dimension, and one value, take no memory however many they are; all are the
-    // same.
+    // There may be very many indices of rank 0, which are all equal.
     if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
@@ -81,8 +80,7 @@ class SparseToDenseKernel : public Kernel {
 KERNEL(SparseToDense, SparseToDenseKernel);
 
 absl::Status SparseReorder(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries e,
-                          Entries::Of(c.input(0), c.input(1), c.input(2), "input"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
   std::vector<int64_t> order(static_cast<size_t>(e.count()));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -95,7 +93,7 @@ absl::Status SparseReorder(KernelContext& c) {
 }
 KERNEL(SparseReorder, FunctionKernel<SparseReorder>);
 
-// The shape asked for, with the size that is -1 worked out.
+// The new shape. Computes a size of -1.
 absl::StatusOr<std::vector<int64_t>> NewShape(const Tensor& from, const Tensor& to) {
   int64_t elements = 1, known = 1, unknown = -1;
   for (int64_t size : from.flat<int64_t>()) {
@@ -151,7 +149,7 @@ absl::Status SparseReshape(KernelContext& c) {
   const int64_t rank = indices.dim(1), new_rank = to.num_elements();
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {indices.dim(0), new_rank}, &out));
-  // Indices of no dimension take no memory, however many there are.
+  // There may be very many indices of rank 0.
   const int64_t count = rank == 0 && new_rank == 0 ? 0 : indices.dim(0);
   for (int64_t i = 0; i < count; ++i) {
     int64_t position = 0;
@@ -173,7 +171,7 @@ absl::Status SparseReshape(KernelContext& c) {
 }
 KERNEL(SparseReshape, FunctionKernel<SparseReshape>);
 
-// Entries of one of several tensors.
+// An entry of one of several tensors.
 struct Place {
   int64_t tensor, entry;
 };
@@ -232,7 +230,7 @@ class SparseConcatKernel : public Kernel {
     }
     const int rank = parts[0].rank();
     auto at = [&](const Place& p, int d) {
-      // Nobody has looked whether indices lie inside of the shape.
+      // Indices may be outside of the shape.
       return WrappingAdd(parts[p.tensor].index(p.entry, d), d == dim ? offsets[p.tensor] : 0);
     };
     std::stable_sort(order.begin(), order.end(), [&](const Place& a, const Place& b) {
@@ -260,7 +258,7 @@ class SparseConcatKernel : public Kernel {
 };
 KERNEL(SparseConcat, SparseConcatKernel);
 
-// The entries in a box, with indices counted from its corner.
+// Sets outputs to the entries in a box, with indices relative to its corner.
 absl::Status SetBox(KernelContext& c, const Entries& e, int first, int step,
                     const std::vector<int64_t>& start, const std::vector<int64_t>& size) {
   std::vector<int64_t> indices, picked;
@@ -281,8 +279,7 @@ absl::Status SetBox(KernelContext& c, const Entries& e, int first, int step,
 }
 
 absl::Status SparseSlice(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries e,
-                          Entries::Of(c.input(0), c.input(1), c.input(2), "input"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
   const Tensor &start = c.input(3), &size = c.input(4);
   for (const Tensor* t : {&start, &size}) {
     if (t->rank() != 1 || t->num_elements() != e.rank()) {
@@ -323,7 +320,7 @@ absl::Status SparseSliceGrad(KernelContext& c) {
   if (to->bytes() > 0) std::memset(to->raw(), 0, to->bytes());
   const int64_t rank = in.dim(1);
   const size_t size = DataTypeSize(grad.dtype());
-  // Both are in the same order, so that one walk over the input finds all.
+  // Both have the same order.
   int64_t next = 0;
   for (int64_t i = 0; i < in.dim(0) && next < out.dim(0); ++i) {
     bool same = true;
@@ -344,8 +341,7 @@ absl::Status SparseSliceGrad(KernelContext& c) {
 KERNEL(SparseSliceGrad, FunctionKernel<SparseSliceGrad>, {"T", RealTypes() | ComplexTypes()});
 
 absl::Status SparseSplit(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries e,
-                          Entries::Of(c.input(1), c.input(2), c.input(3), "input"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 1, "input"));
   const Tensor& dim_t = c.input(0);
   if (dim_t.num_elements() != 1) {
     return InvalidArgument("split_dim should be a scalar, got shape ", dim_t.shape().ToString());
@@ -373,8 +369,7 @@ absl::Status SparseSplit(KernelContext& c) {
 KERNEL(SparseSplit, FunctionKernel<SparseSplit>);
 
 absl::Status SparseFillEmptyRows(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries e,
-                          Entries::Of(c.input(0), c.input(1), c.input(2), "input"));
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
   const Tensor& fallback = c.input(3);
   if (fallback.rank() != 0) {
     return InvalidArgument("default_value must be a scalar, saw: ", fallback.shape().ToString());
@@ -427,7 +422,7 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
 }
 KERNEL(SparseFillEmptyRows, FunctionKernel<SparseFillEmptyRows>);
 
-// Of sparse and of ragged rows.
+// The gradient of SparseFillEmptyRows and RaggedFillEmptyRows.
 absl::Status FillEmptyRowsGrad(KernelContext& c) {
   const Tensor &map = c.input(0), &grad = c.input(1);
   if (map.rank() != 1) {

@@ -15,9 +15,9 @@ namespace {
 using cross::Column;
 using cross::Columns;
 
-// Where the inputs of a node stand.
-struct Places {
-  explicit Places(const KernelInit& init)
+// The ranges of the inputs of a node.
+struct InputRanges {
+  explicit InputRanges(const KernelInit& init)
       : indices(init.InputRange("indices")),
         values(init.InputRange("values")),
         shapes(init.InputRange("shapes")),
@@ -28,10 +28,10 @@ struct Places {
   std::pair<int, int> indices, values, shapes, dense;
 };
 
-absl::Status CheckSparse(KernelContext& c, const Places& places, int i) {
-  const Tensor& indices = c.input(places.indices.first + i);
-  const Tensor& values = c.input(places.values.first + i);
-  const Tensor& shape = c.input(places.shapes.first + i);
+absl::Status CheckSparse(KernelContext& c, const InputRanges& ranges, int i) {
+  const Tensor& indices = c.input(ranges.indices.first + i);
+  const Tensor& values = c.input(ranges.values.first + i);
+  const Tensor& shape = c.input(ranges.shapes.first + i);
   if (indices.rank() != 2) {
     return InvalidArgument("Input indices should be a matrix but received shape ",
                            indices.shape().ToString(), " at position ", i);
@@ -58,35 +58,35 @@ absl::Status CheckSparse(KernelContext& c, const Places& places, int i) {
   return absl::OkStatus();
 }
 
-// The number of rows, which all inputs share.
-absl::StatusOr<int64_t> RowsOf(KernelContext& c, const Places& places) {
-  const int num_values = places.values.second - places.values.first;
-  if (num_values != places.num_sparse()) {
-    return InvalidArgument("Expected ", places.num_sparse(), " input values, got ", num_values);
+// The number of rows, which must be equal for all inputs.
+absl::StatusOr<int64_t> RowsOf(KernelContext& c, const InputRanges& ranges) {
+  const int num_values = ranges.values.second - ranges.values.first;
+  if (num_values != ranges.num_sparse()) {
+    return InvalidArgument("Expected ", ranges.num_sparse(), " input values, got ", num_values);
   }
-  for (int i = 0; i < places.num_sparse(); ++i) {
-    SLUICE_RETURN_IF_ERROR(CheckSparse(c, places, i));
+  for (int i = 0; i < ranges.num_sparse(); ++i) {
+    SLUICE_RETURN_IF_ERROR(CheckSparse(c, ranges, i));
   }
-  for (int i = 0; i < places.num_dense(); ++i) {
-    const Tensor& dense = c.input(places.dense.first + i);
+  for (int i = 0; i < ranges.num_dense(); ++i) {
+    const Tensor& dense = c.input(ranges.dense.first + i);
     if (dense.rank() == 2) continue;
     return InvalidArgument("Dense inputs should be a matrix but received shape ",
                            dense.shape().ToString(), " at position ", i);
   }
   const auto sparse_rows = [&](int i) {
-    return c.input(places.shapes.first + i).data<int64_t>()[0];
+    return c.input(ranges.shapes.first + i).data<int64_t>()[0];
   };
-  const auto dense_rows = [&](int i) { return c.input(places.dense.first + i).dim(0); };
-  const int64_t rows = places.num_sparse() > 0  ? sparse_rows(0)
-                       : places.num_dense() > 0 ? dense_rows(0)
+  const auto dense_rows = [&](int i) { return c.input(ranges.dense.first + i).dim(0); };
+  const int64_t rows = ranges.num_sparse() > 0  ? sparse_rows(0)
+                       : ranges.num_dense() > 0 ? dense_rows(0)
                                                 : 0;
   if (rows < 0) return InvalidArgument("Expected batch size of at least 0, got ", rows);
-  for (int i = 0; i < places.num_sparse(); ++i) {
+  for (int i = 0; i < ranges.num_sparse(); ++i) {
     if (sparse_rows(i) == rows) continue;
     return InvalidArgument("Expected batch size ", rows, " got ", sparse_rows(i), " at position ",
                            i);
   }
-  for (int i = 0; i < places.num_dense(); ++i) {
+  for (int i = 0; i < ranges.num_dense(); ++i) {
     if (dense_rows(i) == rows) continue;
     return InvalidArgument("Expected batch size ", rows, " got ", dense_rows(i),
                            " at dense tensor ", i);
@@ -94,7 +94,7 @@ absl::StatusOr<int64_t> RowsOf(KernelContext& c, const Places& places) {
   return rows;
 }
 
-// Indices are read in order, as far as they are in order.
+// Reads indices as long as they are in order.
 std::vector<int64_t> StartsOf(const Tensor& indices, int64_t rows) {
   std::vector<int64_t> starts(static_cast<size_t>(rows) + 1);
   int64_t i = 0;
@@ -105,21 +105,21 @@ std::vector<int64_t> StartsOf(const Tensor& indices, int64_t rows) {
   return starts;
 }
 
-absl::StatusOr<Columns> ColumnsOf(KernelContext& c, const Places& places, int64_t rows) {
-  // A shape is what a peer writes: it must not ask for more than there is.
+absl::StatusOr<Columns> ColumnsOf(KernelContext& c, const InputRanges& ranges, int64_t rows) {
+  // A hostile shape must not exhaust the memory.
   SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
   Columns columns;
-  for (int i = 0; i < places.num_sparse(); ++i) {
-    columns.emplace_back(c.input(places.values.first + i),
-                         StartsOf(c.input(places.indices.first + i), rows));
+  for (int i = 0; i < ranges.num_sparse(); ++i) {
+    columns.emplace_back(c.input(ranges.values.first + i),
+                         StartsOf(c.input(ranges.indices.first + i), rows));
   }
-  for (int i = 0; i < places.num_dense(); ++i) {
-    columns.push_back(Column::Dense(c.input(places.dense.first + i)));
+  for (int i = 0; i < ranges.num_dense(); ++i) {
+    columns.push_back(Column::Dense(c.input(ranges.dense.first + i)));
   }
   return columns;
 }
 
-// All outputs; `value` gives the cross of the columns' values at some places.
+// Sets all outputs. `value` computes a cross from the number of the value of each column.
 template <typename T, typename F>
 absl::Status WriteCrosses(KernelContext& c, const Columns& columns, int64_t rows, const F& value) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> starts, cross::CrossStarts(columns, rows));
@@ -146,14 +146,14 @@ absl::Status WriteCrosses(KernelContext& c, const Columns& columns, int64_t rows
 class SparseCrossKernel : public Kernel {
  public:
   explicit SparseCrossKernel(KernelInit& init)
-      : places_(init),
+      : ranges_(init),
         buckets_(init.attr<int64_t>("num_buckets")),
         key_(static_cast<uint64_t>(init.attr<int64_t>("hash_key"))),
         only_strings_(init.attr<DataType>("internal_type") == DT_STRING) {}
 
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, places_));
-    SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, places_, rows));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, ranges_));
+    SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, ranges_, rows));
     for (const Column& column : columns) {
       if (!only_strings_ || column.is_string()) continue;
       return InvalidArgument("Input values should be of internal type string but received int64");
@@ -169,7 +169,7 @@ class SparseCrossKernel : public Kernel {
   }
 
  private:
-  const Places places_;
+  const InputRanges ranges_;
   const int64_t buckets_;
   const uint64_t key_;
   const bool only_strings_;
@@ -178,33 +178,33 @@ KERNEL(SparseCross, SparseCrossKernel);
 
 class SparseCrossV2Kernel : public Kernel {
  public:
-  explicit SparseCrossV2Kernel(KernelInit& init) : places_(init) {}
+  explicit SparseCrossV2Kernel(KernelInit& init) : ranges_(init) {}
 
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, places_));
-    const Tensor& separator = c.input(places_.dense.second);
+    SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, ranges_));
+    const Tensor& separator = c.input(ranges_.dense.second);
     if (separator.rank() != 0) {
       return InvalidArgument("Input separator should be a scalar. Received: ",
                              separator.ToString());
     }
-    SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, places_, rows));
+    SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, ranges_, rows));
     return WriteCrosses<std::string>(c, columns, rows, [&](const std::vector<int64_t>& at) {
       return cross::JoinText(columns, at, separator.scalar<std::string>());
     });
   }
 
  private:
-  const Places places_;
+  const InputRanges ranges_;
 };
 KERNEL(SparseCrossV2, SparseCrossV2Kernel);
 
 class SparseCrossHashedKernel : public Kernel {
  public:
-  explicit SparseCrossHashedKernel(KernelInit& init) : places_(init) {}
+  explicit SparseCrossHashedKernel(KernelInit& init) : ranges_(init) {}
 
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, places_));
-    const int next = places_.dense.second;
+    SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, ranges_));
+    const int next = ranges_.dense.second;
     const Tensor &buckets = c.input(next), &strong = c.input(next + 1), &salt = c.input(next + 2);
     if (buckets.rank() != 0 || strong.rank() != 0) {
       return InvalidArgument("num_buckets and strong_hash must be scalars, got shapes ",
@@ -214,11 +214,11 @@ class SparseCrossHashedKernel : public Kernel {
       return InvalidArgument("Input \"salt\" must have length 2 but has length ",
                              salt.num_elements());
     }
-    SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, places_, rows));
+    SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, ranges_, rows));
     if (columns.empty() && rows > 0) return InvalidArgument("expected inputs to cross, got none");
     const Hasher hasher{strong.scalar<bool>(), static_cast<uint64_t>(salt.data<int64_t>()[0]),
                         static_cast<uint64_t>(salt.data<int64_t>()[1])};
-    const int num_sparse = places_.num_sparse();
+    const int num_sparse = ranges_.num_sparse();
     return WriteCrosses<int64_t>(c, columns, rows, [&](const std::vector<int64_t>& at) {
       uint64_t hash = 0;
       for (size_t k = 0; k < columns.size(); ++k) {
@@ -235,7 +235,7 @@ class SparseCrossHashedKernel : public Kernel {
       if (column.is_string()) {
         return is_strong ? KeyedHash64(key0, key1, column.String(i)) : column.Hash(i);
       }
-      // The four low bytes of a number are hashed, as TensorFlow takes the size of its type's name.
+      // As in TensorFlow, only the four low bytes of a number are hashed.
       const int64_t number = column.Number(i);
       const std::string_view bytes(reinterpret_cast<const char*>(&number), 4);
       if (is_strong) return KeyedHash64(key0, key1, bytes);
@@ -245,7 +245,7 @@ class SparseCrossHashedKernel : public Kernel {
     uint64_t key0, key1;
   };
 
-  const Places places_;
+  const InputRanges ranges_;
 };
 KERNEL(SparseCrossHashed, SparseCrossHashedKernel);
 

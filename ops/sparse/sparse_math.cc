@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "ops/op.h"
+#include "ops/sparse/sparse_tensor_shape.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/indexing/partition_builders.h"
 #include "ops/math/complex_builders.h"
 #include "ops/math/power_builders.h"
 #include "ops/math/rounding_builders.h"
-#include "ops/shape_nodes.h"
 #include "ops/sparse/sparse_math_builders.h"
 #endif
 
@@ -20,7 +20,7 @@ absl::Status VectorOfEntries(ShapeContext& c) {
   return c.SetOutput(0, {indices.dim(0)});
 }
 
-// The dense result of a reduction, where shape and axes are constants.
+// The shape of the dense output of a reduction. Unknown unless shape and axes are constants.
 absl::Status ReduceShape(ShapeContext& c) {
   std::optional<std::vector<int64_t>> shape = c.InputInts(2), axes = c.InputInts(3);
   auto known = [](const auto& v) { return v && std::find(v->begin(), v->end(), -1) == v->end(); };
@@ -50,6 +50,40 @@ absl::Status MatrixProductShape(ShapeContext& c, const PartialShape& a, bool tra
   return c.SetOutput(0, {a.dim(transpose_a ? 1 : 0), b.dim(transpose_b ? 0 : 1)});
 }
 
+void WithDense(OpDefBuilder& op) {
+  op.With(SparseInput{"sp_"}).Input("dense", "T").Output("output", "T");
+  op.Attr("T", TypeAttr(NumberTypes())).Shape(VectorOfEntries);
+}
+
+struct ReduceToDense {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.With(SparseInput{"input_"}).Input("reduction_axes", DT_INT32).Output("output", "T");
+    op.Attr("keep_dims", BoolAttr(false)).Attr("T", TypeAttr(types)).Shape(ReduceShape);
+  }
+};
+
+struct ReduceToSparse {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.With(SparseInput{"input_"}).Input("reduction_axes", DT_INT32);
+    op.With(SparseOutput{"output_"}).Attr("keep_dims", BoolAttr(false));
+    op.Attr("T", TypeAttr(types)).Shape(UnknownOutputs());
+  }
+};
+
+struct SparseExtreme {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.With(SparseInput{"a_"}).With(SparseInput{"b_"}).Output("output_indices", DT_INT64);
+    op.Output("output_values", "T").Attr("T", TypeAttr(types));
+    op.Shape([](ShapeContext& c) -> absl::Status {
+      c.SetOutput(0, {-1, -1}).IgnoreError();
+      return c.SetOutput(1, {-1});
+    });
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
 Output Column(Output indices, int64_t i) {
   Graph& graph = *indices.graph();
@@ -61,7 +95,7 @@ void NoGradient(Backprop& b) {
   b.Fail(absl::UnimplementedError(StrCat("Gradient for ", b.op().op(), " is not implemented.")));
 }
 
-// x op y where the sparse x is and y is broadcast to it.
+// The gradient of x * y or x / y, where x is sparse and y is dense and broadcast.
 void ScaleGradient(Backprop& b, bool is_product) {
   Output grad = b.Of("output"), indices = b.Value("sp_indices"), y = b.Value("dense");
   Output x_shape = b.Value("sp_shape"), values = b.Value("sp_values");
@@ -87,7 +121,7 @@ void ProductGradient(Backprop& b) {
     other_grad = ConjugateTranspose(other_grad, IndexVector(b.graph(), {1, 0}));
     other = ConjugateTranspose(other, IndexVector(b.graph(), {1, 0}));
   }
-  // An entry a[i, j] meets row j of b in row i of the product.
+  // An entry a[i, j] multiplies row j of b and is added to row i of the product.
   Output zero = IndexScalar(b.graph(), 0);
   Output rows = Column(indices, adjoint_a ? 1 : 0), columns = Column(indices, adjoint_a ? 0 : 1);
   Output products =
@@ -101,18 +135,11 @@ void ProductGradient(Backprop& b) {
 #endif
 
 OP(SparseAdd,
-   "The sum of two sparse tensors; sums of two entries whose magnitude is below `thresh` are left "
-   "out.")
-    .Input("a_indices", DT_INT64)
-    .Input("a_values", "T")
-    .Input("a_shape", DT_INT64)
-    .Input("b_indices", DT_INT64)
-    .Input("b_values", "T")
-    .Input("b_shape", DT_INT64)
+   "Adds two sparse tensors. Drops sums of two entries whose absolute value is below `thresh`.")
+    .With(SparseInput{"a_"})
+    .With(SparseInput{"b_"})
     .Input("thresh", "Treal")
-    .Output("sum_indices", DT_INT64)
-    .Output("sum_values", "T")
-    .Output("sum_shape", DT_INT64)
+    .With(SparseOutput{"sum_"})
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("Treal", TypeAttr(RealTypes()))
     .Shape([](ShapeContext& c) -> absl::Status {
@@ -127,7 +154,7 @@ OP(SparseAdd,
       b.Into("b_values", grads.b_val_grad);
     });
 
-OP(SparseAddGrad, "Gradient of SparseAdd by the values of both.")
+OP(SparseAddGrad, "Computes the gradient of SparseAdd with respect to the values of both tensors.")
     .Input("backprop_val_grad", "T")
     .Input("a_indices", DT_INT64)
     .Input("b_indices", DT_INT64)
@@ -144,68 +171,28 @@ OP(SparseAddGrad, "Gradient of SparseAdd by the values of both.")
     });
 
 OP(SparseDenseCwiseAdd,
-   "The entries of a sparse tensor, each plus the element of a dense one (broadcast to the "
-   "sparse one's shape) at its place.")
-    .Input("sp_indices", DT_INT64)
-    .Input("sp_values", "T")
-    .Input("sp_shape", DT_INT64)
-    .Input("dense", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Shape(VectorOfEntries) GRADIENT(NoGradient);
+   "Adds to each entry of a sparse tensor the element of a dense tensor at the same position. The "
+   "dense tensor is broadcast.")
+    .With(WithDense) GRADIENT(NoGradient);
 
 OP(SparseDenseCwiseDiv,
-   "The entries of a sparse tensor, each divided by the element of a dense one at its place.")
-    .Input("sp_indices", DT_INT64)
-    .Input("sp_values", "T")
-    .Input("sp_shape", DT_INT64)
-    .Input("dense", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Shape(VectorOfEntries) GRADIENT([](Backprop& b) { ScaleGradient(b, false); });
+   "Divides each entry of a sparse tensor by the element of a dense tensor at the same position.")
+    .With(WithDense) GRADIENT([](Backprop& b) { ScaleGradient(b, false); });
 
 OP(SparseDenseCwiseMul,
-   "The entries of a sparse tensor, each times the element of a dense one at its place.")
-    .Input("sp_indices", DT_INT64)
-    .Input("sp_values", "T")
-    .Input("sp_shape", DT_INT64)
-    .Input("dense", "T")
-    .Output("output", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Shape(VectorOfEntries) GRADIENT([](Backprop& b) { ScaleGradient(b, true); });
+   "Multiplies each entry of a sparse tensor by the element of a dense tensor at the same "
+   "position.")
+    .With(WithDense) GRADIENT([](Backprop& b) { ScaleGradient(b, true); });
 
-OP(SparseReduceMax, "The greatest entry over dimensions; zero where there is none.")
-    .Input("input_indices", DT_INT64)
-    .Input("input_values", "T")
-    .Input("input_shape", DT_INT64)
-    .Input("reduction_axes", DT_INT32)
-    .Output("output", "T")
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(RealTypes()))
-    .Shape(ReduceShape);
+OP(SparseReduceMax, "Computes the maximum of entries over dimensions. 0 for no entries.")
+    .With(ReduceToDense{RealTypes()});
 
-OP(SparseReduceMaxSparse, "SparseReduceMax as a sparse tensor.")
-    .Input("input_indices", DT_INT64)
-    .Input("input_values", "T")
-    .Input("input_shape", DT_INT64)
-    .Input("reduction_axes", DT_INT32)
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", "T")
-    .Output("output_shape", DT_INT64)
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(RealTypes()))
-    .Shape(UnknownOutputs());
+OP(SparseReduceMaxSparse, "SparseReduceMax with a sparse output.")
+    .With(ReduceToSparse{RealTypes()});
 
-OP(SparseReduceSum, "The sum of the entries over dimensions.")
-    .Input("input_indices", DT_INT64)
-    .Input("input_values", "T")
-    .Input("input_shape", DT_INT64)
-    .Input("reduction_axes", DT_INT32)
-    .Output("output", "T")
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Shape(ReduceShape) GRADIENT([](Backprop& b) {
-      // An entry's place in the output, reduced dimensions being kept with size 1.
+OP(SparseReduceSum, "Computes the sum of entries over dimensions.")
+    .With(ReduceToDense{NumberTypes()}) GRADIENT([](Backprop& b) {
+      // Finds the position of each entry in the output, with keep_dims.
       Output shape = b.Value("input_shape"), axes = b.Value("reduction_axes");
       Output rank = SizeNode(shape);
       Output places = FloorMod(Add(Reshape(axes, {-1}), rank), rank);
@@ -217,22 +204,11 @@ OP(SparseReduceSum, "The sum of the entries over dimensions.")
              GatherNd(Reshape(b.Of("output"), kept), FloorDiv(b.Value("input_indices"), scale)));
     });
 
-OP(SparseReduceSumSparse, "SparseReduceSum as a sparse tensor.")
-    .Input("input_indices", DT_INT64)
-    .Input("input_values", "T")
-    .Input("input_shape", DT_INT64)
-    .Input("reduction_axes", DT_INT32)
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", "T")
-    .Output("output_shape", DT_INT64)
-    .Attr("keep_dims", BoolAttr(false))
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Shape(UnknownOutputs());
+OP(SparseReduceSumSparse, "SparseReduceSum with a sparse output.")
+    .With(ReduceToSparse{NumberTypes()});
 
-OP(SparseSoftmax, "Softmax over the entries of each row of the last dimension.")
-    .Input("sp_indices", DT_INT64)
-    .Input("sp_values", "T")
-    .Input("sp_shape", DT_INT64)
+OP(SparseSoftmax, "Computes softmax over the entries of each row of the last dimension.")
+    .With(SparseInput{"sp_"})
     .Output("output", "T")
     .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
     .Shape([](ShapeContext& c) -> absl::Status {
@@ -248,37 +224,13 @@ OP(SparseSoftmax, "Softmax over the entries of each row of the last dimension.")
       b.Into("sp_values", SparseDenseCwiseAdd(indices, grad, shape, sums) * y);
     });
 
-OP(SparseSparseMaximum, "The greater of two sparse tensors; a missing entry is zero.")
-    .Input("a_indices", DT_INT64)
-    .Input("a_values", "T")
-    .Input("a_shape", DT_INT64)
-    .Input("b_indices", DT_INT64)
-    .Input("b_values", "T")
-    .Input("b_shape", DT_INT64)
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Shape([](ShapeContext& c) -> absl::Status {
-      c.SetOutput(0, {-1, -1}).IgnoreError();
-      return c.SetOutput(1, {-1});
-    }) GRADIENT(NoGradient);
+OP(SparseSparseMaximum, "Computes the maximum of two sparse tensors. Missing entries are 0.")
+    .With(SparseExtreme{RealTypes()}) GRADIENT(NoGradient);
 
-OP(SparseSparseMinimum, "The lesser of two sparse tensors; a missing entry is zero.")
-    .Input("a_indices", DT_INT64)
-    .Input("a_values", "T")
-    .Input("a_shape", DT_INT64)
-    .Input("b_indices", DT_INT64)
-    .Input("b_values", "T")
-    .Input("b_shape", DT_INT64)
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", "T")
-    .Attr("T", TypeAttr(NumberTypes()))
-    .Shape([](ShapeContext& c) -> absl::Status {
-      c.SetOutput(0, {-1, -1}).IgnoreError();
-      return c.SetOutput(1, {-1});
-    }) GRADIENT(NoGradient);
+OP(SparseSparseMinimum, "Computes the minimum of two sparse tensors. Missing entries are 0.")
+    .With(SparseExtreme{NumberTypes()}) GRADIENT(NoGradient);
 
-OP(SparseTensorDenseAdd, "A sparse tensor added to a dense one of its shape.")
+OP(SparseTensorDenseAdd, "Adds a sparse tensor to a dense tensor of the same shape.")
     .Input("a_indices", "Tindices")
     .Input("a_values", "T")
     .Input("a_shape", "Tindices")
@@ -291,7 +243,7 @@ OP(SparseTensorDenseAdd, "A sparse tensor added to a dense one of its shape.")
       b.Into("b", b.Of("output"));
     });
 
-OP(SparseTensorDenseMatMul, "A sparse matrix times a dense one.")
+OP(SparseTensorDenseMatMul, "Computes the product of a sparse matrix and a dense one.")
     .Input("a_indices", "Tindices")
     .Input("a_values", "T")
     .Input("a_shape", DT_INT64)

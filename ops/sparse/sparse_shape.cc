@@ -1,5 +1,4 @@
-// Sparse tensors moved about: made dense, ordered, reshaped, joined, cut. A sparse tensor is its
-// entries' indices [entries, rank], their values [entries] and its dense shape [rank].
+// Sparse tensors converted to dense ones, reordered, reshaped, concatenated, sliced and split.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -7,20 +6,17 @@
 #include "ops/sparse/sparse_tensor_shape.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "ops/shape_nodes.h"
 #include "ops/sparse/sparse_shape_builders.h"
 #endif
 
 namespace sluice {
 namespace {
 
-OP(SparseConcat, "Sparse tensors joined along dimension concat_dim.")
+OP(SparseConcat, "Concatenates sparse tensors along dimension concat_dim.")
     .Input("indices", "N*int64")
     .Input("values", "N*T")
     .Input("shapes", "N*int64")
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", "T")
-    .Output("output_shape", DT_INT64)
+    .With(SparseOutput{"output_"})
     .Attr("concat_dim", IntAttr())
     .Attr("N", IntAttr().Min(2))
     .Attr("T", TypeAttr())
@@ -41,8 +37,9 @@ OP(SparseConcat, "Sparse tensors joined along dimension concat_dim.")
     });
 
 OP(SparseFillEmptyRows,
-   "Rows without an entry get one with default_value at their first place. Also: which rows "
-   "were empty, and where each entry went.")
+   "Adds an entry default_value at the first position of each row without entries. Returns also "
+   "which "
+   "rows were empty, and the new number of each entry.")
     .Input("indices", DT_INT64)
     .Input("values", "T")
     .Input("dense_shape", DT_INT64)
@@ -67,7 +64,8 @@ OP(SparseFillEmptyRows,
       b.Into("default_value", grads.d_default_value);
     });
 
-OP(SparseFillEmptyRowsGrad, "Gradient of SparseFillEmptyRows by its values and its default value.")
+OP(SparseFillEmptyRowsGrad,
+   "Computes the gradient of SparseFillEmptyRows with respect to the values and the default value.")
     .Input("reverse_index_map", DT_INT64)
     .Input("grad_values", "T")
     .Output("d_values", "T")
@@ -80,10 +78,8 @@ OP(SparseFillEmptyRowsGrad, "Gradient of SparseFillEmptyRows by its values and i
       return c.SetOutput(1, PartialShape::Scalar());
     });
 
-OP(SparseReorder, "The entries in the order of their indices, the first dimension slowest.")
-    .Input("input_indices", DT_INT64)
-    .Input("input_values", "T")
-    .Input("input_shape", DT_INT64)
+OP(SparseReorder, "Sorts the entries of a sparse tensor in row-major order.")
+    .With(SparseInput{"input_"})
     .Output("output_indices", DT_INT64)
     .Output("output_values", "T")
     .Attr("T", TypeAttr())
@@ -102,7 +98,7 @@ OP(SparseReorder, "The entries in the order of their indices, the first dimensio
              GatherV2(b.Of("output_values"), InvertPermutation(order), IndexScalar(b.graph(), 0)));
     });
 
-OP(SparseReshape, "The same entries under another shape; one size of new_shape may be -1.")
+OP(SparseReshape, "Changes the shape of a sparse tensor. A size of -1 in new_shape is computed.")
     .Input("input_indices", DT_INT64)
     .Input("input_shape", DT_INT64)
     .Input("new_shape", DT_INT64)
@@ -116,15 +112,11 @@ OP(SparseReshape, "The same entries under another shape; one size of new_shape m
       return c.SetOutput(1, shape);
     });
 
-OP(SparseSlice, "The entries in the box of `size` at `start`.")
-    .Input("indices", DT_INT64)
-    .Input("values", "T")
-    .Input("shape", DT_INT64)
+OP(SparseSlice, "Slices a sparse tensor at `start` with the given `size`.")
+    .With(SparseInput{""})
     .Input("start", DT_INT64)
     .Input("size", DT_INT64)
-    .Output("output_indices", DT_INT64)
-    .Output("output_values", "T")
-    .Output("output_shape", DT_INT64)
+    .With(SparseOutput{"output_"})
     .Attr("T", TypeAttr())
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.WithRank(2, 1));
@@ -136,7 +128,7 @@ OP(SparseSlice, "The entries in the box of `size` at `start`.")
                                        b.Value("output_indices")));
     });
 
-OP(SparseSliceGrad, "Gradient of SparseSlice by its values.")
+OP(SparseSliceGrad, "Computes the gradient of SparseSlice with respect to the values.")
     .Input("backprop_val_grad", "T")
     .Input("input_indices", DT_INT64)
     .Input("input_start", DT_INT64)
@@ -149,12 +141,11 @@ OP(SparseSliceGrad, "Gradient of SparseSlice by its values.")
     });
 
 OP(SparseSplit,
-   "A sparse tensor cut into num_split parts along dimension split_dim; the first parts have one "
-   "more where the size does not divide.")
+   "Splits a sparse tensor into num_split parts along dimension split_dim. If the size is not "
+   "divisible, "
+   "the first parts are larger by one.")
     .Input("split_dim", DT_INT64)
-    .Input("indices", DT_INT64)
-    .Input("values", "T")
-    .Input("shape", DT_INT64)
+    .With(SparseInput{""})
     .Output("output_indices", "num_split*int64")
     .Output("output_values", "num_split*T")
     .Output("output_shape", "num_split*int64")
@@ -171,7 +162,7 @@ OP(SparseSplit,
       return absl::OkStatus();
     });
 
-OP(SparseToDense, "A tensor of default_value with the entries set.")
+OP(SparseToDense, "Sets the entries of a tensor that is filled with default_value.")
     .Input("sparse_indices", "Tindices")
     .Input("output_shape", "Tindices")
     .Input("sparse_values", "T")

@@ -1,22 +1,43 @@
-// Shape functions of ops on sparse tensors. A sparse tensor is three tensors in a row: indices
-// [entries, rank], values [entries] and dense shape [rank].
+// Mixins and shape functions of ops on sparse tensors. A sparse tensor is three consecutive
+// tensors: indices [entries, rank], values [entries] and dense shape [rank].
 #ifndef SLUICE_OPS_SPARSE_SPARSE_TENSOR_SHAPE_H_
 #define SLUICE_OPS_SPARSE_SPARSE_TENSOR_SHAPE_H_
 
 #include <cstdint>
+#include <string>
 
 #include "graph/infer/shape_context.h"
+#include "graph/op/op_def.h"
 
 namespace sluice {
 
-// Outputs `first` to `first` + 2 become a sparse tensor. -1: unknown.
+// Mixins: inputs or outputs <prefix>indices, <prefix>values and <prefix>shape. `type` is the type
+// of the values.
+struct SparseInput {
+  std::string prefix;
+  const char* type = "T";
+  void operator()(OpDefBuilder& op) const {
+    op.Input(prefix + "indices", DT_INT64).Input(prefix + "values", type);
+    op.Input(prefix + "shape", DT_INT64);
+  }
+};
+struct SparseOutput {
+  std::string prefix;
+  const char* type = "T";
+  void operator()(OpDefBuilder& op) const {
+    op.Output(prefix + "indices", DT_INT64).Output(prefix + "values", type);
+    op.Output(prefix + "shape", DT_INT64);
+  }
+};
+
+// Sets outputs first, first + 1 and first + 2 to a sparse tensor. -1 means unknown.
 inline absl::Status SetSparse(ShapeContext& c, int first, int64_t rank, int64_t entries = -1) {
   c.SetOutput(first, {entries, rank}).IgnoreError();
   c.SetOutput(first + 1, {entries}).IgnoreError();
   return c.SetOutput(first + 2, {rank});
 }
 
-// The rank of the sparse tensor whose inputs start at `first`; -1 if it is unknown.
+// The rank of the sparse tensor in inputs first, first + 1 and first + 2. -1 if it is unknown.
 inline absl::StatusOr<int64_t> SparseRank(ShapeContext& c, int first) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape indices, c.WithRank(first, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape values, c.WithRank(first + 1, 1));

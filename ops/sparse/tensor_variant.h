@@ -1,4 +1,4 @@
-// A whole tensor as the element of a variant.
+// A variant that contains a tensor.
 #ifndef SLUICE_OPS_SPARSE_TENSOR_VARIANT_H_
 #define SLUICE_OPS_SPARSE_TENSOR_VARIANT_H_
 
