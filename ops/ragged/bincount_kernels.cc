@@ -8,11 +8,11 @@
 namespace sluice {
 namespace {
 
-// Bins of rows, and what is counted.
+// Counts values, or sums their weights, in bins of rows.
 template <typename T>
 class Bins {
  public:
-  // Of `rows` rows, or of all values where `rows` is -1.
+  // Bins of `rows` rows, or of all values if `rows` is -1.
   static absl::StatusOr<Bins> Make(KernelContext& c, const Tensor& size, const Tensor& weights,
                                    const Tensor& values, int64_t rows, bool is_binary) {
     if (size.rank() != 0) {
@@ -33,7 +33,7 @@ class Bins {
                 out->data<T>());
   }
 
-  // Value i belongs to the row. False: it is negative.
+  // Counts value i in `row`. False if the value is negative.
   bool Count(int64_t row, int64_t i) {
     const int64_t bin = IntAt(*values_, i);
     if (bin < 0) return false;
@@ -67,7 +67,7 @@ class RaggedBincountKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& values = c.input(1);
     const int64_t count = values.num_elements();
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> splits, SplitsOf(c.input(0), count));
+    SLUICE_ASSIGN_OR_RETURN(const Splits splits, SplitsOf(c.input(0), count));
     if (splits.front() != 0) {
       return InvalidArgument("Splits must start with 0, not with ", splits.front());
     }

@@ -1,11 +1,10 @@
-// Ragged tensors to other forms: dense, sparse, one variant a tensor or a row; and back.
+// Conversion of ragged tensors to dense and sparse tensors, and to variants and back.
 #include "ops/op.h"
 #include "ops/ragged/row_partition.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/ragged/convert_builders.h"
 #include "ops/reduce/scan_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
@@ -73,8 +72,8 @@ absl::Status FromVariantShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// A tensor of the gradient's shape with the place among the values that each element came from, -1
-// where the default value stands: it tells which gradients are whose.
+// A tensor of the output's shape has the number of the value of each element, and -1 for the
+// default value. It assigns the elements of the gradient to the values and the default value.
 void ToTensorGradient(Backprop& b) {
   Graph& g = b.graph();
   Output values = b.Value("values"), fallback = b.Value("default_value"), grad = b.Of("result");
@@ -98,8 +97,8 @@ void ToTensorGradient(Backprop& b) {
   };
   b.Into("values",
          IndexedSlices{chosen(elements, is_value), chosen(places, is_value), values_shape});
-  // The default value was broadcast to an element, whose first dimensions of size 1 count for
-  // nothing: they are summed with those before.
+  // Sums over the dimensions along which the default value was broadcast, including its leading
+  // dimensions of size 1.
   Output own = chosen(elements, LogicalNot(is_value));
   Output ones = Cast(Equal(ShapeNode(fallback), IndexScalar(g, 1)), DT_INT32);
   Output leading = ReduceSum(Cumprod(ones, IndexScalar(g, 0)));
@@ -110,7 +109,7 @@ void ToTensorGradient(Backprop& b) {
 #endif
 
 OP(RaggedTensorFromVariant,
-   "The ragged tensor in a variant; of a tensor of variants, the ragged tensor of all of them.")
+   "Returns the ragged tensor in a variant, or stacks the ragged tensors of a tensor of variants.")
     .Input("encoded_ragged", DT_VARIANT)
     .Output("output_nested_splits", "output_ragged_rank*Tsplits")
     .Output("output_dense_values", "Tvalues")
@@ -132,7 +131,7 @@ OP(RaggedTensorFromVariant,
                                                      b.Of("output_dense_values"), is_batch));
     });
 
-OP(RaggedTensorToSparse, "The same values as a sparse tensor.")
+OP(RaggedTensorToSparse, "Converts a ragged tensor to a sparse one.")
     .Input("rt_nested_splits", "RAGGED_RANK*Tsplits")
     .Input("rt_dense_values", "T")
     .Output("sparse_indices", DT_INT64)
@@ -147,8 +146,10 @@ OP(RaggedTensorToSparse, "The same values as a sparse tensor.")
     });
 
 OP(RaggedTensorToTensor,
-   "A dense tensor: rows are cut off or filled with default_value to the sizes in shape, where -1 "
-   "stands for the longest row. row_partition_types: FIRST_DIM_SIZE, VALUE_ROWIDS, ROW_SPLITS.")
+   "Converts a ragged tensor to a dense one. Rows are cut off or padded with default_value to the "
+   "sizes in `shape`. -1 means the length of the longest row. row_partition_types are "
+   "FIRST_DIM_SIZE, "
+   "VALUE_ROWIDS and ROW_SPLITS.")
     .Input("shape", "Tshape")
     .Input("values", "T")
     .Input("default_value", "T")
@@ -162,7 +163,7 @@ OP(RaggedTensorToTensor,
     .Shape(ToTensorShape) GRADIENT(ToTensorGradient);
 
 OP(RaggedTensorToVariant,
-   "A ragged tensor as one variant; batched_input: each row as one, with one dimension fewer.")
+   "Converts a ragged tensor to a variant. With batched_input, converts each row to a variant.")
     .Input("rt_nested_splits", "RAGGED_RANK*Tsplits")
     .Input("rt_dense_values", "Tvalues")
     .Output("encoded_ragged", DT_VARIANT)
@@ -180,8 +181,9 @@ OP(RaggedTensorToVariant,
     });
 
 OP(RaggedTensorToVariantGradient,
-   "Gradient of RaggedTensorToVariant: the values of the variants' ragged tensors, in the shape of "
-   "the values.")
+   "Computes the gradient of RaggedTensorToVariant: the values of the ragged tensors in the "
+   "variants, "
+   "in the shape of the values.")
     .Input("encoded_ragged_grad", DT_VARIANT)
     .Input("row_splits", "Tsplits")
     .Input("dense_values_shape", DT_INT32)

@@ -3,6 +3,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/loops/elements.h"
 #include "ops/loops/strided_copy.h"
 #include "ops/loops/wrapping.h"
 #include "ops/ragged/row_partition.h"
@@ -11,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// Of each value or row, the element of the dense tensor where it starts; -1 where it is cut off.
-using Places = std::vector<int64_t>;
+// The position in the dense tensor at which each value or row starts. -1 if it is cut off.
+using Positions = std::vector<int64_t>;
 
 class RaggedTensorToTensorKernel : public Kernel {
  public:
@@ -32,25 +33,27 @@ class RaggedTensorToTensorKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
-    SLUICE_ASSIGN_OR_RETURN(const Places places, PlacesOf(c, rows, sizes));
-    if (static_cast<int64_t>(places.size()) > values.dim(0)) {
-      return InvalidArgument("Invalid row partition: it has ", places.size(), " values, got ",
+    SLUICE_ASSIGN_OR_RETURN(const Positions positions, PositionsOf(c, rows, sizes));
+    if (static_cast<int64_t>(positions.size()) > values.dim(0)) {
+      return InvalidArgument("Invalid row partition: it has ", positions.size(), " values, got ",
                              values.dim(0));
     }
-    int64_t length = 1;  // of an element
+    int64_t length = 1;  // of a value
     for (size_t d = static_cast<size_t>(ragged_rank_) + 1; d < sizes.size(); ++d) {
       length *= sizes[d];
     }
     FillWith(c, fallback, length, out);
-    const size_t size = StrideOf(values.dtype());
-    for (size_t i = 0; i < places.size();) {
-      // As many as follow one another.
+    const size_t size = ElementStride(values.dtype());
+    for (size_t i = 0; i < positions.size();) {
+      // Copies consecutive values at once.
       size_t end = i + 1;
-      while (places[i] >= 0 && end < places.size() && places[end] == places[end - 1] + 1) ++end;
-      if (places[i] >= 0) {
+      while (positions[i] >= 0 && end < positions.size() &&
+             positions[end] == positions[end - 1] + 1)
+        ++end;
+      if (positions[i] >= 0) {
         CopyElements(c, values.dtype(),
                      ElementAt(values.raw(), static_cast<int64_t>(i) * length, size),
-                     ElementAt(out->raw(), places[i] * length, size),
+                     ElementAt(out->raw(), positions[i] * length, size),
                      static_cast<int64_t>(end - i) * length);
       }
       i = end;
@@ -89,7 +92,7 @@ class RaggedTensorToTensorKernel : public Kernel {
     return IntAt(first, 0);
   }
 
-  // The output's.
+  // The sizes of the output.
   absl::StatusOr<std::vector<int64_t>> SizesOf(KernelContext& c, int64_t rows) const {
     PartialShape wanted;
     const Tensor& shape = c.input(0);
@@ -123,7 +126,7 @@ class RaggedTensorToTensorKernel : public Kernel {
     int64_t longest = 0, length = 0;
     for (int64_t i = 0; i < rows.num_elements(); ++i) {
       if (is_splits) {
-        // What is no splits is found out later.
+        // Splits are checked later.
         length = i == 0 ? 0 : WrappingSubtract(IntAt(rows, i), IntAt(rows, i - 1));
       } else {
         length = i > 0 && IntAt(rows, i) == IntAt(rows, i - 1) ? length + 1 : 1;
@@ -133,25 +136,25 @@ class RaggedTensorToTensorKernel : public Kernel {
     return longest;
   }
 
-  absl::StatusOr<Places> PlacesOf(KernelContext& c, int64_t rows,
-                                  const std::vector<int64_t>& sizes) const {
-    // How far apart two neighbours of each dimension are.
+  absl::StatusOr<Positions> PositionsOf(KernelContext& c, int64_t rows,
+                                        const std::vector<int64_t>& sizes) const {
+    // The stride of each ragged dimension.
     std::vector<int64_t> strides(static_cast<size_t>(ragged_rank_) + 1, 1);
     for (size_t d = strides.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * sizes[d + 1];
-    SLUICE_RETURN_IF_ERROR(c.AllocateTemp(DT_INT64, {rows}).status());  // a size is a peer's
-    Places places(static_cast<size_t>(rows));
-    for (int64_t i = 0; i < rows; ++i) places[i] = i < sizes[0] ? i * strides[0] : -1;
+    SLUICE_RETURN_IF_ERROR(c.AllocateTemp(DT_INT64, {rows}).status());  // `rows` may be hostile
+    Positions positions(static_cast<size_t>(rows));
+    for (int64_t i = 0; i < rows; ++i) positions[i] = i < sizes[0] ? i * strides[0] : -1;
     for (int d = 0; d < ragged_rank_; ++d) {
       const auto next = static_cast<size_t>(d) + 1;
       SLUICE_ASSIGN_OR_RETURN(
-          places, IsSplits(d) ? OfSplits(c, d, places, strides[next], sizes[next])
-                              : OfRowids(Rows(c, d), places, strides[next], sizes[next]));
+          positions, IsSplits(d) ? OfSplits(c, d, positions, strides[next], sizes[next])
+                                 : OfRowids(Rows(c, d), positions, strides[next], sizes[next]));
     }
-    return places;
+    return positions;
   }
 
-  absl::StatusOr<Places> OfSplits(KernelContext& c, int d, const Places& parents, int64_t stride,
-                                  int64_t size) const {
+  absl::StatusOr<Positions> OfSplits(KernelContext& c, int d, const Positions& parents,
+                                     int64_t stride, int64_t size) const {
     const Tensor& t = Rows(c, d);
     const int64_t most = d + 1 < ragged_rank_ ? Rows(c, d + 1).num_elements() : c.input(1).dim(0);
     SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> splits, SplitsOf(t, most));
@@ -160,18 +163,18 @@ class RaggedTensorToTensorKernel : public Kernel {
                              " > ", parents.size());
     }
     if (splits.front() != 0) return InvalidArgument("Invalid row split size.");
-    Places places;
+    Positions positions;
     for (size_t row = 0; row + 1 < splits.size(); ++row) {
       for (int64_t k = 0; k < splits[row + 1] - splits[row]; ++k) {
-        places.push_back(parents[row] < 0 || k >= size ? -1 : parents[row] + k * stride);
+        positions.push_back(parents[row] < 0 || k >= size ? -1 : parents[row] + k * stride);
       }
     }
-    return places;
+    return positions;
   }
 
-  static absl::StatusOr<Places> OfRowids(const Tensor& rowids, const Places& parents,
-                                         int64_t stride, int64_t size) {
-    Places places;
+  static absl::StatusOr<Positions> OfRowids(const Tensor& rowids, const Positions& parents,
+                                            int64_t stride, int64_t size) {
+    Positions positions;
     int64_t k = 0;
     for (int64_t i = 0; i < rowids.num_elements(); ++i) {
       const int64_t row = IntAt(rowids, i);
@@ -180,12 +183,12 @@ class RaggedTensorToTensorKernel : public Kernel {
                                ")");
       }
       k = i > 0 && row == IntAt(rowids, i - 1) ? k + 1 : 0;
-      places.push_back(parents[row] < 0 || k >= size ? -1 : parents[row] + k * stride);
+      positions.push_back(parents[row] < 0 || k >= size ? -1 : parents[row] + k * stride);
     }
-    return places;
+    return positions;
   }
 
-  // The default value, broadcast to the last dimensions of an element, everywhere.
+  // Fills the output with the default value, which is broadcast to the last dimensions.
   void FillWith(KernelContext& c, const Tensor& fallback, int64_t length, Tensor* out) const {
     if (fallback.num_elements() == 1) {
       return FillElements(c, fallback.dtype(), fallback.raw(), out->raw(), out->num_elements());
@@ -193,7 +196,7 @@ class RaggedTensorToTensorKernel : public Kernel {
     if (length == 0) return;
     CopyBox box;
     const int first = out->rank() - fallback.rank();
-    int64_t before = 1;  // copies in front of the fallback's dimensions
+    int64_t before = 1;  // the number of copies
     for (int d = 0; d < first; ++d) before *= out->dim(d);
     const auto from = RowMajorStrides(fallback.shape());
     const auto to = RowMajorStrides(out->shape());

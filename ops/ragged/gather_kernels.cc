@@ -7,6 +7,7 @@
 #include "graph/ir/graph.h"
 #include "graph/tensor/room.h"
 #include "graph/tensor/sizes.h"
+#include "ops/loops/elements.h"
 #include "ops/loops/strided_copy.h"
 #include "ops/loops/wrapping.h"
 #include "ops/ragged/splits.h"
@@ -14,31 +15,27 @@
 namespace sluice {
 namespace {
 
-using Splits = std::vector<int64_t>;
-
-// What RaggedGather makes: splits, and the stretches of values that follow one another.
+// The result of a gather: splits, and ranges of values.
 struct Gathered {
   std::vector<Splits> splits;
-  std::vector<std::pair<int64_t, int64_t>> stretches;
+  std::vector<std::pair<int64_t, int64_t>> ranges;
   int64_t num_values = 0;
 };
 
-// The dimensions of the indices but the last: rows that are all as long.
+// Sets the splits of all dimensions of the indices except the last.
 absl::Status AddEvenSplits(const Tensor& indices, Gathered* out) {
   int64_t rows = 1;
   for (int d = 0; d + 1 < indices.rank(); ++d) {
     rows = SaturatedProduct(rows, indices.dim(d));
     SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "splits"));
-    out->splits[d].reserve(static_cast<size_t>(rows) + 1);
-    for (int64_t i = 1; i <= rows; ++i)
-      out->splits[d].push_back(SaturatedProduct(i, indices.dim(d + 1)));
+    out->splits[d] = EvenSplits(rows, indices.dim(d + 1));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Gathered> Gather(const Tensor& indices, const std::vector<Splits>& params) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  const int before = indices.rank() - 1;  // -1: a scalar takes a dimension away
+  const int before = indices.rank() - 1;  // -1 for a scalar, which removes a dimension
   Gathered out;
   out.splits.assign(static_cast<size_t>(before) + params.size(), {0});
   SLUICE_RETURN_IF_ERROR(AddEvenSplits(indices, &out));
@@ -63,7 +60,7 @@ absl::StatusOr<Gathered> Gather(const Tensor& indices, const std::vector<Splits>
       end = params[d][end];
     }
     if (begin == end) continue;
-    out.stretches.emplace_back(begin, end);
+    out.ranges.emplace_back(begin, end);
     out.num_values += end - begin;
   }
   return out;
@@ -77,13 +74,8 @@ class RaggedGatherKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor &values = c.input(num_params_), &indices = c.input(num_params_ + 1);
     if (values.rank() == 0) return InvalidArgument("params.rank must be nonzero");
-    std::vector<Splits> params;
-    for (int i = num_params_ - 1; i >= 0; --i) {
-      const int64_t count =
-          params.empty() ? values.dim(0) : static_cast<int64_t>(params.front().size()) - 1;
-      SLUICE_ASSIGN_OR_RETURN(Splits splits, SplitsOf(c.input(i), count));
-      params.insert(params.begin(), std::move(splits));
-    }
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Splits> params,
+                            NestedSplitsOf(c, num_params_, values.dim(0)));
     if (indices.rank() - 1 + num_params_ != c.num_outputs() - 1) {
       return InvalidArgument("expected OUTPUT_RAGGED_RANK to be ", indices.rank() - 1 + num_params_,
                              ", got ", c.num_outputs() - 1);
@@ -107,9 +99,9 @@ class RaggedGatherKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(c.num_outputs() - 1, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     const int64_t length = values.num_elements() / values.dim(0);
-    const size_t size = StrideOf(values.dtype());
+    const size_t size = ElementStride(values.dtype());
     int64_t to = 0;
-    for (const auto& [begin, end] : gathered.stretches) {
+    for (const auto& [begin, end] : gathered.ranges) {
       CopyElements(c, values.dtype(), ElementAt(values.raw(), begin * length, size),
                    ElementAt(out->raw(), to * length, size), (end - begin) * length);
       to += end - begin;
@@ -121,7 +113,7 @@ class RaggedGatherKernel : public Kernel {
 };
 KERNEL(RaggedGather, RaggedGatherKernel);
 
-// The number of elements from start up to limit.
+// The number of elements of start, start + delta, … up to and excluding limit.
 template <typename T>
 absl::StatusOr<int64_t> LengthOf(T start, T limit, T delta) {
   if (delta == T(0)) return InvalidArgument("Requires delta != 0");
@@ -178,13 +170,12 @@ absl::Status RaggedRange(KernelContext& c) {
     T value = at(0, row);
     for (int64_t i = IntAt(*splits, row); i < IntAt(*splits, row + 1); ++i) {
       out[i] = value;
-      value = WrappingAdd(value, at(2, row));  // the one after the last may not fit
+      value = WrappingAdd(value, at(2, row));  // wraps after the last value
     }
   }
   return absl::OkStatus();
 }
-using RangeList = TypeList<int32_t, int64_t, float, double>;
-FUNCTION_KERNELS(RaggedRange, "T", RaggedRange, RangeList);
+FUNCTION_KERNELS(RaggedRange, "T", RaggedRange, TypeList<int32_t, int64_t, float, double>);
 
 }  // namespace
 }  // namespace sluice

@@ -1,4 +1,6 @@
-// What a variant of RaggedTensorToVariant holds. Immutable.
+// The ragged tensor in a variant of RaggedTensorToVariant.
+//
+// Thread safety: immutable.
 #ifndef SLUICE_OPS_RAGGED_RAGGED_VARIANT_H_
 #define SLUICE_OPS_RAGGED_RAGGED_VARIANT_H_
 
@@ -14,7 +16,7 @@ struct RaggedVariant final : public VariantObject {
       : splits(std::move(own_splits)), values(std::move(own_values)) {}
   std::string TypeName() const override { return "RaggedTensorVariant"; }
 
-  const Tensors splits;  // the outermost dimension's first
+  const Tensors splits;  // outermost dimension first
   const Tensor values;
 };
 

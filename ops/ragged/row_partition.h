@@ -1,6 +1,7 @@
-// The row partitions that RaggedTensorToTensor is given by name, and the shape that they lead to.
+// The row partitions of RaggedTensorToTensor, and the shape of its output.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT with TensorFlow's sentences.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts.
 #ifndef SLUICE_OPS_RAGGED_ROW_PARTITION_H_
 #define SLUICE_OPS_RAGGED_ROW_PARTITION_H_
 
@@ -14,14 +15,14 @@ namespace sluice {
 
 enum class RowPartition { kFirstDimSize, kValueRowids, kRowSplits };
 
-// In an order that makes a ragged tensor; as many as there are tensors.
+// Checks the order of partitions, and that there is one per tensor.
 absl::StatusOr<std::vector<RowPartition>> RowPartitionsOf(const std::vector<std::string>& names,
                                                           int num_tensors);
 // The number of ragged dimensions.
 int RaggedRankOf(const std::vector<RowPartition>& partitions);
 
-// The dense shape, -1 where only rows tell the size: what `wanted` says, and for the rest the
-// values'. Checks that `fallback` broadcasts to an element.
+// The dense shape: the sizes of `wanted`, else those of `values`, and -1 for sizes that depend on
+// the lengths of rows. Checks that `fallback` broadcasts to a value.
 absl::StatusOr<PartialShape> DenseShapeOf(int ragged_rank, const PartialShape& wanted,
                                           const PartialShape& values, const PartialShape& fallback);
 

@@ -1,5 +1,5 @@
-// Ops over the rows of ragged tensors: row_splits tells where the values of each row begin, and
-// where the last one's end; value_rowids tells the row of each value.
+// Ops on the rows of ragged tensors. Row i has the values [row_splits[i], row_splits[i + 1]).
+// value_rowids has the row of each value.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -7,7 +7,6 @@
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/ragged/rows_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
@@ -66,8 +65,14 @@ absl::Status RangeShape(ShapeContext& c) {
   return c.SetOutput(1, {-1});
 }
 
+void BincountOp(OpDefBuilder& op) {
+  op.Input("size", "Tidx").Input("weights", "T").Output("output", "T");
+  op.Attr("Tidx", TypeAttr(IndexTypes())).Attr("T", TypeAttr(kCounted));
+  op.Attr("binary_output", BoolAttr(false));
+}
+
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Each value that was taken belongs to one row of the values.
+// Each gathered value is a row of the dense values, so the gradient is IndexedSlices.
 void GatherGradient(Backprop& b) {
   Graph& g = b.graph();
   const OutputList splits = b.Values("params_nested_splits");
@@ -84,20 +89,16 @@ void GatherGradient(Backprop& b) {
 }
 #endif
 
-OP(RaggedBincount, "Counts, or sums of weights, of the numbers below size in each row.")
+OP(RaggedBincount, "Counts the numbers below `size` in each row, or sums their weights.")
     .Input("splits", DT_INT64)
     .Input("values", "Tidx")
-    .Input("size", "Tidx")
-    .Input("weights", "T")
-    .Output("output", "T")
-    .Attr("Tidx", TypeAttr(IndexTypes()))
-    .Attr("T", TypeAttr(kCounted))
-    .Attr("binary_output", BoolAttr(false))
+    .With(BincountOp)
     .Shape(UnknownOutputs());
 
 OP(RaggedFillEmptyRows,
-   "Rows without a value get default_value. Also: which rows were empty, and where each value "
-   "went.")
+   "Adds default_value to rows without values. Returns also which rows were empty, and the new "
+   "number "
+   "of each value.")
     .Input("value_rowids", DT_INT64)
     .Input("values", "T")
     .Input("nrows", DT_INT64)
@@ -125,7 +126,8 @@ OP(RaggedFillEmptyRows,
       b.Into("default_value", grads.d_default_value);
     });
 
-OP(RaggedFillEmptyRowsGrad, "Gradient of RaggedFillEmptyRows by its values and its default value.")
+OP(RaggedFillEmptyRowsGrad,
+   "Computes the gradient of RaggedFillEmptyRows with respect to the values and the default value.")
     .Input("reverse_index_map", DT_INT64)
     .Input("grad_values", "T")
     .Output("d_values", "T")
@@ -138,7 +140,7 @@ OP(RaggedFillEmptyRowsGrad, "Gradient of RaggedFillEmptyRows by its values and i
       return c.SetOutput(1, PartialShape::Scalar());
     });
 
-OP(RaggedGather, "The rows at indices of a ragged tensor, as a ragged tensor.")
+OP(RaggedGather, "Gathers rows of a ragged tensor as a ragged tensor.")
     .Input("params_nested_splits", "PARAMS_RAGGED_RANK*Tsplits")
     .Input("params_dense_values", "Tvalues")
     .Input("indices", "Tindices")
@@ -152,7 +154,8 @@ OP(RaggedGather, "The rows at indices of a ragged tensor, as a ragged tensor.")
     .Shape(GatherShape) GRADIENT(GatherGradient);
 
 OP(RaggedRange,
-   "Rows of numbers from starts up to limits in steps of deltas; scalars are repeated.")
+   "Returns rows of numbers from starts up to and excluding limits in steps of deltas. Scalars are "
+   "broadcast.")
     .Input("starts", "T")
     .Input("limits", "T")
     .Input("deltas", "T")
@@ -163,16 +166,12 @@ OP(RaggedRange,
     .NotDifferentiable()
     .Shape(RangeShape);
 
-OP(SparseBincount, "Counts, or sums of weights, of the numbers below size in each row, or in all.")
+OP(SparseBincount,
+   "Counts the numbers below `size` in each row or in a vector, or sums their weights.")
     .Input("indices", DT_INT64)
     .Input("values", "Tidx")
     .Input("dense_shape", DT_INT64)
-    .Input("size", "Tidx")
-    .Input("weights", "T")
-    .Output("output", "T")
-    .Attr("Tidx", TypeAttr(IndexTypes()))
-    .Attr("T", TypeAttr(kCounted))
-    .Attr("binary_output", BoolAttr(false))
+    .With(BincountOp)
     .Shape(SparseBincountShape);
 
 }  // namespace

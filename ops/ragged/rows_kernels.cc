@@ -6,8 +6,8 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/room.h"
+#include "ops/loops/elements.h"
 #include "ops/loops/strided_copy.h"
-#include "ops/ragged/splits.h"
 
 namespace sluice {
 namespace {
@@ -39,7 +39,7 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
   Tensor* is_empty;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rows}, &is_empty));
   SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
-  // Where the next value of each row goes.
+  // The position of the next value of each row.
   std::vector<int64_t> next(static_cast<size_t>(rows), 0);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t row = rowids.data<int64_t>()[i];
@@ -58,7 +58,7 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {total}, &out_rowids));
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {total}, &out_values));
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, {count}, &map));
-  const size_t size = StrideOf(values.dtype());
+  const size_t size = ElementStride(values.dtype());
   for (int64_t row = 0; row < rows; ++row) {
     if (!is_empty->data<bool>()[row]) continue;
     const int64_t to = next[static_cast<size_t>(row)];

@@ -36,16 +36,13 @@ class RaggedTensorToSparseKernel : public Kernel {
   }
 
  private:
-  using Splits = std::vector<int64_t>;
-
   absl::StatusOr<std::vector<Splits>> Read(KernelContext& c, const Tensor& values) const {
     if (values.rank() == 0) return InvalidArgument("rt_dense_values must have rank >= 1");
-    std::vector<Splits> all(static_cast<size_t>(ragged_rank_));
+    SLUICE_ASSIGN_OR_RETURN(std::vector<Splits> all,
+                            NestedSplitsOf(c, ragged_rank_, values.dim(0)));
+    int64_t count = values.dim(0);
     for (int i = ragged_rank_ - 1; i >= 0; --i) {
-      const int64_t count = i == ragged_rank_ - 1
-                                ? values.dim(0)
-                                : static_cast<int64_t>(all[static_cast<size_t>(i) + 1].size()) - 1;
-      SLUICE_ASSIGN_OR_RETURN(Splits splits, SplitsOf(c.input(i), count));
+      const Splits& splits = all[static_cast<size_t>(i)];
       if (splits.front() != 0) {
         return InvalidArgument("First value of ragged splits must be 0, got ", splits.front());
       }
@@ -55,19 +52,19 @@ class RaggedTensorToSparseKernel : public Kernel {
             "corresponding ragged values, got ",
             splits.back(), " for ", count);
       }
-      all[static_cast<size_t>(i)] = std::move(splits);
+      count = static_cast<int64_t>(splits.size()) - 1;
     }
     return all;
   }
 
-  // For each value the row in each ragged dimension, its place in the last one, and the place
-  // inside it.
+  // Writes the indices of all values: the row in each ragged dimension, the position in the last
+  // one, and the position inside the value.
   static void WriteIndices(const std::vector<Splits>& splits, const Tensor& values, int rank,
                            int64_t* out) {
-    // Rows without elements take no memory, however many there are.
+    // There may be very many empty rows.
     if (values.num_elements() == 0) return;
     const int64_t length = values.num_elements() / values.dim(0);
-    std::vector<size_t> at(splits.size(), 0);  // the row of each dimension that is walked
+    std::vector<size_t> at(splits.size(), 0);  // the current row of each dimension
     for (int64_t i = 0; i < values.dim(0); ++i) {
       int64_t inside = i;
       for (size_t d = splits.size(); d-- > 0;) {

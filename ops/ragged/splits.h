@@ -1,30 +1,29 @@
-// Checks and readings of row splits.
+// Reads and checks row splits.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT.
 #ifndef SLUICE_OPS_RAGGED_SPLITS_H_
 #define SLUICE_OPS_RAGGED_SPLITS_H_
 
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/kernel/context.h"
 #include "graph/status.h"
-#include "ops/loops/elements.h"
+#include "graph/tensor/sizes.h"
 #include "ops/loops/int_tensor.h"
 
 namespace sluice {
 
-// How far apart two elements lie.
-inline size_t StrideOf(DataType dtype) {
-  return WithElement(dtype, [](auto tag) { return sizeof(typename decltype(tag)::type); });
-}
+using Splits = std::vector<int64_t>;
 
-// A vector of rising numbers from 0 (or more) up to `count` at most.
-inline absl::StatusOr<std::vector<int64_t>> SplitsOf(const Tensor& t, int64_t count) {
+// Reads splits, ascending numbers in [0, count].
+inline absl::StatusOr<Splits> SplitsOf(const Tensor& t, int64_t count) {
   if (t.rank() != 1) {
     return InvalidArgument("Ragged splits must have rank 1, got shape ", t.shape().ToString());
   }
   if (t.num_elements() == 0) return InvalidArgument("Ragged splits may not be empty");
-  std::vector<int64_t> splits;
+  Splits splits;
   splits.reserve(static_cast<size_t>(t.num_elements()));
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     const int64_t at = IntAt(t, i);
@@ -37,6 +36,25 @@ inline absl::StatusOr<std::vector<int64_t>> SplitsOf(const Tensor& t, int64_t co
     }
     splits.push_back(at);
   }
+  return splits;
+}
+
+// Reads the splits in inputs [0, ragged_rank), outermost dimension first, of `count` values.
+inline absl::StatusOr<std::vector<Splits>> NestedSplitsOf(KernelContext& c, int ragged_rank,
+                                                          int64_t count) {
+  std::vector<Splits> all(static_cast<size_t>(ragged_rank));
+  for (int i = ragged_rank - 1; i >= 0; --i) {
+    SLUICE_ASSIGN_OR_RETURN(all[static_cast<size_t>(i)], SplitsOf(c.input(i), count));
+    count = static_cast<int64_t>(all[static_cast<size_t>(i)].size()) - 1;
+  }
+  return all;
+}
+
+// Splits of `rows` rows with `length` values each.
+inline Splits EvenSplits(int64_t rows, int64_t length) {
+  Splits splits;
+  splits.reserve(static_cast<size_t>(rows) + 1);
+  for (int64_t i = 0; i <= rows; ++i) splits.push_back(SaturatedProduct(i, length));
   return splits;
 }
 

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-Tensor SplitsTensor(DataType dtype, const std::vector<int64_t>& splits) {
+Tensor SplitsTensor(DataType dtype, const Splits& splits) {
   Tensor t(dtype, {static_cast<int64_t>(splits.size())});
   for (size_t i = 0; i < splits.size(); ++i) SetIntAt(t, static_cast<int64_t>(i), splits[i]);
   return t;
@@ -38,14 +38,8 @@ class RaggedTensorToVariantKernel : public Kernel {
           Variant(std::make_shared<const RaggedVariant>(std::move(splits), values));
       return absl::OkStatus();
     }
-    std::vector<std::vector<int64_t>> splits(static_cast<size_t>(ragged_rank_));
-    for (int i = ragged_rank_ - 1; i >= 0; --i) {
-      const int64_t count =
-          i == ragged_rank_ - 1
-              ? values.dim(0)
-              : static_cast<int64_t>(splits[static_cast<size_t>(i) + 1].size()) - 1;
-      SLUICE_ASSIGN_OR_RETURN(splits[static_cast<size_t>(i)], SplitsOf(c.input(i), count));
-    }
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Splits> splits,
+                            NestedSplitsOf(c, ragged_rank_, values.dim(0)));
     if (splits.empty()) return InvalidArgument("batched_input needs splits, got none");
     const auto rows = static_cast<int64_t>(splits[0].size()) - 1;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows}, &out));
@@ -56,12 +50,12 @@ class RaggedTensorToVariantKernel : public Kernel {
   }
 
  private:
-  static Variant Row(int64_t row, const std::vector<std::vector<int64_t>>& splits,
-                     const Tensor& values, DataType dtype) {
+  static Variant Row(int64_t row, const std::vector<Splits>& splits, const Tensor& values,
+                     DataType dtype) {
     Tensors own;
     int64_t begin = splits[0][row], end = splits[0][row + 1];
     for (size_t d = 1; d < splits.size(); ++d) {
-      std::vector<int64_t> part(splits[d].begin() + begin, splits[d].begin() + end + 1);
+      Splits part(splits[d].begin() + begin, splits[d].begin() + end + 1);
       begin = part.front();
       end = part.back();
       for (int64_t& at : part) at -= begin;
@@ -141,18 +135,15 @@ class RaggedTensorFromVariantKernel : public Kernel {
     return part;
   }
 
-  // Those of the dimensions of the tensor of variants: all rows of one are as long, but the last
-  // one's, which are the variants.
+  // Sets the splits of the dimensions of the tensor of variants. Rows have equal lengths, except
+  // those of the last dimension, which are the variants.
   absl::Status SetOuterSplits(KernelContext& c, const Tensor& encoded,
                               const std::vector<const RaggedVariant*>& parts, int64_t rank) const {
     int64_t rows = 1;
     for (int d = 0; d + 1 < encoded.rank(); ++d) {
       rows = SaturatedProduct(rows, encoded.dim(d));
       SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "splits"));
-      std::vector<int64_t> even;
-      even.reserve(static_cast<size_t>(rows) + 1);
-      for (int64_t i = 0; i <= rows; ++i) even.push_back(SaturatedProduct(i, encoded.dim(d + 1)));
-      c.set_output(d, SplitsTensor(splits_type_, even));
+      c.set_output(d, SplitsTensor(splits_type_, EvenSplits(rows, encoded.dim(d + 1))));
     }
     std::vector<int64_t> lengths = {0};
     for (const RaggedVariant* part : parts) {
@@ -170,14 +161,14 @@ class RaggedTensorFromVariantKernel : public Kernel {
       const Tensor& splits = part->splits[static_cast<size_t>(i)];
       const int64_t before = joined.back();
       for (int64_t k = 1; k < splits.num_elements(); ++k) {
-        joined.push_back(WrappingAdd(IntAt(splits, k), before));  // nobody has looked at them
+        joined.push_back(WrappingAdd(IntAt(splits, k), before));  // splits are not checked
       }
     }
     c.set_output(encoded.rank() + static_cast<int>(i), SplitsTensor(splits_type_, joined));
   }
 
   absl::Status SetValues(KernelContext& c, const std::vector<const RaggedVariant*>& parts) const {
-    std::vector<int64_t> dims = {0};  // nothing tells the shape of no values
+    std::vector<int64_t> dims = {0};  // the shape is unknown without values
     if (!parts.empty()) {
       const auto first = parts[0]->values.shape().dims();
       dims.assign(first.begin(), first.end());
