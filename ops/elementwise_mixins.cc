@@ -15,7 +15,7 @@ void UnaryElementwise::operator()(OpDefBuilder& op) const {
 }
 
 void BinaryElementwise::operator()(OpDefBuilder& op) const {
-  op.Input(x, "T").Input(y, "T").Output("z", "T").Attr("T", TypeAttr(types));
+  op.Input(x, "T").Input(y, "T").Output(z, "T").Attr("T", TypeAttr(types));
   op.Shape(BroadcastBinary());
 }
 

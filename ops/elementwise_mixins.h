@@ -18,11 +18,12 @@ struct UnaryElementwise {
   void operator()(OpDefBuilder& op) const;
 };
 
-// Two inputs of type T that broadcast, and an output of type T.
+// Inputs x and y of type T that broadcast, and an output z of type T.
 struct BinaryElementwise {
   TypeSet types;
   const char* x = "x";
   const char* y = "y";
+  const char* z = "z";
   void operator()(OpDefBuilder& op) const;
 };
 

@@ -17,6 +17,14 @@ std::vector<int64_t> Widen(const Tensor& t) {
   return std::vector<int64_t>(t.flat<T>().begin(), t.flat<T>().end());
 }
 
+std::optional<std::vector<int64_t>> Integers(const Tensor& t) {
+  if (t.dtype() == DT_INT32) return Widen<int32_t>(t);
+  if (t.dtype() == DT_INT64) return Widen<int64_t>(t);
+  if (t.dtype() == DT_INT16) return Widen<int16_t>(t);
+  if (t.dtype() == DT_INT8) return Widen<int8_t>(t);
+  return std::nullopt;
+}
+
 }  // namespace
 
 ShapeContext::ShapeContext(Node* node) : node_(node) {}
@@ -37,13 +45,7 @@ std::optional<Tensor> ShapeContext::InputValue(int i) const {
 }
 
 std::optional<std::vector<int64_t>> ShapeContext::InputInts(int i) const {
-  if (std::optional<Tensor> value = InputValue(i)) {
-    if (value->dtype() == DT_INT32) return Widen<int32_t>(*value);
-    if (value->dtype() == DT_INT64) return Widen<int64_t>(*value);
-    if (value->dtype() == DT_INT16) return Widen<int16_t>(*value);
-    if (value->dtype() == DT_INT8) return Widen<int8_t>(*value);
-    return std::nullopt;
-  }
+  if (std::optional<Tensor> value = InputValue(i)) return Integers(*value);
   const Output& in = node_->input(i);
   if (!in || input(i).rank() != 1) return std::nullopt;
   std::optional<PartialShape> partial = ConstantValueAsShape(in);
@@ -67,6 +69,16 @@ absl::StatusOr<PartialShape> ShapeContext::InputAsShape(int i) const {
     return PartialShape::UnknownOfRank(static_cast<int>(s.dim(0)));
   }
   return PartialShape();
+}
+
+absl::StatusOr<int64_t> ShapeContext::InputAsSize(int i) const {
+  const std::optional<Tensor> value = InputValue(i);
+  if (!value || value->num_elements() != 1) return PartialShape::kUnknown;
+  const std::optional<std::vector<int64_t>> ints = Integers(*value);
+  if (!ints) return PartialShape::kUnknown;
+  if ((*ints)[0] >= 0) return (*ints)[0];
+  return InvalidArgument("Dimension size, given by scalar input ", i,
+                         ", must be non-negative but is ", (*ints)[0]);
 }
 
 absl::Status ShapeContext::SetOutput(int i, PartialShape shape) {
@@ -167,6 +179,12 @@ ShapeFunction SameAsInput(int i) {
   return [i](ShapeContext& c) {
     if (const HandleData* handle = c.InputHandle(i)) c.SetOutputHandle(0, *handle);
     return c.SetOutput(0, c.input(i));
+  };
+}
+ShapeFunction ShapeFromInput(int i) {
+  return [i](ShapeContext& c) -> absl::Status {
+    SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(i));
+    return c.SetOutput(0, std::move(shape));
   };
 }
 ShapeFunction ScalarOutput() {

@@ -49,6 +49,9 @@ class ShapeContext {
   std::optional<std::vector<int64_t>> InputInts(int i) const;
   // Input i, a shape tensor: what is known of the shape that it denotes.
   absl::StatusOr<PartialShape> InputAsShape(int i) const;
+  // Input i, an integer scalar, as a size. Unknown if the value does not follow from constants.
+  // INVALID_ARGUMENT "Dimension size, given by scalar input 1, must be non-negative but is -1".
+  absl::StatusOr<int64_t> InputAsSize(int i) const;
 
   absl::Status SetOutput(int i, PartialShape shape);   // always OK, so that it can be returned
   absl::Status SetOutputs(const PartialShape& shape);  // the same for all
@@ -79,9 +82,10 @@ absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const Partia
 absl::StatusOr<int> CanonicalAxis(int64_t axis, int rank);
 
 // Whole shape functions.
-ShapeFunction SameAsInput(int i);  // one output, shaped as input i
-ShapeFunction ScalarOutput();      // all outputs scalars
-ShapeFunction UnknownOutputs();    // nothing known (last resort)
+ShapeFunction SameAsInput(int i);     // one output, shaped as input i
+ShapeFunction ShapeFromInput(int i);  // output 0 = shape that input i, a shape tensor, denotes
+ShapeFunction ScalarOutput();         // all outputs scalars
+ShapeFunction UnknownOutputs();       // nothing known (last resort)
 ShapeFunction NoOutputs();
 ShapeFunction BroadcastBinary();  // output 0 = broadcast of inputs 0 and 1
 ShapeFunction AllSameShape();     // all inputs merge into output 0's shape

@@ -6,35 +6,22 @@
 namespace sluice {
 namespace {
 
-absl::Status ShapeFromInput0(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.InputAsShape(0));
-  return c.SetOutput(0, std::move(out));
-}
-
 absl::Status FillShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-  return ShapeFromInput0(c);
+  return ShapeFromInput(0)(c);
 }
 
 absl::Status EmptyShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
-  return ShapeFromInput0(c);
+  return ShapeFromInput(0)(c);
 }
 
 absl::Status OneHotShape(ShapeContext& c) {
   for (int i = 1; i < 4; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   const int64_t axis = c.attr<int64_t>("axis");
   if (axis < -1) return InvalidArgument("axis must be >= -1");
-  int64_t depth = -1;
-  if (std::optional<Tensor> value = c.InputValue(1)) {
-    depth = value->scalar<int32_t>();
-    if (depth < 0)
-      return InvalidArgument(
-          "Dimension size, given by scalar input 1, must be "
-          "non-negative but is ",
-          depth);
-  }
+  SLUICE_ASSIGN_OR_RETURN(const int64_t depth, c.InputAsSize(1));
   const PartialShape& indices = c.input(0);
   if (!indices.rank_known()) return c.SetOutput(0, PartialShape());
   if (axis > indices.rank()) {

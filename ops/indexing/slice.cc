@@ -65,11 +65,6 @@ absl::Status StridedSliceShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-absl::Status StridedSliceGradShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.InputAsShape(0));
-  return c.SetOutput(0, std::move(out));
-}
-
 absl::Status TensorStridedSliceUpdateShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape slice, SlicedShape(c, c.input(0), 1));
   if (slice.IsFullyDefined() && c.input(4).IsFullyDefined()) {
@@ -173,7 +168,7 @@ OP(StridedSliceGrad,
     .Attr("T", TypeAttr())
     .Attr("Index", TypeAttr(IndexTypes()))
     .With(SliceMaskAttrs)
-    .Shape(StridedSliceGradShape) GRADIENT([](Backprop& b) {
+    .Shape(ShapeFromInput(0)) GRADIENT([](Backprop& b) {
       b.Into("dy", StridedSlice(b.Of(0), b.Value("begin"), b.Value("end"), b.Value("strides"),
                                 MasksOf<StridedSliceAttrs>(b)));
     });

@@ -97,17 +97,7 @@ OP(TopKV2,
     .Attr("index_type", TypeAttr(IndexTypes() | TypeSet{DT_INT16}, DT_INT32))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-      int64_t k = PartialShape::kUnknown;
-      if (std::optional<Tensor> value = c.InputValue(1)) {
-        k = value->dtype() == DT_INT16   ? value->scalar<int16_t>()
-            : value->dtype() == DT_INT32 ? value->scalar<int32_t>()
-                                         : value->scalar<int64_t>();
-        if (k < 0)
-          return InvalidArgument(
-              "Dimension size, given by scalar input 1, must be "
-              "non-negative but is ",
-              k);
-      }
+      SLUICE_ASSIGN_OR_RETURN(const int64_t k, c.InputAsSize(1));
       return TopKShape(c, k);
     }) GRADIENT(TopKGradient);
 

@@ -1,15 +1,13 @@
-#include <random>
-
+#include "executor/kernel/context.h"
 #include "ops/loops/strided_copy.h"
-#include "ops/random/fill.h"
+#include "ops/random/node_generator.h"
 
 namespace sluice {
 namespace {
 
 class RandomCropKernel : public Kernel {
  public:
-  explicit RandomCropKernel(KernelInit& init)
-      : generator_(init.attr<int64_t>("seed"), init.attr<int64_t>("seed2")) {}
+  explicit RandomCropKernel(KernelInit& init) : generator_(init) {}
 
   absl::Status Compute(KernelContext& context) override {
     const Tensor &image = context.input(0), &size = context.input(1);
@@ -39,7 +37,7 @@ class RandomCropKernel : public Kernel {
     const int64_t top = offset(image.dim(0) - height);
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {height, width, image.dim(2)}, &out));
-    if (out->num_elements() == 0) return absl::OkStatus();  // the other sizes may be any
+    if (out->num_elements() == 0) return absl::OkStatus();  // the other sizes may be anything
     const int64_t channels = image.dim(2), line = image.dim(1) * channels;
     CopyBox box;
     box.dims = {{height, line, width * channels}, {width * channels, 1, 1}};
@@ -49,21 +47,9 @@ class RandomCropKernel : public Kernel {
   }
 
  private:
-  ReservedGenerator generator_;
+  NodeGenerator generator_;
 };
 KERNEL(RandomCrop, RandomCropKernel);
-
-absl::Status NonDeterministicInts(KernelContext& context) {
-  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, random::ShapeFromInput(context.input(0)));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
-  std::random_device device;
-  auto* words = static_cast<uint32_t*>(out->raw());
-  for (size_t i = 0; i < out->bytes() / sizeof(uint32_t); ++i) words[i] = device();
-  return absl::OkStatus();
-}
-KERNEL(NonDeterministicInts, FunctionKernel<NonDeterministicInts>,
-       {"dtype", TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}});
 
 }  // namespace
 }  // namespace sluice

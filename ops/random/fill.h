@@ -1,18 +1,17 @@
-// Fills an output with numbers of a distribution, on several threads, the same numbers as on one.
+// Fills an output with numbers of a distribution. The numbers do not depend on the number of
+// threads.
 #ifndef SLUICE_OPS_RANDOM_FILL_H_
 #define SLUICE_OPS_RANDOM_FILL_H_
 
 #include <algorithm>
 
-#include "absl/status/statusor.h"
 #include "executor/kernel/context.h"
 #include "ops/random/philox.h"
 
 namespace sluice::random {
 
-// The shape that a random op's shape input (a vector of int32 or int64) asks for.
-absl::StatusOr<TensorShape> ShapeFromInput(const Tensor& t);
-
+// `distribution` is one of those in distributions.h. Group g begins g * D::kCallsPerGroup calls
+// after `start`.
 template <typename D, typename T>
 void Fill(KernelContext& context, const Philox& start, const D& distribution, T* out,
           int64_t size) {

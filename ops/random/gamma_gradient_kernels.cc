@@ -1,19 +1,14 @@
 #include <unsupported/Eigen/SpecialFunctions>
 
 #include "ops/loops/broadcast.h"
+#include "ops/math/number_types.h"
 
 namespace sluice {
 namespace {
 
-// d sample / d alpha of a number of the gamma distribution, by its cumulative function.
-struct GammaGradientFn {
-  static constexpr double kCost = 300;
-  template <typename T>
-  T operator()(T alpha, T sample) const {
-    return Eigen::numext::gamma_sample_der_alpha(alpha, sample);
-  }
-};
-KERNELS(RandomGammaGrad, "T", Binary<GammaGradientFn>::Kernel, TypeList<float, double>);
+// Through the derivative of the cumulative distribution function.
+BINARY_KERNELS(RandomGammaGrad, FloatAndDoubleList, 300,
+               Eigen::numext::gamma_sample_der_alpha(x, y));
 
 }  // namespace
 }  // namespace sluice

@@ -1,22 +1,86 @@
-#include "ops/random/multinomial.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "ops/loops/elements.h"
+#include "ops/random/distributions.h"
+#include "ops/random/sources.h"
 
 namespace sluice {
 namespace {
 
+// Computes cumulative weights exp(logit - greatest logit) of a row. Classes whose logit is not
+// finite have weight 0.
+template <typename T>
+void Accumulate(const T* logits, std::vector<double>* sums) {
+  double greatest = static_cast<double>(std::numeric_limits<T>::lowest());
+  for (size_t j = 0; j < sums->size(); ++j) {
+    const double logit = static_cast<double>(logits[j]);
+    if (std::isfinite(logit)) greatest = std::max(greatest, logit);
+  }
+  double sum = 0;
+  for (size_t j = 0; j < sums->size(); ++j) {
+    const double logit = static_cast<double>(logits[j]);
+    if (std::isfinite(logit)) sum += std::exp(logit - greatest);
+    (*sums)[j] = sum;
+  }
+}
+
+// All rows draw from one stream of numbers, as in TensorFlow on one thread.
+template <typename T, typename Out>
+void Draw(const T* logits, int64_t rows, int64_t classes, int64_t samples, Philox generator,
+          Out* out) {
+  SingleNumbers next(&generator);
+  std::vector<double> sums(static_cast<size_t>(classes));
+  for (int64_t row = 0; row < rows; ++row) {
+    Accumulate(logits + row * classes, &sums);
+    for (int64_t i = 0; i < samples; ++i) {
+      const uint32_t x0 = next(), x1 = next();
+      const double at = random::ToDouble(x0, x1) * sums.back();
+      *out++ = static_cast<Out>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin());
+    }
+  }
+}
+
+template <typename Source>
 class MultinomialKernel : public Kernel {
  public:
-  explicit MultinomialKernel(KernelInit& init)
-      : generator_(init.attr<int64_t>("seed"), init.attr<int64_t>("seed2")) {}
+  explicit MultinomialKernel(KernelInit& init) : source_(init) {}
 
   absl::Status Compute(KernelContext& context) override {
-    return random::DrawClasses(
-        context, [this](int64_t results) { return generator_.ReserveOutputs(results); });
+    const Tensor &logits = context.input(0), &samples = context.input(1);
+    if (!logits.shape().IsMatrix()) {
+      return InvalidArgument("logits should be a matrix, got shape ", logits.shape().ToString());
+    }
+    if (!samples.shape().IsScalar()) {
+      return InvalidArgument("num_samples should be a scalar, got shape ",
+                             samples.shape().ToString());
+    }
+    const int64_t rows = logits.dim(0), classes = logits.dim(1);
+    const int64_t count = samples.scalar<int32_t>();
+    if (count < 0) return InvalidArgument("num_samples should be nonnegative, got ", count);
+    if (classes == 0) return InvalidArgument("num_classes should be positive, got 0");
+    Tensor* out;
+    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {rows, count}, &out));
+    // TensorFlow rounds the samples of a row up to fours, and each takes two numbers.
+    SLUICE_ASSIGN_OR_RETURN(const Philox start,
+                            source_.Take(context, rows * ((count + 3) / 4 * 4) * 2));
+    if (out->num_elements() == 0) return absl::OkStatus();
+    WithType(logits.dtype(), FloatList(), [&](auto logit) {
+      WithType(out->dtype(), IndexList(), [&](auto index) {
+        Draw(logits.data<typename decltype(logit)::type>(), rows, classes, count, start,
+             out->data<typename decltype(index)::type>());
+      });
+    });
+    return absl::OkStatus();
   }
 
  private:
-  ReservedGenerator generator_;
+  Source source_;
 };
-KERNEL(Multinomial, MultinomialKernel, {"T", FloatTypes()});
+KERNEL(Multinomial, MultinomialKernel<NodeSource>, {"T", FloatTypes()});
+KERNEL(StatelessMultinomial, MultinomialKernel<SeedSourceAt<2>>, {"T", FloatTypes()});
 
 }  // namespace
 }  // namespace sluice

@@ -29,10 +29,7 @@ absl::StatusOr<Philox> FromSeed(const Tensor& seed) {
 
 absl::StatusOr<Philox> FromKeyAndCounter(const Tensor& key, const Tensor& counter,
                                          const Tensor& algorithm) {
-  if (algorithm.rank() != 0) {
-    return InvalidArgument("input 3 (0-based) must have shape [], not ",
-                           algorithm.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(CheckScalar(algorithm, 3));
   const int32_t id = algorithm.scalar<int32_t>();
   if (key.rank() != 1 || key.dim(0) != 1) {
     return InvalidArgument("key must have shape [1], not ", key.shape().ToString(), ".");
@@ -46,6 +43,11 @@ absl::StatusOr<Philox> FromKeyAndCounter(const Tensor& key, const Tensor& counte
   }
   const uint64_t* words = counter.data<uint64_t>();
   return FromWords(words[0], words[1], key.data<uint64_t>()[0]);
+}
+
+absl::Status CheckScalar(const Tensor& t, int i) {
+  if (t.rank() == 0) return absl::OkStatus();
+  return InvalidArgument("input ", i, " (0-based) must have shape [], not ", t.shape().ToString());
 }
 
 uint64_t KeyOf(const Philox& generator) {

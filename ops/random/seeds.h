@@ -1,6 +1,6 @@
-// Generators from seeds and keys that arrive as tensors: those of stateless random ops.
+// Makes the generators of stateless random ops, whose seeds and keys are tensors.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT on shapes and algorithms.
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT on wrong shapes and unknown algorithms.
 #ifndef SLUICE_OPS_RANDOM_SEEDS_H_
 #define SLUICE_OPS_RANDOM_SEEDS_H_
 
@@ -12,19 +12,22 @@
 
 namespace sluice::random {
 
-// TensorFlow's numbers of algorithms.
+// TensorFlow's numbers for algorithms.
 inline constexpr int64_t kPhiloxAlgorithm = 1;
 inline constexpr int64_t kAnyAlgorithm = 3;
 
-// From a seed: a vector of two int32 or int64, which are scrambled first, so that it does not
-// matter which bits of them differ.
+// `seed` is a vector of two integers. They are scrambled first, so that seeds that differ in any
+// bit give unrelated numbers.
 absl::StatusOr<Philox> FromSeed(const Tensor& seed);
 
-// From a key [1] and a counter [2] of uint64, and the number of an algorithm.
+// Shapes: key [1] and counter [2] of uint64, algorithm [] of int32.
 absl::StatusOr<Philox> FromKeyAndCounter(const Tensor& key, const Tensor& counter,
                                          const Tensor& algorithm);
 
-// The same as numbers.
+// "input 3 (0-based) must have shape [], not [2]". `t` is input i.
+absl::Status CheckScalar(const Tensor& t, int i);
+
+// Key and counter as integers.
 uint64_t KeyOf(const Philox& generator);
 struct CounterWords {
   uint64_t low, high;

@@ -1,22 +1,67 @@
-#include "ops/random/shuffle.h"
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "ops/loops/elements.h"
+#include "ops/random/sources.h"
 
 namespace sluice {
 namespace {
 
+// Returns the rows' new order. Position i takes one of the rows left, in TensorFlow's order of
+// draws.
+std::vector<int64_t> RandomOrder(int64_t n, Philox generator) {
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  SingleNumbers next(&generator);
+  for (int64_t i = 0; i + 1 < n; ++i) {
+    std::swap(order[i], order[i + next() % static_cast<uint32_t>(n - i)]);
+  }
+  return order;
+}
+
+// `reserve` returns a generator for the given number of calls. It is called only if there is
+// something to shuffle.
+absl::Status Shuffle(KernelContext& context, absl::FunctionRef<Philox(uint64_t)> reserve) {
+  const Tensor& value = context.input(0);
+  if (value.num_elements() <= 1 || value.dim(0) <= 1) {
+    context.set_output(0, value);
+    return absl::OkStatus();
+  }
+  const int64_t rows = value.dim(0), width = value.num_elements() / rows;
+  const auto numbers = static_cast<uint64_t>(rows - 1);
+  const std::vector<int64_t> order =
+      RandomOrder(rows, reserve((numbers + Philox::kResults - 1) / Philox::kResults));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, value.shape(), &out));
+  WithElement(value.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* from = static_cast<const T*>(value.raw());
+    T* to = static_cast<T*>(out->raw());
+    for (int64_t row : order) to = std::copy_n(from + row * width, width, to);
+  });
+  return absl::OkStatus();
+}
+
 class RandomShuffleKernel : public Kernel {
  public:
-  explicit RandomShuffleKernel(KernelInit& init)
-      : generator_(init.attr<int64_t>("seed"), init.attr<int64_t>("seed2")) {}
+  explicit RandomShuffleKernel(KernelInit& init) : generator_(init) {}
 
   absl::Status Compute(KernelContext& context) override {
-    return random::ShuffleRows(context,
-                               [this](uint64_t calls) { return generator_.Reserve(calls); });
+    return Shuffle(context, [this](uint64_t calls) { return generator_.Reserve(calls); });
   }
 
  private:
-  ReservedGenerator generator_;
+  NodeGenerator generator_;
 };
 KERNEL(RandomShuffle, RandomShuffleKernel);
+
+absl::Status ShuffleOfKey(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Philox start, KeySource::Take(c, 0));
+  return Shuffle(c, [&start](uint64_t) { return start; });
+}
+KERNEL(StatelessShuffle, FunctionKernel<ShuffleOfKey>);
 
 }  // namespace
 }  // namespace sluice

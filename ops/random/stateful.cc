@@ -1,47 +1,67 @@
-// Random numbers from a generator whose state is a variable: int64 numbers, the counter's two words
-// and the key. Each op draws and moves the counter on.
+// Random numbers from a generator whose state is a variable: int64 elements, the two words of the
+// counter and the key. Each op advances the counter.
 #include "ops/op.h"
+#include "ops/random/random_mixins.h"
 
 namespace sluice {
 namespace {
 
-ShapeFunction ShapeOfInput(int i) {
-  return [i](ShapeContext& c) -> absl::Status {
-    SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(i));
-    return c.SetOutput(0, shape);
-  };
+// Inputs `first` to `last` are scalars.
+absl::Status CheckScalars(ShapeContext& c, int first, int last) {
+  for (int i = first; i <= last; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
+  return absl::OkStatus();
 }
 
-absl::Status FromAlgorithmAndShape(ShapeContext& c) {
-  SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-  return ShapeOfInput(2)(c);
+absl::Status GeneratedShape(ShapeContext& c) {
+  SLUICE_RETURN_IF_ERROR(CheckScalars(c, 1, 1));
+  return ShapeFromInput(2)(c);
 }
+
+void GeneratorAndShape(OpDefBuilder& op) {
+  op.Input("resource", DT_RESOURCE).Input("algorithm", DT_INT64).Input("shape", "shape_dtype");
+}
+
+struct NumberTypes {
+  DataType default_type;
+  void operator()(OpDefBuilder& op) const {
+    op.Attr("dtype", TypeAttr(TypeSet(), default_type))
+        .Attr("shape_dtype", TypeAttr(TypeSet(), DT_INT64))
+        .Stateful();
+  }
+};
+
+// Numbers without parameters.
+struct GeneratedNumbers {
+  DataType default_type;
+  void operator()(OpDefBuilder& op) const {
+    op.With(GeneratorAndShape)
+        .Output("output", "dtype")
+        .With(NumberTypes{default_type})
+        .Shape(GeneratedShape);
+  }
+};
 
 OP(RngReadAndSkip,
-   "The state of a generator, which then is moved on as if `delta` numbers had been drawn.")
+   "Returns the state of a generator and advances it as if `delta` numbers had been drawn.")
     .Input("resource", DT_RESOURCE)
     .Input("alg", DT_INT32)
     .Input("delta", DT_UINT64)
     .Output("value", DT_INT64)
     .Stateful()
     .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
+      SLUICE_RETURN_IF_ERROR(CheckScalars(c, 1, 2));
       return c.SetOutput(0, {3});
     });
 
-OP(RngSkip, "Moves a generator on as if `delta` numbers had been drawn.")
+OP(RngSkip, "Advances a generator as if `delta` numbers had been drawn.")
     .Input("resource", DT_RESOURCE)
     .Input("algorithm", DT_INT64)
     .Input("delta", DT_INT64)
     .Stateful()
-    .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
-      return c.WithRank(2, 0).status();
-    });
+    .Shape([](ShapeContext& c) { return CheckScalars(c, 1, 2); });
 
 OP(StatefulRandomBinomial,
-   "Numbers of successes in `counts` trials of probability `probs`, from a generator.")
+   "Draws numbers of successes in `counts` trials of probability `probs`, from a generator.")
     .Input("resource", DT_RESOURCE)
     .Input("algorithm", DT_INT64)
     .Input("shape", "S")
@@ -49,78 +69,43 @@ OP(StatefulRandomBinomial,
     .Input("probs", "T")
     .Output("output", "dtype")
     .Attr("S", TypeAttr(IndexTypes()))
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}, DT_DOUBLE))
-    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}, DT_INT64))
+    .Attr("T", TypeAttr(kCountTypes, DT_DOUBLE))
+    .Attr("dtype", TypeAttr(kCountTypes, DT_INT64))
     .Stateful()
-    .Shape(FromAlgorithmAndShape);
+    .Shape(GeneratedShape);
 
 OP(StatefulStandardNormal,
-   "Normal numbers from a generator whose state begins with the number of its "
-   "algorithm. An older form of StatefulStandardNormalV2.")
+   "Draws normal numbers from a generator whose state begins with the number of its algorithm. An "
+   "older form of StatefulStandardNormalV2.")
     .Input("resource", DT_RESOURCE)
     .Input("shape", "shape_dtype")
     .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet(), DT_FLOAT))
-    .Attr("shape_dtype", TypeAttr(TypeSet(), DT_INT64))
-    .Stateful()
+    .With(NumberTypes{DT_FLOAT})
     .Deprecated(29, "Use StatefulStandardNormalV2 instead")
-    .Shape(ShapeOfInput(1));
+    .Shape(ShapeFromInput(1));
 
 OP(StatefulStandardNormalV2,
-   "Normal numbers with mean 0 and standard deviation 1 from a generator.")
-    .Input("resource", DT_RESOURCE)
-    .Input("algorithm", DT_INT64)
-    .Input("shape", "shape_dtype")
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet(), DT_FLOAT))
-    .Attr("shape_dtype", TypeAttr(TypeSet(), DT_INT64))
-    .Stateful()
-    .Shape(FromAlgorithmAndShape);
+   "Draws normal numbers with mean 0 and standard deviation 1 from a generator.")
+    .With(GeneratedNumbers{DT_FLOAT});
 
-OP(StatefulTruncatedNormal, "Normal numbers of magnitude below 2 from a generator.")
-    .Input("resource", DT_RESOURCE)
-    .Input("algorithm", DT_INT64)
-    .Input("shape", "shape_dtype")
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet(), DT_FLOAT))
-    .Attr("shape_dtype", TypeAttr(TypeSet(), DT_INT64))
-    .Stateful()
-    .Shape(FromAlgorithmAndShape);
+OP(StatefulTruncatedNormal, "Draws normal numbers of magnitude below 2 from a generator.")
+    .With(GeneratedNumbers{DT_FLOAT});
 
-OP(StatefulUniform, "Numbers uniform in [0, 1) from a generator.")
-    .Input("resource", DT_RESOURCE)
-    .Input("algorithm", DT_INT64)
-    .Input("shape", "shape_dtype")
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet(), DT_FLOAT))
-    .Attr("shape_dtype", TypeAttr(TypeSet(), DT_INT64))
-    .Stateful()
-    .Shape(FromAlgorithmAndShape);
+OP(StatefulUniform, "Draws numbers uniformly from [0, 1), from a generator.")
+    .With(GeneratedNumbers{DT_FLOAT});
 
-OP(StatefulUniformFullInt, "Integers of all bits from a generator.")
-    .Input("resource", DT_RESOURCE)
-    .Input("algorithm", DT_INT64)
-    .Input("shape", "shape_dtype")
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet(), DT_UINT64))
-    .Attr("shape_dtype", TypeAttr(TypeSet(), DT_INT64))
-    .Stateful()
-    .Shape(FromAlgorithmAndShape);
+OP(StatefulUniformFullInt, "Draws integers with random bits from a generator.")
+    .With(GeneratedNumbers{DT_UINT64});
 
-OP(StatefulUniformInt, "Integers uniform in [minval, maxval) from a generator.")
-    .Input("resource", DT_RESOURCE)
-    .Input("algorithm", DT_INT64)
-    .Input("shape", "shape_dtype")
+OP(StatefulUniformInt, "Draws integers uniformly from [minval, maxval), from a generator.")
+    .With(GeneratorAndShape)
     .Input("minval", "dtype")
     .Input("maxval", "dtype")
     .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet(), DT_INT64))
-    .Attr("shape_dtype", TypeAttr(TypeSet(), DT_INT64))
-    .Stateful()
+    .With(NumberTypes{DT_INT64})
     .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(3, 0).status());
-      SLUICE_RETURN_IF_ERROR(c.WithRank(4, 0).status());
-      return FromAlgorithmAndShape(c);
+      SLUICE_RETURN_IF_ERROR(CheckScalars(c, 3, 4));
+      return GeneratedShape(c);
     });
 
 }  // namespace

@@ -1,40 +1,37 @@
-// Random numbers that are a function of a seed, or of a key and a counter: equal arguments give
-// equal numbers. The numbers are TensorFlow's (ops/random/seeds.h says how a seed becomes a key).
+// Random numbers as functions of a seed, or of a key and a counter: equal arguments give equal
+// numbers. The numbers equal TensorFlow's (ops/random/seeds.h says how a seed becomes a key).
 #include "ops/op.h"
+#include "ops/random/random_mixins.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "ops/math/exponential_builders.h"
 #include "ops/math/power_builders.h"
 #include "ops/math/rounding_builders.h"
 #include "ops/random/distribution_builders.h"
-#include "ops/shape_nodes.h"
 #endif
 
 namespace sluice {
 namespace {
+
+constexpr TypeSet kParameterTypes = {DT_HALF, DT_FLOAT, DT_DOUBLE};
+constexpr TypeSet kBitsTypes = {DT_INT32, DT_INT64, DT_UINT32, DT_UINT64};
 
 absl::Status CheckSeed(ShapeContext& c, int i) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape seed, c.WithRank(i, 1));
   return MergeDim(seed.dim(0), 2).status();
 }
 
-absl::Status FromShapeAndSeed(ShapeContext& c) {
+absl::Status ShapeBesideSeed(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckSeed(c, 1));
-  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(0));
-  return c.SetOutput(0, shape);
+  return ShapeFromInput(0)(c);
 }
 
-absl::Status CheckKey(ShapeContext& c) {
+absl::Status ShapeBesideKey(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape key, c.WithRank(1, 1));
   SLUICE_RETURN_IF_ERROR(c.WithRank(2, 1).status());
   SLUICE_RETURN_IF_ERROR(c.WithRank(3, 0).status());
-  return MergeDim(key.dim(0), 1).status();
-}
-
-absl::Status FromShapeAndKey(ShapeContext& c) {
-  SLUICE_RETURN_IF_ERROR(CheckKey(c));
-  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(0));
-  return c.SetOutput(0, shape);
+  SLUICE_RETURN_IF_ERROR(MergeDim(key.dim(0), 1).status());
+  return ShapeFromInput(0)(c);
 }
 
 // The two inputs from `first` on are scalars.
@@ -46,8 +43,41 @@ ShapeFunction AndScalars(ShapeFunction shape, int first) {
   };
 }
 
+void SeedType(OpDefBuilder& op) { op.Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64)); }
+
+void KeyAndCounter(OpDefBuilder& op) {
+  op.Input("key", DT_UINT64).Input("counter", DT_UINT64).Input("alg", DT_INT32);
+}
+
+// Floating point numbers from a seed.
+void NumbersOfSeed(OpDefBuilder& op) {
+  op.Input("shape", "T")
+      .Input("seed", "Tseed")
+      .Output("output", "dtype")
+      .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
+      .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
+      .With(SeedType)
+      .NotDifferentiable()
+      .Shape(ShapeBesideSeed);
+}
+
+// Numbers from a key and a counter.
+struct NumbersOfKey {
+  TypeSet types;
+  DataType default_type;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("shape", "Tshape")
+        .With(KeyAndCounter)
+        .Output("output", "dtype")
+        .Attr("dtype", TypeAttr(types, default_type))
+        .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
+        .NotDifferentiable()
+        .Shape(ShapeBesideKey);
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Implicit differentiation, as RandomGamma's. The output's last dimensions are alpha's.
+// Implicit differentiation, like RandomGamma's gradient. The output's last dimensions are alpha's.
 void GammaGradient(Backprop& b) {
   Output grad = b.Of("output");
   ControlDependencies after(b.graph(), {grad});
@@ -70,7 +100,7 @@ Output Ndtr(Output x) {
                       Select(Greater(w, ZerosLike(w)), 2.0 - Erfc(z), Erfc(z)));
 }
 
-// The least positive normal number of a type, and the distance from 1 to the next number.
+// The smallest positive normal number of a type, and the distance from 1 to the next number.
 std::pair<double, double> TinyAndEpsilon(DataType type) {
   switch (type) {
     case DT_HALF:
@@ -82,7 +112,7 @@ std::pair<double, double> TinyAndEpsilon(DataType type) {
   }
 }
 
-// Implicit differentiation of a number between two bounds by the parameters.
+// Implicit differentiation of a bounded sample with respect to its parameters.
 void TruncatedNormalGradient(Backprop& b) {
   Output grad = b.Of("output");
   ControlDependencies after(b.graph(), {grad});
@@ -114,25 +144,17 @@ OP(StatelessMultinomial, "Multinomial as a function of a seed.")
     .Input("seed", "Tseed")
     .Output("output", "output_dtype")
     .Attr("T", TypeAttr(RealTypes()))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .With(SeedType)
     .Attr("output_dtype", TypeAttr(IndexTypes(), DT_INT64))
     .NotDifferentiable()
     .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape logits, c.WithRank(0, 2));
-      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
       SLUICE_RETURN_IF_ERROR(CheckSeed(c, 2));
-      std::optional<Tensor> samples = c.InputValue(1);
-      const int64_t n = samples ? samples->scalar<int32_t>() : PartialShape::kUnknown;
-      if (samples && n < 0) {
-        return InvalidArgument(
-            "Dimension size, given by scalar input 1, must be non-negative but is ", n);
-      }
-      return c.SetOutput(0, {logits.dim(0), n});
+      return ClassSamplesShape(c);
     });
 
 OP(StatelessParameterizedTruncatedNormal,
-   "Normal numbers with mean and deviation between bounds, of shape "
-   "`shape`. Parameters broadcast, and the output's last dimensions are those that they give.")
+   "Draws normal numbers with a mean, a deviation and bounds. The parameters broadcast, and the "
+   "output's last dimensions are the broadcast shape.")
     .Input("shape", "S")
     .Input("seed", "Tseed")
     .Input("means", "dtype")
@@ -141,59 +163,57 @@ OP(StatelessParameterizedTruncatedNormal,
     .Input("maxvals", "dtype")
     .Output("output", "dtype")
     .Attr("S", TypeAttr(IndexTypes()))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
-    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
-    .Shape(FromShapeAndSeed) GRADIENT(TruncatedNormalGradient);
+    .With(SeedType)
+    .Attr("dtype", TypeAttr(kParameterTypes))
+    .Shape(ShapeBesideSeed) GRADIENT(TruncatedNormalGradient);
 
 OP(StatelessRandomBinomial,
-   "Numbers of successes in `counts` trials of probability `probs`, of shape `shape`, "
-   "whose last dimensions are those that counts and probs broadcast to.")
+   "Draws numbers of successes in `counts` trials of probability `probs`. The output's last "
+   "dimensions are the shape that counts and probs broadcast to.")
     .Input("shape", "S")
     .Input("seed", "Tseed")
     .Input("counts", "T")
     .Input("probs", "T")
     .Output("output", "dtype")
     .Attr("S", TypeAttr(IndexTypes()))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
-    .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}, DT_DOUBLE))
-    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}, DT_INT64))
+    .With(SeedType)
+    .Attr("T", TypeAttr(kCountTypes, DT_DOUBLE))
+    .Attr("dtype", TypeAttr(kCountTypes, DT_INT64))
     .NotDifferentiable()
-    .Shape(FromShapeAndSeed);
+    .Shape(ShapeBesideSeed);
 
 OP(StatelessRandomGammaV2,
-   "Numbers of the gamma distribution with shape alpha and rate 1, of shape `shape`, "
-   "whose last dimensions are alpha's.")
+   "Draws numbers of the gamma distribution with shape alpha and rate 1. The output's last "
+   "dimensions are alpha's.")
     .Input("shape", "T")
     .Input("seed", "Tseed")
     .Input("alpha", "dtype")
     .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
+    .Attr("dtype", TypeAttr(kParameterTypes))
     .Attr("T", TypeAttr(IndexTypes()))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
-    .Shape(FromShapeAndSeed) GRADIENT(GammaGradient);
+    .With(SeedType)
+    .Shape(ShapeBesideSeed) GRADIENT(GammaGradient);
 
-OP(StatelessRandomGammaV3, "StatelessRandomGammaV2 of a key and a counter.")
+OP(StatelessRandomGammaV3, "StatelessRandomGammaV2 as a function of a key and a counter.")
     .Input("shape", "shape_dtype")
-    .Input("key", DT_UINT64)
-    .Input("counter", DT_UINT64)
-    .Input("alg", DT_INT32)
+    .With(KeyAndCounter)
     .Input("alpha", "dtype")
     .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
+    .Attr("dtype", TypeAttr(kParameterTypes))
     .Attr("shape_dtype", TypeAttr(IndexTypes(), DT_INT32))
-    .Shape(FromShapeAndKey) GRADIENT(GammaGradient);
+    .Shape(ShapeBesideKey) GRADIENT(GammaGradient);
 
-OP(StatelessRandomGetAlg, "The number of the algorithm that this device prefers: 1, Philox.")
+OP(StatelessRandomGetAlg, "Returns the number of the algorithm that the device prefers: 1, Philox.")
     .Output("alg", DT_INT32)
     .Stateful()
     .Shape(ScalarOutput());
 
 OP(StatelessRandomGetKeyCounter,
-   "A seed as the key and the counter of the stateless ops that take these.")
+   "Converts a seed to the key and the counter of the stateless ops that take these.")
     .Input("seed", "Tseed")
     .Output("key", DT_UINT64)
     .Output("counter", DT_UINT64)
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .With(SeedType)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(CheckSeed(c, 0));
       c.SetOutput(0, {1}).IgnoreError();
@@ -205,7 +225,7 @@ OP(StatelessRandomGetKeyCounterAlg, "StatelessRandomGetKeyCounter and StatelessR
     .Output("key", DT_UINT64)
     .Output("counter", DT_UINT64)
     .Output("alg", DT_INT32)
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .With(SeedType)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(CheckSeed(c, 0));
       c.SetOutput(0, {1}).IgnoreError();
@@ -213,71 +233,40 @@ OP(StatelessRandomGetKeyCounterAlg, "StatelessRandomGetKeyCounter and StatelessR
       return c.SetOutput(2, PartialShape::Scalar());
     });
 
-OP(StatelessRandomNormal, "RandomStandardNormal as a function of a seed.")
-    .Input("shape", "T")
-    .Input("seed", "Tseed")
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
-    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
-    .NotDifferentiable()
-    .Shape(FromShapeAndSeed);
+OP(StatelessRandomNormal, "RandomStandardNormal as a function of a seed.").With(NumbersOfSeed);
 
 OP(StatelessRandomNormalV2, "RandomStandardNormal as a function of a key and a counter.")
-    .Input("shape", "Tshape")
-    .Input("key", DT_UINT64)
-    .Input("counter", DT_UINT64)
-    .Input("alg", DT_INT32)
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
-    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
-    .Shape(FromShapeAndKey);
+    .With(NumbersOfKey{FloatTypes(), DT_FLOAT});
 
 OP(StatelessRandomPoisson,
-   "Numbers of the Poisson distribution with mean `lam`, of shape `shape`, whose "
-   "last dimensions are lam's.")
+   "Draws numbers of the Poisson distribution with mean `lam`. The output's last dimensions are "
+   "lam's.")
     .Input("shape", "T")
     .Input("seed", "Tseed")
     .Input("lam", "Rtype")
     .Output("output", "dtype")
-    .Attr("Rtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}))
-    .Attr("dtype", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64}))
+    .Attr("Rtype", TypeAttr(kCountTypes))
+    .Attr("dtype", TypeAttr(kCountTypes))
     .Attr("T", TypeAttr(IndexTypes()))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .With(SeedType)
     .NotDifferentiable()
-    .Shape(FromShapeAndSeed);
+    .Shape(ShapeBesideSeed);
 
-OP(StatelessRandomUniform, "RandomUniform as a function of a seed.")
+OP(StatelessRandomUniform, "RandomUniform as a function of a seed.").With(NumbersOfSeed);
+
+OP(StatelessRandomUniformFullInt, "Draws integers with random bits as a function of a seed.")
     .Input("shape", "T")
     .Input("seed", "Tseed")
     .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Attr("dtype", TypeAttr(kBitsTypes, DT_UINT64))
     .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .Attr("Tseed", TypeAttr(kBitsTypes, DT_INT64))
     .NotDifferentiable()
-    .Shape(FromShapeAndSeed);
+    .Shape(ShapeBesideSeed);
 
-OP(StatelessRandomUniformFullInt, "Integers of all bits as a function of a seed.")
-    .Input("shape", "T")
-    .Input("seed", "Tseed")
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}, DT_UINT64))
-    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tseed", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}, DT_INT64))
-    .NotDifferentiable()
-    .Shape(FromShapeAndSeed);
-
-OP(StatelessRandomUniformFullIntV2, "Integers of all bits as a function of a key and a counter.")
-    .Input("shape", "Tshape")
-    .Input("key", DT_UINT64)
-    .Input("counter", DT_UINT64)
-    .Input("alg", DT_INT32)
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}, DT_UINT64))
-    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
-    .Shape(FromShapeAndKey);
+OP(StatelessRandomUniformFullIntV2,
+   "Draws integers with random bits as a function of a key and a counter.")
+    .With(NumbersOfKey{kBitsTypes, DT_UINT64});
 
 OP(StatelessRandomUniformInt, "RandomUniformInt as a function of a seed.")
     .Input("shape", "T")
@@ -287,63 +276,35 @@ OP(StatelessRandomUniformInt, "RandomUniformInt as a function of a seed.")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr(IndexTypes()))
     .Attr("T", TypeAttr(IndexTypes()))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
+    .With(SeedType)
     .NotDifferentiable()
-    .Shape(AndScalars(FromShapeAndSeed, 2));
+    .Shape(AndScalars(ShapeBesideSeed, 2));
 
 OP(StatelessRandomUniformIntV2, "RandomUniformInt as a function of a key and a counter.")
     .Input("shape", "Tshape")
-    .Input("key", DT_UINT64)
-    .Input("counter", DT_UINT64)
-    .Input("alg", DT_INT32)
+    .With(KeyAndCounter)
     .Input("minval", "dtype")
     .Input("maxval", "dtype")
     .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}))
+    .Attr("dtype", TypeAttr(kBitsTypes))
     .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
     .NotDifferentiable()
-    .Shape(AndScalars(FromShapeAndKey, 4));
+    .Shape(AndScalars(ShapeBesideKey, 4));
 
 OP(StatelessRandomUniformV2, "RandomUniform as a function of a key and a counter.")
-    .Input("shape", "Tshape")
-    .Input("key", DT_UINT64)
-    .Input("counter", DT_UINT64)
-    .Input("alg", DT_INT32)
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
-    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
-    .Shape(FromShapeAndKey);
+    .With(NumbersOfKey{FloatTypes(), DT_FLOAT});
 
-OP(StatelessShuffle, "The rows of `value` in random order, as a function of a key and a counter.")
+OP(StatelessShuffle, "RandomShuffle as a function of a key and a counter.")
     .Input("value", "T")
-    .Input("key", DT_UINT64)
-    .Input("counter", DT_UINT64)
-    .Input("alg", DT_INT32)
+    .With(KeyAndCounter)
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Shape(SameAsInput(0));
 
-OP(StatelessTruncatedNormal, "TruncatedNormal as a function of a seed.")
-    .Input("shape", "T")
-    .Input("seed", "Tseed")
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
-    .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
-    .Attr("Tseed", TypeAttr(IndexTypes(), DT_INT64))
-    .NotDifferentiable()
-    .Shape(FromShapeAndSeed);
+OP(StatelessTruncatedNormal, "TruncatedNormal as a function of a seed.").With(NumbersOfSeed);
 
 OP(StatelessTruncatedNormalV2, "TruncatedNormal as a function of a key and a counter.")
-    .Input("shape", "Tshape")
-    .Input("key", DT_UINT64)
-    .Input("counter", DT_UINT64)
-    .Input("alg", DT_INT32)
-    .Output("output", "dtype")
-    .Attr("dtype", TypeAttr(FloatTypes(), DT_FLOAT))
-    .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
-    .NotDifferentiable()
-    .Shape(FromShapeAndKey);
+    .With(NumbersOfKey{FloatTypes(), DT_FLOAT});
 
 }  // namespace
 }  // namespace sluice

@@ -16,7 +16,7 @@ absl::Status SegmentShape(ShapeContext& c) {
 
 absl::Status UnsortedSegmentShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
-  SLUICE_ASSIGN_OR_RETURN(const int64_t count, SegmentCount(c, 2));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t count, c.InputAsSize(2));
   const PartialShape& data = c.input(0);
   const PartialShape& ids = c.input(1);
   if (!data.rank_known() || !ids.rank_known()) return c.SetOutput(0, PartialShape());

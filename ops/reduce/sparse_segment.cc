@@ -25,7 +25,7 @@ absl::Status SparseSegmentShape(ShapeContext& c) {
 absl::Status WithNumSegmentsShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckPairs(c));
   SLUICE_RETURN_IF_ERROR(c.WithRank(3, 0).status());
-  SLUICE_ASSIGN_OR_RETURN(const int64_t count, SegmentCount(c, 3));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t count, c.InputAsSize(3));
   return c.SetOutput(0, RowsOf(c.input(0), count));
 }
 

@@ -171,10 +171,7 @@ OP(SparseToDense, "Sets the entries of a tensor that is filled with default_valu
     .Attr("validate_indices", BoolAttr(true))
     .Attr("T", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
-    .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(1));
-      return c.SetOutput(0, shape);
-    }) GRADIENT([](Backprop& b) {
+    .Shape(ShapeFromInput(1)) GRADIENT([](Backprop& b) {
       Output grad = b.Of("dense"), indices = b.Value("sparse_indices");
       Output values = GatherNd(grad, indices);
       b.Into("sparse_indices", ZerosLike(indices));

@@ -1,0 +1,121 @@
+#include <random>
+
+#include "ops/random/distributions.h"
+#include "ops/random/fill.h"
+#include "ops/random/sample_shape.h"
+#include "ops/random/sources.h"
+
+namespace sluice {
+namespace {
+
+using random::ShapeFromInput;
+
+template <typename Source>
+struct From {
+  // Elements have the distribution D<T>.
+  template <template <typename> class D>
+  struct Fill {
+    template <typename T>
+    class Kernel : public sluice::Kernel {
+     public:
+      explicit Kernel(KernelInit& init) : source_(init) {}
+
+      absl::Status Compute(KernelContext& c) override {
+        SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                                ShapeFromInput(c.input(Source::kShapeInput)));
+        Tensor* out;
+        SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+        SLUICE_ASSIGN_OR_RETURN(const Philox start, source_.Take(c, shape.num_elements()));
+        random::Fill(c, start, D<T>(), out->data<T>(), shape.num_elements());
+        return absl::OkStatus();
+      }
+
+     private:
+      Source source_;
+    };
+  };
+
+  // Integers in [minval, maxval), the source's arguments.
+  template <typename T>
+  class FillRange : public Kernel {
+   public:
+    explicit FillRange(KernelInit& init) : source_(init) {}
+
+    absl::Status Compute(KernelContext& c) override {
+      const Tensor &low = c.input(Source::kArguments), &high = c.input(Source::kArguments + 1);
+      for (const Tensor* t : {&low, &high}) {
+        if (t->rank() != 0) {
+          return InvalidArgument(t == &low ? "minval" : "maxval", " must be 0-D, got shape ",
+                                 t->shape().ToString());
+        }
+      }
+      SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
+                              ShapeFromInput(c.input(Source::kShapeInput)));
+      Tensor* out;
+      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+      if (shape.num_elements() == 0 && !kTakesForNothing) return absl::OkStatus();
+      if (low.scalar<T>() >= high.scalar<T>()) {
+        return InvalidArgument("Need minval < maxval, got ", low.scalar<T>(),
+                               " >= ", high.scalar<T>());
+      }
+      SLUICE_ASSIGN_OR_RETURN(const Philox start, source_.Take(c, shape.num_elements()));
+      random::Fill(c, start, random::UniformRange<T>(low.scalar<T>(), high.scalar<T>()),
+                   out->data<T>(), shape.num_elements());
+      return absl::OkStatus();
+    }
+
+   private:
+    // Whether the arguments and the source are checked for an empty output too: if the source is a
+    // variable.
+    static constexpr bool kTakesForNothing = Source::kShapeInput != 0;
+    Source source_;
+  };
+};
+
+using random::Normal;
+using random::TruncatedNormal;
+using random::Uniform;
+using random::UniformBits;
+using BitsList = TypeList<int32_t, int64_t, uint32_t, uint64_t>;
+
+KERNELS(RandomUniform, "dtype", From<NodeSource>::Fill<Uniform>::Kernel, FloatList);
+KERNELS(RandomStandardNormal, "dtype", From<NodeSource>::Fill<Normal>::Kernel, FloatList);
+KERNELS(TruncatedNormal, "dtype", From<NodeSource>::Fill<TruncatedNormal>::Kernel, FloatList);
+KERNELS(RandomUniformInt, "Tout", From<NodeSource>::FillRange, IndexList);
+
+using Seed = From<SeedSource>;
+KERNELS(StatelessRandomUniform, "dtype", Seed::Fill<Uniform>::Kernel, FloatList);
+KERNELS(StatelessRandomNormal, "dtype", Seed::Fill<Normal>::Kernel, FloatList);
+KERNELS(StatelessTruncatedNormal, "dtype", Seed::Fill<TruncatedNormal>::Kernel, FloatList);
+KERNELS(StatelessRandomUniformFullInt, "dtype", Seed::Fill<UniformBits>::Kernel, BitsList);
+KERNELS(StatelessRandomUniformInt, "dtype", Seed::FillRange, IndexList);
+
+using Key = From<KeySource>;
+KERNELS(StatelessRandomUniformV2, "dtype", Key::Fill<Uniform>::Kernel, FloatList);
+KERNELS(StatelessRandomNormalV2, "dtype", Key::Fill<Normal>::Kernel, FloatList);
+KERNELS(StatelessTruncatedNormalV2, "dtype", Key::Fill<TruncatedNormal>::Kernel, FloatList);
+KERNELS(StatelessRandomUniformFullIntV2, "dtype", Key::Fill<UniformBits>::Kernel, BitsList);
+KERNELS(StatelessRandomUniformIntV2, "dtype", Key::FillRange, IndexList);
+
+using State = From<StateSource>;
+KERNELS(StatefulUniform, "dtype", State::Fill<Uniform>::Kernel, FloatList);
+KERNELS(StatefulStandardNormal, "dtype", From<TaggedStateSource>::Fill<Normal>::Kernel, FloatList);
+KERNELS(StatefulStandardNormalV2, "dtype", State::Fill<Normal>::Kernel, FloatList);
+KERNELS(StatefulTruncatedNormal, "dtype", State::Fill<TruncatedNormal>::Kernel, FloatList);
+KERNELS(StatefulUniformFullInt, "dtype", State::Fill<UniformBits>::Kernel, BitsList);
+KERNELS(StatefulUniformInt, "dtype", State::FillRange, IndexList);
+
+absl::Status NonDeterministicInts(KernelContext& context) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFromInput(context.input(0)));
+  Tensor* out;
+  SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+  std::random_device device;
+  auto* words = static_cast<uint32_t*>(out->raw());
+  for (size_t i = 0; i < out->bytes() / sizeof(uint32_t); ++i) words[i] = device();
+  return absl::OkStatus();
+}
+KERNEL(NonDeterministicInts, FunctionKernel<NonDeterministicInts>,
+       {"dtype", TypeSet{DT_INT32, DT_INT64, DT_UINT32, DT_UINT64}});
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,30 @@
+// Shapes of outputs, and of parameters that broadcast to their last dimensions.
+//
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT on shapes that do not fit.
+#ifndef SLUICE_OPS_RANDOM_SAMPLE_SHAPE_H_
+#define SLUICE_OPS_RANDOM_SAMPLE_SHAPE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "executor/kernel/context.h"
+
+namespace sluice::random {
+
+// Reads the shape input of a random op, a vector of int32 or int64.
+absl::StatusOr<TensorShape> ShapeFromInput(const Tensor& t);
+
+// Allocates output 0 with the shape that `shape_input` holds, which must end with `parameters`.
+absl::StatusOr<Tensor*> AllocateSamples(KernelContext& c, const Tensor& shape_input,
+                                        const TensorShape& parameters);
+
+// Returns the shape that the inputs [first, last) broadcast to.
+absl::StatusOr<TensorShape> BroadcastOfInputs(KernelContext& c, int first, int last);
+
+// Returns the index in a tensor of shape `from`, which broadcasts to shape `to`, of the element
+// that element `i` of the result reads.
+int64_t BroadcastIndex(const TensorShape& from, const TensorShape& to, int64_t i);
+
+}  // namespace sluice::random
+
+#endif  // SLUICE_OPS_RANDOM_SAMPLE_SHAPE_H_
