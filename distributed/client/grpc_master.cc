@@ -1,12 +1,13 @@
 #include "distributed/client/grpc_master.h"
 
-#include <chrono>
 #include <map>
+#include <set>
 #include <utility>
 
-#include "distributed/wire/tensor_message.h"
+#include "distributed/message/device_attributes.h"
+#include "distributed/message/service_methods.h"
+#include "distributed/message/tensor_message.h"
 #include "executor/trace/step_stats_proto.h"
-#include "graph/build/device_spec.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
 
@@ -16,9 +17,10 @@ namespace {
 constexpr std::string_view kScheme = "grpc://";
 constexpr TensorField kFeed{pb::RunStepRequest::kFeedFieldNumber, TensorField::kNamed};
 constexpr TensorField kFetch{pb::RunStepResponse::kTensorFieldNumber, TensorField::kNamed};
-// At the end of a session a server that does not answer is not waited for longer.
-constexpr int64_t kFarewellMs = 10'000;
-// A server tells of a step's time-out what it waited for; later, it is the connection.
+// How long the end of a session waits for the server.
+constexpr int64_t kCloseMs = 10'000;
+// The call of a step ends this much later than the step, so that the server can report what a late
+// step waited for.
 constexpr int64_t kTimeoutGraceMs = 2'000;
 
 absl::Status CheckTarget(const std::string& target) {
@@ -45,7 +47,7 @@ pb::ConfigProto ConfigOf(const RemoteSessionOptions& options) {
   return config;
 }
 
-// The message for nodes from number `first` on.
+// Exports the nodes with ids from `first` on.
 absl::StatusOr<pb::GraphDef> NodesFrom(const Graph& graph, int first) {
   SLUICE_ASSIGN_OR_RETURN(pb::GraphDef def, ExportGraphDef(graph));
   int known = 0;
@@ -76,7 +78,7 @@ absl::Status TakeMetadata(const pb::RunMetadata& proto, RunMetadata* metadata) {
   return absl::OkStatus();
 }
 
-// The tensors in the order of `names`, which may hold one twice.
+// Sets `fetches` to the tensors with these names, which may repeat.
 absl::Status TakeFetches(std::vector<NamedTensor> tensors, const std::vector<std::string>& names,
                          Tensor* fetches) {
   std::map<std::string, Tensor> by_name;
@@ -110,22 +112,22 @@ GrpcMaster::GrpcMaster(std::string target, std::unique_ptr<RpcClient> client)
       address_(target_.substr(kScheme.size())),
       client_(std::move(client)) {}
 
-absl::Status GrpcMaster::Told(absl::Status status) const {
-  if (!absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status)) return status;
-  return Annotate(status, StrCat("the master at ", target_, ": "));
+absl::StatusOr<grpc::ByteBuffer> GrpcMaster::Send(RpcClient::Call call) {
+  call.address = address_;
+  absl::StatusOr<grpc::ByteBuffer> response = client_->Run(std::move(call));
+  if (absl::IsUnavailable(response.status()) || absl::IsDeadlineExceeded(response.status())) {
+    return Annotate(response.status(), StrCat("the master at ", target_, ": "));
+  }
+  return response;
 }
 
 template <typename Request, typename Response>
 absl::Status GrpcMaster::Call(const char* method, const Request& request, Response* response,
                               int64_t timeout_ms, bool wait_for_ready) {
-  RpcClient::Call call;
-  call.address = address_;
-  call.path = StrCat("/tensorflow.MasterService/", method);
-  call.request = EncodeMessage(request);
-  call.timeout_ms = timeout_ms;
-  call.wait_for_ready = wait_for_ready;
-  grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(Told(client_->Run(std::move(call), &bytes)));
+  SLUICE_ASSIGN_OR_RETURN(const grpc::ByteBuffer bytes, Send({.path = MasterMethod(method),
+                                                              .request = EncodeMessage(request),
+                                                              .timeout_ms = timeout_ms,
+                                                              .wait_for_ready = wait_for_ready}));
   return DecodeMessage(bytes, response);
 }
 
@@ -165,13 +167,13 @@ GrpcMaster::~GrpcMaster() { Close().IgnoreError(); }
 
 absl::Status GrpcMaster::Close() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (std::exchange(closed_, true) || session_.empty()) return absl::OkStatus();
   }
   pb::CloseSessionRequest request;
   request.set_session_handle(session_);
   pb::CloseSessionResponse response;
-  return Call("CloseSession", request, &response, kFarewellMs);
+  return Call("CloseSession", request, &response, kCloseMs);
 }
 
 absl::Status GrpcMaster::Update(const Graph& graph) {
@@ -196,29 +198,27 @@ absl::Status GrpcMaster::Run(const Names& names, absl::Span<const Tensor* const>
                              const std::string& partial_run) {
   pb::RunStepRequest request;
   request.set_session_handle(session_);
-  std::set<std::string_view> asked;
+  std::set<std::string_view> requested;
   for (const std::string& fetch : names.fetches) {
-    if (asked.insert(fetch).second) request.add_fetch(fetch);
+    if (requested.insert(fetch).second) request.add_fetch(fetch);
   }
   for (const std::string& target : names.targets) request.add_target(target);
   request.set_partial_run_handle(partial_run);
   request.set_store_errors_in_response_body(true);
   AddOptions(options, request.mutable_options());
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     request.set_request_id(static_cast<int64_t>(random_() >> 1) | 1);
   }
   std::vector<NamedTensor> fed;
   for (size_t i = 0; i < feeds.size(); ++i) fed.push_back({names.feeds[i], *feeds[i]});
   RpcClient::Call call;
-  call.address = address_;
-  call.path = "/tensorflow.MasterService/RunStep";
+  call.path = MasterMethod("RunStep");
   SLUICE_ASSIGN_OR_RETURN(call.request, EncodeMessage(request, kFeed, fed));
   call.cancellation = options.cancellation;
   if (options.timeout_ms > 0) call.timeout_ms = options.timeout_ms + kTimeoutGraceMs;
 
-  grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(Told(client_->Run(std::move(call), &bytes)));
+  SLUICE_ASSIGN_OR_RETURN(grpc::ByteBuffer bytes, Send(std::move(call)));
   pb::RunStepResponse response;
   std::vector<NamedTensor> tensors;
   SLUICE_RETURN_IF_ERROR(TakeMessage(&bytes, kFetch, &response, &tensors));
@@ -248,10 +248,7 @@ absl::StatusOr<std::vector<DeviceInfo>> GrpcMaster::ListDevices() {
   SLUICE_RETURN_IF_ERROR(Call("ListDevices", request, &response));
   std::vector<DeviceInfo> devices;
   for (const auto* list : {&response.local_device(), &response.remote_device()}) {
-    for (const pb::DeviceAttributes& device : *list) {
-      SLUICE_ASSIGN_OR_RETURN(DeviceSpec spec, DeviceSpec::Parse(device.name()));
-      devices.push_back({device.name(), std::move(spec), device.incarnation()});
-    }
+    SLUICE_RETURN_IF_ERROR(DevicesFromProto(*list, &devices));
   }
   return devices;
 }
@@ -260,7 +257,7 @@ absl::Status GrpcMaster::Reset(const std::string& target,
                                const std::vector<std::string>& containers,
                                const Security& security) {
   SLUICE_RETURN_IF_ERROR(CheckTarget(target));
-  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(security));
+  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make({.security = security}));
   pb::ResetRequest request;
   for (const std::string& container : containers) request.add_container(container);
   pb::ResetResponse response;

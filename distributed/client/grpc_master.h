@@ -1,26 +1,28 @@
-// A session on a server over gRPC, in the words of TensorFlow's MasterService.
+// A session on a server, over gRPC with TensorFlow's MasterService.
+//
+// Thread safety: all methods may be called from any thread, Update by one at a time.
 #ifndef SLUICE_DISTRIBUTED_CLIENT_GRPC_MASTER_H_
 #define SLUICE_DISTRIBUTED_CLIENT_GRPC_MASTER_H_
 
 #include <memory>
-#include <mutex>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "distributed/client/remote_session.h"
 #include "distributed/proto/master.pb.h"
-#include "distributed/wire/rpc_client.h"
+#include "distributed/rpc/rpc_client.h"
 #include "executor/session/remote_master.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 class GrpcMaster final : public RemoteMaster {
  public:
-  // Makes the session, with an empty graph.
+  // Creates the session, with an empty graph.
   static absl::StatusOr<std::shared_ptr<GrpcMaster>> Connect(const std::string& target,
                                                              const RemoteSessionOptions& options);
-  // The same by a client that is there already.
+  // The same with an existing client.
   static absl::StatusOr<std::shared_ptr<GrpcMaster>> Connect(const std::string& target,
                                                              std::unique_ptr<RpcClient> client,
                                                              const RemoteSessionOptions& options);
@@ -43,17 +45,18 @@ class GrpcMaster final : public RemoteMaster {
   template <typename Request, typename Response>
   absl::Status Call(const char* method, const Request& request, Response* response,
                     int64_t timeout_ms = 0, bool wait_for_ready = false);
-  absl::Status Told(absl::Status status) const;
+  // Runs a call to the master. Errors of the connection name the master.
+  absl::StatusOr<grpc::ByteBuffer> Send(RpcClient::Call call);
 
   const std::string target_;
   const std::string address_;
   const std::unique_ptr<RpcClient> client_;
   std::string session_;
-  int known_nodes_ = 0;        // of Update
-  int64_t graph_version_ = 0;  // of Update
-  std::mutex mutex_;
-  bool closed_ = false;                             // guarded by mutex_
-  std::mt19937_64 random_{std::random_device{}()};  // guarded by mutex_
+  int known_nodes_ = 0;        // used by Update only
+  int64_t graph_version_ = 0;  // used by Update only
+  Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_){std::random_device{}()};
 };
 
 }  // namespace sluice

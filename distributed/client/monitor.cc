@@ -1,11 +1,9 @@
 #include "distributed/client/monitor.h"
 
-#include <utility>
-#include <vector>
-
-#include "distributed/wire/rpc_client.h"
+#include "distributed/message/bytes.h"
+#include "distributed/message/service_methods.h"
+#include "distributed/rpc/rpc_client.h"
 #include "graph/status.h"
-#include "grpcpp/support/slice.h"
 
 namespace sluice {
 namespace {
@@ -18,33 +16,24 @@ absl::StatusOr<std::string> Ask(const char* path, const std::string& target,
   if (!target.starts_with(kScheme)) {
     return InvalidArgument("expected a target \"grpc://host:port\", got \"", target, "\"");
   }
-  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make(security));
-  RpcClient::Call call;
-  call.address = target.substr(kScheme.size());
-  call.path = path;
-  const grpc::Slice nothing;
-  call.request = grpc::ByteBuffer(&nothing, 1);
-  call.timeout_ms = kAnswerMs;
-  grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(
-      Annotate(client->Run(std::move(call), &bytes), StrCat("the server at ", target, ": ")));
-  std::vector<grpc::Slice> slices;
-  bytes.Dump(&slices);
-  std::string text;
-  for (const grpc::Slice& slice : slices) {
-    text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  return text;
+  SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make({.security = security}));
+  const absl::StatusOr<grpc::ByteBuffer> response =
+      client->Run({.address = target.substr(kScheme.size()),
+                   .path = path,
+                   .request = BytesOf(""),
+                   .timeout_ms = kAnswerMs});
+  if (response.ok()) return TextOf(*response);
+  return Annotate(response.status(), StrCat("the server at ", target, ": "));
 }
 
 }  // namespace
 
 absl::StatusOr<std::string> StallsAt(const std::string& target, const Security& security) {
-  return Ask("/sluice.Monitor/Stalls", target, security);
+  return Ask(kStallsMethod, target, security);
 }
 
 absl::StatusOr<std::string> MetricsAt(const std::string& target, const Security& security) {
-  return Ask("/sluice.Monitor/Metrics", target, security);
+  return Ask(kMetricsMethod, target, security);
 }
 
 }  // namespace sluice

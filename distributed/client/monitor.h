@@ -1,18 +1,18 @@
-// How a server is doing, asked from outside: what its steps wait for, and its numbers.
+// Queries the state of a server: what its steps wait for, and its metrics.
 #ifndef SLUICE_DISTRIBUTED_CLIENT_MONITOR_H_
 #define SLUICE_DISTRIBUTED_CLIENT_MONITOR_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "distributed/wire/security.h"
+#include "distributed/security/security.h"
 
 namespace sluice {
 
-// A line a wait, the longest first; "" if none waits. `target` is "grpc://host:port". UNAVAILABLE
-// with the target where no server answers within ten seconds.
+// Returns one line per waiting operation, the longest wait first. `target` is "grpc://host:port".
+// UNAVAILABLE, naming the target, if the server does not answer within ten seconds.
 absl::StatusOr<std::string> StallsAt(const std::string& target, const Security& security = {});
-// The server's numbers in Prometheus' text format, likewise.
+// Returns the server's metrics in Prometheus' text format.
 absl::StatusOr<std::string> MetricsAt(const std::string& target, const Security& security = {});
 
 }  // namespace sluice

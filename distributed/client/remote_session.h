@@ -1,18 +1,19 @@
-// A session whose steps run on a server: on ours, or on TensorFlow's own.
+// A session whose steps run on a server, which may also be TensorFlow's own.
 //
 //   absl::StatusOr<std::unique_ptr<Session>> session =
 //       RemoteSession::Connect(g, "grpc://ps0:7077");
 //   (*session)->Run({init});
 //
-// It is a Session like any other: callables, partial runs, time-outs, queue runners and monitored
-// sessions work on it. The graph goes to the server with the first step, and what was added to it
-// with the next. Programs that link this need not name it: a SessionTarget with a master
-// "grpc://…" makes such sessions.
+// It supports all features of a Session: callables, partial runs, timeouts, queue runners,
+// monitored sessions. The graph is sent to the server with the first step, and new nodes with the
+// next step. A SessionTarget whose master is "grpc://..." makes such sessions if this library is
+// linked.
 //
-// Lifetime: the server forgets the session when it is closed or destroyed; variables, queues and
+// Lifetime: the server forgets the session when it is closed or destroyed. Variables, queues and
 // tables stay on the server's devices.
-// Errors: UNAVAILABLE with the address where nobody answers; ABORTED where the server was restarted
-// since; those of steps as the server tells them, with the line of the node here.
+// Errors: UNAVAILABLE, naming the address, if the server does not answer. ABORTED after a restart
+// of the server. Errors of steps come from the server, with the source line of the node in this
+// program.
 #ifndef SLUICE_DISTRIBUTED_CLIENT_REMOTE_SESSION_H_
 #define SLUICE_DISTRIBUTED_CLIENT_REMOTE_SESSION_H_
 
@@ -23,8 +24,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "distributed/wire/message_limits.h"
-#include "distributed/wire/security.h"
+#include "distributed/message/limits.h"
+#include "distributed/security/security.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
@@ -32,28 +33,28 @@
 namespace sluice {
 
 struct RemoteSessionOptions {
-  // Placement, threads, time-outs and passes travel to the server; `devices` are the server's own.
+  // Placement, threads, timeouts and passes are sent to the server. `devices` are ignored.
   SessionOptions session;
-  // The tasks that the session may use, as device names; none: all. It waits for these alone.
+  // The tasks that the session may use and waits for, as device names. If empty, all tasks.
   std::vector<std::string> device_filters;
-  // Variables and queues of its own, which end with it.
+  // Whether the session has variables and queues of its own, which end with it.
   bool isolate_session_state = false;
-  // For the server, and the tasks that it has to reach, to come up.
+  // How long to wait for the server, and for the tasks that it has to reach.
   int64_t connect_timeout_ms = 60'000;
   Security security;
-  // What goes as one message of gRPC; feeds and fetches beyond go in pieces.
+  // Feeds and fetches above this size are sent as chunked messages.
   int64_t grpc_message_bytes = kGrpcMessageBytes;
 };
 
 class RemoteSession {
  public:
-  // INVALID_ARGUMENT unless `target` is "grpc://host:port". UNAVAILABLE after the time-out.
+  // INVALID_ARGUMENT unless `target` is "grpc://host:port". UNAVAILABLE after the timeout.
   static absl::StatusOr<std::unique_ptr<Session>> Connect(Graph& graph, const std::string& target,
                                                           RemoteSessionOptions options = {});
-  // What the session's server and its cluster compute on.
+  // Returns the devices of the session's server and its cluster.
   static absl::StatusOr<std::vector<DeviceInfo>> ListDevices(const Session& session);
-  // Forgets the containers (none: all) of the server and its cluster, and ends the server's
-  // sessions.
+  // Clears the containers, or all if none are given, of the server and its cluster, and ends the
+  // server's sessions.
   static absl::Status Reset(const std::string& target,
                             const std::vector<std::string>& containers = {},
                             const Security& security = {});

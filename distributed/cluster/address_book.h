@@ -1,16 +1,19 @@
-// Where the tasks of a cluster are at this moment: the cluster's list, and what tasks that came
-// later, or came back elsewhere, said of themselves.
+// The present addresses of a cluster's tasks: those of the cluster spec, and those that tasks
+// reported which started later or restarted elsewhere.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_CLUSTER_ADDRESS_BOOK_H_
 #define SLUICE_DISTRIBUTED_CLUSTER_ADDRESS_BOOK_H_
 
-#include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "distributed/cluster/cluster_spec.h"
+#include "graph/mutex.h"
+#include "graph/status.h"
 
 namespace sluice {
 
@@ -18,23 +21,28 @@ class AddressBook {
  public:
   explicit AddressBook(ClusterSpec spec) : spec_(std::move(spec)) {}
 
-  // NOT_FOUND for tasks that nobody told of.
+  // NOT_FOUND for a task without an address.
   absl::StatusOr<std::string> Find(const TaskName& task) const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return spec_.Address(task);
   }
+  // `task` is a name like "/job:worker/replica:0/task:1".
+  absl::StatusOr<std::string> FindByName(std::string_view task) const {
+    SLUICE_ASSIGN_OR_RETURN(const TaskName name, TaskName::Parse(task));
+    return Find(name);
+  }
   void Set(const TaskName& task, const std::string& address) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     spec_.SetAddress(task, address);
   }
   std::vector<TaskName> tasks() const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return spec_.tasks();
   }
 
  private:
-  mutable std::mutex mutex_;
-  ClusterSpec spec_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  ClusterSpec spec_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

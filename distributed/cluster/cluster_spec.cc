@@ -163,7 +163,7 @@ absl::StatusOr<Cluster> Cluster::FromTfConfig(std::string_view json) {
     }
     result.task.index = value.has_string_value() ? number : static_cast<int>(value.number_value());
   }
-  if (result.task.job == "evaluator") return result;  // stands beside the cluster
+  if (result.task.job == "evaluator") return result;  // is not part of the cluster
   SLUICE_RETURN_IF_ERROR(result.spec.Address(result.task).status());
   return result;
 }

@@ -1,4 +1,4 @@
-// Clusters from what batch systems tell the processes that they start.
+// Clusters from the environment variables of batch systems.
 #include <cstdlib>
 #include <utility>
 
@@ -17,7 +17,7 @@ absl::StatusOr<int> Number(const Cluster::Environment& env, const char* name) {
   return InvalidArgument(name, ": expected a number, got '", text == nullptr ? "" : text, "'");
 }
 
-// Commas outside of brackets.
+// Splits at the commas outside of brackets.
 std::vector<std::string> SplitHosts(std::string_view list) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -37,7 +37,7 @@ std::string Padded(int number, size_t width) {
   return text.size() < width ? std::string(width - text.size(), '0') + text : text;
 }
 
-// "4(x2),3" -> 4, 4, 3: how SLURM writes numbers by node.
+// Expands SLURM's numbers of tasks per node: "4(x2),3" -> 4, 4, 3.
 absl::StatusOr<std::vector<int>> ExpandCounts(std::string_view text) {
   std::vector<int> counts;
   for (const auto part : absl::StrSplit(ToAbsl(text), ',')) {
@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<int>> ExpandCounts(std::string_view text) {
   return counts;
 }
 
-// Rank r on host hosts[r], which has `first_port` + (ranks before r on the same host).
+// Rank r runs on host_of_rank[r], at `first_port` plus the number of lower ranks on that host.
 absl::StatusOr<Cluster> FromRanks(const std::vector<std::string>& host_of_rank, int rank,
                                   const Cluster::LaunchOptions& options) {
   const int size = static_cast<int>(host_of_rank.size());
@@ -129,7 +129,7 @@ absl::StatusOr<Cluster> Cluster::FromSlurm(const LaunchOptions& options, const E
       host_of_rank.insert(host_of_rank.end(), by_host[h], hosts[h]);
     }
   } else {
-    for (int r = 0; r < size; ++r) {  // in blocks, the first hosts with one more
+    for (int r = 0; r < size; ++r) {  // blocks of ranks; those of the first hosts are larger by one
       const int hosts_size = static_cast<int>(hosts.size());
       const int larger = size % hosts_size, block = size / hosts_size;
       const int h =

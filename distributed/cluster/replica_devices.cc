@@ -21,10 +21,10 @@ const T* AttrOf(const NodeSpec& node, std::string_view name) {
 
 DeviceSpec ParsedOrEmpty(const std::string& device) {
   absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(device);
-  return spec.ok() ? *spec : DeviceSpec();  // the placer tells what is wrong with it
+  return spec.ok() ? *spec : DeviceSpec();  // the placer reports the error
 }
 
-// The device of a node of a parameter server.
+// Returns the device of a node that a parameter server runs.
 std::string PsDevice(const ReplicaDevicesOptions& options, const NodeSpec& node) {
   const DeviceSpec wanted = ParsedOrEmpty(node.device);
   DeviceSpec ps = ParsedOrEmpty(options.ps_device);
@@ -59,7 +59,7 @@ std::string PsLoads::ToString() const {
 }
 
 PsStrategy RoundRobin(int tasks) {
-  // Shared by the copies that scopes make.
+  // Shared, because scopes copy the strategy.
   return [tasks, next = std::make_shared<int>(0)](const NodeSpec&) {
     const int task = *next;
     *next = (task + 1) % tasks;

@@ -1,16 +1,16 @@
-// Devices for between-graph replication: variables and other shared state to the parameter servers,
-// everything else to the replica's own worker.
+// Devices for between-graph replication. Variables and other shared state go to the parameter
+// servers, everything else goes to the replica's own worker.
 //
 //   DeviceScope place(g, ReplicaDevices(cluster));
 //   Variable w(g, "w", {784, 10}, Zeros());       // /job:ps/task:0
 //   Output y = MatMul(x, w);                      // /job:worker/task:2
 //
-// Every replica has to choose the same server for a variable: strategies depend on the order in
-// which variables are made, and on nothing else.
+// All replicas have to choose the same server for a variable, so strategies depend only on the
+// order in which variables are created.
 //
-// Reference behaviour: tf.compat.v1.train.replica_device_setter and
-// tf.contrib.training.GreedyLoadBalancingStrategy. Only the default differs, docs/differences.md.
-// Thread safety: as the graph's; a DeviceFunction that was made here is of one graph.
+// Thread safety: that of the graph. A DeviceFunction serves one graph.
+// Reference: tf.compat.v1.train.replica_device_setter and
+// tf.contrib.training.GreedyLoadBalancingStrategy. Only the default differs (docs/differences.md).
 #ifndef SLUICE_DISTRIBUTED_CLUSTER_REPLICA_DEVICES_H_
 #define SLUICE_DISTRIBUTED_CLUSTER_REPLICA_DEVICES_H_
 
@@ -27,45 +27,47 @@
 
 namespace sluice {
 
-// The parameter server (0 to tasks - 1) of the next node.
+// Chooses the parameter server, 0 to tasks - 1, of the next node.
 using PsStrategy = std::function<int(const NodeSpec& node)>;
-// What a server has to bear for a node.
+// Returns the load that a node puts on its server.
 using PsLoad = std::function<int64_t(const NodeSpec& node)>;
 
-// The bytes of a variable's shape; unknown dimensions count as 1, nodes without a shape as 0.
+// Returns the bytes of a variable. Unknown dimensions count as 1. 0 for nodes without a shape.
 int64_t BytesOfVariable(const NodeSpec& node);
 
-// What each server bears so far.
+// The present load of each server.
 struct PsLoads {
   std::vector<int64_t> of_task;
 
-  // The most loaded server's share over the mean; 1 is even. 0 before anything was placed.
+  // The highest load divided by the mean load, so 1 is even. 0 if there is no load.
   double imbalance() const;
   // "ps:0 31360 bytes, ps:1 40 bytes; the fullest has 2.00 times the mean"
   std::string ToString() const;
 };
 
-// One after the other.
+// Chooses one server after the other.
 PsStrategy RoundRobin(int tasks);
-// The one with the least load, of equal ones the first. `loads`, if given, follows.
+// Chooses the server with the least load, the first of equal ones. Keeps `loads` up to date, if
+// given.
 PsStrategy GreedyLoadBalancing(int tasks, PsLoad load = BytesOfVariable,
                                std::shared_ptr<PsLoads> loads = nullptr);
 
-// Variables, tables, accumulators: what a parameter server has. TensorFlow's list.
+// The ops that parameter servers run: variables, tables, accumulators. This is TensorFlow's list.
 const std::set<std::string>& StandardPsOps();
 
 struct ReplicaDevicesOptions {
-  int ps_tasks = 0;  // 0: everything is the worker's
+  int ps_tasks = 0;  // 0: the worker runs everything
   std::string ps_device = "/job:ps";
   std::string worker_device = "/job:worker";
-  // Devices that nodes ask for themselves win field by field; else they win as a whole.
+  // Whether a node's own device takes precedence field by field. Otherwise it does as a whole.
   bool merge_devices = true;
   std::set<std::string> ps_ops = StandardPsOps();
   PsStrategy strategy;  // empty: RoundRobin, as TensorFlow
 };
 
 DeviceFunction ReplicaDevices(ReplicaDevicesOptions options);
-// For this task of a cluster, greedily by bytes over its job "ps". The chief is a worker.
+// Devices for this task of a cluster: balances bytes greedily over the job "ps". The chief is a
+// worker.
 DeviceFunction ReplicaDevices(const Cluster& cluster, std::shared_ptr<PsLoads> loads = nullptr);
 
 }  // namespace sluice

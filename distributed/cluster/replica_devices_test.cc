@@ -22,7 +22,7 @@ NodeSpec Other(std::string device = "") {
 
 TEST(ReplicaDevices, VariablesGoRoundTheServersAndTheRestToTheWorker) {
   const DeviceFunction device = ReplicaDevices({.ps_tasks = 2});
-  const DeviceFunction copy = device;  // as scopes make
+  const DeviceFunction copy = device;  // scopes make copies
   EXPECT_EQ(device(Variable({2})), "/job:ps/task:0");
   EXPECT_EQ(copy(Variable({2})), "/job:ps/task:1");
   EXPECT_EQ(device(Variable({2})), "/job:ps/task:0");
@@ -34,7 +34,7 @@ TEST(ReplicaDevices, WhatANodeAsksForWinsFieldByField) {
       ReplicaDevices({.ps_tasks = 2, .worker_device = "/job:worker/task:3"});
   EXPECT_EQ(device(Variable({2}, DT_FLOAT, "/device:CPU:1")), "/job:ps/task:0/device:CPU:1");
   EXPECT_EQ(device(Variable({2}, DT_FLOAT, "/job:ps/task:0")), "/job:ps/task:0");
-  // Another job's variable takes no turn.
+  // A variable on another job does not advance the strategy.
   EXPECT_EQ(device(Variable({2}, DT_FLOAT, "/job:worker/task:0")), "/job:worker/task:0");
   EXPECT_EQ(device(Variable({2})), "/job:ps/task:0");
   EXPECT_EQ(device(Other("/device:CPU:0")), "/job:worker/task:3/device:CPU:0");

@@ -1,21 +1,22 @@
 #include "distributed/collective/collective_service.h"
 
-#include <cinttypes>
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "distributed/message/respond.h"
+#include "distributed/message/service_methods.h"
+#include "distributed/message/tensor_message.h"
+#include "distributed/message/tensor_response.h"
 #include "distributed/proto/worker.pb.h"
-#include "distributed/wire/one_tensor.h"
-#include "distributed/wire/tensor_message.h"
-#include "distributed/wire/worker_method.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// Between the parts of a message's key.
-constexpr char kBetween = '|';
+// Separates the parts of a message's key.
+constexpr char kSeparator[] = "|";
 
 TaskName LeaderOf(const ClusterSpec& spec, const TaskName& self) {
   const std::vector<TaskName> tasks = spec.tasks();
@@ -27,7 +28,7 @@ TaskName LeaderOf(const ClusterSpec& spec, const TaskName& self) {
   return tasks.empty() ? self : tasks[0];
 }
 
-// What DeviceAttributes has no field for stands in the description.
+// The ticket and step, for which DeviceAttributes has no fields, go into the description.
 void MemberToProto(const GroupMember& member, pb::DeviceAttributes* proto) {
   proto->set_name(member.device);
   proto->set_device_type("CPU");
@@ -46,10 +47,57 @@ absl::StatusOr<GroupMember> MemberFromProto(const pb::DeviceAttributes& proto) {
                          "'");
 }
 
+absl::StatusOr<GroupMember> MemberOf(const pb::CompleteGroupRequest& request) {
+  SLUICE_ASSIGN_OR_RETURN(GroupMember member, MemberFromProto(request.device_attributes()));
+  if (request.group_size() > 0) return member;
+  return InvalidArgument("group_size must be positive integer but got ", request.group_size());
+}
+
+absl::StatusOr<CollectiveGroup> GroupOf(const absl::StatusOr<grpc::ByteBuffer>& bytes) {
+  SLUICE_RETURN_IF_ERROR(bytes.status());
+  pb::CompleteGroupResponse response;
+  SLUICE_RETURN_IF_ERROR(DecodeMessage(*bytes, &response));
+  CollectiveGroup group;
+  if (!absl::SimpleAtoi(response.communicator_key(), &group.generation)) {
+    return absl::InternalError("expected the number of a group, got none");
+  }
+  for (const pb::DeviceAttributes& device : response.device_attributes()) {
+    SLUICE_ASSIGN_OR_RETURN(GroupMember member, MemberFromProto(device));
+    group.members.push_back(std::move(member));
+  }
+  if (!group.members.empty()) return group;
+  return absl::InternalError("expected the members of a group, got none");
+}
+
+grpc::ByteBuffer EncodeGroup(const pb::CompleteGroupRequest& request,
+                             const CollectiveGroup& group) {
+  pb::CompleteGroupResponse response;
+  response.set_group_key(request.group_key());
+  response.set_group_size(request.group_size());
+  response.set_device_type(request.device_type());
+  response.set_communicator_key(StrCat(group.generation));
+  for (const GroupMember& member : group.members) {
+    MemberToProto(member, response.add_device_attributes());
+  }
+  return EncodeMessage(response);
+}
+
+pb::RecvBufRequest RequestFor(const CollectiveMessage& message) {
+  pb::RecvBufRequest request;
+  request.set_step_id(static_cast<int64_t>(message.generation));
+  request.set_buf_rendezvous_key(
+      absl::StrJoin({StrCat(message.group_key), StrCat(message.from.ticket), message.round,
+                     message.name, message.call},
+                    kSeparator));
+  request.set_src_device(message.from.device);
+  request.set_src_incarnation(message.from.incarnation);
+  return request;
+}
+
 absl::StatusOr<CollectiveMessage> MessageOf(const pb::RecvBufRequest& request) {
   CollectiveMessage message;
   const std::vector<std::string> parts =
-      absl::StrSplit(request.buf_rendezvous_key(), absl::MaxSplits(kBetween, 4));
+      absl::StrSplit(request.buf_rendezvous_key(), absl::MaxSplits(kSeparator, 4));
   if (parts.size() != 5 || !absl::SimpleAtoi(parts[0], &message.group_key) ||
       !absl::SimpleAtoi(parts[1], &message.from.ticket)) {
     return InvalidArgument("expected the key of a collective's message, got '",
@@ -77,8 +125,8 @@ CollectiveService::CollectiveService(const Cluster& cluster, RpcClient* client,
 }
 
 std::vector<RpcMethod> CollectiveService::Methods() {
-  return {{WorkerMethod("CompleteGroup"), [this](RpcCall& call) { CompleteGroup(call); }},
-          {WorkerMethod("RecvBuf"), [this](RpcCall& call) { RecvBuf(call); }}};
+  return {Method(WorkerMethod("CompleteGroup"), this, &CollectiveService::CompleteGroup),
+          Method(WorkerMethod("RecvBuf"), this, &CollectiveService::RecvBuf)};
 }
 
 void CollectiveService::Stop() {
@@ -97,86 +145,48 @@ void CollectiveService::Join(int key, int size, const GroupMember& member,
   request.set_group_size(size);
   request.set_device_type("CPU");
   MemberToProto(member, request.mutable_device_attributes());
-  RpcClient::Call call;
-  call.address = *std::move(address);
-  call.path = WorkerMethod("CompleteGroup");
-  call.request = EncodeMessage(request);
-  call.cancellation = cancellation;
-  call.wait_for_ready = true;  // the leader may start last
-  client_->Start(std::move(call), [leader = leader_.ToString(), done = std::move(done)](
-                                      absl::Status status, grpc::ByteBuffer bytes) {
-    pb::CompleteGroupResponse response;
-    if (status.ok()) status = DecodeMessage(bytes, &response);
-    CollectiveGroup group;
-    if (status.ok() && !absl::SimpleAtoi(response.communicator_key(), &group.generation)) {
-      status = absl::InternalError("expected the number of a group, got none");
-    }
-    for (const pb::DeviceAttributes& device : response.device_attributes()) {
-      absl::StatusOr<GroupMember> member_of = MemberFromProto(device);
-      status.Update(member_of.status());
-      if (member_of.ok()) group.members.push_back(*std::move(member_of));
-    }
-    if (status.ok() && group.members.empty()) {
-      status = absl::InternalError("expected the members of a group, got none");
-    }
-    if (!status.ok()) return done(FromTask(leader, status));
-    done(std::move(group));
-  });
+  client_->Start({.address = *std::move(address),
+                  .path = WorkerMethod("CompleteGroup"),
+                  .request = EncodeMessage(request),
+                  .cancellation = cancellation,
+                  .wait_for_ready = true},  // the leader may start last
+                 [leader = leader_.ToString(),
+                  done = std::move(done)](const absl::StatusOr<grpc::ByteBuffer>& response) {
+                   absl::StatusOr<CollectiveGroup> group = GroupOf(response);
+                   if (!group.ok()) group = FromTask(leader, group.status());
+                   done(std::move(group));
+                 });
 }
 
 void CollectiveService::CompleteGroup(RpcCall& call) {
   pb::CompleteGroupRequest request;
-  absl::Status status = DecodeMessage(call.request(), &request);
-  absl::StatusOr<GroupMember> member = GroupMember();
-  if (status.ok()) {
-    member = MemberFromProto(request.device_attributes());
-    status = member.status();
+  if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
+    return call.Finish(status);
   }
-  if (status.ok() && request.group_size() <= 0) {
-    status = InvalidArgument("group_size must be positive integer but got ", request.group_size());
-  }
-  if (!status.ok()) return call.Finish(status, grpc::ByteBuffer());
+  const absl::StatusOr<GroupMember> member = MemberOf(request);
+  if (!member.ok()) return call.Finish(member.status());
   collectives_->table().Join(request.group_key(), request.group_size(), *member,
                              &call.cancellation(),
                              [&call, request](absl::StatusOr<CollectiveGroup> group) {
-                               pb::CompleteGroupResponse response;
-                               if (!group.ok())
-                                 return call.Finish(group.status(), grpc::ByteBuffer());
-                               response.set_group_key(request.group_key());
-                               response.set_group_size(request.group_size());
-                               response.set_device_type(request.device_type());
-                               response.set_communicator_key(StrCat(group->generation));
-                               for (const GroupMember& m : group->members) {
-                                 MemberToProto(m, response.add_device_attributes());
-                               }
-                               call.Finish(absl::OkStatus(), EncodeMessage(response));
+                               if (!group.ok()) return call.Finish(group.status());
+                               call.Finish(EncodeGroup(request, *group));
                              });
 }
 
 void CollectiveService::Fetch(const CollectiveMessage& message, CancellationManager* cancellation,
                               Done done) {
-  const std::string device = message.from.device;
+  const std::string& device = message.from.device;
   const std::string task = device.substr(0, device.find("/device:"));
-  absl::StatusOr<TaskName> name = TaskName::Parse(task);
-  absl::StatusOr<std::string> address =
-      name.ok() ? spec_.Address(*name) : absl::StatusOr<std::string>(name.status());
+  const absl::StatusOr<TaskName> name = TaskName::Parse(task);
+  if (!name.ok()) return done(name.status());
+  absl::StatusOr<std::string> address = spec_.Address(*name);
   if (!address.ok()) return done(address.status());
-  pb::RecvBufRequest request;
-  request.set_step_id(static_cast<int64_t>(message.generation));
-  const std::string between(1, kBetween);
-  request.set_buf_rendezvous_key(StrCat(message.group_key, between, message.from.ticket, between,
-                                        message.round, between, message.name, between,
-                                        message.call));
-  request.set_src_device(device);
-  request.set_src_incarnation(message.from.incarnation);
-  RpcClient::Call call;
-  call.address = *std::move(address);
-  call.path = WorkerMethod("RecvBuf");
-  call.request = EncodeMessage(request);
-  call.cancellation = cancellation;
-  client_->Start(std::move(call),
-                 [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer& bytes) {
-                   absl::StatusOr<OneTensor> taken = TakeOneTensor(task, status, &bytes);
+  client_->Start({.address = *std::move(address),
+                  .path = WorkerMethod("RecvBuf"),
+                  .request = EncodeMessage(RequestFor(message)),
+                  .cancellation = cancellation},
+                 [task, done = std::move(done)](absl::StatusOr<grpc::ByteBuffer>& response) {
+                   absl::StatusOr<TensorResponse> taken = TakeTensorResponse(task, response);
                    if (!taken.ok()) return done(taken.status());
                    done(std::move(taken->value));
                  });
@@ -184,18 +194,14 @@ void CollectiveService::Fetch(const CollectiveMessage& message, CancellationMana
 
 void CollectiveService::RecvBuf(RpcCall& call) {
   pb::RecvBufRequest request;
-  absl::Status status = DecodeMessage(call.request(), &request);
-  absl::StatusOr<CollectiveMessage> message = CollectiveMessage();
-  if (status.ok()) {
-    message = MessageOf(request);
-    status = message.status();
+  if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
+    return call.Finish(status);
   }
-  if (!status.ok()) return call.Finish(status, grpc::ByteBuffer());
+  const absl::StatusOr<CollectiveMessage> message = MessageOf(request);
+  if (!message.ok()) return call.Finish(message.status());
   collectives_->Serve(*message, &call.cancellation(), [&call](absl::StatusOr<Tensor> value) {
-    absl::StatusOr<grpc::ByteBuffer> bytes = grpc::ByteBuffer();
-    if (value.ok()) bytes = EncodeOneTensor(pb::RecvTensorResponse(), *std::move(value));
-    const absl::Status ended = value.ok() ? bytes.status() : value.status();
-    call.Finish(ended, ended.ok() ? *bytes : grpc::ByteBuffer());
+    if (!value.ok()) return call.Finish(value.status());
+    call.Finish(EncodeTensorResponse(pb::RecvTensorResponse(), *std::move(value)));
   });
 }
 

@@ -1,11 +1,11 @@
-// The collective groups of a cluster: members of several tasks find each other at the leader, and
-// fetch from each other what their exchanges post. In the words of TensorFlow's WorkerService:
+// The collective groups of a cluster, over the network: members on several tasks find each other at
+// the leader, and fetch the tensors that the others post. Speaks TensorFlow's WorkerService:
 // CompleteGroup and RecvBuf.
 //
-// The leader is the cluster's chief; without one worker 0, without workers the first task.
+// The leader is the chief, or else worker 0, or else the first task.
 //
-// Thread safety: all methods from any thread. Errors: those of another task begin with its name;
-// UNAVAILABLE where it does not answer.
+// Thread safety: all methods may be called from any thread. Errors: those of another task begin
+// with its name; UNAVAILABLE if it does not answer.
 #ifndef SLUICE_DISTRIBUTED_COLLECTIVE_COLLECTIVE_SERVICE_H_
 #define SLUICE_DISTRIBUTED_COLLECTIVE_COLLECTIVE_SERVICE_H_
 
@@ -14,20 +14,20 @@
 #include <vector>
 
 #include "distributed/cluster/cluster_spec.h"
-#include "distributed/wire/rpc_client.h"
-#include "distributed/wire/rpc_server.h"
+#include "distributed/message/rpc_call.h"
+#include "distributed/rpc/rpc_client.h"
 #include "executor/collective/collectives.h"
 
 namespace sluice {
 
 class CollectiveService final : public CollectiveNetwork {
  public:
-  // `collectives` are this task's; both must outlive this object, which they call.
+  // `collectives` are those of this task. They and `client` must outlive this object.
   CollectiveService(const Cluster& cluster, RpcClient* client,
                     std::shared_ptr<Collectives> collectives);
 
   std::vector<RpcMethod> Methods();
-  // Ends the calls of this task with CANCELLED: the server stops.
+  // Ends the operations of this task with CANCELLED, because the server stops.
   void Stop();
 
   void Join(int key, int size, const GroupMember& member, CancellationManager* cancellation,
@@ -42,7 +42,7 @@ class CollectiveService final : public CollectiveNetwork {
 
   const ClusterSpec spec_;
   const TaskName self_;
-  TaskName leader_;
+  const TaskName leader_;
   RpcClient* const client_;
   const std::shared_ptr<Collectives> collectives_;
 };

@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "distributed/master/task_clock.h"
+#include "distributed/message/device_attributes.h"
+#include "distributed/message/service_methods.h"
+#include "distributed/message/tensor_message.h"
+#include "distributed/message/tensor_response.h"
 #include "distributed/proto/worker.pb.h"
-#include "distributed/wire/one_tensor.h"
-#include "distributed/wire/tensor_message.h"
-#include "distributed/wire/worker_method.h"
 #include "executor/trace/step_stats_proto.h"
 #include "executor/wait/linked_cancellation.h"
 #include "graph/build/device_spec.h"
@@ -21,18 +22,18 @@ namespace {
 constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
 constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
 
-// Since 1970.
+// Nanoseconds since 1970.
 int64_t NowNanos() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
-// A step that was cancelled waits so long for a task to take note.
+// How long a cancelled step waits for a task to react.
 constexpr int64_t kCancelMs = 2'000;
-// At the end of a session a task that does not answer is not waited for longer.
-constexpr int64_t kFarewellMs = 10'000;
-// Who is there answers within this time when a session begins.
+// How long the end of a step or session waits for a task.
+constexpr int64_t kCleanupMs = 10'000;
+// A task that does not answer within this time counts as not started.
 constexpr int64_t kGreetMs = 1'000;
 
 bool MayUse(const TaskName& task, const std::vector<std::string>& filters) {
@@ -44,25 +45,22 @@ bool MayUse(const TaskName& task, const std::vector<std::string>& filters) {
   });
 }
 
-absl::StatusOr<std::vector<DeviceInfo>> DevicesOf(absl::Status status,
-                                                  const grpc::ByteBuffer& bytes) {
+absl::StatusOr<std::vector<DeviceInfo>> DevicesOf(const absl::StatusOr<grpc::ByteBuffer>& bytes) {
+  SLUICE_RETURN_IF_ERROR(bytes.status());
   pb::GetStatusResponse response;
-  if (status.ok()) status = DecodeMessage(bytes, &response);
-  SLUICE_RETURN_IF_ERROR(status);
+  SLUICE_RETURN_IF_ERROR(DecodeMessage(*bytes, &response));
   std::vector<DeviceInfo> devices;
-  for (const pb::DeviceAttributes& device : response.device_attributes()) {
-    SLUICE_ASSIGN_OR_RETURN(DeviceSpec spec, DeviceSpec::Parse(device.name()));
-    devices.push_back({device.name(), std::move(spec), device.incarnation()});
-  }
+  SLUICE_RETURN_IF_ERROR(DevicesFromProto(response.device_attributes(), &devices));
   return devices;
 }
 
-RemoteTasks::PartResult ResultOf(const std::string& task, absl::Status status,
-                                 grpc::ByteBuffer& bytes, size_t num_fetches) {
+RemoteTasks::PartResult ResultOf(const std::string& task, absl::StatusOr<grpc::ByteBuffer>& bytes,
+                                 size_t num_fetches) {
   RemoteTasks::PartResult result;
   pb::RunGraphResponse response;
   std::vector<NamedTensor> fetches;
-  if (status.ok()) status = TakeMessage(&bytes, kRecv, &response, &fetches);
+  absl::Status status = bytes.status();
+  if (status.ok()) status = TakeMessage(&*bytes, kRecv, &response, &fetches);
   if (status.ok() && response.status_code() != pb::error::OK) {
     status = absl::Status(static_cast<absl::StatusCode>(response.status_code()),
                           response.status_error_message());
@@ -82,22 +80,18 @@ RemoteTasks::PartResult ResultOf(const std::string& task, absl::Status status,
 RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client) {
   return [addresses, client](const std::string& task, int64_t step_id, const std::string& key,
                              CancellationManager* cancellation, Rendezvous::Done done) {
-    absl::StatusOr<TaskName> name = TaskName::Parse(task);
-    absl::StatusOr<std::string> address =
-        name.ok() ? addresses->Find(*name) : absl::StatusOr<std::string>(name.status());
+    absl::StatusOr<std::string> address = addresses->FindByName(task);
     if (!address.ok()) return done(address.status(), Tensor(), false);
     pb::RecvTensorRequest request;
     request.set_step_id(step_id);
     request.set_rendezvous_key(key);
-    RpcClient::Call call;
-    call.address = *std::move(address);
-    call.path = WorkerMethod("RecvTensor");
-    call.request = EncodeMessage(request);
-    call.cancellation = cancellation;
-    call.connects_anew = true;  // the sender's task has got its part of the step: it is there
-    client->Start(std::move(call),
-                  [task, done = std::move(done)](absl::Status status, grpc::ByteBuffer& bytes) {
-                    absl::StatusOr<OneTensor> taken = TakeOneTensor(task, status, &bytes);
+    client->Start({.address = *std::move(address),
+                   .path = WorkerMethod("RecvTensor"),
+                   .request = EncodeMessage(request),
+                   .cancellation = cancellation,
+                   .reconnects = true},  // the sender is up: it has got its part of the step
+                  [task, done = std::move(done)](absl::StatusOr<grpc::ByteBuffer>& response) {
+                    absl::StatusOr<TensorResponse> taken = TakeTensorResponse(task, response);
                     if (!taken.ok()) return done(taken.status(), Tensor(), false);
                     done(absl::OkStatus(), std::move(taken->value), taken->is_dead);
                   });
@@ -111,13 +105,12 @@ absl::Status CleanupOthers(const ClusterConnection& connection,
   absl::Status first;
   for (const TaskName& task : connection.addresses->tasks()) {
     if (task == connection.task) continue;
-    RpcClient::Call call;
-    call.address = connection.addresses->Find(task).value_or("");
-    call.path = WorkerMethod("CleanupAll");
-    call.request = EncodeMessage(request);
-    call.timeout_ms = kFarewellMs;
-    grpc::ByteBuffer response;
-    first.Update(FromTask(task.ToString(), connection.client->Run(std::move(call), &response)));
+    const absl::StatusOr<grpc::ByteBuffer> response =
+        connection.client->Run({.address = connection.addresses->Find(task).value_or(""),
+                                .path = WorkerMethod("CleanupAll"),
+                                .request = EncodeMessage(request),
+                                .timeout_ms = kCleanupMs});
+    first.Update(FromTask(task.ToString(), response.status()));
   }
   return first;
 }
@@ -135,12 +128,10 @@ std::shared_ptr<ClusterTasks> ClusterTasks::Connect(const ClusterConnection& con
         tasks->CallOf(task.ToString(), "GetStatus", EncodeMessage(pb::GetStatusRequest())));
     calls.back().timeout_ms = kGreetMs;
   }
-  const std::vector<RpcClient::Answer> answers = connection.client->RunAll(std::move(calls));
+  const auto responses = connection.client->RunAll(std::move(calls));
   for (size_t i = 0; i < asked.size(); ++i) {
     const std::string presumed = StrCat(asked[i].ToString(), "/device:CPU:0");
-    absl::StatusOr<std::vector<DeviceInfo>> devices =
-        DevicesOf(answers[i].status, answers[i].response);
-    // Who does not answer soon counts as not there yet.
+    absl::StatusOr<std::vector<DeviceInfo>> devices = DevicesOf(responses[i]);
     if (!devices.ok()) devices = {{presumed, *DeviceSpec::Parse(presumed), 0}};
     for (DeviceInfo& device : *devices) tasks->devices_.push_back(std::move(device));
   }
@@ -150,7 +141,7 @@ std::shared_ptr<ClusterTasks> ClusterTasks::Connect(const ClusterConnection& con
 absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Join(const std::string& task,
                                                            CancellationManager& cancellation) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     auto it = joined_.find(task);
     if (it != joined_.end()) return it->second;
   }
@@ -159,11 +150,11 @@ absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Join(const std::string& ta
   absl::StatusOr<std::vector<DeviceInfo>> devices = Await(task, waiting);
   if (!devices.ok()) return FromTask(task, devices.status());
   SLUICE_RETURN_IF_ERROR(FromTask(task, MakeWorkerSession(task, waiting)));
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return joined_[task] = *std::move(devices);
 }
 
-// The devices of a task, which may be about to start.
+// Returns the devices of a task, which may not have started yet.
 absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(
     const std::string& task, CancellationManager& cancellation) const {
   const auto ask = [&](bool waits) {
@@ -171,13 +162,11 @@ absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(
     call.wait_for_ready = waits;
     call.timeout_ms = waits ? connection_.connect_timeout_ms : kGreetMs;
     call.cancellation = &cancellation;
-    grpc::ByteBuffer bytes;
-    absl::Status status = connection_.client->Run(std::move(call), &bytes);
-    return DevicesOf(std::move(status), bytes);
+    return DevicesOf(connection_.client->Run(std::move(call)));
   };
   absl::StatusOr<std::vector<DeviceInfo>> devices = ask(true);
   if (!absl::IsDeadlineExceeded(devices.status())) return devices;
-  const absl::Status last = ask(false).status();  // says why
+  const absl::Status last = ask(false).status();  // has the reason
   return absl::UnavailableError(StrCat("no answer from ", CallOf(task, "", {}).address, " within ",
                                        connection_.connect_timeout_ms, " ms: ", last.message()));
 }
@@ -185,7 +174,7 @@ absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(
 absl::Status ClusterTasks::MakeWorkerSession(const std::string& task,
                                              CancellationManager& cancellation) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     asked_.insert(task);
   }
   pb::CreateWorkerSessionRequest request;
@@ -193,7 +182,7 @@ absl::Status ClusterTasks::MakeWorkerSession(const std::string& task,
   request.set_isolate_session_state(options_.config.isolate_session_state());
   pb::ServerDef& server = *request.mutable_server_def();
   *server.mutable_default_session_config() = options_.config;
-  // So that it finds this one, wherever it is.
+  // The present address of this task, which may differ from the cluster spec's.
   ClusterSpec own;
   own.SetAddress(connection_.task, connection_.address);
   *server.mutable_cluster() = own.ToProto();
@@ -204,8 +193,7 @@ absl::Status ClusterTasks::MakeWorkerSession(const std::string& task,
   RpcClient::Call call = CallOf(task, "CreateWorkerSession", EncodeMessage(request));
   call.timeout_ms = connection_.connect_timeout_ms;
   call.cancellation = &cancellation;
-  grpc::ByteBuffer bytes;
-  const absl::Status status = connection_.client->Run(std::move(call), &bytes);
+  const absl::Status status = connection_.client->Run(std::move(call)).status();
   if (status.ok()) connection_.unwanted->Remove(task, unwanted);
   if (!absl::IsDeadlineExceeded(status)) return status;
   return absl::UnavailableError(StrCat("no new session within ", connection_.connect_timeout_ms,
@@ -217,17 +205,15 @@ ClusterTasks::~ClusterTasks() {
   request.set_session_handle(session_);
   for (const std::string& task : asked_) {
     RpcClient::Call call = CallOf(task, "DeleteWorkerSession", EncodeMessage(request));
-    call.timeout_ms = kFarewellMs;
-    connection_.client->Start(std::move(call), [](absl::Status, grpc::ByteBuffer) {});
+    call.timeout_ms = kCleanupMs;
+    connection_.client->Start(std::move(call), [](absl::StatusOr<grpc::ByteBuffer>&) {});
   }
 }
 
 RpcClient::Call ClusterTasks::CallOf(const std::string& task, const char* method,
                                      grpc::ByteBuffer request) const {
   RpcClient::Call call;
-  if (const absl::StatusOr<TaskName> name = TaskName::Parse(task); name.ok()) {
-    call.address = connection_.addresses->Find(*name).value_or("");
-  }
+  call.address = connection_.addresses->FindByName(task).value_or("");
   call.path = WorkerMethod(method);
   call.request = std::move(request);
   return call;
@@ -241,10 +227,10 @@ absl::StatusOr<std::string> ClusterTasks::Register(const std::string& task, cons
   SLUICE_ASSIGN_OR_RETURN(*request.mutable_graph_def(), ExportGraphDef(part));
   RpcClient::Call call = CallOf(task, "RegisterGraph", EncodeMessage(request));
   call.cancellation = &cancellation;
-  grpc::ByteBuffer bytes;
-  SLUICE_RETURN_IF_ERROR(FromTask(task, connection_.client->Run(std::move(call), &bytes)));
+  const absl::StatusOr<grpc::ByteBuffer> bytes = connection_.client->Run(std::move(call));
+  if (!bytes.ok()) return FromTask(task, bytes.status());
   pb::RegisterGraphResponse response;
-  SLUICE_RETURN_IF_ERROR(FromTask(task, DecodeMessage(bytes, &response)));
+  SLUICE_RETURN_IF_ERROR(FromTask(task, DecodeMessage(*bytes, &response)));
   return response.graph_handle();
 }
 
@@ -275,34 +261,34 @@ void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done do
   connection_.client->Start(
       std::move(call), [task = step.task, step_id = step.step_id, num_fetches = step.num_fetches,
                         unwanted = connection_.unwanted, done = std::move(done), cancellation,
-                        token, abandon, asked](absl::Status status, grpc::ByteBuffer& bytes) {
+                        token, abandon, asked](absl::StatusOr<grpc::ByteBuffer>& response) {
         const bool was_wanted = cancellation->Deregister(token);
-        if (!status.ok()) {
+        if (!response.ok()) {
           unwanted->Add(task, step_id);
         } else if (!was_wanted) {
           unwanted->Remove(task, {step_id});
         }
-        PartResult result = ResultOf(task, std::move(status), bytes, num_fetches);
+        PartResult result = ResultOf(task, response, num_fetches);
         if (asked != 0) MoveBetween(asked, NowNanos(), &result.stats);
         done(std::move(result));
       });
 }
 
-// The part then ends and answers; a task that does not react is not waited for.
+// Cancels the part, which then ends and responds. If the task does not react, abandons the call.
 void ClusterTasks::AskToCancel(const std::string& task, int64_t step_id,
                                std::shared_ptr<CancellationManager> abandon) const {
   pb::CleanupGraphRequest request;
   request.set_step_id(step_id);
   RpcClient::Call call = CallOf(task, "CleanupGraph", EncodeMessage(request));
   call.timeout_ms = kCancelMs;
-  connection_.client->Start(std::move(call),
-                            [abandon = std::move(abandon)](absl::Status status, grpc::ByteBuffer) {
-                              if (!status.ok()) abandon->StartCancel();
-                            });
+  connection_.client->Start(
+      std::move(call), [abandon = std::move(abandon)](absl::StatusOr<grpc::ByteBuffer>& response) {
+        if (!response.ok()) abandon->StartCancel();
+      });
 }
 
 int64_t ClusterTasks::NewStepId() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return static_cast<int64_t>(random_() >> 8) | 1;  // below 2^56, never 0
 }
 
@@ -317,8 +303,8 @@ void ClusterTasks::EndStep(int64_t step_id, const std::vector<std::string>& task
   request.set_step_id(step_id);
   for (const std::string& task : tasks) {
     RpcClient::Call call = CallOf(task, "CleanupGraph", EncodeMessage(request));
-    call.timeout_ms = kFarewellMs;
-    connection_.client->Tell(std::move(call));
+    call.timeout_ms = kCleanupMs;
+    connection_.client->Notify(std::move(call));
   }
 }
 

@@ -1,13 +1,12 @@
-// The other tasks of a cluster for one session of this task's master: RemoteTasks over gRPC.
+// The other tasks of a cluster, for one session of this task's master: RemoteTasks over gRPC.
 //
-// Thread safety: all methods from any thread. Errors of a task begin with its name; UNAVAILABLE
-// where it does not answer.
+// Thread safety: all methods may be called from any thread. Errors: those of a task begin with its
+// name; UNAVAILABLE if it does not answer.
 #ifndef SLUICE_DISTRIBUTED_MASTER_CLUSTER_TASKS_H_
 #define SLUICE_DISTRIBUTED_MASTER_CLUSTER_TASKS_H_
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <set>
 #include <string>
@@ -16,29 +15,30 @@
 #include "distributed/cluster/address_book.h"
 #include "distributed/master/unwanted_parts.h"
 #include "distributed/rendezvous/step_rendezvous.h"
-#include "distributed/wire/rpc_client.h"
+#include "distributed/rpc/rpc_client.h"
 #include "executor/session/remote_tasks.h"
 #include "graph/format/proto/config.pb.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 // What all sessions of a server share.
 struct ClusterConnection {
-  TaskName task;           // this one
-  std::string address;     // where the others find it
-  AddressBook* addresses;  // of all
+  TaskName task;           // of the server
+  std::string address;     // at which other tasks reach the server
+  AddressBook* addresses;  // of all tasks
   RpcClient* client;
   StepRendezvousTable* rendezvous;
-  CancellationManager* stopping;  // of the server
-  int64_t connect_timeout_ms;     // for a task that a step needs and that is not there
-  uint64_t incarnation;           // of this task
+  CancellationManager* stopping;  // cancelled when the server stops
+  int64_t connect_timeout_ms;     // how long a step waits for a task that it needs
+  uint64_t incarnation;           // of the server's task
   std::shared_ptr<UnwantedParts> unwanted = std::make_shared<UnwantedParts>();
 };
 
-// A RemoteReceive over `client`.
+// Makes a RemoteReceive over `client`.
 RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client);
 
-// Asks every other task that `filters` (devices; none: all) lets through to forget its containers.
+// Makes every other task of the cluster clear its containers. Returns the first error.
 absl::Status CleanupOthers(const ClusterConnection& connection,
                            const std::vector<std::string>& containers);
 
@@ -46,14 +46,14 @@ class ClusterTasks final : public RemoteTasks {
  public:
   struct Options {
     std::string session;               // handle
-    std::vector<std::string> filters;  // devices that the session may use; none: all
+    std::vector<std::string> filters;  // names of devices that the session may use; empty: all
     pb::ConfigProto config;            // of the session
   };
-  // Asks every task that the session may use for its devices. Those that are not there are waited
-  // for when a step needs them.
+  // Requests the devices of all tasks that the session may use. A task that does not answer is
+  // waited for when a step needs it.
   static std::shared_ptr<ClusterTasks> Connect(const ClusterConnection& connection,
                                                const Options& options);
-  // Tells the tasks that the session has ended.
+  // Notifies the tasks that the session has ended.
   ~ClusterTasks() override;
 
   const std::vector<DeviceInfo>& devices() const override { return devices_; }
@@ -74,7 +74,7 @@ class ClusterTasks final : public RemoteTasks {
   absl::Status MakeWorkerSession(const std::string& task, CancellationManager& cancellation);
   void AskToCancel(const std::string& task, int64_t step_id,
                    std::shared_ptr<CancellationManager> abandon) const;
-  // The call of a method of the task.
+  // Builds a call of a method of the task.
   RpcClient::Call CallOf(const std::string& task, const char* method,
                          grpc::ByteBuffer request) const;
 
@@ -82,10 +82,11 @@ class ClusterTasks final : public RemoteTasks {
   const Options options_;
   const std::string session_;
   std::vector<DeviceInfo> devices_;
-  std::mutex mutex_;
-  std::map<std::string, std::vector<DeviceInfo>> joined_;  // by task; guarded by mutex_
-  std::set<std::string> asked_;  // for a worker session, which they may have; guarded by mutex_
-  std::mt19937_64 random_{std::random_device()()};  // guarded by mutex_
+  Mutex mutex_;
+  std::map<std::string, std::vector<DeviceInfo>> joined_ ABSL_GUARDED_BY(mutex_);  // by task
+  // Tasks that may have a worker session of this session.
+  std::set<std::string> asked_ ABSL_GUARDED_BY(mutex_);
+  std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_){std::random_device()()};
 };
 
 }  // namespace sluice

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "distributed/master/session_config.h"
-#include "distributed/wire/answer.h"
+#include "distributed/message/device_attributes.h"
+#include "distributed/message/respond.h"
+#include "distributed/message/service_methods.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -16,16 +18,6 @@ constexpr TensorField kCallableFeeds{pb::RunCallableRequest::kFeedFieldNumber, T
 constexpr TensorField kCallableFetches{pb::RunCallableResponse::kFetchFieldNumber,
                                        TensorField::kBare};
 
-void AddDevice(const DeviceInfo& device, pb::ListDevicesResponse* response) {
-  pb::DeviceAttributes* attributes = response->add_local_device();
-  attributes->set_name(device.name);
-  attributes->set_device_type(device.spec.type.value_or("CPU"));
-  attributes->set_memory_limit(int64_t{256} << 20);
-  attributes->mutable_locality();
-  attributes->set_incarnation(device.incarnation);
-  attributes->set_xla_global_id(-1);
-}
-
 constexpr char kMayHaveRestarted[] = " Possibly, this master has restarted.";
 
 absl::Status Unknown(const std::string& session, const char* hint) {
@@ -34,50 +26,43 @@ absl::Status Unknown(const std::string& session, const char* hint) {
 
 }  // namespace
 
-Master::Master(MasterOptions options) : options_(std::move(options)) {}
-
 std::vector<RpcMethod> Master::Methods() {
-  const std::pair<const char*, Handle> methods[] = {{"CreateSession", &Master::CreateSession},
-                                                    {"ExtendSession", &Master::ExtendSession},
-                                                    {"PartialRunSetup", &Master::PartialRunSetup},
-                                                    {"RunStep", &Master::RunStep},
-                                                    {"CloseSession", &Master::CloseSession},
-                                                    {"ListDevices", &Master::ListDevices},
-                                                    {"Reset", &Master::Reset},
-                                                    {"MakeCallable", &Master::MakeCallable},
-                                                    {"RunCallable", &Master::RunCallable},
-                                                    {"ReleaseCallable", &Master::ReleaseCallable}};
-  std::vector<RpcMethod> result;
-  for (const auto& [name, handle] : methods) {
-    result.push_back({StrCat("/tensorflow.MasterService/", name),
-                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }});
-  }
-  return result;
+  return {UnaryMethod(MasterMethod("CreateSession"), this, &Master::CreateSession),
+          UnaryMethod(MasterMethod("ExtendSession"), this, &Master::ExtendSession),
+          UnaryMethod(MasterMethod("PartialRunSetup"), this, &Master::PartialRunSetup),
+          Method(MasterMethod("RunStep"), this, &Master::RunStep),
+          Method(MasterMethod("CloseSession"), this, &Master::CloseSession),
+          UnaryMethod(MasterMethod("ListDevices"), this, &Master::ListDevices),
+          Method(MasterMethod("Reset"), this, &Master::Reset),
+          UnaryMethod(MasterMethod("MakeCallable"), this, &Master::MakeCallable),
+          Method(MasterMethod("RunCallable"), this, &Master::RunCallable),
+          UnaryMethod(MasterMethod("ReleaseCallable"), this, &Master::ReleaseCallable)};
 }
 
 absl::StatusOr<std::shared_ptr<MasterSession>> Master::Find(const std::string& handle,
                                                             const char* hint) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   auto it = sessions_.find(handle);
   if (it != sessions_.end()) return it->second;
   return Unknown(handle, hint);
 }
 
-absl::StatusOr<std::shared_ptr<MasterSession>> Master::Take(const std::string& handle) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  auto taken = sessions_.extract(handle);
-  if (!taken.empty()) return std::move(taken.mapped());
+absl::StatusOr<std::shared_ptr<MasterSession>> Master::Remove(const std::string& handle) {
+  MutexLock lock(&mutex_);
+  auto removed = sessions_.extract(handle);
+  if (!removed.empty()) return std::move(removed.mapped());
   return Unknown(handle, kMayHaveRestarted);
 }
 
 std::string Master::NewHandle() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   char handle[17];
   std::snprintf(handle, sizeof(handle), "%08x%08x", random_(), random_());
   return handle;
 }
 
-absl::StatusOr<std::string> Master::NewSession(const pb::CreateSessionRequest& request) {
+absl::Status Master::CreateSession(const pb::CreateSessionRequest& request,
+                                   pb::CreateSessionResponse* response) {
   const pb::ConfigProto& config = request.config();
   if (config.has_cluster_def()) {
     return absl::UnimplementedError(
@@ -97,39 +82,27 @@ absl::StatusOr<std::string> Master::NewSession(const pb::CreateSessionRequest& r
   }
   auto session = std::make_shared<MasterSession>(options_.task, options);
   SLUICE_RETURN_IF_ERROR(session->AddNodes(request.graph_def()));
-  std::lock_guard<std::mutex> lock(mutex_);
+  response->set_session_handle(handle);
+  MutexLock lock(&mutex_);
   sessions_.emplace(handle, std::move(session));
-  return handle;
+  return absl::OkStatus();
 }
 
-void Master::CreateSession(RpcCall& call) {
-  Answer<pb::CreateSessionRequest, pb::CreateSessionResponse>(
-      call, [this](const auto& request, auto* response) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(*response->mutable_session_handle(), NewSession(request));
-        return absl::OkStatus();
-      });
+absl::Status Master::ExtendSession(const pb::ExtendSessionRequest& request,
+                                   pb::ExtendSessionResponse* response) {
+  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t version,
+                          session->Extend(request.graph_def(), request.current_graph_version()));
+  response->set_new_graph_version(version);
+  return absl::OkStatus();
 }
 
-void Master::ExtendSession(RpcCall& call) {
-  Answer<pb::ExtendSessionRequest, pb::ExtendSessionResponse>(
-      call, [this](const auto& request, auto* response) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
-        SLUICE_ASSIGN_OR_RETURN(
-            const int64_t version,
-            session->Extend(request.graph_def(), request.current_graph_version()));
-        response->set_new_graph_version(version);
-        return absl::OkStatus();
-      });
-}
-
-void Master::PartialRunSetup(RpcCall& call) {
-  Answer<pb::PartialRunSetupRequest, pb::PartialRunSetupResponse>(
-      call, [this](const auto& request, auto* response) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
-        SLUICE_ASSIGN_OR_RETURN(*response->mutable_partial_run_handle(),
-                                session->SetUpPartialRun(request));
-        return absl::OkStatus();
-      });
+absl::Status Master::PartialRunSetup(const pb::PartialRunSetupRequest& request,
+                                     pb::PartialRunSetupResponse* response) {
+  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  SLUICE_ASSIGN_OR_RETURN(*response->mutable_partial_run_handle(),
+                          session->SetUpPartialRun(request));
+  return absl::OkStatus();
 }
 
 void Master::RunStep(RpcCall& call) {
@@ -148,43 +121,42 @@ void Master::RunStep(RpcCall& call) {
                                                 &fetches, response.mutable_metadata())
                           : session.status();
   }
-  AnswerStep(call, request, std::move(status), response, kStepFetches, fetches);
+  RespondToStep(call, request, status, response, kStepFetches, fetches);
 }
 
 void Master::CloseSession(RpcCall& call) {
   pb::CloseSessionRequest request;
   if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
-    return call.Finish(status, grpc::ByteBuffer());
+    return call.Finish(status);
   }
-  const auto session = Take(request.session_handle());
-  if (!session.ok()) return call.Finish(session.status(), grpc::ByteBuffer());
-  (*session)->Close(AnswerWhenFree(call));
+  const auto session = Remove(request.session_handle());
+  if (!session.ok()) return call.Finish(session.status());
+  (*session)->Close(RespondWhenReleased(call));
 }
 
-void Master::ListDevices(RpcCall& call) {
-  Answer<pb::ListDevicesRequest, pb::ListDevicesResponse>(
-      call, [this](const auto& request, auto* response) -> absl::Status {
-        std::vector<DeviceInfo> devices = options_.devices->Describe();
-        if (!request.session_handle().empty()) {
-          SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
-          if (const auto& remote = session->session().options().remote_tasks) {
-            devices.insert(devices.end(), remote->devices().begin(), remote->devices().end());
-          }
-        }
-        for (const DeviceInfo& device : devices) AddDevice(device, response);
-        return absl::OkStatus();
-      });
+absl::Status Master::ListDevices(const pb::ListDevicesRequest& request,
+                                 pb::ListDevicesResponse* response) {
+  std::vector<DeviceInfo> devices = options_.devices->Describe();
+  if (!request.session_handle().empty()) {
+    SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+    if (const auto& remote = session->session().options().remote_tasks) {
+      devices.insert(devices.end(), remote->devices().begin(), remote->devices().end());
+    }
+  }
+  DevicesToProto(devices, response->mutable_local_device());
+  return absl::OkStatus();
 }
 
-// Once the steps of all sessions have ended, or they could make again what was cleared.
 void Master::Reset(RpcCall& call) {
   pb::ResetRequest request;
   if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
-    return call.Finish(status, grpc::ByteBuffer());
+    return call.Finish(status);
   }
   std::vector<std::string> containers = {request.container().begin(), request.container().end()};
   const auto clear = [this, containers = std::move(containers)](RpcCall* reset) {
-    reset->Finish(Clear(containers), EncodeMessage(pb::ResetResponse()));
+    const absl::Status status = Clear(containers);
+    if (!status.ok()) return reset->Finish(status);
+    reset->Finish(EncodeMessage(pb::ResetResponse()));
   };
   CloseSessions(std::shared_ptr<RpcCall>(&call, clear));
 }
@@ -195,14 +167,12 @@ absl::Status Master::Clear(const std::vector<std::string>& containers) {
   return CleanupOthers(*options_.connection, containers);
 }
 
-void Master::MakeCallable(RpcCall& call) {
-  Answer<pb::MakeCallableRequest, pb::MakeCallableResponse>(
-      call, [this](const auto& request, auto* response) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
-        SLUICE_ASSIGN_OR_RETURN(const int64_t handle, session->MakeCallable(request.options()));
-        response->set_handle(handle);
-        return absl::OkStatus();
-      });
+absl::Status Master::MakeCallable(const pb::MakeCallableRequest& request,
+                                  pb::MakeCallableResponse* response) {
+  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t handle, session->MakeCallable(request.options()));
+  response->set_handle(handle);
+  return absl::OkStatus();
 }
 
 void Master::RunCallable(RpcCall& call) {
@@ -216,29 +186,23 @@ void Master::RunCallable(RpcCall& call) {
                                                     &fetches, response.mutable_metadata())
                           : session.status();
   }
-  absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
-  if (status.ok()) {
-    encoded = EncodeAnswer(call, response, kCallableFetches, fetches);
-    status = encoded.status();
-  }
-  call.Finish(status, status.ok() ? *encoded : grpc::ByteBuffer());
+  if (!status.ok()) return call.Finish(status);
+  call.Finish(EncodeFetches(call, response, kCallableFetches, fetches));
 }
 
-void Master::ReleaseCallable(RpcCall& call) {
-  Answer<pb::ReleaseCallableRequest, pb::ReleaseCallableResponse>(
-      call, [this](const auto& request, auto*) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
-        return session->ReleaseCallable(request.handle());
-      });
+absl::Status Master::ReleaseCallable(const pb::ReleaseCallableRequest& request,
+                                     pb::ReleaseCallableResponse*) {
+  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  return session->ReleaseCallable(request.handle());
 }
 
-void Master::CloseSessions(const std::shared_ptr<void>& ended) {
+void Master::CloseSessions(const std::shared_ptr<void>& awaiting) {
   std::map<std::string, std::shared_ptr<MasterSession>> sessions;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     sessions.swap(sessions_);
   }
-  for (auto& [handle, session] : sessions) session->Close(ended);
+  for (auto& [handle, session] : sessions) session->Close(awaiting);
 }
 
 }  // namespace sluice

@@ -1,71 +1,77 @@
-// The MasterService of a server: sessions of clients, by handle.
+// The MasterService of a server: the sessions of its clients.
 //
-// Thread safety: all methods from any thread. What the calls answer, and with which errors, is what
-// TensorFlow's master answers (docs/distributed.md).
+// Thread safety: all methods may be called from any thread. Responses and errors are those of
+// TensorFlow's master (docs/distributed.md).
 #ifndef SLUICE_DISTRIBUTED_MASTER_MASTER_H_
 #define SLUICE_DISTRIBUTED_MASTER_MASTER_H_
 
-#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "distributed/master/cluster_tasks.h"
 #include "distributed/master/master_session.h"
+#include "distributed/message/rpc_call.h"
 #include "distributed/proto/master.pb.h"
 #include "distributed/rendezvous/recent_ids.h"
-#include "distributed/wire/rpc_server.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 struct MasterOptions {
-  std::string task;                    // the master's own: "/job:localhost/replica:0/task:0"
+  std::string task;                    // the master's: "/job:localhost/replica:0/task:0"
   std::shared_ptr<DeviceSet> devices;  // of that task
-  SessionOptions session;              // what a client's ConfigProto does not say
-  // What sessions share to reach the other tasks; null: there are none.
+  SessionOptions session;              // defaults for what a client's ConfigProto does not set
+  // The way of sessions to the other tasks. Null if there are none.
   const ClusterConnection* connection = nullptr;
 };
 
 class Master {
  public:
-  explicit Master(MasterOptions options);
+  explicit Master(MasterOptions options) : options_(std::move(options)) {}
 
-  // Paths and handlers; the master outlives the server that has them.
+  // The master must outlive the server of the methods.
   std::vector<RpcMethod> Methods();
-  // Closes all sessions: steps under way end with CANCELLED.
-  // `ended` (may be null) is let go when they have ended.
-  void CloseSessions(const std::shared_ptr<void>& ended = nullptr);
+  // Closes all sessions. Their running steps end with CANCELLED. `awaiting` may be null. It is
+  // released when they have ended.
+  void CloseSessions(const std::shared_ptr<void>& awaiting = nullptr);
 
  private:
-  using Handle = void (Master::*)(RpcCall&);
-  void CreateSession(RpcCall& call);
-  void ExtendSession(RpcCall& call);
-  void PartialRunSetup(RpcCall& call);
+  absl::Status CreateSession(const pb::CreateSessionRequest& request,
+                             pb::CreateSessionResponse* response);
+  absl::Status ExtendSession(const pb::ExtendSessionRequest& request,
+                             pb::ExtendSessionResponse* response);
+  absl::Status PartialRunSetup(const pb::PartialRunSetupRequest& request,
+                               pb::PartialRunSetupResponse* response);
   void RunStep(RpcCall& call);
   void CloseSession(RpcCall& call);
-  void ListDevices(RpcCall& call);
+  absl::Status ListDevices(const pb::ListDevicesRequest& request,
+                           pb::ListDevicesResponse* response);
+  // Clears the containers after the steps of all sessions have ended, because they could create
+  // their resources again.
   void Reset(RpcCall& call);
   absl::Status Clear(const std::vector<std::string>& containers);
-  void MakeCallable(RpcCall& call);
+  absl::Status MakeCallable(const pb::MakeCallableRequest& request,
+                            pb::MakeCallableResponse* response);
   void RunCallable(RpcCall& call);
-  void ReleaseCallable(RpcCall& call);
+  absl::Status ReleaseCallable(const pb::ReleaseCallableRequest& request,
+                               pb::ReleaseCallableResponse*);
 
-  absl::StatusOr<std::string> NewSession(const pb::CreateSessionRequest& request);
   std::string NewHandle();
   absl::StatusOr<std::shared_ptr<MasterSession>> Find(const std::string& handle,
                                                       const char* hint = "");
-  absl::StatusOr<std::shared_ptr<MasterSession>> Take(const std::string& handle);
+  absl::StatusOr<std::shared_ptr<MasterSession>> Remove(const std::string& handle);
 
   const MasterOptions options_;
   RecentIds step_ids_{10000};
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<MasterSession>> sessions_;  // guarded by mutex_
-  std::random_device random_;                                       // guarded by mutex_
+  Mutex mutex_;
+  std::map<std::string, std::shared_ptr<MasterSession>> sessions_ ABSL_GUARDED_BY(mutex_);
+  std::random_device random_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "distributed/wire/worker_method.h"
+#include "distributed/message/service_methods.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// What a step asks for, as one string: equal strings, equal steps.
+// A string that is equal for steps with the same feeds, fetches and targets.
 std::string KeyOf(const pb::RunStepRequest& request, const std::vector<NamedTensor>& feeds) {
   std::string key;
   const auto add = [&key](const std::string& name) { key.append(name).push_back('\n'); };
@@ -36,7 +36,7 @@ std::vector<std::string> Strings(const google::protobuf::RepeatedPtrField<std::s
   return {field.begin(), field.end()};
 }
 
-// The inputs of new nodes that are nodes of the graph already.
+// Finds the inputs of new nodes that are outputs of the graph's nodes.
 std::map<std::string, Output, std::less<>> KnownInputs(const pb::GraphDef& nodes,
                                                        const Graph& graph) {
   std::map<std::string, Output, std::less<>> known;
@@ -83,13 +83,13 @@ absl::Status MasterSession::AddNodes(const pb::GraphDef& nodes) {
     import.ignore_unknown_attrs = true;
     import.input_map = KnownInputs(nodes, graph);
     SLUICE_RETURN_IF_ERROR(ImportGraphDef(nodes, graph, import).status());
-    // The whole graph has to have its place, whatever will be run of it.
+    // All nodes have to have a device, even those that no step will run.
     return session_.PlaceAll();
   });
 }
 
 absl::StatusOr<int64_t> MasterSession::Extend(const pb::GraphDef& nodes, int64_t expected_version) {
-  std::lock_guard<std::mutex> lock(extend_mutex_);
+  MutexLock lock(&extend_mutex_);
   if (version_ != expected_version) {
     return absl::AbortedError(
         StrCat("Current version is ", version_, " but caller expected ", expected_version, "."));
@@ -107,7 +107,7 @@ absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& re
                                                     const std::vector<NamedTensor>& feeds) {
   std::string key = KeyOf(request, feeds);
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     auto it = steps_.find(key);
     if (it != steps_.end()) return it->second;
   }
@@ -116,7 +116,7 @@ absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& re
   for (const NamedTensor& feed : feeds) fed.push_back(feed.name);
   SLUICE_ASSIGN_OR_RETURN(Callable callable, session_.MakeCallable(fed, Strings(request.fetch()),
                                                                    Strings(request.target())));
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return steps_.emplace(std::move(key), std::move(callable)).first->second;
 }
 
@@ -130,10 +130,11 @@ absl::Status MasterSession::Run(const Callable& callable, const std::vector<Name
   run.output_partition_graphs = options.output_partition_graphs();
   Tensors values;
   for (const NamedTensor& feed : feeds) values.push_back(feed.value);
-  RunMetadata told;
-  const bool tells = run.trace || run.output_partition_graphs;
-  SLUICE_RETURN_IF_ERROR(From(callable.RunInto(values, fetches, run, tells ? &told : nullptr)));
-  return tells ? MetadataToProto(told, metadata) : absl::OkStatus();
+  RunMetadata collected;
+  const bool collects = run.trace || run.output_partition_graphs;
+  SLUICE_RETURN_IF_ERROR(
+      From(callable.RunInto(values, fetches, run, collects ? &collected : nullptr)));
+  return collects ? MetadataToProto(collected, metadata) : absl::OkStatus();
 }
 
 absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
@@ -141,7 +142,7 @@ absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
                                     CancellationManager* cancellation,
                                     std::vector<NamedTensor>* fetches, pb::RunMetadata* metadata) {
   if (!request.partial_run_handle().empty()) {
-    return RunPiece(request, std::move(feeds), cancellation, fetches);
+    return RunPartially(request, std::move(feeds), cancellation, fetches);
   }
   absl::StatusOr<Callable> callable = CallableFor(request, feeds);
   if (!callable.ok()) return From(callable.status());
@@ -158,19 +159,19 @@ absl::StatusOr<std::string> MasterSession::SetUpPartialRun(
   absl::StatusOr<std::unique_ptr<PartialRun>> run = session_.StartPartialRun(
       Strings(request.feed()), Strings(request.fetch()), Strings(request.target()));
   if (!run.ok()) return From(run.status());
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   std::string handle = StrCat(next_partial_run_++);
   partial_runs_.emplace(handle, *std::move(run));
   return handle;
 }
 
-absl::Status MasterSession::RunPiece(const pb::RunStepRequest& request,
-                                     std::vector<NamedTensor> feeds,
-                                     CancellationManager* cancellation,
-                                     std::vector<NamedTensor>* fetches) {
+absl::Status MasterSession::RunPartially(const pb::RunStepRequest& request,
+                                         std::vector<NamedTensor> feeds,
+                                         CancellationManager* cancellation,
+                                         std::vector<NamedTensor>* fetches) {
   std::shared_ptr<PartialRun> run;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     auto it = partial_runs_.find(request.partial_run_handle());
     if (it != partial_runs_.end()) run = it->second;
   }
@@ -182,7 +183,7 @@ absl::Status MasterSession::RunPiece(const pb::RunStepRequest& request,
   const std::vector<std::string> names = Strings(request.fetch());
   absl::StatusOr<Tensors> values = run->Run(fed, names, cancellation);
   if (run->has_ended()) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     partial_runs_.erase(request.partial_run_handle());
   }
   if (!values.ok()) return From(values.status());
@@ -199,7 +200,7 @@ absl::StatusOr<int64_t> MasterSession::MakeCallable(const pb::CallableOptions& o
   absl::StatusOr<Callable> callable = session_.MakeCallable(
       Strings(options.feed()), Strings(options.fetch()), Strings(options.target()));
   if (!callable.ok()) return From(callable.status());
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   callables_[next_callable_] = {*std::move(callable), options.run_options(),
                                 Strings(options.fetch())};
   return next_callable_++;
@@ -211,7 +212,7 @@ absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedT
                                         pb::RunMetadata* metadata) {
   MadeCallable made;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     auto it = callables_.find(handle);
     if (it == callables_.end()) {
       return InvalidArgument(handle < next_callable_
@@ -230,17 +231,17 @@ absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedT
 }
 
 absl::Status MasterSession::ReleaseCallable(int64_t handle) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (callables_.erase(handle) != 0) return absl::OkStatus();
   return InvalidArgument("No such callable handle: ", handle);
 }
 
-void MasterSession::Close(std::shared_ptr<void> ended) {
+void MasterSession::Close(std::shared_ptr<void> awaiting) {
   session_.Close().IgnoreError();
-  std::map<std::string, std::shared_ptr<PartialRun>> runs;  // ended without the lock
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::map<std::string, std::shared_ptr<PartialRun>> runs;  // destroyed without the lock
+  MutexLock lock(&mutex_);
   runs.swap(partial_runs_);
-  if (ended != nullptr) ended_ = std::move(ended);
+  if (awaiting != nullptr) awaiting_ = std::move(awaiting);
 }
 
 }  // namespace sluice

@@ -1,39 +1,39 @@
-// A session of a client of the master: its graph, and the steps that it asked for.
+// A client's session on the master: its graph and the steps that it runs.
 //
-// Thread safety: all methods from any thread; steps run side by side, also while the graph is
-// extended. Lifetime: shared by the master and the calls under way.
-// Errors: those of the step begin with the task that they come from, as TensorFlow's do.
+// Thread safety: all methods may be called from any thread. Steps run concurrently, also while the
+// graph is extended. Lifetime: shared by the master and the open calls.
+// Errors: those of a step begin with the task that they come from, like TensorFlow's.
 #ifndef SLUICE_DISTRIBUTED_MASTER_MASTER_SESSION_H_
 #define SLUICE_DISTRIBUTED_MASTER_MASTER_SESSION_H_
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "distributed/message/tensor_message.h"
 #include "distributed/proto/master.pb.h"
-#include "distributed/wire/tensor_message.h"
 #include "executor/session/partial_run.h"
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 class MasterSession {
  public:
-  // `task` is the master's own: "/job:worker/replica:0/task:0".
+  // `task` is the master's: "/job:worker/replica:0/task:0".
   MasterSession(std::string task, const SessionOptions& options);
 
-  // INVALID_ARGUMENT for nodes that no graph may have, and where no device fits.
+  // INVALID_ARGUMENT for invalid nodes, and for nodes that no device can run.
   absl::Status AddNodes(const pb::GraphDef& nodes);
-  // ABORTED where the client's version is not this one's.
+  // ABORTED if `expected_version` is not the present version.
   absl::StatusOr<int64_t> Extend(const pb::GraphDef& nodes, int64_t expected_version);
 
-  // A step, or a piece of a partial run.
+  // Runs a step, or a part of a partial run.
   absl::Status RunStep(const pb::RunStepRequest& request, std::vector<NamedTensor> feeds,
                        CancellationManager* cancellation, std::vector<NamedTensor>* fetches,
                        pb::RunMetadata* metadata);
@@ -45,8 +45,9 @@ class MasterSession {
                            pb::RunMetadata* metadata);
   absl::Status ReleaseCallable(int64_t handle);
 
-  // Cancels the steps under way; `ended` is let go when they and the session have ended.
-  void Close(std::shared_ptr<void> ended = nullptr);
+  // Cancels the running steps. `awaiting` may be null. It is released when they and the session
+  // have ended.
+  void Close(std::shared_ptr<void> awaiting);
   Session& session() { return session_; }
 
  private:
@@ -57,26 +58,27 @@ class MasterSession {
   };
   absl::StatusOr<Callable> CallableFor(const pb::RunStepRequest& request,
                                        const std::vector<NamedTensor>& feeds);
-  absl::Status RunPiece(const pb::RunStepRequest& request, std::vector<NamedTensor> feeds,
-                        CancellationManager* cancellation, std::vector<NamedTensor>* fetches);
+  absl::Status RunPartially(const pb::RunStepRequest& request, std::vector<NamedTensor> feeds,
+                            CancellationManager* cancellation, std::vector<NamedTensor>* fetches);
   absl::Status Run(const Callable& callable, const std::vector<NamedTensor>& feeds,
                    const pb::RunOptions& options, CancellationManager* cancellation,
                    Tensors* fetches, pb::RunMetadata* metadata);
   absl::Status From(const absl::Status& status) const;
 
-  std::shared_ptr<void> ended_;  // first, so that it goes last; guarded by mutex_
+  Mutex mutex_;
+  std::shared_ptr<void> awaiting_ ABSL_GUARDED_BY(mutex_);  // destroyed after the session
   const std::string task_;
   Graph graph_;
   Session session_;
-  std::mutex extend_mutex_;
-  int64_t version_ = 0;  // guarded by extend_mutex_
+  Mutex extend_mutex_;
+  int64_t version_ ABSL_GUARDED_BY(extend_mutex_) = 0;
 
-  std::mutex mutex_;
-  std::unordered_map<std::string, Callable> steps_;  // by their names; guarded by mutex_
-  std::map<int64_t, MadeCallable> callables_;        // guarded by mutex_
-  int64_t next_callable_ = 0;                        // guarded by mutex_
-  std::map<std::string, std::shared_ptr<PartialRun>> partial_runs_;  // guarded by mutex_
-  int64_t next_partial_run_ = 0;                                     // guarded by mutex_
+  // By their feeds, fetches and targets.
+  std::unordered_map<std::string, Callable> steps_ ABSL_GUARDED_BY(mutex_);
+  std::map<int64_t, MadeCallable> callables_ ABSL_GUARDED_BY(mutex_);
+  int64_t next_callable_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, std::shared_ptr<PartialRun>> partial_runs_ ABSL_GUARDED_BY(mutex_);
+  int64_t next_partial_run_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sluice

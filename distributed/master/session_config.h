@@ -1,4 +1,4 @@
-// What a client's ConfigProto means for a session here, on the master and on the workers.
+// Applies a client's ConfigProto to a session, on the master and on the workers.
 #ifndef SLUICE_DISTRIBUTED_MASTER_SESSION_CONFIG_H_
 #define SLUICE_DISTRIBUTED_MASTER_SESSION_CONFIG_H_
 
@@ -9,10 +9,10 @@
 
 namespace sluice {
 
-// `options`, with what `config` says: placement, timeouts, threads, which passes run.
+// Returns `options` with the settings of `config`: placement, timeouts, threads, disabled passes.
 SessionOptions WithConfig(SessionOptions options, const pb::ConfigProto& config);
 
-// How errors name the session: by its metadata's name and its handle.
+// Returns the session's name in errors: its metadata's name and its handle.
 std::string JobName(const pb::ConfigProto& config, const std::string& handle);
 
 }  // namespace sluice

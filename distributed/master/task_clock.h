@@ -1,4 +1,4 @@
-// One clock for what several hosts traced.
+// Converts another host's trace to this host's clock.
 #ifndef SLUICE_DISTRIBUTED_MASTER_TASK_CLOCK_H_
 #define SLUICE_DISTRIBUTED_MASTER_TASK_CLOCK_H_
 
@@ -8,9 +8,9 @@
 
 namespace sluice {
 
-// What another task did was between the call that asked for it and the answer, both by this task's
-// clock, in nanoseconds since 1970. Where the task's own clock says otherwise, all of it is moved:
-// into the middle of that time, or so that it begins with the call where it is longer.
+// Shifts a trace so that it lies between the call and the response, which are times of this host's
+// clock, in nanoseconds since 1970. Leaves a trace that already does. Otherwise moves it to the
+// middle of that time, or, if the trace is longer, makes it begin with the call.
 void MoveBetween(int64_t call_nanos, int64_t answer_nanos, StepStats* stats);
 
 }  // namespace sluice

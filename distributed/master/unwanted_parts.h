@@ -1,48 +1,49 @@
-// The parts of steps that other tasks may still run though nobody waits for them: a task was asked
-// to cancel its part, or the connection was lost before it answered.
+// Parts of steps that other tasks may still run although their result is unwanted: the part was
+// cancelled, or the connection was lost before the task responded.
 //
-// Such a part may go on to write to variables. What begins anew on the task names them, and the
-// task ends them first: a message that cancels a part may be overtaken, or never come.
+// Such a part may still write to variables. The next session on the task names these parts, and the
+// task ends them before it responds. Their own cancellations may arrive later, or never.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MASTER_UNWANTED_PARTS_H_
 #define SLUICE_DISTRIBUTED_MASTER_UNWANTED_PARTS_H_
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "graph/mutex.h"
 
 namespace sluice {
 
 class UnwantedParts {
  public:
-  // Kept of a task, the newest: a call's end ends its part too, but later, so the older ones are
-  // over.
+  // How many of the newest parts are kept per task. Older ones have ended, because the end of a
+  // call ends its part, too.
   static constexpr size_t kMost = 1000;
 
   void Add(const std::string& task, int64_t step_id) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     std::vector<int64_t>& steps = steps_[task];
     std::erase(steps, step_id);
     if (steps.size() == kMost) steps.erase(steps.begin());
     steps.push_back(step_id);
   }
-  // The task told that they have ended.
+  // Removes parts that have ended.
   void Remove(const std::string& task, const std::vector<int64_t>& step_ids) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     for (const int64_t step_id : step_ids) std::erase(steps_[task], step_id);
   }
-  // The oldest first.
+  // Returns the steps of the task's parts, the oldest first.
   std::vector<int64_t> Of(const std::string& task) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return steps_[task];
   }
 
  private:
-  std::mutex mutex_;
-  std::map<std::string, std::vector<int64_t>> steps_;  // by task; guarded by mutex_
+  Mutex mutex_;
+  std::map<std::string, std::vector<int64_t>> steps_ ABSL_GUARDED_BY(mutex_);  // by task
 };
 
 }  // namespace sluice

@@ -1,14 +1,14 @@
-// Remembers the last ids of requests, so that one that comes twice is noticed.
+// Remembers the last request ids, to detect a request that arrives twice.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RENDEZVOUS_RECENT_IDS_H_
 #define SLUICE_DISTRIBUTED_RENDEZVOUS_RECENT_IDS_H_
 
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
@@ -16,10 +16,10 @@ class RecentIds {
  public:
   explicit RecentIds(size_t remembered) : ring_(remembered, 0) {}
 
-  // False where the id came before, among the last ones. 0 is always new.
+  // Adds the id. Returns false if it is among the last ones. 0 always counts as new.
   bool IsNew(int64_t id) {
     if (id == 0) return true;
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (!ids_.insert(id).second) return false;
     int64_t& oldest = ring_[next_];
     if (oldest != 0) ids_.erase(oldest);
@@ -28,15 +28,15 @@ class RecentIds {
     return true;
   }
   bool Contains(int64_t id) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return ids_.contains(id);
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<int64_t> ring_;         // guarded by mutex_
-  absl::flat_hash_set<int64_t> ids_;  // what is in the ring; guarded by mutex_
-  size_t next_ = 0;                   // guarded by mutex_
+  Mutex mutex_;
+  std::vector<int64_t> ring_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<int64_t> ids_ ABSL_GUARDED_BY(mutex_);  // those of the ring
+  size_t next_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sluice

@@ -12,13 +12,9 @@ void StepRendezvous::RecvAsync(const std::string& key, CancellationManager* canc
                                Done done) {
   const std::string_view from = TaskOf(std::string_view(key).substr(0, key.find(';')));
   if (from == task_) return local_.RecvAsync(key, cancellation, std::move(done));
-  absl::Status aborted;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    aborted = aborted_;
-  }
-  if (!aborted.ok()) return done(aborted, Tensor(), false);
-  // Ends with the receiver's cancellation and with the step's.
+  if (absl::Status status = AbortedOr(absl::OkStatus()); !status.ok())
+    return done(status, Tensor(), false);
+  // The fetch is cancelled with the receiver and with the step.
   const auto token = cancellation == nullptr ? 0 : cancellation->NewToken();
   auto call = std::make_shared<CancellationManager>(&receiving_);
   if (cancellation != nullptr && !cancellation->Register(token, [call] { call->StartCancel(); })) {
@@ -28,17 +24,19 @@ void StepRendezvous::RecvAsync(const std::string& key, CancellationManager* canc
            [self = shared_from_this(), call, cancellation, token, done = std::move(done)](
                absl::Status status, Tensor value, bool is_dead) {
              if (cancellation != nullptr) cancellation->TryDeregister(token);
-             if (!status.ok()) {
-               std::lock_guard<std::mutex> lock(self->mutex_);
-               if (!self->aborted_.ok()) status = self->aborted_;
-             }
+             if (!status.ok()) status = self->AbortedOr(std::move(status));
              done(std::move(status), std::move(value), is_dead);
            });
 }
 
+absl::Status StepRendezvous::AbortedOr(absl::Status status) {
+  MutexLock lock(&mutex_);
+  return aborted_.ok() ? std::move(status) : aborted_;
+}
+
 void StepRendezvous::StartAbort(const absl::Status& status) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (!aborted_.ok()) return;
     aborted_ = status;
   }
@@ -47,7 +45,7 @@ void StepRendezvous::StartAbort(const absl::Status& status) {
 }
 
 absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(int64_t step_id) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(closed_);
   std::shared_ptr<StepRendezvous>& step = steps_[step_id];
   if (step != nullptr) return step;
@@ -62,7 +60,7 @@ absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(int64_
 void StepRendezvousTable::End(int64_t step_id) {
   std::shared_ptr<StepRendezvous> step;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     ended_.IsNew(step_id);
     auto it = steps_.find(step_id);
     if (it == steps_.end()) return;
@@ -75,7 +73,7 @@ void StepRendezvousTable::End(int64_t step_id) {
 void StepRendezvousTable::AbortAll(const absl::Status& status) {
   std::map<int64_t, std::shared_ptr<StepRendezvous>> steps;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     closed_ = status;
     steps.swap(steps_);
   }

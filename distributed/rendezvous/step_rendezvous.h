@@ -1,7 +1,7 @@
-// Where the tensors of a step on this task meet: sent ones wait for the other tasks to fetch them,
-// those of other tasks are fetched when they are asked for.
+// The rendezvous of a step on this task. A sent tensor waits until a receiver, on this or another
+// task, requests it. A tensor of another task is fetched when it is requested.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RENDEZVOUS_STEP_RENDEZVOUS_H_
 #define SLUICE_DISTRIBUTED_RENDEZVOUS_STEP_RENDEZVOUS_H_
 
@@ -9,16 +9,16 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "distributed/rendezvous/recent_ids.h"
 #include "executor/wait/cancellation.h"
 #include "executor/wait/rendezvous.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
-// Fetches the tensor of a key from its task.
+// Fetches the tensor with this key from `task`.
 using RemoteReceive =
     std::function<void(const std::string& task, int64_t step_id, const std::string& key,
                        CancellationManager* cancellation, Rendezvous::Done done)>;
@@ -32,43 +32,46 @@ class StepRendezvous final : public Rendezvous,
   absl::Status Send(const std::string& key, Tensor value, bool is_dead) override {
     return local_.Send(key, std::move(value), is_dead);
   }
-  // From this task or another.
+  // Receives from this task or another.
   void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) override;
-  // What was sent here; for other tasks.
+  // Receives what this task sends. Serves the requests of other tasks.
   void RecvLocalAsync(const std::string& key, CancellationManager* cancellation, Done done) {
     local_.RecvAsync(key, cancellation, std::move(done));
   }
   void StartAbort(const absl::Status& status) override;
 
  private:
+  // Returns the reason of the abort, or `status` if there was none.
+  absl::Status AbortedOr(absl::Status status);
+
   const std::string task_;
   const int64_t step_id_;
   const RemoteReceive receive_;
   LocalRendezvous local_;
-  std::mutex mutex_;
-  absl::Status aborted_;           // guarded by mutex_
-  CancellationManager receiving_;  // of all tensors that are fetched
+  Mutex mutex_;
+  absl::Status aborted_ ABSL_GUARDED_BY(mutex_);
+  CancellationManager receiving_;  // cancels all fetches
 };
 
-// The steps of a task. Made on first use: another task may ask for a tensor before the step is run
-// here.
+// The rendezvous of all steps of a task, each made on first use: another task may request a tensor
+// before the step runs here.
 class StepRendezvousTable {
  public:
   StepRendezvousTable(std::string task, RemoteReceive receive)
       : task_(std::move(task)), receive_(std::move(receive)) {}
-  // ABORTED for a step that was ended a while ago.
+  // ABORTED for a step that has ended.
   absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(int64_t step_id);
-  // Whoever still waits gets CANCELLED "Cleanup <step>": the step was.
+  // Ends the step. Its open operations end with CANCELLED "Cleanup <step>".
   void End(int64_t step_id);
   void AbortAll(const absl::Status& status);
 
  private:
   const std::string task_;
   const RemoteReceive receive_;
-  std::mutex mutex_;
-  std::map<int64_t, std::shared_ptr<StepRendezvous>> steps_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<int64_t, std::shared_ptr<StepRendezvous>> steps_ ABSL_GUARDED_BY(mutex_);
   RecentIds ended_{100000};
-  absl::Status closed_;  // guarded by mutex_
+  absl::Status closed_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/wire/slice_reader.h"
+#include "distributed/message/slice_reader.h"
 #include "graph/status.h"
 #include "grpcpp/support/slice.h"
 
@@ -26,71 +26,68 @@ RpcMethod Announcements::Method() {
 }
 
 void Announcements::Await(RpcCall& call) {
-  uint64_t heard;
-  if (absl::Status status = DecodeCount(call.request(), &heard); !status.ok()) {
-    return call.Finish(status, grpc::ByteBuffer());
+  uint64_t seen;
+  if (const absl::Status status = DecodeCount(call.request(), &seen); !status.ok()) {
+    return call.Finish(status);
   }
   const CancellationManager::Token token = call.cancellation().NewToken();
   uint64_t id;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    id = next_++;
-    waiting_[id] = {&call, token, heard};
+    MutexLock lock(&mutex_);
+    id = next_watcher_++;
+    watchers_[id] = {&call, token, seen};
   }
   if (!call.cancellation().Register(token, [this, id] { Cancel(id); })) return Cancel(id);
-  std::unique_lock<std::mutex> lock(mutex_);
-  const bool is_stopped = stopped_;
-  lock.unlock();
-  Answer(is_stopped ? absl::UnavailableError("the server stops") : absl::OkStatus());
+  RespondToWatchers();
 }
 
 void Announcements::Cancel(uint64_t id) {
   RpcCall* call = nullptr;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    auto it = waiting_.find(id);
-    if (it == waiting_.end()) return;
+    MutexLock lock(&mutex_);
+    auto it = watchers_.find(id);
+    if (it == watchers_.end()) return;
     call = it->second.call;
-    waiting_.erase(it);
+    watchers_.erase(it);
   }
-  call->Finish(absl::CancelledError("nobody waits for announcements any more"), {});
+  call->Finish(absl::CancelledError("nobody waits for announcements any more"));
 }
 
-void Announcements::Answer(const absl::Status& status) {
-  std::vector<Waiting> answered;
-  uint64_t count;
+void Announcements::RespondToWatchers() {
+  std::vector<Watcher> notified;
+  absl::StatusOr<grpc::ByteBuffer> response = absl::UnavailableError("the server stops");
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    count = count_;
-    for (auto it = waiting_.begin(); it != waiting_.end();) {
-      if (status.ok() && it->second.heard >= count) {
+    MutexLock lock(&mutex_);
+    if (!stopped_) response = EncodeCount(count_);
+    for (auto it = watchers_.begin(); it != watchers_.end();) {
+      if (!stopped_ && it->second.seen >= count_) {
         ++it;
         continue;
       }
-      answered.push_back(it->second);
-      it = waiting_.erase(it);
+      notified.push_back(it->second);
+      it = watchers_.erase(it);
     }
   }
-  for (const Waiting& w : answered) {
-    w.call->cancellation().Deregister(w.token);  // Cancel finds nothing
-    w.call->Finish(status, status.ok() ? EncodeCount(count) : grpc::ByteBuffer());
+  for (const Watcher& watcher : notified) {
+    watcher.call->cancellation().Deregister(watcher.token);  // a running Cancel finds no watcher
+    watcher.call->Finish(response);
   }
 }
 
 void Announcements::Announce() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     ++count_;
   }
-  Answer(absl::OkStatus());
+  RespondToWatchers();
 }
 
 void Announcements::Stop() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     stopped_ = true;
   }
-  Answer(absl::UnavailableError("the server stops"));
+  RespondToWatchers();
 }
 
 }  // namespace sluice

@@ -1,53 +1,52 @@
-// What tasks hear of each other between steps: that one is there, and that it has announced
-// something, such as a model that is ready.
+// Announcements of a task to the tasks that watch it, such as "the model is ready". An announcement
+// has no content: watchers see the number of announcements so far.
 //
-// A task that wants to hear calls kAwaitAnnouncement with the number of announcements that it has
-// heard of. It is answered when there are more; a call that waits shows, by its connection, that
-// the task is there.
+// A watcher calls kAwaitAnnouncement with the number that it has seen, and gets a response when
+// there are more. While the call is open, its connection shows the watcher that the task is alive.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_SERVER_ANNOUNCEMENTS_H_
 #define SLUICE_DISTRIBUTED_SERVER_ANNOUNCEMENTS_H_
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 
-#include "distributed/wire/rpc_call.h"
+#include "distributed/message/rpc_call.h"
 #include "executor/wait/cancellation.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 inline constexpr char kAwaitAnnouncement[] = "/sluice.Presence/Await";
 
-// The one number that call and answer have.
+// The number in the request and in the response.
 grpc::ByteBuffer EncodeCount(uint64_t count);
 absl::Status DecodeCount(const grpc::ByteBuffer& bytes, uint64_t* count);
 
 class Announcements {
  public:
-  // The announcements outlive the server that has it.
+  // This object must outlive the server of the method.
   RpcMethod Method();
   void Announce();
-  // Answers all that wait, and who comes later, with UNAVAILABLE.
+  // Ends all calls, present and later, with UNAVAILABLE.
   void Stop();
 
  private:
-  struct Waiting {
+  struct Watcher {
     RpcCall* call;
     CancellationManager::Token token;
-    uint64_t heard;
+    uint64_t seen;
   };
   void Await(RpcCall& call);
   void Cancel(uint64_t id);
-  // Answers those that have heard of less.
-  void Answer(const absl::Status& status);
+  // Responds to the watchers that have not seen all announcements, or to all if stopped.
+  void RespondToWatchers();
 
-  std::mutex mutex_;
-  std::map<uint64_t, Waiting> waiting_;  // guarded by mutex_
-  uint64_t next_ = 0;                    // guarded by mutex_
-  uint64_t count_ = 0;                   // guarded by mutex_
-  bool stopped_ = false;                 // guarded by mutex_
+  Mutex mutex_;
+  std::map<uint64_t, Watcher> watchers_ ABSL_GUARDED_BY(mutex_);  // with open calls
+  uint64_t next_watcher_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sluice

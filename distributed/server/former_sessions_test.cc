@@ -1,4 +1,4 @@
-// What runs of a session that was let go has ended before a new one begins.
+// The running steps of an abandoned session end before a new session begins.
 
 #include <chrono>
 #include <future>
@@ -23,7 +23,7 @@ using namespace testing;  // NOLINT: the ops of test_ops.h
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A kernel that no cancellation ends: it takes as long as it is told to.
+// A kernel that ignores its cancellation and runs until LetEnd.
 class LongKernel {
  public:
   LongKernel() {
@@ -52,7 +52,7 @@ class FormerSessionsTest : public ::testing::Test {
     worker_ = tensorflow::WorkerService::NewStub(channel);
     master_ = tensorflow::MasterService::NewStub(channel);
     DeviceScope device(g_, "/job:localhost/replica:0/task:0/device:CPU:0");
-    // The first takes long, the second ends when it is cancelled.
+    // The first op takes long, the second ends when it is cancelled.
     Wait(Hooked(Const(g_, 1), "long"), "waits");
   }
 
@@ -73,12 +73,12 @@ class FormerSessionsTest : public ::testing::Test {
   static Answer Later(F call) {
     return std::async(std::launch::async, std::move(call));
   }
-  // Not soon, and not before the kernel that takes long has ended.
+  // Whether there is no answer yet. None may come before the long kernel has ended.
   static bool IsOpen(Answer& answer) {
     return answer.wait_for(std::chrono::milliseconds(100)) == std::future_status::timeout;
   }
 
-  // As the master /job:chief/task:0 makes it in one of its lives.
+  // Creates a session like a process of the master /job:chief/task:0 with this incarnation.
   grpc::StatusCode Create(const std::string& session, int64_t incarnation,
                           const std::vector<int64_t>& unwanted = {}) {
     pb::CreateWorkerSessionRequest request;
@@ -175,7 +175,7 @@ TEST_F(FormerSessionsTest, TheSessionsOfAMasterThatWasKilledEndBeforeItsNextOne)
   long_.AwaitBegin();
   Answer next = Later([this] { return Create("b", 2); });
   EXPECT_TRUE(IsOpen(next));
-  // "a" is not known any more, but not over either.
+  // "a" is forgotten, but its step has not ended.
   Answer another = Later([this] { return Create("c", 2); });
   EXPECT_TRUE(IsOpen(another));
   long_.LetEnd();
@@ -193,7 +193,7 @@ TEST_F(FormerSessionsTest, TheStepsOfASessionEndWithIt) {
   Events::Get().AwaitWaiting("waits", 1);
   EXPECT_EQ(Delete("a"), grpc::OK);
   EXPECT_EQ(step.get(), grpc::CANCELLED);
-  EXPECT_EQ(Delete("a"), grpc::OK);  // of which there is nothing any more
+  EXPECT_EQ(Delete("a"), grpc::OK);  // it does not exist any more
 }
 
 TEST_F(FormerSessionsTest, AClientsSessionIsClosedWhenItsStepsHaveEnded) {
@@ -224,7 +224,7 @@ TEST_F(FormerSessionsTest, AResetAwaitsTheStepsOfAllSessions) {
   EXPECT_EQ(step.get(), grpc::CANCELLED);
 }
 
-// A chief and a parameter server, where the chief's steps take long.
+// A chief and a parameter server on which the chief's steps take long.
 class FormerMasterSessionsTest : public ::testing::Test {
  protected:
   FormerMasterSessionsTest() {
@@ -241,7 +241,7 @@ class FormerMasterSessionsTest : public ::testing::Test {
     EXPECT_TRUE(server.ok()) << server.status();
     return *std::move(server);
   }
-  // In a session of its own.
+  // Runs a node in a session of its own.
   absl::Status Run(const std::string& node, int64_t timeout_ms = 0) {
     SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, chief_->NewSession(g_));
     return session->Run({}, {Output(g_.Find(node))}, {}, {.timeout_ms = timeout_ms}).status();
@@ -287,7 +287,7 @@ TEST_F(FormerMasterSessionsTest, ASessionThatWaitsForATaskIsClosed) {
             absl::CancelledError("Step was cancelled by an explicit call to `Session::Close()`."));
 }
 
-TEST(UnwantedParts, AreKeptUntilTheirEndIsTold) {
+TEST(UnwantedParts, AreKeptUntilTheirEndIsReported) {
   UnwantedParts parts;
   for (int64_t i = 0; i < 3; ++i) parts.Add("ps", i);
   parts.Add("ps", 1);

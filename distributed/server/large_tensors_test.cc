@@ -1,7 +1,7 @@
-// Tensors of more than 2 GB, which no message of gRPC holds, go between tasks and to clients.
+// Tensors above the size limit of gRPC messages, between tasks and to clients.
 //
-// SLUICE_LARGE_TENSORS=1 makes them so large: it takes 14 GB of memory and a minute. Else the limit
-// is lowered to 1 MB, and they have 3.
+// With SLUICE_LARGE_TENSORS=1 the tensors have more than 2 GB; that takes 14 GB of memory and a minute.
+// Otherwise the limit is lowered to 1 MB, and the tensors have 3 MB.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 bool IsReal() { return std::getenv("SLUICE_LARGE_TENSORS") != nullptr; }
 int64_t MessageBytes() { return IsReal() ? kGrpcMessageBytes : 1 << 20; }
 
-// Each of its words tells where it is.
+// Each word of the tensor depends on its position.
 Tensor Large() {
   const int64_t n = (IsReal() ? int64_t{2'300'000'000} : int64_t{3'000'000}) / 8;
   Tensor value(DT_INT64, TensorShape({n}));
@@ -67,13 +67,14 @@ class LargeTensors : public ::testing::TestWithParam<bool> {
   const Clock::time_point begin_ = Clock::now();
 };
 
-// The feed goes to the parameter server with its part; the worker asks for what was made of it.
+// The feed goes to the parameter server with the request to run its part. The worker requests the
+// result with RecvTensor.
 TEST_P(LargeTensors, BetweenTasks) {
   const auto session = *worker().NewSession(g_);
   ExpectIsLarge(session->Run({{x_, Large()}}, {back_}));
 }
 
-// The fetch comes with the answer of the parameter server's part.
+// The fetch comes with the response of the parameter server's part.
 TEST_P(LargeTensors, AsFetchesOfATask) {
   const auto session = *worker().NewSession(g_);
   ExpectIsLarge(session->Run({{x_, Large()}}, {there_}));

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "distributed/wire/security.h"
+#include "distributed/security/security.h"
 #include "graph/status.h"
 
 namespace sluice {
 
-// libmicrohttpd's callback.
+// The callback of libmicrohttpd.
 struct MetricsPageAnswers {
   static MHD_Result Answer(void* self, MHD_Connection* connection, const char* url,
                            const char* method, const char* /*version*/, const char* /*upload*/,

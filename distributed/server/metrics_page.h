@@ -1,6 +1,7 @@
-// A page for Prometheus: GET /metrics over HTTP.
+// Serves a page for Prometheus: GET /metrics over HTTP.
 //
-// Thread safety: all methods from any thread. The page is served by one thread of its own.
+// Thread safety: all methods may be called from any thread. The page has a thread of its own, which
+// calls `text`.
 #ifndef SLUICE_DISTRIBUTED_SERVER_METRICS_PAGE_H_
 #define SLUICE_DISTRIBUTED_SERVER_METRICS_PAGE_H_
 
@@ -18,10 +19,10 @@ class MetricsPage {
  public:
   struct Options {
     std::string bind = "127.0.0.1";  // an IPv4 address
-    int port = 0;                    // 0: any free one
-    std::string token;               // asked for as "Authorization: Bearer <token>"; "": none
+    int port = 0;                    // 0: any free port
+    std::string token;  // required as "Authorization: Bearer <token>", unless it is empty
   };
-  // UNAVAILABLE where nothing can listen there.
+  // UNAVAILABLE if the port is taken. INVALID_ARGUMENT if `bind` is not an address.
   static absl::StatusOr<std::unique_ptr<MetricsPage>> Start(Options options,
                                                             std::function<std::string()> text);
   ~MetricsPage();

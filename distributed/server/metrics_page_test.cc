@@ -15,7 +15,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// What comes back for the lines of a request.
+// Sends the lines of a request and returns the response.
 std::string Ask(int port, const std::string& lines) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "distributed/wire/counters.h"
+#include "distributed/message/counters.h"
 #include "executor/device/pool_allocator.h"
 #include "executor/trace/metrics.h"
 #include "executor/wait/stalls.h"

@@ -1,4 +1,4 @@
-// What a server tells monitors: the process's metrics, with what is of no single part of it.
+// The metrics that a server reports.
 #ifndef SLUICE_DISTRIBUTED_SERVER_PROCESS_METRICS_H_
 #define SLUICE_DISTRIBUTED_SERVER_PROCESS_METRICS_H_
 
@@ -6,7 +6,8 @@
 
 namespace sluice {
 
-// Prometheus' text format. `task`: "/job:ps/replica:0/task:0".
+// Returns all metrics of this process in Prometheus' text format. `task` is the name of the
+// server's task: "/job:ps/replica:0/task:0".
 std::string ProcessMetrics(const std::string& task);
 
 }  // namespace sluice

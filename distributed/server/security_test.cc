@@ -1,4 +1,4 @@
-// Servers with TLS, mutual TLS and tokens; their certificates are made by openssl on the way.
+// Servers with TLS, mutual TLS and tokens. The tests create certificates with openssl.
 
 #include <cstdlib>
 
@@ -15,7 +15,7 @@ namespace {
 using namespace testing;  // NOLINT: the ops of test_ops.h
 using ::testing::HasSubstr;
 
-// A certificate that is its own authority, for the name "tasks".
+// Creates a self-signed certificate for the name "tasks".
 Security MakeIdentity(const std::string& name) {
   const std::string base = ::testing::TempDir() + "/" + name;
   const std::string command =
@@ -30,13 +30,13 @@ Security MakeIdentity(const std::string& name) {
   security.server_name = "tasks";
   return security;
 }
-// Checks servers, and shows nothing of itself.
+// Checks the certificates of servers, and has none itself.
 Security OnlyTrusts(Security security) {
   security.cert_file.clear();
   security.key_file.clear();
   return security;
 }
-// Shows itself, and trusts every client.
+// Has a certificate, and requires none from clients.
 Security OnlyShows(Security security) {
   security.ca_file.clear();
   return security;

@@ -1,14 +1,16 @@
 #include "distributed/server/server.h"
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "distributed/message/bytes.h"
+#include "distributed/message/service_methods.h"
 #include "distributed/server/process_metrics.h"
 #include "executor/wait/stalls.h"
 #include "graph/status.h"
-#include "grpcpp/support/slice.h"
 
 namespace sluice {
 namespace {
@@ -35,17 +37,11 @@ absl::StatusOr<int> PortOf(const ServerOptions& options) {
   return InvalidArgument("cluster: address '", address, "' has no port");
 }
 
-void Tell(RpcCall& call, const std::string& text) {
-  grpc::Slice slice(text);
-  call.Finish(absl::OkStatus(), grpc::ByteBuffer(&slice, 1));
+RpcMethod TextMethod(const char* path, std::function<std::string()> text) {
+  return {path, [text = std::move(text)](RpcCall& call) { call.Finish(BytesOf(text())); }};
 }
 
-// Of the whole process.
-void TellStalls(RpcCall& call) { Tell(call, Stalls::AllToString()); }
-
 }  // namespace
-
-Server::Server(ServerOptions options) : options_(std::move(options)) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   if (options.cluster.spec.jobs().empty()) {
@@ -53,66 +49,69 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
     options.cluster.spec.SetAddress(options.cluster.task,
                                     StrCat(options.bind, ":", std::max(options.port, 0)));
   }
-  SLUICE_RETURN_IF_ERROR(options.cluster.spec.Address(options.cluster.task).status());
   SLUICE_RETURN_IF_ERROR(CheckAddress(options));
-  SLUICE_ASSIGN_OR_RETURN(const int port, PortOf(options));
-  const std::string task = options.cluster.task.ToString();
-
   std::unique_ptr<Server> server(new Server(std::move(options)));
-  server->devices_ = DeviceSet::Cpus(server->options_.cpus, task);
-  const Security& security = server->options_.security;
-  SLUICE_ASSIGN_OR_RETURN(server->client_,
-                          RpcClient::Make(RpcClient::Options{security, server->options_.heartbeat,
-                                                             server->options_.lanes,
-                                                             server->options_.grpc_message_bytes}));
-  const Cluster& cluster = server->options_.cluster;
-  server->addresses_ = std::make_unique<AddressBook>(cluster.spec);
-  server->rendezvous_ = std::make_unique<StepRendezvousTable>(
-      task, ReceiveOver(server->addresses_.get(), server->client_.get()));
+  SLUICE_RETURN_IF_ERROR(server->Init());
+  return server;
+}
+
+absl::Status Server::Init() {
+  const Cluster& cluster = options_.cluster;
+  const std::string task = cluster.task.ToString();
   SLUICE_ASSIGN_OR_RETURN(const std::string address, cluster.spec.Address(cluster.task));
-  server->connection_ = {cluster.task,
-                         address,
-                         server->addresses_.get(),
-                         server->client_.get(),
-                         server->rendezvous_.get(),
-                         &server->stopping_,
-                         server->options_.connect_timeout_ms,
-                         server->devices_->device(0).incarnation};
-  const bool is_alone = server->options_.cluster.spec.tasks().size() == 1;
-  server->worker_ = std::make_unique<Worker>(task, server->devices_, server->rendezvous_.get(),
-                                             server->addresses_.get(), server->options_.session);
-  server->master_ = std::make_unique<Master>(MasterOptions{
-      task, server->devices_, server->options_.session, is_alone ? nullptr : &server->connection_});
-  std::shared_ptr<Collectives> collectives;
-  SLUICE_ASSIGN_OR_RETURN(collectives, server->devices_->device(0).resources.Lookup<Collectives>(
-                                           Collectives::kContainer, Collectives::kName));
-  server->collectives_ = std::make_unique<CollectiveService>(
-      server->options_.cluster, server->client_.get(), std::move(collectives));
+  devices_ = DeviceSet::Cpus(options_.cpus, task);
+  SLUICE_ASSIGN_OR_RETURN(client_, RpcClient::Make({options_.security, options_.heartbeat,
+                                                    options_.lanes, options_.grpc_message_bytes}));
+  addresses_ = std::make_unique<AddressBook>(cluster.spec);
+  rendezvous_ =
+      std::make_unique<StepRendezvousTable>(task, ReceiveOver(addresses_.get(), client_.get()));
+  connection_ = {.task = cluster.task,
+                 .address = address,
+                 .addresses = addresses_.get(),
+                 .client = client_.get(),
+                 .rendezvous = rendezvous_.get(),
+                 .stopping = &stopping_,
+                 .connect_timeout_ms = options_.connect_timeout_ms,
+                 .incarnation = devices_->device(0).incarnation};
+  worker_ = std::make_unique<Worker>(task, devices_, rendezvous_.get(), addresses_.get(),
+                                     options_.session);
+  const bool is_alone = cluster.spec.tasks().size() == 1;
+  master_ = std::make_unique<Master>(
+      MasterOptions{task, devices_, options_.session, is_alone ? nullptr : &connection_});
+  SLUICE_ASSIGN_OR_RETURN(auto collectives, devices_->device(0).resources.Lookup<Collectives>(
+                                                Collectives::kContainer, Collectives::kName));
+  collectives_ =
+      std::make_unique<CollectiveService>(cluster, client_.get(), std::move(collectives));
+  return StartRpc(address);
+}
+
+absl::Status Server::StartRpc(const std::string& address) {
+  const Security& security = options_.security;
+  SLUICE_ASSIGN_OR_RETURN(const int port, PortOf(options_));
   RpcServer::Options rpc;
-  rpc.address = StrCat(server->options_.bind, ":", port);
+  rpc.address = StrCat(options_.bind, ":", port);
   SLUICE_ASSIGN_OR_RETURN(rpc.credentials, ServerCredentials(security));
   rpc.token = security.token;
-  rpc.lanes = server->options_.lanes && !security.uses_tls();
+  rpc.lanes = options_.lanes && !security.uses_tls();
   rpc.lane_addresses = {address};
-  rpc.max_message_bytes = server->options_.max_message_bytes;
-  rpc.grpc_message_bytes = server->options_.grpc_message_bytes;
-  std::vector<RpcMethod> methods = server->master_->Methods();
-  for (RpcMethod& method : server->worker_->Methods()) methods.push_back(std::move(method));
-  methods.push_back({"/sluice.Monitor/Stalls", TellStalls});
-  for (RpcMethod& method : server->collectives_->Methods()) methods.push_back(std::move(method));
-  methods.push_back(server->announcements_.Method());
-  const auto metrics = [task] { return ProcessMetrics(task); };
-  methods.push_back(
-      {"/sluice.Monitor/Metrics", [metrics](RpcCall& call) { Tell(call, metrics()); }});
-  SLUICE_ASSIGN_OR_RETURN(server->rpc_, RpcServer::Start(rpc, std::move(methods)));
-  if (server->options_.metrics_port >= 0) {
-    MetricsPage::Options page;
-    page.bind = server->options_.bind == "localhost" ? "127.0.0.1" : server->options_.bind;
-    page.port = server->options_.metrics_port;
-    page.token = security.token;
-    SLUICE_ASSIGN_OR_RETURN(server->metrics_, MetricsPage::Start(page, metrics));
+  rpc.max_message_bytes = options_.max_message_bytes;
+  rpc.grpc_message_bytes = options_.grpc_message_bytes;
+  const auto metrics = [task = options_.cluster.task.ToString()] { return ProcessMetrics(task); };
+  std::vector<RpcMethod> methods = {announcements_.Method(),
+                                    TextMethod(kStallsMethod, &Stalls::AllToString),
+                                    TextMethod(kMetricsMethod, metrics)};
+  for (std::vector<RpcMethod> of_service :
+       {master_->Methods(), worker_->Methods(), collectives_->Methods()}) {
+    for (RpcMethod& method : of_service) methods.push_back(std::move(method));
   }
-  return server;
+  SLUICE_ASSIGN_OR_RETURN(rpc_, RpcServer::Start(rpc, std::move(methods)));
+  if (options_.metrics_port < 0) return absl::OkStatus();
+  MetricsPage::Options page;
+  page.bind = options_.bind == "localhost" ? "127.0.0.1" : options_.bind;
+  page.port = options_.metrics_port;
+  page.token = security.token;
+  SLUICE_ASSIGN_OR_RETURN(metrics_, MetricsPage::Start(page, metrics));
+  return absl::OkStatus();
 }
 
 std::string Server::target() const { return StrCat("grpc://", options_.bind, ":", port()); }
@@ -141,14 +140,14 @@ void Server::Stop() {
   worker_->CancelSteps();
   collectives_->Stop();
   rpc_->Stop();
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   stopped_ = true;
-  stopped_changed_.notify_all();
+  stopped_changed_.NotifyAll();
 }
 
 void Server::Join() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  stopped_changed_.wait(lock, [this] { return stopped_; });
+  MutexLock lock(&mutex_);
+  while (!stopped_) stopped_changed_.Wait(&mutex_);
 }
 
 Server::~Server() {

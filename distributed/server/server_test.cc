@@ -23,7 +23,7 @@ pb::GraphDef Def(const Graph& g) {
   return *ExportGraphDef(g);
 }
 
-// A client that speaks the protocol with the stubs that gRPC generates.
+// A client that uses the stubs that gRPC generates.
 class ServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -68,7 +68,7 @@ class ServerTest : public ::testing::Test {
     request.set_store_errors_in_response_body(true);
     pb::RunStepResponse response;
     const grpc::Status status = stub_->RunStep(&context, request, &response);
-    if (!status.ok()) {  // as the body would tell it
+    if (!status.ok()) {  // stored like an error in the body
       response.set_status_code(static_cast<pb::error::Code>(status.error_code()));
       response.set_status_error_message(status.error_message());
     }
@@ -96,7 +96,7 @@ TEST_F(ServerTest, ServesTheMethodsOfTheService) {
   EXPECT_EQ(served, expected);
 }
 
-// A client that knows no messages in pieces, as TensorFlow's: it is told what is too large.
+// A client that takes no chunked messages, such as TensorFlow's, learns which fetch is too large.
 TEST_F(ServerTest, AFetchThatNoMessageHoldsIsNamedWithItsSize) {
   server_ = *Server::Start({.port = 0, .grpc_message_bytes = 1 << 20});
   stub_ = MasterService::NewStub(
@@ -135,7 +135,7 @@ TEST_F(ServerTest, StepsOfAGraphThatGrows) {
   EXPECT_EQ(Value(response), 6);
   EXPECT_EQ(response.tensor(0).name(), "y:0");
 
-  // The nodes that are new, one of which has an input that is not.
+  // Sends the new nodes, one of which has an input that the server knows.
   Add(Identity(Add(Const(g, 1, "one"), Const(g, 2, "two"), "three"), "same"), x, "sum");
   pb::ExtendSessionRequest extend;
   extend.set_session_handle(session);
@@ -214,7 +214,7 @@ TEST_F(ServerTest, AStepEndsWhenItsClientGivesUp) {
   pb::RunStepResponse response;
   EXPECT_EQ(stub_->RunStep(&context, request, &response).error_code(), grpc::StatusCode::CANCELLED);
   canceller.join();
-  server_->Stop();  // returns: nothing waits any more
+  server_->Stop();  // returns, because nothing waits any more
 }
 
 TEST_F(ServerTest, StoppingEndsTheStepsUnderWay) {

@@ -2,16 +2,16 @@
 
 #include <utility>
 
+#include "distributed/message/service_methods.h"
+#include "distributed/message/tensor_message.h"
 #include "distributed/proto/worker.pb.h"
 #include "distributed/server/announcements.h"
-#include "distributed/wire/tensor_message.h"
-#include "distributed/wire/worker_method.h"
 
 namespace sluice {
 namespace {
 
-// Asking again would change nothing.
-bool IsForGood(const absl::Status& status) {
+// Errors that a second attempt would not change.
+bool IsPermanent(const absl::Status& status) {
   return absl::IsUnauthenticated(status) || absl::IsUnimplemented(status) ||
          absl::IsPermissionDenied(status) || absl::IsInvalidArgument(status);
 }
@@ -29,30 +29,34 @@ TaskWatch::TaskWatch(TaskName task, const AddressBook* addresses, RpcClient* cli
 
 TaskWatch::~TaskWatch() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ends_ = true;
+    MutexLock lock(&mutex_);
+    is_ending_ = true;
   }
   cancellation_.StartCancel();
-  std::unique_lock<std::mutex> lock(mutex_);
-  ended_changed_.wait(lock, [this] { return ended_; });
+  MutexLock lock(&mutex_);
+  while (!has_ended_) changed_.Wait(&mutex_);
 }
 
-void TaskWatch::Start(const char* path, grpc::ByteBuffer request, RpcClient::Done done) {
-  RpcClient::Call call;
-  call.address = addresses_->Find(task_).value_or("");
-  call.path = path;
-  call.request = std::move(request);
-  call.cancellation = &cancellation_;
-  call.wait_for_ready = true;
-  client_->Start(std::move(call), std::move(done));
+void TaskWatch::Start(std::string path, grpc::ByteBuffer request, RpcClient::Done done) {
+  client_->Start({.address = addresses_->Find(task_).value_or(""),
+                  .path = std::move(path),
+                  .request = std::move(request),
+                  .cancellation = &cancellation_,
+                  .wait_for_ready = true},
+                 std::move(done));
 }
 
-void TaskWatch::Then(void (TaskWatch::*next)()) {
+bool TaskWatch::is_ending() {
+  MutexLock lock(&mutex_);
+  return is_ending_;
+}
+
+void TaskWatch::Continue(void (TaskWatch::*next)()) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (ends_ || next == nullptr) {
-      ended_ = true;
-      ended_changed_.notify_all();
+    MutexLock lock(&mutex_);
+    if (is_ending_ || next == nullptr) {
+      has_ended_ = true;
+      changed_.NotifyAll();
       return;
     }
   }
@@ -60,28 +64,27 @@ void TaskWatch::Then(void (TaskWatch::*next)()) {
 }
 
 void TaskWatch::Greet() {
-  const std::string path = WorkerMethod("GetStatus");
-  Start(path.c_str(), EncodeMessage(pb::GetStatusRequest()),
-        [this](const absl::Status& status, const grpc::ByteBuffer&) {
-          if (status.ok() && handlers_.is_there) handlers_.is_there();
-          heard_ = 0;
-          Then(status.ok() ? &TaskWatch::Await : IsForGood(status) ? nullptr : &TaskWatch::Greet);
+  Start(WorkerMethod("GetStatus"), EncodeMessage(pb::GetStatusRequest()),
+        [this](const absl::StatusOr<grpc::ByteBuffer>& response) {
+          if (response.ok() && handlers_.is_there) handlers_.is_there();
+          seen_ = 0;
+          Continue(response.ok()                    ? &TaskWatch::Await
+                   : IsPermanent(response.status()) ? nullptr
+                                                    : &TaskWatch::Greet);
         });
 }
 
 void TaskWatch::Await() {
-  Start(kAwaitAnnouncement, EncodeCount(heard_),
-        [this](absl::Status status, const grpc::ByteBuffer& bytes) {
-          if (status.ok()) status = DecodeCount(bytes, &heard_);
+  Start(kAwaitAnnouncement, EncodeCount(seen_),
+        [this](const absl::StatusOr<grpc::ByteBuffer>& response) {
+          absl::Status status = response.status();
+          if (status.ok()) status = DecodeCount(*response, &seen_);
           if (status.ok()) {
             if (handlers_.announced) handlers_.announced();
-            return Then(&TaskWatch::Await);
+            return Continue(&TaskWatch::Await);
           }
-          std::unique_lock<std::mutex> lock(mutex_);
-          const bool ends = ends_;
-          lock.unlock();
-          if (!ends && handlers_.gone) handlers_.gone(status);
-          Then(IsForGood(status) ? nullptr : &TaskWatch::Greet);
+          if (handlers_.gone && !is_ending()) handlers_.gone(status);
+          Continue(IsPermanent(status) ? nullptr : &TaskWatch::Greet);
         });
 }
 

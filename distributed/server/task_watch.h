@@ -1,34 +1,35 @@
-// Hears of one other task: that it is there, that it is gone, what it announces.
+// Watches another task: reports that it is up, that it is gone, and its announcements
+// (announcements.h).
 //
-// There is always one call to the task that waits, so that its end is heard of within the time of
-// the heartbeat (distributed/wire/heartbeat.h) and nobody looks again and again.
+// One call to the task is always open. Its end shows that the task is gone, within the time of the
+// Heartbeat, so the watch does not poll.
 //
-// Thread safety: handlers are called one at a time, from threads of the client, and must neither
-// block nor destroy the watch. Lifetime: ends before the client.
+// Thread safety: handlers are called one at a time, from threads of the client. They must neither
+// block nor destroy the watch. Lifetime: the client must outlive the watch.
 #ifndef SLUICE_DISTRIBUTED_SERVER_TASK_WATCH_H_
 #define SLUICE_DISTRIBUTED_SERVER_TASK_WATCH_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
+#include <string>
 
 #include "absl/status/status.h"
 #include "distributed/cluster/address_book.h"
-#include "distributed/wire/rpc_client.h"
+#include "distributed/rpc/rpc_client.h"
 #include "executor/wait/cancellation.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 class TaskWatch {
  public:
   struct Handlers {
-    std::function<void()> is_there;                     // for the first time, or again
-    std::function<void(const absl::Status& why)> gone;  // after is_there
-    std::function<void()> announced;                    // also what was before the watch
+    std::function<void()> is_there;                     // the task is up, also after a restart
+    std::function<void(const absl::Status& why)> gone;  // called after is_there
+    std::function<void()> announced;                    // also for announcements before the watch
   };
   TaskWatch(TaskName task, const AddressBook* addresses, RpcClient* client, Handlers handlers);
-  // Waits for a handler that runs.
+  // Waits for a running handler.
   ~TaskWatch();
   TaskWatch(const TaskWatch&) = delete;
   TaskWatch& operator=(const TaskWatch&) = delete;
@@ -36,20 +37,21 @@ class TaskWatch {
  private:
   void Greet();
   void Await();
-  void Start(const char* path, grpc::ByteBuffer request, RpcClient::Done done);
-  // Goes on with `next` unless the watch ends.
-  void Then(void (TaskWatch::*next)());
+  void Start(std::string path, grpc::ByteBuffer request, RpcClient::Done done);
+  // Continues with `next`, unless it is null or the watch is being destroyed.
+  void Continue(void (TaskWatch::*next)());
+  bool is_ending();
 
   const TaskName task_;
   const AddressBook* const addresses_;
   RpcClient* const client_;
   const Handlers handlers_;
   CancellationManager cancellation_;
-  uint64_t heard_ = 0;  // announcements; of the call under way
-  std::mutex mutex_;
-  std::condition_variable ended_changed_;
-  bool ends_ = false;   // guarded by mutex_
-  bool ended_ = false;  // no call is under way any more; guarded by mutex_
+  uint64_t seen_ = 0;  // announcements; used by the open call only
+  Mutex mutex_;
+  CondVar changed_;
+  bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;  // no call is open, and none follows
 };
 
 }  // namespace sluice

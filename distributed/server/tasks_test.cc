@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "distributed/client/monitor.h"
+#include "distributed/message/counters.h"
 #include "distributed/proto/worker_service.grpc.pb.h"
 #include "distributed/server/server.h"
 #include "distributed/testing/free_port.h"
-#include "distributed/wire/counters.h"
 #include "executor/session/partial_run.h"
 #include "executor/testing/test_ops.h"
 #include "executor/trace/step_stats.h"

@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "distributed/master/session_config.h"
-#include "distributed/wire/answer.h"
-#include "distributed/wire/one_tensor.h"
-#include "distributed/wire/worker_method.h"
+#include "distributed/message/device_attributes.h"
+#include "distributed/message/respond.h"
+#include "distributed/message/service_methods.h"
+#include "distributed/message/tensor_response.h"
 #include "executor/trace/metrics.h"
 #include "executor/trace/step_stats_proto.h"
 #include "executor/wait/linked_cancellation.h"
@@ -25,6 +26,11 @@ int64_t NowMicros() {
       .count();
 }
 
+absl::Status UnknownGraph(const std::string& handle) {
+  return absl::AbortedError(
+      StrCat("Graph handle is not found: ", handle, ". Possibly, this worker just restarted."));
+}
+
 }  // namespace
 
 Worker::Worker(std::string task, std::shared_ptr<DeviceSet> devices,
@@ -36,26 +42,17 @@ Worker::Worker(std::string task, std::shared_ptr<DeviceSet> devices,
       options_(std::move(session)) {}
 
 std::vector<RpcMethod> Worker::Methods() {
-  const std::pair<const char*, Handle> methods[] = {
-      {"GetStatus", &Worker::GetStatus},
-      {"CreateWorkerSession", &Worker::CreateWorkerSession},
-      {"DeleteWorkerSession", &Worker::DeleteWorkerSession},
-      {"RegisterGraph", &Worker::RegisterGraph},
-      {"DeregisterGraph", &Worker::DeregisterGraph},
-      {"RunGraph", &Worker::RunGraph},
-      {"CleanupGraph", &Worker::CleanupGraph},
-      {"CleanupAll", &Worker::CleanupAll},
-      {"RecvTensor", &Worker::RecvTensor},
-      {"Logging", &Worker::Logging},
-      {"Tracing", &Worker::Tracing}};
-  std::vector<RpcMethod> result;
-  for (const auto& [name, handle] : methods) {
-    const bool blocks = handle != &Worker::RecvTensor && handle != &Worker::CleanupGraph;
-    result.push_back({WorkerMethod(name),
-                      [this, handle = handle](RpcCall& call) { (this->*handle)(call); }, blocks,
-                      handle == &Worker::CleanupGraph});
-  }
-  return result;
+  return {UnaryMethod(WorkerMethod("GetStatus"), this, &Worker::GetStatus),
+          Method(WorkerMethod("CreateWorkerSession"), this, &Worker::CreateWorkerSession),
+          UnaryMethod(WorkerMethod("DeleteWorkerSession"), this, &Worker::DeleteWorkerSession),
+          UnaryMethod(WorkerMethod("RegisterGraph"), this, &Worker::RegisterGraph),
+          UnaryMethod(WorkerMethod("DeregisterGraph"), this, &Worker::DeregisterGraph),
+          Method(WorkerMethod("RunGraph"), this, &Worker::RunGraph),
+          UnaryMethod(WorkerMethod("CleanupGraph"), this, &Worker::CleanupGraph, /*blocks=*/false),
+          UnaryMethod(WorkerMethod("CleanupAll"), this, &Worker::CleanupAll),
+          Method(WorkerMethod("RecvTensor"), this, &Worker::RecvTensor, /*blocks=*/false),
+          UnaryMethod(WorkerMethod("Logging"), this, &Worker::Logging),
+          UnaryMethod(WorkerMethod("Tracing"), this, &Worker::Tracing)};
 }
 
 void Worker::CancelSteps() {
@@ -63,36 +60,25 @@ void Worker::CancelSteps() {
   rendezvous_->AbortAll(absl::CancelledError(StrCat("the server of ", task_, " stops")));
 }
 
-void Worker::GetStatus(RpcCall& call) {
-  Answer<pb::GetStatusRequest, pb::GetStatusResponse>(
-      call, [this](const auto&, auto* response) -> absl::Status {
-        for (const DeviceInfo& device : devices_->Describe()) {
-          pb::DeviceAttributes* attributes = response->add_device_attributes();
-          attributes->set_name(device.name);
-          attributes->set_device_type(device.spec.type.value_or("CPU"));
-          attributes->set_memory_limit(int64_t{256} << 20);
-          attributes->mutable_locality();
-          attributes->set_incarnation(device.incarnation);
-          attributes->set_xla_global_id(-1);
-        }
-        return absl::OkStatus();
-      });
+absl::Status Worker::GetStatus(const pb::GetStatusRequest&, pb::GetStatusResponse* response) {
+  DevicesToProto(devices_->Describe(), response->mutable_device_attributes());
+  return absl::OkStatus();
 }
 
 void Worker::CreateWorkerSession(RpcCall& call) {
   pb::CreateWorkerSessionRequest request;
   absl::Status status = DecodeMessage(call.request(), &request);
   if (status.ok()) status = AddSession(request);
-  if (!status.ok()) return call.Finish(status, grpc::ByteBuffer());
-  const std::shared_ptr<void> ended = AnswerWhenFree(call);
-  for (const int64_t step_id : request.unwanted_step()) EndPart(step_id, ended);
+  if (!status.ok()) return call.Finish(status);
+  const std::shared_ptr<void> awaiting = RespondWhenReleased(call);
+  for (const int64_t step_id : request.unwanted_step()) EndPart(step_id, awaiting);
   if (request.master_task().empty()) return;
-  // Those of a master that was killed.
+  // The sessions of the master's former process.
   const auto is_former = [&request](const WorkerSession& session) {
     return session.master == request.master_task() &&
            session.master_incarnation != request.master_incarnation();
   };
-  EndSessions(is_former, ended);
+  EndSessions(is_former, awaiting);
 }
 
 absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request) {
@@ -101,12 +87,12 @@ absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request) {
   options.job = JobName(request.server_def().default_session_config(), request.session_handle());
   options.devices = request.isolate_session_state() ? DeviceSet::WithOwnState(*devices_) : devices_;
   auto session = std::make_shared<WorkerSession>(request, std::move(options));
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   sessions_.emplace(request.session_handle(), std::move(session));
   return absl::OkStatus();
 }
 
-// Where the session's master is: a task that came later, or came back elsewhere, tells it.
+// Learns the address of the session's master, which may have started later or restarted elsewhere.
 absl::Status Worker::LearnAddress(const pb::CreateWorkerSessionRequest& request) {
   if (!request.server_def().has_cluster() || request.master_task().empty()) {
     return absl::OkStatus();
@@ -119,51 +105,48 @@ absl::Status Worker::LearnAddress(const pb::CreateWorkerSessionRequest& request)
   return absl::OkStatus();
 }
 
-void Worker::DeleteWorkerSession(RpcCall& call) {
-  Answer<pb::DeleteWorkerSessionRequest, pb::DeleteWorkerSessionResponse>(
-      call, [this](const auto& request, auto*) -> absl::Status {
-        const auto is_meant = [&request](const WorkerSession& session) {
-          return session.handle == request.session_handle();
-        };
-        EndSessions(is_meant, nullptr);
-        return absl::OkStatus();
-      });
+absl::Status Worker::DeleteWorkerSession(const pb::DeleteWorkerSessionRequest& request,
+                                         pb::DeleteWorkerSessionResponse*) {
+  const auto has_handle = [&request](const WorkerSession& session) {
+    return session.handle == request.session_handle();
+  };
+  EndSessions(has_handle, nullptr);
+  return absl::OkStatus();
 }
 
-void Worker::EndSessions(const std::function<bool(const WorkerSession&)>& which,
-                         const std::shared_ptr<void>& ended) {
+void Worker::EndSessions(const std::function<bool(const WorkerSession&)>& is_ended,
+                         const std::shared_ptr<void>& awaiting) {
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions;  // destroyed without the lock
   std::vector<int64_t> steps;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     for (auto it = sessions_.begin(); it != sessions_.end();) {
       const auto next = std::next(it);
-      if (which(*it->second)) sessions.insert(sessions_.extract(it));
+      if (is_ended(*it->second)) sessions.insert(sessions_.extract(it));
       it = next;
     }
     for (const auto& [step_id, part] : running_) {
-      if (which(*part->session)) steps.push_back(step_id);
+      if (is_ended(*part->session)) steps.push_back(step_id);
     }
   }
-  for (const int64_t step_id : steps) EndPart(step_id, ended);
+  for (const int64_t step_id : steps) EndPart(step_id, awaiting);
 }
 
-// A part that comes later finds that its step was.
-void Worker::EndPart(int64_t step_id, const std::shared_ptr<void>& ended) {
-  rendezvous_->End(step_id);
+void Worker::EndPart(int64_t step_id, const std::shared_ptr<void>& awaiting) {
+  rendezvous_->End(step_id);  // a part that arrives later does not run
   std::shared_ptr<RunningPart> part;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     auto it = running_.find(step_id);
     if (it == running_.end()) return;
     part = it->second;
-    if (ended != nullptr) part->awaiting.push_back(ended);
+    if (awaiting != nullptr) awaiting_.emplace(step_id, awaiting);
   }
   part->cancellation.StartCancel();
 }
 
 absl::StatusOr<std::shared_ptr<Worker::WorkerSession>> Worker::Find(const std::string& handle) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return FindLocked(handle);
 }
 
@@ -175,7 +158,8 @@ absl::StatusOr<std::shared_ptr<Worker::WorkerSession>> Worker::FindLocked(
                                    ". Possibly this worker (\"", task_, "\") just restarted."));
 }
 
-absl::StatusOr<std::string> Worker::Register(const pb::RegisterGraphRequest& request) {
+absl::Status Worker::RegisterGraph(const pb::RegisterGraphRequest& request,
+                                   pb::RegisterGraphResponse* response) {
   SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
   auto graph = std::make_shared<Graph>();
   ImportOptions import;
@@ -184,32 +168,22 @@ absl::StatusOr<std::string> Worker::Register(const pb::RegisterGraphRequest& req
   SLUICE_RETURN_IF_ERROR(ImportGraphDef(request.graph_def(), *graph, import).status());
   for (Node* node : graph->nodes()) node->set_assigned_device(node->device());
   auto registered = std::make_shared<RegisteredGraph>();
-  std::lock_guard<std::mutex> lock(session->mutex);
+  MutexLock lock(&session->mutex);
   SLUICE_ASSIGN_OR_RETURN(registered->plan, session->executor.Compile(std::move(graph), {}));
   char handle[17];
   std::snprintf(handle, sizeof(handle), "%016llx",
                 static_cast<unsigned long long>(session->next_graph++));
   session->graphs.emplace(handle, std::move(registered));
-  return std::string(handle);
+  response->set_graph_handle(handle);
+  return absl::OkStatus();
 }
 
-void Worker::RegisterGraph(RpcCall& call) {
-  Answer<pb::RegisterGraphRequest, pb::RegisterGraphResponse>(
-      call, [this](const auto& request, auto* response) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(*response->mutable_graph_handle(), Register(request));
-        return absl::OkStatus();
-      });
-}
-
-void Worker::DeregisterGraph(RpcCall& call) {
-  Answer<pb::DeregisterGraphRequest, pb::DeregisterGraphResponse>(
-      call, [this](const auto& request, auto*) -> absl::Status {
-        SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
-        std::lock_guard<std::mutex> lock(session->mutex);
-        if (session->graphs.erase(request.graph_handle()) != 0) return absl::OkStatus();
-        return absl::AbortedError(StrCat("Graph handle is not found: ", request.graph_handle(),
-                                         ". Possibly, this worker just restarted."));
-      });
+absl::Status Worker::DeregisterGraph(const pb::DeregisterGraphRequest& request,
+                                     pb::DeregisterGraphResponse*) {
+  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  MutexLock lock(&session->mutex);
+  if (session->graphs.erase(request.graph_handle()) != 0) return absl::OkStatus();
+  return UnknownGraph(request.graph_handle());
 }
 
 absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& request,
@@ -217,14 +191,11 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
                          std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response) {
   std::shared_ptr<RegisteredGraph> graph;
   {
-    std::lock_guard<std::mutex> lock(session.mutex);
+    MutexLock lock(&session.mutex);
     auto it = session.graphs.find(request.graph_handle());
     if (it != session.graphs.end()) graph = it->second;
   }
-  if (graph == nullptr) {
-    return absl::AbortedError(StrCat("Graph handle is not found: ", request.graph_handle(),
-                                     ". Possibly, this worker just restarted."));
-  }
+  if (graph == nullptr) return UnknownGraph(request.graph_handle());
   static MetricCounter parts("sluice_parts_total");
   parts.Add();
   const Plan& plan = graph->plan->plan();
@@ -232,7 +203,7 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
     return InvalidArgument("expected ", plan.num_feeds, " feeds of the part, got ", feeds.size());
   }
   auto found = rendezvous_->Find(request.step_id());
-  // A step that has ended before its part began was cancelled.
+  // A step that ended before its part began was cancelled.
   if (!found.ok()) return absl::CancelledError(std::string(found.status().message()));
   const std::shared_ptr<StepRendezvous> rendezvous = *std::move(found);
   std::vector<const Tensor*> values;
@@ -252,25 +223,30 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   return absl::OkStatus();
 }
 
-// Ends with the call, with the server, with the session, and with the step's CleanupGraph.
 absl::Status Worker::RunCancellably(const pb::RunGraphRequest& request,
                                     const std::vector<NamedTensor>& feeds,
                                     CancellationManager& of_call, std::vector<NamedTensor>* fetches,
                                     pb::RunGraphResponse* response) {
-  auto part = std::make_shared<RunningPart>(&steps_);
-  const LinkedCancellation caller(&of_call, part->cancellation);
+  std::shared_ptr<RunningPart> part;
   {
-    // At once, so that who ends a session sees all of its parts.
-    std::lock_guard<std::mutex> lock(mutex_);
-    SLUICE_ASSIGN_OR_RETURN(part->session, FindLocked(request.session_handle()));
+    // One critical section, so that EndSessions sees all parts of a session.
+    MutexLock lock(&mutex_);
+    SLUICE_ASSIGN_OR_RETURN(auto session, FindLocked(request.session_handle()));
+    part = std::make_shared<RunningPart>(&steps_, std::move(session));
     running_[request.step_id()] = part;
   }
-  absl::Status status = Run(*part->session, request, feeds, &part->cancellation, fetches, response);
-  std::vector<std::shared_ptr<void>> awaiting;  // let go without the lock
+  absl::Status status;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const LinkedCancellation caller(&of_call, part->cancellation);
+    status = Run(*part->session, request, feeds, &part->cancellation, fetches, response);
+  }
+  std::vector<std::shared_ptr<void>> awaiting;  // released without the lock
+  {
+    MutexLock lock(&mutex_);
     running_.erase(request.step_id());
-    awaiting.swap(part->awaiting);
+    const auto [begin, end] = awaiting_.equal_range(request.step_id());
+    for (auto it = begin; it != end; ++it) awaiting.push_back(std::move(it->second));
+    awaiting_.erase(begin, end);
   }
   if (!absl::IsCancelled(status) || !steps_.IsCancelled()) return status;
   return absl::CancelledError(StrCat("the server of ", task_, " stops"));
@@ -281,25 +257,21 @@ void Worker::RunGraph(RpcCall& call) {
   std::vector<NamedTensor> feeds, fetches;
   pb::RunGraphResponse response;
   absl::Status status = TakeMessage(&call.request(), kSend, &request, &feeds);
-  if (status.ok())
+  if (status.ok()) {
     status = RunCancellably(request, feeds, call.cancellation(), &fetches, &response);
-  AnswerStep(call, request, std::move(status), response, kRecv, fetches);
+  }
+  RespondToStep(call, request, status, response, kRecv, fetches);
 }
 
-void Worker::CleanupGraph(RpcCall& call) {
-  Answer<pb::CleanupGraphRequest, pb::CleanupGraphResponse>(
-      call, [this](const auto& request, auto*) -> absl::Status {
-        EndPart(request.step_id(), nullptr);
-        return absl::OkStatus();
-      });
+absl::Status Worker::CleanupGraph(const pb::CleanupGraphRequest& request,
+                                  pb::CleanupGraphResponse*) {
+  EndPart(request.step_id(), nullptr);
+  return absl::OkStatus();
 }
 
-void Worker::CleanupAll(RpcCall& call) {
-  Answer<pb::CleanupAllRequest, pb::CleanupAllResponse>(
-      call, [this](const auto& request, auto*) -> absl::Status {
-        devices_->ClearContainers({request.container().begin(), request.container().end()});
-        return absl::OkStatus();
-      });
+absl::Status Worker::CleanupAll(const pb::CleanupAllRequest& request, pb::CleanupAllResponse*) {
+  devices_->ClearContainers({request.container().begin(), request.container().end()});
+  return absl::OkStatus();
 }
 
 absl::Status Worker::CheckIncarnation(const std::string& text) const {
@@ -320,33 +292,26 @@ void Worker::RecvTensor(RpcCall& call) {
   pb::RecvTensorRequest request;
   absl::Status status = DecodeMessage(call.request(), &request);
   if (status.ok()) status = CheckIncarnation(request.rendezvous_key());
-  absl::StatusOr<std::shared_ptr<StepRendezvous>> step = nullptr;
-  if (status.ok()) {
-    step = rendezvous_->Find(request.step_id());
-    status = step.status();
-  }
-  if (!status.ok()) return call.Finish(status, grpc::ByteBuffer());
-  (*step)->RecvLocalAsync(request.rendezvous_key(), &call.cancellation(),
-                          [&call, step = *step](absl::Status received, Tensor value, bool is_dead) {
-                            pb::RecvTensorResponse response;
-                            response.set_is_dead(is_dead);
-                            response.set_send_start_micros(NowMicros());
-                            absl::StatusOr<grpc::ByteBuffer> encoded = grpc::ByteBuffer();
-                            if (received.ok()) {
-                              encoded = EncodeOneTensor(response, std::move(value));
-                              received = encoded.status();
-                            }
-                            call.Finish(received, received.ok() ? *encoded : grpc::ByteBuffer());
-                          });
+  if (!status.ok()) return call.Finish(status);
+  const absl::StatusOr<std::shared_ptr<StepRendezvous>> step = rendezvous_->Find(request.step_id());
+  if (!step.ok()) return call.Finish(step.status());
+  (*step)->RecvLocalAsync(
+      request.rendezvous_key(), &call.cancellation(),
+      [&call, step = *step](const absl::Status& received, Tensor value, bool is_dead) {
+        if (!received.ok()) return call.Finish(received);
+        pb::RecvTensorResponse response;
+        response.set_is_dead(is_dead);
+        response.set_send_start_micros(NowMicros());
+        call.Finish(EncodeTensorResponse(response, std::move(value)));
+      });
 }
 
-void Worker::Logging(RpcCall& call) {
-  Answer<pb::LoggingRequest, pb::LoggingResponse>(
-      call, [](const auto&, auto*) { return absl::OkStatus(); });
+absl::Status Worker::Logging(const pb::LoggingRequest&, pb::LoggingResponse*) {
+  return absl::OkStatus();
 }
 
-void Worker::Tracing(RpcCall& call) {
-  call.Finish(absl::UnimplementedError("Tracing"), grpc::ByteBuffer());
+absl::Status Worker::Tracing(const pb::TracingRequest&, pb::TracingResponse*) {
+  return absl::UnimplementedError("Tracing");
 }
 
 }  // namespace sluice

@@ -1,42 +1,43 @@
-// The WorkerService of a task: the parts of graphs that masters registered here, and their steps.
+// The WorkerService of a task: holds the parts of graphs that masters registered here, and runs
+// their steps.
 //
-// Thread safety: all methods from any thread. Errors: ABORTED where a session or graph is not
-// known, as after a restart; those of a step begin with this task's name.
+// Thread safety: all methods may be called from any thread. Errors: ABORTED for an unknown session
+// or graph, as after a restart of this task. The errors of a step begin with this task's name.
 #ifndef SLUICE_DISTRIBUTED_WORKER_WORKER_H_
 #define SLUICE_DISTRIBUTED_WORKER_WORKER_H_
 
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "distributed/cluster/address_book.h"
+#include "distributed/message/rpc_call.h"
+#include "distributed/message/tensor_message.h"
 #include "distributed/proto/worker.pb.h"
 #include "distributed/rendezvous/step_rendezvous.h"
-#include "distributed/wire/rpc_server.h"
-#include "distributed/wire/tensor_message.h"
 #include "executor/device/device_set.h"
 #include "executor/session/task_executor.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 class Worker {
  public:
-  // All outlive it but the devices.
+  // The rendezvous table and the address book must outlive the worker.
   Worker(std::string task, std::shared_ptr<DeviceSet> devices, StepRendezvousTable* rendezvous,
          AddressBook* addresses, SessionOptions session);
 
   std::vector<RpcMethod> Methods();
-  // Ends the steps under way with CANCELLED.
+  // Ends the running steps with CANCELLED.
   void CancelSteps();
 
  private:
   struct RegisteredGraph {
     std::unique_ptr<SessionPlan> plan;
   };
-  // What a master's session has here: stateful kernels, and graphs.
+  // The state of a master's session on this task: stateful kernels and graphs.
   struct WorkerSession {
     WorkerSession(const pb::CreateWorkerSessionRequest& request, SessionOptions options)
         : handle(request.session_handle()),
@@ -44,46 +45,50 @@ class Worker {
           master_incarnation(request.master_incarnation()),
           executor(std::move(options)) {}
     const std::string handle;
-    const std::string master;  // task
+    const std::string master;  // its task
     const int64_t master_incarnation;
     TaskExecutor executor;
-    std::mutex mutex;
-    std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs;  // guarded by mutex
-    int64_t next_graph = 1;                                          // guarded by mutex
+    Mutex mutex;
+    std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs ABSL_GUARDED_BY(mutex);
+    int64_t next_graph ABSL_GUARDED_BY(mutex) = 1;
   };
-  // The part of a step.
+  // A part of a step that runs on this task.
   struct RunningPart {
-    explicit RunningPart(CancellationManager* steps) : cancellation(steps) {}
-    std::shared_ptr<WorkerSession> session;  // set before others see it
+    RunningPart(CancellationManager* steps, std::shared_ptr<WorkerSession> part_session)
+        : session(std::move(part_session)), cancellation(steps) {}
+    const std::shared_ptr<WorkerSession> session;
     CancellationManager cancellation;
-    std::vector<std::shared_ptr<void>> awaiting;  // let go when it ends; guarded by mutex_
   };
-  using Handle = void (Worker::*)(RpcCall&);
-  void GetStatus(RpcCall& call);
+  absl::Status GetStatus(const pb::GetStatusRequest&, pb::GetStatusResponse* response);
   void CreateWorkerSession(RpcCall& call);
-  void DeleteWorkerSession(RpcCall& call);
-  void RegisterGraph(RpcCall& call);
-  void DeregisterGraph(RpcCall& call);
+  absl::Status DeleteWorkerSession(const pb::DeleteWorkerSessionRequest& request,
+                                   pb::DeleteWorkerSessionResponse*);
+  absl::Status RegisterGraph(const pb::RegisterGraphRequest& request,
+                             pb::RegisterGraphResponse* response);
+  absl::Status DeregisterGraph(const pb::DeregisterGraphRequest& request,
+                               pb::DeregisterGraphResponse*);
   void RunGraph(RpcCall& call);
-  void CleanupGraph(RpcCall& call);
-  void CleanupAll(RpcCall& call);
+  absl::Status CleanupGraph(const pb::CleanupGraphRequest& request, pb::CleanupGraphResponse*);
+  absl::Status CleanupAll(const pb::CleanupAllRequest& request, pb::CleanupAllResponse*);
   void RecvTensor(RpcCall& call);
-  void Logging(RpcCall& call);
-  void Tracing(RpcCall& call);
+  absl::Status Logging(const pb::LoggingRequest&, pb::LoggingResponse*);
+  absl::Status Tracing(const pb::TracingRequest&, pb::TracingResponse*);
 
   absl::StatusOr<std::shared_ptr<WorkerSession>> Find(const std::string& handle);
-  absl::StatusOr<std::shared_ptr<WorkerSession>> FindLocked(const std::string& handle);
+  absl::StatusOr<std::shared_ptr<WorkerSession>> FindLocked(const std::string& handle)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status AddSession(const pb::CreateWorkerSessionRequest& request);
-  // Forgets sessions and cancels their parts; `ended` (may be null) is let go when all have ended,
-  // also those of sessions that were forgotten before.
-  void EndSessions(const std::function<bool(const WorkerSession&)>& which,
-                   const std::shared_ptr<void>& ended);
-  // Cancels it; `ended` (may be null) is let go when it has ended.
-  void EndPart(int64_t step_id, const std::shared_ptr<void>& ended);
-  absl::StatusOr<std::string> Register(const pb::RegisterGraphRequest& request);
+  // Forgets the sessions for which `is_ended` is true and cancels their parts. `awaiting` may be
+  // null. It is released when all these parts have ended, including those of sessions that were
+  // forgotten before.
+  void EndSessions(const std::function<bool(const WorkerSession&)>& is_ended,
+                   const std::shared_ptr<void>& awaiting);
+  // Cancels the part of a step. `awaiting` may be null. It is released when the part has ended.
+  void EndPart(int64_t step_id, const std::shared_ptr<void>& awaiting);
   absl::Status Run(WorkerSession& session, const pb::RunGraphRequest& request,
                    const std::vector<NamedTensor>& feeds, CancellationManager* cancellation,
                    std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
+  // The part ends with the call, the server, the session, and the step's CleanupGraph.
   absl::Status RunCancellably(const pb::RunGraphRequest& request,
                               const std::vector<NamedTensor>& feeds, CancellationManager& of_call,
                               std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
@@ -96,9 +101,12 @@ class Worker {
   AddressBook* const addresses_;
   const SessionOptions options_;
   CancellationManager steps_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<WorkerSession>> sessions_;  // guarded by mutex_
-  std::map<int64_t, std::shared_ptr<RunningPart>> running_;         // by step; guarded by mutex_
+  Mutex mutex_;
+  // Sessions by handle, the rest by step id.
+  std::map<std::string, std::shared_ptr<WorkerSession>> sessions_ ABSL_GUARDED_BY(mutex_);
+  std::map<int64_t, std::shared_ptr<RunningPart>> running_ ABSL_GUARDED_BY(mutex_);
+  // Released when the part of the step has ended.
+  std::multimap<int64_t, std::shared_ptr<void>> awaiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

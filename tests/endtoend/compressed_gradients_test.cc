@@ -7,9 +7,9 @@
 
 #include "distributed/cluster/cluster_spec.h"
 #include "distributed/cluster/replica_devices.h"
+#include "distributed/message/counters.h"
 #include "distributed/server/server.h"
 #include "distributed/testing/free_port.h"
-#include "distributed/wire/counters.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
 #include "sluice.h"

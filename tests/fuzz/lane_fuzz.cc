@@ -1,4 +1,5 @@
-// Any bytes on a lane are frames or end the connection, without memory that nothing was sent for.
+// Sends arbitrary bytes over a lane. They must be frames or end the connection, and must not make
+// the receiver allocate memory for bytes that were only announced.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -6,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "distributed/wire/lane_socket.h"
+#include "distributed/lane/lane_socket.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   int ends[2];

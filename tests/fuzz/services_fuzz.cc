@@ -1,26 +1,27 @@
-// Calls of any bytes to the master's and the worker's services, one after the other, are answered
-// with a result or an error; nothing of a session is left when the services end.
+// Calls the master's and the worker's services with arbitrary bytes, one call after the other. Each
+// call must get a result or an error, and nothing of a session may be left when the services end.
 //
-// An input is a list of calls: a byte for the method, two for the length, the message. In messages
-// sixteen S stand for the handle of the session that was made last.
+// An input is a list of calls: one byte for the method, two for the length, and the message.
+// Sixteen letters S in a message stand for the handle of the latest session.
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "distributed/cluster/address_book.h"
 #include "distributed/master/master.h"
+#include "distributed/message/bytes.h"
+#include "distributed/message/tensor_message.h"
 #include "distributed/rendezvous/step_rendezvous.h"
-#include "distributed/wire/tensor_message.h"
 #include "distributed/worker/worker.h"
 #include "executor/device/device_set.h"
 #include "google/protobuf/stubs/logging.h"
+#include "graph/mutex.h"
 
 namespace {
 
@@ -32,67 +33,62 @@ constexpr auto kPatience = std::chrono::milliseconds(100);
 
 class Call final : public RpcCall {
  public:
-  explicit Call(const std::string& bytes) {
-    grpc::Slice slice(bytes);
-    request_ = grpc::ByteBuffer(&slice, 1);
-  }
+  explicit Call(const std::string& bytes) : request_(BytesOf(bytes)) {}
   grpc::ByteBuffer& request() override { return request_; }
   CancellationManager& cancellation() override { return cancellation_; }
-  void Finish(const absl::Status& status, const grpc::ByteBuffer& response) override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (finished_) std::abort();  // answered twice
-    finished_ = true;
-    ok_ = status.ok();
+  void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
+    MutexLock lock(&mutex_);
+    if (response_) std::abort();  // finished twice
     response_ = response;
   }
-  bool finished() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return finished_;
+  std::optional<absl::StatusOr<grpc::ByteBuffer>> response() {
+    MutexLock lock(&mutex_);
+    return response_;
   }
-  const grpc::ByteBuffer* response() { return ok_ ? &response_ : nullptr; }
 
  private:
-  grpc::ByteBuffer request_, response_;
+  grpc::ByteBuffer request_;
   CancellationManager cancellation_;
-  std::mutex mutex_;
-  bool finished_ = false, ok_ = false;
+  Mutex mutex_;
+  std::optional<absl::StatusOr<grpc::ByteBuffer>> response_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Cancels the call that is under way for too long: a step may wait for ever, as it was told to.
+// Cancels a call that takes too long. Its step may wait forever because it was told to.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { Run(); }) {}
   ~Watchdog() {
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      MutexLock lock(&mutex_);
       ends_ = true;
-      changed_.notify_all();
+      changed_.NotifyAll();
     }
     thread_.join();
   }
   void Watch(Call* call) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     call_ = call;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
  private:
   void Run() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     while (!ends_) {
-      changed_.wait(lock, [this] { return ends_ || call_ != nullptr; });
+      while (!ends_ && call_ == nullptr) changed_.Wait(&mutex_);
       Call* const watched = call_;
-      const bool changed =
-          changed_.wait_for(lock, kPatience, [&] { return ends_ || call_ != watched; });
-      if (changed || watched == nullptr) continue;
+      const auto deadline = std::chrono::steady_clock::now() + kPatience;
+      while (!ends_ && call_ == watched && changed_.WaitUntil(&mutex_, deadline)) {
+      }
+      if (ends_ || call_ != watched) continue;
       watched->cancellation().StartCancel();
-      changed_.wait(lock, [&] { return ends_ || call_ != watched; });
+      while (!ends_ && call_ == watched) changed_.Wait(&mutex_);
     }
   }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Call* call_ = nullptr;
-  bool ends_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  Call* call_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool ends_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
@@ -115,7 +111,7 @@ class Services {
     master_.CloseSessions();
     worker_.CancelSteps();
     for (const auto& call : calls_) {
-      if (!call->finished()) std::abort();  // never answered
+      if (!call->response()) std::abort();  // never finished
     }
   }
 
@@ -130,9 +126,10 @@ class Services {
     const RpcMethod& called = methods_[method % methods_.size()];
     called.handle(call);
     watchdog.Watch(nullptr);
+    const auto response = call.response();
     pb::CreateSessionResponse created;
-    if (called.path.ends_with("/CreateSession") && call.response() != nullptr &&
-        DecodeMessage(*call.response(), &created).ok()) {
+    if (called.path.ends_with("/CreateSession") && response && response->ok() &&
+        DecodeMessage(**response, &created).ok()) {
       handle_ = created.session_handle();
     }
   }
@@ -161,7 +158,7 @@ class Services {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const bool is_quiet = [] {
-    google::protobuf::SetLogHandler(nullptr);  // what it finds wrong comes back as a status
+    google::protobuf::SetLogHandler(nullptr);  // its errors are returned as a status
     return true;
   }();
   static_cast<void>(is_quiet);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "distributed/message/bytes.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -14,12 +15,12 @@ struct FakeWire::Exchange {
   RpcClient::Call call;
   RpcClient::Done done;
   CancellationManager::Token token = 0;
-  std::shared_ptr<Task> task;          // that has it
+  std::shared_ptr<Task> task;          // the called task
   std::shared_ptr<ServerCall> server;  // until it is finished
-  // Drawn with the call, so that the order in which a task answers changes nothing else.
-  int64_t answer_delay = 0;
-  bool loses_answer = false;
-  bool is_cut = false;        // its task is gone
+  // Drawn with the call, so that they do not depend on the order in which tasks respond.
+  int64_t response_delay = 0;
+  bool loses_response = false;
+  bool is_cut = false;        // the called task has crashed
   bool is_ended = false;      // for the caller
   bool is_abandoned = false;  // by the caller
 };
@@ -30,10 +31,10 @@ class FakeWire::ServerCall final : public RpcCall {
       : wire_(wire), exchange_(std::move(exchange)), request_(exchange_->call.request) {}
   grpc::ByteBuffer& request() override { return request_; }
   CancellationManager& cancellation() override { return cancellation_; }
-  void Finish(const absl::Status& status, const grpc::ByteBuffer& response) override {
-    // This object ends with the last reference, which may be the exchange's.
+  void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
+    // The exchange may have the last reference to this object.
     const auto self = std::exchange(exchange_->server, nullptr);
-    wire_->Answer(exchange_, status, response);
+    wire_->Respond(exchange_, response);
   }
 
  private:
@@ -50,18 +51,16 @@ class FakeWire::Client final : public RpcClient {
   void Start(Call call, Done done) override {
     wire_->Start(address_, life_, std::move(call), std::move(done));
   }
-  std::vector<RpcClient::Answer> RunAll(std::vector<Call> calls) override {
-    std::vector<RpcClient::Answer> answers(calls.size());
+  std::vector<Response> RunAll(std::vector<Call> calls) override {
+    std::vector<Response> responses(calls.size());
     for (size_t i = 0; i < calls.size(); ++i) {
-      RpcClient::Answer& answer = answers[i];
-      Start(std::move(calls[i]), [this, &answer](absl::Status status, grpc::ByteBuffer& bytes) {
-        answer.status = std::move(status);
-        answer.response.Swap(&bytes);
-        wire_->world_->Wake(&answer);
+      Start(std::move(calls[i]), [this, &own = responses[i]](Response& response) {
+        own = TakeBytes(response);
+        wire_->world_->Wake(&own);
       });
     }
-    for (const RpcClient::Answer& answer : answers) wire_->world_->Wait(&answer);
-    return answers;
+    for (const Response& response : responses) wire_->world_->Wait(&response);
+    return responses;
   }
 
  private:
@@ -89,12 +88,12 @@ void FakeWire::Close(const std::string& address) {
   const auto exchanges = exchanges_;
   for (const auto& [id, exchange] : exchanges) {
     if (exchange->from == address) {
-      world_->At(exchange->answer_delay, [this, e = exchange] { GiveUp(e); });
-      End(exchange, absl::UnavailableError("the caller is gone"), {});
+      world_->At(exchange->response_delay, [this, e = exchange] { GiveUp(e); });
+      End(exchange, absl::UnavailableError("the caller is gone"));
     } else if (exchange->task == task) {
       exchange->is_cut = true;
-      world_->At(exchange->answer_delay, [this, e = exchange] {
-        End(e, absl::UnavailableError("Connection reset by peer"), {});
+      world_->At(exchange->response_delay, [this, e = exchange] {
+        End(e, absl::UnavailableError("Connection reset by peer"));
       });
     }
   }
@@ -131,18 +130,18 @@ void FakeWire::Start(const std::string& from, int life, RpcClient::Call call,
   exchange->done = std::move(done);
   const int64_t delay = options_.delay();
   const bool loses_request = options_.is_lost && options_.is_lost();
-  exchange->answer_delay = options_.delay();
-  exchange->loses_answer = options_.is_lost && options_.is_lost();
+  exchange->response_delay = options_.delay();
+  exchange->loses_response = options_.is_lost && options_.is_lost();
   if (life != lives_[from]) {
     return world_->At(
-        0, [this, exchange] { End(exchange, absl::UnavailableError("the caller is gone"), {}); });
+        0, [this, exchange] { End(exchange, absl::UnavailableError("the caller is gone")); });
   }
   exchanges_[exchange->id] = exchange;
   if (CancellationManager* cancellation = exchange->call.cancellation) {
     exchange->token = cancellation->NewToken();
     const auto cancel = [this, exchange] {
       world_->At(0, [this, exchange] {
-        End(exchange, absl::CancelledError("CANCELLED"), {});
+        End(exchange, absl::CancelledError("CANCELLED"));
         GiveUp(exchange);
       });
     };
@@ -154,13 +153,13 @@ void FakeWire::Start(const std::string& from, int life, RpcClient::Call call,
   if (exchange->call.timeout_ms > 0) {
     world_->At(exchange->call.timeout_ms * 1000, [this, exchange] {
       if (exchange->is_ended) return;
-      End(exchange, absl::DeadlineExceededError("Deadline Exceeded"), {});
+      End(exchange, absl::DeadlineExceededError("Deadline Exceeded"));
       GiveUp(exchange);
     });
   }
   if (loses_request) {
     return world_->At(options_.detect_us, [this, exchange] {
-      End(exchange, absl::UnavailableError("the request was lost"), {});
+      End(exchange, absl::UnavailableError("the request was lost"));
     });
   }
   world_->At(delay, [this, exchange] { Arrive(exchange); });
@@ -176,18 +175,18 @@ void FakeWire::Arrive(const ExchangeRef& exchange) {
     if (exchange->call.wait_for_ready) {
       return world_->At(options_.detect_us, [this, exchange] { Arrive(exchange); });
     }
-    return world_->At(exchange->answer_delay, [this, exchange] {
-      End(exchange, absl::UnavailableError("failed to connect to all addresses"), {});
+    return world_->At(exchange->response_delay, [this, exchange] {
+      End(exchange, absl::UnavailableError("failed to connect to all addresses"));
     });
   }
   Note(*exchange, 1);
   exchange->task = task->second;
   const auto method = exchange->task->methods.find(exchange->call.path);
   if (method == exchange->task->methods.end()) {
-    return Answer(exchange, absl::UnimplementedError(exchange->call.path), {});
+    return Respond(exchange, absl::UnimplementedError(exchange->call.path));
   }
   exchange->server = std::make_shared<ServerCall>(this, exchange);
-  // The task's objects live as long as its handlers run.
+  // A task's objects live as long as its handlers run.
   const auto handle = [handler = method->second, server = exchange->server, task = exchange->task] {
     handler(*server);
   };
@@ -198,29 +197,29 @@ void FakeWire::Arrive(const ExchangeRef& exchange) {
   }
 }
 
-void FakeWire::Answer(const ExchangeRef& exchange, absl::Status status, grpc::ByteBuffer response) {
+void FakeWire::Respond(const ExchangeRef& exchange, const Response& response) {
   if (exchange->is_ended || exchange->is_cut) return;
-  if (exchange->loses_answer) {
+  if (exchange->loses_response) {
     return world_->At(options_.detect_us, [this, exchange] {
-      End(exchange, absl::UnavailableError("the answer was lost"), {});
+      End(exchange, absl::UnavailableError("the answer was lost"));
     });
   }
-  world_->At(std::max<int64_t>(Outage(*exchange), 0) + exchange->answer_delay,
-             [this, exchange, status = std::move(status), response = std::move(response)] {
-               // Of what is on its way when its task ends the connection's end is told.
-               if (!exchange->is_cut) End(exchange, status, response);
+  world_->At(std::max<int64_t>(Outage(*exchange), 0) + exchange->response_delay,
+             [this, exchange, response] {
+               // A task that crashes cuts its connections: its responses do not arrive any more.
+               if (!exchange->is_cut) End(exchange, response);
              });
 }
 
-void FakeWire::End(const ExchangeRef& exchange, absl::Status status, grpc::ByteBuffer response) {
+void FakeWire::End(const ExchangeRef& exchange, Response response) {
   exchange->is_ended = true;
   exchanges_.erase(exchange->id);
   RpcClient::Done done = std::exchange(exchange->done, nullptr);
   if (done == nullptr) return;
-  Note(*exchange, 2 + static_cast<uint64_t>(status.code()));
+  Note(*exchange, 2 + static_cast<uint64_t>(response.status().code()));
   if (exchange->token != 0) exchange->call.cancellation->TryDeregister(exchange->token);
   exchange->call.request.Clear();
-  done(std::move(status), response);
+  done(response);
 }
 
 void FakeWire::GiveUp(const ExchangeRef& exchange) {

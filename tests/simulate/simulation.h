@@ -1,31 +1,31 @@
-// A world with a clock of its own: actors, each on a thread, of which one runs at a time, and
-// events, which happen at times. A seed decides all that is left open: who runs next, and whatever
-// is drawn. So the same seed gives the same story.
+// Runs actors and events on a simulated clock. Each actor has a thread, and one thread runs at a
+// time. Everything that is left open, such as which actor runs next, is drawn from a seed. So the
+// same seed gives the same history.
 //
 //   Simulation world(seed);
-//   world.Spawn([&] { … world.Sleep(1000); … });
-//   world.At(5000, [&] { … });
+//   world.Spawn([&] { ... world.Sleep(1000); ... });
+//   world.At(5000, [&] { ... });
 //   world.Run({.after_each = check});
 //
-// An actor gives its turn away where it sleeps, waits, or runs a step that is blocked (sessions get
-// SchedulerOf their task); time passes only when no actor can run.
+// An actor gives up its turn when it sleeps, waits, pauses, or runs a step that is blocked
+// (sessions use SchedulerOf their task). Time passes only when no actor can run.
 //
-// Thread safety: all methods from actors and events, which are one at a time by themselves.
+// Thread safety: actors and events may call all methods. One of them runs at a time.
 #ifndef SLUICE_TESTS_SIMULATE_SIMULATION_H_
 #define SLUICE_TESTS_SIMULATE_SIMULATION_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "executor/step/step.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
@@ -35,71 +35,76 @@ class Simulation {
   ~Simulation();
 
   int64_t now() const { return now_; }  // microseconds
-  // In [0, n).
+  // Draws a number in [0, n).
   int64_t Draw(int64_t n);
-  // True once in `n` times.
+  // Returns true with a probability of 1 / n.
   bool Once(int64_t n) { return Draw(n) == 0; }
   double Uniform();  // in [0, 1)
 
   void Spawn(std::function<void()> body);
   void At(int64_t delay, std::function<void()> event);
 
-  // In an actor.
+  // These are called by actors. Wait returns after Wake of the same key, which may come first.
   void Sleep(int64_t microseconds);
-  // Until Wake of the same key, which may come first.
   void Wait(const void* key);
   void Wake(const void* key);
+  // Lets another actor run, or continues at once; the seed decides. Does nothing on other threads.
+  static void Pause();
 
-  // For the sessions of a task. Lives as long as this.
+  // Returns the scheduler for the sessions of a task. The simulation owns it.
   StepScheduler* SchedulerOf(const std::string& task);
 
   struct Watch {
-    std::function<void()> after_each;  // turn of an actor, or event
-    std::function<void()> on_stuck;    // actors are left that nothing can wake
-    int64_t time_limit = INT64_MAX;    // likewise stuck
-    std::function<bool()> goes_on;     // without actors too: an event will bring some
+    std::function<void()> after_each;  // called after each turn of an actor and each event
+    std::function<void()> on_stuck;    // called when nothing can wake the remaining actors
+    int64_t time_limit = INT64_MAX;    // after which the simulation counts as stuck once
+    std::function<bool()> goes_on;     // whether to continue without actors: events will spawn some
   };
-  // Until all actors have ended. How often it was stuck.
+  // Runs until all actors have ended. Returns how often the simulation was stuck.
   int Run(const Watch& watch);
-  // Whatever is left to happen happens.
+  // Runs whatever can still run.
   void Settle();
 
-  // The story, line by line, with the time in front.
+  // Adds a line, with the time, to the story.
   void Tell(const std::string& line);
   const std::string& story() const { return story_; }
 
  private:
-  // Its thread runs one body after another.
+  // A thread that runs one body after another.
   struct Actor {
+    Simulation* world;
     std::function<void()> body;
-    bool has_turn = false;
-    std::condition_variable turn;
+    CondVar turn;
     std::thread thread;
   };
   class TaskScheduler;
-  using Lock = std::unique_lock<std::mutex>;
+
+  static thread_local Actor* current_;  // of this thread, or null
 
   void Act(Actor* actor);
-  static void AwaitTurn(Actor* actor, Lock& lock);
-  void GiveTurn(Actor* actor);
-  bool TakeTurn(Lock& lock);
-  bool TakeEvent(Lock& lock);
+  void AwaitTurn(Actor* actor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GiveTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Run an actor's turn, or an event. Return false if there is none.
+  bool RunTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool RunEvent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::mutex mutex_;
-  std::condition_variable idle_;  // nobody runs
-  std::mt19937_64 random_;
+  // Changed only while no actor runs, so that actors and events may read it.
   int64_t now_ = 0;
-  int64_t events_so_far_ = 0;
-  std::map<std::pair<int64_t, int64_t>, std::function<void()>> events_;  // by time and order
-  std::vector<std::unique_ptr<Actor>> actors_;
-  std::vector<Actor*> ready_;   // to run
-  std::vector<Actor*> unused_;  // without a body
-  Actor* running_ = nullptr;
-  bool is_over_ = false;
-  std::map<const void*, Actor*> waiting_;
-  std::map<const void*, int> woken_;  // before they waited
-  std::map<std::string, std::unique_ptr<TaskScheduler>> schedulers_;
   std::string story_;
+  Mutex mutex_;
+  CondVar idle_;  // running_ is null
+  std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_);
+  int64_t events_so_far_ ABSL_GUARDED_BY(mutex_) = 0;
+  using EventKey = std::pair<int64_t, int64_t>;  // time and order
+  std::map<EventKey, std::function<void()>> events_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Actor>> actors_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Actor*> ready_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Actor*> unused_ ABSL_GUARDED_BY(mutex_);  // without a body
+  Actor* running_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool is_over_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<const void*, Actor*> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::map<const void*, int> early_wakes_ ABSL_GUARDED_BY(mutex_);  // before their Wait
+  std::map<std::string, std::unique_ptr<TaskScheduler>> schedulers_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -1,9 +1,14 @@
 #include "tests/simulate/sync_world.h"
 
+#include <algorithm>
 #include <random>
 
+#include "executor/device/device_set.h"
+#include "executor/session/session.h"
 #include "executor/wait/cancellation.h"
 #include "graph/status.h"
+#include "tests/simulate/simulation.h"
+#include "tests/simulate/yields.h"
 
 namespace sluice {
 namespace {
@@ -43,21 +48,21 @@ absl::Status SyncWorld::status() const {
   return absl::OkStatus();
 }
 
-// What happens in one training.
+// One training.
 struct SyncWorld::Run {
   Run(SyncWorld& world, uint64_t seed)
       : world(world),
         seed(seed),
         options(world.options_),
-        order(seed),
+        simulation(seed),
         devices(DeviceSet::Cpus(options.replicas + 1)) {
     for (const auto& replica : world.replicas_) {
-      sessions.push_back(
-          std::make_unique<Session>(replica->graph, SessionOptions{.devices = devices,
-                                                                   .intra_op_threads = 1,
-                                                                   .inter_op_threads = 1,
-                                                                   .stall_warning_ms = 0,
-                                                                   .scheduler = &order}));
+      sessions.push_back(std::make_unique<Session>(
+          replica->graph, SessionOptions{.devices = devices,
+                                         .intra_op_threads = 1,
+                                         .inter_op_threads = 1,
+                                         .stall_warning_ms = 0,
+                                         .scheduler = simulation.SchedulerOf("")}));
     }
     history.ends.resize(options.replicas + 1);
   }
@@ -91,12 +96,12 @@ struct SyncWorld::Run {
               .status());
       SLUICE_RETURN_IF_ERROR(RecordUpdate());
       ++updates;
-      order.Pause();
+      Simulation::Pause();
     }
     return sessions[0]->Run({chief.close});
   }
 
-  // The gradient of an attempt; of deterministic training the same in every training.
+  // Returns the gradient of an attempt. In deterministic training it is the same in every training.
   std::vector<Feed> FeedOf(Replica& r, int index, int attempt) {
     const int64_t size = int64_t{options.replicas} * kAttempts;
     Tensor dense(DT_FLOAT, {size});
@@ -128,19 +133,19 @@ struct SyncWorld::Run {
     const bool is_late = options.unruly && own() % 3 == 0;
     const int last = options.unruly && own() % 3 == 0 ? static_cast<int>(own() % 4) : kAttempts;
     if (is_late) {
-      const int wanted = static_cast<int>(own() % 3);
-      for (int i = 0; i < kMaxPauses && updates < wanted; ++i) order.Pause();
+      const int awaited = static_cast<int>(own() % 3);
+      for (int i = 0; i < kMaxPauses && updates < awaited; ++i) Simulation::Pause();
     }
     SLUICE_RETURN_IF_ERROR(session.Run({r.local_init}));
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       if (attempt == last) {
         --history.replicas_left;
         const absl::Status left = session.Run({r.leave});
-        if (absl::IsCancelled(left)) return absl::OkStatus();  // the chief has ended before
+        if (absl::IsCancelled(left)) return absl::OkStatus();  // the chief has ended
         if (left.ok()) ++history.tokens_returned;
         return left;
       }
-      if (options.unruly && own() % 8 == 0) {  // as a process that was started again
+      if (options.unruly && own() % 8 == 0) {  // like a process that restarted
         SLUICE_RETURN_IF_ERROR(session.Run({r.local_init}));
       }
       SLUICE_ASSIGN_OR_RETURN(Tensors step, session.Run({}, {r.local_step}, {}));
@@ -174,7 +179,7 @@ struct SyncWorld::Run {
   SyncWorld& world;
   const uint64_t seed;
   const WorldOptions& options;
-  Interleaving order;
+  Simulation simulation;
   std::shared_ptr<DeviceSet> devices;
   std::vector<std::unique_ptr<Session>> sessions;
   CancellationManager cancellation;
@@ -187,15 +192,15 @@ absl::StatusOr<History> SyncWorld::Train(uint64_t seed) {
   SLUICE_RETURN_IF_ERROR(run.Prepare());
   run.history.replicas_left = options_.replicas;
   for (int i = 0; i < options_.replicas; ++i) {
-    run.order.Add(StrCat("replica ", i), [&run, i] { run.history.ends[i] = run.TrainAs(i); });
+    run.simulation.Spawn([&run, i] { run.history.ends[i] = run.TrainAs(i); });
   }
-  run.order.Add("chief", [&run] { run.history.ends.back() = run.Chief(); });
-  run.history.times_stuck = run.order.Run([&run] {
+  run.simulation.Spawn([&run] { run.history.ends.back() = run.Chief(); });
+  run.history.times_stuck = run.simulation.Run({.on_stuck = [&run] {
     if (run.history.stalls.empty()) {
       for (const auto& session : run.sessions) run.history.stalls += session->StallReport();
     }
     run.cancellation.StartCancel();
-  });
+  }});
   SLUICE_RETURN_IF_ERROR(run.Finish());
   return std::move(run.history);
 }

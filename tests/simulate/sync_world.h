@@ -1,4 +1,4 @@
-// One synchronous training job in a process, whose every interleaving a seed decides.
+// A synchronous training job in one process, whose interleaving a seed decides.
 #ifndef SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
 #define SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
 
@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "executor/device/device_set.h"
-#include "executor/session/session.h"
-#include "tests/simulate/interleaving.h"
+#include "absl/status/statusor.h"
+#include "graph/tensor/tensor.h"
 #include "tests/simulate/replica_graph.h"
 
 namespace sluice {
@@ -19,22 +18,21 @@ struct WorldOptions {
   int replicas = 1;
   bool deterministic = false;
   int updates = 4;
-  // Replicas may come late, leave early or start again.
+  // Whether replicas may start late, leave early or restart.
   bool unruly = false;
 };
 
-// What was done, in the order in which it was done.
 struct Push {
   int replica;
   int attempt;
   int64_t local_step;
 };
 struct History {
-  std::vector<Push> pushes;
-  std::vector<std::vector<float>> dense;  // the variable after each update, first the initial one
+  std::vector<Push> pushes;               // in the order in which they were made
+  std::vector<std::vector<float>> dense;  // the initial variable, then the one after each update
   std::vector<std::vector<float>> sparse;
   std::vector<int64_t> global_steps;  // after each update
-  std::vector<absl::Status> ends;     // of each replica, then of the chief
+  std::vector<absl::Status> ends;     // the results of the replicas and, last, of the chief
   int64_t tokens_taken = 0;
   int64_t tokens_returned = 0;
   int64_t tokens_left = 0;
@@ -42,9 +40,9 @@ struct History {
   int64_t gradients_left = 0;  // in accumulators or queues
   Tensor totals;               // of the ledger
   Tensor by_update;
-  int replicas_left = 0;  // that did not leave
+  int replicas_left = 0;  // replicas that did not leave
   int times_stuck = 0;
-  std::string stalls;  // when it was stuck first
+  std::string stalls;  // the stall reports when it was first stuck
 };
 
 class SyncWorld {
@@ -54,9 +52,9 @@ class SyncWorld {
   explicit SyncWorld(const WorldOptions& options);
   ~SyncWorld();
   const WorldOptions& options() const { return options_; }
-  // The first error of the graphs.
+  // Returns the first error of the graphs.
   absl::Status status() const;
-  // Trains with the order of events that follows from the seed.
+  // Trains with the order of events that the seed decides.
   absl::StatusOr<History> Train(uint64_t seed);
 
  private:

@@ -4,7 +4,7 @@
 #define SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 
 #include "absl/status/statusor.h"
-#include "distributed/wire/security.h"
+#include "distributed/security/security.h"
 
 namespace sluice {
 

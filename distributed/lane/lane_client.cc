@@ -1,0 +1,341 @@
+#include "distributed/lane/lane_client.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "distributed/lane/lane_socket.h"
+#include "executor/step/continuations.h"
+#include "executor/step/outbox.h"
+#include "graph/strings.h"
+
+namespace sluice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// The least time between two attempts to connect to an address.
+constexpr auto kTryEvery = milliseconds(50);
+
+std::string NameOf(const std::string& address) {
+  return address.starts_with("localhost:") ? "127.0.0.1" + address.substr(9) : address;
+}
+
+}  // namespace
+
+class LaneClient::Connection final : public LanePoller::Source,
+                                     public Outbox::Sender,
+                                     public std::enable_shared_from_this<Connection> {
+ public:
+  struct Pending {
+    Done done;
+    CancellationManager* cancellation = nullptr;
+    CancellationManager::Token token = 0;
+    Time deadline{};  // default: none
+  };
+
+  Connection(LaneClient* client, std::string address, int fd)
+      : client_(client), address_(std::move(address)), socket_(fd) {}
+  int fd() const override { return socket_.fd(); }
+  bool is_own() const { return socket_.PeerIsOwn(); }
+  bool is_ready() const { return ready_.load(std::memory_order_acquire); }
+
+  void SendKept() override { socket_.SendKept(); }
+  void TrySendKept() { socket_.TrySendKept(); }
+
+  void Greet() {
+    socket_.Send({.kind = LaneFrame::kHello, .text = LaneSocket::Greeting(client_->token_)});
+  }
+
+  // Returns false, and does nothing, if the connection was lost.
+  bool Start(uint64_t id, const std::string& path, const grpc::ByteBuffer& request,
+             CancellationManager* cancellation, Time deadline, Done& done) {
+    CancellationManager::Token token = cancellation != nullptr ? cancellation->NewToken() : 0;
+    {
+      MutexLock lock(&mutex_);
+      if (is_lost_) return false;
+      if (pending_.empty()) {
+        received_at_ = Clock::now();
+        was_pinged_ = false;
+      }
+      pending_[id] = {std::move(done), cancellation, token, deadline};
+    }
+    const auto self = shared_from_this();
+    if (cancellation != nullptr &&
+        !cancellation->Register(token, [self, id] { self->Cancelled(id); })) {
+      Cancelled(id);
+      return true;
+    }
+    // A call that was cancelled meanwhile is not sent, because its cancellation was sent already.
+    Transmit({.kind = LaneFrame::kRequest, .call = id, .text = path, .body = request}, [this, id] {
+      MutexLock lock(&mutex_);
+      return pending_.contains(id);
+    });
+    return true;  // a failure to send has lost the connection, which ends the call
+  }
+
+  bool Notify(const std::string& path, const grpc::ByteBuffer& request) {
+    {
+      MutexLock lock(&mutex_);
+      if (is_lost_) return false;
+    }
+    return socket_.Keep(
+        {.kind = LaneFrame::kRequest, .call = LaneFrame::kOneWay, .text = path, .body = request});
+  }
+
+  void Readable() override {
+    const auto self = shared_from_this();
+    // This thread copies large responses, and continues the steps that waited for them.
+    client_->poller_.MayBlock();
+    ContinuationScope scope;
+    std::vector<LaneFrame> frames;
+    if (!socket_.Receive(&frames) || !TakeWelcome(frames)) {
+      return Lose(StrCat("the connection to ", address_, " was closed"));
+    }
+    {
+      MutexLock lock(&mutex_);
+      received_at_ = Clock::now();
+      was_pinged_ = false;
+    }
+    // Taken before Arm lets another thread see the end of the connection, which fails all pending
+    // calls.
+    std::vector<std::pair<LaneFrame*, Pending>> answered;
+    for (LaneFrame& frame : frames) {
+      if (frame.kind != LaneFrame::kResponse) continue;
+      if (std::optional<Pending> call = Take(frame.call)) {
+        answered.emplace_back(&frame, *std::move(call));
+      }
+    }
+    client_->poller_.Arm(*this);
+    socket_.Release();
+    for (auto& [frame, call] : answered) {
+      absl::StatusOr<grpc::ByteBuffer> response(absl::in_place);
+      response->Swap(&frame->body);
+      if (frame->code != absl::StatusCode::kOk) response = absl::Status(frame->code, frame->text);
+      End(frame->call, call, response);
+    }
+  }
+
+  void TimeOut(uint64_t id) {
+    std::optional<Pending> call = Take(id);
+    if (!call) return;
+    socket_.Send({.kind = LaneFrame::kCancel, .call = id});
+    Fail(id, *call, absl::DeadlineExceededError("Deadline Exceeded"));
+  }
+
+  // Sends kept frames. Pings a silent peer, and gives the connection up after the timeout.
+  void Beat(const Heartbeat& heartbeat) {
+    socket_.TrySendKept();
+    bool is_late;
+    {
+      MutexLock lock(&mutex_);
+      const Clock::duration silence = Clock::now() - received_at_;
+      if (pending_.empty() || silence < milliseconds(heartbeat.interval_ms)) return;
+      is_late = silence >= milliseconds(heartbeat.timeout_ms) && was_pinged_;
+      was_pinged_ = true;
+    }
+    // If this process itself was suspended, there may be responses that were not read yet.
+    if (!is_late || socket_.HasInput()) {
+      socket_.TryPing();
+    } else {
+      Lose(StrCat("nothing was heard from ", address_, " for ", heartbeat.timeout_ms, " ms"));
+    }
+  }
+
+  // Closes the connection and fails all pending calls.
+  void Lose(const std::string& why) {
+    std::unordered_map<uint64_t, Pending> lost;
+    {
+      MutexLock lock(&mutex_);
+      is_lost_ = true;
+      lost.swap(pending_);
+    }
+    const auto self = shared_from_this();
+    socket_.Shutdown();
+    client_->poller_.Remove(*this);
+    client_->Forget(this);
+    for (auto& [id, call] : lost) Fail(id, call, absl::UnavailableError(why));
+  }
+
+ private:
+  void Transmit(const LaneFrame& frame, const std::function<bool()>& is_wanted) {
+    Outbox* const outbox = Outbox::Current();
+    if (outbox == nullptr) {
+      socket_.Send(frame, is_wanted);
+    } else if (socket_.Keep(frame, is_wanted)) {
+      outbox->Add(shared_from_this());
+    }
+  }
+
+  // Returns false if the server rejects this client.
+  bool TakeWelcome(const std::vector<LaneFrame>& frames) {
+    for (const LaneFrame& frame : frames) {
+      if (frame.kind != LaneFrame::kWelcome) continue;
+      std::string reach;
+      if (frame.code != absl::StatusCode::kOk || !socket_.TakeGreeting(frame.text, &reach)) {
+        return false;
+      }
+      socket_.SetPeersReach(PeerMemory::Reach::FromText(reach));
+      socket_.Send({.kind = LaneFrame::kReady, .text = socket_.reach().ToText()});
+      ready_.store(true, std::memory_order_release);
+    }
+    return true;
+  }
+
+  // Removes a pending call. Whoever gets it ends it.
+  std::optional<Pending> Take(uint64_t id) {
+    MutexLock lock(&mutex_);
+    auto it = pending_.find(id);
+    if (it == pending_.end()) return std::nullopt;
+    std::optional<Pending> call = std::move(it->second);
+    pending_.erase(it);
+    return call;
+  }
+
+  // Runs in the thread that cancels. The call ends in another thread, because its callback may
+  // destroy a CancellationManager, which waits for the callbacks of the manager that is cancelled.
+  void Cancelled(uint64_t id) {
+    std::optional<Pending> call = Take(id);
+    if (!call) return;
+    socket_.Send({.kind = LaneFrame::kCancel, .call = id});
+    call->cancellation = nullptr;  // not deregistered: its callback is running
+    client_->poller_.RunElsewhere(
+        [self = shared_from_this(), id, call = std::make_shared<Pending>(*std::move(call))] {
+          self->Fail(id, *call, absl::CancelledError("CANCELLED"));
+        });
+  }
+
+  void Fail(uint64_t id, Pending& call, const absl::Status& status) {
+    absl::StatusOr<grpc::ByteBuffer> failed = status;
+    End(id, call, failed);
+  }
+
+  void End(uint64_t id, Pending& call, absl::StatusOr<grpc::ByteBuffer>& response) {
+    if (call.cancellation != nullptr) call.cancellation->Deregister(call.token);
+    LaneClient* const client = client_;
+    if (call.deadline != Time()) {
+      MutexLock lock(&client->mutex_);
+      client->deadlines_.erase({call.deadline, id});
+    }
+    call.done(response);
+    call.done = nullptr;
+    client->calls_.End();
+  }
+
+  LaneClient* const client_;
+  const std::string address_;
+  LaneSocket socket_;
+  std::atomic<bool> ready_{false};
+  Mutex mutex_;
+  std::unordered_map<uint64_t, Pending> pending_ ABSL_GUARDED_BY(mutex_);
+  Time received_at_ ABSL_GUARDED_BY(mutex_){};       // or since when calls are pending
+  bool was_pinged_ ABSL_GUARDED_BY(mutex_) = false;  // since received_at_
+  bool is_lost_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+LaneClient::LaneClient(std::string token, const Heartbeat& heartbeat)
+    : token_(std::move(token)), heartbeat_(heartbeat), poller_([this] { return Tick(); }) {}
+
+LaneClient::~LaneClient() {
+  calls_.AwaitNone();
+  std::map<std::string, Peer> peers;
+  {
+    MutexLock lock(&mutex_);
+    peers.swap(peers_);
+  }
+  for (auto& [address, peer] : peers) {
+    if (peer.connection != nullptr) peer.connection->TrySendKept();  // one-way calls
+  }
+  poller_.Stop();
+}
+
+bool LaneClient::Start(const std::string& address, const std::string& path,
+                       const grpc::ByteBuffer& request, CancellationManager* cancellation,
+                       int64_t timeout_ms, Done& done) {
+  const std::shared_ptr<Connection> connection = ConnectionTo(address);
+  if (connection == nullptr || !connection->is_ready()) return false;
+  const uint64_t id = next_call_.fetch_add(1, std::memory_order_relaxed);
+  Time deadline{};
+  calls_.Begin();
+  if (timeout_ms > 0) {
+    deadline = Clock::now() + milliseconds(timeout_ms);
+    MutexLock lock(&mutex_);
+    deadlines_.emplace(Deadline(deadline, id), connection);
+  }
+  const bool wakes = timeout_ms > 0 && timeout_ms < heartbeat_.interval_ms;
+  if (connection->Start(id, path, request, cancellation, deadline, done)) {
+    if (wakes) poller_.Wake();
+    return true;
+  }
+  if (timeout_ms > 0) {
+    MutexLock lock(&mutex_);
+    deadlines_.erase({deadline, id});
+  }
+  calls_.End();
+  return false;
+}
+
+bool LaneClient::Notify(const std::string& address, const std::string& path,
+                        const grpc::ByteBuffer& request) {
+  const std::shared_ptr<Connection> connection = ConnectionTo(address);
+  return connection != nullptr && connection->is_ready() && connection->Notify(path, request);
+}
+
+std::shared_ptr<LaneClient::Connection> LaneClient::ConnectionTo(const std::string& address) {
+  std::shared_ptr<Connection> connection;
+  {
+    MutexLock lock(&mutex_);
+    Peer& peer = peers_[address];
+    if (peer.connection != nullptr) return peer.connection;
+    const Time now = Clock::now();
+    if (now - peer.tried < kTryEvery) return nullptr;
+    peer.tried = now;
+    const int fd = ConnectLane(NameOf(address));
+    if (fd < 0) return nullptr;
+    connection = std::make_shared<Connection>(this, address, fd);
+    if (!connection->is_own()) return nullptr;
+    peer.connection = connection;
+  }
+  poller_.Add(connection);
+  connection->Greet();
+  return connection;
+}
+
+void LaneClient::Forget(Connection* connection) {
+  std::shared_ptr<Connection> forgotten;  // destroyed without the lock
+  MutexLock lock(&mutex_);
+  for (auto& [address, peer] : peers_) {
+    if (peer.connection.get() == connection) forgotten = std::move(peer.connection);
+  }
+}
+
+int LaneClient::Tick() {
+  std::vector<std::pair<std::shared_ptr<Connection>, uint64_t>> late;
+  std::vector<std::shared_ptr<Connection>> connections;
+  {
+    MutexLock lock(&mutex_);
+    const Time now = Clock::now();
+    while (!deadlines_.empty() && deadlines_.begin()->first.first <= now) {
+      late.emplace_back(deadlines_.begin()->second.lock(), deadlines_.begin()->first.second);
+      deadlines_.erase(deadlines_.begin());
+    }
+    for (auto& [address, peer] : peers_) {
+      if (peer.connection != nullptr) connections.push_back(peer.connection);
+    }
+  }
+  for (auto& [connection, id] : late) {
+    if (connection != nullptr) connection->TimeOut(id);
+  }
+  for (const auto& connection : connections) connection->Beat(heartbeat_);
+  const int beat_ms = std::max(heartbeat_.interval_ms / 2, 1);
+  MutexLock lock(&mutex_);
+  if (deadlines_.empty()) return beat_ms;
+  const auto wait = deadlines_.begin()->first.first - Clock::now();
+  const auto ms = std::chrono::ceil<milliseconds>(wait).count();
+  return static_cast<int>(std::clamp<int64_t>(ms, 0, beat_ms));
+}
+
+}  // namespace sluice

@@ -1,0 +1,295 @@
+#include "distributed/lane/lane_server.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "distributed/lane/lane_socket.h"
+#include "distributed/message/limits.h"
+#include "distributed/security/security.h"
+#include "executor/step/outbox.h"
+
+namespace sluice {
+
+class LaneServer::Acceptor final : public LanePoller::Source {
+ public:
+  Acceptor(LaneServer* server, int fd) : server_(server), fd_(fd) {}
+  ~Acceptor() override { close(fd_); }
+  int fd() const override { return fd_; }
+  void Readable() override {
+    const int accepted = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+    server_->poller_.Arm(*this);
+    if (accepted >= 0) server_->Accept(accepted);
+  }
+
+ private:
+  LaneServer* const server_;
+  const int fd_;
+};
+
+// Shared by its connection's table and by the threads that cancel it.
+class LaneServer::Call final : public RpcCall, public std::enable_shared_from_this<Call> {
+ public:
+  Call(std::shared_ptr<Connection> connection, uint64_t id, grpc::ByteBuffer request)
+      : connection_(std::move(connection)), id_(id), request_(std::move(request)) {}
+  grpc::ByteBuffer& request() override { return request_; }
+  CancellationManager& cancellation() override { return cancellation_; }
+  void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override;
+
+ private:
+  const std::shared_ptr<Connection> connection_;
+  const uint64_t id_;
+  grpc::ByteBuffer request_;
+  CancellationManager cancellation_;
+};
+
+class LaneServer::Connection final : public LanePoller::Source,
+                                     public Outbox::Sender,
+                                     public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(LaneServer* server, int fd)
+      : server_(server), socket_(fd, server->max_message_bytes_) {}
+  int fd() const override { return socket_.fd(); }
+  bool is_own() const { return socket_.PeerIsOwn(); }
+  void SendKept() override {
+    const int responses = kept_responses_.exchange(0);
+    socket_.SendKept();
+    for (int i = 0; i < responses; ++i) server_->calls_.End();
+  }
+
+  void Readable() override {
+    const auto self = shared_from_this();
+    server_->poller_.MayBlock();
+    std::vector<LaneFrame> frames;
+    if (!socket_.Receive(&frames) || !Greet(frames) || !CheckOneWayCalls(frames)) return Close();
+    // Added before Arm lets another thread read the cancellation of one of them.
+    std::vector<std::shared_ptr<Call>> calls(frames.size());
+    for (size_t i = 0; i < frames.size(); ++i) {
+      if (IsCall(frames[i])) calls[i] = AddCall(frames[i]);
+    }
+    server_->poller_.Arm(*this);
+    socket_.Release();
+    const std::vector<Blocking> blocking = HandleQuick(frames, calls);
+    for (size_t i = 0; i + 1 < blocking.size(); ++i) {
+      server_->poller_.RunElsewhere([next = blocking[i]] { next.method->handle(*next.call); });
+    }
+    if (!blocking.empty()) blocking.back().method->handle(*blocking.back().call);
+  }
+
+  void Respond(uint64_t id, const absl::StatusOr<grpc::ByteBuffer>& response) {
+    if (id == LaneFrame::kOneWay) return server_->calls_.End();
+    std::shared_ptr<Call> call;  // destroyed at the end, unless a thread is cancelling it
+    {
+      MutexLock lock(&mutex_);
+      auto it = calls_.find(id);
+      if (it != calls_.end()) {
+        call = std::move(it->second);
+        calls_.erase(it);
+      }
+    }
+    const LaneFrame frame = ResponseFrame(id, response);
+    Outbox* const outbox = Outbox::Current();
+    if (outbox != nullptr && socket_.Keep(frame)) {
+      ++kept_responses_;
+      outbox->Add(shared_from_this());
+      return;
+    }
+    if (outbox == nullptr) socket_.Send(frame);
+    server_->calls_.End();
+  }
+
+  void CancelAll() {
+    std::unordered_map<uint64_t, std::shared_ptr<Call>> calls;
+    {
+      MutexLock lock(&mutex_);
+      calls = calls_;
+    }
+    for (auto& [id, call] : calls) call->cancellation().StartCancel();
+  }
+
+  void Close() {
+    socket_.Shutdown();
+    server_->poller_.Remove(*this);
+    CancelAll();
+    server_->Forget(shared_from_this());
+  }
+
+ private:
+  // A call whose handler may block.
+  struct Blocking {
+    const RpcMethod* method;
+    std::shared_ptr<Call> call;
+  };
+
+  // Handles the frames that do not block and returns the calls that may. `calls` has the call of
+  // each frame for which IsCall is true.
+  std::vector<Blocking> HandleQuick(std::vector<LaneFrame>& frames,
+                                    std::vector<std::shared_ptr<Call>>& calls) {
+    std::vector<Blocking> blocking;
+    const Outbox outbox;
+    for (size_t i = 0; i < frames.size(); ++i) {
+      LaneFrame& frame = frames[i];
+      if (frame.kind == LaneFrame::kPing) socket_.Send({.kind = LaneFrame::kPong});
+      if (frame.kind == LaneFrame::kCancel) {
+        Outbox::Flush();  // the callbacks of the cancellation may wait
+        Cancel(frame.call);
+      }
+      if (frame.kind != LaneFrame::kRequest) continue;
+      if (frame.call == LaneFrame::kOneWay) {
+        HandleOneWay(frame);
+        continue;
+      }
+      if (!IsCall(frame)) {
+        socket_.Send(ResponseFrame(frame.call, absl::Status(frame.code, frame.text)));
+        continue;
+      }
+      std::shared_ptr<Call> call = std::move(calls[i]);
+      if (call == nullptr) {
+        socket_.Send(ResponseFrame(frame.call, absl::UnavailableError("the server stops")));
+      } else if (const RpcMethod* method = MethodOf(frame.text); method == nullptr) {
+        call->Finish(absl::UnimplementedError(""));
+      } else if (method->blocks) {
+        blocking.push_back({method, std::move(call)});
+      } else {
+        method->handle(*call);
+      }
+    }
+    return blocking;
+  }
+
+  const RpcMethod* MethodOf(const std::string& path) const {
+    auto it = server_->methods_.find(path);
+    return it == server_->methods_.end() ? nullptr : it->second;
+  }
+
+  static LaneFrame ResponseFrame(uint64_t id, const absl::StatusOr<grpc::ByteBuffer>& response) {
+    LaneFrame frame{.kind = LaneFrame::kResponse, .call = id, .code = response.status().code()};
+    if (response.ok()) {
+      frame.body = *response;
+    } else {
+      frame.text = std::string(response.status().message());
+    }
+    return frame;
+  }
+
+  // Returns false if the peer is not an accepted client.
+  bool Greet(const std::vector<LaneFrame>& frames) {
+    for (const LaneFrame& frame : frames) {
+      if (frame.kind == LaneFrame::kHello) {
+        std::string token;
+        if (!socket_.TakeGreeting(frame.text, &token)) return false;
+        is_accepted_ = server_->token_.empty() || IsToken(token, server_->token_);
+        socket_.Send(
+            {.kind = LaneFrame::kWelcome,
+             .code = is_accepted_ ? absl::StatusCode::kOk : absl::StatusCode::kUnauthenticated,
+             .text = LaneSocket::Greeting(socket_.reach().ToText())});
+      } else if (frame.kind == LaneFrame::kReady) {
+        socket_.SetPeersReach(PeerMemory::Reach::FromText(frame.text));
+      } else if (!is_accepted_) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Returns false for a one-way call of a method that is not one-way. No proper client sends it.
+  bool CheckOneWayCalls(const std::vector<LaneFrame>& frames) const {
+    return std::all_of(frames.begin(), frames.end(), [this](const LaneFrame& frame) {
+      if (frame.kind != LaneFrame::kRequest || frame.call != LaneFrame::kOneWay) return true;
+      const RpcMethod* const method = MethodOf(frame.text);
+      return method != nullptr && method->is_one_way;
+    });
+  }
+
+  void HandleOneWay(LaneFrame& frame) {
+    if (!server_->calls_.Begin()) return;
+    MethodOf(frame.text)
+        ->handle(*std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body)));
+  }
+
+  // A request that needs a response and was not too large.
+  static bool IsCall(const LaneFrame& frame) {
+    return frame.kind == LaneFrame::kRequest && frame.call != LaneFrame::kOneWay &&
+           frame.code == absl::StatusCode::kOk;
+  }
+
+  // Makes a call that can be cancelled. Returns null if the server stops.
+  std::shared_ptr<Call> AddCall(LaneFrame& frame) {
+    if (!server_->calls_.Begin()) return nullptr;
+    auto call = std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body));
+    MutexLock lock(&mutex_);
+    calls_[frame.call] = call;
+    return call;
+  }
+
+  void Cancel(uint64_t id) {
+    std::shared_ptr<Call> call;
+    {
+      MutexLock lock(&mutex_);
+      auto it = calls_.find(id);
+      if (it != calls_.end()) call = it->second;
+    }
+    if (call != nullptr) call->cancellation().StartCancel();
+  }
+
+  LaneServer* const server_;
+  LaneSocket socket_;
+  bool is_accepted_ = false;            // used by Readable only
+  std::atomic<int> kept_responses_{0};  // whose calls end when they are sent
+  Mutex mutex_;
+  std::unordered_map<uint64_t, std::shared_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
+};
+
+void LaneServer::Call::Finish(const absl::StatusOr<grpc::ByteBuffer>& response) {
+  const auto self = shared_from_this();
+  connection_->Respond(id_, response);
+}
+
+LaneServer::LaneServer(const std::vector<RpcMethod>& methods, std::string token,
+                       int64_t max_message_bytes)
+    : token_(std::move(token)), max_message_bytes_(static_cast<uint64_t>(max_message_bytes)) {
+  for (const RpcMethod& method : methods) methods_[method.path] = &method;
+}
+
+LaneServer::~LaneServer() { Stop(); }
+
+void LaneServer::ListenAt(const std::string& address) {
+  const int fd = ListenLane(address);
+  if (fd >= 0) poller_.Add(std::make_shared<Acceptor>(this, fd));
+}
+
+void LaneServer::Accept(int fd) {
+  auto connection = std::make_shared<Connection>(this, fd);
+  if (!connection->is_own() || !calls_.Begin()) return;
+  {
+    MutexLock lock(&mutex_);
+    connections_.insert(connection);
+  }
+  poller_.Add(std::move(connection));
+  calls_.End();
+}
+
+void LaneServer::Forget(const std::shared_ptr<Connection>& connection) {
+  MutexLock lock(&mutex_);
+  connections_.erase(connection);
+}
+
+void LaneServer::Stop() {
+  calls_.Close();
+  calls_.AwaitNone(std::chrono::steady_clock::now() + kStopGrace);
+  std::set<std::shared_ptr<Connection>> connections;
+  {
+    MutexLock lock(&mutex_);
+    connections = connections_;
+  }
+  for (const auto& connection : connections) connection->CancelAll();
+  calls_.AwaitNone();
+  for (const auto& connection : connections) connection->Close();
+  poller_.Stop();
+}
+
+}  // namespace sluice

@@ -1,0 +1,154 @@
+// A lane: a connection between two processes of one user on one host. Frames travel over a Unix
+// socket. The receiver copies large bodies straight out of the sender's memory (peer_memory.h).
+//
+// Reason: between tasks of a host, gRPC over loopback costs more per message than most steps
+// compute, and copies each tensor three times. A lane needs one system call per message and side,
+// and one copy per tensor. If the system does not let one process read another's memory, bodies go
+// through the socket.
+//
+// Trust: each side asks the kernel for the other's user, and talks only to its own user. Input is
+// checked like input from a network.
+// Thread safety: Receive and TakeGreeting by one thread at a time, all other methods from any
+// thread.
+#ifndef SLUICE_DISTRIBUTED_LANE_LANE_SOCKET_H_
+#define SLUICE_DISTRIBUTED_LANE_LANE_SOCKET_H_
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "distributed/lane/peer_memory.h"
+#include "graph/mutex.h"
+#include "grpcpp/support/byte_buffer.h"
+
+namespace sluice {
+
+struct LaneFrame {
+  enum Kind : uint32_t {
+    kHello = 1,  // text: a LaneSocket::Greeting with the token
+    kWelcome,    // text: a Greeting with the sender's reach; code: whether the client is accepted
+    kReady,      // text: the sender's reach; requests may follow
+    kRequest,    // text: the path
+    kResponse,   // code; text: the error message
+    kCancel,     // the client has given up
+    kRelease,    // the large bytes of the receiver's frame with this call were copied
+    kPing,
+    kPong,
+  };
+  static constexpr uint64_t kOneWay = 0;  // the call of a request that gets no response
+
+  Kind kind = kPing;
+  uint64_t call = 0;
+  absl::StatusCode code = absl::StatusCode::kOk;
+  std::string text;
+  grpc::ByteBuffer body;
+};
+
+class LaneSocket {
+ public:
+  // Owns `fd`, a connected socket. For a body above `max_body_bytes`, or without memory for it,
+  // Receive returns a frame with RESOURCE_EXHAUSTED.
+  explicit LaneSocket(int fd, uint64_t max_body_bytes = UINT64_MAX - 1);
+  ~LaneSocket();
+  LaneSocket(const LaneSocket&) = delete;
+  LaneSocket& operator=(const LaneSocket&) = delete;
+
+  int fd() const { return fd_; }
+  // Whether the peer is a process of this process's user.
+  bool PeerIsOwn() const;
+
+  // Sends the frame; blocks while the peer reads nothing. Keeps the body until the peer has copied
+  // it. Returns false if the connection is broken, or if `is_wanted`, which is asked in the order
+  // in which frames are sent, returns false.
+  bool Send(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
+  // The same, but the frame is kept until SendKept or the next Send, which the caller has to call.
+  bool Keep(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
+  bool SendKept();
+  // Send kept frames, or a ping, unless that would block.
+  void TrySendKept();
+  void TryPing();
+  // Appends the frames that have arrived, at least one, once the descriptor is readable. Returns
+  // false if the connection has ended or the input is invalid. Never waits for a thread that sends.
+  bool Receive(std::vector<LaneFrame>* frames);
+  // Reports copied bodies to the peer if they are large. Small ones are reported with the next
+  // frame. To be called after Receive, once another thread may receive.
+  void Release();
+  bool HasInput() const;
+  // Makes all later calls of Send and Receive fail.
+  void Shutdown();
+
+  // The text of kHello and kWelcome: protocol version, how to read this process's memory, `word`.
+  static std::string Greeting(std::string_view word);
+  // Reads the peer's greeting, and finds out which parts of its memory this process can read.
+  // Returns false if the peer speaks another version.
+  bool TakeGreeting(std::string_view text, std::string* word);
+  PeerMemory::Reach reach() const { return memory_.reach(); }
+  // Sets which parts of this process's memory the peer can read.
+  void SetPeersReach(PeerMemory::Reach reach) {
+    peer_reads_blocks_ = reach.blocks;
+    peer_reads_all_ = reach.all;
+  }
+
+ private:
+  // A part of a body.
+  struct Piece {
+    uint64_t address;  // in the sender's memory; 0: the bytes follow in the socket
+    uint64_t length;
+  };
+  // The bytes of a frame for the socket.
+  struct Outgoing {
+    std::string head;
+    std::vector<grpc::Slice> pieces;  // follow the head
+  };
+  bool IsFetched(const grpc::Slice& slice) const;
+  // Sets `is_held` if the peer copies parts of the body out of this process's memory.
+  bool Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_held) const;
+  bool Enqueue(const LaneFrame& frame, const std::function<bool()>& is_wanted, bool sends);
+  bool Write(const std::vector<Outgoing>& frames) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
+  bool WriteKept() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
+  void KeepReleases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
+  bool IsReady(int16_t events) const;
+  bool Fill(size_t bytes);  // makes buffer_ hold so many bytes
+  bool Take(void* to, size_t bytes);
+  bool ReadFrame(LaneFrame* frame);
+  bool IsTooLarge(const std::vector<Piece>& pieces) const;
+  bool ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame);
+  bool ReadInline(uint64_t bytes, std::vector<grpc::Slice>* slices);
+  bool Skip(uint64_t bytes);
+  bool Fetch(const Piece& piece, std::vector<grpc::Slice>* slices, bool* has_memory);
+
+  const int fd_;
+  const uint64_t max_body_bytes_;
+  pid_t peer_ = 0;
+  uid_t peer_user_ = static_cast<uid_t>(-1);
+  PeerMemory memory_;
+  std::atomic<bool> peer_reads_blocks_{false}, peer_reads_all_{false};
+  Mutex write_mutex_;
+  std::vector<Outgoing> kept_ ABSL_GUARDED_BY(write_mutex_);
+  Mutex held_mutex_;
+  // Bodies that the peer has yet to copy, by call.
+  std::multimap<uint64_t, grpc::ByteBuffer> held_ ABSL_GUARDED_BY(held_mutex_);
+  Mutex fetched_mutex_;
+  // Calls whose bodies were copied here and not reported yet.
+  std::vector<uint64_t> fetched_calls_ ABSL_GUARDED_BY(fetched_mutex_);
+  uint64_t fetched_bytes_ ABSL_GUARDED_BY(fetched_mutex_) = 0;
+  // Input that was received and not read yet: buffer_[begin_, end_). Used by Receive only.
+  std::vector<char> buffer_;
+  size_t begin_ = 0, end_ = 0;
+};
+
+// Connect to and listen at a socket of the system's abstract namespace, which is that of the host
+// or container. Return the descriptor, or -1 if nobody, or another process, listens there.
+int ConnectLane(const std::string& address);
+int ListenLane(const std::string& address);
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_LANE_LANE_SOCKET_H_

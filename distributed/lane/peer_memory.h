@@ -1,0 +1,58 @@
+// Reads the memory of another process of the same user. It maps the other's shared blocks, and
+// reads the rest with process_vm_readv, at a third of the speed. A system may forbid either
+// (containers, ptrace_scope).
+//
+// Thread safety: Open must return before any other method is called. Then all methods may be called
+// from any thread.
+#ifndef SLUICE_DISTRIBUTED_LANE_PEER_MEMORY_H_
+#define SLUICE_DISTRIBUTED_LANE_PEER_MEMORY_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+class PeerMemory {
+ public:
+  // Which parts of a process's memory another process can read.
+  struct Reach {
+    bool blocks = false;  // the shared blocks
+    bool all = false;
+    static Reach FromText(std::string_view text);
+    std::string ToText() const;
+  };
+
+  PeerMemory() = default;
+  ~PeerMemory();
+  PeerMemory(const PeerMemory&) = delete;
+  PeerMemory& operator=(const PeerMemory&) = delete;
+
+  // Describes to another process how to read this one's memory. The size is fixed.
+  static std::string Invitation();
+  // Removes the peer's invitation from the front of the text, and tries what it offers. Returns
+  // false if there is none.
+  bool Open(pid_t peer, std::string_view* text);
+
+  Reach reach() const { return {mapped_ != nullptr, copies_}; }
+  // Returns false if these bytes cannot be read, or do not exist any more.
+  bool Read(uint64_t address, char* to, size_t bytes) const;
+
+ private:
+  struct Offer;
+  static const Offer& Own();
+  void Map(const Offer& offer);
+  bool Copy(uint64_t address, char* to, size_t bytes) const;
+
+  pid_t peer_ = 0;
+  bool copies_ = false;
+  const char* mapped_ = nullptr;    // the peer's shared blocks in this process
+  uint64_t begin_ = 0, bytes_ = 0;  // their address in the peer, and size
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_LANE_PEER_MEMORY_H_

@@ -1,0 +1,22 @@
+// Converts between devices and TensorFlow's DeviceAttributes.
+#ifndef SLUICE_DISTRIBUTED_MESSAGE_DEVICE_ATTRIBUTES_H_
+#define SLUICE_DISTRIBUTED_MESSAGE_DEVICE_ATTRIBUTES_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "executor/device/device_set.h"
+#include "google/protobuf/repeated_field.h"
+#include "graph/format/proto/device_attributes.pb.h"
+
+namespace sluice {
+
+using DeviceAttributesList = google::protobuf::RepeatedPtrField<pb::DeviceAttributes>;
+
+// Both append. FromProto returns INVALID_ARGUMENT for a name that is no device's.
+void DevicesToProto(const std::vector<DeviceInfo>& devices, DeviceAttributesList* list);
+absl::Status DevicesFromProto(const DeviceAttributesList& list, std::vector<DeviceInfo>* devices);
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_MESSAGE_DEVICE_ATTRIBUTES_H_

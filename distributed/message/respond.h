@@ -1,0 +1,73 @@
+// Builds methods whose requests and responses are protocol buffers.
+//
+// Thread safety: functions only.
+#ifndef SLUICE_DISTRIBUTED_MESSAGE_RESPOND_H_
+#define SLUICE_DISTRIBUTED_MESSAGE_RESPOND_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "distributed/message/rpc_call.h"
+#include "distributed/message/tensor_message.h"
+#include "google/protobuf/message.h"
+#include "graph/format/proto/error_codes.pb.h"
+
+namespace sluice {
+
+// A method that responds when `handle` returns: with the message that it filled, or with its error.
+// If `handle` does not block, the method may be called one-way. `service` must outlive the method.
+template <typename Service, typename Request, typename Response>
+RpcMethod UnaryMethod(std::string path, Service* service,
+                      absl::Status (Service::*handle)(const Request&, Response*),
+                      bool blocks = true) {
+  const auto respond = [service, handle](RpcCall& call) {
+    Request request;
+    Response response;
+    absl::Status status = DecodeMessage(call.request(), &request);
+    if (status.ok()) status = (service->*handle)(request, &response);
+    if (!status.ok()) return call.Finish(status);
+    call.Finish(EncodeMessage(response));
+  };
+  return {std::move(path), respond, blocks, /*is_one_way=*/!blocks};
+}
+
+// A method whose handler finishes the call itself.
+template <typename Service>
+RpcMethod Method(std::string path, Service* service, void (Service::*handle)(RpcCall&),
+                 bool blocks = true) {
+  return {std::move(path), [service, handle](RpcCall& call) { (service->*handle)(call); }, blocks};
+}
+
+// Sends an empty response when the last copy of the result is destroyed.
+std::shared_ptr<void> RespondWhenReleased(RpcCall& call);
+
+// Encodes a response with the fetches of a step. RESOURCE_EXHAUSTED, naming the largest fetch, if
+// the caller cannot receive a message of that size.
+absl::StatusOr<grpc::ByteBuffer> EncodeFetches(const RpcCall& call,
+                                               const google::protobuf::Message& rest,
+                                               TensorField field,
+                                               absl::Span<const NamedTensor> fetches);
+
+// Responds to the call that ran a step: with its fetches, or with its error, which goes into the
+// body of the response if the request asks for that.
+template <typename Request, typename Response>
+void RespondToStep(RpcCall& call, const Request& request, const absl::Status& status,
+                   const Response& response, TensorField field,
+                   const std::vector<NamedTensor>& fetches) {
+  const absl::StatusOr<grpc::ByteBuffer> encoded =
+      status.ok() ? EncodeFetches(call, response, field, fetches)
+                  : absl::StatusOr<grpc::ByteBuffer>(status);
+  if (encoded.ok() || !request.store_errors_in_response_body()) return call.Finish(encoded);
+  Response failed;
+  failed.set_status_code(static_cast<pb::error::Code>(encoded.status().code()));
+  failed.set_status_error_message(std::string(encoded.status().message()));
+  call.Finish(EncodeMessage(failed));
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_MESSAGE_RESPOND_H_

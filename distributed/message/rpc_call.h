@@ -1,0 +1,40 @@
+// A call as its handler sees it, over whichever transport it came.
+#ifndef SLUICE_DISTRIBUTED_MESSAGE_RPC_CALL_H_
+#define SLUICE_DISTRIBUTED_MESSAGE_RPC_CALL_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "executor/wait/cancellation.h"
+#include "grpcpp/support/byte_buffer.h"
+
+namespace sluice {
+
+// A call of a peer. Lifetime: until Finish; nothing may touch the call afterwards.
+class RpcCall {
+ public:
+  virtual grpc::ByteBuffer& request() = 0;
+  // Cancelled when the peer gives up, disconnects or reaches its deadline.
+  virtual CancellationManager& cancellation() = 0;
+  // A larger response ends with RESOURCE_EXHAUSTED, because the peer takes no chunked messages.
+  virtual uint64_t max_response_bytes() const { return UINT64_MAX; }
+  // Sends the response or error. Called once, from any thread.
+  virtual void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) = 0;
+
+ protected:
+  virtual ~RpcCall() = default;
+};
+
+// A method of a server. `handle` finishes the call before or after it returns.
+struct RpcMethod {
+  std::string path;  // "/tensorflow.MasterService/RunStep"
+  std::function<void(RpcCall&)> handle;
+  bool blocks = true;       // `handle` may wait or take long
+  bool is_one_way = false;  // peers need no response; `handle` finishes the call before it returns
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_MESSAGE_RPC_CALL_H_

@@ -1,0 +1,262 @@
+#include "distributed/rpc/rpc_server.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "distributed/message/bytes.h"
+#include "distributed/rpc/grpc_support.h"
+#include "distributed/security/security.h"
+#include "graph/status.h"
+#include "grpcpp/grpcpp.h"
+#include "grpcpp/impl/service_type.h"
+#include "grpcpp/support/async_unary_call.h"
+
+namespace sluice {
+namespace {
+
+// While one thread handles a call, the other listens.
+constexpr int kListeners = 2;
+
+struct Event {
+  virtual ~Event() = default;
+  virtual void Happened(bool ok) = 0;
+};
+
+}  // namespace
+
+// A service whose messages gRPC does not decode.
+class RpcServer::Service final : public grpc::Service {
+ public:
+  explicit Service(const std::vector<RpcMethod>& methods) {
+    for (size_t i = 0; i < methods.size(); ++i) {
+      AddMethod(new grpc::internal::RpcServiceMethod(
+          methods[i].path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
+      MarkMethodRaw(static_cast<int>(i));
+    }
+  }
+  void Request(int method, grpc::ServerContext* context, grpc::ByteBuffer* request,
+               grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
+               grpc::ServerCompletionQueue* queue, void* tag) {
+    RequestAsyncUnary(method, context, request, writer, queue, queue, tag);
+  }
+};
+
+struct RpcServer::Grpc {
+  std::unique_ptr<grpc::ServerCompletionQueue> queue;
+  std::unique_ptr<grpc::Server> server;
+};
+
+// A call, which deletes itself after two events: its response was sent, and the call has ended.
+class RpcServer::Call final : public RpcCall {
+ public:
+  // Requests the next call of the method from gRPC.
+  static void Request(RpcServer* server, int method) {
+    // Locked, because the queue takes no requests once it is shut down.
+    MutexLock lock(&server->mutex_);
+    if (server->stopped_) return;
+    Call* call = new Call(server, method);
+    ++server->calls_;
+    call->hand_over_.Give();
+    server->service_->Request(method, &call->context_, &call->request_, &call->writer_,
+                              server->grpc_->queue.get(), &call->arrived_);
+  }
+  grpc::ByteBuffer& request() override { return request_; }
+  CancellationManager& cancellation() override { return cancellation_; }
+  uint64_t max_response_bytes() const override {
+    return Header(kTakesChunks) ? UINT64_MAX : static_cast<uint64_t>(server_->grpc_message_bytes_);
+  }
+  void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
+    if (!response.ok()) {
+      hand_over_.Give();
+      return writer_.FinishWithError(ToGrpc(response.status()), &finished_);
+    }
+    const uint64_t size = response->Length();
+    if (size <= static_cast<uint64_t>(server_->grpc_message_bytes_)) return Send(*response);
+    if (!Header(kTakesChunks)) {
+      return Finish(absl::ResourceExhaustedError(
+          StrCat("an answer of ", size, " bytes: a message to this client has at most ",
+                 server_->grpc_message_bytes_)));
+    }
+    context_.AddTrailingMetadata(kChunkedMessage, server_->chunked_->Store(*response));
+    Send(BytesOf(""));
+  }
+
+ private:
+  template <void (Call::*kMethod)(bool)>
+  struct Tag final : Event {
+    explicit Tag(Call* c) : call(c) {}
+    void Happened(bool ok) override {
+      call->hand_over_.Take();
+      (call->*kMethod)(ok);
+    }
+    Call* call;
+  };
+
+  Call(RpcServer* server, int method) : server_(server), method_(method), writer_(&context_) {
+    context_.AsyncNotifyWhenDone(&done_);
+  }
+
+  void Arrived(bool ok) {
+    if (!ok) return Delete();  // the server stops, and `done_` does not come
+    Request(server_, method_);
+    if (!MayCall()) {
+      return Finish(absl::UnauthenticatedError("the call has not this cluster's token"));
+    }
+    if (const auto label = Header(kChunkedMessage)) {
+      const absl::StatusOr<grpc::ByteBuffer> request = server_->chunked_->Take(*label);
+      if (!request.ok()) return Finish(request.status());
+      request_ = *request;
+    }
+    server_->methods_[method_].handle(*this);
+  }
+  std::optional<std::string_view> Header(const char* name) const {
+    const auto& headers = context_.client_metadata();
+    auto it = headers.find(name);
+    if (it == headers.end()) return std::nullopt;
+    return std::string_view(it->second.data(), it->second.size());
+  }
+  bool MayCall() const {
+    if (server_->token_.empty()) return true;
+    const std::optional<std::string_view> token = Header(kTokenHeader);
+    return token && IsToken(*token, server_->token_);
+  }
+  void Send(const grpc::ByteBuffer& response) {
+    hand_over_.Give();
+    writer_.Finish(response, grpc::Status::OK, &finished_);
+  }
+  void Done(bool) {
+    if (context_.IsCancelled()) cancellation_.StartCancel();
+    Release();
+  }
+  void Finished(bool) { Release(); }
+  void Release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Delete();
+  }
+  void Delete() {
+    RpcServer* const server = server_;
+    delete this;
+    MutexLock lock(&server->mutex_);
+    if (--server->calls_ == 0) server->changed_.NotifyAll();
+  }
+
+  RpcServer* const server_;
+  const int method_;
+  grpc::ServerContext context_;
+  grpc::ByteBuffer request_;
+  grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer_;
+  CancellationManager cancellation_;
+  std::atomic<int> references_{2};
+  HandOver hand_over_;
+  Tag<&Call::Arrived> arrived_{this};
+  Tag<&Call::Done> done_{this};
+  Tag<&Call::Finished> finished_{this};
+};
+
+RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) { KeepGrpc(); }
+
+absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& options,
+                                                            std::vector<RpcMethod> methods) {
+  std::unique_ptr<RpcServer> server(new RpcServer());
+  server->methods_ = std::move(methods);
+  server->grpc_message_bytes_ = std::min(options.grpc_message_bytes, kGrpcMessageBytes);
+  server->chunked_ = std::make_unique<ChunkedMessages>(options.max_message_bytes);
+  for (RpcMethod& method : server->chunked_->Methods()) {
+    server->methods_.push_back(std::move(method));
+  }
+  server->token_ = options.token;
+  server->service_ = std::make_unique<Service>(server->methods_);
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(options.address, options.credentials, &server->port_);
+  builder.SetMaxReceiveMessageSize(
+      static_cast<int>(std::min(options.max_message_bytes, kGrpcMessageBytes)));
+  builder.SetMaxSendMessageSize(INT32_MAX);
+  // A second server at the same port fails.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // The other tasks ping this one often.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  builder.RegisterService(server->service_.get());
+  server->grpc_->queue = builder.AddCompletionQueue();
+  server->grpc_->server = builder.BuildAndStart();
+  if (server->grpc_->server == nullptr || server->port_ == 0) {
+    server->grpc_->queue->Shutdown();
+    void* tag;
+    bool ok;
+    while (server->grpc_->queue->Next(&tag, &ok)) {
+    }
+    return absl::UnavailableError(StrCat("cannot listen on ", options.address));
+  }
+  {
+    MutexLock lock(&server->mutex_);
+    server->stopped_ = false;
+    for (int i = 0; i < kListeners; ++i) server->StartThread();
+  }
+  for (size_t i = 0; i < server->methods_.size(); ++i) {
+    Call::Request(server.get(), static_cast<int>(i));
+  }
+  if (options.lanes) server->OpenLanes(options);
+  return server;
+}
+
+void RpcServer::OpenLanes(const Options& options) {
+  lanes_ = std::make_unique<LaneServer>(methods_, token_, options.max_message_bytes);
+  std::set<std::string> names(options.lane_addresses.begin(), options.lane_addresses.end());
+  const std::string host = options.address.substr(0, options.address.rfind(':'));
+  const bool is_any = host == "0.0.0.0" || host == "[::]";
+  names.insert(StrCat(is_any ? "127.0.0.1" : host, ":", port_));
+  for (const std::string& name : names) lanes_->ListenAt(name);
+}
+
+void RpcServer::StartThread() {
+  ++threads_;
+  ++listening_;
+  std::thread([this] { Listen(); }).detach();
+}
+
+void RpcServer::Listen() {
+  void* tag;
+  bool ok;
+  while (grpc_->queue->Next(&tag, &ok)) {
+    {
+      MutexLock lock(&mutex_);
+      if (--listening_ == 0) StartThread();
+    }
+    static_cast<Event*>(tag)->Happened(ok);
+    MutexLock lock(&mutex_);
+    if (listening_ >= kListeners) {
+      if (--threads_ == 0) changed_.NotifyAll();
+      return;
+    }
+    ++listening_;
+  }
+  // Notified under the lock, because the server may be destroyed once it is released.
+  MutexLock lock(&mutex_);
+  --listening_;
+  if (--threads_ == 0) changed_.NotifyAll();
+}
+
+void RpcServer::Stop() {
+  {
+    MutexLock lock(&mutex_);
+    if (stopped_) return;
+    stopped_ = true;
+  }
+  if (lanes_ != nullptr) lanes_->Stop();
+  // At the deadline gRPC cancels the open calls.
+  grpc_->server->Shutdown(std::chrono::system_clock::now() + kStopGrace);
+  MutexLock lock(&mutex_);
+  while (calls_ > 0) changed_.Wait(&mutex_);
+  lock.Unlock();
+  grpc_->queue->Shutdown();
+  lock.Lock();
+  while (threads_ > 0) changed_.Wait(&mutex_);
+}
+
+RpcServer::~RpcServer() { Stop(); }
+
+}  // namespace sluice

@@ -1,0 +1,78 @@
+// A gRPC server of unary methods whose messages are bytes.
+//
+// The thread that takes a call from the completion queue also runs its handler. A handler may
+// block, and may finish the call later from another thread. If no thread is left to listen, the
+// server starts another.
+//
+// Thread safety: all methods may be called from any thread.
+#ifndef SLUICE_DISTRIBUTED_RPC_RPC_SERVER_H_
+#define SLUICE_DISTRIBUTED_RPC_RPC_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "distributed/lane/lane_server.h"
+#include "distributed/message/limits.h"
+#include "distributed/message/rpc_call.h"
+#include "distributed/rpc/chunks.h"
+#include "graph/mutex.h"
+#include "grpcpp/security/server_credentials.h"
+
+namespace sluice {
+
+class RpcServer {
+ public:
+  struct Options {
+    std::string address;  // "127.0.0.1:0": any free port
+    std::shared_ptr<grpc::ServerCredentials> credentials;
+    // Limit of a request, also of a chunked one.
+    int64_t max_message_bytes = kMaxMessageBytes;
+    // Larger messages are chunked (chunks.h).
+    int64_t grpc_message_bytes = kGrpcMessageBytes;
+    std::string token;  // every call must carry it, unless it is empty
+    // Whether processes of this host may call over lanes (lane/lane_socket.h).
+    bool lanes = false;
+    std::vector<std::string> lane_addresses;  // names of this server besides `address`
+  };
+  // UNAVAILABLE if the server cannot listen at the address.
+  static absl::StatusOr<std::unique_ptr<RpcServer>> Start(const Options& options,
+                                                          std::vector<RpcMethod> methods);
+  ~RpcServer();  // stops
+  RpcServer(const RpcServer&) = delete;
+  RpcServer& operator=(const RpcServer&) = delete;
+
+  int port() const { return port_; }
+  // Takes no new calls, cancels the open ones after kStopGrace, and returns when all have ended.
+  void Stop();
+
+ private:
+  class Service;
+  class Call;
+  RpcServer();
+  void OpenLanes(const Options& options);
+  void Listen();
+  void StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  std::unique_ptr<Service> service_;
+  struct Grpc;
+  std::unique_ptr<Grpc> grpc_;
+  int64_t grpc_message_bytes_ = kGrpcMessageBytes;
+  std::unique_ptr<ChunkedMessages> chunked_;
+  std::unique_ptr<LaneServer> lanes_;
+  std::vector<RpcMethod> methods_;
+  std::string token_;
+  int port_ = 0;
+
+  Mutex mutex_;
+  CondVar changed_;                            // calls_ or threads_ has become 0
+  int listening_ ABSL_GUARDED_BY(mutex_) = 0;  // threads that wait for an event
+  int threads_ ABSL_GUARDED_BY(mutex_) = 0;
+  int calls_ ABSL_GUARDED_BY(mutex_) = 0;        // open, or requested from gRPC
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = true;  // or not started yet
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_RPC_RPC_SERVER_H_

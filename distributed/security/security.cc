@@ -1,0 +1,66 @@
+#include "distributed/security/security.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+absl::StatusOr<std::string> Contents(const std::string& file) {
+  if (file.empty()) return std::string();
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (in.good() && !text.str().empty()) return text.str();
+  return absl::NotFoundError(StrCat("TLS: cannot read '", file, "'"));
+}
+
+absl::Status CheckPair(const Security& security) {
+  if (security.cert_file.empty() == security.key_file.empty()) return absl::OkStatus();
+  return InvalidArgument("TLS: a certificate and its key come together, got ",
+                         security.cert_file.empty() ? "only a key" : "only a certificate");
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
+    const Security& security) {
+  if (!security.uses_tls()) return grpc::InsecureServerCredentials();
+  SLUICE_RETURN_IF_ERROR(CheckPair(security));
+  if (security.cert_file.empty()) {
+    return InvalidArgument("TLS: a server needs a certificate and its key");
+  }
+  grpc::SslServerCredentialsOptions options(
+      security.ca_file.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                               : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  SLUICE_ASSIGN_OR_RETURN(options.pem_root_certs, Contents(security.ca_file));
+  grpc::SslServerCredentialsOptions::PemKeyCertPair pair;
+  SLUICE_ASSIGN_OR_RETURN(pair.private_key, Contents(security.key_file));
+  SLUICE_ASSIGN_OR_RETURN(pair.cert_chain, Contents(security.cert_file));
+  options.pem_key_cert_pairs.push_back(std::move(pair));
+  return grpc::SslServerCredentials(options);
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
+    const Security& security) {
+  if (!security.uses_tls()) return grpc::InsecureChannelCredentials();
+  SLUICE_RETURN_IF_ERROR(CheckPair(security));
+  grpc::SslCredentialsOptions options;
+  SLUICE_ASSIGN_OR_RETURN(options.pem_root_certs, Contents(security.ca_file));
+  SLUICE_ASSIGN_OR_RETURN(options.pem_private_key, Contents(security.key_file));
+  SLUICE_ASSIGN_OR_RETURN(options.pem_cert_chain, Contents(security.cert_file));
+  return grpc::SslCredentials(options);
+}
+
+bool IsToken(std::string_view given, std::string_view expected) {
+  if (given.size() != expected.size()) return false;
+  unsigned char different = 0;
+  for (size_t i = 0; i < given.size(); ++i) {
+    different |= static_cast<unsigned char>(given[i] ^ expected[i]);
+  }
+  return different == 0;
+}
+
+}  // namespace sluice

@@ -1,0 +1,46 @@
+// Who may talk to whom: TLS, mutual TLS, and a token that all tasks of a cluster share.
+#ifndef SLUICE_DISTRIBUTED_SECURITY_SECURITY_H_
+#define SLUICE_DISTRIBUTED_SECURITY_SECURITY_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/security/server_credentials.h"
+
+namespace sluice {
+
+// The settings of a process, as server and as client. The default is neither TLS nor token.
+struct Security {
+  // PEM file of the authority that signs the peers' certificates. On a server it makes client
+  // certificates compulsory (mutual TLS).
+  std::string ca_file;
+  // PEM files of this process's certificate and key. A server with TLS needs them.
+  std::string cert_file;
+  std::string key_file;
+  // The name in the servers' certificates. If empty, it is the host of their address.
+  std::string server_name;
+  // Calls without the token end with UNAUTHENTICATED, unless it is empty. Without TLS, anybody who
+  // can read the network traffic learns it.
+  std::string token;
+
+  bool uses_tls() const { return !ca_file.empty() || !cert_file.empty(); }
+};
+
+// INVALID_ARGUMENT for a certificate without its key or a key without its certificate. NOT_FOUND
+// for files that cannot be read.
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
+    const Security& security);
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
+    const Security& security);
+
+// The metadata of a call that carries the token.
+inline constexpr char kTokenHeader[] = "sluice-token";
+// Compares in a time that depends only on the length of `given`.
+bool IsToken(std::string_view given, std::string_view expected);
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_SECURITY_SECURITY_H_
