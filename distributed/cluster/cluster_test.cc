@@ -1,5 +1,6 @@
 #include <map>
 
+#include "distributed/cluster/address_book.h"
 #include "distributed/cluster/cluster_spec.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -96,6 +97,19 @@ TEST(HostList, IsExpanded) {
   for (const char* bad : {"n[1-", "n[3-1]", "n]", "a,,b", "n[x]"}) {
     EXPECT_FALSE(ExpandHostList(bad).ok()) << bad;
   }
+}
+
+TEST(AddressBook, HasTheLatestAddressOfEachTask) {
+  ClusterSpec spec;
+  spec.SetAddress({"ps", 0}, "a:1");
+  AddressBook book(spec);
+  EXPECT_EQ(*book.Find({"ps", 0}), "a:1");
+  book.Set({"ps", 0}, "b:2");
+  book.Set({"worker", 3}, "c:3");
+  EXPECT_EQ(*book.FindByName("/job:ps/replica:0/task:0/device:CPU:0"), "b:2");
+  EXPECT_THAT(book.tasks(), ElementsAre(TaskName{"ps", 0}, TaskName{"worker", 3}));
+  EXPECT_TRUE(absl::IsNotFound(book.Find({"ps", 1}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(book.FindByName("/job:ps").status()));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "distributed/message/service_methods.h"
 #include "distributed/message/tensor_message.h"
 #include "distributed/message/tensor_response.h"
-#include "distributed/proto/worker.pb.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -158,11 +157,7 @@ void CollectiveService::Join(int key, int size, const GroupMember& member,
                  });
 }
 
-void CollectiveService::CompleteGroup(RpcCall& call) {
-  pb::CompleteGroupRequest request;
-  if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
-    return call.Finish(status);
-  }
+void CollectiveService::CompleteGroup(const pb::CompleteGroupRequest& request, RpcCall& call) {
   const absl::StatusOr<GroupMember> member = MemberOf(request);
   if (!member.ok()) return call.Finish(member.status());
   collectives_->table().Join(request.group_key(), request.group_size(), *member,
@@ -192,11 +187,7 @@ void CollectiveService::Fetch(const CollectiveMessage& message, CancellationMana
                  });
 }
 
-void CollectiveService::RecvBuf(RpcCall& call) {
-  pb::RecvBufRequest request;
-  if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
-    return call.Finish(status);
-  }
+void CollectiveService::RecvBuf(const pb::RecvBufRequest& request, RpcCall& call) {
   const absl::StatusOr<CollectiveMessage> message = MessageOf(request);
   if (!message.ok()) return call.Finish(message.status());
   collectives_->Serve(*message, &call.cancellation(), [&call](absl::StatusOr<Tensor> value) {

@@ -15,6 +15,7 @@
 
 #include "distributed/cluster/cluster_spec.h"
 #include "distributed/message/rpc_call.h"
+#include "distributed/proto/worker.pb.h"
 #include "distributed/rpc/rpc_client.h"
 #include "executor/collective/collectives.h"
 
@@ -37,8 +38,8 @@ class CollectiveService final : public CollectiveNetwork {
   std::string leader() const override { return leader_.ToString(); }
 
  private:
-  void CompleteGroup(RpcCall& call);
-  void RecvBuf(RpcCall& call);
+  void CompleteGroup(const pb::CompleteGroupRequest& request, RpcCall& call);
+  void RecvBuf(const pb::RecvBufRequest& request, RpcCall& call);
 
   const ClusterSpec spec_;
   const TaskName self_;

@@ -34,7 +34,7 @@ class LaneClient::Connection final : public LanePoller::Source,
     Done done;
     CancellationManager* cancellation = nullptr;
     CancellationManager::Token token = 0;
-    Time deadline{};  // default: none
+    Time deadline = Time::max();
   };
 
   Connection(LaneClient* client, std::string address, int fd)
@@ -115,15 +115,32 @@ class LaneClient::Connection final : public LanePoller::Source,
       absl::StatusOr<grpc::ByteBuffer> response(absl::in_place);
       response->Swap(&frame->body);
       if (frame->code != absl::StatusCode::kOk) response = absl::Status(frame->code, frame->text);
-      End(frame->call, call, response);
+      End(call, response);
     }
   }
 
-  void TimeOut(uint64_t id) {
-    std::optional<Pending> call = Take(id);
-    if (!call) return;
-    socket_.Send({.kind = LaneFrame::kCancel, .call = id});
-    Fail(id, *call, absl::DeadlineExceededError("Deadline Exceeded"));
+  // Ends late calls. Returns the deadline of the next call.
+  Time EndLateCalls() {
+    std::vector<uint64_t> late;
+    Time next = Time::max();
+    {
+      MutexLock lock(&mutex_);
+      const Time now = Clock::now();
+      for (const auto& [id, call] : pending_) {
+        if (call.deadline <= now) {
+          late.push_back(id);
+        } else {
+          next = std::min(next, call.deadline);
+        }
+      }
+    }
+    for (const uint64_t id : late) {
+      if (std::optional<Pending> call = Take(id)) {
+        socket_.Send({.kind = LaneFrame::kCancel, .call = id});
+        Fail(*call, absl::DeadlineExceededError("Deadline Exceeded"));
+      }
+    }
+    return next;
   }
 
   // Sends kept frames. Pings a silent peer, and gives the connection up after the timeout.
@@ -157,7 +174,7 @@ class LaneClient::Connection final : public LanePoller::Source,
     socket_.Shutdown();
     client_->poller_.Remove(*this);
     client_->Forget(this);
-    for (auto& [id, call] : lost) Fail(id, call, absl::UnavailableError(why));
+    for (auto& [id, call] : lost) Fail(call, absl::UnavailableError(why));
   }
 
  private:
@@ -203,23 +220,19 @@ class LaneClient::Connection final : public LanePoller::Source,
     socket_.Send({.kind = LaneFrame::kCancel, .call = id});
     call->cancellation = nullptr;  // not deregistered: its callback is running
     client_->poller_.RunElsewhere(
-        [self = shared_from_this(), id, call = std::make_shared<Pending>(*std::move(call))] {
-          self->Fail(id, *call, absl::CancelledError("CANCELLED"));
+        [self = shared_from_this(), call = std::make_shared<Pending>(*std::move(call))] {
+          self->Fail(*call, absl::CancelledError("CANCELLED"));
         });
   }
 
-  void Fail(uint64_t id, Pending& call, const absl::Status& status) {
+  void Fail(Pending& call, const absl::Status& status) {
     absl::StatusOr<grpc::ByteBuffer> failed = status;
-    End(id, call, failed);
+    End(call, failed);
   }
 
-  void End(uint64_t id, Pending& call, absl::StatusOr<grpc::ByteBuffer>& response) {
+  void End(Pending& call, absl::StatusOr<grpc::ByteBuffer>& response) {
     if (call.cancellation != nullptr) call.cancellation->Deregister(call.token);
     LaneClient* const client = client_;
-    if (call.deadline != Time()) {
-      MutexLock lock(&client->mutex_);
-      client->deadlines_.erase({call.deadline, id});
-    }
     call.done(response);
     call.done = nullptr;
     client->calls_.End();
@@ -258,24 +271,15 @@ bool LaneClient::Start(const std::string& address, const std::string& path,
   const std::shared_ptr<Connection> connection = ConnectionTo(address);
   if (connection == nullptr || !connection->is_ready()) return false;
   const uint64_t id = next_call_.fetch_add(1, std::memory_order_relaxed);
-  Time deadline{};
+  const bool has_timeout = timeout_ms > 0;
+  const Time deadline = has_timeout ? Clock::now() + milliseconds(timeout_ms) : Time::max();
   calls_.Begin();
-  if (timeout_ms > 0) {
-    deadline = Clock::now() + milliseconds(timeout_ms);
-    MutexLock lock(&mutex_);
-    deadlines_.emplace(Deadline(deadline, id), connection);
+  if (!connection->Start(id, path, request, cancellation, deadline, done)) {
+    calls_.End();
+    return false;
   }
-  const bool wakes = timeout_ms > 0 && timeout_ms < heartbeat_.interval_ms;
-  if (connection->Start(id, path, request, cancellation, deadline, done)) {
-    if (wakes) poller_.Wake();
-    return true;
-  }
-  if (timeout_ms > 0) {
-    MutexLock lock(&mutex_);
-    deadlines_.erase({deadline, id});
-  }
-  calls_.End();
-  return false;
+  if (has_timeout && timeout_ms < heartbeat_.interval_ms) poller_.Wake();  // before the next tick
+  return true;
 }
 
 bool LaneClient::Notify(const std::string& address, const std::string& path,
@@ -313,29 +317,20 @@ void LaneClient::Forget(Connection* connection) {
 }
 
 int LaneClient::Tick() {
-  std::vector<std::pair<std::shared_ptr<Connection>, uint64_t>> late;
   std::vector<std::shared_ptr<Connection>> connections;
   {
     MutexLock lock(&mutex_);
-    const Time now = Clock::now();
-    while (!deadlines_.empty() && deadlines_.begin()->first.first <= now) {
-      late.emplace_back(deadlines_.begin()->second.lock(), deadlines_.begin()->first.second);
-      deadlines_.erase(deadlines_.begin());
-    }
     for (auto& [address, peer] : peers_) {
       if (peer.connection != nullptr) connections.push_back(peer.connection);
     }
   }
-  for (auto& [connection, id] : late) {
-    if (connection != nullptr) connection->TimeOut(id);
+  Time next = Clock::now() + milliseconds(std::max(heartbeat_.interval_ms / 2, 1));
+  for (const auto& connection : connections) {
+    next = std::min(next, connection->EndLateCalls());
+    connection->Beat(heartbeat_);
   }
-  for (const auto& connection : connections) connection->Beat(heartbeat_);
-  const int beat_ms = std::max(heartbeat_.interval_ms / 2, 1);
-  MutexLock lock(&mutex_);
-  if (deadlines_.empty()) return beat_ms;
-  const auto wait = deadlines_.begin()->first.first - Clock::now();
-  const auto ms = std::chrono::ceil<milliseconds>(wait).count();
-  return static_cast<int>(std::clamp<int64_t>(ms, 0, beat_ms));
+  const auto wait = std::chrono::ceil<milliseconds>(next - Clock::now());
+  return static_cast<int>(std::max<int64_t>(wait.count(), 0));
 }
 
 }  // namespace sluice

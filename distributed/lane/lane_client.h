@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "distributed/lane/lane_poller.h"
@@ -42,7 +41,6 @@ class LaneClient {
  private:
   class Connection;
   using Time = std::chrono::steady_clock::time_point;
-  using Deadline = std::pair<Time, uint64_t>;  // of the call with this id
   // Returns the connection to the address, which may not be ready yet, or null.
   std::shared_ptr<Connection> ConnectionTo(const std::string& address);
   void Forget(Connection* connection);
@@ -59,7 +57,6 @@ class LaneClient {
     Time tried{};
   };
   std::map<std::string, Peer> peers_ ABSL_GUARDED_BY(mutex_);  // by address
-  std::map<Deadline, std::weak_ptr<Connection>> deadlines_ ABSL_GUARDED_BY(mutex_);
   LanePoller poller_;
 };
 

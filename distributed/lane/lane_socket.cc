@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "distributed/message/bytes.h"
@@ -139,7 +140,7 @@ void LaneSocket::KeepReleases() {
   }
   for (const uint64_t call : calls) {
     const Header header = {LaneFrame::kRelease, 0, 0, 0, call};
-    kept_.push_back({std::string(reinterpret_cast<const char*>(&header), sizeof(header)), {}});
+    kept_.emplace_back(&header, sizeof(header));
   }
 }
 
@@ -150,16 +151,16 @@ bool LaneSocket::WriteKept() {
 
 bool LaneSocket::Enqueue(const LaneFrame& frame, const std::function<bool()>& is_wanted,
                          bool sends) {
-  Outgoing outgoing;
+  Slices bytes;
   bool is_held = false;
-  if (!Encode(frame, &outgoing, &is_held)) return false;
+  Encode(frame, &bytes, &is_held);
   MutexLock lock(&write_mutex_);
   if (is_wanted != nullptr && !is_wanted()) return false;
   if (is_held) {
     MutexLock held_lock(&held_mutex_);
     held_.emplace(frame.call, frame.body);
   }
-  kept_.push_back(std::move(outgoing));
+  std::move(bytes.begin(), bytes.end(), std::back_inserter(kept_));
   return !sends || WriteKept();
 }
 
@@ -172,36 +173,32 @@ bool LaneSocket::IsFetched(const grpc::Slice& slice) const {
   return slice.size() >= kFetchFrom && peer_reads_all_.load(std::memory_order_relaxed);
 }
 
-bool LaneSocket::Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_held) const {
-  std::vector<grpc::Slice> slices;
-  if (frame.body.Valid() && !frame.body.Dump(&slices).ok()) return false;
+void LaneSocket::Encode(const LaneFrame& frame, Slices* bytes, bool* is_held) const {
   Header header = {frame.kind, static_cast<uint32_t>(std::min<size_t>(frame.text.size(), kMaxText)),
                    0, static_cast<int32_t>(frame.code), frame.call};
-  std::string table;
-  for (grpc::Slice& slice : slices) {
+  std::string head(sizeof(header), '\0');
+  head.append(frame.text, 0, header.text_bytes);
+  bytes->emplace_back();
+  for (grpc::Slice& slice : SlicesOf(frame.body)) {
     if (slice.size() == 0) continue;
     Piece piece = {0, slice.size()};
     if (IsFetched(slice)) {
       piece.address = reinterpret_cast<uint64_t>(slice.begin());
       *is_held = true;
     } else {
-      outgoing->pieces.push_back(std::move(slice));
+      bytes->push_back(std::move(slice));
     }
-    table.append(reinterpret_cast<const char*>(&piece), sizeof(piece));
+    head.append(reinterpret_cast<const char*>(&piece), sizeof(piece));
     ++header.pieces;
   }
-  outgoing->head.assign(reinterpret_cast<const char*>(&header), sizeof(header));
-  outgoing->head.append(frame.text, 0, header.text_bytes).append(table);
-  return true;
+  std::memcpy(head.data(), &header, sizeof(header));
+  bytes->front() = grpc::Slice(head);
 }
 
-bool LaneSocket::Write(const std::vector<Outgoing>& frames) {
+bool LaneSocket::Write(const Slices& bytes) {
   std::vector<iovec> all;
-  for (const Outgoing& frame : frames) {
-    all.push_back({const_cast<char*>(frame.head.data()), frame.head.size()});
-    for (const grpc::Slice& slice : frame.pieces) {
-      all.push_back({const_cast<uint8_t*>(slice.begin()), slice.size()});
-    }
+  for (const grpc::Slice& slice : bytes) {
+    all.push_back({const_cast<uint8_t*>(slice.begin()), slice.size()});
   }
   for (size_t at = 0; at < all.size();) {
     msghdr message = {};
@@ -232,10 +229,7 @@ void LaneSocket::TrySendKept() {
   if (IsReady(POLLOUT)) {
     KeepReleases();
     size_t bytes = 0;
-    for (const Outgoing& frame : kept_) {
-      bytes += frame.head.size();
-      for (const grpc::Slice& slice : frame.pieces) bytes += slice.size();
-    }
+    for (const grpc::Slice& slice : kept_) bytes += slice.size();
     // A thread that has kept more is about to send it.
     if (bytes <= kAlwaysFits) Write(std::exchange(kept_, {}));
   }
@@ -388,7 +382,7 @@ bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
 
 // Reads in steps, so that memory is allocated for bytes that arrive, not for bytes that a peer
 // announces.
-bool LaneSocket::ReadInline(uint64_t bytes, std::vector<grpc::Slice>* slices) {
+bool LaneSocket::ReadInline(uint64_t bytes, Slices* slices) {
   while (bytes > 0) {
     const auto n = static_cast<size_t>(std::min<uint64_t>(bytes, kInlineBytes));
     slices->emplace_back(n);
@@ -399,7 +393,7 @@ bool LaneSocket::ReadInline(uint64_t bytes, std::vector<grpc::Slice>* slices) {
 }
 
 // Copies into memory that can become a tensor's.
-bool LaneSocket::Fetch(const Piece& piece, std::vector<grpc::Slice>* slices, bool* has_memory) {
+bool LaneSocket::Fetch(const Piece& piece, Slices* slices, bool* has_memory) {
   BufferRef buffer(
       Buffer::New(PoolAllocator::Global(), DT_UINT8, static_cast<int64_t>(piece.length)));
   *has_memory = static_cast<bool>(buffer);

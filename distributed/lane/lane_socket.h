@@ -102,16 +102,13 @@ class LaneSocket {
     uint64_t address;  // in the sender's memory; 0: the bytes follow in the socket
     uint64_t length;
   };
-  // The bytes of a frame for the socket.
-  struct Outgoing {
-    std::string head;
-    std::vector<grpc::Slice> pieces;  // follow the head
-  };
+  using Slices = std::vector<grpc::Slice>;
   bool IsFetched(const grpc::Slice& slice) const;
-  // Sets `is_held` if the peer copies parts of the body out of this process's memory.
-  bool Encode(const LaneFrame& frame, Outgoing* outgoing, bool* is_held) const;
+  // Appends the bytes of a frame for the socket. Sets `is_held` if the peer copies parts of the
+  // body out of this process's memory.
+  void Encode(const LaneFrame& frame, Slices* bytes, bool* is_held) const;
   bool Enqueue(const LaneFrame& frame, const std::function<bool()>& is_wanted, bool sends);
-  bool Write(const std::vector<Outgoing>& frames) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
+  bool Write(const Slices& bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
   bool WriteKept() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
   void KeepReleases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
   bool IsReady(int16_t events) const;
@@ -120,9 +117,9 @@ class LaneSocket {
   bool ReadFrame(LaneFrame* frame);
   bool IsTooLarge(const std::vector<Piece>& pieces) const;
   bool ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame);
-  bool ReadInline(uint64_t bytes, std::vector<grpc::Slice>* slices);
+  bool ReadInline(uint64_t bytes, Slices* slices);
   bool Skip(uint64_t bytes);
-  bool Fetch(const Piece& piece, std::vector<grpc::Slice>* slices, bool* has_memory);
+  bool Fetch(const Piece& piece, Slices* slices, bool* has_memory);
 
   const int fd_;
   const uint64_t max_body_bytes_;
@@ -131,7 +128,7 @@ class LaneSocket {
   PeerMemory memory_;
   std::atomic<bool> peer_reads_blocks_{false}, peer_reads_all_{false};
   Mutex write_mutex_;
-  std::vector<Outgoing> kept_ ABSL_GUARDED_BY(write_mutex_);
+  Slices kept_ ABSL_GUARDED_BY(write_mutex_);
   Mutex held_mutex_;
   // Bodies that the peer has yet to copy, by call.
   std::multimap<uint64_t, grpc::ByteBuffer> held_ ABSL_GUARDED_BY(held_mutex_);

@@ -151,8 +151,9 @@ TEST_F(LanesTest, WhatFetchesSmallBytesReleasesThemWithItsNextMessage) {
   released.get_future().wait();
 }
 
-// If only shared blocks can be read, other bodies go through the socket, and their sender waits until
-// they are read. The reader itself has to report copied blocks to that sender. It must not wait for it.
+// If only shared blocks can be read, other bodies go through the socket, and their sender waits
+// until they are read. The reader itself has to report copied blocks to that sender. It must not
+// wait for it.
 TEST(LaneSocketTest, BothSidesMaySendLargeBodiesThroughTheSocketAtATime) {
   int fds[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);

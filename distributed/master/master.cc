@@ -124,11 +124,7 @@ void Master::RunStep(RpcCall& call) {
   RespondToStep(call, request, status, response, kStepFetches, fetches);
 }
 
-void Master::CloseSession(RpcCall& call) {
-  pb::CloseSessionRequest request;
-  if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
-    return call.Finish(status);
-  }
+void Master::CloseSession(const pb::CloseSessionRequest& request, RpcCall& call) {
   const auto session = Remove(request.session_handle());
   if (!session.ok()) return call.Finish(session.status());
   (*session)->Close(RespondWhenReleased(call));
@@ -147,11 +143,7 @@ absl::Status Master::ListDevices(const pb::ListDevicesRequest& request,
   return absl::OkStatus();
 }
 
-void Master::Reset(RpcCall& call) {
-  pb::ResetRequest request;
-  if (const absl::Status status = DecodeMessage(call.request(), &request); !status.ok()) {
-    return call.Finish(status);
-  }
+void Master::Reset(const pb::ResetRequest& request, RpcCall& call) {
   std::vector<std::string> containers = {request.container().begin(), request.container().end()};
   const auto clear = [this, containers = std::move(containers)](RpcCall* reset) {
     const absl::Status status = Clear(containers);

@@ -49,12 +49,12 @@ class Master {
   absl::Status PartialRunSetup(const pb::PartialRunSetupRequest& request,
                                pb::PartialRunSetupResponse* response);
   void RunStep(RpcCall& call);
-  void CloseSession(RpcCall& call);
+  void CloseSession(const pb::CloseSessionRequest& request, RpcCall& call);
   absl::Status ListDevices(const pb::ListDevicesRequest& request,
                            pb::ListDevicesResponse* response);
   // Clears the containers after the steps of all sessions have ended, because they could create
   // their resources again.
-  void Reset(RpcCall& call);
+  void Reset(const pb::ResetRequest& request, RpcCall& call);
   absl::Status Clear(const std::vector<std::string>& containers);
   absl::Status MakeCallable(const pb::MakeCallableRequest& request,
                             pb::MakeCallableResponse* response);

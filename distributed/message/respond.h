@@ -35,7 +35,21 @@ RpcMethod UnaryMethod(std::string path, Service* service,
   return {std::move(path), respond, blocks, /*is_one_way=*/!blocks};
 }
 
-// A method whose handler finishes the call itself.
+// A method whose handler finishes the call itself, before or after it returns. Calls with an
+// invalid request fail without it.
+template <typename Service, typename Request>
+RpcMethod Method(std::string path, Service* service,
+                 void (Service::*handle)(const Request&, RpcCall&), bool blocks = true) {
+  const auto decode = [service, handle](RpcCall& call) {
+    Request request;
+    const absl::Status status = DecodeMessage(call.request(), &request);
+    if (!status.ok()) return call.Finish(status);
+    (service->*handle)(request, call);
+  };
+  return {std::move(path), decode, blocks};
+}
+
+// A method whose handler also decodes the request.
 template <typename Service>
 RpcMethod Method(std::string path, Service* service, void (Service::*handle)(RpcCall&),
                  bool blocks = true) {

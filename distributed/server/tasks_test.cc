@@ -1,10 +1,12 @@
 // Steps over several tasks, which are servers in this process.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include "distributed/client/monitor.h"
@@ -17,6 +19,7 @@
 #include "executor/trace/step_stats.h"
 #include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
+#include "graph/mutex.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 
@@ -29,7 +32,7 @@ using ::testing::StartsWith;
 
 enum class Wire { kLanes, kGrpc, kPieces };
 
-// Over lanes, over gRPC, and over gRPC whose messages are small, so that large ones go in pieces.
+// Runs over lanes, over gRPC, and over gRPC with a low message limit, which chunks large messages.
 class TasksTest : public ::testing::TestWithParam<Wire> {
  protected:
   void SetUp() override {
@@ -52,7 +55,7 @@ class TasksTest : public ::testing::TestWithParam<Wire> {
     EXPECT_TRUE(server.ok()) << server.status();
     return server.ok() ? *std::move(server) : nullptr;
   }
-  // With the worker as master; call it once the graph is built.
+  // A session whose master is the worker. To be called after the graph is built.
   Session& session() {
     if (session_ == nullptr) {
       EXPECT_TRUE(g_.status().ok()) << g_.status();
@@ -66,7 +69,7 @@ class TasksTest : public ::testing::TestWithParam<Wire> {
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? (*result)[i].scalar<float>() : -1;
   }
-  // x on the worker, a = x + x on the parameter server, b = a + x on the worker.
+  // Builds x on the worker, a = x + x on the parameter server, b = a + x on the worker.
   void Build() {
     x_ = Placeholder(g_, DT_FLOAT, {}, "x");
     {
@@ -76,7 +79,7 @@ class TasksTest : public ::testing::TestWithParam<Wire> {
     DeviceScope worker(g_, "/job:worker/task:0");
     b_ = Add(a_, x_, "b");
   }
-  // Waits on the parameter server for the event "waits".
+  // Builds an op that waits on the parameter server for the event "waits".
   void BuildWaiting() {
     Build();
     DeviceScope ps(g_, "/job:ps/task:0");
@@ -120,13 +123,13 @@ TEST_P(TasksTest, LargeTensorsTravelInOneCopyATime) {
   const auto out = session().Run({{Output(g_.Find("large")), value}}, {back});
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_EQ(std::memcmp((*out)[0].raw(), value.raw(), value.bytes()), 0);
-  // To the parameter server, and back: row 46.
+  // One copy to the parameter server, and one back: row 46.
   EXPECT_GE(counters.received - received, 2 * static_cast<int64_t>(value.bytes()));
   EXPECT_LE(counters.copied - copied, counters.received - received);
 }
 
-// What a watch hears, one after the other.
-class Heard {
+// The events of a watch, in order.
+class WatchEvents {
  public:
   TaskWatch::Handlers Handlers() {
     return {.is_there = [this] { Add("there"); },
@@ -134,43 +137,44 @@ class Heard {
             .announced = [this] { Add("announced"); }};
   }
   std::string Next() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    added_.wait(lock, [this] { return next_ < heard_.size(); });
-    return heard_[next_++];
+    MutexLock lock(&mutex_);
+    while (events_.empty()) added_.Wait(&mutex_);
+    std::string next = std::move(events_.front());
+    events_.pop_front();
+    return next;
   }
 
  private:
-  void Add(const std::string& what) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    heard_.push_back(what);
-    added_.notify_all();
+  void Add(const std::string& event) {
+    MutexLock lock(&mutex_);
+    events_.push_back(event);
+    added_.NotifyAll();
   }
-  std::mutex mutex_;
-  std::condition_variable added_;
-  std::vector<std::string> heard_;
-  size_t next_ = 0;
+  Mutex mutex_;
+  CondVar added_;
+  std::deque<std::string> events_ ABSL_GUARDED_BY(mutex_);
 };
 
-TEST_P(TasksTest, AnotherTaskIsHeardOfWhenItComesAnnouncesAndGoes) {
-  Heard heard, late;
-  const auto watch = worker_->Watch({"ps", 0}, heard.Handlers());
-  EXPECT_EQ(heard.Next(), "there");
+TEST_P(TasksTest, AWatchReportsThatATaskComesAnnouncesAndGoes) {
+  WatchEvents events, late;
+  const auto watch = worker_->Watch({"ps", 0}, events.Handlers());
+  EXPECT_EQ(events.Next(), "there");
   ps_->Announce();
-  EXPECT_EQ(heard.Next(), "announced");
+  EXPECT_EQ(events.Next(), "announced");
   ps_->Announce();
-  EXPECT_EQ(heard.Next(), "announced");
+  EXPECT_EQ(events.Next(), "announced");
   {
     const auto second = worker_->Watch({"ps", 0}, late.Handlers());
     EXPECT_EQ(late.Next(), "there");
-    EXPECT_EQ(late.Next(), "announced");  // before it began
+    EXPECT_EQ(late.Next(), "announced");  // before the watch
   }
   ps_.reset();
-  EXPECT_EQ(heard.Next(), "gone");
+  EXPECT_EQ(events.Next(), "gone");
   ps_ = StartServer({"ps", 0});
-  EXPECT_EQ(heard.Next(), "there");
+  EXPECT_EQ(events.Next(), "there");
   ps_->Announce();
-  // A call may still have taken the connection to the task of before: then it is made again.
-  while (heard.Next() != "announced") {
+  // A call may still have used the connection to the former task. Then it is made again.
+  while (events.Next() != "announced") {
   }
 }
 
@@ -199,12 +203,12 @@ TEST_P(TasksTest, AStepThatWaitsElsewhereIsCancelled) {
   EXPECT_EQ(RunWaiting({.cancellation = &cancellation}).status().code(),
             absl::StatusCode::kCancelled);
   canceller.join();
-  // The part of the cancelled step does not take it: it has ended when the step has.
+  // The part of the cancelled step has ended with the step, so it does not consume the event.
   Events::Get().Fire("waits");
   EXPECT_EQ(Scalar(RunWaiting()), 2);
 }
 
-TEST_P(TasksTest, WhatATaskWaitsForIsToldWhileItWaits) {
+TEST_P(TasksTest, StallsAreReportedWhileATaskWaits) {
   EXPECT_EQ(StallsAt(worker_->target()).value_or("no answer"), "");
   BuildWaiting();
   DeviceScope worker(g_, "/job:worker/task:0");
@@ -254,7 +258,7 @@ TEST_P(TasksTest, AStepThatWaitsForATensorEndsWhenItsTaskStops) {
   EXPECT_THAT(status.message(), HasSubstr("/job:ps/replica:0/task:0"));
 }
 
-TEST_P(TasksTest, ATaskThatCameBackIsNotTheOneOfBefore) {
+TEST_P(TasksTest, ARestartedTaskIsAnotherIncarnation) {
   Build();
   EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
   ps_.reset();
@@ -286,12 +290,29 @@ TEST_P(TasksTest, Row24SessionsNeedOnlyTheTasksThatTheirStepsTouch) {
   EXPECT_THAT(status.message(), HasSubstr("refused"));
 }
 
+// Waits until a client tries to connect to a port of this host.
+void AwaitConnectionTo(int port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = 1;
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  const int connection = accept(listener, nullptr, nullptr);
+  close(connection);
+  close(listener);
+}
+
 TEST_P(TasksTest, Row25TheOrderOfStartIsFree) {
+  const int port = ps_->port();
   ps_.reset();
   Build();
   session();
   std::thread starter([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the step asks before it
+    AwaitConnectionTo(port);  // the step waits for the server now
     ps_ = StartServer({"ps", 0});
   });
   EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
@@ -309,7 +330,7 @@ TEST_P(TasksTest, Row30AWorkerThatNobodyKnewTrains) {
     y = Add(x_, x_, "there");
   }
   DeviceScope ps(g_, "/job:ps/task:0");
-  const Output z = Add(y, x_, "here");  // for which the server fetches from the worker
+  const Output z = Add(y, x_, "here");  // the server fetches its input from the worker
   auto session = joining->NewSession(g_);
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_EQ(Scalar((*session)->Run({{x_, Tensor::Scalar(1.0f)}}, {z})), 3);
@@ -337,20 +358,20 @@ TEST_P(TasksTest, Row30AWorkerThatComesBackElsewhereIsFound) {
 TEST_P(TasksTest, MetricsCountStepsAndBytes) {
   Build();
   session();
-  const auto told = [this](const std::string& name) {
+  const auto value_of = [this](const std::string& name) {
     const std::string text = MetricsAt(ps_->target()).value_or("");
     const size_t at = text.find("\n" + name + " ");
     return at == std::string::npos ? -1 : std::atof(text.c_str() + at + name.size() + 2);
   };
   EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
-  const double steps = told("sluice_steps_total"), parts = told("sluice_parts_total");
-  const double bytes = told("sluice_tensor_received_bytes_total");
+  const double steps = value_of("sluice_steps_total"), parts = value_of("sluice_parts_total");
+  const double bytes = value_of("sluice_tensor_received_bytes_total");
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
   }
-  EXPECT_EQ(told("sluice_steps_total"), steps + 3);
-  EXPECT_EQ(told("sluice_parts_total"), parts + 3);
-  EXPECT_GE(told("sluice_tensor_received_bytes_total"), bytes + 3 * sizeof(float));
+  EXPECT_EQ(value_of("sluice_steps_total"), steps + 3);
+  EXPECT_EQ(value_of("sluice_parts_total"), parts + 3);
+  EXPECT_GE(value_of("sluice_tensor_received_bytes_total"), bytes + 3 * sizeof(float));
   EXPECT_THAT(MetricsAt(ps_->target()).value_or(""),
               HasSubstr("sluice_task_info{task=\"/job:ps/replica:0/task:0\"} 1\n"));
 }

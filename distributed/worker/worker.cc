@@ -65,10 +65,8 @@ absl::Status Worker::GetStatus(const pb::GetStatusRequest&, pb::GetStatusRespons
   return absl::OkStatus();
 }
 
-void Worker::CreateWorkerSession(RpcCall& call) {
-  pb::CreateWorkerSessionRequest request;
-  absl::Status status = DecodeMessage(call.request(), &request);
-  if (status.ok()) status = AddSession(request);
+void Worker::CreateWorkerSession(const pb::CreateWorkerSessionRequest& request, RpcCall& call) {
+  const absl::Status status = AddSession(request);
   if (!status.ok()) return call.Finish(status);
   const std::shared_ptr<void> awaiting = RespondWhenReleased(call);
   for (const int64_t step_id : request.unwanted_step()) EndPart(step_id, awaiting);
@@ -288,10 +286,8 @@ absl::Status Worker::CheckIncarnation(const std::string& text) const {
              "restarted."));
 }
 
-void Worker::RecvTensor(RpcCall& call) {
-  pb::RecvTensorRequest request;
-  absl::Status status = DecodeMessage(call.request(), &request);
-  if (status.ok()) status = CheckIncarnation(request.rendezvous_key());
+void Worker::RecvTensor(const pb::RecvTensorRequest& request, RpcCall& call) {
+  const absl::Status status = CheckIncarnation(request.rendezvous_key());
   if (!status.ok()) return call.Finish(status);
   const absl::StatusOr<std::shared_ptr<StepRendezvous>> step = rendezvous_->Find(request.step_id());
   if (!step.ok()) return call.Finish(step.status());

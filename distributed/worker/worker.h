@@ -60,7 +60,7 @@ class Worker {
     CancellationManager cancellation;
   };
   absl::Status GetStatus(const pb::GetStatusRequest&, pb::GetStatusResponse* response);
-  void CreateWorkerSession(RpcCall& call);
+  void CreateWorkerSession(const pb::CreateWorkerSessionRequest& request, RpcCall& call);
   absl::Status DeleteWorkerSession(const pb::DeleteWorkerSessionRequest& request,
                                    pb::DeleteWorkerSessionResponse*);
   absl::Status RegisterGraph(const pb::RegisterGraphRequest& request,
@@ -70,7 +70,7 @@ class Worker {
   void RunGraph(RpcCall& call);
   absl::Status CleanupGraph(const pb::CleanupGraphRequest& request, pb::CleanupGraphResponse*);
   absl::Status CleanupAll(const pb::CleanupAllRequest& request, pb::CleanupAllResponse*);
-  void RecvTensor(RpcCall& call);
+  void RecvTensor(const pb::RecvTensorRequest& request, RpcCall& call);
   absl::Status Logging(const pb::LoggingRequest&, pb::LoggingResponse*);
   absl::Status Tracing(const pb::TracingRequest&, pb::TracingResponse*);
 
