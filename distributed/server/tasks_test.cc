@@ -208,7 +208,7 @@ TEST_P(TasksTest, AStepThatWaitsElsewhereIsCancelled) {
   EXPECT_EQ(Scalar(RunWaiting()), 2);
 }
 
-TEST_P(TasksTest, StallsAreReportedWhileATaskWaits) {
+TEST_P(TasksTest, WhatATaskWaitsForIsToldWhileItWaits) {
   EXPECT_EQ(StallsAt(worker_->target()).value_or("no answer"), "");
   BuildWaiting();
   DeviceScope worker(g_, "/job:worker/task:0");
@@ -258,7 +258,7 @@ TEST_P(TasksTest, AStepThatWaitsForATensorEndsWhenItsTaskStops) {
   EXPECT_THAT(status.message(), HasSubstr("/job:ps/replica:0/task:0"));
 }
 
-TEST_P(TasksTest, ARestartedTaskIsAnotherIncarnation) {
+TEST_P(TasksTest, ATaskThatCameBackIsNotTheOneOfBefore) {
   Build();
   EXPECT_EQ(Scalar(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_})), 3);
   ps_.reset();
