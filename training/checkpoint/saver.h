@@ -30,7 +30,7 @@
 #include "ops/state/variable.h"
 #include "training/checkpoint/checkpoint_state.h"
 #include "training/checkpoint/saver_graph.h"
-#include "training/session/model_saver.h"
+#include "training/checkpoint/model_saver.h"
 
 namespace sluice {
 

@@ -13,7 +13,7 @@
 
 #include "training/loop/clock.h"
 #include "training/session/event_files.h"
-#include "training/session/model_saver.h"
+#include "training/checkpoint/model_saver.h"
 #include "training/session/scaffold.h"
 #include "training/session/session_run_hook.h"
 #include "training/session/step_timer.h"

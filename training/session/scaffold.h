@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
-#include "training/session/model_saver.h"
+#include "training/checkpoint/model_saver.h"
 
 namespace sluice {
 

@@ -24,7 +24,7 @@
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
 #include "training/loop/clock.h"
-#include "training/session/model_saver.h"
+#include "training/checkpoint/model_saver.h"
 #include "training/session/session_target.h"
 
 namespace sluice {

@@ -9,7 +9,7 @@
 
 #include "ops/state/variable.h"
 #include "training/loop/log.h"
-#include "training/session/model_saver.h"
+#include "training/checkpoint/model_saver.h"
 #include "training/session/session_run_hook.h"
 
 namespace sluice::testing {

@@ -1,8 +1,8 @@
-// What a training loop needs of a saver.
+// What a training loop needs of a saver: Saver, or another way to keep models.
 //
 // Thread safety: none; the thread of the loop calls.
-#ifndef SLUICE_TRAINING_SESSION_MODEL_SAVER_H_
-#define SLUICE_TRAINING_SESSION_MODEL_SAVER_H_
+#ifndef SLUICE_TRAINING_CHECKPOINT_MODEL_SAVER_H_
+#define SLUICE_TRAINING_CHECKPOINT_MODEL_SAVER_H_
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// What the file `checkpoint` of a folder says.
+// The contents of a folder's file `checkpoint`.
 struct LatestCheckpoints {
   std::string latest;            // path
   std::vector<std::string> all;  // oldest first
@@ -25,18 +25,18 @@ struct LatestCheckpoints {
 class ModelSaver {
  public:
   virtual ~ModelSaver() = default;
-  // Adds the ops that save and restore, once, before the graph is finalised.
+  // Adds the ops that save and restore. Called once, before the graph is finalized.
   virtual absl::Status Build(Graph& graph) = 0;
-  // Writes `<prefix>-<global_step>` and makes it the latest; its path.
+  // Writes `<prefix>-<global_step>`, makes it the latest, and returns its path.
   virtual absl::StatusOr<std::string> Save(Session& session, const std::string& prefix,
                                            int64_t global_step, bool write_meta_graph) = 0;
   virtual absl::Status Restore(Session& session, const std::string& path) = 0;
-  // The checkpoints of a folder; empty where there are none.
+  // The checkpoints of a folder. It is no error if there are none.
   virtual absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) = 0;
-  // The checkpoints of a run before, oldest first: they count among those to keep.
+  // Takes over the checkpoints of an earlier run, oldest first: they count as the saver's own.
   virtual void RecoverLastCheckpoints(const std::vector<std::string>& paths) = 0;
 };
 
 }  // namespace sluice
 
-#endif  // SLUICE_TRAINING_SESSION_MODEL_SAVER_H_
+#endif  // SLUICE_TRAINING_CHECKPOINT_MODEL_SAVER_H_
