@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "graph/status.h"
+#include "ops/dataflow/replica_gradients.h"
 
 namespace sluice {
 namespace {
 
 int64_t TokensOfMany(const Node& enqueue) {
-  if (const int64_t* told = enqueue.FindAttr<int64_t>(kTokensAttr)) return *told;
+  if (const int64_t* tokens = enqueue.FindAttr<int64_t>(kTokensAttr)) return *tokens;
   const PartialShape& shape = enqueue.input(1).shape();
   return shape.rank_known() && shape.rank() == 1 ? std::max<int64_t>(shape.dim(0), 0) : 0;
 }
 
-// Tokens that `op` and what it waits for put into each of `queues`.
+// The tokens that `op` and the nodes it waits for put into each of `queues`.
 std::vector<int64_t> TokensPut(Operation op, const std::vector<Queue>& queues) {
   std::vector<int64_t> tokens(queues.size());
   std::set<const Node*> seen;
@@ -39,7 +40,7 @@ std::vector<int64_t> TokensPut(Operation op, const std::vector<Queue>& queues) {
   return tokens;
 }
 
-// Of the replicas that are there, each through its own queue or all through the one.
+// The gradients of `replicas` replicas: one per token, and `first_each` per replica.
 int64_t Gradients(const std::vector<int64_t>& tokens, int replicas, int first_each) {
   int64_t sum = 0;
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -49,13 +50,13 @@ int64_t Gradients(const std::vector<int64_t>& tokens, int replicas, int first_ea
   return sum + int64_t{first_each} * replicas;
 }
 
-// Room for fewer gradients than an update takes, or fewer tokens than follow it, is enough: who
-// takes many holds the first ones, and who puts many waits for those who take.
+// A queue needs room for one element only: a dequeue of many holds the first ones until the rest
+// come, and an enqueue of many waits for dequeues.
 absl::Status CheckRoom(const ReplicaSynchronizer& optimizer) {
   for (const Node* node : optimizer.global_step()->graph().nodes()) {
     const int64_t* capacity = node->FindAttr<int64_t>("capacity");
     if (capacity == nullptr || *capacity != 0) continue;
-    const bool of_gradients = node->FindAttr<int64_t>("_gradients") != nullptr;
+    const bool of_gradients = node->FindAttr<int64_t>(kGradientsAttr) != nullptr;
     bool of_tokens = false;
     for (const Queue& queue : optimizer.token_queues()) {
       of_tokens = of_tokens || queue.handle().node == node;
@@ -69,9 +70,9 @@ absl::Status CheckRoom(const ReplicaSynchronizer& optimizer) {
 
 }  // namespace
 
-// Of T tokens that follow an update each one leads to a gradient of that step, sooner or later: the
-// queue is first in, first out, so tokens of earlier steps are used up first. That the next update
-// comes about is then a matter of counts alone.
+// Every token that follows an update leads to a gradient of that step at some time, because the
+// queue is first in, first out: tokens of earlier steps are used up before. So counts alone decide
+// whether the next update comes about.
 absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan& plan) {
   if (!optimizer.gradients_applied()) {
     return absl::FailedPreconditionError("Should be called after apply_gradients().");

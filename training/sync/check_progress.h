@@ -1,7 +1,7 @@
-// Can synchronous training ever make progress with these counts? Asked before the first step.
+// Finds out before the first step whether synchronous training can make progress with its counts.
 //
-// The graph is read, not trusted: what puts tokens into the queues and how many, and the queues'
-// capacities; whether each update comes about follows from the counts.
+// It reads the graph: which nodes put tokens into the queues, how many, and the queues' capacities.
+// Whether every update comes about follows from these counts.
 #ifndef SLUICE_TRAINING_SYNC_CHECK_PROGRESS_H_
 #define SLUICE_TRAINING_SYNC_CHECK_PROGRESS_H_
 
@@ -12,10 +12,6 @@
 
 namespace sluice {
 
-// On a node that puts tokens into a queue: how many, where that is only known when it runs, while
-// all replicas are there.
-inline constexpr char kTokensAttr[] = "_tokens";
-
 // What the chief does besides training.
 struct SyncPlan {
   Operation init_tokens;           // run before the first step; invalid: none
@@ -23,8 +19,8 @@ struct SyncPlan {
   std::optional<int> replicas;     // that will really be there; absent: total_num_replicas
 };
 
-// INVALID_ARGUMENT, naming what is missing (queue runner, initial tokens, replicas, room in a
-// queue) and the step at which everybody would wait.
+// INVALID_ARGUMENT names what is missing (queue runner, initial tokens, replicas, room in a queue)
+// and the step at which all replicas would wait.
 absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan& plan);
 
 }  // namespace sluice

@@ -35,13 +35,14 @@ absl::StatusOr<OnLostReplica> ParseOnLostReplica(const std::string& text) {
 }
 
 LostReplicas::~LostReplicas() {
+  MutexLock lock(&mutex_);
   for (const auto& [replica, lost] : lost_) Stalls::Global().Close(lost.stall);
 }
 
 void LostReplicas::Hear(const ReplicaNews& news) {
   std::optional<Stalls::Entry> over;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (news.state == ReplicaNews::kLost) {
       if (there_.erase(news.replica) == 0) return;
       LogWarning(name_, ": ", Name(news), " is lost: ", news.why, "; ", What(action_));
@@ -64,13 +65,13 @@ void LostReplicas::Hear(const ReplicaNews& news) {
       over = lost->second.stall;
       lost_.erase(lost);
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   if (over) Stalls::Global().Close(*over);
 }
 
 int LostReplicas::num_fit() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return fit_;
 }
 
@@ -84,36 +85,33 @@ absl::Status LostReplicas::Failure() const {
 }
 
 void LostReplicas::Start() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   stopped_ = false;
   fit_ = 0;
   losses_handled_ = losses_;
 }
 
 absl::Status LostReplicas::Run(const Resize& resize) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto has_to_resize = [&] {
-    return action_ == OnLostReplica::kShrink && (NumThere() != fit_ || losses_ != losses_handled_);
-  };
-  const auto has_to_fail = [&] { return action_ == OnLostReplica::kFail && !lost_.empty(); };
+  MutexLock lock(&mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopped_ || has_to_resize() || has_to_fail(); });
+    while (!stopped_ && !MustResize() && !MustFail()) changed_.Wait(&mutex_);
     if (stopped_) return absl::OkStatus();
-    if (has_to_fail()) return Failure();
+    if (MustFail()) return Failure();
     const int replicas = NumThere(), losses = losses_;
     const bool one_was_lost = losses != losses_handled_;
-    lock.unlock();
-    SLUICE_RETURN_IF_ERROR(resize(replicas, one_was_lost));
-    lock.lock();
+    lock.Unlock();
+    const absl::Status resized = resize(replicas, one_was_lost);
+    lock.Lock();
+    SLUICE_RETURN_IF_ERROR(resized);
     fit_ = replicas;
     losses_handled_ = losses;
   }
 }
 
 void LostReplicas::Stop() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   stopped_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 }  // namespace sluice

@@ -4,17 +4,10 @@
 
 #include "executor/wait/cancellation.h"
 #include "graph/status.h"
+#include "training/session/global_step_read.h"
 #include "training/sync/check_progress.h"
 
 namespace sluice {
-namespace {
-
-int64_t StepOf(const Tensor& value) {
-  return value.dtype() == DT_INT32 ? value.scalar<int32_t>() : value.scalar<int64_t>();
-}
-
-}  // namespace
-
 absl::Status SyncReplicasHook::Begin(Graph& graph) {
   if (!optimizer_.gradients_applied()) {
     return absl::FailedPreconditionError(
@@ -64,15 +57,16 @@ absl::Status SyncReplicasHook::AfterCreateSession(Session& session, Coordinator&
   return absl::OkStatus();
 }
 
-// Where training goes on, replicas may wait for tokens that were lost with another chief.
+// In training that continues, replicas may wait for tokens that were lost with another chief.
 absl::Status SyncReplicasHook::PutFirstTokens(Session& session) const {
   SLUICE_RETURN_IF_ERROR(session.Run({forget_undone_tokens_}));
   SLUICE_ASSIGN_OR_RETURN(const Tensors step, session.Run({}, {global_step_}, {}));
-  const bool goes_on = StepOf(step[0]) > 0 && give_tokens_;
-  return session.Run({goes_on ? give_tokens_ : init_tokens_});
+  const bool continues = StepOf(step[0]) > 0 && give_tokens_;
+  return session.Run({continues ? give_tokens_ : init_tokens_});
 }
 
-// From the first session to the end: what is heard between two of them counts.
+// The watch lasts from the first session to the end, so that no change between two sessions is
+// missed.
 void SyncReplicasHook::WatchReplicas() {
   if (!optimizer_.watch()) return;
   if (lost_ == nullptr) {
@@ -98,20 +92,21 @@ void SyncReplicasHook::ActOnLostReplicas(Session& session, Coordinator& coordina
 
 absl::Status SyncReplicasHook::Resize(Session& session, int replicas, bool one_was_lost,
                                       CancellationManager* cancellation) const {
-  const int32_t gradients = optimizer_.GradientsOf(replicas);
-  const int32_t tokens = std::max(gradients, int32_t{replicas});
+  const int32_t replicas_to_aggregate = optimizer_.ReplicasToAggregate(replicas);
+  const int32_t tokens = std::max(replicas_to_aggregate, int32_t{replicas});
   const RunOptions options = {.cancellation = cancellation};
-  SLUICE_RETURN_IF_ERROR(session
-                             .Run({{resize_->gradients, Tensor::Scalar(gradients)},
-                                   {resize_->tokens, Tensor::Scalar(tokens)}},
-                                  {}, {resize_->op}, options)
-                             .status());
+  SLUICE_RETURN_IF_ERROR(
+      session
+          .Run({{resize_->replicas_to_aggregate, Tensor::Scalar(replicas_to_aggregate)},
+                {resize_->tokens, Tensor::Scalar(tokens)}},
+               {}, {resize_->op}, options)
+          .status());
   if (!one_was_lost) return absl::OkStatus();
   return session.Run({}, {}, {give_tokens_}, options).status();
 }
 
 absl::Status SyncReplicasHook::End(Session& session) {
-  // Where the queue is closed, all end anyway.
+  // The error of a closed queue does not matter: all replicas end then.
   if (leave_) session.Run({leave_}).IgnoreError();
   return report_ ? Report(session) : absl::OkStatus();
 }

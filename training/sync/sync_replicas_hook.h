@@ -3,12 +3,13 @@
 //
 //   hooks.push_back(optimizer.MakeSessionRunHook(is_chief));
 //
-// Reference behaviour: what SyncReplicasOptimizer.make_session_run_hook gives. Besides, a replica
-// that ends gives its token back (ReplicaSynchronizer::LeaveOp); a chief that goes on from a step
-// gives out as many tokens as follow an update; it acts on replicas that are lost
-// (lost_replicas.h); and it can report the ledger. Errors: FAILED_PRECONDITION where
-// the optimizer has applied nothing yet or the variables have no values; INVALID_ARGUMENT where
-// training could never go on (CheckProgress).
+// A replica that ends gives its token back (ReplicaSynchronizer::LeaveOp). A chief that continues
+// from a step puts out as many tokens as follow an update, and acts on lost replicas
+// (lost_replicas.h).
+//
+// Errors: FAILED_PRECONDITION if ApplyGradients was not called or variables are not initialized;
+// INVALID_ARGUMENT if training could never make progress (CheckProgress).
+// Reference: SyncReplicasOptimizer.make_session_run_hook.
 #ifndef SLUICE_TRAINING_SYNC_SYNC_REPLICAS_HOOK_H_
 #define SLUICE_TRAINING_SYNC_SYNC_REPLICAS_HOOK_H_
 
@@ -24,8 +25,8 @@ namespace sluice {
 
 class SyncReplicasHook : public SessionRunHook {
  public:
-  // `optimizer` outlives the hook. `report` is told at the end: this replica's local and the global
-  // step, and of the chief where all gradients went.
+  // `optimizer` outlives the hook. `num_tokens` and `report`: see
+  // ReplicaSynchronizer::MakeSessionRunHook.
   SyncReplicasHook(ReplicaSynchronizer& optimizer, bool is_chief, int num_tokens = -1,
                    std::function<void(const std::string&)> report = {})
       : optimizer_(optimizer),
@@ -36,7 +37,7 @@ class SyncReplicasHook : public SessionRunHook {
   absl::Status Begin(Graph& graph) override;
   absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
   absl::Status End(Session& session) override;
-  // Null before there is a session, and where nobody watches.
+  // Null before the first session, and without a watch.
   const LostReplicas* lost() const { return lost_.get(); }
 
  private:
@@ -56,9 +57,9 @@ class SyncReplicasHook : public SessionRunHook {
   Operation forget_undone_tokens_;
   Operation init_tokens_;
   Operation leave_;
-  Operation give_tokens_;                              // invalid: of deterministic training
-  std::optional<ReplicaSynchronizer::Resize> resize_;  // of kShrink
-  std::shared_ptr<LostReplicas> lost_;                 // null: nobody watches
+  Operation give_tokens_;                              // invalid in deterministic training
+  std::optional<ReplicaSynchronizer::Resize> resize_;  // with kShrink
+  std::shared_ptr<LostReplicas> lost_;                 // null without a watch
   std::shared_ptr<void> watch_;
   Output ledger_, local_step_, global_step_;
   std::optional<QueueRunner> runner_;

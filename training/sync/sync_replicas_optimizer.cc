@@ -1,36 +1,51 @@
 #include "training/sync/sync_replicas_optimizer.h"
 
-#include "graph/build/group.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
-#include "graph/status.h"
 #include "ops/control/builders.h"
 #include "ops/dataflow/builders.h"
 #include "ops/math/builders.h"
 #include "ops/sugar.h"
-#include "training/sync/scopes.h"
 
 namespace sluice {
 
-absl::StatusOr<Operation> SyncReplicasOptimizer::ApplyGradients(
-    const GradientsAndVariables& grads_and_vars, const ApplyGradientsOptions& options) {
-  SLUICE_RETURN_IF_ERROR(Check(grads_and_vars, options));
-  Begin(*options.global_step);
-  MakeLocalStep();
-  NameScope root(graph(), "");
-  NameScope scope(graph(), name());
-  for (const GradientAndVariable& gv : grads_and_vars) Aggregate(gv);
-  SLUICE_ASSIGN_OR_RETURN(const Operation train, Synchronize());
-  MakeChiefInit();
-  SLUICE_RETURN_IF_ERROR(graph().status());
-  applied_ = true;
-  return train;
-}
+class SyncReplicasOptimizer::Accumulators final : public GradientExchange {
+ public:
+  using GradientExchange::GradientExchange;
 
-void SyncReplicasOptimizer::MakeLocalStep() {
-  const Variable& global_step = *global_step_;
+  const std::optional<Variable>& local_step() const { return local_step_; }
+
+  bool has_accumulators() const override { return true; }
+  Operation MakeLocalStep() override;
+  Output Aggregate(Output grad, const Variable& var) override;
+  IndexedSlices Aggregate(const IndexedSlices& grad, const Variable& var) override;
+  std::vector<Operation> Push() override { return pushes_; }
+  Operation SetLocalStep(Output token) override { return local_step_->Assign(token); }
+  std::vector<Operation> ForgetUndone() override;
+  Output LocalStep() override { return local_step_->Read(); }
+  std::vector<Operation> SetReplicasToAggregate(Output replicas_to_aggregate) override;
+
+ private:
+  struct Accumulator {
+    Output handle;
+    bool is_sparse;
+    std::string device;
+  };
+  void Add(Output handle, bool is_sparse, const Variable& var);
+  void AddPush(Operation push);
+  // The gradient as the accumulator receives it, rounded to wire_dtype on the way.
+  Output OffTheWire(Output gradient);
+  Output NumRequired(const std::string& scope);
+
+  std::optional<Variable> local_step_;
+  std::vector<Accumulator> accumulators_;
+  std::vector<Operation> pushes_;
+};
+
+Operation SyncReplicasOptimizer::Accumulators::MakeLocalStep() {
+  const Variable& global_step = *nodes_.global_step();
   {
-    // The anchor is placed on the replica, whatever a device function does with variables.
+    // The anchor puts the variable on the replica, whatever a device function does with variables.
     const Operation anchor = NoOp(graph());
     ColocateWith with(graph(), anchor);
     const Tensor zero =
@@ -39,28 +54,21 @@ void SyncReplicasOptimizer::MakeLocalStep() {
         graph(), "sync_rep_local_step", zero,
         {.trainable = false, .use_resource = false, .collections = {std::string(kLocalVariables)}});
   }
-  local_step_init_op_ = local_step_->Assign(global_step);
-  ready_for_local_init_op_ = ReportUninitializedVariables(graph(), GlobalVariables(graph()));
+  return local_step_->Assign(global_step);
 }
 
-void SyncReplicasOptimizer::Aggregate(const GradientAndVariable& gv) {
-  DeviceScope with_variable(graph(), DeviceOf(gv.var));
-  if (gv.grad.is_none()) {
-    aggregated_.push_back(gv);
-  } else if (gv.grad.is_dense()) {
-    aggregated_.push_back({PushDense(gv.grad.dense(), gv.var), gv.var});
-  } else {
-    aggregated_.push_back({PushSparse(gv.grad.slices(), gv.var), gv.var});
-  }
+void SyncReplicasOptimizer::Accumulators::Add(Output handle, bool is_sparse, const Variable& var) {
+  nodes_.DescribeReplicas(handle.node);
+  accumulators_.push_back({handle, is_sparse, var.device()});
 }
 
-void SyncReplicasOptimizer::Pushed(Operation push) {
-  TellReplica(push.node);
-  push_ops_.push_back(push);
+void SyncReplicasOptimizer::Accumulators::AddPush(Operation push) {
+  nodes_.NameReplica(push.node);
+  pushes_.push_back(push);
 }
 
-Output SyncReplicasOptimizer::OffTheWire(Output gradient) {
-  const DataType wire = options().wire_dtype;
+Output SyncReplicasOptimizer::Accumulators::OffTheWire(Output gradient) {
+  const DataType wire = nodes_.options.wire_dtype;
   const DataType dtype = BaseType(gradient.dtype());
   if (wire == DT_INVALID || (dtype != DT_FLOAT && dtype != DT_DOUBLE)) return gradient;
   Output small;
@@ -71,94 +79,76 @@ Output SyncReplicasOptimizer::OffTheWire(Output gradient) {
   return Cast(small, dtype, {.name = "off_the_wire"});
 }
 
-Output SyncReplicasOptimizer::PushDense(Output grad, const Variable& var) {
+Output SyncReplicasOptimizer::Accumulators::NumRequired(const std::string& scope) {
+  return Constant(graph(), int32_t{nodes_.options.replicas_to_aggregate}, scope + "num_required/");
+}
+
+Output SyncReplicasOptimizer::Accumulators::Aggregate(Output grad, const Variable& var) {
+  const DataType dtype = BaseType(grad.dtype());
   const Output handle = ResourceConditionalAccumulator(
-      graph(), BaseType(grad.dtype()), var.shape(),
-      {.name = "conditional_accumulator", .shared_name = SharedName(var, "/grad_accum")});
-  TellOfReplicas(handle.node);
-  accumulators_.push_back({handle, /*is_sparse=*/false, DeviceOf(var)});
+      graph(), dtype, var.shape(),
+      {.name = "conditional_accumulator",
+       .shared_name = nodes_.GradientsSharedName(var, "/grad_accum")});
+  Add(handle, /*is_sparse=*/false, var);
   const Output value = OffTheWire(grad);
-  Pushed(ResourceAccumulatorApplyGradient(handle, CastTo64(local_step_->Read()), value));
+  AddPush(ResourceAccumulatorApplyGradient(handle, CastTo64(local_step_->Read()), value));
   const std::string scope = OpScope(graph(), "ResourceAccumulatorTakeGradient");
-  const Output required =
-      Constant(graph(), int32_t{replicas_to_aggregate()}, scope + "num_required/");
-  Output taken =
-      ResourceAccumulatorTakeGradient(handle, required, BaseType(grad.dtype()), {.name = scope});
+  const Output required = NumRequired(scope);
+  const Output taken = ResourceAccumulatorTakeGradient(handle, required, dtype, {.name = scope});
   if (taken) taken.node->set_output_shape(taken.index, var.shape());
   return taken;
 }
 
-IndexedSlices SyncReplicasOptimizer::PushSparse(const IndexedSlices& grad, const Variable& var) {
+IndexedSlices SyncReplicasOptimizer::Accumulators::Aggregate(const IndexedSlices& grad,
+                                                             const Variable& var) {
   const DataType dtype = BaseType(grad.values.dtype());
-  const Output handle = SparseConditionalAccumulator(
-      graph(), dtype, PartialShape::Scalar(),
-      {.name = "sparse_conditional_accumulator", .shared_name = SharedName(var, "/grad_accum")});
-  TellOfReplicas(handle.node);
-  accumulators_.push_back({handle, /*is_sparse=*/true, DeviceOf(var)});
+  const Output handle =
+      SparseConditionalAccumulator(graph(), dtype, PartialShape::Scalar(),
+                                   {.name = "sparse_conditional_accumulator",
+                                    .shared_name = nodes_.GradientsSharedName(var, "/grad_accum")});
+  Add(handle, /*is_sparse=*/true, var);
   const Output indices = CastTo64(grad.indices);
   const bool has_shape = static_cast<bool>(grad.dense_shape);
-  const Output shape = has_shape ? CastTo64(grad.dense_shape) : NoShape();
+  Output shape;
+  if (has_shape) {
+    shape = CastTo64(grad.dense_shape);
+  } else {
+    // The empty shape of a gradient without one, as TensorFlow's Python makes it.
+    const std::string scope = OpScope(graph(), "Cast");
+    const Output none = Constant(graph(), Tensor(DT_FLOAT, {0}), scope + "x/");
+    shape = Cast(none, DT_INT64, {.name = scope});
+  }
   const Output local_step = CastTo64(local_step_->Read());
   {
     ColocateWith accumulator(graph(), handle);
     const Output values = OffTheWire(grad.values);
-    Pushed(SparseAccumulatorApplyGradient(handle, local_step, indices, values, shape, has_shape));
+    AddPush(SparseAccumulatorApplyGradient(handle, local_step, indices, values, shape, has_shape));
   }
   const std::string scope = OpScope(graph(), "SparseAccumulatorTakeGradient");
-  const Output required =
-      Constant(graph(), int32_t{replicas_to_aggregate()}, scope + "num_required/");
+  const Output required = NumRequired(scope);
   ColocateWith accumulator(graph(), handle);
   const SparseAccumulatorTakeGradientOutputs taken =
       SparseAccumulatorTakeGradient(handle, required, dtype, {.name = scope});
   return {.values = taken.values, .indices = taken.indices, .dense_shape = taken.shape};
 }
 
-// The empty shape of a gradient that does not tell its own, as TensorFlow's Python makes it.
-Output SyncReplicasOptimizer::NoShape() {
-  const std::string scope = OpScope(graph(), "Cast");
-  const Output none = Constant(graph(), Tensor(DT_FLOAT, {0}), scope + "x/");
-  return Cast(none, DT_INT64, {.name = scope});
-}
-
-absl::StatusOr<Operation> SyncReplicasOptimizer::Synchronize() {
-  DeviceScope with_step(graph(), DeviceOf(*global_step_));
-  NameScope root(graph(), "");
-  SLUICE_ASSIGN_OR_RETURN(const Operation update, ApplyAggregated());
-  MakeTokenQueues();
-  SLUICE_RETURN_IF_ERROR(graph().status());
-  Output token;
-  {
-    ControlDependencies after(graph(), push_ops_);
-    token = TakeToken();
-  }
-  const Operation train = local_step_->Assign(token);
-  SLUICE_RETURN_IF_ERROR(FinishSync(PutTokens(tokens_per_step(), {update})));
-  QueueRunner runner;
-  runner.queue_name = token_queue().name();
-  runner.enqueue_ops = {sync_op()};
-  runner.close_op = CloseTokens(/*cancel_pending_enqueues=*/false, "");
-  runner.cancel_op = CloseTokens(/*cancel_pending_enqueues=*/true, "");
-  SetChiefQueueRunner(std::move(runner));
-  return train;
-}
-
-void SyncReplicasOptimizer::MakeChiefInit() {
-  std::vector<Operation> inits = {local_step_init_op_};
+std::vector<Operation> SyncReplicasOptimizer::Accumulators::ForgetUndone() {
+  std::vector<Operation> sets;
   for (const Accumulator& a : accumulators_) {
     DeviceScope on(graph(), a.device);
-    const Output step = CastTo64(global_step_->Read());
+    const Output step = CastTo64(nodes_.global_step()->Read());
     if (a.is_sparse) {
       ColocateWith accumulator(graph(), a.handle);
-      inits.push_back(AccumulatorSetGlobalStep(a.handle, step, {.name = "SetGlobalStep"}));
+      sets.push_back(AccumulatorSetGlobalStep(a.handle, step, {.name = "SetGlobalStep"}));
     } else {
-      inits.push_back(ResourceAccumulatorSetGlobalStep(a.handle, step, {.name = "SetGlobalStep"}));
+      sets.push_back(ResourceAccumulatorSetGlobalStep(a.handle, step, {.name = "SetGlobalStep"}));
     }
   }
-  if (num_tokens()) inits.push_back(num_tokens()->initializer());
-  chief_init_op_ = Group(graph(), inits);
+  return sets;
 }
 
-std::vector<Operation> SyncReplicasOptimizer::SetUpdateSize(Output gradients) {
+std::vector<Operation> SyncReplicasOptimizer::Accumulators::SetReplicasToAggregate(
+    Output replicas_to_aggregate) {
   std::vector<Operation> sets;
   for (const Accumulator& a : accumulators_) {
     DeviceScope on(graph(), a.device);
@@ -169,10 +159,23 @@ std::vector<Operation> SyncReplicasOptimizer::SetUpdateSize(Output gradients) {
                     At::current())
             .Name("set_update_size")
             .Input(a.handle)
-            .Input(gradients)
+            .Input(replicas_to_aggregate)
             .Finish());
   }
   return sets;
+}
+
+SyncReplicasOptimizer::SyncReplicasOptimizer(std::unique_ptr<Optimizer> optimizer,
+                                             SyncReplicasOptions options)
+    : SyncReplicasOptimizer(std::move(optimizer), new Accumulators(std::move(options))) {}
+
+SyncReplicasOptimizer::SyncReplicasOptimizer(std::unique_ptr<Optimizer> optimizer,
+                                             Accumulators* accumulators)
+    : ReplicaSynchronizer(std::move(optimizer), std::unique_ptr<GradientExchange>(accumulators)),
+      accumulators_(accumulators) {}
+
+const std::optional<Variable>& SyncReplicasOptimizer::local_step() const {
+  return accumulators_->local_step();
 }
 
 }  // namespace sluice

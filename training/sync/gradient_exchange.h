@@ -1,0 +1,66 @@
+// How the gradients of the replicas meet: all that the two forms of synchronous training do in
+// different ways.
+//
+// ReplicaSynchronizer owns an exchange and calls, once each and in this order: MakeLocalStep;
+// Aggregate for each variable with a gradient; MakeRunnerQueue; Push; SetLocalStep; ForgetUndone.
+// The rest may be called afterwards, any number of times. The caller opens the scopes and devices
+// of TensorFlow's nodes.
+#ifndef SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_
+#define SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_
+
+#include <optional>
+#include <vector>
+
+#include "graph/ir/graph.h"
+#include "ops/dataflow/queue_handle.h"
+#include "ops/state/variable.h"
+#include "training/sync/sync_nodes.h"
+
+namespace sluice {
+
+class GradientExchange {
+ public:
+  explicit GradientExchange(SyncReplicasOptions options) : nodes_(std::move(options)) {}
+  virtual ~GradientExchange() = default;
+  GradientExchange(const GradientExchange&) = delete;
+  GradientExchange& operator=(const GradientExchange&) = delete;
+
+  SyncNodes& nodes() { return nodes_; }
+  // Whether gradients meet in accumulators, and not in queues.
+  virtual bool has_accumulators() const = 0;
+
+  // Adds the variable that keeps this replica's step. Returns the op that sets it to the global
+  // step.
+  virtual Operation MakeLocalStep() = 0;
+  // Adds the meeting point of the gradients of `var`. Returns the gradient that the update applies.
+  virtual Output Aggregate(Output grad, const Variable& var) = 0;
+  virtual IndexedSlices Aggregate(const IndexedSlices& grad, const Variable& var) = 0;
+  // The queue that the chief's queue runner names, if it is not the token queue.
+  virtual std::optional<Queue> MakeRunnerQueue() { return std::nullopt; }
+  // The ops that push this replica's gradients.
+  virtual std::vector<Operation> Push() = 0;
+  // The op that stores the value of a token as this replica's step.
+  virtual Operation SetLocalStep(Output token) = 0;
+  // The ops that report to the meeting points that a chief starts at the global step: they drop
+  // gradients of updates that were undone.
+  virtual std::vector<Operation> ForgetUndone() = 0;
+
+  // The step that this replica's next gradient will be of: a scalar of the global step's type.
+  virtual Output LocalStep() = 0;
+  // The global step that tokens are filled with.
+  virtual Output StepForTokens() const { return nodes_.global_step()->Read(); }
+  // The ops that change replicas_to_aggregate at the meeting points. With kShrink.
+  virtual std::vector<Operation> SetReplicasToAggregate(Output replicas_to_aggregate) {
+    (void)replicas_to_aggregate;
+    return {};
+  }
+
+ protected:
+  Graph& graph() const { return nodes_.graph(); }
+
+  SyncNodes nodes_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_

@@ -1,0 +1,69 @@
+// What the nodes of one synchronous optimizer share: its options, its number among the optimizers
+// of the graph, the global step, and the ledger in which every gradient is counted.
+//
+// Thread safety: as the graph's. Lifetime: the graph outlives it. Errors stay in the graph.
+#ifndef SLUICE_TRAINING_SYNC_SYNC_NODES_H_
+#define SLUICE_TRAINING_SYNC_SYNC_NODES_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/dataflow/queue_handle.h"
+#include "ops/state/variable.h"
+#include "training/sync/sync_replicas_options.h"
+
+namespace sluice {
+
+class SyncNodes {
+ public:
+  explicit SyncNodes(SyncReplicasOptions options) : options(std::move(options)) {}
+  // Gives the optimizer its number: 0, 1, … in the graph of the global step. Called once, first.
+  void Begin(const Variable& global_step);
+
+  const SyncReplicasOptions options;
+  // Absent before Begin.
+  const std::optional<Variable>& global_step() const { return global_step_; }
+  Graph& graph() const { return global_step_->graph(); }
+  const std::string& device_of_step() const { return global_step_->device(); }
+  // `base` for the first synchronous optimizer of a graph, then "<base>_1", "<base>_2", …
+  std::string Numbered(std::string_view base) const;
+
+  // Shared name of the accumulator or queue for the gradients of `var`: "<var>:0<suffix>", and a
+  // number for each further optimizer of the same variable.
+  std::string GradientsSharedName(const Variable& var, std::string_view suffix) const;
+  // Sets the attributes from which an accumulator or a queue of gradients learns about replicas
+  // (ops/dataflow/replica_gradients.h). Null is ignored.
+  void DescribeReplicas(Node* accumulator_or_queue);
+  // Sets the attribute that says which replica's gradient `node` adds. Null is ignored.
+  void NameReplica(Node* node) const;
+  // Reports to a queue that a chief starts at the global step: the queue drops what is newer.
+  Operation SetGlobalStep(const Queue& queue) const;
+
+  // Handle of the ledger on `device`, which counts the gradients that meet on that device.
+  Output Ledger(const std::string& device);
+  // Sums over all devices, as ReplicaSynchronizer returns them. Invalid without gradients.
+  Output LedgerTotals();
+  Output LedgerUpdates(int num_updates);
+
+ private:
+  void CountOn(const std::string& device);
+  Output SumOverDevices(const std::function<Output(Output ledger)>& read);
+
+  std::optional<Variable> global_step_;
+  int number_ = 0;
+  std::vector<std::string> ledger_devices_;
+};
+
+// A fresh name for an op whose constant arguments lie below it: "Fill_1/" for the op, and then
+// "Fill_1/dims/" for an argument. The builder takes a name that ends in '/' as a whole.
+std::string OpScope(Graph& graph, std::string_view op);
+Output CastTo64(Output t);
+// One op that runs after all `ops`: the op itself if it is only one.
+Operation AsOne(Graph& graph, const std::vector<Operation>& ops);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SYNC_SYNC_NODES_H_

@@ -1,0 +1,82 @@
+// What a program chooses about synchronous training.
+#ifndef SLUICE_TRAINING_SYNC_SYNC_REPLICAS_OPTIONS_H_
+#define SLUICE_TRAINING_SYNC_SYNC_REPLICAS_OPTIONS_H_
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/state/variable.h"
+#include "training/sync/lost_replicas.h"
+
+namespace sluice {
+
+// Refers to any object with `StatusOr<Operation> Apply(const std::vector<Variable>&)`, such as an
+// ExponentialMovingAverage. The object must live until the gradients are applied.
+class VariableAverages {
+ public:
+  VariableAverages() = default;
+  template <typename Average>
+  VariableAverages(Average* average)  // NOLINT: a pointer to an average converts implicitly
+      : apply_([average](const std::vector<Variable>& v) { return average->Apply(v); }) {}
+  explicit operator bool() const { return apply_ != nullptr; }
+  absl::StatusOr<Operation> Apply(const std::vector<Variable>& variables) const {
+    return apply_(variables);
+  }
+
+ private:
+  std::function<absl::StatusOr<Operation>(const std::vector<Variable>&)> apply_;
+};
+
+// What the other replicas do when one has no more data.
+enum class WhenOneEnds {
+  kOthersGoOn,  // they compute in its place until the chief ends
+  kAllEnd,      // always the case in deterministic training
+};
+
+struct SyncReplicasOptions {
+  // Number of gradients per update.
+  int replicas_to_aggregate = 1;
+  // If larger than replicas_to_aggregate, the rest are backups. If smaller, replicas compute
+  // several batches per update. Absent: replicas_to_aggregate.
+  std::optional<int> total_num_replicas;
+  // The replica that this graph belongs to, in [0, NumReplicas()): the ledger and stall reports
+  // name it. The legacy form and deterministic training need it.
+  std::optional<int> replica_id;
+  // Averages that follow each update, and their variables (empty: all trainable variables).
+  VariableAverages variable_averages;
+  std::vector<Variable> variables_to_average;
+  // Equal seeds give equal bits for any order of arrival and any number of threads. Excludes
+  // backups, because the order of arrival would decide which gradients count.
+  bool deterministic = false;
+  WhenOneEnds when_one_ends = WhenOneEnds::kOthersGoOn;
+  // DT_BFLOAT16 or DT_HALF: float and double gradients are rounded to it on the replica, travel in
+  // half the bytes (double: a quarter), and are added up in their own type. Halves above 65504
+  // become infinite. Only for accumulators. DT_INVALID: gradients are not rounded.
+  DataType wire_dtype = DT_INVALID;
+  // The chief's reaction when `watch` reports a lost replica (lost_replicas.h). Without `watch` no
+  // replica is ever lost. kShrink is for accumulators, and not for deterministic training. With it,
+  // the tokens of an update replace those of earlier updates that no replica has taken.
+  OnLostReplica on_lost_replica = OnLostReplica::kWait;
+  ReplicaWatch watch;
+  // An update holds a lock that Savers hold while they read: a checkpoint then has the variables
+  // and averages of one global step, even if replicas continue during the save. This adds two ops
+  // that TensorFlow's graph does not have.
+  bool whole_checkpoints = false;
+  bool use_locking = false;
+  std::string name = "sync_replicas";
+
+  int NumReplicas() const { return total_num_replicas.value_or(replicas_to_aggregate); }
+  // Number of tokens that follow an update (token_queues.h).
+  int TokensPerStep() const { return std::max(NumReplicas(), replicas_to_aggregate); }
+  // -1: unknown.
+  int ReplicaId() const { return replica_id.value_or(-1); }
+  bool Shrinks() const { return on_lost_replica == OnLostReplica::kShrink; }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SYNC_SYNC_REPLICAS_OPTIONS_H_

@@ -1,0 +1,73 @@
+// The tokens of synchronous training.
+//
+// A token is the permission to compute one gradient. It is a scalar: the global step whose
+// parameters the gradient is computed from. Its life:
+//   1. The chief applies update number s - 1, which makes the global step s. It then puts exactly
+//      TokensPerStep() = max(replicas_to_aggregate, total_num_replicas) tokens of value s into the
+//      queue.
+//   2. A replica that has pushed its gradient waits for a token and stores its value as its local
+//      step. It reads the parameters again only after that, so that they are of step s or later.
+//   3. The replica pushes its next gradient, stamped with its local step. If the global step has
+//      moved on meanwhile, the gradient is stale and is dropped.
+// Replicas hold one more permission each when training starts; InitTokensOp puts further tokens
+// into the queue, if replicas must compute several gradients for the first update. A replica that
+// ends gives its token back (LeaveOp), so that another one computes in its place.
+//
+// All replicas share the queue "sync_token_q". In deterministic training each replica has a queue
+// of its own, and the tokens of an update are dealt out evenly.
+//
+// Thread safety: as the graph's. Errors stay in the graph.
+#ifndef SLUICE_TRAINING_SYNC_TOKEN_QUEUES_H_
+#define SLUICE_TRAINING_SYNC_TOKEN_QUEUES_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/dataflow/queue_handle.h"
+#include "training/sync/sync_nodes.h"
+
+namespace sluice {
+
+// Attribute of a node that puts a number of tokens into a queue which is known only when it runs:
+// the number while no replica is lost.
+inline constexpr char kTokensAttr[] = "_tokens";
+
+class TokenQueues {
+ public:
+  // `nodes` outlives it.
+  explicit TokenQueues(const SyncNodes& nodes) : nodes_(&nodes) {}
+
+  // Adds the queues, and with kShrink the variable num_tokens. Called once, first.
+  void Make();
+  const std::vector<Queue>& queues() const { return queues_; }
+  // The queue from which this replica takes its tokens. Not valid before Make.
+  const Queue& own() const;
+  // How many tokens follow an update, as a variable that only the chief writes. With kShrink only.
+  const std::optional<Variable>& num_tokens() const { return num_tokens_; }
+
+  // The token for this replica's next gradient: a scalar.
+  Output Take() const;
+  // Puts tokens of value `step()` into the queues after the ops `after` have run. `total` counts
+  // those for all replicas; num_tokens takes its place if `after` is not empty.
+  Operation Put(int total, const std::vector<Operation>& after,
+                const std::function<Output()>& step) const;
+  // `reason`, if given, is in the OUT_OF_RANGE error of replicas that wait.
+  Operation Close(bool cancel_pending_enqueues, std::string_view name,
+                  const std::string& reason = "") const;
+  // Drops the tokens of steps after the global step.
+  Operation ForgetUndone() const;
+
+ private:
+  Graph& graph() const { return nodes_->graph(); }
+
+  const SyncNodes* nodes_;
+  std::vector<Queue> queues_;
+  std::optional<Variable> num_tokens_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_SYNC_TOKEN_QUEUES_H_
