@@ -1,4 +1,6 @@
-// The hash of bytes that TensorFlow numbers loop frames and puts strings in buckets with.
+// The hash of bytes by which TensorFlow numbers loop frames and assigns strings to buckets.
+//
+// Thread safety: a pure function.
 #ifndef SLUICE_GRAPH_HASH_H_
 #define SLUICE_GRAPH_HASH_H_
 

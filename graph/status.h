@@ -1,4 +1,4 @@
-// Early returns for absl::Status and absl::StatusOr.
+// Early returns and messages for absl::Status and absl::StatusOr. Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_STATUS_H_
 #define SLUICE_GRAPH_STATUS_H_
 
@@ -28,12 +28,12 @@
 
 namespace sluice {
 
-// The same code, `prefix` in front of the message; payloads are kept. OK stays OK.
+// Prepends `prefix` to the message. Keeps code and payloads. OK stays OK.
 absl::Status Annotate(const absl::Status& status, std::string_view prefix);
-// The same, `suffix` behind.
+// Appends `suffix` in the same way.
 absl::Status AnnotateAfter(const absl::Status& status, std::string_view suffix);
 
-// Short for the code that bad input gets: InvalidArgument(a, b, …) concatenates.
+// The error for bad input, with the concatenation of the arguments as its message.
 template <typename... Args>
 absl::Status InvalidArgument(const Args&... args) {
   return absl::InvalidArgumentError(StrCat(args...));

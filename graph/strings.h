@@ -1,5 +1,5 @@
-// Text from parts. Debian's Abseil has a string_view of its own; ours is the standard one, and this
-// is the one place where the two meet.
+// Concatenation of text. It is also the one place that converts between std::string_view and the
+// string_view of Debian's Abseil. Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_STRINGS_H_
 #define SLUICE_GRAPH_STRINGS_H_
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "graph/build/node_builder.h"
+#include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
 #include "graph/build/while.h"
 #include "graph/status.h"
@@ -11,11 +11,7 @@
 namespace sluice {
 namespace {
 
-Output Identity(Output x, std::string_view name, At at) {
-  return NodeBuilder(x.graph(), "Identity", at).Name(name).Input(x).Finish();
-}
-
-// Makes what `branch` makes inside `context`, and passes its results out.
+// Runs `branch` inside `context`. Returns its results, as values of that context.
 OutputList Build(Graph& graph, CondContext* context, const Branch& branch, At at) {
   ControlFlowContext* outer = std::exchange(graph.scopes().context, context);
   const BranchResult result = branch();
@@ -23,7 +19,7 @@ OutputList Build(Graph& graph, CondContext* context, const Branch& branch, At at
   if (const Operation* op = result.operation()) {
     ControlDependencies after(graph, {*op});
     ColocateWith with(graph, context->pivot());
-    outs.push_back(Identity(context->pivot(), "control_dependency", at));
+    outs.push_back(core::Identity(context->pivot(), "control_dependency", at));
   } else {
     for (const Output& t : *result.tensors()) outs.push_back(t ? context->AddValue(t) : t);
   }
@@ -68,11 +64,7 @@ Output CondContext::Switched(Output value) {
   if (outer() != nullptr) value = outer()->AddValue(value);
   ControlDependencies none = ControlDependencies::None(graph);
   ColocateWith with(graph, value, /*ignore_existing=*/true);
-  Node* node = NodeBuilder(&graph, IsRefType(value.dtype()) ? "RefSwitch" : "Switch", At::current())
-                   .Name("Switch")
-                   .Input(value)
-                   .Input(pred_)
-                   .Finish();
+  Node* node = core::SwitchOrRef(value, pred_);
   if (node == nullptr) return {};
   node->set_context(this);
   return Output(node, branch_);
@@ -89,7 +81,7 @@ Output CondContext::AddValue(Output value) {
 absl::StatusOr<ControlFlowContext*> CondContext::Enter(NodeSpec& spec) {
   Graph& graph = *pred_.graph();
   if (WhileContext* around = loop()) {
-    // What lies outside the loop is over before its iterations begin.
+    // Nodes outside the loop have run before its iterations begin.
     std::erase_if(spec.control_inputs, [&](const Node* control) {
       return LoopOf(ContextOfOutputs(*control)) != around;
     });
@@ -111,11 +103,11 @@ OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false, std:
   if (!pred) return {};
   Graph& graph = *pred.graph();
   NameScope scope(graph, name);
-  Node* split = NodeBuilder(&graph, "Switch", at).Input(pred).Input(pred).Finish();
+  Node* split = core::Switch(pred, pred, "", at);
   if (split == nullptr) return {};
-  const Output pivot_true = Identity(Output(split, 1), "switch_t", at);
-  const Output pivot_false = Identity(Output(split, 0), "switch_f", at);
-  const Output pred_id = Identity(pred, "pred_id", at);
+  const Output pivot_true = core::Identity(Output(split, 1), "switch_t", at);
+  const Output pivot_false = core::Identity(Output(split, 0), "switch_f", at);
+  const Output pred_id = core::Identity(pred, "pred_id", at);
   if (!pred_id) return {};
   ControlFlowContext* outer = graph.scopes().context;
   auto make_context = [&](Output pivot, int branch) {
@@ -132,12 +124,7 @@ OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false, std:
     return {};
   }
   OutputList merged;
-  for (size_t i = 0; i < t.size(); ++i) {
-    const bool is_ref = IsRefType(t[i].dtype()) && IsRefType(f[i].dtype());
-    merged.push_back(NodeBuilder(&graph, is_ref ? "RefMerge" : "Merge", at)
-                         .Input(OutputList{f[i], t[i]})
-                         .Finish());
-  }
+  for (size_t i = 0; i < t.size(); ++i) merged.push_back(core::Merge({f[i], t[i]}, "", at));
   return merged;
 }
 

@@ -2,9 +2,11 @@
 //
 //   Output y = Cond(Less(x, 0.0f), [&] { return -x; }, [&] { return x; })[0];
 //
-// Ops made inside a branch run only when it is taken; ops made before, outside, run always. Values
-// from outside enter through a Switch each; the results of both branches meet in a Merge each.
-// Reference behaviour: tf.compat.v1.cond: same nodes and names.
+// Ops that a branch adds run only when the branch is taken; ops that were added before always run.
+// Each value from outside enters through a Switch; each pair of results meets in a Merge.
+//
+// Thread safety: as the graph's. Errors stay in the graph. Reference: tf.compat.v1.cond, with the
+// same nodes and names.
 #ifndef SLUICE_GRAPH_BUILD_COND_H_
 #define SLUICE_GRAPH_BUILD_COND_H_
 
@@ -17,7 +19,7 @@
 
 namespace sluice {
 
-// What a branch gives: tensors, or an op that was run for its effect.
+// The result of a branch: tensors, or an op that runs for its effect.
 class BranchResult {
  public:
   BranchResult(Output tensor) : value_(OutputList{tensor}) {}       // NOLINT
@@ -33,15 +35,16 @@ class BranchResult {
 };
 using Branch = std::function<BranchResult()>;
 
-// One tensor for each that the branches give; of an operation, the predicate's value once it ran.
-// INVALID_ARGUMENT, kept in the graph, where the branches differ in number or types; then empty.
+// One tensor for each result of the branches. For an operation it is the value of the predicate
+// once the operation has run. Empty after an error: INVALID_ARGUMENT if the branches' results
+// differ in number or types.
 OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false,
                 std::string_view name = "cond", At at = At::current());
 
 // One branch of a Cond, as the gradient engine and the builder see it.
 class CondContext final : public ControlFlowContext {
  public:
-  // `pred` steers the switches; `pivot` is alive when the branch (1 = true, 0 = false) is taken.
+  // `pred` controls the switches; `pivot` is alive if the branch (1 = true, 0 = false) is taken.
   CondContext(std::string name, ControlFlowContext* outer, Output pred, Output pivot, int branch);
 
   Output pred() const { return pred_; }

@@ -1,12 +1,12 @@
-// Whose state it is: variables, queues and tables made inside belong to a container of that name.
+// Puts variables, queues and tables that are added inside into a container of a given name.
 //
 //   { ContainerScope mine(g, "experiment_7"); w = Variable(g, "w", …); }
 //   ResetContainers(*devices, {"experiment_7"});      // executor/device/reset.h
 //
-// Jobs that follow each other on devices that live longer than a job keep apart that way: what one
-// leaves behind, the next does not meet. Reference behaviour: tf.container. A container that an op
-// names itself stays.
-// Thread safety: as the graph's. Scopes end in the reverse order of their beginning.
+// Containers keep the state of one job apart from that of the next, on devices that outlive jobs.
+// Ops that name a container themselves keep it. Reference: tf.container.
+//
+// Thread safety: as the graph's. Scopes end in the reverse order of their construction.
 #ifndef SLUICE_GRAPH_BUILD_CONTAINER_H_
 #define SLUICE_GRAPH_BUILD_CONTAINER_H_
 
@@ -26,7 +26,7 @@ class ContainerScope {
  private:
   Graph& graph_;
   const std::string container_;
-  const size_t first_;  // of the nodes made inside, in order of creation
+  const size_t first_;  // of the nodes inside, in order of creation
 };
 
 }  // namespace sluice

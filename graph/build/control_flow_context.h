@@ -1,4 +1,4 @@
-// The cond branch or while body that ops are being built in.
+// The branch of a cond or the body of a loop in which nodes are added.
 #ifndef SLUICE_GRAPH_BUILD_CONTROL_FLOW_CONTEXT_H_
 #define SLUICE_GRAPH_BUILD_CONTROL_FLOW_CONTEXT_H_
 
@@ -11,7 +11,7 @@ namespace sluice {
 
 class WhileContext;
 
-// Owned by the graph; the nodes made inside point to it. NodeBuilder calls Enter.
+// The graph owns it; the nodes inside point to it. Thread safety: as the graph's.
 class ControlFlowContext {
  public:
   enum class Kind { kCond, kWhile };
@@ -22,23 +22,23 @@ class ControlFlowContext {
   Kind kind() const { return kind_; }
   const std::string& name() const { return name_; }
   ControlFlowContext* outer() const { return outer_; }
-  // The nearest loop, this context included; null outside of all loops.
+  // The innermost loop around, which may be this context. Null outside of loops.
   WhileContext* loop();
-  // The value is made inside, or in a context within.
+  // Whether the value is computed inside, or in a context within.
   bool Contains(const Output& value) const;
-  // Values from outside, and what stands for them inside.
+  // Values from outside, and their replacements inside.
   const std::map<Output, Output>& entered() const { return entered_; }
-  // `inside` stands for `outside` from now on.
+  // `inside` replaces `outside` from now on.
   void SetEntered(Output outside, Output inside) { entered_[outside] = inside; }
 
-  // The value to use inside for `value`, which may come from outside (Switch or Enter is added).
+  // Returns what replaces `value` inside. Adds a Switch or Enter if the value is from outside.
   virtual Output AddValue(Output value) = 0;
-  // A node was specified inside but not yet made: external inputs are replaced, control inputs from
-  // outside a loop are drawn into it, and a node without data inputs gets a control input, so that
-  // it runs only when the context does. The context that the node belongs to: this one, or one of
-  // the forward loop.
+  // NodeBuilder calls it before it adds a node inside. Replaces inputs from outside. Replaces
+  // control inputs from outside a loop. Gives a node without data inputs a control input, so that
+  // it runs only when the context does. Returns the context of the node: this one, or one of the
+  // forward loop.
   virtual absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) = 0;
-  // Alive when the context runs; null while a loop is not begun.
+  // A node that is alive when the context runs. Null before a loop has its first nodes.
   virtual Node* control_pivot() const = 0;
 
  protected:
@@ -50,14 +50,14 @@ class ControlFlowContext {
   ControlFlowContext* outer_;
 };
 
-// The context that a node's outputs are values of: an Exit's leave its loop.
+// The context of a node's outputs: those of an Exit are outside its loop.
 ControlFlowContext* ContextOfOutputs(const Node& node);
-// The loop around `context`; null for none.
+// The loop around `context`, or null.
 inline WhileContext* LoopOf(ControlFlowContext* context) {
   return context == nullptr ? nullptr : context->loop();
 }
 
-// Ops made while it lives are made in `context`, null for none.
+// Nodes that are added during its lifetime belong to `context`, or to none if it is null.
 class InContext {
  public:
   InContext(Graph& graph, ControlFlowContext* context);

@@ -23,7 +23,7 @@ std::optional<int> Number(std::string_view s) {
   return n;
 }
 
-// `text` is what follows the colon; `*` leaves the field unset.
+// `text` follows the colon. `*` leaves the field unset.
 bool SetNumber(std::string_view text, std::optional<int>& field) {
   if (text == "*") return true;
   field = Number(text);
@@ -64,8 +64,8 @@ bool SetPart(std::string_view part, DeviceSpec& spec) {
 }
 
 template <typename T>
-bool FieldMatches(const std::optional<T>& wanted, const std::optional<T>& given) {
-  return !wanted || wanted == given;
+bool FieldMatches(const std::optional<T>& required, const std::optional<T>& given) {
+  return !required || required == given;
 }
 
 }  // namespace

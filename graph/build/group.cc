@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "graph/build/node_builder.h"
+#include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
 
 namespace sluice {
@@ -12,10 +12,7 @@ namespace {
 Operation NoOpAfter(Graph& graph, const std::vector<Operation>& ops, std::string_view name,
                     const std::string& device, At at) {
   DeviceScope on(graph, device);
-  NodeBuilder builder(&graph, "NoOp", at);
-  builder.Name(name);
-  for (const Operation& op : ops) builder.ControlInput(op);
-  return builder.Finish();
+  return core::NoOp(graph, name, ops, at);
 }
 
 }  // namespace
@@ -31,11 +28,11 @@ Operation Group(Graph& graph, const std::vector<Operation>& ops, std::string_vie
                      device, at);
   }
   NameScope scope(graph, name);
-  std::vector<Operation> one_a_device;
+  std::vector<Operation> per_device;
   for (const auto& [device, theirs] : by_device) {
-    one_a_device.push_back(NoOpAfter(graph, theirs, "NoOp", device, at));
+    per_device.push_back(NoOpAfter(graph, theirs, "", device, at));
   }
-  return NoOpAfter(graph, one_a_device, scope.prefix(), "", at);
+  return NoOpAfter(graph, per_device, scope.prefix(), "", at);
 }
 
 }  // namespace sluice

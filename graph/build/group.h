@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// A NoOp with control edges; over several devices a NoOp a device comes first (`<name>/NoOp`…), so
-// that one edge a device crosses. A name that ends in '/' is taken whole.
-// Reference behaviour: tf.group.
+// A NoOp with control edges. With ops on several devices each device gets a NoOp of its own first
+// (`<name>/NoOp`, …), so that only one edge per device crosses. A name that ends in '/' is taken as
+// a whole. Errors stay in the graph. Reference: tf.group.
 Operation Group(Graph& graph, const std::vector<Operation>& ops,
                 std::string_view name = "group_deps", At at = At::current());
 

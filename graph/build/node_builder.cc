@@ -29,7 +29,7 @@ void ApplyDevices(const Scopes& scopes, NodeSpec& spec) {
   for (size_t i = scopes.devices.size(); i-- > 0;) spec.device = scopes.devices[i](spec);
 }
 
-// Attr `_class`: the groups of the nodes to stand beside, sorted.
+// Sets attribute `_class` to the groups of the nodes to colocate with, sorted.
 void ApplyColocation(const std::vector<Node*>& nodes, NodeSpec& spec) {
   if (nodes.empty()) return;
   std::vector<std::string> groups;
@@ -47,7 +47,7 @@ void ApplyColocation(const std::vector<Node*>& nodes, NodeSpec& spec) {
 
 }  // namespace
 
-// A node whose input was itself made inside a block already waits for that block's controls.
+// A node with an input that was added inside a block already waits for that block's controls.
 std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs) {
   std::vector<Node*> controls;
   const auto& frames = scopes.control_frames;
@@ -120,7 +120,7 @@ absl::Status NodeBuilder::InferAttrs(const OpDef& def) {
     return InvalidArgument("takes ", def.inputs.size(), " arguments, got ", arguments_.size());
   }
   auto infer = [&](const std::string& attr, AttrValue value) {
-    if (!attr.empty()) spec_.attrs.emplace(attr, std::move(value));  // what was given wins
+    if (!attr.empty()) spec_.attrs.emplace(attr, std::move(value));  // keeps a given value
   };
   for (size_t i = 0; i < arguments_.size(); ++i) {
     const ArgDef& arg = def.inputs[i];
@@ -148,7 +148,7 @@ absl::StatusOr<Node*> NodeBuilder::Build() {
                                    : graph_->UniqueName(StrCat(scopes.name, base));
   ApplyDevices(scopes, spec_);
   std::vector<Node*> beside = scopes.colocation;
-  // A reference cannot cross devices: its user stands beside its owner, whatever the scopes say.
+  // A reference cannot cross devices. Its user is colocated with its owner, whatever the scopes.
   for (size_t i = 0; i < arguments_.size(); ++i) {
     if (!def->inputs[i].is_ref) continue;
     for (const Output& t : arguments_[i].tensors) {

@@ -1,8 +1,10 @@
-// Makes one node under the graph's open scopes: unique name, device, colocation, control
-// dependencies, cond/while context; attributes of types and counts follow from the inputs.
+// Adds one node under the graph's open scopes: unique name, device, colocation, control
+// dependencies, cond or while context. Type and number attributes follow from the inputs.
 //
-// Every builder function is a call of this. It never fails: the first error goes to
-// Graph::status(), and Finish returns an invalid handle.
+// Every builder function uses it.
+//
+// Thread safety: as the graph's. Errors: Graph::status() keeps the first one; Finish then returns
+// null.
 #ifndef SLUICE_GRAPH_BUILD_NODE_BUILDER_H_
 #define SLUICE_GRAPH_BUILD_NODE_BUILDER_H_
 
@@ -17,17 +19,17 @@ namespace sluice {
 
 class NodeBuilder {
  public:
-  // `graph` may be null (an op on invalid inputs): Finish then returns an invalid handle.
+  // `graph` is null for an op on invalid inputs: Finish then returns null.
   NodeBuilder(Graph* graph, std::string_view op, At at);
 
-  // Base of the name inside the current scope; "" = the op's own. One that ends in '/' is taken
-  // whole, as the scope it names (TensorFlow's re-entered scopes).
+  // Base of the name inside the current scope; "" = the op's name. A name that ends in '/' is the
+  // full name, as in TensorFlow's re-entered scopes.
   NodeBuilder& Name(std::string_view name);
-  // In the order of the op's arguments; a list argument takes one call with all its tensors.
+  // In the order of the op's arguments. A list argument takes one call with all its tensors.
   NodeBuilder& Input(Output input);
   NodeBuilder& Input(const OutputList& inputs);
   NodeBuilder& ControlInput(Operation op);
-  // Wins over what follows from the inputs.
+  // Takes precedence over the value that follows from the inputs.
   NodeBuilder& Attr(std::string_view name, AttrValue value);
   NodeBuilder& Device(std::string_view device);
   // See NodeSpec::allow_missing_inputs.
@@ -52,10 +54,10 @@ class NodeBuilder {
   NodeSpec spec_;
 };
 
-// What a node with these inputs waits for because of the open ControlDependencies blocks.
+// The nodes that a node with these inputs must wait for under the open ControlDependencies blocks.
 std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs);
 
-// The graph of the first valid handle; null if there is none.
+// The graph of the first valid handle, or null.
 Graph* GraphOf(std::initializer_list<const Output*> single,
                std::initializer_list<const OutputList*> lists = {});
 

@@ -73,7 +73,7 @@ ColocateWith::ColocateWith(Graph& graph, Operation op, bool ignore_existing)
   Scopes& scopes = graph_.scopes();
   if (ignore_existing || !op) scopes.colocation.clear();
   if (!op) return;
-  // The op's own device replaces what the scopes around ask for, as in TensorFlow.
+  // The op's own device replaces those of the outer scopes, as in TensorFlow.
   scopes.devices.clear();
   if (!op.device().empty()) {
     scopes.devices.push_back([device = op.device()](const NodeSpec& spec) {

@@ -7,7 +7,8 @@
 //     Output tokens = Fill(dims, step);        // named train/Fill, placed, ordered
 //   }
 //
-// A scope ends with its C++ block; blocks nest and must end in reverse order.
+// A scope ends with its C++ block. Blocks nest and must end in reverse order.
+// Thread safety: as the graph's. Lifetime: the graph outlives the scope.
 #ifndef SLUICE_GRAPH_BUILD_SCOPES_H_
 #define SLUICE_GRAPH_BUILD_SCOPES_H_
 
@@ -20,15 +21,15 @@
 
 namespace sluice {
 
-// Names of ops made inside get `name/` in front. An empty name goes to the root; a name that ends
-// in '/' is entered as it is, without being made unique.
+// Prefixes the names of ops inside with `name/`. An empty name opens the root. A name that ends in
+// '/' is the full name of the scope, and is not made unique.
 class NameScope {
  public:
   NameScope(Graph& graph, std::string_view name);
   ~NameScope();
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
-  // "a/b/", to be entered again; "" at the root.
+  // "a/b/", with which the scope can be re-entered; "" at the root.
   const std::string& prefix() const { return prefix_; }
 
  private:
@@ -37,13 +38,13 @@ class NameScope {
   std::string prefix_;
 };
 
-// Ops made inside are placed on `device`, merged with the scopes around it (inner fields win); an
-// empty string changes nothing.
+// Places ops inside on `device`, merged with the outer scopes: fields of inner ones take
+// precedence. An empty string changes nothing.
 class DeviceScope {
  public:
   DeviceScope(Graph& graph, std::string_view device);
   DeviceScope(Graph& graph, DeviceFunction device);
-  // No device at all, whatever the scopes around it say.
+  // No device, whatever the outer scopes.
   static DeviceScope None(Graph& graph);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;
@@ -56,11 +57,11 @@ class DeviceScope {
   std::vector<DeviceFunction> previous_;
 };
 
-// Ops made inside run after `controls`.
+// Runs ops inside after `controls`.
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation> controls);
-  // Ops made inside wait for nothing that an outer block asked for, and leave any cond or while.
+  // Ops inside ignore the controls of outer blocks, and are outside of any cond or while.
   static ControlDependencies None(Graph& graph);
   ~ControlDependencies();
   ControlDependencies(const ControlDependencies&) = delete;
@@ -73,8 +74,8 @@ class ControlDependencies {
   ControlFlowContext* previous_context_;
 };
 
-// Ops made inside are tied to `op`'s device (attr `_class`). With ignore_existing, only to it; an
-// invalid operation ties to nothing.
+// Colocates ops inside with `op` (attribute `_class`). With ignore_existing it replaces the outer
+// scopes' colocation. An invalid operation colocates with nothing.
 class ColocateWith {
  public:
   ColocateWith(Graph& graph, Operation op, bool ignore_existing = false);
@@ -88,7 +89,7 @@ class ColocateWith {
   std::vector<DeviceFunction> previous_devices_;
 };
 
-// TensorFlow's init_scope: out of every cond, while and control dependency; names and devices stay.
+// Leaves every cond, while and control dependency; names and devices stay. TensorFlow's init_scope.
 class InitScope {
  public:
   explicit InitScope(Graph& graph);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
@@ -11,26 +12,11 @@
 namespace sluice {
 namespace {
 
-bool IsRef(const Output& value) { return IsRefType(value.dtype()); }
-
-Output Pass(const char* op, const char* ref_op, Output value, At at) {
-  return NodeBuilder(value.graph(), IsRef(value) ? ref_op : op, at).Input(value).Finish();
+Tensor ScalarOf(DataType dtype, int value) {
+  return dtype == DT_INT64 ? Tensor::Scalar<int64_t>(value) : Tensor::Scalar(value);
 }
 
-Output ScalarConst(Graph& graph, DataType dtype, int value, std::string_view name) {
-  const Tensor t = dtype == DT_INT64 ? Tensor::Scalar<int64_t>(value) : Tensor::Scalar(value);
-  return NodeBuilder(&graph, "Const", At::current())
-      .Name(name)
-      .Attr("value", t)
-      .Attr("dtype", t.dtype())
-      .Finish();
-}
-
-Output Binary(std::string_view op, std::string_view name, Output a, Output b) {
-  return NodeBuilder(GraphOf({&a, &b}), op, At::current()).Name(name).Input(a).Input(b).Finish();
-}
-
-// a has no sizes that b leaves open.
+// Whether `a` knows all sizes that `b` knows, and they are equal.
 bool IsAsSpecific(const PartialShape& a, const PartialShape& b) {
   if (!b.rank_known()) return true;
   if (a.rank() != b.rank()) return false;
@@ -40,7 +26,7 @@ bool IsAsSpecific(const PartialShape& a, const PartialShape& b) {
   return true;
 }
 
-// What one call of WhileLoop builds.
+// Builds the nodes of one call of WhileLoop.
 class LoopBuilder {
  public:
   LoopBuilder(Graph& graph, const WhileOptions& options, std::string prefix, At at)
@@ -56,26 +42,23 @@ class LoopBuilder {
     context_ = context.get();
     InContext inside(graph_, context_);
     MakeEnters(variables, outer);
-    for (const Output& e : context_->enters) merges_.push_back(MergeOf(e));
+    for (const Output& e : context_->enters) {
+      merges_.push_back(e ? core::Merge({e, e}, "Merge", at_) : e);
+    }
     if (!graph_.status().ok()) return {};
     context_->pivot_for_pred = merges_[0];
     const Output goes_on = condition(merges_);
     if (!CheckCondition(goes_on)) return {};
-    context_->pivot =
-        NodeBuilder(&graph_, "LoopCond", at_).Name("LoopCond").Input(goes_on).Finish();
+    context_->pivot = core::LoopCond(goes_on, "", at_);
     MakeSwitches();
     OutputList values;
-    for (Node* s : switches_) {
-      values.push_back(Pass("Identity", "RefIdentity", Output(s, 1), at_));
-    }
+    for (Node* s : switches_) values.push_back(core::IdentityOrRef(Output(s, 1), "", at_));
     if (!graph_.status().ok()) return {};
     context_->pivot_for_body = values[0];
     const OutputList next = body(values);
     if (!graph_.status().ok() || !CheckBody(next)) return {};
     for (size_t i = 0; i < next.size(); ++i) AddBackEdge(merges_[i], next[i]);
-    for (Node* s : switches_) {
-      context_->exits.push_back(Pass("Exit", "RefExit", Output(s, 0), at_));
-    }
+    for (Node* s : switches_) context_->exits.push_back(core::Exit(Output(s, 0), "", at_));
     return graph_.status().ok() ? context_->exits : OutputList();
   }
 
@@ -85,7 +68,7 @@ class LoopBuilder {
                                     at_.file_name(), ":", at_.line(), "]"));
   }
 
-  // A variable that is a constant of an outer loop must wait for the iteration that it is for.
+  // A variable that is a constant of an outer loop must enter once per iteration of that loop.
   void MakeEnters(const OutputList& variables, ControlFlowContext* outer) {
     Node* pivot = nullptr;
     for (ControlFlowContext* c = outer; c != nullptr && pivot == nullptr; c = c->outer()) {
@@ -107,23 +90,11 @@ class LoopBuilder {
     }
   }
 
-  Output MergeOf(Output value) {
-    if (!value) return value;
-    return NodeBuilder(&graph_, IsRef(value) ? "RefMerge" : "Merge", at_)
-        .Name("Merge")
-        .Input(OutputList{value, value})
-        .Finish();
-  }
-
   void MakeSwitches() {
     for (const Output& merge : merges_) {
       if (!context_->pivot) return;
       ColocateWith with(graph_, merge, /*ignore_existing=*/true);
-      switches_.push_back(NodeBuilder(&graph_, IsRef(merge) ? "RefSwitch" : "Switch", at_)
-                              .Name("Switch")
-                              .Input(merge)
-                              .Input(context_->pivot)
-                              .Finish());
+      switches_.push_back(core::SwitchOrRef(merge, context_->pivot, at_));
     }
   }
 
@@ -206,7 +177,7 @@ bool IsLoopSwitch(const Node& node) {
 
 Output AddBackEdge(Output merge, Output value) {
   if (!merge || !value) return Output();
-  const Output next = Pass("NextIteration", "RefNextIteration", value, At::current());
+  const Output next = core::NextIteration(value);
   if (next) merge.graph()->SetError(merge.graph()->UpdateInput(merge.node, 1, next));
   return next;
 }
@@ -224,19 +195,13 @@ Output WhileContext::NewEnter(Output value, std::string_view name) {
   return MakeEnter(value, /*is_constant=*/false, name);
 }
 
-// Control inputs of the open blocks hold for an Enter if they come from the frame that it is in.
+// An Enter waits for those controls of the open blocks that run in the frame around the loop.
 Output WhileContext::MakeEnter(Output value, bool is_constant, std::string_view name) {
   const std::vector<Node*> open = OpenControls(graph_.scopes(), {value});
   Node* node;
   {
     ControlDependencies none = ControlDependencies::None(graph_);
-    node = NodeBuilder(&graph_, IsRef(value) ? "RefEnter" : "Enter", At::current())
-               .Name(name)
-               .Input(value)
-               .Attr("frame_name", this->name())
-               .Attr("is_constant", is_constant)
-               .Attr("parallel_iterations", int64_t{parallel_iterations_})
-               .Finish();
+    node = core::Enter(value, this->name(), is_constant, parallel_iterations_, name).node;
   }
   if (node == nullptr) return Output();
   node->set_context(this);
@@ -247,7 +212,7 @@ Output WhileContext::MakeEnter(Output value, bool is_constant, std::string_view 
     while (c != theirs && c != nullptr && c != outer_loop) c = c->outer();
     if (c == theirs) graph_.AddControlEdge(control, node);
   }
-  // What the blocks ask for, what comes through this Enter has waited for.
+  // Whatever uses this Enter has therefore waited for the blocks' controls.
   auto& frames = graph_.scopes().control_frames;
   for (size_t f = frames.size(); f-- > 0;) {
     frames[f].seen.push_back(node);
@@ -263,11 +228,11 @@ Output WhileContext::AddValue(Output value) {
     return entered_[value] = history->RealValue(value);
   }
   const Output from = outer() != nullptr ? outer()->AddValue(value) : value;
-  const Output entered = from ? MakeEnter(from, /*is_constant=*/true, "Enter") : from;
+  const Output entered = from ? MakeEnter(from, /*is_constant=*/true, "") : from;
   return entered_[value] = entered;
 }
 
-// An op inside cannot wait for one outside; an Identity of that one's output can be waited for.
+// An op inside cannot wait for one outside. It waits for an Identity inside, of that one's output.
 void WhileContext::DrawInControls(NodeSpec& spec) {
   std::vector<Node*> inside, outside;
   for (Node* control : spec.control_inputs) {
@@ -288,7 +253,7 @@ void WhileContext::DrawInControls(NodeSpec& spec) {
     if (control->num_outputs() == 0) continue;
     ControlDependencies none = ControlDependencies::None(graph_);
     InContext in(graph_, this);
-    const Output drawn = Pass("Identity", "RefIdentity", Output(control), At::current());
+    const Output drawn = core::IdentityOrRef(control);
     if (drawn) spec.control_inputs.push_back(drawn.node);
   }
 }
@@ -296,7 +261,7 @@ void WhileContext::DrawInControls(NodeSpec& spec) {
 absl::StatusOr<ControlFlowContext*> WhileContext::Enter(NodeSpec& spec) {
   const bool reduces = spec.op == "Shape" || spec.op == "Size" || spec.op == "Rank";
   if (reduces && history != nullptr && spec.inputs[0]) {
-    // A gradient needs only the shape of the forward value: that is taken there, and kept.
+    // A gradient needs only the shape of the forward value. The forward loop computes and keeps it.
     ControlFlowContext* theirs = spec.inputs[0].node->context();
     if (LoopOf(theirs) == history->forward()) {
       InContext in(graph_, theirs);
@@ -341,27 +306,20 @@ OutputList WhileLoop(const std::function<Output(const OutputList&)>& condition,
   if (!counted.shape_invariants.empty()) {
     counted.shape_invariants.insert(counted.shape_invariants.begin(), PartialShape::Scalar());
   }
-  OutputList all = {ScalarConst(*graph, maximum.dtype(), 0, "iteration_counter")};
+  OutputList all = {core::Const(*graph, ScalarOf(maximum.dtype(), 0), "iteration_counter")};
   all.insert(all.end(), variables.begin(), variables.end());
-  const OutputList exits =
-      LoopBuilder(*graph, counted, scope.prefix(), at)
-          .Build(
-              [&](const OutputList& v) {
-                const Output more = Binary("Less", "Less", v[0], maximum);
-                return Binary("LogicalAnd", "LogicalAnd", more, condition(Rest(v)));
-              },
-              [&](const OutputList& v) {
-                Output one;
-                OutputList next;
-                {
-                  NameScope add(*graph, "add");
-                  one = ScalarConst(*graph, maximum.dtype(), 1, "y");
-                  next.push_back(Binary("AddV2", add.prefix(), v[0], one));
-                }
-                for (const Output& t : body(Rest(v))) next.push_back(t);
-                return next;
-              },
-              all);
+  const OutputList exits = LoopBuilder(*graph, counted, scope.prefix(), at)
+                               .Build(
+                                   [&](const OutputList& v) {
+                                     const Output more = core::Less(v[0], maximum);
+                                     return core::LogicalAnd(more, condition(Rest(v)));
+                                   },
+                                   [&](const OutputList& v) {
+                                     OutputList next = {core::Increment(v[0], "add")};
+                                     for (const Output& t : body(Rest(v))) next.push_back(t);
+                                     return next;
+                                   },
+                                   all);
   return exits.empty() ? exits : Rest(exits);
 }
 

@@ -1,14 +1,16 @@
-// A loop: `body` runs as long as `condition` holds.
+// A loop, which runs `body` as long as `condition` holds.
 //
 //   OutputList r = WhileLoop(
 //       [&](const OutputList& v) { return Less(v[0], n); },
 //       [&](const OutputList& v) { return OutputList{v[0] + 1, v[1] * x}; },
 //       {Constant(g, 0), x});
 //
-// Values from outside enter as constants of the loop; what both functions make lies inside and
-// cannot be fetched; ops without inputs wait for the loop's pivot. Loops and conds nest. Several
-// iterations run at once where values allow it.
-// Reference behaviour: tf.compat.v1.while_loop with control flow v1: same nodes and names.
+// Values from outside enter as constants of the loop. The nodes that both functions add are inside
+// the loop and cannot be fetched; those without inputs wait for the loop's pivot. Loops and conds
+// nest. Several iterations may run at once.
+//
+// Thread safety: as the graph's. Errors stay in the graph. Reference: tf.compat.v1.while_loop with
+// control flow v1, with the same nodes and names.
 #ifndef SLUICE_GRAPH_BUILD_WHILE_H_
 #define SLUICE_GRAPH_BUILD_WHILE_H_
 
@@ -25,27 +27,28 @@ namespace sluice {
 struct WhileOptions {
   int parallel_iterations = 10;  // iterations that may be open at once; 1 runs them in order
   bool back_prop = true;         // false: no gradient flows through the loop
-  bool swap_memory = false;      // kept for graphs that go elsewhere: there is no GPU to swap from
-  // One a variable, or empty: what holds of its shape in every iteration. By default a variable
-  // keeps the shape that it enters with.
+  bool swap_memory = false;      // only passed on, for programs that run the graph on a GPU
+  // One per variable, or empty: a shape that holds in every iteration. By default a variable keeps
+  // the shape of its first value.
   std::vector<PartialShape> shape_invariants;
-  Output maximum_iterations;  // a scalar: the loop ends after so many at the latest
+  Output maximum_iterations;  // a scalar: the largest number of iterations
   std::string_view name = "while";
 };
 
-// The variables' values after the loop. INVALID_ARGUMENT, kept in the graph, where the body gives
-// another number, types or shapes than the variables have; then empty.
+// The values of the variables after the loop. Empty after an error: INVALID_ARGUMENT if number,
+// types or shapes of the body's results differ from those of the variables.
 OutputList WhileLoop(const std::function<Output(const OutputList&)>& condition,
                      const std::function<OutputList(const OutputList&)>& body,
                      const OutputList& variables, const WhileOptions& options = {},
                      At at = At::current());
 
-// Where a gradient's loop takes the values of the loop that it differentiates from.
+// Gives the loop of a gradient the values of the forward loop, which it differentiates.
 class LoopHistory {
  public:
   virtual ~LoopHistory() = default;
   virtual WhileContext* forward() const = 0;
-  // In the gradient's loop, the value that `value` had in the same iteration of the forward loop.
+  // The value that `value` had in the same iteration of the forward loop, as a tensor inside the
+  // gradient's loop.
   virtual Output RealValue(Output value) = 0;
 };
 
@@ -59,13 +62,14 @@ class WhileContext final : public ControlFlowContext {
   bool back_prop() const { return back_prop_; }
   bool swap_memory() const { return swap_memory_; }
   Output maximum_iterations() const { return maximum_iterations_; }
-  // Set while the loop is built: the first Merge, the LoopCond, and the first value of the body.
+  // Set during the construction of the loop: the first Merge, the LoopCond, and the body's first
+  // value.
   Output pivot_for_pred, pivot, pivot_for_body;
   OutputList enters, exits;
-  // Set in the loop of a gradient; owned by the graph.
+  // Set in the loop of a gradient. The graph owns it.
   LoopHistory* history = nullptr;
 
-  // An Enter of a variable of the loop.
+  // Adds the Enter of a variable.
   Output NewEnter(Output value, std::string_view name = "Enter");
   Output AddValue(Output value) override;
   absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) override;
@@ -84,11 +88,11 @@ class WhileContext final : public ControlFlowContext {
   const Output maximum_iterations_;
 };
 
-// `value` arrives at `merge` in the next iteration.
+// Passes `value` to `merge` in the next iteration.
 Output AddBackEdge(Output merge, Output value);
 
 bool IsConstantEnter(const Output& value);
-// A Switch that a loop's variable goes through.
+// Whether the node is the Switch of a loop's variable.
 bool IsLoopSwitch(const Node& node);
 
 }  // namespace sluice

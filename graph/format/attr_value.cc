@@ -9,7 +9,7 @@ namespace {
 absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, FormatBudget& budget, int depth);
 
 absl::StatusOr<DataType> TypeFromProto(int type) {
-  // 0 is what a type attribute without a value looks like; the op's check of allowed types decides.
+  // A type attribute without a value reads as 0. The op's check of allowed types decides.
   if (type != 0 && !IsValidDataType(type)) return InvalidArgument("no data type has number ", type);
   return static_cast<DataType>(type);
 }
@@ -24,7 +24,7 @@ absl::StatusOr<FunctionAttr> FunctionFromProto(const pb::NameAttrList& proto, Fo
   return FunctionAttr(std::move(function));
 }
 
-// Elements of `field` through `convert`, which returns StatusOr<T>.
+// Converts the elements of `field` by `convert`, which returns StatusOr<T>.
 template <typename T, typename Field, typename Convert>
 absl::StatusOr<AttrValue> List(const Field& field, Convert convert) {
   std::vector<T> list;
@@ -120,7 +120,7 @@ absl::Status FunctionToProto(const FunctionAttr& function, pb::NameAttrList* pro
 
 pb::DataType ToProto(DataType t) { return static_cast<pb::DataType>(t); }
 
-// Writes one value of each kind.
+// Writes a value of any kind.
 struct Writer {
   pb::AttrValue* proto;
   pb::AttrValue::ListValue* list() const { return proto->mutable_list(); }
@@ -196,7 +196,7 @@ void ArgToProto(const ArgDef& arg, pb::OpDef::ArgDef* proto) {
 void AttrDefToProto(const AttrDef& def, pb::OpDef::AttrDef* proto) {
   proto->set_name(def.name);
   proto->set_type(def.KindName());
-  // Declared defaults are constants of this program, which can be written.
+  // Default values are constants of this program, which can always be written.
   if (def.default_value)
     AttrToProto(*def.default_value, proto->mutable_default_value()).IgnoreError();
   if (def.minimum) {

@@ -1,4 +1,6 @@
-// AttrValue, NameAttrList and OpDef, in and out.
+// Reads and writes AttrValue, NameAttrList and OpDef.
+//
+// Thread safety: pure functions; one reader uses one FormatBudget.
 #ifndef SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
 #define SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
 
@@ -11,13 +13,13 @@
 
 namespace sluice {
 
-// A list without elements becomes an empty vector<std::string>, which Graph::Add turns into what
-// the op declares; a list with elements of two kinds is INVALID_ARGUMENT.
+// A list without elements becomes an empty vector<std::string>, which Graph::Add converts to the
+// kind that the op declares. INVALID_ARGUMENT for a list with elements of two kinds.
 absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget);
 // UNIMPLEMENTED for tensors that cannot be written (see TensorToProto).
 absl::Status AttrToProto(const AttrValue& value, pb::AttrValue* proto);
 
-// A declaration as TensorFlow's tools read it. Documentation goes to `summary`.
+// Writes a declaration for TensorFlow's tools, with the documentation as `summary`.
 void OpDefToProto(const OpDef& def, pb::OpDef* proto);
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
-// CRC-32C (Castagnoli) as TensorFlow's files carry it: record files, event files, checkpoints.
+// CRC-32C (Castagnoli), the checksum in TensorFlow's record files, event files and checkpoints.
 //
-// A checksum that is stored beside data is masked first, because a checksum of bytes that hold
-// checksums is weak. Thread safety: pure functions.
+// Files store masked checksums, because a checksum of bytes that contain checksums is weak.
+// Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_FORMAT_CHECKSUM_H_
 #define SLUICE_GRAPH_FORMAT_CHECKSUM_H_
 
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// The checksum of `bytes` behind bytes whose checksum is `crc` (0: none before).
+// The checksum of bytes with checksum `crc` (0: no bytes), followed by `bytes`.
 uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes);
 inline uint32_t Crc32c(std::string_view bytes) { return ExtendCrc32c(0, bytes); }
 

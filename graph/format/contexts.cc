@@ -120,7 +120,7 @@ class Exporter {
       for (int i = 0; i < node->num_outputs(); ++i) {
         const std::string name = StrCat(node->name(), ":", i);
         values_[context].insert(name);
-        // What a cond makes is known around it too; so is what leaves a loop.
+        // The context around also lists the values of a cond, and the exits of a loop.
         ControlFlowContext* c = context;
         if (ContextOfOutputs(*node) != context) {
           if (c->outer() != nullptr) values_[c->outer()].insert(name);

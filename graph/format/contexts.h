@@ -1,5 +1,7 @@
-// Contexts of conds and loops in a MetaGraphDef's collections `cond_context` and `while_context`:
-// what gradients need to know of a graph that was built elsewhere.
+// Contexts of conds and loops, in the collections `cond_context` and `while_context` of a
+// MetaGraphDef. Gradients of a graph that another program built need them.
+//
+// Thread safety: as the graph's.
 #ifndef SLUICE_GRAPH_FORMAT_CONTEXTS_H_
 #define SLUICE_GRAPH_FORMAT_CONTEXTS_H_
 
@@ -14,10 +16,10 @@ namespace sluice {
 inline constexpr char kCondContexts[] = "cond_context";
 inline constexpr char kWhileContexts[] = "while_context";
 
-// Gives the nodes that were imported under `prefix` ("" = none) their contexts.
-// INVALID_ARGUMENT for malformed messages and names that are not in the graph.
+// Sets the contexts of nodes that were imported under `prefix` ("" = none). INVALID_ARGUMENT for
+// malformed messages and for names that are not in the graph.
 absl::Status ImportContexts(const pb::MetaGraphDef& meta, std::string_view prefix, Graph& graph);
-// Writes the contexts of the graph's nodes; each with those that are nested in it.
+// Writes the contexts of the graph's nodes, each with the contexts that are nested in it.
 void ExportContexts(const Graph& graph, pb::MetaGraphDef* meta);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Graph -> GraphDef.
+// Converts a Graph to a GraphDef.
 #include <algorithm>
 #include <climits>
 #include <numeric>
@@ -37,8 +37,8 @@ size_t BytesOfConstants(const Node& node) {
   return sum;
 }
 
-// Before anything is copied. A message of Protocol Buffers has at most INT_MAX bytes; graphs in
-// memory have no such limit.
+// Called before anything is copied. A protocol buffer has at most INT_MAX bytes; a graph in memory
+// has no such limit.
 absl::Status CheckConstantsFit(const Graph& graph) {
   size_t sum = 0, most = 0;
   const Node* largest = nullptr;

@@ -1,11 +1,12 @@
-// GraphDef, in and out: TensorFlow's graph files, and what clients and tasks send each other.
+// Reads and writes GraphDef, the format of TensorFlow's graph files and of the graphs that clients
+// and tasks send each other.
 //
-// Reading trusts nothing: every name, edge, type, attribute, count and size is checked, and a
-// refused message leaves the graph as it was. Errors name the node, with TensorFlow's texts (facts:
-// semantics.md, section 2); INVALID_ARGUMENT unless said: NOT_FOUND for an unknown op,
-// UNIMPLEMENTED for one that the writer's version no longer has.
+// Input is untrusted: every name, edge, type, attribute, count and size is checked, and a rejected
+// message leaves the graph unchanged.
 //
-// Thread safety: as the graph's (one thread).
+// Thread safety: as the graph's. Errors have TensorFlow's texts and name the node. They are
+// INVALID_ARGUMENT, except NOT_FOUND for an unknown op and UNIMPLEMENTED for an op that the version
+// of the writer no longer has.
 #ifndef SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_
 #define SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_
 
@@ -22,24 +23,24 @@
 
 namespace sluice {
 
-// The GraphDef version that this program writes and understands: TensorFlow 2.21's.
+// The GraphDef version that this program reads and writes: that of TensorFlow 2.21.
 inline constexpr int kGraphDefVersion = 2474;
 
 struct ImportOptions {
-  std::string prefix;  // nodes become "<prefix>/<name>"; without slash at the end
-  // A tensor of the message ("a:1"; "a" = "a:0"; "^a" for the node) -> what its users take instead.
+  std::string prefix;  // nodes are named "<prefix>/<name>"; no slash at the end
+  // Replacements for tensors of the message ("a:1"; "a" = "a:0"; "^a" for the node).
   std::map<std::string, Output, std::less<>> input_map;
   std::vector<std::string> return_outputs;  // "a:1"; names of the message
   std::vector<std::string> return_nodes;
-  // What nodes without inputs wait for.
+  // Nodes without inputs wait for these.
   std::vector<Node*> control_dependencies;
-  std::string default_device;  // of nodes that ask for none
-  // Nodes whose name begins with '_' (partitions that a master sends).
+  std::string default_device;  // of nodes without a device
+  // Accepts names that begin with '_', as in partitions that a master sends.
   bool allow_internal_names = false;
-  // Runs shape functions and refuses nodes whose inputs' shapes do not fit.
+  // Runs shape functions and rejects nodes with shapes that do not fit.
   bool infer_shapes = true;
-  // Attributes that the op does not know are left out, as TensorFlow 2.x does. They are always left
-  // out where the writer is newer than this program.
+  // Skips attributes that the op does not declare, as TensorFlow 2.x does. They are always skipped
+  // if the writer is newer than this program.
   bool ignore_unknown_attrs = false;
   FormatLimits limits;
 };
@@ -53,18 +54,18 @@ struct ImportResult {
 
 absl::StatusOr<ImportResult> ImportGraphDef(const pb::GraphDef& def, Graph& graph,
                                             const ImportOptions& options = {});
-// A serialised GraphDef, binary or text.
+// `bytes` is a serialized GraphDef, binary or text.
 absl::StatusOr<ImportResult> ImportGraphDef(std::string_view bytes, Graph& graph,
                                             const ImportOptions& options = {});
 
 struct ExportOptions {
-  // Leaves out attributes that have their default value, so that older readers understand more.
+  // Omits attributes with default values, so that older programs can read more graphs.
   bool strip_default_attrs = false;
 };
 
-// Nodes in order of their ids. UNIMPLEMENTED where an attribute cannot be written.
+// Writes the nodes in order of their ids. UNIMPLEMENTED if an attribute cannot be written.
 absl::StatusOr<pb::GraphDef> ExportGraphDef(const Graph& graph, const ExportOptions& options = {});
-// One node, as ExportGraphDef writes it.
+// Writes one node as ExportGraphDef does.
 absl::Status NodeToProto(const Node& node, const ExportOptions& options, pb::NodeDef* proto);
 
 }  // namespace sluice

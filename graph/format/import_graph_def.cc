@@ -1,6 +1,5 @@
-// GraphDef -> Graph.
+// Converts a GraphDef to a Graph.
 #include <algorithm>
-#include <cctype>
 #include <queue>
 
 #include "absl/container/flat_hash_map.h"
@@ -9,44 +8,11 @@
 #include "graph/format/graph_def.h"
 #include "graph/format/text.h"
 #include "graph/infer/shape_context.h"
+#include "graph/ir/names.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
-
-// --- names
-
-bool IsNameStart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.'; }
-bool IsNameChar(char c) { return IsNameStart(c) || c == '_' || c == '-' || c == '/' || c == '\\'; }
-
-bool IsValidName(std::string_view name, bool allow_internal) {
-  bool at_start = true;
-  for (char c : name) {
-    const bool ok =
-        at_start ? IsNameStart(c) || (allow_internal && c == '_') : IsNameChar(c) || c == '>';
-    if (!ok) return false;
-    at_start = c == '>';
-  }
-  return !at_start;
-}
-
-// "name", "name:<k>" or "^name" (index -1).
-struct TensorName {
-  std::string_view node;
-  int index;
-};
-
-TensorName ParseTensorName(std::string_view text) {
-  if (text.starts_with('^')) return {text.substr(1), -1};
-  const size_t colon = text.rfind(':');
-  if (colon == text.npos) return {text, 0};
-  const std::string_view digits = text.substr(colon + 1);
-  const bool is_index =
-      !digits.empty() && digits.size() < 10 && (digits.size() == 1 || digits[0] != '0') &&
-      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!is_index) return {text, 0};
-  return {text.substr(0, colon), std::stoi(std::string(digits))};
-}
 
 bool IsMerge(std::string_view op) { return op == "Merge" || op == "RefMerge"; }
 bool IsNextIteration(std::string_view op) {
@@ -68,7 +34,7 @@ class Importer {
   absl::StatusOr<ImportResult> Run();
 
  private:
-  // Before anything is added.
+  // Checks before anything is added.
   absl::Status Check();
   absl::Status CheckVersions() const;
   absl::Status IndexNodes();
@@ -76,7 +42,6 @@ class Importer {
   absl::Status CheckColocation(int n) const;
   absl::Status CheckRequest() const;
   absl::Status CheckLibrary();
-  // Adding.
   absl::Status AddNodes();
   absl::Status AddNode(int n);
   absl::Status ReadAttrs(int n, const OpDef& op, AttrMap* attrs);
@@ -92,7 +57,7 @@ class Importer {
     return options_.prefix.empty() ? std::string(name) : StrCat(options_.prefix, "/", name);
   }
   const pb::NodeDef& node(int n) const { return def_.node(n); }
-  // A Merge does not wait for the edge that closes its loop.
+  // Whether the edge closes a loop. The Merge does not wait for it.
   bool IsBackEdge(const Source& source, int n) const {
     return source.index >= 0 && IsMerge(node(n).op()) && IsNextIteration(node(source.node).op());
   }
@@ -103,9 +68,9 @@ class Importer {
   FormatBudget budget_;
   absl::flat_hash_map<absl::string_view, int> by_name_;
   std::vector<std::vector<Source>> sources_;
-  std::vector<std::vector<int>> consumers_;  // one entry a use, back edges left out
+  std::vector<std::vector<int>> consumers_;  // one entry per use, without back edges
   std::vector<int> pending_;
-  std::vector<Node*> made_;  // null while not made
+  std::vector<Node*> made_;  // null until added
   struct BackEdge {
     int node;
     int input;
@@ -146,7 +111,7 @@ absl::Status Importer::IndexNodes() {
   by_name_.reserve(def_.node_size());
   for (int n = 0; n < def_.node_size(); ++n) {
     const std::string& name = node(n).name();
-    if (!IsValidName(name, options_.allow_internal_names)) {
+    if (!IsValidNodeName(name, options_.allow_internal_names)) {
       return InvalidArgument("Node '", name, "': Node name contains invalid characters");
     }
     if (!by_name_.emplace(name, n).second) {
@@ -228,7 +193,7 @@ absl::Status Importer::CheckRequest() const {
   return absl::OkStatus();
 }
 
-// Functions of the message join those of the graph.
+// Merges the functions of the message into those of the graph.
 absl::Status Importer::CheckLibrary() {
   if (def_.library().function_size() == 0 && def_.library().gradient_size() == 0) {
     merged_library_ = graph_.function_library();
@@ -244,7 +209,7 @@ absl::Status Importer::CheckLibrary() {
     auto [it, is_new] = known.emplace(f.signature().name(), f.SerializeAsString());
     if (is_new) {
       *library.add_function() = f;
-    } else if (it->second.size() != f.ByteSizeLong()) {  // maps have no order: sizes must do
+    } else if (it->second.size() != f.ByteSizeLong()) {  // bytes differ with the order of maps
       return InvalidArgument("Cannot add function '", f.signature().name(),
                              "' because a different function with the same name already exists.");
     }
@@ -259,7 +224,7 @@ absl::Status Importer::AddNodes() {
   for (const std::vector<int>& users : consumers_) {
     for (int n : users) ++pending_[n];
   }
-  // By position in the message, so that ids follow it where edges allow.
+  // In the order of the message, as far as edges allow.
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
   for (int n = 0; n < def_.node_size(); ++n) {
     if (pending_[n] == 0) ready.push(n);

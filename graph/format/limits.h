@@ -1,7 +1,7 @@
-// How much a message from outside (a file, a peer) may make us hold. A few bytes can describe
-// 2^62 elements or nest without end; whoever reads messages passes one Budget through the reading.
+// Bounds on the memory and recursion that a message from a file or a peer may cost. A few bytes can
+// describe 2^62 elements or nest without end. A reader passes one FormatBudget through all calls.
 //
-// Thread safety: as for any value; one reader uses one Budget.
+// Thread safety: values; one reader uses one FormatBudget.
 #ifndef SLUICE_GRAPH_FORMAT_LIMITS_H_
 #define SLUICE_GRAPH_FORMAT_LIMITS_H_
 
@@ -17,7 +17,7 @@ struct FormatLimits {
   int max_attr_depth = 32;                     // functions as attributes of functions as …
 };
 
-// What is left while a message is read.
+// The memory that the rest of a message may use.
 struct FormatBudget {
   explicit FormatBudget(const FormatLimits& l = {}) : limits(l), bytes_left(l.max_total_bytes) {}
   FormatLimits limits;

@@ -1,5 +1,5 @@
-// The names of the protocol messages that public headers speak of. Who makes or reads one includes
-// its own header, graph/format/proto/<file>.pb.h; the others need not pay for reading it.
+// Forward declarations of the protocol messages in public headers. Code that creates or reads a
+// message includes graph/format/proto/<file>.pb.h; other code compiles faster without it.
 #ifndef SLUICE_GRAPH_FORMAT_MESSAGES_H_
 #define SLUICE_GRAPH_FORMAT_MESSAGES_H_
 

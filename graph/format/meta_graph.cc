@@ -21,8 +21,8 @@ std::string WithPrefix(const std::string& name, std::string_view prefix) {
   return StrCat(prefix, "/", name);
 }
 
-// Field 2 of both messages is a message (library / graph_def), and so is field 1; telling them
-// apart takes looking inside: a MetaGraphDef's nodes are one level deeper.
+// Fields 1 and 2 of both GraphDef and MetaGraphDef are messages, so that one parses as the other.
+// Only in the right one do all nodes have an op.
 bool HasNodes(const pb::GraphDef& def) {
   for (const auto& node : def.node()) {
     if (node.op().empty()) return false;
@@ -43,7 +43,7 @@ bool HasUnknownFields(const google::protobuf::Message& message) {
   return message.GetReflection()->GetUnknownFields(message).field_count() > 0;
 }
 
-// Messages that collections hold as Any: naming them links them, so that text can hold them.
+// Links the messages that collections hold as Any, so that the text format can read them.
 bool HasCollectionTypes() {
   for (const google::protobuf::Message* m :
        {static_cast<const google::protobuf::Message*>(&pb::QueueRunnerDef::default_instance()),
@@ -56,7 +56,7 @@ bool HasCollectionTypes() {
   return true;
 }
 
-// Collections whose entries the graph keeps as messages (training/loop/queue_runner.h,
+// Collections with serialized messages as entries (training/loop/queue_runner.h,
 // training/session/scaffold.h).
 constexpr std::string_view kQueueRunners = "queue_runners";
 constexpr std::string_view kSavers = "savers";
@@ -162,7 +162,7 @@ absl::StatusOr<pb::MetaGraphDef> ExportMetaGraphDef(const Graph& graph,
   info->set_tensorflow_version("2.21.0");
   info->set_stripped_default_attrs(options.strip_default_attrs);
   for (const auto& [key, names] : graph.collections()) {
-    // TensorFlow's rule: keys that begin with "__" are the program's own.
+    // In TensorFlow, keys that begin with "__" are private to the program.
     if (rest.collection_def().contains(key) || key.starts_with("__")) continue;
     pb::CollectionDef& collection = (*meta.mutable_collection_def())[key];
     if (ExportVariables(graph, key, &collection)) continue;

@@ -1,8 +1,11 @@
-// MetaGraphDef (a GraphDef with collections, saver and signatures), in and out.
+// Reads and writes MetaGraphDef: a GraphDef with collections, saver and signatures.
 //
-// Collections that list names (of nodes or tensors) live in Graph::collections(), and so do those
-// of variables, whose VariableDefs become Graph::variables(), and queue runners, as serialised
-// QueueRunnerDefs. Those of other kinds, the SaverDef, signatures and assets are kept as they came.
+// Collections of names (of nodes or tensors) become entries of Graph::collections(). So do those of
+// variables, whose VariableDefs become Graph::variables(), and those of savers and queue runners,
+// as serialized messages. Other collections, the SaverDef, signatures and assets stay in the
+// message.
+//
+// Thread safety: as the graph's. Errors: INVALID_ARGUMENT, and those of graph_def.h.
 #ifndef SLUICE_GRAPH_FORMAT_META_GRAPH_H_
 #define SLUICE_GRAPH_FORMAT_META_GRAPH_H_
 
@@ -19,16 +22,16 @@ struct ImportedMetaGraph {
   pb::MetaGraphDef rest;  // without graph_def
 };
 
-// Names in node lists get the options' prefix.
+// Adds the options' prefix to the names in collections.
 absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& meta, Graph& graph,
                                                      const ImportOptions& options = {});
 
-// A file or message of either kind, binary or text: a MetaGraphDef, or a GraphDef, which comes back
-// as a MetaGraphDef that has nothing else. INVALID_ARGUMENT when it is neither.
+// Parses a MetaGraphDef or a GraphDef, binary or text. A GraphDef is returned in a MetaGraphDef
+// that is otherwise empty. INVALID_ARGUMENT if `bytes` is neither.
 absl::StatusOr<pb::MetaGraphDef> ReadMetaGraphOrGraph(std::string_view bytes);
 
-// `rest` gives what the graph does not know; a collection in it wins over the graph's of that name.
-// MetaInfoDef is filled in: operators used, version, whether defaults were stripped.
+// `rest` has the parts that a graph does not hold; its collections take precedence over the
+// graph's. Fills in MetaInfoDef: used ops, version, and whether default attributes were stripped.
 absl::StatusOr<pb::MetaGraphDef> ExportMetaGraphDef(const Graph& graph,
                                                     const ExportOptions& options = {},
                                                     const pb::MetaGraphDef& rest = {});

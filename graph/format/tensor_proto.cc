@@ -13,7 +13,7 @@ namespace {
 
 // --- reading
 
-// The first values of `field`, converted by `convert`; the last one fills the rest.
+// Converts the values of `field` by `convert`. The last one fills the remaining elements.
 template <typename T, typename Field, typename Convert>
 void FillFrom(const Field& field, Tensor& tensor, Convert convert) {
   const int64_t elements = tensor.num_elements();
@@ -122,8 +122,7 @@ absl::Status FillFromValues(const pb::TensorProto& proto, Tensor& tensor) {
   return absl::OkStatus();
 }
 
-// Every length as a varint, one after the other, then all bytes: how TensorFlow's clients feed
-// strings.
+// The encoding of strings that TensorFlow's clients feed: all lengths as varints, then all bytes.
 absl::Status FillStrings(const std::string& content, Tensor& tensor) {
   const absl::Status damaged =
       InvalidArgument("tensor_content of ", content.size(), " bytes does not hold ",
@@ -154,7 +153,7 @@ absl::Status FillFromContent(const std::string& content, Tensor& tensor) {
                            tensor.bytes(), " for ", DataTypeName(tensor.dtype()), " ",
                            tensor.shape().ToString());
   }
-  if (tensor.dtype() == DT_BOOL) {  // a bool that is neither 0 nor 1 is undefined behaviour
+  if (tensor.dtype() == DT_BOOL) {  // a bool other than 0 and 1 is undefined behavior
     for (size_t i = 0; i < content.size(); ++i) tensor.data<bool>()[i] = content[i] != 0;
   } else {
     std::memcpy(tensor.raw(), content.data(), content.size());
@@ -379,7 +378,7 @@ ResourceHandle ResourceHandleFromProto(const pb::ResourceHandleProto& proto) {
   handle.hash_code = proto.hash_code();
   handle.type_name = proto.maybe_type_name();
   for (const auto& c : proto.dtypes_and_shapes()) {
-    // A component with a bad shape is one of unknown shape: handles come from peers.
+    // Handles come from peers: a bad shape counts as unknown.
     handle.components.push_back(
         {static_cast<DataType>(c.dtype()), ShapeFromProto(c.shape()).value_or(PartialShape())});
   }

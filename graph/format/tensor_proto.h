@@ -1,9 +1,11 @@
-// TensorProto and TensorShapeProto, in and out.
+// Reads and writes TensorProto and TensorShapeProto.
 //
-// Reads every encoding that TensorFlow writes: tensor_content, and the typed *_val fields, of which
-// the last given value fills the rest. Shapes with negative or too many elements, contents of
-// another length and tensors over the budget are INVALID_ARGUMENT (RESOURCE_EXHAUSTED where there
-// is no memory).
+// Reads every encoding that TensorFlow writes: tensor_content, and the typed *_val fields, whose
+// last value fills the remaining elements.
+//
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT for shapes with negative or too many
+// elements, contents of the wrong length and tensors over the budget; RESOURCE_EXHAUSTED without
+// memory.
 #ifndef SLUICE_GRAPH_FORMAT_TENSOR_PROTO_H_
 #define SLUICE_GRAPH_FORMAT_TENSOR_PROTO_H_
 
@@ -24,16 +26,16 @@ void ShapeToProto(const PartialShape& shape, pb::TensorShapeProto* proto);
 absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto, FormatBudget& budget);
 absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto);
 
-// As Python's make_tensor_proto writes: tensor_content for more than one number, *_val for a single
-// one and for bool and string. UNIMPLEMENTED for variants that hold objects of this process.
+// Writes as Python's make_tensor_proto: tensor_content for several numbers, *_val for a single one
+// and for bool and string. UNIMPLEMENTED for variants that hold objects of this process.
 absl::Status TensorToProto(const Tensor& tensor, pb::TensorProto* proto);
-// As the wire between tasks has it: tensor_content wherever elements are plain bytes.
+// Writes as between tasks: tensor_content for all elements that are plain bytes.
 absl::Status TensorToContentProto(const Tensor& tensor, pb::TensorProto* proto);
 
 ResourceHandle ResourceHandleFromProto(const pb::ResourceHandleProto& proto);
 void ResourceHandleToProto(const ResourceHandle& handle, pb::ResourceHandleProto* proto);
 
-// A variant as it came, of a class that nobody here has decoded.
+// An undecoded variant.
 class SerializedVariant : public VariantObject {
  public:
   SerializedVariant(std::string type_name, std::string bytes)

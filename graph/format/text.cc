@@ -20,7 +20,7 @@ using google::protobuf::TextFormat;
 
 constexpr int kMaxDepth = 100;
 
-// Our messages stand in package sluice.pb; others know them as tensorflow's.
+// Finds the messages of package tensorflow in package sluice.pb.
 class AnyFinder : public TextFormat::Finder {
  public:
   const Descriptor* FindAnyType(const Message& message, const std::string& prefix,
@@ -54,7 +54,7 @@ bool ParseBinary(std::string_view bytes, Message* message) {
   return message->ParseFromCodedStream(&in) && in.ConsumedEntireMessage();
 }
 
-// Text begins with a field's name or a comment; binary with a tag, length and whatever follows.
+// Text begins with a field's name or a comment, and has no control characters.
 bool LooksLikeText(std::string_view bytes) {
   const size_t start = bytes.find_first_not_of(" \t\r\n");
   if (start == bytes.npos) return false;

@@ -1,7 +1,7 @@
-// Messages as text (protobuf's text format), and telling text from binary.
+// Messages in protobuf's text format, and the distinction between text and binary.
 //
-// Text that TensorFlow wrote names its packages in `Any` fields only ("type.googleapis.com/
-// tensorflow.X"); these are read and written as TensorFlow does.
+// TensorFlow's text names packages only in `Any` fields ("type.googleapis.com/tensorflow.X"). They
+// are read and written in the same way. Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_FORMAT_TEXT_H_
 #define SLUICE_GRAPH_FORMAT_TEXT_H_
 
@@ -16,12 +16,12 @@ class Message;
 
 namespace sluice {
 
-// INVALID_ARGUMENT with line and column of the first mistake.
+// INVALID_ARGUMENT with line and column of the first error.
 absl::Status ParseText(std::string_view text, google::protobuf::Message* message);
 std::string PrintText(const google::protobuf::Message& message);
 
-// `bytes` as binary, else as text. INVALID_ARGUMENT when it is neither; `what` names it in messages
-// ("GraphDef").
+// Parses `bytes` as binary, or as text if that fails. INVALID_ARGUMENT if both fail; the error
+// names the message `what` ("GraphDef").
 absl::Status ParseBinaryOrText(std::string_view bytes, std::string_view what,
                                google::protobuf::Message* message);
 

@@ -22,10 +22,11 @@ bool IsVariableCollection(std::string_view key) {
   return keys->contains(key);
 }
 
-// All entries are VariableDefs; under another key only what cannot be anything else is taken.
+// Parses all entries as VariableDefs. Under a key that TensorFlow does not register for variables,
+// only entries that cannot be another message are accepted.
 bool ParseAll(std::string_view key, const pb::CollectionDef& collection,
               std::vector<pb::VariableDef>* defs) {
-  if (key == "savers") return false;  // a SaverDef reads as one, too: three names
+  if (key == "savers") return false;  // a SaverDef also parses as a VariableDef
   for (const std::string& bytes : collection.bytes_list().value()) {
     pb::VariableDef def;
     if (!def.ParseFromString(bytes) || def.variable_name().empty()) return false;
@@ -68,7 +69,7 @@ absl::Status AddVariable(const pb::VariableDef& def, std::string_view prefix, Gr
                          .trainable = def.trainable(),
                          .is_resource = def.is_resource()};
   for (const std::string* node : {&nodes.initializer, &nodes.snapshot, &nodes.initial_value}) {
-    if (node->empty()) continue;  // older files have no initial value
+    if (node->empty()) continue;  // older files lack the initial value
     if (absl::Status found = graph.FindOutput(*node).status(); !found.ok()) {
       return InvalidArgument("VariableDef '", *name, "': ", ToStd(found.message()));
     }
@@ -97,7 +98,7 @@ absl::Status ImportVariables(std::string_view prefix, Graph& graph, pb::MetaGrap
     taken.push_back(key);
   }
   for (const std::string& key : taken) meta->mutable_collection_def()->erase(key);
-  // Files from before the field `trainable` say it by the collection alone.
+  // In files older than the field `trainable`, only the collection tells.
   if (const auto trainable = graph.collections().find("trainable_variables");
       trainable != graph.collections().end()) {
     for (const std::string& name : trainable->second) {

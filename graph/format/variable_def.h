@@ -1,4 +1,4 @@
-// VariableDefs: how the collections of a MetaGraphDef list variables.
+// Reads and writes VariableDefs, the entries of a MetaGraphDef's collections of variables.
 #ifndef SLUICE_GRAPH_FORMAT_VARIABLE_DEF_H_
 #define SLUICE_GRAPH_FORMAT_VARIABLE_DEF_H_
 
@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-// Collections of `meta` whose entries are VariableDefs of the graph's nodes (imported under
-// `prefix`) become names in Graph::collections(), and their variables Graph::variables(); they are
-// taken out of `meta`. INVALID_ARGUMENT where a variable's nodes are not in the graph.
+// Moves collections of VariableDefs from `meta` into the graph: names into Graph::collections(),
+// variables into Graph::variables(). The nodes were imported under `prefix`. INVALID_ARGUMENT if a
+// variable's nodes are not in the graph.
 absl::Status ImportVariables(std::string_view prefix, Graph& graph, pb::MetaGraphDef* meta);
 
-// The collection `key` as VariableDefs; false where not all of its names are variables.
+// Writes the collection `key` as VariableDefs. False if not all of its names are variables.
 bool ExportVariables(const Graph& graph, std::string_view key, pb::CollectionDef* collection);
 
 }  // namespace sluice

@@ -87,7 +87,7 @@ class Reader {
     for (const std::string& input : node.def->input()) {
       if (input.starts_with('^')) {
         const std::string name = input.substr(1);
-        if (args_.contains(name)) continue;  // an argument is always there
+        if (args_.contains(name)) continue;  // arguments are always available
         auto it = nodes_.find(name);
         if (it == nodes_.end()) {
           return Wrong(StrCat("'", node.def->name(), "' waits for unknown node '", name, "'"));
@@ -106,7 +106,7 @@ class Reader {
   }
 
   bool HasState(const pb::NodeDef& node) const {
-    if (library_.Contains(node.op())) return true;  // a call of old style
+    if (library_.Contains(node.op())) return true;  // a call of the old style
     const OpDef* op = OpRegistry::Global().Find(node.op());
     return op != nullptr && op->is_stateful;
   }
@@ -116,7 +116,7 @@ class Reader {
            node.back_edges.end();
   }
 
-  // Depth first without recursion: a body may be a chain of many thousand nodes.
+  // Depth first, without recursion, because a body may be a chain of many thousand nodes.
   absl::Status Order() {
     enum : char { kNew, kOpen, kDone };
     std::vector<char> state(body_.nodes.size(), kNew);
@@ -148,7 +148,7 @@ class Reader {
         for (size_t i = node.inputs.size(); i-- > 0;) {
           if (node.inputs[i].node < 0) continue;
           if (IsBackEdge(node, i)) {
-            roots.push_back(node.inputs[i].node);  // needed, but later
+            roots.push_back(node.inputs[i].node);  // required, but not before this node
           } else {
             visit(node.inputs[i].node);
           }

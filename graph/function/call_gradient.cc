@@ -2,20 +2,22 @@
 
 #include <set>
 
+#include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
 #include "graph/format/attr_value.h"
 #include "graph/function/library.h"
-#include "graph/gradient/nodes.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
+constexpr char kSymbolicGradient[] = "SymbolicGradient";
+
 bool CarriesGradient(DataType type) {
   return IsFloating(type) || IsComplex(type) || BaseType(type) == DT_RESOURCE;
 }
 
-// Ops with state whose second run gives what the first gave.
+// Ops with state whose second run returns the same as the first.
 bool MayRunAgain(const std::string& op) {
   static const auto* ops = new std::set<std::string>{"VarHandleOp",
                                                      "ReadVariableOp",
@@ -54,7 +56,7 @@ class Differentiator {
     }
   }
 
-  // `name` and all that it calls.
+  // Fails if `name`, or a function that it calls, must not run twice.
   bool Check(const std::string& name) {
     if (!checked_.insert(name).second) return true;
     absl::StatusOr<const pb::FunctionDef*> def = library_.Find(name);
@@ -82,13 +84,13 @@ class Differentiator {
     return true;
   }
 
-  // Inputs from `first` on, and the gradients of the results that have one.
+  // Collects the inputs from `first` on, and the gradients of the results.
   void Collect(int first) {
     first_ = first;
     for (int i = first; i < b_.op().num_inputs(); ++i) {
       inputs_.push_back(b_.In(i));
       in_types_.push_back(BaseType(b_.In(i).dtype()));
-      // A handle's gradient is that of what it holds.
+      // The gradient of a handle is that of the variable it refers to.
       const HandleData* data = b_.In(i).node->output_handle(b_.In(i).index);
       const bool holds = in_types_.back() == DT_RESOURCE && data != nullptr;
       out_types_.push_back(holds && data->dtype != DT_INVALID ? data->dtype : in_types_.back());
@@ -96,7 +98,7 @@ class Differentiator {
     }
     for (int i = 0; i < b_.op().num_outputs(); ++i) {
       Output grad = CarriesGradient(b_.op().output_type(i)) ? b_.Of(i) : Output();
-      if (!grad) grad = gradient::Const(&graph_, "no_gradient", Tensor::Scalar(false));
+      if (!grad) grad = core::Const(graph_, Tensor::Scalar(false), "no_gradient");
       if (!grad) return;
       inputs_.push_back(grad);
       in_types_.push_back(BaseType(grad.dtype()));
@@ -104,7 +106,7 @@ class Differentiator {
   }
 
   Output SymbolicGradient(const FunctionAttr& f) {
-    return NodeBuilder(&graph_, "SymbolicGradient", At::current())
+    return NodeBuilder(&graph_, kSymbolicGradient, At::current())
         .Input(inputs_)
         .Attr("Tin", in_types_)
         .Attr("Tout", out_types_)
@@ -112,12 +114,12 @@ class Differentiator {
         .Finish();
   }
 
-  // A function of inputs and gradients that gives SymbolicGradient of `f`.
+  // Adds a function of inputs and gradients that returns SymbolicGradient of `f`.
   FunctionAttr GradientFunction(const FunctionRef& f) {
     pb::FunctionDef def = Signature(f.name + "_grad", in_types_, out_types_);
     pb::NodeDef* node = def.add_node_def();
     node->set_name("gradient");
-    node->set_op("SymbolicGradient");
+    node->set_op(kSymbolicGradient);
     for (size_t i = 0; i < in_types_.size(); ++i) node->add_input(StrCat("x", i));
     Set(node, "Tin", in_types_);
     Set(node, "Tout", out_types_);
@@ -125,7 +127,7 @@ class Differentiator {
     return Finish(std::move(def), "gradient", out_types_.size());
   }
 
-  // A function that is the forward op, for ops that are more than one call.
+  // Adds a function that consists of the forward op, for an op that calls several functions.
   FunctionAttr OpAsFunction() {
     const Node& op = b_.op();
     std::vector<DataType> in, out;

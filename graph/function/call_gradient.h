@@ -1,9 +1,10 @@
-// Gradients of ops that call functions: calls again, of functions made for it.
+// Gradients of ops that call functions. They are calls again, of new functions in the graph's
+// library.
 //
-// The gradient of a call runs the call's body once more and goes back through it (SymbolicGradient,
-// which graph/function/lower.h makes primitive). A body that draws random numbers or changes state
-// would not do the same twice: it is refused with UNIMPLEMENTED, naming the op. LowerFunctions with
-// keep_all_names makes such calls part of the graph itself, where gradients keep forward values.
+// The gradient of a call runs the body once more and differentiates it (SymbolicGradient, which
+// LowerFunctions expands). UNIMPLEMENTED, with the op's name, for a body that draws random numbers
+// or changes state: a second run would not repeat the first. LowerFunctions with keep_all_names
+// first makes such calls part of the graph, whose gradients keep forward values.
 #ifndef SLUICE_GRAPH_FUNCTION_CALL_GRADIENT_H_
 #define SLUICE_GRAPH_FUNCTION_CALL_GRADIENT_H_
 

@@ -1,9 +1,9 @@
 #include "graph/function/expand.h"
 
 #include <algorithm>
-#include <set>
 
 #include "graph/build/control_flow_context.h"
+#include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/format/attr_value.h"
@@ -12,55 +12,58 @@
 
 namespace sluice {
 
-bool Expander::Knows(std::string_view op) {
-  static const auto* ops = new std::set<std::string_view>{"PartitionedCall",
-                                                          "StatefulPartitionedCall",
-                                                          "RemoteCall",
-                                                          "If",
-                                                          "StatelessIf",
-                                                          "_If",
-                                                          "Case",
-                                                          "StatelessCase",
-                                                          "While",
-                                                          "StatelessWhile",
-                                                          "_While",
-                                                          "For",
-                                                          "MapDefun",
-                                                          "SymbolicGradient"};
-  return ops->contains(op);
+const Expander::Form* Expander::FormOf(std::string_view op) {
+  static const auto* forms = new std::map<std::string_view, Form>{
+      {"PartitionedCall", {&Expander::Plain, 0}},
+      {"StatefulPartitionedCall", {&Expander::Plain, 0}},
+      {"RemoteCall", {&Expander::Remote, 1}},
+      {"If", {&Expander::If, 1}},
+      {"StatelessIf", {&Expander::If, 1}},
+      {"_If", {&Expander::If, 1}},
+      {"Case", {&Expander::Case, 1}},
+      {"StatelessCase", {&Expander::Case, 1}},
+      {"While", {&Expander::While, 0}},
+      {"StatelessWhile", {&Expander::While, 0}},
+      {"_While", {&Expander::While, 0}},
+      {"For", {&Expander::For, 3}},
+      {"MapDefun", {&Expander::Map, 1}},
+      {"SymbolicGradient", {&Expander::Gradient, 0}},
+  };
+  const auto form = forms->find(op);
+  return form == forms->end() ? nullptr : &form->second;
 }
 
 absl::StatusOr<Expansion> Expander::Expand(const Call& call) {
   NameScope scope(graph_, call.name + "/");
-  auto expand = [&]() -> absl::StatusOr<Expansion> {
-    const std::string& op = call.op;
-    if (op == "If" || op == "StatelessIf" || op == "_If") return If(call);
-    if (op == "Case" || op == "StatelessCase") return Case(call);
-    if (op == "While" || op == "StatelessWhile" || op == "_While") return While(call);
-    if (op == "For") return For(call);
-    if (op == "MapDefun") return Map(call);
-    if (op == "SymbolicGradient") return Gradient(call);
-    if (op == "RemoteCall") {
-      // Its first input names a device; what the function does is placed like everything else.
-      SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
-      const std::optional<Tensor> target = ConstantValue(call.inputs[0]);
-      if (target && (target->dtype() != DT_STRING || !target->shape().IsScalar())) {
-        return InvalidArgument("expected a device's name as target, got ",
-                               DataTypeName(target->dtype()), target->shape().ToString());
-      }
-      return Body(function, OutputList(call.inputs.begin() + 1, call.inputs.end()),
-                  target ? target->scalar<std::string>() : call.device);
-    }
-    if (Knows(op)) {
-      SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
-      return Body(function, call.inputs, call.device);
-    }
-    return Body({op, *call.attrs}, call.inputs, call.device);  // a call of old style
-  };
-  absl::StatusOr<Expansion> expansion = expand();
+  absl::StatusOr<Expansion> expansion;
+  if (const Form* form = FormOf(call.op); form == nullptr) {
+    expansion = Body({call.op, *call.attrs}, call.inputs, call.device);  // a call of the old style
+  } else if (call.inputs.size() < form->min_inputs) {
+    expansion = InvalidArgument("expected at least ", form->min_inputs, " inputs, got ",
+                                call.inputs.size());
+  } else {
+    expansion = (this->*form->expand)(call);
+  }
   if (expansion.ok() && graph_.status().ok()) return expansion;
   const absl::Status status = expansion.ok() ? graph_.status() : expansion.status();
   return Annotate(status, StrCat(call.op, " node '", call.name, "': "));
+}
+
+absl::StatusOr<Expansion> Expander::Plain(const Call& call) {
+  SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
+  return Body(function, call.inputs, call.device);
+}
+
+// Input 0 is the device on which the function's nodes run.
+absl::StatusOr<Expansion> Expander::Remote(const Call& call) {
+  SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
+  const std::optional<Tensor> target = ConstantValue(call.inputs[0]);
+  if (target && (target->dtype() != DT_STRING || !target->shape().IsScalar())) {
+    return InvalidArgument("expected a device's name as target, got ",
+                           DataTypeName(target->dtype()), target->shape().ToString());
+  }
+  return Body(function, OutputList(call.inputs.begin() + 1, call.inputs.end()),
+              target ? target->scalar<std::string>() : call.device);
 }
 
 absl::StatusOr<FunctionRef> Expander::FunctionOf(const Call& call, std::string_view attr) const {
@@ -79,17 +82,12 @@ absl::StatusOr<const FunctionBody*> Expander::Read(const std::string& name) {
   return &bodies_.emplace(name, std::move(body)).first->second;
 }
 
-absl::StatusOr<Expansion> Expander::Body(const FunctionRef& function, const OutputList& args,
-                                         const std::string& device) {
-  if (static_cast<int>(open_.size()) >= max_depth_) {
-    const bool is_recursive = std::find(open_.begin(), open_.end(), function.name) != open_.end();
-    return absl::UnimplementedError(StrCat("function '", function.name, "' ",
-                                           is_recursive ? "calls itself" : "is called too deep",
-                                           ": calls nest more than ", max_depth_, " deep"));
-  }
-  SLUICE_ASSIGN_OR_RETURN(const FunctionBody* body, Read(function.name));
-  const pb::OpDef& signature = body->def->signature();
-  // Arguments, by declared argument: one tensor each, or as many as its attributes say.
+namespace {
+
+// The arguments of a call by declared argument: one tensor each, or as many as an attribute says.
+absl::StatusOr<std::vector<OutputList>> Arguments(const pb::OpDef& signature,
+                                                  const FunctionRef& function,
+                                                  const OutputList& args) {
   std::vector<OutputList> by_arg(static_cast<size_t>(signature.input_arg_size()));
   size_t next = 0;
   for (int i = 0; i < signature.input_arg_size(); ++i) {
@@ -105,31 +103,30 @@ absl::StatusOr<Expansion> Expander::Body(const FunctionRef& function, const Outp
     for (; n > 0 && next < args.size(); --n) by_arg[static_cast<size_t>(i)].push_back(args[next++]);
     if (n > 0) next = args.size() + 1;
   }
-  if (next != args.size()) {
-    return InvalidArgument("function '", function.name, "': expected ", signature.input_arg_size(),
-                           " arguments, got ", args.size());
+  if (next == args.size()) return by_arg;
+  return InvalidArgument("function '", function.name, "': expected ", signature.input_arg_size(),
+                         " arguments, got ", args.size());
+}
+
+}  // namespace
+
+absl::StatusOr<Expansion> Expander::Body(const FunctionRef& function, const OutputList& args,
+                                         const std::string& device) {
+  if (static_cast<int>(open_.size()) >= max_depth_) {
+    const bool is_recursive = std::find(open_.begin(), open_.end(), function.name) != open_.end();
+    return absl::UnimplementedError(StrCat("function '", function.name, "' ",
+                                           is_recursive ? "calls itself" : "is called too deep",
+                                           ": calls nest more than ", max_depth_, " deep"));
   }
+  SLUICE_ASSIGN_OR_RETURN(const FunctionBody* body, Read(function.name));
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<OutputList> by_arg,
+                          Arguments(body->def->signature(), function, args));
   open_.push_back(function.name);
   std::vector<Expansion> made(body->nodes.size());
-  absl::Status status;
-  for (size_t i = 0; i < body->order.size() && status.ok(); ++i) {
-    status = BodyNodeInto(*body, body->order[i], function.attrs, by_arg, device, &made);
-  }
-  Expansion result;
-  for (int n : body->order) {
-    for (int input : body->nodes[static_cast<size_t>(n)].back_edges) {
-      if (!status.ok()) break;
-      const BodyTensor& from = body->nodes[static_cast<size_t>(n)].inputs[input];
-      absl::StatusOr<Output> source = Find(*body, from, by_arg, made);
-      status = source.status();
-      if (status.ok()) {
-        Node* merge = made[static_cast<size_t>(n)].outputs[0].node;
-        status = graph_.UpdateInput(merge, input, *source);
-      }
-    }
-  }
+  const absl::Status status = BodyNodes(*body, function.attrs, by_arg, device, &made);
   open_.pop_back();
   SLUICE_RETURN_IF_ERROR(Annotate(status, StrCat("function '", function.name, "': ")));
+  Expansion result;
   for (const BodyTensor& t : body->returns) {
     SLUICE_ASSIGN_OR_RETURN(Output output, Find(*body, t, by_arg, made));
     result.outputs.push_back(output);
@@ -139,6 +136,23 @@ absl::StatusOr<Expansion> Expander::Body(const FunctionRef& function, const Outp
     result.controls.insert(result.controls.end(), controls.begin(), controls.end());
   }
   return result;
+}
+
+absl::Status Expander::BodyNodes(const FunctionBody& body, const AttrMap& attrs,
+                                 const std::vector<OutputList>& args, const std::string& device,
+                                 std::vector<Expansion>* made) {
+  for (int n : body.order) {
+    SLUICE_RETURN_IF_ERROR(BodyNodeInto(body, n, attrs, args, device, made));
+  }
+  for (int n : body.order) {
+    const BodyNode& node = body.nodes[static_cast<size_t>(n)];
+    for (int input : node.back_edges) {
+      SLUICE_ASSIGN_OR_RETURN(const Output source, Find(body, node.inputs[input], args, *made));
+      Node* merge = (*made)[static_cast<size_t>(n)].outputs[0].node;
+      SLUICE_RETURN_IF_ERROR(graph_.UpdateInput(merge, input, source));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<AttrMap> Expander::Attributes(const pb::NodeDef& def,
@@ -240,20 +254,10 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   }
   Expansion& result = (*made)[static_cast<size_t>(n)];
   const std::string name = graph_.UniqueName(StrCat(graph_.scopes().name, def.name()));
+  const std::string& where = def.device().empty() ? device : def.device();
   if (Knows(def.op()) || library_.Contains(def.op())) {
-    ControlDependencies after(graph_, std::vector<Operation>(controls.begin(), controls.end()));
-    Node* entry = entry_;
-    if (!controls.empty() && graph_.scopes().context == nullptr) {
-      entry_ = NodeBuilder(&graph_, "NoOp", At::current()).Name("entry").Finish();
-    }
-    absl::StatusOr<Expansion> inner = Expand(
-        {def.op(), name, &own, std::move(inputs), def.device().empty() ? device : def.device()});
-    entry_ = entry;
-    SLUICE_RETURN_IF_ERROR(inner.status());
-    result = *std::move(inner);
-    if (result.controls.empty() && !result.outputs.empty()) {
-      for (const Output& out : result.outputs) result.controls.push_back(out.node);
-    }
+    SLUICE_ASSIGN_OR_RETURN(result,
+                            InnerCall({def.op(), name, &own, std::move(inputs), where}, controls));
     return absl::OkStatus();
   }
   NodeSpec spec;
@@ -262,16 +266,16 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   spec.allow_missing_inputs = !node.back_edges.empty();
   spec.inputs = std::move(inputs);
   spec.control_inputs = std::move(controls);
-  // Inside a function, colocation names its own nodes; what matters is kept by references.
+  // Colocation groups name nodes of the function's body. References are colocated anyway.
   own.erase("_class");
   if (spec.op == "Enter" || spec.op == "RefEnter") {
-    // Two calls of the function have two loops.
+    // Each call of the function has a loop of its own.
     const auto* frame = FindAttr<std::string>(own, "frame_name");
     own["frame_name"] = StrCat(graph_.scopes().name, frame != nullptr ? *frame : "");
   }
   spec.attrs = std::move(own);
-  spec.device = def.device().empty() ? device : def.device();
-  // A ControlDependencies block around the call holds for what begins in it.
+  spec.device = where;
+  // A ControlDependencies block around the call holds for nodes without inputs.
   if (graph_.scopes().context != nullptr && spec.inputs.empty()) {
     for (Node* c : OpenControls(graph_.scopes(), spec.inputs)) spec.control_inputs.push_back(c);
   }
@@ -281,15 +285,25 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   return absl::OkStatus();
 }
 
-// The outputs, alive only once everything that the call does is done.
+absl::StatusOr<Expansion> Expander::InnerCall(const Call& call,
+                                              const std::vector<Node*>& controls) {
+  ControlDependencies after(graph_, std::vector<Operation>(controls.begin(), controls.end()));
+  Node* entry = entry_;
+  if (!controls.empty() && graph_.scopes().context == nullptr) entry_ = core::NoOp(graph_, "entry");
+  absl::StatusOr<Expansion> expansion = Expand(call);
+  entry_ = entry;
+  if (expansion.ok() && expansion->controls.empty()) {
+    for (const Output& out : expansion->outputs) expansion->controls.push_back(out.node);
+  }
+  return expansion;
+}
+
 OutputList Expander::After(const Expansion& expansion) const {
   if (expansion.controls.empty()) return expansion.outputs;
   ControlDependencies after(
       graph_, std::vector<Operation>(expansion.controls.begin(), expansion.controls.end()));
   OutputList gated;
-  for (const Output& out : expansion.outputs) {
-    gated.push_back(NodeBuilder(&graph_, "Identity", At::current()).Input(out).Finish());
-  }
+  for (const Output& out : expansion.outputs) gated.push_back(core::Identity(out));
   return gated;
 }
 
@@ -300,7 +314,13 @@ absl::StatusOr<Output> Expander::AsBool(Output value) {
   return truth;
 }
 
-absl::Status Expander::Take() {
+OutputList Expander::Fail(const absl::Status& status) {
+  failure_.Update(status);
+  graph_.SetError(status);
+  return {};
+}
+
+absl::Status Expander::TakeFailure() {
   SLUICE_RETURN_IF_ERROR(std::exchange(failure_, absl::OkStatus()));
   return graph_.status();
 }

@@ -1,4 +1,7 @@
 // Builds, in the open scopes and contexts of a graph, what one call of a function does.
+//
+// Thread safety: as the graph's. Lifetime: graph and library outlive the expander. Errors are
+// returned and name the call; the graph is then broken.
 #ifndef SLUICE_GRAPH_FUNCTION_EXPAND_H_
 #define SLUICE_GRAPH_FUNCTION_EXPAND_H_
 
@@ -10,11 +13,12 @@
 #include "absl/status/statusor.h"
 #include "graph/function/body.h"
 #include "graph/function/library.h"
+#include "graph/gradient/gradients.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
 
-// What a call gives: its outputs, in order, and what has to have run when it is over.
+// The outputs of a call, in order, and the nodes after which the call is over.
 struct Expansion {
   OutputList outputs;
   std::vector<Node*> controls;
@@ -25,26 +29,48 @@ class Expander {
   Expander(Graph& graph, const FunctionLibrary& library, int max_depth)
       : graph_(graph), library_(library), max_depth_(max_depth) {}
 
-  // One call of an op that names functions, or is one.
+  // A call: a node whose op names functions in attributes, or is itself the name of a function.
   struct Call {
     std::string op;
-    std::string name;  // the call's: nodes are made under `name`/
+    std::string name;  // of the node; the new nodes are named `name`/…
     const AttrMap* attrs = nullptr;
     OutputList inputs;
     std::string device;
   };
-  static bool Knows(std::string_view op);
+  // Whether `op` names functions in attributes.
+  static bool Knows(std::string_view op) { return FormOf(op) != nullptr; }
   absl::StatusOr<Expansion> Expand(const Call& call);
 
-  // What nodes without inputs wait for outside of conds and loops; null: nothing.
+  // Nodes without inputs, outside of conds and loops, run after `entry`. Null: they wait for none.
   void set_entry(Node* entry) { entry_ = entry; }
 
  private:
+  // How a call of an op is expanded, and how many inputs it has at least.
+  struct Form {
+    absl::StatusOr<Expansion> (Expander::*expand)(const Call& call);
+    size_t min_inputs;
+  };
+  static const Form* FormOf(std::string_view op);
+
+  absl::StatusOr<Expansion> Plain(const Call& call);
+  absl::StatusOr<Expansion> Remote(const Call& call);
+  absl::StatusOr<Expansion> If(const Call& call);
+  absl::StatusOr<Expansion> Case(const Call& call);
+  absl::StatusOr<Expansion> While(const Call& call);
+  absl::StatusOr<Expansion> For(const Call& call);
+  absl::StatusOr<Expansion> Map(const Call& call);
+  absl::StatusOr<Expansion> Gradient(const Call& call);
+
+  // The nodes of a function's body.
   absl::StatusOr<Expansion> Body(const FunctionRef& function, const OutputList& args,
                                  const std::string& device);
+  absl::Status BodyNodes(const FunctionBody& body, const AttrMap& attrs,
+                         const std::vector<OutputList>& args, const std::string& device,
+                         std::vector<Expansion>* made);
   absl::Status BodyNodeInto(const FunctionBody& body, int n, const AttrMap& attrs,
                             const std::vector<OutputList>& args, const std::string& device,
                             std::vector<Expansion>* made);
+  absl::StatusOr<Expansion> InnerCall(const Call& call, const std::vector<Node*>& controls);
   absl::StatusOr<Node*> AddNode(NodeSpec spec);
   absl::StatusOr<AttrMap> Attributes(const pb::NodeDef& def, const AttrMap& function) const;
   absl::StatusOr<Output> Find(const FunctionBody& body, const BodyTensor& tensor,
@@ -52,27 +78,28 @@ class Expander {
                               const std::vector<Expansion>& made) const;
   absl::StatusOr<const FunctionBody*> Read(const std::string& name);
 
-  absl::StatusOr<Expansion> If(const Call& call);
-  absl::StatusOr<Expansion> Case(const Call& call);
-  absl::StatusOr<Expansion> While(const Call& call);
-  absl::StatusOr<Expansion> For(const Call& call);
-  absl::StatusOr<Output> CheckedStart(const Call& call, Output limit, Output delta);
-  absl::StatusOr<Expansion> Map(const Call& call);
-  absl::StatusOr<Expansion> Gradient(const Call& call);
-  // Branch i of `branches`, the last one whatever comes after it.
+  // Calls the function of branches[first] if `index` says so, otherwise one of those after it. The
+  // last branch is for every other index.
   absl::StatusOr<Expansion> Branches(const Call& call, const std::vector<FunctionAttr>& branches,
                                      size_t first, Output index, const OutputList& args);
+  absl::StatusOr<Output> CheckedStart(const Call& call, Output limit, Output delta);
+  // Keeps the first error of a branch or of a loop's body, which cannot return it.
+  OutputList Fail(const absl::Status& status);
+  // Returns that error, or the graph's.
+  absl::Status TakeFailure();
+  // The outputs, as tensors that are alive once the call is over.
   OutputList After(const Expansion& expansion) const;
   absl::StatusOr<FunctionRef> FunctionOf(const Call& call, std::string_view attr) const;
   absl::StatusOr<Output> AsBool(Output value);
-  Output Number(const Tensor& value);
-  // The first error of a builder's function that has no way to return one.
-  absl::Status Take();
+  // A gradient as a tensor. `declared` is the type of the zeros for a handle of unknown type.
+  Output DenseOrZeros(const Grad& grad, const Output& x, DataType declared);
+  // A Const, which waits for the entry.
+  Output Constant(const Tensor& value);
 
   Graph& graph_;
   const FunctionLibrary& library_;
   const int max_depth_;
-  std::vector<std::string> open_;  // functions being expanded
+  std::vector<std::string> open_;  // functions that are being expanded
   std::map<std::string, FunctionBody> bodies_;
   Node* entry_ = nullptr;
   absl::Status failure_;

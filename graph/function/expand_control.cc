@@ -1,8 +1,9 @@
-// Calls that choose, repeat and differentiate, as conds, loops and gradients.
+// Expands calls that branch, loop and differentiate.
 #include <algorithm>
 #include <utility>
 
 #include "graph/build/cond.h"
+#include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/build/while.h"
@@ -14,19 +15,7 @@
 namespace sluice {
 namespace {
 
-Output Binary(const char* op, Output a, Output b) {
-  return NodeBuilder(GraphOf({&a, &b}), op, At::current()).Input(a).Input(b).Finish();
-}
-
-Output Unary(const char* op, Output x) {
-  return NodeBuilder(x.graph(), op, At::current()).Input(x).Finish();
-}
-
-Output CastTo(Output x, DataType dtype) {
-  return NodeBuilder(x.graph(), "Cast", At::current()).Input(x).Attr("DstT", dtype).Finish();
-}
-
-// What is known of the outputs' shapes from the call itself.
+// Merges the shapes that the call declares into those of its outputs.
 void SetShapes(const AttrMap& attrs, const OutputList& outputs) {
   const auto* shapes = FindAttr<std::vector<PartialShape>>(attrs, "output_shapes");
   if (shapes == nullptr || shapes->size() != outputs.size()) return;
@@ -41,28 +30,27 @@ std::vector<PartialShape> UnknownShapes(size_t n) { return std::vector<PartialSh
 
 }  // namespace
 
-Output Expander::Number(const Tensor& value) {
-  NodeBuilder builder(&graph_, "Const", At::current());
-  builder.Attr("value", value).Attr("dtype", value.dtype());
-  if (entry_ != nullptr && graph_.scopes().context == nullptr) builder.ControlInput(entry_);
-  return builder.Finish();
+Output Expander::Constant(const Tensor& value) {
+  std::vector<Operation> after;
+  if (entry_ != nullptr && graph_.scopes().context == nullptr) after.push_back(entry_);
+  ControlDependencies controls(graph_, after);
+  return core::Const(graph_, value);
 }
 
-// Branches are built by a function of Cond that returns no status: the first failure is kept.
 absl::StatusOr<Expansion> Expander::Branches(const Call& call,
                                              const std::vector<FunctionAttr>& branches,
                                              size_t first, Output index, const OutputList& args) {
+  // A branch gives one result more, which says that it is over.
   auto branch = [&](size_t i) -> BranchResult {
     absl::StatusOr<Expansion> made = branches[i] == nullptr
                                          ? InvalidArgument("branch ", i, " names no function")
                                          : Body(*branches[i], args, call.device);
     if (!made.ok()) failure_.Update(made.status());
     if (!made.ok()) return OutputList();
-    // One result more says that the branch is over.
     ControlFlowContext* context = graph_.scopes().context;
     ControlDependencies after(graph_,
                               std::vector<Operation>(made->controls.begin(), made->controls.end()));
-    made->outputs.push_back(Unary("Identity", Output(context->control_pivot())));
+    made->outputs.push_back(core::Identity(Output(context->control_pivot())));
     return made->outputs;
   };
   auto rest = [&]() -> BranchResult {
@@ -76,10 +64,10 @@ absl::StatusOr<Expansion> Expander::Branches(const Call& call,
   const Output pred =
       index.dtype() == DT_BOOL
           ? index
-          : Binary("Equal", index, Number(Tensor::Scalar(static_cast<int32_t>(first))));
+          : core::Equal(index, Constant(Tensor::Scalar(static_cast<int32_t>(first))));
   OutputList merged = Cond(
       pred, [&] { return branch(first); }, rest);
-  SLUICE_RETURN_IF_ERROR(Take());
+  SLUICE_RETURN_IF_ERROR(TakeFailure());
   Expansion result;
   result.controls = {merged.back().node};
   merged.pop_back();
@@ -103,8 +91,9 @@ absl::StatusOr<Expansion> Expander::Case(const Call& call) {
   const auto* branches = FindAttr<std::vector<FunctionAttr>>(*call.attrs, "branches");
   if (branches == nullptr || branches->empty()) return InvalidArgument("expected branches, got 0");
   const OutputList args(call.inputs.begin() + 1, call.inputs.end());
-  if (branches->size() == 1) return Body(*(*branches)[0], args, call.device);
-  // Everything out of range takes the last branch.
+  if (branches->size() == 1 && (*branches)[0] != nullptr) {
+    return Body(*(*branches)[0], args, call.device);
+  }
   SLUICE_ASSIGN_OR_RETURN(Expansion result, Branches(call, *branches, 0, call.inputs[0], args));
   SetShapes(*call.attrs, result.outputs);
   return result;
@@ -115,90 +104,132 @@ absl::StatusOr<Expansion> Expander::While(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef body, FunctionOf(call, "body"));
   if (call.inputs.empty()) return InvalidArgument("a loop without variables has no end");
   WhileOptions options;
-  const auto* parallel = FindAttr<int64_t>(*call.attrs, "parallel_iterations");
-  if (parallel != nullptr)
+  if (const auto* parallel = FindAttr<int64_t>(*call.attrs, "parallel_iterations")) {
     options.parallel_iterations = std::max<int>(1, static_cast<int>(*parallel));
+  }
   options.shape_invariants = UnknownShapes(call.inputs.size());
+  auto truth = [&](const OutputList& v) -> absl::StatusOr<Output> {
+    SLUICE_ASSIGN_OR_RETURN(const Expansion made, Body(cond, v, call.device));
+    if (made.outputs.size() == 1) return AsBool(After(made)[0]);
+    return InvalidArgument("the condition must give one tensor, got ", made.outputs.size());
+  };
   auto condition = [&](const OutputList& v) -> Output {
-    absl::StatusOr<Expansion> made = Body(cond, v, call.device);
-    if (made.ok() && made->outputs.size() != 1) {
-      made = InvalidArgument("the condition must give one tensor, got ", made->outputs.size());
-    }
-    if (made.ok()) {
-      absl::StatusOr<Output> truth = AsBool(After(*made)[0]);
-      if (truth.ok()) return *truth;
-      made = truth.status();
-    }
-    failure_.Update(made.status());
-    graph_.SetError(made.status());
-    return Output();
+    absl::StatusOr<Output> goes_on = truth(v);
+    if (!goes_on.ok()) Fail(goes_on.status());
+    return goes_on.value_or(Output());
   };
   auto step = [&](const OutputList& v) -> OutputList {
     absl::StatusOr<Expansion> made = Body(body, v, call.device);
-    if (made.ok()) return After(*made);
-    failure_.Update(made.status());
-    graph_.SetError(made.status());
-    return {};
+    return made.ok() ? After(*made) : Fail(made.status());
   };
   Expansion result;
   result.outputs = WhileLoop(condition, step, call.inputs, options);
-  SLUICE_RETURN_IF_ERROR(Take());
+  SLUICE_RETURN_IF_ERROR(TakeFailure());
   SetShapes(*call.attrs, result.outputs);
   result.controls = {result.outputs[0].node};
   return result;
 }
 
-// The first index; the step fails where `delta` never leads from it to `limit`.
+// The first index. The step fails if `delta` does not lead from it to `limit`.
 absl::StatusOr<Output> Expander::CheckedStart(const Call& call, Output limit, Output delta) {
-  const Output start = CastTo(call.inputs[0], DT_INT64);
-  const Output towards = Binary("Greater", Binary("Mul", Binary("Sub", limit, start), delta),
-                                Number(Tensor::Scalar<int64_t>(0)));
-  const Output what = Number(Tensor::Scalar(std::string("Invalid start/limit/delta: ")));
+  const Output start = core::Cast(call.inputs[0], DT_INT64);
+  const Output towards = core::Greater(core::Mul(core::Sub(limit, start), delta),
+                                       Constant(Tensor::Scalar<int64_t>(0)));
+  const Output what = Constant(Tensor::Scalar(std::string("Invalid start/limit/delta: ")));
   Node* check = NodeBuilder(&graph_, "Assert", At::current())
-                    .Input(Binary("LogicalOr", towards, Binary("Equal", start, limit)))
+                    .Input(core::LogicalOr(towards, core::Equal(start, limit)))
                     .Input(OutputList{what, start, limit, delta})
                     .Finish();
   if (check == nullptr) return graph_.status();
   ControlDependencies after(graph_, {Operation(check)});
-  return Unary("Identity", start);
+  return core::Identity(start);
 }
 
 // for (i = start; (limit - i) * delta > 0; i += delta) inputs = body(i, inputs)
 absl::StatusOr<Expansion> Expander::For(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef body, FunctionOf(call, "body"));
-  const Output limit = CastTo(call.inputs[1], DT_INT64);
-  const Output delta = CastTo(call.inputs[2], DT_INT64);
+  const Output limit = core::Cast(call.inputs[1], DT_INT64);
+  const Output delta = core::Cast(call.inputs[2], DT_INT64);
   SLUICE_ASSIGN_OR_RETURN(const Output start, CheckedStart(call, limit, delta));
   OutputList variables = {start};
   variables.insert(variables.end(), call.inputs.begin() + 3, call.inputs.end());
   WhileOptions options;
   options.shape_invariants = UnknownShapes(variables.size());
-  const Output zero = Number(Tensor::Scalar<int64_t>(0));
+  const Output zero = Constant(Tensor::Scalar<int64_t>(0));
   auto condition = [&](const OutputList& v) {
-    return Binary("Greater", Binary("Mul", Binary("Sub", limit, v[0]), delta), zero);
+    return core::Greater(core::Mul(core::Sub(limit, v[0]), delta), zero);
   };
   auto step = [&](const OutputList& v) -> OutputList {
     OutputList args(v);
-    args[0] = CastTo(v[0], DT_INT32);
+    args[0] = core::Cast(v[0], DT_INT32);
     absl::StatusOr<Expansion> made = Body(body, args, call.device);
-    if (!made.ok()) {
-      failure_.Update(made.status());
-      graph_.SetError(made.status());
-      return {};
-    }
+    if (!made.ok()) return Fail(made.status());
     OutputList next = After(*made);
-    next.insert(next.begin(), Binary("AddV2", v[0], delta));
+    next.insert(next.begin(), core::AddV2(v[0], delta));
     return next;
   };
   Expansion result;
   result.outputs = WhileLoop(condition, step, variables, options);
-  SLUICE_RETURN_IF_ERROR(Take());
+  SLUICE_RETURN_IF_ERROR(TakeFailure());
   result.controls = {result.outputs[0].node};
   result.outputs.erase(result.outputs.begin());
   return result;
 }
 
-// Rows of the arguments go through the function one at a time, and its results become rows.
+namespace {
+
+// Collects one output of a function, call by call, as the rows of a tensor.
+class RowArray {
+ public:
+  RowArray(Output count, DataType dtype, const PartialShape& row) : dtype_(dtype), row_(row) {
+    array_ = NodeBuilder(count.graph(), "TensorArrayV3", At::current())
+                 .Input(count)
+                 .Attr("dtype", dtype)
+                 .Attr("element_shape", row)
+                 .Finish();
+  }
+  // A value that orders the writes, at the beginning and after a write.
+  Output flow() const { return array_ == nullptr ? Output() : Output(array_, 1); }
+  Output Write(Output index, Output value, Output flow) const {
+    return NodeBuilder(flow.graph(), "TensorArrayWriteV3", At::current())
+        .Input(Output(array_, 0))
+        .Input(index)
+        .Input(value)
+        .Input(flow)
+        .Finish();
+  }
+  Output Gather(Output indices, Output flow) const {
+    return NodeBuilder(indices.graph(), "TensorArrayGatherV3", At::current())
+        .Input(Output(array_, 0))
+        .Input(indices)
+        .Input(flow)
+        .Attr("dtype", dtype_)
+        .Attr("element_shape", row_)
+        .Finish();
+  }
+
+ private:
+  DataType dtype_;
+  PartialShape row_;
+  Node* array_;
+};
+
+// Row `index` of each of the first `num_rows` inputs, and the other inputs as they are.
+OutputList RowsOf(const OutputList& inputs, size_t num_rows, Output index, Output zero) {
+  OutputList args = inputs;
+  for (size_t i = 0; i < std::min(num_rows, inputs.size()); ++i) {
+    args[i] = NodeBuilder(index.graph(), "GatherV2", At::current())
+                  .Input(inputs[i])
+                  .Input(index)
+                  .Input(zero)
+                  .Finish();
+  }
+  return args;
+}
+
+}  // namespace
+
+// Calls the function with one row of the arguments at a time. Its results are rows again.
 absl::StatusOr<Expansion> Expander::Map(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
   const auto* types = FindAttr<std::vector<DataType>>(*call.attrs, "Targuments");
@@ -207,90 +238,59 @@ absl::StatusOr<Expansion> Expander::Map(const Call& call) {
   if (types == nullptr || output_types == nullptr || types->empty()) {
     return InvalidArgument("expected attributes Targuments and output_types");
   }
-  const size_t num_rows = types->size();
-  const Output zero = Number(Tensor::Scalar<int32_t>(0));
-  const Output one = Number(Tensor::Scalar<int32_t>(1));
-  auto vector = [&](int32_t n) { return Number(Tensor::Vector<int32_t>({n})); };
-  const Output count = NodeBuilder(&graph_, "StridedSlice", At::current())
-                           .Input(Unary("Shape", call.inputs[0]))
-                           .Input(vector(0))
-                           .Input(vector(1))
-                           .Input(vector(1))
-                           .Attr("shrink_axis_mask", int64_t{1})
-                           .Finish();
-  if (!count) return graph_.status();
-  std::vector<Node*> arrays;
+  const Output zero = Constant(Tensor::Scalar<int32_t>(0));
+  const Output one = Constant(Tensor::Scalar<int32_t>(1));
+  const Output shape = core::Shape(call.inputs[0]);
+  OutputList first;
+  for (const int32_t n : {0, 1, 1}) first.push_back(Constant(Tensor::Vector<int32_t>({n})));
+  const Output count = core::StridedSlice(shape, first, "shrink_axis_mask");
+  std::vector<RowArray> arrays;
   OutputList variables = {zero};
   for (size_t i = 0; i < output_types->size(); ++i) {
-    Node* array = NodeBuilder(&graph_, "TensorArrayV3", At::current())
-                      .Input(count)
-                      .Attr("dtype", (*output_types)[i])
-                      .Attr("element_shape",
-                            shapes != nullptr && i < shapes->size() ? (*shapes)[i] : PartialShape())
-                      .Finish();
-    if (array == nullptr) return graph_.status();
-    arrays.push_back(array);
-    variables.push_back(Output(array, 1));
+    const bool has_shape = shapes != nullptr && i < shapes->size();
+    arrays.emplace_back(count, (*output_types)[i], has_shape ? (*shapes)[i] : PartialShape());
+    variables.push_back(arrays.back().flow());
   }
+  SLUICE_RETURN_IF_ERROR(graph_.status());
   auto step = [&](const OutputList& v) -> OutputList {
-    OutputList args;
-    for (size_t i = 0; i < call.inputs.size(); ++i) {
-      if (i >= num_rows) {
-        args.push_back(call.inputs[i]);
-        continue;
-      }
-      args.push_back(NodeBuilder(&graph_, "GatherV2", At::current())
-                         .Input(call.inputs[i])
-                         .Input(v[0])
-                         .Input(zero)
-                         .Finish());
-    }
-    absl::StatusOr<Expansion> made = Body(function, args, call.device);
+    absl::StatusOr<Expansion> made =
+        Body(function, RowsOf(call.inputs, types->size(), v[0], zero), call.device);
     if (made.ok() && made->outputs.size() != arrays.size()) {
       made = InvalidArgument("the function must give ", arrays.size(), " tensors, got ",
                              made->outputs.size());
     }
-    if (!made.ok()) {
-      failure_.Update(made.status());
-      graph_.SetError(made.status());
-      return {};
-    }
+    if (!made.ok()) return Fail(made.status());
     const OutputList results = After(*made);
-    OutputList next = {Binary("AddV2", v[0], one)};
+    OutputList next = {core::AddV2(v[0], one)};
     for (size_t i = 0; i < arrays.size(); ++i) {
-      next.push_back(NodeBuilder(&graph_, "TensorArrayWriteV3", At::current())
-                         .Input(Output(arrays[i], 0))
-                         .Input(v[0])
-                         .Input(results[i])
-                         .Input(v[i + 1])
-                         .Finish());
+      next.push_back(arrays[i].Write(v[0], results[i], v[i + 1]));
     }
     return next;
   };
   const OutputList last =
-      WhileLoop([&](const OutputList& v) { return Binary("Less", v[0], count); }, step, variables);
-  SLUICE_RETURN_IF_ERROR(Take());
+      WhileLoop([&](const OutputList& v) { return core::Less(v[0], count); }, step, variables);
+  SLUICE_RETURN_IF_ERROR(TakeFailure());
   const Output all =
       NodeBuilder(&graph_, "Range", At::current()).Input(zero).Input(count).Input(one).Finish();
   Expansion result;
   for (size_t i = 0; i < arrays.size(); ++i) {
-    result.outputs.push_back(NodeBuilder(&graph_, "TensorArrayGatherV3", At::current())
-                                 .Input(Output(arrays[i], 0))
-                                 .Input(all)
-                                 .Input(last[i + 1])
-                                 .Attr("dtype", (*output_types)[i])
-                                 .Attr("element_shape", shapes != nullptr && i < shapes->size()
-                                                            ? (*shapes)[i]
-                                                            : PartialShape())
-                                 .Finish());
+    result.outputs.push_back(arrays[i].Gather(all, last[i + 1]));
   }
   SLUICE_RETURN_IF_ERROR(graph_.status());
   result.controls = {last[0].node};
   return result;
 }
 
+Output Expander::DenseOrZeros(const Grad& grad, const Output& x, DataType declared) {
+  if (Output dense = ToDense(grad)) return dense;
+  if (x.dtype() != DT_RESOURCE) return core::ZerosLike(x, "");
+  const HandleData* data = x.node->output_handle(x.index);
+  const DataType dtype = data != nullptr && data->dtype != DT_INVALID ? data->dtype : declared;
+  return core::Fill(core::VariableShape(x), core::Cast(Constant(Tensor::Scalar(0.0f)), dtype));
+}
+
 // Inputs: the function's arguments, then the gradients of its results. Results: the gradients of
-// the arguments, zeros where there is none.
+// the arguments, which are zeros if there is no path.
 absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
   const std::string given = library_.GradientOf(function.name);
@@ -301,7 +301,7 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
   }
   const size_t num_args = types->size();
   OutputList xs, ys;
-  for (size_t i = 0; i < num_args; ++i) xs.push_back(Unary("Identity", call.inputs[i]));
+  for (size_t i = 0; i < num_args; ++i) xs.push_back(core::Identity(call.inputs[i]));
   SLUICE_RETURN_IF_ERROR(graph_.status());
   SLUICE_ASSIGN_OR_RETURN(const Expansion forward, Body(function, xs, call.device));
   GradientOptions options;
@@ -316,7 +316,7 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
     const Output& grad = call.inputs[position];
     if (BaseType(y.dtype()) != BaseType(grad.dtype())) continue;
     if (!IsFloating(y.dtype()) && !IsComplex(y.dtype())) continue;
-    ys.push_back(Unary("Identity", y));
+    ys.push_back(core::Identity(y));
     options.grad_ys.push_back(grad);
   }
   std::vector<Grad> grads(num_args);
@@ -325,17 +325,7 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
   }
   Expansion result;
   for (size_t i = 0; i < num_args; ++i) {
-    Output grad = ToDense(grads[i]);
-    if (!grad && xs[i].dtype() == DT_RESOURCE) {
-      const HandleData* data = xs[i].node->output_handle(xs[i].index);
-      const DataType dtype =
-          data != nullptr && data->dtype != DT_INVALID ? data->dtype : (*types)[i];
-      grad = Binary("Fill", Unary("VariableShape", xs[i]),
-                    CastTo(Number(Tensor::Scalar(0.0f)), dtype));
-    } else if (!grad) {
-      grad = Unary("ZerosLike", xs[i]);
-    }
-    result.outputs.push_back(grad);
+    result.outputs.push_back(DenseOrZeros(grads[i], xs[i], (*types)[i]));
   }
   SLUICE_RETURN_IF_ERROR(graph_.status());
   result.controls = forward.controls;

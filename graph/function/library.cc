@@ -31,7 +31,7 @@ std::string FunctionLibrary::GradientOf(std::string_view name) const {
   return it == gradients_.end() ? "" : it->second;
 }
 
-// Two messages behind each other are one message with the elements of both.
+// The concatenation of two serialized messages is a message with the elements of both.
 void AddFunction(Graph& graph, const pb::FunctionDef& function) {
   pb::FunctionDefLibrary one;
   *one.add_function() = function;

@@ -1,6 +1,6 @@
-// The functions of a graph: bodies that call ops (If, While, PartitionedCall, …) name.
+// The functions of a graph, which ops (If, While, PartitionedCall, …) name in attributes.
 //
-// Thread safety: immutable once read.
+// Thread safety: immutable after Parse.
 #ifndef SLUICE_GRAPH_FUNCTION_LIBRARY_H_
 #define SLUICE_GRAPH_FUNCTION_LIBRARY_H_
 
@@ -16,14 +16,14 @@ namespace sluice {
 
 class FunctionLibrary {
  public:
-  // A serialised FunctionDefLibrary (Graph::function_library()).
+  // `serialised` is a FunctionDefLibrary (Graph::function_library()).
   static absl::StatusOr<FunctionLibrary> Parse(std::string_view serialised);
 
   bool empty() const { return functions_.empty(); }
   bool Contains(std::string_view name) const { return functions_.contains(name); }
   // NOT_FOUND "function '<name>' is not in the graph's library".
   absl::StatusOr<const pb::FunctionDef*> Find(std::string_view name) const;
-  // The function that computes the gradient of `name`; "" where none was given.
+  // The function that the library declares as the gradient of `name`; "" if there is none.
   std::string GradientOf(std::string_view name) const;
 
  private:
@@ -34,7 +34,7 @@ class FunctionLibrary {
 
 // Adds a function to the graph's library.
 void AddFunction(Graph& graph, const pb::FunctionDef& function);
-// `base`, or `base`_1, …: a name that no function of the graph has.
+// A name that no function has: `base`, `base`_1, …
 std::string UniqueFunctionName(const FunctionLibrary& library, std::string_view base);
 
 }  // namespace sluice

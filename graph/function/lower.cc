@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "graph/build/control_flow_context.h"
-#include "graph/build/node_builder.h"
+#include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
 #include "graph/function/expand.h"
 #include "graph/status.h"
@@ -23,7 +23,7 @@ bool LeadsIntoBranchOrLoop(const Graph& graph) {
   return false;
 }
 
-// Lowers one call of the graph itself, and gives its users what came of it.
+// Replaces one call of the graph itself, and redirects its users.
 class CallSite {
  public:
   CallSite(Graph& graph, Node* node, bool keeps_name)
@@ -40,20 +40,14 @@ class CallSite {
     InContext in(graph_, node_->context());
     Node* entry = nullptr;
     if (node_->context() == nullptr && (!controls.empty() || may_be_dead)) {
-      // What begins in the body waits for what the call waits for, and is dead when that is.
+      // Nodes without inputs in the body wait for the call's controls, and are dead if these are.
       ControlDependencies after(graph_, std::vector<Operation>(controls.begin(), controls.end()));
       NameScope scope(graph_, name + "/");
-      Node* first = nullptr;
       if (may_be_dead && !inputs.empty()) {
-        const bool is_ref = IsRefType(inputs[0].dtype());
-        first = NodeBuilder(&graph_, is_ref ? "RefIdentity" : "Identity", At::current())
-                    .Name("entry")
-                    .Input(inputs[0])
-                    .Finish();
+        entry = core::IdentityOrRef(inputs[0], "entry").node;
       } else if (!controls.empty()) {
-        first = NodeBuilder(&graph_, "NoOp", At::current()).Name("entry").Finish();
+        entry = core::NoOp(graph_, "entry");
       }
-      entry = first;
     }
     expander.set_entry(entry);
     Expander::Call call{op, name, &attrs, inputs, device};
@@ -78,7 +72,7 @@ class CallSite {
     const std::string device = node_->device();
     ControlFlowContext* context = node_->context();
     if (keeps_name_) {
-      // The old node makes room for one of its name.
+      // A new node takes over the name of the call.
       for (Node* to : waiting) graph_.RemoveControlEdge(node_, to);
       std::vector<DataType> types;
       for (const Output& out : made.outputs) types.push_back(BaseType(out.dtype()));
@@ -135,7 +129,7 @@ absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
   SLUICE_ASSIGN_OR_RETURN(const FunctionLibrary functions, FunctionLibrary::Parse(library));
   const bool may_be_dead = LeadsIntoBranchOrLoop(graph);
   Expander expander(graph, functions, options.max_depth);
-  // Nothing of what the user has open belongs to what is built here.
+  // The user's open controls and contexts do not apply to the new nodes.
   ControlDependencies none = ControlDependencies::None(graph);
   for (Node* node : calls) {
     const bool keeps_name = options.keep_all_names || options.keep_names.contains(node->name());

@@ -1,9 +1,11 @@
-// Calls of functions become what the functions consist of: If and Case become conds, While, For and
-// MapDefun become loops, PartitionedCall its body, SymbolicGradient the body and its gradient.
+// Replaces calls of functions by the functions' nodes: If and Case by conds, While, For and
+// MapDefun by loops, PartitionedCall by its body, SymbolicGradient by the body and its gradient.
 //
-// The executor knows only the primitive forms. So this comes first of all rewrites of a pruned
-// graph: what lies in a function is folded, merged, placed and partitioned like everything else.
-// Names: a node `n` of the body of call `c` is `c/n`.
+// The executor knows only the primitive forms. This is the first rewrite of a pruned graph, so that
+// the later ones (folding, placement, partitioning) see the nodes of functions too. Node `n` in the
+// body of call `c` is named `c/n`.
+//
+// Thread safety: as the graph's.
 #ifndef SLUICE_GRAPH_FUNCTION_LOWER_H_
 #define SLUICE_GRAPH_FUNCTION_LOWER_H_
 
@@ -16,20 +18,20 @@
 
 namespace sluice {
 
-// The node names functions that LowerFunctions knows how to run.
+// Whether the node is a call that LowerFunctions replaces.
 bool IsFunctional(const Node& node);
 
 struct LowerOptions {
-  // After it, a node of the name of each call is there still, with the same outputs: what is
-  // fetched or run by name. Otherwise only for the calls in `keep_names`.
+  // Keeps a node with the name and outputs of each call, which can be fetched or run by name.
+  // Otherwise only for the calls in `keep_names`.
   bool keep_all_names = false;
   std::set<std::string> keep_names;
-  int max_depth = 64;  // of calls in calls: a function that calls itself has no end
+  int max_depth = 64;  // of nested calls, because a function may call itself
 };
 
-// The number of calls that were lowered. `library` is a serialised FunctionDefLibrary.
+// Returns the number of calls. `library` is a serialized FunctionDefLibrary.
 // INVALID_ARGUMENT for arguments that do not fit, UNIMPLEMENTED "… calls itself" for recursion,
-// NOT_FOUND for unknown functions; the message names the call. The graph is broken after an error.
+// NOT_FOUND for unknown functions; the error names the call. The graph is broken after an error.
 absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
                                    const LowerOptions& options = {});
 

@@ -4,16 +4,20 @@
 #include <map>
 #include <string>
 
+#include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
-#include "graph/gradient/nodes.h"
 #include "graph/status.h"
 
 namespace sluice::gradient {
 namespace {
 
-Output AddN(const OutputList& summands) {
-  if (summands.size() == 1) return summands[0];
-  return NodeBuilder(GraphOf({}, {&summands}), "AddN", At::current()).Input(summands).Finish();
+constexpr std::string_view kAddN = "AddN";
+
+Output AddN(const OutputList& summands, std::string_view name = "") {
+  return NodeBuilder(GraphOf({}, {&summands}), kAddN, At::current())
+      .Name(name)
+      .Input(summands)
+      .Finish();
 }
 
 Output SumOverDevices(Graph& graph, const OutputList& summands) {
@@ -22,9 +26,9 @@ Output SumOverDevices(Graph& graph, const OutputList& summands) {
   OutputList partial;
   for (const auto& [device, tensors] : by_device) {
     ColocateWith with(graph, tensors[0], /*ignore_existing=*/true);
-    partial.push_back(AddN(tensors));
+    partial.push_back(tensors.size() == 1 ? tensors[0] : AddN(tensors));
   }
-  return AddN(partial);
+  return partial.size() == 1 ? partial[0] : AddN(partial);
 }
 
 Output SumAsTree(Graph& graph, const Node& op, const OutputList& summands) {
@@ -33,6 +37,8 @@ Output SumAsTree(Graph& graph, const Node& op, const OutputList& summands) {
   for (size_t i = 1; i < summands.size(); ++i) sum = AddN({sum, summands[i]});
   return sum;
 }
+
+constexpr char kAccumulateN[] = "AccumulateNV2";
 
 bool HasKnownShape(const OutputList& tensors) {
   return std::all_of(tensors.begin(), tensors.end(),
@@ -43,8 +49,8 @@ Output SumTensors(Graph& graph, const Node& op, const OutputList& summands,
                   AggregationMethod method) {
   if (method == AggregationMethod::kAddN) return SumOverDevices(graph, summands);
   if (method == AggregationMethod::kExperimentalAccumulateN && summands.size() > 2 &&
-      HasKnownShape(summands) && OpRegistry::Global().Find("AccumulateNV2") != nullptr) {
-    return NodeBuilder(&graph, "AccumulateNV2", At::current())
+      HasKnownShape(summands) && OpRegistry::Global().Find(kAccumulateN) != nullptr) {
+    return NodeBuilder(&graph, kAccumulateN, At::current())
         .Input(summands)
         .Attr("shape", summands[0].shape())
         .Finish();
@@ -52,54 +58,39 @@ Output SumTensors(Graph& graph, const Node& op, const OutputList& summands,
   return SumAsTree(graph, op, summands);
 }
 
-Output Concat(Graph& graph, const OutputList& parts) {
-  NameScope scope(graph, "concat");
-  const Output axis = Const(&graph, "axis", Tensor::Scalar<int32_t>(0));
-  return NodeBuilder(&graph, "ConcatV2", At::current())
-      .Name(scope.prefix())
-      .Input(parts)
-      .Input(axis)
-      .Finish();
-}
-
-// Indices of one type: int64 where they differ.
+// Converts indices of different types to int64.
 void UnifyIndices(std::vector<IndexedSlices>& slices) {
   const bool same = std::all_of(slices.begin(), slices.end(), [&](const IndexedSlices& s) {
     return s.indices.dtype() == slices[0].indices.dtype();
   });
   if (same) return;
   for (IndexedSlices& s : slices) {
-    if (s.indices.dtype() == DT_INT64) continue;
-    s.indices = NodeBuilder(s.indices.graph(), "Cast", At::current())
-                    .Input(s.indices)
-                    .Attr("DstT", DT_INT64)
-                    .Finish();
+    if (s.indices.dtype() != DT_INT64) s.indices = core::Cast(s.indices, DT_INT64);
   }
 }
 
-Grad SumSlices(Graph& graph, std::vector<IndexedSlices> slices) {
+Grad SumSlices(std::vector<IndexedSlices> slices) {
   UnifyIndices(slices);
   OutputList values, indices;
   for (const IndexedSlices& s : slices) {
     values.push_back(s.values);
     indices.push_back(s.indices);
   }
-  const Output all_values = Concat(graph, values);
-  const Output all_indices = Concat(graph, indices);
+  const Output all_values = core::Concat(values);
+  const Output all_indices = core::Concat(indices);
   return Grad(IndexedSlices{
       .values = all_values, .indices = all_indices, .dense_shape = slices[0].dense_shape});
 }
 
-// Rows beside tensors become tensors, under the sum's own name.
+// Converts rows to tensors, in the scope of the sum.
 Grad SumMixed(Graph& graph, const std::vector<Grad>& summands) {
-  NameScope scope(graph, "AddN");
+  NameScope scope(graph, kAddN);
   OutputList tensors;
   for (size_t i = 0; i < summands.size(); ++i) {
     tensors.push_back(ToDense(summands[i], StrCat("inputs_", i)));
   }
   if (!graph.status().ok()) return Grad();
-  return Output(
-      NodeBuilder(&graph, "AddN", At::current()).Name(scope.prefix()).Input(tensors).Finish());
+  return AddN(tensors, scope.prefix());
 }
 
 }  // namespace
@@ -115,7 +106,7 @@ Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod me
   if (all_slices) {
     std::vector<IndexedSlices> slices;
     for (const Grad& g : summands) slices.push_back(g.slices());
-    return SumSlices(graph, std::move(slices));
+    return SumSlices(std::move(slices));
   }
   if (!all_dense) return SumMixed(graph, summands);
   OutputList tensors;

@@ -8,8 +8,8 @@
 
 namespace sluice::gradient {
 
-// Tensors by AddN (first on each device, then over devices), slices by concatenation, a mixture as
-// tensors. None for no summands. `op` is the op whose output the tensor is: it names the tree form.
+// Adds tensors by AddN (first on each device, then over devices), concatenates slices, and converts
+// a mixture to tensors. None for no summands. `op` computes the tensor, and names the tree form.
 Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod method);
 
 }  // namespace sluice::gradient

@@ -1,6 +1,6 @@
 #include "graph/gradient/backprop.h"
 
-#include "graph/gradient/nodes.h"
+#include "graph/build/core_ops.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -37,7 +37,7 @@ Output Backprop::Of(int output) {
   Grad& grad = output_grads_[output];
   if (grad.is_slices()) grad = ToDense(grad);
   if (grad.is_dense()) return grad.dense();
-  if (!zeros_[output]) zeros_[output] = gradient::Unary("ZerosLike", "zeros_like", Out(output));
+  if (!zeros_[output]) zeros_[output] = core::ZerosLike(Out(output));
   return zeros_[output];
 }
 

@@ -1,10 +1,12 @@
-// What an op's gradient function sees: the forward op's values, the gradients that flow into its
-// outputs, and where to put the gradients of its inputs.
+// The argument of an op's gradient function: the values of the forward op, the gradients with
+// respect to its outputs, and the results, which are gradients with respect to its inputs.
 //
 //   GRADIENT([](Backprop& b) { b.Into("x", b.Of("y") * Cos(b.Value("x"))); })
 //
-// Inputs that nothing is put into have no gradient. Errors of the builder stay in the graph; a case
-// that cannot be differentiated says so with Fail.
+// An input without a call of Into has no gradient.
+//
+// Thread safety: as the graph's. Errors: those of builder functions stay in the graph; Fail reports
+// that a node cannot be differentiated.
 #ifndef SLUICE_GRAPH_GRADIENT_BACKPROP_H_
 #define SLUICE_GRAPH_GRADIENT_BACKPROP_H_
 
@@ -18,7 +20,7 @@ namespace sluice {
 
 class Backprop {
  public:
-  // `output_grads` has one entry an output.
+  // `output_grads` has one entry per output.
   Backprop(Node* op, std::vector<Grad> output_grads);
 
   const Node& op() const { return *op_; }
@@ -29,35 +31,35 @@ class Backprop {
     return op_->AttrOr<T>(name, otherwise);
   }
 
-  // The forward op's tensor called `arg`: an input, else an output. Lists with Values.
+  // The forward op's input `arg`, or its output of that name. Values is for lists.
   Output Value(std::string_view arg);
   OutputList Values(std::string_view arg);
   Output In(int i) const { return op_->input(i); }
   Output Out(int i) const { return Output(op_, i); }
 
-  // Gradient that flows into an output, as a dense tensor: zeros where there is none.
+  // The gradient with respect to an output, as a tensor. Zeros if there is none.
   Output Of(std::string_view arg);
   Output Of(int output);
   OutputList ListOf(std::string_view arg);
-  // As it came: none, dense or slices.
+  // The same without conversion: none, dense or slices.
   const Grad& GradOf(int output) const { return output_grads_[output]; }
   bool Has(int output) const { return !output_grads_[output].is_none(); }
 
-  // Sets the gradient of an input; a list argument takes one a tensor.
+  // Sets the gradient with respect to an input. A list argument has one per tensor.
   void Into(std::string_view arg, Grad grad);
   void Into(int input, Grad grad);
   void IntoList(std::string_view arg, const std::vector<Grad>& grads);
   void IntoList(std::string_view arg, const OutputList& grads);
   void Fail(absl::Status status);
 
-  // What Of answers for an output without gradient, where it was made beforehand.
+  // Sets what Of returns for an output without gradient.
   void SetZeros(int output, Output zeros) { zeros_[output] = zeros; }
-  // The result: one entry an input.
+  // The results, one per input.
   const std::vector<Grad>& input_grads() const { return input_grads_; }
   const absl::Status& status() const { return status_; }
 
  private:
-  // [first, last) of the inputs, or else outputs, of an argument; empty after an error.
+  // [first, last) of an argument among the inputs, or among the outputs. Empty after an error.
   std::pair<int, int> Range(std::string_view arg, bool inputs_only = false);
 
   Node* op_;

@@ -1,4 +1,4 @@
-// Gradients of the two ends of a cond: a Switch's is a Merge, and a Merge's is a Switch.
+// Gradients of the ops at both ends of a cond: of a Switch a Merge, and of a Merge a Switch.
 #ifndef SLUICE_GRAPH_GRADIENT_COND_GRADIENT_H_
 #define SLUICE_GRAPH_GRADIENT_COND_GRADIENT_H_
 
@@ -12,8 +12,8 @@ void MergeGradient(Backprop& b);
 
 namespace gradient {
 
-// Zeros for output `index` of `op`, which has no gradient although another output has. For a Switch
-// into a branch they are alive when the other branch is taken: that is when they count.
+// Zeros for output `index` of `op`, which has no gradient although another output has one. For a
+// Switch into a branch they are alive if the other branch is taken.
 Output ZerosFor(Node* op, int index);
 
 }  // namespace gradient

@@ -1,8 +1,8 @@
-// Slices as a dense tensor: rows of the same index add up.
+// Converts slices to a dense tensor: rows of the same index are added.
+#include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
 #include "graph/gradient/gradients.h"
 #include "graph/gradient/made_dense.h"
-#include "graph/gradient/nodes.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -22,7 +22,7 @@ Output ToDense(const Grad& grad, std::string_view name) {
       .Name(name)
       .Input(slices.values)
       .Input(slices.indices)
-      .Input(gradient::FirstElement(slices.dense_shape))
+      .Input(core::FirstElement(slices.dense_shape))
       .Attr(kMadeDenseAttr, true)
       .Finish();
 }

@@ -1,5 +1,4 @@
-// The reverse walk: from ys back to xs, op by op, as soon as all gradients of an op's outputs are
-// in.
+// The reverse walk from ys to xs. It visits an op once all gradients of its outputs are known.
 #include "graph/gradient/gradients.h"
 
 #include <algorithm>
@@ -9,22 +8,37 @@
 #include <optional>
 #include <set>
 
+#include "graph/build/core_ops.h"
 #include "graph/build/group.h"
-#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
 #include "graph/build/while.h"
 #include "graph/gradient/aggregate.h"
 #include "graph/gradient/backprop.h"
 #include "graph/gradient/loop_states.h"
-#include "graph/gradient/nodes.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// Types that gradients flow through; resources and variants stand for what they hold.
+// Whether gradients flow through tensors of the type. Resources and variants stand for their
+// contents.
 bool CarriesGradient(DataType type) {
   const DataType base = BaseType(type);
   return IsFloating(base) || IsComplex(base) || base == DT_RESOURCE || base == DT_VARIANT;
+}
+
+// Zeros of x's type and shape, or those of the variable that it is a handle of.
+Output ZerosAs(const Output& x) {
+  if (const HandleData* data = x.node->output_handle(x.index)) {
+    return core::Filled(core::VariableShape(x), data->dtype, 0);
+  }
+  constexpr int64_t kConstElementsMax = 1000;  // larger ones are computed, as tf.zeros does
+  const PartialShape& shape = x.shape();
+  if (shape.IsFullyDefined() && IsPlainBytes(x.dtype()) &&
+      shape.num_elements() < kConstElementsMax) {
+    return core::Zeros(*x.graph(), x.dtype(), shape, "zeros_like");
+  }
+  return core::ZerosLike(x);
 }
 
 bool IsExit(const Node& op) { return op.op() == "Exit" || op.op() == "RefExit"; }
@@ -61,10 +75,10 @@ class ReverseWalk {
   const OutputList& ys_;
   const OutputList& xs_;
   const GradientOptions& options_;
-  std::set<const Node*> reached_;    // from xs, forwards
-  std::vector<Node*> between_list_;  // … and from ys, backwards
+  std::set<const Node*> reached_;    // forwards from xs
+  std::vector<Node*> between_list_;  // and backwards from ys
   std::set<const Node*> between_;
-  std::map<const Node*, int> pending_;  // uses of outputs whose gradient is not in yet
+  std::map<const Node*, int> pending_;  // uses of outputs whose gradient is not yet known
   std::set<const Node*> stops_;
   std::map<Output, std::vector<Grad>> partial_;  // summands
   std::map<Output, Grad> total_;
@@ -103,7 +117,7 @@ void ReverseWalk::CountPending() {
   }
 }
 
-// An x ends the walk where none of its own inputs is on a path to another x.
+// An x ends the walk if none of its own inputs is on a path to another x.
 void ReverseWalk::FindStops() {
   for (const Output& x : xs_) {
     const auto inputs = x.node->inputs();
@@ -130,7 +144,7 @@ absl::StatusOr<Grad> ReverseWalk::Seed(size_t i) {
       return InvalidArgument("Gradients of complex tensors must set grad_ys (y.dtype = ",
                              DataTypeName(BaseType(y.dtype())), ")");
     }
-    return Grad(gradient::Filled(gradient::ShapeOf(y), BaseType(y.dtype()), 1, name));
+    return Grad(core::Filled(core::ShapeOf(y), y.dtype(), 1, name));
   }
   const DataType type =
       BaseType(given.is_dense() ? given.dense().dtype() : given.slices().values.dtype());
@@ -141,7 +155,7 @@ absl::StatusOr<Grad> ReverseWalk::Seed(size_t i) {
                            IsComplex(y.dtype()) ? "complex" : "real or integer");
   }
   if (given.is_slices()) return given;
-  return Grad(gradient::Unary("Identity", name, given.dense()));
+  return Grad(core::Identity(given.dense(), name));
 }
 
 absl::Status ReverseWalk::MakeSeeds() {
@@ -163,7 +177,7 @@ void ReverseWalk::SeedYs() {
     const bool is_ready = between_.contains(y.node) && pending_[y.node] == 0;
     if (is_ready && queued.insert(y.node).second) ready_.push_back(y.node);
   }
-  // TensorFlow gives every variable that enters a loop its gradient, needed or not.
+  // TensorFlow computes the gradient of every variable that enters a loop, even of unused ones.
   for (const Output& enter : loops_.Enters()) {
     if (pending_[enter.node] == 0) pending_[enter.node] = 1;
   }
@@ -199,7 +213,7 @@ absl::StatusOr<std::vector<Grad>> ReverseWalk::Run() {
   return results;
 }
 
-// The sum over the uses of each output. A loop's Switch comes twice: its first sum stays.
+// The sum over the uses of each output. A loop's Switch is visited twice; its first sum stays.
 std::vector<Grad> ReverseWalk::SumOutputs(Node* op) {
   InContext in(graph_, loops_.ContextFor(*op, /*before=*/true));
   std::vector<Grad> sums;
@@ -257,7 +271,7 @@ absl::StatusOr<std::vector<Grad>> ReverseWalk::InputGrads(Node* op,
   return grads;
 }
 
-// A gradient takes its tensor's shape, of which the gradient's function may know less.
+// Gives each gradient the shape of its input, which the gradient function may not know.
 absl::Status ReverseWalk::CheckInputGrads(const Node& op, const std::vector<Grad>& grads) const {
   for (int i = 0; i < op.num_inputs(); ++i) {
     const Output grad = grads[i].dense();
@@ -301,8 +315,8 @@ bool ReverseWalk::HasAnyGrad(Node* op) const {
   return false;
 }
 
-// All Exits of a loop go together, when the last one is known; those without a gradient get zeros,
-// if any has one.
+// All Exits of a loop are released together, after the last one. If any has a gradient, the others
+// get zeros.
 void ReverseWalk::ReleaseExit(Node* exit) {
   gradient::LoopState& state = *loops_.StateOf(*exit, /*before=*/false);
   state.deferred_exits.push_back(exit);
@@ -325,7 +339,7 @@ void ReverseWalk::ReleaseExit(Node* exit) {
 Grad ReverseWalk::Result(const Output& x) {
   if (auto it = total_.find(x); it != total_.end() && !it->second.is_none()) return it->second;
   if (options_.unconnected == UnconnectedGradients::kNone) return Grad();
-  return Grad(gradient::ZerosAs(x));
+  return Grad(ZerosAs(x));
 }
 
 absl::Status ReverseWalk::NoGradient(const Node& op) const {
@@ -339,7 +353,7 @@ std::string ReverseWalk::PathThrough(const Node& op) const {
   for (const Output& x : xs_) ends.insert(x.node);
   std::set<const Node*> starts;
   for (const Output& y : ys_) starts.insert(y.node);
-  // Breadth first from `op` in one direction until a node of `goal` is met.
+  // Searches breadth first from `op`, in one direction, for a node of `goal`.
   auto walk = [&](const std::set<const Node*>& goal, bool backwards) {
     std::map<const Node*, const Node*> from = {{&op, nullptr}};
     std::deque<const Node*> queue = {&op};
@@ -407,7 +421,7 @@ void GateTogether(Graph& graph, std::vector<Grad>& grads) {
   auto gated = [&](Output t) {
     ColocateWith with(graph, t);
     ControlDependencies after(graph, {gate});
-    return gradient::Unary("Identity", "control_dependency", t);
+    return core::Identity(t, "control_dependency");
   };
   for (Grad& g : grads) {
     if (g.is_dense()) {

@@ -1,7 +1,7 @@
-// Symbolic gradients: adds to the graph the nodes that compute d(sum of ys) / d(xs).
+// Symbolic gradients: adds the nodes that compute d(sum of ys) / d(xs) to the graph.
 //
-// Reference behaviour: tf.gradients (facts of it in TensorFlow's gradients_util.py): the same nodes
-// under the same names, aggregation, gating, colocation and None where there is no path.
+// Thread safety: as the graph's. Reference: tf.gradients, with the same nodes and names,
+// aggregation, gating, colocation, and None without a path.
 #ifndef SLUICE_GRAPH_GRADIENT_GRADIENTS_H_
 #define SLUICE_GRAPH_GRADIENT_GRADIENTS_H_
 
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// One gradient: none (no path, or not differentiable), a tensor, or rows of one.
+// A gradient: none (no path, or not differentiable), a tensor, or rows of a tensor.
 class Grad {
  public:
   Grad() = default;
@@ -41,7 +41,7 @@ enum class AggregationMethod { kAddN = 0, kExperimentalTree = 1, kExperimentalAc
 enum class UnconnectedGradients { kNone, kZero };
 
 struct GradientOptions {
-  std::vector<Grad> grad_ys;  // one a y (none = ones), or empty
+  std::vector<Grad> grad_ys;  // one per y (none: ones), or empty
   std::string name = "gradients";
   bool colocate_gradients_with_ops = false;
   bool gate_gradients = false;  // the gradients of one op wait for each other
@@ -50,16 +50,16 @@ struct GradientOptions {
   UnconnectedGradients unconnected = UnconnectedGradients::kNone;
 };
 
-// One entry an x. Errors: NOT_FOUND-like LookupError texts for ops without a registered gradient
-// on a path (naming the op, the node and the path), mismatched grad_ys, invalid handles.
+// One entry per x. NOT_FOUND for an op on a path without a registered gradient, with op, node and
+// path. INVALID_ARGUMENT for grad_ys that do not fit, and for invalid handles.
 absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputList& xs,
                                             GradientOptions options = {});
 
-// Identities of the gradients that are there, each of which waits for all of them: a use of one
-// then sees no variable updated by a use of another. Nones stay.
+// Replaces each gradient by an Identity that waits for all of them, so that no use of one changes a
+// variable before the others are computed. Nones stay.
 void GateTogether(Graph& graph, std::vector<Grad>& grads);
 
-// A dense tensor of the same meaning (UnsortedSegmentSum for slices); invalid for none.
+// The gradient as a tensor (slices by UnsortedSegmentSum). Invalid for none.
 Output ToDense(const Grad& grad, std::string_view name = "");
 
 }  // namespace sluice

@@ -1,8 +1,8 @@
 #include "graph/gradient/loop_gradient.h"
 
-#include "graph/build/node_builder.h"
+#include "graph/build/core_ops.h"
+#include "graph/build/scopes.h"
 #include "graph/gradient/loop_state.h"
-#include "graph/gradient/nodes.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -17,7 +17,7 @@ void EnterGradient(Backprop& b) {
   } else if (b.attr<bool>("is_constant")) {
     b.Into(0, state->Accumulate(b.op(), b.GradOf(0)));
   } else {
-    const Output left = gradient::Unary("Exit", "Exit", b.Of(0));
+    const Output left = core::Exit(b.Of(0));
     if (left) state->backward()->exits.push_back(left);
     b.Into(0, left);
   }
@@ -42,7 +42,7 @@ void ExitGradient(Backprop& b) {
   b.Into(0, entered);
 }
 
-// The backward loop's own NextIteration comes with the Switch.
+// The gradient of the Switch adds the NextIteration of the backward loop.
 void NextIterationGradient(Backprop& b) { b.Into(0, b.GradOf(0)); }
 
 namespace gradient {
@@ -62,10 +62,7 @@ void LoopMergeGradient(Backprop& b) {
   const Output grad = b.Of(0);
   if (state == nullptr || !grad) return;
   ColocateWith with(b.graph(), grad, /*ignore_existing=*/true);
-  Node* split = NodeBuilder(&b.graph(), "Switch", At::current())
-                    .Input(grad)
-                    .Input(state->backward()->pivot)
-                    .Finish();
+  Node* split = core::Switch(grad, state->backward()->pivot);
   for (int i = 0; i < 2 && split != nullptr; ++i) b.Into(i, Output(split, i));
 }
 

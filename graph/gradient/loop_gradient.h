@@ -1,5 +1,4 @@
-// Gradients of the ops that a while loop is made of: each end of the backward loop is the other end
-// of the forward one.
+// Gradients of the ops of a while loop. The backward loop begins where the forward loop ends.
 #ifndef SLUICE_GRAPH_GRADIENT_LOOP_GRADIENT_H_
 #define SLUICE_GRAPH_GRADIENT_LOOP_GRADIENT_H_
 
@@ -7,15 +6,16 @@
 
 namespace sluice {
 
-// Of Enter, Exit and NextIteration, and of their forms for references. UNIMPLEMENTED, naming the
-// loop's node, for the gradient of a gradient's loop: TensorFlow has none either.
+// Gradients of Enter, Exit and NextIteration, and of their forms for references. UNIMPLEMENTED,
+// with the node, for the gradient of a gradient's loop, which TensorFlow does not support either.
 void EnterGradient(Backprop& b);
 void ExitGradient(Backprop& b);
 void NextIterationGradient(Backprop& b);
 
 namespace gradient {
 
-// A variable's Switch in a loop (graph/build/while.h: IsLoopSwitch), visited twice; and its Merge.
+// Gradients of a variable's Switch (graph/build/while.h: IsLoopSwitch), which is visited twice, and
+// of its Merge.
 void LoopSwitchGradient(Backprop& b);
 void LoopMergeGradient(Backprop& b);
 

@@ -4,45 +4,19 @@
 #include <string_view>
 
 #include "graph/build/cond.h"
-#include "graph/build/node_builder.h"
+#include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
-#include "graph/gradient/nodes.h"
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
 
 namespace sluice::gradient {
 namespace {
 
-Output MergeTwice(Output value, std::string_view name = "Merge") {
-  return NodeBuilder(value.graph(), "Merge", At::current())
-      .Name(name)
-      .Input(OutputList{value, value})
-      .Finish();
+Output MergeTwice(Output value, std::string_view name = "") {
+  return core::Merge({value, value}, name);
 }
 
-Node* SwitchOf(Output value, Output pred, std::string_view name = "Switch") {
-  return NodeBuilder(GraphOf({&value, &pred}), "Switch", At::current())
-      .Name(name)
-      .Input(value)
-      .Input(pred)
-      .Finish();
-}
-
-Output Binary(std::string_view op, std::string_view name, Output a, Output b) {
-  return NodeBuilder(GraphOf({&a, &b}), op, At::current()).Name(name).Input(a).Input(b).Finish();
-}
-
-Output ExitOf(Output value, std::string_view name) { return Unary("Exit", name, value); }
-
-// A Const of zeros, however large; invalid for types without a zero.
-Output ZerosConst(Graph& graph, std::string_view name, DataType dtype, const PartialShape& shape) {
-  Tensor zeros(BaseType(dtype), shape.AsShape());
-  if (!zeros.IsInitialized() || !IsPlainBytes(dtype)) return Output();
-  std::fill_n(static_cast<char*>(zeros.raw()), zeros.bytes(), 0);
-  return Const(&graph, name, zeros);
-}
-
-// The constant Enter that `value` is, seen through Identities and Switches; null if it is none.
+// The constant Enter that `value` comes from through Identities and Switches only, or null.
 const Node* ConstantEnterBehind(Output value) {
   while (value) {
     const std::string& op = value.node->op();
@@ -94,27 +68,21 @@ LoopState* LoopState::Current(const Graph& graph) {
 
 // n = 0; while (…) ++n.
 Output LoopState::AddForwardCounter() {
-  const Output zero = Const(&graph_, "f_count", Number(0));
+  const Output zero = core::Const(graph_, Number(0), "f_count");
   if (!zero) return Output();
-  // One run of an inner loop pushes before the next one does.
+  // Each run of an inner loop pushes before the next run does.
   if (outer_ != nullptr) graph_.AddControlEdge(outer_->ForwardAdd(), zero.node);
   InContext in(graph_, forward_);
   const Output entered = forward_->NewEnter(zero, "f_count");
   if (!entered) return Output();
   forward_->enters.push_back(entered);
   const Output merge = MergeTwice(entered);
-  Node* split = merge ? SwitchOf(merge, forward_->pivot) : nullptr;
+  Node* split = merge ? core::Switch(merge, forward_->pivot) : nullptr;
   if (split == nullptr) return Output();
-  Output next;
-  {
-    NameScope add(graph_, "Add");
-    const Output one = Const(&graph_, "y", Number(1));
-    next = Binary("AddV2", add.prefix(), Output(split, 1), one);
-  }
-  const Output back = AddBackEdge(merge, next);
+  const Output back = AddBackEdge(merge, core::Increment(Output(split, 1), "Add"));
   if (!back) return Output();
   forward_index_ = back.node;
-  const Output count = ExitOf(Output(split, 0), "f_count");
+  const Output count = core::Exit(Output(split, 0), "f_count");
   forward_->exits.push_back(count);
   return count;
 }
@@ -122,34 +90,34 @@ Output LoopState::AddForwardCounter() {
 // n = count; while (n >= 1) --n.
 void LoopState::AddBackwardCounter(Output count) {
   if (!count) return;
-  const Output one = Const(&graph_, "b_count", Number(1));
+  const Output one = core::Const(graph_, Number(1), "b_count");
   InContext in(graph_, backward_);
   const Output entered = backward_->NewEnter(count, "b_count");
   if (!entered) return;
   backward_->enters.push_back(entered);
   const Output merge = MergeTwice(entered);
   backward_->pivot_for_pred = merge;
-  const Output more = Binary("GreaterEqual", "GreaterEqual", merge, one);
+  const Output more = core::GreaterEqual(merge, one);
   if (!more) return;
-  backward_->pivot = Unary("LoopCond", "b_count", more);
-  Node* split = SwitchOf(merge, backward_->pivot);
+  backward_->pivot = core::LoopCond(more, "b_count");
+  Node* split = core::Switch(merge, backward_->pivot);
   if (split == nullptr) return;
-  const Output index = Binary("Sub", "Sub", Output(split, 1), one);
+  const Output index = core::Sub(Output(split, 1), one);
   backward_->pivot_for_body = index;
   const Output back = AddBackEdge(merge, index);
-  const Output last = ExitOf(Output(split, 0), "b_count");
+  const Output last = core::Exit(Output(split, 0), "b_count");
   if (!back || !last) return;
   backward_index_ = back.node;
   backward_->exits.push_back(last);
-  // One run of an inner loop pops before the next one does.
+  // Each run of an inner loop pops before the next run does.
   if (outer_ != nullptr) graph_.AddControlEdge(last.node, outer_->BackwardSync());
 }
 
-// Runs when all pushes of an iteration have, also those of branches that were not taken.
+// Runs after all pushes of an iteration, including those in branches that were not taken.
 Node* LoopState::ForwardSync() {
   if (forward_sync_ != nullptr) return forward_sync_;
   ControlDependencies none = ControlDependencies::None(graph_);
-  forward_sync_ = NodeBuilder(&graph_, "ControlTrigger", At::current()).Name("f_sync").Finish();
+  forward_sync_ = core::ControlTrigger(graph_, "f_sync");
   if (forward_sync_ == nullptr) return nullptr;
   forward_sync_->set_context(forward_);
   graph_.AddControlEdge(forward_sync_, forward_index_);
@@ -159,7 +127,7 @@ Node* LoopState::ForwardSync() {
 Node* LoopState::BackwardSync() {
   if (backward_sync_ != nullptr) return backward_sync_;
   ControlDependencies none = ControlDependencies::None(graph_);
-  backward_sync_ = NodeBuilder(&graph_, "ControlTrigger", At::current()).Name("b_sync").Finish();
+  backward_sync_ = core::ControlTrigger(graph_, "b_sync");
   if (backward_sync_ == nullptr) return nullptr;
   backward_sync_->set_context(backward_);
   graph_.AddControlEdge(backward_sync_, backward_index_);
@@ -173,12 +141,7 @@ Output LoopState::Push(Output value, Branch branch) {
   {
     InContext in(graph_, call_);
     ColocateWith with(graph_, value);
-    const Output unbounded = Const(&graph_, "Const", Number(-1));
-    stack = NodeBuilder(&graph_, "StackV2", At::current())
-                .Name("f_acc")
-                .Input(unbounded)
-                .Attr("elem_type", BaseType(value.dtype()))
-                .Finish();
+    stack = core::Stack(graph_, BaseType(value.dtype()), "f_acc");
   }
   if (!stack) return Output();
   const Output entered = forward_->AddValue(stack);
@@ -186,11 +149,7 @@ Output LoopState::Push(Output value, Branch branch) {
   Node* push;
   {
     InContext in(graph_, branch == Branch::kOther ? context->outer() : context);
-    push = NodeBuilder(&graph_, "StackPushV2", At::current())
-               .Input(entered)
-               .Input(value)
-               .Attr("swap_memory", forward_->swap_memory())
-               .Finish();
+    push = core::StackPush(entered, value, forward_->swap_memory());
   }
   if (push == nullptr) return Output();
   push->set_context(context);
@@ -212,7 +171,7 @@ Output LoopState::Pop(Output stack, Output value, Branch branch) {
   {
     InContext in(graph_, backward_);
     if (cond != nullptr) {
-      // Only in iterations that pushed may the stack be popped.
+      // Pops only in iterations that pushed.
       Output pred;
       for (LoopState* s = this; s != nullptr && !pred; s = s->outer_) {
         if (auto it = s->history_.find(cond->pred()); it != s->history_.end()) pred = it->second;
@@ -220,12 +179,9 @@ Output LoopState::Pop(Output stack, Output value, Branch branch) {
       if (!pred) pred = cond->pred();
       const int taken = branch == Branch::kOther ? 1 - cond->branch() : cond->branch();
       ColocateWith with(graph_, stack, /*ignore_existing=*/true);
-      if (Node* split = SwitchOf(stack, pred)) stack = Output(split, taken);
+      if (Node* split = core::Switch(stack, pred)) stack = Output(split, taken);
     }
-    popped = NodeBuilder(&graph_, "StackPopV2", At::current())
-                 .Input(stack)
-                 .Attr("elem_type", BaseType(value.dtype()))
-                 .Finish();
+    popped = core::StackPop(stack, BaseType(value.dtype()));
   }
   if (!popped) return Output();
   popped.node->set_output_shape(0, value.shape());
@@ -246,12 +202,12 @@ Output LoopState::RealValue(Output value) {
       current = enter->input(0);
       state = state->outer_;
       if (state != nullptr) continue;
-      // The same in all iterations of all loops that are differentiated.
+      // The value is the same in all iterations of all differentiated loops.
       InContext in(graph_, backward_);
       real = backward_->AddValue(current);
     } else if (current.node->op() == "Const") {
       InContext in(graph_, backward_);
-      real = Const(&graph_, "Const", *current.node->FindAttr<Tensor>("value"));
+      real = core::Const(graph_, *current.node->FindAttr<Tensor>("value"));
     } else {
       stack = state->Push(current);
     }
@@ -280,21 +236,21 @@ Output LoopState::NewVariable(Output first, const PartialShape* shape) {
   return entered;
 }
 
-// Zeros shaped as what the constant Enter takes, made where the backward loop is entered from.
+// Zeros of the shape of the constant Enter's input, outside of the backward loop.
 Output LoopState::ZerosOutside(const Node& enter, DataType dtype) {
   const Output value = enter.input(0);
   Output shape;
   if (outer_ != nullptr) {
     {
       InContext in(graph_, forward_->outer());
-      shape = Unary("Shape", "Shape", value);
+      shape = core::Shape(value);
     }
     const Output stack = outer_->Push(shape);
     InContext in(graph_, backward_->outer());
-    return Filled(outer_->Pop(stack, shape), BaseType(dtype), 0, "zeros");
+    return core::Filled(outer_->Pop(stack, shape), dtype, 0);
   }
   InContext in(graph_, backward_->outer());
-  return Filled(Unary("Shape", "Shape", value), BaseType(dtype), 0, "zeros");
+  return core::Filled(core::Shape(value), dtype, 0);
 }
 
 Grad LoopState::Accumulate(const Node& op, const Grad& grad) {
@@ -306,60 +262,53 @@ Output LoopState::AccumulateDense(const Node& op, Output grad) {
   Output zeros;
   if (grad.shape().IsFullyDefined()) {
     InContext out(graph_, backward_->outer());
-    zeros = ZerosConst(graph_, "b_acc", grad.dtype(), grad.shape());
+    zeros = core::Zeros(graph_, grad.dtype(), grad.shape(), "b_acc");
   } else {
     zeros = ZerosOutside(op, grad.dtype());
   }
   InContext in(graph_, backward_);
   const Output entered = NewVariable(zeros, nullptr);
   const Output merge = entered ? MergeTwice(entered, "b_acc") : Output();
-  Node* split = merge ? SwitchOf(merge, backward_->pivot) : nullptr;
+  Node* split = merge ? core::Switch(merge, backward_->pivot) : nullptr;
   if (split == nullptr) return Output();
-  AddBackEdge(merge, Binary("AddV2", "Add", Output(split, 1), grad));
-  const Output result = ExitOf(Output(split, 0), "b_acc");
+  AddBackEdge(merge, core::AddV2(Output(split, 1), grad, "Add"));
+  const Output result = core::Exit(Output(split, 0), "b_acc");
   backward_->exits.push_back(result);
   return result;
 }
 
-// Rows are appended in each iteration; the first row, of zeros, belongs to row 0.
+// One row of zeros, of the shape of the rows of `op`'s input.
+Output LoopState::FirstRow(const Node& op, const Output& values) {
+  const PartialShape& shape = values.shape();
+  if (shape.IsFullyDefined() && shape.rank() > 0) {
+    PartialShape row = shape;
+    row.set_dim(0, 1);
+    return core::Zeros(graph_, values.dtype(), row, "b_acc");
+  }
+  const Output whole = op.input(0).dtype() == DT_RESOURCE ? core::VariableShape(op.input(0))
+                                                          : core::Shape(op.input(0));
+  const auto ints = [&](int32_t n) { return core::Const(graph_, Tensor::Vector<int32_t>({n})); };
+  OutputList from_1;
+  for (const int32_t n : {1, 0, 1}) from_1.push_back(ints(n));
+  const Output rest = core::StridedSlice(whole, from_1, "end_mask");
+  const Output one = ints(1);
+  const Output axis = core::Const(graph_, Number(0), "axis");
+  return core::Filled(core::ConcatV2({one, rest}, axis), values.dtype(), 0);
+}
+
+// Each iteration appends its rows to a first row of zeros with index 0.
 IndexedSlices LoopState::AccumulateSlices(const Node& op, const IndexedSlices& grad) {
   Output indices, values, sizes;
   {
     InContext out(graph_, backward_->outer());
-    const PartialShape& shape = grad.values.shape();
-    if (shape.IsFullyDefined() && shape.rank() > 0) {
-      PartialShape row = shape;
-      row.set_dim(0, 1);
-      values = ZerosConst(graph_, "b_acc", grad.values.dtype(), row);
-    } else {
-      Output whole = op.input(0).dtype() == DT_RESOURCE
-                         ? Unary("VariableShape", "VariableShape", op.input(0))
-                         : Unary("Shape", "Shape", op.input(0));
-      auto ints = [&](std::initializer_list<int32_t> v) {
-        return Const(&graph_, "Const", Tensor::Vector<int32_t>(v));
-      };
-      const Output rest = NodeBuilder(&graph_, "StridedSlice", At::current())
-                              .Input(whole)
-                              .Input(ints({1}))
-                              .Input(ints({0}))
-                              .Input(ints({1}))
-                              .Attr("end_mask", int64_t{1})
-                              .Finish();
-      const Output row = NodeBuilder(&graph_, "ConcatV2", At::current())
-                             .Input(OutputList{ints({1}), rest})
-                             .Input(Const(&graph_, "axis", Number(0)))
-                             .Finish();
-      values = Filled(row, BaseType(grad.values.dtype()), 0, "zeros");
-    }
+    values = FirstRow(op, grad.values);
     const bool narrow = grad.indices.dtype() == DT_INT32;
-    indices = Const(&graph_, "Const",
-                    narrow ? Tensor::Vector<int32_t>({0}) : Tensor::Vector<int64_t>({0}));
-    if (grad.dense_shape) {
-      if (grad.dense_shape.shape().IsFullyDefined()) {
-        sizes = ZerosConst(graph_, "Const", grad.dense_shape.dtype(), grad.dense_shape.shape());
-      } else {
-        sizes = Unary("ZerosLike", "zeros_like", Unary("Shape", "Shape", op.input(0)));
-      }
+    indices =
+        core::Const(graph_, narrow ? Tensor::Vector<int32_t>({0}) : Tensor::Vector<int64_t>({0}));
+    const Output& given = grad.dense_shape;
+    if (given) {
+      sizes = given.shape().IsFullyDefined() ? core::Zeros(graph_, given.dtype(), given.shape(), "")
+                                             : core::ZerosLike(core::Shape(op.input(0)));
     }
   }
   InContext in(graph_, backward_);
@@ -378,23 +327,15 @@ IndexedSlices LoopState::AccumulateSlices(const Node& op, const IndexedSlices& g
   if (sizes) parts.push_back({sizes, nullptr, grad.dense_shape});
   for (Part& p : parts) p.first = NewVariable(p.first, p.shape);
   for (Part& p : parts) p.merge = p.first ? MergeTwice(p.first, "b_acc") : Output();
-  for (Part& p : parts) p.split = p.merge ? SwitchOf(p.merge, backward_->pivot) : nullptr;
+  for (Part& p : parts) p.split = p.merge ? core::Switch(p.merge, backward_->pivot) : nullptr;
   if (!graph_.status().ok()) return {};
   for (size_t i = 0; i < 2; ++i) {
-    NameScope concat(graph_, "concat");
-    const Output axis = Const(&graph_, "axis", Number(0));
-    parts[i].next = NodeBuilder(&graph_, "ConcatV2", At::current())
-                        .Name(concat.prefix())
-                        .Input(OutputList{Output(parts[i].split, 1), parts[i].more})
-                        .Input(axis)
-                        .Finish();
+    parts[i].next = core::Concat({Output(parts[i].split, 1), parts[i].more});
   }
-  if (sizes) {
-    parts[2].next = Binary("Maximum", "Maximum", parts[2].more, Output(parts[2].split, 1));
-  }
+  if (sizes) parts[2].next = core::Maximum(parts[2].more, Output(parts[2].split, 1));
   for (Part& p : parts) AddBackEdge(p.merge, p.next);
   OutputList exits;
-  for (Part& p : parts) exits.push_back(ExitOf(Output(p.split, 0), "b_acc"));
+  for (Part& p : parts) exits.push_back(core::Exit(Output(p.split, 0), "b_acc"));
   backward_->exits.insert(backward_->exits.end(), exits.begin(), exits.end());
   return {exits[1], exits[0], sizes ? exits[2] : Output()};
 }
@@ -419,11 +360,10 @@ void LoopState::CloseSwitches() {
     Output zeros;
     if (first.shape().IsFullyDefined()) {
       InContext in(graph_, backward_);
-      zeros = ZerosConst(graph_, "Const", first.dtype(), first.shape());
+      zeros = core::Zeros(graph_, first.dtype(), first.shape(), "");
     } else {
       InContext out(graph_, backward_->outer());
-      zeros = Filled(Unary("Shape", "Shape", first.node->input(0)), BaseType(first.dtype()), 0,
-                     "zeros");
+      zeros = core::Filled(core::Shape(first.node->input(0)), first.dtype(), 0);
     }
     InContext in(graph_, backward_);
     AddBackEdge(merge, zeros);

@@ -1,11 +1,13 @@
-// One while loop that a gradient goes through, and the loop that goes back.
+// A while loop that is differentiated, and the backward loop that computes the gradients.
 //
-// The forward loop gets a counter; the backward loop counts down from it. A value of the forward
-// loop that the gradient needs is pushed on a stack in each iteration and popped in the same one
-// going back; constants of the loop are entered again instead. Pushes are ordered before the next
-// forward iteration and pops before the next backward one, so that the stack's order is that of
-// the iterations, however many are open.
-// Reference behaviour: TensorFlow's gradients of loops with control flow v1: same nodes and names.
+// The forward loop gets a counter, from which the backward loop counts down. A forward value that
+// the gradient needs is pushed on a stack in each iteration and popped in the corresponding
+// backward iteration. Constants of the loop enter the backward loop instead. Pushes are ordered
+// before the next forward iteration and pops before the next backward one, so that the stack has
+// the order of the iterations even if several run at once.
+//
+// Thread safety: as the graph's. Reference: TensorFlow's gradients of loops with control flow v1,
+// with the same nodes and names.
 #ifndef SLUICE_GRAPH_GRADIENT_LOOP_STATE_H_
 #define SLUICE_GRAPH_GRADIENT_LOOP_STATE_H_
 
@@ -19,10 +21,10 @@ namespace sluice::gradient {
 
 class LoopState final : public LoopHistory {
  public:
-  // Adds the counters of both loops. `outer` is the state of the loop around, null for none; the
-  // call's context is the one in which Gradients was called.
+  // Adds the counters of both loops. `outer` is the state of the loop around, or null. `call` is
+  // the context of the call of Gradients.
   LoopState(Graph& graph, WhileContext* forward, LoopState* outer, ControlFlowContext* call);
-  // That of the loop which is being built now; null if it is no gradient's.
+  // The state of the backward loop in whose context nodes are added now, or null.
   static LoopState* Current(const Graph& graph);
 
   WhileContext* forward() const override { return forward_; }
@@ -30,24 +32,25 @@ class LoopState final : public LoopHistory {
   LoopState* outer() const { return outer_; }
   Output RealValue(Output value) override;
 
-  // A stack on which the forward loop pushes `value`; and what the backward loop pops from it. With
-  // kOther the value is of the branch that `value`'s context is not.
+  // Push adds a stack on which the forward loop pushes `value`. Pop returns what the backward loop
+  // pops from it. With kOther the value belongs to the other branch of `value`'s cond.
   enum class Branch { kSame, kOther };
   Output Push(Output value, Branch branch = Branch::kSame);
   Output Pop(Output stack, Output value, Branch branch = Branch::kSame);
-  // The predicate of a cond inside the forward loop, as the backward loop sees it.
+  // The predicate of a cond inside the forward loop, as a tensor inside the backward loop.
   Output Predicate(Output pred);
 
-  // Sums up `grad` of the constant Enter `op` over the iterations.
+  // Sums `grad`, with respect to the constant Enter `op`, over the iterations.
   Grad Accumulate(const Node& op, const Grad& grad);
-  // The gradient that arrives at a variable's Switch: once from the Exit, once from the body.
+  // The gradient that reaches a variable's Switch, first from the Exit and then from the body.
   Output SwitchFromExit(const Node& op, Output grad);
   bool HasSwitch(const Node& op) const { return switches_.contains(&op); }
   void SwitchFromBody(const Node& op, Output grad);
-  // A variable that does not depend on what it was before has no gradient from the body: zeros.
+  // Adds zeros for variables without a gradient from the body: they do not depend on their value
+  // in the iteration before.
   void CloseSwitches();
 
-  // Exits of the forward loop that the gradient knows of.
+  // Exits of the forward loop.
   OutputList forward_exits;
   int exits_to_come = 0;
   OutputList unused_exits;
@@ -61,8 +64,9 @@ class LoopState final : public LoopHistory {
   Node* ForwardAdd() const { return forward_index_->input(0).node; }
   Output ZerosOutside(const Node& enter, DataType dtype);
   Output AccumulateDense(const Node& op, Output grad);
+  Output FirstRow(const Node& op, const Output& values);
   IndexedSlices AccumulateSlices(const Node& op, const IndexedSlices& grad);
-  // The Enter of a new variable of the backward loop; with `shape`, if it does not keep its own.
+  // The Enter of a new variable of the backward loop, of shape `shape` if it is not null.
   Output NewVariable(Output first, const PartialShape* shape);
 
   Graph& graph_;
@@ -76,7 +80,7 @@ class LoopState final : public LoopHistory {
   Node* backward_sync_ = nullptr;
   std::map<Output, Output> history_;         // forward value -> backward value
   std::map<const Node*, Output> switches_;   // forward Switch -> backward Merge
-  std::vector<const Node*> switches_order_;  // as they were met
+  std::vector<const Node*> switches_order_;  // in the order of their visits
 };
 
 }  // namespace sluice::gradient

@@ -1,29 +1,18 @@
 #include "graph/gradient/loop_states.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "graph/build/cond.h"
-#include "graph/build/node_builder.h"
+#include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
 #include "graph/gradient/cond_gradient.h"
-#include "graph/gradient/nodes.h"
 #include "graph/status.h"
 
 namespace sluice::gradient {
 namespace {
 
 bool IsExit(const Node& node) { return node.op() == "Exit" || node.op() == "RefExit"; }
-
-// A Const, however large, as tf.constant(0, shape=…) makes it; Fill's name where there is no zero.
-Output ConstantZeros(Graph& graph, DataType dtype, const PartialShape& shape,
-                     std::string_view name) {
-  Tensor zeros(BaseType(dtype), shape.AsShape());
-  if (!zeros.IsInitialized() || !IsPlainBytes(dtype)) return Output();
-  if (zeros.bytes() > 0) std::memset(zeros.raw(), 0, zeros.bytes());
-  return Const(&graph, name, zeros);
-}
 
 }  // namespace
 
@@ -102,13 +91,13 @@ Output LoopStates::ZerosForExit(Output exit) {
   auto outer = states_.find(LoopOf(forward->outer()));
   const bool is_static = exit.shape().IsFullyDefined();
   auto static_zeros = [&] {
-    // As tf.zeros: large ones are filled when the graph runs.
+    // Large ones are filled when the graph runs, as tf.zeros does.
     return exit.shape().num_elements() < 1000
-               ? ConstantZeros(graph_, exit.dtype(), exit.shape(), "zeros")
-               : Filled(ShapeOf(exit), BaseType(exit.dtype()), 0, "zeros");
+               ? core::Zeros(graph_, exit.dtype(), exit.shape(), "zeros")
+               : core::Filled(core::ShapeOf(exit), exit.dtype(), 0);
   };
   if (outer == states_.end() || outer->first == nullptr) {
-    return is_static ? static_zeros() : Unary("ZerosLike", "zeros_like", exit);
+    return is_static ? static_zeros() : core::ZerosLike(exit);
   }
   LoopState& state = *outer->second;
   if (is_static) {
@@ -118,14 +107,14 @@ Output LoopStates::ZerosForExit(Output exit) {
   Output shape;
   {
     InContext in(graph_, forward->outer());
-    shape = Unary("Shape", "Shape", exit);
+    shape = core::Shape(exit);
   }
   const Output stack = state.Push(shape);
   InContext in(graph_, state.backward());
-  return Filled(state.Pop(stack, shape), BaseType(exit.dtype()), 0, "zeros");
+  return core::Filled(state.Pop(stack, shape), exit.dtype(), 0);
 }
 
-// Called in the context of the backward loop, if `op` is in a loop.
+// The caller opens the context of the backward loop if `op` is in a loop.
 Output LoopStates::ZerosFor(Node* op, int i) {
   if (IsLoopSwitch(*op)) return Output();
   LoopState* state = StateOf(*op, /*before=*/false);
@@ -137,38 +126,35 @@ Output LoopStates::ZerosFor(Node* op, int i) {
     return gradient::ZerosFor(op, i);
   }
   if (value.shape().IsFullyDefined()) {
-    const Output zeros = ConstantZeros(graph_, value.dtype(), value.shape(), "Const");
+    const Output zeros = core::Zeros(graph_, value.dtype(), value.shape(), "");
     if (cond == nullptr || !zeros) return zeros;
     const Output pred = state->Predicate(cond->pred());
     ColocateWith with(graph_, zeros, /*ignore_existing=*/true);
-    Node* split = NodeBuilder(&graph_, "Switch", At::current()).Input(zeros).Input(pred).Finish();
+    Node* split = core::Switch(zeros, pred);
     return split == nullptr ? Output() : Output(split, 1 - cond->branch());
   }
   Output shape;
   if (cond != nullptr) {
-    // The shape is pushed where the other branch is taken: there the zeros are needed.
+    // Zeros are needed if the other branch is taken. That branch pushes the shape.
     state->Predicate(cond->pred());
     InContext out(graph_, cond->outer());
     Node* split;
     {
       ColocateWith with(graph_, op->input(0), /*ignore_existing=*/true);
-      split = NodeBuilder(&graph_, "Switch", At::current())
-                  .Input(op->input(0))
-                  .Input(cond->pred())
-                  .Finish();
+      split = core::Switch(op->input(0), cond->pred());
     }
     if (split == nullptr) return Output();
-    shape = Unary("Shape", "Shape", Output(split, 1 - cond->branch()));
+    shape = core::Shape(Output(split, 1 - cond->branch()));
     if (!shape) return Output();
     split->set_context(op->context());
     shape.node->set_context(op->context());
   } else {
     InContext in(graph_, op->context());
-    shape = Unary("Shape", "Shape", value);
+    shape = core::Shape(value);
   }
   const auto branch = cond != nullptr ? LoopState::Branch::kOther : LoopState::Branch::kSame;
   const Output stack = state->Push(shape, branch);
-  return Filled(state->Pop(stack, shape, branch), BaseType(value.dtype()), 0, "zeros");
+  return core::Filled(state->Pop(stack, shape, branch), value.dtype(), 0);
 }
 
 void LoopStates::Close() {

@@ -1,4 +1,4 @@
-// All while loops that one call of Gradients goes through.
+// All while loops that one call of Gradients differentiates.
 #ifndef SLUICE_GRAPH_GRADIENT_LOOP_STATES_H_
 #define SLUICE_GRAPH_GRADIENT_LOOP_STATES_H_
 
@@ -15,27 +15,27 @@ class LoopStates {
  public:
   explicit LoopStates(Graph& graph);
 
-  // Makes the backward loops of the loops whose Exits are among `between`, and adds their other
-  // Exits to it. FAILED_PRECONDITION for a loop whose context is not known.
+  // Adds the backward loops of the loops whose Exits are among `between`, and adds their other
+  // Exits to `between`. FAILED_PRECONDITION for a loop with unknown context.
   absl::Status Find(std::vector<Node*>& between_list, std::set<const Node*>& between,
                     bool colocate);
   bool empty() const { return states_.empty(); }
 
-  // The state of the loop that `op` is in; `before` its gradient is made, an Exit's gradient is
-  // still outside.
+  // The state of the loop around `op`. With `before`, an Exit counts as outside of its loop: its
+  // gradient is outside until the gradient function passes it on.
   LoopState* StateOf(const Node& op, bool before) const;
-  // The context that op's gradient is made in.
+  // The context of op's gradient.
   ControlFlowContext* ContextFor(const Node& op, bool before) const;
 
-  // Of the variables of all forward loops.
+  // The Enters of the variables of all forward loops.
   OutputList Enters() const;
-  // Exits that nobody uses: those of loops all of whose Exits are unused, or are ys, go first. They
-  // get zeros.
+  // The unused Exits of loops whose other Exits are all unused or ys. The walk starts from them
+  // too, with zeros as gradients.
   OutputList UnusedExits(const std::map<const Node*, int>& pending,
                          const std::set<const Node*>& ys) const;
-  // A gradient for `exit`, whose variable matters though its last value does not.
+  // The zero gradient of `exit`, whose variable matters although its last value does not.
   Output ZerosForExit(Output exit);
-  // Zeros for output i of `op`; invalid where none are wanted.
+  // Zeros for output i of `op`. Invalid for a loop's Switch.
   Output ZerosFor(Node* op, int i);
   void Close();
 

@@ -1,4 +1,4 @@
-// How a dense tensor that was made of a sparse gradient is told from other sums.
+// The mark on a dense tensor that ToDense computes from a sparse gradient.
 #ifndef SLUICE_GRAPH_GRADIENT_MADE_DENSE_H_
 #define SLUICE_GRAPH_GRADIENT_MADE_DENSE_H_
 

@@ -82,11 +82,11 @@ absl::StatusOr<int64_t> ShapeContext::InputAsSize(int i) const {
 }
 
 absl::Status ShapeContext::SetOutput(int i, PartialShape shape) {
-  // Computed from attributes that only the kernel refuses.
+  // Attributes may have values that only the kernel rejects.
   for (int d = 0; d < shape.rank(); ++d) {
     if (shape.dim(d) < 0) shape.set_dim(d, PartialShape::kUnknown);
   }
-  // Where a count and a list of types disagree there is no such output; the kernel tells of it.
+  // If a count and a list of types disagree, output i may not exist; the kernel reports it.
   if (i < num_outputs()) node_->set_output_shape(i, std::move(shape));
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// What a shape function sees of a node, and how it answers.
+// The argument of a shape function: inputs and attributes of a node, and the results.
 //
 //   .Shape([](ShapeContext& c) {
 //     SLUICE_ASSIGN_OR_RETURN(PartialShape a, c.WithRank(0, 2));
@@ -6,8 +6,10 @@
 //     return c.SetOutput(0, {a.dim(0), b.dim(1)});
 //   })
 //
-// Inputs may have unknown sizes or unknown rank; an answer may be unknown too, never wrong. A
-// returned error becomes the node's, with its name and the user's line in front.
+// Inputs may have unknown sizes or unknown rank. A result may be unknown too, but never wrong. An
+// error that the function returns gets the node's name and the user's line in front.
+//
+// Thread safety: as the graph's.
 #ifndef SLUICE_GRAPH_INFER_SHAPE_CONTEXT_H_
 #define SLUICE_GRAPH_INFER_SHAPE_CONTEXT_H_
 
@@ -23,7 +25,7 @@ namespace sluice {
 
 class ShapeContext {
  public:
-  // `node`'s inputs are linked; its outputs' shapes are what this context fills in.
+  // The inputs of `node` are linked. The context sets the shapes of its outputs.
   explicit ShapeContext(Node* node);
 
   int num_inputs() const { return node_->num_inputs(); }
@@ -42,20 +44,20 @@ class ShapeContext {
   }
   bool has_attr(std::string_view name) const { return node_->attrs().contains(name); }
 
-  // The input's value where it follows from constants (and from static shapes); else nothing.
+  // The value of an input if it follows from constants and static shapes.
   std::optional<Tensor> InputValue(int i) const;
-  // Input i as integers (int32 or int64; scalar or vector): sizes known and unknown (-1 also where
-  // the value itself is -1). Nothing if not even the length is known.
+  // Input i as integers (int32 or int64; scalar or vector), with -1 for unknown ones and for the
+  // value -1. Nothing if the length is unknown.
   std::optional<std::vector<int64_t>> InputInts(int i) const;
-  // Input i, a shape tensor: what is known of the shape that it denotes.
+  // The shape that input i, a shape tensor, denotes, as far as it is known.
   absl::StatusOr<PartialShape> InputAsShape(int i) const;
   // Input i, an integer scalar, as a size. Unknown if the value does not follow from constants.
   // INVALID_ARGUMENT "Dimension size, given by scalar input 1, must be non-negative but is -1".
   absl::StatusOr<int64_t> InputAsSize(int i) const;
 
   absl::Status SetOutput(int i, PartialShape shape);   // always OK, so that it can be returned
-  absl::Status SetOutputs(const PartialShape& shape);  // the same for all
-  // Contents of the handle that output i is.
+  absl::Status SetOutputs(const PartialShape& shape);  // the same for all outputs
+  // Type and shape behind output i, which is a handle.
   void SetOutputHandle(int i, HandleData data) { node_->set_output_handle(i, std::move(data)); }
   const HandleData* InputHandle(int i) const;
 
@@ -68,8 +70,8 @@ class ShapeContext {
   Node* node_;
 };
 
-// Runs the op's shape function and stores what it says in `node`, merged with what an earlier run
-// said. On an error (message: TensorFlow's sentence about the shapes) the outputs stay unknown.
+// Runs the op's shape function and stores the results in `node`, merged with those of earlier runs.
+// After an error, which has TensorFlow's text, the outputs are unknown.
 absl::Status InferShapes(Node* node);
 
 // Parts of shape functions.
@@ -90,7 +92,7 @@ ShapeFunction NoOutputs();
 ShapeFunction BroadcastBinary();  // output 0 = broadcast of inputs 0 and 1
 ShapeFunction AllSameShape();     // all inputs merge into output 0's shape
 
-// The value of `output` as far as constants and static shapes tell, without running any kernel:
+// The value of `output` if it follows from constants and static shapes, without running a kernel:
 // Const, Shape/Size/Rank of known shapes, and the arithmetic that shape code is made of (Pack,
 // ConcatV2, StridedSlice, Slice, Range, InvertPermutation, Cast, Add, Sub, Mul, Prod, Reshape,
 // Fill, Identity, …).

@@ -1,8 +1,8 @@
-// The edges that leave a node, or that come to it, in order of creation.
+// The edges that leave or enter a node, in order of creation.
 //
-// A list whose links lie in the edges: one is taken out without a look at the others, so that the
-// passes may remove all the readers of a tensor in linear time. Owns nothing. Valid until an edge
-// is added to or taken from the same node.
+// An intrusive doubly linked list: erasing an edge takes constant time, so that passes remove all
+// readers of a tensor in linear time. Ownership: it does not own the edges. Iterators are valid
+// until an edge of the same node is added or erased.
 #ifndef SLUICE_GRAPH_IR_EDGE_LIST_H_
 #define SLUICE_GRAPH_IR_EDGE_LIST_H_
 
@@ -17,7 +17,7 @@ struct EdgeLinks {
   Edge* after = nullptr;
 };
 
-// Shows the `kValue` of each edge.
+// A view of the member `kValue` of each edge.
 template <typename Edge, typename Value, EdgeLinks<Edge> Edge::*kLinks, Value Edge::*kValue>
 class EdgeList {
  public:
@@ -65,7 +65,7 @@ class EdgeList {
     last_ = edge;
     ++size_;
   }
-  // `edge` is one of the list's.
+  // `edge` must be in the list.
   void Erase(Edge* edge) {
     const auto [before, after] = edge->*kLinks;
     (before != nullptr ? (before->*kLinks).after : first_) = after;

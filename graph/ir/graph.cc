@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "graph/ir/names.h"
 #include "graph/ir/scopes.h"
 #include "graph/status.h"
 
@@ -22,7 +23,7 @@ std::string LowerCased(std::string_view s) {
   return lower;
 }
 
-// Null if there is none. Takes as long as the shorter of both lists is.
+// Null if there is none. Takes time proportional to the shorter list.
 ControlEdge* FindEdge(const Node* from, const Node* to) {
   ControlEdge* in = to->control_inputs().first();
   ControlEdge* out = from->control_outputs().first();
@@ -186,19 +187,8 @@ Node* Graph::Find(std::string_view name) const {
 }
 
 absl::StatusOr<Output> Graph::FindOutput(std::string_view tensor_name) const {
-  std::string_view name = tensor_name;
-  if (name.starts_with('^')) name.remove_prefix(1);
-  int index = 0;
-  if (size_t colon = name.rfind(':'); colon != name.npos) {
-    const std::string_view digits = name.substr(colon + 1);
-    const bool number =
-        !digits.empty() && digits.size() < 9 &&
-        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (number) {
-      index = std::stoi(std::string(digits));
-      name = name.substr(0, colon);
-    }
-  }
+  const auto [name, number] = ParseTensorName(tensor_name);
+  const int index = std::max(number, 0);
   Node* node = Find(name);
   if (node == nullptr) {
     return absl::NotFoundError(StrCat("tensor '", tensor_name, "': no node '", name, "'"));
@@ -256,8 +246,8 @@ void Graph::AddToCollection(std::string_view key, std::string value) {
 }
 
 absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph) {
-  // Edges from the second kind to the first lead back. Most nodes are neither, and are not asked
-  // for each of their edges: in large graphs what lies at the other end is in no cache.
+  // Edges from a NextIteration to a Merge lead back. The op of the other end of an edge, which in
+  // large graphs is in no cache, matters only if this end is such an op.
   const auto is_merge = [](const Node& n) { return n.op() == "Merge" || n.op() == "RefMerge"; };
   const auto is_next = [](const Node& n) {
     return n.op() == "NextIteration" || n.op() == "RefNextIteration";

@@ -1,11 +1,11 @@
-// The graph: nodes (an op, its inputs, attributes and device) joined by data and control edges.
+// The graph: nodes (an op, its inputs, attributes and device), connected by data and control edges.
 //
-// One representation from the user's builder to the executor's passes. Nodes have dense ids in
-// order of creation; a removed node leaves a null behind. Handles (Output, Operation) are small
-// values that stay valid as long as the graph and the node do.
+// It is the one representation from the user's builder to the executor's passes. Nodes have dense
+// ids in order of creation; the id of a removed node stays unused.
 //
-// Thread safety: none; one thread builds a graph. Errors: Add returns them; the builder functions
-// keep the first one in the graph (`status`), and every op on an invalid handle is itself invalid.
+// Thread safety: none; one thread builds a graph. Lifetime: handles (Output, Operation) are small
+// values, which are valid as long as the node. Errors: Add returns them. Builder functions keep the
+// first one in the graph (`status`) and return invalid handles; ops on invalid handles are invalid.
 #ifndef SLUICE_GRAPH_IR_GRAPH_H_
 #define SLUICE_GRAPH_IR_GRAPH_H_
 
@@ -38,7 +38,7 @@ class Graph;
 class Node;
 struct Scopes;  // graph/ir/scopes.h
 
-// Where the user's program made a node; default argument of every builder function.
+// The line of the user's program that adds a node; the default argument of every builder function.
 using At = std::source_location;
 
 // One output of a node. Copyable; invalid (node == nullptr) after an error.
@@ -47,8 +47,8 @@ struct Output {
   int index = 0;
 
   Output() = default;
-  // A node stands for its output 0. A template, so that no literal 0 is taken for a null node: with
-  // it `Reshape(x, {0, -1})` would be ambiguous.
+  // A node converts to its output 0. A template, so that a literal 0 does not convert: otherwise
+  // `Reshape(x, {0, -1})` would be ambiguous.
   template <typename N>
   requires std::same_as<N, Node> Output(N* n, int i = 0)
       : node(n), index(i) {}  // NOLINT: see above
@@ -63,13 +63,13 @@ struct Output {
 };
 using OutputList = std::vector<Output>;
 
-// A node as something to run or to wait for.
+// A node that is to be run or waited for.
 struct Operation {
   Node* node = nullptr;
 
   Operation() = default;
   Operation(Node* n) : node(n) {}        // NOLINT: handles convert freely
-  Operation(Output o) : node(o.node) {}  // NOLINT: the op that makes a tensor
+  Operation(Output o) : node(o.node) {}  // NOLINT: the op that computes a tensor
   explicit operator bool() const { return node != nullptr; }
   const std::string& name() const;  // "" if invalid
   const std::string& device() const;
@@ -93,14 +93,14 @@ struct Use {
   int dst_input;
 };
 
-// The edge of an input, in the list of its source's uses.
+// The edge of an input, as an element of its source's list of uses.
 struct UseEdge {
   Use use;
   EdgeLinks<UseEdge> links;
 };
 using UseList = EdgeList<UseEdge, Use, &UseEdge::links, &UseEdge::use>;
 
-// `to` waits for `from`; in the lists of both.
+// `to` waits for `from`. An element of a list of each.
 struct ControlEdge {
   Node* from;
   Node* to;
@@ -110,7 +110,7 @@ struct ControlEdge {
 using ControlInputs = EdgeList<ControlEdge, Node*, &ControlEdge::in, &ControlEdge::from>;
 using ControlOutputs = EdgeList<ControlEdge, Node*, &ControlEdge::out, &ControlEdge::to>;
 
-// dtype and shape behind a resource handle (a variable's), as shape functions pass them on.
+// Type and shape of the variable behind a resource handle, which shape functions infer.
 struct HandleData {
   DataType dtype = DT_INVALID;
   PartialShape shape;
@@ -125,14 +125,14 @@ class Node {
   const OpDef& def() const { return *def_; }
   Graph* graph() const { return graph_; }
 
-  // All attributes, defaults filled in, those that begin with '_' included.
+  // All attributes, with defaults filled in, and with those that begin with '_'.
   const AttrMap& attrs() const { return attrs_; }
-  // Null when absent or of another kind.
+  // Null if absent or of another kind.
   template <typename T>
   const T* FindAttr(std::string_view name) const {
     return sluice::FindAttr<T>(attrs_, name);
   }
-  // `otherwise` when absent or of another kind.
+  // `otherwise` if absent or of another kind.
   template <typename T>
   T AttrOr(std::string_view name, T otherwise) const {
     const T* v = FindAttr<T>(name);
@@ -146,9 +146,9 @@ class Node {
   const Output& input(int i) const { return inputs_[i]; }
   absl::Span<const Output> inputs() const { return inputs_; }
   const ControlInputs& control_inputs() const { return control_inputs_; }
-  // What the op takes: a ref type where it wants the variable itself.
+  // The declared type of input i: a ref type if the op takes a reference.
   DataType input_type(int i) const { return input_types_[i]; }
-  // [first, last) of the inputs that argument `arg` (index in def().inputs) stands for.
+  // [first, last) of the inputs of argument `arg` (index in def().inputs).
   std::pair<int, int> InputRange(int arg) const {
     return {input_starts_[arg], input_starts_[arg + 1]};
   }
@@ -160,23 +160,23 @@ class Node {
   DataType output_type(int i) const { return output_types_[i]; }
   const PartialShape& output_shape(int i) const { return output_shapes_[i]; }
   void set_output_shape(int i, PartialShape s) { output_shapes_[i] = std::move(s); }
-  // Null unless output i is a handle whose contents are known.
+  // Null unless output i is a handle with known type and shape.
   const HandleData* output_handle(int i) const;
   void set_output_handle(int i, HandleData data);
 
-  // Who uses the outputs, in order of creation; and who waits for the node.
+  // The uses of the outputs in order of creation, and the nodes that wait for this one.
   const UseList& uses() const { return uses_; }
   const ControlOutputs& control_outputs() const { return control_outputs_; }
 
-  // What the user asked for ("" = anything), and what the placer gave ("" = not placed).
+  // The device that the user requested ("" = any), and the placer's choice ("" = not placed).
   const std::string& device() const { return device_; }
   void set_device(std::string d) { device_ = std::move(d); }
   const std::string& assigned_device() const { return assigned_device_; }
   void set_assigned_device(std::string d) { assigned_device_ = std::move(d); }
-  // Names of the nodes that attr `_class` ties this one to ("loc:@" taken off).
+  // The nodes that attribute `_class` colocates this one with, without "loc:@".
   std::vector<std::string> colocation() const;
 
-  // Cond branch or while body that the node was built in; null = none.
+  // The branch of a cond or body of a loop that the node belongs to, or null.
   ControlFlowContext* context() const { return context_; }
   void set_context(ControlFlowContext* c) { context_ = c; }
 
@@ -184,7 +184,7 @@ class Node {
   const At* at() const { return has_location_ ? &location_ : nullptr; }
   // "file.cc:42" of the user's program; "" for imported nodes.
   std::string location() const;
-  // "MatMul node 'dense/MatMul'": how messages begin.
+  // "MatMul node 'dense/MatMul'", the beginning of error messages.
   std::string Describe() const;
 
   bool IsStateful() const { return def_->is_stateful; }
@@ -200,12 +200,12 @@ class Node {
   std::string device_;
   std::string assigned_device_;
   AttrMap attrs_;
-  // Most nodes have few edges: in the node itself those cost no way to other memory.
+  // Most nodes have few edges. Inline, they cost no access to other memory.
   absl::InlinedVector<Output, 2> inputs_;
-  absl::InlinedVector<UseEdge, 2> input_edges_;  // in no list where the input is missing
-  ControlInputs control_inputs_;                 // owns its edges
+  absl::InlinedVector<UseEdge, 2> input_edges_;  // in no list if the input is missing
+  ControlInputs control_inputs_;                 // the node owns these edges
   absl::InlinedVector<DataType, 4> input_types_;
-  absl::InlinedVector<int, 4> input_starts_;  // one a declared argument, and the end
+  absl::InlinedVector<int, 4> input_starts_;  // one per declared argument, and the end
   absl::InlinedVector<DataType, 4> output_types_;
   absl::InlinedVector<int, 4> output_starts_;
   absl::InlinedVector<PartialShape, 1> output_shapes_;
@@ -217,23 +217,23 @@ class Node {
   bool has_location_ = false;
 };
 
-// What Graph::Add makes a node of: the whole NodeDef, types of inputs given by attributes.
+// The argument of Graph::Add: a complete NodeDef, with the types of inputs as attributes.
 struct NodeSpec {
-  std::string name;  // used as it is; must be free
+  std::string name;  // must be unique
   std::string op;
   std::vector<Output> inputs;
   std::vector<Node*> control_inputs;
   std::string device;
   AttrMap attrs;
-  // An input whose node does not exist yet (NextIteration -> Merge): invalid Outputs are allowed
-  // at these positions and set by UpdateInput before the graph is used.
+  // Accepts invalid Outputs for nodes that do not exist yet (NextIteration -> Merge). UpdateInput
+  // sets them before the graph is used.
   bool allow_missing_inputs = false;
   const At* at = nullptr;
 };
 
-// The nodes that belong to a variable, as VariableDef names them.
+// The nodes of a variable, which VariableDef names.
 struct VariableNodes {
-  std::string initializer;    // op that gives it its first value: "w/Assign"
+  std::string initializer;    // op that assigns the first value: "w/Assign"
   std::string snapshot;       // tensor that reads it: "w/read:0", "w/Read/ReadVariableOp:0"
   std::string initial_value;  // tensor
   bool trainable = true;
@@ -242,7 +242,7 @@ struct VariableNodes {
 
 // GraphDef.versions.
 struct GraphVersions {
-  int producer = 2474;  // what TensorFlow 2.21 writes
+  int producer = 2474;  // TensorFlow 2.21
   int min_consumer = 0;
   std::vector<int> bad_consumers;
 };
@@ -254,33 +254,33 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Checks the op, its attributes (filling in defaults), the types of the inputs and the name.
-  // Outputs' shapes are unknown until InferShapes (graph/infer). INVALID_ARGUMENT, NOT_FOUND (op),
-  // ALREADY_EXISTS (name); the message names the node and the line that made it.
+  // Checks name, op, attributes and types of inputs, and fills in default attributes. Shapes of
+  // outputs are unknown until InferShapes (graph/infer). INVALID_ARGUMENT, NOT_FOUND (op),
+  // ALREADY_EXISTS (name); the error names the node.
   absl::StatusOr<Node*> Add(NodeSpec spec);
-  // Takes the node out, its edges too. Whoever used its outputs must have been redirected.
+  // Removes the node and its edges. Users of its outputs must have been redirected.
   void Remove(Node* node);
-  // Input i of `node` becomes `source`, of the same type. INVALID_ARGUMENT otherwise.
+  // Connects input i of `node` to `source`. INVALID_ARGUMENT if the types differ.
   absl::Status UpdateInput(Node* node, int i, Output source);
-  void AddControlEdge(Node* from, Node* to);  // once, however often it is added
+  void AddControlEdge(Node* from, Node* to);  // no effect if there is one
   void RemoveControlEdge(Node* from, Node* to);
   Node* Find(std::string_view name) const;  // null if there is none
   // "name", "name:1", or "^name" (as operation).
   absl::StatusOr<Output> FindOutput(std::string_view tensor_name) const;
   int num_node_ids() const { return static_cast<int>(nodes_.size()); }
   int num_nodes() const { return live_nodes_; }
-  Node* node(int id) const { return nodes_[id].get(); }  // null where it was removed
+  Node* node(int id) const { return nodes_[id].get(); }  // null if removed
   std::vector<Node*> nodes() const;                      // in order of creation
 
-  // A name that no node has and that nobody asked for before: `base`, `base_1`, … (TensorFlow's
-  // rule, counted by lower-cased name). With mark = false the name is not taken.
+  // A name that no node has and that no earlier call returned: `base`, `base_1`, … Names that
+  // differ in case only are equal, as in TensorFlow. With mark = false the name is not reserved.
   std::string UniqueName(std::string_view base, bool mark = true);
 
-  // The first error of the builder functions; OK while there is none.
+  // The first error of the builder functions.
   const absl::Status& status() const { return status_; }
   void SetError(const absl::Status& error) { status_.Update(error); }
 
-  // Collections, as MetaGraphDef has them: names of nodes or tensors under a key…
+  // The collections of a MetaGraphDef: names of nodes or tensors by key.
   std::map<std::string, std::vector<std::string>, std::less<>>& collections() {
     return collections_;
   }
@@ -289,14 +289,14 @@ class Graph {
   }
   void AddToCollection(std::string_view key, std::string value);
 
-  // Seeds of random ops are derived from this and the node (0, false: none was set).
+  // Seeds of random ops are derived from this seed and the node.
   void SetRandomSeed(int64_t seed) {
     random_seed_ = seed;
     has_random_seed_ = true;
   }
   bool has_random_seed() const { return has_random_seed_; }
   int64_t random_seed() const { return random_seed_; }
-  // 0, 1, 2, … for the random ops that were given no seed of their own.
+  // 0, 1, 2, … for random ops without a seed of their own.
   int64_t NextOpSeed() { return op_seeds_++; }
 
   // The nodes of each variable, by its tensor's name ("w:0"); collections list the same names.
@@ -305,16 +305,16 @@ class Graph {
 
   GraphVersions& versions() { return versions_; }
   const GraphVersions& versions() const { return versions_; }
-  // FunctionDefLibrary, serialised; kept as it came.
+  // A serialized FunctionDefLibrary.
   std::string& function_library() { return function_library_; }
   const std::string& function_library() const { return function_library_; }
 
-  // The open scopes of the builder.
+  // The builder's open scopes.
   Scopes& scopes() { return *scopes_; }
-  // Objects that live as long as the graph (control-flow contexts, optimizers' bookkeeping).
+  // Keeps an object alive as long as the graph (control-flow contexts, state of optimizers).
   void Own(std::shared_ptr<void> object) { owned_.push_back(std::move(object)); }
 
-  // Nodes made after this was set are refused with FAILED_PRECONDITION.
+  // From now on Add returns FAILED_PRECONDITION.
   void Finalize() { finalized_ = true; }
   bool finalized() const { return finalized_; }
 
@@ -329,7 +329,7 @@ class Graph {
   int live_nodes_ = 0;
   // Keys are the nodes' own names.
   absl::flat_hash_map<std::string_view, Node*, std::hash<std::string_view>> by_name_;
-  // Lower-cased name -> next suffix; kept from the first request for a unique name on.
+  // Lower-cased name -> next suffix. Created by the first call of UniqueName.
   std::optional<std::unordered_map<std::string, int>> names_used_;
   absl::Status status_;
   std::map<std::string, std::vector<std::string>, std::less<>> collections_;
@@ -344,8 +344,8 @@ class Graph {
   bool finalized_ = false;
 };
 
-// Nodes so that every node comes after its inputs and control inputs; back edges of loops
-// (NextIteration -> Merge) are left out. INVALID_ARGUMENT "<k> nodes in a cycle" otherwise.
+// The nodes, each after its inputs and control inputs, without regard to back edges of loops
+// (NextIteration -> Merge). INVALID_ARGUMENT "<k> nodes in a cycle".
 absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph);
 
 }  // namespace sluice

@@ -1,7 +1,8 @@
-// Graph::Resolve: holds a node's specification against its op's declaration.
+// Graph::Resolve: checks the specification of a node against the declaration of its op.
 #include <algorithm>
 
 #include "graph/ir/graph.h"
+#include "graph/ir/names.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -9,82 +10,29 @@ namespace {
 
 constexpr int64_t kMaxArgumentLength = 1 << 20;  // tensors in one list argument
 
-bool IsNameStart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.'; }
-bool IsNameChar(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' ||
-         c == '/' || c == '\\';
-}
-
-// [A-Za-z0-9.][A-Za-z0-9_.\-/]*, groups joined by '>'; a leading '_' is for internal graphs.
-bool IsValidNodeName(std::string_view name) {
-  if (name.empty()) return false;
-  bool at_start = true;
-  for (char c : name) {
-    if (at_start ? !(IsNameStart(c) || c == '_') : !(IsNameChar(c) || c == '>')) return false;
-    at_start = c == '>';
-  }
-  return !at_start;
-}
+// AttrValue's alternatives stand in the order of AttrKind, first the scalars and then the lists.
+constexpr size_t kFirstScalar = 1, kFirstList = 10;
+static_assert(
+    std::is_same_v<std::variant_alternative_t<
+                       kFirstScalar + static_cast<size_t>(AttrKind::kFunction), AttrValue>,
+                   FunctionAttr>);
+static_assert(std::is_same_v<std::variant_alternative_t<
+                                 kFirstList + static_cast<size_t>(AttrKind::kFunction), AttrValue>,
+                             std::vector<FunctionAttr>>);
 
 bool KindMatches(const AttrDef& def, const AttrValue& value) {
-  switch (def.kind) {
-    case AttrKind::kString:
-      return def.is_list ? std::holds_alternative<std::vector<std::string>>(value)
-                         : std::holds_alternative<std::string>(value);
-    case AttrKind::kInt:
-      return def.is_list ? std::holds_alternative<std::vector<int64_t>>(value)
-                         : std::holds_alternative<int64_t>(value);
-    case AttrKind::kFloat:
-      return def.is_list ? std::holds_alternative<std::vector<float>>(value)
-                         : std::holds_alternative<float>(value);
-    case AttrKind::kBool:
-      return def.is_list ? std::holds_alternative<std::vector<bool>>(value)
-                         : std::holds_alternative<bool>(value);
-    case AttrKind::kType:
-      return def.is_list ? std::holds_alternative<std::vector<DataType>>(value)
-                         : std::holds_alternative<DataType>(value);
-    case AttrKind::kShape:
-      return def.is_list ? std::holds_alternative<std::vector<PartialShape>>(value)
-                         : std::holds_alternative<PartialShape>(value);
-    case AttrKind::kTensor:
-      return def.is_list ? std::holds_alternative<std::vector<Tensor>>(value)
-                         : std::holds_alternative<Tensor>(value);
-    case AttrKind::kFunction:
-      return def.is_list ? std::holds_alternative<std::vector<FunctionAttr>>(value)
-                         : std::holds_alternative<FunctionAttr>(value);
-  }
-  return false;
+  return value.index() == (def.is_list ? kFirstList : kFirstScalar) + static_cast<size_t>(def.kind);
 }
 
-// A list without elements comes without a kind (see AttrValue).
+// An empty list without a kind (see AttrValue) becomes one of the declared kind.
 void AdoptEmptyList(const AttrDef& def, AttrValue& value) {
   const auto* strings = std::get_if<std::vector<std::string>>(&value);
   if (!def.is_list || strings == nullptr || !strings->empty()) return;
-  switch (def.kind) {
-    case AttrKind::kString:
-      return;
-    case AttrKind::kInt:
-      value = std::vector<int64_t>();
-      return;
-    case AttrKind::kFloat:
-      value = std::vector<float>();
-      return;
-    case AttrKind::kBool:
-      value = std::vector<bool>();
-      return;
-    case AttrKind::kType:
-      value = std::vector<DataType>();
-      return;
-    case AttrKind::kShape:
-      value = std::vector<PartialShape>();
-      return;
-    case AttrKind::kTensor:
-      value = std::vector<Tensor>();
-      return;
-    case AttrKind::kFunction:
-      value = std::vector<FunctionAttr>();
-      return;
-  }
+  static const AttrValue* empty_lists = new AttrValue[]{
+      std::vector<std::string>(), std::vector<int64_t>(),     std::vector<float>(),
+      std::vector<bool>(),        std::vector<DataType>(),    std::vector<PartialShape>(),
+      std::vector<Tensor>(),      std::vector<FunctionAttr>()};
+  value = empty_lists[static_cast<size_t>(def.kind)];
 }
 
 absl::Status CheckType(const AttrDef& def, DataType type) {
@@ -227,7 +175,7 @@ absl::Status CheckInputs(const NodeSpec& spec, absl::Span<const DataType> expect
 }  // namespace
 
 absl::Status Graph::Resolve(NodeSpec& spec, Node& node) const {
-  if (!IsValidNodeName(spec.name)) {
+  if (!IsValidNodeName(spec.name, /*allow_internal=*/true)) {
     return InvalidArgument("Node '", spec.name, "': Node name contains invalid characters");
   }
   absl::StatusOr<const OpDef*> op = OpRegistry::Global().Lookup(spec.op);

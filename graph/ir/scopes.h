@@ -10,24 +10,24 @@
 
 namespace sluice {
 
-// Device for a node about to be made: gets the node's op and the device asked for inside.
+// Chooses the device of a new node from its op and the device of the inner scopes.
 using DeviceFunction = std::function<std::string(const NodeSpec&)>;
 
 // The open scopes of a graph. Users open the classes of graph/build/scopes.h.
 struct Scopes {
   std::string name;  // current name scope: "" or "a/b/"
-  // Innermost last; each is merged under the ones inside it.
+  // Innermost last. Inner ones take precedence.
   std::vector<DeviceFunction> devices;
   struct ControlFrame {
     std::vector<Node*> controls;
-    ControlFlowContext* context;  // the frame's ops are known to be made in it
-    std::vector<Node*> seen;      // nodes made inside: they already carry the dependency
-    bool new_stack;               // ControlDependencies(g, None): hides the outer frames
+    ControlFlowContext* context;  // of the nodes inside
+    std::vector<Node*> seen;      // nodes inside: they already wait for `controls`
+    bool new_stack;               // ControlDependencies::None: hides the outer frames
   };
   std::vector<ControlFrame> control_frames;
   std::vector<Node*> colocation;  // innermost last; null = "colocate with nothing"
   ControlFlowContext* context = nullptr;
-  // The line that nodes are said to be from, whoever makes them: a gradient is from its op's line.
+  // If set, the location of all new nodes: gradients have the location of their op.
   const At* at = nullptr;
 };
 

@@ -1,7 +1,7 @@
-// The place of a variable that is one part of a larger one, as checkpoints have it.
+// The position of a variable that is one part of a partitioned variable, for checkpoints.
 //
-// Kept in an internal collection of the graph ("__…": not exported as such), since few graphs have
-// partitioned variables.
+// The graph keeps it in a private collection ("__…"), because few graphs have such variables.
+// Thread safety: as the graph's.
 #ifndef SLUICE_GRAPH_IR_VARIABLE_SLICE_H_
 #define SLUICE_GRAPH_IR_VARIABLE_SLICE_H_
 
@@ -21,14 +21,14 @@ struct VariableSlice {
   std::vector<int64_t> offset;
   std::vector<int64_t> shape;
 
-  // "4 2 0,2:0,2": the whole's shape, then start and length a dimension, as SaveV2 takes it.
+  // "4 2 0,2:0,2": the full shape, then offset and length of each dimension, as SaveV2 takes it.
   std::string ShapeAndSlice() const;
   bool operator==(const VariableSlice&) const = default;
 };
 
-// `variable` is the name of its tensor ("w/part_0:0"). The last one set counts.
+// `variable` is the name of its tensor ("w/part_0:0"). The last call counts.
 void SetVariableSlice(Graph& graph, std::string_view variable, const VariableSlice& slice);
-// Nothing for a variable that stands for itself.
+// Nothing for a variable that is not a part.
 std::optional<VariableSlice> FindVariableSlice(const Graph& graph, std::string_view variable);
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
-// The memory behind tensors: reference-counted blocks from an allocator, aligned to 64 bytes.
+// The memory of tensors: reference-counted blocks from an allocator, aligned to 64 bytes.
 //
-// Thread safety: reference counts are atomic; the bytes are not guarded (whoever writes holds the
-// only reference, or the variable's mutex).
+// Thread safety: reference counts are atomic. The bytes are not guarded: a writer holds the only
+// reference, or the variable's mutex.
 #ifndef SLUICE_GRAPH_TENSOR_BUFFER_H_
 #define SLUICE_GRAPH_TENSOR_BUFFER_H_
 
@@ -16,20 +16,20 @@
 namespace sluice {
 
 inline constexpr size_t kTensorAlignment = 64;  // a cache line, and the widest vector register
-// Up to here buffers of numbers are small (Buffer::is_small).
+// Buffers of numbers up to this size are small (Buffer::is_small).
 inline constexpr size_t kSmallBufferBytes = 64;
 
-// Where blocks come from. Implementations are thread-safe and outlive their blocks.
+// Allocates blocks. Implementations are thread-safe and outlive their blocks.
 class Allocator {
  public:
   virtual ~Allocator() = default;
-  // At least `bytes`, aligned to kTensorAlignment; null when there is no memory.
+  // At least `bytes`, aligned to kTensorAlignment. Null without memory.
   virtual void* Allocate(size_t bytes) = 0;
-  // `bytes` as given to Allocate.
+  // `bytes` is the argument of Allocate.
   virtual void Deallocate(void* block, size_t bytes) = 0;
 };
 
-// The process's heap. Counts what it hands out, for tests and reports.
+// The heap of the process. Counts allocations and bytes, for tests and reports.
 class HeapAllocator final : public Allocator {
  public:
   void* Allocate(size_t bytes) override;
@@ -43,13 +43,13 @@ class HeapAllocator final : public Allocator {
 };
 HeapAllocator& Heap();
 
-// A counted block of `count` elements of `dtype`. Its header sits in front of the elements in one
-// allocation. Elements of string, resource and variant are constructed and destroyed with it.
+// A reference-counted block of `count` elements of `dtype`. The header precedes the elements in one
+// allocation. Strings, resource handles and variants are constructed and destroyed with the block.
 class Buffer {
  public:
-  // Null when the allocator has no memory, or when the size overflows. One reference.
+  // Null if the allocator has no memory or the size overflows. The caller owns one reference.
   static Buffer* New(Allocator& allocator, DataType dtype, int64_t count);
-  // Foreign memory (bytes of a message, a mapped file): `release` is called at the last Unref.
+  // Wraps other memory (bytes of a message, a mapped file). The last Unref calls `release`.
   // `data` must be aligned for the elements.
   static Buffer* Wrap(void* data, size_t bytes, std::function<void()> release);
 
@@ -64,12 +64,12 @@ class Buffer {
     }
   }
   bool RefCountIsOne() const { return refs_.load(std::memory_order_acquire) == 1; }
-  // Memory is the allocator's own, so that a kernel may take it over for another result.
+  // Whether the memory is from an allocator, so that a kernel may reuse it for another result.
   bool is_owned() const { return allocator_ != nullptr; }
-  // So little memory, without objects in it and not foreign, that it may be kept for the next
-  // result of its kind rather than given back.
+  // Whether the block is small enough to be kept for the next result of the same kind. It is from
+  // an allocator and has no objects as elements.
   bool is_small() const { return is_small_; }
-  // It was made for so many elements.
+  // Whether the block was allocated for so many elements.
   bool IsFor(DataType dtype, int64_t count) const { return dtype_ == dtype && count_ == count; }
 
  private:

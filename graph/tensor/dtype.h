@@ -1,6 +1,7 @@
-// Element types: TensorFlow's DataType enum, its numbers and names, and the C++ type of each.
+// Element types: TensorFlow's DataType with its numbers and names, and the C++ type of each.
 //
-// A type at or above 100 is the reference form of (type - 100): the output of a ref variable.
+// A type above 100 is the reference form of (type - 100), the output of a ref variable.
+// Thread safety: pure functions and values.
 #ifndef SLUICE_GRAPH_TENSOR_DTYPE_H_
 #define SLUICE_GRAPH_TENSOR_DTYPE_H_
 
@@ -73,7 +74,7 @@ std::string DataTypeName(DataType t);
 // Inverse of DataTypeName; also takes the enum's spelling ("DT_FLOAT"). DT_INVALID if unknown.
 DataType DataTypeFromName(std::string_view name);
 
-// By type. Not within the function, where compilers build it anew at each call.
+// Indexed by type. Inside the function, compilers would build it at each call.
 inline constexpr uint8_t kDataTypeSizes[kDataTypeCount] = {
     0, 4,  8, 4, 1, 2, 1, 0, 8, 8, 1, 1, 1, 4, 2, 2, 2,  // up to DT_QUINT16
     2, 16, 2, 0, 0, 4, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -131,7 +132,7 @@ inline constexpr DataType kDataTypeOf = DataTypeOf<T>::value;
 using complex64 = std::complex<float>;
 using complex128 = std::complex<double>;
 
-// A set of (non-ref) types: what an attribute allows, what a kernel takes.
+// A set of (non-ref) types, which an attribute allows or a kernel supports.
 class TypeSet {
  public:
   constexpr TypeSet() = default;
@@ -157,7 +158,7 @@ class TypeSet {
   uint64_t bits_ = 0;
 };
 
-// Sets with a name in the field. Floating: what gradients flow through on a CPU, complex apart.
+// Common sets.
 constexpr TypeSet FloatTypes() { return {DT_HALF, DT_BFLOAT16, DT_FLOAT, DT_DOUBLE}; }
 constexpr TypeSet ComplexTypes() { return {DT_COMPLEX64, DT_COMPLEX128}; }
 constexpr TypeSet SignedIntTypes() { return {DT_INT8, DT_INT16, DT_INT32, DT_INT64}; }
@@ -167,20 +168,17 @@ constexpr TypeSet RealTypes() { return FloatTypes() | IntTypes(); }  // TensorFl
 constexpr TypeSet QuantizedTypes() {
   return {DT_QINT8, DT_QUINT8, DT_QINT32, DT_QINT16, DT_QUINT16};
 }
-// TensorFlow's `numbertype`: what arithmetic ops allow, quantised types included.
-constexpr TypeSet NumberTypes() {
-  return RealTypes() | ComplexTypes() |
-         TypeSet{DT_QINT8, DT_QUINT8, DT_QINT32, DT_QINT16, DT_QUINT16};
-}
+// TensorFlow's `numbertype`, which arithmetic ops allow.
+constexpr TypeSet NumberTypes() { return RealTypes() | ComplexTypes() | QuantizedTypes(); }
 constexpr TypeSet IndexTypes() { return {DT_INT32, DT_INT64}; }
 
 inline bool IsFloating(DataType t) { return FloatTypes().contains(BaseType(t)); }
 inline bool IsComplex(DataType t) { return ComplexTypes().contains(BaseType(t)); }
 inline bool IsInteger(DataType t) { return IntTypes().contains(BaseType(t)); }
-// Elements are plain bytes: the tensor may be copied with memcpy and sent as tensor_content.
+// Whether elements are plain bytes, which memcpy copies and tensor_content carries.
 inline bool IsPlainBytes(DataType t) { return DataTypeSize(BaseType(t)) != 0; }
 
-// C++ type lists for kernels' registrations.
+// Lists of C++ types, for the registration of kernels.
 template <typename... Ts>
 struct TypeList {};
 template <typename A, typename B>
@@ -197,7 +195,6 @@ using IndexList = TypeList<int32_t, int64_t>;
 using IntList = JoinTypes<SignedIntList, UnsignedIntList>::type;
 using RealList = JoinTypes<FloatList, IntList>::type;
 using NumberList = JoinTypes<RealList, ComplexList>::type;
-// Every type with a kernel's worth of elements.
 using AllList = JoinTypes<NumberList, TypeList<bool, std::string, ResourceHandle, Variant>>::type;
 
 }  // namespace sluice

@@ -1,8 +1,8 @@
 // The two 16-bit floating types: IEEE binary16 (`half`) and the upper half of binary32
 // (`bfloat16`).
 //
-// Both are storage types: arithmetic happens in float and is rounded to nearest even once an
-// operation, which is what TensorFlow's CPU kernels do.
+// Both are storage types: arithmetic is in float, and each result is rounded to nearest even, as in
+// TensorFlow's CPU kernels. Thread safety: values.
 #ifndef SLUICE_GRAPH_TENSOR_FLOAT16_H_
 #define SLUICE_GRAPH_TENSOR_FLOAT16_H_
 
@@ -113,36 +113,30 @@ template <typename H>
 requires kIsFloat16<H>
 inline H& operator/=(H& a, H b) { return a = a / b; }
 
+// Limits of a type, by their bits.
+template <typename H, uint16_t kLowest, uint16_t kMax, uint16_t kMin, uint16_t kEpsilon,
+          uint16_t kInfinity, uint16_t kNaN>
+struct Float16Limits {
+  static constexpr bool is_specialized = true;
+  static constexpr bool is_integer = false;
+  static constexpr bool is_signed = true;
+  static constexpr bool has_infinity = true;
+  static H lowest() { return H::FromBits(kLowest); }
+  static H max() { return H::FromBits(kMax); }
+  static H min() { return H::FromBits(kMin); }
+  static H epsilon() { return H::FromBits(kEpsilon); }
+  static H infinity() { return H::FromBits(kInfinity); }
+  static H quiet_NaN() { return H::FromBits(kNaN); }
+};
+
 }  // namespace sluice
 
 template <>
-class std::numeric_limits<sluice::half> {
- public:
-  static constexpr bool is_specialized = true;
-  static constexpr bool is_integer = false;
-  static constexpr bool is_signed = true;
-  static constexpr bool has_infinity = true;
-  static sluice::half lowest() { return sluice::half::FromBits(0xfbff); }
-  static sluice::half max() { return sluice::half::FromBits(0x7bff); }
-  static sluice::half min() { return sluice::half::FromBits(0x0400); }
-  static sluice::half epsilon() { return sluice::half::FromBits(0x1400); }
-  static sluice::half infinity() { return sluice::half::FromBits(0x7c00); }
-  static sluice::half quiet_NaN() { return sluice::half::FromBits(0x7e00); }
-};
-
+class std::numeric_limits<sluice::half>
+    : public sluice::Float16Limits<sluice::half, 0xfbff, 0x7bff, 0x0400, 0x1400, 0x7c00, 0x7e00> {};
 template <>
-class std::numeric_limits<sluice::bfloat16> {
- public:
-  static constexpr bool is_specialized = true;
-  static constexpr bool is_integer = false;
-  static constexpr bool is_signed = true;
-  static constexpr bool has_infinity = true;
-  static sluice::bfloat16 lowest() { return sluice::bfloat16::FromBits(0xff7f); }
-  static sluice::bfloat16 max() { return sluice::bfloat16::FromBits(0x7f7f); }
-  static sluice::bfloat16 min() { return sluice::bfloat16::FromBits(0x0080); }
-  static sluice::bfloat16 epsilon() { return sluice::bfloat16::FromBits(0x3c00); }
-  static sluice::bfloat16 infinity() { return sluice::bfloat16::FromBits(0x7f80); }
-  static sluice::bfloat16 quiet_NaN() { return sluice::bfloat16::FromBits(0x7fc0); }
-};
+class std::numeric_limits<sluice::bfloat16>
+    : public sluice::Float16Limits<sluice::bfloat16, 0xff7f, 0x7f7f, 0x0080, 0x3c00, 0x7f80,
+                                   0x7fc0> {};
 
 #endif  // SLUICE_GRAPH_TENSOR_FLOAT16_H_

@@ -1,4 +1,6 @@
-// The element of a DT_RESOURCE tensor: names an object of a device's resource manager.
+// The element of a DT_RESOURCE tensor, which refers to an object of a device's resource manager.
+//
+// Thread safety: a value.
 #ifndef SLUICE_GRAPH_TENSOR_RESOURCE_HANDLE_H_
 #define SLUICE_GRAPH_TENSOR_RESOURCE_HANDLE_H_
 
@@ -12,9 +14,8 @@
 
 namespace sluice {
 
-// A value type. `object` is set where the handle was made by a kernel of this process and owns (a
-// share of) the resource itself; handles that came over a wire or from a file are looked up by
-// (container, type, name).
+// A kernel of this process may set `object`, which shares the ownership of the resource. Handles
+// from a peer or a file are looked up by (container, type, name).
 struct ResourceHandle {
   struct Component {
     DataType dtype = DT_INVALID;
@@ -25,8 +26,7 @@ struct ResourceHandle {
   std::string name;
   uint64_t hash_code = 0;
   std::string type_name;  // "N10tensorflow3VarE" and the like
-  // The constant that is the object's type's name, which is quicker to compare; null: compare
-  // names.
+  // A constant with the name of the object's type: pointers compare faster. Null: compare names.
   const char* type = nullptr;
   std::vector<Component> components;
   std::shared_ptr<void> object;

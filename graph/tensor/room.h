@@ -1,5 +1,6 @@
-// Whether there is memory for as much as a graph, an attribute or a feed asks for. Asked before a
-// container of that size is made: it would end the program where there is none.
+// Checks that there is memory for a number of elements that a graph, an attribute or a feed chose.
+// Called before a container of that size is constructed, which would end the program without
+// memory.
 //
 // Thread safety: a pure function.
 #ifndef SLUICE_GRAPH_TENSOR_ROOM_H_
@@ -13,7 +14,7 @@
 
 namespace sluice {
 
-// RESOURCE_EXHAUSTED "expected memory for 7 sparse tensors, got none"; `bytes` are of each.
+// `bytes` is the size of each. RESOURCE_EXHAUSTED "expected memory for 7 sparse tensors, got none".
 absl::Status CheckRoom(int64_t count, size_t bytes, std::string_view what);
 
 }  // namespace sluice

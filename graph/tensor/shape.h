@@ -1,7 +1,8 @@
-// Shapes: the sizes of a tensor (TensorShape), and what is known of them before a step runs
+// Shapes: the sizes of a tensor (TensorShape), and the sizes that are known before a step runs
 // (PartialShape).
 //
-// Both are values. A TensorShape is always valid: sizes are >= 0 and their product fits in int64.
+// A TensorShape is always valid: sizes are >= 0 and their product fits in int64.
+// Thread safety: values.
 #ifndef SLUICE_GRAPH_TENSOR_SHAPE_H_
 #define SLUICE_GRAPH_TENSOR_SHAPE_H_
 
@@ -23,7 +24,7 @@ class TensorShape {
   TensorShape() = default;  // a scalar
   TensorShape(const TensorShape&) = default;
   TensorShape& operator=(const TensorShape&) = default;
-  // What was moved from is a scalar.
+  // The moved-from shape is a scalar.
   TensorShape(TensorShape&& o) noexcept
       : dims_(std::move(o.dims_)), num_elements_(std::exchange(o.num_elements_, 1)) {
     o.dims_.clear();
@@ -35,7 +36,7 @@ class TensorShape {
     o.dims_.clear();
     return *this;
   }
-  // For sizes known to be valid (taken from a tensor, or literals); others go through Make.
+  // For valid sizes (of a tensor, or literals). Make is for others.
   TensorShape(std::initializer_list<int64_t> dims);  // NOLINT: `{2, 3}` is a shape
   explicit TensorShape(absl::Span<const int64_t> dims);
 
@@ -45,13 +46,13 @@ class TensorShape {
   int rank() const { return static_cast<int>(dims_.size()); }
   int64_t dim(int i) const { return dims_[i]; }
   absl::Span<const int64_t> dims() const { return dims_; }
-  // At most the largest int64, where sizes that were never checked have a larger product.
+  // Saturates at the largest int64, if unchecked sizes have a larger product.
   int64_t num_elements() const { return num_elements_; }
   bool IsScalar() const { return dims_.empty(); }
   bool IsVector() const { return dims_.size() == 1; }
   bool IsMatrix() const { return dims_.size() == 2; }
 
-  // The caller answers for the product not overflowing.
+  // The caller ensures that the product does not overflow.
   void AddDim(int64_t size);
   void InsertDim(int i, int64_t size);
   void RemoveDim(int i);
@@ -66,7 +67,7 @@ class TensorShape {
   int64_t num_elements_ = 1;
 };
 
-// Rank unknown, or a rank and sizes of which each may be unknown (-1).
+// A shape with an unknown rank, or with sizes of which each may be unknown (-1).
 class PartialShape {
  public:
   static constexpr int64_t kUnknown = -1;
@@ -86,7 +87,7 @@ class PartialShape {
 
   bool rank_known() const { return rank_known_; }
   int rank() const { return rank_known_ ? static_cast<int>(dims_.size()) : -1; }
-  // -1 where the size or the rank is unknown.
+  // -1 if the size or the rank is unknown.
   int64_t dim(int i) const { return rank_known_ ? dims_[i] : kUnknown; }
   absl::Span<const int64_t> dims() const { return dims_; }
   bool IsFullyDefined() const;
@@ -97,12 +98,12 @@ class PartialShape {
   void AddDim(int64_t size) { dims_.push_back(size); }
   void set_dim(int i, int64_t size) { dims_[i] = size; }
 
-  // No known part of the two contradicts.
+  // Whether no known sizes contradict.
   bool IsCompatibleWith(const PartialShape& o) const { return MayBe(o.rank_known_, o.dims_); }
   bool IsCompatibleWith(const TensorShape& o) const { return MayBe(true, o.dims()); }
-  // What is known of either; INVALID_ARGUMENT where they contradict.
+  // The sizes that either knows. INVALID_ARGUMENT if they contradict.
   absl::StatusOr<PartialShape> MergeWith(const PartialShape& o) const;
-  // Dimensions of this, then of `o`; unknown rank if either is.
+  // The dimensions of this, then of `o`. Of unknown rank if either is.
   PartialShape Concatenate(const PartialShape& o) const;
 
   bool operator==(const PartialShape& o) const = default;

@@ -1,5 +1,5 @@
-// Arithmetic on sizes that a graph gives: what does not fit is the largest (or smallest) number
-// there is, which no tensor's size reaches.
+// Saturating arithmetic on sizes that a graph chose: a result that does not fit is INT64_MAX or
+// INT64_MIN, which no tensor's size reaches. Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_TENSOR_SIZES_H_
 #define SLUICE_GRAPH_TENSOR_SIZES_H_
 

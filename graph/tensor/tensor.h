@@ -1,7 +1,8 @@
 // A tensor: a type, a shape, and a shared buffer of elements in row-major order.
 //
-// Copying a Tensor shares the buffer. Thread safety: as for any value; the elements of a shared
-// buffer must not be written (kernels ask `BufferIsUnique` or copy).
+// A copy of a Tensor shares the buffer.
+// Thread safety: a value. Elements of a shared buffer must not be written: kernels check
+// `BufferIsUnique` or copy.
 #ifndef SLUICE_GRAPH_TENSOR_TENSOR_H_
 #define SLUICE_GRAPH_TENSOR_TENSOR_H_
 
@@ -23,17 +24,17 @@ namespace sluice {
 
 class Tensor {
  public:
-  // No type and no elements: "nothing here". IsInitialized() is false.
+  // No type and no elements. IsInitialized() is false.
   Tensor() = default;
 
-  // From the heap; numbers are left uninitialised, strings empty. IsInitialized() is false when
-  // there is no memory: sizes that a user chose go through Allocate.
+  // From the heap. Numbers are uninitialized, strings empty. IsInitialized() is false without
+  // memory: use Allocate for sizes that a user chose.
   Tensor(DataType dtype, const TensorShape& shape);
 
-  // RESOURCE_EXHAUSTED when the allocator has no memory.
+  // RESOURCE_EXHAUSTED if the allocator has no memory.
   static absl::StatusOr<Tensor> Allocate(Allocator& allocator, DataType dtype,
                                          const TensorShape& shape);
-  // Over an existing buffer, starting `offset_bytes` into it; shares its ownership.
+  // A view of a buffer, from `offset_bytes` on. Shares its ownership.
   Tensor(DataType dtype, const TensorShape& shape, BufferRef buffer, size_t offset_bytes = 0);
 
   // Constants: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`,
@@ -62,7 +63,7 @@ class Tensor {
   size_t bytes() const { return static_cast<size_t>(num_elements()) * DataTypeSize(dtype_); }
   bool IsInitialized() const { return dtype_ != DT_INVALID && (buffer_ || num_elements() == 0); }
 
-  // Elements. T must be the C++ type of dtype() (quantised types: the integer of their size).
+  // Elements. T must be the C++ type of dtype(); for quantized types the integer of their size.
   template <typename T>
   const T* data() const {
     return static_cast<const T*>(data_);
@@ -99,13 +100,13 @@ class Tensor {
   // A copy of the elements in a buffer of its own, from `allocator`.
   absl::StatusOr<Tensor> Clone(Allocator& allocator = Heap()) const;
 
-  // Nobody else holds the buffer, and it may be reused for another result of its size.
+  // Whether no other tensor shares the buffer, and it may be reused for another result of its size.
   bool BufferIsUnique() const { return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne(); }
-  // And that buffer has nothing but the elements.
+  // The same, and the buffer has no other elements.
   bool HasBufferAlone() const {
     return BufferIsUnique() && data_ == buffer_->data() && bytes() == buffer_->bytes();
   }
-  // Who keeps the tensor keeps much more memory than its elements take: of a slice, all of it.
+  // Whether the tensor keeps much more memory alive than its elements need, as a slice does.
   bool IsSmallPartOfBuffer() const {
     return buffer_ && buffer_->bytes() > 2 * bytes() + kTensorAlignment;
   }
@@ -113,21 +114,21 @@ class Tensor {
     return buffer_ && buffer_.get() == o.buffer_.get();
   }
   const BufferRef& buffer() const { return buffer_; }
-  // Gives up the buffer. The object may be assigned to again; its elements may still be read while
-  // the result lives.
+  // Gives up the buffer. The object may be assigned to. Its elements may be read while the result
+  // lives.
   BufferRef ReleaseBuffer() { return std::move(buffer_); }
-  // Nothing is here any more; the memory of the shape is kept for the next value.
+  // Uninitializes the tensor, but keeps the memory of the shape for the next value.
   void Clear() {
     buffer_ = BufferRef();
     dtype_ = DT_INVALID;
   }
-  // Clear, but that a small buffer stays here for Reuse, where nobody else holds it.
+  // Clear, but keeps an unshared small buffer for Reuse.
   void Retire() {
     dtype_ = DT_INVALID;
     if (buffer_ && !(buffer_->is_small() && buffer_->RefCountIsOne())) buffer_ = BufferRef();
   }
-  // Makes this an uninitialised tensor in what Retire left. False, and nothing is done, where that
-  // does not fit.
+  // Turns the buffer that Retire kept into an uninitialized tensor. False if it does not fit; the
+  // tensor is then unchanged.
   bool Reuse(DataType dtype, const TensorShape& shape) {
     if (!buffer_ || dtype_ != DT_INVALID || !buffer_->IsFor(dtype, shape.num_elements()) ||
         !buffer_->RefCountIsOne()) {
@@ -136,8 +137,8 @@ class Tensor {
     Reset(dtype, shape, std::move(buffer_));
     return true;
   }
-  // Makes this an uninitialised scalar of `bytes` in the memory of another one, `from`, whose
-  // element may still be read. False, and nothing is done, where that memory is larger or shared.
+  // Turns this into an uninitialized scalar of `bytes` in the memory of `from`, whose element may
+  // still be read. False if that memory is larger or shared; the tensor is then unchanged.
   bool TakeOverScalar(DataType dtype, size_t bytes, Tensor& from) {
     if (!from.BufferIsUnique() || from.buffer_->bytes() != bytes) return false;
     dtype_ = dtype;
@@ -146,7 +147,7 @@ class Tensor {
     if (!shape_.IsScalar()) shape_ = TensorShape();
     return true;
   }
-  // *this = Tensor(dtype, shape, buffer), cheaper where the shape stays the same.
+  // *this = Tensor(dtype, shape, buffer), cheaper if the shape is the same.
   void Reset(DataType dtype, const TensorShape& shape, BufferRef buffer) {
     dtype_ = dtype;
     buffer_ = std::move(buffer);
@@ -156,7 +157,7 @@ class Tensor {
 
   // "Tensor<float, [2,3]: 1 2 3 4 5 6>", shortened after `max_values`.
   std::string ToString(int max_values = 10) const;
-  // The elements alone, as Assert and Print show them: "1 2 3...".
+  // The elements, as Assert and Print show them: "1 2 3...".
   std::string SummarizeValues(int64_t max_values) const;
 
  private:

@@ -1,4 +1,6 @@
 // The element of a DT_VARIANT tensor: any immutable object (a tensor list, a dataset, an optional).
+//
+// Thread safety: a value; the object never changes.
 #ifndef SLUICE_GRAPH_TENSOR_VARIANT_H_
 #define SLUICE_GRAPH_TENSOR_VARIANT_H_
 
@@ -9,7 +11,7 @@
 
 namespace sluice {
 
-// What a variant may hold. Copies of a Variant share the object, which therefore never changes.
+// The object in a variant. Copies of a Variant share it.
 class VariantObject {
  public:
   virtual ~VariantObject() = default;
@@ -23,7 +25,7 @@ class Variant {
 
   bool empty() const { return object_ == nullptr; }
   std::string TypeName() const { return object_ ? object_->TypeName() : ""; }
-  // Null when empty or of another class.
+  // Null if empty or of another class.
   template <typename T>
   const T* get() const {
     return dynamic_cast<const T*>(object_.get());

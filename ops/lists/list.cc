@@ -7,7 +7,7 @@
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-#include "graph/gradient/nodes.h"
+#include "graph/build/core_ops.h"
 #include "ops/lists/list_builders.h"
 #endif
 
@@ -91,12 +91,11 @@ DataType ElementType(const Backprop& b) { return b.attr<DataType>("element_dtype
 Output ShapeOfElements(Output list) { return TensorListElementShape(list, DT_INT32); }
 
 Output IntsConstant(Graph& graph, std::initializer_list<int32_t> values) {
-  return gradient::Const(&graph, "Const", Tensor::Vector<int32_t>(values));
+  return core::Const(graph, Tensor::Vector<int32_t>(values));
 }
 
 Output RowShape(Backprop& b, Output tensor) {
-  return Slice(gradient::ShapeOf(tensor), IntsConstant(b.graph(), {1}),
-               IntsConstant(b.graph(), {-1}));
+  return Slice(core::ShapeOf(tensor), IntsConstant(b.graph(), {1}), IntsConstant(b.graph(), {-1}));
 }
 
 // A list of zeros as long as the list in input 0.
@@ -232,8 +231,8 @@ OP(TensorListPopBack, "Returns the list without its last element, and that eleme
     }) GRADIENT([](Backprop& b) {
       Output list = b.Has(0) ? b.Of(0)
                              : EmptyTensorList(ShapeOfElements(b.Out(0)),
-                                               gradient::Const(&b.graph(), "max_num_elements",
-                                                               Tensor::Scalar<int32_t>(-1)),
+                                               core::Const(b.graph(), Tensor::Scalar<int32_t>(-1),
+                                                           "max_num_elements"),
                                                ElementType(b));
       b.Into(0, TensorListPushBack(list, b.Of(1)));
     });
@@ -244,8 +243,7 @@ OP(TensorListPushBack, "Returns the list with `tensor` as an additional last ele
     .Output("output_handle", DT_VARIANT)
     .Shape([](ShapeContext& c) { return SetSameListOutput(c, c.input(1)); })
         GRADIENT([](Backprop& b) {
-          const auto popped =
-              TensorListPopBack(b.Of(0), gradient::ShapeOf(b.In(1)), ElementType(b));
+          const auto popped = TensorListPopBack(b.Of(0), core::ShapeOf(b.In(1)), ElementType(b));
           b.Into(0, popped.output_handle);
           b.Into(1, popped.tensor);
         });
@@ -326,7 +324,7 @@ OP(TensorListSetItem, "Returns the list with `item` as element `index`.")
         list = TensorListResize(list, TensorListLength(b.In(0)));
       }
       b.Into(0, list);
-      b.Into(2, TensorListGetItem(grad, b.In(1), gradient::ShapeOf(b.In(2)), ElementType(b)));
+      b.Into(2, TensorListGetItem(grad, b.In(1), core::ShapeOf(b.In(2)), ElementType(b)));
     });
 
 OP(TensorListSplit, "Splits `tensor` into a list of parts with `lengths[i]` rows each.")
@@ -341,7 +339,7 @@ OP(TensorListSplit, "Splits `tensor` into a list of parts with `lengths[i]` rows
       SLUICE_ASSIGN_OR_RETURN(PartialShape element, ShapeInput(c, 1));
       return SetListOutput(c, std::move(element));
     }) GRADIENT([](Backprop& b) {
-      const Output axis = gradient::Const(&b.graph(), "axis", Tensor::Scalar<int32_t>(0));
+      const Output axis = core::Const(b.graph(), Tensor::Scalar<int32_t>(0), "axis");
       const Output element = ConcatV2({IntsConstant(b.graph(), {-1}), RowShape(b, b.In(0))}, axis);
       b.Into(0, TensorListConcatV2(b.Of(0), element, b.In(2), ElementType(b)).tensor);
     });
@@ -365,7 +363,7 @@ OP(TensorListStack, "Stacks all elements along a new first dimension.")
           element.data<int32_t>()[d - 1] = static_cast<int32_t>(shape.dim(d));
         }
       }
-      b.Into(0, TensorListFromTensor(grad, gradient::Const(&b.graph(), "element_shape", element)));
+      b.Into(0, TensorListFromTensor(grad, core::Const(b.graph(), element, "element_shape")));
     });
 
 }  // namespace

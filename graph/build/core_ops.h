@@ -1,0 +1,83 @@
+// Builder functions for the ops that the language itself needs: conds, loops, gradients and lowered
+// function calls consist of them. graph/ cannot use the generated builders, which need ops/.
+//
+// Each adds its nodes under the graph's open scopes. `name` is the base of the node's name; "" is
+// the op's own name. An error stays in the graph and gives an invalid result.
+#ifndef SLUICE_GRAPH_BUILD_CORE_OPS_H_
+#define SLUICE_GRAPH_BUILD_CORE_OPS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace sluice::core {
+
+// --- control flow
+
+// Identity reads a reference; IdentityOrRef passes it on (RefIdentity).
+Output Identity(Output x, std::string_view name = "", At at = At::current());
+Output IdentityOrRef(Output x, std::string_view name = "", At at = At::current());
+// Output 0 is alive if `pred` is false, output 1 if it is true; null after an error. Switch reads a
+// reference; SwitchOrRef passes it on (RefSwitch), and names the node as Switch does.
+Node* Switch(Output data, Output pred, std::string_view name = "", At at = At::current());
+Node* SwitchOrRef(Output data, Output pred, At at = At::current());
+// These take the form for references (RefMerge, …) if all inputs are references. The default name
+// of a RefEnter is "Enter".
+Output Merge(const OutputList& inputs, std::string_view name = "", At at = At::current());
+Output Enter(Output value, const std::string& frame, bool is_constant, int parallel_iterations,
+             std::string_view name = "");
+Output Exit(Output value, std::string_view name = "", At at = At::current());
+Output NextIteration(Output value);
+Output LoopCond(Output pred, std::string_view name = "", At at = At::current());
+Node* ControlTrigger(Graph& graph, std::string_view name);
+Node* NoOp(Graph& graph, std::string_view name = "", const std::vector<Operation>& after = {},
+           At at = At::current());
+// A stack without a bound, of tensors of type `dtype`.
+Output Stack(Graph& graph, DataType dtype, std::string_view name);
+Node* StackPush(Output stack, Output value, bool swap_memory);
+Output StackPop(Output stack, DataType dtype);
+
+// --- values
+
+Output Const(Graph& graph, const Tensor& value, std::string_view name = "", At at = At::current());
+// A Const of zeros, however large; invalid for types without a zero.
+Output Zeros(Graph& graph, DataType dtype, const PartialShape& shape, std::string_view name);
+Output ZerosLike(Output x, std::string_view name = "zeros_like");
+Output Fill(Output dims, Output value, std::string_view name = "");
+// `value` (0 or 1) in every place of a tensor of sizes `dims`: nodes `<name>/Const` and `<name>`.
+// Invalid for types that are not numbers.
+Output Filled(Output dims, DataType dtype, int value, std::string_view name = "zeros");
+
+Output Shape(Output x);
+// Sizes of the variable that a handle refers to.
+Output VariableShape(Output handle);
+// Sizes of x: a Const if they are known, otherwise Shape.
+Output ShapeOf(Output x);
+// x[begin : end : stride], with `mask` (shrink_axis_mask, end_mask, …) for dimension 0.
+Output StridedSlice(Output x, const OutputList& begin_end_stride, const std::string& mask,
+                    std::string_view name = "");
+// vector[0], with the nodes that TensorFlow's indexing adds.
+Output FirstElement(Output vector);
+Output ConcatV2(const OutputList& parts, Output axis, std::string_view name = "");
+// The parts, along dimension 0: nodes `concat/axis` and `concat`.
+Output Concat(const OutputList& parts);
+
+Output Cast(Output x, DataType dtype);
+Output AddV2(Output a, Output b, std::string_view name = "");
+// a + 1 of an int32 or int64: nodes `<name>/y` and `<name>`.
+Output Increment(Output a, std::string_view name);
+Output Sub(Output a, Output b);
+Output Mul(Output a, Output b);
+Output Maximum(Output a, Output b);
+Output Equal(Output a, Output b);
+Output Less(Output a, Output b);
+Output Greater(Output a, Output b);
+Output GreaterEqual(Output a, Output b);
+Output LogicalAnd(Output a, Output b);
+Output LogicalOr(Output a, Output b);
+
+}  // namespace sluice::core
+
+#endif  // SLUICE_GRAPH_BUILD_CORE_OPS_H_
