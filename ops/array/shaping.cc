@@ -209,12 +209,14 @@ Output ArgMin(Output x, int axis, const Named& options, At at) {
 
 Output ShapeOf(Output x, std::string_view name, At at) {
   if (!x) return Output();
+  if (name.empty()) name = "Shape";
   if (!x.shape().IsFullyDefined()) return Property("Shape", x, name, at);
   const Ints dims(x.shape().dims().begin(), x.shape().dims().end());
   return Constant(*x.graph(), IntegerTensor(dims), name, at);
 }
 Output SizeOf(Output x, std::string_view name, At at) {
   if (!x) return Output();
+  if (name.empty()) name = "Size";
   const int64_t n = x.shape().num_elements();
   return n < 0 ? Property("Size", x, name, at) : KnownScalar(x, n, name, at);
 }

@@ -4,11 +4,16 @@
 
 #include "graph/build/device_spec.h"
 #include "graph/build/group.h"
-#include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/format/proto/saver.pb.h"
 #include "graph/status.h"
+#include "ops/array/builders.h"
 #include "ops/builders/constant.h"
+#include "ops/checkpoint/builders.h"
+#include "ops/control/builders.h"
+#include "ops/math/builders.h"
+#include "ops/state/builders.h"
+#include "ops/strings/builders.h"
 #include "training/checkpoint/update_locks.h"
 
 namespace sluice {
@@ -16,7 +21,7 @@ namespace {
 
 constexpr const char* kCpu0 = "/device:CPU:0";
 
-// The CPU beside a device.
+// The CPU of the same task as a device.
 std::string CpuOf(const std::string& device) {
   DeviceSpec spec = DeviceSpec::Parse(device).value_or(DeviceSpec());
   spec.type = "CPU";
@@ -59,44 +64,35 @@ class SaverBuilder {
   }
 
  private:
-  NodeBuilder Op(std::string_view op) { return NodeBuilder(&graph_, op, at_); }
   Output Text(const std::vector<std::string>& texts, std::string_view name) {
     return Constant(graph_, texts, name, at_);
   }
-  Output Identity(Output value) { return Output(Op("Identity").Input(value).Finish()); }
+  Output Copy(Output value) { return Identity(value, {}, at_); }
 
-  Output PlaceholderWithDefault(Output value, std::string_view name) {
-    return Output(Op("PlaceholderWithDefault")
-                      .Name(name)
-                      .Input(value)
-                      .Attr("shape", PartialShape::Scalar())
-                      .Finish());
-  }
-
-  // The second placeholder has the name that graphs have always had.
+  // The second placeholder has the name that it had in TensorFlow's first graphs.
   Output Filename() {
     Output inner;
     {
       NameScope scope(graph_, "filename");
-      inner =
-          PlaceholderWithDefault(Constant(graph_, options_.filename, "input", at_), scope.prefix());
+      inner = PlaceholderWithDefault(Constant(graph_, options_.filename, "input", at_),
+                                     PartialShape::Scalar(), {.name = scope.prefix()}, at_);
     }
-    return PlaceholderWithDefault(inner, "Const");
+    return PlaceholderWithDefault(inner, PartialShape::Scalar(), {.name = "Const"}, at_);
   }
 
-  // A copy of the variable at this place of the graph, on its device.
+  // A read of the variable under the open scopes, on its device.
   Output ReadAnew(const Variable& v) {
     DeviceScope on(graph_, v.device());
-    if (!v.is_resource()) return Identity(v.handle());
+    if (!v.is_resource()) return Copy(v.handle());
     Output value;
     {
       NameScope scope(graph_, "Read");
-      value = Output(Op("ReadVariableOp").Input(v.handle()).Attr("dtype", v.dtype()).Finish());
+      value = ReadVariableOp(v.handle(), v.dtype(), {}, at_);
     }
-    return Identity(value);
+    return Copy(value);
   }
 
-  // Where updates have locks: holds them, reads everything, and lets them go.
+  // If updates have locks: reads all variables while it holds these.
   void ReadUnderLocks(const std::vector<SavedVariable>& variables) {
     const auto mutexes = graph_.collections().find(kUpdateLocks);
     if (mutexes == graph_.collections().end()) return;
@@ -105,10 +101,10 @@ class SaverBuilder {
     for (const std::string& name : mutexes->second) {
       const absl::StatusOr<Output> mutex = graph_.FindOutput(name);
       if (!mutex.ok()) return graph_.SetError(mutex.status());
-      // One after the other, in the order of all savers.
+      // One after the other. All savers have the same order.
       ControlDependencies after(graph_, locks);
       DeviceScope on(graph_, mutex->node->device());
-      locks.push_back(Op("MutexLock").Input(*mutex).Finish());
+      locks.push_back(MutexLock(*mutex, {}, at_));
       if (!locks.back()) return;
     }
     std::vector<Operation> reads;
@@ -124,11 +120,11 @@ class SaverBuilder {
     ControlDependencies after(graph_, reads);
     for (const Operation& lock : locks) {
       DeviceScope on(graph_, lock.device());
-      unlocks_.push_back(Op("ConsumeMutexLock").Input(lock.output(0)).Finish());
+      unlocks_.push_back(ConsumeMutexLock(lock.output(0), {}, at_));
     }
   }
 
-  // What is written of a variable. A part is read anew, and taken to the CPU.
+  // The tensor that is written for a variable. A part is read again, and copied to the CPU.
   Output Value(const SavedVariable& saved) {
     const Variable& v = saved.variable;
     if (const auto read = read_.find(v.name()); read != read_.end()) return read->second;
@@ -136,7 +132,7 @@ class SaverBuilder {
     if (saved.shape_and_slice.empty()) return v.snapshot();
     const Output value = ReadAnew(v);
     DeviceScope cpu(graph_, kCpu0);
-    return Identity(value);
+    return Copy(value);
   }
 
   struct Lists {
@@ -162,16 +158,11 @@ class SaverBuilder {
     NameScope scope(graph_, is_v2 ? "SaveV2" : "save");
     const Output names = Text(lists.names, "tensor_names");
     const Output slices = Text(lists.slices, is_v2 ? "shape_and_slices" : "shapes_and_slices");
-    return Op(is_v2 ? "SaveV2" : "SaveSlices")
-        .Name(scope.prefix())
-        .Input(filename)
-        .Input(names)
-        .Input(slices)
-        .Input(values)
-        .Finish();
+    return is_v2 ? SaveV2(filename, names, slices, values, {.name = scope.prefix()}, at_)
+                 : SaveSlices(filename, names, slices, values, {.name = scope.prefix()}, at_);
   }
 
-  // The file's name, once it is written.
+  // The file's name, as a tensor that is available once the file is written.
   Output SaveAll(Output filename, const std::vector<SavedVariable>& variables) {
     const Operation write = Write(filename, variables);
     if (!write) return Output();
@@ -179,7 +170,7 @@ class SaverBuilder {
     std::vector<Operation> done = unlocks_;
     done.push_back(write);
     ControlDependencies after(graph_, done);
-    return Output(Op("Identity").Name("control_dependency").Input(filename).Finish());
+    return Identity(filename, {.name = "control_dependency"}, at_);
   }
 
   using PerDevice = std::map<std::string, std::vector<SavedVariable>>;
@@ -191,25 +182,16 @@ class SaverBuilder {
   Output ShardName(Output base, int32_t shard, Output shards) {
     NameScope scope(graph_, "ShardedFilename");
     const Output number = Constant(graph_, shard, "shard", at_);
-    return Output(Op("ShardedFilename")
-                      .Name(scope.prefix())
-                      .Input(base)
-                      .Input(number)
-                      .Input(shards)
-                      .Finish());
+    return ShardedFilename(base, number, shards, {.name = scope.prefix()}, at_);
   }
 
   // "<filename>_temp/part", or "<filename>.part" in an object store, whose renames are copies.
   Output TemporaryPrefix() {
     DeviceScope cpu(graph_, "/device:CPU:*");
-    const Output is_s3(Op("StaticRegexFullMatch")
-                           .Input(filename_)
-                           .Attr("pattern", std::string("^s3://.*"))
-                           .Finish());
+    const Output is_s3 = StaticRegexFullMatch(filename_, "^s3://.*", {}, at_);
     const Output part = Constant(graph_, ".part", "", at_);
     const Output folder = Constant(graph_, "_temp/part", "", at_);
-    const Output suffix(Op("Select").Input(is_s3).Input(part).Input(folder).Finish());
-    return Output(Op("StringJoin").Input(OutputList{filename_, suffix}).Finish());
+    return StringJoin(graph_, {filename_, Select(is_s3, part, folder, {}, at_)}, {}, at_);
   }
 
   Output SaveShards(const PerDevice& per_device) {
@@ -229,12 +211,12 @@ class SaverBuilder {
     Operation merge;
     {
       NameScope scope(graph_, "MergeV2Checkpoints");
-      const Output all(Op("Pack").Name("checkpoint_prefixes").Input(prefixes).Finish());
-      merge = Op("MergeV2Checkpoints").Name(scope.prefix()).Input(all).Input(filename_).Finish();
+      const Output all = Pack(prefixes, {.name = "checkpoint_prefixes"}, at_);
+      merge = MergeV2Checkpoints(all, filename_, {.name = scope.prefix()}, at_);
     }
     if (!merge) return Output();
     ControlDependencies after_merge(graph_, {merge});
-    return Identity(filename_);
+    return Copy(filename_);
   }
 
   Output SaveOldShards(const PerDevice& per_device) {
@@ -246,19 +228,16 @@ class SaverBuilder {
           SaveAll(ShardName(filename_, static_cast<int32_t>(saves.size()), count), variables));
     }
     ControlDependencies after(graph_, saves);
-    return Output(Op("ShardedFilespec").Input(filename_).Input(count).Finish());
+    return ShardedFilespec(filename_, count, {}, at_);
   }
 
   Output Reshaped(Output value, const Variable& v) {
     if (!options_.reshape || !v.shape().IsFullyDefined()) return value;
     NameScope scope(graph_, "Reshape");
-    const TensorShape shape = v.shape().AsShape();
-    Tensor dims(DT_INT32, {shape.rank()});
-    for (int i = 0; i < shape.rank(); ++i) {
-      dims.data<int32_t>()[i] = static_cast<int32_t>(shape.dim(i));
-    }
-    const Output to = Constant(graph_, dims, "shape", at_);
-    return Output(Op("Reshape").Name(scope.prefix()).Input(value).Input(to).Finish());
+    const auto dims = v.shape().dims();
+    const Output to =
+        Constant(graph_, std::vector<int32_t>(dims.begin(), dims.end()), "shape", at_);
+    return Reshape(value, to, {.name = scope.prefix()}, at_);
   }
 
   Operation Assign(const Variable& v, Output value) {
@@ -268,30 +247,23 @@ class SaverBuilder {
                       at_);
     }
     DeviceScope on(graph_, v.device());
-    value = Identity(Reshaped(value, v));
-    return Op("AssignVariableOp").Input(v.handle()).Input(value).Finish();
+    return AssignVariableOp(v.handle(), Copy(Reshaped(value, v)), {}, at_);
   }
 
   Operation RestoreAll(const std::vector<SavedVariable>& variables, std::string_view name) {
     const Lists lists = ListsOf(variables);
-    Node* restore;
+    OutputList restored;
     {
       DeviceScope cpu(graph_, kCpu0);
       NameScope scope(graph_, "RestoreV2");
       const Output names = Text(lists.names, "tensor_names");
       const Output slices = Text(lists.slices, "shape_and_slices");
-      restore = Op("RestoreV2")
-                    .Name(scope.prefix())
-                    .Input(filename_)
-                    .Input(names)
-                    .Input(slices)
-                    .Attr("dtypes", lists.dtypes)
-                    .Finish();
+      restored = RestoreV2(filename_, names, slices, lists.dtypes, {.name = scope.prefix()}, at_);
     }
-    if (restore == nullptr) return Operation();
+    if (!graph_.status().ok()) return Operation();
     std::vector<Operation> assigned;
     for (size_t i = 0; i < variables.size(); ++i) {
-      assigned.push_back(Assign(variables[i].variable, Output(restore, static_cast<int>(i))));
+      assigned.push_back(Assign(variables[i].variable, restored[i]));
     }
     return Group(graph_, assigned, name, at_);
   }
@@ -309,7 +281,7 @@ class SaverBuilder {
   const SaverGraphOptions& options_;
   const At at_;
   Output filename_;
-  std::map<std::string, Output> read_;  // by the variable's name, where updates have locks
+  std::map<std::string, Output> read_;  // by the variable's name, if updates have locks
   std::vector<Operation> unlocks_;
 };
 

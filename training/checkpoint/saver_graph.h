@@ -1,5 +1,7 @@
-// The nodes that save and restore variables: those of tf.compat.v1.train.Saver, name by name, so
-// that either program's Saver can run a graph that the other wrote.
+// The nodes that save and restore variables. They are those of tf.compat.v1.train.Saver, so that
+// the Saver of either program can run a graph of the other.
+//
+// Thread safety: as the graph's.
 #ifndef SLUICE_TRAINING_CHECKPOINT_SAVER_GRAPH_H_
 #define SLUICE_TRAINING_CHECKPOINT_SAVER_GRAPH_H_
 
@@ -13,14 +15,14 @@
 
 namespace sluice {
 
-// A variable under the name that it has in checkpoints.
+// A variable and its name in checkpoints.
 struct SavedVariable {
   std::string name;
-  std::string shape_and_slice;  // "4 2 0,2:-" of a part; "" of a whole variable
+  std::string shape_and_slice;  // "4 2 0,2:-" for a part; "" for a whole variable
   Variable variable;
 };
 
-// TensorFlow's first format, and its second.
+// TensorFlow's two formats.
 enum class CheckpointFormat { kV1, kV2 };
 
 struct SaverGraphOptions {
@@ -31,8 +33,7 @@ struct SaverGraphOptions {
   std::string filename = "model";
 };
 
-// `variables` in the order in which they are written. The graph's error where a node cannot be
-// made.
+// `variables` in the order in which they are written. Returns the graph's error, if there is one.
 absl::StatusOr<pb::SaverDef> BuildSaverGraph(Graph& graph,
                                              const std::vector<SavedVariable>& variables,
                                              const SaverGraphOptions& options,

@@ -6,7 +6,10 @@
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
 #include "ops/builders/constant.h"
-#include "ops/builders/operand.h"
+#include "ops/builders/number_ops.h"
+#include "ops/control/builders.h"
+#include "ops/indexing/builders.h"
+#include "ops/math/builders.h"
 #include "training/input/input.h"
 #include "training/loop/queue_runner.h"
 #include "training/summary/summary.h"
@@ -95,20 +98,14 @@ Operation EnqueueIf(const Queue& queue, const OutputList& tensors, const Plan& p
   if (!plan.keep) return enqueue(tensors);
   Graph& g = *plan.keep.graph();
   if (plan.keep.shape().rank_known() && plan.keep.shape().rank() == 1) {
-    const Output part =
-        NodeBuilder(&g, "Cast", at).Input(plan.keep).Attr("DstT", DT_INT32).Finish();
+    const Output part = Cast(plan.keep, DT_INT32, {}, at);
     OutputList kept;
     for (const Output& tensor : tensors) {
-      kept.push_back(Output(NodeBuilder(&g, "DynamicPartition", at)
-                                .Input(tensor)
-                                .Input(part)
-                                .Attr("num_partitions", int64_t{2})
-                                .Finish(),
-                            1));
+      kept.push_back(DynamicPartition(tensor, part, 2, {}, at)[1]);
     }
     return enqueue(kept);
   }
-  const auto nothing = [&] { return Operation(NodeBuilder(&g, "NoOp", at).Finish()); };
+  const auto nothing = [&] { return NoOp(g, {}, at); };
   if (const std::optional<Tensor> value = ConstantValue(plan.keep); value.has_value()) {
     return value->scalar<bool>() ? enqueue(tensors) : nothing();
   }
@@ -161,9 +158,7 @@ OutputList MakeBatch(Graph& g, const Lists& lists, int batch_size, const Plan& p
                                   : queue->DequeueMany(n, plan.scope, at);
 }
 
-Output AsFloat(Output x, At at) {
-  return NodeBuilder(x.graph(), "Cast", at).Input(x).Attr("DstT", DT_FLOAT).Finish();
-}
+Output AsFloat(Output x, At at) { return Cast(x, DT_FLOAT, {}, at); }
 
 OutputList BatchOf(const Lists& lists, Output keep, bool is_maybe, int batch_size,
                    std::string_view name, const BatchOptions& options, At at) {
@@ -171,7 +166,7 @@ OutputList BatchOf(const Lists& lists, Output keep, bool is_maybe, int batch_siz
   if (graph == nullptr || (is_maybe && !keep)) return {};
   Graph& g = *graph;
   const NameScope scope(g, options.name.empty() ? name : options.name);
-  if (!is_maybe) Constant(g, true, "Const", at);  // TensorFlow's keep_input
+  if (!is_maybe) Constant(g, true, {}, at);  // TensorFlow's keep_input
   Plan plan;
   plan.scope = scope.prefix();
   plan.keep = keep;
@@ -206,7 +201,7 @@ OutputList ShuffledOf(const Lists& lists, Output keep, bool is_maybe, int batch_
                                minimum, ". [built at ", at.file_name(), ":", at.line(), "]"));
     return {};
   }
-  if (!is_maybe) Constant(g, true, "Const", at);  // TensorFlow's keep_input
+  if (!is_maybe) Constant(g, true, {}, at);  // TensorFlow's keep_input
   Plan plan;
   plan.scope = scope.prefix();
   plan.keep = keep;
@@ -222,7 +217,7 @@ OutputList ShuffledOf(const Lists& lists, Output keep, bool is_maybe, int batch_
   };
   plan.summarize = [&](const Queue& queue) {
     const Output over = queue.Size("", at) - static_cast<int32_t>(minimum);
-    const Output positive = BinaryOp("Maximum", "Maximum", Operand(0, at), over);
+    const Output positive = Maximum(Operand(0, at), over);
     const auto room = static_cast<double>(capacity - minimum);
     summary::Scalar(StrCat("fraction_over_", minimum, "_of_", capacity - minimum, "_full"),
                     AsFloat(positive, at) * (1.0 / room), {}, at);

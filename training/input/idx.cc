@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/array/shaping.h"
+#include "ops/io/builders.h"
 #include "ops/io/byte_source.h"
 #include "training/input/input.h"
 
@@ -70,18 +70,12 @@ Output IdxFile::Read(Graph& g, const ReadOptions& options, At at) const {
   int64_t elements = 1;
   for (size_t i = 1; i < dims.size(); ++i) elements *= dims[i];
   const Output reader =
-      NodeBuilder(&g, "FixedLengthRecordReaderV2", at)
-          .Attr("header_bytes", static_cast<int64_t>(4 + 4 * dims.size()))
-          .Attr("record_bytes", elements * static_cast<int64_t>(DataTypeSize(dtype)))
-          .Attr("encoding", std::string(is_gzipped ? "GZIP" : ""))
-          .Finish();
-  const Output record(
-      NodeBuilder(&g, "ReaderReadV2", at).Input(reader).Input(files.handle()).Finish(), 1);
-  const Output numbers = NodeBuilder(&g, "DecodeRaw", at)
-                             .Input(record)
-                             .Attr("out_type", dtype)
-                             .Attr("little_endian", false)
-                             .Finish();
+      FixedLengthRecordReaderV2(g, elements * static_cast<int64_t>(DataTypeSize(dtype)),
+                                {.header_bytes = static_cast<int64_t>(4 + 4 * dims.size()),
+                                 .encoding = is_gzipped ? "GZIP" : ""},
+                                at);
+  const Output record = ReaderReadV2(reader, files.handle(), {}, at).value;
+  const Output numbers = DecodeRaw(record, dtype, {.little_endian = false}, at);
   return Reshape(numbers, std::vector<int64_t>(dims.begin() + 1, dims.end()), {}, at);
 }
 

@@ -1,11 +1,16 @@
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
+#include "ops/array/builders.h"
 #include "ops/array/shaping.h"
 #include "ops/builders/constant.h"
-#include "ops/builders/operand.h"
+#include "ops/builders/number_ops.h"
+#include "ops/control/builders.h"
 #include "ops/indexing/subscript.h"
+#include "ops/math/builders.h"
+#include "ops/random/builders.h"
 #include "ops/random/random_values.h"
+#include "ops/state/builders.h"
 #include "ops/state/variable.h"
 #include "training/input/input.h"
 #include "training/loop/queue_runner.h"
@@ -20,11 +25,11 @@ absl::Status Located(const At& at, const absl::Status& status) {
 
 // Assert, with the constants that tf.Assert makes.
 Operation AssertTrue(Graph& g, Output condition, const std::string& message, At at) {
-  const NameScope scope(g, "Assert");
-  Constant(g, message, "Const", at);
-  const NameScope inner(g, "Assert");
-  const OutputList data = {Constant(g, message, "data_0", at)};
-  return NodeBuilder(&g, "Assert", at).Name(inner.prefix()).Input(condition).Input(data).Finish();
+  constexpr std::string_view kName = "Assert";
+  const NameScope scope(g, kName);
+  Constant(g, message, {}, at);
+  const NameScope inner(g, kName);
+  return Assert(condition, {Constant(g, message, "data_0", at)}, {.name = inner.prefix()}, at);
 }
 
 // Within the producer's scope, whose prefix is the queue's name too.
@@ -47,11 +52,7 @@ Queue Produce(Graph& g, const std::string& scope, Output tensor, const PartialSh
   }
   if (options.shuffle) {
     const auto [seed, seed2] = SeedsFor(g, options.seed);
-    tensor = NodeBuilder(&g, "RandomShuffle", at)
-                 .Input(tensor)
-                 .Attr("seed", seed)
-                 .Attr("seed2", seed2)
-                 .Finish();
+    tensor = RandomShuffle(tensor, {.seed = seed, .seed2 = seed2}, at);
   }
   tensor = LimitEpochs(tensor, options.num_epochs, "", at);
   if (!tensor) return {};
@@ -68,7 +69,7 @@ Queue Produce(Graph& g, const std::string& scope, Output tensor, const PartialSh
   AddQueueRunner(g, *runner);
   if (!summary_name.empty()) {
     const Output size = queue.Size("", at);
-    const Output full = NodeBuilder(&g, "Cast", at).Input(size).Attr("DstT", DT_FLOAT).Finish();
+    const Output full = Cast(size, DT_FLOAT, {}, at);
     summary::Scalar(summary_name, full * (1.0 / static_cast<double>(options.capacity)), {}, at);
   }
   return queue;
@@ -85,12 +86,12 @@ std::string FullSummary(const ProducerOptions& options) {
 Queue ProduceStrings(Graph& g, const std::string& scope, Output strings,
                      const ProducerOptions& options, At at) {
   if (!strings) return {};
-  const Output any = BinaryOp("Greater", "Greater", SizeOf(strings, "Size", at), Operand(0, at));
+  const Output any = Greater(SizeOf(strings, {}, at), Operand(0, at));
   const Operation checked =
       AssertTrue(g, any, "string_input_producer requires a non-null input tensor", at);
   {
     const ControlDependencies after(g, {checked});
-    strings = NodeBuilder(&g, "Identity", at).Input(strings).Finish();
+    strings = Identity(strings, {}, at);
   }
   return Produce(g, scope, strings, PartialShape::Scalar(), options, FullSummary(options), at);
 }
@@ -105,16 +106,15 @@ Output LimitEpochs(Output tensor, std::optional<int64_t> num_epochs, std::string
     return {};
   }
   const NameScope scope(g, name.empty() ? "limit_epochs" : name);
-  const Variable epochs(g, "epochs", Constant(g, int64_t{0}, "Const", at),
+  const Variable epochs(g, "epochs", Constant(g, int64_t{0}, {}, at),
                         {.dtype = DT_INT64,
                          .trainable = false,
                          .use_resource = false,
                          .collections = {std::string(kLocalVariables)}},
                         at);
-  const Operation counted =
-      NodeBuilder(&g, "CountUpTo", at).Input(epochs.Ref()).Attr("limit", *num_epochs).Finish();
+  const Output counted = CountUpTo(epochs.Ref(), *num_epochs, {}, at);
   const ControlDependencies after(g, {counted});
-  return NodeBuilder(&g, "Identity", at).Name(scope.prefix()).Input(tensor).Finish();
+  return Identity(tensor, {.name = scope.prefix()}, at);
 }
 
 Queue InputProducer(Output tensor, const PartialShape& element_shape,
@@ -140,7 +140,7 @@ Queue StringInputProducer(Graph& g, const std::vector<std::string>& strings,
     return {};
   }
   const NameScope scope(g, ScopeName(options));
-  return ProduceStrings(g, scope.prefix(), Constant(g, strings, "Const", at), options, at);
+  return ProduceStrings(g, scope.prefix(), Constant(g, strings, {}, at), options, at);
 }
 
 Queue RangeInputProducer(Output limit, const ProducerOptions& options, At at) {
@@ -159,12 +159,7 @@ Queue RangeInputProducer(Graph& g, int32_t limit, const ProducerOptions& options
     const Output start = Constant(g, int32_t{0}, "start", at);
     const Output end = Constant(g, limit, "limit", at);
     const Output delta = Constant(g, int32_t{1}, "delta", at);
-    numbers = NodeBuilder(&g, "Range", at)
-                  .Name(range.prefix())
-                  .Input(start)
-                  .Input(end)
-                  .Input(delta)
-                  .Finish();
+    numbers = Range(start, end, delta, {.name = range.prefix()}, at);
   }
   return Produce(g, scope.prefix(), numbers, PartialShape::Scalar(), options, FullSummary(options),
                  at);
@@ -175,7 +170,7 @@ OutputList SliceInputProducer(const OutputList& tensors, const ProducerOptions& 
   if (graph == nullptr) return {};
   Graph& g = *graph;
   const NameScope scope(g, ScopeName(options));
-  const Output rows = ElementAt(ShapeOf(tensors[0], "Shape", at), 0, "strided_slice", at);
+  const Output rows = ElementAt(ShapeOf(tensors[0], {}, at), 0, "strided_slice", at);
   ProducerOptions inner = options;
   inner.name = "";
   const Queue queue = RangeInputProducer(rows, inner, at);

@@ -56,7 +56,7 @@ Conv2DTranspose::Conv2DTranspose(int64_t filters, Size2D kernel_size, Conv2DOpti
 // [batch, height, width, filters] of the result; the batch is counted in the step.
 Output Conv2DTranspose::OutputSize(Output x, At at) const {
   Graph& g = *x.graph();
-  const Output batch = ElementAt(ShapeOf(x, "Shape", at), 0, "strided_slice", at);
+  const Output batch = ElementAt(ShapeOf(x, {}, at), 0, "strided_slice", at);
   const int64_t dims[] = {
       Widened(x.shape().dim(1), size_.height, options_.strides.height, options_.padding),
       Widened(x.shape().dim(2), size_.width, options_.strides.width, options_.padding), filters_};

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph/build/node_builder.h"
 #include "ops/array/builders.h"
 #include "ops/array/shaping.h"
-#include "ops/builders/operand.h"
+#include "ops/builders/number_ops.h"
 #include "ops/indexing/builders.h"
 #include "ops/indexing/subscript.h"
 #include "ops/math/builders.h"
 #include "ops/matmul/builders.h"
+#include "ops/random/builders.h"
 #include "ops/random/random_values.h"
 
 namespace sluice::layers {
@@ -28,8 +28,8 @@ Output WithLastDim(Output x, int64_t units, At at) {
   if (std::count(dims.begin(), dims.end(), -1) <= 1) {
     return Constant(g, IntegerTensor(dims), "shape", at);
   }
-  const Output outer = Slice(ShapeOf(x, "Shape", at), {0}, {rank - 1}, {}, at);
-  return Concat({outer, Constant(g, IntegerTensor({units}), "Const", at)}, 0, {}, at);
+  const Output outer = Slice(ShapeOf(x, {}, at), {0}, {rank - 1}, {}, at);
+  return Concat({outer, Constant(g, IntegerTensor({units}), {}, at)}, 0, {}, at);
 }
 
 // x * kernel over the last dimension. The names are tf.tensordot's.
@@ -96,23 +96,17 @@ Output Dropout(Output x, float rate, const DropoutOptions& options, At at) {
   if (!options.training) return Identity(x, {}, at);
   NameScope scope(g, "dropout");
   const DataType dtype = BaseType(x.dtype());
-  const Output scale = Constant(g, Number(1 / (1 - static_cast<double>(rate))), dtype, "Const", at);
+  const Output scale = Constant(g, Number(1 / (1 - static_cast<double>(rate))), dtype, {}, at);
   const Output scaled = Mul(x, scale, {}, at);
-  const Output shape = ShapeOf(x, "Shape", at);
+  const Output shape = ShapeOf(x, {}, at);
   Output draw;
   {
     NameScope random(g, "random_uniform");
     const auto [seed, seed2] = SeedsFor(g, options.seed);
-    draw = NodeBuilder(&g, "RandomUniform", at)
-               .Input(shape)
-               .Attr("dtype", dtype)
-               .Attr("seed", seed)
-               .Attr("seed2", seed2)
-               .Finish();
+    draw = RandomUniform(shape, dtype, {.seed = seed, .seed2 = seed2}, at);
   }
-  const Output keep =
-      BinaryOp("GreaterEqual", "GreaterEqual", Operand(draw, at), Operand(rate, at));
-  const Output zero = Constant(g, Number(0), dtype, "Const", at);
+  const Output keep = GreaterEqual(Operand(draw, at), Operand(rate, at));
+  const Output zero = Constant(g, Number(0), dtype, {}, at);
   return SelectV2(keep, scaled, zero, {}, at);
 }
 
@@ -126,10 +120,10 @@ Output Flatten(Output x, std::string_view name, At at) {
     rest = rest < 0 || shape.dim(i) < 0 ? -1 : rest * shape.dim(i);
   }
   const int64_t batch = shape.rank_known() && shape.rank() > 0 ? shape.dim(0) : -1;
-  if (rest >= 0) return Reshape(x, Constant(g, IntegerTensor({-1, rest}), "Const", at), {}, at);
-  if (batch >= 0) return Reshape(x, Constant(g, IntegerTensor({batch, -1}), "Const", at), {}, at);
+  if (rest >= 0) return Reshape(x, Constant(g, IntegerTensor({-1, rest}), {}, at), {}, at);
+  if (batch >= 0) return Reshape(x, Constant(g, IntegerTensor({batch, -1}), {}, at), {}, at);
   const Output rows = ElementAt(Shape(x, {}, at), 0, "strided_slice", at);
-  const Output others = Constant(g, int32_t{-1}, "Const", at);
+  const Output others = Constant(g, int32_t{-1}, {}, at);
   return Reshape(x, Stack({rows, others}, 0, {}, at), {}, at);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
@@ -35,10 +35,10 @@ Output Refuse(Graph& g, std::string_view what, const TensorShape& shape) {
 Output RandomOrthonormal(Graph& g, int64_t rows, int64_t columns, DataType dtype, Seed seed) {
   const TensorShape tall = {std::max(rows, columns), std::min(rows, columns)};
   const Output random = RandomNormal(g, tall, 0, 1, {.dtype = dtype, .seed = seed});
-  Node* qr = NodeBuilder(&g, "Qr", At::current()).Input(random).Finish();
-  if (qr == nullptr) return Output();
-  const Output signs = Sign(DiagPart(Output(qr, 1)));
-  const Output q = Output(qr, 0) * signs;
+  const QrOutputs qr = Qr(random);
+  if (!qr.q) return Output();
+  const Output signs = Sign(DiagPart(qr.r));
+  const Output q = qr.q * signs;
   if (rows >= columns) return q;
   NameScope scope(g, "matrix_transpose");
   return Transpose(q, {1, 0}, {.name = "transpose"});

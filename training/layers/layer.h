@@ -115,8 +115,8 @@ class Layer {
   std::string prefix_;
 };
 
-// op(x, weight) with the read of a resource variable under the op's own name, as TensorFlow has it:
-// "MatMul" and "MatMul/ReadVariableOp". `make` gets the weight's value and the node's name.
+// Reads a variable under the name of the op that uses the value, as TensorFlow does:
+// "MatMul/ReadVariableOp" for the op "MatMul". `make` gets the value and the name of the op.
 Output WithRead(std::string_view name, const Variable& weight, At at,
                 const std::function<Output(Output value, std::string_view name)>& make);
 Output MatMulWith(Output x, const Variable& weight, At at);

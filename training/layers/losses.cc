@@ -5,7 +5,7 @@
 #include "graph/status.h"
 #include "ops/array/builders.h"
 #include "ops/array/shaping.h"
-#include "ops/builders/operand.h"
+#include "ops/builders/number_ops.h"
 #include "ops/indexing/subscript.h"
 #include "ops/math/builders.h"
 #include "ops/nn/builders.h"
@@ -33,7 +33,7 @@ bool MayBroadcast(const PartialShape& weights, const PartialShape& values) {
 // How many values have a weight that is not 0.
 Output Present(Output values, Output weights, At at) {
   NameScope scope(*values.graph(), "num_present");
-  const Output is = BinaryOp("NotEqual", "NotEqual", Operand(weights, at), Operand(0, at));
+  const Output is = NotEqual(Operand(weights, at), Operand(0, at));
   const Output each = Cast(is, BaseType(values.dtype()), {}, at) * OnesLike(values, {}, at);
   return ReduceSum(each, {}, {}, at);
 }
@@ -48,7 +48,7 @@ Output Reduced(Output values, Output weights, Output weighed, Reduction reductio
       return DivNoNan(sum, ReduceSum(OnesLike(values, {}, at) * weights, {}, {}, at),
                       {.name = "value"}, at);
     case Reduction::kSumOverBatchSize:
-      return DivNoNan(sum, Cast(SizeOf(values, "Size", at), BaseType(values.dtype()), {}, at),
+      return DivNoNan(sum, Cast(SizeOf(values, {}, at), BaseType(values.dtype()), {}, at),
                       {.name = "value"}, at);
     default:
       return DivNoNan(sum, Present(values, weights, at), {.name = "value"}, at);
@@ -61,7 +61,7 @@ Output Weigh(Output values, const Options& options, At at) {
   Graph& g = *values.graph();
   const DataType dtype = BaseType(values.dtype());
   Output weights = options.weights;
-  if (!weights) weights = Constant(g, Number(1), dtype, "Const", at);
+  if (!weights) weights = Constant(g, Number(1), dtype, {}, at);
   if (weights.dtype() != dtype) weights = Cast(weights, dtype, {}, at);
   if (!MayBroadcast(weights.shape(), values.shape())) {
     g.SetError(InvalidArgument("loss '", g.scopes().name,
@@ -122,7 +122,7 @@ Output SoftmaxCrossEntropy(Output labels, Output logits, const Options& options,
                            float label_smoothing, At at) {
   return Loss(labels, logits, options, "softmax_cross_entropy_loss", at, [&](Output truth) {
     if (label_smoothing > 0) {
-      const Output shape = ShapeOf(logits, "Shape", at);
+      const Output shape = ShapeOf(logits, {}, at);
       const Output classes =
           Cast(ElementAt(shape, 1, "strided_slice", at), BaseType(logits.dtype()), {}, at);
       truth = truth * (1 - label_smoothing) + label_smoothing / classes;
@@ -152,7 +152,7 @@ Output AbsoluteDifference(Output labels, Output predictions, const Options& opti
 Output Huber(Output labels, Output predictions, float delta, const Options& options, At at) {
   return Loss(labels, predictions, options, "huber_loss", at, [&](Output truth) {
     const Output error = Abs(predictions - truth, {}, at);
-    const Output near = BinaryOp("Minimum", "Minimum", error, delta);
+    const Output near = Minimum(error, delta);
     const Output far = error - near;
     const Output square = 0.5f * (near * near);
     return square + delta * far;
@@ -182,14 +182,14 @@ Output CosineDistance(Output labels, Output predictions, int axis, const Options
 
 Output Regularization(Graph& graph, At at) {
   const OutputList costs = Collected(graph, kRegularizationLosses);
-  if (costs.empty()) return Constant(graph, 0.0f, "Const", at);
+  if (costs.empty()) return Constant(graph, 0.0f, {}, at);
   return Sum(costs, "total_regularization_loss", at);
 }
 
 Output Total(Graph& graph, At at) {
   OutputList all = Collected(graph, kLosses);
   for (const Output& cost : Collected(graph, kRegularizationLosses)) all.push_back(cost);
-  if (all.empty()) return Constant(graph, 0.0f, "Const", at);
+  if (all.empty()) return Constant(graph, 0.0f, {}, at);
   return Sum(all, "total_loss", at);
 }
 

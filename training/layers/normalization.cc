@@ -22,8 +22,8 @@ void UpdateAverage(const Variable& average, Output value, const Rate& rate, At a
   const Output step = rate();
   Output change = average.Read(at) - value;
   change = Mul(change, step, {.name = "mul"}, at);
-  const Operation update = average.AssignSub(
-      change, {.name = average.is_resource() ? "AssignSubVariableOp" : scope.prefix()}, at);
+  const Operation update =
+      average.AssignSub(change, {.name = average.is_resource() ? "" : scope.prefix()}, at);
   if (update) g.AddToCollection(kUpdateOps, update.name());
 }
 
@@ -66,7 +66,7 @@ Output BatchNormalization::operator()(Output x, At at) {
 Output BatchNormalization::Fused(Output x, int64_t channels, At at) {
   Graph& g = *x.graph();
   auto fixed = [&](float value) {
-    return Constant(g, Splat(Tensor::Scalar(value), {channels}), "Const", at);
+    return Constant(g, Splat(Tensor::Scalar(value), {channels}), {}, at);
   };
   // tf.layers asks for the constant that stands for beta first.
   Output beta, gamma;
@@ -83,7 +83,7 @@ Output BatchNormalization::Fused(Output x, int64_t channels, At at) {
                        at);
   if (!options_.training || !normal.y) return normal.y;
   NameScope outside(g, prefix());
-  const Output momentum = Constant(g, Number(options_.momentum), DT_FLOAT, "Const", at);
+  const Output momentum = Constant(g, Number(options_.momentum), DT_FLOAT, {}, at);
   auto rate = [&] { return 1.0f - momentum; };
   UpdateAverage(moving_mean_, normal.batch_mean, rate, at);
   UpdateAverage(moving_variance_, normal.batch_variance, rate, at);

@@ -32,11 +32,11 @@ Rows Read(const Variable& table, Output ids, Output true_count, At at) {
   Graph& g = *all.graph();
   const bool is_matrix = table.shape().rank() == 2;
   auto at_row = [&](Output row) {
-    return is_matrix ? Stack({row, Constant(g, int32_t{0}, "Const", at)}, 0, {}, at)
+    return is_matrix ? Stack({row, Constant(g, int32_t{0}, {}, at)}, 0, {}, at)
                      : Stack({row}, 0, {}, at);
   };
-  const Output to_end = Constant(g, int32_t{-1}, "Const", at);
-  const Output zero = Constant(g, int32_t{0}, "Const", at);
+  const Output to_end = Constant(g, int32_t{-1}, {}, at);
+  const Output zero = Constant(g, int32_t{0}, {}, at);
   const Output first = Slice(
       all, at_row(zero),
       [&] {
@@ -61,7 +61,7 @@ Output AccidentalHits(Output labels, Output sampled, int64_t true_classes, Outpu
   const Output rows = Reshape(hits.indices, {-1, 1}, {}, at);
   const Output columns = Reshape(Cast(hits.ids, DT_INT32, {}, at), {-1, 1}, {}, at);
   const Output places = Concat({rows, columns}, 1, {}, at);
-  return SparseToDense(places, shape, hits.weights, Constant(g, 0.0f, "Const", at),
+  return SparseToDense(places, shape, hits.weights, Constant(g, 0.0f, {}, at),
                        {.validate_indices = false}, at);
 }
 
@@ -74,7 +74,7 @@ Scored Score(const Variable& weights, const Variable& biases, Output labels, Out
                          StopGradient(given.expected, {}, at)};
   const Output flat = Reshape(labels, {-1}, {}, at);
   const Output ids = Concat({flat, sample.classes}, 0, {}, at);
-  const Output true_count = ElementAt(ShapeOf(flat, "Shape", at), 0, "strided_slice", at);
+  const Output true_count = ElementAt(ShapeOf(flat, {}, at), 0, "strided_slice", at);
   const Rows w = Read(weights, ids, true_count, at), b = Read(biases, ids, true_count, at);
   Output sampled = MatMul(inputs, w.sampled_rows, {.transpose_b = true}, at);
   const Output grouped = Reshape(w.true_rows, {-1, true_classes, size}, {}, at);
@@ -85,8 +85,8 @@ Scored Score(const Variable& weights, const Variable& biases, Output labels, Out
   of_true = of_true + Reshape(b.true_rows, {-1, true_classes}, {}, at);
   sampled = sampled + b.sampled_rows;
   if (remove_hits && sampled) {
-    sampled = sampled + AccidentalHits(labels, sample.classes, true_classes,
-                                       ShapeOf(sampled, "Shape", at), at);
+    sampled = sampled +
+              AccidentalHits(labels, sample.classes, true_classes, ShapeOf(sampled, {}, at), at);
   }
   of_true = of_true - sluice::Log(sample.true_expected, {}, at);
   sampled = sampled - sluice::Log(sample.expected, {}, at);

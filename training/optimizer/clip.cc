@@ -4,6 +4,7 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
+#include "ops/builders/number_ops.h"
 #include "ops/builders/ops.h"
 #include "ops/sugar.h"
 
@@ -27,7 +28,7 @@ Output Ones(Output like) {
   } else {
     shape = Shape(like);
   }
-  const Output one = Constant(graph, 1, BaseType(like.dtype()), "Const");
+  const Output one = Constant(graph, 1, BaseType(like.dtype()));
   return Fill(shape, one, {.name = scope.prefix()});
 }
 
@@ -37,8 +38,8 @@ Grad ClipByValue(const Grad& grad, const Operand& min, const Operand& max, std::
   const Output values = ValuesOf(grad);
   if (!values) return grad;
   NameScope scope(*values.graph(), NameOr(name, "clip_by_value"));
-  const Output below = BinaryOp("Minimum", "Minimum", values, max);
-  return WithValues(grad, BinaryOp("Maximum", scope.prefix(), below, min));
+  const Output below = Minimum(values, max);
+  return WithValues(grad, Maximum(below, min, scope.prefix()));
 }
 
 Grad ClipByNorm(const Grad& grad, float clip_norm, const Axes& axes, std::string_view name) {
@@ -48,11 +49,11 @@ Grad ClipByNorm(const Grad& grad, float clip_norm, const Axes& axes, std::string
   clip_norm = std::max(clip_norm, 0.0f);
   const Output sum = ReduceSum(values * values, axes, {.keep_dims = true});
   // The square root has no gradient at 0, so a sum of 0 replaces its root.
-  const Output is_positive = BinaryOp("Greater", "Greater", sum, 0);
+  const Output is_positive = Greater(sum, 0);
   const Output safe = Select(is_positive, sum, Ones(sum));
   const Output norm = Select(is_positive, Sqrt(safe), sum);
   const Output scaled = values * clip_norm;
-  const Output larger = BinaryOp("Maximum", "Maximum", norm, clip_norm);
+  const Output larger = Maximum(norm, clip_norm);
   return WithValues(grad, Identity(scaled / larger, {.name = scope.prefix()}));
 }
 
@@ -66,7 +67,7 @@ Output ClipByAverageNorm(Output grad, float clip_norm, std::string_view name) {
   const Output inverse = Rsqrt(Sum(squares, axes));
   const Output scaled = grad * clip_norm;
   const Output average = inverse * count;
-  const Output limit = Constant(graph, 1.0f, "Const") / clip_norm;
+  const Output limit = Constant(graph, 1.0f) / clip_norm;
   const Output factor = Minimum(average, limit);
   return Identity(scaled * factor, {.name = scope.prefix()});
 }
@@ -85,7 +86,7 @@ Output GlobalNorm(const std::vector<Grad>& grads, std::string_view name) {
     halves.push_back(L2Loss(v));
   }
   const Output half = ReduceSum(Stack(halves));
-  const Output two = Constant(graph, 2, BaseType(half.dtype()), "Const");
+  const Output two = Constant(graph, 2, BaseType(half.dtype()));
   return Sqrt(half * two, {.name = "global_norm"});
 }
 
@@ -96,7 +97,7 @@ ClippedGradients ClipByGlobalNorm(const std::vector<Grad>& grads, const Operand&
   Graph& graph = *use_norm.graph();
   NameScope scope(graph, NameOr(name, "clip_by_global_norm"));
   const Output inverse = 1 / use_norm;
-  const Output limit = Constant(graph, 1, BaseType(use_norm.dtype()), "Const") / clip_norm;
+  const Output limit = Constant(graph, 1, BaseType(use_norm.dtype())) / clip_norm;
   const Output finite = clip_norm * Minimum(inverse, limit);
   // Adds NaN if the norm is not finite, and 0 otherwise.
   const Output nan_or_zero = use_norm - use_norm;

@@ -6,6 +6,7 @@
 #include "graph/build/cond.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
+#include "ops/builders/number_ops.h"
 #include "ops/builders/ops.h"
 #include "ops/sugar.h"
 
@@ -32,7 +33,7 @@ struct Start {
   DataType dtype;
 };
 
-Output Pi(Graph& g, DataType dtype) { return Constant(g, std::numbers::pi, dtype, "Const"); }
+Output Pi(Graph& g, DataType dtype) { return Constant(g, std::numbers::pi, dtype); }
 
 // (1 + cos(pi * fraction)), scaled.
 Output CosineOf(Graph& g, Output fraction, Operand scale) {
@@ -102,7 +103,7 @@ Output InverseTimeDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber
   const Output factor = s.As(decay_rate);
   Output p = s.As(step) / steps;
   if (options.staircase) p = Floor(p);
-  const Output one = Cast(Constant(*g, 1, "Const"), s.dtype);
+  const Output one = Cast(Constant(*g, 1), s.dtype);
   const Output slowed = Mul(factor, p);
   const Output denominator = AddV2(one, slowed, {.name = "Add"});
   return RealDiv(s.rate, denominator, {.name = s.name()});
@@ -119,7 +120,7 @@ Output PolynomialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber 
   Output steps = s.As(decay_steps);
   if (options.cycle) {
     // The first multiple of decay_steps that is not below the step; one of them at step 0.
-    const Output is_first = BinaryOp("Equal", "Equal", now, 0);
+    const Output is_first = Equal(now, 0);
     Output periods;
     if (const Tensor* number = decay_steps.number()) {
       NameScope scope(*g, "truediv");
@@ -188,7 +189,7 @@ Output CosineDecayRestarts(ScheduleNumber rate, ScheduleNumber step,
     const Output within = fraction - sum;
     return {restart, within / Power(t_mul, restart)};
   };
-  const Output is_even = BinaryOp("Equal", "Equal", t_mul, 1);
+  const Output is_even = Equal(t_mul, 1);
   const OutputList found = Cond(
       is_even, [&] { return BranchResult(even()); }, [&] { return BranchResult(geometric()); });
   if (found.size() != 2) return {};

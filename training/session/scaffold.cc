@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "graph/build/group.h"
-#include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/format/proto/saver.pb.h"
 #include "graph/status.h"
 #include "ops/array/shaping.h"
 #include "ops/builders/constant.h"
+#include "ops/control/builders.h"
 #include "ops/state/variable.h"
 #include "training/checkpoint/saver.h"
 #include "training/loop/log.h"
@@ -44,16 +44,12 @@ std::vector<Operation> Entries(const Graph& graph, std::string_view key) {
   return entries;
 }
 
-Operation NoOp(Graph& graph, std::string_view name, At at) {
-  return NodeBuilder(&graph, "NoOp", at).Name(name).Finish();
-}
-
-// TensorFlow's resources.initialize_resources for a graph that has none (boosted trees use them).
-Operation InitializeResources(Graph& graph, At at) { return NoOp(graph, "init", at); }
+// TensorFlow's resources.initialize_resources for a graph without resources of boosted trees.
+Operation InitializeResources(Graph& graph, At at) { return NoOp(graph, {.name = "init"}, at); }
 
 Output ReportUninitializedResources(Graph& graph, At at) {
   NameScope scope(graph, "report_uninitialized_resources");
-  return Constant(graph, Tensor(DT_STRING, TensorShape({0})), "Const", at);
+  return Constant(graph, Tensor(DT_STRING, TensorShape({0})), {}, at);
 }
 
 Operation DefaultInitOp(Graph& graph) {
@@ -121,7 +117,7 @@ void Coalesce(T& value, const T& otherwise) {
 
 Operation InitializeTables(Graph& graph, std::string_view name, At at) {
   const std::vector<Operation> tables = Entries(graph, kTableInitializers);
-  return tables.empty() ? NoOp(graph, name, at) : Group(graph, tables, name, at);
+  return tables.empty() ? NoOp(graph, {.name = name}, at) : Group(graph, tables, name, at);
 }
 
 Operation DefaultLocalInitOp(Graph& graph, At at) {

@@ -7,6 +7,7 @@
 #include "graph/format/proto/summary.pb.h"
 #include "graph/status.h"
 #include "ops/builders/constant.h"
+#include "ops/summary/builders.h"
 
 namespace sluice::summary {
 namespace {
@@ -44,11 +45,10 @@ class SummaryScope {
   std::string tag_;
 };
 
-Output Collect(Node* node, const std::vector<std::string>& collections) {
-  const Output output(node);
-  if (node == nullptr) return output;
-  for (const std::string& key : collections) node->graph()->AddToCollection(key, output.name());
-  return output;
+Output Collect(Output summary, const std::vector<std::string>& collections) {
+  if (!summary) return summary;
+  for (const std::string& key : collections) summary.graph()->AddToCollection(key, summary.name());
+  return summary;
 }
 
 }  // namespace
@@ -57,36 +57,24 @@ Output Scalar(std::string_view name, Output value, const Options& options, At at
   if (!value) return {};
   Graph& g = *value.graph();
   const SummaryScope scope(g, name, options.family);
-  return Collect(NodeBuilder(&g, "ScalarSummary", at)
-                     .Name(scope.name())
-                     .Input(Constant(g, scope.tag(), "tags", at))
-                     .Input(value)
-                     .Finish(),
-                 options.collections);
+  const Output tags = Constant(g, scope.tag(), "tags", at);
+  return Collect(ScalarSummary(tags, value, {.name = scope.name()}, at), options.collections);
 }
 
 Output Histogram(std::string_view name, Output values, const Options& options, At at) {
   if (!values) return {};
   Graph& g = *values.graph();
   const SummaryScope scope(g, name.empty() ? "HistogramSummary" : name, options.family);
-  return Collect(NodeBuilder(&g, "HistogramSummary", at)
-                     .Name(scope.name())
-                     .Input(Constant(g, scope.tag(), "tag", at))
-                     .Input(values)
-                     .Finish(),
-                 options.collections);
+  const Output tag = Constant(g, scope.tag(), "tag", at);
+  return Collect(HistogramSummary(tag, values, {.name = scope.name()}, at), options.collections);
 }
 
 Output Image(std::string_view name, Output images, int max_outputs, const Options& options, At at) {
   if (!images) return {};
   Graph& g = *images.graph();
   const SummaryScope scope(g, name, options.family);
-  return Collect(NodeBuilder(&g, "ImageSummary", at)
-                     .Name(scope.name())
-                     .Input(Constant(g, scope.tag(), "tag", at))
-                     .Input(images)
-                     .Attr("max_images", int64_t{max_outputs})
-                     .Finish(),
+  const Output tag = Constant(g, scope.tag(), "tag", at);
+  return Collect(ImageSummary(tag, images, {.name = scope.name(), .max_images = max_outputs}, at),
                  options.collections);
 }
 
@@ -96,14 +84,10 @@ Output Audio(std::string_view name, Output samples, float sample_rate, int max_o
   Graph& g = *samples.graph();
   const SummaryScope scope(g, name, options.family);
   const Output rate = Constant(g, sample_rate, "sample_rate", at);
-  return Collect(NodeBuilder(&g, "AudioSummaryV2", at)
-                     .Name(scope.name())
-                     .Input(Constant(g, scope.tag(), "tag", at))
-                     .Input(samples)
-                     .Input(rate)
-                     .Attr("max_outputs", int64_t{max_outputs})
-                     .Finish(),
-                 options.collections);
+  const Output tag = Constant(g, scope.tag(), "tag", at);
+  return Collect(
+      AudioSummaryV2(tag, samples, rate, {.name = scope.name(), .max_outputs = max_outputs}, at),
+      options.collections);
 }
 
 Output Text(std::string_view name, Output text, const Options& options, At at) {
@@ -120,12 +104,7 @@ Output Tensor(std::string_view name, Output tensor, const pb::SummaryMetadata& m
   const Output tag = Constant(g, scope.tag(), "tag", at);
   const Output serialized =
       Constant(g, metadata.SerializeAsString(), "serialized_summary_metadata", at);
-  return Collect(NodeBuilder(&g, "TensorSummaryV2", at)
-                     .Name(scope.name())
-                     .Input(tag)
-                     .Input(tensor)
-                     .Input(serialized)
-                     .Finish(),
+  return Collect(TensorSummaryV2(tag, tensor, serialized, {.name = scope.name()}, at),
                  options.collections);
 }
 
@@ -135,8 +114,8 @@ Output Merge(const OutputList& inputs, std::string_view name,
   if (graph == nullptr) return {};
   const NameScope scope(*graph, name.empty() ? "Merge" : CleanTag(name));
   // TensorFlow passes the cleaned name on, inside the scope of that name.
-  return Collect(NodeBuilder(graph, "MergeSummary", at).Name(CleanTag(name)).Input(inputs).Finish(),
-                 collections);
+  const std::string clean = CleanTag(name);
+  return Collect(MergeSummary(inputs, {.name = clean}, at), collections);
 }
 
 Output MergeAll(Graph& graph, std::string_view key, std::string_view scope, std::string_view name,
