@@ -17,20 +17,21 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "graph/format/messages.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "ops/state/variable.h"
 #include "training/checkpoint/checkpoint_state.h"
-#include "training/checkpoint/saver_graph.h"
 #include "training/checkpoint/model_saver.h"
+#include "training/checkpoint/saver_graph.h"
 
 namespace sluice {
 
@@ -135,7 +136,8 @@ class Saver : public ModelSaver {
   absl::StatusOr<std::string> Write(Session& session, const std::string& path);
   absl::Status Verify(const std::string& path) const;
   absl::Status Record(const std::string& path, const SaveOptions& options);
-  absl::Status DeleteOld(const std::string& meta_graph_suffix);
+  absl::Status DeleteOld(const std::string& meta_graph_suffix)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What of the checkpoint does not fit; "" if that cannot be told.
   std::string Mismatches(const std::string& path) const;
 
@@ -149,10 +151,10 @@ class Saver : public ModelSaver {
   Output save_;
   Operation restore_;
 
-  mutable std::mutex mutex_;
-  std::vector<Kept> kept_;       // guarded by mutex_
-  std::vector<Kept> to_delete_;  // guarded by mutex_
-  double next_kept_time_ = 0;    // guarded by mutex_
+  mutable Mutex mutex_;
+  std::vector<Kept> kept_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Kept> to_delete_ ABSL_GUARDED_BY(mutex_);
+  double next_kept_time_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // The variables under the names that a Saver saves them with. INVALID_ARGUMENT where two have one.

@@ -5,29 +5,34 @@
 namespace sluice {
 
 void Wake::Set() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   set_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void Wake::Reset() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   set_ = false;
 }
 
 bool Wake::is_set() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return set_;
 }
 
 bool Clock::WaitReal(Wake& wake, std::optional<Duration> time) {
-  std::unique_lock<std::mutex> lock(wake.mutex_);
-  const auto set = [&] { return wake.set_; };
-  if (!time) {
-    wake.changed_.wait(lock, set);
-    return true;
+  using Steady = std::chrono::steady_clock;
+  std::optional<Steady::time_point> deadline;
+  if (time) deadline = Steady::now() + std::chrono::ceil<Steady::duration>(*time);
+  MutexLock lock(&wake.mutex_);
+  while (!wake.set_) {
+    if (!deadline) {
+      wake.changed_.Wait(&wake.mutex_);
+    } else if (!wake.changed_.WaitUntil(&wake.mutex_, *deadline)) {
+      break;
+    }
   }
-  return wake.changed_.wait_for(lock, *time, set);
+  return wake.set_;
 }
 
 namespace {
@@ -48,56 +53,60 @@ Clock& Clock::Real() {
 }
 
 Clock::Duration ManualClock::Now() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return now_;
 }
 
-bool ManualClock::Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration> time) {
+bool ManualClock::Wait(const std::shared_ptr<Wake>& shared_wake, std::optional<Duration> time) {
+  Wake& wake = *shared_wake;
   std::optional<Duration> end;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (time) end = now_ + *time;
-    waiting_.push_back(wake);
+    waiting_.push_back(shared_wake);
     ++waits_;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   while (true) {
-    std::unique_lock<std::mutex> lock(wake->mutex_);
-    const int pokes = wake->pokes_;
-    const bool set = wake->set_;
-    lock.unlock();
-    // A poke between the two locks changes `pokes_`, so that the wait below ends at once.
-    if (set || (end && Now() >= *end)) break;
-    lock.lock();
-    wake->changed_.wait(lock, [&] { return wake->set_ || wake->pokes_ != pokes; });
+    int clock_changes;
+    {
+      MutexLock lock(&wake.mutex_);
+      if (wake.set_) break;
+      clock_changes = wake.clock_changes_;
+    }
+    if (end && Now() >= *end) break;
+    // If the clock advanced after Now, the loop below ends at once.
+    MutexLock lock(&wake.mutex_);
+    while (!wake.set_ && wake.clock_changes_ == clock_changes) wake.changed_.Wait(&wake.mutex_);
   }
-  std::lock_guard<std::mutex> lock(mutex_);
-  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), wake));
-  return wake->is_set();
+  MutexLock lock(&mutex_);
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), shared_wake));
+  return wake.is_set();
 }
 
 void ManualClock::Advance(Duration time) {
   std::vector<std::shared_ptr<Wake>> waiting;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     now_ += time;
     waiting = waiting_;
   }
-  for (const auto& wake : waiting) {
-    std::lock_guard<std::mutex> lock(wake->mutex_);
-    ++wake->pokes_;
-    wake->changed_.notify_all();
+  for (const auto& shared_wake : waiting) {
+    Wake& wake = *shared_wake;
+    MutexLock lock(&wake.mutex_);
+    ++wake.clock_changes_;
+    wake.changed_.NotifyAll();
   }
 }
 
 void ManualClock::AwaitWaiting(int n) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return static_cast<int>(waiting_.size()) >= n; });
+  MutexLock lock(&mutex_);
+  while (static_cast<int>(waiting_.size()) < n) changed_.Wait(&mutex_);
 }
 
 void ManualClock::AwaitWaits(int n) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return waits_ >= n; });
+  MutexLock lock(&mutex_);
+  while (waits_ < n) changed_.Wait(&mutex_);
 }
 
 }  // namespace sluice

@@ -1,20 +1,21 @@
-// Time as training loops see it: timers of hooks, and waits that look again now and then. Tests
-// give a ManualClock, so that no test waits for time to pass.
+// Time for training loops: timers of hooks, and waits that retry after some time. Tests use a
+// ManualClock, so that no test waits for time to pass.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_TRAINING_LOOP_CLOCK_H_
 #define SLUICE_TRAINING_LOOP_CLOCK_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "graph/mutex.h"
+
 namespace sluice {
 
-// What ends a wait before its time. Stays set until Reset.
+// Ends a wait early. Stays set until Reset.
 class Wake {
  public:
   void Set();
@@ -24,10 +25,10 @@ class Wake {
  private:
   friend class Clock;
   friend class ManualClock;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool set_ = false;  // guarded by mutex_
-  int pokes_ = 0;     // guarded by mutex_: look at the clock again
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool set_ ABSL_GUARDED_BY(mutex_) = false;
+  int clock_changes_ ABSL_GUARDED_BY(mutex_) = 0;  // how often a ManualClock advanced
 };
 
 class Clock {
@@ -37,32 +38,32 @@ class Clock {
   // The machine's steady clock.
   static Clock& Real();
 
-  // Since some moment in the past.
+  // Time since a fixed moment in the past.
   virtual Duration Now() = 0;
-  // Blocks until the wake is set or the time is over (nullopt: without end). True if it is set.
+  // Blocks until the wake is set or the time is over (nullopt: forever). True if it is set.
   virtual bool Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration> time) = 0;
 
  protected:
   static bool WaitReal(Wake& wake, std::optional<Duration> time);
 };
 
-// A clock that stands still until it is told to go on.
+// A clock that only Advance changes.
 class ManualClock final : public Clock {
  public:
   Duration Now() override;
   bool Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration> time) override;
   void Advance(Duration time);
-  // Returns when `n` calls of Wait are blocked.
+  // Blocks until `n` calls of Wait are blocked.
   void AwaitWaiting(int n);
-  // Returns when Wait was called `n` times since the start.
+  // Blocks until Wait has been called `n` times in all.
   void AwaitWaits(int n);
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Duration now_{0};                             // guarded by mutex_
-  std::vector<std::shared_ptr<Wake>> waiting_;  // guarded by mutex_
-  int waits_ = 0;                               // guarded by mutex_: calls of Wait so far
+  Mutex mutex_;
+  CondVar changed_;
+  Duration now_ ABSL_GUARDED_BY(mutex_){0};
+  std::vector<std::shared_ptr<Wake>> waiting_ ABSL_GUARDED_BY(mutex_);
+  int waits_ ABSL_GUARDED_BY(mutex_) = 0;  // calls of Wait so far
 };
 
 }  // namespace sluice

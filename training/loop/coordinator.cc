@@ -1,6 +1,7 @@
 #include "training/loop/coordinator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -10,21 +11,20 @@
 namespace sluice {
 namespace {
 
-// While it lives, a cancellation sets `cancelled` under `mutex` and wakes `changed`.
+using Deadline = std::chrono::steady_clock::time_point;
+
+// Notifies `changed` of a cancellation during its lifetime.
 class CancelledFlag {
  public:
-  CancelledFlag(CancellationManager* manager, std::mutex& mutex, std::condition_variable& changed)
-      : manager_(manager) {
+  CancelledFlag(CancellationManager* manager, Mutex& mutex, CondVar& changed) : manager_(manager) {
     if (manager_ == nullptr) return;
     token_ = manager_->NewToken();
     const bool registered = manager_->Register(token_, [this, &mutex, &changed] {
-      std::lock_guard<std::mutex> lock(mutex);
-      cancelled_ = true;
-      changed.notify_all();
+      MutexLock lock(&mutex);
+      is_set_ = true;
+      changed.NotifyAll();
     });
-    if (registered) return;
-    std::lock_guard<std::mutex> lock(mutex);
-    cancelled_ = true;
+    if (!registered) is_set_ = true;
   }
   // Must run without the lock.
   ~CancelledFlag() {
@@ -32,12 +32,12 @@ class CancelledFlag {
   }
   CancelledFlag(const CancelledFlag&) = delete;
   CancelledFlag& operator=(const CancelledFlag&) = delete;
-  const bool& value() const { return cancelled_; }  // the lock held
+  bool is_set() const { return is_set_; }
 
  private:
   CancellationManager* const manager_;
   CancellationManager::Token token_ = 0;
-  bool cancelled_ = false;
+  std::atomic<bool> is_set_{false};
 };
 
 }  // namespace
@@ -55,15 +55,15 @@ Coordinator::~Coordinator() {
 void Coordinator::RequestStop(absl::Status why) {
   std::vector<std::function<void()>> callbacks;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     const bool clean = why.ok() || std::find(clean_stop_codes_.begin(), clean_stop_codes_.end(),
                                              why.code()) != clean_stop_codes_.end();
-    // After a stop, errors are mostly its echo (closed queues, cancelled steps): the first counts.
+    // Errors after a stop are mostly its consequences (closed queues, cancelled steps).
     if (!clean && !stop_ && first_error_.ok()) first_error_ = std::move(why);
     if (!stop_) callbacks.swap(on_stop_);
     stop_ = true;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
   for (const auto& callback : callbacks) callback();
 }
 
@@ -72,55 +72,50 @@ void Coordinator::StopOnError(const std::function<absl::Status()>& body) {
 }
 
 bool Coordinator::ShouldStop() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return stop_;
 }
 
 absl::Status Coordinator::RequestedError() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return first_error_;
 }
 
 void Coordinator::set_goes_on_after(std::vector<absl::StatusCode> codes) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   goes_on_after_ = std::move(codes);
 }
 
 bool Coordinator::GoesOn() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return std::find(goes_on_after_.begin(), goes_on_after_.end(), first_error_.code()) !=
          goes_on_after_.end();
 }
 
 bool Coordinator::joined() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return joined_;
-}
-
-// True when the condition holds, false after the timeout or a cancellation.
-template <typename Condition>
-bool Coordinator::Wait(std::unique_lock<std::mutex>& lock,
-                       std::optional<std::chrono::milliseconds> timeout, const bool& cancelled,
-                       Condition condition) {
-  const auto woken = [&] { return cancelled || condition(); };
-  if (timeout) {
-    changed_.wait_for(lock, *timeout, woken);
-  } else {
-    changed_.wait(lock, woken);
-  }
-  return condition();
 }
 
 bool Coordinator::WaitForStop(std::optional<std::chrono::milliseconds> timeout,
                               CancellationManager* cancellation) {
   const CancelledFlag cancelled(cancellation, mutex_, changed_);
-  std::unique_lock<std::mutex> lock(mutex_);
-  return Wait(lock, timeout, cancelled.value(), [&] { return stop_; });
+  std::optional<Deadline> deadline;
+  if (timeout) deadline = std::chrono::steady_clock::now() + *timeout;
+  MutexLock lock(&mutex_);
+  while (!stop_ && !cancelled.is_set()) {
+    if (!deadline) {
+      changed_.Wait(&mutex_);
+    } else if (!changed_.WaitUntil(&mutex_, *deadline)) {
+      break;
+    }
+  }
+  return stop_;
 }
 
 void Coordinator::OnStop(std::function<void()> callback) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (!stop_) {
       on_stop_.push_back(std::move(callback));
       return;
@@ -130,15 +125,15 @@ void Coordinator::OnStop(std::function<void()> callback) {
 }
 
 void Coordinator::Start(std::string name, std::function<absl::Status()> body) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   joined_ = false;
   Worker& worker = workers_.emplace_back();
   worker.name = std::move(name);
   worker.thread = std::thread([this, &worker, body = std::move(body)] {
     StopOnError(body);
-    std::lock_guard<std::mutex> ended(mutex_);
+    MutexLock ended(&mutex_);
     worker.ended = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   });
 }
 
@@ -171,15 +166,15 @@ std::vector<std::string> Coordinator::LiveNames() const {
 }
 
 std::vector<std::string> Coordinator::LiveThreads() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return LiveNames();
 }
 
-// Threads that ended are done with their Worker, and may be taken out of the list.
+// A thread that has ended does not use its Worker any more.
 void Coordinator::JoinEnded() {
   std::list<Worker> ended;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     for (auto it = workers_.begin(); it != workers_.end();) {
       const auto worker = it++;
       if (worker->ended) ended.splice(ended.end(), workers_, worker);
@@ -192,20 +187,19 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   std::vector<std::string> alive;
   {
     const CancelledFlag cancelled(options.cancellation, mutex_, changed_);
-    std::unique_lock<std::mutex> lock(mutex_);
-    const bool stopping =
-        Wait(lock, std::nullopt, cancelled.value(), [&] { return stop_ || AllEnded(); });
-    if (stopping) {
-      Wait(lock, options.grace, cancelled.value(), [&] { return AllEnded(); });
+    MutexLock lock(&mutex_);
+    while (!stop_ && !AllEnded() && !cancelled.is_set()) changed_.Wait(&mutex_);
+    const Deadline deadline = std::chrono::steady_clock::now() + options.grace;
+    while (!AllEnded() && !cancelled.is_set() && changed_.WaitUntil(&mutex_, deadline)) {
     }
     alive = LiveNames();
-    if (!alive.empty() && cancelled.value()) {
+    if (!alive.empty() && cancelled.is_set()) {
       return absl::CancelledError(
           StrCat("Coordinator's join was cancelled; still running: ", absl::StrJoin(alive, " ")));
     }
   }
   JoinEnded();
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   joined_ = true;
   if (!first_error_.ok() || alive.empty() || options.ignore_live_threads) return first_error_;
   return absl::DeadlineExceededError(
@@ -214,7 +208,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
 }
 
 void Coordinator::ClearStop() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   stop_ = false;
   joined_ = false;
   first_error_ = absl::OkStatus();

@@ -1,44 +1,46 @@
-// Stops a group of threads together: any of them asks to stop, all see it, the first error is kept.
+// Stops a group of threads together: any of them may request the stop, all see it, and the first
+// error is kept.
 //
 //   Coordinator coordinator;
 //   coordinator.Start("reader", [&] { … while (!coordinator.ShouldStop()) … return status; });
 //   absl::Status first_error = coordinator.Join();
 //
-// Reference behaviour: tf.train.Coordinator.
-// Thread safety: all methods from any thread, but one joins at a time. Blocking: WaitForStop and
-// Join block the calling thread until a stop was requested (and the threads ended), or they are
-// cancelled; RequestStop wakes them at once.
+// Thread safety: all methods may be called from any thread, but only one at a time calls Join.
+// Blocking: WaitForStop and Join block until a stop is requested (and the threads have ended), or
+// until they are cancelled. RequestStop wakes them at once.
+// Reference: tf.train.Coordinator.
 #ifndef SLUICE_TRAINING_LOOP_COORDINATOR_H_
 #define SLUICE_TRAINING_LOOP_COORDINATOR_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
 class CancellationManager;  // executor/wait/cancellation.h
 
 struct JoinOptions {
-  // For the threads that are left when a stop was requested.
+  // Time for the remaining threads to end after a stop was requested.
   std::chrono::milliseconds grace = std::chrono::seconds(120);
-  // Threads that run on after it are no error: they stay the coordinator's, as after CANCELLED.
+  // Threads that run on after `grace` are no error. The coordinator still owns them, as after
+  // CANCELLED.
   bool ignore_live_threads = false;
-  // Ends the waiting with CANCELLED. Outlives the call.
+  // Ends the wait with CANCELLED. Outlives the call.
   CancellationManager* cancellation = nullptr;
 };
 
 class Coordinator {
  public:
-  // Errors with these codes are a normal end (a queue that ran out) and are not reported by Join.
+  // Errors with these codes are a normal end (a queue without elements); Join does not report them.
   explicit Coordinator(std::vector<absl::StatusCode> clean_stop_codes = {
                            absl::StatusCode::kOutOfRange});
   // Requests a stop and waits for the threads.
@@ -46,41 +48,42 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  // The first error with a code that is not a clean stop is what Join returns.
+  // Join returns the first error whose code is not that of a clean stop.
   void RequestStop(absl::Status why = absl::OkStatus());
-  // Runs `body` in this thread; its error requests the stop.
+  // Runs `body` in this thread. Its error requests the stop.
   void StopOnError(const std::function<absl::Status()>& body);
   bool ShouldStop() const;
-  // The error that the stop was requested with; OK while there is none. (TensorFlow raises it.)
+  // The error with which the stop was requested; OK if there is none. (TensorFlow raises it.)
   absl::Status RequestedError() const;
-  // True if a stop was requested within the time; without a time, waits for it. False at once when
+  // Whether a stop is requested within `timeout` (nullopt: waits forever). False when
   // `cancellation` fires.
   bool WaitForStop(std::optional<std::chrono::milliseconds> timeout = std::nullopt,
                    CancellationManager* cancellation = nullptr);
-  // After a stop with an error of one of these codes the work goes on in another session: what is
-  // shared with others, such as queues, is not to be closed.
+  // After a stop with an error of one of these codes, another session continues the work, so that
+  // shared objects such as queues must stay open.
   void set_goes_on_after(std::vector<absl::StatusCode> codes);
-  // A stop was requested with such an error.
+  // Whether a stop was requested with such an error.
   bool GoesOn() const;
-  // Called once at the stop, by the thread that asks for it, with no lock held. At once if stopped.
+  // Calls `callback` once at the stop, in the thread that requests it and without a lock. Calls it
+  // at once if stopped.
   void OnStop(std::function<void()> callback);
 
-  // Runs `body` on a thread of the coordinator's; an error that it returns requests the stop.
+  // Runs `body` on a thread that the coordinator owns. Its error requests the stop.
   void Start(std::string name, std::function<absl::Status()> body);
-  // The same for a body that is called again and again until the stop: back to back, or (above 0)
-  // at this pace, first at once. Reference behaviour: tf.train.LooperThread.
+  // Calls `body` repeatedly on such a thread until the stop: without pause if `pace` is 0,
+  // otherwise at this pace, beginning at once. Reference: tf.train.LooperThread.
   void StartLoop(std::string name, std::chrono::milliseconds pace,
                  std::function<absl::Status()> body);
-  // Waits until a stop was requested or all threads ended, then up to `grace` for the threads that
-  // are left. The first error; DEADLINE_EXCEEDED "Coordinator stopped with threads still running:
-  // <names>".
+  // Waits until a stop is requested or all threads have ended, then up to `grace` for the remaining
+  // threads. Returns the first error, or DEADLINE_EXCEEDED "Coordinator stopped with threads still
+  // running: <names>".
   absl::Status Join(const JoinOptions& options = {});
   absl::Status Join(std::chrono::milliseconds grace) { return Join(JoinOptions{.grace = grace}); }
-  // The last Join ended: no thread is left but those that it was told to ignore.
+  // Whether the last Join has ended. No threads run then, except ignored ones.
   bool joined() const;
-  // Names of the threads that run, in the order of their start.
+  // Names of the running threads, in the order of their start.
   std::vector<std::string> LiveThreads() const;
-  // Ready for another round; all threads must have been joined.
+  // Prepares for another round. All threads must have been joined.
   void ClearStop();
 
  private:
@@ -89,22 +92,19 @@ class Coordinator {
     std::thread thread;
     bool ended = false;
   };
-  bool AllEnded() const;                       // mutex_ held
-  std::vector<std::string> LiveNames() const;  // mutex_ held
+  bool AllEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<std::string> LiveNames() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void JoinEnded();
-  template <typename Condition>
-  bool Wait(std::unique_lock<std::mutex>& lock, std::optional<std::chrono::milliseconds> timeout,
-            const bool& cancelled, Condition condition);
 
   const std::vector<absl::StatusCode> clean_stop_codes_;
-  std::vector<absl::StatusCode> goes_on_after_;  // guarded by mutex_
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stop_ = false;                           // guarded by mutex_
-  bool joined_ = false;                         // guarded by mutex_
-  absl::Status first_error_;                    // guarded by mutex_
-  std::list<Worker> workers_;                   // guarded by mutex_
-  std::vector<std::function<void()>> on_stop_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::vector<absl::StatusCode> goes_on_after_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  bool joined_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status first_error_ ABSL_GUARDED_BY(mutex_);
+  std::list<Worker> workers_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> on_stop_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

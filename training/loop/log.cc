@@ -4,14 +4,17 @@
 
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "graph/mutex.h"
+
 namespace sluice {
 namespace {
 
-// The process's one log.
+// The log of the process.
 struct LogState {
-  std::mutex mutex;
-  LogSink sink;      // guarded by mutex
-  std::string live;  // guarded by mutex: what the live line shows, "" if there is none
+  Mutex mutex;
+  LogSink sink ABSL_GUARDED_BY(mutex);
+  std::string live ABSL_GUARDED_BY(mutex);  // the text of the live line; "" if there is none
 };
 
 LogState& State() {
@@ -31,7 +34,7 @@ const char* Prefix(LogSeverity severity) {
   return "";
 }
 
-// "\r\x1b[K": to the start of the line, and erase it.
+// "\r\x1b[K" moves to the start of the line and erases it.
 void Rewrite(std::string_view text) {
   std::fprintf(stderr, "\r\x1b[K%.*s", static_cast<int>(text.size()), text.data());
   std::fflush(stderr);
@@ -41,13 +44,13 @@ void Rewrite(std::string_view text) {
 
 LogSink SetLogSink(LogSink sink) {
   LogState& state = State();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  MutexLock lock(&state.mutex);
   return std::exchange(state.sink, std::move(sink));
 }
 
 void Log(LogSeverity severity, const std::string& line) {
   LogState& state = State();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  MutexLock lock(&state.mutex);
   if (state.sink) return state.sink(severity, line);
   if (!state.live.empty()) Rewrite("");
   std::fprintf(stderr, "%s%s\n", Prefix(severity), line.c_str());
@@ -60,7 +63,7 @@ LiveLine::LiveLine(bool terminal) : terminal_(terminal) {}
 
 LiveLine::~LiveLine() {
   LogState& state = State();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  MutexLock lock(&state.mutex);
   if (!state.live.empty()) std::fprintf(stderr, "\n");
   state.live.clear();
 }
@@ -68,7 +71,7 @@ LiveLine::~LiveLine() {
 void LiveLine::Show(std::string_view text) {
   if (!terminal_) return;
   LogState& state = State();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  MutexLock lock(&state.mutex);
   state.live = text;
   Rewrite(text);
 }

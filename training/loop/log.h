@@ -1,16 +1,16 @@
-// What a training loop tells people: lines on stderr, or wherever the program sends them.
+// The log of training loops: lines on stderr, or in a sink that the program sets.
 //
 //   LogInfo("Saving checkpoints for ", step, " into ", path, ".");
 //
-// On a terminal a live line (a progress bar) may stand below the log: it is rewritten in place, and
+// On a terminal a live line (a progress bar) may stand below the log. It is rewritten in place, and
 // lines of the log are printed above it.
-// Thread safety: all functions from any thread; a sink is called by one thread at a time.
+// Thread safety: all functions may be called from any thread. One thread at a time calls the sink,
+// which must not log.
 #ifndef SLUICE_TRAINING_LOOP_LOG_H_
 #define SLUICE_TRAINING_LOOP_LOG_H_
 
 #include <cstdio>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -21,8 +21,8 @@ namespace sluice {
 enum class LogSeverity { kInfo, kWarning, kError };
 using LogSink = std::function<void(LogSeverity, const std::string& line)>;
 
-// Where lines go from now on; an empty sink: stderr, with the severity in front ("INFO: …").
-// Returns the one before.
+// Sets the sink of all lines and returns the previous one. An empty sink is stderr, with the
+// severity in front ("INFO: …").
 LogSink SetLogSink(LogSink sink);
 void Log(LogSeverity severity, const std::string& line);
 
@@ -39,11 +39,11 @@ void LogError(const Args&... args) {
   Log(LogSeverity::kError, StrCat(args...));
 }
 
-// The live line of stderr. One owner at a time; does nothing where stderr is no terminal.
+// The live line of stderr. It has one owner at a time, and does nothing if stderr is no terminal.
 class LiveLine {
  public:
   explicit LiveLine(bool terminal = StderrIsTerminal());
-  // Leaves the line as it stands, and ends it.
+  // Ends the line, and leaves it on the terminal.
   ~LiveLine();
   LiveLine(const LiveLine&) = delete;
   LiveLine& operator=(const LiveLine&) = delete;

@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "executor/wait/cancellation.h"
 #include "graph/format/proto/error_codes.pb.h"
 #include "graph/format/proto/queue_runner.pb.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// Of one process: not for files.
+// Private to the program: not exported to files.
 constexpr char kNeeded[] = "__needed_queue_runners";
 constexpr char kNeededFor[] = "__needed_queue_runners_for";
 constexpr char kStarted[] = "__started_queue_runners";
@@ -23,7 +24,7 @@ bool Contains(const std::vector<absl::StatusCode>& codes, absl::StatusCode code)
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
-// How many threads of each runner run for each session of the process.
+// The number of threads of each runner, for each session of the process.
 class RunningThreads {
  public:
   using Key = std::pair<const Session*, std::string>;
@@ -31,14 +32,14 @@ class RunningThreads {
     static auto* threads = new RunningThreads;
     return *threads;
   }
-  // False where some run already.
+  // False if there are threads already.
   bool Add(const Key& key, int threads) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return running_.emplace(key, threads).second;
   }
-  // True for the last.
+  // Whether it was the last thread.
   bool Remove(const Key& key) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     const auto it = running_.find(key);
     if (--it->second > 0) return false;
     running_.erase(it);
@@ -46,8 +47,8 @@ class RunningThreads {
   }
 
  private:
-  std::mutex mutex_;
-  std::map<Key, int> running_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<Key, int> running_ ABSL_GUARDED_BY(mutex_);
 };
 
 std::string Identity(const QueueRunner& runner) {
@@ -56,7 +57,7 @@ std::string Identity(const QueueRunner& runner) {
   return identity;
 }
 
-// Of "scope/name" the name, where there is a scope to take off.
+// Removes "scope/" from the name.
 std::string WithoutScope(const std::string& name, std::string_view scope) {
   if (scope.empty() || !name.starts_with(StrCat(scope, "/"))) return name;
   return name.substr(scope.size() + 1);
@@ -124,7 +125,7 @@ absl::StatusOr<QueueRunner> QueueRunner::FromProto(const pb::QueueRunnerDef& def
     SLUICE_ASSIGN_OR_RETURN(const Operation enqueue, FindOp(graph, name, import_scope));
     runner.enqueue_ops.push_back(enqueue);
   }
-  // Files of other writers may leave them out.
+  // Files of other programs may lack them.
   if (!def.close_op_name().empty()) {
     SLUICE_ASSIGN_OR_RETURN(runner.close_op, FindOp(graph, def.close_op_name(), import_scope));
   }
@@ -145,8 +146,8 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
       !RunningThreads::Global().Add(key, static_cast<int>(enqueue_ops.size()))) {
     return;
   }
-  // Closing the queue ends what waits in it; what an enqueue op waits for elsewhere (an
-  // accumulator, another queue) is ended by cancelling its step.
+  // Closing the queue ends the ops that wait in it. Cancelling the step ends an enqueue that waits
+  // elsewhere (in an accumulator, or another queue).
   auto cancellation = std::make_shared<CancellationManager>();
   coordinator.OnStop([&session, &coordinator, cancellation, cancel = cancel_op] {
     if (cancel && !coordinator.GoesOn()) session.Run({cancel}).IgnoreError();
@@ -162,7 +163,7 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
       }
       const bool closed = Contains(codes, status.code());
       const bool last = RunningThreads::Global().Remove(key);
-      // The queue may have been closed by others, which is as good.
+      // The queue may be closed already, which is no error.
       if (last && closed && close && !coordinator.GoesOn()) session.Run({close}).IgnoreError();
       return closed ? absl::OkStatus() : status;
     };

@@ -8,17 +8,17 @@ Readiness& Readiness::Global() {
 }
 
 void Readiness::Join(const std::shared_ptr<Wake>& wake) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   waiting_.insert(wake);
 }
 
 void Readiness::Leave(const std::shared_ptr<Wake>& wake) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   waiting_.erase(wake);
 }
 
 void Readiness::Announce() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (const std::shared_ptr<Wake>& wake : waiting_) wake->Set();
 }
 

@@ -1,13 +1,14 @@
-// Tells those who wait in this process for a model that somebody here has just made one ready.
+// Notifies threads of this process that wait for a model when another thread has made one ready.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_TRAINING_SESSION_READINESS_H_
 #define SLUICE_TRAINING_SESSION_READINESS_H_
 
 #include <memory>
-#include <mutex>
 #include <set>
 
+#include "absl/base/thread_annotations.h"
+#include "graph/mutex.h"
 #include "training/loop/clock.h"
 
 namespace sluice {
@@ -21,8 +22,8 @@ class Readiness {
   void Announce();
 
  private:
-  std::mutex mutex_;
-  std::set<std::shared_ptr<Wake>> waiting_;  // guarded by mutex_
+  Mutex mutex_;
+  std::set<std::shared_ptr<Wake>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -73,12 +73,12 @@ absl::Status RecordingHook::End(Session& session) {
 
 CapturedLog::CapturedLog()
     : before_(SetLogSink([this](LogSeverity, const std::string& line) {
-        std::lock_guard<std::mutex> lock(mutex_);
+        MutexLock lock(&mutex_);
         StrAppend(&text_, line, "\n");
       })) {}
 CapturedLog::~CapturedLog() { SetLogSink(std::move(before_)); }
 std::string CapturedLog::text() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return text_;
 }
 

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "graph/mutex.h"
 #include "ops/state/variable.h"
-#include "training/loop/log.h"
 #include "training/checkpoint/model_saver.h"
+#include "training/loop/log.h"
 #include "training/session/session_run_hook.h"
 
 namespace sluice::testing {
@@ -59,7 +61,7 @@ class RecordingHook : public SessionRunHook {
   std::vector<std::string>& calls_;
 };
 
-// While it lives, lines of the log come here.
+// Collects the lines of the log during its lifetime.
 class CapturedLog {
  public:
   CapturedLog();
@@ -67,8 +69,8 @@ class CapturedLog {
   std::string text();
 
  private:
-  std::mutex mutex_;
-  std::string text_;  // guarded by mutex_
+  Mutex mutex_;
+  std::string text_ ABSL_GUARDED_BY(mutex_);
   LogSink before_;
 };
 

@@ -1,15 +1,15 @@
 #include "training/strategy/mirrored_strategy.h"
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "graph/build/scopes.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
+#include "ops/math/builders.h"
 #include "ops/state/initialized_value.h"
 #include "ops/sugar.h"
 
@@ -39,22 +39,22 @@ Grad SumOf(const std::vector<Grad>& grads) {
 
 }  // namespace
 
-// Where the replicas' threads hand over to each other. One of them is awake at a time, so that the
-// graph and everything else is used by one thread only; each has scopes of its own.
-// Invariants: awake_ is the one that may run; a thread that waits in MergeCall has stored its
-// argument; the last one to come runs the function.
+// The state by which the threads of the replicas take turns. One of them runs at a time, so that
+// the graph and everything else is used by one thread only. Each replica has scopes of its own.
+// Invariants: only replica `turn` may run; a replica that waits in MergeCall has stored its
+// argument; the last replica to call it runs the function.
 struct MirroredStrategy::Meeting {
   explicit Meeting(int replicas) : arguments(replicas), results(replicas), scopes(replicas) {}
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  int awake = 0;           // all guarded by mutex
-  int merged = 0;          // MergeCalls that are done
-  int ended = 0;           // replicas that are
-  bool is_broken = false;  // a replica ended without coming
-  std::vector<std::optional<std::any>> arguments;
-  std::vector<absl::StatusOr<std::any>> results;
-  std::vector<Scopes> scopes;
+  Mutex mutex;
+  CondVar changed;
+  int turn ABSL_GUARDED_BY(mutex) = 0;
+  int merged ABSL_GUARDED_BY(mutex) = 0;          // number of finished MergeCalls
+  int ended ABSL_GUARDED_BY(mutex) = 0;           // number of replicas that have ended
+  bool is_broken ABSL_GUARDED_BY(mutex) = false;  // a replica ended without a MergeCall of others
+  std::vector<std::optional<std::any>> arguments ABSL_GUARDED_BY(mutex);
+  std::vector<absl::StatusOr<std::any>> results ABSL_GUARDED_BY(mutex);
+  std::vector<Scopes> scopes ABSL_GUARDED_BY(mutex);
 };
 
 class MirroredReplica : public ReplicaContext {
@@ -65,9 +65,12 @@ class MirroredReplica : public ReplicaContext {
   Strategy& strategy() override { return strategy_; }
   int replica() const override { return replica_; }
 
-  // The thread's body: waits for its turn, builds, hands over.
+  // The body of the thread: waits for its turn, builds, and passes the turn on.
   absl::Status Build(const std::function<absl::Status(ReplicaContext&)>& program) {
-    Wait([this] { return meeting_.awake == replica_; });
+    {
+      MutexLock lock(&meeting_.mutex);
+      WaitForTurn();
+    }
     Graph& graph = strategy_.graph_;
     const Scopes outside = graph.scopes();
     absl::Status status;
@@ -79,43 +82,48 @@ class MirroredReplica : public ReplicaContext {
       status = program(*this);
     }
     graph.scopes() = outside;
-    std::lock_guard<std::mutex> lock(meeting_.mutex);
+    MutexLock lock(&meeting_.mutex);
     ++meeting_.ended;
     for (const auto& argument : meeting_.arguments) meeting_.is_broken |= argument.has_value();
     meeting_.is_broken |= !status.ok();
-    HandOver();
+    PassTurn();
     return status;
   }
 
   absl::StatusOr<std::any> MergeCall(const MergeFunction& function, std::any argument) override {
-    Graph& graph = strategy_.graph_;
-    int call;
+    MutexLock lock(&meeting_.mutex);
+    if (meeting_.ended > 0) meeting_.is_broken = true;
+    if (meeting_.is_broken) return Broken();
+    meeting_.arguments[replica_] = std::move(argument);
+    const int call = meeting_.merged;
     bool is_last = true;
-    {
-      std::lock_guard<std::mutex> lock(meeting_.mutex);
-      if (meeting_.ended > 0) meeting_.is_broken = true;
-      if (meeting_.is_broken) return Broken();
-      meeting_.arguments[replica_] = std::move(argument);
-      call = meeting_.merged;
-      for (const auto& a : meeting_.arguments) is_last &= a.has_value();
+    for (const auto& a : meeting_.arguments) is_last &= a.has_value();
+    if (is_last) {
+      PerReplica<std::any> arguments;
+      for (auto& a : meeting_.arguments) arguments.push_back(*std::exchange(a, std::nullopt));
+      lock.Unlock();
+      const absl::StatusOr<PerReplica<std::any>> results = Merge(function, std::move(arguments));
+      lock.Lock();
+      for (size_t i = 0; i < meeting_.results.size(); ++i) {
+        if (results.ok()) meeting_.results[i] = (*results)[i];
+        if (!results.ok()) meeting_.results[i] = results.status();
+      }
+      ++meeting_.merged;
+      return meeting_.results[replica_];
     }
-    if (is_last) return Merge(function);
-    {
-      // The next replica begins, or goes on, with its own scopes.
-      std::lock_guard<std::mutex> lock(meeting_.mutex);
-      meeting_.scopes[replica_] = std::exchange(graph.scopes(), outside_);
-      HandOver();
+    // The next replica begins or continues with its own scopes.
+    Graph& graph = strategy_.graph_;
+    meeting_.scopes[replica_] = std::exchange(graph.scopes(), outside_);
+    PassTurn();
+    WaitForTurn();
+    while (meeting_.merged == call && !meeting_.is_broken) {
+      PassTurn();
+      WaitForTurn();
     }
-    Wait([&] {
-      return meeting_.awake == replica_ && (meeting_.merged > call || meeting_.is_broken);
-    });
     graph.scopes() = meeting_.scopes[replica_];
-    std::lock_guard<std::mutex> lock(meeting_.mutex);
-    if (meeting_.merged == call) {
-      meeting_.arguments[replica_].reset();
-      return Broken();
-    }
-    return std::move(meeting_.results[replica_]);
+    if (meeting_.merged > call) return std::move(meeting_.results[replica_]);
+    meeting_.arguments[replica_].reset();
+    return Broken();
   }
 
   void set_outside(Scopes scopes) { outside_ = std::move(scopes); }
@@ -127,40 +135,22 @@ class MirroredReplica : public ReplicaContext {
   }
 
   // Runs the function once, in a cross-replica context outside of all replicas' scopes.
-  absl::StatusOr<std::any> Merge(const MergeFunction& function) {
+  absl::StatusOr<PerReplica<std::any>> Merge(const MergeFunction& function,
+                                             PerReplica<std::any> arguments) {
     Graph& graph = strategy_.graph_;
     const Scopes inside = std::exchange(graph.scopes(), outside_);
-    PerReplica<std::any> arguments;
-    for (auto& a : meeting_.arguments) arguments.push_back(*std::exchange(a, std::nullopt));
-    absl::StatusOr<PerReplica<std::any>> results = absl::InternalError("not run");
-    {
-      StrategyScope context(strategy_);
-      results = function(strategy_, std::move(arguments));
-    }
+    StrategyScope context(strategy_);
+    absl::StatusOr<PerReplica<std::any>> results = function(strategy_, std::move(arguments));
     graph.scopes() = inside;
-    std::lock_guard<std::mutex> lock(meeting_.mutex);
-    for (size_t i = 0; i < meeting_.results.size(); ++i) {
-      if (results.ok()) meeting_.results[i] = (*results)[i];
-      if (!results.ok()) meeting_.results[i] = results.status();
-    }
-    ++meeting_.merged;
-    return meeting_.results[replica_];
+    return results;
   }
 
-  // With the lock held: the next replica in turn may run.
-  void HandOver() {
-    meeting_.awake = (replica_ + 1) % strategy_.num_local_replicas();
-    meeting_.changed.notify_all();
+  void PassTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(meeting_.mutex) {
+    meeting_.turn = (replica_ + 1) % strategy_.num_local_replicas();
+    meeting_.changed.NotifyAll();
   }
-
-  template <typename Condition>
-  void Wait(const Condition& condition) {
-    std::unique_lock<std::mutex> lock(meeting_.mutex);
-    for (;;) {
-      meeting_.changed.wait(lock, [&] { return meeting_.awake == replica_; });
-      if (condition()) return;
-      HandOver();  // not yet: somebody else has to go first
-    }
+  void WaitForTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(meeting_.mutex) {
+    while (meeting_.turn != replica_) meeting_.changed.Wait(&meeting_.mutex);
   }
 
   MirroredStrategy& strategy_;
@@ -196,7 +186,7 @@ absl::Status MirroredStrategy::RunReplicas(
   }
   for (std::thread& t : threads) t.join();
   SLUICE_RETURN_IF_ERROR(graph_.status());
-  // What a replica was told because another one had ended is not the reason.
+  // The error of a MergeCall is only the consequence of another replica's error.
   absl::Status first;
   for (const absl::Status& s : statuses) {
     if (!s.ok() && s.message().find("MergeCall: ") == s.message().npos) return s;

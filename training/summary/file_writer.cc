@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What TensorBoard shows on the graph's edges.
+// Adds the shapes that TensorBoard shows on the graph's edges.
 void AddOutputShapes(const Graph& graph, pb::GraphDef* def) {
   for (pb::NodeDef& proto : *def->mutable_node()) {
     const Node* node = graph.Find(proto.name());
@@ -29,8 +29,8 @@ void AddOutputShapes(const Graph& graph, pb::GraphDef* def) {
 }
 
 struct SharedWriters {
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<SummaryFileWriter>> by_logdir;  // guarded by mutex
+  Mutex mutex;
+  std::map<std::string, std::shared_ptr<SummaryFileWriter>> by_logdir ABSL_GUARDED_BY(mutex);
 };
 SharedWriters& Writers() {
   static auto* writers = new SharedWriters();
@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<SummaryFileWriter>> SummaryFileWriter::Open(
 absl::StatusOr<std::shared_ptr<SummaryFileWriter>> SummaryFileWriter::Shared(
     const std::string& logdir) {
   SharedWriters& writers = Writers();
-  std::lock_guard lock(writers.mutex);
+  MutexLock lock(&writers.mutex);
   std::shared_ptr<SummaryFileWriter>& writer = writers.by_logdir[logdir];
   if (writer == nullptr) {
     SLUICE_ASSIGN_OR_RETURN(writer, Open(logdir));
@@ -70,7 +70,7 @@ absl::StatusOr<std::shared_ptr<SummaryFileWriter>> SummaryFileWriter::Shared(
 
 void SummaryFileWriter::ClearShared() {
   SharedWriters& writers = Writers();
-  std::lock_guard lock(writers.mutex);
+  MutexLock lock(&writers.mutex);
   for (auto& [logdir, writer] : writers.by_logdir) {
     if (writer != nullptr) writer->Close().IgnoreError();
   }
@@ -80,7 +80,7 @@ void SummaryFileWriter::ClearShared() {
 absl::Status SummaryFileWriter::Start() {
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<EventFile> file,
                           EventFile::Open(logdir_, options_.filename_suffix));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   file_ = std::move(file);
   is_open_ = true;
   status_ = absl::OkStatus();
@@ -89,51 +89,51 @@ absl::Status SummaryFileWriter::Start() {
   return absl::OkStatus();
 }
 
-// Writes what waits; flushes when somebody asks, and every flush_secs.
+// Writes the events of the queue. Flushes on request, and every flush_secs.
 void SummaryFileWriter::Work() {
   const auto period = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(options_.flush_secs));
-  std::unique_lock lock(mutex_);
+  MutexLock lock(&mutex_);
+  const std::shared_ptr<EventFile> file = file_;
   while (true) {
-    const auto has_work = [this] {
-      return !waiting_.empty() || flush_wanted_ > flushed_ || !is_open_;
-    };
-    if (written_ > flushed_) {
-      changed_.wait_until(lock, next_flush_, has_work);
-    } else {
-      changed_.wait(lock, has_work);
+    while (!HasWork()) {
+      if (written_ == flushed_) {
+        changed_.Wait(&mutex_);
+      } else if (!changed_.WaitUntil(&mutex_, next_flush_)) {
+        break;
+      }
     }
     std::deque<std::unique_ptr<pb::Event>> events;
     events.swap(waiting_);
-    const bool flush = flush_wanted_ > flushed_ || !is_open_ || Clock::now() >= next_flush_;
+    const bool flush = flush_requested_ > flushed_ || !is_open_ || Clock::now() >= next_flush_;
     const bool is_last = !is_open_;
-    changed_.notify_all();
-    lock.unlock();
+    changed_.NotifyAll();
+    lock.Unlock();
     absl::Status status;
-    for (const auto& event : events) status.Update(file_->Write(*event));
-    if (flush) status.Update(file_->Flush());
-    lock.lock();
+    for (const auto& event : events) status.Update(file->Write(*event));
+    if (flush) status.Update(file->Flush());
+    lock.Lock();
     written_ += static_cast<int64_t>(events.size());
     if (flush) {
       flushed_ = written_;
       next_flush_ = Clock::now() + period;
     }
     status_.Update(status);
-    changed_.notify_all();
+    changed_.NotifyAll();
     if (is_last && waiting_.empty()) return;
   }
 }
 
 absl::Status SummaryFileWriter::AddEvent(pb::Event event) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] {
-    return !is_open_ || !status_.ok() || options_.max_queue <= 0 ||
-           static_cast<int>(waiting_.size()) < options_.max_queue;
-  });
+  MutexLock lock(&mutex_);
+  while (is_open_ && status_.ok() && options_.max_queue > 0 &&
+         static_cast<int>(waiting_.size()) >= options_.max_queue) {
+    changed_.Wait(&mutex_);
+  }
   if (!status_.ok() || !is_open_) return status_;
   waiting_.push_back(std::make_unique<pb::Event>(std::move(event)));
   ++added_;
-  changed_.notify_all();
+  changed_.NotifyAll();
   return absl::OkStatus();
 }
 
@@ -144,47 +144,46 @@ absl::Status SummaryFileWriter::Add(pb::Event event, int64_t step) {
 }
 
 absl::Status SummaryFileWriter::Flush() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(&mutex_);
   if (!is_open_) return status_;
-  const int64_t wanted = added_;
-  flush_wanted_ = std::max(flush_wanted_, wanted);
-  changed_.notify_all();
-  changed_.wait(lock, [&] { return flushed_ >= wanted || !is_open_; });
+  const int64_t requested = added_;
+  flush_requested_ = std::max(flush_requested_, requested);
+  changed_.NotifyAll();
+  while (flushed_ < requested && is_open_) changed_.Wait(&mutex_);
   return status_;
 }
 
 absl::Status SummaryFileWriter::Close() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (!is_open_) return status_;
     is_open_ = false;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   thread_.join();
-  const absl::Status closed = file_->Close();
-  std::lock_guard lock(mutex_);
-  status_.Update(closed);
+  MutexLock lock(&mutex_);
+  status_.Update(file_->Close());
   return status_;
 }
 
 absl::Status SummaryFileWriter::Reopen() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (is_open_) return status_;
   }
   return Start();
 }
 
 std::string SummaryFileWriter::path() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return file_->path();
 }
 
-// --- what is added
+// --- events
 
 absl::Status SummaryFileWriter::AddSummary(pb::Summary summary, int64_t step) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     for (pb::Summary::Value& value : *summary.mutable_value()) {
       if (!tags_seen_.insert(value.tag()).second) value.clear_metadata();
     }
@@ -246,7 +245,7 @@ absl::Status SummaryFileWriter::AddMetaGraph(const pb::MetaGraphDef& meta_graph,
 absl::Status SummaryFileWriter::AddRunMetadata(const pb::RunMetadata& metadata,
                                                std::string_view tag, int64_t step) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (!run_tags_.emplace(tag).second) {
       return InvalidArgument("The provided tag was already used for this event type: '", tag, "'");
     }

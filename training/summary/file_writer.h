@@ -1,54 +1,54 @@
-// Writes event files, which TensorBoard shows, while training goes on.
+// Writes event files for TensorBoard, in a thread of its own.
 //
 //   SLUICE_ASSIGN_OR_RETURN(auto writer, SummaryFileWriter::Open("/tmp/run1", &g));
 //   writer->AddSummary(out[0], step);           // the value of summary::MergeAll(g)
 //
-// Events are queued and written by a thread of the writer's own; Add… waits only when `max_queue`
-// events wait already. Reference behaviour: tf.compat.v1.summary.FileWriter.
+// Add… puts an event into a queue. It blocks only while `max_queue` events are in the queue.
 //
-// Thread safety: all methods from any thread. Errors: bad arguments at once; what the file system
-// says comes from the call after it happened, and from every later one. After Close events are
-// dropped without an error, until Reopen. The destructor closes.
+// Thread safety: all methods may be called from any thread. Lifetime: the destructor closes.
+// Errors: a bad argument is an error of the call; an error of the file system is returned by the
+// next call and by every later one. Between Close and Reopen events are dropped without an error.
+// Reference: tf.compat.v1.summary.FileWriter.
 #ifndef SLUICE_TRAINING_SUMMARY_FILE_WRITER_H_
 #define SLUICE_TRAINING_SUMMARY_FILE_WRITER_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "executor/trace/step_stats.h"
 #include "graph/format/messages.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 #include "ops/summary/event_file.h"
 
 namespace sluice {
 
 struct SummaryFileWriterOptions {
-  // Events that may wait before Add… waits for the file; 0: no bound.
+  // Largest number of events in the queue; 0: no bound.
   int max_queue = 10;
-  // Readers see an event after this time at the latest.
+  // The file is flushed at least this often.
   double flush_secs = 120;
   std::string filename_suffix = "";
 };
 
 class SummaryFileWriter {
  public:
-  // Makes `logdir` and a file in it; with `graph`, writes it too, as GraphDef and MetaGraphDef.
+  // Creates `logdir` and a file in it. Writes `graph`, if not null, as GraphDef and MetaGraphDef.
   static absl::StatusOr<std::unique_ptr<SummaryFileWriter>> Open(
       std::string logdir, const Graph* graph = nullptr, SummaryFileWriterOptions options = {});
-  // The writer of that folder that all users of the process share.
+  // The writer of that folder which all code of the process shares.
   static absl::StatusOr<std::shared_ptr<SummaryFileWriter>> Shared(const std::string& logdir);
   // Closes the shared writers and forgets them.
   static void ClearShared();
@@ -57,33 +57,33 @@ class SummaryFileWriter {
   SummaryFileWriter(const SummaryFileWriter&) = delete;
   SummaryFileWriter& operator=(const SummaryFileWriter&) = delete;
 
-  // A Summary: as the message, serialised, or as the value of a summary op. Metadata of a tag is
-  // written the first time only.
+  // Adds a Summary: the message, its serialization, or the value of a summary op. The metadata of a
+  // tag is written only once.
   absl::Status AddSummary(pb::Summary summary, int64_t step = 0);
   absl::Status AddSummary(std::string_view serialized, int64_t step = 0);
   absl::Status AddSummary(const Tensor& summary, int64_t step = 0);
-  // One number, without an op: `AddScalar("accuracy", 0.93, step)`.
+  // Adds one number: `AddScalar("accuracy", 0.93, step)`.
   absl::Status AddScalar(std::string_view tag, float value, int64_t step = 0);
-  // The GraphDef, with the outputs' shapes as TensorBoard shows them.
+  // The overload for Graph adds the shapes of outputs, which TensorBoard shows.
   absl::Status AddGraph(const Graph& graph, int64_t step = 0);
   absl::Status AddGraph(const pb::GraphDef& graph, int64_t step = 0);
   absl::Status AddMetaGraph(const pb::MetaGraphDef& meta_graph, int64_t step = 0);
-  // INVALID_ARGUMENT when the tag was used before.
+  // INVALID_ARGUMENT if the tag was used before.
   absl::Status AddRunMetadata(const pb::RunMetadata& metadata, std::string_view tag,
                               int64_t step = 0);
   absl::Status AddRunMetadata(const RunMetadata& metadata, std::string_view tag, int64_t step = 0);
   absl::Status AddSessionLog(const pb::SessionLog& log, int64_t step = 0);
-  // As it is, with its own time.
+  // Adds an event with a time of its own.
   absl::Status AddEvent(pb::Event event);
 
-  // Waits until everything added so far is in the file.
+  // Blocks until all events that were added before are in the file.
   absl::Status Flush();
   absl::Status Close();
-  // After Close: goes on in a new file of the same folder.
+  // Continues after Close, in a new file of the same folder.
   absl::Status Reopen();
 
   const std::string& logdir() const { return logdir_; }
-  // Of the file being written, or of the last one.
+  // The path of the current or last file.
   std::string path() const;
 
  private:
@@ -94,23 +94,29 @@ class SummaryFileWriter {
 
   const std::string logdir_;
   const SummaryFileWriterOptions options_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<pb::Event>> waiting_;  // guarded by mutex_
-  int64_t added_ = 0;         // guarded by mutex_; events ever put in `waiting_`
-  int64_t written_ = 0;       // guarded by mutex_; of these, handed to the file
-  int64_t flush_wanted_ = 0;  // guarded by mutex_; events that somebody wants flushed
-  int64_t flushed_ = 0;       // guarded by mutex_
-  bool is_open_ = false;      // guarded by mutex_
-  absl::Status status_;       // guarded by mutex_; the first error of the file
-  std::set<std::string, std::less<>> tags_seen_;  // guarded by mutex_; of summaries
-  std::set<std::string, std::less<>> run_tags_;   // guarded by mutex_
-  std::shared_ptr<EventFile> file_;               // guarded by mutex_; set while the thread rests
-  std::chrono::steady_clock::time_point next_flush_;  // of the thread
+  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !waiting_.empty() || flush_requested_ > flushed_ || !is_open_;
+  }
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::deque<std::unique_ptr<pb::Event>> waiting_ ABSL_GUARDED_BY(mutex_);
+  // Numbers of events: ever put into `waiting_`, of these written, to be flushed, flushed.
+  int64_t added_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t written_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t flush_requested_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t flushed_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool is_open_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);  // the first error of the file
+  std::set<std::string, std::less<>> tags_seen_ ABSL_GUARDED_BY(mutex_);  // of summaries
+  std::set<std::string, std::less<>> run_tags_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<EventFile> file_
+      ABSL_GUARDED_BY(mutex_);                        // replaced only between Close and Start
+  std::chrono::steady_clock::time_point next_flush_;  // only the thread uses it while it runs
   std::thread thread_;                                // started and joined by Start and Close
 };
 
-// What a traced step did, as the message that profilers read.
+// Converts the trace of a step to the message that profilers read.
 pb::RunMetadata RunMetadataToProto(const RunMetadata& metadata);
 
 }  // namespace sluice
