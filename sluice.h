@@ -4,7 +4,6 @@
 #define SLUICE_H_
 
 #include "executor/device/device_set.h"
-#include "executor/device/reset.h"
 #include "executor/session/session.h"
 #include "executor/wait/stall_signal.h"
 #include "graph/build/cond.h"

@@ -30,7 +30,10 @@ _ROOMS = ["graph", "executor", "ops", "training", "distributed"]
 
 def room_visibility():
     """Visibility of a target in the calling package."""
-    room = native.package_name().split("/")[0]
+    folders = native.package_name().split("/")
+    room = folders[0]
+    if room == "executor" and len(folders) > 1 and folders[1] != "testing":
+        return ["//bazel:may_use_executor_" + folders[1]]
     if room in _ROOMS:
         return ["//bazel:may_use_" + room]
     return ["//visibility:public"]

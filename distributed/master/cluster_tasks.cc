@@ -11,7 +11,7 @@
 #include "distributed/message/tensor_response.h"
 #include "distributed/proto/worker.pb.h"
 #include "executor/trace/step_stats_proto.h"
-#include "executor/wait/linked_cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/build/device_spec.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"

@@ -107,8 +107,7 @@ absl::Status Server::Init() {
   const bool is_alone = cluster.spec.tasks().size() == 1;
   master_ = std::make_unique<Master>(
       MasterOptions{task, devices_, options_.session, is_alone ? nullptr : &connection_});
-  SLUICE_ASSIGN_OR_RETURN(auto collectives, devices_->device(0).resources.Lookup<Collectives>(
-                                                Collectives::kContainer, Collectives::kName));
+  SLUICE_ASSIGN_OR_RETURN(auto collectives, Collectives::Of(devices_->device(0).resources));
   collectives_ =
       std::make_unique<CollectiveService>(cluster, client_.get(), std::move(collectives));
   return StartRpc(address);

@@ -10,7 +10,7 @@
 #include "distributed/message/tensor_response.h"
 #include "executor/trace/metrics.h"
 #include "executor/trace/step_stats_proto.h"
-#include "executor/wait/linked_cancellation.h"
+#include "executor/wait/cancellation.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
 
@@ -167,7 +167,7 @@ absl::Status Worker::RegisterGraph(const pb::RegisterGraphRequest& request,
   for (Node* node : graph->nodes()) node->set_assigned_device(node->device());
   auto registered = std::make_shared<RegisteredGraph>();
   MutexLock lock(&session->mutex);
-  SLUICE_ASSIGN_OR_RETURN(registered->plan, session->executor.Compile(std::move(graph), {}));
+  SLUICE_ASSIGN_OR_RETURN(registered->step, session->executor.Compile(std::move(graph), {}));
   char handle[17];
   std::snprintf(handle, sizeof(handle), "%016llx",
                 static_cast<unsigned long long>(session->next_graph++));
@@ -196,7 +196,7 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   if (graph == nullptr) return UnknownGraph(request.graph_handle());
   static MetricCounter parts("sluice_parts_total");
   parts.Add();
-  const Plan& plan = graph->plan->plan();
+  const Plan& plan = *graph->step->plan();
   if (feeds.size() != plan.num_feeds) {
     return InvalidArgument("expected ", plan.num_feeds, " feeds of the part, got ", feeds.size());
   }
@@ -211,9 +211,9 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   options.cancellation = cancellation;
   options.trace = request.exec_opts().record_timeline();
   RunMetadata metadata;
-  SLUICE_RETURN_IF_ERROR(session.executor.Run(*graph->plan, values, results.data(),
-                                              {request.step_id(), rendezvous.get()}, options,
-                                              options.trace ? &metadata : nullptr));
+  SLUICE_RETURN_IF_ERROR(graph->step->RunPart(
+      request.step_id(), rendezvous.get(),
+      {values, results.data(), options, options.trace ? &metadata : nullptr}));
   for (Tensor& result : results) fetches->push_back({"", std::move(result)});
   if (metadata.step_stats != nullptr) {
     StepStatsToProto(*metadata.step_stats, response->mutable_step_stats());

@@ -18,6 +18,7 @@
 #include "distributed/proto/worker.pb.h"
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "executor/device/device_set.h"
+#include "executor/session/local_step.h"
 #include "executor/session/task_executor.h"
 #include "graph/mutex.h"
 
@@ -35,7 +36,7 @@ class Worker {
 
  private:
   struct RegisteredGraph {
-    std::unique_ptr<SessionPlan> plan;
+    std::unique_ptr<LocalStep> step;
   };
   // The state of a master's session on this task: stateful kernels and graphs.
   struct WorkerSession {

@@ -5,23 +5,30 @@
 #include <utility>
 
 #include "executor/collective/collective_state.h"
+#include "executor/device/device_set.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// The ids of steps that a cluster shares are larger (a random number of 56 bits): those of one
-// process say nothing to another.
+// Step ids that a cluster shares are larger (random numbers of 56 bits). Smaller ids are only
+// unique within their process.
 constexpr int64_t kSharedStepIds = int64_t{1} << 32;
 
 uint64_t NewTicket() {
-  static std::mutex* mutex = new std::mutex;
+  static auto* const mutex = new Mutex;
   static auto* random = new std::mt19937_64(std::random_device{}());
-  std::lock_guard<std::mutex> lock(*mutex);
+  MutexLock lock(mutex);
   return (*random)() | 1;
 }
 
 }  // namespace
+
+absl::StatusOr<std::shared_ptr<Collectives>> Collectives::Of(ResourceManager& device) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TaskDevices> devices, TaskDevices::Of(device));
+  return devices->resources().LookupOrCreate<Collectives>(
+      "", "collectives", [&] { return std::make_shared<Collectives>(devices->incarnations()); });
+}
 
 Collectives::Collectives(std::map<std::string, uint64_t> devices) : devices_(std::move(devices)) {}
 Collectives::~Collectives() = default;
@@ -35,7 +42,7 @@ void Collectives::Start(CollectiveCall request) {
   call->request = std::move(request);
   const CollectiveCall& r = call->request;
   Later later;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   auto self = shared_from_this();
   if (r.cancellation != nullptr) {
     call->token = r.cancellation->NewToken();
@@ -89,9 +96,9 @@ void Collectives::EndCall(const CallRef& call, absl::StatusOr<Tensor> result, La
 
 void Collectives::Admit(Group& group, CallRef call, Later& later) {
   const CollectiveCall& r = call->request;
-  if (auto told = group.untold.find(r.device); told != group.untold.end()) {
-    const absl::Status status = told->second;
-    group.untold.erase(told);
+  if (auto error = group.unreported.find(r.device); error != group.unreported.end()) {
+    const absl::Status status = error->second;
+    group.unreported.erase(error);
     return EndCall(call, status, later);
   }
   if (group.generation == 0 || !group.joined.contains(r.device)) {
@@ -111,7 +118,7 @@ void Collectives::JoinGroup(Group& group, CallRef call, Later& later) {
   const std::string device = call->request.device;
   Group::Joining& joining = group.joining[device];
   joining.calls.push_back(call);
-  if (joining.ticket != 0) return;  // under way
+  if (joining.ticket != 0) return;  // in progress
   joining.ticket = group.tickets[device] = NewTicket();
   joining.cancellation = std::make_shared<CancellationManager>();
   auto incarnation = devices_.find(device);
@@ -134,7 +141,7 @@ void Collectives::JoinGroup(Group& group, CallRef call, Later& later) {
 void Collectives::Joined(int key, const std::string& device, uint64_t ticket,
                          absl::StatusOr<CollectiveGroup> formed) {
   Later later;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   Group& group = *groups_[key];
   auto it = group.joining.find(device);
   if (it == group.joining.end() || it->second.ticket != ticket) return;
@@ -172,8 +179,8 @@ void Collectives::Joined(int key, const std::string& device, uint64_t ticket,
   }
   if (!status.ok()) {
     for (const CallRef& call : joining.calls) EndCall(call, status, later);
-    for (auto& [message, asking] : joining.early) {
-      later.Do([done = std::move(asking.done), status] { done(status); });
+    for (auto& [message, request] : joining.early) {
+      later.Do([done = std::move(request.done), status] { done(status); });
     }
     return;
   }
@@ -181,11 +188,11 @@ void Collectives::Joined(int key, const std::string& device, uint64_t ticket,
   for (const CallRef& call : joining.calls) {
     if (!call->is_ended) Admit(group, call, later);
   }
-  for (auto& [message, asking] : joining.early) {
+  for (auto& [message, request] : joining.early) {
     if (message.generation == group.generation) {
-      ServeLocked(group, message.round, message.name, std::move(asking), later);
+      Answer(group, message.round, message.name, std::move(request), later);
     } else {
-      later.Do([done = std::move(asking.done), key] {
+      later.Do([done = std::move(request.done), key] {
         done(absl::AbortedError(StrCat("collective group ", key, " was formed anew")));
       });
     }
@@ -194,7 +201,7 @@ void Collectives::Joined(int key, const std::string& device, uint64_t ticket,
 
 void Collectives::Cancel(const CallRef& call, const absl::Status& own, const std::string& reason) {
   Later later;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (call->is_ended) return;
   const CollectiveCall& r = call->request;
   Group& group = *groups_[r.group_key];
@@ -207,15 +214,15 @@ void Collectives::Cancel(const CallRef& call, const absl::Status& own, const std
     if (!std::all_of(calls.begin(), calls.end(), [](const CallRef& c) { return c->is_ended; })) {
       return;
     }
-    // Nobody waits for this coming any more; whoever calls next comes anew.
+    // No call waits for this attempt to join any more. The next call starts a new one.
     Group::Joining joining = std::move(it->second);
     group.joining.erase(it);
     group.tickets.erase(r.device);
     const absl::Status left =
         absl::AbortedError(StrCat("member ", r.device, " has left before collective group ",
                                   r.group_key, " was formed: ", reason));
-    for (auto& [message, asking] : joining.early) {
-      later.Do([done = std::move(asking.done), left] { done(left); });
+    for (auto& [message, request] : joining.early) {
+      later.Do([done = std::move(request.done), left] { done(left); });
     }
     later.Do([cancellation = joining.cancellation] { cancellation->StartCancel(); });
     return;
@@ -228,7 +235,7 @@ void Collectives::Cancel(const CallRef& call, const absl::Status& own, const std
 
 void Collectives::Stop(const absl::Status& status) {
   Later later;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   stopped_ = status;
   for (auto& [key, group] : groups_) {
     for (auto& [device, joining] : group->joining) {
@@ -240,7 +247,7 @@ void Collectives::Stop(const absl::Status& status) {
 }
 
 std::string Collectives::Describe(const Call& call) const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   const CollectiveCall& r = call.request;
   if (call.is_ended) return "has ended";
   const RoundRef round = call.round;

@@ -1,18 +1,19 @@
-// The collective ops of a task: where calls of the members of a group meet.
+// The collective ops of a task, which match the calls of a group's members.
 //
-// A group is named by a key, and consists of the first `group_size` devices that come with it, on
-// this task or, with a network, on several. Calls of one instance key meet once a round: those of
-// one step, where one session runs all members; else, where the members belong to different
-// sessions, the n-th call of each. The members of this task are merged here, one exchange between
-// the tasks follows, and all members share the result.
+// A group has a key and consists of the first `group_size` devices that call with it, on this task
+// or, with a network, on several tasks. Calls with one instance key meet in rounds. If one session
+// runs all members, a round is the calls of one step. If the members belong to different sessions,
+// round n is the n-th call of each member. The inputs of this task's members are merged first, then
+// the tasks exchange their results, and all members share the outcome.
 //
-// When a call fails (a mismatch, its step cancelled, a time-out, another task gone), all calls of
-// its round end with the cause. Where members belong to different sessions the group is over as
-// well: each member is told once, at its call or at the next one, and the next after that joins a
-// new group. So no session goes on with an update that another has not made.
+// If a call fails (a mismatch, a cancelled step, a timeout, a lost task), all calls of its round
+// end with the cause. If the members belong to different sessions, the group is then broken: each
+// member gets the error once, at its present or next call, and its following call joins a new
+// group. So no session continues with an update that another session did not make.
 //
-// Thread safety: all methods from any thread. Blocking: none; `done` is called once, without any
-// lock. Ownership: shared by the devices of the task and the calls under way.
+// Thread safety: all methods may be called from any thread.
+// Blocking: no method blocks. `done` is called once, without a lock.
+// Ownership: shared by the devices of the task and the calls in progress.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_COLLECTIVES_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_COLLECTIVES_H_
 
@@ -21,7 +22,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,6 +31,7 @@
 #include "executor/device/resource_manager.h"
 #include "executor/wait/cancellation.h"
 #include "executor/wait/stalls.h"
+#include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
@@ -48,11 +49,11 @@ struct CollectiveCall {
   std::string node;
   std::string op;
   int64_t step_id = 0;
-  std::string iteration;  // of a loop: its number
+  std::string iteration;  // number of the loop's iteration; "" outside loops
   double timeout_seconds = 0;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
 
-  Tensor input;  // of all but those that receive
+  Tensor input;  // not set for members that only receive
   DataType dtype = DT_INVALID;
   TensorShape shape;  // of the result
   MergeOp merge = MergeOp::kAdd;
@@ -64,23 +65,23 @@ struct CollectiveCall {
   std::function<void(absl::StatusOr<Tensor>)> done;
 };
 
-// A message between tasks: who has it, and what it is. `call` says what the asking task's call is,
-// so that one of another kind is found out instead of waited for.
+// A request for a message of another task. `call` describes the requesting task's call, so that
+// mismatched calls fail instead of waiting for each other.
 struct CollectiveMessage {
   int group_key = 0;
   uint64_t generation = 0;
-  GroupMember from;  // the first member there
+  GroupMember from;  // the first member of the other task
   std::string round;
   std::string name;
   std::string call;
 };
 
-// The other tasks.
+// The connection to the other tasks.
 class CollectiveNetwork {
  public:
   using Done = std::function<void(absl::StatusOr<Tensor>)>;
   virtual ~CollectiveNetwork() = default;
-  // As GroupTable::Join, at the leader of the cluster.
+  // GroupTable::Join at the leader of the cluster.
   virtual void Join(int key, int size, const GroupMember& member, CancellationManager* cancellation,
                     GroupTable::Done done) = 0;
   virtual void Fetch(const CollectiveMessage& message, CancellationManager* cancellation,
@@ -90,51 +91,53 @@ class CollectiveNetwork {
 
 class Collectives final : public Resource, public std::enable_shared_from_this<Collectives> {
  public:
-  // In the devices' resource managers.
   static constexpr const char* kTypeName = "sluice::Collectives";
-  static constexpr const char* kContainer = "_task";
-  static constexpr const char* kName = "collectives";
 
-  // Of the task's devices, with their incarnations.
+  // The object for the task of a device, which the first call makes. NOT_FOUND if the device
+  // belongs to no device set.
+  static absl::StatusOr<std::shared_ptr<Collectives>> Of(ResourceManager& device);
+  // `devices` are the task's, with their incarnations.
   explicit Collectives(std::map<std::string, uint64_t> devices);
   ~Collectives() override;
   std::string DebugString() const override { return "collectives"; }
 
-  // Before the first call. Outlives the calls; null: all groups are within this task.
+  // Set before the first call; outlives the calls. Null: all groups are within this task.
   void set_network(CollectiveNetwork* network) { network_ = network; }
   GroupTable& table() { return table_; }
 
   void Start(CollectiveCall call);
-  // Another task asks for a message that a round here posts.
+  // Answers another task's request for a message that a round here posts.
   void Serve(const CollectiveMessage& message, CancellationManager* cancellation,
              CollectiveNetwork::Done done);
-  // Ends all calls, now and later; the server stops.
+  // Ends all present and later calls with `status`, because the server stops.
   void Stop(const absl::Status& status);
 
  private:
   struct Call;
-  struct Asking;
+  struct Request;
   struct Round;
   struct Group;
   class Links;
-  class Later;  // what is done once the lock is gone
+  class Later;  // functions to call after the lock is released
   using CallRef = std::shared_ptr<Call>;
   using RoundRef = std::shared_ptr<Round>;
 
-  // All with the lock held.
-  void Admit(Group& group, CallRef call, Later& later);
-  void JoinGroup(Group& group, CallRef call, Later& later);
-  void Enter(Group& group, const CallRef& call, Later& later);
-  absl::Status CheckFits(const Round& round, const Call& call) const;
-  RoundRef RoundOf(Group& group, const std::string& id);
-  void FailRound(Group& group, const RoundRef& round, const absl::Status& status, Later& later);
-  void Break(Group& group, const absl::Status& status, Later& later);
-  void EndCall(const CallRef& call, absl::StatusOr<Tensor> result, Later& later);
-  void ServeLocked(Group& group, const std::string& round_id, const std::string& name,
-                   Asking asking, Later& later);
-  void Forget(Group& group, const RoundRef& round);
+  void Admit(Group& group, CallRef call, Later& later) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void JoinGroup(Group& group, CallRef call, Later& later) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Enter(Group& group, const CallRef& call, Later& later) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckFits(const Round& round, const Call& call) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  RoundRef RoundOf(Group& group, const std::string& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FailRound(Group& group, const RoundRef& round, const absl::Status& status, Later& later)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Break(Group& group, const absl::Status& status, Later& later)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndCall(const CallRef& call, absl::StatusOr<Tensor> result, Later& later)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Answer(Group& group, const std::string& round_id, const std::string& name, Request request,
+              Later& later) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetIfDone(Group& group, const RoundRef& round) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Without it.
   void Joined(int key, const std::string& device, uint64_t ticket,
               absl::StatusOr<CollectiveGroup> formed);
   void Cancel(const CallRef& call, const absl::Status& own, const std::string& reason);
@@ -151,10 +154,10 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   const std::map<std::string, uint64_t> devices_;
   CollectiveNetwork* network_ = nullptr;
   GroupTable table_;
-  mutable std::mutex mutex_;
-  std::map<int, std::unique_ptr<Group>> groups_;        // guarded by mutex_
-  std::deque<std::pair<uint64_t, absl::Status>> over_;  // groups; guarded by mutex_
-  absl::Status stopped_;                                // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<int, std::unique_ptr<Group>> groups_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::pair<uint64_t, absl::Status>> broken_ ABSL_GUARDED_BY(mutex_);  // by generation
+  absl::Status stopped_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

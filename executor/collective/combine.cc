@@ -1,9 +1,10 @@
-// What becomes of the values of a round: first on this task, then between the tasks.
+// Combines the inputs of a round, first within this task, then between the tasks.
 #include <cstring>
 #include <utility>
 
 #include "executor/collective/collective_state.h"
 #include "executor/collective/exchange.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -46,7 +47,7 @@ void Collectives::CombineReduce(const RoundRef& round) {
   std::vector<Tensor> inputs;
   CollectiveCall first;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (round->is_ended) return;
     const CollectiveCall& r = round->calls[0]->request;
     first.merge = r.merge;
@@ -61,7 +62,7 @@ void Collectives::CombineReduce(const RoundRef& round) {
   auto done = [self = shared_from_this(), round, final_op = first.final_op,
                shape = first.shape](absl::StatusOr<Tensor> merged) {
     if (merged.ok() && final_op == FinalOp::kDiv) {
-      // Others may still have to fetch the sum.
+      // Other tasks may still fetch the sum.
       if (!merged->BufferIsUnique()) merged = merged->Clone();
       if (merged.ok()) Divide(*merged, round->num_members);
     }
@@ -85,12 +86,12 @@ void Collectives::CombineGather(const RoundRef& round) {
   Tensors inputs;
   TensorShape shape;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (round->is_ended) return;
     shape = round->calls[0]->request.shape;
     for (const CallRef& call : round->calls) inputs.push_back(call->request.input);
   }
-  // The members' rows, one after the other; strings and the like have no collectives.
+  // Concatenates the members' rows. The ops do not allow strings and other objects.
   const auto join = [](const Tensors& parts, const TensorShape& whole) {
     Tensor out(parts[0].dtype(), whole);
     char* at = static_cast<char*>(out.raw());
@@ -125,7 +126,7 @@ void Collectives::CombineBroadcast(const RoundRef& round) {
   bool has_source = false;
   int instance = 0;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (round->is_ended) return;
     instance = round->calls[0]->request.instance_key;
     for (const CallRef& call : round->calls) {
@@ -143,7 +144,7 @@ void Collectives::CombineBroadcast(const RoundRef& round) {
   if (size == 1) {
     return Finish(round, has_source ? absl::StatusOr<Tensor>(value) : absl::StatusOr<Tensor>(none));
   }
-  // First all find out who has it.
+  // First all tasks find out which one has the source.
   const Tensor claim =
       Tensor::Vector<int64_t>({has_source ? 1 : 0, has_source ? int64_t{round->rank} : 0});
   auto self = shared_from_this();
@@ -168,7 +169,7 @@ void Collectives::CombineBroadcast(const RoundRef& round) {
 
 void Collectives::Finish(const RoundRef& round, absl::StatusOr<Tensor> result) {
   Later later;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (round->is_ended) return;
   Group& group = *groups_[round->group_key];
   if (!result.ok()) return FailRound(group, round, result.status(), later);
@@ -178,7 +179,7 @@ void Collectives::Finish(const RoundRef& round, absl::StatusOr<Tensor> result) {
   }
   round->calls.clear();
   if (group.generation != round->generation) return;
-  Forget(group, round);
+  ForgetIfDone(group, round);
   if (!group.is_of_one_step) return;
   group.ended.insert(round->id);
   group.ended_order.push_back(round->id);

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Below, the number of steps counts; above, the bytes that each task has to send.
+// Smaller tensors take time by the number of steps, larger ones by the bytes that each task sends.
 constexpr size_t kRingBytes = 64 << 10;
 
 absl::Status CheckMessage(const Tensor& got, const Tensor& wanted_type, int64_t elements) {
@@ -19,9 +19,9 @@ absl::Status CheckMessage(const Tensor& got, const Tensor& wanted_type, int64_t 
                          DataTypeName(got.dtype()));
 }
 
-// Part p of the data goes round: after n-1 steps task p-1 has its sum, after n-1 more all have it.
-// A part that was posted is not written before its receiver has it: what overwrites it is made from
-// it.
+// Part p of the data travels around the ring. After n-1 steps task p-1 has its sum, after n-1 more
+// steps all tasks have it. A posted part is not overwritten before its receiver has it, because the
+// new values are computed from it.
 class Ring : public std::enable_shared_from_this<Ring> {
  public:
   Ring(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done)
@@ -74,7 +74,7 @@ class Tree : public std::enable_shared_from_this<Tree> {
         values_(std::move(values)),
         done_(std::move(done)) {}
 
-  // From the child `bit` away, and the ones after it.
+  // Adds the values of child rank_ + bit and of the children after it.
   void Reduce(MergeOp op, int bit) {
     if (bit >= party_.size) return Broadcast();
     if ((rank_ & bit) != 0) {

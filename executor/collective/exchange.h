@@ -1,12 +1,12 @@
-// The algorithms of collectives between tasks: what each of `size` tasks posts, and what it fetches
-// from whom. Messages have names; what one task posts under a name another fetches once.
+// The algorithms of collectives between n tasks. Each task posts messages under names, and another
+// task fetches each message once.
 //
-//   ring  n-1 steps that reduce a part each, n-1 that hand the sums round: every task sends
-//         2 (n-1) / n of the data, whatever n is. For large tensors.
-//   tree  up a binomial tree and down again: 2 log2(n) steps with all of the data. For small ones.
+//   ring  n-1 steps that reduce a part each, then n-1 steps that distribute the sums. Every task
+//         sends 2 (n-1) / n of the data. For large tensors.
+//   tree  up and down a binomial tree: 2 log2(n) steps with all of the data. For small tensors.
 //
-// Thread safety: functions only; they return at once, and `done` is called once, from the thread
-// that brought the last message. Results are the same bits on all tasks.
+// Thread safety: the functions may be called from any thread. Blocking: none; `done` is called
+// once, on the thread that delivers the last message. All tasks get the same bits.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_EXCHANGE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_EXCHANGE_H_
 
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// How one task takes part in one exchange.
+// The messages of one task in one exchange.
 class ExchangeLinks {
  public:
   virtual ~ExchangeLinks() = default;
@@ -39,18 +39,18 @@ struct ExchangeParty {
 
 using ExchangeDone = std::function<void(absl::StatusOr<Tensor>)>;
 
-// `values` is this task's, in a buffer of its own, and becomes the result.
+// Reduce `values` of all tasks. This task's `values` has an unshared buffer and becomes the result.
 void RingReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 void TreeReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 
-// Of every task its block, in order.
+// Returns the blocks of all tasks, in order.
 void RingGather(ExchangeParty party, Tensor block,
                 std::function<void(absl::StatusOr<Tensors>)> done);
 
-// `value` counts on the task `root` alone; `prefix` of the messages' names.
+// Sends `value` of the task `root` to all. The other tasks' `value` is ignored.
 void TreeBroadcast(ExchangeParty party, int root, Tensor value, ExchangeDone done);
 
-// Which of the two takes less time; see docs/distributed.md for the measurement.
+// Whether the ring takes less time than the tree (docs/distributed.md has the measurement).
 bool PrefersRing(int size, size_t bytes);
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/build/device_spec.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -28,7 +29,7 @@ bool Has(const std::vector<GroupMember>& members, const std::string& device) {
 }  // namespace
 
 struct GroupTable::State {
-  struct Coming {
+  struct Waiting {
     GroupMember member;
     CancellationManager* cancellation;
     CancellationManager::Token token;
@@ -36,29 +37,29 @@ struct GroupTable::State {
   };
   struct Group {
     int size = 0;
-    std::map<std::string, Coming> coming;  // by device
-    std::vector<GroupMember> former;       // of the last one that was formed
-    bool is_formed = false;                // and nobody has left it
+    std::map<std::string, Waiting> waiting;  // by device
+    std::vector<GroupMember> former;         // the members of the last formed group
+    bool is_formed = false;                  // and no member has left
   };
-  // What is to be told, once the lock is gone.
-  struct Telling {
-    std::vector<Coming> to;
-    absl::StatusOr<CollectiveGroup> what = CollectiveGroup();
-    ~Telling() {
-      for (Coming& c : to) {
-        if (c.cancellation != nullptr) c.cancellation->TryDeregister(c.token);
-        c.done(what);
+  // A result for several members, which the destructor delivers. Declared before the lock.
+  struct Delivery {
+    std::vector<Waiting> to;
+    absl::StatusOr<CollectiveGroup> result = CollectiveGroup();
+    ~Delivery() {
+      for (Waiting& w : to) {
+        if (w.cancellation != nullptr) w.cancellation->TryDeregister(w.token);
+        w.done(result);
       }
     }
   };
 
-  mutable std::mutex mutex;
-  std::map<int, Group> groups;                     // guarded by mutex
-  std::mt19937_64 random{std::random_device{}()};  // guarded by mutex
+  mutable Mutex mutex;
+  std::map<int, Group> groups ABSL_GUARDED_BY(mutex);
+  std::mt19937_64 random ABSL_GUARDED_BY(mutex){std::random_device{}()};
 
   absl::Status Check(const Group& group, int key, int size, const GroupMember& member) const {
     const bool is_former = group.is_formed && Has(group.former, member.device);
-    const bool has_size = group.is_formed || !group.coming.empty();
+    const bool has_size = group.is_formed || !group.waiting.empty();
     if (has_size && group.size != size && !is_former) {
       return absl::InternalError(StrCat("Device ", member.device, " is joining a group with size ",
                                         size, ", but that group has size ", group.size,
@@ -72,19 +73,19 @@ struct GroupTable::State {
     return absl::OkStatus();
   }
 
-  static void TakeAll(Group& group, Telling* telling) {
-    for (auto& [device, coming] : group.coming) telling->to.push_back(std::move(coming));
-    group.coming.clear();
+  static void TakeAll(Group& group, Delivery* delivery) {
+    for (auto& [device, waiting] : group.waiting) delivery->to.push_back(std::move(waiting));
+    group.waiting.clear();
   }
 
-  // The one who has come with this ticket goes again.
-  void Leave(int key, const std::string& device, uint64_t ticket, Telling* telling) {
-    std::lock_guard<std::mutex> lock(mutex);
+  // Removes the member that joined with this ticket.
+  void Leave(int key, const std::string& device, uint64_t ticket, Delivery* delivery) {
+    MutexLock lock(&mutex);
     Group& group = groups[key];
-    auto it = group.coming.find(device);
-    if (it == group.coming.end() || it->second.member.ticket != ticket) return;
-    telling->to.push_back(std::move(it->second));
-    group.coming.erase(it);
+    auto it = group.waiting.find(device);
+    if (it == group.waiting.end() || it->second.member.ticket != ticket) return;
+    delivery->to.push_back(std::move(it->second));
+    group.waiting.erase(it);
   }
 };
 
@@ -92,65 +93,65 @@ GroupTable::GroupTable() : state_(std::make_shared<State>()) {}
 
 void GroupTable::Join(int key, int size, const GroupMember& member,
                       CancellationManager* cancellation, Done done) {
-  State::Telling telling;
-  std::lock_guard<std::mutex> lock(state_->mutex);
+  State::Delivery delivery;
+  MutexLock lock(&state_->mutex);
   State::Group& group = state_->groups[key];
-  State::Coming coming{member, cancellation, 0, std::move(done)};
+  State::Waiting joining{member, cancellation, 0, std::move(done)};
   if (absl::Status status = state_->Check(group, key, size, member); !status.ok()) {
-    State::TakeAll(group, &telling);
-    coming.cancellation = nullptr;
-    telling.to.push_back(std::move(coming));
-    telling.what = status;
+    State::TakeAll(group, &delivery);
+    joining.cancellation = nullptr;
+    delivery.to.push_back(std::move(joining));
+    delivery.result = status;
     return;
   }
   if (cancellation != nullptr) {
-    coming.token = cancellation->NewToken();
+    joining.token = cancellation->NewToken();
     auto leave = [state = state_, key, device = member.device, ticket = member.ticket] {
-      State::Telling left;
-      left.what =
+      State::Delivery left;
+      left.result =
           absl::CancelledError(StrCat("waiting for the members of group ", key, " was cancelled"));
       state->Leave(key, device, ticket, &left);
     };
-    if (!cancellation->Register(coming.token, std::move(leave))) {
-      coming.cancellation = nullptr;
-      telling.to.push_back(std::move(coming));
-      telling.what = absl::CancelledError("");
+    if (!cancellation->Register(joining.token, std::move(leave))) {
+      joining.cancellation = nullptr;
+      delivery.to.push_back(std::move(joining));
+      delivery.result = absl::CancelledError("");
       return;
     }
   }
   group.is_formed = false;
   group.size = size;
-  // Who was started again comes once more.
-  if (auto it = group.coming.find(member.device); it != group.coming.end()) {
-    telling.to.push_back(std::move(it->second));
-    telling.what = absl::AbortedError(StrCat("device ", member.device, " has come once more"));
-    group.coming.erase(it);
+  // A restarted device joins again.
+  if (auto it = group.waiting.find(member.device); it != group.waiting.end()) {
+    delivery.to.push_back(std::move(it->second));
+    delivery.result = absl::AbortedError(StrCat("device ", member.device, " has come once more"));
+    group.waiting.erase(it);
   }
-  group.coming.emplace(member.device, std::move(coming));
-  if (static_cast<int>(group.coming.size()) < size || !telling.to.empty()) return;
+  group.waiting.emplace(member.device, std::move(joining));
+  if (static_cast<int>(group.waiting.size()) < size || !delivery.to.empty()) return;
   CollectiveGroup formed;
   formed.generation = (state_->random() >> 1) | 1;
-  for (const auto& [device, c] : group.coming) formed.members.push_back(c.member);
+  for (const auto& [device, c] : group.waiting) formed.members.push_back(c.member);
   std::sort(formed.members.begin(), formed.members.end(),
             [](const auto& a, const auto& b) { return OrderOf(a) < OrderOf(b); });
   group.former = formed.members;
   group.is_formed = true;
-  State::TakeAll(group, &telling);
-  telling.what = std::move(formed);
+  State::TakeAll(group, &delivery);
+  delivery.result = std::move(formed);
 }
 
 std::string GroupTable::Describe(int key) const {
-  std::lock_guard<std::mutex> lock(state_->mutex);
+  MutexLock lock(&state_->mutex);
   auto it = state_->groups.find(key);
-  if (it == state_->groups.end() || it->second.coming.empty()) return "";
+  if (it == state_->groups.end() || it->second.waiting.empty()) return "";
   const State::Group& group = it->second;
   std::string come, missing;
-  for (const auto& [device, c] : group.coming) StrAppend(&come, come.empty() ? "" : ", ", device);
+  for (const auto& [device, c] : group.waiting) StrAppend(&come, come.empty() ? "" : ", ", device);
   for (const GroupMember& m : group.former) {
-    if (group.coming.contains(m.device)) continue;
+    if (group.waiting.contains(m.device)) continue;
     StrAppend(&missing, missing.empty() ? ", missing: " : ", ", m.device);
   }
-  return StrCat(group.coming.size(), " of ", group.size, " members have come (", come, ")",
+  return StrCat(group.waiting.size(), " of ", group.size, " members have come (", come, ")",
                 missing);
 }
 

@@ -1,12 +1,12 @@
-// Where the members of collective groups find each other: a group is formed when as many devices as
-// it has members have come, and is then told to all of them.
+// The table that forms collective groups. A group is formed when as many devices as it has members
+// have joined, and is then reported to all of them.
 //
-// One table serves a cluster: the leader's. A member that comes again has left the group that was
-// formed before, which then is over for all: a new one forms.
+// The leader's table serves the whole cluster. A member that joins again has left the group formed
+// before. That group is then broken, and a new one forms.
 //
-// Thread safety: all methods from any thread; `done` is called once, without any lock.
-// Errors, as TensorFlow's: INTERNAL for a device that is too many, or that says another size. They
-// end all who wait in the group.
+// Thread safety: all methods may be called from any thread. `done` is called once, without a lock.
+// Errors are TensorFlow's: INTERNAL for a surplus device or a different size. They end all waiting
+// members of the group.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_GROUP_TABLE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_GROUP_TABLE_H_
 
@@ -14,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,13 +25,13 @@ namespace sluice {
 struct GroupMember {
   std::string device;  // full name
   uint64_t incarnation = 0;
-  uint64_t ticket = 0;  // of this coming: random, never 0
-  // Of the step that it came with: equal for the members that one session runs in one step.
+  uint64_t ticket = 0;  // random, never 0: identifies this attempt to join
+  // The step that joins. Equal for members that one session runs in one step.
   uint64_t step = 0;
 };
 
 struct CollectiveGroup {
-  uint64_t generation = 0;           // of the group that was formed; random
+  uint64_t generation = 0;           // random
   std::vector<GroupMember> members;  // by device: job, task, number
 };
 
@@ -40,11 +39,11 @@ class GroupTable {
  public:
   using Done = std::function<void(absl::StatusOr<CollectiveGroup>)>;
   GroupTable();
-  // `cancellation` may be null, and must outlive the call of `done`; CANCELLED when it fires.
+  // `cancellation` may be null and outlives the call of `done`. CANCELLED when it fires.
   void Join(int key, int size, const GroupMember& member, CancellationManager* cancellation,
             Done done);
-  // Who has come, and which of the former members have not: "1 of 2 members have come
-  // (/job:…:0), missing: /job:…:1". "" where nobody waits.
+  // The members that have joined, and the former members that have not: "1 of 2 members have come
+  // (/job:…:0), missing: /job:…:1". "" if no member waits.
   std::string Describe(int key) const;
 
  private:

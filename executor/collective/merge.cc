@@ -12,7 +12,7 @@ void ForEach(T* values, const T* more, int64_t n, F f) {
   for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(f(values[i], more[i]));
 }
 
-// Halves are computed as floats.
+// Computes halves as floats.
 template <typename T>
 auto Wide(T v) {
   if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {

@@ -1,7 +1,7 @@
-// The arithmetic of collectives: what becomes of the members' elements.
+// The arithmetic of collectives.
 //
-// Thread safety: functions only. Each works in the type of the elements, as TensorFlow's do: the
-// sum of halves is rounded to half after every member.
+// Thread safety: the functions may be called from any thread. Like TensorFlow, they compute in the
+// elements' type: a sum of halves is rounded to half after every member.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_MERGE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_MERGE_H_
 
@@ -13,16 +13,16 @@
 namespace sluice {
 
 enum class MergeOp { kAdd, kMul, kMin, kMax };
-// What follows once all are merged: nothing, or a division by their number.
+// The last operation on the merged values: none, or a division by the number of members.
 enum class FinalOp { kId, kDiv };
 
 absl::StatusOr<MergeOp> MergeOpOf(std::string_view name);  // "Add", "Mul", "Min", "Max"
 absl::StatusOr<FinalOp> FinalOpOf(std::string_view name);  // "Id", "Div"
 
-// values[i] = values[i] op more[i], for i in [begin, begin + more.num_elements()). Of one type that
-// CollectiveReduce has.
+// values[i] = values[i] op more[i - begin] for i in [begin, begin + more.num_elements()). Both have
+// one type that CollectiveReduce allows.
 void Merge(MergeOp op, Tensor& values, int64_t begin, const Tensor& more);
-// Divides by `n`; whole numbers are cut off.
+// Divides by `n`. Integers are truncated.
 void Divide(Tensor& values, int n);
 
 // Elements [begin, end) as a vector that shares the buffer.

@@ -1,15 +1,16 @@
-// Where calls of one instance meet, on this task and with the other tasks.
+// Rounds: the calls of one instance on this task and their messages to the other tasks.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
 #include "executor/collective/collective_state.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// What calls of one round have to agree about.
+// The properties in which the calls of a round must agree.
 std::string Agreement(const CollectiveCall& call) {
   std::string text = StrCat(static_cast<int>(call.kind), " ", static_cast<int>(call.dtype), " ",
                             call.shape.ToString());
@@ -37,7 +38,7 @@ Agreed Parse(const std::string& text) {
   return a;
 }
 
-// Texts and codes are TensorFlow's, but for what it does not see: ops that differ.
+// Texts and codes are TensorFlow's, except the last one: TensorFlow does not compare ops.
 absl::Status Disagreement(int instance, const std::string& device, const std::string& mine,
                           const std::string& others) {
   const Agreed a = Parse(mine), b = Parse(others);
@@ -97,9 +98,9 @@ void Collectives::Enter(Group& group, const CallRef& call, Later& later) {
   round->calls.push_back(call);
   absl::Status fits = CheckFits(*round, *call);
   if (fits.ok() && round->agreement.empty()) round->agreement = Agreement(r);
-  for (const auto& [name, asking] : round->asked) {
-    if (fits.ok() && asking.call != round->agreement) {
-      fits = Disagreement(r.instance_key, r.device, round->agreement, asking.call);
+  for (const auto& [name, request] : round->requests) {
+    if (fits.ok() && request.call != round->agreement) {
+      fits = Disagreement(r.instance_key, r.device, round->agreement, request.call);
     }
   }
   if (!fits.ok()) return FailRound(group, round, fits, later);
@@ -135,17 +136,17 @@ absl::Status Collectives::CheckFits(const Round& round, const Call& call) const 
 void Collectives::FailRound(Group& group, const RoundRef& round, const absl::Status& status,
                             Later& later) {
   if (round->is_ended) return;
-  // Other tasks are in another state, or gone: what is left of the group is of no use.
-  const bool is_over =
+  // Other tasks are lost or in another state, so the group cannot continue.
+  const bool is_broken =
       !group.is_of_one_step || absl::IsUnavailable(status) || absl::IsAborted(status);
-  if (is_over && group.generation == round->generation) return Break(group, status, later);
+  if (is_broken && group.generation == round->generation) return Break(group, status, later);
   round->is_ended = true;
   for (const CallRef& call : round->calls) EndCall(call, status, later);
-  for (auto& [name, asking] : round->asked) {
-    if (asking.cancellation != nullptr) asking.cancellation->TryDeregister(asking.token);
-    later.Do([done = std::move(asking.done), status] { done(status); });
+  for (auto& [name, request] : round->requests) {
+    if (request.cancellation != nullptr) request.cancellation->TryDeregister(request.token);
+    later.Do([done = std::move(request.done), status] { done(status); });
   }
-  round->asked.clear();
+  round->requests.clear();
   round->posted.clear();
   later.Do([round] { round->fetches.StartCancel(); });
   if (group.generation != round->generation) return;
@@ -155,10 +156,10 @@ void Collectives::FailRound(Group& group, const RoundRef& round, const absl::Sta
 }
 
 void Collectives::Break(Group& group, const absl::Status& status, Later& later) {
-  over_.emplace_back(group.generation, status);
-  if (over_.size() > kRememberedFailures) over_.pop_front();
+  broken_.emplace_back(group.generation, status);
+  if (broken_.size() > kRememberedFailures) broken_.pop_front();
   if (!group.is_of_one_step) {
-    for (const std::string& device : group.joined) group.untold.emplace(device, status);
+    for (const std::string& device : group.joined) group.unreported.emplace(device, status);
   }
   const auto rounds = std::move(group.rounds);
   group.rounds.clear();
@@ -170,15 +171,15 @@ void Collectives::Break(Group& group, const absl::Status& status, Later& later) 
   group.ended_order.clear();
   for (const auto& [id, round] : rounds) {
     if (!round->is_ended) {
-      for (const CallRef& call : round->calls) group.untold.erase(call->request.device);
+      for (const CallRef& call : round->calls) group.unreported.erase(call->request.device);
     }
     FailRound(group, round, status, later);
   }
 }
 
-// What was posted stays until it is fetched.
-void Collectives::Forget(Group& group, const RoundRef& round) {
-  if (round->is_ended && round->posted.empty() && round->asked.empty()) {
+// Posted messages stay until they are fetched.
+void Collectives::ForgetIfDone(Group& group, const RoundRef& round) {
+  if (round->is_ended && round->posted.empty() && round->requests.empty()) {
     group.rounds.erase(round->id);
   }
 }
@@ -188,23 +189,23 @@ void Collectives::Forget(Group& group, const RoundRef& round) {
 void Collectives::Serve(const CollectiveMessage& message, CancellationManager* cancellation,
                         CollectiveNetwork::Done done) {
   Later later;
-  std::lock_guard<std::mutex> lock(mutex_);
-  Asking asking{message.call, cancellation, 0, std::move(done)};
+  MutexLock lock(&mutex_);
+  Request request{message.call, cancellation, 0, std::move(done)};
   const auto refuse = [&](const absl::Status& status) {
-    later.Do([answer = std::move(asking.done), status] { answer(status); });
+    later.Do([answer = std::move(request.done), status] { answer(status); });
   };
   if (!stopped_.ok()) return refuse(stopped_);
   auto it = groups_.find(message.group_key);
   if (it != groups_.end() && it->second->generation == message.generation) {
-    return ServeLocked(*it->second, message.round, message.name, std::move(asking), later);
+    return Answer(*it->second, message.round, message.name, std::move(request), later);
   }
-  for (const auto& [generation, status] : over_) {
+  for (const auto& [generation, status] : broken_) {
     if (generation == message.generation) return refuse(status);
   }
   if (it != groups_.end()) {
     auto joining = it->second->joining.find(message.from.device);
     if (joining != it->second->joining.end() && joining->second.ticket == message.from.ticket) {
-      joining->second.early.emplace_back(message, std::move(asking));
+      joining->second.early.emplace_back(message, std::move(request));
       return;
     }
   }
@@ -214,53 +215,53 @@ void Collectives::Serve(const CollectiveMessage& message, CancellationManager* c
                                    "was cancelled")));
 }
 
-void Collectives::ServeLocked(Group& group, const std::string& round_id, const std::string& name,
-                              Asking asking, Later& later) {
+void Collectives::Answer(Group& group, const std::string& round_id, const std::string& name,
+                         Request request, Later& later) {
   if (const absl::Status failed = group.Failure(round_id); !failed.ok()) {
-    return later.Do([done = std::move(asking.done), failed] { done(failed); });
+    return later.Do([done = std::move(request.done), failed] { done(failed); });
   }
   const RoundRef round = RoundOf(group, round_id);
-  if (!round->agreement.empty() && round->agreement != asking.call) {
+  if (!round->agreement.empty() && round->agreement != request.call) {
     const int instance = std::atoi(round_id.c_str());
     const std::string& device = round->tasks[round->rank].device;
-    const absl::Status status = Disagreement(instance, device, round->agreement, asking.call);
-    later.Do([done = std::move(asking.done), status] { done(status); });
+    const absl::Status status = Disagreement(instance, device, round->agreement, request.call);
+    later.Do([done = std::move(request.done), status] { done(status); });
     return FailRound(group, round, status, later);
   }
   if (auto posted = round->posted.find(name); posted != round->posted.end()) {
-    later.Do([done = std::move(asking.done), value = std::move(posted->second)]() mutable {
+    later.Do([done = std::move(request.done), value = std::move(posted->second)]() mutable {
       done(std::move(value));
     });
     round->posted.erase(posted);
-    return Forget(group, round);
+    return ForgetIfDone(group, round);
   }
-  if (asking.cancellation != nullptr) {
-    asking.token = asking.cancellation->NewToken();
-    // The one who asked is gone, and will be missed in the exchange itself.
+  if (request.cancellation != nullptr) {
+    request.token = request.cancellation->NewToken();
+    // The requesting task is lost. Its own messages will be missing in the exchange.
     const auto give_up = [self = shared_from_this(), round, name] {
       CollectiveNetwork::Done done;
       {
-        std::lock_guard<std::mutex> lock(self->mutex_);
-        auto it = round->asked.find(name);
-        if (it == round->asked.end()) return;
+        MutexLock lock(&self->mutex_);
+        auto it = round->requests.find(name);
+        if (it == round->requests.end()) return;
         done = std::move(it->second.done);
-        round->asked.erase(it);
+        round->requests.erase(it);
       }
       done(absl::CancelledError("the member that asked has gone"));
     };
-    if (!asking.cancellation->Register(asking.token, give_up)) {
-      return later.Do([done = std::move(asking.done)] { done(absl::CancelledError("")); });
+    if (!request.cancellation->Register(request.token, give_up)) {
+      return later.Do([done = std::move(request.done)] { done(absl::CancelledError("")); });
     }
   }
-  round->asked.emplace(name, std::move(asking));
+  round->requests.emplace(name, std::move(request));
 }
 
 void Collectives::Post(const RoundRef& round, const std::string& name, Tensor value) {
   Later later;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (round->is_ended) return;
-  auto it = round->asked.find(name);
-  if (it == round->asked.end()) {
+  auto it = round->requests.find(name);
+  if (it == round->requests.end()) {
     round->posted.emplace(name, std::move(value));
     return;
   }
@@ -268,7 +269,7 @@ void Collectives::Post(const RoundRef& round, const std::string& name, Tensor va
   later.Do([done = std::move(it->second.done), value = std::move(value)]() mutable {
     done(std::move(value));
   });
-  round->asked.erase(it);
+  round->requests.erase(it);
 }
 
 void Collectives::Fetch(const RoundRef& round, int from, const std::string& name,
@@ -277,14 +278,14 @@ void Collectives::Fetch(const RoundRef& round, int from, const std::string& name
       round->group_key, round->generation, round->tasks[from], round->id, name, round->agreement};
   const std::string task = TaskOfDevice(message.from.device);
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     round->fetching.insert(task);
   }
   network_->Fetch(message, &round->fetches,
                   [self = shared_from_this(), round, task,
                    done = std::move(done)](absl::StatusOr<Tensor> value) {
                     {
-                      std::lock_guard<std::mutex> lock(self->mutex_);
+                      MutexLock lock(&self->mutex_);
                       round->fetching.erase(round->fetching.find(task));
                     }
                     done(std::move(value));

@@ -1,5 +1,6 @@
 #include "executor/collective/timer.h"
 
+#include <thread>
 #include <utility>
 
 namespace sluice {
@@ -10,18 +11,18 @@ Timer& Timer::Global() {
 }
 
 Timer::Id Timer::After(std::chrono::nanoseconds delay, std::function<void()> function) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   const Id id = next_++;
   const Time time = std::chrono::steady_clock::now() + delay;
   due_.emplace(std::make_pair(time, id), std::move(function));
   times_.emplace(id, time);
   if (!std::exchange(is_running_, true)) std::thread([this] { Run(); }).detach();
-  changed_.notify_one();
+  changed_.NotifyOne();
   return id;
 }
 
 void Timer::Drop(Id id) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   auto it = times_.find(id);
   if (it == times_.end()) return;
   due_.erase({it->second, id});
@@ -29,24 +30,24 @@ void Timer::Drop(Id id) {
 }
 
 void Timer::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (;;) {
     if (due_.empty()) {
-      changed_.wait(lock);
+      changed_.Wait(&mutex_);
       continue;
     }
     auto first = due_.begin();
     const Time time = first->first.first;
     if (std::chrono::steady_clock::now() < time) {
-      changed_.wait_until(lock, time);
+      changed_.WaitUntil(&mutex_, time);
       continue;
     }
     const std::function<void()> function = std::move(first->second);
     times_.erase(first->first.second);
     due_.erase(first);
-    lock.unlock();
+    lock.Unlock();
     function();
-    lock.lock();
+    lock.Lock();
   }
 }
 

@@ -1,39 +1,39 @@
-// Calls functions at a later time, on a thread that is started with the first of them.
+// Calls functions at later times, on a thread that starts with the first of them.
 //
-// Thread safety: all methods from any thread. It lives as long as the process.
+// Thread safety: all methods may be called from any thread.
+// Lifetime: that of the process.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_TIMER_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_TIMER_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
-#include <thread>
+#include <utility>
+
+#include "graph/mutex.h"
 
 namespace sluice {
 
 class Timer {
  public:
-  // The process's.
   static Timer& Global();
 
   using Id = int64_t;
   Id After(std::chrono::nanoseconds delay, std::function<void()> function);
-  // A function that runs already is not waited for.
+  // Does not wait for a function that is already running.
   void Drop(Id id);
 
  private:
   using Time = std::chrono::steady_clock::time_point;
   void Run();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::pair<Time, Id>, std::function<void()>> due_;  // guarded by mutex_
-  std::map<Id, Time> times_;                                  // guarded by mutex_
-  Id next_ = 1;                                               // guarded by mutex_
-  bool is_running_ = false;                                   // guarded by mutex_
+  Mutex mutex_;
+  CondVar changed_;
+  std::map<std::pair<Time, Id>, std::function<void()>> due_ ABSL_GUARDED_BY(mutex_);
+  std::map<Id, Time> times_ ABSL_GUARDED_BY(mutex_);
+  Id next_ ABSL_GUARDED_BY(mutex_) = 1;
+  bool is_running_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sluice

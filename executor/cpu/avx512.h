@@ -1,4 +1,5 @@
-// Functions for AVX-512 alone: they say so (SLUICE_AVX512), and are called where HasAvx512.
+// Support for functions that need AVX-512: they are marked SLUICE_AVX512 and are called only if
+// HasAvx512() is true.
 #ifndef SLUICE_EXECUTOR_CPU_AVX512_H_
 #define SLUICE_EXECUTOR_CPU_AVX512_H_
 
@@ -6,8 +7,8 @@
 
 namespace sluice {
 
-// Whether the machine has AVX-512, and SLUICE_NO_AVX512 is not set: tests run what other machines
-// do.
+// Whether the machine has AVX-512 and the environment variable SLUICE_NO_AVX512, with which tests
+// run the code for other machines, is not set.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SLUICE_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
 inline bool HasAvx512() {

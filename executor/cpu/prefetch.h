@@ -1,4 +1,4 @@
-// Asking for memory ahead, where the processor would not guess what is read next.
+// Prefetching of memory whose next use the processor cannot predict.
 #ifndef SLUICE_EXECUTOR_CPU_PREFETCH_H_
 #define SLUICE_EXECUTOR_CPU_PREFETCH_H_
 
@@ -8,9 +8,10 @@
 
 namespace sluice {
 
-inline constexpr int64_t kLineBytes = 64;  // what memory comes in
+inline constexpr int64_t kLineBytes = 64;  // a cache line
 
-// The place `elements` behind `base`. It may lie outside of what is there, hence a sum of numbers.
+// Prefetches the line of base[elements]. The address may lie outside the array, so it is computed
+// with integers.
 template <bool kToWrite = false, typename T>
 SLUICE_INLINE_IN_CLONES void Prefetch(const T* base, int64_t elements) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(base) +

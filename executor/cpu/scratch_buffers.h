@@ -1,4 +1,4 @@
-// Who of the threads of a loop uses which part of its scratch memory.
+// Assigns parts of a loop's scratch memory to its threads.
 #ifndef SLUICE_EXECUTOR_CPU_SCRATCH_BUFFERS_H_
 #define SLUICE_EXECUTOR_CPU_SCRATCH_BUFFERS_H_
 
@@ -10,33 +10,34 @@
 
 namespace sluice {
 
-// Thread safety: all methods from any thread.
-class ScratchRooms {
+// Thread safety: all methods may be called from any thread.
+class ScratchBuffers {
  public:
-  // The rooms that a loop of so many threads needs.
+  // The number of buffers for a loop of this many threads. At most 64.
   static int For(int threads) { return std::clamp(threads, 1, 64); }
-  explicit ScratchRooms(int rooms) : free_(~uint64_t{0} >> (64 - rooms)) {}
+  explicit ScratchBuffers(int buffers) : free_(~uint64_t{0} >> (64 - buffers)) {}
 
-  // A room that nobody else has until it is given back; if it is free, the one that this thread had
-  // last, which lies in its cache. Of more than 64 threads some wait for others' calls to end.
+  // The index of a buffer that no other thread uses until GiveBack. It is this thread's last buffer
+  // if that is free, because its cache may still hold it. If there are more threads than buffers,
+  // yields until a buffer is free.
   int Take() {
     static thread_local int last = 0;
     for (;;) {
       uint64_t free = free_.load(std::memory_order_acquire);
       while (free != 0) {
-        const int room = (free >> last & 1) != 0 ? last : std::countr_zero(free);
-        if (free_.compare_exchange_weak(free, free & ~(uint64_t{1} << room),
+        const int buffer = (free >> last & 1) != 0 ? last : std::countr_zero(free);
+        if (free_.compare_exchange_weak(free, free & ~(uint64_t{1} << buffer),
                                         std::memory_order_acquire)) {
-          return last = room;
+          return last = buffer;
         }
       }
       std::this_thread::yield();
     }
   }
-  void GiveBack(int room) { free_.fetch_or(uint64_t{1} << room, std::memory_order_release); }
+  void GiveBack(int buffer) { free_.fetch_or(uint64_t{1} << buffer, std::memory_order_release); }
 
  private:
-  std::atomic<uint64_t> free_;  // a bit a room
+  std::atomic<uint64_t> free_;  // one bit per buffer
 };
 
 }  // namespace sluice

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-// Nanoseconds since some moment.
+// Nanoseconds since an unspecified moment.
 inline int64_t SteadyNowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

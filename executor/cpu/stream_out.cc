@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kLine = kLineBytes;
 
-// Lines that begin where one does. kAsks: whether there is something to ask for.
+// Copies whole aligned lines. kAsks: whether operands are prefetched.
 template <bool kAsks>
 SLUICE_AVX512 void LinesByAvx512(char* to, const char* from, size_t bytes, ReadNext next) {
   for (size_t at = 0; at < bytes; at += kLine) {
@@ -63,7 +63,7 @@ void StreamOut(void* to, const void* from, size_t bytes, ReadNext next) {
   const size_t lines = (bytes - head) / kLine * kLine;
   if (head != 0) std::memcpy(out, in, head);
   const bool asks = next.x != nullptr || next.y != nullptr;
-  // In place of the one that there is not, lines are asked for that are near anyway.
+  // For a missing operand, lines of the source are prefetched, which are in the cache anyway.
   if (next.x == nullptr) next.x = in;
   if (next.y == nullptr) next.y = in;
   (asks ? Lines<true> : Lines<false>)(out + head, in + head, lines, next);

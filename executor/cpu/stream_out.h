@@ -1,5 +1,6 @@
-// Results that are more than the caches keep, written past them: what lies where they go need not
-// be read before, which is a quarter of what a sum moves, and a third of a function of one tensor.
+// Streaming stores for results that do not fit into the caches. The processor then does not read
+// the overwritten lines first, which saves a quarter of the memory traffic of a binary elementwise
+// op and a third of that of a unary one.
 #ifndef SLUICE_EXECUTOR_CPU_STREAM_OUT_H_
 #define SLUICE_EXECUTOR_CPU_STREAM_OUT_H_
 
@@ -10,33 +11,33 @@
 
 namespace sluice {
 
-// Whether a result of `bytes` (0: its elements are objects) is more than the caches of `threads`
-// and what they share keep, and the processor gains: AMD's do, Intel's lose. SLUICE_STREAM_OUT, 0
-// or 1, says it instead: tests run what other machines do. A result that lies over an operand gains
-// nowhere, since it has been read.
+// Whether streaming pays: a result of `bytes` (0 if its elements are objects) exceeds the private
+// caches of `threads` and the shared cache, and the processor gains. AMD's processors gain, Intel's
+// lose. The environment variable SLUICE_STREAM_OUT (0 or 1) overrides the processor's choice for
+// tests. An in-place result never gains, because its lines have been read.
 bool IsWorthStreaming(size_t bytes, int threads);
-// Shorter rows are not worth it one by one.
+// Shorter rows are not streamed one by one.
 inline constexpr int64_t kLeastStreamedRow = 1024;
 
-// Operands that are read next: as many bytes as are copied, from there on; null: none.
+// The addresses of operands that are read next, of as many bytes as are copied. Null: none.
 struct ReadNext {
   const char* x = nullptr;
   const char* y = nullptr;
 };
 
-// Copies past the caches, and between two lines of it asks for one of what is read next: all at
-// once would stop the processor.
+// Copies with streaming stores. After each line it prefetches one line of each operand in `next`;
+// prefetching all of them at once would stall the processor.
 void StreamOut(void* to, const void* from, size_t bytes, ReadNext next = {});
-// Has to come between a thread's last StreamOut and its word to others that the result is there. It
-// waits for the memory: once for many pieces.
+// Must be called between a thread's last StreamOut and the notification of other threads that the
+// result is complete. It waits for the memory, so call it once for many pieces.
 void FinishStreaming();
 
-// Of what is made piece by piece.
+// The largest unit of StreamPieces.
 inline constexpr size_t kMostStreamedBytes = 4096;
 
-// Makes units [begin, end) of a result, of `unit_bytes` each (no more than kMostStreamedBytes): by
-// f(first, last, to), which makes some of them at `to`, in the first cache, from where they go out.
-// Unit i is made of what lies i * unit_bytes behind `operands`.
+// Computes units [begin, end) of a result, of `unit_bytes` each (at most kMostStreamedBytes).
+// f(first, last, to) computes some of them at `to`, which stays in the first-level cache, and they
+// are streamed from there. Unit i reads the operands at offset i * unit_bytes.
 template <typename F>
 void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, const F& f,
                   ReadNext operands = {}) {
@@ -55,7 +56,8 @@ void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, c
   }
 }
 
-// The same where `streams`, and told to others; else by f(begin, end, to) where they belong.
+// Computes the units by StreamPieces and FinishStreaming if `streams`, otherwise by one call of f
+// directly in the result.
 template <typename F>
 void MakeUnits(bool streams, int64_t begin, int64_t end, size_t unit_bytes, char* result,
                const F& f, ReadNext operands) {

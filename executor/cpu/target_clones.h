@@ -1,12 +1,12 @@
-// SLUICE_TARGET_CLONES before a function compiles it for AVX-512, AVX2 and plain x86-64, and picks
-// the best one that the running machine has when the program starts. For loops over arrays that the
+// SLUICE_TARGET_CLONES before a function compiles it for AVX-512, AVX2 and plain x86-64. The
+// program picks the best version for the machine at its start. It is for loops over arrays that the
 // compiler vectorises.
 //
-// It applies to the function's own body and to what is inlined into it, so keep the loop in the
-// function itself, and mark what it calls SLUICE_INLINE_IN_CLONES. Functions, static members and
-// templates may be cloned; lambdas may not. Empty with sanitizers, whose run time is not ready when
-// resolvers run, and with other compilers. Use it in libraries with `loops = True` (bazel/cc.bzl):
-// without -O3 little is vectorised.
+// It applies to the function's body and to functions inlined into it. So keep the loop in the
+// function itself, and mark the functions that it calls SLUICE_INLINE_IN_CLONES. Functions, static
+// members and templates can be cloned, lambdas cannot. The macro is empty with other compilers and
+// with sanitizers, whose run time is not ready when resolvers run. Use it in libraries with
+// `loops = True` (bazel/cc.bzl), because g++ vectorises little without -O3.
 #ifndef SLUICE_EXECUTOR_CPU_TARGET_CLONES_H_
 #define SLUICE_EXECUTOR_CPU_TARGET_CLONES_H_
 

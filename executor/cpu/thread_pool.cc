@@ -11,27 +11,27 @@
 namespace sluice {
 namespace {
 
-// Waking an idle core costs about 45 us (peers.md); a loop has to be worth that, and its blocks
-// long enough to hide the counter they are taken from.
+// Waking an idle core takes about 45 us, so a loop has to be longer than that, and its blocks have
+// to be long enough to hide the contention on the counter that they are taken from.
 constexpr double kWorthWakingNs = 60e3;
 constexpr double kBlockNs = 20e3;
-// The same where a thread is looking for loops.
+// The same while a thread looks for loops.
 constexpr double kSharedBlockNs = 1e3;
 constexpr int kBlocksPerThread = 4;
-// A thread that has been woken once finds the next loops by looking. So short loops are worth it
-// too, where so much of this time goes into them.
+// A woken thread finds the following loops by looking for them. So short loops are shared too, if
+// they make up at least kThickWorkNs of kThickNs.
 constexpr int64_t kThickNs = 200'000;
 constexpr int64_t kThickWorkNs = kThickNs / 2;
-// Longer than what lies between two loops of a step, shorter than anybody minds.
+// Longer than the time between two loops of a step, and too short to disturb other processes.
 constexpr int64_t kLookForNs = 60'000;
 // Some microseconds.
 constexpr int kPausesBetweenYields = 64;
-// Whoever yields for so long has let others run. If it comes again soon, the cores are wanted, and
-// for a while nobody looks; once, it was the system itself or the machine's host.
+// After a yield of this length another process has run. If it happens again soon, the cores are
+// contended, and threads do not look for a while. A single time may be the system or the host.
 constexpr int64_t kOthersRanNs = 20'000;
 constexpr int64_t kAgainWithinNs = 2'000'000;
 constexpr int64_t kCrowdedForNs = 3'000'000;
-// A helper that was interrupted in its block should be let on.
+// A helper that was interrupted in its block needs the core.
 constexpr int kPausesBeforeYield = 2000;
 
 inline void Pause() {
@@ -54,10 +54,10 @@ ThreadPool::ThreadPool(std::string name, int threads)
 
 ThreadPool::~ThreadPool() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     stopping_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -68,13 +68,13 @@ void ThreadPool::Schedule(std::function<void()> closure) {
   }
   bool wake;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     closures_.push_back(std::move(closure));
     num_closures_.store(static_cast<int>(closures_.size()), std::memory_order_relaxed);
     wake = sleeping_.load(std::memory_order_relaxed) > 0;
     news_.fetch_add(1, std::memory_order_release);
   }
-  if (wake) wake_.notify_one();
+  if (wake) wake_.NotifyOne();
 }
 
 void ThreadPool::RunBlocks(int thread, Loop& loop, Place& place) {
@@ -99,7 +99,7 @@ ThreadPool::Place* ThreadPool::Open(Loop* loop) {
     }
     place.loop = loop;
     place.state.store(kTaken | kOpen, std::memory_order_release);
-    news_.fetch_add(1, std::memory_order_seq_cst);  // before Wake looks for sleepers
+    news_.fetch_add(1, std::memory_order_seq_cst);  // before Wake counts sleepers
     return &place;
   }
   return nullptr;
@@ -126,10 +126,10 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
   }
   Place* const place = Open(&loop);
   if (place == nullptr) return f(0, total);
-  // Those who look come by themselves.
+  // Threads that look join without being woken.
   if (is_worth_waking) Wake(static_cast<int>(std::min<int64_t>(blocks - 1, num_threads())));
   RunBlocks(0, loop, *place);
-  // Nobody joins any more; who did is in its last block.
+  // No thread joins any more. Those that joined are in their last block.
   for (int pauses = 0; place->state.load(std::memory_order_acquire) != kTaken; ++pauses) {
     if (pauses < kPausesBeforeYield) {
       Pause();
@@ -143,8 +143,8 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
 void ThreadPool::Wake(int threads) {
   const int wake = std::min(threads, sleeping_.load(std::memory_order_seq_cst));
   if (wake <= 0) return;
-  { std::lock_guard<std::mutex> lock(mutex_); }  // who is about to sleep does
-  for (int i = 0; i < wake; ++i) wake_.notify_one();
+  { MutexLock lock(&mutex_); }  // threads that are about to sleep do
+  for (int i = 0; i < wake; ++i) wake_.NotifyOne();
 }
 
 bool ThreadPool::ComeThick(double work_ns) {
@@ -199,11 +199,11 @@ bool ThreadPool::LookForNews(uint32_t seen, int64_t until_ns) {
 }
 
 bool ThreadPool::RunClosure() {
-  // Whoever saw the news of one sees the count.
+  // A thread that saw the news of a closure sees the count.
   if (num_closures_.load(std::memory_order_relaxed) == 0) return false;
   std::function<void()> closure;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (closures_.empty()) return false;
     closure = std::move(closures_.front());
     closures_.pop_front();
@@ -214,9 +214,9 @@ bool ThreadPool::RunClosure() {
 }
 
 bool ThreadPool::Sleep(uint32_t seen) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   sleeping_.fetch_add(1, std::memory_order_seq_cst);
-  wake_.wait(lock, [&] { return stopping_ || news_.load(std::memory_order_seq_cst) != seen; });
+  while (!stopping_ && news_.load(std::memory_order_seq_cst) == seen) wake_.Wait(&mutex_);
   sleeping_.fetch_sub(1, std::memory_order_relaxed);
   return !stopping_ || !closures_.empty();
 }
@@ -230,13 +230,13 @@ void ThreadPool::Work(int thread) {
   };
   while (true) {
     const uint32_t seen = news_.load(std::memory_order_acquire);
-    if (Help(thread)) {  // loops first: somebody is waiting for them
+    if (Help(thread)) {  // loops first: their callers wait
       look();
     } else if (RunClosure()) {
       look_until_ns = 0;
     } else if (look_until_ns == 0 || !LookForNews(seen, look_until_ns)) {
       if (!Sleep(seen)) return;
-      look();  // a short loop may be over by now, and the next one come
+      look();  // a short loop may be over by now, and the next one may follow
     }
   }
 }

@@ -4,20 +4,24 @@
 #include <map>
 #include <random>
 
-#include "executor/collective/collectives.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// Where the collective ops of a device meet those of the others.
-absl::StatusOr<std::shared_ptr<Collectives>> CollectivesOf(
-    Device& device, const std::function<absl::StatusOr<std::shared_ptr<Collectives>>()>& make) {
-  return device.resources.LookupOrCreate<Collectives>(Collectives::kContainer, Collectives::kName,
-                                                      make);
+constexpr const char* kContainer = "_task";
+constexpr const char* kName = "devices";
+
+void SetTaskDevices(Device& device, const std::shared_ptr<TaskDevices>& all) {
+  device.resources.LookupOrCreate<TaskDevices>(kContainer, kName, [&] { return all; })
+      .IgnoreError();
 }
 
 }  // namespace
+
+absl::StatusOr<std::shared_ptr<TaskDevices>> TaskDevices::Of(ResourceManager& device) {
+  return device.Lookup<TaskDevices>(kContainer, kName);
+}
 
 std::shared_ptr<DeviceSet> DeviceSet::Cpus(int cpus, std::string_view task) {
   auto set = std::make_shared<DeviceSet>();
@@ -33,10 +37,8 @@ std::shared_ptr<DeviceSet> DeviceSet::Cpus(int cpus, std::string_view task) {
   }
   std::map<std::string, uint64_t> incarnations;
   for (const auto& device : set->devices_) incarnations[device->name] = device->incarnation;
-  const auto collectives = std::make_shared<Collectives>(std::move(incarnations));
-  for (const auto& device : set->devices_) {
-    CollectivesOf(*device, [&] { return collectives; }).IgnoreError();
-  }
+  const auto all = std::make_shared<TaskDevices>(std::move(incarnations));
+  for (const auto& device : set->devices_) SetTaskDevices(*device, all);
   return set;
 }
 
@@ -47,9 +49,7 @@ std::shared_ptr<DeviceSet> DeviceSet::WithOwnState(const DeviceSet& devices) {
     own->name = device->name;
     own->spec = device->spec;
     own->incarnation = device->incarnation;
-    CollectivesOf(*own, [&] {
-      return device->resources.Lookup<Collectives>(Collectives::kContainer, Collectives::kName);
-    }).IgnoreError();
+    if (const auto all = TaskDevices::Of(device->resources); all.ok()) SetTaskDevices(*own, *all);
     set->devices_.push_back(std::move(own));
   }
   return set;
@@ -81,6 +81,11 @@ void DeviceSet::ClearContainers(const std::vector<std::string>& containers) cons
     for (const std::string& container : containers) device->resources.Clear(container);
     if (containers.empty()) device->resources.ClearAll();
   }
+}
+
+void ResetContainers(DeviceSet& devices, const std::vector<std::string>& containers) {
+  const std::vector<std::string> default_container = {ResourceManager::kDefaultContainer};
+  devices.ClearContainers(containers.empty() ? default_container : containers);
 }
 
 }  // namespace sluice

@@ -1,17 +1,20 @@
-// The devices that sessions of this process run on, and the state that lives on each.
+// The devices that the sessions of a process run on, and the state that lives on each.
 //
-// Shared: several sessions on one set see the same variables, queues and accumulators (in-process
-// replicas); a session that is given none makes its own.
-// Thread safety: immutable after construction; ResourceManager locks itself.
+// Sessions on one set share variables, queues and accumulators (in-process replicas). A session
+// without a given set makes its own.
+// Thread safety: immutable after construction. ResourceManager has its own lock.
 #ifndef SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
 #define SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
 #include "graph/build/device_spec.h"
 
@@ -20,24 +23,43 @@ namespace sluice {
 struct Device {
   std::string name;          // "/job:localhost/replica:0/task:0/device:CPU:0"
   DeviceSpec spec;           // of `name`
-  uint64_t incarnation = 0;  // random, never 0: tells a restarted device from the one before
+  uint64_t incarnation = 0;  // random, never 0: distinguishes a restarted device from the old one
   ResourceManager resources;
 };
 
-// A device of whatever task, as the placer and clients see it.
+// A device of any task, as the placer and clients see it.
 struct DeviceInfo {
   std::string name;
   DeviceSpec spec;
   uint64_t incarnation = 0;
 };
 
+// What the devices of a task share. Each device's resource manager has it, so that kernels find it.
+// Sets made by DeviceSet::WithOwnState share it too.
+class TaskDevices final : public Resource {
+ public:
+  static constexpr const char* kTypeName = "sluice::TaskDevices";
+  explicit TaskDevices(std::map<std::string, uint64_t> incarnations)
+      : incarnations_(std::move(incarnations)) {}
+  // NOT_FOUND for the manager of a device that belongs to no set.
+  static absl::StatusOr<std::shared_ptr<TaskDevices>> Of(ResourceManager& device);
+
+  const std::map<std::string, uint64_t>& incarnations() const { return incarnations_; }  // by name
+  ResourceManager& resources() { return resources_; }
+  std::string DebugString() const override { return "devices of a task"; }
+
+ private:
+  const std::map<std::string, uint64_t> incarnations_;
+  ResourceManager resources_;
+};
+
 class DeviceSet {
  public:
-  // `cpus` devices CPU:0, CPU:1, … of a task; at least one.
+  // `cpus` devices CPU:0, CPU:1, … of a task, at least one.
   static std::shared_ptr<DeviceSet> Cpus(int cpus,
                                          std::string_view task = "/job:localhost/replica:0/task:0");
 
-  // The same devices with state of their own: what a session that shares nothing runs on.
+  // The same devices with separate state, for a session that shares nothing.
   static std::shared_ptr<DeviceSet> WithOwnState(const DeviceSet& devices);
 
   int size() const { return static_cast<int>(devices_.size()); }
@@ -45,13 +67,18 @@ class DeviceSet {
   Device* Find(std::string_view name) const;  // null if there is none
   std::vector<std::string> names() const;
   std::vector<DeviceInfo> Describe() const;
-  // Forgets the resources of these containers on all devices; of all containers where none is
+  // Removes the resources of these containers from all devices, those of all containers if none is
   // named.
   void ClearContainers(const std::vector<std::string>& containers) const;
 
  private:
   std::vector<std::unique_ptr<Device>> devices_;
 };
+
+// Removes all variables, queues, accumulators and tables of these containers from every device,
+// those of the default container if none is named. Open sessions keep the objects that they use.
+// Thread safety: may be called from any thread. Reference: tf.Session.reset.
+void ResetContainers(DeviceSet& devices, const std::vector<std::string>& containers = {});
 
 }  // namespace sluice
 

@@ -6,13 +6,13 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "executor/device/shared_blocks.h"
 #include "executor/device/size_class.h"
+#include "graph/mutex.h"
 
-// Free blocks are poisoned, so that the address sanitizer still sees a use after the last Unref.
+// Free blocks are poisoned, so that AddressSanitizer reports a use after the last Unref.
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #define SLUICE_POISON(block, bytes) __asan_poison_memory_region(block, bytes)
@@ -25,17 +25,17 @@
 namespace sluice {
 namespace {
 
-// Blocks up to this size are cut from chunks and never go back to the system.
+// Blocks up to this size are cut from chunks and never return to the system.
 constexpr size_t kCarvedLimit = 4096;
 constexpr int kCarvedClasses = SizeClassOf(kCarvedLimit) + 1;
 constexpr size_t kChunkBytes = 64 << 10;
 constexpr size_t kHugePage = 2 << 20;
-// Blocks of at least so many bytes, all of whole pages, are shared blocks where those are open; not
-// those of huge pages, which files in memory have on few systems only.
+// Blocks of at least this size, which are whole pages, are shared blocks if those are open, except
+// blocks of huge pages, which few systems support for files in memory.
 constexpr size_t kShareFrom = 32 << 10;
-// What one thread may keep of one class of small blocks.
+// The most that one thread keeps of one class of small blocks.
 constexpr size_t kThreadBytes = 128 << 10;
-// What the shared lists may keep, beyond a quarter of everything, before they are trimmed.
+// The most that the shared lists keep, beyond a quarter of all memory, before they are trimmed.
 constexpr int64_t kIdleBytes = 64 << 20;
 
 struct FreeBlock {
@@ -64,11 +64,11 @@ struct FreeList {
   }
 };
 
-// Free larger blocks of one class. What was freed last, by whichever thread, is taken first: it is
-// in the caches still, and a block that goes from thread to thread does not leave one idle in each.
+// Free large blocks of one class. The block freed last, by any thread, is reused first, because it
+// is still in the caches, and so that blocks passed between threads do not leave one idle in each.
 class Shelf {
  public:
-  // Null where it is empty, or others take from it as well.
+  // Null if the shelf is empty or other threads took the blocks meanwhile.
   void* Take() {
     for (int i = kPlaces - 1; i >= 0; --i) {
       if (places_[i].load(std::memory_order_relaxed) == nullptr) continue;
@@ -76,7 +76,7 @@ class Shelf {
     }
     return nullptr;
   }
-  // False where it is full.
+  // False if the shelf is full.
   bool Put(void* block) {
     for (std::atomic<void*>& place : places_) {
       void* empty = nullptr;
@@ -101,7 +101,7 @@ class CentralLists {
     return *lists;
   }
 
-  // One block, or null without memory; some more go to `extra`, where that is given.
+  // One block, or null without memory. Some more go to `extra` if that is not null.
   void* Take(int size_class, FreeList* extra) {
     const size_t bytes = SizeOfClass(size_class);
     void* const shelved = bytes > kCarvedLimit ? shelves_[size_class].Take() : nullptr;
@@ -110,7 +110,7 @@ class CentralLists {
       idle_bytes_ -= static_cast<int64_t>(bytes);
       return shelved;
     }
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     FreeList& list = lists_[size_class];
     if (list.count == 0 && bytes <= kCarvedLimit && !Carve(list, bytes)) return nullptr;
     if (void* block = list.Pop(bytes)) {
@@ -133,12 +133,12 @@ class CentralLists {
       if (shelves_[size_class].Put(block)) return;
       SLUICE_UNPOISON(block, bytes);  // the list's link goes there
     }
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     lists_[size_class].Push(block, bytes);
   }
 
   void Trim() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     TrimTo(0);
   }
 
@@ -146,8 +146,8 @@ class CentralLists {
   int64_t system_bytes() const { return system_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // `shared`: where a block may come from; null: not from there.
-  void* FromSystem(size_t bytes, SharedBlocks* shared) {
+  // `shared` may be null.
+  void* FromSystem(size_t bytes, SharedBlocks* shared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     void* const block = Unused(bytes, shared);
     if (block == nullptr) return nullptr;
     system_allocations_.fetch_add(1, std::memory_order_relaxed);
@@ -155,7 +155,7 @@ class CentralLists {
     return block;
   }
 
-  void* Unused(size_t bytes, SharedBlocks* shared) {
+  void* Unused(size_t bytes, SharedBlocks* shared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (shared != nullptr && bytes >= kShareFrom && bytes < kHugePage) {
       std::vector<void*>& emptied = emptied_[bytes];
       if (!emptied.empty()) {
@@ -173,7 +173,7 @@ class CentralLists {
     return block;
   }
 
-  void ToSystem(void* block, size_t bytes) {
+  void ToSystem(void* block, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     SharedBlocks* const shared = SharedBlocks::Opened();
     if (shared != nullptr && shared->Holds(block)) {
       shared->Empty(block, bytes);
@@ -184,7 +184,7 @@ class CentralLists {
     system_bytes_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   }
 
-  bool Carve(FreeList& list, size_t bytes) {
+  bool Carve(FreeList& list, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     char* chunk = static_cast<char*>(FromSystem(kChunkBytes, nullptr));
     if (chunk == nullptr) return false;
     for (size_t at = kChunkBytes / bytes * bytes; at >= bytes; at -= bytes) {
@@ -194,8 +194,8 @@ class CentralLists {
     return true;
   }
 
-  // The largest blocks first: few calls give much back.
-  void TrimTo(int64_t idle_bytes) {
+  // Frees the largest blocks first, because few calls then return much memory.
+  void TrimTo(int64_t idle_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (int c = kSizeClasses - 1; c >= 0 && SizeOfClass(c) > kCarvedLimit; --c) {
       const size_t bytes = SizeOfClass(c);
       while (idle_bytes_ > idle_bytes) {
@@ -209,10 +209,10 @@ class CentralLists {
     }
   }
 
-  std::array<Shelf, kSizeClasses> shelves_;  // of those above kCarvedLimit
-  std::mutex mutex_;
-  std::array<FreeList, kSizeClasses> lists_;      // guarded by mutex_
-  std::map<size_t, std::vector<void*>> emptied_;  // shared blocks, by size; guarded by mutex_
+  std::array<Shelf, kSizeClasses> shelves_;  // for classes above kCarvedLimit
+  Mutex mutex_;
+  std::array<FreeList, kSizeClasses> lists_ ABSL_GUARDED_BY(mutex_);
+  std::map<size_t, std::vector<void*>> emptied_ ABSL_GUARDED_BY(mutex_);  // shared blocks, by size
   std::atomic<int64_t> idle_bytes_{0};
   std::atomic<int64_t> system_allocations_{0};
   std::atomic<int64_t> system_bytes_{0};
@@ -220,7 +220,7 @@ class CentralLists {
 
 }  // namespace
 
-// Of blocks up to kCarvedLimit.
+// Free blocks up to kCarvedLimit.
 class PoolAllocator::ThreadCache {
  public:
   void* Take(int size_class) {
@@ -267,7 +267,7 @@ CacheOwner::~CacheOwner() {
   ended = true;
 }
 
-// False when the thread is ending: its last blocks go through the shared lists.
+// False if the thread is ending. Its last blocks then go through the shared lists.
 bool OpenCache() {
   if (t_owner.ended) return false;
   t_owner.cache = t_cache = new PoolAllocator::ThreadCache;

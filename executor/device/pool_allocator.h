@@ -1,12 +1,13 @@
-// The allocator of steps: blocks are kept when they are freed, and given out again.
+// The allocator of steps, which keeps freed blocks for the next steps.
 //
-// A warm step finds every block it needs here, without the system and without a lock: small ones
-// with its thread, which keeps free blocks by size class, up to a bound; large ones, and what is
-// over, with those that all threads share. Classes are at most 1/8 apart, so at most 1/8 of a large
-// block is unused.
+// A warm step gets every block from the pool, without the system and without a lock. Each thread
+// keeps a bounded number of small free blocks by size class. Large blocks and the surplus of the
+// threads are shared. Size classes are at most 1/8 apart, so at most 1/8 of a large block is
+// unused.
 //
-// Thread safety: all methods from any thread; a block may be freed by another thread than the one
-// that took it. The process's pool is never destroyed.
+// Thread safety: all methods may be called from any thread. A block may be freed by another thread
+// than the one that allocated it.
+// Lifetime: the process's pool is never destroyed.
 #ifndef SLUICE_EXECUTOR_DEVICE_POOL_ALLOCATOR_H_
 #define SLUICE_EXECUTOR_DEVICE_POOL_ALLOCATOR_H_
 
@@ -20,20 +21,20 @@ namespace sluice {
 
 class PoolAllocator final : public Allocator {
  public:
-  // The one that sessions use.
+  // The pool that sessions use.
   static PoolAllocator& Global();
 
   void* Allocate(size_t bytes) override;
   void Deallocate(void* block, size_t bytes) override;
 
-  // How often memory was asked of the system, since the process started: constant over warm steps.
+  // Allocations from the system since the process started. Constant over warm steps.
   int64_t SystemAllocations() const;
-  // Bytes held, in use or not.
+  // Bytes held, used or free.
   int64_t SystemBytes() const;
-  // Gives the free blocks that all threads share back to the system.
+  // Returns the shared free blocks to the system.
   void Trim();
 
-  // Internal to the implementation: the free blocks of one thread.
+  // The free blocks of one thread; internal to the implementation.
   class ThreadCache;
 
  private:

@@ -1,8 +1,8 @@
-// Named state that outlives steps: variables, queues, accumulators, tables, by container, class and
-// name.
+// Named state that outlives steps: variables, queues, accumulators and tables, by container, class
+// and name.
 //
-// Thread safety: all methods from any thread. Ownership: shared; a resource lives while it is in
-// its container or someone holds the pointer.
+// Thread safety: all methods may be called from any thread.
+// Ownership: shared. A resource lives while its container or any pointer holds it.
 #ifndef SLUICE_EXECUTOR_DEVICE_RESOURCE_MANAGER_H_
 #define SLUICE_EXECUTOR_DEVICE_RESOURCE_MANAGER_H_
 
@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -19,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "graph/mutex.h"
 #include "graph/tensor/resource_handle.h"
 
 namespace sluice {
@@ -30,8 +30,8 @@ class Resource {
   virtual std::string DebugString() const = 0;
 };
 
-// How messages name a class: TensorFlow's mangled name ("N10tensorflow3VarE"); each resource class
-// has `static constexpr const char* kTypeName`.
+// A resource class has `static constexpr const char* kTypeName`, the name of the class in messages:
+// TensorFlow's mangled name ("N10tensorflow3VarE").
 class ResourceManager {
  public:
   static constexpr const char* kDefaultContainer = "localhost";
@@ -51,7 +51,7 @@ class ResourceManager {
     }
     return Lookup<T>(handle.container, handle.name);
   }
-  // The resource of that name, made by `make` under the manager's lock if there is none.
+  // The resource of that name. If there is none, `make` makes it under the manager's lock.
   template <typename T>
   absl::StatusOr<std::shared_ptr<T>> LookupOrCreate(
       std::string_view container, std::string_view name,
@@ -69,7 +69,7 @@ class ResourceManager {
   absl::Status Delete(std::string_view container, std::string_view name) {
     return DeleteAny(container, name, typeid(T), T::kTypeName);
   }
-  // Drops everything in a container ("" = the default one).
+  // Removes all resources of a container ("" stands for the default one).
   void Clear(std::string_view container);
   void ClearAll();
   // DebugString of each resource, by name.
@@ -86,13 +86,13 @@ class ResourceManager {
   absl::Status DeleteAny(std::string_view container, std::string_view name, std::type_index type,
                          const char* type_name);
 
-  std::atomic<bool> is_used_{false};  // something was made since the last ClearAll
-  mutable std::mutex mutex_;
-  std::map<Key, std::shared_ptr<Resource>> resources_;  // guarded by mutex_
+  std::atomic<bool> is_used_{false};  // a resource was made since the last ClearAll
+  mutable Mutex mutex_;
+  std::map<Key, std::shared_ptr<Resource>> resources_ ABSL_GUARDED_BY(mutex_);
 };
 
-// (container, name) of a stateful op's resource, by TensorFlow's rule: shared_name; else the node's
-// name if `use_node_name`; else private: "_<process counter>_<node name>".
+// Container and name of a stateful op's resource by TensorFlow's rule: shared_name, or the node's
+// name if `use_node_name`, or the private name "_<process counter>_<node name>".
 class KernelInit;
 struct ResourceName {
   std::string container;

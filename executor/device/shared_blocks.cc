@@ -18,13 +18,13 @@ SharedBlocks* SharedBlocks::Open() {
 }
 
 SharedBlocks* SharedBlocks::Make() {
-  // Twice what the machine has: more cannot be in use, and holes between blocks cost nothing. But
-  // each lane's other end takes as many addresses.
+  // Twice the machine's memory, because holes between blocks cost nothing. The bound limits the
+  // addresses that the process at the other end of each lane needs.
   constexpr size_t kMost = size_t{256} << 30;
   const auto pages = static_cast<size_t>(sysconf(_SC_PHYS_PAGES));
   const size_t bytes = std::min(2 * pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)), kMost);
   rlimit limit = {};
-  // A file beyond this limit would end the process by a signal.
+  // A file beyond this limit would end the process with a signal.
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < bytes) return nullptr;
   const int fd = memfd_create("sluice-blocks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return nullptr;
@@ -34,7 +34,7 @@ SharedBlocks* SharedBlocks::Make() {
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (begin != MAP_FAILED) {
       madvise(begin, bytes, MADV_DONTFORK);
-      madvise(begin, bytes, MADV_DONTDUMP);  // which would fill the holes
+      madvise(begin, bytes, MADV_DONTDUMP);  // a core dump would fill the holes
       return new SharedBlocks(fd, static_cast<char*>(begin), bytes);
     }
   }

@@ -1,12 +1,12 @@
-// Memory of this process that others of its user can map, and read without the system's help.
+// Memory of this process that other processes of the same user can map and read directly.
 //
-// A file without a name, mapped once, from which blocks are cut. It cannot be made smaller, so that
-// whoever maps it cannot lose what it reads. Most of it is addresses only: pages are taken when
-// they are first written to.
+// It is an anonymous file, mapped once, from which blocks are cut. It cannot shrink, so that a
+// process that maps it cannot lose the pages that it reads. Most of it is only address space: pages
+// are allocated at their first write.
 //
-// After a fork without exec the child has none of it, so that it cannot write into its parent's
-// tensors: whoever forks so may not use tensors in the child.
-// Thread safety: all methods from any thread.
+// After a fork without exec the child does not have this memory, so that it cannot write into its
+// parent's tensors. Such a child must not use tensors.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_EXECUTOR_DEVICE_SHARED_BLOCKS_H_
 #define SLUICE_EXECUTOR_DEVICE_SHARED_BLOCKS_H_
 
@@ -21,23 +21,23 @@ class SharedBlocks {
   // Blocks are whole pages.
   static constexpr size_t kPage = 4096;
 
-  // The process's own, made by the first call; null where the system gives none.
+  // The blocks of this process, made by the first call. Null if the system refuses.
   static SharedBlocks* Open();
   // Null before Open.
   static SharedBlocks* Opened() { return opened_.load(std::memory_order_acquire); }
 
   int fd() const { return fd_; }
   const char* begin() const { return begin_; }
-  // A page that is never cut, for whoever wants to know these blocks again.
+  // A page that is never cut, by which another process recognises these blocks.
   void* label() const { return begin_; }
   size_t bytes() const { return bytes_; }
   bool Holds(const void* at) const {
     return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(begin_) < bytes_;
   }
 
-  // Null when all has been cut. Blocks are zero, and never joined again.
+  // Null if nothing is left. Blocks are zero and are never joined again.
   void* Cut(size_t bytes);
-  // Gives a block's pages back to the system; they are zero when they are next used.
+  // Returns a block's pages to the system. They are zero at their next use.
   void Empty(void* block, size_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Which blocks are interchangeable: sizes by class.
+// Size classes of memory blocks. Blocks of one class are interchangeable.
 #ifndef SLUICE_EXECUTOR_DEVICE_SIZE_CLASS_H_
 #define SLUICE_EXECUTOR_DEVICE_SIZE_CLASS_H_
 
@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// Up to 1 KB every 64 bytes, from there 8 classes to each doubling, up to 2^46 bytes.
+// A class for each 64 bytes up to 1 KB, then 8 classes per doubling up to 2^46 bytes.
 inline constexpr int kFineClasses = 16;
 inline constexpr size_t kFineLimit = 1024;
 inline constexpr int kSizeClasses = kFineClasses + 8 * 36;

@@ -1,8 +1,9 @@
-// What one call of a kernel sees: inputs, outputs, memory, threads, the step around it.
+// The interface of one kernel call to its inputs, outputs, memory, threads and step.
 //
-// Owned by the executor; valid during Compute, or until `done` of an asynchronous kernel.
-// Thread safety: one call, one context; a kernel that shards its work touches only tensors' bytes
-// from its shards.
+// Ownership: the executor owns it. It is valid during Compute, or until `done` of an asynchronous
+// kernel.
+// Thread safety: each call has its own context. Shards of a kernel's work only touch the bytes of
+// tensors, not the context.
 #ifndef SLUICE_EXECUTOR_KERNEL_CONTEXT_H_
 #define SLUICE_EXECUTOR_KERNEL_CONTEXT_H_
 
@@ -23,15 +24,14 @@
 
 namespace sluice {
 
-class CallFrame;            // executor/step/call_frame.h: feeds and fetches of the step
 class CancellationManager;  // executor/wait/cancellation.h
 class ResourceManager;      // executor/device/resource_manager.h
 class Rendezvous;           // executor/wait/rendezvous.h
-class Stalls;               // executor/wait/stalls.h: who waits for what
+class Stalls;               // executor/wait/stalls.h
 class ThreadPool;           // executor/cpu/thread_pool.h
 
-// A value on an edge. Either a tensor, or a reference to a variable's tensor and its claim, or
-// dead (no value: the branch not taken).
+// A value on an edge: a tensor, or a reference to a variable's tensor and its claim, or dead (the
+// branch was not taken).
 struct Value {
   Tensor tensor;
   Tensor* ref = nullptr;
@@ -39,37 +39,36 @@ struct Value {
   bool is_dead = false;
 };
 
-// A ref input: the variable's own tensor. Have the claim around reads and writes of `*tensor`,
-// whatever use_locking says. What was read of it, and may be a caller's by now, lies in the same
-// buffer: elements are written only where Tensor::BufferIsUnique, else in a copy.
+// A ref input: the variable's own tensor. Hold the claim while reading or writing `*tensor`,
+// whatever use_locking says. Earlier readers may share its buffer, so write elements in place only
+// if Tensor::BufferIsUnique, otherwise in a copy.
 struct RefInput {
   Tensor* tensor;
   Claim* claim;
 };
 
-// What all kernels of a step share.
+// The part of the context that all kernels of a step share.
 struct StepContext {
   int64_t step_id = 0;
   Allocator* allocator = nullptr;
-  ThreadPool* intra_op = nullptr;             // null: run in the caller
+  ThreadPool* intra_op = nullptr;             // null: loops run in the caller
   ResourceManager* resources = nullptr;       // of the device
   ResourceManager* step_resources = nullptr;  // of this step: stacks, TensorArrays, temporaries
   CancellationManager* cancellation = nullptr;
   Rendezvous* rendezvous = nullptr;
-  CallFrame* call_frame = nullptr;
   Stalls* stalls = nullptr;
   // Runs a closure on the inter-op pool.
   std::function<void(std::function<void()>)>* schedule = nullptr;
 
-  // As KernelContext's of these names.
+  // Like the KernelContext functions of these names.
   void ParallelFor(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f) const;
   int num_threads() const;
 };
 
 class KernelContext {
  public:
-  // inputs[i] is where input i lies. The value there may be taken away (its buffer reused) where
-  // bit i of `movable` is set: nobody else reads it after this call.
+  // inputs[i] is the address of input i. If bit i of `movable` is set, no later node reads that
+  // value, and the kernel may move it away or reuse its buffer.
   KernelContext(const StepContext& step, const Node& node, Value* const* inputs, int num_inputs,
                 uint64_t movable, Value* outputs, int num_outputs)
       : step_(&step),
@@ -79,7 +78,7 @@ class KernelContext {
         movable_(movable),
         num_inputs_(num_inputs),
         num_outputs_(num_outputs) {}
-  // The same, with the outputs' base types at hand.
+  // The same with the outputs' base types.
   KernelContext(const StepContext& step, const Node& node, Value* const* inputs, int num_inputs,
                 uint64_t movable, Value* outputs, int num_outputs, const DataType* output_types)
       : KernelContext(step, node, inputs, num_inputs, movable, outputs, num_outputs) {
@@ -88,7 +87,7 @@ class KernelContext {
 
   // --- inputs
   int num_inputs() const { return num_inputs_; }
-  // A ref input must be read with ref_input; where a value was declared, refs were read already.
+  // For inputs declared as values. A ref input must be read with ref_input.
   const Tensor& input(int i) const { return inputs_[i]->tensor; }
   DataType input_dtype(int i) const {
     return inputs_[i]->ref ? inputs_[i]->ref->dtype() : inputs_[i]->tensor.dtype();
@@ -96,12 +95,12 @@ class KernelContext {
   bool has_input(int i) const { return !inputs_[i]->is_dead; }  // Merge only
   bool input_is_ref(int i) const { return inputs_[i]->ref != nullptr; }
   RefInput ref_input(int i) const { return {inputs_[i]->ref, inputs_[i]->ref_claim}; }
-  // What a kernel keeps: moved where it may be, else shared.
+  // The input for a kernel that keeps it: moved if it is movable, otherwise shared.
   Tensor TakeInput(int i) { return IsMovable(i) ? std::move(inputs_[i]->tensor) : input(i); }
-  // Where it may be moved from; null where others read it too.
+  // Null if other nodes read the input too.
   Tensor* MovableInput(int i) { return IsMovable(i) ? &inputs_[i]->tensor : nullptr; }
-  // For kernels that pass values on as they are (Switch, Merge, Enter, …): may be moved from. A
-  // copy where others read the value too.
+  // For kernels that forward values unchanged (Switch, Merge, Enter, …). The result may be moved
+  // from; it is a copy if other nodes read the value too.
   Value& input_value(int i) { return IsMovable(i) ? *inputs_[i] : CopyOfInput(i); }
 
   // --- outputs
@@ -109,12 +108,11 @@ class KernelContext {
   DataType output_dtype(int i) const {  // base type
     return output_types_ != nullptr ? output_types_[i] : DeclaredType(i);
   }
-  // RESOURCE_EXHAUSTED when there is no memory. Numbers are left uninitialised. `*out` is owned by
-  // the context.
+  // Numbers are left uninitialised. The context owns `*out`. RESOURCE_EXHAUSTED without memory.
   absl::Status AllocateOutput(int i, const TensorShape& shape, Tensor** out);
-  // The buffer of the first of `candidates` (input indices) that nobody else holds and that has
-  // the type's size and the shape's number of elements; else a new one. The input may still be
-  // read, element by element with the output.
+  // Uses the buffer of the first of `candidates` (input indices) that has no other holder, the
+  // type's size and the shape's number of elements; otherwise allocates. The kernel may still read
+  // the input, element by element with the output.
   absl::Status ForwardOrAllocate(absl::Span<const int> candidates, int i, const TensorShape& shape,
                                  Tensor** out);
   absl::Status ForwardOrAllocate(std::initializer_list<int> candidates, int i,
@@ -123,7 +121,7 @@ class KernelContext {
                              out);
   }
   void set_output(int i, Tensor tensor) { outputs_[i].tensor = std::move(tensor); }
-  // The claim and tensor must live as long as the resource manager.
+  // The claim and the tensor live as long as the resource manager.
   void set_output_ref(int i, Claim* claim, Tensor* tensor) {
     outputs_[i].ref = tensor;
     outputs_[i].ref_claim = claim;
@@ -136,12 +134,13 @@ class KernelContext {
     return Tensor::Allocate(*step_->allocator, dtype, shape);
   }
 
-  // What a kernel returns that did not get a claim, and has done nothing yet: it is called again
-  // when that may be free. (Of asynchronous kernels the claims have to be waited for.)
+  // The status to return if a claim is taken and the kernel has done nothing yet. The kernel is
+  // called again when the claim may be free. Not for asynchronous kernels, which wait for claims.
   absl::Status RunAgainAfter(std::shared_ptr<Claim> claim);
-  // The same of a claim that lives as long as the resource manager, as those of references do.
-  absl::Status RunAgainAfter(Claim* claim) {
-    return RunAgainAfter(std::shared_ptr<Claim>(std::shared_ptr<void>(), claim));
+  // For a claim that lives as long as the resource manager, like those of references.
+  absl::Status RunAgainAfter(Claim* claim) { return RunAgainAfter(UnownedClaim(claim)); }
+  static std::shared_ptr<Claim> UnownedClaim(Claim* claim) {
+    return std::shared_ptr<Claim>(std::shared_ptr<void>(), claim);
   }
   std::shared_ptr<Claim> TakeAwaited() { return rarely_ ? std::move(rarely_->awaited) : nullptr; }
 
@@ -151,18 +150,18 @@ class KernelContext {
   const std::string& name() const;
   ResourceManager& resources() const { return *step_->resources; }
   // Calls `f(begin, end)` over [0, total) in shards, some on other threads, and waits for all.
-  // `cost` is roughly nanoseconds an element; small work runs in the caller as one call.
+  // `cost` is the rough number of nanoseconds per element. Small work runs in the caller.
   void ParallelFor(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f);
-  // That such a loop may have, the caller's included.
+  // The most threads of such a loop, including the caller.
   int num_threads() const;
 
-  // Frame and iteration of the call, for names that differ by iteration; 0 outside loops.
+  // Frame and iteration of the call, for names that depend on them. 0 outside loops.
   uint64_t frame_id = 0;
   int64_t iteration = 0;
   bool is_input_dead = false;  // Send only
 
  private:
-  // Only the first 64 inputs can be taken over: longer lists are rare, and summed into the first.
+  // Only the first 64 inputs are movable. Longer lists are rare.
   bool IsMovable(int i) const { return i < 64 && ((movable_ >> i) & 1) != 0; }
   Value& CopyOfInput(int i);
   DataType DeclaredType(int i) const;
@@ -175,7 +174,7 @@ class KernelContext {
   uint64_t movable_;
   int num_inputs_;
   int num_outputs_;
-  // What few calls need: a pointer costs the others least.
+  // State that few calls need; the others only pay for a pointer.
   struct Rarely {
     std::unique_ptr<Value[]> copies;  // of inputs, made by input_value
     std::shared_ptr<Claim> awaited;

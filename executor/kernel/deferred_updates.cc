@@ -1,15 +1,17 @@
 #include "executor/kernel/deferred_updates.h"
 
-#include <mutex>
 #include <unordered_map>
 #include <utility>
+
+#include "graph/mutex.h"
 
 namespace sluice {
 namespace {
 
 struct Away {
-  std::mutex mutex;  // the last to be taken
-  std::unordered_map<const Tensor*, std::shared_ptr<DeferredUpdates>> by_home;  // guarded by mutex
+  Mutex mutex;  // last in the lock order
+  std::unordered_map<const Tensor*, std::shared_ptr<DeferredUpdates>> by_home
+      ABSL_GUARDED_BY(mutex);
 };
 
 Away& AllAway() {
@@ -22,7 +24,7 @@ Away& AllAway() {
 Tensor TakeAway(Tensor* home, std::shared_ptr<DeferredUpdates> by) {
   Tensor taken = std::move(*home);
   *home = Tensor(taken.dtype(), taken.shape(), BufferRef());
-  std::lock_guard lock(AllAway().mutex);
+  MutexLock lock(&AllAway().mutex);
   AllAway().by_home[home] = std::move(by);
   return taken;
 }
@@ -34,7 +36,7 @@ void BringBack(Tensor* home, Tensor tensor) {
 
 std::shared_ptr<DeferredUpdates> WhoHas(const Tensor* home) {
   if (home->IsInitialized()) return nullptr;
-  std::lock_guard lock(AllAway().mutex);
+  MutexLock lock(&AllAway().mutex);
   const auto found = AllAway().by_home.find(home);
   return found != AllAway().by_home.end() ? found->second : nullptr;
 }
@@ -45,7 +47,7 @@ void SettleDeferred(Tensor* home, const StepContext& step) {
 
 void ForgetDeferred(const Tensor* home) {
   std::shared_ptr<DeferredUpdates> last;  // destroyed without the lock
-  std::lock_guard lock(AllAway().mutex);
+  MutexLock lock(&AllAway().mutex);
   const auto found = AllAway().by_home.find(home);
   if (found == AllAway().by_home.end()) return;
   last = std::move(found->second);

@@ -1,13 +1,12 @@
-// Updates of variables that are put off until somebody looks.
+// Deferred updates of variables, which run when the variable is next read.
 //
-// An update that touches few rows of a large variable, and decays all others, need not go over all
-// of it: what the others missed is done when they are next read. Meanwhile the tensor is not at
-// home (the variable is without elements there, as if it were not initialized), so that nobody can
-// read or write what is not up to date: the executor, and the few kernels that take references, ask
-// for it back first.
+// An update that touches few rows of a large variable and decays all others need not visit all of
+// them. The other rows are updated before their next read. Meanwhile another object holds the
+// variable's tensor, and the variable looks uninitialised, so that no reader or writer can use
+// outdated rows. The executor, and the few kernels that take references, call SettleDeferred first.
 //
-// Thread safety: all functions from any thread. Whoever takes a tensor away, brings it back, or
-// asks for it has the variable's claim; the objects' own locks come after those.
+// Thread safety: all functions may be called from any thread that holds the variable's claim.
+// Lock order: the claim, then the locks of the holding objects.
 #ifndef SLUICE_EXECUTOR_KERNEL_DEFERRED_UPDATES_H_
 #define SLUICE_EXECUTOR_KERNEL_DEFERRED_UPDATES_H_
 
@@ -18,30 +17,29 @@
 
 namespace sluice {
 
-// A node with this attribute takes references to such variables as they are. (Kernels that take
-// resource handles ask for the tensor themselves: ops/state/variable_resource.h.)
+// A node with this attribute takes references to such variables without settling them. (Kernels
+// that take resource handles settle variables themselves: ops/state/variable_resource.h.)
 inline constexpr char kTakesDeferredAttr[] = "_takes_deferred";
 
 class DeferredUpdates {
  public:
   virtual ~DeferredUpdates() = default;
-  // Does what was put off, and brings the tensor of `home` back. `step` has threads for it, or has
-  // none.
+  // Runs the deferred updates and returns the tensor to `home`. `step` need not have threads.
   virtual void Settle(Tensor* home, const StepContext& step) = 0;
-  // The tensor of `home`, of which rows `indices` (int32 or int64, in range) are up to date, until
-  // the caller gives its claim back.
+  // The tensor of `home` with rows `indices` (int32 or int64, in range) up to date. Valid until the
+  // caller releases the claim.
   virtual const Tensor& Rows(const Tensor* home, const Tensor& indices,
                              const StepContext& step) = 0;
 };
 
-// Moves the tensor at `home` out; its type and shape stay.
+// Moves the tensor out of `home`, whose type and shape stay. `by` then holds it.
 Tensor TakeAway(Tensor* home, std::shared_ptr<DeferredUpdates> by);
 void BringBack(Tensor* home, Tensor tensor);
-// Who has the tensor of `home`; null if it is at home, or not initialized.
+// The holder of the tensor of `home`. Null if the variable has its tensor or is not initialised.
 std::shared_ptr<DeferredUpdates> WhoHas(const Tensor* home);
-// After this the tensor is at home, unless it is not initialized.
+// Runs the deferred updates of `home`, if there are any.
 void SettleDeferred(Tensor* home, const StepContext& step);
-// The variable goes away: so does what was put off.
+// Drops the deferred updates of a variable that is destroyed.
 void ForgetDeferred(const Tensor* home);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Kernels whose results are computed element by element: the executor may run several of them tile
-// by tile, in one pass over memory (executor/plan/fused_elementwise.h).
+// Interfaces of elementwise kernels. The executor may run several of them tile by tile, in one pass
+// over memory (executor/fusion/fused_elementwise.h).
 #ifndef SLUICE_EXECUTOR_KERNEL_ELEMENTWISE_LOOPS_H_
 #define SLUICE_EXECUTOR_KERNEL_ELEMENTWISE_LOOPS_H_
 
@@ -10,33 +10,33 @@
 
 namespace sluice {
 
-// What is computed without a call where operands are scalars: nodes that take turns are functions
-// that take turns, and some processors guess such jumps badly (Zen 4: 17 ns a node, 10 so).
+// Ops on scalars that the executor computes without an indirect call, because processors predict
+// alternating indirect calls badly.
 enum class FloatOp : uint8_t { kOther, kAdd, kSubtract, kMultiply };
 
-// Loops over n elements, of one operand or of two. A result may lie over an operand whose elements
-// are as large.
+// Loops over n elements of one or two operands. A result may be in place of an operand whose
+// elements have the same size.
 struct ElementwiseLoops {
   using OfOne = void (*)(const void* x, void* z, int64_t n);
   using OfTwo = void (*)(const void* x, const void* y, void* z, int64_t n);
-  OfOne one = nullptr;                 // null: of two operands
-  OfTwo both = nullptr;                // x and y of n elements
-  OfTwo x_alone = nullptr;             // x of one element; null: the op does not broadcast
-  OfTwo y_alone = nullptr;             // y of one element; likewise
-  OfTwo scalars = nullptr;             // x and y of one element, n is 1; null: as `both` does it
-  FloatOp float_op = FloatOp::kOther;  // if set: x, y and z are floats
-  // y is a vector as long as the last dimension of x, which has others, and meets each of its rows:
-  // of the loops there is `both` alone.
+  OfOne one = nullptr;                 // null for ops of two operands
+  OfTwo both = nullptr;                // x and y have n elements
+  OfTwo x_alone = nullptr;             // x has one element; null if the op does not broadcast
+  OfTwo y_alone = nullptr;             // y has one element; likewise
+  OfTwo scalars = nullptr;             // x, y and z have one element; null: use `both`
+  FloatOp float_op = FloatOp::kOther;  // if set, x, y and z are floats
+  // y is a vector of the length of x's last dimension and is applied to each row of x. Only `both`
+  // is set.
   bool y_is_row = false;
-  // Operands of one shape, as many as there are, are taken in by `both` from left to right.
+  // The op has any number of operands of one shape, which `both` combines from left to right.
   bool is_sum = false;
-  // `one` puts the only element of x into n: x has one where the result has a row.
+  // `one` copies the single element of x to n elements: x has one element per row of the result.
   bool spreads = false;
-  size_t in_size = 0;  // bytes an element
-  size_t out_size = 0;
-  double cost = 0;  // nanoseconds an element, roughly
+  size_t in_size = 0;   // bytes per element
+  size_t out_size = 0;  // likewise
+  double cost = 0;      // nanoseconds per element, roughly
 
-  // Of two operands of one element each.
+  // For two operands of one element each.
   void ComputeScalars(const void* x, const void* y, void* z) const {
     const auto a = [x] { return *static_cast<const float*>(x); };
     const auto b = [y] { return *static_cast<const float*>(y); };
@@ -57,19 +57,19 @@ struct ElementwiseLoops {
   }
 };
 
-// What is computed by loops where it is one of several nodes that run as one, though its kernel
-// does other things too: AddN, Tile, BroadcastTo.
+// A kernel that does other things when it runs alone but only runs loops in a fusion group: AddN,
+// Tile, BroadcastTo.
 class GroupLoops {
  public:
   virtual ~GroupLoops() = default;
-  virtual const ElementwiseLoops* LoopsInGroup() const = 0;  // null: none for its type
+  virtual const ElementwiseLoops* LoopsInGroup() const = 0;  // null if there are none for its type
 };
 
 class ElementwiseLoopKernel : public Kernel {
  public:
   explicit ElementwiseLoopKernel(const ElementwiseLoops& loops) : loops_(loops) {}
   const ElementwiseLoops& loops() const { return loops_; }
-  // False where Compute does more than the loops: looks at the values before, for example.
+  // False if Compute does more than run the loops, for example checks the values first.
   virtual bool IsLoopsAlone() const { return true; }
   bool IsExpensive() const override { return false; }
 

@@ -7,7 +7,8 @@
 
 namespace sluice {
 
-// Of //ops/builders:libraries, which comes with every family of ops: "//ops/image:image_kernels".
+// The target with an op's kernels ("//ops/image:image_kernels"). //ops/builders:libraries defines
+// it if any family of ops is linked.
 [[gnu::weak]] std::string LibraryOfKernels(std::string_view op);
 
 namespace {
@@ -46,7 +47,7 @@ std::string DescribeKernel(const KernelDef& def) {
   return text + "\n";
 }
 
-// Of an op without kernels in this program. What is deprecated may have none anywhere.
+// For an op without kernels in this program. A deprecated op may have none anywhere.
 std::string WhereKernelsAre(const OpDef& op) {
   const std::string library =
       LibraryOfKernels && op.deprecated_at == 0 ? LibraryOfKernels(op.name) : "";

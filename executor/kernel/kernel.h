@@ -1,12 +1,13 @@
-// Kernels: what computes a node on a device, and what a kernel sees.
+// Kernels, which compute nodes on a device, and their registry.
 //
-// A kernel is made once per node of a plan and called by many steps at once, so Compute must not
-// change the object without a lock. It never blocks a thread: an op that has to wait (queue,
-// accumulator, Recv) is an AsyncKernel, which stores its callback and returns.
+// A kernel is made once per node of a plan and called by many steps at once.
+// Thread safety: Compute must not change the object without a lock.
+// Blocking: Compute never blocks a thread. An op that has to wait (queue, accumulator, Recv) has an
+// AsyncKernel, which stores its callback and returns.
 //
-//   class ReluKernel : public Kernel { … };                     // a class where there is state
+//   class ReluKernel : public Kernel { … };                     // with state: a class
 //   KERNEL(Relu, ReluKernel);
-//   template <typename T> absl::Status Relu(KernelContext& c);  // else a function
+//   template <typename T> absl::Status Relu(KernelContext& c);  // without state: a function
 //   FUNCTION_KERNELS(Relu, "T", Relu, RealList);
 #ifndef SLUICE_EXECUTOR_KERNEL_KERNEL_H_
 #define SLUICE_EXECUTOR_KERNEL_KERNEL_H_
@@ -32,7 +33,7 @@ class Node;
 class KernelContext;
 class ResourceManager;
 
-// What a kernel is made from: its node, seen before the first step.
+// What a kernel is made from: its node, before the first step.
 class KernelInit {
  public:
   KernelInit(const Node& node, std::string device_name, ResourceManager* resources)
@@ -44,13 +45,13 @@ class KernelInit {
   ResourceManager& resources() const { return *resources_; }
   int num_inputs() const;
   int num_outputs() const;
-  DataType input_type(int i) const;   // as declared: ref where the op takes the variable
+  DataType input_type(int i) const;   // as declared: a ref type if the op takes the variable
   DataType output_type(int i) const;  // likewise
-  // [first, last) of a (list) argument.
+  // The range [first, last) of a (list) argument.
   std::pair<int, int> InputRange(std::string_view arg) const;
   std::pair<int, int> OutputRange(std::string_view arg) const;
 
-  // The declaration guarantees presence and kind.
+  // For attributes whose presence and kind the op's declaration guarantees.
   template <typename T>
   const T& attr(std::string_view attr_name) const {
     return std::get<T>(FindAttr(attr_name));
@@ -75,8 +76,8 @@ class Kernel {
   virtual ~Kernel() = default;
   virtual absl::Status Compute(KernelContext& context) = 0;
   virtual AsyncKernel* AsAsync() { return nullptr; }
-  // False: so cheap (a few hundred nanoseconds at most) that handing it to another thread costs
-  // more than running it. The executor also measures; this is where it starts from.
+  // False if the kernel is so cheap (at most a few hundred nanoseconds) that handing it to another
+  // thread costs more than running it.
   virtual bool IsExpensive() const { return true; }
 };
 
@@ -91,13 +92,13 @@ class AsyncKernel : public Kernel {
   AsyncKernel* AsAsync() final { return this; }
 };
 
-// Several functions of this name may be registered; the first whose constraints hold is taken.
+// A registration. An op may have several; the first one whose constraints hold is used.
 struct KernelDef {
   std::string op;
   std::string device_type = "CPU";
   std::vector<std::pair<std::string, TypeSet>> constraints;  // type attr (or list) -> allowed
   std::string label;                                         // chosen by attr `_kernel`
-  // Inputs and outputs that live in host memory on any device (names of arguments).
+  // Names of arguments that live in host memory on any device.
   std::vector<std::string> host_memory;
   std::function<absl::StatusOr<std::unique_ptr<Kernel>>(KernelInit&)> make;
 };
@@ -106,19 +107,19 @@ class KernelRegistry {
  public:
   static KernelRegistry& Global();
   void Add(KernelDef def);
-  // NOT_FOUND: "No OpKernel was registered to support Op …", listing what there is.
+  // NOT_FOUND "No OpKernel was registered to support Op …" with the registered kernels.
   absl::StatusOr<const KernelDef*> Find(const Node& node, std::string_view device_type) const;
   absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init,
                                                std::string_view device_type) const;
-  // All of one op, in order of registration.
+  // All kernels of an op, in order of registration.
   const std::vector<KernelDef>& For(std::string_view op) const;
 
  private:
   std::map<std::string, std::vector<KernelDef>, std::less<>> kernels_;
 };
 
-// A kernel without state: a function over the context. KERNEL(Shape, FunctionKernel<ShapeOf,
-// false>)
+// A kernel without state: a function of the context.
+// KERNEL(Shape, FunctionKernel<ShapeOf, false>)
 using KernelFunction = absl::Status (*)(KernelContext&);
 template <KernelFunction kFunction, bool kExpensive = true>
 class FunctionKernel final : public Kernel {
@@ -134,8 +135,8 @@ struct KernelRegistrar {
 };
 
 namespace kernel_internal {
-// K may be constructible from KernelInit&, or have `static StatusOr<unique_ptr<Kernel>>
-// Make(KernelInit&)`.
+// K is constructible from KernelInit&, or has `static StatusOr<unique_ptr<Kernel>>
+// Make(KernelInit&)`, or has a default constructor.
 template <typename K>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(KernelInit& init) {
   if constexpr (requires { K::Make(init); }) {
@@ -160,7 +161,7 @@ bool RegisterFor(const char* op, const char* attr, TypeList<Ts...>) {
 #define SLUICE_KERNEL_NAME_(line, op) SLUICE_KERNEL_NAME_INNER_(line, op)
 
 // KERNEL(NoOp, NoOpKernel): one class for all types.
-// KERNEL(Cast, CastKernel, {"SrcT", RealTypes()}, …): where the named attributes are of these
+// KERNEL(Cast, CastKernel, {"SrcT", RealTypes()}, …): only if the named attributes have these
 // types.
 #define KERNEL(op_name, kernel_class, ...)                                          \
   static const ::sluice::KernelRegistrar SLUICE_KERNEL_NAME_(__COUNTER__, op_name)( \
@@ -174,8 +175,7 @@ bool RegisterFor(const char* op, const char* attr, TypeList<Ts...>) {
   static const bool SLUICE_KERNEL_NAME_(__COUNTER__, op_name) = \
       ::sluice::kernel_internal::RegisterFor<kernel_template>(#op_name, attr, __VA_ARGS__{})
 
-// FUNCTION_KERNELS(Relu, "T", Relu, RealList): the function template Relu<T> for each T of the
-// list.
+// FUNCTION_KERNELS(Relu, "T", Relu, RealList): the function template Relu<T> for each T.
 #define FUNCTION_KERNELS(op_name, attr, function_template, ...) \
   SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, __COUNTER__, __VA_ARGS__)
 #define SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, line, ...)                  \

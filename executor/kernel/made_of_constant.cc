@@ -27,7 +27,7 @@ const Tensor* MadeOfConstant::Get(const Tensor& input,
   absl::StatusOr<Tensor> tensor = make();
   if (!tensor.ok()) return nullptr;
   auto made = std::make_unique<const Tensor>(*std::move(tensor));
-  const Tensor* before = nullptr;  // another step may have come first
+  const Tensor* before = nullptr;  // another step may have been faster
   if (!made_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) return before;
   return made.release();
 }

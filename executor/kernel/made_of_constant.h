@@ -1,4 +1,4 @@
-// What a kernel makes of an input that is a constant, once for all steps: weights packed or
+// A tensor that a kernel computes once, for all steps, from a constant input: weights packed or
 // transformed for its loops.
 #ifndef SLUICE_EXECUTOR_KERNEL_MADE_OF_CONSTANT_H_
 #define SLUICE_EXECUTOR_KERNEL_MADE_OF_CONSTANT_H_
@@ -12,24 +12,24 @@
 
 namespace sluice {
 
-// Made when it is asked for a second time, since many a kernel runs once, and kept for as long as
-// the kernel.
+// The tensor is made at the second request, because many kernels run once, and lives as long as the
+// object.
 //
-// Thread safety: any number of calls at a time, without a lock.
+// Thread safety: all methods may be called from any thread. They take no lock.
 class MadeOfConstant {
  public:
-  // Of the node's input i.
+  // For the node's input i.
   MadeOfConstant(const KernelInit& init, int i);
   ~MadeOfConstant() { delete made_.load(); }
   MadeOfConstant(const MadeOfConstant&) = delete;
   MadeOfConstant& operator=(const MadeOfConstant&) = delete;
 
-  // Whether `input` is the constant, and no other tensor in its place.
+  // Whether `input` is the constant and not a tensor that is fed instead.
   bool IsOf(const Tensor& input) const {
     return constant_.IsInitialized() && input.raw() == constant_.raw();
   }
-  // What `make` gave, which has to give the same each time; owned by this. Null on the first call,
-  // where `input` is no constant, and where `make` fails, which happens for want of memory only.
+  // The result of `make`, which must be the same each time. This object owns it. Null on the first
+  // call, if `input` is not the constant, and if `make` fails, which only happens without memory.
   const Tensor* Get(const Tensor& input, absl::FunctionRef<absl::StatusOr<Tensor>()> make);
 
  private:

@@ -1,5 +1,5 @@
-// Matrices that are made tile by tile for the one kernel that reads them, which takes each tile
-// while it is in the cache (executor/plan/tiled_updates.h).
+// Interfaces of kernels that compute a matrix tile by tile for the only kernel that reads it. The
+// reader uses each tile while it is in the cache (executor/fusion/tile_updates.h).
 #ifndef SLUICE_EXECUTOR_KERNEL_MATRIX_TILES_H_
 #define SLUICE_EXECUTOR_KERNEL_MATRIX_TILES_H_
 
@@ -11,22 +11,22 @@
 
 namespace sluice {
 
-// Elements [row, row + rows) x [column, column + columns) of a matrix; rows follow one another.
+// Elements [row, row + rows) x [column, column + columns) of a matrix. `data` is contiguous.
 struct MatrixTile {
   const void* data;
   int64_t row, column, rows, columns;
 };
 
-// A kernel whose one output is a matrix made of inputs 0 and 1.
+// A kernel whose only output is a matrix computed from inputs 0 and 1.
 class TileMaker {
  public:
   virtual ~TileMaker() = default;
   virtual bool CanMakeTiles() const = 0;
-  // The shape of the whole, or the error that Compute would give.
+  // The shape of the matrix, or the error of Compute.
   virtual absl::StatusOr<TensorShape> ShapeOf(const Tensor& a, const Tensor& b) const = 0;
-  // Calls `take`, which needs `cost` nanoseconds an element, with every tile once, from several
-  // threads at a time. The tiles have the bits that Compute would give. RESOURCE_EXHAUSTED before
-  // the first call.
+  // Calls `take`, which takes `cost` nanoseconds per element, once with every tile, from several
+  // threads at a time. The tiles have the same bits as the result of Compute. RESOURCE_EXHAUSTED
+  // comes before the first call.
   using Take = absl::FunctionRef<void(const MatrixTile&)>;
   virtual absl::Status MakeTiles(KernelContext& context, const Tensor& a, const Tensor& b,
                                  double cost, Take take) const = 0;
@@ -37,7 +37,7 @@ class TileTaker {
  public:
   virtual ~TileTaker() = default;
   virtual int tiled_input() const = 0;  // -1: none
-  // What Compute would do if that input were what `maker` makes of `a` and `b`.
+  // Does the same as Compute with the matrix that `maker` computes from `a` and `b` as that input.
   virtual absl::Status ComputeFromTiles(KernelContext& context, const TileMaker& maker,
                                         const Tensor& a, const Tensor& b) = 0;
 };

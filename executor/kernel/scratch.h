@@ -1,6 +1,6 @@
-// Room that a kernel needs during a call, from the step's memory: a warm step asks the heap for
-// none. For standard containers, which end the process where not even the heap has memory, so not
-// for sizes that a user chooses freely (KernelContext::AllocateTemp).
+// Scratch memory for standard containers of a kernel call, from the step's allocator, so that a
+// warm step does not use the heap. Standard containers end the process without memory, so use
+// KernelContext::AllocateTemp for sizes that a user chooses freely.
 #ifndef SLUICE_EXECUTOR_KERNEL_SCRATCH_H_
 #define SLUICE_EXECUTOR_KERNEL_SCRATCH_H_
 
@@ -39,7 +39,7 @@ class ScratchAllocator {
   bool operator==(const ScratchAllocator& o) const { return memory_ == o.memory_; }
 
  private:
-  // Says where the block is from: null for the heap.
+  // Begins with the block's allocator, null for the heap.
   static constexpr size_t kHeader = kTensorAlignment;
   Allocator* memory_;
 };

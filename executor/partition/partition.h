@@ -1,12 +1,13 @@
-// A placed graph, cut into one graph a task.
+// Divides a placed graph into one graph per task.
 //
-// An edge between tasks becomes a Send and a Recv, once for each tensor and receiving task; control
-// edges send an empty tensor. Constants and the Enters of loops are copied to every task that uses
-// them. A loop over several tasks keeps its iterations in step by a small loop of its own on each
-// task that receives inside it; that loop's predicate comes from the task of the LoopCond.
+// An edge between tasks becomes a Send and a Recv, one pair per tensor and receiving task. Control
+// edges send an empty tensor. Constants and Enters are copied to every task that uses them. If a
+// loop has nodes on several tasks, each task that receives values inside the loop gets a small loop
+// of its own, which keeps its iterations in step. The predicate of this loop comes from the task of
+// the LoopCond.
 //
-// After the placer, before the plan. What is fed and fetched stays on the task that takes or makes
-// it: Part says which. Linear in the graph and its edges.
+// Runs after the placer and before the plan. Feeds and fetches stay on the tasks that use or
+// compute them. Linear in the graph and its edges.
 #ifndef SLUICE_EXECUTOR_PARTITION_PARTITION_H_
 #define SLUICE_EXECUTOR_PARTITION_PARTITION_H_
 
@@ -25,15 +26,16 @@ namespace sluice {
 
 struct Part {
   std::unique_ptr<Graph> graph;
-  // The step's numbers of the part's _Arg and _Retval nodes, which are numbered anew.
+  // By `index` of the part's _Arg and _Retval nodes: the index of the feed or fetch in the step.
   std::vector<int> feeds, fetches;
 };
 
-// "/job:ps/replica:0/task:0" of a full device name.
+// The task of a full device name: "/job:ps/replica:0/task:0".
 std::string_view TaskOf(std::string_view device);
 
-// By task. `incarnation` is that of a device. INVALID_ARGUMENT for loops over several tasks without
-// a LoopCond, "A cross-device loop must have a pivot predicate: <frame>".
+// The parts by task. `incarnation` returns the incarnation of a device. INVALID_ARGUMENT "A
+// cross-device loop must have a pivot predicate: <frame>" for loops over several tasks without a
+// LoopCond.
 absl::StatusOr<std::map<std::string, Part>> PartitionByTask(
     const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation);
 

@@ -391,10 +391,10 @@ class Deferrer {
 
 }  // namespace
 
-absl::StatusOr<int> DeferAdam(Graph& graph, const std::set<std::string>& keep) {
+absl::StatusOr<int> DeferAdam(Graph& graph, const PassOptions& options) {
   // A program that does not link the op does without.
   if (OpRegistry::Global().Find("_DeferredAdam") == nullptr) return 0;
-  return Deferrer(graph, keep).Run();
+  return Deferrer(graph, options.keep).Run();
 }
 
 }  // namespace sluice

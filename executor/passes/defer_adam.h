@@ -1,30 +1,29 @@
-// Sparse Adam, with the rows that have no gradient left for later.
+// Defers the updates of rows without a gradient in sparse Adam.
 #ifndef SLUICE_EXECUTOR_PASSES_DEFER_ADAM_H_
 #define SLUICE_EXECUTOR_PASSES_DEFER_ADAM_H_
 
-#include <set>
-#include <string>
-
 #include "absl/status/statusor.h"
+#include "executor/passes/pass_options.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
 
-// TensorFlow's Adam makes of a sparse gradient
+// For a sparse gradient, TensorFlow's Adam builds
 //
-//   m = Assign(m, m * beta1), then m = ScatterAdd(m, indices, to_m); v likewise;
+//   m = Assign(m, m * beta1), then m = ScatterAdd(m, indices, to_m); the same for v;
 //   AssignSub(var, (rate * m) / (Sqrt(v) + epsilon))
 //
-// which goes over all rows of three tables. Where nobody else takes part in it, these nodes become
-// one _DeferredAdam, which does the rows of `indices` and leaves the others until they are read:
-// the same operations in the same order, so the same bits. Gathers of such variables, and of those
-// that the graph does not update, become _GatherOfDeferred, which wants its own rows only; whatever
-// else reads or writes the variables waits for all rows (executor/kernel/deferred_updates.h).
+// which visits all rows of three tables. If no other node reads or writes in between, the pass
+// replaces these nodes by one _DeferredAdam. It updates the rows of `indices` and defers the
+// updates of the other rows until they are read. The operations and their order are the same, so
+// the bits are too. Gathers of such variables, and of variables that the graph does not update,
+// become _GatherOfDeferred, which needs only its own rows. All other readers and writers of the
+// variables first bring all rows up to date (executor/kernel/deferred_updates.h).
 //
-// After placement and ReadVariablesLate, whose edges say what sees what. Left alone: nodes in
-// `keep`, parts of branches and loops, types other than float and double, variables that the same
-// graph reads whole. Linear in the graph. Returns how many Adams were found.
-absl::StatusOr<int> DeferAdam(Graph& graph, const std::set<std::string>& keep);
+// Runs after placement and after ReadVariablesLate, whose edges order reads and updates. It leaves
+// alone nodes in `keep`, branches and loops, types other than float and double, and variables that
+// the same graph reads as a whole. Linear in the graph. Returns the number of replaced Adams.
+absl::StatusOr<int> DeferAdam(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice
 

@@ -1,22 +1,22 @@
-// Products of transposed matrices take the matrices as they are, and transpose them on the way.
+// Lets matrix products read a matrix instead of its Transpose, and transpose it on the way.
 //
-// MatMul, BatchMatMul and its versions 2 and 3, where a Transpose by a constant swaps the last two
-// dimensions. A pass of its own, because a result may change in its last bits: products of float
-// and of 16-bit types are made by a library and loops that may sum in another order where an
-// operand is transposed. Those of other types are packed before they are summed, and keep their
-// bits. An error about matrices that do not fit names their shapes as they are stored. After
-// simplify, which leaves at most one Transpose in a row; before common subexpressions, since
-// Transposes that stay for other readers may be merged. What is never touched is Rewriter's choice
-// (rewrite.h). Linear in the graph.
+// Applies to MatMul, BatchMatMul, BatchMatMulV2 and V3 if a Transpose by a constant swaps the last
+// two dimensions of an operand. Products of float and 16-bit types may differ in their last bits,
+// because a library or loop may sum in another order if an operand is transposed. Products of other
+// types keep their bits. An error about matrices that do not fit names the stored shapes.
+//
+// Runs after simplify, which leaves at most one Transpose in a row, and before the merge of common
+// subexpressions, because the remaining Transposes may be equal. Rewriter (rewrite.h) decides which
+// nodes are left alone. Linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_FOLD_TRANSPOSES_H_
 #define SLUICE_EXECUTOR_PASSES_FOLD_TRANSPOSES_H_
 
 #include "absl/status/statusor.h"
-#include "executor/passes/passes.h"
+#include "executor/passes/pass_options.h"
 
 namespace sluice {
 
-// The number of operands that are no longer transposed before their product.
+// Returns the number of operands that are no longer transposed before their product.
 absl::StatusOr<int> FoldTransposes(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

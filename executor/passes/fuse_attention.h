@@ -1,20 +1,20 @@
-// Attention as it is built of ops, softmax(q * k^T * scale + mask) * v, becomes one node, and what
-// its gradients by q, k and v are made of another: the scores are made block by block in the cache,
-// once for each, and are never in memory. (After Dao et al., 2022, "FlashAttention".)
+// Fuses softmax attention, softmax(q * k^T * scale + mask) * v, into one node, and its gradients
+// with respect to q, k and v into another. Both compute the scores block by block in the cache, so
+// that the scores are never in memory. Reference: Dao et al., "FlashAttention", 2022.
 #ifndef SLUICE_EXECUTOR_PASSES_FUSE_ATTENTION_H_
 #define SLUICE_EXECUTOR_PASSES_FUSE_ATTENTION_H_
 
 #include "absl/status/statusor.h"
-#include "executor/passes/passes.h"
+#include "executor/passes/pass_options.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
 
-// How many softmaxes went into such nodes. Of float, where sizes are known before the step, and all
-// nodes were asked for on one device; the scale is a constant, and scale and mask may be missing.
-// Left as they are: what is fetched, or on an output of a Switch; weights that something is done to
-// (a dropout), scores and weights that somebody else reads; operands that may lie in a variable,
-// since they are read later than before. After the pass that merges equal nodes.
+// Returns the number of fused softmaxes. Requires float, shapes that are known before the step, a
+// constant scale, and the same requested device for all nodes. Scale and mask may be missing. It
+// leaves alone fetched nodes, outputs of a Switch, weights that an op changes (such as a dropout),
+// scores and weights with other readers, and operands that may be in a variable, because the fused
+// node reads them later. Runs after the merge of common subexpressions.
 absl::StatusOr<int> FuseAttention(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

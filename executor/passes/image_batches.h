@@ -1,9 +1,9 @@
-// Which tensors have batches of one size though the size is not known before the step.
+// Finds tensors whose batches have the same size, even if the size is unknown before the step.
 //
-// A batch is named for the oldest tensor that has it: what convolutions, pools and elementwise
-// nodes make of x has x's batch, and so has what is shaped as one of them.
+// A batch is identified by the first tensor that has it. Results of convolutions, pools and
+// elementwise nodes of x have x's batch, and so have tensors that are made in the shape of one.
 //
-// Thread safety: none, as of the graph.
+// Thread safety: that of the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_BATCHES_H_
 #define SLUICE_EXECUTOR_PASSES_IMAGE_BATCHES_H_
 
@@ -14,26 +14,25 @@
 
 namespace sluice {
 
-// The tensor whose shape is this output of a Shape or ShapeN; an invalid one of other nodes.
+// The tensor whose shape is this output of a Shape or ShapeN. Invalid for other nodes.
 Output ShapedLike(Output sizes);
 
 class ImageBatches {
  public:
   explicit ImageBatches(const Graph& graph) : origins_(graph.num_node_ids()) {}
 
-  // Of one size for certain: by what is known, or by where they come from.
+  // Whether the batches of both certainly have one size: it is known, or they have one origin.
   bool Same(Output a, Output b) const;
 
-  // Output 0 of `node` has the batch of all of `images`: what is said of a node is said after what
-  // it reads was.
+  // Notes that output 0 of `node` has the batch of all `images`. Call it in topological order.
   void Say(const Node& node, absl::Span<const Output> images);
-  // The same where the node is one that makes a tensor shaped as another.
+  // The same for nodes that make a tensor in the shape of another one.
   void SayBySizes(const Node& node);
 
  private:
   Output OriginOf(Output t) const;
 
-  std::vector<Output> origins_;  // of output 0, by node id; invalid: itself
+  std::vector<Output> origins_;  // of output 0, by node id; invalid for the tensor itself
 };
 
 }  // namespace sluice

@@ -1,20 +1,22 @@
-// Sums of padded tensors that lie side by side are joined: AddN of Pads becomes a ConcatV2.
+// Concatenates padded tensors that lie side by side instead of adding them: an AddN of Pads becomes
+// a ConcatV2.
 //
-// That is the gradient of a tensor that was sliced into parts which cover it, as sampled losses
-// slice the rows that they look up: in place of a whole tensor for each part, and their sum, each
-// part is copied once. Sizes and paddings have to be known. A pass of its own, because zeros keep
-// their sign, which a sum with 0 loses; all else keeps its bits. After constant folding, which
-// makes constants of the paddings. What is never touched is Rewriter's choice (rewrite.h). Linear
-// in the graph.
+// Such sums are the gradient of a tensor that was sliced into parts that cover it, as in sampled
+// losses. A sum needs a whole tensor per part. The concatenation copies each part once. Sizes and
+// paddings must be known. Zeros keep their sign, which the sum would lose. All other elements keep
+// their bits.
+//
+// Runs after constant folding, which makes the paddings constant. Rewriter (rewrite.h) decides
+// which nodes are left alone. Linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_JOIN_PADS_H_
 #define SLUICE_EXECUTOR_PASSES_JOIN_PADS_H_
 
 #include "absl/status/statusor.h"
-#include "executor/passes/passes.h"
+#include "executor/passes/pass_options.h"
 
 namespace sluice {
 
-// The number of sums that became one tensor.
+// Returns the number of sums that became concatenations.
 absl::StatusOr<int> JoinPads(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

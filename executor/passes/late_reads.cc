@@ -103,7 +103,7 @@ absl::StatusOr<int> Redirect(Graph& graph, const Accesses& accesses,
 
 }  // namespace
 
-absl::StatusOr<int> ReadVariablesLate(Graph& graph) {
+absl::StatusOr<int> ReadVariablesLate(Graph& graph, const PassOptions&) {
   int redirected = 0;
   for (const auto& [id, accesses] : AccessesByVariable(graph)) {
     if (accesses.reads.empty() || accesses.updates.empty()) continue;

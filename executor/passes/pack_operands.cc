@@ -10,7 +10,7 @@
 
 #include "executor/device/resource_manager.h"
 #include "executor/kernel/kernel.h"
-#include "executor/kernel/packed_operand.h"
+#include "executor/kernel/packed_operand_reader.h"
 #include "executor/passes/rewrite.h"
 #include "executor/passes/unused_nodes.h"
 #include "executor/plan/op_kind.h"

@@ -1,17 +1,17 @@
-// Weights that many products read in a step are packed once: the MatMuls of an unrolled recurrent
-// network, or of a loop, become _PackedMatMuls of one _PackColumns.
+// Packs weights that many products of a step read once: the MatMuls of an unrolled recurrent
+// network or of a loop become _PackedMatMuls of one _PackColumns.
 #ifndef SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 #define SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 
 #include "absl/status/statusor.h"
-#include "executor/passes/passes.h"
+#include "executor/passes/pass_options.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
 
-// How many products read a packed operand now. Products of MatMul and _MatMulColumns whose sizes
-// are known, where their kernels gain by it on this machine (PackedOperandReader). What a loop
-// reads of its invariants is packed outside.
+// Returns the number of products that read a packed operand. Applies to MatMul and _MatMulColumns
+// with known sizes if their kernels gain by it on this machine (PackedOperandReader). Invariants of
+// a loop are packed outside the loop.
 absl::StatusOr<int> PackOperands(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

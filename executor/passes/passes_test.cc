@@ -1,7 +1,7 @@
-#include "executor/passes/passes.h"
+#include "executor/passes/pass_options.h"
 
 #include "executor/kernel/context.h"
-#include "executor/passes/equal_nodes.h"
+#include "executor/passes/common_subexpressions.h"
 #include "executor/passes/fold_constants.h"
 #include "executor/passes/late_reads.h"
 #include "executor/passes/unused_nodes.h"
@@ -184,23 +184,12 @@ TEST_F(PassesTest, WhatIsOrderedAfterAnUpdateReadsTheVariableItself) {
   elsewhere.node->set_assigned_device("/job:other");
   Output fresh = Call("Identity", {w});
   Output of_fresh = Call("PassAdd", {fresh, Scalar(1)});
-  EXPECT_EQ(*ReadVariablesLate(g_), 1);
+  EXPECT_EQ(*ReadVariablesLate(g_, {}), 1);
   EXPECT_EQ(early.node->input(0), read);
   EXPECT_EQ(late.node->input(0), w);
   EXPECT_THAT(late.node->control_inputs(), testing::Contains(again.node));
   EXPECT_EQ(elsewhere.node->input(0), again);
   EXPECT_EQ(of_fresh.node->input(0), fresh);
-}
-
-TEST_F(PassesTest, PassesCanBeSwitchedOff) {
-  Call("PassAdd", {Scalar(1), Scalar(1)});
-  const int before = g_.num_nodes();
-  ASSERT_TRUE(
-      RunPasses(g_, {.disabled = {"fold_constants", "choose_layout", "simplify", "fold_transposes",
-                                  "join_pads", "narrow_products", "common_subexpressions",
-                                  "unused_nodes", "pack_operands"}})
-          .ok());
-  EXPECT_EQ(g_.num_nodes(), before);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// The part of a graph that one kind of step needs, as a graph of its own.
+// Copies the part of a graph that one kind of step needs.
 //
-// Before everything else, so that no later stage sees what is not run. What is kept: the targets,
-// and all nodes from which a fetch or target can be reached, cut at fed tensors. Fed tensors are
-// outputs of `_Arg` nodes, fetched ones inputs of `_Retval` nodes; attribute `index` numbers both.
-// Linear in what is kept. The source is only read.
+// It consists of the targets and of all nodes from which a fetch or target can be reached without
+// passing a fed tensor. Fed tensors become outputs of `_Arg` nodes, fetched tensors become inputs
+// of
+// `_Retval` nodes, both numbered by attribute `index`. Linear in the copied part. The source graph
+// is only read.
 #ifndef SLUICE_EXECUTOR_PASSES_PRUNE_H_
 #define SLUICE_EXECUTOR_PASSES_PRUNE_H_
 
@@ -18,8 +19,8 @@
 namespace sluice {
 
 struct PruneOptions {
-  // Set for a step that is fed and fetched piece by piece: feeds are then _Recv nodes and fetches
-  // _Send nodes, on this device, which meet the client in the step's rendezvous.
+  // Set for partial runs. Feeds then become _Recv nodes and fetches become _Send nodes on this
+  // device, which exchange the tensors with the client through the step's rendezvous.
   std::string client_device;
 };
 // The key under which the client sends or receives the tensor.

@@ -1,12 +1,12 @@
-// Gives every node a device.
+// Assigns a device to every node.
 //
-// Nodes that must share one are grouped: by attr `_class`, by reference edges (a variable and the
-// ops that update it) and by resource handles. A group goes to the first device that fits what all
-// its nodes ask for and for which all have kernels. A node that has its place keeps it. What has no
-// inputs goes where its only users are, and a fetch to what it fetches, so that nothing is sent
-// without need.
+// Nodes that must share a device form a group: by attribute `_class`, by reference edges (a
+// variable and the ops that update it), and by resource handles. A group gets the first device that
+// satisfies the requests of all its nodes and has kernels for all of them. A node with an assigned
+// device keeps it. A node without inputs goes to the device of its users if they have one device. A
+// fetch goes to the device of the fetched tensor. This avoids transfers.
 //
-// Before the plan, after the passes: a folded constant needs no place of its own.
+// Runs after the passes, because folded constants have no requested device, and before the plan.
 #ifndef SLUICE_EXECUTOR_PLACER_PLACER_H_
 #define SLUICE_EXECUTOR_PLACER_PLACER_H_
 
@@ -19,15 +19,15 @@
 namespace sluice {
 
 struct PlaceOptions {
-  // Where no device fits, the type and number asked for are dropped; job, replica and task stay.
+  // If no device fits, the requested type and number are ignored. Job, replica and task are not.
   bool allow_soft_placement = false;
-  // Each node's device to stderr.
+  // Writes each node's device to stderr.
   bool log_device_placement = false;
 };
 
-// Sets Node::assigned_device. `devices` in the order in which they are preferred. INVALID_ARGUMENT
-// with TensorFlow's sentence, naming the nodes whose wishes contradict or the devices that there
-// are. Linear in the graph.
+// Sets Node::assigned_device. `devices` are in order of preference. INVALID_ARGUMENT with
+// TensorFlow's message, which names the nodes with contradicting requests, or the known devices.
+// Linear in the graph.
 absl::Status Place(Graph& graph, const std::vector<DeviceInfo>& devices,
                    const PlaceOptions& options = {});
 absl::Status Place(Graph& graph, const DeviceSet& devices, const PlaceOptions& options = {});

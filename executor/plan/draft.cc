@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/plan/accumulate.h"
 #include "executor/plan/frames.h"
-#include "executor/plan/fuse.h"
 #include "executor/plan/loops.h"
 #include "executor/plan/order.h"
-#include "executor/plan/tiled_updates.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// Where the users of a node find output 0.
+// The location where readers of a node find output 0.
 struct Place {
   ValueRef::Base base = ValueRef::kSlot;
   int index = 0;
@@ -49,7 +46,7 @@ class Drafter {
         return AddConstant(node);
       case OpKind::kFeed:
         places_[node.id()] = {ValueRef::kFeed, IndexOf(node), -1};
-        if (node.uses().empty()) return absl::OkStatus();  // a step need not hold it
+        if (node.uses().empty()) return absl::OkStatus();  // steps do not hold an unread feed
         draft_.num_feeds = std::max(draft_.num_feeds, IndexOf(node) + 1);
         return absl::OkStatus();
       case OpKind::kFetch:
@@ -72,7 +69,7 @@ class Drafter {
     }
   }
 
-  // Once all nodes were added.
+  // Called after all nodes have been added.
   void Connect(const Node& node) {
     const int item = items_[node.id()];
     const int frame = frames_.of_node[node.id()];
@@ -140,9 +137,10 @@ class Drafter {
     return absl::OkStatus();
   }
 
-  // A constant that waits needs no item where kernels alone read it: they wait for the same, unless
-  // that takes more edges than it saves. Not where they use a reference: they would run sooner, and
-  // graphs that do not say in which order a reference is used find what TensorFlow's order gives.
+  // Whether a constant with control inputs needs no item: only kernels read it, which can wait for
+  // the control inputs themselves without many more edges. Kernels that use a reference keep the
+  // constant's item, because they would run earlier, and graphs that do not order the uses of a
+  // reference depend on TensorFlow's order.
   bool WaitIsItsReaders(const Node& constant) const {
     if (!constant.control_outputs().empty()) return false;
     const size_t before = constant.control_inputs().size();
@@ -223,12 +221,12 @@ class Drafter {
 
   void AddNextIteration(const Node& node) {
     const int frame = frames_.of_node[node.id()];
-    if (frame == 0) {  // no loop: TensorFlow passes the value on
+    if (frame == 0) {  // outside loops TensorFlow passes the value on
       AddOrdinary(node, OpKind::kPass);
       return;
     }
     if (IsSimple(frame)) {
-      AddOrdinary(node, OpKind::kCarry);  // `aux` is set by its variable
+      AddOrdinary(node, OpKind::kCarry);  // ConnectVariable sets `aux`
       return;
     }
     const int item = AddOrdinary(node, OpKind::kNextIteration);
@@ -269,7 +267,7 @@ class Drafter {
                          item->controls.end());
   }
 
-  // An Enter of a simple loop is an input of the loop's item.
+  // An Enter of a simple loop becomes an input of the loop's item.
   void ConnectEnter(const Node& node) {
     const int child = frames_.of_outputs[node.id()];
     if (IsConstantEnter(node)) loop_invariants_[child].push_back(InputOf(node, 0));
@@ -295,12 +293,12 @@ class Drafter {
   const std::vector<std::shared_ptr<Kernel>>& kernels_;
   Draft draft_;
   std::vector<Place> places_;    // by node id
-  std::vector<int> items_;       // by node id: the item that runs it
+  std::vector<int> items_;       // by node id: the item that runs the node
   std::vector<int> loop_items_;  // by frame
   std::vector<std::vector<DraftInput>> loop_invariants_, loop_variables_;  // by frame
 };
 
-// Whether users of the item may get dead values from it.
+// Whether readers of the item may get dead values from it.
 bool PassesDeadness(const DraftItem& item) {
   switch (item.kind) {
     case OpKind::kSwitch:
@@ -332,35 +330,25 @@ void MarkDeadness(DraftBody& body) {
 
 absl::StatusOr<Draft> MakeDraft(const Graph& graph,
                                 const std::vector<std::shared_ptr<Kernel>>& kernels,
-                                const DraftOptions& options) {
+                                bool dynamic_loops) {
   const std::vector<OpKind> kinds = OpKindsOf(graph);
   SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
   SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order, kinds));
   std::vector<bool> simple(frames.frames.size(), false);
-  if (!options.dynamic_loops) simple = FindSimpleLoops(graph, frames, kinds, kernels);
+  if (!dynamic_loops) simple = FindSimpleLoops(graph, frames, kinds, kernels);
   Drafter drafter(graph, frames, kinds, kernels, std::move(simple));
   for (const Node* node : order) SLUICE_RETURN_IF_ERROR(drafter.AddNode(*node));
   for (const Node* node : order) drafter.Connect(*node);
-  Draft draft = drafter.Take();
-  for (DraftBody& body : draft.bodies) {
-    if (options.accumulate_sums) AccumulateSums(body, &draft.kernels);
-    if (options.tile_updates) TileUpdates(body, &draft.kernels);
-    if (options.fuse_elementwise) FuseElementwise(body, &draft.fused);
-    body.order = ExecutionOrder(body);
-    const int64_t runs = std::count_if(body.items.begin(), body.items.end(),
-                                       [](const DraftItem& i) { return !i.is_fused_away; });
-    if (static_cast<int64_t>(body.order.size()) != runs) {
-      // A loop's Exit leads, outside, to an Enter of the same loop: it cannot be one node.
-      if (!options.dynamic_loops) {
-        DraftOptions with_frames = options;
-        with_frames.dynamic_loops = true;
-        return MakeDraft(graph, kernels, with_frames);
-      }
-      return absl::InternalError("frames of the graph are cyclic");
-    }
-    MarkDeadness(body);
-  }
-  return draft;
+  return drafter.Take();
+}
+
+bool OrderItems(DraftBody& body) {
+  body.order = ExecutionOrder(body);
+  const int64_t runs = std::count_if(body.items.begin(), body.items.end(),
+                                     [](const DraftItem& i) { return !i.is_fused_away; });
+  if (static_cast<int64_t>(body.order.size()) != runs) return false;
+  MarkDeadness(body);
+  return true;
 }
 
 }  // namespace sluice

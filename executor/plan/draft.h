@@ -1,5 +1,6 @@
-// The graph as bodies of items, before units and slots: which loop is one node, which is dynamic,
-// what travels between frames, and in which order a single thread would run each body.
+// A draft of a plan: the graph as bodies of items, before units and slots are assigned. It settles
+// which loops are one node and which are dynamic, which values move between frames, and in which
+// order one thread runs each body. Fusions change drafts.
 #ifndef SLUICE_EXECUTOR_PLAN_DRAFT_H_
 #define SLUICE_EXECUTOR_PLAN_DRAFT_H_
 
@@ -17,10 +18,10 @@ namespace sluice {
 
 struct DraftInput {
   ValueRef::Base base = ValueRef::kSlot;
-  int index = 0;             // kSlot: output of `item`; else position in the array
-  int item = -1;             // the item to wait for; -1: the value is always there
-  bool is_ref = false;       // a reference comes…
-  bool dereference = false;  // …and a value is wanted
+  int index = 0;             // kSlot: output of `item`; otherwise position in the array
+  int item = -1;             // the item to wait for; -1 if the value is always available
+  bool is_ref = false;       // the input is a reference
+  bool dereference = false;  // the item reads the value behind it
 };
 
 struct DraftItem {
@@ -29,18 +30,19 @@ struct DraftItem {
   // kEnter, kExit, kNextIteration: item of the receiving body that stands for the arrival.
   // kArrival: invariant of a constant Enter, or -1. kFused: which.
   int aux = -1;
-  const Node* node = nullptr;  // of a loop: one of its Exits or Enters, for messages
+  const Node* node = nullptr;  // for a loop: one of its Exits or Enters, for messages
   Kernel* kernel = nullptr;
   std::vector<DraftInput> inputs;
   std::vector<int> controls;           // items
   std::vector<DataType> output_types;  // as declared
   bool may_be_dead = false;
-  bool is_fused_away = false;  // a kFused item computes it: in no order, with nothing to do
+  bool is_scalar_loop = false;  // PlanNode::kScalarLoop
+  bool is_fused_away = false;   // another item computes it; it is not in the order
 };
 
 struct DraftBody {
   std::vector<DraftItem> items;
-  std::vector<int> order;  // of items: each after those that it waits for
+  std::vector<int> order;  // each item after those that it waits for
   bool is_simple_loop = false;
   std::string frame_name;
   int parent = -1;
@@ -48,7 +50,7 @@ struct DraftBody {
   int num_enters = 0;
   int num_invariants = 0;
   int num_variables = 0;
-  LoopPhases phases;                 // positions in the order
+  LoopPhases phases;                 // as positions in the order
   std::vector<int> exits;            // dynamic: arrival items in the parent
   std::vector<int> invariant_items;  // dynamic: arrival items of constant Enters
 };
@@ -58,23 +60,21 @@ struct Draft {
   std::vector<int> loops;         // bodies of the simple loops, by kLoop's aux
   std::vector<Value> constants;
   std::vector<std::shared_ptr<const FusedElementwise>> fused;
-  std::vector<std::shared_ptr<Kernel>> kernels;  // of no node
+  std::vector<std::shared_ptr<Kernel>> kernels;  // made by fusions
   int num_feeds = 0;
   int num_fetches = 0;
 };
 
-struct DraftOptions {
-  bool dynamic_loops = false;     // no loop becomes a node
-  bool fuse_elementwise = false;  // see fuse.h
-  bool accumulate_sums = false;   // see accumulate.h
-  bool tile_updates = false;      // see tiled_updates.h
-};
-
-// `kernels` by node id; null for nodes that need none. INVALID_ARGUMENT for graphs whose frames do
-// not fit together (frames.h) and fetches inside loops.
+// The bodies without an order. `kernels` is by node id; null for nodes that need none. With
+// `dynamic_loops` no loop becomes a node. INVALID_ARGUMENT for graphs whose frames do not fit
+// together (frames.h) and fetches inside loops.
 absl::StatusOr<Draft> MakeDraft(const Graph& graph,
                                 const std::vector<std::shared_ptr<Kernel>>& kernels,
-                                const DraftOptions& options);
+                                bool dynamic_loops);
+
+// Sets the order of a body's items, and which of them may be dead. Returns false if the items wait
+// for each other in a cycle.
+bool OrderItems(DraftBody& body);
 
 }  // namespace sluice
 

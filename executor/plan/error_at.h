@@ -1,4 +1,4 @@
-// How errors tell which node they are of.
+// Adds the node to an error.
 #ifndef SLUICE_EXECUTOR_PLAN_ERROR_AT_H_
 #define SLUICE_EXECUTOR_PLAN_ERROR_AT_H_
 
@@ -8,8 +8,8 @@ namespace sluice {
 
 class Node;
 
-// `error` with the node's name behind it, as TensorFlow writes it, and the line of the program that
-// made the node.
+// `error` followed by the line of the program that built the node and, in TensorFlow's form, by the
+// node's name.
 absl::Status ErrorAt(const Node& node, const absl::Status& error);
 
 }  // namespace sluice

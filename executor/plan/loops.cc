@@ -39,7 +39,7 @@ bool SameControls(const Node& a, const Node& b) {
   return x == y;
 }
 
-// What `node` asks of the frame that it runs in.
+// Whether the frame that the node runs in can be a simple loop.
 bool FitsSimpleLoop(const Node& node, const std::vector<OpKind>& kinds, Kernel* kernel) {
   if (kernel != nullptr && kernel->AsAsync() != nullptr) return false;
   switch (kinds[node.id()]) {

@@ -12,10 +12,10 @@
 
 namespace sluice {
 
-// By frame. A simple loop has the form that while-loop builders emit: Merge(Enter, NextIteration)
-// for each variable, nothing else that depends on the iteration that it is in, and nothing inside
-// that could block. Running its iterations one after the other then gives the same results as
-// letting them overlap.
+// By frame: whether the loop is simple. A simple loop has the form that builders of while loops
+// produce: Merge(Enter, NextIteration) for each variable, no other node that depends on the number
+// of its iteration, and no node that can block. Its iterations give the same results whether they
+// run one after another or overlap.
 std::vector<bool> FindSimpleLoops(const Graph& graph, const Frames& frames,
                                   const std::vector<OpKind>& kinds,
                                   const std::vector<std::shared_ptr<Kernel>>& kernels);

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// A source, or a read of a variable.
+// Whether the item is a source or reads a variable.
 bool RunsEarly(const DraftItem& item) {
   if (item.kind == OpKind::kArrival || item.kind == OpKind::kLoopVariable) return true;
   return item.inputs.empty() || (item.node != nullptr && ReadsVariable(*item.node));
@@ -43,7 +43,7 @@ std::vector<int> ExecutionOrder(const DraftBody& body) {
     if (body.items[i].is_fused_away) waiting[i] = -1;
     if (waiting[i] == 0 && RunsEarly(body.items[i])) early.push_back(i);
   }
-  for (int i = n; i-- > 0;) {  // the first ends up on top
+  for (int i = n; i-- > 0;) {  // the first item is then on top
     if (waiting[i] == 0 && !RunsEarly(body.items[i])) late.push_back(i);
   }
   std::vector<int> order;

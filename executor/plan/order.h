@@ -8,9 +8,9 @@ namespace sluice {
 
 struct DraftBody;
 
-// Every item after those that it waits for; shorter than the items if they are cyclic. What became
-// ready last runs first, so that values are used while they are in the cache and are freed soon;
-// but reads of variables run before everything else.
+// Each item comes after those that it waits for. The order is shorter than the items if they are
+// cyclic. The item that became ready last runs first, so that values are used while they are in the
+// cache and are freed soon. Reads of variables run before all other items.
 std::vector<int> ExecutionOrder(const DraftBody& body);
 
 }  // namespace sluice

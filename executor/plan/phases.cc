@@ -35,7 +35,7 @@ class PhaseFinder {
     };
     for (const DraftInput& in : item.inputs) {
       if (in.item < 0) continue;
-      // Whether a variable's value is its first one is what only the Merge knows.
+      // Only the Merge knows whether a variable has its first value.
       if (body_.items[in.item].kind == OpKind::kLoopVariable && in.index != 0) return false;
       const Phase from = phases_[in.item];
       const Phase taken = in.index == 1 ? Phase::kTrue : Phase::kFalse;
@@ -51,7 +51,7 @@ class PhaseFinder {
         has_variable_ = true;
         return true;
       case OpKind::kCarry:
-        return needs_true && !item.inputs[0].is_ref;  // it carries what comes, as it comes
+        return needs_true && !item.inputs[0].is_ref;  // it carries the value itself
       case OpKind::kLeave:
         return needs_false;
       case OpKind::kLoop:
@@ -108,7 +108,7 @@ std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>&
   DraftBody result = body;
   result.order.clear();
   for (DraftItem& item : result.items) {
-    item.controls.clear();  // the order is one that keeps to them
+    item.controls.clear();  // the order respects them
     item.may_be_dead = false;
   }
   const auto passes = [&](int i) {
@@ -116,12 +116,12 @@ std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>&
     return item.kind == OpKind::kSwitch ||
            (item.kind == OpKind::kPass && i != finder.condition() && !item.inputs[0].is_ref);
   };
-  std::vector<int> order[2];  // of what needs the condition true, false
+  std::vector<int> order[2];  // the items that need the condition true, and false
   for (int i : body.order) {
     DraftItem& item = result.items[i];
     for (DraftInput& in : item.inputs) {
       if (in.item < 0) continue;
-      // Sources come first, so one look is enough.
+      // Inputs come first, so one bypass is enough.
       if (result.items[in.item].kind == OpKind::kConstant) {
         in = {ValueRef::kConstant, result.items[in.item].aux};
       } else if (passes(in.item)) {
@@ -142,7 +142,7 @@ std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>&
                               [&](int i) { return is_first(result.items[i].kind); }) -
         items.begin());
   };
-  // What values pass through, and constants, stay out of the order, and read nothing.
+  // Bypassed items and constants are not in the order and read nothing.
   result.phases.num_variables =
       put_first(result.order, [](OpKind kind) { return kind == OpKind::kLoopVariable; });
   result.phases.condition = static_cast<uint32_t>(result.order.size());

@@ -1,5 +1,5 @@
-// The body of a simple loop in phases, so that a run looks at no dead node, and passes no value
-// through Switch, Identity and LoopCond.
+// Divides the body of a simple loop into phases, so that a run checks no node for deadness and
+// passes no value through Switch, Identity and LoopCond.
 #ifndef SLUICE_EXECUTOR_PLAN_PHASES_H_
 #define SLUICE_EXECUTOR_PLAN_PHASES_H_
 
@@ -10,9 +10,9 @@
 
 namespace sluice {
 
-// None where the body does not fall into phases: its Switches have to go by one LoopCond, which
-// every NextIteration needs true and every Exit false; and while nothing that comes in is dead, no
-// other node may be. `phased`: of all bodies, those of loops inside have been found.
+// None if the body cannot be divided: all its Switches must read one LoopCond, which must be true
+// for every NextIteration and false for every Exit, and no other node may be dead while no input of
+// the loop is. `phased` says which inner loops have phases.
 std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>& loops,
                                   const std::vector<bool>& phased);
 

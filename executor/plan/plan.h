@@ -1,17 +1,17 @@
-// A plan: a pruned, placed graph compiled into flat arrays that a step walks.
+// A plan: a pruned and placed graph, compiled into flat arrays that steps walk.
 //
-// The graph falls into bodies: the root, and each while loop. A body's nodes fall into units, which
-// run as a whole: a straight segment of nodes that become ready together, or one asynchronous node,
-// or one Merge whose inputs come at different times. A unit starts when `pending` of its
-// predecessors have ended. Values lie in slots; a body has one set of slots per iteration that is
-// under way. Where the last reader of a slot is known from the plan, it may take the value over.
+// The graph is divided into bodies: the root and each while loop. The nodes of a body are grouped
+// into units, which run as a whole: a segment of nodes that become ready together, one asynchronous
+// node, or one Merge whose inputs arrive at different times. A unit runs when `pending` of its
+// predecessors have ended. Values are in slots. Each running iteration of a body has its own slots.
+// If the plan knows the last reader of a slot, that node may take over the value.
 //
-// A loop without asynchronous nodes is one node of its parent (OpKind::kLoop): its body is a single
-// segment, run again and again. Other loops are dynamic: iterations overlap, and values travel
-// between frames as arrivals (Enter into the child, NextIteration into the next iteration, Exit
-// into the parent).
+// A loop without asynchronous nodes is one node of its parent (OpKind::kLoop). Its body is a single
+// segment, which runs again and again. Other loops are dynamic: their iterations overlap, and
+// values arrive from other frames and iterations (by Enter from the parent, by NextIteration from
+// the iteration before, by Exit in the parent).
 //
-// Thread safety: immutable once compiled. Lifetime: that of the session.
+// Thread safety: immutable after compilation. Lifetime: that of the session.
 #ifndef SLUICE_EXECUTOR_PLAN_PLAN_H_
 #define SLUICE_EXECUTOR_PLAN_PLAN_H_
 
@@ -27,32 +27,32 @@
 
 namespace sluice {
 
-class FusedElementwise;  // executor/plan/fused_elementwise.h
+class FusedElementwise;  // executor/fusion/fused_elementwise.h
 
-// Where an input lies: an array, and a position in it.
+// The location of an input: an array and an index.
 struct ValueRef {
   enum Base : uint32_t { kSlot = 0, kConstant = 1, kFeed = 2, kInvariant = 3 };
   uint32_t base : 2;
-  uint32_t is_ref : 1;       // a reference lies there…
-  uint32_t dereference : 1;  // …and a value is wanted
+  uint32_t is_ref : 1;       // the value there is a reference
+  uint32_t dereference : 1;  // the node reads the value behind it
   uint32_t index : 28;
 };
 static_assert(sizeof(ValueRef) == 4);
 
-// A node as the run loop reads it: one cache line.
+// A node in the form that the run loop reads: one cache line.
 struct alignas(64) PlanNode {
   enum Flags : uint8_t {
-    kHasRefs = 1,       // some input is a reference
+    kHasRefs = 1,       // an input is a reference
     kRunsWhenDead = 2,  // Send, Recv
-    kNeedsIndex = 4,    // kMerge, kLoopVariable: output 1 is read
+    kNeedsIndex = 4,    // kMerge, kLoopVariable: a node reads output 1
     kScalarLoop = 8,    // the kernel is an ElementwiseLoopKernel; operands may be scalars
   };
   Kernel* kernel = nullptr;
   const Node* node = nullptr;
   const DataType* output_types = nullptr;  // base types
-  uint64_t movable = 0;                    // inputs whose value may be taken over
+  uint64_t movable = 0;                    // bit i: the node may take over input i
   uint32_t first_input = 0;                // into Body::inputs
-  uint32_t first_output = 0;               // slot; outputs lie side by side
+  uint32_t first_output = 0;               // slot; the outputs have consecutive slots
   uint32_t first_release = 0;              // into Body::releases
   uint16_t num_releases = 0;
   uint16_t num_inputs = 0;
@@ -67,23 +67,23 @@ struct alignas(64) PlanNode {
 };
 static_assert(sizeof(PlanNode) == 64);
 
-// What only units with deadness need of a node.
+// The part of a node that only units with deadness need.
 struct NodeDeadness {
-  uint32_t first_control = 0;  // into Body::controls: dead flags of control inputs
+  uint32_t first_control = 0;  // into Body::controls: the dead flags of control inputs
   uint32_t num_controls = 0;
-  int32_t flag = -1;  // the node's own dead flag; -1: nobody asks
+  int32_t flag = -1;  // the node's own dead flag; -1 if no node reads it
 };
 
 struct UnitEdge {
-  // kOnly: the unit waits for nothing else, so that nothing is counted.
+  // kOnly: the unit waits for nothing else and needs no count.
   enum Kind : uint8_t { kPlain, kOnly, kMergeControl, kMergeData };
   uint32_t unit;
   Kind kind = kPlain;
-  ValueRef value = {};       // kMergeData: what arrives
+  ValueRef value = {};       // kMergeData: the input
   uint32_t merge_input = 0;  // kMergeData
 };
 
-// A value that several units read is copied, so that each owns one.
+// A copy of a value that several units read, so that each owns one.
 struct SlotCopy {
   uint32_t from;
   uint32_t to;
@@ -92,25 +92,25 @@ struct SlotCopy {
 struct Unit {
   enum class Kind : uint8_t { kSegment, kAsync, kMerge, kArrival };
   Kind kind = Kind::kSegment;
-  bool may_be_dead = false;   // run with deadness
-  bool is_expensive = false;  // worth another thread
-  bool only_sends = false;    // reads variables and sends values, and computes nothing
-  uint32_t first_node = 0;    // into Body::nodes
+  bool may_be_dead = false;  // checks deadness
+  bool only_sends = false;   // reads variables and sends values but computes nothing
+  uint32_t first_node = 0;   // into Body::nodes
   uint32_t num_nodes = 0;
   uint32_t first_edge = 0;  // into Body::edges
   uint32_t num_edges = 0;
   uint32_t first_copy = 0;  // into Body::copies
   uint32_t num_copies = 0;
   uint32_t async_index = 0;  // kAsync
-  int32_t invariant = -1;    // kArrival: of a constant Enter
-  uint64_t pending = 0;      // as an iteration starts with it
+  int32_t invariant = -1;    // kArrival: the invariant of a constant Enter
+  uint64_t pending = 0;      // at the start of an iteration (for a Merge: merge_word.h)
 };
 
-// The nodes of a loop's body in phases: its variables, the condition, a node whose input that is,
-// what runs while it is true, with the carries last, and what runs when it is not.
+// The phases of a loop's body: its variables, the nodes of the condition, a node whose input is the
+// condition, the nodes that run if it is true (the carries last), and those that run if it is
+// false.
 struct LoopPhases {
   uint32_t num_variables = 0;
-  uint32_t condition = 0;  // the node behind the condition's; 0: no phases
+  uint32_t condition = 0;  // the node that reads the condition; 0: no phases
   uint32_t first_carry = 0;
   uint32_t first_false = 0;
 };
@@ -131,7 +131,7 @@ struct Body {
   uint32_t num_flags = 0;
   uint32_t num_async = 0;
   uint32_t num_invariants = 0;
-  LoopPhases phases;  // a phased body's
+  LoopPhases phases;  // of a phased body
 
   // Dynamic loops only.
   std::string frame_name;
@@ -139,20 +139,20 @@ struct Body {
   int parent = -1;  // body
   int parallel_iterations = 1;
   int num_enters = 0;
-  std::vector<uint32_t> exits;            // arrival units in the parent, one an Exit
+  std::vector<uint32_t> exits;            // arrival units in the parent, one per Exit
   std::vector<uint32_t> invariant_units;  // arrival units of constant Enters, by invariant
 };
 
-// A simple loop: inputs are its variables' first values, then its invariants.
+// A simple loop. The inputs of its node are the first values of its variables, then its invariants.
 struct Loop {
   uint32_t body = 0;
   uint32_t num_variables = 0;
   uint32_t num_invariants = 0;
-  // The same body in phases, for runs in which nothing is dead; 0: there is none.
+  // The same body in phases, for runs without dead inputs. 0: none.
   uint32_t phased_body = 0;
 };
 
-// Where a value that changes frame or iteration goes.
+// The destination of a value that changes its frame or iteration.
 struct ArrivalPoint {
   uint32_t body;
   uint32_t unit;
@@ -164,10 +164,10 @@ struct Plan {
   std::vector<ArrivalPoint> arrivals;
   std::vector<Value> constants;
   std::vector<std::shared_ptr<const FusedElementwise>> fused;
-  uint32_t num_feeds = 0;  // up to the last one that a node reads
+  uint32_t num_feeds = 0;  // up to the last feed that a node reads
   uint32_t num_fetches = 0;
   std::shared_ptr<const Graph> graph;            // the nodes
-  std::vector<std::shared_ptr<Kernel>> kernels;  // by node id, then those of no node
+  std::vector<std::shared_ptr<Kernel>> kernels;  // by node id, then those made by fusions
 };
 
 }  // namespace sluice

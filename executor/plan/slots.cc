@@ -10,19 +10,18 @@
 namespace sluice {
 namespace {
 
-// A reader outside the producer's unit. A Merge that is a unit takes each input by itself.
+// A reader in another unit than the producer. A Merge that is a unit reads each input separately.
 struct Reader {
   int unit;
-  int merge_input;  // -1 for other units
+  int merge_input;  // -1 for other kinds of units
   bool operator==(const Reader&) const = default;
 };
 
 class SlotAssigner {
  public:
-  SlotAssigner(const DraftBody& body, const Partition& partition)
-      : body_(body), partition_(partition) {
+  SlotAssigner(const DraftBody& body, const UnitAssignment& units) : body_(body), units_(units) {
     plan_.items.resize(body.items.size());
-    plan_.copies.resize(partition.units.size());
+    plan_.copies.resize(units.units.size());
     outside_.resize(body.items.size());
     used_.resize(body.items.size());
     for (size_t i = 0; i < body.items.size(); ++i) {
@@ -34,7 +33,7 @@ class SlotAssigner {
   SlotPlan Run() {
     FindReaders();
     PlaceSharedValues();
-    for (size_t u = 0; u < partition_.units.size(); ++u) PlaceWithin(static_cast<int>(u));
+    for (size_t u = 0; u < units_.units.size(); ++u) PlaceWithin(static_cast<int>(u));
     return std::move(plan_);
   }
 
@@ -44,10 +43,10 @@ class SlotAssigner {
     uint32_t slot;
   };
 
-  int UnitOf(int item) const { return partition_.unit_of[item]; }
+  int UnitOf(int item) const { return units_.unit_of[item]; }
   Reader ReaderOf(int item, int input) const {
     const int unit = UnitOf(item);
-    const bool merge = partition_.units[unit].kind == Unit::Kind::kMerge;
+    const bool merge = units_.units[unit].kind == Unit::Kind::kMerge;
     return {unit, merge ? input : -1};
   }
 
@@ -73,17 +72,17 @@ class SlotAssigner {
                        [](const auto& readers) { return !readers.empty(); });
   }
 
-  // Of a variable, queue or the like: all units read it where it is, until the step ends. (What has
-  // inputs may be a lock, which is let go with its last reader.)
+  // A handle of a variable, queue or other resource. All units read it in one slot until the step
+  // ends. (A value of a node with inputs may be a lock, which its last reader releases.)
   bool IsHandle(int item, int output) const {
     const DataType type = body_.items[item].output_types[output];
     const std::vector<Outside>& readers = outside_[item][output];
     return body_.items[item].inputs.empty() && (type == DT_RESOURCE || IsRefType(type)) &&
-           std::none_of(readers.begin(), readers.end(),  // a Merge takes what comes
+           std::none_of(readers.begin(), readers.end(),  // a Merge moves its input
                         [](const Outside& o) { return o.reader.merge_input >= 0; });
   }
 
-  // References keep slots of their own: a slot for values never has a reference in it.
+  // References have separate slots: a slot for values never holds a reference.
   bool MayRecycle(int item) const {
     const std::vector<DataType>& types = body_.items[item].output_types;
     return !IsShared(item) && std::none_of(types.begin(), types.end(), IsRefType);
@@ -124,7 +123,7 @@ class SlotAssigner {
     return ref;
   }
 
-  // The value may be dropped in the unit after its last reader there.
+  // Whether the unit may drop the value after its last reader in it.
   bool MayDrop(int item, int input) const {
     const DraftInput& in = body_.items[item].inputs[input];
     if (in.base != ValueRef::kSlot) return false;
@@ -135,30 +134,30 @@ class SlotAssigner {
   using Items = absl::Span<const int>;
   // The last reader in a unit, by (producer, output).
   using LastReaders = std::map<std::pair<int, int>, int>;
-  struct Room {
+  struct FreeSlots {
     std::unordered_map<size_t, std::vector<uint32_t>> free;  // blocks of slots, by length
-    std::unordered_map<int, int> alive;                      // outputs of an item still to be read
+    std::unordered_map<int, int> alive;  // the outputs of an item that are still read
   };
 
   void PlaceWithin(int unit) {
-    const Items items = partition_.units[unit].items;
-    if (partition_.units[unit].kind == Unit::Kind::kMerge) return PlaceMerge(items[0]);
+    const Items items = units_.units[unit].items;
+    if (units_.units[unit].kind == Unit::Kind::kMerge) return PlaceMerge(items[0]);
     LastReaders last_readers;
     FindLastReaders(items, &last_readers);
-    Room room;
-    if (body_.phases.condition == 0) return Place(items, unit, last_readers, &room);
-    // Of the last two phases one runs: neither leaves anything to the other.
+    FreeSlots free_slots;
+    if (body_.phases.condition == 0) return Place(items, unit, last_readers, &free_slots);
+    // One of the last two phases runs, so neither leaves values to the other.
     const size_t first_true = body_.phases.condition + 1;
     const size_t first_false = body_.phases.first_false;
     const Items condition = items.first(first_true);
-    Place(condition, unit, last_readers, &room);
+    Place(condition, unit, last_readers, &free_slots);
     for (const Items phase :
          {items.subspan(first_true, first_false - first_true), items.subspan(first_false)}) {
       LastReaders last_here;
       FindLastReaders(condition, &last_here);
       FindLastReaders(phase, &last_here);
-      Room room_here = room;
-      Place(phase, unit, last_here, &room_here);
+      FreeSlots free_here = free_slots;
+      Place(phase, unit, last_here, &free_here);
     }
   }
 
@@ -172,9 +171,9 @@ class SlotAssigner {
     }
   }
 
-  void Place(Items items, int unit, const LastReaders& last_readers, Room* room) {
+  void Place(Items items, int unit, const LastReaders& last_readers, FreeSlots* free_slots) {
     for (int i : items) {
-      PlaceOutputs(i, &room->free, &room->alive);
+      PlaceOutputs(i, &free_slots->free, &free_slots->alive);
       const DraftItem& item = body_.items[i];
       SlotPlan::Item& placed = plan_.items[i];
       for (size_t k = 0; k < item.inputs.size(); ++k) {
@@ -185,13 +184,14 @@ class SlotAssigner {
           return other.base == in.base && other.item == in.item && other.index == in.index;
         };
         const auto first = std::find_if(item.inputs.begin(), item.inputs.end(), same);
-        if (first != item.inputs.begin() + static_cast<int64_t>(k)) continue;  // counted already
+        if (first != item.inputs.begin() + static_cast<int64_t>(k))
+          continue;  // an earlier input has counted it
         placed.releases.push_back(placed.inputs[k].index);
         if (k < 64 && std::count_if(item.inputs.begin(), item.inputs.end(), same) == 1) {
           placed.movable |= uint64_t{1} << k;
         }
-        if (UnitOf(in.item) == unit && MayRecycle(in.item) && --room->alive[in.item] == 0) {
-          room->free[outside_[in.item].size()].push_back(plan_.items[in.item].first_output);
+        if (UnitOf(in.item) == unit && MayRecycle(in.item) && --free_slots->alive[in.item] == 0) {
+          free_slots->free[outside_[in.item].size()].push_back(plan_.items[in.item].first_output);
         }
       }
     }
@@ -236,7 +236,7 @@ class SlotAssigner {
   }
 
   const DraftBody& body_;
-  const Partition& partition_;
+  const UnitAssignment& units_;
   SlotPlan plan_;
   std::vector<std::vector<std::vector<Outside>>> outside_;  // by item and output
   std::vector<std::vector<bool>> used_;                     // by item and output
@@ -244,8 +244,8 @@ class SlotAssigner {
 
 }  // namespace
 
-SlotPlan AssignSlots(const DraftBody& body, const Partition& partition) {
-  return SlotAssigner(body, partition).Run();
+SlotPlan AssignSlots(const DraftBody& body, const UnitAssignment& units) {
+  return SlotAssigner(body, units).Run();
 }
 
 }  // namespace sluice

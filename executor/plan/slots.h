@@ -1,4 +1,4 @@
-// Where the values of a body lie, and who reads each place last.
+// Assigns the values of a body to slots, and finds the last reader of each value.
 #ifndef SLUICE_EXECUTOR_PLAN_SLOTS_H_
 #define SLUICE_EXECUTOR_PLAN_SLOTS_H_
 
@@ -19,16 +19,16 @@ struct SlotPlan {
     uint64_t movable = 0;
   };
   std::vector<Item> items;                    // by item
-  std::vector<std::vector<SlotCopy>> copies;  // by unit: made when it ends
-  std::vector<uint32_t> handles;              // slots that are kept until the step ends
+  std::vector<std::vector<SlotCopy>> copies;  // by unit; copied when it ends
+  std::vector<uint32_t> handles;              // slots that keep their value until the step ends
   uint32_t num_slots = 0;
 };
 
-// A value that is read in its own unit only shares its slot with others of that unit, before and
-// after. A value that other units read has a slot for each of them (the first takes the original,
-// the others copies), because nothing is known of the order in which they run. A handle has one
-// slot for all.
-SlotPlan AssignSlots(const DraftBody& body, const Partition& partition);
+// A value that only its own unit reads shares its slot with earlier and later values of that unit.
+// A value that other units read has a slot for each of them (the first gets the original, the
+// others copies), because the order in which they run is not known. A handle has one slot for all
+// readers.
+SlotPlan AssignSlots(const DraftBody& body, const UnitAssignment& units);
 
 }  // namespace sluice
 

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Sets of boundaries, as numbers: equal sets have equal numbers. 0 is the empty set.
+// Numbers sets of boundaries. Equal sets have equal numbers. 0 is the empty set.
 class BoundarySets {
  public:
   BoundarySets() : sets_(1) { numbers_[{}] = 0; }
@@ -44,19 +44,18 @@ class BoundarySets {
   absl::flat_hash_map<std::pair<int, int>, int> unions_;
 };
 
-// An item that waits for more boundaries than this becomes one itself, so that the sets stay small.
+// An item that waits for more boundaries becomes a boundary itself, so that the sets stay small.
 constexpr size_t kLargestSet = 32;
 
-class Partitioner {
+class UnitAssigner {
  public:
-  Partitioner(const DraftBody& body, const std::vector<bool>& expensive)
-      : body_(body), expensive_(expensive), behind_(body.items.size(), 0) {
+  explicit UnitAssigner(const DraftBody& body) : body_(body), behind_(body.items.size(), 0) {
     result_.unit_of.assign(body.items.size(), -1);
   }
 
-  Partition Run() {
+  UnitAssignment Run() {
     for (int i : body_.order) Place(i);
-    for (Partition::Members& unit : result_.units) {
+    for (UnitAssignment::Members& unit : result_.units) {
       for (int i : unit.items) {
         const DraftItem& item = body_.items[i];
         unit.may_be_dead |= item.may_be_dead || item.kind == OpKind::kSwitch ||
@@ -70,7 +69,7 @@ class Partitioner {
   void Place(int i) {
     const DraftItem& item = body_.items[i];
     int waits_for = 0;
-    bool together = true;  // all inputs come from the same boundaries
+    bool together = true;  // all inputs depend on the same boundaries
     bool first = true;
     const auto add = [&](int from) {
       together = together && (first || behind_[from] == waits_for);
@@ -82,18 +81,16 @@ class Partitioner {
     }
     for (int from : item.controls) add(from);
     const bool is_async = item.kernel != nullptr && item.kernel->AsAsync() != nullptr;
-    const bool is_expensive = !is_async && !expensive_.empty() && expensive_[i];
-    if (is_async || is_expensive || item.kind == OpKind::kArrival ||
-        (item.kind == OpKind::kMerge && !Together(item, together)) ||
-        sets_[waits_for].size() > kLargestSet) {
+    const bool is_merge = item.kind == OpKind::kMerge && !(together && HasNoInvariant(item));
+    const Unit::Kind kind = is_async                        ? Unit::Kind::kAsync
+                            : item.kind == OpKind::kArrival ? Unit::Kind::kArrival
+                            : is_merge                      ? Unit::Kind::kMerge
+                                                            : Unit::Kind::kSegment;
+    if (kind != Unit::Kind::kSegment || sets_[waits_for].size() > kLargestSet) {
       behind_[i] = sets_.Single(i);
-      Partition::Members unit;
-      unit.kind = is_async                                                   ? Unit::Kind::kAsync
-                  : item.kind == OpKind::kArrival                            ? Unit::Kind::kArrival
-                  : item.kind == OpKind::kMerge && !Together(item, together) ? Unit::Kind::kMerge
-                                                                             : Unit::Kind::kSegment;
+      UnitAssignment::Members unit;
+      unit.kind = kind;
       unit.items = {i};
-      unit.is_expensive = is_expensive;
       result_.unit_of[i] = static_cast<int>(result_.units.size());
       result_.units.push_back(std::move(unit));
       return;
@@ -105,24 +102,21 @@ class Partitioner {
     result_.units[it->second].items.push_back(i);
   }
 
-  // Invariants come when they come, without being waited for in later iterations.
-  bool Together(const DraftItem& merge, bool together) const {
-    return together && std::none_of(merge.inputs.begin(), merge.inputs.end(),
-                                    [](const auto& in) { return in.base == ValueRef::kInvariant; });
+  // Invariants arrive at any time, and later iterations do not wait for them.
+  static bool HasNoInvariant(const DraftItem& merge) {
+    return std::none_of(merge.inputs.begin(), merge.inputs.end(),
+                        [](const auto& in) { return in.base == ValueRef::kInvariant; });
   }
 
   const DraftBody& body_;
-  const std::vector<bool>& expensive_;
   BoundarySets sets_;
-  std::vector<int> behind_;                 // by item: the set that its users wait for
+  std::vector<int> behind_;                 // by item: the set that its readers wait for
   absl::flat_hash_map<int, int> segments_;  // set -> unit
-  Partition result_;
+  UnitAssignment result_;
 };
 
 }  // namespace
 
-Partition PartitionItems(const DraftBody& body, const std::vector<bool>& expensive) {
-  return Partitioner(body, expensive).Run();
-}
+UnitAssignment AssignUnits(const DraftBody& body) { return UnitAssigner(body).Run(); }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Who uses the items of a body.
+// Counts the uses of the items of a body.
 #ifndef SLUICE_EXECUTOR_PLAN_USERS_H_
 #define SLUICE_EXECUTOR_PLAN_USERS_H_
 
@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// How many inputs of other items an item is, and how many wait for it.
+// The number of inputs that read an item, and of items that wait for it.
 struct Users {
   int reads = 0, waits = 0;
 };

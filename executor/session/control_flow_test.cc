@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "executor/plan/compile.h"
+#include "executor/compiler/compile.h"
 #include "executor/session/session.h"
 #include "executor/testing/test_ops.h"
 

@@ -1,16 +1,16 @@
 #include "executor/session/declared_variables.h"
 
-#include <mutex>
 #include <utility>
 
 #include "executor/device/resource_manager.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// TensorFlow's shared_name of a variable that nobody shares.
+// TensorFlow's shared_name for a variable that is not shared.
 constexpr std::string_view kAnonymousName = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
 
 struct Declaration {
@@ -25,15 +25,15 @@ struct Declaration {
   std::string ToString() const { return StrCat(DataTypeName(dtype), shape.ToString()); }
 };
 
-// Stands beside the variable, in its container.
+// The resource beside a variable in its container that holds the declaration.
 class DeclaredVariable : public Resource {
  public:
   static constexpr const char* kTypeName = "DeclaredVariable";
   explicit DeclaredVariable(Declaration first) : declaration_(std::move(first)) {}
 
-  // The declaration that `next` clashes with; no job's if it does not.
+  // The declaration that `next` clashes with, or one without a type.
   Declaration Replace(const Declaration& next, bool needs_open_session) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     const bool is_another = declaration_.job.lock() != next.job.lock();
     const bool counts = is_another && !(needs_open_session && declaration_.job.expired());
     if (counts && !declaration_.Fits(next)) return declaration_;
@@ -42,13 +42,13 @@ class DeclaredVariable : public Resource {
   }
 
   std::string DebugString() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return StrCat("declared as ", declaration_.ToString(), " by ", declaration_.job_name);
   }
 
  private:
-  mutable std::mutex mutex_;
-  Declaration declaration_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  Declaration declaration_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace

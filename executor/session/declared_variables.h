@@ -1,4 +1,4 @@
-// Variables that jobs share by name, on devices that outlive them.
+// Checks variables that jobs share by name on devices that outlive them.
 #ifndef SLUICE_EXECUTOR_SESSION_DECLARED_VARIABLES_H_
 #define SLUICE_EXECUTOR_SESSION_DECLARED_VARIABLES_H_
 
@@ -10,15 +10,15 @@
 
 namespace sluice {
 
-// Who declares variables: a session, while it is open.
+// A job declares variables. Each session is a job while it is open.
 struct Job {
   std::string name;
 };
 
-// Where the node of `init` declares a variable: INVALID_ARGUMENT if another job has declared it
-// with another type or shape, naming both. A resource variable takes the shape of the value that it
-// is given, so that clashes only while the other job's session is open. A declaration goes with the
-// resources of its container.
+// If the node of `init` declares a variable: INVALID_ARGUMENT, naming both jobs, if another job has
+// declared it with another type or shape. A resource variable takes the shape of its assigned
+// value, so its declarations only clash while the other job's session is open. A declaration is
+// removed with the resources of its container.
 absl::Status DeclareVariable(const KernelInit& init, const std::shared_ptr<const Job>& job);
 
 }  // namespace sluice

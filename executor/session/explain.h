@@ -1,4 +1,4 @@
-// What a user can do about an error of a step, as far as the graph tells.
+// Adds to the error of a step what the graph says about it.
 #ifndef SLUICE_EXECUTOR_SESSION_EXPLAIN_H_
 #define SLUICE_EXECUTOR_SESSION_EXPLAIN_H_
 
@@ -7,9 +7,9 @@
 
 namespace sluice {
 
-// Of an uninitialised variable: where it was made, and which op would initialise it.
+// For an uninitialised variable: where it was built, and which op initialises it.
 absl::Status ExplainError(absl::Status status, const Graph& graph);
-// Of an error that a master told: the line that made the node, as for errors of steps here.
+// For an error from a remote master: the line that built the node, as in errors of local steps.
 absl::Status AddLocation(absl::Status status, const Graph& graph);
 
 }  // namespace sluice

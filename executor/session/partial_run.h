@@ -1,78 +1,77 @@
 // A step that is fed and fetched piece by piece.
 //
 //   session.StartPartialRun({"x", "y"}, {"a:0", "b:0"});
-//   run->Run({{"x", xs}}, {"a:0"});      // what x is enough for
-//   run->Run({{"y", ys}}, {"b:0"});      // all is fed and fetched: the step has ended
+//   run->Run({{"x", xs}}, {"a:0"});      // computes what x is enough for
+//   run->Run({{"y", ys}}, {"b:0"});      // everything is fed and fetched: the step has ended
 //
-// Thread safety: Run from any thread, one piece after another. The destructor cancels a step that
-// has not ended, and waits for it; one on a remote master ends with its session.
-// Errors, in TensorFlow's words: INVALID_ARGUMENT for what was not announced, was fed or fetched
-// before, or cannot be computed yet (the step goes on); else the step's first error, which ends it.
+// Thread safety: any thread may call Run, one piece after another. The destructor cancels a step in
+// this process that has not ended, and waits for it. A step at a remote master ends with its
+// session. Errors, in TensorFlow's words: INVALID_ARGUMENT for tensors that were not announced,
+// were fed or fetched before, or cannot be computed yet; the step then goes on. Otherwise the
+// step's first error, which ends it.
 #ifndef SLUICE_EXECUTOR_SESSION_PARTIAL_RUN_H_
 #define SLUICE_EXECUTOR_SESSION_PARTIAL_RUN_H_
 
-#include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "executor/session/session.h"
 #include "executor/wait/cancellation.h"
-#include "executor/wait/rendezvous.h"
+#include "graph/mutex.h"
 
 namespace sluice {
 
+struct NamedRequest;
+
 class PartialRun {
  public:
-  static absl::StatusOr<std::unique_ptr<PartialRun>> Start(std::shared_ptr<SessionState> session,
-                                                           absl::Span<const std::string> feeds,
-                                                           absl::Span<const std::string> fetches,
-                                                           absl::Span<const std::string> targets);
-  ~PartialRun();
+  virtual ~PartialRun() = default;
   PartialRun(const PartialRun&) = delete;
   PartialRun& operator=(const PartialRun&) = delete;
 
-  // The fetches, in their order. `cancellation` ends the whole step; may be null.
+  // The fetches, in their order. `cancellation` ends the whole step. It may be null.
   absl::StatusOr<Tensors> Run(absl::Span<const NamedFeed> feeds,
                               absl::Span<const std::string> fetches,
                               CancellationManager* cancellation = nullptr);
-  // Everything was fed and fetched, or an error came: no Run will go well any more.
+  // Whether everything was fed and fetched or an error ended the step. Later Runs fail.
   bool has_ended() const;
+
+ protected:
+  PartialRun(std::shared_ptr<SessionState> session, const NamedRequest& request);
+  SessionState& session() const { return *session_; }
 
  private:
   struct Endpoint {
     Output tensor;
-    bool is_done = false;  // fed, or fetched
+    bool is_done = false;  // fed or fetched
   };
   using Endpoints = std::map<std::string, Endpoint>;  // by "node:output"
 
-  PartialRun(std::shared_ptr<SessionState> session, SessionPlan* plan);
-  PartialRun(std::shared_ptr<SessionState> session, std::string handle);
-  absl::StatusOr<Tensors> RunOnMaster(absl::Span<const NamedFeed> feeds,
-                                      absl::Span<const std::string> fetches,
-                                      CancellationManager* cancellation);
-  bool AllDone() const;  // with mutex_ held
-  absl::Status CheckPiece(absl::Span<const NamedFeed> feeds, absl::Span<const std::string> fetches);
-  absl::Status CheckComputable(const Output& fetch) const;
-  absl::Status CheckFeedValue(const Output& feed, const Tensor& value) const;
-  absl::StatusOr<Tensors> Receive(absl::Span<const std::string> fetches);
-  absl::Status End();
-  std::string KeyOf(const Output& tensor) const;
+  // Runs a piece that was checked.
+  virtual absl::StatusOr<Tensors> RunPiece(absl::Span<const Feed> feeds,
+                                           absl::Span<const Output> fetches,
+                                           CancellationManager* cancellation) = 0;
+  // Ends the step after its last piece, or after a piece that ended with `status`. The step's
+  // error.
+  virtual absl::Status End(const absl::Status& status) { return absl::OkStatus(); }
+  virtual absl::Status CheckFeedValue(const Output& feed, const Tensor& value) const {
+    return absl::OkStatus();
+  }
+
+  // Checks a piece and marks its feeds and fetches as done.
+  absl::Status CheckPiece(absl::Span<const NamedFeed> feeds, absl::Span<const std::string> fetches)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckComputable(const Output& fetch) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool AllDone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::shared_ptr<SessionState> session_;
-  SessionPlan* const plan_;          // null where a master runs the step
-  const std::string master_handle_;  // of the step there
-  LocalRendezvous rendezvous_;
-  CancellationManager cancellation_;
-  mutable std::mutex mutex_;
-  Endpoints feeds_;     // guarded by mutex_
-  Endpoints fetches_;   // guarded by mutex_
-  bool ended_ = false;  // guarded by mutex_
-  std::mutex join_mutex_;
-  absl::Status status_;  // of the step; once joined
-  std::thread step_;     // guarded by join_mutex_
+  mutable Mutex mutex_;
+  Endpoints feeds_ ABSL_GUARDED_BY(mutex_);
+  Endpoints fetches_ ABSL_GUARDED_BY(mutex_);
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sluice

@@ -1,17 +1,17 @@
 #include "executor/session/remote_master.h"
 
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
 struct Factories {
-  std::mutex mutex;
-  std::map<std::string, RemoteMaster::Factory> by_scheme;  // guarded by mutex
+  Mutex mutex;
+  std::map<std::string, RemoteMaster::Factory> by_scheme ABSL_GUARDED_BY(mutex);
 };
 Factories& Registered() {
   static auto* factories = new Factories;
@@ -22,7 +22,7 @@ Factories& Registered() {
 
 void RemoteMaster::RegisterFactory(const std::string& scheme, Factory factory) {
   Factories& factories = Registered();
-  std::lock_guard<std::mutex> lock(factories.mutex);
+  MutexLock lock(&factories.mutex);
   factories.by_scheme[scheme] = std::move(factory);
 }
 
@@ -32,7 +32,7 @@ absl::StatusOr<std::shared_ptr<RemoteMaster>> RemoteMaster::Connect(const std::s
   Factory factory;
   std::string known = "DIRECT_SESSION";
   {
-    std::lock_guard<std::mutex> lock(factories.mutex);
+    MutexLock lock(&factories.mutex);
     auto it = factories.by_scheme.find(target.substr(0, target.find("://")));
     if (it != factories.by_scheme.end()) factory = it->second;
     if (!factories.by_scheme.empty()) known += ", GRPC_SESSION";

@@ -1,7 +1,7 @@
-// A master in another process: it has the graph of a session of ours and runs its steps, which
-// travel by name. Implemented by distributed/; a session without one runs here.
+// A master in another process, which has the graph of a session of this process and runs its steps
+// by name. distributed/ implements it. RemoteRunner uses it.
 //
-// Thread safety: all methods from any thread, Update by one at a time.
+// Thread safety: Update by one thread at a time, the other methods from any thread.
 #ifndef SLUICE_EXECUTOR_SESSION_REMOTE_MASTER_H_
 #define SLUICE_EXECUTOR_SESSION_REMOTE_MASTER_H_
 
@@ -25,27 +25,26 @@ class RemoteMaster {
 
   // "grpc://ps0:7077"
   virtual const std::string& target() const = 0;
-  // Sends the nodes that the graph has got since the last time.
+  // Sends the nodes that were added to the graph since the last call.
   virtual absl::Status Update(const Graph& graph) = 0;
 
   struct Names {
     std::vector<std::string> feeds, fetches, targets;
   };
-  // A step, or with `partial_run` a piece of one: values of the feeds go, those of the fetches come
-  // into `fetches`.
+  // Runs a step, or a piece of the partial run with handle `partial_run`. Sets `fetches`, by fetch.
   virtual absl::Status Run(const Names& names, absl::Span<const Tensor* const> feeds,
                            Tensor* fetches, const RunOptions& options, RunMetadata* metadata,
                            const std::string& partial_run = "") = 0;
-  // A handle.
+  // Returns the handle of a partial run.
   virtual absl::StatusOr<std::string> SetUpPartialRun(const Names& names) = 0;
-  // The session's steps under way end with CANCELLED.
+  // The session's steps in progress end with CANCELLED.
   virtual absl::Status Close() = 0;
 
   using Factory = std::function<absl::StatusOr<std::shared_ptr<RemoteMaster>>(
       const std::string& target, const SessionOptions& options)>;
-  // Of targets that begin with "<scheme>://"; by whoever is linked in.
+  // Registers the factory for targets "<scheme>://…". Libraries call it when they are linked.
   static void RegisterFactory(const std::string& scheme, Factory factory);
-  // Connects. NOT_FOUND, as TensorFlow says it, where no factory knows the target.
+  // Connects to a master. NOT_FOUND in TensorFlow's words if no factory knows the target.
   static absl::StatusOr<std::shared_ptr<RemoteMaster>> Connect(const std::string& target,
                                                                const SessionOptions& options);
 };

@@ -1,7 +1,7 @@
-// The other tasks of a cluster, as a session of this task uses them: they run parts of its steps.
-// Implemented by distributed/; a session without it runs in this process alone.
+// The other tasks of a cluster, which run parts of the steps of a session of this task.
+// distributed/ implements it. ClusterRunner uses it.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_EXECUTOR_SESSION_REMOTE_TASKS_H_
 #define SLUICE_EXECUTOR_SESSION_REMOTE_TASKS_H_
 
@@ -27,16 +27,16 @@ class RemoteTasks {
  public:
   virtual ~RemoteTasks() = default;
 
-  // Of the other tasks, as they said when the session was made; of one that was not there yet, its
-  // first CPU, with incarnation 0.
+  // The devices of the other tasks when the session was made. A task that did not answer then
+  // counts as its first CPU, with incarnation 0.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
-  // Makes the task ready for parts; waits for one that is not there yet, within a time limit, or
-  // until `cancellation`. Its devices.
+  // Prepares the task for parts and returns its devices. Waits for a task that has not started, up
+  // to a time limit or until `cancellation` fires.
   virtual absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task,
                                                        CancellationManager& cancellation) = 0;
 
-  // Takes a part of a graph to its task, which was joined. Blocks. Its handle.
+  // Sends a part of a graph to its task, which was joined, and returns the part's handle. Blocks.
   virtual absl::StatusOr<std::string> Register(const std::string& task, const Graph& part,
                                                CancellationManager& cancellation) = 0;
 
@@ -44,7 +44,7 @@ class RemoteTasks {
     std::string task;
     std::string handle;
     int64_t step_id = 0;
-    Tensors feeds;           // by the part's numbers
+    Tensors feeds;           // in the part's numbering
     size_t num_fetches = 0;  // likewise
     int64_t timeout_ms = 0;  // 0: none
     bool trace = false;
@@ -55,13 +55,13 @@ class RemoteTasks {
     StepStats stats;
   };
   using Done = std::function<void(PartResult)>;
-  // Runs a part. `done` is called once, from any thread; after `cancellation` fired, soon.
+  // Runs a part. Calls `done` once, from any thread, and soon after `cancellation` fires.
   virtual void Run(PartStep step, CancellationManager* cancellation, Done done) = 0;
 
   virtual int64_t NewStepId() = 0;
-  // Where the Sends and Recvs of a step meet.
+  // The rendezvous of a step's Sends and Recvs. Null if the server stops.
   virtual std::shared_ptr<Rendezvous> RendezvousOf(int64_t step_id) = 0;
-  // All parts have ended: the tasks may forget the step.
+  // Tells the tasks to forget the step, all parts of which have ended.
   virtual void EndStep(int64_t step_id, const std::vector<std::string>& tasks) = 0;
 };
 

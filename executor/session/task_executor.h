@@ -1,7 +1,7 @@
-// Runs plans on the devices of this task: threads, memory, and the stateful kernels that plans have
-// in common. A session has one; so has what a worker keeps for a session of another task's master.
+// The threads, memory and stateful kernels that all steps on the devices of a task share. A session
+// has one executor. A worker has one for each session of another task's master.
 //
-// Thread safety: Run and Close from any thread; Compile by one thread at a time.
+// Thread safety: Compile by one thread at a time, the other methods from any thread.
 #ifndef SLUICE_EXECUTOR_SESSION_TASK_EXECUTOR_H_
 #define SLUICE_EXECUTOR_SESSION_TASK_EXECUTOR_H_
 
@@ -12,43 +12,32 @@
 #include <unordered_map>
 #include <vector>
 
+#include "executor/compiler/compile.h"
 #include "executor/cpu/thread_pool.h"
 #include "executor/device/device_set.h"
 #include "executor/kernel/kernel.h"
 #include "executor/session/session.h"
-#include "executor/session/session_plan.h"
 #include "executor/step/step.h"
 #include "executor/wait/stalls.h"
 
 namespace sluice {
 
-// Whether a pass (SessionOptions::disabled_passes names them) is to run.
-bool RunsPass(const SessionOptions& options, const std::string& pass);
-// INVALID_ARGUMENT where they name one that there is not.
-absl::Status CheckPasses(const SessionOptions& options);
+class LocalStep;
 
 class TaskExecutor {
  public:
-  // SessionOptions::devices is filled in where it is null.
+  // Sets SessionOptions::devices if it is null.
   explicit TaskExecutor(SessionOptions options);
   ~TaskExecutor();
 
-  // Of a graph whose nodes are placed on devices of this task. `feeds` is what CheckFeed knows.
-  absl::StatusOr<std::unique_ptr<SessionPlan>> Compile(std::shared_ptr<const Graph> graph,
-                                                       std::vector<Output> feeds);
+  // Compiles a graph whose nodes are placed on devices of this task. The step's CheckFeed uses
+  // `feeds`.
+  absl::StatusOr<std::unique_ptr<LocalStep>> Compile(std::shared_ptr<const Graph> graph,
+                                                     std::vector<Output> feeds);
+  // How plans of such a graph are compiled.
+  CompileOptions CompileOptionsFor(std::shared_ptr<const Graph> graph, PassOptions passes);
 
-  // The two halves of that.
-  absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(std::shared_ptr<const Graph> graph);
-  std::unique_ptr<SessionPlan> PlanOf(std::shared_ptr<const Plan> plan, std::vector<Output> feeds);
-
-  struct StepIdentity {
-    int64_t step_id = 0;
-    Rendezvous* rendezvous = nullptr;
-  };
-  // Fetches are moved into `fetches`. The step's first error.
-  absl::Status Run(SessionPlan& plan, absl::Span<const Tensor* const> feeds, Tensor* fetches,
-                   const StepIdentity& identity, const RunOptions& options, RunMetadata* metadata);
-  // Later Runs are refused, with CANCELLED; who calls it cancels those under way.
+  // Later Runs return CANCELLED. The caller cancels the Runs in progress.
   void Close() { closed_.store(true); }
   bool is_closed() const { return closed_.load(); }
   // Step ids are unique in the process.
@@ -57,16 +46,15 @@ class TaskExecutor {
   const SessionOptions& options() const { return options_; }
   DeviceSet& devices() const { return *options_.devices; }
   Stalls& stalls() { return stalls_; }
+  const StepEnvironment& environment() const { return environment_; }
 
  private:
   absl::StatusOr<std::shared_ptr<Kernel>> KernelFor(const Node& node,
                                                     const std::shared_ptr<const Graph>& graph);
-  static absl::Status RunStep(Step& step, const StepArguments& arguments,
-                              const RunOptions& options);
 
   SessionOptions options_;
   std::shared_ptr<const struct Job> job_;
-  std::shared_ptr<ThreadPool> intra_op_;  // null: the caller alone
+  std::shared_ptr<ThreadPool> intra_op_;  // null: loops run in the caller
   std::shared_ptr<ThreadPool> inter_op_;
   Stalls stalls_;
   StepEnvironment environment_;
@@ -75,7 +63,7 @@ class TaskExecutor {
     std::shared_ptr<Kernel> kernel;
     std::shared_ptr<const Graph> graph;  // of the node that it was made from
   };
-  std::unordered_map<std::string, StatefulKernel> kernels_;  // by node; of the compiling thread
+  std::unordered_map<std::string, StatefulKernel> kernels_;  // by node; for the compiling thread
 };
 
 }  // namespace sluice

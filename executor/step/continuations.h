@@ -1,8 +1,8 @@
-// Steps that go on in the thread that brings what they wait for, so that an answer wakes no second
-// thread.
+// Lets the thread that delivers an answer run what the answer makes ready, so that no second thread
+// has to be woken.
 //
-// A thread that hears of answers opens a scope around what it does with them. A step that waits
-// for one of them then goes on in this thread, at the scope's end, not in the one that waits.
+// A thread that receives answers opens a ContinuationScope while it delivers them. The steps that
+// wait for these answers then go on in this thread, when the scope ends.
 #ifndef SLUICE_EXECUTOR_STEP_CONTINUATIONS_H_
 #define SLUICE_EXECUTOR_STEP_CONTINUATIONS_H_
 
@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Work of a step that an answer made ready. Exactly one of the two is called for each Add that
-// returned true.
+// The work of a step that an answer made ready. Each Add that returns true leads to exactly one
+// call of one of these functions.
 class Continuation {
  public:
   virtual ~Continuation() = default;
@@ -19,7 +19,7 @@ class Continuation {
   virtual void GoOnElsewhere() = 0;
 };
 
-// Thread safety: used by the thread that made it. Scopes of a thread do not nest.
+// Thread safety: only the thread that created it uses it. Scopes of one thread do not nest.
 class ContinuationScope {
  public:
   ContinuationScope() { current_ = this; }
@@ -27,14 +27,14 @@ class ContinuationScope {
   ContinuationScope(const ContinuationScope&) = delete;
   ContinuationScope& operator=(const ContinuationScope&) = delete;
 
-  // Of this thread; null: none.
+  // The scope of this thread, or null.
   static ContinuationScope* Current() { return current_; }
-  // False when it is there already.
+  // Returns false if the scope already has it.
   bool Add(Continuation* continuation);
   bool is_empty() const { return continuations_.empty(); }
-  // Goes on with what was added, and with what that adds.
+  // Runs the continuations, and those that they add.
   void GoOn();
-  // While one lives, what is made ready in this thread goes on elsewhere at once.
+  // While one exists, this thread has no scope: other threads run at once what is made ready.
   class Closed {
    public:
     Closed() : scope_(current_) {
@@ -48,8 +48,8 @@ class ContinuationScope {
    private:
     ContinuationScope* const scope_;
   };
-  // Before something that may take long, or waits, perhaps for just that: what was added goes on
-  // elsewhere.
+  // Call it before long work or a wait, which may be a wait for these very continuations. It moves
+  // them to other threads.
   static void BeforeWork() {
     if (current_ != nullptr && !current_->continuations_.empty()) current_->Release();
   }

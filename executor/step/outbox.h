@@ -1,8 +1,8 @@
-// Messages of a thread that go out together, so that several wake their receiver once.
+// Collects the messages that a thread sends, so that several messages wake their receiver once.
 //
-// A thread that is about to send several opens an Outbox. What is sent while it lives is kept by
-// the connections, in order, until Flush, which whoever is about to wait or to work for long calls.
-// Connections keep nothing for threads that have none.
+// A thread that is about to send several messages opens an Outbox. Connections then queue this
+// thread's messages, in order, until Flush. Code that is about to wait or to work for long calls
+// Flush. Without an Outbox, messages are sent at once.
 #ifndef SLUICE_EXECUTOR_STEP_OUTBOX_H_
 #define SLUICE_EXECUTOR_STEP_OUTBOX_H_
 
@@ -12,11 +12,11 @@
 
 namespace sluice {
 
-// Thread safety: used by the thread that made it. In one that lives already, another one does
+// Thread safety: only the thread that created it uses it. An Outbox within another one does
 // nothing.
 class Outbox {
  public:
-  // A connection that keeps messages.
+  // A connection that queues messages.
   class Sender {
    public:
     virtual ~Sender() = default;
@@ -34,7 +34,7 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  // Of this thread; null: none, messages go out at once.
+  // The outbox of this thread. Null: messages are sent at once.
   static Outbox* Current() { return current_; }
   void Add(std::shared_ptr<Sender> sender) {
     if (senders_.empty() || senders_.back() != sender) senders_.push_back(std::move(sender));
@@ -43,7 +43,7 @@ class Outbox {
     if (current_ != nullptr) current_->SendAll();
   }
 
-  // While one lives, messages of this thread go out at once.
+  // While one exists, this thread has no outbox.
   class Closed {
    public:
     Closed() : outbox_(current_) {

@@ -1,12 +1,12 @@
-// Whether the loops of a step are shared with other threads, found out by trying.
+// Finds out by trials whether steps are faster with helper threads or without them.
 //
-// What one core hands to another costs little or much, as near as they are to each other, which
-// changes where a host moves virtual cores about; a step of small loops may take half as long again
-// by two threads as by one. So now and then a few steps are timed, and then a few the other way; if
-// that is quicker three times in a row, it stays. Of the time of all steps, half a percent is lost
-// by trying.
+// Handing work to another core costs more or less, depending on the distance of the two cores, and
+// a virtual machine's cores move. A step of small loops may take 1.5 times as long on two threads
+// as on one. So a trial times a few steps as they usually run, and then a few in the other mode.
+// The other mode becomes the usual one if it wins three trials in a row. Trials cost at most half a
+// percent of the time of all steps.
 //
-// Thread safety: none; one step at a time.
+// Thread safety: none. One step at a time.
 #ifndef SLUICE_EXECUTOR_STEP_SHARING_TRIAL_H_
 #define SLUICE_EXECUTOR_STEP_SHARING_TRIAL_H_
 
@@ -16,36 +16,36 @@ namespace sluice {
 
 class SharingTrial {
  public:
-  // `helpers`: other threads that there are.
+  // `helpers`: the number of other threads.
   explicit SharingTrial(int helpers);
 
-  // Counts a step that begins. True: it is of a trial, runs as `shares` says, and its time has to
-  // be told, or that it has failed.
+  // Counts a step that begins. If it returns true, the step is part of a trial: it runs in the mode
+  // of `shares`, and Took or Failed must follow.
   bool Begins() { return --steps_left_ < 0; }
   bool shares() const { return shares_; }
-  // Of steps that are not.
+  // The mode of steps outside trials.
   bool usually_shares() const {
-    const bool is_other = phase_ == Phase::kFirstOther || phase_ == Phase::kOtherWay;
+    const bool is_other = phase_ == Phase::kFirstOther || phase_ == Phase::kOther;
     return is_other ? !shares_ : shares_;
   }
   void Took(int64_t ns);
   void Failed();
 
  private:
-  enum class Phase { kThisWay, kFirstOther, kOtherWay, kBack };
+  enum class Phase { kUsual, kFirstOther, kOther, kBack };
 
-  void Turn() { shares_ = !shares_; }
+  void SwitchMode() { shares_ = !shares_; }
   void Rest(int64_t steps);
   void Decide();
 
   bool shares_ = true;
-  int64_t steps_left_;  // until the next trial; less than 0: it is under way
-  Phase phase_ = Phase::kThisWay;
-  int num_timed_ = 0;      // of the phase
-  int64_t this_way_ = 0;   // the shortest time, ns
-  int64_t other_way_ = 0;  // likewise
-  int64_t lost_ns_ = 0;
-  int wins_ = 0;  // of the other way, one after the other
+  int64_t steps_left_;  // until the next trial; negative during a trial
+  Phase phase_ = Phase::kUsual;
+  int num_timed_ = 0;     // steps timed in this phase
+  int64_t usual_ns_ = 0;  // the shortest step in the usual mode
+  int64_t other_ns_ = 0;  // the shortest step in the other mode
+  int64_t lost_ns_ = 0;   // the time that this trial has cost
+  int wins_ = 0;          // of the other mode, in a row
 };
 
 }  // namespace sluice

@@ -1,423 +1,104 @@
 #include "executor/step/step.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "executor/cpu/steady_time.h"
+#include "executor/fusion/fused_elementwise.h"
 #include "executor/plan/error_at.h"
-#include "executor/plan/fused_elementwise.h"
-#include "executor/step/frame_instance.h"
 #include "executor/step/outbox.h"
+#include "executor/step/running_step.h"
 #include "executor/wait/stalls.h"
 #include "graph/status.h"
 
 namespace sluice {
 
 Step::Step(std::shared_ptr<const Plan> plan, const StepEnvironment& environment)
-    : plan_(std::move(plan)),
-      environment_(environment),
-      feeds_(plan_->num_feeds),
-      fetches_(plan_->num_fetches),
-      root_(this, *plan_, plan_->bodies[0], feeds_.data(), nullptr),
-      loops_(2 * plan_->loops.size()),
-      sharing_(environment.intra_op == nullptr ? 0 : environment.intra_op->num_threads()),
-      spare_frames_(plan_->bodies.size()) {
-  schedule_ = [this](std::function<void()> closure) {
-    if (environment_.inter_op != nullptr) {
-      environment_.inter_op->Schedule(std::move(closure));
+    : scheduler_(std::make_unique<UnitScheduler>(std::move(plan), environment)) {}
+Step::~Step() = default;
+
+absl::Status Step::Run(const StepArguments& arguments) { return scheduler_->Run(arguments); }
+Tensor& Step::fetch(int i) { return scheduler_->state().fetches[i].tensor; }
+void Step::Cancel(const absl::Status& status) { scheduler_->state().Cancel(status); }
+void Step::ForgetCancellation() {
+  if (scheduler_->state().HasFailed()) scheduler_->state().TakeError().IgnoreError();
+}
+
+StepState::StepState(std::shared_ptr<const Plan> the_plan, const StepEnvironment& environment)
+    : plan(std::move(the_plan)),
+      environment(environment),
+      feeds(plan->num_feeds),
+      fetches(plan->num_fetches) {
+  schedule_ = [pool = environment.inter_op](std::function<void()> closure) {
+    if (pool != nullptr) {
+      pool->Schedule(std::move(closure));
     } else {
       closure();
     }
   };
-  for (ResourceManager* resources : environment_.resources) {
+  for (ResourceManager* resources : environment.resources) {
     StepContext context;
-    context.allocator = environment_.allocator;
-    context.intra_op = environment_.intra_op;
+    context.allocator = environment.allocator;
+    context.intra_op = environment.intra_op;
     context.resources = resources;
     context.step_resources = &step_resources_;
-    context.cancellation = &cancellation_;
-    context.stalls = environment_.stalls;
+    context.cancellation = &cancellation;
+    context.stalls = environment.stalls;
     context.schedule = &schedule_;
-    contexts_.push_back(context);
+    contexts.push_back(context);
   }
-  caller_.is_caller = true;
 }
 
-Step::~Step() {
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    idle_.wait(lock, [this] { return helpers_ == 0; });
-  }
-  for (std::atomic<LoopState*>& loop : loops_) delete loop.load();
-}
-
-absl::Status Step::Run(const StepArguments& arguments) {
-  Start(arguments);
-  const Body& root = plan_->bodies[0];
-  // A loop whose results nobody here waits for has no unit of its own in the root.
-  const bool has_frames = !plan_->arrivals.empty();
-  if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment && !has_frames) {
-    RunOnlySegment();
-  } else if (!root.units.empty()) {
-    RunUnits();
-  }
-  return Finish();
-}
-
-void Step::Start(const StepArguments& arguments) {
-  step_id_ = arguments.step_id;
-  caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  // Most have none, before and after; the store takes longer than the rest of this.
+void StepState::Start(const StepArguments& arguments) {
+  step_id = arguments.step_id;
+  // Most steps have no rendezvous. The store takes longer than the rest of this function.
   if (arguments.rendezvous != nullptr) rendezvous_.store(arguments.rendezvous);
-  for (StepContext& context : contexts_) {
-    context.step_id = step_id_;
+  for (StepContext& context : contexts) {
+    context.step_id = step_id;
     context.rendezvous = arguments.rendezvous;
   }
-  observer_ = arguments.observer;
-  has_warned_ = false;
-  cancellation_.set_deadline(arguments.deadline);
-  attention_ = observer_ != nullptr || HasDeadline();
-  for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].tensor = *arguments.feeds[i];
-  for (Value& fetch : fetches_) fetch.is_dead = false;
+  observer = arguments.observer;
+  cancellation.set_deadline(arguments.deadline);
+  needs_care = observer != nullptr || HasDeadline();
+  for (size_t i = 0; i < feeds.size(); ++i) feeds[i].tensor = *arguments.feeds[i];
+  for (Value& fetch : fetches) fetch.is_dead = false;
 }
 
-void Step::RunOnlySegment() {
-  // Not what is traced, nor what has to end in time.
-  const bool is_tried = environment_.may_leave_intra_op && !attention_ && sharing_.Begins();
-  if (is_tried) UseIntraOp(sharing_.shares());
-  const int64_t start = is_tried ? SteadyNowNs() : 0;
-  caller_.has_only_this = true;
-  RunWhole(root_, plan_->bodies[0].units[0], 0, caller_);
-  caller_.has_only_this = false;
-  if (!is_tried) return;
-  if (HasFailed()) {
-    sharing_.Failed();
-  } else {
-    sharing_.Took(SteadyNowNs() - start);
+void StepState::Finish() {
+  // The caller may destroy the rendezvous after Run, while other threads still call Cancel.
+  if (rendezvous_.load(std::memory_order_relaxed) != nullptr) {
+    MutexLock lock(&mutex_);
+    rendezvous_.store(nullptr);
+    while (aborting_ != 0) not_aborting_.Wait(&mutex_);
   }
-  UseIntraOp(sharing_.usually_shares());
-}
-
-void Step::UseIntraOp(bool use) {
-  for (StepContext& context : contexts_) context.intra_op = use ? environment_.intra_op : nullptr;
-}
-
-void Step::RunUnits() {
-  const Body& root = plan_->bodies[0];
-  finished_.store(false, std::memory_order_relaxed);
-  root_.ResetPending();
-  active_.store(static_cast<int64_t>(root.roots.size()), std::memory_order_relaxed);
-  // Asynchronous ones last, hence first to be taken: whoever they wait for can then go on.
-  for (const bool async : {false, true}) {
-    for (uint32_t u : root.roots) {
-      const bool is_async = root.units[u].kind == Unit::Kind::kAsync;
-      if (is_async == async) caller_.ready.emplace_back(&root_, u);
-    }
-  }
-  ShareExpensive(0, caller_);
-  const Outbox outbox;
-  do {
-    Work(caller_);
-    Outbox::Flush();
-  } while (WaitForWork());
-}
-
-absl::Status Step::Finish() {
-  if (rendezvous_.load(std::memory_order_relaxed) != nullptr) DetachRendezvous();
-  for (Value& feed : feeds_) feed.tensor.Clear();
-  for (uint32_t slot : plan_->bodies[0].handles) root_.slots[slot].tensor.Clear();
+  for (Value& feed : feeds) feed.tensor.Clear();
   step_resources_.ClearAll();
-  if (HasFailed()) [[unlikely]] {
-    DropFrames();
-    DropValues();
-    cancellation_.Reset();
-    std::lock_guard<std::mutex> lock(mutex_);
-    absl::Status status = std::exchange(status_, absl::OkStatus());
-    const int further = std::exchange(further_errors_, 0);
-    if (further == 0) return status;
-    return AnnotateAfter(status, StrCat("\n(", further, " more errors followed in this step.)"));
-  }
-  for (size_t i = 0; i < fetches_.size(); ++i) {
-    if (fetches_[i].is_dead) {
-      DropValues();
-      return InvalidArgument("Retval[", i, "] does not have value");
-    }
-  }
-  return absl::OkStatus();
 }
 
-// Once the Run has returned, its rendezvous may go away, and a Cancel may still come.
-void Step::DetachRendezvous() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  rendezvous_.store(nullptr);
-  idle_.wait(lock, [this] { return aborting_ == 0; });
+absl::Status StepState::TakeError() {
+  cancellation.Reset();
+  MutexLock lock(&mutex_);
+  absl::Status status = std::exchange(status_, absl::OkStatus());
+  const int further = std::exchange(further_errors_, 0);
+  if (further == 0) return status;
+  return AnnotateAfter(status, StrCat("\n(", further, " more errors followed in this step.)"));
 }
 
-void Step::ForgetCancellation() {
-  if (!HasFailed()) return;
-  cancellation_.Reset();
-  std::lock_guard<std::mutex> lock(mutex_);
-  status_ = absl::OkStatus();
-  further_errors_ = 0;
-}
-
-void Step::DropValues() {
-  root_.Clear();
-  for (Value& fetch : fetches_) fetch.tensor.Clear();
-}
-
-void Step::Work(Worker& worker) {
-  while (!worker.ready.empty() || TakeShared(worker)) {
-    const Ready next = worker.ready.back();
-    worker.ready.pop_back();
-    Process(next, worker);
-  }
-}
-
-void Step::Process(Ready next, Worker& worker) {
-  Iteration& it = *next.iteration;
-  const Unit& unit = it.body->units[next.unit];
-  if (next.ended) {
-    EndAsync(it, unit, worker);
-    return;
-  }
-  if (HasFailed()) {
-    Ended(it, 0, worker);
-    return;
-  }
-  switch (unit.kind) {
-    case Unit::Kind::kSegment:
-      if (RunWhole(it, unit, next.first, worker)) {
-        Complete(it, unit, worker);
-      } else if (worker.awaited != nullptr) {
-        GoOnLater({&it, next.unit, 0, worker.stopped_at - unit.first_node}, worker);
-      } else {
-        Ended(it, 0, worker);
-      }
-      break;
-    case Unit::Kind::kAsync:
-      StartAsync(it, unit, worker);
-      break;
-    case Unit::Kind::kMerge:
-      RunMergeUnit(it, unit, worker);
-      break;
-    case Unit::Kind::kArrival:  // never ready by itself
-      break;
-  }
-}
-
-bool Step::RunWhole(Iteration& it, const Unit& segment, uint32_t first, Worker& worker) {
-  if (segment.only_sends) return RunSegment(it, segment, first, worker);
-  // Others need not wait until this has computed.
-  const Outbox::Closed no_outbox;
-  const ContinuationScope::Closed no_continuations;
-  return RunSegment(it, segment, first, worker);
-}
-
-class Step::Waiting final : public Claim::Waiter {
- public:
-  Waiting(Step* step, const Ready& from) : step_(step), from_(from) {}
-  void OnFree() override {
-    step_->PushShared(from_);
-    delete this;
-  }
-
- private:
-  Step* const step_;
-  const Ready from_;
-};
-
-// When the claim that the worker has met is given back; at once if nobody has it any more.
-void Step::GoOnLater(const Ready& from, Worker& worker) {
-  const std::shared_ptr<Claim> claim = std::exchange(worker.awaited, nullptr);
-  auto waiting = std::make_unique<Waiting>(this, from);
-  if (claim->Await(waiting.get())) {
-    waiting.release();
-  } else {
-    worker.ready.push_back(from);
-  }
-}
-
-void Step::Complete(Iteration& it, const Unit& unit, Worker& worker) {
-  const size_t before = worker.ready.size();
-  Ended(it, Signal(it, unit, worker), worker);
-  // Not earlier: what others may finish has to be counted.
-  if (worker.ready.size() > before) ShareExpensive(before, worker);
-}
-
-// Hands the unit's values on. The number of units of the iteration that became ready.
-int Step::Signal(Iteration& it, const Unit& unit, Worker& worker) {
-  const Body& body = *it.body;
-  for (uint32_t c = 0; c < unit.num_copies; ++c) {
-    const SlotCopy& copy = body.copies[unit.first_copy + c];
-    it.slots[copy.to] = it.slots[copy.from];
-  }
-  int ready = 0;
-  for (uint32_t e = 0; e < unit.num_edges; ++e) {
-    const UnitEdge& edge = body.edges[unit.first_edge + e];
-    switch (edge.kind) {
-      case UnitEdge::kPlain:
-        if (it.pending[edge.unit].fetch_sub(1, std::memory_order_acq_rel) != 1) break;
-        [[fallthrough]];
-      case UnitEdge::kOnly:
-        worker.ready.emplace_back(&it, edge.unit);
-        ++ready;
-        break;
-      case UnitEdge::kMergeControl:
-      case UnitEdge::kMergeData:
-        MergeArrives(it, unit, edge, worker, &ready);
-        break;
-    }
-  }
-  return ready;
-}
-
-// A unit has ended, and made `more` others of its iteration ready.
-void Step::Ended(Iteration& it, int more, Worker& worker) {
-  if (it.frame != nullptr) {
-    // Under the lock, because with its last unit the iteration may go away.
-    std::lock_guard<std::mutex> lock(frames_mutex_);
-    it.outstanding += more - 1;
-    if (it.outstanding == 0) IterationEnded(it, worker);
-  }
-  CountActive(more - 1, worker);
-}
-
-void Step::CountActive(int change, const Worker& worker) {
-  if (change == 0) return;
-  if (active_.fetch_add(change, std::memory_order_acq_rel) + change != 0) return;
-  if (worker.is_caller) {
-    finished_.store(true, std::memory_order_relaxed);
-    return;
-  }
-  std::lock_guard<std::mutex> lock(mutex_);
-  finished_.store(true, std::memory_order_release);
-  wake_.notify_one();
-}
-
-// Leaves one of the units that became ready to this thread, and the cheap ones.
-void Step::ShareExpensive(size_t from, Worker& worker) {
-  if (environment_.inter_op == nullptr || environment_.inter_op->num_threads() == 0) return;
-  for (size_t i = from; i < worker.ready.size() && worker.ready.size() > 1;) {
-    const Ready ready = worker.ready[i];
-    if (ready.iteration->body->units[ready.unit].is_expensive) {
-      worker.ready.erase(worker.ready.begin() + static_cast<int64_t>(i));
-      PushShared(ready);
-    } else {
-      ++i;
-    }
-  }
-}
-
-void Step::PushShared(const Ready& ready) {
-  // All under the lock: once it is released, the step may end, and this object with it.
-  std::lock_guard<std::mutex> lock(mutex_);
-  shared_.push_back(ready);
-  num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_release);
-  ContinuationScope* const scope = ContinuationScope::Current();
-  // The thread of Run, where it is one that brings answers, takes what is shared by itself.
-  const bool is_caller =
-      caller_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-  if (scope == nullptr || is_caller || environment_.scheduler != nullptr) return HandOver();
-  if (scope->Add(&continuation_)) ++helpers_;
-}
-
-// To a thread that will take what is shared. With mutex_ held.
-void Step::HandOver() {
-  if (caller_waits_) {
-    wake_.notify_one();
-    if (environment_.scheduler != nullptr) environment_.scheduler->Ready(step_id_);
-  } else if (environment_.inter_op != nullptr && environment_.inter_op->num_threads() > 0) {
-    ++helpers_;
-    environment_.inter_op->Schedule([this] { Help(); });
-  }
-}
-
-void Step::InScope::GoOnElsewhere() {
-  std::lock_guard<std::mutex> lock(step->mutex_);
-  for (size_t i = 0; i < step->shared_.size(); ++i) step->HandOver();
-  step->HelperEnded();
-}
-
-bool Step::TakeShared(Worker& worker) {
-  if (num_shared_.load(std::memory_order_acquire) == 0) return false;
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (shared_.empty()) return false;
-  worker.ready.push_back(shared_.back());
-  shared_.pop_back();
-  num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_relaxed);
-  return true;
-}
-
-// In a thread of the pool, or in one that brought an answer.
-void Step::Help() {
-  {
-    Worker worker;
-    const Outbox outbox;
-    Work(worker);
-  }
-  std::lock_guard<std::mutex> lock(mutex_);
-  HelperEnded();
-}
-
-// With mutex_ held: once it is released, this object may be gone.
-void Step::HelperEnded() {
-  if (--helpers_ == 0) idle_.notify_all();
-}
-
-// False when the step has ended.
-bool Step::WaitForWork() {
-  if (finished_.load(std::memory_order_acquire)) return false;
-  ContinuationScope::BeforeWork();
-  std::unique_lock<std::mutex> lock(mutex_);
-  const bool is_scheduled = environment_.scheduler != nullptr && shared_.empty();
-  if (is_scheduled) environment_.scheduler->Blocked(step_id_);
-  caller_waits_ = true;
-  const bool timed_out = !WaitUntilWoken(lock);
-  caller_waits_ = false;
-  lock.unlock();
-  if (is_scheduled) environment_.scheduler->Resume(step_id_);
-  if (timed_out) TimeOut();
-  return !finished_.load(std::memory_order_acquire);
-}
-
-// False when the time is up.
-bool Step::WaitUntilWoken(std::unique_lock<std::mutex>& lock) {
-  const auto woken = [this] {
-    return finished_.load(std::memory_order_acquire) || !shared_.empty();
-  };
-  const bool has_limit = HasDeadline() && !HasFailed();
-  if (environment_.stall_warning.count() > 0 && !has_warned_) {
-    const auto patience = std::chrono::steady_clock::now() + environment_.stall_warning;
-    if (!has_limit || patience < cancellation_.deadline()) {
-      if (wake_.wait_until(lock, patience, woken)) return true;
-      has_warned_ = true;
-      lock.unlock();  // whoever is described may just be answering
-      WarnOfStall();
-      lock.lock();
-    }
-  }
-  if (has_limit) return wake_.wait_until(lock, cancellation_.deadline(), woken);
-  wake_.wait(lock, woken);
-  return true;
-}
-
-void Step::Fail(const PlanNode& node, const absl::Status& status) {
-  // A kernel that asked whether it is wanted.
+void StepState::Fail(const PlanNode& node, const absl::Status& status) {
+  // The kernel may have asked IsWanted after the deadline.
   if (absl::IsCancelled(status) && !HasFailed() && IsOverdue()) TimeOut();
   const Node* member =
-      node.kind == OpKind::kFused ? plan_->fused[node.aux]->NodeOf(status) : nullptr;
+      node.kind == OpKind::kFused ? plan->fused[node.aux]->NodeOf(status) : nullptr;
   if (member == nullptr) return Cancel(ErrorAt(*node.node, status));
   absl::Status cause = status;
   cause.ErasePayload(FusedElementwise::kMemberPayload);
   Cancel(ErrorAt(*member, cause));
 }
 
-void Step::Cancel(const absl::Status& status) {
+void StepState::Cancel(const absl::Status& status) {
   Rendezvous* rendezvous;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (status_.ok()) {
       status_ = status;
     } else if (!absl::IsCancelled(status)) {
@@ -428,26 +109,357 @@ void Step::Cancel(const absl::Status& status) {
   }
   if (rendezvous != nullptr) {
     rendezvous->StartAbort(status);
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (--aborting_ == 0) idle_.notify_all();
+    MutexLock lock(&mutex_);
+    if (--aborting_ == 0) not_aborting_.NotifyAll();
   }
-  cancellation_.StartCancel();
+  cancellation.StartCancel();
 }
 
-void Step::WarnOfStall() {
-  std::string waits = environment_.stalls != nullptr ? environment_.stalls->ToString(step_id_) : "";
-  while (!waits.empty() && waits.back() == '\n') waits.pop_back();
-  std::replace(waits.begin(), waits.end(), '\n', ';');
-  if (environment_.warn) environment_.warn(StrCat("step ", step_id_, " waits: ", waits));
-}
-
-void Step::TimeOut() {
+void StepState::TimeOut() {
   std::string message = "Timed out waiting for notification";
-  if (environment_.stalls != nullptr) {
-    const std::string waits = environment_.stalls->ToString(step_id_);
-    if (!waits.empty()) StrAppend(&message, "; step ", step_id_, ":\n", waits);
+  if (environment.stalls != nullptr) {
+    const std::string waits = environment.stalls->ToString(step_id);
+    if (!waits.empty()) StrAppend(&message, "; step ", step_id, ":\n", waits);
   }
   Cancel(absl::DeadlineExceededError(message));
+}
+
+void StepState::UseIntraOp(bool use) {
+  for (StepContext& context : contexts) {
+    context.intra_op = use ? environment.intra_op : nullptr;
+  }
+}
+
+// --- scheduling
+
+UnitScheduler::UnitScheduler(std::shared_ptr<const Plan> plan, const StepEnvironment& environment)
+    : state_(std::move(plan), environment),
+      frames_(state_, *this),
+      nodes_(state_, frames_),
+      root_(this, *state_.plan, state_.plan->bodies[0], state_.feeds.data(), nullptr),
+      sharing_(environment.intra_op == nullptr ? 0 : environment.intra_op->num_threads()) {
+  caller_.is_caller = true;
+}
+
+UnitScheduler::~UnitScheduler() {
+  MutexLock lock(&mutex_);
+  while (helpers_ != 0) idle_.Wait(&mutex_);
+}
+
+// --- a step from its start to its end
+
+absl::Status UnitScheduler::Run(const StepArguments& arguments) {
+  caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  has_warned_ = false;
+  state_.Start(arguments);
+  const Body& root = state_.plan->bodies[0];
+  // A dynamic loop whose results no node of the root reads has no unit in the root.
+  const bool has_frames = !state_.plan->arrivals.empty();
+  if (root.units.size() == 1 && root.units[0].kind == Unit::Kind::kSegment && !has_frames) {
+    RunOnlySegment();
+  } else if (!root.units.empty()) {
+    RunUnits();
+  }
+  return Finish();
+}
+
+void UnitScheduler::RunOnlySegment() {
+  // Traced steps and steps with a deadline take no part in trials.
+  const bool is_tried =
+      state_.environment.may_leave_intra_op && !state_.needs_care && sharing_.Begins();
+  if (is_tried) state_.UseIntraOp(sharing_.shares());
+  const int64_t start = is_tried ? SteadyNowNs() : 0;
+  caller_.has_only_segment = true;
+  RunSegment(root_, root_.body->units[0], 0, caller_);
+  caller_.has_only_segment = false;
+  if (!is_tried) return;
+  if (state_.HasFailed()) {
+    sharing_.Failed();
+  } else {
+    sharing_.Took(SteadyNowNs() - start);
+  }
+  state_.UseIntraOp(sharing_.usually_shares());
+}
+
+void UnitScheduler::RunUnits() {
+  const Body& root = *root_.body;
+  ended_.store(false, std::memory_order_relaxed);
+  root_.ResetPending();
+  active_.store(static_cast<int64_t>(root.roots.size()), std::memory_order_relaxed);
+  // Asynchronous units are last and so run first: the peers that they wait for can then go on.
+  for (const bool async : {false, true}) {
+    for (uint32_t u : root.roots) {
+      const bool is_async = root.units[u].kind == Unit::Kind::kAsync;
+      if (is_async == async) caller_.ready.emplace_back(&root_, u);
+    }
+  }
+  const Outbox outbox;
+  do {
+    RunReady(caller_);
+    Outbox::Flush();
+  } while (WaitForWork());
+}
+
+absl::Status UnitScheduler::Finish() {
+  state_.Finish();
+  for (uint32_t slot : root_.body->handles) root_.slots[slot].tensor.Clear();
+  if (state_.HasFailed()) [[unlikely]] {
+    frames_.DropAll();
+    DropValues();
+    return state_.TakeError();
+  }
+  for (size_t i = 0; i < state_.fetches.size(); ++i) {
+    if (state_.fetches[i].is_dead) {
+      DropValues();
+      return InvalidArgument("Retval[", i, "] does not have value");
+    }
+  }
+  return absl::OkStatus();
+}
+
+void UnitScheduler::DropValues() {
+  root_.Clear();
+  for (Value& fetch : state_.fetches) fetch.tensor.Clear();
+}
+
+// --- one unit
+
+void UnitScheduler::RunReady(Worker& worker) {
+  while (!worker.ready.empty() || TakeShared(worker)) {
+    const ReadyUnit next = worker.ready.back();
+    worker.ready.pop_back();
+    RunUnit(next, worker);
+  }
+}
+
+void UnitScheduler::RunUnit(const ReadyUnit& next, Worker& worker) {
+  Iteration& it = *next.iteration;
+  const Unit& unit = it.body->units[next.unit];
+  switch (RunByKind(it, unit, next, worker)) {
+    case Outcome::kDone:
+      return UnitEnded(it, SignalSuccessors(it, unit, worker), worker);
+    case Outcome::kFailed:
+      return UnitEnded(it, 0, worker);
+    case Outcome::kClaimTaken:
+      return ResumeWhenFree({&it, next.unit, 0, worker.stopped_at - unit.first_node}, worker);
+    case Outcome::kPending:
+      return;
+  }
+}
+
+Outcome UnitScheduler::RunByKind(Iteration& it, const Unit& unit, const ReadyUnit& next,
+                                 Worker& worker) {
+  if (next.has_ended) return nodes_.EndAsync(it, unit);
+  if (state_.HasFailed()) return Outcome::kFailed;
+  switch (unit.kind) {
+    case Unit::Kind::kAsync:
+      return nodes_.StartAsync(it, unit, worker);
+    case Unit::Kind::kMerge:
+      return nodes_.RunMergeUnit(it, unit);
+    default:  // an arrival is never ready
+      return RunSegment(it, unit, next.first, worker);
+  }
+}
+
+// While a segment computes, messages and other steps need not wait for it.
+Outcome UnitScheduler::RunSegment(Iteration& it, const Unit& segment, uint32_t first,
+                                  Worker& worker) {
+  if (segment.only_sends) return nodes_.RunSegment(it, segment, first, worker);
+  const Outbox::Closed no_outbox;
+  const ContinuationScope::Closed no_continuations;
+  return nodes_.RunSegment(it, segment, first, worker);
+}
+
+// Shares a unit when a claim is released.
+class UnitScheduler::ClaimWaiter final : public Claim::Waiter {
+ public:
+  ClaimWaiter(UnitScheduler* scheduler, const ReadyUnit& from)
+      : scheduler_(scheduler), from_(from) {}
+  void OnFree() override {
+    scheduler_->Share(from_);
+    delete this;
+  }
+
+ private:
+  UnitScheduler* const scheduler_;
+  const ReadyUnit from_;
+};
+
+void UnitScheduler::ResumeWhenFree(const ReadyUnit& from, Worker& worker) {
+  const std::shared_ptr<Claim> claim = std::exchange(worker.awaited, nullptr);
+  auto waiter = std::make_unique<ClaimWaiter>(this, from);
+  if (claim->Await(waiter.get())) {
+    waiter.release();
+  } else {  // the claim is free by now
+    worker.ready.push_back(from);
+  }
+}
+
+// --- what follows a unit
+
+int UnitScheduler::SignalSuccessors(Iteration& it, const Unit& unit, Worker& worker) {
+  const Body& body = *it.body;
+  for (uint32_t c = 0; c < unit.num_copies; ++c) {
+    const SlotCopy& copy = body.copies[unit.first_copy + c];
+    it.slots[copy.to] = it.slots[copy.from];
+  }
+  int ready = 0;
+  for (uint32_t e = 0; e < unit.num_edges; ++e) {
+    const UnitEdge& edge = body.edges[unit.first_edge + e];
+    switch (edge.kind) {
+      case UnitEdge::kPlain:
+        if (it.pending[edge.unit].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+        break;
+      case UnitEdge::kOnly:
+        break;
+      case UnitEdge::kMergeControl:
+      case UnitEdge::kMergeData:
+        if (!it.MergeInputArrives(unit, edge)) continue;
+        break;
+    }
+    worker.ready.emplace_back(&it, edge.unit);
+    ++ready;
+  }
+  return ready;
+}
+
+// A unit has ended and made `more` units of its iteration ready.
+void UnitScheduler::UnitEnded(Iteration& it, int more, Worker& worker) {
+  if (it.frame != nullptr) frames_.UnitEnded(it, more, worker);
+  CountActive(more - 1, worker);
+}
+
+void UnitScheduler::CountActive(int change, const Worker& worker) {
+  if (change == 0) return;
+  if (active_.fetch_add(change, std::memory_order_acq_rel) + change != 0) return;
+  if (worker.is_caller) {
+    ended_.store(true, std::memory_order_relaxed);
+    return;
+  }
+  MutexLock lock(&mutex_);
+  ended_.store(true, std::memory_order_release);
+  wake_.NotifyOne();
+}
+
+// --- sharing units with other threads
+
+void UnitScheduler::Share(const ReadyUnit& ready) {
+  // The whole function holds the lock: after its release the step may end and be destroyed.
+  MutexLock lock(&mutex_);
+  shared_.push_back(ready);
+  num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_release);
+  ContinuationScope* const scope = ContinuationScope::Current();
+  // If the thread of Run delivers the answer, it takes shared units without being notified.
+  const bool is_caller =
+      caller_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  if (scope == nullptr || is_caller || state_.environment.scheduler != nullptr) return HandOver();
+  if (scope->Add(&continuation_)) ++helpers_;
+}
+
+// Makes sure that a thread will take a shared unit.
+void UnitScheduler::HandOver() {
+  const StepEnvironment& environment = state_.environment;
+  if (caller_waits_) {
+    wake_.NotifyOne();
+    if (environment.scheduler != nullptr) environment.scheduler->Ready(state_.step_id);
+  } else if (environment.inter_op != nullptr && environment.inter_op->num_threads() > 0) {
+    ++helpers_;
+    environment.inter_op->Schedule([this] { Help(); });
+  }
+}
+
+void UnitScheduler::InScope::GoOnElsewhere() {
+  MutexLock lock(&scheduler->mutex_);
+  for (size_t i = 0; i < scheduler->shared_.size(); ++i) scheduler->HandOver();
+  scheduler->HelperEnded();
+}
+
+bool UnitScheduler::TakeShared(Worker& worker) {
+  if (num_shared_.load(std::memory_order_acquire) == 0) return false;
+  MutexLock lock(&mutex_);
+  if (shared_.empty()) return false;
+  worker.ready.push_back(shared_.back());
+  shared_.pop_back();
+  num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_relaxed);
+  return true;
+}
+
+// Runs on a thread of the pool, or on one that delivered an answer.
+void UnitScheduler::Help() {
+  {
+    Worker worker;
+    const Outbox outbox;
+    RunReady(worker);
+  }
+  MutexLock lock(&mutex_);
+  HelperEnded();
+}
+
+// After the release of the lock this object may be destroyed.
+void UnitScheduler::HelperEnded() {
+  if (--helpers_ == 0) idle_.NotifyAll();
+}
+
+// --- waiting on the thread of Run
+
+// False when the step has ended.
+bool UnitScheduler::WaitForWork() {
+  if (HasEnded()) return false;
+  ContinuationScope::BeforeWork();
+  if (!WaitUntilWoken()) state_.TimeOut();
+  return !HasEnded();
+}
+
+// Waits for the end of the step or a shared unit. False at the deadline.
+bool UnitScheduler::WaitUntilWoken() {
+  StepScheduler* const scheduler = state_.environment.scheduler;
+  const auto patience = state_.environment.stall_warning;
+  const CancellationManager::Time deadline = state_.HasDeadline() && !state_.HasFailed()
+                                                 ? state_.cancellation.deadline()
+                                                 : CancellationManager::Time::max();
+  MutexLock lock(&mutex_);
+  const bool is_scheduled = scheduler != nullptr && shared_.empty();
+  if (is_scheduled) scheduler->Blocked(state_.step_id);
+  caller_waits_ = true;
+  bool is_woken = false;
+  if (patience.count() > 0 && !has_warned_) {
+    const auto warn_at = std::chrono::steady_clock::now() + patience;
+    if (warn_at < deadline) {
+      is_woken = WaitUntil(warn_at);
+      if (!is_woken) {
+        has_warned_ = true;
+        lock.Unlock();  // a kernel that the warning describes may be answering
+        WarnOfStall();
+        lock.Lock();
+      }
+    }
+  }
+  if (!is_woken) is_woken = WaitUntil(deadline);
+  caller_waits_ = false;
+  lock.Unlock();
+  if (is_scheduled) scheduler->Resume(state_.step_id);
+  return is_woken;
+}
+
+// False if nothing has happened by `time`.
+bool UnitScheduler::WaitUntil(CancellationManager::Time time) {
+  while (!HasEnded() && shared_.empty()) {
+    if (time == CancellationManager::Time::max()) {
+      wake_.Wait(&mutex_);
+    } else if (!wake_.WaitUntil(&mutex_, time)) {
+      return HasEnded() || !shared_.empty();
+    }
+  }
+  return true;
+}
+
+void UnitScheduler::WarnOfStall() {
+  const StepEnvironment& environment = state_.environment;
+  std::string waits =
+      environment.stalls != nullptr ? environment.stalls->ToString(state_.step_id) : "";
+  while (!waits.empty() && waits.back() == '\n') waits.pop_back();
+  std::replace(waits.begin(), waits.end(), '\n', ';');
+  if (environment.warn) environment.warn(StrCat("step ", state_.step_id, " waits: ", waits));
 }
 
 }  // namespace sluice

@@ -5,12 +5,14 @@
 
 #include "executor/wait/cancellation.h"
 #include "graph/infer/shape_context.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice::testing {
 namespace {
 
 absl::Status Unknown(ShapeContext&) { return absl::OkStatus(); }
+absl::Status FirstShape(ShapeContext& c) { return c.SetOutput(0, c.input(0)); }
 
 OP(Const, "")
     .Output("output", "dtype")
@@ -54,8 +56,8 @@ OP(Enter, "")
 OP(Exit, "").Input("data", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(Unknown);
 OP(NextIteration, "").Input("data", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(Unknown);
 OP(LoopCond, "").Input("input", DT_BOOL).Output("output", DT_BOOL).Shape(Unknown);
-OP(TestAdd, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(Unknown);
-OP(TestSub, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(Unknown);
+OP(TestAdd, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(FirstShape);
+OP(TestSub, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(FirstShape);
 OP(TestLess, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_BOOL).Shape(Unknown);
 OP(TestLogged, "").Input("a", "T").Output("b", "T").Attr("T", TypeAttr()).Shape(Unknown).Stateful();
 OP(TestFail, "").Input("a", "T").Output("b", "T").Attr("T", TypeAttr()).Shape(Unknown);
@@ -122,8 +124,8 @@ KERNEL(TestAdd, FunctionKernel<AddCompute>);
 KERNEL(TestSub, FunctionKernel<SubCompute>);
 KERNEL(TestLess, FunctionKernel<LessCompute>);
 
-std::mutex& TraceMutex() {
-  static auto* mutex = new std::mutex;
+Mutex& TraceMutex() {
+  static auto* mutex = new Mutex;
   return *mutex;
 }
 std::vector<std::string>& TraceLines() {
@@ -132,7 +134,7 @@ std::vector<std::string>& TraceLines() {
 }
 absl::Status LoggedCompute(KernelContext& c) {
   {
-    std::lock_guard<std::mutex> lock(TraceMutex());
+    MutexLock lock(&TraceMutex());
     TraceLines().push_back(c.name());
   }
   c.output_value(0) = std::move(c.input_value(0));
@@ -150,7 +152,7 @@ std::map<std::string, std::function<void()>>& Hooks() {
 void CallHook(const std::string& name) {
   std::function<void()> hook;
   {
-    std::lock_guard<std::mutex> lock(TraceMutex());
+    MutexLock lock(&TraceMutex());
     auto it = Hooks().find(name);
     if (it != Hooks().end()) hook = it->second;
   }
@@ -385,7 +387,7 @@ OutputList WhileLoop(const std::string& frame, const OutputList& first, const Lo
 }
 
 std::vector<std::string> TakeTrace() {
-  std::lock_guard<std::mutex> lock(TraceMutex());
+  MutexLock lock(&TraceMutex());
   return std::exchange(TraceLines(), {});
 }
 int CountInTrace(const std::vector<std::string>& trace, const std::string& name) {
@@ -393,11 +395,11 @@ int CountInTrace(const std::vector<std::string>& trace, const std::string& name)
 }
 
 void SetHook(const std::string& name, std::function<void()> hook) {
-  std::lock_guard<std::mutex> lock(TraceMutex());
+  MutexLock lock(&TraceMutex());
   Hooks()[name] = std::move(hook);
 }
 void ClearHooks() {
-  std::lock_guard<std::mutex> lock(TraceMutex());
+  MutexLock lock(&TraceMutex());
   Hooks().clear();
 }
 
@@ -411,15 +413,15 @@ void Events::Add(const std::string& name, KernelContext& context,
   CancellationManager* cancellation = context.step().cancellation;
   const int64_t token = cancellation->NewToken();
   {
-    std::unique_lock<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (fired_[name] == 0) {
       const int64_t id = next_id_++;
       if (cancellation->Register(token, [this, name, id] { Cancel(name, id); })) {
         waiting_[name].push_back({id, std::move(done), cancellation, token});
-        changed_.notify_all();
+        changed_.NotifyAll();
         return;
       }
-      lock.unlock();
+      lock.Unlock();
       done(absl::CancelledError("wait cancelled"));
       return;
     }
@@ -431,13 +433,13 @@ void Events::Add(const std::string& name, KernelContext& context,
 void Events::Cancel(const std::string& name, int64_t id) {
   std::function<void(absl::Status)> done;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     std::vector<Call>& calls = waiting_[name];
     auto it = std::find_if(calls.begin(), calls.end(), [&](const Call& c) { return c.id == id; });
     if (it == calls.end()) return;
     done = std::move(it->done);
     calls.erase(it);
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   done(absl::CancelledError("wait cancelled"));
 }
@@ -445,7 +447,7 @@ void Events::Cancel(const std::string& name, int64_t id) {
 void Events::Fire(const std::string& name) {
   Call call;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     std::vector<Call>& calls = waiting_[name];
     if (calls.empty()) {
       ++fired_[name];
@@ -453,25 +455,25 @@ void Events::Fire(const std::string& name) {
     }
     call = std::move(calls.front());
     calls.erase(calls.begin());
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   call.cancellation->TryDeregister(call.token);
   call.done(absl::OkStatus());
 }
 
 void Events::Reset() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   fired_.clear();
 }
 
 int Events::waiting(const std::string& name) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return static_cast<int>(waiting_[name].size());
 }
 
 void Events::AwaitWaiting(const std::string& name, int n) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return static_cast<int>(waiting_[name].size()) >= n; });
+  MutexLock lock(&mutex_);
+  while (static_cast<int>(waiting_[name].size()) < n) changed_.Wait(&mutex_);
 }
 
 }  // namespace sluice::testing

@@ -5,10 +5,8 @@
 #define SLUICE_EXECUTOR_TESTING_TEST_OPS_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 
 namespace sluice::testing {
 
@@ -95,11 +94,11 @@ class Events {
     int64_t token;
   };
   void Cancel(const std::string& name, int64_t id);
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, std::vector<Call>> waiting_;
-  std::map<std::string, int> fired_;
-  int64_t next_id_ = 0;
+  Mutex mutex_;
+  CondVar changed_;
+  std::map<std::string, std::vector<Call>> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> fired_ ABSL_GUARDED_BY(mutex_);
+  int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sluice::testing

@@ -1,13 +1,13 @@
-// Numbers that a process tells of itself while it runs, for monitors: steps, queues, bytes.
+// Metrics of the running process for monitors: steps, queues, bytes.
 //
 //   static MetricCounter steps("sluice_steps_total");
 //   steps.Add();
 //   Metrics::Global().Watch<Queue>(queue, [](const Queue& queue, std::vector<Metric>& out) { … });
 //
-// Names and labels are Prometheus'. Counters cost an atomic addition; the rest is read when it is
-// asked for.
-// Thread safety: all functions from any thread; what is watched is read in the thread that asks,
-// with no lock held. Ownership: none of what is watched.
+// Names and labels follow Prometheus. A counter costs an atomic addition. All other metrics are
+// computed when they are read.
+// Thread safety: all functions may be called from any thread. Watched objects are read on the
+// thread that calls ReadAll, without a lock. Ownership: Metrics does not own watched objects.
 #ifndef SLUICE_EXECUTOR_TRACE_METRICS_H_
 #define SLUICE_EXECUTOR_TRACE_METRICS_H_
 
@@ -15,15 +15,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/mutex.h"
+
 namespace sluice {
 
 struct Metric {
-  std::string name;  // "_total" at its end: it only grows
+  std::string name;  // ends in "_total" if it only grows
   std::string label_name, label;
   double value = 0;
 };
@@ -32,7 +33,7 @@ class Metrics {
  public:
   static Metrics& Global();
 
-  // `read` is called when somebody asks, while the object is there.
+  // ReadAll calls `read` while the object lives.
   template <typename T>
   void Watch(const std::shared_ptr<T>& object,
              std::function<void(const T&, std::vector<Metric>&)> read) {
@@ -40,7 +41,7 @@ class Metrics {
       read(*raw, out);
     });
   }
-  // By name, then label.
+  // Sorted by name, then by label.
   std::vector<Metric> ReadAll() const;
   // Prometheus' text format.
   static std::string ToText(const std::vector<Metric>& metrics);
@@ -52,12 +53,13 @@ class Metrics {
   };
   void Add(std::weak_ptr<const void> object, std::function<void(std::vector<Metric>&)> read);
 
-  mutable std::mutex mutex_;
-  std::vector<Watched> watched_;  // guarded by mutex_
-  size_t sweep_at_ = 64;          // objects that are gone are then forgotten; guarded by mutex_
+  mutable Mutex mutex_;
+  std::vector<Watched> watched_ ABSL_GUARDED_BY(mutex_);
+  // The size of watched_ at which destroyed objects are removed.
+  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
 };
 
-// For static objects.
+// A counter, which is a static object.
 class MetricCounter {
  public:
   explicit MetricCounter(const char* name);

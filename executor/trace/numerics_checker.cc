@@ -44,7 +44,7 @@ void CountComplex(const Tensor& t, Census& census) {
   }
 }
 
-// False for types that have neither NaN nor infinity.
+// Returns false for types without NaN and infinity.
 bool TakeCensus(const Tensor& t, Census& census) {
   if (!t.IsInitialized()) return false;
   switch (t.dtype()) {
@@ -71,7 +71,7 @@ bool TakeCensus(const Tensor& t, Census& census) {
   }
 }
 
-// Of a variable, a copy: others may write into it meanwhile.
+// Copies a variable, because other nodes may write to it meanwhile.
 Tensor TensorOf(const Value& value) {
   if (value.is_dead) return Tensor();
   if (value.ref == nullptr) return value.tensor;

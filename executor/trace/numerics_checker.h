@@ -1,10 +1,10 @@
-// Looks for the first node of a step that makes a NaN or an infinity.
+// Finds the first node of a step that produces a NaN or an infinity.
 //
-// Sees every tensor that a node puts out, in loops and branches too, and the variable behind a
-// reference that it passes on, so that what an optimizer writes into one is seen at once; what it
-// writes into a resource variable is seen at the next read.
+// It checks every output of every node, including those in loops and branches, and the variable
+// behind every reference output. So it sees an optimizer's write to a reference variable at once,
+// and a write to a resource variable at the next read.
 //
-// Thread safety: told from all threads of a step.
+// Thread safety: all threads of a step may call OnNode.
 #ifndef SLUICE_EXECUTOR_TRACE_NUMERICS_CHECKER_H_
 #define SLUICE_EXECUTOR_TRACE_NUMERICS_CHECKER_H_
 
@@ -16,9 +16,9 @@ namespace sluice {
 
 class NumericsChecker final : public NodeObserver {
  public:
-  // `next` is told of what passed; may be null.
+  // `next` observes the nodes that pass the check. It may be null.
   NumericsChecker(int64_t step_id, NodeObserver* next) : step_id_(step_id), next_(next) {}
-  // INVALID_ARGUMENT with the node, how many of its values are bad, the step, and the ranges of its
+  // INVALID_ARGUMENT with the node, the number of bad values, the step, and the ranges of its
   // inputs.
   absl::Status OnNode(const NodeRun& run) override;
   bool NeedsInputs() const override { return true; }

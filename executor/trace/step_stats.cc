@@ -18,7 +18,8 @@ int64_t Now() {
       .count();
 }
 
-// A thread that is taken off between two reads would spoil the difference: the closest reads count.
+// Takes the closest of three pairs of reads, because the thread may lose its core between two
+// reads.
 int64_t WallMinusSteady() {
   int64_t difference = 0, closest = INT64_MAX;
   for (int i = 0; i < 3; ++i) {
@@ -68,13 +69,13 @@ absl::Status StatsCollector::OnNode(const NodeRun& run) {
     stats.output.push_back(
         {i, tensor.dtype(), tensor.shape(), static_cast<int64_t>(tensor.bytes())});
   }
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   stats_.dev_stats[node.device].node_stats.push_back(std::move(stats));
   return absl::OkStatus();
 }
 
 StepStats StatsCollector::Take() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (DeviceStepStats& device : stats_.dev_stats) {
     std::sort(device.node_stats.begin(), device.node_stats.end(),
               [](const NodeExecStats& a, const NodeExecStats& b) {

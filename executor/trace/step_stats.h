@@ -1,16 +1,16 @@
-// What a traced step did, when: TensorFlow's StepStats as C++ values.
+// The trace of a step: TensorFlow's StepStats as C++ values.
 //
-// Thread safety: StepStats is a value; a StatsCollector is told from all threads of a step.
+// Thread safety: StepStats is a value. All threads of a step may call StatsCollector::OnNode.
 #ifndef SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
 #define SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "executor/step/step.h"
+#include "graph/mutex.h"
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/shape.h"
 
@@ -37,7 +37,7 @@ struct NodeExecStats {
 
 struct DeviceStepStats {
   std::string device;
-  std::vector<NodeExecStats> node_stats;  // by start
+  std::vector<NodeExecStats> node_stats;  // sorted by start
 };
 
 struct StepStats {
@@ -46,16 +46,16 @@ struct StepStats {
 
 class StatsCollector final : public NodeObserver {
  public:
-  // `devices` by PlanNode::device.
+  // `devices` are the names by PlanNode::device.
   explicit StatsCollector(std::vector<std::string> devices);
   absl::Status OnNode(const NodeRun& run) override;
-  // Once the step has ended.
+  // Called after the step has ended.
   StepStats Take();
 
  private:
   const int64_t wall_minus_steady_ns_;
-  std::mutex mutex_;
-  StepStats stats_;  // guarded by mutex_
+  Mutex mutex_;
+  StepStats stats_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -24,7 +24,7 @@ bool CancellationManager::IsWanted() const {
 void CancellationManager::StartCancel() {
   std::unordered_map<Token, Callback> callbacks;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (cancelled_.load(std::memory_order_relaxed)) return;
     cancelled_.store(true, std::memory_order_release);
     running_callbacks_ = true;
@@ -33,34 +33,38 @@ void CancellationManager::StartCancel() {
   for (auto& [token, callback] : callbacks) callback();
   callbacks.clear();
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     running_callbacks_ = false;
-    idle_.notify_all();  // under the lock: the waiter may destroy this object next
+    idle_.NotifyAll();  // under the lock: a waiter may destroy this object next
   }
 }
 
 bool CancellationManager::Register(Token token, Callback callback) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (cancelled_.load(std::memory_order_relaxed)) return false;
   callbacks_.emplace(token, std::move(callback));
   return true;
 }
 
 bool CancellationManager::Deregister(Token token) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (callbacks_.erase(token) != 0) return true;
-  idle_.wait(lock, [this] { return !running_callbacks_; });
+  WaitForCallbacks();
   return false;
 }
 
+void CancellationManager::WaitForCallbacks() {
+  while (running_callbacks_) idle_.Wait(&mutex_);
+}
+
 bool CancellationManager::TryDeregister(Token token) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return callbacks_.erase(token) != 0;
 }
 
 void CancellationManager::Reset() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  idle_.wait(lock, [this] { return !running_callbacks_; });
+  MutexLock lock(&mutex_);
+  WaitForCallbacks();
   callbacks_.clear();
   cancelled_.store(false, std::memory_order_release);
 }

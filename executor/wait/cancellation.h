@@ -1,22 +1,22 @@
-// How a step, or a caller, tells blocked operations to give up.
+// Cancellation of blocked operations by a step or a caller.
 //
 //   CancellationManager::Token token = manager->NewToken();
 //   if (!manager->Register(token, [=] { … })) return Cancelled;   // already cancelled
-//   … later, when the operation ended by itself:
+//   … later, when the operation has ended by itself:
 //   manager->Deregister(token);
 //
-// Thread safety: all methods from any thread. Callbacks run once, in the thread that cancels, with
-// no lock of this class held; they must not block, and must not destroy the manager.
+// Thread safety: all methods may be called from any thread. A callback runs once, on the thread
+// that cancels, without a lock of this class. It must not block, and must not destroy the manager.
 #ifndef SLUICE_EXECUTOR_WAIT_CANCELLATION_H_
 #define SLUICE_EXECUTOR_WAIT_CANCELLATION_H_
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <unordered_map>
+
+#include "graph/mutex.h"
 
 namespace sluice {
 
@@ -27,49 +27,72 @@ class CancellationManager {
   using Time = std::chrono::steady_clock::time_point;
 
   CancellationManager() = default;
-  // A child is cancelled with its parent, which must outlive it, and has its deadline.
+  // A child is cancelled with its parent and has its deadline. The parent outlives the child.
   explicit CancellationManager(CancellationManager* parent);
-  // Leaves the parent. No callback may be left.
+  // Leaves the parent. No callback may be registered any more.
   ~CancellationManager();
   CancellationManager(const CancellationManager&) = delete;
   CancellationManager& operator=(const CancellationManager&) = delete;
 
-  // Runs all callbacks, before it returns. Later calls do nothing.
+  // Runs all callbacks before it returns. Later calls do nothing.
   void StartCancel();
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
-  // When what this can cancel has to be over; Time::max(): whenever. Nobody cancels it then:
-  // whoever waits for it does, and work that goes on without waiting asks IsWanted. For the owner,
-  // before others see this object.
+  // The time by which the cancellable work must be over; Time::max() means no limit. The manager
+  // does not cancel itself at that time: a thread that waits for the work does, and work that goes
+  // on without waiting asks IsWanted. Only the owner sets it, before other threads see the object.
   void set_deadline(Time deadline) { deadline_ = deadline; }
   Time deadline() const { return deadline_; }
-  // False when cancelled, or the deadline is over.
+  // False after a cancellation or past the deadline.
   bool IsWanted() const;
 
   Token NewToken() { return next_token_.fetch_add(1, std::memory_order_relaxed); }
-  // False when cancelled already: the callback is not kept and will not run.
+  // False if the manager is cancelled already: the callback is then not kept and will not run.
   bool Register(Token token, Callback callback);
-  // True: the callback was taken back and will not run. False: it ran, or waits here until it has
-  // run; so after the call it does not touch what it captured. Never call it while holding a lock
-  // that the callback takes.
+  // True if the callback was taken back and will not run. Otherwise waits until the callback has
+  // run and returns false. So the callback touches nothing that it captured after this call. Do not
+  // call it while holding a lock that the callback takes.
   bool Deregister(Token token);
-  // The same without waiting: false when the callback may be running.
+  // The same without waiting: after false the callback may still be running.
   bool TryDeregister(Token token);
 
-  // For the owner between two uses, when nobody else holds it: waits for callbacks that still run,
-  // and forgets the cancellation.
+  // Waits for callbacks that still run, and forgets the cancellation. For the owner, between two
+  // uses, when no other thread uses the manager.
   void Reset();
 
  private:
+  void WaitForCallbacks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   CancellationManager* const parent_ = nullptr;
   Token parent_token_ = 0;
   Time deadline_ = Time::max();
   std::atomic<bool> cancelled_{false};
   std::atomic<Token> next_token_{1};
-  std::mutex mutex_;
-  std::condition_variable idle_;
-  bool running_callbacks_ = false;                 // guarded by mutex_
-  std::unordered_map<Token, Callback> callbacks_;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar idle_;
+  bool running_callbacks_ ABSL_GUARDED_BY(mutex_) = false;
+  std::unordered_map<Token, Callback> callbacks_ ABSL_GUARDED_BY(mutex_);
+};
+
+// While it lives, `to` is cancelled with `from` (which may be null), or at once if `from` is
+// cancelled already.
+class LinkedCancellation {
+ public:
+  LinkedCancellation(CancellationManager* from, CancellationManager& to)
+      : from_(from), token_(from == nullptr ? 0 : from->NewToken()) {
+    if (from_ == nullptr || from_->Register(token_, [&to] { to.StartCancel(); })) return;
+    from_ = nullptr;
+    to.StartCancel();
+  }
+  ~LinkedCancellation() {
+    if (from_ != nullptr) from_->Deregister(token_);
+  }
+  LinkedCancellation(const LinkedCancellation&) = delete;
+  LinkedCancellation& operator=(const LinkedCancellation&) = delete;
+
+ private:
+  CancellationManager* from_;
+  const CancellationManager::Token token_;
 };
 
 }  // namespace sluice

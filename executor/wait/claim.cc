@@ -6,10 +6,10 @@ void Claim::unlock_shared() {
   uint64_t seen = word_.load(std::memory_order_relaxed);
   uint64_t left;
   do {
-    left = seen - kReader < kReader ? 0 : seen - kReader;  // the last takes the waiters with it
+    left = seen - kReader < kReader ? 0 : seen - kReader;  // the last one takes the waiters
   } while (!word_.compare_exchange_weak(seen, left, std::memory_order_acq_rel,
                                         std::memory_order_relaxed));
-  if (left == 0) Tell(InOrder(seen));
+  if (left == 0) Notify(InOrder(seen));
 }
 
 bool Claim::Await(Waiter* waiter) {
@@ -27,13 +27,13 @@ bool Claim::Await(Waiter* waiter) {
 Claim::Turn::Turn(Claim& claim) : claim_(claim) {
   is_turn_ = true;
   if (claim_.Await(this)) {
-    told_.acquire();
+    notified_.acquire();
   } else {
     next_ = nullptr;
   }
 }
 
-// In the order in which they came.
+// The waiters in order of arrival.
 Claim::Waiter* Claim::InOrder(uint64_t word) {
   Waiter* last = reinterpret_cast<Waiter*>(word & kWaiters);
   Waiter* first = nullptr;
@@ -46,8 +46,8 @@ Claim::Waiter* Claim::InOrder(uint64_t word) {
   return first;
 }
 
-// Up to the first that has a turn, with which the others stay.
-void Claim::Tell(Waiter* first) {
+// Stops after the first Turn, which keeps the later waiters.
+void Claim::Notify(Waiter* first) {
   while (first != nullptr) {
     Waiter* const waiter = first;
     first = waiter->next_;
@@ -63,7 +63,7 @@ void Claim::AwaitAgain(Waiter* first) {
     first = waiter->next_;
     if (Await(waiter)) continue;
     waiter->next_ = nullptr;
-    Tell(waiter);
+    Notify(waiter);
   }
 }
 

@@ -1,13 +1,13 @@
-// Who looks at a variable, and who changes it: many at a time, or one alone.
+// The right to use a variable: many readers at a time, or one writer.
 //
-// A claim is one word that is changed at once, and no thread waits for it: a kernel that finds it
-// taken returns KernelContext::RunAgainAfter, its thread goes on with other nodes, and the node is
-// run again when the claim is given back. Only who has nothing else to do waits with its thread, in
-// a Turn or in `lock`: steps and loops of one segment, code outside of nodes, and a few kernels for
-// moments (SdcaShrinkL1, NameInStrings, the strings of TensorArrays).
+// A claim is one atomic word, and kernels do not block on it. A kernel that finds it taken returns
+// KernelContext::RunAgainAfter. Its thread goes on with other nodes, and the node runs again when
+// the claim is released. A thread blocks, in a Turn or in `lock`, only if it has no other work:
+// steps and loops of one segment, code outside of nodes, and a few kernels that hold a claim very
+// briefly (SdcaShrinkL1, NameInStrings, the strings of TensorArrays).
 //
-// std::unique_lock and std::shared_lock take it as they take a mutex, with std::try_to_lock. Not
-// fair: who comes first after it was given back has it.
+// std::unique_lock and std::shared_lock take a claim with std::try_to_lock, like a mutex. A claim
+// is not fair: the first thread that tries after the release gets it.
 #ifndef SLUICE_EXECUTOR_WAIT_CLAIM_H_
 #define SLUICE_EXECUTOR_WAIT_CLAIM_H_
 
@@ -21,14 +21,14 @@
 
 namespace sluice {
 
-// Thread safety: all functions from any thread. Once a call has changed the word it does not look
-// at the claim again, which whoever comes next may then destroy.
+// Thread safety: all functions may be called from any thread. A call that has changed the word does
+// not touch the claim again, because the next holder may destroy it.
 class Claim {
  public:
-  // Is told once that the claim may be free: by the thread that gives it back.
+  // Is notified once that the claim may be free, by the thread that releases it.
   class alignas(16) Waiter {
    public:
-    // May delete the waiter. Must not block: other claims may be held.
+    // May delete the waiter. Must not block, because the thread may hold other claims.
     virtual void OnFree() = 0;
 
    protected:
@@ -36,13 +36,13 @@ class Claim {
 
    private:
     friend class Claim;
-    Waiter* next_ = nullptr;  // who came after it, once it is told
+    Waiter* next_ = nullptr;  // the next one in order of arrival, once it is notified
     bool is_turn_ = false;
   };
 
-  // A thread that waits: the constructor returns when the claim was given back, or at once where
-  // nobody has it. Those who came later are told when the turn ends, so that one thread is woken at
-  // a time; until then the thread waits for no other claim.
+  // A blocked thread. The constructor returns when the claim is released, or at once if it is free.
+  // Later waiters are notified when the turn ends, so that one thread wakes at a time. Until then
+  // the thread must not wait for another claim.
   class Turn final : private Waiter {
    public:
     explicit Turn(Claim& claim);
@@ -50,32 +50,32 @@ class Claim {
 
    private:
     friend class Claim;
-    void OnFree() override { told_.release(); }
+    void OnFree() override { notified_.release(); }
     Claim& claim_;
-    std::binary_semaphore told_{0};
+    std::binary_semaphore notified_{0};
   };
 
   Claim() = default;
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  // Alone. False where anybody has it.
+  // Takes the claim for writing. False if any thread holds it.
   bool try_lock() {
     uint64_t seen = 0;
-    return word_.compare_exchange_strong(seen, kAlone, std::memory_order_acquire,
+    return word_.compare_exchange_strong(seen, kWriter, std::memory_order_acquire,
                                          std::memory_order_relaxed);
   }
   void unlock() {
-    uint64_t seen = kAlone;
+    uint64_t seen = kWriter;
     if (!word_.compare_exchange_strong(seen, 0, std::memory_order_release,
                                        std::memory_order_relaxed)) {
-      Tell(InOrder(word_.exchange(0, std::memory_order_acq_rel)));
+      Notify(InOrder(word_.exchange(0, std::memory_order_acq_rel)));
     }
   }
-  // With others that look. False where somebody has it alone.
+  // Takes the claim for reading. False if a writer holds it.
   bool try_lock_shared() {
     uint64_t seen = word_.load(std::memory_order_relaxed);
-    while ((seen & kAlone) == 0) {
+    while ((seen & kWriter) == 0) {
       if (word_.compare_exchange_weak(seen, seen + kReader, std::memory_order_acquire,
                                       std::memory_order_relaxed)) {
         return true;
@@ -85,7 +85,8 @@ class Claim {
   }
   void unlock_shared();
 
-  // Tells `waiter` when the claim is given back. False where nobody has it: the waiter is not kept.
+  // Notifies `waiter` when the claim is released. False if the claim is free: the waiter is then
+  // not kept.
   bool Await(Waiter* waiter);
   void lock() {
     LockBy([this] { return try_lock(); });
@@ -93,7 +94,7 @@ class Claim {
   void lock_shared() {
     LockBy([this] { return try_lock_shared(); });
   }
-  // Until `try_to_lock` says true.
+  // Blocks until `try_to_lock` returns true.
   template <typename Try>
   void LockBy(Try try_to_lock) {
     while (!try_to_lock()) {
@@ -103,20 +104,20 @@ class Claim {
   }
 
  private:
-  // The word: the last of the waiters, whose address has its low and its high bits free; how many
-  // look; whether one has it alone. There are waiters only while somebody has it.
-  static constexpr uint64_t kAlone = 1;
+  // The word holds the address of the last waiter (whose low and high bits are free), the number of
+  // readers, and whether there is a writer. Waiters exist only while the claim is held.
+  static constexpr uint64_t kWriter = 1;
   static constexpr uint64_t kReader = uint64_t{1} << 48;
   static constexpr uint64_t kWaiters = kReader - 16;
   static Waiter* InOrder(uint64_t word);
-  static void Tell(Waiter* first);
+  static void Notify(Waiter* first);
   void AwaitAgain(Waiter* first);
 
   std::atomic<uint64_t> word_{0};
 };
 
-// All of `claims`, which are sorted and different, alone: locks[i] has claims[i]. Returns null, or
-// one that somebody has; then none is held.
+// Takes all `claims`, which are sorted and distinct, for writing: locks[i] holds claims[i]. Returns
+// null, or a claim that is taken; then none is held.
 template <typename C>
 C* TryLockAll(absl::Span<C* const> claims, std::unique_lock<C>* locks) {
   for (size_t i = 0; i < claims.size(); ++i) {

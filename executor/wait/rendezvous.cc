@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "executor/wait/cancellation.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "graph/strings.h"
 
@@ -34,7 +35,7 @@ std::string RendezvousKey::ToString() const {
                 iteration);
 }
 
-// Of one key, either values wait or receivers do.
+// For each key, either values wait or receivers do.
 struct LocalRendezvous::State {
   struct Item {
     Tensor value;
@@ -50,14 +51,14 @@ struct LocalRendezvous::State {
     std::deque<Item> items;
     std::deque<Waiter> waiters;
   };
-  std::mutex mutex;
-  absl::Status aborted;                           // guarded by mutex
-  std::unordered_map<std::string, Queue> queues;  // guarded by mutex
-  int64_t next_id = 0;                            // guarded by mutex
+  Mutex mutex;
+  absl::Status aborted ABSL_GUARDED_BY(mutex);
+  std::unordered_map<std::string, Queue> queues ABSL_GUARDED_BY(mutex);
+  int64_t next_id ABSL_GUARDED_BY(mutex) = 0;
 
-  // Takes the waiter out; false when it was served already.
+  // Removes the waiter. Returns false if it was served already.
   bool Take(const std::string& key, int64_t id, Waiter* waiter) {
-    std::lock_guard<std::mutex> lock(mutex);
+    MutexLock lock(&mutex);
     auto it = queues.find(key);
     if (it == queues.end()) return false;
     auto& waiters = it->second.waiters;
@@ -78,7 +79,7 @@ LocalRendezvous::~LocalRendezvous() { StartAbort(absl::CancelledError("Rendezvou
 absl::Status LocalRendezvous::Send(const std::string& key, Tensor value, bool is_dead) {
   State::Waiter waiter;
   {
-    std::lock_guard<std::mutex> lock(state_->mutex);
+    MutexLock lock(&state_->mutex);
     if (!state_->aborted.ok()) return state_->aborted;
     State::Queue& queue = state_->queues[key];
     if (queue.waiters.empty()) {
@@ -98,10 +99,10 @@ void LocalRendezvous::RecvAsync(const std::string& key, CancellationManager* can
                                 Done done) {
   State::Item item;
   {
-    std::unique_lock<std::mutex> lock(state_->mutex);
+    MutexLock lock(&state_->mutex);
     if (!state_->aborted.ok()) {
       const absl::Status status = state_->aborted;
-      lock.unlock();
+      lock.Unlock();
       done(status, Tensor(), false);
       return;
     }
@@ -109,7 +110,7 @@ void LocalRendezvous::RecvAsync(const std::string& key, CancellationManager* can
     if (queue.items.empty()) {
       const int64_t id = state_->next_id++;
       const int64_t token = cancellation ? cancellation->NewToken() : 0;
-      // The callback finds no waiter when it was served in the meantime.
+      // The callback finds no waiter if a Send served it in the meantime.
       auto cancel = [state = state_, key, id] {
         State::Waiter waiter;
         if (!state->Take(key, id, &waiter)) return;
@@ -120,7 +121,7 @@ void LocalRendezvous::RecvAsync(const std::string& key, CancellationManager* can
         return;
       }
       if (queue.waiters.empty()) state_->queues.erase(key);
-      lock.unlock();
+      lock.Unlock();
       done(absl::CancelledError("RecvAsync is cancelled."), Tensor(), false);
       return;
     }
@@ -134,7 +135,7 @@ void LocalRendezvous::RecvAsync(const std::string& key, CancellationManager* can
 void LocalRendezvous::StartAbort(const absl::Status& status) {
   std::unordered_map<std::string, State::Queue> queues;
   {
-    std::lock_guard<std::mutex> lock(state_->mutex);
+    MutexLock lock(&state_->mutex);
     if (!state_->aborted.ok()) return;
     state_->aborted = status;
     queues.swap(state_->queues);

@@ -1,9 +1,10 @@
-// Where Send leaves a tensor and Recv finds it, by key; whichever comes first waits for the other.
+// A table through which Send passes tensors to Recv by key. Whichever runs first waits.
 //
-// Thread safety: all methods from any thread. Blocking: none; RecvAsync calls `done` exactly once,
-// in the caller's, the sender's or the aborting thread, with no lock held.
-// Errors: after StartAbort every call and every waiting receiver gets that status; CANCELLED
-// "RecvAsync is cancelled." when the receiver's cancellation manager fires.
+// Thread safety: all methods may be called from any thread.
+// Blocking: no method blocks. RecvAsync calls `done` exactly once, on the thread of the caller, of
+// the sender or of the abort, without a lock.
+// Errors: after StartAbort every call and every waiting receiver gets that status. CANCELLED
+// "RecvAsync is cancelled." if the receiver's cancellation manager fires.
 #ifndef SLUICE_EXECUTOR_WAIT_RENDEZVOUS_H_
 #define SLUICE_EXECUTOR_WAIT_RENDEZVOUS_H_
 
@@ -11,7 +12,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,12 +43,12 @@ class Rendezvous {
   using Done = std::function<void(absl::Status, Tensor, bool is_dead)>;
   virtual ~Rendezvous() = default;
   virtual absl::Status Send(const std::string& key, Tensor value, bool is_dead) = 0;
-  // `cancellation` may be null, and must outlive the call of `done`.
+  // `cancellation` may be null. It outlives the call of `done`.
   virtual void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) = 0;
   virtual void StartAbort(const absl::Status& status) = 0;
 };
 
-// Both ends in this process.
+// A rendezvous within the process.
 class LocalRendezvous final : public Rendezvous {
  public:
   LocalRendezvous();

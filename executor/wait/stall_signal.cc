@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// A thread that waits for the signal, and not a handler: a handler may take no lock.
+// A thread waits for the signal, because a signal handler must not take locks.
 void ReportStallsOnSignal(int signal) {
   sigset_t set;
   sigemptyset(&set);

@@ -1,4 +1,4 @@
-// A report of everything that waits, on a signal: what to ask a program that seems to hang.
+// A report of all blocked operations on a signal, for programs that seem to hang.
 //
 //   int main() { ReportStallsOnSignal(SIGQUIT); … }      // then: kill -QUIT <pid>, or Ctrl-\.
 #ifndef SLUICE_EXECUTOR_WAIT_STALL_SIGNAL_H_
@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-// Writes Stalls::AllToString() to stderr each time `signal` comes; the program goes on. Call it
-// before other threads are started: they inherit that the signal is not theirs.
+// Writes Stalls::AllToString() to stderr each time the process receives `signal`; the program goes
+// on. Call it before other threads start, because threads inherit the blocked signal.
 void ReportStallsOnSignal(int signal = SIGQUIT);
 
 }  // namespace sluice

@@ -12,8 +12,8 @@ namespace {
 
 // The tables of the process. Never destroyed: sessions may outlive static objects.
 struct Tables {
-  std::mutex mutex;
-  std::set<Stalls*> all;
+  Mutex mutex;
+  std::set<Stalls*> all ABSL_GUARDED_BY(mutex);
 };
 Tables& AllTables() {
   static Tables* tables = new Tables;
@@ -31,13 +31,13 @@ std::string LineOf(const Stalls::Report& r) {
 
 Stalls::Stalls() {
   Tables& tables = AllTables();
-  std::lock_guard<std::mutex> lock(tables.mutex);
+  MutexLock lock(&tables.mutex);
   tables.all.insert(this);
 }
 
 Stalls::~Stalls() {
   Tables& tables = AllTables();
-  std::lock_guard<std::mutex> lock(tables.mutex);
+  MutexLock lock(&tables.mutex);
   tables.all.erase(this);
 }
 
@@ -47,17 +47,17 @@ Stalls& Stalls::Global() {
 }
 
 Stalls::Entry Stalls::Open(Stall stall) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   const Entry entry = next_++;
   waiting_.emplace(entry, Waiting{std::move(stall), std::chrono::steady_clock::now()});
   return entry;
 }
 
 void Stalls::Close(Entry entry) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   auto it = waiting_.find(entry);
   if (it == waiting_.end()) return;
-  read_.wait(lock, [&] { return it->second.readers == 0; });
+  while (it->second.readers != 0) read_.Wait(&mutex_);
   waiting_.erase(it);
 }
 
@@ -65,7 +65,7 @@ std::vector<Stalls::Report> Stalls::Describe(int64_t step_id) {
   std::vector<std::pair<Waiting*, Report>> read;
   const auto now = std::chrono::steady_clock::now();
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     for (auto& [entry, w] : waiting_) {  // ascending: the longest wait first
       if (step_id != 0 && w.stall.step_id != step_id) continue;
       ++w.readers;
@@ -78,9 +78,9 @@ std::vector<Stalls::Report> Stalls::Describe(int64_t step_id) {
     if (w->stall.describe) report.state = w->stall.describe();
     reports.push_back(std::move(report));
   }
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (auto& [w, report] : read) --w->readers;
-  read_.notify_all();
+  read_.NotifyAll();
   return reports;
 }
 
@@ -94,8 +94,8 @@ std::string Stalls::AllToString() {
   std::vector<Report> reports;
   Tables& tables = AllTables();
   {
-    // Held while they are read: none may go away meanwhile.
-    std::lock_guard<std::mutex> lock(tables.mutex);
+    // Held while the tables are read: none may be destroyed meanwhile.
+    MutexLock lock(&tables.mutex);
     for (Stalls* table : tables.all) {
       for (Report& r : table->Describe()) reports.push_back(std::move(r));
     }

@@ -1,25 +1,25 @@
-// Who waits for what: a table of blocked operations. Each session has one; all tables of the
-// process can be asked at once.
+// A table of blocked operations: which node waits, since when, and for what. Each session has one,
+// and a report can cover all tables of the process.
 //
 // A kernel that has to wait opens an entry when it stores its callback and closes it when the
-// callback is taken; the table is read by timeouts, signals and tools while things hang.
+// callback is taken. Timeouts, signals and tools read the table while operations are blocked.
 //
 //   Stalls::Entry entry = stalls->Open({.node = name, .resource = "queue 'q'", …});
 //   … stalls->Close(entry);
 //
-// Thread safety: all methods from any thread. `describe` is called without the table's lock, from
-// any thread, between Open and the return of Close; it must not call back into the table.
+// Thread safety: all methods may be called from any thread. `describe` is called from any thread
+// without the table's lock, between Open and the return of Close. It must not call into the table.
 #ifndef SLUICE_EXECUTOR_WAIT_STALLS_H_
 #define SLUICE_EXECUTOR_WAIT_STALLS_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "graph/mutex.h"
 
 namespace sluice {
 
@@ -28,23 +28,23 @@ struct Stall {
   std::string node;
   std::string op;
   std::string resource;  // "queue 'sync_token_q'"
-  // What is there and what is needed, at the moment of the question: "2 of 3 gradients".
+  // The present state of the wait: "2 of 3 gradients".
   std::function<std::string()> describe;
 };
 
 class Stalls {
  public:
   using Entry = int64_t;
-  // Joins the tables of this process, and leaves them.
+  // Registers the table with the process; the destructor removes it.
   Stalls();
   ~Stalls();
   Stalls(const Stalls&) = delete;
   Stalls& operator=(const Stalls&) = delete;
-  // The table of what belongs to no session.
+  // The table for operations of no session.
   static Stalls& Global();
 
   Entry Open(Stall stall);
-  // Waits for a report that is reading the entry.
+  // Waits until no report reads the entry.
   void Close(Entry entry);
 
   struct Report {
@@ -52,14 +52,14 @@ class Stalls {
     std::string node;
     std::string op;
     std::string resource;
-    std::string state;  // what `describe` said
-    double seconds;     // waiting so far
+    std::string state;  // the result of `describe`
+    double seconds;     // waited so far
   };
-  // The longest wait first. step_id 0: of all steps.
+  // The waits of one step, the longest first. 0 stands for all steps.
   std::vector<Report> Describe(int64_t step_id = 0);
-  // One line a wait: "'q_dequeue' (QueueDequeueV2) has waited 3.2 s for queue 'q': 0 elements".
+  // One line per wait: "'q_dequeue' (QueueDequeueV2) has waited 3.2 s for queue 'q': 0 elements".
   std::string ToString(int64_t step_id = 0);
-  // The same of all tables of this process, the longest wait first, each line with its step.
+  // The same for all tables of the process. Each line begins with its step.
   static std::string AllToString();
 
  private:
@@ -68,10 +68,10 @@ class Stalls {
     std::chrono::steady_clock::time_point since;
     int readers = 0;
   };
-  std::mutex mutex_;
-  std::condition_variable read_;
-  std::map<Entry, Waiting> waiting_;  // guarded by mutex_
-  Entry next_ = 1;                    // guarded by mutex_
+  Mutex mutex_;
+  CondVar read_;  // a report has read its entries
+  std::map<Entry, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  Entry next_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // Puts variables, queues and tables that are added inside into a container of a given name.
 //
 //   { ContainerScope mine(g, "experiment_7"); w = Variable(g, "w", …); }
-//   ResetContainers(*devices, {"experiment_7"});      // executor/device/reset.h
+//   ResetContainers(*devices, {"experiment_7"});      // executor/device/device_set.h
 //
 // Containers keep the state of one job apart from that of the next, on devices that outlive jobs.
 // Ops that name a container themselves keep it. Reference: tf.container.

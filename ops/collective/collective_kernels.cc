@@ -41,8 +41,7 @@ class CollectiveKernel : public AsyncKernel {
     absl::Status status = has_key_inputs_ ? ReadKeys(c, &call) : absl::OkStatus();
     if (status.ok()) status = Fill(c, &call);
     if (!status.ok()) return done(status);
-    auto collectives =
-        c.resources().Lookup<Collectives>(Collectives::kContainer, Collectives::kName);
+    auto collectives = Collectives::Of(c.resources());
     if (!collectives.ok()) {
       return done(
           absl::InternalError(StrCat(c.node().Describe(), ": device ", device_,

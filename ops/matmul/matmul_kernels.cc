@@ -4,7 +4,7 @@
 #include "executor/cpu/scratch_buffers.h"
 #include "executor/kernel/made_of_constant.h"
 #include "executor/kernel/matrix_tiles.h"
-#include "executor/kernel/packed_operand.h"
+#include "executor/kernel/packed_operand_reader.h"
 #include "executor/kernel/running_sum.h"
 #include "ops/matmul/packed_operand.h"
 #include "ops/matmul/product_tiles.h"
@@ -90,20 +90,20 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
     if (grid.count() == 0) return absl::OkStatus();
     const int64_t elements = grid.cut.rows * grid.cut.columns;
     const auto most = static_cast<int>(std::min<int64_t>(context.num_threads(), grid.count()));
-    const int threads = ScratchRooms::For(most);
+    const int threads = ScratchBuffers::For(most);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({threads, elements}));
     SLUICE_ASSIGN_OR_RETURN(Tensor scratch, context.AllocateTemp(kDataTypeOf<T>, shape));
-    ScratchRooms rooms(threads);
+    ScratchBuffers buffers(threads);
     const double of_tile = grid.cost + cost * static_cast<double>(elements);
     context.ParallelFor(grid.count(), of_tile, [&](int64_t begin, int64_t end) {
-      const int room = rooms.Take();
-      T* const tile = scratch.data<T>() + room * elements;
+      const int buffer = buffers.Take();
+      T* const tile = scratch.data<T>() + buffer * elements;
       for (int64_t i = begin; i < end; ++i) {
         const Grid::Tile at = grid.At(i);
         MultiplyTile(p, a.data<T>(), b.data<T>(), 0, at, tile, at.columns, GemmInto::kReplace);
         take({tile, at.row, at.column, at.rows, at.columns});
       }
-      rooms.GiveBack(room);
+      buffers.GiveBack(buffer);
     });
     return absl::OkStatus();
   }

@@ -13,12 +13,12 @@
 namespace sluice {
 namespace {
 
-// A block's scores, `each` times, for each thread of a loop (ScratchRooms::For).
-absl::StatusOr<Tensor> RoomsForScores(KernelContext& context, const AttentionSizes& sizes,
-                                      int64_t each) {
-  const int rooms = ScratchRooms::For(context.num_threads());
+// Scratch memory for `each` blocks of scores per thread of a loop.
+absl::StatusOr<Tensor> ScoreBuffers(KernelContext& context, const AttentionSizes& sizes,
+                                    int64_t each) {
+  const int buffers = ScratchBuffers::For(context.num_threads());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
-                          TensorShape::Make({rooms, each * sizes.block_rows(), sizes.columns}));
+                          TensorShape::Make({buffers, each * sizes.block_rows(), sizes.columns}));
   return context.AllocateTemp(DT_FLOAT, shape);
 }
 
@@ -50,14 +50,14 @@ class AttentionKernel : public Kernel {
                             AttentionScores::Make(context, s, scale_, MaskInput(context, 3), {&v}));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, ShapeOfResult(q, s), &out));
-    ScratchRooms rooms(ScratchRooms::For(context.num_threads()));
-    SLUICE_ASSIGN_OR_RETURN(Tensor memory, RoomsForScores(context, s, 1));
+    ScratchBuffers buffers(ScratchBuffers::For(context.num_threads()));
+    SLUICE_ASSIGN_OR_RETURN(Tensor memory, ScoreBuffers(context, s, 1));
     const int64_t blocks = s.blocks();
     context.ParallelFor(
         s.count * blocks, CostOfRow(s, 2) * static_cast<double>(s.block_rows()),
         [&](int64_t begin, int64_t end) {
-          const int room = rooms.Take();
-          float* const weights = memory.data<float>() + room * s.block_rows() * s.columns;
+          const int buffer = buffers.Take();
+          float* const weights = memory.data<float>() + buffer * s.block_rows() * s.columns;
           for (int64_t i = begin; i < end; ++i) {
             const int64_t product = i / blocks, block = i % blocks;
             const ColumnRange range = scores.RangeOf(product, block);
@@ -67,7 +67,7 @@ class AttentionKernel : public Kernel {
             Gemm<float>(s.RowsOf(block), s.width, range.size(), RowMajor(weights, range.size()),
                         RowMajor(met, s.width), out->data<float>() + row * s.width, s.width);
           }
-          rooms.GiveBack(room);
+          buffers.GiveBack(buffer);
         });
     return absl::OkStatus();
   }
@@ -101,14 +101,14 @@ class GradientPass {
 
   absl::Status Run(KernelContext& context) {
     SLUICE_RETURN_IF_ERROR(Allocate(context));
-    ScratchRooms rooms(ScratchRooms::For(context.num_threads()));
+    ScratchBuffers buffers(ScratchBuffers::For(context.num_threads()));
     const double cost = CostOfRow(sizes_, 5) * static_cast<double>(sizes_.rows / parts_);
     context.ParallelFor(sizes_.count * parts_, cost, [&](int64_t begin, int64_t end) {
-      const int room = rooms.Take();
+      const int buffer = buffers.Take();
       float* const weights =
-          scores_memory_.data<float>() + 2 * room * sizes_.block_rows() * sizes_.columns;
+          scores_memory_.data<float>() + 2 * buffer * sizes_.block_rows() * sizes_.columns;
       for (int64_t i = begin; i < end; ++i) MakePart(i / parts_, i % parts_, weights);
-      rooms.GiveBack(room);
+      buffers.GiveBack(buffer);
     });
     AddParts(context);
     return absl::OkStatus();
@@ -129,7 +129,7 @@ class GradientPass {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({parts_ - 1, sizes_.count, of_k() + of_v()}));
     SLUICE_ASSIGN_OR_RETURN(of_parts_, context.AllocateTemp(DT_FLOAT, shape));
-    SLUICE_ASSIGN_OR_RETURN(scores_memory_, RoomsForScores(context, sizes_, 2));
+    SLUICE_ASSIGN_OR_RETURN(scores_memory_, ScoreBuffers(context, sizes_, 2));
     return absl::OkStatus();
   }
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "executor/device/reset.h"
+#include "executor/device/device_set.h"
 #include "gmock/gmock.h"
 #include "graph/build/container.h"
 #include "graph/status.h"

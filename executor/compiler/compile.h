@@ -1,0 +1,42 @@
+// From a placed graph to a plan.
+#ifndef SLUICE_EXECUTOR_COMPILER_COMPILE_H_
+#define SLUICE_EXECUTOR_COMPILER_COMPILE_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/kernel/kernel.h"
+#include "executor/memory/rematerialize.h"
+#include "executor/passes/pass_options.h"
+#include "executor/plan/plan.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/shape.h"
+
+namespace sluice {
+
+struct CompileOptions {
+  // Makes the kernel of a node, or returns the one that earlier plans of the session use.
+  std::function<absl::StatusOr<std::shared_ptr<Kernel>>(const Node&)> kernel;
+  // The index of a node's device. If not set, all nodes have index 0.
+  std::function<int(const Node&)> device;
+  PassOptions passes;
+  // Runs every loop by frames and iterations, even if it could be one node.
+  bool dynamic_loops = false;
+};
+
+// `graph` is pruned and placed: feeds are _Arg nodes and fetches _Retval nodes, numbered by
+// attribute `index`. Errors name the node.
+absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Graph> graph,
+                                                        const CompileOptions& options);
+
+// Changes the graph so that its steps, with feeds of these shapes, need at most
+// PassOptions::memory_limit_bytes, and compiles it. The plan may still need more.
+absl::StatusOr<PlannedStep> CompileWithinLimit(const std::shared_ptr<Graph>& graph,
+                                               const std::vector<TensorShape>& feeds,
+                                               const CompileOptions& options);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_COMPILER_COMPILE_H_

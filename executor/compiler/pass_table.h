@@ -1,0 +1,51 @@
+// The table of all passes: their order, names, switches, exactness and documentation.
+#ifndef SLUICE_EXECUTOR_COMPILER_PASS_TABLE_H_
+#define SLUICE_EXECUTOR_COMPILER_PASS_TABLE_H_
+
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/passes/pass_options.h"
+#include "executor/plan/draft.h"
+
+namespace sluice {
+
+enum class PassStage {
+  kPruned,  // on the pruned graph, before placement
+  kPlaced,  // on the placed graph
+  kLimit,   // on the placed graph, if its step needs more memory than it may
+  kDraft,   // on the bodies of a plan's draft
+};
+
+struct Pass {
+  const char* name;
+  PassStage stage;
+  // How results may differ from those without the pass. "same bits", or an exception.
+  const char* exactness;
+  const char* description;
+  // All stages except kDraft.
+  absl::StatusOr<int> (*run)(Graph& graph, const PassOptions& options) = nullptr;
+  // kDraft: changes a body of the draft, and returns how many changes it made.
+  int (*fuse)(DraftBody& body, Draft& draft) = nullptr;
+  // False for passes that results depend on.
+  bool can_be_disabled = true;
+};
+
+// All passes in the order in which they run.
+absl::Span<const Pass> PassTable();
+
+// The names of all passes that can be disabled, and "all".
+const std::set<std::string>& PassNames();
+// INVALID_ARGUMENT if `disabled` has a name that is not in PassNames.
+absl::Status CheckDisabledPasses(const std::set<std::string>& disabled);
+
+// Runs the enabled passes of a stage in their order.
+absl::Status RunPasses(PassStage stage, Graph& graph, const PassOptions& options);
+void FuseBody(DraftBody& body, Draft& draft, const PassOptions& options);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_COMPILER_PASS_TABLE_H_

@@ -1,0 +1,47 @@
+// From a session's graph to the graph of one kind of step: pruned to what the step needs, with
+// functions expanded, rewritten by the passes, and placed on devices.
+#ifndef SLUICE_EXECUTOR_COMPILER_STEP_GRAPH_H_
+#define SLUICE_EXECUTOR_COMPILER_STEP_GRAPH_H_
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/device/device_set.h"
+#include "executor/passes/pass_options.h"
+#include "executor/passes/prune.h"
+#include "executor/placer/placer.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// Thread safety: one thread at a time.
+class StepGraphMaker {
+ public:
+  // `devices` are those that nodes may run on, the preferred ones first.
+  StepGraphMaker(std::vector<DeviceInfo> devices, PlaceOptions placement)
+      : devices_(std::move(devices)), placement_(placement) {}
+
+  // `passes.keep` has the names of the targets. A stateful node gets the same device in all graphs.
+  absl::StatusOr<std::unique_ptr<Graph>> Make(const Graph& graph, absl::Span<const Output> feeds,
+                                              absl::Span<const Output> fetches,
+                                              absl::Span<const Operation> targets,
+                                              const PruneOptions& prune, const PassOptions& passes);
+
+  const std::vector<DeviceInfo>& devices() const { return devices_; }
+
+ private:
+  absl::Status PlaceNodes(Graph& graph);
+
+  const std::vector<DeviceInfo> devices_;
+  const PlaceOptions placement_;
+  std::unordered_map<std::string, std::string> stateful_devices_;  // by node
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_COMPILER_STEP_GRAPH_H_

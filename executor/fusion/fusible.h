@@ -1,0 +1,30 @@
+// Whether and how an item can be a member of a fusion group, by the known shapes.
+#ifndef SLUICE_EXECUTOR_FUSION_FUSIBLE_H_
+#define SLUICE_EXECUTOR_FUSION_FUSIBLE_H_
+
+#include "absl/container/inlined_vector.h"
+#include "executor/fusion/fused_elementwise.h"
+#include "executor/kernel/elementwise_loops.h"
+#include "executor/kernel/row_kernel.h"
+#include "executor/plan/draft.h"
+
+namespace sluice {
+
+// False if the shapes are known to differ. A scalar is compatible with every shape.
+bool IsCompatible(const PartialShape& operand, const PartialShape& result);
+
+// Marks the items whose kernels only run their loops, over operands that may be scalars.
+void MarkScalarLoops(DraftBody& body);
+
+// How a group computes an item: by loops, or by rows as its last member, or not at all.
+struct Membership {
+  const ElementwiseLoops* loops = nullptr;
+  const RowKernel* rows = nullptr;
+  absl::InlinedVector<BroadcastKind, 2> broadcast;  // by operand
+  explicit operator bool() const { return loops != nullptr || rows != nullptr; }
+};
+Membership MembershipOf(const DraftItem& item);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_FUSION_FUSIBLE_H_

@@ -1,0 +1,62 @@
+#include "executor/memory/early_readers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+
+#include "executor/passes/purity.h"
+
+namespace sluice {
+namespace {
+
+// The number of the last node that `node` waits for.
+int ReadyAt(const Node& node, const StepOrder& order) {
+  int ready = -1;
+  for (const Output& in : node.inputs()) ready = std::max(ready, order.NumberOf(*in.node));
+  for (const Node* c : node.control_inputs()) ready = std::max(ready, order.NumberOf(*c));
+  return ready;
+}
+
+using BytesOfTensors = std::unordered_map<Output, int64_t>;
+
+BytesOfTensors AliveAtPeak(const MemoryPlan& memory) {
+  BytesOfTensors alive;
+  for (const PlannedTensor& tensor : memory.tensors) {
+    if (tensor.computed_at > memory.peak_at || tensor.released_at <= memory.peak_at) continue;
+    for (const Output& result : tensor.results) alive[result] = tensor.bytes;
+  }
+  return alive;
+}
+
+int64_t Find(const BytesOfTensors& bytes, const Output& tensor) {
+  const auto found = bytes.find(tensor);
+  return found == bytes.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
+                                                         const MemoryPlan& memory,
+                                                         const StepOrder& order) {
+  const BytesOfTensors alive = AliveAtPeak(memory);
+  std::unordered_map<const Node*, int64_t> made;  // bytes
+  for (const PlannedTensor& tensor : memory.tensors) made[tensor.node] += tensor.bytes;
+  std::vector<std::pair<Node*, Node*>> edges;
+  for (int n = memory.peak_at + 1; n < memory.num_nodes; ++n) {
+    if (order.At(n).size() > 1) continue;
+    const Node& node = *order.At(n)[0];
+    const int ready = ReadyAt(node, order);
+    if (!IsPure(node) || !order.IsCertain(node) || ready < 0 || ready >= memory.peak_at) continue;
+    const int64_t fewest = std::max<int64_t>(2 * made[&node], 1);
+    const auto is_released = [&](const Output& in) { return Find(alive, in) >= fewest; };
+    if (std::none_of(node.inputs().begin(), node.inputs().end(), is_released)) continue;
+    const Node& next = *order.At(ready + 1).back();
+    const bool in_one_unit =
+        order.UnitOf(ready + 1) == order.UnitOf(n) && order.UnitOf(ready) == order.UnitOf(n);
+    if (!in_one_unit || !order.IsCertain(next)) continue;
+    edges.emplace_back(graph.node(node.id()), graph.node(next.id()));
+  }
+  return edges;
+}
+
+}  // namespace sluice

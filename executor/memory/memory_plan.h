@@ -1,0 +1,52 @@
+// The memory that a step's tensors need, known before the step runs.
+//
+// It follows from the plan (the order of the nodes, and the last reader of each result) and from
+// shapes, which are inferred from those of the feeds. It leaves out the scratch memory of kernels
+// and results whose shapes depend on values.
+#ifndef SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_
+#define SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "executor/plan/plan.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/shape.h"
+
+namespace sluice {
+
+// A result with a buffer of its own. Results that take over or share an input's buffer and the
+// values of variables have none.
+struct PlannedTensor {
+  const Node* node = nullptr;
+  int output = 0;
+  int64_t bytes = -1;   // -1: unknown before the step
+  int computed_at = 0;  // the number of its node in the step's order
+  // The number of its last reader. MemoryPlan::num_nodes for results that are fetched.
+  int released_at = 0;
+  OutputList results;  // in this buffer: the result itself and those that take it over or share it
+};
+
+struct MemoryPlan {
+  std::vector<PlannedTensor> tensors;  // the largest first, those of unknown size last
+  int num_nodes = 0;
+  int num_unknown = 0;
+  int64_t peak_bytes = 0;  // the most bytes of tensors that are alive at the same time
+  int peak_at = 0;         // the number of a node
+  std::string peak_node;
+  std::shared_ptr<const Graph> graph;  // owns the nodes
+
+  // A table of the `rows` largest tensors: node, op, bytes, lifetime, and whether it is alive at
+  // the peak.
+  std::string ToString(int rows = 20) const;
+};
+
+// The memory of the plan's steps with feeds of these shapes.
+MemoryPlan MemoryOf(const Plan& plan, absl::Span<const TensorShape> feeds);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_

@@ -1,0 +1,52 @@
+// Copies of nodes that recompute results later in a step. Changes can be undone.
+#ifndef SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
+#define SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+class NodeCopies {
+ public:
+  explicit NodeCopies(Graph& graph) : graph_(graph) {}
+
+  // The copy of a node, or null.
+  Node* Of(const Node& original) const;
+  bool IsCopy(const Node& node) const { return triggers_.contains(&node); }
+  // The node that a copy waits for.
+  Node* TriggerOf(const Node& copy) const { return triggers_.at(&copy); }
+  int size() const { return static_cast<int>(triggers_.size()); }
+
+  // Adds a copy. It reads existing copies of its original's inputs, except of those in `sources`.
+  absl::Status Add(const Node& original, Node* trigger, const std::vector<Output>& sources);
+  void SetTrigger(Node* copy, Node* trigger);
+  // Makes a reader of an original read its copy.
+  absl::Status Redirect(const Use& use);
+
+  // Keeps or undoes the changes since the last call of these two, including the order of edges.
+  void Keep();
+  absl::Status Undo();
+
+ private:
+  struct Edges {
+    std::vector<Use> uses;
+    std::vector<Node*> control_outputs;
+  };
+  void Save(Node* node);
+
+  Graph& graph_;
+  std::unordered_map<const Node*, Node*> copies_;    // by original
+  std::unordered_map<const Node*, Node*> triggers_;  // by copy
+  std::vector<Node*> added_;
+  std::vector<std::pair<Node*, Node*>> old_triggers_;  // of copies, in order
+  std::vector<std::pair<Node*, Edges>> saved_;         // the original edges from a node
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_

@@ -1,0 +1,48 @@
+// Recomputes results instead of keeping them, so that a step meets its memory limit.
+//
+// First, late readers that can run earlier release their inputs before the peak (early_readers.h).
+// Then results are recomputed. Activations are read once in the forward pass and again in the
+// backward pass. Of the tensors that are alive at a plan's peak, the pass copies the nodes whose
+// recomputation costs least per byte. Late readers read the copy, which waits (by a control edge)
+// for what its first reader waits for. Copies read tensors that are alive at that time anyway, or
+// other copies. Each change is planned and undone if it does not lower the peak. Matrix products
+// and convolutions are copied only if nothing else is left.
+//
+// Runs after all other graph passes, because it needs placed nodes and plans, and because copies
+// equal their originals. Left alone: nodes that are stateful, random, fetched, run for their
+// effect, on another device than their readers, or behind a branch or a loop. Results keep their
+// bits. Cost: at most 65 plans, and one if the first plan meets the limit.
+#ifndef SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_
+#define SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "executor/memory/memory_plan.h"
+#include "executor/passes/pass_options.h"
+#include "executor/plan/plan.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+struct PlannedStep {
+  std::shared_ptr<const Plan> plan;
+  MemoryPlan memory;
+};
+
+// Plans the steps of a graph that a pass changes.
+class StepPlanner {
+ public:
+  virtual ~StepPlanner() = default;
+  // A step of the graph as it is now.
+  virtual absl::StatusOr<PlannedStep> Plan() = 0;
+};
+
+// Returns the number of copied nodes. After OK, the last plan of PassOptions::planner is the plan
+// of the graph, which may still exceed PassOptions::memory_limit_bytes.
+absl::StatusOr<int> Rematerialize(Graph& graph, const PassOptions& options);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_

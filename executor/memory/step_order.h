@@ -1,0 +1,45 @@
+// The order in which a plan runs the nodes of its graph, for passes that change the graph by a
+// plan.
+#ifndef SLUICE_EXECUTOR_MEMORY_STEP_ORDER_H_
+#define SLUICE_EXECUTOR_MEMORY_STEP_ORDER_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/plan/plan.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// Numbers are those of MemoryPlan.
+// Thread safety: immutable. Lifetime: the plan outlives it.
+class StepOrder {
+ public:
+  static absl::StatusOr<StepOrder> Of(const Plan& plan);
+
+  // -1 for nodes without a number: constants, feeds and nodes in loops.
+  int NumberOf(const Node& node) const { return numbers_[node.id()]; }
+  // The nodes of a number: one, or a fusion group, whose last node computes the result.
+  absl::Span<const Node* const> At(int number) const { return at_[number]; }
+  int UnitOf(int number) const { return units_[number]; }
+  // Whether the node runs in every step. Nodes behind a branch or a loop may not.
+  bool IsCertain(const Node& node) const { return is_certain_[node.id()]; }
+  // The sums that add their terms as these are computed: the ids of each sum and of its terms in
+  // that order. Another order gives other bits.
+  const std::vector<int>& sums() const { return sums_; }
+
+ private:
+  explicit StepOrder(const Plan& plan);
+  void AddSum(const Node& sum);
+
+  std::vector<int> numbers_;                  // by node id
+  std::vector<std::vector<const Node*>> at_;  // by number
+  std::vector<int> units_;                    // by number
+  std::vector<bool> is_certain_;              // by node id
+  std::vector<int> sums_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_MEMORY_STEP_ORDER_H_

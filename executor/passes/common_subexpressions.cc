@@ -1,0 +1,74 @@
+#include "executor/passes/common_subexpressions.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "executor/passes/purity.h"
+#include "executor/passes/rewrite.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// Larger tensors are the same where they share their memory.
+constexpr size_t kMostBytesCompared = 1 << 20;
+
+// Everything that two nodes must agree on, as one string; tensors by type, shape and bytes.
+void AppendAttr(const AttrValue& value, std::string* key) {
+  if (const Tensor* t = std::get_if<Tensor>(&value)) {
+    StrAppend(key, static_cast<int>(t->dtype()), t->shape().ToString());
+    if (t->dtype() == DT_STRING) {
+      for (const std::string& s : t->flat<std::string>()) StrAppend(key, s.size(), ":", s);
+    } else if (t->bytes() > kMostBytesCompared) {
+      StrAppend(key, "@", reinterpret_cast<uintptr_t>(t->raw()));
+    } else {
+      key->append(static_cast<const char*>(t->raw()), t->bytes());
+    }
+  } else {
+    StrAppend(key, value.index(), AttrToString(value));
+  }
+}
+
+// Nodes of one key compute the same.
+void SetKey(const Node& node, std::string* key) {
+  key->clear();
+  StrAppend(key, node.op(), "\n", node.device(), "\n", node.assigned_device());
+  for (const Output& in : node.inputs()) StrAppend(key, "\n", in.node->id(), ":", in.index);
+  std::vector<int> controls;
+  for (const Node* c : node.control_inputs()) controls.push_back(c->id());
+  std::sort(controls.begin(), controls.end());
+  for (int id : controls) StrAppend(key, "\n^", id);
+  for (const auto& [name, value] : node.attrs()) {
+    if (name == "_class" || name == "_output_shapes") continue;
+    StrAppend(key, "\n", name, "=");
+    AppendAttr(value, key);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& options) {
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
+  // By hashes of keys, since few keys come twice and many would fill the caches.
+  absl::flat_hash_map<size_t, Node*> first;
+  first.reserve(order.size());
+  std::string key, other_key;
+  int merged = 0;
+  for (Node* node : order) {
+    if (!IsPure(*node)) continue;
+    SetKey(*node, &key);
+    const auto [it, is_new] = first.emplace(std::hash<std::string>()(key), node);
+    if (is_new || options.keep.contains(node->name())) continue;
+    SetKey(*it->second, &other_key);
+    if (other_key != key) continue;
+    SLUICE_RETURN_IF_ERROR(TakePlace(graph, node, Output(it->second)));
+    ++merged;
+  }
+  return merged;
+}
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// What all passes are called with. A pass is a function
+//
+//   absl::StatusOr<int> Pass(Graph& graph, const PassOptions& options);
+//
+// that changes the graph of one kind of step and returns how many changes it made. An error is a
+// defect of the pass, not of the graph. No pass runs or removes a stateful node, and every pass
+// takes time linear in the graph, except rematerialize. The table of passes with their order and
+// exactness is in executor/compiler/pass_table.cc.
+#ifndef SLUICE_EXECUTOR_PASSES_PASS_OPTIONS_H_
+#define SLUICE_EXECUTOR_PASSES_PASS_OPTIONS_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+class StepPlanner;  // executor/memory/rematerialize.h
+
+struct PassOptions {
+  // Names of nodes that are fed, fetched or run for their effect. They stay under their names.
+  std::set<std::string> keep;
+  // Names of passes that do not run. "all" stands for every pass that can be disabled.
+  std::set<std::string> disabled;
+  // The largest constant that folding makes.
+  int64_t max_constant_bytes = 10 << 20;
+  // For rematerialize: the memory that a step's tensors may take, and the planner of steps.
+  int64_t memory_limit_bytes = 0;
+  StepPlanner* planner = nullptr;
+
+  bool IsDisabled(const std::string& pass) const {
+    return disabled.contains("all") || disabled.contains(pass);
+  }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_PASSES_PASS_OPTIONS_H_

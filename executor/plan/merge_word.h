@@ -1,0 +1,25 @@
+// The pending word of a unit that is one Merge (Unit::pending), which counts control inputs and
+// data inputs separately. A Merge is ready when its control inputs have arrived and it has a live
+// data input, or a dead Enter has arrived, or all data inputs are dead.
+#ifndef SLUICE_EXECUTOR_PLAN_MERGE_WORD_H_
+#define SLUICE_EXECUTOR_PLAN_MERGE_WORD_H_
+
+#include <cstdint>
+
+namespace sluice::merge_word {
+
+inline constexpr uint64_t kControl = 1;              // per control input that has not arrived
+inline constexpr uint64_t kCandidate = 1ull << 24;   // per data input that is not known to be dead
+inline constexpr uint64_t kForcedDead = 1ull << 61;  // a dead Enter has arrived
+inline constexpr uint64_t kClaimed = 1ull << 62;     // a live input is being stored
+inline constexpr uint64_t kLive = 1ull << 63;        // a live input is stored
+inline uint64_t Controls(uint64_t word) { return word & (kCandidate - 1); }
+inline uint64_t Candidates(uint64_t word) { return (word & (kForcedDead - 1)) / kCandidate; }
+// Stays true once it is true.
+inline bool IsReady(uint64_t word) {
+  return Controls(word) == 0 && ((word & (kLive | kForcedDead)) != 0 || Candidates(word) == 0);
+}
+
+}  // namespace sluice::merge_word
+
+#endif  // SLUICE_EXECUTOR_PLAN_MERGE_WORD_H_

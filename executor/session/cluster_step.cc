@@ -1,0 +1,194 @@
+#include "executor/session/cluster_step.h"
+
+#include <utility>
+
+#include "executor/passes/prune.h"
+#include "executor/step/continuations.h"
+#include "executor/step/outbox.h"
+#include "executor/trace/metrics.h"
+#include "executor/wait/rendezvous.h"
+#include "graph/mutex.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+// The rendezvous of a partial run: the client's tensors go to the client, the others to the tasks.
+class WithClient final : public Rendezvous {
+ public:
+  WithClient(Rendezvous& client, Rendezvous& tasks) : client_(client), tasks_(tasks) {}
+  absl::Status Send(const std::string& key, Tensor value, bool is_dead) override {
+    return For(key).Send(key, std::move(value), is_dead);
+  }
+  void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) override {
+    For(key).RecvAsync(key, cancellation, std::move(done));
+  }
+  void StartAbort(const absl::Status& status) override {
+    client_.StartAbort(status);
+    tasks_.StartAbort(status);
+  }
+
+ private:
+  Rendezvous& For(const std::string& key) const { return IsClientKey(key) ? client_ : tasks_; }
+  Rendezvous& client_;
+  Rendezvous& tasks_;
+};
+
+}  // namespace
+
+// One Run.
+class ClusterStep::RunningParts {
+ public:
+  RunningParts(ClusterStep& step, const StepCall& call)
+      : step_(step), call_(call), step_id_(step.tasks_.NewStepId()) {}
+
+  absl::Status Run();
+
+ private:
+  void StartRemote(const RemotePart& part);
+  void RemoteEnded(const RemotePart& part, RemoteTasks::PartResult result);
+  absl::Status RunLocal(Rendezvous* rendezvous);
+  void WaitForRemote();
+  void Fail(const absl::Status& status);
+  void MergeStats();
+
+  ClusterStep& step_;
+  const StepCall& call_;
+  const int64_t step_id_;
+  CancellationManager cancellation_;  // of all parts
+
+  Mutex mutex_;
+  CondVar ended_;
+  size_t running_ ABSL_GUARDED_BY(mutex_) = 0;       // remote parts
+  bool is_blocked_ ABSL_GUARDED_BY(mutex_) = false;  // the scheduler was notified
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  std::vector<StepStats> stats_ ABSL_GUARDED_BY(mutex_);
+};
+
+absl::Status ClusterStep::Run(const StepCall& call) {
+  static MetricCounter steps("sluice_steps_total");
+  steps.Add();
+  if (call.metadata != nullptr && call.options.output_partition_graphs) {
+    if (parts_.local != nullptr) call.metadata->partition_graphs = {parts_.local->plan()->graph};
+    for (const RemotePart& part : parts_.remote) {
+      call.metadata->partition_graphs.push_back(part.graph);
+    }
+  }
+  return RunningParts(*this, call).Run();
+}
+
+absl::Status ClusterStep::RunningParts::Run() {
+  const Parts& parts = step_.parts_;
+  std::shared_ptr<Rendezvous> rendezvous = step_.tasks_.RendezvousOf(step_id_);
+  if (rendezvous == nullptr) return absl::CancelledError("the server stops");
+  {
+    const LinkedCancellation closing(&step_.closing_, cancellation_);
+    const LinkedCancellation caller(call_.options.cancellation, cancellation_);
+    Outbox outbox;
+    {
+      MutexLock lock(&mutex_);
+      running_ = parts.remote.size();
+    }
+    for (const RemotePart& part : parts.remote) StartRemote(part);
+    if (parts.local != nullptr) {
+      WithClient both(call_.client != nullptr ? *call_.client : *rendezvous, *rendezvous);
+      const absl::Status status = RunLocal(&both);
+      if (!status.ok()) Fail(status);
+    }
+    Outbox::Flush();
+    ContinuationScope::BeforeWork();
+    WaitForRemote();
+  }
+  std::vector<std::string> tasks;
+  for (const RemotePart& part : parts.remote) tasks.push_back(part.task);
+  step_.tasks_.EndStep(step_id_, tasks);
+  if (call_.metadata != nullptr) {
+    call_.metadata->step_id = step_id_;
+    if (call_.options.trace) MergeStats();
+  }
+  MutexLock lock(&mutex_);
+  if (step_.closing_.IsCancelled() && absl::IsCancelled(status_)) return ClosedError();
+  return status_;
+}
+
+void ClusterStep::RunningParts::StartRemote(const RemotePart& part) {
+  const int64_t timeout_ms = call_.options.timeout_ms;
+  RemoteTasks::PartStep step;
+  step.task = part.task;
+  step.handle = part.handle;
+  step.step_id = step_id_;
+  for (int i : part.feeds) step.feeds.push_back(*call_.feeds[i]);
+  step.num_fetches = part.fetches.size();
+  step.timeout_ms = timeout_ms != 0 ? timeout_ms : step_.executor_.options().operation_timeout_ms;
+  step.trace = call_.options.trace;
+  step_.tasks_.Run(std::move(step), &cancellation_, [this, &part](RemoteTasks::PartResult result) {
+    RemoteEnded(part, std::move(result));
+  });
+}
+
+absl::Status ClusterStep::RunningParts::RunLocal(Rendezvous* rendezvous) {
+  const Parts& parts = step_.parts_;
+  std::vector<const Tensor*> fed;
+  for (int i : parts.local_feeds) fed.push_back(call_.feeds[i]);
+  Tensors fetched(parts.local_fetches.size());
+  RunOptions options = call_.options;
+  options.cancellation = &cancellation_;
+  SLUICE_RETURN_IF_ERROR(
+      parts.local->RunPart(step_id_, rendezvous, {fed, fetched.data(), options, call_.metadata}));
+  for (size_t i = 0; i < fetched.size(); ++i) {
+    call_.fetches[parts.local_fetches[i]] = std::move(fetched[i]);
+  }
+  return absl::OkStatus();
+}
+
+void ClusterStep::RunningParts::WaitForRemote() {
+  StepScheduler* const scheduler = step_.executor_.options().scheduler;
+  bool was_blocked;
+  {
+    MutexLock lock(&mutex_);
+    was_blocked = is_blocked_ = running_ > 0 && scheduler != nullptr;
+    if (was_blocked) scheduler->Blocked(step_id_);
+    while (running_ > 0) ended_.Wait(&mutex_);
+  }
+  if (was_blocked) scheduler->Resume(step_id_);
+}
+
+void ClusterStep::RunningParts::RemoteEnded(const RemotePart& part,
+                                            RemoteTasks::PartResult result) {
+  if (result.status.ok()) {
+    for (size_t i = 0; i < part.fetches.size(); ++i) {
+      call_.fetches[part.fetches[i]] = std::move(result.fetches[i]);
+    }
+  } else {
+    Fail(result.status);
+  }
+  MutexLock lock(&mutex_);
+  if (!result.stats.dev_stats.empty()) stats_.push_back(std::move(result.stats));
+  // Notified under the lock: after its release this object may be destroyed.
+  if (--running_ > 0) return;
+  ended_.NotifyAll();
+  if (is_blocked_) step_.executor_.options().scheduler->Ready(step_id_);
+}
+
+// The error of a part replaces CANCELLED, with which other parts end because of it.
+void ClusterStep::RunningParts::Fail(const absl::Status& status) {
+  {
+    MutexLock lock(&mutex_);
+    if (status_.ok() || (absl::IsCancelled(status_) && !absl::IsCancelled(status))) {
+      status_ = status;
+    }
+  }
+  cancellation_.StartCancel();
+}
+
+void ClusterStep::RunningParts::MergeStats() {
+  StepStats all;
+  if (call_.metadata->step_stats != nullptr) all = *call_.metadata->step_stats;
+  MutexLock lock(&mutex_);
+  for (StepStats& stats : stats_) {
+    for (DeviceStepStats& device : stats.dev_stats) all.dev_stats.push_back(std::move(device));
+  }
+  call_.metadata->step_stats = std::make_shared<const StepStats>(std::move(all));
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// A partial run whose step runs in this process, on a thread of its own.
+#ifndef SLUICE_EXECUTOR_SESSION_LOCAL_PARTIAL_RUN_H_
+#define SLUICE_EXECUTOR_SESSION_LOCAL_PARTIAL_RUN_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "executor/session/partial_run.h"
+#include "executor/session/runner.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/rendezvous.h"
+
+namespace sluice {
+
+class LocalPartialRun final : public PartialRun {
+ public:
+  LocalPartialRun(std::shared_ptr<SessionState> session, const NamedRequest& request,
+                  PreparedStep& step);
+  ~LocalPartialRun() override;
+
+ private:
+  absl::StatusOr<Tensors> RunPiece(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
+                                   CancellationManager* cancellation) override;
+  absl::Status End(const absl::Status& status) override;
+  absl::Status CheckFeedValue(const Output& feed, const Tensor& value) const override;
+  absl::StatusOr<Tensors> Receive(absl::Span<const Output> fetches);
+  std::string KeyOf(const Output& tensor) const;
+
+  PreparedStep& step_;
+  LocalRendezvous rendezvous_;
+  CancellationManager cancellation_;
+  Mutex join_mutex_;
+  absl::Status status_;  // of the step; set when the thread has ended
+  std::thread thread_ ABSL_GUARDED_BY(join_mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_SESSION_LOCAL_PARTIAL_RUN_H_

@@ -1,0 +1,129 @@
+#include "executor/session/local_step.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "executor/memory/memory_plan.h"
+#include "executor/trace/numerics_checker.h"
+#include "executor/trace/step_stats.h"
+#include "executor/wait/cancellation.h"
+#include "executor/wait/rendezvous.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+bool HasTransfers(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    if (node->op() == "Send" || node->op() == "Recv") return true;
+  }
+  return false;
+}
+
+CancellationManager::Time DeadlineOf(const RunOptions& options, int64_t default_timeout_ms) {
+  const int64_t timeout_ms = options.timeout_ms != 0 ? options.timeout_ms : default_timeout_ms;
+  const CancellationManager::Time deadline = options.cancellation != nullptr
+                                                 ? options.cancellation->deadline()
+                                                 : CancellationManager::Time::max();
+  if (timeout_ms <= 0) return deadline;
+  return std::min(deadline,
+                  std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms));
+}
+
+absl::Status RunStep(Step& step, const StepArguments& arguments,
+                     CancellationManager* cancellation) {
+  if (cancellation == nullptr) return step.Run(arguments);
+  const CancellationManager::Token token = cancellation->NewToken();
+  const absl::Status cancelled = absl::CancelledError("Run call was cancelled");
+  if (!cancellation->Register(token, [&] { step.Cancel(cancelled); })) return cancelled;
+  absl::Status status = step.Run(arguments);
+  // The cancellation may have come after the end of Run.
+  if (!cancellation->Deregister(token)) step.ForgetCancellation();
+  return status;
+}
+
+}  // namespace
+
+LocalStep::LocalStep(TaskExecutor& executor, std::shared_ptr<const Plan> plan,
+                     std::vector<Output> feeds)
+    : PreparedStep(std::move(feeds), plan->num_fetches),
+      executor_(executor),
+      plan_(std::move(plan)),
+      sends_to_itself_(HasTransfers(*plan_->graph)) {}
+
+absl::Status LocalStep::Run(const StepCall& call) {
+  if (call.metadata != nullptr && call.options.output_partition_graphs) {
+    call.metadata->partition_graphs = {plan_->graph};
+  }
+  absl::Status status = RunPart(TaskExecutor::NextStepId(), call.client, call);
+  if (!absl::IsResourceExhausted(status)) return status;
+  std::vector<TensorShape> shapes;
+  for (const Tensor* feed : call.feeds) shapes.push_back(feed->shape());
+  return AnnotateAfter(status, StrCat("\n", MemoryOf(*plan_, shapes).ToString()));
+}
+
+absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const StepCall& call) {
+  Step* step = Take();
+  // Checked after Take: closing cancels all existing Steps, and this Run sees that it is closed.
+  if (executor_.is_closed()) {
+    Return(step);
+    return absl::CancelledError("Session has been closed.");
+  }
+  StepArguments arguments;
+  arguments.step_id = step_id;
+  arguments.feeds = call.feeds;
+  arguments.rendezvous = rendezvous;
+  std::optional<LocalRendezvous> own;
+  if (rendezvous == nullptr && sends_to_itself_) arguments.rendezvous = &own.emplace();
+  arguments.deadline = DeadlineOf(call.options, executor_.options().operation_timeout_ms);
+  std::unique_ptr<StatsCollector> collector;
+  if (call.options.trace && call.metadata != nullptr) {
+    collector = std::make_unique<StatsCollector>(executor_.devices().names());
+    arguments.observer = collector.get();
+  }
+  NumericsChecker checker(step_id, arguments.observer);
+  if (call.options.check_numerics) arguments.observer = &checker;
+  absl::Status status = RunStep(*step, arguments, call.options.cancellation);
+  if (status.ok()) {
+    for (uint32_t i = 0; i < plan_->num_fetches; ++i) call.fetches[i] = std::move(step->fetch(i));
+  }
+  Return(step);
+  if (call.metadata != nullptr) call.metadata->step_id = step_id;
+  if (collector != nullptr) {
+    call.metadata->step_stats = std::make_shared<const StepStats>(collector->Take());
+  }
+  return status;
+}
+
+// An idle step, which Return gives back.
+Step* LocalStep::Take() {
+  if (Step* step = spare_.exchange(nullptr, std::memory_order_acquire)) return step;
+  MutexLock lock(&mutex_);
+  if (!idle_.empty()) {
+    Step* step = idle_.back();
+    idle_.pop_back();
+    return step;
+  }
+  steps_.push_back(std::make_unique<Step>(plan_, executor_.environment()));
+  return steps_.back().get();
+}
+
+void LocalStep::Return(Step* step) {
+  Step* none = nullptr;
+  if (spare_.compare_exchange_strong(none, step, std::memory_order_release)) return;
+  MutexLock lock(&mutex_);
+  idle_.push_back(step);
+}
+
+void LocalStep::CancelRuns(const absl::Status& status) {
+  std::vector<Step*> steps;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& step : steps_) steps.push_back(step.get());
+  }
+  for (Step* step : steps) step->Cancel(status);
+}
+
+}  // namespace sluice

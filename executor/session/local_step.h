@@ -1,0 +1,48 @@
+// A step that runs on the devices of this task.
+#ifndef SLUICE_EXECUTOR_SESSION_LOCAL_STEP_H_
+#define SLUICE_EXECUTOR_SESSION_LOCAL_STEP_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "executor/plan/plan.h"
+#include "executor/session/runner.h"
+#include "executor/session/task_executor.h"
+#include "executor/step/step.h"
+#include "graph/ir/graph.h"
+#include "graph/mutex.h"
+
+namespace sluice {
+
+// A plan with its idle Steps. Runs at the same time use different Steps.
+class LocalStep final : public PreparedStep {
+ public:
+  // `executor` outlives the step.
+  LocalStep(TaskExecutor& executor, std::shared_ptr<const Plan> plan, std::vector<Output> feeds);
+
+  // The step's first error.
+  absl::Status Run(const StepCall& call) override;
+  // Runs the part of a step that has this id and rendezvous. A null rendezvous stands for one
+  // within the part.
+  absl::Status RunPart(int64_t step_id, Rendezvous* rendezvous, const StepCall& call);
+  void CancelRuns(const absl::Status& status) override;
+  const Plan* plan() const override { return plan_.get(); }
+
+ private:
+  Step* Take();
+  void Return(Step* step);
+
+  TaskExecutor& executor_;
+  const std::shared_ptr<const Plan> plan_;
+  const bool sends_to_itself_;         // has user Sends and Recvs, so that runs need a rendezvous
+  std::atomic<Step*> spare_{nullptr};  // the only step of a session with one thread
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Step>> steps_ ABSL_GUARDED_BY(mutex_);  // all
+  std::vector<Step*> idle_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_SESSION_LOCAL_STEP_H_

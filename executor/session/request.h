@@ -1,0 +1,64 @@
+// What a caller asks a session to run: tensors to feed, tensors to fetch, and ops to run.
+#ifndef SLUICE_EXECUTOR_SESSION_REQUEST_H_
+#define SLUICE_EXECUTOR_SESSION_REQUEST_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// A request by handles. Lifetime: it points to the caller's lists.
+struct StepRequest {
+  // The first feed's Output and the bytes between two of them, so that a list of Feeds need not be
+  // copied to a list of Outputs.
+  const Output* first_feed = nullptr;
+  size_t feed_stride = sizeof(Output);
+  size_t num_feeds = 0;
+  absl::Span<const Output> fetches;
+  absl::Span<const Operation> targets;
+  bool is_partial = false;  // feeds and fetches pass through the step's rendezvous
+
+  const Output& feed(size_t i) const {
+    return *reinterpret_cast<const Output*>(reinterpret_cast<const char*>(first_feed) +
+                                            i * feed_stride);
+  }
+  std::vector<Output> feeds() const {
+    std::vector<Output> all;
+    for (size_t i = 0; i < num_feeds; ++i) all.push_back(feed(i));
+    return all;
+  }
+};
+
+// A request by names, looked up in the graph.
+struct NamedRequest {
+  OutputList feeds, fetches;
+  std::vector<Operation> targets;
+
+  StepRequest ByHandles() const {
+    StepRequest request;
+    request.first_feed = feeds.data();
+    request.num_feeds = feeds.size();
+    request.fetches = fetches;
+    request.targets = targets;
+    return request;
+  }
+};
+
+// NOT_FOUND in TensorFlow's words for unknown names.
+absl::StatusOr<NamedRequest> FindByName(const Graph& graph, absl::Span<const std::string> feeds,
+                                        absl::Span<const std::string> fetches,
+                                        absl::Span<const std::string> targets);
+
+// INVALID_ARGUMENT for invalid handles and handles of other graphs. The graph's error if it has
+// one.
+absl::Status CheckRequest(const Graph& graph, const StepRequest& request);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_SESSION_REQUEST_H_

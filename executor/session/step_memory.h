@@ -1,0 +1,27 @@
+// The memory that the steps of a graph need, known before they run.
+#ifndef SLUICE_EXECUTOR_SESSION_STEP_MEMORY_H_
+#define SLUICE_EXECUTOR_SESSION_STEP_MEMORY_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/memory/memory_plan.h"
+#include "executor/session/session.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/shape.h"
+
+namespace sluice {
+
+// The memory of a step with feeds of these shapes. Prepares the step like a session with these
+// options, but runs nothing. Errors are those of the first Run, and INVALID_ARGUMENT for a step
+// that does not run on one task of this process.
+absl::StatusOr<MemoryPlan> MemoryOf(Graph& graph, const SessionOptions& options,
+                                    absl::Span<const std::pair<Output, TensorShape>> feeds,
+                                    const OutputList& fetches,
+                                    const std::vector<Operation>& targets = {});
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_SESSION_STEP_MEMORY_H_

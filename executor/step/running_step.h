@@ -1,0 +1,399 @@
+// The parts of a running step. Only the files of this folder include this header.
+//
+//   StepState      what the parts share: contexts, feeds, fetches, the first error
+//   UnitScheduler  which thread runs which unit when, and waiting
+//   NodeRunner     running the nodes of a unit, and simple loops
+//   DynamicFrames  moving values between the frames and iterations of dynamic loops
+//   Iteration      the values and pending counts of one iteration of a body
+//
+// One thread at a time runs a unit. Several threads may run units of one step at once.
+// Ownership: the scheduler owns the other parts. Memory is kept from step to step.
+#ifndef SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
+#define SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "executor/step/continuations.h"
+#include "executor/step/sharing_trial.h"
+#include "executor/step/step.h"
+#include "graph/mutex.h"
+
+namespace sluice {
+
+class UnitScheduler;
+struct FrameInstance;
+struct Iteration;
+
+// --- state
+
+// The call of an asynchronous kernel. `state` decides which thread goes on after it: the thread
+// that started the kernel if `done` came before ComputeAsync returned, otherwise the thread that
+// calls `done`. If the starting thread itself calls `done`, `state` is not used.
+struct AsyncCall {
+  enum State : int { kStarting, kReturned, kDone };
+  UnitScheduler* scheduler = nullptr;
+  Iteration* iteration = nullptr;
+  uint32_t unit = 0;
+  std::atomic<int> state{kStarting};
+  bool is_answered = false;  // by the starting thread
+  absl::Status status;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  std::optional<KernelContext> context;
+  std::vector<Value> read;     // the values behind references
+  std::vector<Value*> inputs;  // point to `read` for references
+};
+
+// An iteration of a body. Clear prepares it for the next use.
+struct Iteration {
+  // `scheduler` may be null if the body has no asynchronous units, `invariants` if it has none.
+  Iteration(UnitScheduler* scheduler, const Plan& plan, const Body& body, Value* feeds,
+            Value* invariants);
+
+  // Drops all values.
+  void Clear();
+  // Sets the pending counts for a new iteration.
+  void ResetPending();
+  // Drops the values that no later node reads. Small buffers stay for later values of their slots.
+  void Release(const PlanNode& node) {
+    const uint32_t* slot = body->releases.data() + node.first_release;
+    for (int i = 0; i < node.num_releases; ++i) slots[slot[i]].tensor.Retire();
+  }
+
+  // A control or data input of a Merge unit arrives over `edge` from unit `from`. The first live
+  // data input is stored. Returns true for the one arrival that makes the unit ready
+  // (merge_word.h).
+  bool MergeInputArrives(const Unit& from, const UnitEdge& edge);
+
+  const Body* body;
+  std::vector<Value> slots;
+  std::vector<Value*> inputs;                        // addresses by Body::inputs
+  std::vector<uint8_t> flags;                        // which nodes are dead
+  std::unique_ptr<std::atomic<uint64_t>[]> pending;  // by unit
+  std::vector<int32_t> merge_taken;                  // by unit: the input that a Merge took
+  std::unique_ptr<AsyncCall[]> calls;
+  uint64_t frame_id = 0;
+  int64_t number = 0;
+  FrameInstance* frame = nullptr;  // null for the root and simple loops
+
+  // Guarded by DynamicFrames::mutex_.
+  int64_t outstanding = 0;  // units ready or running (not counted in the root), and child frames
+  std::vector<std::pair<const Body*, FrameInstance*>> children;
+};
+
+// INTERNAL if a kernel did not set an output, or set one of another type.
+absl::Status OutputError(const PlanNode& node, int i, const Tensor& output);
+inline absl::Status CheckOutputs(const PlanNode& node, const Value* outputs) {
+  for (int i = 0; i < node.num_outputs; ++i) {
+    const Value& out = outputs[i];
+    if (out.tensor.dtype() == node.output_types[i]) [[likely]] {
+      continue;
+    }
+    if (out.ref == nullptr && !out.is_dead) return OutputError(node, i, out.tensor);
+  }
+  return absl::OkStatus();
+}
+
+// A run of a simple loop, in its body or in its phased body.
+struct LoopState {
+  LoopState(const Plan& plan, const Loop& loop, bool in_phases, Value* feeds);
+
+  std::vector<Value> invariants;
+  std::vector<Value> carried;  // the variables' values for the next iteration
+  Iteration iteration;
+  Value* outputs = nullptr;  // of the loop's node
+  bool goes_on = false;      // some variable has a value for the next iteration
+};
+
+// A running dynamic loop. When it ends, the object is kept for the next entry of the loop.
+//
+// Guarded by DynamicFrames::mutex_, except the values in `invariants`, which are written before any
+// unit that reads them becomes ready.
+struct FrameInstance {
+  const Body* body = nullptr;
+  Iteration* parent = nullptr;  // the iteration that the loop was entered from
+  uint64_t id = 0;
+  int pending_enters = 0;                        // iteration 0 cannot end before
+  int64_t newest = -1;                           // number of the last started iteration
+  std::vector<std::unique_ptr<Iteration>> open;  // the oldest first
+  std::vector<std::unique_ptr<Iteration>> spare;
+  std::vector<Value> invariants;
+  std::vector<bool> has_invariant;  // which invariants have arrived
+  // Values for the iteration after the newest, held back while the most iterations are open.
+  struct Deferred {
+    uint32_t unit;
+    Value value;
+  };
+  std::vector<Deferred> deferred;
+  std::vector<Deferred> released;    // being moved to the next iteration
+  std::vector<uint32_t> dead_exits;  // of the newest iteration, by position in Body::exits
+
+  Iteration* Find(int64_t number) const {
+    const int64_t oldest = newest - static_cast<int64_t>(open.size()) + 1;
+    return number < oldest || number > newest ? nullptr : open[number - oldest].get();
+  }
+};
+
+// --- the parts
+
+// A unit to run, or an asynchronous one that has ended. It is read soon after it is written. So it
+// consists of two words that are written in place and read one by one: a wider read would stall on
+// the two stores.
+struct ReadyUnit {
+  Iteration* iteration;
+  uint64_t unit : 32;
+  uint64_t has_ended : 1 = 0;
+  uint64_t first : 31 = 0;  // the unit's first node that has not run yet
+};
+
+// The state of a thread that runs units of a step.
+struct Worker {
+  absl::InlinedVector<ReadyUnit, 32> ready;  // the last one runs next
+  bool is_caller = false;                    // the thread of Run
+  bool has_only_segment = false;             // the step is one segment
+  // Set by a segment that stopped before node `stopped_at` because this claim is taken. Null: the
+  // segment has ended or failed.
+  std::shared_ptr<Claim> awaited;
+  uint32_t stopped_at = 0;
+};
+
+// What has become of a unit.
+enum class Outcome {
+  kDone,        // its successors may run
+  kFailed,      // the step has failed
+  kClaimTaken,  // it goes on when Worker::awaited is released
+  kPending,     // its asynchronous kernel will answer
+};
+
+class StepState {
+ public:
+  StepState(std::shared_ptr<const Plan> plan, const StepEnvironment& environment);
+
+  void Start(const StepArguments& arguments);
+  // Detaches the rendezvous and drops the feeds and the step's resources.
+  void Finish();
+  // The step's error, which is then forgotten.
+  absl::Status TakeError();
+
+  bool HasFailed() const { return cancellation.IsCancelled(); }
+  bool HasDeadline() const { return cancellation.deadline() != CancellationManager::Time::max(); }
+  bool IsOverdue() const {
+    return HasDeadline() && std::chrono::steady_clock::now() >= cancellation.deadline();
+  }
+  void Fail(const PlanNode& node, const absl::Status& status);
+  void Cancel(const absl::Status& status);
+  void TimeOut();
+  void UseIntraOp(bool use);
+
+  const std::shared_ptr<const Plan> plan;
+  const StepEnvironment environment;
+  std::vector<StepContext> contexts;  // by device
+  std::vector<Value> feeds;
+  std::vector<Value> fetches;
+  CancellationManager cancellation;
+  int64_t step_id = 0;
+  NodeObserver* observer = nullptr;
+  bool needs_care = false;  // there is an observer or a deadline
+
+ private:
+  ResourceManager step_resources_;
+  std::function<void(std::function<void()>)> schedule_;
+  std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; Cancel may come at any time
+  Mutex mutex_;
+  CondVar not_aborting_;
+  int aborting_ ABSL_GUARDED_BY(mutex_) = 0;  // Cancels that use the rendezvous
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  int further_errors_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// Dynamic loops: values enter a frame, go round, and leave it. The rules are TensorFlow's. An
+// iteration ends when no unit of it is running or ready, it has no child frame, and the iteration
+// before it has ended (for the first one: when all Enters have arrived). A frame ends with its last
+// iteration, and only then passes dead Exits on.
+class DynamicFrames {
+ public:
+  DynamicFrames(StepState& state, UnitScheduler& scheduler);
+
+  void Enter(Iteration& it, const PlanNode& node, Value value, Worker& worker);
+  void Exit(Iteration& it, const PlanNode& node, Value value, Worker& worker);
+  void NextIteration(Iteration& it, const PlanNode& node, Value value, Worker& worker);
+  // A unit of a frame has ended and made `more` units of its iteration ready.
+  void UnitEnded(Iteration& it, int more, Worker& worker);
+  // After a failed step.
+  void DropAll();
+
+ private:
+  void Arrive(Iteration& it, uint32_t unit, Value value, Worker& worker)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void InvariantArrives(Iteration& it, uint32_t unit, Worker& worker)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ArrivalEnded(Iteration& it, const Unit& unit, Worker& worker)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FrameInstance* ChildFrame(Iteration& it, const Body& body) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Iteration* StartIteration(FrameInstance& frame, Worker& worker)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndIterations(FrameInstance* frame, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndFrame(FrameInstance* frame, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  StepState& state_;
+  UnitScheduler& scheduler_;
+  Mutex mutex_;  // also guards FrameInstances, Iteration::outstanding and Iteration::children
+  std::vector<std::unique_ptr<FrameInstance>> frames_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::vector<std::unique_ptr<FrameInstance>>> spare_frames_
+      ABSL_GUARDED_BY(mutex_);  // by body
+};
+
+class NodeRunner {
+ public:
+  NodeRunner(StepState& state, DynamicFrames& frames);
+  ~NodeRunner();
+
+  // Runs a segment's nodes from number `first` on.
+  Outcome RunSegment(Iteration& it, const Unit& unit, uint32_t first, Worker& worker);
+  // Runs a unit of one Merge, whose inputs arrive at different times and one of which has arrived.
+  Outcome RunMergeUnit(Iteration& it, const Unit& unit);
+  // Starts an asynchronous kernel. EndAsync follows on the thread that takes its answer.
+  Outcome StartAsync(Iteration& it, const Unit& unit, Worker& worker);
+  Outcome EndAsync(Iteration& it, const Unit& unit);
+
+ private:
+  struct NodeRange {
+    uint32_t begin, end;  // in the body's nodes
+  };
+  // The call of a node whose inputs are alive.
+  struct Call {
+    Iteration& it;
+    const PlanNode& node;
+    Value* const* inputs;
+    uint64_t movable;  // bit i: the node may take over input i
+    Value* outputs;
+    LoopState* loop;  // the simple loop that the node runs in, or null
+    Worker& worker;
+    void Pass(int input, Value& to) const {
+      if (input < 64 && ((movable >> input) & 1) != 0) {
+        to = std::move(*inputs[input]);
+      } else {
+        to = *inputs[input];
+      }
+    }
+  };
+
+  template <bool kDeadness>
+  bool RunRange(Iteration& it, NodeRange range, LoopState* loop, Worker& worker);
+  bool TryScalarLoop(Iteration& it, const PlanNode& node);
+  absl::Status DispatchUntilFree(const Call& call);
+  absl::Status Dispatch(const Call& call);
+  absl::Status DispatchWithCare(const Call& call);
+  // Copies the variables behind references into `read` and points `inputs` there. ABORTED with
+  // Worker::awaited set if a claim is taken.
+  absl::Status ReadRefs(const Iteration& it, const PlanNode& node, Value* read, Value** inputs,
+                        Worker& worker) const;
+  void OnAsyncDone(AsyncCall& call, absl::Status status);
+  static bool HasDeadInput(const Iteration& it, const PlanNode& node);
+  static bool IsDead(const Iteration& it, const PlanNode& node);
+  void PassDeadness(Iteration& it, const PlanNode& node, Worker& worker);
+  absl::Status CallKernel(const Call& call);
+  absl::Status CallBuiltin(const Call& call);
+  absl::Status CallFused(const Call& call);
+  static absl::Status CheckDelayed(const Call& call);
+  absl::Status StoreFetch(const Call& call);
+  static absl::Status PredicateError(const Tensor& predicate);
+  static absl::Status ChooseBranch(const Call& call);
+  absl::Status MergeBranches(const Call& call);
+  absl::Status SetMergeIndex(const PlanNode& node, int taken, Value* outputs);
+  absl::Status SetLoopVariable(const Call& call);
+  void MoveToFrame(const Call& call);
+
+  // --- simple_loops.cc
+  absl::Status RunLoop(const Call& call);
+  bool IterateWithDeadness(LoopState& loop, Worker& worker);
+  bool IterateInPhases(LoopState& loop, Worker& worker);
+  void FailCondition(const PlanNode& condition, const Tensor& value);
+
+  StepState& state_;
+  DynamicFrames& frames_;
+  // Unused loop states, two per loop; the second one is for runs in phases.
+  std::vector<std::atomic<LoopState*>> spare_loops_;
+};
+
+class UnitScheduler {
+ public:
+  UnitScheduler(std::shared_ptr<const Plan> plan, const StepEnvironment& environment);
+  ~UnitScheduler();
+
+  absl::Status Run(const StepArguments& arguments);
+  StepState& state() { return state_; }
+
+  // For the other parts: adds `change` to the number of active units. The step ends at zero.
+  void CountActive(int change, const Worker& worker);
+  // Passes the unit's values on. Returns the number of units that became ready.
+  int SignalSuccessors(Iteration& it, const Unit& unit, Worker& worker);
+  // Leaves a unit to any thread of the step. May be called from any thread.
+  void Share(const ReadyUnit& ready);
+
+ private:
+  class ClaimWaiter;
+  // Runs the step's shared units on the thread that delivered an answer.
+  struct InScope final : Continuation {
+    explicit InScope(UnitScheduler* s) : scheduler(s) {}
+    void GoOnHere() override { scheduler->Help(); }
+    void GoOnElsewhere() override;
+    UnitScheduler* const scheduler;
+  };
+
+  void RunOnlySegment();
+  void RunUnits();
+  void RunReady(Worker& worker);
+  void RunUnit(const ReadyUnit& next, Worker& worker);
+  Outcome RunByKind(Iteration& it, const Unit& unit, const ReadyUnit& next, Worker& worker);
+  Outcome RunSegment(Iteration& it, const Unit& segment, uint32_t first, Worker& worker);
+  void ResumeWhenFree(const ReadyUnit& from, Worker& worker);
+  void UnitEnded(Iteration& it, int more, Worker& worker);
+
+  bool TakeShared(Worker& worker);
+  void Help();
+  void HandOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void HelperEnded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  bool HasEnded() const { return ended_.load(std::memory_order_acquire); }
+  bool WaitForWork();
+  bool WaitUntilWoken();
+  bool WaitUntil(CancellationManager::Time time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WarnOfStall();
+  absl::Status Finish();
+  void DropValues();
+
+  StepState state_;
+  DynamicFrames frames_;
+  NodeRunner nodes_;
+  Iteration root_;
+  SharingTrial sharing_;
+  Worker caller_;
+  std::atomic<std::thread::id> caller_thread_;
+  InScope continuation_{this};
+  bool has_warned_ = false;  // of this step's stall
+
+  Mutex mutex_;
+  CondVar wake_;  // wakes the caller
+  CondVar idle_;  // wakes the destructor
+  std::vector<ReadyUnit> shared_ ABSL_GUARDED_BY(mutex_);
+  bool caller_waits_ ABSL_GUARDED_BY(mutex_) = false;
+  int helpers_ ABSL_GUARDED_BY(mutex_) = 0;  // threads that run or are about to run Help
+  std::atomic<int> num_shared_{0};           // size of shared_
+  std::atomic<int64_t> active_{0};           // units ready or running; the step ends with the last
+  std::atomic<bool> ended_{false};
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
