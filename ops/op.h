@@ -7,6 +7,7 @@
 #define SLUICE_OPS_OP_H_
 
 #include "graph/gradient/backprop.h"
+#include "graph/infer/elementwise.h"
 #include "graph/infer/shape_context.h"
 #include "graph/op/op_def.h"
 #include "ops/elementwise_mixins.h"

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "graph/build/device_spec.h"
+#include "graph/op/op_def.h"
 #include "graph/strings.h"
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/shape.h"
@@ -78,20 +79,13 @@ PsStrategy GreedyLoadBalancing(int tasks, PsLoad load, std::shared_ptr<PsLoads> 
 }
 
 const std::set<std::string>& StandardPsOps() {
-  static const auto* ops = new std::set<std::string>{"Variable",
-                                                     "VariableV2",
-                                                     "AutoReloadVariable",
-                                                     "MutableHashTable",
-                                                     "MutableHashTableV2",
-                                                     "MutableHashTableOfTensors",
-                                                     "MutableHashTableOfTensorsV2",
-                                                     "MutableDenseHashTable",
-                                                     "MutableDenseHashTableV2",
-                                                     "VarHandleOp",
-                                                     "BoostedTreesEnsembleResourceHandleOp",
-                                                     "BoostedTreesQuantileStreamResourceHandleOp",
-                                                     "ResourceConditionalAccumulator",
-                                                     "DecisionTreeResource"};
+  static const auto* ops = [] {
+    auto* shared = new std::set<std::string>;
+    for (const OpDef* op : OpRegistry::Global().All()) {
+      if (op->traits.is_shared_by_replicas) shared->insert(op->name);
+    }
+    return shared;
+  }();
   return *ops;
 }
 

@@ -52,7 +52,8 @@ PsStrategy RoundRobin(int tasks);
 PsStrategy GreedyLoadBalancing(int tasks, PsLoad load = BytesOfVariable,
                                std::shared_ptr<PsLoads> loads = nullptr);
 
-// The ops that parameter servers run: variables, tables, accumulators. This is TensorFlow's list.
+// The ops whose state all replicas share, and which parameter servers therefore hold: variables,
+// tables, accumulators (OpTraits::is_shared_by_replicas). This is TensorFlow's list.
 const std::set<std::string>& StandardPsOps();
 
 struct ReplicaDevicesOptions {

@@ -11,10 +11,10 @@
 #include "executor/plan/assemble.h"
 #include "executor/plan/draft.h"
 #include "executor/plan/error_at.h"
-#include "executor/plan/frame_id.h"
 #include "executor/plan/phases.h"
 #include "executor/plan/units.h"
 #include "graph/hash.h"
+#include "graph/ir/frame_id.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -38,7 +38,7 @@ class UnfedPlaceholder final : public Kernel {
 };
 
 absl::StatusOr<std::shared_ptr<Kernel>> KernelOf(const Node& node, const CompileOptions& options) {
-  if (IsPlaceholder(node)) return std::make_shared<UnfedPlaceholder>(node);
+  if (node.role() == OpRole::kPlaceholder) return std::make_shared<UnfedPlaceholder>(node);
   absl::StatusOr<std::shared_ptr<Kernel>> kernel = options.kernel(node);
   if (kernel.ok()) return kernel;
   return ErrorAt(node, kernel.status());

@@ -1,4 +1,4 @@
-// Which nodes can be recomputed in a step, and what that costs.
+// Estimates what it costs to compute a node a second time in a step.
 #ifndef SLUICE_EXECUTOR_MEMORY_COPY_COSTS_H_
 #define SLUICE_EXECUTOR_MEMORY_COPY_COSTS_H_
 
@@ -10,11 +10,6 @@
 #include "graph/ir/graph.h"
 
 namespace sluice {
-
-enum class Effort { kNever, kSmall, kProduct };
-
-// kNever unless the kernel gives the same bits each time, whatever runs at the same time.
-Effort EffortOf(const Node& node, const Kernel* kernel);
 
 class CopyCosts {
  public:

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "executor/passes/purity.h"
+#include "graph/ir/purity.h"
 
 namespace sluice {
 namespace {

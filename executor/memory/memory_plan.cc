@@ -11,6 +11,7 @@
 #include "executor/kernel/elementwise_loops.h"
 #include "executor/plan/op_kind.h"
 #include "graph/infer/shape_context.h"
+#include "graph/ir/variable_use.h"
 #include "graph/strings.h"
 
 namespace sluice {
@@ -48,7 +49,7 @@ class Shapes {
       if (const HandleData* handle = node.output_handle(i)) (*copy)->set_output_handle(i, *handle);
     }
     copies_.emplace(&node, *copy);
-    if (node.op() == "_Arg") {
+    if (node.role() == OpRole::kFeed) {
       const auto index = static_cast<size_t>(node.AttrOr<int64_t>("index", 0));
       if (index < feeds.size()) (*copy)->set_output_shape(0, PartialShape(feeds[index]));
     } else {
@@ -125,7 +126,8 @@ class Walk {
 
   // The tensor of the first input if the result shares it, otherwise -1.
   int Shared(const PlanNode& node, int64_t bytes) const {
-    if (node.kind != OpKind::kPass && !SharesInput(*node.node)) return -1;
+    const bool is_view = node.node->traits().output_memory == OutputMemory::kView;
+    if (node.kind != OpKind::kPass && !is_view) return -1;
     return node.num_inputs > 0 ? Fitting(node, 0, bytes) : -1;
   }
 

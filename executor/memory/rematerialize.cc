@@ -12,8 +12,9 @@
 #include "executor/memory/early_readers.h"
 #include "executor/memory/node_copies.h"
 #include "executor/memory/step_order.h"
-#include "executor/passes/purity.h"
 #include "executor/passes/unused_nodes.h"
+#include "graph/ir/purity.h"
+#include "graph/ir/variable_use.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -49,7 +50,7 @@ struct Candidate {
 class Finder {
  public:
   Finder(const Graph& graph, const PassOptions& options, const PlannedStep& step,
-         const StepOrder& order, const NodeCopies& copies, Effort most)
+         const StepOrder& order, const NodeCopies& copies, RecomputeCost most)
       : graph_(graph),
         options_(options),
         plan_(*step.plan),
@@ -145,10 +146,10 @@ class Finder {
   }
 
   bool CanBeCopied(const Node& node, const Candidate& c) const {
-    const Effort effort = EffortOf(node, plan_.kernels[node.id()].get());
-    return effort != Effort::kNever && effort <= most_ && IsPure(node) && order_.IsCertain(node) &&
-           !options_.keep.contains(node.name()) && !copies_.IsCopy(node) &&
-           copies_.Of(node) == nullptr &&
+    const RecomputeCost cost = node.traits().recompute_cost;
+    return cost != RecomputeCost::kNever && cost <= most_ && IsPure(node) &&
+           order_.IsCertain(node) && !options_.keep.contains(node.name()) &&
+           !copies_.IsCopy(node) && copies_.Of(node) == nullptr &&
            node.assigned_device() == c.results[0].node->assigned_device();
   }
 
@@ -201,7 +202,7 @@ class Finder {
   const MemoryPlan& memory_;
   const StepOrder& order_;
   const NodeCopies& copies_;
-  const Effort most_;
+  const RecomputeCost most_;
   const CopyCosts costs_;
 };
 
@@ -239,7 +240,7 @@ class Rematerializer {
     if (step_.memory.peak_bytes <= limit_) return 0;
     SLUICE_ASSIGN_OR_RETURN(order_, StepOrder::Of(*step_.plan));
     SLUICE_RETURN_IF_ERROR(ReleaseEarly());
-    for (const Effort most : {Effort::kSmall, Effort::kProduct}) {
+    for (const RecomputeCost most : {RecomputeCost::kElements, RecomputeCost::kProduct}) {
       bool goes_on = true;
       while (goes_on && plans_ < kMostPlans && step_.memory.peak_bytes > limit_) {
         SLUICE_ASSIGN_OR_RETURN(goes_on, Improve(most));
@@ -268,7 +269,7 @@ class Rematerializer {
   }
 
   // Lowers the peak, or returns false. If a rewrite does not lower it, tries half of the rewrite.
-  absl::StatusOr<bool> Improve(Effort most) {
+  absl::StatusOr<bool> Improve(RecomputeCost most) {
     std::vector<Candidate> candidates =
         Finder(graph_, options_, step_, *order_, copies_, most).Find();
     const int64_t excess = step_.memory.peak_bytes - limit_;

@@ -17,7 +17,7 @@ bool IsControlFlow(const Node& node) {
     case OpKind::kFetch:
     case OpKind::kPass:
     case OpKind::kNoOp:
-      return RunsWhenDead(node);
+      return node.traits().runs_when_dead;
     default:
       return true;
   }

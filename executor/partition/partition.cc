@@ -4,8 +4,9 @@
 #include <tuple>
 #include <utility>
 
-#include "executor/plan/frames.h"
-#include "executor/plan/op_kind.h"
+#include "graph/ir/constant.h"
+#include "graph/ir/control_flow.h"
+#include "graph/ir/frames.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -13,10 +14,9 @@ namespace {
 
 class Cutter {
  public:
-  Cutter(const Graph& graph, Frames frames, std::vector<OpKind> kinds,
+  Cutter(const Graph& graph, Frames frames,
          const std::function<uint64_t(const std::string&)>& incarnation)
       : frames_(std::move(frames)),
-        kinds_(std::move(kinds)),
         incarnation_(incarnation),
         tasks_(graph.num_node_ids()),
         devices_(graph.num_node_ids()),
@@ -50,7 +50,7 @@ class Cutter {
   };
 
   static bool IsCopied(const Node& node) {
-    return (node.op() == "Const" && node.control_inputs().empty()) || IsEnter(node);
+    return (IsConstant(node) && node.control_inputs().empty()) || IsEnter(node);
   }
 
   Graph& part(const std::string& task) {
@@ -67,14 +67,14 @@ class Cutter {
   void AssignTasks(const std::vector<Node*>& order) {
     for (Node* node : order) {
       devices_[node->id()] = node->assigned_device();
-      if (kinds_[node->id()] == OpKind::kNextIteration) {
+      if (IsNextIteration(*node)) {
         for (const Use& use : node->uses()) {
-          if (kinds_[use.dst->id()] == OpKind::kMerge) {
+          if (IsMerge(*use.dst)) {
             devices_[node->id()] = use.dst->assigned_device();
           }
         }
       }
-      if (node->op() == "LoopCond") loop_conds_[frames_.of_node[node->id()]] = node;
+      if (IsLoopCond(*node)) loop_conds_[frames_.of_node[node->id()]] = node;
     }
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       Node* node = *it;
@@ -104,10 +104,6 @@ class Cutter {
     return own;
   }
 
-  bool IsBackEdge(const Node& node, const Output& in) const {
-    return kinds_[node.id()] == OpKind::kMerge && kinds_[in.node->id()] == OpKind::kNextIteration;
-  }
-
   absl::Status Copy(const Node& node, const std::string& task) {
     NodeSpec spec;
     spec.name = node.name();
@@ -119,7 +115,7 @@ class Cutter {
     std::vector<std::pair<int, Output>> back;
     for (int i = 0; i < node.num_inputs(); ++i) {
       const Output& in = node.input(i);
-      if (IsBackEdge(node, in)) {
+      if (IsBackEdge(*in.node, node)) {
         spec.inputs.push_back(Output());
         spec.allow_missing_inputs = true;
         back.emplace_back(i, in);
@@ -132,8 +128,8 @@ class Cutter {
       SLUICE_ASSIGN_OR_RETURN(Node * source, ControlOn(task, *control));
       spec.control_inputs.push_back(source);
     }
-    if (kinds_[node.id()] == OpKind::kFeed) Renumber(&spec, &parts_[task].feeds);
-    if (kinds_[node.id()] == OpKind::kFetch) Renumber(&spec, &parts_[task].fetches);
+    if (node.role() == OpRole::kFeed) Renumber(&spec, &parts_[task].feeds);
+    if (node.role() == OpRole::kFetch) Renumber(&spec, &parts_[task].fetches);
     SLUICE_ASSIGN_OR_RETURN(Node * copy, part(task).Add(std::move(spec)));
     copy->set_assigned_device(DeviceOn(node, task));
     for (int i = 0; i < node.num_outputs(); ++i) {
@@ -281,7 +277,7 @@ class Cutter {
     spec.inputs = std::move(inputs);
     spec.control_inputs = std::move(controls);
     spec.attrs = std::move(attrs);
-    spec.allow_missing_inputs = spec.op == "Merge";
+    spec.allow_missing_inputs = TraitsOfOp(op).role == OpRole::kMerge;
     SLUICE_ASSIGN_OR_RETURN(Node * node, part(task).Add(std::move(spec)));
     node->set_assigned_device(StrCat(task, "/device:CPU:0"));
     return node;
@@ -292,7 +288,6 @@ class Cutter {
   }
 
   const Frames frames_;
-  const std::vector<OpKind> kinds_;
   const std::function<uint64_t(const std::string&)>& incarnation_;
   std::vector<std::set<std::string>> tasks_;  // by node id
   std::vector<std::string> devices_;          // by node id
@@ -316,10 +311,9 @@ std::string_view TaskOf(std::string_view device) {
 
 absl::StatusOr<std::map<std::string, Part>> PartitionByTask(
     const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation) {
-  std::vector<OpKind> kinds = OpKindsOf(graph);
   SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
-  SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order, kinds));
-  return Cutter(graph, std::move(frames), std::move(kinds), incarnation).Cut(order);
+  SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order));
+  return Cutter(graph, std::move(frames), incarnation).Cut(order);
 }
 
 }  // namespace sluice

@@ -27,6 +27,8 @@ namespace {
       .Attr("recv_device", StringAttr())                                                    \
       .Attr("client_terminated", BoolAttr(false))                                           \
       .Stateful()                                                                           \
+      .Role(OpRole::kSend)                                                                  \
+      .RunsWhenDead()                                                                       \
       .Hidden()                                                                             \
       .Shape(NoOutputs())
 SLUICE_SEND_OP(_Send);
@@ -43,6 +45,8 @@ SLUICE_SEND_OP(_HostSend);
       .Attr("client_terminated", BoolAttr(false))                                     \
       .Stateful()                                                                     \
       .DistributedCommunication()                                                     \
+      .Role(OpRole::kReceive)                                                         \
+      .RunsWhenDead()                                                                 \
       .Hidden()                                                                       \
       .Shape(UnknownOutputs())
 SLUICE_RECV_OP(_Recv);
@@ -56,7 +60,7 @@ class KeyOf {
              static_cast<uint64_t>(init.attr<int64_t>("send_device_incarnation")),
              init.attr<std::string>("recv_device"), init.attr<std::string>("tensor_name")},
         outside_loops_(key_.ToString()) {
-    if (init.node().op().starts_with('_')) return;  // ours
+    if (init.node().traits().runs_when_dead) return;  // the runtime's own
     for (const std::string& device : {key_.src_device, key_.dst_device}) {
       const absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(device);
       if (spec.ok() && spec->job && spec->replica && spec->task && spec->type && spec->id) continue;

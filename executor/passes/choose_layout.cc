@@ -5,17 +5,17 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "executor/passes/image_chains.h"
-#include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
-#include "executor/plan/frames.h"
 #include "graph/ir/constant.h"
+#include "graph/ir/frames.h"
+#include "graph/ir/purity.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// What Transpose has kernels for.
+// Whether Transpose has a kernel for the type.
 bool CanBeTurned(DataType type) { return RealTypes().contains(type) || type == DT_BOOL; }
 
 Tensor OrderTensor(const ImageOrder& order) {
@@ -24,7 +24,7 @@ Tensor OrderTensor(const ImageOrder& order) {
   return t;
 }
 
-// Element or row d of the result is that of order[d].
+// Element or row d of the result is row kChannelsLast[d].
 template <typename T>
 Tensor RowsInOrder(const Tensor& rows) {
   Tensor t(rows.dtype(), rows.shape());
@@ -54,48 +54,49 @@ Tensor Turned(const Tensor& operand, OperandKind kind) {
   return wide ? RowsInOrder<int64_t>(operand) : RowsInOrder<int32_t>(operand);
 }
 
-// Makes the chosen nodes channels-last, and turns what goes in and out.
+// Makes the chosen nodes channels-last, and transposes the images that enter and leave them.
 class Turner {
  public:
   Turner(Graph& graph, Rewriter& rewriter, const std::set<std::string>& keep, const Frames& frames,
          const std::vector<ImageNode>& chosen)
       : graph_(graph), rewriter_(rewriter), keep_(keep), frames_(frames), chosen_(chosen) {
-    for (const ImageNode& n : chosen) op_of_[n.node] = &n.op;
+    for (const ImageNode& n : chosen) roles_of_[n.node] = &n.roles;
   }
 
   absl::Status Run() {
     for (const ImageNode& n : chosen_) {
-      if (n.op.makes_image) SLUICE_RETURN_IF_ERROR(TurnReaders(n.node));
+      if (n.roles.makes_image) SLUICE_RETURN_IF_ERROR(TurnReaders(n.node));
     }
     for (const ImageNode& n : chosen_) {
       SLUICE_RETURN_IF_ERROR(TurnInputs(n));
       SLUICE_RETURN_IF_ERROR(TurnOperand(n));
     }
-    // Last, so that what was made above has the shapes of channels-first images.
-    for (const ImageNode& n : chosen_) PutChannelsLast(n.node, n.op);
+    // Last: the nodes added above derive their shapes from channels-first images.
+    for (const ImageNode& n : chosen_) PutChannelsLast(n.node, n.roles);
     return absl::OkStatus();
   }
 
  private:
-  const ImageOp* OpOf(const Node* node) const {
-    const auto it = op_of_.find(node);
-    return it == op_of_.end() ? nullptr : it->second;
+  const ImageRoles* RolesOf(const Node* node) const {
+    const auto it = roles_of_.find(node);
+    return it == roles_of_.end() ? nullptr : it->second;
   }
   bool IsChannelsLast(Output t) const {
-    const ImageOp* op = OpOf(t.node);
-    return op != nullptr && op->makes_image && t.index == 0;
+    const ImageRoles* roles = RolesOf(t.node);
+    return roles != nullptr && roles->makes_image && t.index == 0;
   }
   bool TakesImage(const Use& use) const {
-    const ImageOp* op = OpOf(use.dst);
-    return op != nullptr &&
-           std::find(op->images.begin(), op->images.end(), use.dst_input) != op->images.end();
+    const ImageRoles* roles = RolesOf(use.dst);
+    return roles != nullptr && std::find(roles->images.begin(), roles->images.end(),
+                                         use.dst_input) != roles->images.end();
   }
   bool TakesSizes(const Use& use) const {
-    const ImageOp* op = OpOf(use.dst);
-    return op != nullptr && op->operand == use.dst_input && op->operand_kind == OperandKind::kSizes;
+    const ImageRoles* roles = RolesOf(use.dst);
+    return roles != nullptr && roles->operand == use.dst_input &&
+           roles->operand_kind == OperandKind::kSizes;
   }
 
-  // `value` beside x, on its device; in a loop also in its frame.
+  // A constant on the device of x and, in a loop, in its frame.
   absl::StatusOr<Node*> ConstantFor(Output x, const char* what, const Tensor& value) {
     SLUICE_ASSIGN_OR_RETURN(
         Node* const constant,
@@ -103,7 +104,7 @@ class Turner {
     Colocate(*x.node, constant);
     const int id = x.node->id();
     const bool known = id < static_cast<int>(frames_.of_outputs.size());
-    // What was made here reads what the loop's nodes make.
+    // A node that was added here may be in a loop.
     if (!known || frames_.of_outputs[id] != 0) graph_.AddControlEdge(x.node, constant);
     return constant;
   }
@@ -151,7 +152,7 @@ class Turner {
     return y;
   }
 
-  // Who reads the node from outside its chain reads what it was.
+  // Readers outside the chain read a Transpose, which has the image as it was.
   absl::Status TurnReaders(Node* node) {
     const std::vector<Use> uses(node->uses().begin(), node->uses().end());
     Output back;
@@ -169,10 +170,10 @@ class Turner {
     return absl::OkStatus();
   }
 
-  // A Shape or ShapeN gives the sizes with the channels last, which those that have become so take
-  // as they are.
+  // A Shape or ShapeN now returns the sizes with channels last. Nodes that became channels-last
+  // take them as they are.
   absl::Status TurnShape(const Use& of) {
-    if (of.dst->op() != "Shape" && of.dst->op() != "ShapeN") return absl::OkStatus();
+    if (of.dst->traits().shape_query != ShapeQuery::kSizes) return absl::OkStatus();
     const Output sizes(of.dst, of.dst_input);
     const std::vector<Use> uses(of.dst->uses().begin(), of.dst->uses().end());
     Output back;
@@ -187,7 +188,7 @@ class Turner {
   }
 
   absl::Status TurnInputs(const ImageNode& n) {
-    for (int i : n.op.images) {
+    for (int i : n.roles.images) {
       const Output x = n.node->input(i);
       if (IsChannelsLast(x)) continue;
       if (IsTransposeTo(*x.node, kChannelsFirst)) {
@@ -205,25 +206,25 @@ class Turner {
   }
 
   absl::Status TurnOperand(const ImageNode& n) {
-    if (n.op.operand < 0) return absl::OkStatus();
-    const Output x = n.node->input(n.op.operand);
-    const bool is_constant = x.node->op() == "Const";
-    if (n.op.operand_kind == OperandKind::kSizes && !is_constant) {
+    if (n.roles.operand < 0) return absl::OkStatus();
+    const Output x = n.node->input(n.roles.operand);
+    const bool is_constant = IsConstant(*x.node);
+    if (n.roles.operand_kind == OperandKind::kSizes && !is_constant) {
       const Output like = ShapedLike(x);
       if (like && IsChannelsLast(like)) return absl::OkStatus();
       Output& turned = turned_[x];
       if (!turned) {
         SLUICE_ASSIGN_OR_RETURN(turned, SizesInOrder(x, kChannelsLast));
       }
-      return graph_.UpdateInput(n.node, n.op.operand, turned);
+      return graph_.UpdateInput(n.node, n.roles.operand, turned);
     }
     const Tensor& value = *ConstantBehind(x);
     SLUICE_ASSIGN_OR_RETURN(Node* const constant,
-                            ConstantFor(x, "/nhwc", Turned(value, n.op.operand_kind)));
-    // Where the operand is on a branch or in a loop, so is the other.
+                            ConstantFor(x, "/nhwc", Turned(value, n.roles.operand_kind)));
+    // The new constant is on the same branch and in the same loop.
     if (!is_constant) graph_.AddControlEdge(x.node, constant);
     for (Node* before : x.node->control_inputs()) graph_.AddControlEdge(before, constant);
-    return graph_.UpdateInput(n.node, n.op.operand, Output(constant));
+    return graph_.UpdateInput(n.node, n.roles.operand, Output(constant));
   }
 
   Graph& graph_;
@@ -231,23 +232,24 @@ class Turner {
   const std::set<std::string>& keep_;
   const Frames& frames_;
   const std::vector<ImageNode>& chosen_;
-  absl::flat_hash_map<const Node*, const ImageOp*> op_of_;
+  absl::flat_hash_map<const Node*, const ImageRoles*> roles_of_;
   absl::flat_hash_map<Output, Output, std::hash<Output>> turned_;
 };
 
-// An image node that nothing speaks against.
+// Whether the pass may change the node and transpose its images.
 bool MayBeTurned(const ImageNode& n, const Rewriter& rewriter, const PassOptions& options) {
   if (!IsPure(*n.node) || options.keep.contains(n.node->name())) return false;
-  if (n.op.makes_image && !CanBeTurned(n.node->output_type(0))) return false;
-  return std::all_of(n.op.images.begin(), n.op.images.end(), [&](int i) {
+  if (n.roles.makes_image && !CanBeTurned(n.node->output_type(0))) return false;
+  return std::all_of(n.roles.images.begin(), n.roles.images.end(), [&](int i) {
     const Output x = n.node->input(i);
     return CanBeTurned(x.dtype()) && !rewriter.MayLieInVariable(*x.node);
   });
 }
 
 bool IsConvolutionOfChannelsFirst(const Node& node) {
-  const auto* format = node.FindAttr<std::string>("data_format");
-  return format != nullptr && *format == "NCHW" && node.op().find("Conv2") != std::string::npos;
+  if (!HasChannelsFirst(node) || node.traits().image_roles == nullptr) return false;
+  const std::optional<ImageRoles> roles = node.traits().image_roles(node);
+  return roles && roles->is_convolution;
 }
 
 bool HasOps() {
@@ -263,15 +265,15 @@ absl::StatusOr<int> ChooseLayout(Graph& graph, const PassOptions& options) {
       all.begin(), all.end(), [](const Node* node) { return IsConvolutionOfChannelsFirst(*node); });
   if (!any || !HasOps()) return 0;  // most graphs
   SLUICE_ASSIGN_OR_RETURN(const std::vector<Node*> order, TopologicalOrder(graph));
-  const absl::StatusOr<Frames> frames = AssignFrames(graph, order, OpKindsOf(graph));
-  if (!frames.ok()) return 0;  // the plan says what is wrong
+  const absl::StatusOr<Frames> frames = AssignFrames(graph, order);
+  if (!frames.ok()) return 0;  // the plan reports the error
   Rewriter rewriter(graph, options.keep);
   ImageBatches batches(graph);
   std::vector<ImageNode> nodes;
   for (Node* node : order) {
-    std::optional<ImageOp> op = ImageOpOf(*node, batches);
-    if (!op) continue;
-    ImageNode n{node, *std::move(op)};
+    std::optional<ImageRoles> roles = ImageRolesOf(*node, batches);
+    if (!roles) continue;
+    ImageNode n{node, *std::move(roles)};
     if (MayBeTurned(n, rewriter, options)) nodes.push_back(std::move(n));
   }
   const std::vector<ImageNode> chosen = ChainsOf(nodes);

@@ -1,23 +1,22 @@
-// Runs image ops that were built with channels before height and width (data_format NCHW) with
-// channels last (NHWC), the layout that their kernels compute in.
+// Changes image nodes that were built with channels before height and width (data_format NCHW) to
+// channels last (NHWC), the layout in which the kernels compute.
 //
-// An NCHW kernel transposes its images to NHWC, and its result back, on every call. The pass finds
-// chains of such nodes, with the elementwise nodes, biases, sums, pads and reductions between them,
-// and makes the whole chain NHWC. Transposes are then needed only where a chain begins or ends. A
-// chain is changed if it has a convolution and if fewer elements are transposed than before. A node
-// changes in place and keeps its name. Readers outside the chain, such as fetches, read a Transpose
-// of the image. Readers of its shape get the shape of the NCHW image.
+// A kernel for NCHW transposes its images to NHWC and its result back, on every call. In a chain of
+// such nodes, perhaps with elementwise nodes, biases, sums, pads and reductions between them, all
+// nodes become NHWC, with a Transpose only where the chain begins and ends. That is done if the
+// chain has a convolution and fewer elements are then transposed. A node changes in place and keeps
+// its name. Readers outside the chain, for example fetches, read a Transpose of the image. Nodes
+// that query its shape get that of the NCHW image.
 //
-// Convolutions and sums over images (BiasAddGrad, batch norm, reductions) may differ in their last
-// bits, because their kernels sum the elements in another order. All other results keep their bits.
-// Errors stay the same: the pass changes only nodes that cannot fail because of the sizes of their
-// images, or whose message does not show these sizes (image_op.h). It leaves alone stateful nodes,
-// kept nodes, and nodes whose images may be in a variable's memory, because a Transpose could read
-// the variable at another time.
-//
-// Runs after constant folding, which makes axes and sizes constant; before simplify, which cancels
-// the user's Transposes with those made here; and before the merge of common subexpressions,
-// because Transposes made here may be equal. Linear in the graph.
+// Exactness: convolutions and sums over images (BiasAddGrad, batch norm, reductions) may differ in
+//   their last bits, because their kernels sum the elements in another order. Everything else keeps
+//   its bits. Errors stay the same: only nodes are changed that cannot fail because of the sizes of
+//   their images, or whose error does not show them (graph/infer/image_roles.h).
+// Left alone: impure and kept nodes, and nodes whose images may lie in the memory of a variable,
+//   since a Transpose could read that at another time.
+// Order: after fold_constants, which makes axes and sizes constant. Before simplify, which cancels
+//   the user's Transposes with the new ones, and before common_subexpressions, which merges them.
+// Cost: linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_CHOOSE_LAYOUT_H_
 #define SLUICE_EXECUTOR_PASSES_CHOOSE_LAYOUT_H_
 

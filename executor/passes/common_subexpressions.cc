@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
+#include "graph/ir/purity.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// Larger tensors are the same where they share their memory.
+// Larger tensors are equal only if they share their memory.
 constexpr size_t kMostBytesCompared = 1 << 20;
 
 // Everything that two nodes must agree on, as one string; tensors by type, shape and bytes.
@@ -33,7 +33,7 @@ void AppendAttr(const AttrValue& value, std::string* key) {
   }
 }
 
-// Nodes of one key compute the same.
+// Nodes with equal keys compute the same.
 void SetKey(const Node& node, std::string* key) {
   key->clear();
   StrAppend(key, node.op(), "\n", node.device(), "\n", node.assigned_device());
@@ -53,7 +53,7 @@ void SetKey(const Node& node, std::string* key) {
 
 absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& options) {
   SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
-  // By hashes of keys, since few keys come twice and many would fill the caches.
+  // Keyed by hashes, because the keys would fill the caches and few are equal.
   absl::flat_hash_map<size_t, Node*> first;
   first.reserve(order.size());
   std::string key, other_key;

@@ -1,8 +1,8 @@
 // Merges nodes that compute the same.
 //
-// Two nodes are equal if their op, attributes, device, inputs and control inputs are. The pass
-// leaves alone stateful nodes, nodes with references, control flow and kept nodes. Runs after
-// constant folding, because equal folded constants make more nodes equal.
+// Two nodes are merged if op, attributes, device, inputs and control inputs are equal.
+// Left alone: impure and kept nodes.
+// Order: after fold_constants, whose constants make more nodes equal.
 #ifndef SLUICE_EXECUTOR_PASSES_COMMON_SUBEXPRESSIONS_H_
 #define SLUICE_EXECUTOR_PASSES_COMMON_SUBEXPRESSIONS_H_
 
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Returns the number of removed nodes.
+// Returns the number of nodes that were removed.
 absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

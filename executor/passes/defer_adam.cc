@@ -8,24 +8,27 @@
 
 #include "executor/kernel/deferred_updates.h"
 #include "executor/passes/rewrite.h"
-#include "executor/plan/op_kind.h"
+#include "graph/ir/constant.h"
+#include "graph/ir/control_flow.h"
+#include "graph/ir/variable_use.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-bool IsHandle(const Node& node) { return node.op() == "VarHandleOp"; }
+bool IsHandle(const Node& node) {
+  return CreatesVariable(node) && node.output_type(0) == DT_RESOURCE;
+}
 
 // A reference variable or a resource variable's handle, of a type that can be deferred.
 bool IsVariable(const Node& node) {
-  if (node.op() != "VariableV2" && node.op() != "Variable" && !IsHandle(node)) return false;
+  if (!CreatesVariable(node)) return false;
   const DataType dtype = node.AttrOr<DataType>("dtype", DT_INVALID);
   return dtype == DT_FLOAT || dtype == DT_DOUBLE;
 }
 
-// The variable whose value this is: from a node that reads it, or read where it is used; null if it
-// is none.
+// The variable whose value this is, read by a node of its own or by the user; null if it is none.
 Node* VariableRead(const Output& value) {
   Node* node = value.node;
   if (ReadsVariable(*node)) {
@@ -40,7 +43,7 @@ bool IsScalar(const Output& value) {
   return value.shape().rank_known() && value.shape().rank() == 0 && !IsRefType(value.dtype());
 }
 
-// Of one moment of Adam, from its last node to its first.
+// The nodes of one moment of Adam, from the last to the first.
 struct Moment {
   Node* variable = nullptr;
   Node* value = nullptr;   // reads it after `add`; of references `add` itself
@@ -57,7 +60,7 @@ struct SparseAdam {
   Node* divisor = nullptr;   // Add(root, epsilon)
   Node* root = nullptr;      // Sqrt(v)
   Moment m, v;
-  // All of these, and reads of the three variables that are only waited for.
+  // All of these, and reads of the three variables whose value no node uses.
   std::vector<Node*> parts;
   std::unordered_set<const Node*> is_part;
 };
@@ -70,7 +73,7 @@ bool IsOneOf(const Node* node, std::string_view by_reference, std::string_view b
 // The assignment to the variable that `add` waits for, directly or through a read of it.
 Node* AssignBefore(const Node& add, const Node* variable) {
   const auto is_assign = [&](const Node* node) {
-    return IsOneOf(node, "Assign", "AssignVariableOp") && node->input(0).node == variable;
+    return node->traits().variable_use == VariableUse::kAssigns && node->input(0).node == variable;
   };
   for (Node* before : add.control_inputs()) {
     if (is_assign(before)) return before;
@@ -93,7 +96,7 @@ Node* AddBefore(const Node& read) {
 std::optional<Moment> MomentOf(Node* value) {
   Moment moment;
   moment.value = value;
-  moment.add = IsOp(value, "ReadVariableOp") ? AddBefore(*value) : value;
+  moment.add = ReadsVariable(*value) ? AddBefore(*value) : value;
   if (moment.add == nullptr || !IsOneOf(moment.add, "ScatterAdd", "ResourceScatterAdd")) {
     return std::nullopt;
   }
@@ -154,34 +157,10 @@ std::optional<SparseAdam> AdamThatEndsIn(Node* move) {
   return adam;
 }
 
-// Nodes that run only if a branch is taken or a loop goes on.
-std::unordered_set<const Node*> ConditionalNodes(const Graph& graph) {
-  std::unordered_set<const Node*> conditional;
-  std::vector<const Node*> open;
-  const auto add = [&](const Node* node) {
-    if (conditional.insert(node).second) open.push_back(node);
-  };
-  for (const Node* node : graph.nodes()) {
-    const std::string& op = node->op();
-    if (op == "Switch" || op == "RefSwitch" || op == "_SwitchN" || op == "Enter" ||
-        op == "RefEnter" || op == "Recv" || op == "_Recv") {
-      add(node);
-    }
-  }
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    for (const Use& use : node->uses()) add(use.dst);
-    for (const Node* next : node->control_outputs()) add(next);
-  }
-  return conditional;
-}
-
 bool IsGatherOfRows(const Node& node) {
   if (node.op() == "Gather") return true;
   if (node.op() != "GatherV2" || node.AttrOr<int64_t>("batch_dims", 0) != 0) return false;
-  const Tensor* axis =
-      node.input(2).node->op() == "Const" ? node.input(2).node->FindAttr<Tensor>("value") : nullptr;
+  const Tensor* axis = IsConstant(*node.input(2).node) ? ConstantBehind(node.input(2)) : nullptr;
   if (axis == nullptr || !axis->shape().IsScalar()) return false;
   return (axis->dtype() == DT_INT64 ? axis->scalar<int64_t>() : axis->scalar<int32_t>()) == 0;
 }
@@ -227,17 +206,17 @@ class Deferrer {
 
  private:
   bool IsConditional(const Node* node) {
-    if (!conditional_.has_value()) conditional_ = ConditionalNodes(graph_);
-    return conditional_->contains(node);
+    if (conditional_.empty()) conditional_ = ConditionalNodes(graph_);
+    // A node that was added since is not.
+    return node->id() < static_cast<int>(conditional_.size()) && conditional_[node->id()];
   }
 
-  // Whether the uses of the variable are the Adam's, those of gathers, and such as look at no
-  // element.
+  // Whether all uses of the variable belong to the Adam, are gathers, or read no element.
   bool IsReadByRowsAlone(const Node& variable, const SparseAdam& adam) const {
     const auto fits = [&](const Use& use) {
-      const std::string& op = use.dst->op();
       if (adam.is_part.contains(use.dst) || GatheredVariable(*use.dst) == &variable) return true;
-      return op == "ResourceGather" || op == "VariableShape" || op == "VarIsInitializedOp";
+      return IsOp(use.dst, "ResourceGather") ||
+             use.dst->traits().variable_use == VariableUse::kInspects;
     };
     for (const Use& use : variable.uses()) {
       if (fits(use)) continue;
@@ -248,7 +227,7 @@ class Deferrer {
     return true;
   }
 
-  // Nobody else reads what the parts pass to each other.
+  // Whether only parts read the results of parts.
   static bool IsClosed(const SparseAdam& adam) {
     for (const Node* part : adam.parts) {
       const auto uses = part->uses();
@@ -277,7 +256,7 @@ class Deferrer {
     return true;
   }
 
-  // Whether something outside runs after one of the nodes and before another.
+  // Whether a node outside must run after one of the parts and before another.
   static bool HasPathThroughOthers(const SparseAdam& adam) {
     std::unordered_set<const Node*> seen;
     std::vector<const Node*> open;
@@ -314,7 +293,7 @@ class Deferrer {
     return node;
   }
 
-  // What waited for a read that nobody needs any more waits for what that waited for.
+  // Removes a read that is no longer used. Nodes that waited for it wait for its inputs instead.
   void RemoveUnusedRead(Node* read) {
     if (!ReadsVariable(*read) || !read->uses().empty() || keep_.contains(read->name())) return;
     for (Node* to : read->control_outputs()) {
@@ -355,7 +334,7 @@ class Deferrer {
     return absl::OkStatus();
   }
 
-  // Nobody in the graph takes the variable to change it.
+  // Whether no node of the graph changes the variable.
   static bool IsConstantHere(const Node& variable) {
     return std::none_of(variable.uses().begin(), variable.uses().end(), [](const Use& use) {
       return IsRefType(use.dst->input_type(use.dst_input)) && use.dst->op() != "_GatherOfDeferred";
@@ -385,14 +364,14 @@ class Deferrer {
 
   Graph& graph_;
   const std::set<std::string>& keep_;
-  std::optional<std::unordered_set<const Node*>> conditional_;
+  std::vector<bool> conditional_;             // by node id; empty until it is needed
   std::unordered_set<const Node*> deferred_;  // variables
 };
 
 }  // namespace
 
 absl::StatusOr<int> DeferAdam(Graph& graph, const PassOptions& options) {
-  // A program that does not link the op does without.
+  // A program may not link the op.
   if (OpRegistry::Global().Find("_DeferredAdam") == nullptr) return 0;
   return Deferrer(graph, options.keep).Run();
 }

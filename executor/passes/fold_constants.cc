@@ -5,22 +5,20 @@
 #include "executor/device/resource_manager.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/kernel.h"
-#include "executor/passes/purity.h"
 #include "executor/passes/rewrite.h"
 #include "graph/infer/shape_context.h"
+#include "graph/ir/constant.h"
+#include "graph/ir/control_flow.h"
+#include "graph/ir/purity.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// Values of nodes that are constants, by node; all outputs of a node are known or none is.
+// The values of nodes: of all outputs.
 using Known = std::unordered_map<const Node*, std::vector<Tensor>>;
 
-bool IsShapeQuery(const Node& node) {
-  return node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
-}
-
-// The outputs of `node`, computed by its kernel on known inputs; empty where that cannot be.
+// The outputs that the kernel of `node` computes from known inputs; empty if it cannot.
 std::vector<Tensor> Compute(const Node& node, const Known& known) {
   ResourceManager resources;
   KernelInit init(node, "/device:CPU:0", &resources);
@@ -49,7 +47,7 @@ std::vector<Tensor> Compute(const Node& node, const Known& known) {
   return results;
 }
 
-// Users of `node` read constants instead; the node goes away.
+// Removes `node`, whose readers then read constants.
 absl::Status Replace(Graph& graph, Node* node, const std::vector<Tensor>& values, Known& known) {
   std::vector<Node*> constants(values.size(), nullptr);
   const std::vector<Use> uses(node->uses().begin(), node->uses().end());
@@ -75,31 +73,6 @@ bool AreKnown(const Node& node, const Known& known) {
   return true;
 }
 
-// Nodes that run only if a branch is taken or a loop goes on. A constant in their place would be
-// alive where they are dead, and a Merge would take it.
-class ConditionalNodes {
- public:
-  explicit ConditionalNodes(const Graph& graph) : conditional_(graph.num_node_ids(), false) {}
-  // Nodes are asked for in topological order.
-  bool Visit(const Node& node) {
-    bool conditional = node.op() == "Switch" || node.op() == "RefSwitch" ||
-                       node.op() == "_SwitchN" || node.op() == "Enter" || node.op() == "RefEnter" ||
-                       node.op() == "_Recv" || node.op() == "Recv";
-    for (const Output& in : node.inputs()) conditional |= in && IsConditional(*in.node);
-    for (const Node* c : node.control_inputs()) conditional |= IsConditional(*c);
-    conditional_[node.id()] = conditional;
-    return conditional;
-  }
-
- private:
-  // A node that was added since is a constant that has taken another's place.
-  bool IsConditional(const Node& node) const {
-    return node.id() < static_cast<int>(conditional_.size()) && conditional_[node.id()];
-  }
-
-  std::vector<bool> conditional_;
-};
-
 size_t BytesOf(const std::vector<Tensor>& values) {
   size_t bytes = 0;
   for (const Tensor& t : values) bytes += t.bytes();
@@ -111,11 +84,13 @@ size_t BytesOf(const std::vector<Tensor>& values) {
 absl::StatusOr<int> FoldConstants(Graph& graph, const PassOptions& options) {
   SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
   Known known;
-  ConditionalNodes conditional(graph);
+  // A constant instead of a conditional node would be alive if the node is dead, and a Merge would
+  // take it.
+  const std::vector<bool> conditional = ConditionalNodes(graph);
   int folded = 0;
   for (Node* node : order) {
-    if (conditional.Visit(*node) || options.keep.contains(node->name())) continue;
-    if (node->op() == "Const") {
+    if (conditional[node->id()] || options.keep.contains(node->name())) continue;
+    if (IsConstant(*node)) {
       if (const Tensor* value = node->FindAttr<Tensor>("value")) known[node] = {*value};
       continue;
     }
@@ -123,7 +98,7 @@ absl::StatusOr<int> FoldConstants(Graph& graph, const PassOptions& options) {
       continue;
     }
     std::vector<Tensor> values;
-    if (IsShapeQuery(*node)) {
+    if (node->traits().shape_query != ShapeQuery::kNone && node->num_outputs() == 1) {
       if (std::optional<Tensor> value = ConstantValue(Output(node))) values = {*value};
     } else if (node->num_inputs() > 0 && AreKnown(*node, known)) {
       values = Compute(*node, known);

@@ -1,9 +1,9 @@
-// Computes nodes that depend only on constants once, before the first step.
+// Computes nodes that follow from constants alone once, before the first step.
 //
-// The pass leaves alone stateful nodes, fed nodes, control flow, random numbers, results larger
-// than PassOptions::max_constant_bytes, and nodes whose kernel fails (the step reports the error).
-// Shape, Size and Rank of tensors with known shapes become constants too. Runs first, because it
-// makes the graph smaller for the other passes.
+// Also Shape, Size and Rank of tensors whose shape is known. Runs first, because it leaves a
+// smaller graph to all other passes. Never computed: impure and kept nodes, nodes of branches and
+// loops, results larger than PassOptions::max_constant_bytes, and nodes whose kernel fails (the
+// step will report the error). Linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_FOLD_CONSTANTS_H_
 #define SLUICE_EXECUTOR_PASSES_FOLD_CONSTANTS_H_
 
@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// Returns the number of nodes that became constants.
+// Returns the number of nodes that were replaced.
 absl::StatusOr<int> FoldConstants(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

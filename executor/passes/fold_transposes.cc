@@ -1,13 +1,14 @@
 #include "executor/passes/fold_transposes.h"
 
 #include "executor/passes/rewrite.h"
+#include "graph/ir/constant.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-// The attribute that transposes operand i of a product; null where `node` is none, or where that
-// would be the conjugate too.
+// The attribute that transposes operand i of a product. Null if `node` is no product, or if the
+// attribute would also conjugate the operand.
 const char* TransposesOperand(const Node& node, int i) {
   if (node.op() == "MatMul") return i == 0 ? "transpose_a" : "transpose_b";
   if (!node.op().starts_with("BatchMatMul")) return nullptr;
@@ -35,9 +36,10 @@ absl::StatusOr<bool> FoldOperand(Rewriter& rewriter, Node* node, int i) {
   const bool* transposed = node->FindAttr<bool>(attr);
   Node* transpose = node->input(i).node;
   if (transposed == nullptr) return false;
-  const std::optional<std::vector<int64_t>> order = PermutationOf(*transpose);
+  const std::optional<std::vector<int64_t>> order =
+      ConstantPermutation(transpose->input(1), transpose->input(0).shape().rank());
   if (!order || !SwapsTheLastTwo(*order)) return false;
-  // MatMul refuses other ranks, by the shape that it sees.
+  // MatMul rejects other ranks, with an error that shows the shape.
   if (node->op() == "MatMul" && order->size() != 2) return false;
   SLUICE_ASSIGN_OR_RETURN(const bool folded,
                           rewriter.Shorten(node, i, {transpose->input(0), {transpose}}));

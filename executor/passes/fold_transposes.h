@@ -1,13 +1,15 @@
-// Lets matrix products read a matrix instead of its Transpose, and transpose it on the way.
+// Lets products of transposed matrices read the matrices as they are stored.
 //
-// Applies to MatMul, BatchMatMul, BatchMatMulV2 and V3 if a Transpose by a constant swaps the last
-// two dimensions of an operand. Products of float and 16-bit types may differ in their last bits,
-// because a library or loop may sum in another order if an operand is transposed. Products of other
-// types keep their bits. An error about matrices that do not fit names the stored shapes.
+// MatMul, BatchMatMul and its versions 2 and 3 transpose an operand themselves. So a Transpose that
+// swaps the last two dimensions is not needed.
 //
-// Runs after simplify, which leaves at most one Transpose in a row, and before the merge of common
-// subexpressions, because the remaining Transposes may be equal. Rewriter (rewrite.h) decides which
-// nodes are left alone. Linear in the graph.
+// Exactness: products of float and of 16-bit types may change in their last bits, because their
+//   kernels may sum in another order if an operand is transposed. Products of other types keep
+//   their bits. An error about matrices that do not fit names their shapes as they are stored.
+// Left alone: what Rewriter (rewrite.h) leaves alone.
+// Order: after simplify, which leaves at most one Transpose in a row. Before common_subexpressions,
+//   since Transposes that stay for other readers may be merged.
+// Cost: linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_FOLD_TRANSPOSES_H_
 #define SLUICE_EXECUTOR_PASSES_FOLD_TRANSPOSES_H_
 

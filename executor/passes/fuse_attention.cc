@@ -44,7 +44,7 @@ bool IsProduct(const Node& node, bool turns_x, bool turns_y) {
 // Past Identities, which are noted.
 Node* Behind(Output output, Nodes& passed) {
   Node* node = output.node;
-  while (node->op() == "Identity") {
+  while (OnlyPassesOn(*node)) {
     passed.push_back(node);
     node = node->input(0).node;
   }
@@ -59,7 +59,7 @@ std::vector<Use> ReadersOf(const Node& node, Nodes& passed) {
     const Node* const next = todo.back();
     todo.pop_back();
     for (const Use& use : next->uses()) {
-      if (use.dst->op() != "Identity") {
+      if (!OnlyPassesOn(*use.dst)) {
         readers.push_back(use);
         continue;
       }
@@ -319,7 +319,7 @@ class Fuser {
     for (const Node* node : nodes) {
       for (Node* waiter : node->control_outputs()) {
         const bool is_join =
-            waiter->op() == "NoOp" &&
+            waiter->role() == OpRole::kNoOp &&
             std::all_of(
                 waiter->control_inputs().begin(), waiter->control_inputs().end(),
                 [&](Node* from) { return nodes.contains(from) || IsAliveWithItsReaders(*from); });
@@ -426,7 +426,7 @@ class Fuser {
       const Nodes before(node->control_inputs().begin(), node->control_inputs().end());
       graph_.Remove(node);
       for (Node* join : before) {
-        if (join->op() == "NoOp" && join->control_outputs().empty() &&
+        if (join->role() == OpRole::kNoOp && join->control_outputs().empty() &&
             !options_.keep.contains(join->name())) {
           graph_.Remove(join);
         }

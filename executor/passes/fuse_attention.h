@@ -1,6 +1,6 @@
-// Fuses softmax attention, softmax(q * k^T * scale + mask) * v, into one node, and its gradients
-// with respect to q, k and v into another. Both compute the scores block by block in the cache, so
-// that the scores are never in memory. Reference: Dao et al., "FlashAttention", 2022.
+// Replaces attention that is built of ops, softmax(q * k^T * scale + mask) * v, by one node, and
+// its gradients with respect to q, k and v by another. Both compute the scores block by block in
+// the cache and never store them. (After Dao et al., 2022, "FlashAttention".)
 #ifndef SLUICE_EXECUTOR_PASSES_FUSE_ATTENTION_H_
 #define SLUICE_EXECUTOR_PASSES_FUSE_ATTENTION_H_
 
@@ -10,11 +10,13 @@
 
 namespace sluice {
 
-// Returns the number of fused softmaxes. Requires float, shapes that are known before the step, a
-// constant scale, and the same requested device for all nodes. Scale and mask may be missing. It
-// leaves alone fetched nodes, outputs of a Switch, weights that an op changes (such as a dropout),
-// scores and weights with other readers, and operands that may be in a variable, because the fused
-// node reads them later. Runs after the merge of common subexpressions.
+// Returns the number of softmaxes that were replaced: of float, with sizes that are known before
+// the step, with all nodes requested for one device. The scale is a constant. Scale and mask may be
+// missing.
+// Left alone: nodes that are fetched or that read an output of a Switch, weights that are changed
+//   before they are used (dropout), scores and weights that other nodes read, and operands that may
+//   lie in a variable, since they are read later than before.
+// Order: after common_subexpressions.
 absl::StatusOr<int> FuseAttention(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

@@ -1,26 +1,9 @@
 #include "executor/passes/image_batches.h"
 
-#include <string_view>
-#include <unordered_map>
-
 namespace sluice {
-namespace {
-
-// The input that says what sizes output 0 has; -1 of other nodes.
-int SizesInputOf(std::string_view op) {
-  static const auto* inputs = new std::unordered_map<std::string_view, int>{
-      {"BroadcastTo", 1},        {"Fill", 0},    {"RandomStandardNormal", 0},
-      {"RandomUniform", 0},      {"Reshape", 1}, {"TruncatedNormal", 0},
-      {"Conv2DBackpropInput", 0}};
-  const auto it = inputs->find(op);
-  return it == inputs->end() ? -1 : it->second;
-}
-
-}  // namespace
 
 Output ShapedLike(Output sizes) {
-  const std::string& op = sizes.node->op();
-  const bool is_shape = op == "Shape" || op == "ShapeN";
+  const bool is_shape = sizes.node->traits().shape_query == ShapeQuery::kSizes;
   return is_shape ? sizes.node->input(sizes.index) : Output();
 }
 
@@ -44,7 +27,7 @@ void ImageBatches::Say(const Node& node, absl::Span<const Output> images) {
 }
 
 void ImageBatches::SayBySizes(const Node& node) {
-  const int input = SizesInputOf(node.op());
+  const int input = node.traits().shape_input;
   if (input < 0 || !node.input(input)) return;
   if (const Output like = ShapedLike(node.input(input))) Say(node, {like});
 }

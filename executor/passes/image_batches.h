@@ -1,9 +1,10 @@
-// Finds tensors whose batches have the same size, even if the size is unknown before the step.
+// Finds tensors that have equal batch sizes although the size is not known before the step.
 //
-// A batch is identified by the first tensor that has it. Results of convolutions, pools and
-// elementwise nodes of x have x's batch, and so have tensors that are made in the shape of one.
+// A batch is identified by the oldest tensor that has it. The results that convolutions, pools and
+// elementwise nodes compute from x have the batch of x, and so has a tensor that is made in the
+// shape of one of them.
 //
-// Thread safety: that of the graph.
+// Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_BATCHES_H_
 #define SLUICE_EXECUTOR_PASSES_IMAGE_BATCHES_H_
 
@@ -14,25 +15,25 @@
 
 namespace sluice {
 
-// The tensor whose shape is this output of a Shape or ShapeN. Invalid for other nodes.
+// The tensor whose shape is the output `sizes` of a Shape or ShapeN; invalid for other nodes.
 Output ShapedLike(Output sizes);
 
 class ImageBatches {
  public:
   explicit ImageBatches(const Graph& graph) : origins_(graph.num_node_ids()) {}
 
-  // Whether the batches of both certainly have one size: it is known, or they have one origin.
+  // Whether the batches certainly have one size: because it is known, or because of their origin.
   bool Same(Output a, Output b) const;
 
-  // Notes that output 0 of `node` has the batch of all `images`. Call it in topological order.
+  // Records that output 0 of `node` has the batch of all of `images`. Called in topological order.
   void Say(const Node& node, absl::Span<const Output> images);
-  // The same for nodes that make a tensor in the shape of another one.
+  // The same if output 0 of the node is made in the shape of another tensor.
   void SayBySizes(const Node& node);
 
  private:
   Output OriginOf(Output t) const;
 
-  std::vector<Output> origins_;  // of output 0, by node id; invalid for the tensor itself
+  std::vector<Output> origins_;  // of output 0, by node id; invalid: the output itself
 };
 
 }  // namespace sluice

@@ -4,14 +4,14 @@
 #include <numeric>
 #include <optional>
 
-#include "executor/passes/rewrite.h"
+#include "graph/ir/constant.h"
 
 namespace sluice {
 namespace {
 
 constexpr double kUnknownBatch = 32;
 
-// Elements and not bytes: what turns them goes by elements, and a chain goes on past a Cast.
+// Not bytes: the time of a Transpose depends on the elements, and a chain may contain a Cast.
 double ElementsOf(Output image) {
   double elements = 1;
   for (int64_t size : image.shape().dims()) {
@@ -20,11 +20,11 @@ double ElementsOf(Output image) {
   return elements;
 }
 
-// A tensor that an image node reads or makes.
+// A tensor that an image node reads or computes.
 struct Image {
   double elements = 0;  // that a Transpose of it would move
   int maker = -1;       // the image node, by index
-  int last_reads = 0;   // by nodes that are channels-last now
+  int last_reads = 0;   // number of readers that are channels-last now
   int first_reads = 0;
   int reader = -1;  // a node that is channels-last
 };
@@ -35,12 +35,12 @@ class Chains {
       : nodes_(nodes), images_of_(nodes.size()), is_last_(nodes.size(), false) {
     for (int n = 0; n < size(); ++n) AddNode(n);
     for (int n = 0; n < size(); ++n) {
-      if (nodes_[n].op.turns_inside) Flip(n);
+      if (nodes_[n].roles.transposes_inside) Flip(n);
     }
   }
 
   std::vector<ImageNode> Find() {
-    // Where it makes no difference a node follows first, so that what lies behind it can, too.
+    // A node for which it makes no difference follows first, so that its readers can follow.
     for (int n = 0; n < size(); ++n) Follow(n);
     for (int n = size() - 1; n >= 0; --n) Follow(n);
     for (int n = 0; n < size(); ++n) Return(n);
@@ -51,12 +51,12 @@ class Chains {
  private:
   int size() const { return static_cast<int>(nodes_.size()); }
 
-  // The tensor's index; a new one's other readers are counted as those that want it as it is.
+  // The index of the tensor. Readers of a new one are counted as channels-first.
   int IndexOf(Output t) {
     const auto [it, is_new] = index_of_.try_emplace(t, static_cast<int>(images_.size()));
     if (!is_new) return it->second;
     Image image;
-    // Simplify joins the user's Transpose with ours, and they cancel.
+    // Simplify removes the user's Transpose together with ours.
     if (!IsTransposeTo(*t.node, kChannelsFirst)) image.elements = ElementsOf(t);
     for (const Use& use : t.node->uses()) {
       if (use.src_output != t.index || ReadsShapeAlone(*use.dst)) continue;
@@ -68,8 +68,8 @@ class Chains {
 
   void AddNode(int n) {
     const ImageNode& node = nodes_[n];
-    for (int i : node.op.images) images_of_[n].push_back(IndexOf(node.node->input(i)));
-    if (!node.op.makes_image) return;
+    for (int i : node.roles.images) images_of_[n].push_back(IndexOf(node.node->input(i)));
+    if (!node.roles.makes_image) return;
     const int made = IndexOf(Output(node.node));
     images_[made].maker = n;
     images_of_[n].push_back(made);
@@ -81,14 +81,14 @@ class Chains {
   }
   double CostAround(int n) const {
     double cost = 0;
-    // An image that is read twice is counted twice before and after.
+    // An image that is read twice is counted twice, before and after a flip.
     for (int i : images_of_[n]) cost += CostOf(images_[i]);
     return cost;
   }
   void Flip(int n) {
     is_last_[n] = !is_last_[n];
     const int change = is_last_[n] ? 1 : -1;
-    const size_t inputs = nodes_[n].op.images.size();
+    const size_t inputs = nodes_[n].roles.images.size();
     for (size_t i = 0; i < inputs; ++i) {
       Image& image = images_[images_of_[n][i]];
       image.last_reads += change;
@@ -103,7 +103,7 @@ class Chains {
     if (CostAround(n) > before) Flip(n);
   }
   void Return(int n) {
-    if (!is_last_[n] || nodes_[n].op.turns_inside) return;
+    if (!is_last_[n] || nodes_[n].roles.transposes_inside) return;
     const double before = CostAround(n);
     Flip(n);
     if (CostAround(n) > before) Flip(n);
@@ -115,8 +115,8 @@ class Chains {
   }
   void Join(int a, int b) { chain_[RootOf(a)] = RootOf(b); }
 
-  // Nodes are of one chain where one reads what the other makes, or both read a tensor that has to
-  // be turned for them.
+  // Two nodes are in one chain if one reads the result of the other, or if both read a tensor that
+  // is transposed for them.
   void JoinChains() {
     chain_.resize(nodes_.size());
     std::iota(chain_.begin(), chain_.end(), 0);
@@ -137,11 +137,11 @@ class Chains {
     std::vector<bool> has_convolution(nodes_.size(), false);
     for (int n = 0; n < size(); ++n) {
       if (!is_last_[n]) continue;
-      if (nodes_[n].op.is_convolution) has_convolution[RootOf(n)] = true;
-      if (!nodes_[n].op.turns_inside) continue;
+      if (nodes_[n].roles.is_convolution) has_convolution[RootOf(n)] = true;
+      if (!nodes_[n].roles.transposes_inside) continue;
       const ImageNode& node = nodes_[n];
-      for (int i : node.op.images) saved[RootOf(n)] += ElementsOf(node.node->input(i));
-      if (node.op.makes_image) saved[RootOf(n)] += ElementsOf(Output(node.node));
+      for (int i : node.roles.images) saved[RootOf(n)] += ElementsOf(node.node->input(i));
+      if (node.roles.makes_image) saved[RootOf(n)] += ElementsOf(Output(node.node));
     }
     for (const Image& image : images_) {
       const bool is_last = image.maker >= 0 && is_last_[image.maker];
@@ -160,7 +160,7 @@ class Chains {
   const std::vector<ImageNode>& nodes_;
   std::vector<Image> images_;
   absl::flat_hash_map<Output, int, std::hash<Output>> index_of_;
-  // By node: inputs that are images, in their order, and then what it makes.
+  // By node: the inputs that are images, in their order, then the output.
   std::vector<absl::InlinedVector<int, 4>> images_of_;
   std::vector<bool> is_last_;
   std::vector<int> chain_;  // towards the root of a tree
@@ -169,13 +169,13 @@ class Chains {
 }  // namespace
 
 bool ReadsShapeAlone(const Node& reader) {
-  const std::string& op = reader.op();
-  return op == "Shape" || op == "ShapeN" || op == "Size" || op == "Rank";
+  return reader.traits().shape_query != ShapeQuery::kNone;
 }
 
 bool IsTransposeTo(const Node& node, const ImageOrder& order) {
   if (node.op() != "Transpose" || !node.control_inputs().empty()) return false;
-  const std::optional<std::vector<int64_t>> own = PermutationOf(node);
+  const std::optional<std::vector<int64_t>> own =
+      ConstantPermutation(node.input(1), node.input(0).shape().rank());
   return own && std::equal(own->begin(), own->end(), order.begin(), order.end());
 }
 

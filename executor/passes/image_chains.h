@@ -1,10 +1,10 @@
-// Which image nodes are to have their channels last, so that the fewest elements are turned.
+// Chooses the image nodes that get channels last, so that few elements are transposed.
 //
-// Nodes whose kernels turn images inside are taken to be channels-last to begin with: at worst as
-// much is turned before and after them. The others follow where less is then turned; a few sweeps
-// over them find chains, without looking for the very least.
+// Nodes whose kernels transpose images inside start as channels-last: at worst as much is
+// transposed before and after them. Other nodes follow if less is then transposed. A few sweeps
+// over them find chains; the minimum is not searched for.
 //
-// Thread safety: none, as of the graph.
+// Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_CHAINS_H_
 #define SLUICE_EXECUTOR_PASSES_IMAGE_CHAINS_H_
 
@@ -18,16 +18,16 @@ namespace sluice {
 
 struct ImageNode {
   Node* node;
-  ImageOp op;
+  ImageRoles roles;
 };
 
-// A reader of a tensor that takes no more than its shape.
+// Whether the reader needs no more than the shape of its inputs.
 bool ReadsShapeAlone(const Node& reader);
 
-// A Transpose that waits for nothing and gives images in the given order; of an input of rank 4.
+// Whether the node is a Transpose without control inputs that gives an image the order.
 bool IsTransposeTo(const Node& node, const ImageOrder& order);
 
-// Those of `nodes`, which are in topological order, that are to become channels-last.
+// The nodes that become channels-last. `nodes` is in topological order.
 std::vector<ImageNode> ChainsOf(const std::vector<ImageNode>& nodes);
 
 }  // namespace sluice

@@ -17,7 +17,7 @@ struct Part {
 };
 
 std::optional<Part> PartOf(Node* pad) {
-  if (pad->op() != "Pad" || pad->input(1).node->op() != "Const") return std::nullopt;
+  if (pad->op() != "Pad" || !IsConstant(*pad->input(1).node)) return std::nullopt;
   const Tensor* paddings = ConstantBehind(pad->input(1));
   const PartialShape& shape = pad->input(0).shape();
   if (paddings == nullptr || !shape.IsFullyDefined() ||
@@ -31,7 +31,7 @@ std::optional<Part> PartOf(Node* pad) {
                                            : paddings->data<int64_t>()[2 * d + i];
     };
     const int64_t before = padding(0), after = padding(1);
-    // A part without elements is none: the others' join could be a tensor that is there already.
+    // Without a part that has no elements, the join could be an existing tensor.
     if (before < 0 || after < 0 || shape.dim(d) == 0) return std::nullopt;
     if (before == 0 && after == 0) continue;
     if (part) return std::nullopt;
@@ -47,7 +47,7 @@ bool IsSumOfPads(const Node& node) {
          });
 }
 
-// But for the dimension of the parts.
+// Except in the dimension along which the parts lie.
 bool HaveEqualSizes(const Part& a, const Part& b) {
   const PartialShape &of_a = a.pad->input(0).shape(), &of_b = b.pad->input(0).shape();
   if (a.axis != b.axis || of_a.rank() != of_b.rank()) return false;
@@ -57,7 +57,7 @@ bool HaveEqualSizes(const Part& a, const Part& b) {
   return a.before + a.size + a.after == b.before + b.size + b.after;
 }
 
-// The parts in the order in which they lie; none where they leave a gap, or overlap.
+// The parts in their order; none if there is a gap or an overlap.
 std::vector<Part> PartsOf(const Node& sum) {
   std::vector<Part> parts;
   for (const Output& in : sum.inputs()) {

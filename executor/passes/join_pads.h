@@ -1,13 +1,13 @@
-// Concatenates padded tensors that lie side by side instead of adding them: an AddN of Pads becomes
-// a ConcatV2.
+// Joins sums of padded tensors that lie side by side: an AddN of Pads becomes a ConcatV2.
 //
-// Such sums are the gradient of a tensor that was sliced into parts that cover it, as in sampled
-// losses. A sum needs a whole tensor per part. The concatenation copies each part once. Sizes and
-// paddings must be known. Zeros keep their sign, which the sum would lose. All other elements keep
-// their bits.
+// Such a sum is the gradient of a tensor that was sliced into parts which cover it. Sampled losses,
+// for example, slice the rows that they look up. Each part is then copied once, instead of padded
+// to the size of the whole tensor and added. Sizes and paddings must be known.
 //
-// Runs after constant folding, which makes the paddings constant. Rewriter (rewrite.h) decides
-// which nodes are left alone. Linear in the graph.
+// Exactness: a -0 keeps its sign, which a sum with 0 loses. Everything else keeps its bits.
+// Left alone: what Rewriter (rewrite.h) leaves alone.
+// Order: after fold_constants, which makes the paddings constant.
+// Cost: linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_JOIN_PADS_H_
 #define SLUICE_EXECUTOR_PASSES_JOIN_PADS_H_
 
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// Returns the number of sums that became concatenations.
+// Returns the number of sums that were joined.
 absl::StatusOr<int> JoinPads(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

@@ -4,32 +4,29 @@
 #include <unordered_set>
 #include <vector>
 
+#include "graph/ir/constant.h"
+#include "graph/ir/control_flow.h"
+#include "graph/ir/variable_use.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-bool IsIdentity(const Node& node) { return node.op() == "Identity"; }
-
-// A Merge takes the input that is not dead: where it comes from decides that.
-bool IsMerge(const Node& node) { return node.op() == "Merge"; }
-
-// The variable that a reference leads to; null where that is not known before the step.
+// The variable that a reference leads to; null if it is not known before the step.
 const Node* VariableOf(Output reference) {
   while (reference && IsRefType(reference.dtype())) {
     const Node& node = *reference.node;
-    if (node.op() == "Variable" || node.op() == "VariableV2") return &node;
-    // Updates return the reference that they were given first.
+    if (CreatesVariable(node)) return &node;
+    // Updates return the reference that is their first input.
     const bool passes_on = node.num_inputs() > 0 && reference.index == 0 &&
-                           IsRefType(node.input_type(0)) && node.op() != "RefSwitch" &&
-                           node.op() != "RefMerge";
+                           IsRefType(node.input_type(0)) && !IsSwitch(node) && !IsMerge(node);
     if (!passes_on) return nullptr;
     reference = node.input(0);
   }
   return nullptr;
 }
 
-// What a step does with one variable.
+// The nodes of a step that use one variable.
 struct Accesses {
   std::vector<Node*> updates;                   // take the reference
   std::vector<std::pair<Node*, Output>> reads;  // an Identity, and the reference behind it
@@ -43,7 +40,7 @@ void AddReads(Node* identity, const Output& reference, Accesses* accesses) {
     open.pop_back();
     accesses->reads.emplace_back(node, reference);
     for (const Use& use : node->uses()) {
-      if (IsIdentity(*use.dst)) open.push_back(use.dst);
+      if (OnlyPassesOn(*use.dst)) open.push_back(use.dst);
     }
   }
 }
@@ -58,7 +55,7 @@ std::map<int, Accesses> AccessesByVariable(const Graph& graph) {
       Accesses& accesses = found[variable->id()];
       if (IsRefType(node->input_type(i))) {
         accesses.updates.push_back(node);
-      } else if (IsIdentity(*node)) {
+      } else if (OnlyPassesOn(*node)) {
         AddReads(node, node->input(i), &accesses);
       }
     }
@@ -73,7 +70,7 @@ std::unordered_set<const Node*> After(const std::vector<Node*>& nodes) {
   while (!open.empty()) {
     const Node* node = open.back();
     open.pop_back();
-    if (node->op() == "NextIteration" || node->op() == "RefNextIteration") continue;
+    if (IsNextIteration(*node)) continue;
     for (const Use& use : node->uses()) {
       if (after.insert(use.dst).second) open.push_back(use.dst);
     }
@@ -91,6 +88,7 @@ absl::StatusOr<int> Redirect(Graph& graph, const Accesses& accesses,
     if (after.contains(identity)) continue;
     const std::vector<Use> uses(identity->uses().begin(), identity->uses().end());
     for (const Use& use : uses) {
+      // Which input a Merge takes depends on which of them is dead: its inputs must stay.
       if (!after.contains(use.dst) || IsMerge(*use.dst)) continue;
       if (use.dst->assigned_device() != reference.node->assigned_device()) continue;
       SLUICE_RETURN_IF_ERROR(graph.UpdateInput(use.dst, use.dst_input, reference));

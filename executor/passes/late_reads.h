@@ -1,4 +1,4 @@
-// Makes reads of reference variables see the updates that TensorFlow's readers see.
+// Lets nodes read reference variables at the time at which they do in TensorFlow.
 #ifndef SLUICE_EXECUTOR_PASSES_LATE_READS_H_
 #define SLUICE_EXECUTOR_PASSES_LATE_READS_H_
 
@@ -8,15 +8,16 @@
 
 namespace sluice {
 
-// In TensorFlow the Identity of a reference shares the variable's memory, and updates are in place.
-// So an op that is ordered after an update sees it even if its Identity ran before. Graphs rely on
-// that: SyncReplicasOptimizer fills its tokens with `global_step/read`. Here a value that was read
-// never changes. So the pass makes such an op read the variable itself, when it runs. All other ops
-// keep the value that the Identity read.
+// In TensorFlow the Identity of a reference shares the memory of the variable, and updates happen
+// in place. A node that is ordered after an update therefore sees the update, even if its Identity
+// ran before. Graphs rely on that: SyncReplicasOptimizer fills its tokens with `global_step/read`.
+// Here a value that was read never changes. So the input of such a node is redirected to the
+// variable, which the node then reads when it runs. All other nodes keep the value that the
+// Identity read.
 //
-// Runs on the placed graph. An op on another device than the variable's keeps its value, as in
-// TensorFlow. Returns the number of redirected inputs. Results depend on it, so it cannot be
-// disabled.
+// The graph is placed. A node on another device than the variable keeps its value, as in
+// TensorFlow. Returns the number of inputs that were redirected. Not an optimization, so it always
+// runs.
 absl::StatusOr<int> ReadVariablesLate(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "executor/passes/rewrite.h"
 #include "executor/passes/unused_nodes.h"
+#include "graph/ir/constant.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 
@@ -18,16 +19,16 @@ struct Columns {
   int64_t first, count;
 };
 
-// From a slice to its product: Identities, of which gradients have some, and the product.
+// The nodes from a slice to its product: Identities, which gradients contain, and the product.
 using Way = absl::InlinedVector<Node*, 4>;
 
-// Empty where others need what lies on it.
+// Empty if other nodes need a result on the way.
 Way WayToProduct(const Node& slice, const Rewriter& rewriter) {
   Way way;
   for (Node* node = slice.input(0).node;; node = node->input(0).node) {
     way.push_back(node);
     const bool is_product = node->op() == "MatMul";
-    if ((!is_product && node->op() != "Identity") || node->uses().size() != 1 ||
+    if ((!is_product && !OnlyPassesOn(*node)) || node->uses().size() != 1 ||
         node->control_outputs().size() > 1 || !rewriter.MayChange(*node) ||
         node->device() != slice.device() || IsOnABranch(*node)) {
       return {};
@@ -36,8 +37,8 @@ Way WayToProduct(const Node& slice, const Rewriter& rewriter) {
   }
 }
 
-// The columns that `slice` takes of the product; none where it may fail, or takes some rows or all
-// columns.
+// The columns of the product that `slice` takes. Nothing if it may fail, or takes only some rows or
+// all columns.
 std::optional<Columns> ColumnsOf(const Node& slice, const Node& product) {
   const std::optional<std::vector<int64_t>> begin = ConstantInts(slice.input(1));
   const std::optional<std::vector<int64_t>> size = ConstantInts(slice.input(2));
@@ -62,7 +63,8 @@ std::optional<Columns> ColumnsOf(const Node& slice, const Node& product) {
   return Columns{first, count};
 }
 
-// What the slice and the nodes on its way wait for. Bounds may be dead where the product is not.
+// The control inputs of the slice and the nodes on its way, and the bounds, which may be dead
+// although the product is not.
 std::vector<Node*> WhatTheyWaitFor(const Node& slice, const Way& way) {
   std::vector<Node*> controls(slice.control_inputs().begin(), slice.control_inputs().end());
   for (const Node* node : way) {
@@ -70,7 +72,7 @@ std::vector<Node*> WhatTheyWaitFor(const Node& slice, const Way& way) {
   }
   for (const int i : {1, 2}) {
     Node* const bound = slice.input(i).node;
-    const bool is_always_there = bound->op() == "Const" && bound->control_inputs().empty();
+    const bool is_always_there = IsConstant(*bound) && bound->control_inputs().empty();
     if (!is_always_there) controls.push_back(bound);
   }
   std::sort(controls.begin(), controls.end());

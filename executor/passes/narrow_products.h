@@ -1,13 +1,15 @@
-// Computes only the columns of a matrix product that are read: a Slice of a MatMul becomes a
+// Computes only those columns of a matrix product that are read: a Slice of a MatMul becomes a
 // _MatMulColumns.
 //
-// This occurs in the gradient of a recurrent cell, which multiplies its input and its state by one
-// matrix, if the gradient with respect to the input is not needed. The sizes that show that the
-// slice is inside the product must be known, but not the number of rows. Sums may be in another
-// order.
+// Such a slice is part of the gradient of a recurrent cell, which multiplies its input and its
+// state by one matrix, if the gradient of the input is not needed. All sizes but the number of rows
+// must be known, so that the slice cannot fail.
 //
-// Runs after constant folding, which makes the slice's bounds constant, and after unused_nodes,
-// which removes other slices of the product that no node reads. Linear in the graph.
+// Exactness: sums may be computed in another order.
+// Order: after fold_constants, which makes the bounds of the slice constant, and unused_nodes,
+// which
+//   removes the other slices.
+// Cost: linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_NARROW_PRODUCTS_H_
 #define SLUICE_EXECUTOR_PASSES_NARROW_PRODUCTS_H_
 

@@ -13,7 +13,7 @@
 #include "executor/kernel/packed_operand_reader.h"
 #include "executor/passes/rewrite.h"
 #include "executor/passes/unused_nodes.h"
-#include "executor/plan/op_kind.h"
+#include "graph/ir/control_flow.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 
@@ -23,7 +23,7 @@ namespace {
 // Packing takes as long as two to three products of the fewest rows save.
 constexpr size_t kFewestReaders = 4;
 
-// What is packed: columns [first, first + columns) of b or its transpose.
+// Columns [first, first + columns) of b or its transpose.
 struct Operand {
   Output b;
   bool transpose_b;
@@ -36,7 +36,7 @@ struct Operand {
 };
 
 bool IsInvariant(const Node& node) {
-  return node.op() == "Enter" && IsConstantEnter(node) && !IsRefType(node.input(0).dtype());
+  return IsConstantEnter(node) && !IsRefType(node.input(0).dtype());
 }
 
 struct Readers {
@@ -65,7 +65,7 @@ std::optional<Operand> OperandOf(const Node& product) {
   return operand;
 }
 
-// Leaves those that gain: a kernel knows what this machine does.
+// Keeps the products that gain: their kernel knows the machine.
 void KeepThoseThatGain(Readers& readers) {
   ResourceManager resources;
   KernelInit init(*readers.products[0], "/device:CPU:0", &resources);
@@ -79,7 +79,7 @@ void KeepThoseThatGain(Readers& readers) {
   });
 }
 
-// In the graph's order. No product reads a reference: those that a Rewriter may change do not.
+// In the order of the graph. A product that a Rewriter may change reads no reference.
 std::vector<Readers> ReadersOf(Graph& graph, const Rewriter& rewriter) {
   std::vector<Readers> all;
   std::map<decltype(std::declval<Operand>().Key()), size_t> found;
@@ -105,7 +105,7 @@ absl::StatusOr<Output> Packed(Graph& graph, const Operand& operand, const Node& 
   if (IsInvariant(source)) {
     SLUICE_ASSIGN_OR_RETURN(const Output outside, Packed(graph, operand, product, source.input(0)));
     spec.name = graph.UniqueName(StrCat(source.name(), "/packed"));
-    spec.op = "Enter";
+    spec.op = source.op();
     spec.inputs = {outside};
     spec.control_inputs.assign(source.control_inputs().begin(), source.control_inputs().end());
     spec.attrs = source.attrs();

@@ -1,5 +1,5 @@
-// Packs weights that many products of a step read once: the MatMuls of an unrolled recurrent
-// network or of a loop become _PackedMatMuls of one _PackColumns.
+// Packs weights that many products read in a step once: the MatMuls of an unrolled recurrent
+// network, or of a loop, become _PackedMatMuls of one _PackColumns.
 #ifndef SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 #define SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 
@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// Returns the number of products that read a packed operand. Applies to MatMul and _MatMulColumns
-// with known sizes if their kernels gain by it on this machine (PackedOperandReader). Invariants of
-// a loop are packed outside the loop.
+// Returns the number of products that now read a packed operand. These are nodes of MatMul and
+// _MatMulColumns with known sizes, if their kernels gain by it on this machine
+// (PackedOperandReader). Invariants of a loop are packed outside of the loop.
 absl::StatusOr<int> PackOperands(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

@@ -7,32 +7,38 @@
 #include "executor/passes/unused_nodes.h"
 #include "gmock/gmock.h"
 #include "graph/build/node_builder.h"
+#include "graph/infer/constant_context.h"
 #include "graph/infer/shape_context.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
 namespace {
 
-// The few ops that the passes are tried on; the names of Const, Shape and Switch matter.
+// The few ops that the passes are tried on.
 OP(Const, "A constant.")
     .Output("output", "dtype")
     .Attr("value", TensorAttr())
     .Attr("dtype", TypeAttr())
+    .Role(OpRole::kConstant)
     .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<Tensor>("value").shape()); });
 OP(Shape, "Sizes.")
     .Input("input", "T")
     .Output("output", DT_INT32)
     .Attr("T", TypeAttr())
+    .QueriesShape(ShapeQuery::kSizes)
+    .ConstantValue([](ConstantContext& c) { return IntsOfShape(c.input_shape(0)); })
     .Shape([](ShapeContext& c) { return c.SetOutput(0, {c.input(0).rank()}); });
 OP(Placeholder, "Fed.")
     .Output("output", DT_FLOAT)
     .Attr("shape", ShapeAttr(PartialShape()))
+    .Role(OpRole::kPlaceholder)
     .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
 OP(Switch, "Branches.")
     .Input("data", DT_FLOAT)
     .Input("pred", DT_FLOAT)
     .Output("output_false", DT_FLOAT)
     .Output("output_true", DT_FLOAT)
+    .Role(OpRole::kSwitch)
     .Shape(UnknownOutputs());
 OP(PassAdd, "Sum.")
     .Input("x", DT_FLOAT)
@@ -44,8 +50,16 @@ OP(PassRandom, "Stateful.")
     .Output("y", DT_FLOAT)
     .Stateful()
     .Shape(SameAsInput(0));
-OP(VariableV2, "A reference.").RefOutput("ref", DT_FLOAT).Stateful().Shape(UnknownOutputs());
-OP(Identity, "Reads it.").Input("x", DT_FLOAT).Output("y", DT_FLOAT).Shape(SameAsInput(0));
+OP(VariableV2, "A reference.")
+    .RefOutput("ref", DT_FLOAT)
+    .Stateful()
+    .OnVariable(VariableUse::kCreates)
+    .Shape(UnknownOutputs());
+OP(Identity, "Reads it.")
+    .Input("x", DT_FLOAT)
+    .Output("y", DT_FLOAT)
+    .Role(OpRole::kPass)
+    .Shape(SameAsInput(0));
 OP(PassUpdate, "Changes it.")
     .RefInput("ref", DT_FLOAT)
     .RefOutput("output_ref", DT_FLOAT)

@@ -5,15 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "executor/plan/op_kind.h"
 #include "executor/wait/rendezvous.h"
 #include "graph/infer/shape_context.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
 OP(_Arg, "A fed tensor: feed number `index` of the step.")
+    .Role(OpRole::kFeed)
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("index", IntAttr().Min(0))
@@ -22,6 +23,7 @@ OP(_Arg, "A fed tensor: feed number `index` of the step.")
     .Shape([](ShapeContext&) { return absl::OkStatus(); });
 
 OP(_Retval, "A fetched tensor: becomes result number `index` of the step.")
+    .Role(OpRole::kFetch)
     .Input("input", "T")
     .Attr("T", TypeAttr())
     .Attr("index", IntAttr().Min(0))
@@ -122,15 +124,12 @@ class Pruner {
             {"client_terminated", true}};
   }
 
-  static bool IsBackEdge(const Node& node, const Output& in) {
-    return OpKindOf(node) == OpKind::kMerge && OpKindOf(*in.node) == OpKind::kNextIteration;
-  }
-
-  // Puts what `node` needs and is not copied yet on the stack; false if there is nothing.
+  // Pushes the nodes that `node` needs and that are not copied yet. False if there are none.
   bool PushMissing(const Node& node, std::vector<Node*>* stack) {
     const size_t before = stack->size();
     for (const Output& in : node.inputs()) {
-      if (!in || IsFed(in) || copies_[in.node->id()] != nullptr || IsBackEdge(node, in)) continue;
+      if (!in || IsFed(in) || copies_[in.node->id()] != nullptr || IsBackEdge(*in.node, node))
+        continue;
       stack->push_back(in.node);
     }
     for (Node* control : node.control_inputs()) {
@@ -142,10 +141,10 @@ class Pruner {
   }
 
   absl::Status CopyOne(Node* node) {
-    // The step numbers its own; one that a file brings along has a value only where it is fed.
-    if (const OpKind kind = OpKindOf(*node); kind == OpKind::kFeed || kind == OpKind::kFetch) {
+    // The step numbers its own. Such a node of an imported graph has a value only if it is fed.
+    if (const OpRole role = node->role(); role == OpRole::kFeed || role == OpRole::kFetch) {
       return InvalidArgument(node->Describe(), ": expected to be fed or cut off, got a step that ",
-                             kind == OpKind::kFeed ? "needs its value" : "runs it");
+                             role == OpRole::kFeed ? "needs its value" : "runs it");
     }
     NodeSpec spec;
     spec.name = node->name();
@@ -159,7 +158,7 @@ class Pruner {
       if (!in) return InvalidArgument(node->Describe(), ": input ", i, " is not connected");
       if (auto fed = fed_.find(in); fed != fed_.end()) {
         spec.inputs.push_back(Output(fed->second));
-      } else if (IsBackEdge(*node, in)) {
+      } else if (IsBackEdge(*in.node, *node)) {
         spec.inputs.push_back(Output());
         spec.allow_missing_inputs = true;
         back.emplace_back(i, in);
@@ -184,7 +183,7 @@ class Pruner {
   const PruneOptions& options_;
   std::unique_ptr<Graph> result_ = std::make_unique<Graph>();
   std::unordered_map<Output, Node*> fed_;  // to its _Arg
-  std::vector<Node*> copies_;              // by the id of what is copied
+  std::vector<Node*> copies_;              // by the id of the original
   std::vector<BackEdge> back_edges_;
 };
 

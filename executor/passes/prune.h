@@ -1,10 +1,9 @@
 // Copies the part of a graph that one kind of step needs.
 //
-// It consists of the targets and of all nodes from which a fetch or target can be reached without
-// passing a fed tensor. Fed tensors become outputs of `_Arg` nodes, fetched tensors become inputs
-// of
-// `_Retval` nodes, both numbered by attribute `index`. Linear in the copied part. The source graph
-// is only read.
+// Kept are the targets and all nodes from which a fetch or target can be reached, cut at fed
+// tensors. Fed tensors become outputs of `_Arg` nodes, fetched tensors inputs of `_Retval` nodes;
+// attribute `index` numbers both. Runs before everything else, so that no later stage sees nodes
+// that do not run. The source is only read. Cost: linear in the kept part.
 #ifndef SLUICE_EXECUTOR_PASSES_PRUNE_H_
 #define SLUICE_EXECUTOR_PASSES_PRUNE_H_
 

@@ -4,18 +4,13 @@
 #include <set>
 #include <utility>
 
-#include "executor/passes/purity.h"
-#include "executor/plan/op_kind.h"
 #include "graph/ir/constant.h"
+#include "graph/ir/control_flow.h"
+#include "graph/ir/purity.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
-
-template <typename T>
-std::vector<int64_t> Widen(const Tensor& t) {
-  return std::vector<int64_t>(t.flat<T>().begin(), t.flat<T>().end());
-}
 
 bool SamePlace(const Node& node, const Node& other) {
   if (node.device() != other.device()) return false;
@@ -25,49 +20,32 @@ bool SamePlace(const Node& node, const Node& other) {
   return companions == nullptr || (others != nullptr && *companions == *others);
 }
 
-// Loops and branches are found by these nodes and what lies between them; and one output of a
-// Switch may be dead where the Switch is not.
+// The plan finds loops and branches by these nodes. An output of a Switch may be dead although the
+// Switch is not.
 bool IsControlFlow(const Node& node) {
-  switch (OpKindOf(node)) {
-    case OpKind::kSwitch:
-    case OpKind::kMerge:
-    case OpKind::kEnter:
-    case OpKind::kExit:
-    case OpKind::kNextIteration:
-      return true;
-    default:
-      return false;
-  }
+  return IsSwitch(node) || IsMerge(node) || IsEnter(node) || IsExit(node) || IsNextIteration(node);
 }
 
-// Nodes whose result lies in their input's memory.
+// Whether the result lies in the memory of the input.
 bool PassesOn(const Node& node) {
-  return OpKindOf(node) == OpKind::kPass || SharesInput(node) ||
-         (node.op() == "Cast" && node.input(0).dtype() == node.output_type(0));
+  const OpTraits& traits = node.traits();
+  switch (traits.output_memory) {
+    case OutputMemory::kView:
+      return true;
+    case OutputMemory::kMayForward:
+      return traits.is_identity != nullptr && traits.is_identity(node);
+    case OutputMemory::kOwn:
+      return node.role() == OpRole::kPass;
+  }
+  return false;
 }
 
-// Kernels that hand on an input where its shape or value allows it.
+// Whether the result may lie in the memory of an input.
 bool MayPassOn(const Node& node) {
-  static const auto* ops = new std::set<std::string>{"AccumulateNV2",
-                                                     "AddN",
-                                                     "BroadcastTo",
-                                                     "Cast",
-                                                     "Concat",
-                                                     "ConcatV2",
-                                                     "ConjugateTranspose",
-                                                     "EnsureShape",
-                                                     "MirrorPad",
-                                                     "Pack",
-                                                     "Pad",
-                                                     "PadV2",
-                                                     "Select",
-                                                     "SelectV2",
-                                                     "Tile",
-                                                     "Transpose"};
-  return OpKindOf(node) != OpKind::kKernel || SharesInput(node) || ops->contains(node.op());
+  return RunsWithoutKernel(node.role()) || node.traits().output_memory != OutputMemory::kOwn;
 }
 
-// By node id: whether a result may lie where that of one of `sources` does.
+// By node id: whether a result may lie in the memory of a result of `sources`.
 std::vector<bool> PassedOnFrom(const Graph& graph, std::vector<Node*> sources) {
   std::vector<bool> marks(graph.num_node_ids(), false);
   for (const Node* node : sources) marks[node->id()] = true;
@@ -83,12 +61,12 @@ std::vector<bool> PassedOnFrom(const Graph& graph, std::vector<Node*> sources) {
   return marks;
 }
 
-// Nodes made since, but for the Identities below, have memory of their own.
+// Nodes that were added since have their own memory, except the Identities of IdentityOf.
 bool Knows(const std::vector<bool>& marks, const Node& node) {
   return node.id() < static_cast<int>(marks.size()) && marks[node.id()];
 }
 
-// Other inputs of the nodes passed that may be dead, or come late, where x does not.
+// Other inputs of the passed nodes. They may be dead or late although x is not.
 std::vector<Node*> Gates(const Detour& detour) {
   std::vector<Node*> gates;
   for (size_t i = 0; i < detour.passed.size(); ++i) {
@@ -102,30 +80,8 @@ std::vector<Node*> Gates(const Detour& detour) {
 
 }  // namespace
 
-std::optional<std::vector<int64_t>> ConstantInts(Output output) {
-  const Tensor* t = ConstantBehind(output);
-  if (t == nullptr || t->rank() > 1) return std::nullopt;
-  if (t->dtype() == DT_INT32) return Widen<int32_t>(*t);
-  if (t->dtype() == DT_INT64) return Widen<int64_t>(*t);
-  return std::nullopt;
-}
-
-std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose) {
-  const Tensor* tensor = ConstantBehind(transpose.input(1));
-  std::optional<std::vector<int64_t>> order = ConstantInts(transpose.input(1));
-  const int rank = transpose.input(0).shape().rank();
-  if (!order || !tensor->shape().IsVector() || tensor->dim(0) != rank) return std::nullopt;
-  std::vector<bool> seen(rank);
-  for (int64_t d : *order) {
-    if (d < 0 || d >= rank || seen[d]) return std::nullopt;
-    seen[d] = true;
-  }
-  return order;
-}
-
 bool IsAliveWithItsReaders(const Node& node) {
-  if (IsEnter(node)) return true;
-  return node.op() == "Const" && node.control_inputs().empty();
+  return IsEnter(node) || (IsConstant(node) && node.control_inputs().empty());
 }
 
 absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
@@ -178,8 +134,8 @@ Rewriter::Rewriter(Graph& graph, const std::set<std::string>& keep) : graph_(gra
     const bool reads = std::any_of(node->inputs().begin(), node->inputs().end(),
                                    [](Output in) { return in && IsRefType(in.dtype()); });
     if (reads && MayPassOn(*node)) readers.push_back(node);
-    // A partial run's feeds come through _Recv.
-    if (OpKindOf(*node) == OpKind::kFeed || node->op() == "_Recv") feeds.push_back(node);
+    // The feeds of a partial run are received.
+    if (node->role() == OpRole::kFeed || node->role() == OpRole::kReceive) feeds.push_back(node);
   }
   in_variable_ = PassedOnFrom(graph, std::move(readers));
   in_feed_ = PassedOnFrom(graph, std::move(feeds));
@@ -187,7 +143,7 @@ Rewriter::Rewriter(Graph& graph, const std::set<std::string>& keep) : graph_(gra
 
 bool Rewriter::MayChange(const Node& node) const {
   if (node.num_outputs() != 1 || keep_.contains(node.name()) || !IsPure(node)) return false;
-  // Those that want its device would lose it.
+  // Nodes that are colocated with it would lose its device.
   return node.device().empty() || !companions_.contains(node.name());
 }
 
@@ -227,7 +183,7 @@ absl::StatusOr<Output> Rewriter::IdentityOf(const Detour& detour, std::vector<No
   return Output(identity);
 }
 
-// A pass that comes later leaves those on an output of a Switch.
+// unused_nodes cannot do this later for nodes that read an output of a Switch.
 void Rewriter::RemoveUnused(absl::Span<Node* const> nodes) {
   for (Node* node : nodes) {
     if (!node->uses().empty() || !node->control_outputs().empty()) return;
@@ -243,7 +199,7 @@ absl::StatusOr<bool> Rewriter::Replace(const Detour& detour) {
   controls.insert(controls.end(), node->control_inputs().begin(), node->control_inputs().end());
   Output with = detour.x;
   if (!controls.empty() || IsControlFlow(*with.node)) {
-    // An Identity in its place would cost as much.
+    // An Identity would cost as much as the node.
     if (PassesOn(*node) && detour.passed.size() == 1) return false;
     SLUICE_ASSIGN_OR_RETURN(with, IdentityOf(detour, std::move(controls)));
   }

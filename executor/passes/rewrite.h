@@ -1,10 +1,9 @@
-// What passes share that let a node's readers, or the node itself, take a tensor from further up.
+// Helps passes that let a node, or the readers of a node, take their input from further up.
 //
-// Thread safety: none, as of the graph.
+// Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_REWRITE_H_
 #define SLUICE_EXECUTOR_PASSES_REWRITE_H_
 
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,68 +14,65 @@
 
 namespace sluice {
 
-// A constant's value (ConstantBehind) as integers: of an int32 or int64 scalar or vector.
-std::optional<std::vector<int64_t>> ConstantInts(Output output);
-// The order that a Transpose gives dimensions, where it is constant and known to fit its input.
-std::optional<std::vector<int64_t>> PermutationOf(const Node& transpose);
-
-// Whether nobody need wait for the node, or ask whether it is dead: a constant that waits for
-// nothing is never dead, and what enters a loop as its invariant is dead only with the whole loop.
+// Whether no reader has to wait for the node or to check whether it is dead. A constant without
+// control inputs is never dead, and what enters a loop is dead only together with the whole loop.
 bool IsAliveWithItsReaders(const Node& node);
 
-// A node of one output, on the device of `like` and of its line in the user's program.
+// Adds a node with one output, on the device of `like` and with its line in the user's program.
 absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
                                 const PartialShape& shape);
 
-// A constant on the device of `like`, which waits for nothing.
+// Adds a constant without control inputs on the device of `like`.
 absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::string name,
                                          const Tensor& value);
-// The same, but that it waits for what `like` waits for, so that it is in the same loop and on the
+// The same with the control inputs of `like`, so that the constant is in the same loop and on the
 // same branch.
 absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
                                      const Tensor& value);
 
-// What reads output i of `node` reads the i-th one from `with` on, what waits for it waits for
-// that, and `node` goes away.
+// Removes `node`. Readers of its output i then read output i, counted from `with`, and nodes that
+// wait for it wait for the node of `with`.
 absl::Status TakePlace(Graph& graph, Node* node, Output with);
 
-// A way around nodes: x instead of output 0 of passed[0], which reads passed[1] and so on to x.
+// A way around nodes: x in place of output 0 of passed[0], which reads passed[1], which reads ...
+// x.
 struct Detour {
   Output x;
   absl::InlinedVector<Node*, 4> passed;
 };
 
-// Makes detours where they change neither what is computed nor when: nodes on the way are pure,
-// the inner ones wait for nothing, all of them and x were asked for on the same device, and what
-// readers wait for because of the nodes left out they wait for still. Nor does a reader get a
-// tensor in memory that others write: x does not lie in a variable that is updated in place, where
-// the nodes left out had a value of their own; and where it lies in a tensor that was fed, which a
-// caller may fill again after the step, so did what is left out.
+// Makes detours that change neither what is computed nor when:
+//   1. The nodes that are passed are pure, and only the first one may have control inputs.
+//   2. They and x were requested for the same device.
+//   3. Readers keep waiting for whatever the passed nodes waited for.
+//   4. No reader gets a tensor in memory that others write. So x does not lie in a variable that is
+//      updated in place. If x lies in a fed tensor, which the caller may overwrite after the step,
+//      the results of the passed nodes lie there as well.
 class Rewriter {
  public:
-  // `keep`: names of nodes that nothing is done to; outlives the rewriter.
+  // `keep`: names of nodes that stay as they are; outlives the rewriter.
   Rewriter(Graph& graph, const std::set<std::string>& keep);
 
   bool MayChange(const Node& node) const;
-  // Whether a result may be in the memory of a variable that is updated in place, so that who reads
-  // it at another time could see another value.
+  // Whether a result may lie in the memory of a variable that is updated in place. A node that
+  // reads it at another time could then see another value.
   bool MayLieInVariable(const Node& node) const;
 
-  // x takes the place of passed[0], which goes away; where its readers would then run without what
-  // it waited for, or on another branch, they read an Identity of x that waits. False: left as is.
+  // Removes passed[0], whose readers then read x. If they would run without what passed[0] waits
+  // for, or on another branch, they read an Identity of x that waits. False if nothing changed.
   absl::StatusOr<bool> Replace(const Detour& detour);
-  // The node's input i, which is passed[0]'s output, becomes x; false: left as it is.
+  // Replaces input i of the reader, an output of passed[0], by x. False if nothing changed.
   absl::StatusOr<bool> Shorten(Node* reader, int i, const Detour& detour);
 
  private:
-  // `copies`: the reader's result is in memory of its own.
+  // `copies`: the result of the reader has its own memory.
   bool CanBePassed(const Detour& detour, const Node& reader, bool copies) const;
   absl::StatusOr<Output> IdentityOf(const Detour& detour, std::vector<Node*> controls);
   void RemoveUnused(absl::Span<Node* const> nodes);
 
   Graph& graph_;
   const std::set<std::string>& keep_;
-  std::set<std::string> companions_;  // nodes that others want to share a device with
+  std::set<std::string> companions_;  // nodes with which others share a device
   // By node id: whether a result may lie in a variable's memory, or in that of a fed tensor.
   std::vector<bool> in_variable_;
   std::vector<bool> in_feed_;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "executor/passes/purity.h"
+#include "graph/ir/control_flow.h"
+#include "graph/ir/purity.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -21,13 +22,11 @@ bool SavesEdges(size_t before, size_t after) { return before * after <= before +
 
 }  // namespace
 
-// One output of a Switch is dead, but the Switch itself is not: what waits for a node on that
-// output runs with the branch, and what waited for the Switch would run always.
+// One output of a Switch is dead, but the Switch itself is not. A node that waits for a reader of
+// that output runs only with the branch. If it waited for the Switch, it would always run.
 bool IsOnABranch(const Node& node) {
-  return std::any_of(node.inputs().begin(), node.inputs().end(), [](const Output& in) {
-    const std::string& op = in.node->op();
-    return op == "Switch" || op == "RefSwitch" || op == "_SwitchN";
-  });
+  return std::any_of(node.inputs().begin(), node.inputs().end(),
+                     [](const Output& in) { return IsSwitch(*in.node); });
 }
 
 bool RemoveIfUnused(Graph& graph, const PassOptions& options, Node* node) {

@@ -8,14 +8,15 @@
 
 namespace sluice {
 
-// Removes pure nodes whose outputs no node reads. Nodes that waited for such a node wait for its
-// inputs and control inputs instead, unless that needs more edges than it saves. Outputs of a
-// Switch stay, because constants of a branch wait for them. Returns the number of removed nodes.
+// Removes pure nodes whose outputs no node reads, and returns their number. Nodes that wait for
+// such a node then wait for its inputs and control inputs. The node stays if that takes more edges
+// than it saves, and if it reads an output of a Switch: the constants of a branch wait for such
+// nodes.
 absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options);
 
 // Whether the node reads an output of a Switch.
 bool IsOnABranch(const Node& node);
-// Removes one node, if it is unused. Returns whether it was removed.
+// The same for one node. Returns whether it was removed.
 bool RemoveIfUnused(Graph& graph, const PassOptions& options, Node* node);
 
 }  // namespace sluice

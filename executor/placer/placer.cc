@@ -117,7 +117,7 @@ absl::Status JoinByEdges(const Graph& graph, Groups& groups) {
 // A fetched value is handed out where it is made.
 absl::Status JoinFetches(const Graph& graph, Groups& groups) {
   for (const Node* node : graph.nodes()) {
-    if (node->op() != "_Retval") continue;
+    if (node->role() != OpRole::kFetch) continue;
     SLUICE_RETURN_IF_ERROR(groups.Join(*node->input(0).node, *node, ""));
   }
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 
 #include "executor/plan/merge_word.h"
 #include "executor/plan/slots.h"
+#include "graph/ir/variable_use.h"
 
 namespace sluice {
 namespace {
@@ -14,7 +15,7 @@ bool OnlySends(const DraftItem& item) {
   switch (item.kind) {
     case OpKind::kKernel:
     case OpKind::kDelayed:
-      return RunsWhenDead(*item.node) || ReadsVariable(*item.node) || item.inputs.empty();
+      return item.node->traits().runs_when_dead || ReadsVariable(*item.node) || item.inputs.empty();
     case OpKind::kLoop:
     case OpKind::kFused:
       return false;
@@ -118,7 +119,7 @@ class BodyBuilder {
     }
     if (item.is_scalar_loop) node.flags |= PlanNode::kScalarLoop;
     const bool has_op = item.kind != OpKind::kLoop && item.kind != OpKind::kArrival;
-    if (has_op && RunsWhenDead(*item.node)) node.flags |= PlanNode::kRunsWhenDead;
+    if (has_op && item.node->traits().runs_when_dead) node.flags |= PlanNode::kRunsWhenDead;
 
     NodeDeadness deadness;
     deadness.flag = flags_[i];

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/plan/frames.h"
 #include "executor/plan/loops.h"
 #include "executor/plan/order.h"
+#include "graph/ir/constant.h"
+#include "graph/ir/control_flow.h"
+#include "graph/ir/frames.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -20,10 +22,9 @@ struct Place {
 
 class Drafter {
  public:
-  Drafter(const Graph& graph, const Frames& frames, const std::vector<OpKind>& kinds,
+  Drafter(const Graph& graph, const Frames& frames,
           const std::vector<std::shared_ptr<Kernel>>& kernels, std::vector<bool> simple)
       : frames_(frames),
-        kinds_(kinds),
         kernels_(kernels),
         places_(graph.num_node_ids()),
         items_(graph.num_node_ids(), -1),
@@ -41,7 +42,7 @@ class Drafter {
   }
 
   absl::Status AddNode(const Node& node) {
-    switch (kinds_[node.id()]) {
+    switch (OpKindOf(node)) {
       case OpKind::kConstant:
         return AddConstant(node);
       case OpKind::kFeed:
@@ -64,7 +65,7 @@ class Drafter {
         AddMerge(node);
         return absl::OkStatus();
       default:
-        AddOrdinary(node, kinds_[node.id()]);
+        AddOrdinary(node, OpKindOf(node));
         return absl::OkStatus();
     }
   }
@@ -73,8 +74,7 @@ class Drafter {
   void Connect(const Node& node) {
     const int item = items_[node.id()];
     const int frame = frames_.of_node[node.id()];
-    const OpKind kind = kinds_[node.id()];
-    if (kind == OpKind::kEnter && IsSimple(frames_.of_outputs[node.id()])) {
+    if (IsEnter(node) && IsSimple(frames_.of_outputs[node.id()])) {
       ConnectEnter(node);
     } else if (item >= 0 && body(frame).items[item].kind == OpKind::kLoopVariable) {
       ConnectVariable(node, frame, item);
@@ -84,7 +84,7 @@ class Drafter {
       AddControls(node, &user);
       for (const Output& in : node.inputs()) {
         const bool has_item = items_[in.node->id()] >= 0;
-        if (!has_item && kinds_[in.node->id()] == OpKind::kConstant) AddControls(*in.node, &user);
+        if (!has_item && IsConstant(*in.node)) AddControls(*in.node, &user);
       }
     }
   }
@@ -150,7 +150,8 @@ class Drafter {
       const absl::Span<const Output> inputs = use.dst->inputs();
       const bool uses_reference = std::any_of(
           inputs.begin(), inputs.end(), [](const Output& in) { return IsRefType(in.dtype()); });
-      return kinds_[use.dst->id()] == OpKind::kKernel && !RunsWhenDead(*use.dst) && !uses_reference;
+      return OpKindOf(*use.dst) == OpKind::kKernel && !use.dst->traits().runs_when_dead &&
+             !uses_reference;
     });
   }
 
@@ -238,9 +239,8 @@ class Drafter {
   void AddMerge(const Node& node) {
     const int frame = frames_.of_node[node.id()];
     const bool variable =
-        IsSimple(frame) && std::any_of(node.inputs().begin(), node.inputs().end(), [&](auto& in) {
-          return kinds_[in.node->id()] == OpKind::kEnter;
-        });
+        IsSimple(frame) && std::any_of(node.inputs().begin(), node.inputs().end(),
+                                       [&](auto& in) { return IsEnter(*in.node); });
     const int item = AddOrdinary(node, variable ? OpKind::kLoopVariable : OpKind::kMerge);
     if (variable) body(frame).items[item].aux = body(frame).num_variables++;
   }
@@ -280,7 +280,7 @@ class Drafter {
     std::vector<DraftInput>& first_values = loop_variables_[frame];
     if (static_cast<int>(first_values.size()) <= variable) first_values.resize(variable + 1);
     for (const Output& in : merge.inputs()) {
-      if (kinds_[in.node->id()] == OpKind::kEnter) {
+      if (IsEnter(*in.node)) {
         first_values[variable] = InputOf(*in.node, 0);
       } else {
         body(frame).items[items_[in.node->id()]].aux = variable;
@@ -289,7 +289,6 @@ class Drafter {
   }
 
   const Frames& frames_;
-  const std::vector<OpKind>& kinds_;
   const std::vector<std::shared_ptr<Kernel>>& kernels_;
   Draft draft_;
   std::vector<Place> places_;    // by node id
@@ -309,7 +308,7 @@ bool PassesDeadness(const DraftItem& item) {
     case OpKind::kControlTrigger:
       return false;
     default:
-      return item.may_be_dead || RunsWhenDead(*item.node);
+      return item.may_be_dead || item.node->traits().runs_when_dead;
   }
 }
 
@@ -331,12 +330,11 @@ void MarkDeadness(DraftBody& body) {
 absl::StatusOr<Draft> MakeDraft(const Graph& graph,
                                 const std::vector<std::shared_ptr<Kernel>>& kernels,
                                 bool dynamic_loops) {
-  const std::vector<OpKind> kinds = OpKindsOf(graph);
   SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
-  SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order, kinds));
+  SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order));
   std::vector<bool> simple(frames.frames.size(), false);
-  if (!dynamic_loops) simple = FindSimpleLoops(graph, frames, kinds, kernels);
-  Drafter drafter(graph, frames, kinds, kernels, std::move(simple));
+  if (!dynamic_loops) simple = FindSimpleLoops(graph, frames, kernels);
+  Drafter drafter(graph, frames, kernels, std::move(simple));
   for (const Node* node : order) SLUICE_RETURN_IF_ERROR(drafter.AddNode(*node));
   for (const Node* node : order) drafter.Connect(*node);
   return drafter.Take();

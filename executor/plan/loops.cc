@@ -2,33 +2,30 @@
 
 #include <algorithm>
 
+#include "graph/ir/control_flow.h"
+
 namespace sluice {
 namespace {
 
-bool Is(const std::vector<OpKind>& kinds, const Node* node, OpKind kind) {
-  return kinds[node->id()] == kind;
-}
-
 // Merge(Enter, NextIteration), in this order or the other.
-bool IsLoopVariable(const Node& merge, const std::vector<OpKind>& kinds) {
+bool IsLoopVariable(const Node& merge) {
   if (merge.num_inputs() != 2 || !merge.control_inputs().empty()) return false;
   const Node* a = merge.input(0).node;
   const Node* b = merge.input(1).node;
-  if (!Is(kinds, a, OpKind::kEnter)) std::swap(a, b);
-  return Is(kinds, a, OpKind::kEnter) && !IsConstantEnter(*a) &&
-         Is(kinds, b, OpKind::kNextIteration);
+  if (!IsEnter(*a)) std::swap(a, b);
+  return IsEnter(*a) && !IsConstantEnter(*a) && IsNextIteration(*b);
 }
 
-bool TakesFromOutsideIteration(const Node& merge, const std::vector<OpKind>& kinds) {
-  return std::any_of(merge.inputs().begin(), merge.inputs().end(), [&](const Output& in) {
-    return Is(kinds, in.node, OpKind::kEnter) || Is(kinds, in.node, OpKind::kNextIteration);
+bool TakesFromOutsideIteration(const Node& merge) {
+  return std::any_of(merge.inputs().begin(), merge.inputs().end(), [](const Output& in) {
+    return IsEnter(*in.node) || IsNextIteration(*in.node);
   });
 }
 
-bool OnlyFeedsMerges(const Node& node, const std::vector<OpKind>& kinds) {
+bool OnlyFeedsMerges(const Node& node) {
   return node.control_outputs().empty() &&
          std::all_of(node.uses().begin(), node.uses().end(),
-                     [&](const Use& u) { return Is(kinds, u.dst, OpKind::kMerge); });
+                     [](const Use& u) { return IsMerge(*u.dst); });
 }
 
 bool SameControls(const Node& a, const Node& b) {
@@ -40,33 +37,32 @@ bool SameControls(const Node& a, const Node& b) {
 }
 
 // Whether the frame that the node runs in can be a simple loop.
-bool FitsSimpleLoop(const Node& node, const std::vector<OpKind>& kinds, Kernel* kernel) {
+bool FitsSimpleLoop(const Node& node, Kernel* kernel) {
   if (kernel != nullptr && kernel->AsAsync() != nullptr) return false;
-  switch (kinds[node.id()]) {
-    case OpKind::kMerge:
-      return IsLoopVariable(node, kinds) || !TakesFromOutsideIteration(node, kinds);
-    case OpKind::kNextIteration:
-      return OnlyFeedsMerges(node, kinds) && node.uses().size() == 1;
-    case OpKind::kFetch:
+  switch (node.role()) {
+    case OpRole::kMerge:
+      return IsLoopVariable(node) || !TakesFromOutsideIteration(node);
+    case OpRole::kNextIteration:
+      return OnlyFeedsMerges(node) && node.uses().size() == 1;
+    case OpRole::kFetch:
       return false;
     default:
-      return !RunsWhenDead(node);
+      return !node.traits().runs_when_dead;
   }
 }
 
 }  // namespace
 
 std::vector<bool> FindSimpleLoops(const Graph& graph, const Frames& frames,
-                                  const std::vector<OpKind>& kinds,
                                   const std::vector<std::shared_ptr<Kernel>>& kernels) {
   std::vector<bool> simple(frames.frames.size(), true);
   std::vector<const Node*> first_enter(frames.frames.size(), nullptr);
   for (const Node* node : graph.nodes()) {
     const int frame = frames.of_node[node->id()];
-    if (!FitsSimpleLoop(*node, kinds, kernels[node->id()].get())) simple[frame] = false;
-    if (!Is(kinds, node, OpKind::kEnter)) continue;
+    if (!FitsSimpleLoop(*node, kernels[node->id()].get())) simple[frame] = false;
+    if (!IsEnter(*node)) continue;
     const int child = frames.of_outputs[node->id()];
-    if (!IsConstantEnter(*node) && !OnlyFeedsMerges(*node, kinds)) simple[child] = false;
+    if (!IsConstantEnter(*node) && !OnlyFeedsMerges(*node)) simple[child] = false;
     const Node*& first = first_enter[child];
     if (first == nullptr) first = node;
     if (!SameControls(*first, *node)) simple[child] = false;

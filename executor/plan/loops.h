@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "executor/kernel/kernel.h"
-#include "executor/plan/frames.h"
-#include "executor/plan/op_kind.h"
+#include "graph/ir/frames.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
@@ -17,7 +16,6 @@ namespace sluice {
 // of its iteration, and no node that can block. Its iterations give the same results whether they
 // run one after another or overlap.
 std::vector<bool> FindSimpleLoops(const Graph& graph, const Frames& frames,
-                                  const std::vector<OpKind>& kinds,
                                   const std::vector<std::shared_ptr<Kernel>>& kernels);
 
 }  // namespace sluice

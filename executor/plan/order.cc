@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "executor/plan/draft.h"
+#include "graph/ir/variable_use.h"
 
 namespace sluice {
 namespace {

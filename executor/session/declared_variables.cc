@@ -4,6 +4,7 @@
 
 #include "executor/device/resource_manager.h"
 #include "graph/ir/graph.h"
+#include "graph/ir/variable_use.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
 
@@ -55,8 +56,7 @@ class DeclaredVariable : public Resource {
 
 absl::Status DeclareVariable(const KernelInit& init, const std::shared_ptr<const Job>& job) {
   const Node& node = init.node();
-  const bool is_resource = node.op() == "VarHandleOp";
-  if (!is_resource && node.op() != "VariableV2" && node.op() != "Variable") return absl::OkStatus();
+  if (!CreatesVariable(node)) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
   if (name.name == kAnonymousName) return absl::OkStatus();
   const Declaration mine{init.attr<DataType>("dtype"), init.attr<PartialShape>("shape"), job->name,
@@ -67,7 +67,7 @@ absl::Status DeclareVariable(const KernelInit& init, const std::shared_ptr<const
           name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<DeclaredVariable>> {
             return std::make_shared<DeclaredVariable>(mine);
           }));
-  const Declaration clash = declared->Replace(mine, is_resource);
+  const Declaration clash = declared->Replace(mine, node.output_type(0) == DT_RESOURCE);
   if (clash.dtype == DT_INVALID) return absl::OkStatus();
   return InvalidArgument(
       node.Describe(), ": expected ", clash.ToString(), ", as ", clash.job_name,

@@ -9,9 +9,7 @@
 namespace sluice {
 namespace {
 
-bool IsInitializer(const Node& node) {
-  return node.op() == "Assign" || node.op() == "AssignVariableOp";
-}
+bool IsInitializer(const Node& node) { return node.traits().variable_use == VariableUse::kAssigns; }
 
 }  // namespace
 

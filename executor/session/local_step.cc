@@ -15,9 +15,11 @@
 namespace sluice {
 namespace {
 
+// Whether the user's own Sends or Recvs are in the graph. Those of the runtime pass deadness on.
 bool HasTransfers(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
-    if (node->op() == "Send" || node->op() == "Recv") return true;
+    const bool is_transfer = node->role() == OpRole::kSend || node->role() == OpRole::kReceive;
+    if (is_transfer && !node->traits().runs_when_dead) return true;
   }
   return false;
 }

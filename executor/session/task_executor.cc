@@ -96,7 +96,7 @@ CompileOptions TaskExecutor::CompileOptionsFor(std::shared_ptr<const Graph> grap
 absl::StatusOr<std::shared_ptr<Kernel>> TaskExecutor::KernelFor(
     const Node& node, const std::shared_ptr<const Graph>& graph) {
   // Names of Sends and Recvs are only unique within a plan.
-  const bool is_shared = node.IsStateful() && !RunsWhenDead(node);
+  const bool is_shared = node.IsStateful() && !node.traits().runs_when_dead;
   if (is_shared) {
     auto known = kernels_.find(node.name());
     if (known != kernels_.end()) return known->second.kernel;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/plan/frame_id.h"
+#include "graph/ir/frame_id.h"
 #include "executor/step/running_step.h"
 
 namespace sluice {

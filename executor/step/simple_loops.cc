@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "executor/plan/error_at.h"
-#include "executor/plan/frame_id.h"
+#include "graph/ir/frame_id.h"
 #include "executor/step/running_step.h"
 #include "graph/status.h"
 

@@ -18,6 +18,7 @@ OP(Const, "")
     .Output("output", "dtype")
     .Attr("value", TensorAttr())
     .Attr("dtype", TypeAttr())
+    .Role(OpRole::kConstant)
     .Shape([](ShapeContext& c) -> absl::Status {
       return c.SetOutput(0, c.attr<Tensor>("value").shape());
     });
@@ -25,18 +26,25 @@ OP(Placeholder, "")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr(PartialShape()))
+    .Role(OpRole::kPlaceholder)
     .Shape([](ShapeContext& c) -> absl::Status {
       return c.SetOutput(0, c.attr<PartialShape>("shape"));
     });
-OP(Identity, "").Input("input", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(Unknown);
-OP(NoOp, "").Shape(Unknown);
-OP(ControlTrigger, "").Shape(Unknown);
+OP(Identity, "")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Role(OpRole::kPass)
+    .Shape(Unknown);
+OP(NoOp, "").Role(OpRole::kNoOp).Shape(Unknown);
+OP(ControlTrigger, "").Role(OpRole::kControlTrigger).Shape(Unknown);
 OP(Switch, "")
     .Input("data", "T")
     .Input("pred", DT_BOOL)
     .Output("output_false", "T")
     .Output("output_true", "T")
     .Attr("T", TypeAttr())
+    .Role(OpRole::kSwitch)
     .Shape(Unknown);
 OP(Merge, "")
     .Input("inputs", "N*T")
@@ -44,6 +52,7 @@ OP(Merge, "")
     .Output("value_index", DT_INT32)
     .Attr("T", TypeAttr())
     .Attr("N", IntAttr().Min(1))
+    .Role(OpRole::kMerge)
     .Shape(Unknown);
 OP(Enter, "")
     .Input("data", "T")
@@ -52,10 +61,25 @@ OP(Enter, "")
     .Attr("frame_name", StringAttr())
     .Attr("is_constant", BoolAttr(false))
     .Attr("parallel_iterations", IntAttr(10))
+    .Role(OpRole::kEnter)
     .Shape(Unknown);
-OP(Exit, "").Input("data", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(Unknown);
-OP(NextIteration, "").Input("data", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(Unknown);
-OP(LoopCond, "").Input("input", DT_BOOL).Output("output", DT_BOOL).Shape(Unknown);
+OP(Exit, "")
+    .Input("data", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Role(OpRole::kExit)
+    .Shape(Unknown);
+OP(NextIteration, "")
+    .Input("data", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Role(OpRole::kNextIteration)
+    .Shape(Unknown);
+OP(LoopCond, "")
+    .Input("input", DT_BOOL)
+    .Output("output", DT_BOOL)
+    .Role(OpRole::kLoopCond)
+    .Shape(Unknown);
 OP(TestAdd, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(FirstShape);
 OP(TestSub, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(FirstShape);
 OP(TestLess, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_BOOL).Shape(Unknown);
@@ -87,6 +111,7 @@ OP(Assign, "")
     .Input("value", DT_FLOAT)
     .RefOutput("output_ref", DT_FLOAT)
     .AllowsUninitializedInput()
+    .OnVariable(VariableUse::kAssigns)
     .Shape(Unknown);
 OP(TestAssignAdd, "")
     .RefInput("ref", DT_FLOAT)

@@ -1,6 +1,7 @@
 #include "graph/build/control_flow_context.h"
 
 #include "graph/build/while.h"
+#include "graph/ir/control_flow.h"
 #include "graph/ir/scopes.h"
 
 namespace sluice {
@@ -21,7 +22,7 @@ bool ControlFlowContext::Contains(const Output& value) const {
 
 ControlFlowContext* ContextOfOutputs(const Node& node) {
   ControlFlowContext* context = node.context();
-  const bool leaves = context != nullptr && (node.op() == "Exit" || node.op() == "RefExit");
+  const bool leaves = context != nullptr && IsExit(node);
   return leaves ? context->outer() : context;
 }
 

@@ -7,6 +7,7 @@
 #include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -85,7 +86,8 @@ class LoopBuilder {
                            "' is not compatible with its first shape, ", value.shape().ToString()));
       }
       entered.node->set_output_shape(0, shape);
-      if (pivot != nullptr && IsConstantEnter(value)) graph_.AddControlEdge(pivot, entered.node);
+      if (pivot != nullptr && IsConstantEnter(*value.node))
+        graph_.AddControlEdge(pivot, entered.node);
       context_->enters.push_back(entered);
     }
   }
@@ -164,17 +166,6 @@ std::string CheckArguments(const OutputList& variables, const WhileOptions& opti
 
 }  // namespace
 
-bool IsConstantEnter(const Output& value) {
-  const Node& node = *value.node;
-  return (node.op() == "Enter" || node.op() == "RefEnter") &&
-         node.AttrOr<bool>("is_constant", false);
-}
-
-bool IsLoopSwitch(const Node& node) {
-  return (node.op() == "Switch" || node.op() == "RefSwitch") && node.input(1) &&
-         node.input(1).node->op() == "LoopCond";
-}
-
 Output AddBackEdge(Output merge, Output value) {
   if (!merge || !value) return Output();
   const Output next = core::NextIteration(value);
@@ -240,8 +231,9 @@ void WhileContext::DrawInControls(NodeSpec& spec) {
     (is_inside ? inside : outside).push_back(control);
   }
   spec.control_inputs = std::move(inside);
-  const bool on_constants = std::all_of(spec.inputs.begin(), spec.inputs.end(),
-                                        [](const Output& in) { return in && IsConstantEnter(in); });
+  const bool on_constants =
+      std::all_of(spec.inputs.begin(), spec.inputs.end(),
+                  [](const Output& in) { return in && IsConstantEnter(*in.node); });
   const bool is_call = spec.op == "PartitionedCall" || spec.op == "StatefulPartitionedCall" ||
                        spec.op == "SymbolicGradient";
   // Constants of the loop, and nothing else, would let the op run in an iteration that never is.
@@ -259,8 +251,8 @@ void WhileContext::DrawInControls(NodeSpec& spec) {
 }
 
 absl::StatusOr<ControlFlowContext*> WhileContext::Enter(NodeSpec& spec) {
-  const bool reduces = spec.op == "Shape" || spec.op == "Size" || spec.op == "Rank";
-  if (reduces && history != nullptr && spec.inputs[0]) {
+  const bool reduces = TraitsOfOp(spec.op).shape_query != ShapeQuery::kNone;
+  if (reduces && spec.inputs.size() == 1 && history != nullptr && spec.inputs[0]) {
     // A gradient needs only the shape of the forward value. The forward loop computes and keeps it.
     ControlFlowContext* theirs = spec.inputs[0].node->context();
     if (LoopOf(theirs) == history->forward()) {

@@ -91,10 +91,6 @@ class WhileContext final : public ControlFlowContext {
 // Passes `value` to `merge` in the next iteration.
 Output AddBackEdge(Output merge, Output value);
 
-bool IsConstantEnter(const Output& value);
-// Whether the node is the Switch of a loop's variable.
-bool IsLoopSwitch(const Node& node);
-
 }  // namespace sluice
 
 #endif  // SLUICE_GRAPH_BUILD_WHILE_H_

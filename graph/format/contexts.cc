@@ -9,6 +9,7 @@
 #include "graph/build/cond.h"
 #include "graph/build/while.h"
 #include "graph/format/proto/control_flow.pb.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -62,8 +63,7 @@ class Importer {
       // The frame is called as its context.
       for (const std::string& name : def.values_def().values()) {
         SLUICE_ASSIGN_OR_RETURN(const Output value, Tensor(name));
-        const std::string& op = value.node->op();
-        if ((op == "Enter" || op == "RefEnter") && value.node->context() == context.get()) {
+        if (IsEnter(*value.node) && value.node->context() == context.get()) {
           value.node->SetAttr("frame_name", context->name());
         }
       }

@@ -8,15 +8,13 @@
 #include "graph/format/graph_def.h"
 #include "graph/format/text.h"
 #include "graph/infer/shape_context.h"
+#include "graph/ir/control_flow.h"
 #include "graph/ir/names.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-bool IsMerge(std::string_view op) { return op == "Merge" || op == "RefMerge"; }
-bool IsNextIteration(std::string_view op) {
-  return op == "NextIteration" || op == "RefNextIteration";
 }
 
 // One input of a node of the message.
@@ -59,7 +57,8 @@ class Importer {
   const pb::NodeDef& node(int n) const { return def_.node(n); }
   // Whether the edge closes a loop. The Merge does not wait for it.
   bool IsBackEdge(const Source& source, int n) const {
-    return source.index >= 0 && IsMerge(node(n).op()) && IsNextIteration(node(source.node).op());
+    return source.index >= 0 && roles_[n] == OpRole::kMerge &&
+           roles_[source.node] == OpRole::kNextIteration;
   }
 
   const pb::GraphDef& def_;
@@ -70,7 +69,8 @@ class Importer {
   std::vector<std::vector<Source>> sources_;
   std::vector<std::vector<int>> consumers_;  // one entry per use, without back edges
   std::vector<int> pending_;
-  std::vector<Node*> made_;  // null until added
+  std::vector<Node*> made_;    // null until added
+  std::vector<OpRole> roles_;  // kKernel for unknown ops
   struct BackEdge {
     int node;
     int input;
@@ -119,6 +119,7 @@ absl::Status Importer::IndexNodes() {
     }
     if (node(n).op().empty())
       return InvalidArgument("Node '", name, "' does not specify an operation");
+    roles_.push_back(TraitsOfOp(node(n).op()).role);
     if (const std::string name_here = NewName(name); graph_.Find(name_here) != nullptr) {
       return InvalidArgument("Node name '", name_here, "' already exists in the Graph");
     }
@@ -296,7 +297,7 @@ absl::Status Importer::Connect(int n, NodeSpec* spec) {
     }
     SLUICE_ASSIGN_OR_RETURN(const Output input, Resolve(n, source));
     if (!input) {
-      if (!IsMerge(node(n).op())) {
+      if (roles_[n] != OpRole::kMerge) {
         return InvalidArgument("Node '", node(n).name(),
                                "' had a back edge, but only Merge nodes can have back edges.");
       }
@@ -356,7 +357,7 @@ absl::Status Importer::InferNode(int n, const std::vector<PartialShape>* declare
 absl::Status Importer::AddBackEdges() {
   for (const BackEdge& edge : back_edges_) {
     SLUICE_ASSIGN_OR_RETURN(const Output source, Resolve(edge.node, edge.source));
-    if (!IsNextIteration(source.node->op())) {
+    if (!IsNextIteration(*source.node)) {
       return InvalidArgument("Node '", node(edge.node).name(), "' had a back edge from '",
                              source.node->name(), "', which is not a NextIteration node");
     }

@@ -9,16 +9,19 @@ OP(Const, "")
     .Output("output", "dtype")
     .Attr("value", TensorAttr())
     .Attr("dtype", TypeAttr())
+    .Role(OpRole::kConstant)
     .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<Tensor>("value").shape()); });
 OP(Placeholder, "")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr(PartialShape()))
+    .Role(OpRole::kPlaceholder)
     .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
 OP(Identity, "")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
+    .Role(OpRole::kPass)
     .Shape(SameAsInput(0));
 OP(AddV2, "")
     .Input("x", "T")
@@ -45,12 +48,13 @@ OP(Sum, "")
     .Attr("keep_dims", BoolAttr(false))
     .Attr("T", TypeAttr(RealTypes(), DT_FLOAT))
     .Shape(UnknownOutputs());
-OP(NoOp, "").Shape(NoOutputs());
+OP(NoOp, "").Role(OpRole::kNoOp).Shape(NoOutputs());
 OP(Enter, "")
     .Input("data", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("frame_name", StringAttr())
+    .Role(OpRole::kEnter)
     .Shape(SameAsInput(0));
 OP(Merge, "")
     .Input("inputs", "N*T")
@@ -58,13 +62,20 @@ OP(Merge, "")
     .Output("value_index", DT_INT32)
     .Attr("T", TypeAttr())
     .Attr("N", IntAttr().Min(1))
+    .Role(OpRole::kMerge)
     .Shape(UnknownOutputs());
 OP(NextIteration, "")
     .Input("data", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr())
+    .Role(OpRole::kNextIteration)
     .Shape(SameAsInput(0));
-OP(Exit, "").Input("data", "T").Output("output", "T").Attr("T", TypeAttr()).Shape(SameAsInput(0));
+OP(Exit, "")
+    .Input("data", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Role(OpRole::kExit)
+    .Shape(SameAsInput(0));
 OP(Gone, "").Deprecated(21, "Use NoOp").Shape(NoOutputs());
 OP(Attributes, "One attribute of each kind.")
     .Attr("s", StringAttr("x"))

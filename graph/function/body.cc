@@ -96,8 +96,8 @@ class Reader {
         continue;
       }
       SLUICE_ASSIGN_OR_RETURN(BodyTensor tensor, Tensor(input, node.def->name()));
-      if (tensor.node >= 0 && node.def->op() == "Merge" &&
-          def_.node_def(tensor.node).op() == "NextIteration") {
+      if (tensor.node >= 0 && TraitsOfOp(node.def->op()).role == OpRole::kMerge &&
+          TraitsOfOp(def_.node_def(tensor.node).op()).role == OpRole::kNextIteration) {
         node.back_edges.push_back(static_cast<int>(node.inputs.size()));
       }
       node.inputs.push_back(std::move(tensor));

@@ -1,7 +1,5 @@
 #include "graph/function/call_gradient.h"
 
-#include <set>
-
 #include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
 #include "graph/format/attr_value.h"
@@ -15,34 +13,6 @@ constexpr char kSymbolicGradient[] = "SymbolicGradient";
 
 bool CarriesGradient(DataType type) {
   return IsFloating(type) || IsComplex(type) || BaseType(type) == DT_RESOURCE;
-}
-
-// Ops with state whose second run returns the same as the first.
-bool MayRunAgain(const std::string& op) {
-  static const auto* ops = new std::set<std::string>{"VarHandleOp",
-                                                     "ReadVariableOp",
-                                                     "ResourceGather",
-                                                     "ResourceGatherNd",
-                                                     "VarIsInitializedOp",
-                                                     "If",
-                                                     "While",
-                                                     "Case",
-                                                     "StatefulPartitionedCall",
-                                                     "TensorArrayV3",
-                                                     "TensorArrayGradV3",
-                                                     "TensorArrayWriteV3",
-                                                     "TensorArrayReadV3",
-                                                     "TensorArrayGatherV3",
-                                                     "TensorArrayScatterV3",
-                                                     "TensorArrayConcatV3",
-                                                     "TensorArraySplitV3",
-                                                     "TensorArraySizeV3",
-                                                     "StackV2",
-                                                     "StackPushV2",
-                                                     "StackPopV2",
-                                                     "Assert",
-                                                     "DeviceIndex"};
-  return ops->contains(op);
 }
 
 class Differentiator {
@@ -66,7 +36,7 @@ class Differentiator {
     }
     for (const pb::NodeDef& node : (*def)->node_def()) {
       const OpDef* op = OpRegistry::Global().Find(node.op());
-      if (op != nullptr && op->is_stateful && !MayRunAgain(node.op())) {
+      if (op != nullptr && op->is_stateful && !op->traits.is_repeatable) {
         b_.Fail(absl::UnimplementedError(
             StrCat("the gradient runs function '", name, "' once more, but its node '", node.name(),
                    "' (", node.op(), ") does not do the same twice; lower the graph's functions ",

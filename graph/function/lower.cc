@@ -7,6 +7,7 @@
 #include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
 #include "graph/function/expand.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -14,11 +15,7 @@ namespace {
 
 bool LeadsIntoBranchOrLoop(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
-    const std::string& op = node->op();
-    if (op == "Switch" || op == "RefSwitch" || op == "_SwitchN" || op == "Enter" ||
-        op == "RefEnter") {
-      return true;
-    }
+    if (IsSwitch(*node) || IsEnter(*node)) return true;
   }
   return false;
 }

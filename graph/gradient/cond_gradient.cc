@@ -5,11 +5,10 @@
 #include "graph/build/scopes.h"
 #include "graph/gradient/loop_gradient.h"
 #include "graph/gradient/loop_state.h"
+#include "graph/ir/control_flow.h"
 
 namespace sluice {
 namespace {
-
-bool IsSwitch(const Node& node) { return node.op() == "Switch" || node.op() == "RefSwitch"; }
 
 const CondContext* CondOf(const Node& node) { return dynamic_cast<CondContext*>(node.context()); }
 

@@ -15,6 +15,7 @@
 #include "graph/gradient/aggregate.h"
 #include "graph/gradient/backprop.h"
 #include "graph/gradient/loop_states.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -40,8 +41,6 @@ Output ZerosAs(const Output& x) {
   }
   return core::ZerosLike(x);
 }
-
-bool IsExit(const Node& op) { return op.op() == "Exit" || op.op() == "RefExit"; }
 
 // One call of Gradients.
 class ReverseWalk {

@@ -3,6 +3,7 @@
 #include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
 #include "graph/gradient/loop_state.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice {

@@ -7,6 +7,8 @@
 #include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
 #include "graph/infer/shape_context.h"
+#include "graph/ir/constant.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice::gradient {
@@ -16,14 +18,16 @@ Output MergeTwice(Output value, std::string_view name = "") {
   return core::Merge({value, value}, name);
 }
 
+// TensorFlow looks through these, but not through what stops gradients.
+bool IsIdentity(const Node& node) {
+  return node.role() == OpRole::kPass && node.traits().impurity == Impurity::kNone &&
+         !node.def().not_differentiable;
+}
+
 // The constant Enter that `value` comes from through Identities and Switches only, or null.
 const Node* ConstantEnterBehind(Output value) {
-  while (value) {
-    const std::string& op = value.node->op();
-    if (op != "Switch" && op != "RefSwitch" && op != "Identity" && op != "RefIdentity") break;
-    value = value.node->input(0);
-  }
-  return value && IsConstantEnter(value) ? value.node : nullptr;
+  while (value && (IsSwitch(*value.node) || IsIdentity(*value.node))) value = value.node->input(0);
+  return value && IsConstantEnter(*value.node) ? value.node : nullptr;
 }
 
 Tensor Number(int32_t n) { return Tensor::Scalar(n); }
@@ -205,7 +209,7 @@ Output LoopState::RealValue(Output value) {
       // The value is the same in all iterations of all differentiated loops.
       InContext in(graph_, backward_);
       real = backward_->AddValue(current);
-    } else if (current.node->op() == "Const") {
+    } else if (IsConstant(*current.node)) {
       InContext in(graph_, backward_);
       real = core::Const(graph_, *current.node->FindAttr<Tensor>("value"));
     } else {

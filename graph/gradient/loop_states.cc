@@ -7,12 +7,12 @@
 #include "graph/build/core_ops.h"
 #include "graph/build/scopes.h"
 #include "graph/gradient/cond_gradient.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice::gradient {
 namespace {
 
-bool IsExit(const Node& node) { return node.op() == "Exit" || node.op() == "RefExit"; }
 
 }  // namespace
 
@@ -120,8 +120,7 @@ Output LoopStates::ZerosFor(Node* op, int i) {
   LoopState* state = StateOf(*op, /*before=*/false);
   if (state == nullptr) return gradient::ZerosFor(op, i);
   const Output value(op, i);
-  const bool is_switch = op->op() == "Switch" || op->op() == "RefSwitch";
-  const CondContext* cond = is_switch ? dynamic_cast<CondContext*>(op->context()) : nullptr;
+  const CondContext* cond = IsSwitch(*op) ? dynamic_cast<CondContext*>(op->context()) : nullptr;
   if (value.dtype() == DT_RESOURCE || value.dtype() == DT_VARIANT) {
     return gradient::ZerosFor(op, i);
   }

@@ -1,15 +1,32 @@
-// Which outputs are constants, whatever lies between.
+// Finds constants and their values.
 #ifndef SLUICE_GRAPH_IR_CONSTANT_H_
 #define SLUICE_GRAPH_IR_CONSTANT_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "graph/ir/graph.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
 
-// The value of `output` where it is a constant, seen through Identity and the Enter of a loop's
-// invariant; null elsewhere. It lives as long as the constant's node.
+inline bool IsConstant(const Node& node) { return node.role() == OpRole::kConstant; }
+
+// Output 0 is the value of input 0. Not a node that passes a reference on, that may be fed another
+// value, or that exists for an error.
+inline bool OnlyPassesOn(const Node& node) {
+  return node.role() == OpRole::kPass && node.traits().impurity == Impurity::kNone &&
+         !IsRefType(node.output_type(0));
+}
+
+// The value of `output` if it is a constant, seen through nodes that only pass it on and
+// through the Enter of a loop's invariant; null if not. It lives as long as the constant's node.
 const Tensor* ConstantBehind(Output output);
+// The same as integers; nothing unless it is an int32 or int64 scalar or vector.
+std::optional<std::vector<int64_t>> ConstantInts(Output output);
+// The same if it is a vector that holds each of 0, 1, ... rank - 1 once.
+std::optional<std::vector<int64_t>> ConstantPermutation(Output output, int rank);
 
 }  // namespace sluice
 

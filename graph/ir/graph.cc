@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "graph/ir/control_flow.h"
 #include "graph/ir/names.h"
 #include "graph/ir/scopes.h"
 #include "graph/status.h"
@@ -246,20 +247,16 @@ void Graph::AddToCollection(std::string_view key, std::string value) {
 }
 
 absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph) {
-  // Edges from a NextIteration to a Merge lead back. The op of the other end of an edge, which in
-  // large graphs is in no cache, matters only if this end is such an op.
-  const auto is_merge = [](const Node& n) { return n.op() == "Merge" || n.op() == "RefMerge"; };
-  const auto is_next = [](const Node& n) {
-    return n.op() == "NextIteration" || n.op() == "RefNextIteration";
-  };
+  // The nodes at the other end of an edge are read only if the edge may be a back edge: in large
+  // graphs they are in no cache.
   std::vector<int> pending(graph.num_node_ids(), 0);
   std::vector<Node*> order;
   order.reserve(graph.num_nodes());
   for (Node* node : graph.nodes()) {
     int count = static_cast<int>(node->control_inputs().size());
-    const bool may_lead_back = is_merge(*node);
+    const bool may_lead_back = IsMerge(*node);
     for (const Output& in : node->inputs()) {
-      if (in && !(may_lead_back && is_next(*in.node))) ++count;
+      if (in && !(may_lead_back && IsNextIteration(*in.node))) ++count;
     }
     pending[node->id()] = count;
     if (count == 0) order.push_back(node);
@@ -269,9 +266,9 @@ absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph) {
   };
   for (size_t next = 0; next < order.size(); ++next) {
     Node* node = order[next];
-    const bool may_lead_back = is_next(*node);
+    const bool may_lead_back = IsNextIteration(*node);
     for (const Use& use : node->uses()) {
-      if (!(may_lead_back && is_merge(*use.dst))) release(use.dst);
+      if (!(may_lead_back && IsMerge(*use.dst))) release(use.dst);
     }
     for (Node* to : node->control_outputs()) release(to);
   }

@@ -123,6 +123,8 @@ class Node {
   const std::string& name() const { return name_; }
   const std::string& op() const { return def_->name; }
   const OpDef& def() const { return *def_; }
+  const OpTraits& traits() const { return def_->traits; }
+  OpRole role() const { return def_->traits.role; }
   Graph* graph() const { return graph_; }
 
   // All attributes, with defaults filled in, and with those that begin with '_'.

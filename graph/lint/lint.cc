@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/gradient/made_dense.h"
+#include "graph/ir/control_flow.h"
 #include "graph/lint/step_nodes.h"
 #include "graph/lint/variable_access.h"
 #include "graph/strings.h"
@@ -39,10 +40,10 @@ void FindUnorderedAccesses(const StepNodes& nodes, std::vector<LintWarning>* war
   }
 }
 
-bool IsSwitch(const Node& node) { return node.op() == "Switch" || node.op() == "RefSwitch"; }
-
-// The only branch (0 or 1) whose nodes use what `node` switches; -1 where both or none do.
+// The only branch (0 or 1) whose nodes use what `node` switches; -1 if both or none do, or if the
+// node has more branches.
 int OnlyBranch(const Node& node) {
+  if (node.num_outputs() != 2) return -1;
   bool used[2] = {false, false};
   for (const Use& use : node.uses()) used[use.src_output] = true;
   return used[0] == used[1] ? -1 : used[1] ? 1 : 0;

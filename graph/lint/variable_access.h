@@ -15,9 +15,9 @@ struct VariableAccess {
   bool is_write;
 };
 
-// By the name of the variable's node, in the order of the nodes' making. A reference is written by
-// an op that takes the variable itself and read by one that takes its value; of a handle the ops
-// that only read are known by name.
+// By the name of the variable's node, in order of creation. A reference is written by a node that
+// takes the reference itself and read by one that takes the value. A handle is written by a node
+// unless its op declares that it only reads (VariableUse).
 std::map<std::string, std::vector<VariableAccess>> VariableAccesses(const StepNodes& nodes);
 
 }  // namespace sluice

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-// Of //ops/builders:libraries, which comes with every family of ops: "//ops/image".
+// The library of an op, "//ops/image". Defined in //ops/builders:libraries, which comes with every
+// family of ops.
 [[gnu::weak]] std::string LibraryOfOp(std::string_view op);
 
 namespace {
@@ -25,8 +26,8 @@ AttrDef MakeAttr(AttrKind kind, bool is_list, AttrValue default_value) {
   return def;
 }
 
-// `spec` is "T", "int32", "N*T" or "N*int32". Whether a name is a list(type) attribute is known
-// only when the whole op is, so it is settled in OpRegistry::Add.
+// `spec` is "T", "int32", "N*T" or "N*int32". ResolveTypeLists finds out later whether a name is an
+// attribute of kind list(type): that one may be declared after this argument.
 ArgDef MakeArg(std::string name, std::string_view spec, bool is_ref) {
   ArgDef arg;
   arg.name = std::move(name);
@@ -76,6 +77,52 @@ absl::Status CheckArgs(const OpDef& def, const std::vector<ArgDef>& args) {
     }
   }
   return absl::OkStatus();
+}
+
+Impurity ImpurityOf(const OpDef& def) {
+  if (def.is_stateful) return Impurity::kState;
+  for (const AttrDef& attr : def.attrs) {
+    if (attr.kind == AttrKind::kFunction) return Impurity::kCallsFunction;
+  }
+  switch (def.traits.role) {
+    case OpRole::kKernel:
+    case OpRole::kConstant:
+    case OpRole::kPass:
+    case OpRole::kSend:
+    case OpRole::kReceive:
+      return Impurity::kNone;
+    case OpRole::kPlaceholder:
+    case OpRole::kFeed:
+    case OpRole::kFetch:
+      return Impurity::kPlaceholder;
+    default:
+      return Impurity::kControlFlow;
+  }
+}
+
+// Whether nodes of the role pass input 0 on as it is.
+bool PassesOn(OpRole role) {
+  switch (role) {
+    case OpRole::kPass:
+    case OpRole::kSwitch:
+    case OpRole::kMerge:
+    case OpRole::kEnter:
+    case OpRole::kExit:
+    case OpRole::kNextIteration:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Sets the traits that follow from the rest of the declaration.
+void DeriveTraits(OpDef& def) {
+  OpTraits& traits = def.traits;
+  if (traits.impurity == Impurity::kNone) traits.impurity = ImpurityOf(def);
+  if (PassesOn(traits.role)) traits.variable_use = VariableUse::kForwards;
+  if (traits.elementwise != ElementwiseInputs::kNone) {
+    traits.recompute_cost = RecomputeCost::kElements;
+  }
 }
 
 }  // namespace
@@ -251,6 +298,7 @@ void OpRegistry::Add(OpDef def) {
   if (ops_.contains(def.name)) {
     checked.Update(absl::AlreadyExistsError(StrCat("op ", def.name, " is declared twice")));
   }
+  DeriveTraits(def);
   status_.Update(checked);
   if (checked.ok()) ops_.emplace(def.name, std::move(def));
 }
@@ -278,6 +326,12 @@ std::vector<const OpDef*> OpRegistry::All() const {
   std::vector<const OpDef*> all;
   for (const auto& [name, def] : ops_) all.push_back(&def);
   return all;
+}
+
+const OpTraits& TraitsOfOp(std::string_view op) {
+  static constexpr OpTraits kNone;
+  const OpDef* def = OpRegistry::Global().Find(op);
+  return def == nullptr ? kNone : def->traits;
 }
 
 OpRegistrar::OpRegistrar(const OpDefBuilder& builder) { OpRegistry::Global().Add(builder.def()); }

@@ -1,11 +1,11 @@
-// What an op is: its inputs, outputs and attributes, how shapes follow, and how gradients flow.
+// Declares ops: inputs, outputs, attributes, traits, shape function, gradient and documentation.
 //
-// Ops are declared once, at namespace scope, with the OP macro:
+// An op is declared once, at namespace scope, with the OP macro:
 //
 //   OP(Sinh, "Hyperbolic sine.")
 //       .Input("x", "T").Output("y", "T")
 //       .Attr("T", TypeAttr(FloatTypes() | ComplexTypes()))
-//       .Shape(SameAsInput(0))
+//       .With(ElementByElement)
 //       GRADIENT([](Backprop& b) { b.Into("x", b.Of("y") * Conj(Cosh(b.Value("x")))); });
 //
 // Thread safety: registration happens before main; afterwards everything here is immutable.
@@ -17,10 +17,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "graph/op/attr.h"
+#include "graph/op/op_traits.h"
 #include "graph/tensor/dtype.h"
 
 namespace sluice {
@@ -43,7 +45,7 @@ struct ArgDef {
 
 enum class AttrKind { kString, kInt, kFloat, kBool, kType, kShape, kTensor, kFunction };
 
-// One attribute: its kind, and what it may be.
+// One attribute: its kind and its possible values.
 struct AttrDef {
   std::string name;
   AttrKind kind = AttrKind::kInt;
@@ -53,7 +55,7 @@ struct AttrDef {
   std::vector<std::string> allowed_strings;
   std::optional<int64_t> minimum;  // of an int, or of the length of a list
 
-  // "int", "list(type)", … as TensorFlow's OpDef writes it.
+  // "int", "list(type)", ..., as in TensorFlow's OpDef.
   std::string KindName() const;
 
   // Chained on the factories below.
@@ -67,7 +69,7 @@ struct AttrDef {
   }
 };
 
-// Factories: a kind, with its default where there is one.
+// Factories of attributes, by kind, with or without a default.
 AttrDef TypeAttr(TypeSet allowed = {});
 AttrDef TypeAttr(TypeSet allowed, DataType default_value);
 AttrDef IntAttr();
@@ -114,22 +116,23 @@ struct OpDef {
   bool is_distributed_communication = false;
   int deprecated_at = 0;  // GraphDef version; 0 = not deprecated
   std::string deprecation;
-  // No builder function is generated: hand-written sugar stands in for it.
+  // No builder function is generated, because there is a hand-written one.
   bool hidden = false;
   ShapeFunction shape;  // always set by registered ops
   GradientFunction gradient;
-  // Registered as having no gradient: None for all inputs.
+  // Declared to have no gradient: None for all inputs.
   bool not_differentiable = false;
+  OpTraits traits;
 
   const AttrDef* FindAttr(std::string_view attr_name) const;
   int InputIndex(std::string_view arg_name) const;   // position among `inputs`; -1 = none
   int OutputIndex(std::string_view arg_name) const;  // position among `outputs`; -1 = none
 };
 
-// The chain behind OP(…).
+// Builds an OpDef in a chain of calls behind OP(...).
 //
-// Types of inputs and outputs are written "T" (attribute), DT_INT32 (fixed), "N*T" (as many as
-// attribute N says) or "N*int32"; an attribute of kind list(type) makes a list of mixed types.
+// Types of inputs and outputs are "T" (an attribute), DT_INT32 (fixed), "N*T" (N tensors, N is an
+// attribute) or "N*int32". If the attribute is a list of types, the argument is a list of tensors.
 class OpDefBuilder {
  public:
   // `file` is the caller's.
@@ -153,8 +156,50 @@ class OpDefBuilder {
   OpDefBuilder& DistributedCommunication();
   OpDefBuilder& Deprecated(int version, std::string explanation);
   OpDefBuilder& Hidden();
-  // Adds what `mixin`, a function over OpDefBuilder&, declares: inputs, outputs, attributes and
-  // traits that several ops share. They take the place of this call in the order of arguments.
+
+  // Traits (op_traits.h).
+  OpDefBuilder& Role(OpRole role) { return Set(def_.traits.role, role); }
+  OpDefBuilder& Impure(Impurity reason) { return Set(def_.traits.impurity, reason); }
+  OpDefBuilder& OnVariable(VariableUse use) { return Set(def_.traits.variable_use, use); }
+  OpDefBuilder& View(decltype(OpTraits::view_sizes) sizes = nullptr) {
+    def_.traits.view_sizes = sizes;
+    return Set(def_.traits.output_memory, OutputMemory::kView);
+  }
+  OpDefBuilder& MayForwardInput() {
+    return Set(def_.traits.output_memory, OutputMemory::kMayForward);
+  }
+  OpDefBuilder& Elementwise(ElementwiseInputs inputs) {
+    return Set(def_.traits.elementwise, inputs);
+  }
+  OpDefBuilder& QueriesShape(ShapeQuery query) { return Set(def_.traits.shape_query, query); }
+  OpDefBuilder& Recompute(RecomputeCost cost) { return Set(def_.traits.recompute_cost, cost); }
+  OpDefBuilder& Recompute(decltype(OpTraits::multiply_adds) multiply_adds) {
+    def_.traits.recompute_cost = RecomputeCost::kProduct;
+    return Set(def_.traits.multiply_adds, multiply_adds);
+  }
+  OpDefBuilder& RunsWhenDead() { return Set(def_.traits.runs_when_dead, true); }
+  OpDefBuilder& Repeatable() { return Set(def_.traits.is_repeatable, true); }
+  OpDefBuilder& SharedByReplicas() { return Set(def_.traits.is_shared_by_replicas, true); }
+  OpDefBuilder& ShapeInput(int8_t input) { return Set(def_.traits.shape_input, input); }
+  OpDefBuilder& Neutral(NeutralElement neutral) { return Set(def_.traits.neutral, neutral); }
+  OpDefBuilder& Identity(decltype(OpTraits::is_identity) is_identity) {
+    return Set(def_.traits.is_identity, is_identity);
+  }
+  OpDefBuilder& Undoes(decltype(OpTraits::undoes) undoes) {
+    return Set(def_.traits.undoes, undoes);
+  }
+  OpDefBuilder& ConstantValue(decltype(OpTraits::constant_value) value) {
+    return Set(def_.traits.constant_value, value);
+  }
+  OpDefBuilder& Images(decltype(OpTraits::image_roles) layout) {
+    return Set(def_.traits.image_roles, layout);
+  }
+  OpDefBuilder& KeepsLayout(const char* because) {
+    return Set(def_.traits.keeps_layout_because, because);
+  }
+
+  // Calls `mixin`, a function over OpDefBuilder& that declares inputs, outputs, attributes and
+  // traits of several ops. In the order of arguments they stand at the place of this call.
   template <typename Mixin>
   OpDefBuilder& With(const Mixin& mixin) {
     mixin(*this);
@@ -164,18 +209,24 @@ class OpDefBuilder {
   const OpDef& def() const { return def_; }
 
  private:
+  template <typename T>
+  OpDefBuilder& Set(T& trait, std::type_identity_t<T> value) {
+    trait = value;
+    return *this;
+  }
+
   OpDef def_;
 };
 
-// The ops that this program knows. A linked definition registers itself before main.
+// The ops of this program. A linked definition registers itself before main.
 class OpRegistry {
  public:
   static OpRegistry& Global();
-  // A second op of the same name is kept out and reported by `status`.
+  // A second op of the same name is rejected and reported by `status`.
   void Add(OpDef def);
-  // Null when unknown.
+  // Null if the op is unknown.
   const OpDef* Find(std::string_view name) const;
-  // NOT_FOUND with TensorFlow's text, and the library to link when it is known.
+  // NOT_FOUND with TensorFlow's text, and the library to link if it is known.
   absl::StatusOr<const OpDef*> Lookup(std::string_view name) const;
   std::vector<const OpDef*> All() const;  // by name
   absl::Status status() const { return status_; }
@@ -185,12 +236,15 @@ class OpRegistry {
   absl::Status status_;
 };
 
+// Default traits if the op is unknown.
+const OpTraits& TraitsOfOp(std::string_view op);
+
 struct OpRegistrar {
   OpRegistrar(const OpDefBuilder& builder);  // NOLINT: the end of an OP chain
 };
 
-// Definitions alone (for the builder generator) are compiled without gradients, because gradients
-// use the builders that it generates.
+// Definitions for the builder generator are compiled without gradients, because gradients use the
+// builders that it generates.
 #ifdef SLUICE_DEFINITIONS_ONLY
 #define GRADIENT(...)
 #else

@@ -1,6 +1,9 @@
 // Concatenates tensors along a dimension, and stacks them along a new one.
 #include <algorithm>
 
+#include "graph/infer/constant_context.h"
+#include "graph/infer/image_roles.h"
+#include "graph/ir/constant.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -178,6 +181,50 @@ void ConcatGradient(Backprop& b, std::string_view axis_arg) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
+std::optional<PartialInts> ValueOfConcatV2(ConstantContext& c) {
+  PartialInts out;
+  for (int i = 0; i + 1 < c.node().num_inputs(); ++i) {
+    if (c.input_shape(i).rank() != 1) return std::nullopt;
+    std::optional<PartialInts> part = c.Input(i);
+    if (!part) {
+      const int64_t size = c.input_shape(i).dim(0);
+      if (size < 0 || size > ConstantContext::kMaxElements) return std::nullopt;
+      part = PartialInts::Unknown(size);
+    }
+    out.values.insert(out.values.end(), part->values.begin(), part->values.end());
+    if (out.values.size() > ConstantContext::kMaxElements) return std::nullopt;
+  }
+  return out;
+}
+
+std::optional<PartialInts> ValueOfPack(ConstantContext& c) {
+  PartialInts out;
+  for (int i = 0; i < c.node().num_inputs(); ++i) {
+    if (c.input_shape(i).rank() != 0) return std::nullopt;
+    out.values.push_back(c.Element(i));
+  }
+  return out;
+}
+
+std::optional<ImageRoles> ImagesOfConcatV2(const Node& node) {
+  const int operand = node.num_inputs() - 1;
+  const PartialShape& out = node.output_shape(0);
+  const std::optional<std::vector<int64_t>> axis = ConstantInts(node.input(operand));
+  if (!axis || axis->size() != 1 || !IsImage(out)) return std::nullopt;
+  const int64_t along = (*axis)[0] < 0 ? (*axis)[0] + 4 : (*axis)[0];
+  if (along < 1 || along > 3) return std::nullopt;
+  ImageRoles roles{.operand = operand, .operand_kind = OperandKind::kAxes};
+  for (int i = 0; i < operand; ++i) {
+    const PartialShape& s = node.input(i).shape();
+    if (!IsImage(s)) return std::nullopt;
+    for (int d = 1; d < 4; ++d) {
+      if (d != along && s.dim(d) != out.dim(d)) return std::nullopt;
+    }
+    roles.images.push_back(i);
+  }
+  return roles;
+}
+
 // A tensor made of at least `min` values.
 struct JoinedValues {
   int min;
@@ -190,17 +237,26 @@ struct JoinedValues {
 OP(Concat, "An older form of ConcatV2, whose first input is the dimension.")
     .Input("concat_dim", DT_INT32)
     .With(JoinedValues{2})
+    .MayForwardInput()
+    .Recompute(RecomputeCost::kElements)
     .Shape(ConcatShape) GRADIENT([](Backprop& b) { ConcatGradient(b, "concat_dim"); });
 
 OP(ConcatV2, "Concatenates `values` along dimension `axis`. Their other sizes must be equal.")
     .With(JoinedValues{2})
     .Input("axis", "Tidx")
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .MayForwardInput()
+    .ConstantValue(ValueOfConcatV2)
+    .Images(ImagesOfConcatV2)
+    .Recompute(RecomputeCost::kElements)
     .Shape(ConcatV2Shape) GRADIENT([](Backprop& b) { ConcatGradient(b, "axis"); });
 
 OP(Pack, "Stacks N tensors of equal shapes along a new dimension `axis`.")
     .With(JoinedValues{1})
     .Attr("axis", IntAttr(0))
+    .MayForwardInput()
+    .ConstantValue(ValueOfPack)
+    .Recompute(RecomputeCost::kElements)
     .Shape(PackShape) GRADIENT([](Backprop& b) {
       b.IntoList("values", Unpack(b.Of(0), b.op().num_inputs(), {.axis = b.attr<int64_t>("axis")}));
     });

@@ -1,4 +1,6 @@
 // Tensors made from a rule: filled with one value, sequences, one-hot rows.
+#include "graph/infer/constant_context.h"
+#include "graph/infer/image_roles.h"
 #include "ops/array/range_length.h"
 #include "ops/loops/elements.h"
 #include "ops/op.h"
@@ -64,10 +66,33 @@ absl::Status LinSpaceShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Vector(n));
 }
 
+std::optional<PartialInts> ValueOfFill(ConstantContext& c) {
+  const std::optional<int64_t> n = c.Element(0);
+  const std::optional<PartialInts> value = c.Input(1);
+  if (!n || *n < 0 || *n > ConstantContext::kMaxElements) return std::nullopt;
+  if (!value || value->values.size() != 1) return std::nullopt;
+  return PartialInts{false, std::vector<std::optional<int64_t>>(*n, value->values[0])};
+}
+
+std::optional<PartialInts> ValueOfRange(ConstantContext& c) {
+  const std::optional<int64_t> start = c.Element(0), limit = c.Element(1), delta = c.Element(2);
+  if (!start || !limit || !delta || *delta == 0) return std::nullopt;
+  PartialInts out;
+  for (int64_t x = *start; *delta > 0 ? x < *limit : x > *limit;) {
+    if (out.values.size() >= ConstantContext::kMaxElements) return std::nullopt;
+    out.values.push_back(x);
+    if (__builtin_add_overflow(x, *delta, &x)) break;  // past any limit
+  }
+  return out;
+}
+
 // A tensor of x's shape and type, filled with one value.
 struct ConstantLike {
   TypeSet types;
-  void operator()(OpDefBuilder& op) const { op.With(UnaryElementwise{types}).NotDifferentiable(); }
+  void operator()(OpDefBuilder& op) const {
+    op.With(UnaryElementwise{types}).NotDifferentiable();
+    op.Images(ImagesOfOneSize).Recompute(RecomputeCost::kElements);
+  }
 };
 
 OP(Empty, "Allocates a tensor of the given shape. Zeroes it if `init` is set.")
@@ -84,6 +109,9 @@ OP(Fill, "Fills a tensor of shape `dims` with `value`.")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("index_type", TypeAttr(IndexTypes(), DT_INT32))
+    .ShapeInput(0)
+    .ConstantValue(ValueOfFill)
+    .Recompute(RecomputeCost::kElements)
     .Shape(FillShape)
         GRADIENT([](Backprop& b) { b.Into("value", Sum(b.Of(0), AllAxes(b.Of(0)))); });
 
@@ -109,6 +137,7 @@ OP(OneHot,
     .Attr("T", TypeAttr())
     .Attr("TI", TypeAttr(IndexTypes() | TypeSet{DT_UINT8, DT_INT8}, DT_INT64))
     .NotDifferentiable()
+    .Recompute(RecomputeCost::kElements)
     .Shape(OneHotShape);
 
 OP(OnesLike, "Returns ones in the shape and type of x.")
@@ -123,6 +152,7 @@ OP(Range, "Returns `start`, `start + delta`, … up to and excluding `limit`.")
           TypeAttr(FloatTypes() | SignedIntTypes() | TypeSet{DT_UINT16, DT_UINT32, DT_UINT64},
                    DT_INT32))
     .NotDifferentiable()
+    .ConstantValue(ValueOfRange)
     .Shape(RangeShape);
 
 OP(ZerosLike, "Returns zeros (empty strings, false) in the shape and type of x.")

@@ -1,4 +1,6 @@
 // Ops that return their input. They serve names, placement, gradients and promises.
+#include "graph/infer/constant_context.h"
+#include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -17,6 +19,8 @@ absl::Status EnsuredShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(shape));
 }
 
+bool AlwaysIdentity(const Node&) { return true; }
+
 void PassGradient(Backprop& b) { b.Into(0, b.GradOf(0)); }
 
 void SameTensor(OpDefBuilder& op) {
@@ -33,7 +37,8 @@ OP(DebugGradientIdentity, "Returns the input. Gradient debuggers observe its gra
     .AllowsUninitializedInput() GRADIENT(PassGradient);
 
 OP(DebugGradientRefIdentity, "DebugGradientIdentity of a reference to a variable.")
-    .With(SameReference) GRADIENT(PassGradient);
+    .With(SameReference)
+    .OnVariable(VariableUse::kForwards) GRADIENT(PassGradient);
 
 OP(DeepCopy, "Copies x into separate memory.").With(UnaryElementwise{}).Stateful();
 
@@ -42,35 +47,53 @@ OP(EnsureShape, "Returns the input if its shape is compatible with `shape`, else
     .Output("output", "T")
     .Attr("shape", ShapeAttr())
     .Attr("T", TypeAttr())
+    .MayForwardInput()
+    .ConstantValue(ValueOfInput)
     .Shape(EnsuredShape) GRADIENT(PassGradient);
 
 OP(GuaranteeConst, "Returns the input, which the user guarantees never to change.")
     .With(SameTensor)
-    .Stateful();
+    .Stateful()
+    .ConstantValue(ValueOfInput);
 
-OP(Identity, "Returns the input.").With(SameTensor) GRADIENT(PassGradient);
+OP(Identity, "Returns the input.")
+    .With(SameTensor)
+    .Role(OpRole::kPass)
+    .Identity(AlwaysIdentity)
+    .ConstantValue(ValueOfInput)
+    .Images(ImagesOfOneSize)
+    .Recompute(RecomputeCost::kElements) GRADIENT(PassGradient);
 
 OP(IdentityN, "Returns its inputs, which may have different types.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeListAttr().Min(1))
+    .View()
     .Shape(ShapesOfInputs) GRADIENT([](Backprop& b) {
       for (int i = 0; i < b.op().num_inputs(); ++i) b.Into(i, b.GradOf(i));
     });
 
 OP(PreventGradient, "Returns the input. Its gradient is an error with the text `message`.")
     .With(SameTensor)
-    .Attr("message", StringAttr("")) GRADIENT([](Backprop& b) {
+    .Attr("message", StringAttr(""))
+    .Role(OpRole::kPass)
+    .Impure(Impurity::kCheck)
+    .ConstantValue(ValueOfInput) GRADIENT([](Backprop& b) {
       b.Fail(absl::NotFoundError(
           StrCat("Gradient explicitly disabled. Reason: ", b.attr<std::string>("message"))));
     });
 
 OP(RefIdentity, "Returns the input, a reference to a variable.")
-    .With(SameReference) GRADIENT(PassGradient);
+    .With(SameReference)
+    .Role(OpRole::kPass) GRADIENT(PassGradient);
 
 OP(StopGradient, "Returns the input, which is a constant for gradients.")
     .With(SameTensor)
-    .NotDifferentiable();
+    .NotDifferentiable()
+    .Role(OpRole::kPass)
+    .Identity(AlwaysIdentity)
+    .ConstantValue(ValueOfInput)
+    .Images(ImagesOfOneSize);
 
 }  // namespace
 }  // namespace sluice

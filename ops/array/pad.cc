@@ -1,4 +1,6 @@
 // Padding with zeros, with another value, or with mirrored elements.
+#include "graph/infer/image_roles.h"
+#include "graph/ir/constant.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -53,11 +55,26 @@ void PadGradient(Backprop& b) {
 }
 #endif
 
+std::optional<ImageRoles> ImagesOfPad(const Node& node) {
+  const Tensor* paddings = ConstantBehind(node.input(1));
+  const PartialShape &in = node.input(0).shape(), &out = node.output_shape(0);
+  if (paddings == nullptr || paddings->shape() != TensorShape{4, 2}) return std::nullopt;
+  if (!IsImage(in) || !IsImage(out)) return std::nullopt;
+  return ImageRoles{.images = {0},
+                    .operand = 1,
+                    .operand_kind = OperandKind::kPaddings,
+                    .fits_any_batch = true,
+                    .keeps_batch = in.dim(0) == out.dim(0)};
+}
+
 OP(MirrorPad,
    "Pads the input with its own elements, mirrored at the edges. paddings[i] is the number of "
    "elements added before and after dimension i. SYMMETRIC repeats the edge, REFLECT does not.")
     .With(PaddedInput)
     .Attr("mode", OneOf({"REFLECT", "SYMMETRIC"}))
+    .MayForwardInput()
+    .Images(ImagesOfPad)
+    .Recompute(RecomputeCost::kElements)
     .Shape(PadShape) GRADIENT([](Backprop& b) {
       b.Into("input", MirrorPadGrad(b.Of(0), b.Value("paddings"), b.attr<std::string>("mode")));
     });
@@ -72,11 +89,17 @@ OP(MirrorPadGrad,
 
 OP(Pad, "Adds paddings[i] zeros before and after dimension i.")
     .With(PaddedInput)
+    .MayForwardInput()
+    .Images(ImagesOfPad)
+    .Recompute(RecomputeCost::kElements)
     .Shape(PadShape) GRADIENT(PadGradient);
 
 OP(PadV2, "Pads with `constant_values` instead of zeros.")
     .With(PaddedInput)
     .Input("constant_values", "T")
+    .MayForwardInput()
+    .Images(ImagesOfPad)
+    .Recompute(RecomputeCost::kElements)
     .Shape(PadShape) GRADIENT(PadGradient);
 
 }  // namespace

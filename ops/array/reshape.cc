@@ -1,4 +1,7 @@
 // Ops that change the shape or type of a tensor but do not move its elements.
+#include "graph/infer/constant_context.h"
+#include "graph/infer/view_sizes.h"
+#include "graph/ir/constant.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -111,6 +114,83 @@ absl::Status BitcastShape(ShapeContext& c) {
 void ReshapeGradient(Backprop& b) { b.Into(0, ReshapedLike(b.Of(0), b.In(0))); }
 #endif
 
+// The product of the sizes that are numbers, and the other sizes.
+struct Factors {
+  int64_t known = 1;  // -1: too large
+  ViewSizes others;
+};
+
+Factors FactorsOf(absl::Span<const int64_t> sizes) {
+  Factors factors;
+  for (int64_t size : sizes) {
+    if (size < 0) {
+      factors.others.push_back(size);
+    } else if (factors.known >= 0) {
+      factors.known = MultiplyWithoutOverflow(factors.known, size);
+    }
+  }
+  return factors;
+}
+
+// The size that -1 stands for, beside sizes whose product is `known` > 0.
+std::optional<int64_t> MissingSize(const Factors& in, int64_t known) {
+  if (in.known % known != 0) return std::nullopt;
+  if (in.others.empty() || in.known == 0) return in.known / known;
+  return in.others.size() == 1 && in.known == known ? in.others[0] : kAnySize;
+}
+
+std::optional<ViewSizes> SizesAfterReshape(const Node& node, const ViewSizes& in) {
+  const std::optional<std::vector<int64_t>> wanted = ConstantInts(node.input(1));
+  if (!wanted || wanted->size() > TensorShape::kMaxRank) return std::nullopt;
+  ViewSizes out(wanted->begin(), wanted->end());
+  const Factors from = FactorsOf(in), to = FactorsOf(out);
+  if (from.known < 0 || to.known < 0 || to.others.size() > 1) return std::nullopt;
+  if (to.others.empty()) {
+    if (!from.others.empty() || from.known != to.known) return std::nullopt;
+    return out;
+  }
+  // Beside a size of 0, what -1 stands for does not follow from the product.
+  if (to.others[0] != -1 || to.known == 0) return std::nullopt;
+  const std::optional<int64_t> missing = MissingSize(from, to.known);
+  if (!missing) return std::nullopt;
+  *std::find(out.begin(), out.end(), -1) = *missing;
+  return out;
+}
+
+std::optional<ViewSizes> SizesAfterExpandDims(const Node& node, const ViewSizes& in) {
+  const std::optional<std::vector<int64_t>> dim = ConstantInts(node.input(1));
+  const int64_t rank = static_cast<int64_t>(in.size());
+  if (!dim || dim->size() != 1 || (*dim)[0] < -rank - 1 || (*dim)[0] > rank) return std::nullopt;
+  ViewSizes out = in;
+  out.insert(out.begin() + ((*dim)[0] < 0 ? (*dim)[0] + rank + 1 : (*dim)[0]), 1);
+  return out;
+}
+
+std::optional<ViewSizes> SizesAfterSqueeze(const Node& node, const ViewSizes& in) {
+  const auto* dims = node.FindAttr<std::vector<int64_t>>("squeeze_dims");
+  const int64_t rank = static_cast<int64_t>(in.size());
+  if (dims == nullptr) return std::nullopt;
+  std::vector<bool> goes(rank);
+  for (int64_t d : *dims) {
+    if (d < -rank || d >= rank || in[d < 0 ? d + rank : d] != 1) return std::nullopt;
+    goes[d < 0 ? d + rank : d] = true;
+  }
+  ViewSizes out;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (dims->empty() && in[d] < 0) return std::nullopt;  // it may be 1
+    if (!goes[d] && !(dims->empty() && in[d] == 1)) out.push_back(in[d]);
+  }
+  return out;
+}
+
+std::optional<PartialInts> ValueOfView(ConstantContext& c) {
+  std::optional<PartialInts> ints = c.Input(0);
+  const int rank = c.node().output_shape(0).rank();
+  if (!ints || rank < 0 || rank > 1 || (rank == 0 && ints->values.size() != 1)) return std::nullopt;
+  ints->is_scalar = rank == 0;
+  return ints;
+}
+
 OP(Bitcast,
    "Reads the bytes of the input as another type. Types of different sizes add or remove a last "
    "dimension.")
@@ -118,6 +198,7 @@ OP(Bitcast,
     .Output("output", "type")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("type", TypeAttr(NumberTypes()))
+    .View()
     .Shape(BitcastShape);
 
 OP(ExpandDims, "Inserts a dimension of size 1 at `dim`. Negative numbers count from the end.")
@@ -126,6 +207,9 @@ OP(ExpandDims, "Inserts a dimension of size 1 at `dim`. Negative numbers count f
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tdim", TypeAttr(IndexTypes(), DT_INT32))
+    .View(SizesAfterExpandDims)
+    .ConstantValue(ValueOfView)
+    .Recompute(RecomputeCost::kElements)
     .Shape(ExpandDimsShape) GRADIENT(ReshapeGradient);
 
 OP(Reshape, "Changes the shape and keeps the order of elements. A size of -1 is computed.")
@@ -134,6 +218,10 @@ OP(Reshape, "Changes the shape and keeps the order of elements. A size of -1 is 
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tshape", TypeAttr(IndexTypes(), DT_INT32))
+    .View(SizesAfterReshape)
+    .ConstantValue(ValueOfView)
+    .Recompute(RecomputeCost::kElements)
+    .ShapeInput(1)
     .Shape(ReshapeShape) GRADIENT(ReshapeGradient);
 
 OP(Squeeze, "Removes all dimensions of size 1, or those in `squeeze_dims`.")
@@ -141,6 +229,9 @@ OP(Squeeze, "Removes all dimensions of size 1, or those in `squeeze_dims`.")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("squeeze_dims", IntListAttr({}).Min(0))
+    .View(SizesAfterSqueeze)
+    .ConstantValue(ValueOfView)
+    .Recompute(RecomputeCost::kElements)
     .Shape(SqueezeShape) GRADIENT(ReshapeGradient);
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Ops that return shapes, sizes and ranks, and ops that compute with shapes.
+#include "graph/infer/constant_context.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -41,6 +42,22 @@ absl::Status UnravelIndexShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Matrix(dims.dim(0), indices.num_elements()));
 }
 
+std::optional<PartialInts> ValueOfShape(ConstantContext& c) {
+  return IntsOfShape(c.input_shape(c.output_index()));
+}
+
+std::optional<PartialInts> KnownScalar(int64_t value) {
+  return value < 0 ? std::nullopt : std::make_optional(PartialInts::Scalar(value));
+}
+
+std::optional<PartialInts> ValueOfRank(ConstantContext& c) {
+  return KnownScalar(c.input_shape(0).rank());
+}
+
+std::optional<PartialInts> ValueOfSize(ConstantContext& c) {
+  return KnownScalar(c.input_shape(0).num_elements());
+}
+
 // Has attributes for the type of a property of a tensor of any type.
 void PropertyTypes(OpDefBuilder& op) {
   op.Attr("T", TypeAttr()).Attr("out_type", TypeAttr(IndexTypes(), DT_INT32)).NotDifferentiable();
@@ -80,12 +97,16 @@ OP(Rank, "Returns the number of dimensions of the input.")
     .Output("output", DT_INT32)
     .Attr("T", TypeAttr())
     .NotDifferentiable()
+    .QueriesShape(ShapeQuery::kNumber)
+    .ConstantValue(ValueOfRank)
     .Shape(ScalarOutput());
 
 OP(Shape, "Returns the shape of the input as a vector.")
     .Input("input", "T")
     .Output("output", "out_type")
     .With(PropertyTypes)
+    .QueriesShape(ShapeQuery::kSizes)
+    .ConstantValue(ValueOfShape)
     .Shape(ShapeOfInputs);
 
 OP(ShapeN, "Returns the shapes of N tensors as vectors.")
@@ -93,12 +114,16 @@ OP(ShapeN, "Returns the shapes of N tensors as vectors.")
     .Output("output", "N*out_type")
     .Attr("N", IntAttr().Min(1))
     .With(PropertyTypes)
+    .QueriesShape(ShapeQuery::kSizes)
+    .ConstantValue(ValueOfShape)
     .Shape(ShapeOfInputs);
 
 OP(Size, "Returns the number of elements of the input.")
     .Input("input", "T")
     .Output("output", "out_type")
     .With(PropertyTypes)
+    .QueriesShape(ShapeQuery::kNumber)
+    .ConstantValue(ValueOfSize)
     .Shape(ScalarOutput());
 
 OP(UnravelIndex,

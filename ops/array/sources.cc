@@ -30,7 +30,7 @@ absl::Status DefaultShape(ShapeContext& c) {
 
 void ConstantOp(OpDefBuilder& op) {
   op.Output("output", "dtype").Attr("value", TensorAttr()).Attr("dtype", TypeAttr());
-  op.Shape(ConstantShape);
+  op.Role(OpRole::kConstant).Shape(ConstantShape);
 }
 
 OP(Const, "Returns the constant tensor `value`.").With(ConstantOp).NotDifferentiable();
@@ -53,6 +53,7 @@ OP(Placeholder, "Returns a tensor that must be fed in each step that uses it.")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr(PartialShape()))
+    .Role(OpRole::kPlaceholder)
     .Shape(PlaceholderShape);
 
 OP(PlaceholderV2, "An older form of Placeholder, whose shape must be given.")
@@ -60,6 +61,7 @@ OP(PlaceholderV2, "An older form of Placeholder, whose shape must be given.")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
     .Deprecated(23, "Placeholder now behaves the same as PlaceholderV2.")
+    .Role(OpRole::kPlaceholder)
     .Shape(ShapeFromAttr);
 
 OP(PlaceholderWithDefault, "Returns the input if no other tensor is fed.")
@@ -67,6 +69,8 @@ OP(PlaceholderWithDefault, "Returns the input if no other tensor is fed.")
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
+    .Role(OpRole::kPass)
+    .Impure(Impurity::kPlaceholder)
     .Shape(DefaultShape) GRADIENT([](Backprop& b) { b.Into("input", b.GradOf(0)); });
 
 }  // namespace

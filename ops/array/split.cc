@@ -101,6 +101,8 @@ OP(Split, "Splits `value` into `num_split` equal parts along dimension `split_di
     .Output("output", "num_split*T")
     .Attr("num_split", IntAttr().Min(1))
     .Attr("T", TypeAttr())
+    .View()
+    .Recompute(RecomputeCost::kElements)
     .Shape(SplitShape) GRADIENT(SplitGradient);
 
 OP(SplitV,
@@ -112,6 +114,7 @@ OP(SplitV,
     .Attr("num_split", IntAttr().Min(1))
     .Attr("T", TypeAttr())
     .Attr("Tlen", TypeAttr(IndexTypes() | TypeSet{DT_INT8}, DT_INT64))
+    .Recompute(RecomputeCost::kElements)
     .Shape(SplitVShape) GRADIENT(SplitGradient);
 
 OP(Unpack, "Splits `value` into `num` slices along dimension `axis`, and removes the dimension.")
@@ -120,6 +123,8 @@ OP(Unpack, "Splits `value` into `num` slices along dimension `axis`, and removes
     .Attr("num", IntAttr().Min(0))
     .Attr("T", TypeAttr())
     .Attr("axis", IntAttr(0))
+    .View()
+    .Recompute(RecomputeCost::kElements)
     .Shape(UnpackShape) GRADIENT([](Backprop& b) {
       const OutputList grads = b.ListOf("output");
       if (!grads.empty()) b.Into("value", Pack(grads, {.axis = b.attr<int64_t>("axis")}));

@@ -1,4 +1,6 @@
 // Repeats tensors.
+#include "graph/infer/image_roles.h"
+#include "graph/ir/constant.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -82,12 +84,46 @@ void BroadcastToGradient(Backprop& b) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
+bool BroadcastsToItsShape(const Node& node) {
+  const PartialShape& x = node.input(0).shape();
+  const std::optional<std::vector<int64_t>> wanted = ConstantInts(node.input(1));
+  return wanted && x.IsFullyDefined() && absl::MakeConstSpan(*wanted) == x.dims();
+}
+
+bool TilesOnce(const Node& node) {
+  const std::optional<std::vector<int64_t>> times = ConstantInts(node.input(1));
+  if (!times || !ConstantBehind(node.input(1))->shape().IsVector()) return false;
+  return static_cast<int>(times->size()) == node.input(0).shape().rank() &&
+         std::all_of(times->begin(), times->end(), [](int64_t n) { return n == 1; });
+}
+
+// Images of `node`, whose input 1 has a number for each of their dimensions.
+std::optional<ImageRoles> ImagesBySizes(const Node& node, const ImageRoles& roles) {
+  const bool fits = IsImage(node.input(0).shape()) && IsImage(node.output_shape(0)) &&
+                    IsVectorOf(node.input(1), 4);
+  return fits ? std::make_optional(roles) : std::nullopt;
+}
+
+std::optional<ImageRoles> ImagesOfTile(const Node& node) {
+  return ImagesBySizes(node,
+                       {.images = {0}, .operand = 1, .fits_any_batch = true, .keeps_batch = false});
+}
+
+std::optional<ImageRoles> ImagesOfBroadcastTo(const Node& node) {
+  return ImagesBySizes(node, {.images = {0}, .operand = 1, .broadcasts = true});
+}
+
 OP(BroadcastTo, "Broadcasts the input to the given shape.")
     .Input("input", "T")
     .Input("shape", "Tidx")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
+    .MayForwardInput()
+    .Identity(BroadcastsToItsShape)
+    .ShapeInput(1)
+    .Images(ImagesOfBroadcastTo)
+    .Recompute(RecomputeCost::kElements)
     .Shape(BroadcastToShape) GRADIENT(BroadcastToGradient);
 
 OP(Tile, "Repeats the input multiples[i] times along each dimension i.")
@@ -96,6 +132,10 @@ OP(Tile, "Repeats the input multiples[i] times along each dimension i.")
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Tmultiples", TypeAttr(IndexTypes(), DT_INT32))
+    .MayForwardInput()
+    .Identity(TilesOnce)
+    .Images(ImagesOfTile)
+    .Recompute(RecomputeCost::kElements)
     .Shape(TileShape) GRADIENT(TileGradient);
 
 OP(TileGrad, "Computes the gradient of Tile: sums the copies in the input.")

@@ -1,4 +1,6 @@
 // Permutes and reverses dimensions.
+#include "graph/infer/constant_context.h"
+#include "graph/ir/constant.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -69,9 +71,69 @@ absl::Status ReverseV2Shape(ShapeContext& c) {
   return c.SetOutput(0, in);
 }
 
+// The order that a Transpose gives the dimensions of its input, if it is constant and fits.
+std::optional<std::vector<int64_t>> OrderOf(const Node& transpose) {
+  return ConstantPermutation(transpose.input(1), transpose.input(0).shape().rank());
+}
+
+bool IsAscending(const std::vector<int64_t>& order) {
+  return std::is_sorted(order.begin(), order.end());
+}
+
+bool KeepsOrder(const Node& transpose) {
+  const std::optional<std::vector<int64_t>> order = OrderOf(transpose);
+  return order && IsAscending(*order);
+}
+
+bool TransposesBack(const Node& outer, const Node& inner) {
+  std::optional<std::vector<int64_t>> order = OrderOf(outer);
+  const std::optional<std::vector<int64_t>> first = OrderOf(inner);
+  if (!order || !first || order->size() != first->size()) return false;
+  for (int64_t& d : *order) d = (*first)[d];
+  return IsAscending(*order);
+}
+
+// Which dimensions a Reverse or ReverseV2 turns; nothing if it may fail.
+std::optional<std::vector<bool>> DimsReversed(const Node& node) {
+  constexpr int kMostDims = 8;  // the kernel's limit
+  const int rank = node.input(0).shape().rank();
+  const Tensor* dims = ConstantBehind(node.input(1));
+  if (rank < 0 || rank > kMostDims || dims == nullptr || dims->rank() != 1) return std::nullopt;
+  if (dims->dtype() == DT_BOOL) {
+    if (dims->dim(0) != rank) return std::nullopt;
+    return std::vector<bool>(dims->flat<bool>().begin(), dims->flat<bool>().end());
+  }
+  std::vector<bool> reversed(rank);
+  const std::vector<int64_t> axes = *ConstantInts(node.input(1));
+  for (int64_t axis : axes) {
+    const int64_t d = axis < 0 ? axis + rank : axis;
+    if (d < 0 || d >= rank || reversed[d]) return std::nullopt;
+    reversed[d] = true;
+  }
+  return reversed;
+}
+
+bool ReversesBack(const Node& outer, const Node& inner) {
+  const std::optional<std::vector<bool>> dims = DimsReversed(outer);
+  return dims && dims == DimsReversed(inner);
+}
+
+std::optional<PartialInts> ValueOfInvertPermutation(ConstantContext& c) {
+  const std::optional<PartialInts> data = c.Input(0);
+  if (!data || data->is_scalar) return std::nullopt;
+  const auto n = static_cast<int64_t>(data->values.size());
+  PartialInts out = PartialInts::Unknown(n);
+  for (int64_t i = 0; i < n; ++i) {
+    const std::optional<int64_t> to = data->values[i];
+    if (!to || *to < 0 || *to >= n || out.values[*to]) return std::nullopt;
+    out.values[*to] = i;
+  }
+  return out;
+}
+
 void TransposeOp(OpDefBuilder& op) {
   op.Input("x", "T").Input("perm", "Tperm").Output("y", "T").Attr("T", TypeAttr());
-  op.Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32)).Shape(TransposeShape);
+  op.Attr("Tperm", TypeAttr(IndexTypes(), DT_INT32)).MayForwardInput().Shape(TransposeShape);
 }
 
 OP(ConjugateTranspose, "Transposes x and conjugates its elements.")
@@ -84,6 +146,7 @@ OP(InvertPermutation, "Computes the inverse y of permutation x: y[x[i]] = i.")
     .Output("y", "T")
     .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
     .NotDifferentiable()
+    .ConstantValue(ValueOfInvertPermutation)
     .Shape(VectorShape);
 
 OP(Reverse, "An older form of ReverseV2. Reverses dimension i if dims[i] is true.")
@@ -91,6 +154,7 @@ OP(Reverse, "An older form of ReverseV2. Reverses dimension i if dims[i] is true
     .Input("dims", DT_BOOL)
     .Output("output", "T")
     .Attr("T", TypeAttr(RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}))
+    .Undoes(ReversesBack)
     .Shape(ReverseShape)
         GRADIENT([](Backprop& b) { b.Into("tensor", Reverse(b.Of(0), b.Value("dims"))); });
 
@@ -100,11 +164,15 @@ OP(ReverseV2, "Reverses the dimensions in `axis`.")
     .Output("output", "T")
     .Attr("Tidx", TypeAttr(IndexTypes(), DT_INT32))
     .Attr("T", TypeAttr(RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}))
+    .Undoes(ReversesBack)
     .Shape(ReverseV2Shape)
         GRADIENT([](Backprop& b) { b.Into("tensor", ReverseV2(b.Of(0), b.Value("axis"))); });
 
 OP(Transpose, "Permutes dimensions. Dimension i of the output is dimension perm[i] of x.")
-    .With(TransposeOp) GRADIENT([](Backprop& b) {
+    .With(TransposeOp)
+    .Identity(KeepsOrder)
+    .Undoes(TransposesBack)
+    .Recompute(RecomputeCost::kElements) GRADIENT([](Backprop& b) {
       b.Into("x", Transpose(b.Of(0), InvertPermutation(b.Value("perm"))));
     });
 

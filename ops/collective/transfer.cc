@@ -20,6 +20,7 @@ OP(Send,
     .Input("tensor", "T")
     .Attr("T", TypeAttr())
     .With(TransferAttrs)
+    .Role(OpRole::kSend)
     .Shape(NoOutputs());
 
 OP(Recv, "Waits in the step's rendezvous for the tensor of the Send with the same attributes.")
@@ -27,6 +28,7 @@ OP(Recv, "Waits in the step's rendezvous for the tensor of the Send with the sam
     .Attr("tensor_type", TypeAttr())
     .With(TransferAttrs)
     .DistributedCommunication()
+    .Role(OpRole::kReceive)
     .Shape(UnknownOutputs());
 
 }  // namespace

@@ -44,6 +44,7 @@ OP(Merge,
     .Output("value_index", DT_INT32)
     .Attr("T", TypeAttr())
     .Attr("N", IntAttr().Min(1))
+    .Role(OpRole::kMerge)
     .Shape(MergeShape) GRADIENT(MergeGradient);
 
 OP(RefMerge, "Merge of references to variables.")
@@ -52,6 +53,7 @@ OP(RefMerge, "Merge of references to variables.")
     .Output("value_index", DT_INT32)
     .Attr("T", TypeAttr())
     .Attr("N", IntAttr().Min(1))
+    .Role(OpRole::kMerge)
     .Shape(MergeShape) GRADIENT(MergeGradient);
 
 OP(RefSwitch, "Switch of a reference to a variable.")
@@ -61,6 +63,7 @@ OP(RefSwitch, "Switch of a reference to a variable.")
     .RefOutput("output_true", "T")
     .Attr("T", TypeAttr())
     .AllowsUninitializedInput()
+    .Role(OpRole::kSwitch)
     .Shape(SwitchShape) GRADIENT(SwitchGradient);
 
 OP(Switch,
@@ -71,6 +74,7 @@ OP(Switch,
     .Output("output_false", "T")
     .Output("output_true", "T")
     .Attr("T", TypeAttr())
+    .Role(OpRole::kSwitch)
     .Shape(SwitchShape) GRADIENT(SwitchGradient);
 
 }  // namespace

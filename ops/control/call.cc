@@ -114,7 +114,8 @@ OP(Case,
    "Calls function number `branch_index` of `branches` with `input`, or the last one if the number "
    "is out of range.")
     .With(CallsCase)
-    .Stateful() GRADIENT(BranchesGradient);
+    .Stateful()
+    .Repeatable() GRADIENT(BranchesGradient);
 
 OP(For,
    "Calls `body` with an index and the previous results, `input` at first, for each index from "
@@ -131,7 +132,8 @@ OP(If,
    "is not zero. A string, and any tensor that is no scalar, is true if it is not empty.")
     .With(CallsIf(0))
     .Attr("output_shapes", ShapeListAttr({}))
-    .Stateful() GRADIENT(BranchesGradient);
+    .Stateful()
+    .Repeatable() GRADIENT(BranchesGradient);
 
 OP(MapDefun,
    "Calls `f` with each row of `arguments` and with `captured_inputs`, and stacks the results.")
@@ -159,7 +161,8 @@ OP(RemoteCall, "Calls `f` with `args` on device `target`.")
 OP(StatefulPartitionedCall, "Calls `f`, which may have side effects, with `args`.")
     .With(CallsPartitioned)
     .Stateful()
-    .DistributedCommunication() GRADIENT(CallGradient);
+    .DistributedCommunication()
+    .Repeatable() GRADIENT(CallGradient);
 
 OP(StatelessCase, "Case whose functions have no side effects.")
     .With(CallsCase) GRADIENT(BranchesGradient);
@@ -183,7 +186,8 @@ OP(SymbolicGradient,
 OP(While, "Calls `body` with its previous results, `input` at first, while `cond` of them is true.")
     .With(CallsWhile)
     .With(WhileAttrs)
-    .Stateful() GRADIENT(WhileGradient);
+    .Stateful()
+    .Repeatable() GRADIENT(WhileGradient);
 
 }  // namespace
 }  // namespace sluice

@@ -24,6 +24,7 @@ OP(Assert,
     .Attr("summarize", IntAttr(3))
     .Stateful()
     .NotDifferentiable()
+    .Repeatable()
     .Shape([](ShapeContext& c) { return c.WithRank(0, 0).status(); });
 
 void ChecksNumerics(OpDefBuilder& op) {
@@ -37,6 +38,7 @@ void ChecksNumerics(OpDefBuilder& op) {
 
 OP(CheckNumerics, "Returns `tensor`, or fails if it contains an infinity or a NaN.")
     .With(ChecksNumerics)
+    .Impure(Impurity::kCheck)
         GRADIENT([](Backprop& b) { b.Into("tensor", CheckNumerics(b.Of(0), GradientMessage(b))); });
 
 OP(CheckNumericsV2, "CheckNumerics that distinguishes positive and negative infinities.")

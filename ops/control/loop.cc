@@ -33,16 +33,19 @@ OP(Enter,
    "`is_constant` every iteration receives the value, else only the first one. At most "
    "`parallel_iterations` iterations of the frame run at a time.")
     .With(PassesData)
-    .With(FrameAttrs) GRADIENT(EnterGradient);
+    .With(FrameAttrs)
+    .Role(OpRole::kEnter) GRADIENT(EnterGradient);
 
 OP(Exit,
    "Passes `data` from a frame to the iteration of the parent frame in which the loop was entered.")
-    .With(PassesData) GRADIENT(ExitGradient);
+    .With(PassesData)
+    .Role(OpRole::kExit) GRADIENT(ExitGradient);
 
 OP(LoopCond,
    "Passes on the scalar that decides whether a loop continues, and marks the loop's pivot.")
     .Input("input", DT_BOOL)
     .Output("output", DT_BOOL)
+    .Role(OpRole::kLoopCond)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape scalar, c.WithRank(0, 0));
       return c.SetOutput(0, std::move(scalar));
@@ -50,16 +53,21 @@ OP(LoopCond,
     .NotDifferentiable();
 
 OP(NextIteration, "Passes `data` to the next iteration of its frame.")
-    .With(PassesData) GRADIENT(NextIterationGradient);
+    .With(PassesData)
+    .Role(OpRole::kNextIteration) GRADIENT(NextIterationGradient);
 
 OP(RefEnter, "Enter of a reference to a variable.")
     .With(PassesReference)
-    .With(FrameAttrs) GRADIENT(EnterGradient);
+    .With(FrameAttrs)
+    .Role(OpRole::kEnter) GRADIENT(EnterGradient);
 
-OP(RefExit, "Exit of a reference to a variable.").With(PassesReference) GRADIENT(ExitGradient);
+OP(RefExit, "Exit of a reference to a variable.")
+    .With(PassesReference)
+    .Role(OpRole::kExit) GRADIENT(ExitGradient);
 
 OP(RefNextIteration, "NextIteration of a reference to a variable.")
-    .With(PassesReference) GRADIENT(NextIterationGradient);
+    .With(PassesReference)
+    .Role(OpRole::kNextIteration) GRADIENT(NextIterationGradient);
 
 }  // namespace
 }  // namespace sluice

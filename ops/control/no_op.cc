@@ -13,9 +13,10 @@ OP(Abort,
     .Shape(NoOutputs());
 
 OP(ControlTrigger, "Does nothing, and runs even if its control inputs are dead.")
+    .Role(OpRole::kControlTrigger)
     .Shape(NoOutputs());
 
-OP(NoOp, "Does nothing. Other nodes can wait for it.").Shape(NoOutputs());
+OP(NoOp, "Does nothing. Other nodes can wait for it.").Role(OpRole::kNoOp).Shape(NoOutputs());
 
 }  // namespace
 }  // namespace sluice

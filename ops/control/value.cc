@@ -48,6 +48,7 @@ OP(_SwitchN,
     .Attr("num_outs", IntAttr().Min(1))
     .Attr("T", TypeAttr())
     .Hidden()
+    .Role(OpRole::kSwitch)
     .Shape(SwitchNShape);
 
 OP(DeviceIndex,
@@ -56,6 +57,7 @@ OP(DeviceIndex,
     .Output("index", DT_INT32)
     .Attr("device_names", StringListAttr())
     .Stateful()
+    .Repeatable()
     .Shape(ScalarOutput());
 
 OP(FakeParam,
@@ -63,6 +65,7 @@ OP(FakeParam,
     .Output("output", "dtype")
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
+    .Impure(Impurity::kPlaceholder)
     .Shape(FakeParamShape);
 
 OP(ToBool,

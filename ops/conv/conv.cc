@@ -3,7 +3,9 @@
 // Images are [batch, spatial dimensions, channels] (data_format NHWC, NDHWC) or [batch, channels,
 // spatial dimensions] (NCHW, NCDHW). Filters are [spatial dimensions, input channels, output
 // channels] for all formats.
+#include "graph/infer/image_roles.h"
 #include "ops/conv/conv_shape.h"
+#include "ops/conv/multiply_adds.h"
 #include "ops/conv/window_attrs.h"
 #include "ops/op.h"
 
@@ -70,9 +72,9 @@ absl::Status AnyConvShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const WindowAttrs attrs, WindowAttrs::Of(c.node(), layout));
   PartialShape images = PartialShape::UnknownOfRank(layout.rank());
   for (int d = 1; d < layout.rank(); ++d) images.set_dim(d, out.dim(batch + d - 1));
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape convolved,
-                          attrs.OutputShape(images, filter.dims().subspan(0, space),
-                                            filter.dim(space + 1)));
+  SLUICE_ASSIGN_OR_RETURN(
+      const PartialShape convolved,
+      attrs.OutputShape(images, filter.dims().subspan(0, space), filter.dim(space + 1)));
   for (int d = 1; d < layout.rank(); ++d) out.set_dim(batch + d - 1, convolved.dim(d));
   return c.SetOutput(0, out);
 }
@@ -114,10 +116,60 @@ GradientFunction BackpropFilterGradient(const Convolutions& ops) {
 }
 #endif
 
-// The arguments that the ops share, and their attributes in TensorFlow's order.
-void Forward(OpDefBuilder& b) {
-  b.Input("input", "T").Input("filter", "T").Output("output", "T");
+bool IsFilter(const PartialShape& s) {
+  return s.rank() == 4 && s.IsFullyDefined() && s.num_elements() > 0;
 }
+
+ImageRoles RolesOfConv(std::initializer_list<int> images) {
+  return {
+      .images = images, .transposes_inside = true, .is_convolution = true, .fits_any_batch = true};
+}
+
+std::optional<ImageRoles> ImagesOfConv(const Node& node) {
+  const bool fits = SlidesChannelsFirst(node, {"dilations"}) && IsImage(node.input(0).shape()) &&
+                    IsFilter(node.input(1).shape()) && IsImage(node.output_shape(0));
+  return fits ? std::make_optional(RolesOfConv({0})) : std::nullopt;
+}
+
+std::optional<ImageRoles> ImagesOfConvByInput(const Node& node) {
+  const PartialShape &filter = node.input(1).shape(), &grad = node.input(2).shape();
+  const PartialShape& out = node.output_shape(0);
+  if (!SlidesChannelsFirst(node, {"dilations"}) || !IsImage(grad) || !IsFilter(filter) ||
+      !IsImage(out) || !SlidesTo(node, out, {filter.dim(0), filter.dim(1)}, grad)) {
+    return std::nullopt;
+  }
+  ImageRoles roles = RolesOfConv({2});
+  // Two sizes are height and width, in this order in both layouts.
+  if (IsVectorOf(node.input(0), 4)) {
+    roles.operand = 0;
+  } else if (!IsVectorOf(node.input(0), 2)) {
+    return std::nullopt;
+  }
+  return roles;
+}
+
+std::optional<ImageRoles> ImagesOfConvByFilter(const Node& node) {
+  const PartialShape &in = node.input(0).shape(), &grad = node.input(2).shape();
+  const PartialShape& filter = node.output_shape(0);
+  if (!SlidesChannelsFirst(node, {"dilations"}) || !IsImage(in) || !IsImage(grad) ||
+      !IsFilter(filter) || !SlidesTo(node, in, {filter.dim(0), filter.dim(1)}, grad)) {
+    return std::nullopt;
+  }
+  ImageRoles roles = RolesOfConv({0, 2});
+  roles.makes_image = false;
+  return roles;
+}
+
+// The error of a depthwise gradient names the shapes if batches differ.
+template <std::optional<ImageRoles> (*kImages)(const Node&)>
+std::optional<ImageRoles> ImagesOfOneBatch(const Node& node) {
+  std::optional<ImageRoles> roles = kImages(node);
+  if (roles) roles->fits_any_batch = false;
+  return roles;
+}
+
+// The arguments that the ops share, and their attributes in TensorFlow's order.
+void Forward(OpDefBuilder& b) { b.Input("input", "T").Input("filter", "T").Output("output", "T"); }
 void BackpropInput(OpDefBuilder& b) {
   b.Input("input_sizes", DT_INT32).Input("filter", "T").Input("out_backprop", "T");
   b.Output("output", "T");
@@ -135,6 +187,7 @@ void DepthwiseWindow(OpDefBuilder& b) {
 }
 void Window3D(OpDefBuilder& b) {
   b.With(StridesAndPadding(3)).With(DataFormat(3)).With(Dilations(3));
+  b.KeepsLayout("images have three dimensions of space");
 }
 
 OP(Conv,
@@ -149,15 +202,18 @@ OP(Conv,
     .Attr("dilations", IntListAttr({}))
     .Attr("batch_dims", IntAttr(1))
     .Attr("groups", IntAttr(1))
+    .KeepsLayout("the formats have other names")
     .Shape(AnyConvShape);
 
 OP(Conv2D,
-   "Convolution (cross correlation) of images and filters. If the filters have fewer input channels "
-   "than the images, the channels form groups, each with filters of its own. strides and dilations "
-   "have a value for each dimension, explicit_paddings a pair (before, after).")
+   "Convolution (cross correlation) of images and filters. If the filters have fewer input "
+   "channels than the images, the channels form groups, each with filters of its own. strides and "
+   "dilations have a value for each dimension, explicit_paddings a pair (before, after).")
     .With(Forward)
     .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
     .With(Window2D)
+    .Images(ImagesOfConv)
+    .Recompute(MultiplyAddsOfConv)
     .Shape(ConvShape) GRADIENT(ForwardGradient(k2D));
 
 OP(Conv2DBackpropFilter,
@@ -165,6 +221,7 @@ OP(Conv2DBackpropFilter,
     .With(BackpropFilter)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(Window2D)
+    .Images(ImagesOfConvByFilter)
     .Shape(SizesShape<1, 4>) GRADIENT(BackpropFilterGradient(k2D));
 
 OP(Conv2DBackpropInput,
@@ -173,6 +230,8 @@ OP(Conv2DBackpropInput,
     .With(BackpropInput)
     .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
     .With(Window2D)
+    .ShapeInput(0)
+    .Images(ImagesOfConvByInput)
     .Shape(Conv2DBackpropInputShape) GRADIENT(BackpropInputGradient(k2D));
 
 OP(Conv3D,
@@ -181,6 +240,7 @@ OP(Conv3D,
     .With(Forward)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(Window3D)
+    .Recompute(MultiplyAddsOfConv)
     .Shape(ConvShape) GRADIENT(ForwardGradient(k3D));
 
 OP(Conv3DBackpropFilter,
@@ -232,6 +292,8 @@ OP(DepthwiseConv2dNative,
     .With(Forward)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(DepthwiseWindow)
+    .Images(ImagesOfConv)
+    .Recompute(MultiplyAddsOfConv)
     .Shape(ConvShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("input"), filter = b.Value("filter"), grad = b.Of("output");
       b.Into("input", Sibling(b, kDepthwise.backprop_input, {ShapeOf(x), filter, grad}));
@@ -243,6 +305,7 @@ OP(DepthwiseConv2dNativeBackpropFilter,
     .With(BackpropFilter)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(DepthwiseWindow)
+    .Images(ImagesOfOneBatch<ImagesOfConvByFilter>)
     .Shape(SizesShape<1, 4>) GRADIENT(BackpropFilterGradient(kDepthwise));
 
 OP(DepthwiseConv2dNativeBackpropInput,
@@ -250,6 +313,7 @@ OP(DepthwiseConv2dNativeBackpropInput,
     .With(BackpropInput)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(DepthwiseWindow)
+    .Images(ImagesOfOneBatch<ImagesOfConvByInput>)
     .Shape(SizesShape<0, 4>) GRADIENT(BackpropInputGradient(kDepthwise));
 
 }  // namespace

@@ -5,6 +5,7 @@
 // scale, offset, mean and variance), then optionally an activation.
 #include "graph/tensor/sizes.h"
 #include "ops/conv/conv_shape.h"
+#include "ops/conv/multiply_adds.h"
 #include "ops/conv/window_attrs.h"
 #include "ops/matmul/epilogue_attrs.h"
 #include "ops/op.h"
@@ -98,6 +99,8 @@ OP(_FusedConv2D,
     .With(Dilations(2))
     .Attr("use_cudnn_on_gpu", BoolAttr(true))
     .With(EpilogueAttrs)
+    .KeepsLayout("TensorFlow's optimizer, which makes it, has chosen the layout")
+    .Recompute(MultiplyAddsOfConv)
     .Shape(FusedConv2DShape);
 
 OP(_FusedConv3D, "Conv3D, then the fused_ops.")
@@ -109,6 +112,7 @@ OP(_FusedConv3D, "Conv3D, then the fused_ops.")
     .With(Dilations(3))
     .Attr("padding_list", IntListAttr({}))
     .With(EpilogueAttrs)
+    .KeepsLayout("images have three dimensions of space")
     .Shape(ConvShape);
 
 OP(_FusedDepthwiseConv2dNative, "DepthwiseConv2dNative, then the fused_ops.")
@@ -120,6 +124,7 @@ OP(_FusedDepthwiseConv2dNative, "DepthwiseConv2dNative, then the fused_ops.")
     .With(DataFormat(2))
     .With(Dilations(2))
     .With(EpilogueAttrs)
+    .KeepsLayout("TensorFlow's optimizer, which makes it, has chosen the layout")
     .Shape(ConvShape);
 
 }  // namespace

@@ -50,6 +50,7 @@ OP(ResourceConditionalAccumulator,
    "gradients that were computed at an old step and adds the others.")
     .With(MakesResourceHandle("handle"))
     .With(AccumulatorAttrs)
+    .SharedByReplicas()
     // A scalar at run time. TensorFlow's shape function and the graphs that it wrote have a vector.
     .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
 

@@ -89,6 +89,14 @@ Operation Queue::Enqueue(const OutputList& components, std::string_view name, At
 Operation Queue::EnqueueMany(const OutputList& components, std::string_view name, At at) const {
   return QueueEnqueueManyV2(handle_, components, {.name = Name(name, "_EnqueueMany")}, at);
 }
+
+std::optional<int64_t> Queue::NumEnqueuedBy(const Node& node) const {
+  if (node.num_inputs() == 0 || node.input(0) != handle_) return std::nullopt;
+  if (node.op() == "QueueEnqueueV2") return 1;
+  if (node.op() != "QueueEnqueueManyV2") return std::nullopt;
+  const PartialShape& batch = node.input(1).shape();
+  return batch.rank() > 0 && batch.dim(0) > 0 ? batch.dim(0) : 0;
+}
 OutputList Queue::Dequeue(std::string_view name, At at) const {
   return Typed(QueueDequeueV2(handle_, types_, {.name = Name(name, "_Dequeue")}, at),
                PartialShape::Scalar());

@@ -27,6 +27,7 @@ struct QueueOptions {
 
 class Queue {
  public:
+  Queue() = default;  // no queue: its handle is invalid
   // First in, first out. At most `capacity` elements, or any number if it is negative.
   static Queue Fifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                     const QueueOptions& options = {}, At at = At::current());
@@ -58,6 +59,10 @@ class Queue {
                   At at = At::current()) const;
   Output IsClosed(std::string_view name = "", At at = At::current()) const;
   Output Size(std::string_view name = "", At at = At::current()) const;
+
+  // How many elements `node` puts into this queue, 0 if only the step knows; nothing if it is no
+  // node that puts any.
+  std::optional<int64_t> NumEnqueuedBy(const Node& node) const;
 
  private:
   Queue(Output handle, std::vector<DataType> types, std::vector<PartialShape> shapes);

@@ -1,6 +1,7 @@
 // Gathers rows or elements of a tensor by index.
 #include <algorithm>
 
+#include "graph/infer/constant_context.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -197,6 +198,17 @@ void GatherNdGradient(Backprop& b) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
+std::optional<PartialInts> ValueOfGather(ConstantContext& c) {
+  const std::optional<PartialInts> data = c.Input(0), indices = c.Input(1);
+  if (!data || !indices || data->is_scalar) return std::nullopt;
+  PartialInts out{indices->is_scalar, {}};
+  for (const std::optional<int64_t>& i : indices->values) {
+    if (!i || *i < 0 || *i >= static_cast<int64_t>(data->values.size())) return std::nullopt;
+    out.values.push_back(data->values[*i]);
+  }
+  return out;
+}
+
 OP(Gather, "An older form of GatherV2 along the first dimension.")
     .Hidden()
     .Input("params", "Tparams")
@@ -205,6 +217,7 @@ OP(Gather, "An older form of GatherV2 along the first dimension.")
     .Attr("validate_indices", BoolAttr(true))
     .Attr("Tparams", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
+    .ConstantValue(ValueOfGather)
     .Shape(GatherShape)
         GRADIENT([](Backprop& b) { SlicesGradient(b, b.Value("params"), b.Value("indices")); });
 
@@ -230,6 +243,7 @@ OP(GatherV2,
     .Attr("Tparams", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
     .Attr("Taxis", TypeAttr(IndexTypes()))
+    .ConstantValue(ValueOfGather)
     .Shape(GatherV2Shape) GRADIENT(GatherV2Gradient);
 
 }  // namespace

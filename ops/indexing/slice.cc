@@ -1,4 +1,5 @@
 // Slices of a tensor, given by begin and size, or by begin, end, strides and masks.
+#include "graph/infer/constant_context.h"
 #include "ops/indexing/slice_spec.h"
 #include "ops/op.h"
 
@@ -130,6 +131,46 @@ void TensorStridedSliceUpdateGradient(Backprop& b) {
 
 #endif  // SLUICE_DEFINITIONS_ONLY
 
+std::optional<PartialInts> ValueOfSlice(ConstantContext& c) {
+  const std::optional<PartialInts> data = c.Input(0);
+  const std::optional<int64_t> begin = c.Element(1), size = c.Element(2);
+  if (!data || data->is_scalar || !begin || !size) return std::nullopt;
+  const int64_t n = static_cast<int64_t>(data->values.size());
+  if (*begin < 0 || *begin > n) return std::nullopt;
+  const int64_t count = *size < 0 ? n - *begin : *size;
+  if (count > n - *begin) return std::nullopt;
+  const auto first = data->values.begin() + *begin;
+  return PartialInts{false, {first, first + count}};
+}
+
+// The slice of a vector.
+std::optional<PartialInts> ValueOfStridedSlice(ConstantContext& c) {
+  const std::optional<PartialInts> data = c.Input(0);
+  const std::optional<int64_t> from = c.Element(1), to = c.Element(2), stride = c.Element(3);
+  if (!data || data->is_scalar || !from || !to || !stride || *stride == 0) return std::nullopt;
+  const auto mask = [&](const char* name) { return (c.node().AttrOr<int64_t>(name, 0) & 1) != 0; };
+  if (mask("ellipsis_mask") || mask("new_axis_mask")) return std::nullopt;
+  const int64_t n = static_cast<int64_t>(data->values.size());
+  if (mask("shrink_axis_mask")) {
+    const int64_t at = *from < 0 ? *from + n : *from;
+    if (at < 0 || at >= n) return std::nullopt;
+    return PartialInts::Scalar(data->values[at]);
+  }
+  const auto clamp = [&](int64_t v) {
+    if (v < 0) v += n;
+    return *stride > 0 ? std::clamp<int64_t>(v, 0, n) : std::clamp<int64_t>(v, -1, n - 1);
+  };
+  const int64_t begin = mask("begin_mask") ? (*stride > 0 ? 0 : n - 1) : clamp(*from);
+  const int64_t end = mask("end_mask") ? (*stride > 0 ? n : -1) : clamp(*to);
+  PartialInts out;
+  // A longer step leads out of the vector as well, and past what can be counted.
+  const int64_t step = std::clamp(*stride, -n - 1, n + 1);
+  for (int64_t i = begin; step > 0 ? i < end : i > end; i += step) {
+    out.values.push_back(data->values[i]);
+  }
+  return out;
+}
+
 void SliceBounds(OpDefBuilder& op) {
   op.Input("begin", "Index").Input("end", "Index").Input("strides", "Index");
 }
@@ -143,6 +184,9 @@ OP(Slice,
     .Output("output", "T")
     .Attr("T", TypeAttr())
     .Attr("Index", TypeAttr(IndexTypes()))
+    .View()
+    .ConstantValue(ValueOfSlice)
+    .Recompute(RecomputeCost::kElements)
     .Shape(SliceShape) GRADIENT(SliceGradient);
 
 OP(StridedSlice,
@@ -157,6 +201,9 @@ OP(StridedSlice,
     .Attr("T", TypeAttr())
     .Attr("Index", TypeAttr(IndexTypes() | TypeSet{DT_INT16}))
     .With(SliceMaskAttrs)
+    .View()
+    .ConstantValue(ValueOfStridedSlice)
+    .Recompute(RecomputeCost::kElements)
     .Shape(StridedSliceShape) GRADIENT(StridedSliceGradient);
 
 OP(StridedSliceGrad,

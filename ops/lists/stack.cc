@@ -43,7 +43,8 @@ OP(StackPop, "Deprecated form of StackPopV2.").With(UsesRefStack).With(Pops);
 
 OP(StackPopV2, "Removes the tensor that was pushed last and returns it. Fails if there is none.")
     .With(UsesStack)
-    .With(Pops);
+    .With(Pops)
+    .Repeatable();
 
 OP(StackPush, "Deprecated form of StackPushV2.").With(UsesRefStack).With(Pushes);
 
@@ -51,14 +52,16 @@ OP(StackPushV2,
    "Pushes `elem` and returns it. Fails if the stack is full. `swap_memory` has no effect on a "
    "CPU.")
     .With(UsesStack)
-    .With(Pushes);
+    .With(Pushes)
+    .Repeatable();
 
 OP(StackV2,
    "Makes a stack of up to `max_size` tensors (negative: any number) that lives as long as the "
    "step.")
     .Input("max_size", DT_INT32)
     .Output("handle", DT_RESOURCE)
-    .With(StackAttrs);
+    .With(StackAttrs)
+    .Repeatable();
 
 }  // namespace
 }  // namespace sluice

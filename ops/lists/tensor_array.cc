@@ -71,7 +71,9 @@ absl::Status GradShape(ShapeContext& c) {
 // --- handles
 
 void UsesRefArray(OpDefBuilder& op) { op.RefInput("handle", DT_STRING); }
-void UsesStringArray(OpDefBuilder& op) { op.Input("handle", DT_STRING); }
+void UsesStringArray(OpDefBuilder& op) {
+  op.Input("handle", DT_STRING).Impure(Impurity::kNamesObject);
+}
 void UsesArray(OpDefBuilder& op) { op.Input("handle", DT_RESOURCE).Stateful(); }
 
 // --- accesses; `flow_in` orders them and is the last input
@@ -187,11 +189,13 @@ OP(TensorArrayCloseV3, "Drops the elements. The array cannot be used any more.")
 OP(TensorArrayConcatV3,
    "Concatenates all elements along their first dimension. `lengths` are their first sizes.")
     .With(UsesArray)
-    .With(Concats);
+    .With(Concats)
+    .Repeatable();
 
 OP(TensorArrayGatherV3, "Stacks the elements at `indices` along a new first dimension.")
     .With(UsesArray)
-    .With(Gathers);
+    .With(Gathers)
+    .Repeatable();
 
 OP(TensorArrayGradV3,
    "Returns the array for the gradients of the elements. It has as many elements as the array has "
@@ -200,7 +204,8 @@ OP(TensorArrayGradV3,
     .With(UsesArray)
     .With(MakesGradientArray)
     .Output("grad_handle", DT_RESOURCE)
-    .Output("flow_out", DT_FLOAT);
+    .Output("flow_out", DT_FLOAT)
+    .Repeatable();
 
 OP(TensorArrayGradWithShape,
    "Returns an array as TensorArrayGradV3 does, whose element shapes begin with "
@@ -214,18 +219,24 @@ OP(TensorArrayGradWithShape,
 OP(TensorArrayReadV3,
    "Reads element `index`. It is zeros if it was never written and its shape is known.")
     .With(UsesArray)
-    .With(Reads);
+    .With(Reads)
+    .Repeatable();
 
 OP(TensorArrayScatterV3, "Writes the rows of `value` to the elements at `indices`.")
     .With(UsesArray)
-    .With(Scatters);
+    .With(Scatters)
+    .Repeatable();
 
-OP(TensorArraySizeV3, "Returns the number of elements.").With(UsesArray).With(ReturnsSize);
+OP(TensorArraySizeV3, "Returns the number of elements.")
+    .With(UsesArray)
+    .With(ReturnsSize)
+    .Repeatable();
 
 OP(TensorArraySplitV3,
    "Writes parts of `value` with `lengths[i]` rows each to the elements 0, 1, and so on.")
     .With(UsesArray)
-    .With(Splits);
+    .With(Splits)
+    .Repeatable();
 
 OP(TensorArrayV3,
    "Makes an array of `size` tensors that lives as long as the step. With `dynamic_size`, a write "
@@ -244,11 +255,13 @@ OP(TensorArrayV3,
     .Attr("tensor_array_name", StringAttr(""))
     .Stateful()
     .NotDifferentiable()
+    .Repeatable()
     .Shape(ArrayShape);
 
 OP(TensorArrayWriteV3, "Writes element `index`. Only the array of a gradient allows repetition.")
     .With(UsesArray)
-    .With(Writes);
+    .With(Writes)
+    .Repeatable();
 
 // --- deprecated forms
 
@@ -309,13 +322,13 @@ OP(TensorArrayGatherV2, "Deprecated form of TensorArrayGatherV3.")
     .Deprecated(26, "Use TensorArrayGatherV3");
 
 OP(TensorArrayGrad, "Deprecated form of TensorArrayGradV3.")
-    .With(UsesStringArray)
+    .Input("handle", DT_STRING)
     .With(MakesGradientArray)
     .RefOutput("grad_handle", DT_STRING)
     .Deprecated(16, "Use TensorArrayGradV3");
 
 OP(TensorArrayGradV2, "Deprecated form of TensorArrayGradV3.")
-    .With(UsesStringArray)
+    .Input("handle", DT_STRING)
     .With(MakesGradientArray)
     .Output("grad_handle", DT_STRING)
     .Deprecated(26, "Use TensorArrayGradV3");

@@ -19,6 +19,8 @@ void NamedTable(OpDefBuilder& op) {
       .NotDifferentiable();
 }
 
+void NamedMutableTable(OpDefBuilder& op) { op.With(NamedTable).SharedByReplicas(); }
+
 void ValueShape(OpDefBuilder& op) { op.Attr("value_shape", ShapeAttr(PartialShape::Scalar())); }
 
 // Infers the shape of the handle, once it has checked that the reserved keys are scalars or
@@ -73,7 +75,7 @@ OP(MutableDenseHashTable,
    "removed from it.")
     .Input("empty_key", "key_dtype")
     .With(MakesRefHandle("table_handle"))
-    .With(NamedTable)
+    .With(NamedMutableTable)
     .With(Dense);
 
 OP(MutableDenseHashTableV2,
@@ -81,27 +83,27 @@ OP(MutableDenseHashTableV2,
    "hold `empty_key` or `deleted_key`, which cannot be used as keys. Keys may be vectors.")
     .With(Inputs({"empty_key", "deleted_key"}, "key_dtype"))
     .With(MakesResourceHandle("table_handle"))
-    .With(NamedTable)
+    .With(NamedMutableTable)
     .With(Dense);
 
 OP(MutableHashTable, "MutableHashTableV2 with a reference handle.")
     .With(MakesRefHandle("table_handle"))
-    .With(NamedTable);
+    .With(NamedMutableTable);
 
 OP(MutableHashTableOfTensors, "MutableHashTableOfTensorsV2 with a reference handle.")
     .With(MakesRefHandle("table_handle"))
-    .With(NamedTable)
+    .With(NamedMutableTable)
     .With(ValueShape);
 
 OP(MutableHashTableOfTensorsV2,
    "Makes a table of vectors of shape `value_shape` that can change at any time.")
     .With(MakesResourceHandle("table_handle"))
-    .With(NamedTable)
+    .With(NamedMutableTable)
     .With(ValueShape);
 
 OP(MutableHashTableV2, "Makes a table of scalars that can change at any time.")
     .With(MakesResourceHandle("table_handle"))
-    .With(NamedTable);
+    .With(NamedMutableTable);
 
 }  // namespace
 }  // namespace sluice

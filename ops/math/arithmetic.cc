@@ -1,9 +1,13 @@
 // Sums, differences, products and extremes, element by element.
+#include "graph/infer/constant_context.h"
+#include "graph/infer/image_roles.h"
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
+
+bool IsSumOfOne(const Node& node) { return node.num_inputs() == 1; }
 
 // A list of N tensors of equal shapes, and their sum.
 struct SumOp {
@@ -11,6 +15,7 @@ struct SumOp {
   void operator()(OpDefBuilder& op) const {
     op.Input("inputs", "N*T").Output("sum", "T").Attr("N", IntAttr().Min(1));
     op.Attr("T", TypeAttr(types)).Commutative().Aggregate();
+    op.MayForwardInput().Identity(IsSumOfOne).Images(ImagesOfOneSize);
   }
 };
 
@@ -44,13 +49,54 @@ void ExtremeGradient(Backprop& b, Output (*selects_x)(Output x, Output y)) {
 }
 #endif
 
+std::optional<PartialInts> ValueOfSum(ConstantContext& c) {
+  return c.Broadcast([](int64_t a, int64_t b) {
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? std::nullopt : std::make_optional(sum);
+  });
+}
+
+std::optional<PartialInts> ValueOfDifference(ConstantContext& c) {
+  return c.Broadcast([](int64_t a, int64_t b) {
+    int64_t difference;
+    return __builtin_sub_overflow(a, b, &difference) ? std::nullopt
+                                                     : std::make_optional(difference);
+  });
+}
+
+std::optional<PartialInts> ValueOfProduct(ConstantContext& c) {
+  return c.Broadcast([](int64_t a, int64_t b) {
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? std::nullopt : std::make_optional(product);
+  });
+}
+
+std::optional<PartialInts> ValueOfMaximum(ConstantContext& c) {
+  return c.Broadcast([](int64_t a, int64_t b) { return std::make_optional(std::max(a, b)); });
+}
+
+std::optional<PartialInts> ValueOfMinimum(ConstantContext& c) {
+  return c.Broadcast([](int64_t a, int64_t b) { return std::make_optional(std::min(a, b)); });
+}
+
+// Types for which the neutral element keeps all bits of x. Kernels of 16-bit floats have one NaN
+// for all, and the complex (inf, 0) * 1 has a NaN. The neutral element of a sum of floats is -0,
+// because -0 + 0 is 0.
+constexpr TypeSet kNeutralTypes = FloatAndDouble() | IntTypes();
+
 OP(Add, "Adds x and y. Concatenates strings. Broadcasts.")
-    .With(BinaryElementwise{SignedNumbers() | TypeSet{DT_UINT8, DT_STRING}}) GRADIENT(AddGradient);
+    .With(BinaryElementwise{SignedNumbers() | TypeSet{DT_UINT8, DT_STRING}})
+    .With(ElementsBroadcast)
+    .ConstantValue(ValueOfSum)
+    .Neutral({-0.0, kNeutralTypes, /*on_either_side=*/true}) GRADIENT(AddGradient);
 
 OP(AddV2, "Adds x and y. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
+    .With(ElementsBroadcast)
     .Commutative()
-    .Aggregate() GRADIENT(AddGradient);
+    .Aggregate()
+    .ConstantValue(ValueOfSum)
+    .Neutral({-0.0, kNeutralTypes, /*on_either_side=*/true}) GRADIENT(AddGradient);
 
 OP(AddN, "Adds all inputs, which have equal shapes.")
     .With(SumOp{NumberTypes() | TypeSet{DT_VARIANT}})
@@ -65,7 +111,10 @@ OP(AccumulateNV2,
     }) GRADIENT(SumGradient);
 
 OP(Sub, "Subtracts y from x. Broadcasts.")
-    .With(BinaryElementwise{Numbers()}) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{Numbers()})
+    .With(ElementsBroadcast)
+    .ConstantValue(ValueOfDifference)
+    .Neutral({0.0, kNeutralTypes}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output minus = -grad;
       if (SameKnownShapes(b.In(0), b.In(1), grad)) {
@@ -78,7 +127,10 @@ OP(Sub, "Subtracts y from x. Broadcasts.")
 
 OP(Mul, "Multiplies x and y. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
-    .Commutative() GRADIENT([](Backprop& b) {
+    .With(ElementsBroadcast)
+    .Commutative()
+    .ConstantValue(ValueOfProduct)
+    .Neutral({1.0, kNeutralTypes, /*on_either_side=*/true}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       const DataType type = BaseType(grad.dtype());
       // TensorFlow adds fewer nodes in this case.
@@ -94,7 +146,8 @@ OP(Mul, "Multiplies x and y. Broadcasts.")
     });
 
 OP(MulNoNan, "Multiplies x and y. Returns 0 if y is 0, even if x is infinite or NaN. Broadcasts.")
-    .With(BinaryElementwise{FloatAndComplex()}) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{FloatAndComplex()})
+    .With(ElementsBroadcast) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx = MulNoNan(grad, b.Value("y"));
       Output gy = MulNoNan(b.Value("x"), grad);
@@ -103,6 +156,7 @@ OP(MulNoNan, "Multiplies x and y. Returns 0 if y is 0, even if x is infinite or 
 
 OP(SquaredDifference, "Computes (x - y) * conj(x - y). Broadcasts.")
     .With(BinaryElementwise{FloatAndComplex() | IndexTypes()})
+    .With(ElementsBroadcast)
     .Commutative() GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx;
@@ -115,12 +169,16 @@ OP(SquaredDifference, "Computes (x - y) * conj(x - y). Broadcasts.")
     });
 
 OP(Maximum, "Returns the larger of x and y, NaN if one of them is NaN. Broadcasts.")
-    .With(BinaryElementwise{RealTypes()}) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{RealTypes()})
+    .With(ElementsBroadcast)
+    .ConstantValue(ValueOfMaximum) GRADIENT([](Backprop& b) {
       ExtremeGradient(b, [](Output x, Output y) { return GreaterEqual(x, y); });
     });
 
 OP(Minimum, "Returns the smaller of x and y, NaN if one of them is NaN. Broadcasts.")
-    .With(BinaryElementwise{RealTypes()}) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{RealTypes()})
+    .With(ElementsBroadcast)
+    .ConstantValue(ValueOfMinimum) GRADIENT([](Backprop& b) {
       ExtremeGradient(b, [](Output x, Output y) { return LessEqual(x, y); });
     });
 

@@ -1,4 +1,6 @@
 // Conversion between types of numbers.
+#include "graph/infer/constant_context.h"
+#include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -21,6 +23,10 @@ void CastGradient(Backprop& b) {
 }
 #endif
 
+bool KeepsType(const Node& node) {
+  return BaseType(node.input(0).dtype()) == BaseType(node.output_type(0));
+}
+
 OP(Cast,
    "Converts each element to type DstT. Conversion to integers drops the fraction, to real numbers "
    "the imaginary part. A bool is whether the element is not zero. Truncate drops bits of floating "
@@ -30,6 +36,11 @@ OP(Cast,
     .Attr("SrcT", TypeAttr())
     .Attr("DstT", TypeAttr())
     .Attr("Truncate", BoolAttr(false))
+    .MayForwardInput()
+    .Identity(KeepsType)
+    .ConstantValue(ValueOfInput)
+    .Images(ImagesOfOneSize)
+    .Recompute(RecomputeCost::kElements)
     .Shape(SameAsInput(0)) GRADIENT(CastGradient);
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 // Inputs and outputs of a logical operation on two boolean tensors that broadcast.
 void LogicalOp(OpDefBuilder& op) {
   op.Input("x", DT_BOOL).Input("y", DT_BOOL).Output("z", DT_BOOL);
-  op.Commutative().NotDifferentiable().Shape(BroadcastBinary());
+  op.Commutative().NotDifferentiable().With(ElementsBroadcast);
 }
 
 // The broadcast shape; a scalar if the shapes are incompatible and the node permits that.
@@ -20,7 +20,7 @@ absl::Status EqualityShape(ShapeContext& c) {
 
 void EqualityOp(OpDefBuilder& op) {
   op.With(ElementwiseComparison{{}}).Attr("incompatible_shape_error", BoolAttr(true));
-  op.Commutative().Shape(EqualityShape);
+  op.Commutative().Elementwise(ElementwiseInputs::kBroadcast).Shape(EqualityShape);
 }
 
 OP(Equal,
@@ -33,13 +33,21 @@ OP(NotEqual,
    "incompatible_shape_error is false.")
     .With(EqualityOp);
 
-OP(Greater, "Tests x > y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
+OP(Greater, "Tests x > y. Broadcasts.")
+    .With(ElementwiseComparison{RealTypes()})
+    .With(ElementsBroadcast);
 
-OP(GreaterEqual, "Tests x >= y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
+OP(GreaterEqual, "Tests x >= y. Broadcasts.")
+    .With(ElementwiseComparison{RealTypes()})
+    .With(ElementsBroadcast);
 
-OP(Less, "Tests x < y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
+OP(Less, "Tests x < y. Broadcasts.")
+    .With(ElementwiseComparison{RealTypes()})
+    .With(ElementsBroadcast);
 
-OP(LessEqual, "Tests x <= y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
+OP(LessEqual, "Tests x <= y. Broadcasts.")
+    .With(ElementwiseComparison{RealTypes()})
+    .With(ElementsBroadcast);
 
 OP(ApproximateEqual, "Tests |x - y| < tolerance, for tensors of equal shapes.")
     .With(ElementwiseComparison{NumberTypes()})
@@ -55,7 +63,8 @@ OP(LogicalNot, "Negates each boolean element.")
     .Input("x", DT_BOOL)
     .Output("y", DT_BOOL)
     .NotDifferentiable()
-    .Shape(SameAsInput(0));
+    .Undoes([](const Node&, const Node&) { return true; })
+    .With(ElementByElement);
 
 }  // namespace
 }  // namespace sluice

@@ -13,7 +13,7 @@ namespace {
 // Attributes of functions of a complex tensor with a real result.
 void RealResult(OpDefBuilder& op) {
   op.Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64));
-  op.Attr("Tout", TypeAttr(FloatAndDouble(), DT_FLOAT)).Shape(SameAsInput(0));
+  op.Attr("Tout", TypeAttr(FloatAndDouble(), DT_FLOAT)).With(ElementByElement);
 }
 
 void PartOp(OpDefBuilder& op) { op.Input("input", "T").Output("output", "Tout").With(RealResult); }
@@ -57,7 +57,8 @@ OP(Conj, "Returns the complex conjugate of each element.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(ComplexTypes() | TypeSet{DT_VARIANT}, DT_COMPLEX64))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) { b.Into("input", ConjOf(b.Of("output"))); });
+    .Undoes([](const Node&, const Node&) { return true; })
+    .With(ElementByElement) GRADIENT([](Backprop& b) { b.Into("input", ConjOf(b.Of("output"))); });
 
 OP(ComplexAbs, "Computes the absolute value of each complex element, a real tensor.")
     .Input("x", "T")

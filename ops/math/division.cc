@@ -1,6 +1,7 @@
 // Quotients and remainders, element by element.
 //
 // Errors: INVALID_ARGUMENT "Integer division by zero".
+#include "graph/infer/constant_context.h"
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
@@ -27,35 +28,60 @@ void RealDivGradient(Backprop& b) {
 }
 #endif
 
+std::optional<PartialInts> ValueOfFloorDiv(ConstantContext& c) {
+  return c.Broadcast([](int64_t a, int64_t b) -> std::optional<int64_t> {
+    if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) return std::nullopt;
+    const int64_t quotient = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+  });
+}
+
+// Kernels of 16-bit floats have one NaN for all.
+constexpr TypeSet kWideFloats = FloatAndDouble();
+
 OP(RealDiv, "Divides real or complex x by y. Broadcasts.")
-    .With(BinaryElementwise{Numbers()}) GRADIENT(RealDivGradient);
+    .With(BinaryElementwise{Numbers()})
+    .With(ElementsBroadcast)
+    .Neutral({1.0, kWideFloats}) GRADIENT(RealDivGradient);
 
 OP(Div, "Divides x by y. Integer quotients are rounded towards zero. Broadcasts.")
-    .With(BinaryElementwise{Numbers()}) GRADIENT(RealDivGradient);
+    .With(BinaryElementwise{Numbers()})
+    .With(ElementsBroadcast)
+    .Neutral({1.0, kWideFloats | IntTypes()}) GRADIENT(RealDivGradient);
 
 OP(DivNoNan, "Divides x by y. Returns 0 if y is 0. Broadcasts.")
-    .With(BinaryElementwise{FloatAndComplex()}) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{FloatAndComplex()})
+    .With(ElementsBroadcast)
+    .Neutral({1.0, kWideFloats}) GRADIENT([](Backprop& b) {
       QuotientGradient(b, [](Output x, Output y) { return DivNoNan(x, y); });
     });
 
 OP(FloorDiv, "Divides x by y and rounds down, as Python's `//`. Broadcasts.")
-    .With(BinaryElementwise{Numbers()}) GRADIENT([](Backprop&) {});
+    .With(BinaryElementwise{Numbers()})
+    .With(ElementsBroadcast)
+    .ConstantValue(ValueOfFloorDiv)
+    .Neutral({1.0, IntTypes()}) GRADIENT([](Backprop&) {});
 
 OP(FloorMod, "Computes x - FloorDiv(x, y) * y, the remainder with the sign of y. Broadcasts.")
-    .With(BinaryElementwise{RealTypes()}) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{RealTypes()})
+    .With(ElementsBroadcast) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output quotient = FloorDiv(b.Value("x"), b.Value("y"));
       IntoBroadcast(b, grad, grad * Neg(quotient));
     });
 
 OP(Mod, "Computes the remainder with the sign of x, as C++'s `%`. Broadcasts.")
-    .With(BinaryElementwise{FloatTypes() | IndexTypes()});
+    .With(BinaryElementwise{FloatTypes() | IndexTypes()})
+    .With(ElementsBroadcast);
 
 OP(TruncateDiv, "Divides x by y and rounds towards zero. Broadcasts.")
-    .With(BinaryElementwise{Numbers()}) GRADIENT([](Backprop&) {});
+    .With(BinaryElementwise{Numbers()})
+    .With(ElementsBroadcast)
+    .Neutral({1.0, IntTypes()}) GRADIENT([](Backprop&) {});
 
 OP(TruncateMod, "Computes x - TruncateDiv(x, y) * y, the remainder with the sign of x. Broadcasts.")
-    .With(BinaryElementwise{FloatTypes() | IndexTypes()});
+    .With(BinaryElementwise{FloatTypes() | IndexTypes()})
+    .With(ElementsBroadcast);
 
 }  // namespace
 }  // namespace sluice

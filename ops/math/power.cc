@@ -24,17 +24,20 @@ void ReciprocalGradGradient(Backprop& b) {
 #endif
 
 OP(Square, "Computes the square of each element.")
-    .With(UnaryElementwise{Numbers()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+    .With(UnaryElementwise{Numbers()})
+    .With(ElementByElement) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       Output x = ConjOf(b.Value("x"));
       return Mul(grad, Mul(x, NumberLike(x, 2)));
     }));
 
 OP(Sqrt, "Computes the square root of each element.")
     .With(UnaryElementwise{FloatAndComplex()})
+    .With(ElementByElement)
         GRADIENT([](Backprop& b) { b.Into("x", SqrtGrad(b.Value("y"), b.Of("y"))); });
 
 OP(SqrtGrad, "Computes the gradient of y = Sqrt(x) with respect to x: dy * 0.5 / y.")
-    .With(UnaryGradient{FloatAndComplex()}) GRADIENT([](Backprop& b) {
+    .With(UnaryGradient{FloatAndComplex()})
+    .With(ElementByElement) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output quotient = grad / b.Value("y");
@@ -44,10 +47,12 @@ OP(SqrtGrad, "Computes the gradient of y = Sqrt(x) with respect to x: dy * 0.5 /
 
 OP(Rsqrt, "Computes 1 / Sqrt(x).")
     .With(UnaryElementwise{FloatAndComplex()})
+    .With(ElementByElement)
         GRADIENT([](Backprop& b) { b.Into("x", RsqrtGrad(b.Value("y"), b.Of("y"))); });
 
 OP(RsqrtGrad, "Computes the gradient of y = Rsqrt(x) with respect to x: dy * -0.5 * y^3.")
-    .With(UnaryGradient{FloatAndComplex()}) GRADIENT([](Backprop& b) {
+    .With(UnaryGradient{FloatAndComplex()})
+    .With(ElementByElement) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output y = ConjOf(b.Value("y"));
@@ -57,19 +62,26 @@ OP(RsqrtGrad, "Computes the gradient of y = Rsqrt(x) with respect to x: dy * -0.
     });
 
 OP(Reciprocal, "Computes 1 / x.")
-    .With(UnaryElementwise{SignedNumbers()}) GRADIENT(ReciprocalGradient);
+    .With(UnaryElementwise{SignedNumbers()})
+    .With(ElementByElement) GRADIENT(ReciprocalGradient);
 
 OP(ReciprocalGrad, "Computes the gradient of y = Reciprocal(x) with respect to x: -dy * y * y.")
-    .With(UnaryGradient{FloatAndComplex()}) GRADIENT(ReciprocalGradGradient);
+    .With(UnaryGradient{FloatAndComplex()})
+    .With(ElementByElement) GRADIENT(ReciprocalGradGradient);
 
 OP(Inv, "Computes 1 / x. An older name of Reciprocal.")
-    .With(UnaryElementwise{SignedNumbers()}) GRADIENT(ReciprocalGradient);
+    .With(UnaryElementwise{SignedNumbers()})
+    .With(ElementByElement) GRADIENT(ReciprocalGradient);
 
 OP(InvGrad, "An older name of ReciprocalGrad.")
-    .With(UnaryGradient{FloatAndComplex()}) GRADIENT(ReciprocalGradGradient);
+    .With(UnaryGradient{FloatAndComplex()})
+    .With(ElementByElement) GRADIENT(ReciprocalGradGradient);
 
 OP(Pow, "Raises x to the power of y. Integers must have exponents >= 0. Broadcasts.")
-    .With(BinaryElementwise{SignedNumbers()}) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{SignedNumbers()})
+    .With(ElementsBroadcast)
+    // A NaN of a floating type loses its sign.
+    .Neutral({1.0, SignedIntTypes()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = ConjOf(b.Value("x"));
       Output y = ConjOf(b.Value("y"));

@@ -9,44 +9,60 @@
 namespace sluice {
 namespace {
 
+// Kernels of 16-bit floats have one NaN for all.
+bool NegatesBack(const Node& outer, const Node&) {
+  constexpr TypeSet kTypes = FloatAndDouble() | SignedIntTypes() | ComplexTypes();
+  return kTypes.contains(outer.output_type(0));
+}
+
 OP(Abs, "Computes the absolute value of each real element. ComplexAbs takes complex numbers.")
     .With(UnaryElementwise{FloatTypes() | SignedIntTypes()})
+    .With(ElementByElement)
         GRADIENT([](Backprop& b) { b.Into("x", b.Of("y") * Sign(b.Value("x"))); });
 
-OP(Neg, "Negates each element.").With(UnaryElementwise{SignedNumbers()}) GRADIENT([](Backprop& b) {
-  b.Into("x", -b.Of("y"));
-});
+OP(Neg, "Negates each element.")
+    .With(UnaryElementwise{SignedNumbers()})
+    .With(ElementByElement)
+    .Undoes(NegatesBack) GRADIENT([](Backprop& b) { b.Into("x", -b.Of("y")); });
 
 OP(Sign, "Returns -1, 0 or 1 for negative, zero and positive elements, and x / |x| for complex x.")
     .With(UnaryElementwise{SignedNumbers()})
-        GRADIENT([](Backprop& b) { b.Into("x", ZerosLike(b.Value("x"))); });
+    .With(ElementByElement) GRADIENT([](Backprop& b) { b.Into("x", ZerosLike(b.Value("x"))); });
 
 OP(Ceil, "Rounds each element up to an integer.")
-    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
+    .With(UnaryElementwise{FloatTypes()})
+    .With(ElementByElement) GRADIENT([](Backprop&) {});
 
 OP(Floor, "Rounds each element down to an integer.")
-    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
+    .With(UnaryElementwise{FloatTypes()})
+    .With(ElementByElement) GRADIENT([](Backprop&) {});
 
 OP(Rint, "Rounds each element to the nearest integer, halves to the even one.")
-    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
+    .With(UnaryElementwise{FloatTypes()})
+    .With(ElementByElement) GRADIENT([](Backprop&) {});
 
 OP(Round, "Rounds each element to the nearest integer, halves to the even one. Keeps integers.")
-    .With(UnaryElementwise{SignedNumbers()}) GRADIENT([](Backprop&) {});
+    .With(UnaryElementwise{SignedNumbers()})
+    .With(ElementByElement) GRADIENT([](Backprop&) {});
 
 OP(IsFinite, "Tests whether each element is neither infinite nor NaN.")
-    .With(UnaryElementwise{FloatTypes(), DT_BOOL});
+    .With(UnaryElementwise{FloatTypes(), DT_BOOL})
+    .With(ElementByElement);
 
 OP(IsInf, "Tests whether each element is positive or negative infinity.")
-    .With(UnaryElementwise{FloatTypes(), DT_BOOL});
+    .With(UnaryElementwise{FloatTypes(), DT_BOOL})
+    .With(ElementByElement);
 
-OP(IsNan, "Tests whether each element is NaN.").With(UnaryElementwise{FloatTypes(), DT_BOOL});
+OP(IsNan, "Tests whether each element is NaN.")
+    .With(UnaryElementwise{FloatTypes(), DT_BOOL})
+    .With(ElementByElement);
 
 OP(NextAfter, "Returns the representable number next to x1 in the direction of x2. Broadcasts.")
     .Input("x1", "T")
     .Input("x2", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(FloatAndDouble(), DT_FLOAT))
-    .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
+    .With(ElementsBroadcast) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       ControlDependencies after(b.graph(), {grad});
       IntoBroadcast(b, grad, ZerosLike(grad));

@@ -1,4 +1,5 @@
 // Selection of elements by a condition, and clipping.
+#include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -21,13 +22,14 @@ absl::Status SelectShape(ShapeContext& c) {
 
 void SelectOp(OpDefBuilder& op) {
   op.Input("condition", DT_BOOL).Input("t", "T").Input("e", "T").Output("output", "T");
-  op.Attr("T", TypeAttr());
+  op.Attr("T", TypeAttr()).MayForwardInput().Recompute(RecomputeCost::kElements);
 }
 
 OP(Select,
    "Selects elements from t where the condition is true, and from e elsewhere. The condition is a "
    "scalar, has one element per row of t and e, or has their shape.")
     .With(SelectOp)
+    .Images(ImagesOfOneSize)
     .Shape(SelectShape) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       Output condition = b.Value("condition");
@@ -39,6 +41,7 @@ OP(Select,
 OP(SelectV2,
    "Selects elements from t where the condition is true, and from e elsewhere. Broadcasts.")
     .With(SelectOp)
+    .Images(BroadcastImages)
     .Shape([](ShapeContext& c) {
       SLUICE_ASSIGN_OR_RETURN(PartialShape data, BroadcastShapes(c.input(1), c.input(2)));
       SLUICE_ASSIGN_OR_RETURN(PartialShape shape, BroadcastShapes(c.input(0), data));

@@ -1,5 +1,6 @@
 // A matrix product with a bias and an activation, as TensorFlow's remapper writes it into graphs.
 #include "ops/matmul/epilogue_attrs.h"
+#include "ops/matmul/multiply_adds.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -23,6 +24,7 @@ OP(_FusedMatMul, "MatMul, then the fused_ops.")
     .Attr("T", TypeAttr(TypeSet{DT_BFLOAT16, DT_HALF, DT_FLOAT}))
     .Attr("num_args", IntAttr().Min(0))
     .With(EpilogueAttrs)
+    .Recompute(MultiplyAddsOfProduct)
     .Shape(FusedMatMulShape);
 
 }  // namespace

@@ -3,6 +3,7 @@
 // The last two dimensions are matrices; the ones before are batches. adj_x and adj_y take the
 // conjugate transpose of each matrix, transpose_a and transpose_b the transpose. grad_a and grad_b
 // mark the products of a gradient and change nothing here.
+#include "ops/matmul/multiply_adds.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -151,6 +152,7 @@ OP(MatMul, "The product of two matrices.")
     .Attr("T", TypeAttr(FloatTypes() | UnsignedIntTypes() | ComplexTypes() | IndexTypes()))
     .Attr("grad_a", BoolAttr(false))
     .Attr("grad_b", BoolAttr(false))
+    .Recompute(MultiplyAddsOfProduct)
     .Shape(MatMulShape) GRADIENT(MatMulGradient);
 
 OP(_MatMulColumns,
@@ -165,6 +167,7 @@ OP(_MatMulColumns,
     .Attr("transpose_a", BoolAttr(false))
     .Attr("transpose_b", BoolAttr(false))
     .Attr("T", TypeAttr(FloatTypes() | UnsignedIntTypes() | ComplexTypes() | IndexTypes()))
+    .Recompute(MultiplyAddsOfProduct)
     .Shape(MatMulColumnsShape);
 
 OP(_PackColumns,
@@ -188,6 +191,7 @@ OP(_PackedMatMul, "The product of a and those columns of b, which are packed too
     .Attr("first", IntAttr())
     .Attr("columns", IntAttr())
     .Attr("transpose_b", BoolAttr(false))
+    .Recompute(MultiplyAddsOfProduct)
     .Shape(PackedMatMulShape);
 
 OP(BatchMatMul, "The products of the matrices of two batches of one shape.")
@@ -199,6 +203,7 @@ OP(BatchMatMul, "The products of the matrices of two batches of one shape.")
     .Attr("adj_y", BoolAttr(false))
     .Attr("grad_x", BoolAttr(false))
     .Attr("grad_y", BoolAttr(false))
+    .Recompute(MultiplyAddsOfProduct)
     .Shape(SameBatchShape) GRADIENT([](Backprop& b) { BatchGradient(b, false); });
 
 OP(BatchMatMulV2, "The products of the matrices of two batches; the batch dimensions broadcast.")
@@ -211,6 +216,7 @@ OP(BatchMatMulV2, "The products of the matrices of two batches; the batch dimens
     .Attr("adj_y", BoolAttr(false))
     .Attr("grad_x", BoolAttr(false))
     .Attr("grad_y", BoolAttr(false))
+    .Recompute(MultiplyAddsOfProduct)
     .Shape(BroadcastBatchShape) GRADIENT([](Backprop& b) { BatchGradient(b, true); });
 
 OP(BatchMatMulV3, "BatchMatMulV2 with a type for each tensor: bytes are summed in int32.")

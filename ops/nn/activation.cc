@@ -1,5 +1,6 @@
 // Activation functions, element by element, and the ops that their gradients are made of. The
 // output has the input's shape.
+#include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -30,7 +31,7 @@ OP(Elu, "x where x > 0, else exp(x) - 1.")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+    .With(ElementByElement) GRADIENT([](Backprop& b) {
       b.Into("features", EluGrad(b.Of("activations"), b.Value("activations")));
     });
 
@@ -39,6 +40,7 @@ OP(EluGrad, "Gradient of Elu from its output: gradients * (outputs + 1) where ou
     .Input("outputs", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(FloatTypes()))
+    .Elementwise(ElementwiseInputs::kOneShape)
     .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output outputs = b.Value("outputs");
       b.Into("gradients", EluGrad(b.Of("backprops"), outputs));
@@ -50,6 +52,8 @@ OP(LeakyRelu, "x where x > 0, else alpha * x.")
     .Output("activations", "T")
     .Attr("alpha", FloatAttr(0.2f))
     .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Images(ImagesOfOneSize)
+    .Recompute(RecomputeCost::kElements)
     .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
       b.Into("features", LeakyReluGrad(b.Of("activations"), b.Value("features"),
                                        {.alpha = b.attr<float>("alpha")}));
@@ -61,6 +65,7 @@ OP(LeakyReluGrad, "Gradient of LeakyRelu: gradients where features > 0, else alp
     .Output("backprops", "T")
     .Attr("alpha", FloatAttr(0.2f))
     .Attr("T", TypeAttr(FloatTypes(), DT_FLOAT))
+    .Images(ImagesOfOneSize)
     .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("features");
       b.Into("gradients", LeakyReluGrad(b.Of("backprops"), x, {.alpha = b.attr<float>("alpha")}));
@@ -71,7 +76,7 @@ OP(Relu, "max(x, 0).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(RealTypes() | TypeSet{DT_QINT8}))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+    .With(ElementByElement) GRADIENT([](Backprop& b) {
       b.Into("features", ReluGrad(b.Of("activations"), b.Value("activations")));
     });
 
@@ -79,7 +84,7 @@ OP(Relu6, "min(max(x, 0), 6).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(RealTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+    .With(ElementByElement) GRADIENT([](Backprop& b) {
       b.Into("features", Relu6Grad(b.Of("activations"), b.Value("activations")));
     });
 
@@ -91,6 +96,7 @@ OP(Relu6Grad,
     .Input("features", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(RealTypes()))
+    .Elementwise(ElementwiseInputs::kOneShape)
     .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("features");
       b.Into("gradients", Relu6Grad(b.Of("backprops"), x));
@@ -104,6 +110,7 @@ OP(ReluGrad,
     .Input("features", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(RealTypes()))
+    .Elementwise(ElementwiseInputs::kOneShape)
     .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("features");
       b.Into("gradients", ReluGrad(b.Of("backprops"), x));
@@ -116,7 +123,7 @@ OP(Selu,
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+    .With(ElementByElement) GRADIENT([](Backprop& b) {
       b.Into("features", SeluGrad(b.Of("activations"), b.Value("activations")));
     });
 
@@ -125,6 +132,7 @@ OP(SeluGrad, "Gradient of Selu from its output.")
     .Input("outputs", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(FloatTypes()))
+    .Elementwise(ElementwiseInputs::kOneShape)
     .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output outputs = b.Value("outputs");
       b.Into("gradients", SeluGrad(b.Of("backprops"), outputs));
@@ -135,7 +143,7 @@ OP(Softplus, "log(exp(x) + 1), without overflow for large x.")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+    .With(ElementByElement) GRADIENT([](Backprop& b) {
       b.Into("features", b.Of("activations") * Sigmoid(b.Value("features")));
     });
 
@@ -145,6 +153,7 @@ OP(SoftplusGrad, "Gradient of Softplus: gradients / (exp(-features) + 1).")
     .Input("features", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(FloatTypes()))
+    .Elementwise(ElementwiseInputs::kOneShape)
     .Shape(SlopeShape) GRADIENT([](Backprop& b) {
       Output grad = b.Of("backprops"), x = b.Value("features");
       ControlDependencies after(b.graph(), {grad});
@@ -156,7 +165,7 @@ OP(Softsign, "x / (|x| + 1).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
-    .Shape(SameAsInput(0)) GRADIENT([](Backprop& b) {
+    .With(ElementByElement) GRADIENT([](Backprop& b) {
       b.Into("features", SoftsignGrad(b.Of("activations"), b.Value("features")));
     });
 
@@ -165,6 +174,7 @@ OP(SoftsignGrad, "Gradient of Softsign: gradients / (|features| + 1)^2.")
     .Input("features", "T")
     .Output("backprops", "T")
     .Attr("T", TypeAttr(FloatTypes()))
+    .Elementwise(ElementwiseInputs::kOneShape)
     .Shape(SlopeShape);
 
 }  // namespace

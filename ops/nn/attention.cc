@@ -13,6 +13,13 @@ absl::Status AttentionShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
+// Scores and values: two products of as many columns as k and v have rows.
+double MultiplyAddsOfAttention(const Node& node, const double*, double outputs) {
+  const PartialShape& v = node.input(2).shape();
+  const int64_t columns = v.rank() < 2 ? 1 : v.dim(v.rank() - 2);
+  return 2 * outputs * static_cast<double>(columns);
+}
+
 OP(_Attention,
    "softmax(q * k^T * scale + mask) * v, for each pair of matrices of a batch, without its scores "
    "ever in memory (executor/passes/fuse_attention.h). The mask, if any, broadcasts to the scores.")
@@ -23,6 +30,7 @@ OP(_Attention,
     .Output("output", DT_FLOAT)
     .Attr("num_masks", IntAttr().Min(0))
     .Attr("scale", FloatAttr())
+    .Recompute(MultiplyAddsOfAttention)
     .Shape(AttentionShape);
 
 OP(_AttentionGrad,

@@ -7,6 +7,7 @@
 // variance, for the gradient op. In inference all of them repeat the inputs.
 //
 // Reference: Ioffe and Szegedy, "Batch Normalization" (2015).
+#include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -108,12 +109,26 @@ void ImageOrVolumeFormat(OpDefBuilder& b) {
 
 constexpr TypeSet kFloats = {DT_HALF, DT_BFLOAT16, DT_FLOAT};
 
+std::optional<ImageRoles> ImagesOfNorm(const Node& node) {
+  if (!HasChannelsFirst(node) || !IsImage(node.input(0).shape())) return std::nullopt;
+  return ImageRoles{.images = {0}, .transposes_inside = true};
+}
+
+std::optional<ImageRoles> ImagesOfNormGrad(const Node& node) {
+  if (!HasChannelsFirst(node) || !HaveOneSize(node.input(0).shape(), node.input(1).shape())) {
+    return std::nullopt;
+  }
+  return ImageRoles{.images = {0, 1}, .transposes_inside = true};
+}
+
 OP(FusedBatchNorm, "Batch normalisation of images; see FusedBatchNormV3.")
     .With(NormInputs("T"))
     .With(NormOutputs("T"))
     .With(NormTypes(DT_FLOAT, {}))
     .With(Factor)
     .With(ImageFormat)
+    .Images(ImagesOfNorm)
+    .Recompute(RecomputeCost::kElements)
     .Shape(NormShape) GRADIENT(BatchNormGradient);
 
 OP(FusedBatchNormGrad, "Gradient of FusedBatchNorm; see FusedBatchNormGradV3.")
@@ -123,6 +138,7 @@ OP(FusedBatchNormGrad, "Gradient of FusedBatchNorm; see FusedBatchNormGradV3.")
     .Output("reserve_space_4", "T")
     .With(NormTypes(DT_FLOAT, {}))
     .With(ImageFormat)
+    .Images(ImagesOfNormGrad)
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormGradV2, "Gradient of FusedBatchNormV2; see FusedBatchNormGradV3.")
@@ -132,6 +148,7 @@ OP(FusedBatchNormGradV2, "Gradient of FusedBatchNormV2; see FusedBatchNormGradV3
     .Output("reserve_space_4", "U")
     .With(NormTypes(kFloats, DT_FLOAT))
     .With(ImageFormat)
+    .Images(ImagesOfNormGrad)
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormGradV3,
@@ -144,6 +161,7 @@ OP(FusedBatchNormGradV3,
     .Output("reserve_space_5", "U")
     .With(NormTypes(kFloats, DT_FLOAT))
     .With(ImageOrVolumeFormat)
+    .Images(ImagesOfNormGrad)
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormV2, "Batch normalisation of images; see FusedBatchNormV3.")
@@ -152,6 +170,8 @@ OP(FusedBatchNormV2, "Batch normalisation of images; see FusedBatchNormV3.")
     .With(NormTypes(kFloats, DT_FLOAT))
     .With(Factor)
     .With(ImageFormat)
+    .Images(ImagesOfNorm)
+    .Recompute(RecomputeCost::kElements)
     .Shape(NormShape) GRADIENT(BatchNormGradient);
 
 OP(FusedBatchNormV3,
@@ -166,6 +186,8 @@ OP(FusedBatchNormV3,
     .With(NormTypes(kFloats, {DT_BFLOAT16, DT_FLOAT}))
     .With(Factor)
     .With(ImageOrVolumeFormat)
+    .Images(ImagesOfNorm)
+    .Recompute(RecomputeCost::kElements)
     .Shape(NormShape) GRADIENT(BatchNormGradient);
 
 OP(_FusedBatchNormEx,
@@ -179,6 +201,8 @@ OP(_FusedBatchNormEx,
     .Attr("num_side_inputs", IntAttr(0).Min(0))
     .Attr("activation_mode", StringAttr("Identity"))
     .With(ImageFormat)
+    .KeepsLayout("TensorFlow's optimizer, which makes it, has chosen the layout")
+    .Recompute(RecomputeCost::kElements)
     .Shape(NormShape);
 
 }  // namespace

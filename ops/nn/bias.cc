@@ -1,5 +1,6 @@
 // Adding a bias to each channel. A channel is the last dimension (data_format NHWC), or the one
 // after the batch (NCHW).
+#include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -23,6 +24,19 @@ absl::Status AddShape(ShapeContext& c, bool nchw) {
 
 bool IsNchw(const ShapeContext& c) { return c.attr<std::string>("data_format") == "NCHW"; }
 
+std::optional<ImageRoles> ImagesOfBiasAdd(const Node& node) {
+  const PartialShape& x = node.input(0).shape();
+  if (!HasChannelsFirst(node) || !IsImage(x) || !IsVectorOf(node.input(1), x.dim(1))) {
+    return std::nullopt;
+  }
+  return ImageRoles{.images = {0}};
+}
+
+std::optional<ImageRoles> ImagesOfBiasAddGrad(const Node& node) {
+  if (!HasChannelsFirst(node) || !IsImage(node.input(0).shape())) return std::nullopt;
+  return ImageRoles{.images = {0}, .makes_image = false};
+}
+
 OP(BiasAdd,
    "value + bias, with a bias a channel. value has at least 2 dimensions, bias is [channels].")
     .Input("value", "T")
@@ -30,6 +44,8 @@ OP(BiasAdd,
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
+    .Images(ImagesOfBiasAdd)
+    .Recompute(RecomputeCost::kElements)
     .Shape([](ShapeContext& c) { return AddShape(c, IsNchw(c)); }) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       b.Into("value", grad);
@@ -41,6 +57,7 @@ OP(BiasAddGrad, "Sums out_backprop over all dimensions but the channels.")
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
     .Attr("data_format", OneOf({"NHWC", "NCHW"}, "NHWC"))
+    .Images(ImagesOfBiasAddGrad)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape grad, c.WithRankAtLeast(0, IsNchw(c) ? 3 : 2));
       if (!grad.rank_known()) return c.SetOutput(0, PartialShape::Vector());
@@ -69,6 +86,7 @@ OP(BiasAddV1, "BiasAdd without data_format: channels are the last dimension.")
     .Input("bias", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
+    .Recompute(RecomputeCost::kElements)
     .Shape([](ShapeContext& c) { return AddShape(c, false); }) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       b.Into("value", grad);

@@ -38,6 +38,7 @@ OP(LogSoftmax, "x - log(sum(exp(x))) over the last dimension, without overflow."
     .Input("logits", "T")
     .Output("logsoftmax", "T")
     .Attr("T", TypeAttr(FloatTypes()))
+    .Recompute(RecomputeCost::kElements)
     .Shape(AtLeastVector) GRADIENT([](Backprop& b) {
       Output grad = b.Of("logsoftmax");
       Output softmax = Exp(b.Value("logsoftmax"));
@@ -48,6 +49,7 @@ OP(Softmax, "exp(x) / sum(exp(x)) over the last dimension, without overflow.")
     .Input("logits", "T")
     .Output("softmax", "T")
     .Attr("T", TypeAttr(FloatTypes()))
+    .Recompute(RecomputeCost::kElements)
     .Shape(AtLeastVector) GRADIENT([](Backprop& b) {
       Output grad = b.Of("softmax"), softmax = b.Value("softmax");
       b.Into("logits", (grad - SumOfLast(grad * softmax)) * softmax);

@@ -96,7 +96,8 @@ void DepthAttrs(OpDefBuilder& b) {
       .Output("output", "T")
       .Attr("T", TypeAttr())
       .Attr("block_size", IntAttr().Min(2))
-      .Attr("data_format", OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"));
+      .Attr("data_format", OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"))
+      .KeepsLayout("elements move between channels and space");
 }
 void FormatAttrs(OpDefBuilder& b) {
   b.Input("x", "T")

@@ -23,11 +23,20 @@ GradientFunction AvgPoolSecondGradient(const char* op) {
 }
 #endif
 
+std::optional<ImageRoles> ImagesOfAvgPoolGrad(const Node& node) {
+  const bool fits =
+      IsVectorOf(node.input(0), 4) && Pools(node, node.output_shape(0), node.input(1).shape());
+  if (!fits) return std::nullopt;
+  return ImageRoles{.images = {1}, .operand = 0, .transposes_inside = true};
+}
+
 OP(AvgPool, "The mean of each window.")
     .Input("value", "T")
     .Output("output", "T")
     .With(PoolWindow(2))
     .Attr("T", TypeAttr(FloatTypes()))
+    .Images(ImagesOfPool)
+    .Recompute(RecomputeCost::kElements)
     .Shape(PoolShape) GRADIENT(AvgPoolGradient("value", "AvgPoolGrad"));
 
 OP(AvgPoolGrad, "Gradient of AvgPool with respect to its input, whose shape is orig_input_shape.")
@@ -36,6 +45,7 @@ OP(AvgPoolGrad, "Gradient of AvgPool with respect to its input, whose shape is o
     .Output("output", "T")
     .With(PoolWindow(2))
     .Attr("T", TypeAttr(FloatTypes()))
+    .Images(ImagesOfAvgPoolGrad)
     .Shape(ImagesOfSizes) GRADIENT(AvgPoolSecondGradient("AvgPool"));
 
 OP(AvgPool3D, "The mean of each window.")
@@ -43,6 +53,7 @@ OP(AvgPool3D, "The mean of each window.")
     .Output("output", "T")
     .With(PoolWindow(3))
     .Attr("T", TypeAttr(FloatTypes()))
+    .KeepsLayout("images have three dimensions of space")
     .Shape(PoolShape) GRADIENT(AvgPoolGradient("input", "AvgPool3DGrad"));
 
 OP(AvgPool3DGrad,
@@ -52,6 +63,7 @@ OP(AvgPool3DGrad,
     .Output("output", "T")
     .With(PoolWindow(3))
     .Attr("T", TypeAttr(FloatTypes()))
+    .KeepsLayout("images have three dimensions of space")
     .Shape(ImagesOfSizes) GRADIENT(AvgPoolSecondGradient("AvgPool3D"));
 
 }  // namespace

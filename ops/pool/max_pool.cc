@@ -33,7 +33,10 @@ GradientFunction MaxPoolSecondGradient(const char* op) {
 void MaxPoolGradArguments(OpDefBuilder& b) {
   b.Input("orig_input", "T").Input("orig_output", "T").Input("grad", "T");
 }
-void SizeInputs(OpDefBuilder& b) { b.Input("ksize", DT_INT32).Input("strides", DT_INT32); }
+void SizeInputs(OpDefBuilder& b) {
+  b.Input("ksize", DT_INT32).Input("strides", DT_INT32);
+  b.KeepsLayout("windows are known in the step only");
+}
 
 AttrDef MaxPoolTypes() {
   return TypeAttr(FloatTypes() | SignedIntTypes() | TypeSet{DT_UINT8, DT_UINT16, DT_QINT8},
@@ -41,6 +44,16 @@ AttrDef MaxPoolTypes() {
 }
 AttrDef MaxPoolFormats() { return OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"); }
 AttrDef FloatsOf32Bits() { return TypeAttr(TypeSet{DT_HALF, DT_BFLOAT16, DT_FLOAT}, DT_FLOAT); }
+
+// The gradient has the size of input kGradIsAs.
+template <int kGradIsAs>
+std::optional<ImageRoles> ImagesOfMaxPoolGrad(const Node& node) {
+  if (!Pools(node, node.input(0).shape(), node.input(1).shape()) ||
+      !HaveOneSize(node.input(2).shape(), node.input(kGradIsAs).shape())) {
+    return std::nullopt;
+  }
+  return ImageRoles{.images = {0, 1, 2}, .transposes_inside = true};
+}
 
 OP(MaxPool,
    "The greatest element of each window. A window over channels (ksize[3] > 1) may not also extend "
@@ -51,6 +64,8 @@ OP(MaxPool,
     .With(SizesAndStrides(2))
     .With(AnyPadding)
     .Attr("data_format", MaxPoolFormats())
+    .Images(ImagesOfPool)
+    .Recompute(RecomputeCost::kElements)
     .Shape(PoolShape) GRADIENT(MaxPoolGradient("MaxPoolGrad"));
 
 OP(MaxPoolGrad,
@@ -61,6 +76,7 @@ OP(MaxPoolGrad,
     .With(AnyPadding)
     .With(DataFormat(2))
     .Attr("T", TypeAttr(RealTypes(), DT_FLOAT))
+    .Images(ImagesOfMaxPoolGrad<1>)
     .Shape(ImagesOfInput) GRADIENT(MaxPoolSecondGradient("MaxPoolGradGrad"));
 
 OP(MaxPoolGradGrad,
@@ -69,6 +85,7 @@ OP(MaxPoolGradGrad,
     .Output("output", "T")
     .With(PoolWindow(2))
     .Attr("T", TypeAttr(RealTypes()))
+    .Images(ImagesOfMaxPoolGrad<0>)
     .Shape(PoolShape) GRADIENT(MaxPoolSecondGradient("MaxPoolGrad"));
 
 OP(MaxPoolGradGradV2, "MaxPoolGradGrad with ksize and strides as tensors.")
@@ -113,6 +130,7 @@ OP(MaxPool3D, "The greatest element of each window.")
     .Output("output", "T")
     .With(PoolWindow(3))
     .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_BFLOAT16, DT_FLOAT}))
+    .KeepsLayout("images have three dimensions of space")
     .Shape(PoolShape) GRADIENT(MaxPoolGradient("MaxPool3DGrad"));
 
 OP(MaxPool3DGrad,
@@ -125,6 +143,7 @@ OP(MaxPool3DGrad,
     .With(PoolWindow(3))
     .Attr("T", FloatsOf32Bits())
     .Attr("TInput", FloatsOf32Bits())
+    .KeepsLayout("images have three dimensions of space")
     .Shape(ImagesOfInput) GRADIENT(MaxPoolSecondGradient("MaxPool3DGradGrad"));
 
 OP(MaxPool3DGradGrad,
@@ -134,6 +153,7 @@ OP(MaxPool3DGradGrad,
     .Output("output", "T")
     .With(PoolWindow(3))
     .Attr("T", TypeAttr(RealTypes()))
+    .KeepsLayout("images have three dimensions of space")
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.input(0).MergeWith(c.input(2)).status());
       return PoolShape(c);

@@ -63,4 +63,16 @@ absl::Status ImagesOfSizes(ShapeContext& c) {
   return c.SetOutput(0, shape);
 }
 
+bool Pools(const Node& node, const PartialShape& in, const PartialShape& out) {
+  if (!SlidesChannelsFirst(node, {"ksize"})) return false;
+  const auto& ksize = *node.FindAttr<std::vector<int64_t>>("ksize");
+  return IsImage(in) && IsImage(out) && in.dim(1) == out.dim(1) &&
+         SlidesTo(node, in, {ksize[2], ksize[3]}, out);
+}
+
+std::optional<ImageRoles> ImagesOfPool(const Node& node) {
+  if (!Pools(node, node.input(0).shape(), node.output_shape(0))) return std::nullopt;
+  return ImageRoles{.images = {0}, .transposes_inside = true};
+}
+
 }  // namespace sluice

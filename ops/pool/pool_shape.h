@@ -1,8 +1,9 @@
-// Shape functions of pools over images and volumes. The attribute data_format, NHWC if the op has
-// none, tells the number of dimensions.
+// Shape functions of pools over images and volumes, and roles of their images. The attribute
+// data_format, NHWC if the op has none, tells the number of dimensions.
 #ifndef SLUICE_OPS_POOL_POOL_SHAPE_H_
 #define SLUICE_OPS_POOL_POOL_SHAPE_H_
 
+#include "graph/infer/image_roles.h"
 #include "graph/infer/shape_context.h"
 
 namespace sluice {
@@ -16,6 +17,12 @@ absl::Status PoolShapeOfInputs(ShapeContext& c, int first);
 absl::Status ImagesOfInput(ShapeContext& c);
 // The value of input 0, the shape of images.
 absl::Status ImagesOfSizes(ShapeContext& c);
+
+// Whether the attributes of `node` describe a pool of `in`, images with channels first, that gives
+// `out`.
+bool Pools(const Node& node, const PartialShape& in, const PartialShape& out);
+// Roles of a pool of input 0.
+std::optional<ImageRoles> ImagesOfPool(const Node& node);
 
 }  // namespace sluice
 

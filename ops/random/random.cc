@@ -15,6 +15,7 @@ void RandomNumbers(OpDefBuilder& op) {
       .Attr("dtype", TypeAttr(FloatTypes()))
       .Attr("T", TypeAttr(IndexTypes()))
       .NotDifferentiable()
+      .ShapeInput(0)
       .Shape(ShapeFromInput(0));
 }
 

@@ -4,6 +4,9 @@
 // the input if there are no axes. With keep_dims, reduced axes have size 1 in the output.
 #include <numeric>
 
+#include "graph/infer/constant_context.h"
+#include "graph/infer/image_roles.h"
+#include "graph/ir/constant.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -230,28 +233,71 @@ void NormGradient(Backprop& b) {
 }
 #endif
 
+// The product of a vector.
+std::optional<PartialInts> ValueOfProd(ConstantContext& c) {
+  const std::optional<PartialInts> data = c.Input(0);
+  if (!data || data->is_scalar || c.node().AttrOr<bool>("keep_dims", false)) return std::nullopt;
+  const std::optional<PartialInts> axes = c.Input(1);
+  if (!axes || axes->values.size() != 1) return std::nullopt;
+  int64_t product = 1;
+  for (const std::optional<int64_t>& v : data->values) {
+    if (!v || *v < 0) return PartialInts::Scalar(std::nullopt);
+    product = MultiplyWithoutOverflow(product, *v);
+    if (product < 0) return PartialInts::Scalar(std::nullopt);
+  }
+  return PartialInts::Scalar(product);
+}
+
+// With channels last, the dimensions that are left must still come in their order.
+std::optional<ImageRoles> ImagesOfReduction(const Node& node) {
+  const std::optional<std::vector<int64_t>> axes = ConstantInts(node.input(1));
+  const bool* keeps = node.FindAttr<bool>("keep_dims");
+  if (!axes || keeps == nullptr || !IsImage(node.input(0).shape())) return std::nullopt;
+  std::array<bool, 4> reduced = {};
+  for (int64_t axis : *axes) {
+    if (axis < -4 || axis >= 4 || reduced[(axis + 4) % 4]) return std::nullopt;
+    reduced[(axis + 4) % 4] = true;
+  }
+  if (!*keeps && !reduced[1] && !(reduced[2] && reduced[3])) return std::nullopt;
+  return ImageRoles{.images = {0},
+                    .makes_image = *keeps,
+                    .operand = 1,
+                    .operand_kind = OperandKind::kAxes,
+                    .fits_any_batch = true,
+                    .keeps_batch = false};
+}
+
 OP(All, "Tests whether all elements are true. True for no elements.").With(ReductionOf{});
 
 OP(Any, "Tests whether at least one element is true. False for no elements.").With(ReductionOf{});
 
 OP(Sum, "Computes the sum of elements. 0 for no elements.")
-    .With(ReductionOf{NumberTypes()}) GRADIENT([](Backprop& b) { b.Into(0, SumGradient(b)); });
+    .With(ReductionOf{NumberTypes()})
+    .Images(ImagesOfReduction)
+    .Recompute(RecomputeCost::kElements) GRADIENT([](Backprop& b) { b.Into(0, SumGradient(b)); });
 
 OP(Mean, "Computes the mean of elements. For no elements NaN, or 0 for integers.")
-    .With(ReductionOf{NumberTypes()}) GRADIENT(MeanGradient);
+    .With(ReductionOf{NumberTypes()})
+    .Images(ImagesOfReduction)
+    .Recompute(RecomputeCost::kElements) GRADIENT(MeanGradient);
 
 OP(Prod, "Computes the product of elements. 1 for no elements.")
-    .With(ReductionOf{NumberTypes()}) GRADIENT(ProdGradient);
+    .With(ReductionOf{NumberTypes()})
+    .ConstantValue(ValueOfProd) GRADIENT(ProdGradient);
 
 OP(Max,
    "Returns the largest element, NaN if an element is NaN. For no elements the lowest value of the "
    "type.")
-    .With(ReductionOf{RealTypes() | QuantizedTypes()}) GRADIENT(ExtremeGradient);
+    .With(ReductionOf{RealTypes() | QuantizedTypes()})
+    .Images(ImagesOfReduction)
+    .Recompute(RecomputeCost::kElements) GRADIENT(ExtremeGradient);
 
 OP(Min,
    "Returns the smallest element, NaN if an element is NaN. For no elements the highest value of "
    "the type.")
-    .With(ReductionOf{RealTypes() | QuantizedTypes()}) GRADIENT(ExtremeGradient);
+    .With(ReductionOf{RealTypes() | QuantizedTypes()})
+    .Images(ImagesOfReduction)
+    .Recompute(RecomputeCost::kElements) GRADIENT(ExtremeGradient);
 
 OP(EuclideanNorm, "Computes the square root of the sum of squared absolute values.")
     .With(ReductionOf{NumberTypes()}) GRADIENT(NormGradient);

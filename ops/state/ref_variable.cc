@@ -43,6 +43,7 @@ OP(Assign,
     .Attr("validate_shape", BoolAttr(true))
     .Attr("use_locking", BoolAttr(true))
     .AllowsUninitializedInput()
+    .OnVariable(VariableUse::kAssigns)
     .Shape([](ShapeContext& c) -> absl::Status {
       if (c.attr<bool>("validate_shape")) return UpdateShape(c);
       return c.SetOutput(0, c.input(1));
@@ -76,6 +77,7 @@ OP(IsVariableInitialized, "Returns whether the variable has a value.")
     .Output("is_initialized", DT_BOOL)
     .Attr("dtype", TypeAttr())
     .AllowsUninitializedInput()
+    .OnVariable(VariableUse::kInspects)
     .Shape(ScalarOutput());
 
 OP(RefSelect, "Returns the reference at `index` of `inputs`.")
@@ -84,6 +86,7 @@ OP(RefSelect, "Returns the reference at `index` of `inputs`.")
     .RefOutput("output", "T")
     .Attr("T", TypeAttr())
     .Attr("N", IntAttr().Min(1))
+    .OnVariable(VariableUse::kForwards)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
       PartialShape same = c.input(1);
@@ -103,6 +106,8 @@ OP(Variable, "VariableV2 of old graphs. The shape of a scalar stands for an unkn
     .With(MakesVariable)
     .With(ContainerAttrs)
     .Hidden()  // the class Variable has the name
+    .OnVariable(VariableUse::kCreates)
+    .SharedByReplicas()
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape& shape = c.attr<PartialShape>("shape");
       return c.SetOutput(0, shape.rank() == 0 ? PartialShape::UnknownRank() : shape);
@@ -112,7 +117,9 @@ OP(VariableV2,
    "Makes a variable without a value and returns a reference to it. All ops with one container and "
    "name (`shared_name` or, without it, the name of the node) share a variable.")
     .With(MakesVariable)
-    .With(ContainerAttrs);
+    .With(ContainerAttrs)
+    .OnVariable(VariableUse::kCreates)
+    .SharedByReplicas();
 
 }  // namespace
 }  // namespace sluice

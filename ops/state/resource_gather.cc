@@ -61,6 +61,8 @@ OP(ResourceGather,
     .Attr("dtype", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Stateful()
+    .OnVariable(VariableUse::kReads)
+    .Repeatable()
     .Shape(GatherShape) GRADIENT([](Backprop& b) {
       // The gradient is sparse. Its rows may be repeated.
       Output resource = b.Value("resource"), indices = b.Value("indices");
@@ -86,6 +88,8 @@ OP(ResourceGatherNd,
     .Attr("dtype", TypeAttr())
     .Attr("Tindices", TypeAttr(IndexTypes()))
     .Stateful()
+    .OnVariable(VariableUse::kReads)
+    .Repeatable()
     .Shape(GatherNdShape) GRADIENT([](Backprop& b) {
       Output indices = b.Value("indices");
       Output shape = VariableShape(b.Value("resource"), {.out_type = indices.dtype()});

@@ -29,7 +29,8 @@ OP(AssignVariableOp,
    "value "
    "must have the shape of the variable.")
     .With(AssignsVariable)
-    .Attr("validate_shape", BoolAttr(false));
+    .Attr("validate_shape", BoolAttr(false))
+    .OnVariable(VariableUse::kAssigns);
 
 OP(DestroyResourceOp,
    "Destroys the resource. NOT_FOUND if there is none, unless `ignore_lookup_error`.")
@@ -43,6 +44,8 @@ OP(ReadVariableOp, "Returns the value of the variable. Later updates do not chan
     .Output("value", "dtype")
     .Attr("dtype", TypeAttr())
     .Stateful()
+    .OnVariable(VariableUse::kReadsValue)
+    .Repeatable()
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, 0, c.attr<DataType>("dtype")));
       return c.SetOutput(0, std::move(shape));
@@ -71,6 +74,9 @@ OP(VarHandleOp,
     .Attr("dtype", TypeAttr())
     .Attr("shape", ShapeAttr())
     .Attr("allowed_devices", StringListAttr({}))
+    .OnVariable(VariableUse::kCreates)
+    .SharedByReplicas()
+    .Repeatable()
     .Shape([](ShapeContext& c) -> absl::Status {
       c.SetOutputHandle(0, {c.attr<DataType>("dtype"), c.attr<PartialShape>("shape")});
       return c.SetOutput(0, PartialShape::Scalar());
@@ -81,6 +87,8 @@ OP(VarIsInitializedOp, "Returns whether the variable exists and has a value.")
     .Output("is_initialized", DT_BOOL)
     .Stateful()
     .NotDifferentiable()
+    .OnVariable(VariableUse::kInspects)
+    .Repeatable()
     .Shape(ScalarOutput());
 
 OP(VariableShape, "Returns the shape of the variable as a vector.")
@@ -89,6 +97,7 @@ OP(VariableShape, "Returns the shape of the variable as a vector.")
     .Attr("out_type", TypeAttr(IndexTypes(), DT_INT32))
     .Stateful()
     .NotDifferentiable()
+    .OnVariable(VariableUse::kInspects)
     .Shape([](ShapeContext& c) -> absl::Status {
       const HandleData* handle = c.InputHandle(0);
       const bool known = handle != nullptr && handle->shape.rank_known();
@@ -102,6 +111,7 @@ OP(_ReadVariablesOp, "Returns the values of several variables.")
     .Attr("N", IntAttr().Min(0))
     .Attr("dtypes", TypeListAttr().Min(1))
     .Stateful()
+    .OnVariable(VariableUse::kReads)
     .Shape([](ShapeContext& c) -> absl::Status {
       const auto& dtypes = c.attr<std::vector<DataType>>("dtypes");
       if (c.num_inputs() != static_cast<int>(dtypes.size())) {

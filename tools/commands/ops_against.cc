@@ -12,7 +12,6 @@
 
 #include "absl/strings/str_join.h"
 #include "executor/kernel/kernel.h"
-#include "executor/plan/no_kernel.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "graph/op/op_def.h"
@@ -92,7 +91,7 @@ std::vector<Signature> SignaturesOf(const Struct& group, const OpDef& op) {
 // "T=half", "SrcT=float DstT=int8", …: what TensorFlow has a kernel for and we have not.
 std::set<std::string> MissingTypes(const Struct& row, const OpDef& op) {
   std::set<std::string> missing;
-  if (RunsWithoutKernel(TextOf(row, "op"))) return missing;
+  if (RunsWithoutKernel(op.traits.role)) return missing;
   const std::vector<KernelDef>& kernels = KernelRegistry::Global().For(TextOf(row, "op"));
   if (FieldOf(row, "any_device") != nullptr && kernels.empty()) missing.insert("any");
   const Value* groups = FieldOf(row, "cpu");

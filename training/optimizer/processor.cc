@@ -4,6 +4,7 @@
 #include <string>
 
 #include "graph/build/scopes.h"
+#include "graph/ir/variable_use.h"
 #include "graph/status.h"
 #include "ops/builders/ops.h"
 #include "ops/state/constraint.h"
@@ -83,11 +84,11 @@ absl::StatusOr<std::unique_ptr<VariableProcessor>> ProcessorOf(const Variable& v
   if (auto made = Factories().find(node.op()); made != Factories().end()) {
     return made->second(variable);
   }
-  if (node.op() == "VarHandleOp" || node.op() == "VariableV2" || node.op() == "Variable") {
+  if (CreatesVariable(node)) {
     SLUICE_ASSIGN_OR_RETURN(const Variable source, SourceOf(variable.op(), name));
     return std::make_unique<VariableUpdate>(source, source);
   }
-  if (node.op() == "ReadVariableOp") {
+  if (node.traits().variable_use == VariableUse::kReadsValue) {
     SLUICE_ASSIGN_OR_RETURN(const Variable source, SourceOf(node.input(0), name));
     return std::make_unique<VariableUpdate>(variable, source);
   }

@@ -3,6 +3,7 @@
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/ir/variable_slice.h"
+#include "graph/ir/variable_use.h"
 #include "graph/strings.h"
 #include "ops/builders/ops.h"
 #include "ops/state/initialized_value.h"
@@ -10,10 +11,6 @@
 
 namespace sluice {
 namespace {
-
-bool IsVariableOp(const Node& node) {
-  return node.op() == "Variable" || node.op() == "VariableV2" || node.op() == "VarHandleOp";
-}
 
 // The slot of a part of a variable is saved as that part of a slot: "w/part_1/Adam" as a slice of
 // "w/Adam". It may have fewer dimensions.
@@ -67,7 +64,7 @@ SlotOwner::SlotOwner(Output tensor, bool use_resource)
       dtype_(BaseType(tensor.dtype())),
       shape_(tensor.shape()),
       use_resource_(use_resource),
-      is_colocated_(IsVariableOp(*tensor.node)) {}
+      is_colocated_(CreatesVariable(*tensor.node)) {}
 
 Output SlotOwner::SafeValue() const { return variable_ ? InitializedValue(variable_) : tensor_; }
 

@@ -10,12 +10,6 @@
 namespace sluice {
 namespace {
 
-int64_t TokensOfMany(const Node& enqueue) {
-  if (const int64_t* tokens = enqueue.FindAttr<int64_t>(kTokensAttr)) return *tokens;
-  const PartialShape& shape = enqueue.input(1).shape();
-  return shape.rank_known() && shape.rank() == 1 ? std::max<int64_t>(shape.dim(0), 0) : 0;
-}
-
 // The tokens that `op` and the nodes it waits for put into each of `queues`.
 std::vector<int64_t> TokensPut(Operation op, const std::vector<Queue>& queues) {
   std::vector<int64_t> tokens(queues.size());
@@ -30,11 +24,9 @@ std::vector<int64_t> TokensPut(Operation op, const std::vector<Queue>& queues) {
     todo.pop_back();
     for (const Output& in : node->inputs()) visit(in.node);
     for (const Node* control : node->control_inputs()) visit(control);
-    const bool many = node->op() == "QueueEnqueueManyV2";
-    if (!many && node->op() != "QueueEnqueueV2") continue;
     for (size_t i = 0; i < queues.size(); ++i) {
-      if (!(node->input(0) == queues[i].handle())) continue;
-      tokens[i] += many ? TokensOfMany(*node) : 1;
+      const std::optional<int64_t> put = queues[i].NumEnqueuedBy(*node);
+      if (put) tokens[i] += node->AttrOr<int64_t>(kTokensAttr, *put);
     }
   }
   return tokens;

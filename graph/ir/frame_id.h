@@ -1,7 +1,7 @@
 // Ids of frames, which are part of the keys of Send and Recv in loops. All tasks of a step compute
 // the same ids.
-#ifndef SLUICE_EXECUTOR_PLAN_FRAME_ID_H_
-#define SLUICE_EXECUTOR_PLAN_FRAME_ID_H_
+#ifndef SLUICE_GRAPH_IR_FRAME_ID_H_
+#define SLUICE_GRAPH_IR_FRAME_ID_H_
 
 #include <cstdint>
 
@@ -17,4 +17,4 @@ inline uint64_t FrameId(uint64_t parent, int64_t iteration, uint64_t name_hash) 
 
 }  // namespace sluice
 
-#endif  // SLUICE_EXECUTOR_PLAN_FRAME_ID_H_
+#endif  // SLUICE_GRAPH_IR_FRAME_ID_H_

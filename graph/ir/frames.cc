@@ -1,9 +1,10 @@
-#include "executor/plan/frames.h"
+#include "graph/ir/frames.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -11,7 +12,7 @@ namespace {
 
 class FrameAssigner {
  public:
-  FrameAssigner(const Graph& graph, const std::vector<OpKind>& kinds) : kinds_(kinds) {
+  explicit FrameAssigner(const Graph& graph) {
     frames_.frames.push_back({});
     frames_.of_node.assign(graph.num_node_ids(), 0);
     frames_.of_outputs.assign(graph.num_node_ids(), 0);
@@ -20,7 +21,7 @@ class FrameAssigner {
   absl::Status Visit(const Node& node) {
     const Node* first = nullptr;
     for (const Output& in : node.inputs()) {
-      if (in && !IsBackEdge(node, *in.node)) SLUICE_RETURN_IF_ERROR(Meet(node, *in.node, &first));
+      if (in && !IsBackEdge(*in.node, node)) SLUICE_RETURN_IF_ERROR(Meet(node, *in.node, &first));
     }
     for (const Node* control : node.control_inputs()) {
       SLUICE_RETURN_IF_ERROR(Meet(node, *control, &first));
@@ -28,9 +29,9 @@ class FrameAssigner {
     const int frame = first == nullptr ? 0 : frames_.of_outputs[first->id()];
     frames_.of_node[node.id()] = frame;
     frames_.of_outputs[node.id()] = frame;
-    if (kinds_[node.id()] == OpKind::kEnter) {
+    if (IsEnter(node)) {
       frames_.of_outputs[node.id()] = ChildOf(node, frame);
-    } else if (kinds_[node.id()] == OpKind::kExit) {
+    } else if (IsExit(node)) {
       if (frame == 0) {
         return InvalidArgument("{{node ", node.name(), "}} is an Exit outside of any frame");
       }
@@ -41,7 +42,7 @@ class FrameAssigner {
 
   absl::Status CheckBackEdges(const Node& node) const {
     for (const Output& in : node.inputs()) {
-      if (!in || !IsBackEdge(node, *in.node)) continue;
+      if (!in || !IsBackEdge(*in.node, node)) continue;
       if (frames_.of_node[node.id()] == 0) {
         return InvalidArgument("{{node ", node.name(), "}} begins a loop outside of any frame");
       }
@@ -54,10 +55,6 @@ class FrameAssigner {
   Frames Take() { return std::move(frames_); }
 
  private:
-  bool IsBackEdge(const Node& to, const Node& from) const {
-    return kinds_[to.id()] == OpKind::kMerge && kinds_[from.id()] == OpKind::kNextIteration;
-  }
-
   absl::Status Meet(const Node& node, const Node& in, const Node** first) const {
     if (*first == nullptr) *first = &in;
     if (frames_.of_outputs[(*first)->id()] == frames_.of_outputs[in.id()]) return absl::OkStatus();
@@ -75,24 +72,25 @@ class FrameAssigner {
   }
 
   int ChildOf(const Node& enter, int parent) {
-    const std::pair<int, std::string> key(parent, FrameNameOf(enter));
+    const std::pair<int, std::string> key(parent, enter.AttrOr<std::string>("frame_name", ""));
     const auto [it, is_new] = by_name_.emplace(key, static_cast<int>(frames_.frames.size()));
     if (is_new) frames_.frames.push_back({key.second, parent, 1});
     Frames::Frame& frame = frames_.frames[it->second];
-    frame.parallel_iterations = std::max(frame.parallel_iterations, ParallelIterationsOf(enter));
+    const int64_t iterations =
+        std::clamp<int64_t>(enter.AttrOr<int64_t>("parallel_iterations", 10), 1, 1 << 20);
+    frame.parallel_iterations =
+        std::max(frame.parallel_iterations, static_cast<int>(iterations));
     return it->second;
   }
 
-  const std::vector<OpKind>& kinds_;
   Frames frames_;
   std::map<std::pair<int, std::string>, int> by_name_;
 };
 
 }  // namespace
 
-absl::StatusOr<Frames> AssignFrames(const Graph& graph, const std::vector<Node*>& order,
-                                    const std::vector<OpKind>& kinds) {
-  FrameAssigner assigner(graph, kinds);
+absl::StatusOr<Frames> AssignFrames(const Graph& graph, const std::vector<Node*>& order) {
+  FrameAssigner assigner(graph);
   for (const Node* node : order) SLUICE_RETURN_IF_ERROR(assigner.Visit(*node));
   for (const Node* node : order) SLUICE_RETURN_IF_ERROR(assigner.CheckBackEdges(*node));
   return assigner.Take();

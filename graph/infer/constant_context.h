@@ -1,0 +1,74 @@
+// Evaluates the integers that shapes are made of, as far as they follow from constants and static
+// shapes, without running any kernel. Ops declare how: OpTraits::constant_value.
+//
+// A known element is exact. Elements that cannot be computed are unknown, one by one.
+//
+//   std::optional<PartialInts> ValueOfFill(ConstantContext& c) {
+//     const std::optional<int64_t> n = c.Element(0);
+//     ...
+//   }
+//
+// Limits: scalars and vectors of at most kMaxElements int32 or int64 elements. A search ends at a
+// depth of 64 nodes and after 8192 visits, because the number of paths may grow exponentially.
+#ifndef SLUICE_GRAPH_INFER_CONSTANT_CONTEXT_H_
+#define SLUICE_GRAPH_INFER_CONSTANT_CONTEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// A scalar or vector of integers, some of them unknown.
+struct PartialInts {
+  bool is_scalar = false;
+  std::vector<std::optional<int64_t>> values;
+
+  static PartialInts Scalar(std::optional<int64_t> value) { return {true, {value}}; }
+  // Elements that are all unknown.
+  static PartialInts Unknown(int64_t size);
+};
+
+class ConstantContext {
+ public:
+  static constexpr int64_t kMaxElements = 1024;
+  // Nothing for an overflow and the like.
+  using Arithmetic = std::optional<int64_t> (*)(int64_t, int64_t);
+
+  // `visits_left` counts the nodes that the search may still visit.
+  ConstantContext(Output output, int depth, int* visits_left)
+      : output_(output), depth_(depth), visits_left_(visits_left) {}
+
+  // The value of the output: what its op's constant_value returns, within the limits.
+  std::optional<PartialInts> Evaluate();
+
+  // All inputs are connected.
+  const Node& node() const { return *output_.node; }
+  int output_index() const { return output_.index; }
+  const PartialShape& input_shape(int i) const { return node().input(i).shape(); }
+
+  std::optional<PartialInts> Input(int i) const;
+  // The only element of input i, a scalar or vector.
+  std::optional<int64_t> Element(int i) const;
+  // f of the elements of inputs 0 and 1, which broadcast.
+  std::optional<PartialInts> Broadcast(Arithmetic f) const;
+
+ private:
+  const Output output_;
+  const int depth_;
+  int* const visits_left_;
+};
+
+// The sizes of a tensor of the shape; nothing if the rank is not known.
+std::optional<PartialInts> IntsOfShape(const PartialShape& shape);
+// The elements of a constant.
+std::optional<PartialInts> IntsOfTensor(const Tensor& tensor);
+
+// constant_value of ops whose output 0 has the elements of input 0.
+std::optional<PartialInts> ValueOfInput(ConstantContext& context);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_INFER_CONSTANT_CONTEXT_H_

@@ -1,0 +1,62 @@
+// Describes a node whose images have channels before height and width (NCHW), so that a pass can
+// change them to channels last (NHWC). Ops declare it: OpTraits::image_roles.
+//
+// A node has roles only if it cannot fail because of the sizes of its images, or if its error does
+// not depend on the order of the dimensions. So all sizes except that of the batch are known, and
+// they fit.
+#ifndef SLUICE_GRAPH_INFER_IMAGE_ROLES_H_
+#define SLUICE_GRAPH_INFER_IMAGE_ROLES_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "absl/container/inlined_vector.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// The meaning of an input for the dimensions of images.
+enum class OperandKind {
+  kSizes,     // a number per dimension
+  kPaddings,  // a constant: two numbers per dimension
+  kAxes,      // a constant: numbers of dimensions
+};
+
+struct ImageRoles {
+  absl::InlinedVector<int, 4> images;  // the inputs that are images
+  bool makes_image = true;             // output 0 is an image; other outputs never are
+  int operand = -1;                    // the input that `operand_kind` describes; -1: none
+  OperandKind operand_kind = OperandKind::kSizes;
+  // The kernel transposes images that have channels first, on every call.
+  bool transposes_inside = false;
+  bool is_convolution = false;
+  // Images of different batch sizes are no error, or one whose text names no shapes.
+  bool fits_any_batch = false;
+  // Unless the node fails, output 0 has the batch size of all images.
+  bool keeps_batch = true;
+  bool broadcasts = false;
+};
+
+// Four dimensions, of which all but the first are known and not 0.
+bool IsImage(const PartialShape& shape);
+// Images of equal height, width and channels.
+bool HaveOneSize(const PartialShape& a, const PartialShape& b);
+bool IsVectorOf(Output output, int64_t size);
+
+// Attribute data_format is NCHW.
+bool HasChannelsFirst(const Node& node);
+// That, and attribute strides and those of `windows` have 4 elements, 1 for batch and channels.
+bool SlidesChannelsFirst(const Node& node, std::initializer_list<std::string_view> windows);
+// Whether windows that slide over `in` give `out`. Shape functions of gradients do not check it.
+bool SlidesTo(const Node& node, const PartialShape& in, const std::array<int64_t, 2>& window,
+              const PartialShape& out);
+
+// Roles of many ops: all inputs are images of one size; images that broadcast, and scalars.
+std::optional<ImageRoles> ImagesOfOneSize(const Node& node);
+std::optional<ImageRoles> BroadcastImages(const Node& node);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_INFER_IMAGE_ROLES_H_

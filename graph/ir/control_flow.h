@@ -1,0 +1,39 @@
+// Recognizes the nodes of branches and loops.
+#ifndef SLUICE_GRAPH_IR_CONTROL_FLOW_H_
+#define SLUICE_GRAPH_IR_CONTROL_FLOW_H_
+
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+inline bool IsSwitch(const Node& node) { return node.role() == OpRole::kSwitch; }
+inline bool IsMerge(const Node& node) { return node.role() == OpRole::kMerge; }
+inline bool IsEnter(const Node& node) { return node.role() == OpRole::kEnter; }
+inline bool IsExit(const Node& node) { return node.role() == OpRole::kExit; }
+inline bool IsNextIteration(const Node& node) { return node.role() == OpRole::kNextIteration; }
+inline bool IsLoopCond(const Node& node) { return node.role() == OpRole::kLoopCond; }
+
+// An Enter whose value all iterations of the loop see.
+inline bool IsConstantEnter(const Node& node) {
+  return IsEnter(node) && node.AttrOr<bool>("is_constant", false);
+}
+
+// The Switch of a loop's variable: goes on or leaves.
+inline bool IsLoopSwitch(const Node& node) {
+  return IsSwitch(node) && node.input(1) && IsLoopCond(*node.input(1).node);
+}
+
+// The edge on which a loop's value returns to the beginning of the loop.
+inline bool IsBackEdge(const Node& from, const Node& to) {
+  return IsMerge(to) && IsNextIteration(from);
+}
+
+// By node id: whether the node runs only if a branch is taken, a loop goes on, or a tensor that is
+// received is not dead.
+std::vector<bool> ConditionalNodes(const Graph& graph);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_IR_CONTROL_FLOW_H_

@@ -1,0 +1,32 @@
+// Finds the frame that each node runs in: the root, or the loop that the Enters above it lead into.
+#ifndef SLUICE_GRAPH_IR_FRAMES_H_
+#define SLUICE_GRAPH_IR_FRAMES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+struct Frames {
+  struct Frame {
+    std::string name;  // "" for the root
+    int parent = -1;   // index of the frame that it is entered from
+    int parallel_iterations = 1;
+  };
+  std::vector<Frame> frames;  // the root first, every other one after its parent
+  // By node id: the frame that the node runs in, and the frame that sees its outputs. An Enter runs
+  // in the parent, an Exit in the child.
+  std::vector<int> of_node;
+  std::vector<int> of_outputs;
+};
+
+// `order` is the TopologicalOrder of the graph. INVALID_ARGUMENT "{{node <n>}} has inputs from
+// different frames. ..." if frames do not fit together, and for an Exit outside of loops.
+absl::StatusOr<Frames> AssignFrames(const Graph& graph, const std::vector<Node*>& order);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_IR_FRAMES_H_

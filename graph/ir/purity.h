@@ -1,0 +1,15 @@
+// Tells whether a pass may merge, move, remove or precompute a node.
+#ifndef SLUICE_GRAPH_IR_PURITY_H_
+#define SLUICE_GRAPH_IR_PURITY_H_
+
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// kNone if the outputs of the node follow from its inputs alone and running it has no other effect.
+Impurity ImpurityOf(const Node& node);
+inline bool IsPure(const Node& node) { return ImpurityOf(node) == Impurity::kNone; }
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_IR_PURITY_H_

@@ -1,0 +1,161 @@
+// Traits of ops: the facts that passes, planner, inference, lint and placement need. They are
+// declared with the op, so that these components name no ops.
+//
+//   OP(Reshape, "...")
+//       .Input("tensor", "T")
+//       ...
+//       .View().ViewSizes(SizesOfReshape).Recompute(RecomputeCost::kElements)
+//
+// Functions get a node whose inputs are linked and whose shapes are inferred. The defaults are
+// conservative: no pass does anything to an op that declares no traits.
+//
+// Thread safety: immutable after registration; the functions may be called from any thread.
+#ifndef SLUICE_GRAPH_OP_OP_TRAITS_H_
+#define SLUICE_GRAPH_OP_OP_TRAITS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "graph/tensor/dtype.h"
+
+namespace sluice {
+
+class ConstantContext;  // graph/infer/constant_context.h
+struct ImageRoles;      // graph/infer/image_roles.h
+class Node;
+struct PartialInts;  // graph/infer/constant_context.h
+
+// The part that a node plays in a step. TensorFlow's semantics of the op of the same name.
+enum class OpRole : uint8_t {
+  kKernel,          // runs its kernel
+  kConstant,        // has the value of attribute `value`
+  kPlaceholder,     // has a value only if it is fed
+  kFeed,            // _Arg: a value that the caller of the step gives
+  kFetch,           // _Retval: hands a value to the caller of the step
+  kPass,            // output 0 is input 0
+  kNoOp,            // computes nothing
+  kControlTrigger,  // computes nothing; runs even if what it waits for is dead
+  kSwitch,
+  kMerge,
+  kEnter,
+  kExit,
+  kNextIteration,
+  kLoopCond,  // passes on the predicate of a loop
+  kSend,      // runs its kernel, which leaves a tensor in the rendezvous
+  kReceive,   // runs its kernel, which takes a tensor from the rendezvous
+};
+
+constexpr bool RunsWithoutKernel(OpRole role) {
+  return role != OpRole::kKernel && role != OpRole::kPlaceholder && role != OpRole::kSend &&
+         role != OpRole::kReceive;
+}
+
+// The reason for which a pass must not merge, move, remove or precompute a node.
+enum class Impurity : uint8_t {
+  kNone,
+  kState,          // the op is stateful
+  kControlFlow,    // decides which nodes run, or when
+  kPlaceholder,    // stands for a value from outside the graph
+  kCheck,          // exists for the error that it may return
+  kCallsFunction,  // the body may have state
+  kNamesObject,    // a tensor is the name, reference or handle of an object with state
+};
+
+// The use that a node makes of the variable, or other resource, whose reference or handle it takes.
+enum class VariableUse : uint8_t {
+  kUpdates,     // reads and writes; assumed unless another use is declared
+  kAssigns,     // replaces the whole value
+  kReads,       // reads some of the value
+  kReadsValue,  // output 0 is the value
+  kInspects,    // returns shape, type or existence
+  kForwards,    // output 0 is the reference or handle
+  kCreates,     // a source: output 0 is the reference or handle of a variable
+};
+
+// The memory of the outputs.
+enum class OutputMemory : uint8_t {
+  kOwn,         // in buffers of their own, or in one that an input no longer needs
+  kMayForward,  // in the memory of an input, if shapes or values allow it
+  kView,        // in the memory of an input
+};
+
+// Ops that compute every element of output 0 from the elements of the inputs at its position alone.
+// Their kernels are ElementwiseLoopKernels (executor/kernel/elementwise_loops.h).
+enum class ElementwiseInputs : uint8_t {
+  kNone,       // the op is not elementwise
+  kOneShape,   // inputs of one shape
+  kBroadcast,  // two inputs, which are broadcast
+};
+
+// Ops that take no more than the shape of their inputs.
+enum class ShapeQuery : uint8_t {
+  kNone,
+  kNumber,  // the number of dimensions or elements of input 0
+  kSizes,   // output i is the shape of input i
+};
+
+// The cost of running a node again in the same step. Kernels of recomputed ops must then give the
+// same bits, whatever else runs.
+enum class RecomputeCost : uint8_t {
+  kNever,     // too much, or the bits may differ
+  kElements,  // proportional to the size of the outputs
+  kProduct,   // that, and the multiply-adds that `multiply_adds` returns
+};
+
+// The number for which `x op value` is x, to the bit. Only a signaling NaN may become quiet.
+struct NeutralElement {
+  double value;
+  TypeSet types;                // of the output
+  bool on_either_side = false;  // `value op x` is x, too
+};
+
+// Sizes of a view's dimensions, each a number or a dimension of the viewed tensor
+// (graph/infer/view_sizes.h).
+using ViewSizes = absl::InlinedVector<int64_t, 6>;
+
+struct OpTraits {
+  OpRole role = OpRole::kKernel;
+  // As far as it follows from the op. The tensors of a node may be another reason
+  // (graph/ir/purity.h). Set for stateful ops, calls of functions and control flow.
+  Impurity impurity = Impurity::kNone;
+  // kForwards for roles that pass input 0 on.
+  VariableUse variable_use = VariableUse::kUpdates;
+  OutputMemory output_memory = OutputMemory::kOwn;
+  ElementwiseInputs elementwise = ElementwiseInputs::kNone;
+  ShapeQuery shape_query = ShapeQuery::kNone;
+  // kElements for elementwise ops.
+  RecomputeCost recompute_cost = RecomputeCost::kNever;
+  // Runs even if an input is dead: deadness travels with the tensor.
+  bool runs_when_dead = false;
+  // Stateful, but a second run in a step returns what the first one returned.
+  bool is_repeatable = false;
+  // Holds state that the replicas of a model share: belongs on a parameter server.
+  bool is_shared_by_replicas = false;
+  // The input that holds the shape of output 0; -1: none.
+  int8_t shape_input = -1;
+  std::optional<NeutralElement> neutral;
+
+  // Whether output 0 certainly is input 0: the same type, shape and bits, and no error.
+  bool (*is_identity)(const Node& node) = nullptr;
+  // Whether `outer`, whose input 0 is output 0 of `inner`, certainly returns input 0 of `inner`.
+  // Both nodes are of this op.
+  bool (*undoes)(const Node& outer, const Node& inner) = nullptr;
+  // The sizes of output 0, a view of input 0, which has the sizes `in`. Nothing if they are unknown
+  // or the node may fail.
+  std::optional<ViewSizes> (*view_sizes)(const Node& node, const ViewSizes& in) = nullptr;
+  // The elements of an int32 or int64 output that follow from constants and shapes.
+  std::optional<PartialInts> (*constant_value)(ConstantContext& context) = nullptr;
+  // The roles of inputs and outputs that are images with channels first. Nothing if the node must
+  // keep its layout.
+  std::optional<ImageRoles> (*image_roles)(const Node& node) = nullptr;
+  // Why an op with attribute data_format has no `image_roles`.
+  const char* keeps_layout_because = nullptr;
+  // Multiply-adds of a node. `inputs`: the number of elements of each input; `outputs`: that of all
+  // outputs together. Unknown numbers are 1.
+  double (*multiply_adds)(const Node& node, const double* inputs, double outputs) = nullptr;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_OP_OP_TRAITS_H_
