@@ -13,6 +13,18 @@ LOOP_COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 # What runs once (definitions, tests) is compiled for a sixth to a third less of the time.
 COLD_COPTS = ["-O1"]
 
+# Folders whose code must not depend on the graph's headers, since these are built on it.
+_BELOW_GRAPH = ["graph", "graph/tensor", "graph/op", "graph/ir", "executor/wait", "executor/cpu"]
+
+def _precompiled_header_of(folder, loops):
+    """The precompiled header for a library in `folder`; see bazel/precompiled/BUILD.bazel."""
+    room = folder.split("/")[0]
+    if folder in _BELOW_GRAPH or room not in _ROOMS:
+        return "standard"
+    if room == "graph" or folder == "executor/kernel":
+        return "graph"
+    return "loops" if loops else "kernel" if room in ["executor", "ops"] else "graph"
+
 # clang, which fuzzing uses, is stricter about flags than g++ and does without.
 def _precompiled(name):
     return select({
@@ -38,7 +50,7 @@ def room_visibility():
         return ["//bazel:may_use_" + room]
     return ["//visibility:public"]
 
-def sluice_library(name, copts = [], deps = [], registers = False, loops = False, visibility = None, **kwargs):
+def sluice_library(name, copts = [], deps = [], registers = False, loops = False, precompiled = None, visibility = None, **kwargs):
     """A library.
 
     Args:
@@ -47,10 +59,11 @@ def sluice_library(name, copts = [], deps = [], registers = False, loops = False
       deps: as in cc_library.
       registers: True where the code only has effects at start-up (ops, kernels, gradients): it is linked whole.
       loops: True for kernels: optimised for loops over arrays.
+      precompiled: a target of //bazel/precompiled, if not the one for the folder.
       visibility: only where it is narrower than the room's.
       **kwargs: as in cc_library.
     """
-    header = "loops" if loops else "standard"
+    header = precompiled or _precompiled_header_of(native.package_name(), loops)
     native.cc_library(
         name = name,
         copts = _COPTS + (LOOP_COPTS if loops else []) + _precompiled(header) + copts,

@@ -21,6 +21,8 @@ def builders_stem(name):
 def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
     """Definitions of ops: `:name` with gradients, `:name_definitions` without, `:name_builders` with the builder functions.
 
+    A program that needs few ops may link the definitions of single files: ":definitions/rounding" has rounding.cc.
+
     Each source file gets a header of builders ("rounding.cc": "rounding_builders.h"). "builders.h" includes all of them;
     it is "<name>_builders.h" if the family is not named like its folder. Gradients see the builders that "ops/op.h"
     includes. For others, include the header under `#ifndef SLUICE_DEFINITIONS_ONLY` and, if it belongs to another family,
@@ -50,16 +52,30 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
         textual_hdrs = srcs,
         # Functions that only gradients call are not called here.
         copts = COLD_COPTS + ["-DSLUICE_DEFINITIONS_ONLY", "-Wno-unused-function"],
+        precompiled = "graph",
         registers = True,
         deps = deps + ["//ops:definitions"],
     )
     sluice_library(
-        name = name,
-        srcs = srcs + gradient_srcs,
+        name = name + "_shared",
+        srcs = gradient_srcs,
         hdrs = hdrs + gradient_hdrs,
         copts = COLD_COPTS,
-        registers = True,
-        deps = deps + gradient_deps + [":%s_builders" % name, "//ops:op", "//ops/builders:libraries"],
+        precompiled = "ops",
+        deps = deps + gradient_deps + [":%s_builders" % name, "//ops:op"],
+    )
+    for src in srcs:
+        sluice_library(
+            name = "definitions/" + src[:-len(".cc")],
+            srcs = [src],
+            copts = COLD_COPTS,
+            precompiled = "ops",
+            registers = True,
+            deps = [":%s_shared" % name, "//ops/builders:libraries"],
+        )
+    sluice_library(
+        name = name,
+        deps = ["definitions/" + src[:-len(".cc")] for src in srcs],
     )
     native.filegroup(
         name = name + "_sources",
@@ -74,19 +90,42 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
     )
 
 def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
-    """Kernels of a family, linked whole and optimised for loops."""
+    """Kernels of a family, linked whole and optimised for loops.
+
+    A program that needs few ops may link the kernels of single files: ":kernels/rounding" has rounding_kernels.cc.
+
+    Args:
+      name: name of the library of all kernels.
+      srcs: files that register kernels, "<name>_kernels.cc", and files that these share.
+      hdrs: headers that srcs share.
+      deps: dependencies other than executor/kernel.
+      copts: more options for the compiler.
+    """
+    registering = [src for src in srcs if src.endswith("_kernels.cc")]
     sluice_library(
-        name = name,
-        srcs = srcs,
+        name = name + "_shared",
+        srcs = [src for src in srcs if src not in registering],
         hdrs = hdrs,
         copts = copts,
         loops = True,
-        registers = True,
-        deps = deps + ["//executor/kernel", "//ops/builders:libraries"],
+        deps = deps + ["//executor/kernel"],
+    )
+    for src in registering:
+        sluice_library(
+            name = "kernels/" + src[:-len("_kernels.cc")],
+            srcs = [src] + [header for header in srcs if header.endswith(".h")],
+            copts = copts,
+            loops = True,
+            registers = True,
+            deps = [":%s_shared" % name, "//ops/builders:libraries"],
+        )
+    sluice_library(
+        name = name,
+        deps = [":kernels/" + src[:-len("_kernels.cc")] for src in registering],
     )
     native.filegroup(
         name = name + "_sources",
-        srcs = srcs,
+        srcs = registering,
         visibility = room_visibility(),
     )
 
@@ -119,6 +158,7 @@ def op_builders(name, definitions, stem, files):
         srcs = [stem + ".cc"],
         hdrs = headers,
         copts = COLD_COPTS,
+        precompiled = "graph",
         deps = [
             "//graph/build",
             "//graph/ir",

@@ -1,7 +1,7 @@
-"""Headers that the compiler has read before: without them, a file spends half of its time on Abseil's and the library's.
+"""Precompiled headers: without them, most files spend more than half of their compile time on headers.
 
-`-include bazel/precompiled/<name>.h` finds <name>.h.gch beside it in the output tree. g++ takes that only where it was made
-with the same flags, and reads the header itself otherwise.
+`-include bazel/precompiled/<name>.h` finds <name>.h.gch beside it in the output tree. g++ uses it only if it was made with the
+same flags (of optimization levels, -O1 and -O2 are the same), and reads the header itself otherwise.
 """
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
@@ -19,6 +19,7 @@ def _precompiled_header_impl(ctx):
     header = ctx.actions.declare_file(ctx.label.name + ".h")
     ctx.actions.write(header, '#include "%s"\n' % ctx.files.hdrs[0].path)
     compiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
+    context = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps]).compilation_context
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
@@ -34,22 +35,24 @@ def _precompiled_header_impl(ctx):
         arguments = [
             compiled.path,
             cc_common.get_tool_for_action(feature_configuration = features, action_name = _ACTION),
-        ] + flags + ["-iquote", ".", "-x", "c++-header", header.path],
-        inputs = depset([header] + ctx.files.hdrs, transitive = [toolchain.all_files]),
+        ] + flags + ["-iquote", ".", "-iquote", ctx.bin_dir.path, "-x", "c++-header", header.path],
+        inputs = depset([header] + ctx.files.hdrs, transitive = [toolchain.all_files, context.headers]),
         outputs = [compiled],
         mnemonic = "PrecompileHeader",
         progress_message = "Precompiling " + header.short_path,
         use_default_shell_env = True,
     )
     return [CcInfo(compilation_context = cc_common.create_compilation_context(
-        headers = depset([header, compiled] + ctx.files.hdrs),
+        headers = depset([header, compiled] + ctx.files.hdrs, transitive = [context.headers]),
     ))]
 
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {
         "copts": attr.string_list(),
-        # The first is the one to read.
+        # The libraries whose headers it includes.
+        "deps": attr.label_list(providers = [CcInfo]),
+        # The first is the one to precompile.
         "hdrs": attr.label_list(allow_files = [".h"]),
         "_precompile": attr.label(
             default = "//bazel/precompiled:precompile.sh",

@@ -1,6 +1,5 @@
-// What most of our files include anyway, read once for all of them. Nothing of our own is in here,
-// so that a change of ours recompiles what it did before; each file still includes what it uses,
-// and compiles without this.
+// Headers of the standard library and Abseil that most files include. They are compiled once for all
+// files. Each file still includes what it uses, and compiles without this.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,4 +1,4 @@
 // The same for tests.
-#include "bazel/precompiled/standard_headers.h"
+#include "bazel/precompiled/graph_headers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
