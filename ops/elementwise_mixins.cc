@@ -1,6 +1,6 @@
 #include "ops/elementwise_mixins.h"
 
-#include "graph/infer/shape_context.h"
+#include "graph/infer/elementwise.h"
 
 namespace sluice {
 
@@ -11,22 +11,22 @@ void UnaryElementwise::operator()(OpDefBuilder& op) const {
   } else {
     op.Output("y", result);
   }
-  op.Attr("T", TypeAttr(types)).Shape(SameAsInput(0));
+  op.Attr("T", TypeAttr(types)).With(ElementByElement);
 }
 
 void BinaryElementwise::operator()(OpDefBuilder& op) const {
   op.Input(x, "T").Input(y, "T").Output(z, "T").Attr("T", TypeAttr(types));
-  op.Shape(BroadcastBinary());
+  op.With(ElementsBroadcast);
 }
 
 void ElementwiseComparison::operator()(OpDefBuilder& op) const {
   op.Input("x", "T").Input("y", "T").Output("z", DT_BOOL).Attr("T", TypeAttr(types));
-  op.NotDifferentiable().Shape(BroadcastBinary());
+  op.NotDifferentiable().With(ElementsBroadcast);
 }
 
 void UnaryGradient::operator()(OpDefBuilder& op) const {
   op.Input("y", "T").Input("dy", "T").Output("z", "T").Attr("T", TypeAttr(types));
-  op.Shape(SameAsInput(0));
+  op.With(ElementByElement);
 }
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
-// Mixins for elementwise ops: inputs, outputs, type attribute and shape of ops whose element i
-// depends on element i of the inputs alone.
+// Mixins for elementwise ops: inputs, outputs, type attribute, shape and traits of ops whose
+// element i depends on element i of the inputs alone. An op whose kernels are no
+// ElementwiseLoopKernels takes the trait back: `.Elementwise(ElementwiseInputs::kNone)`.
 //
 //   OP(Neg, "Negates each element.").With(UnaryElementwise{SignedNumbers()}) GRADIENT(...);
 //

@@ -90,7 +90,7 @@ std::optional<PartialInts> ValueOfRange(ConstantContext& c) {
 struct ConstantLike {
   TypeSet types;
   void operator()(OpDefBuilder& op) const {
-    op.With(UnaryElementwise{types}).NotDifferentiable();
+    op.With(UnaryElementwise{types}).Elementwise(ElementwiseInputs::kNone).NotDifferentiable();
     op.Images(ImagesOfOneSize).Recompute(RecomputeCost::kElements);
   }
 };

@@ -40,7 +40,10 @@ OP(DebugGradientRefIdentity, "DebugGradientIdentity of a reference to a variable
     .With(SameReference)
     .OnVariable(VariableUse::kForwards) GRADIENT(PassGradient);
 
-OP(DeepCopy, "Copies x into separate memory.").With(UnaryElementwise{}).Stateful();
+OP(DeepCopy, "Copies x into separate memory.")
+    .With(UnaryElementwise{})
+    .Elementwise(ElementwiseInputs::kNone)
+    .Stateful();
 
 OP(EnsureShape, "Returns the input if its shape is compatible with `shape`, else an error.")
     .Input("input", "T")

@@ -86,13 +86,11 @@ constexpr TypeSet kNeutralTypes = FloatAndDouble() | IntTypes();
 
 OP(Add, "Adds x and y. Concatenates strings. Broadcasts.")
     .With(BinaryElementwise{SignedNumbers() | TypeSet{DT_UINT8, DT_STRING}})
-    .With(ElementsBroadcast)
     .ConstantValue(ValueOfSum)
     .Neutral({-0.0, kNeutralTypes, /*on_either_side=*/true}) GRADIENT(AddGradient);
 
 OP(AddV2, "Adds x and y. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
-    .With(ElementsBroadcast)
     .Commutative()
     .Aggregate()
     .ConstantValue(ValueOfSum)
@@ -112,7 +110,6 @@ OP(AccumulateNV2,
 
 OP(Sub, "Subtracts y from x. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
-    .With(ElementsBroadcast)
     .ConstantValue(ValueOfDifference)
     .Neutral({0.0, kNeutralTypes}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
@@ -127,7 +124,6 @@ OP(Sub, "Subtracts y from x. Broadcasts.")
 
 OP(Mul, "Multiplies x and y. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
-    .With(ElementsBroadcast)
     .Commutative()
     .ConstantValue(ValueOfProduct)
     .Neutral({1.0, kNeutralTypes, /*on_either_side=*/true}) GRADIENT([](Backprop& b) {
@@ -146,8 +142,7 @@ OP(Mul, "Multiplies x and y. Broadcasts.")
     });
 
 OP(MulNoNan, "Multiplies x and y. Returns 0 if y is 0, even if x is infinite or NaN. Broadcasts.")
-    .With(BinaryElementwise{FloatAndComplex()})
-    .With(ElementsBroadcast) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx = MulNoNan(grad, b.Value("y"));
       Output gy = MulNoNan(b.Value("x"), grad);
@@ -156,7 +151,6 @@ OP(MulNoNan, "Multiplies x and y. Returns 0 if y is 0, even if x is infinite or 
 
 OP(SquaredDifference, "Computes (x - y) * conj(x - y). Broadcasts.")
     .With(BinaryElementwise{FloatAndComplex() | IndexTypes()})
-    .With(ElementsBroadcast)
     .Commutative() GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output gx;
@@ -170,14 +164,12 @@ OP(SquaredDifference, "Computes (x - y) * conj(x - y). Broadcasts.")
 
 OP(Maximum, "Returns the larger of x and y, NaN if one of them is NaN. Broadcasts.")
     .With(BinaryElementwise{RealTypes()})
-    .With(ElementsBroadcast)
     .ConstantValue(ValueOfMaximum) GRADIENT([](Backprop& b) {
       ExtremeGradient(b, [](Output x, Output y) { return GreaterEqual(x, y); });
     });
 
 OP(Minimum, "Returns the smaller of x and y, NaN if one of them is NaN. Broadcasts.")
     .With(BinaryElementwise{RealTypes()})
-    .With(ElementsBroadcast)
     .ConstantValue(ValueOfMinimum) GRADIENT([](Backprop& b) {
       ExtremeGradient(b, [](Output x, Output y) { return LessEqual(x, y); });
     });

@@ -6,43 +6,36 @@ namespace {
 
 OP(BitwiseAnd, "Computes the bitwise AND of x and y. Broadcasts.")
     .With(BinaryElementwise{IntTypes()})
-    .With(ElementsBroadcast)
     .Commutative()
     .NotDifferentiable();
 
 OP(BitwiseOr, "Computes the bitwise OR of x and y. Broadcasts.")
     .With(BinaryElementwise{IntTypes()})
-    .With(ElementsBroadcast)
     .Commutative()
     .NotDifferentiable();
 
 OP(BitwiseXor, "Computes the bitwise exclusive OR of x and y. Broadcasts.")
     .With(BinaryElementwise{IntTypes()})
-    .With(ElementsBroadcast)
     .Commutative()
     .NotDifferentiable();
 
 OP(Invert, "Inverts all bits of each element.")
     .With(UnaryElementwise{IntTypes()})
-    .With(ElementByElement)
     .NotDifferentiable()
     .Undoes([](const Node&, const Node&) { return true; });
 
 OP(LeftShift, "Shifts x left by y bits. Clamps y to [0, bits of the type - 1]. Broadcasts.")
     .With(BinaryElementwise{IntTypes()})
-    .With(ElementsBroadcast)
     .NotDifferentiable();
 
 OP(RightShift,
    "Shifts x right by y bits and keeps the sign. Clamps y to [0, bits of the type - 1]. "
    "Broadcasts.")
     .With(BinaryElementwise{IntTypes()})
-    .With(ElementsBroadcast)
     .NotDifferentiable();
 
 OP(PopulationCount, "Counts the bits set in each element.")
     .With(UnaryElementwise{IntTypes(), DT_UINT8})
-    .With(ElementByElement)
     .NotDifferentiable();
 
 }  // namespace

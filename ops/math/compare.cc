@@ -20,7 +20,7 @@ absl::Status EqualityShape(ShapeContext& c) {
 
 void EqualityOp(OpDefBuilder& op) {
   op.With(ElementwiseComparison{{}}).Attr("incompatible_shape_error", BoolAttr(true));
-  op.Commutative().Elementwise(ElementwiseInputs::kBroadcast).Shape(EqualityShape);
+  op.Commutative().Shape(EqualityShape);
 }
 
 OP(Equal,
@@ -33,26 +33,19 @@ OP(NotEqual,
    "incompatible_shape_error is false.")
     .With(EqualityOp);
 
-OP(Greater, "Tests x > y. Broadcasts.")
-    .With(ElementwiseComparison{RealTypes()})
-    .With(ElementsBroadcast);
+OP(Greater, "Tests x > y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
 
-OP(GreaterEqual, "Tests x >= y. Broadcasts.")
-    .With(ElementwiseComparison{RealTypes()})
-    .With(ElementsBroadcast);
+OP(GreaterEqual, "Tests x >= y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
 
-OP(Less, "Tests x < y. Broadcasts.")
-    .With(ElementwiseComparison{RealTypes()})
-    .With(ElementsBroadcast);
+OP(Less, "Tests x < y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
 
-OP(LessEqual, "Tests x <= y. Broadcasts.")
-    .With(ElementwiseComparison{RealTypes()})
-    .With(ElementsBroadcast);
+OP(LessEqual, "Tests x <= y. Broadcasts.").With(ElementwiseComparison{RealTypes()});
 
 OP(ApproximateEqual, "Tests |x - y| < tolerance, for tensors of equal shapes.")
     .With(ElementwiseComparison{NumberTypes()})
     .Attr("tolerance", FloatAttr(9.99999975e-06f))
     .Commutative()
+    .Elementwise(ElementwiseInputs::kNone)
     .Shape(AllSameShape());
 
 OP(LogicalAnd, "Tests whether both x and y are true. Broadcasts.").With(LogicalOp);

@@ -6,7 +6,8 @@ namespace {
 
 OP(_UnaryOpsComposition, "Applies the unary functions op_names to x, in this order.")
     .With(UnaryElementwise{{DT_FLOAT, DT_HALF, DT_DOUBLE}})
-    .Attr("op_names", StringListAttr());
+    .Attr("op_names", StringListAttr())
+    .Elementwise(ElementwiseInputs::kNone);
 
 }  // namespace
 }  // namespace sluice

@@ -41,47 +41,39 @@ constexpr TypeSet kWideFloats = FloatAndDouble();
 
 OP(RealDiv, "Divides real or complex x by y. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
-    .With(ElementsBroadcast)
     .Neutral({1.0, kWideFloats}) GRADIENT(RealDivGradient);
 
 OP(Div, "Divides x by y. Integer quotients are rounded towards zero. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
-    .With(ElementsBroadcast)
     .Neutral({1.0, kWideFloats | IntTypes()}) GRADIENT(RealDivGradient);
 
 OP(DivNoNan, "Divides x by y. Returns 0 if y is 0. Broadcasts.")
     .With(BinaryElementwise{FloatAndComplex()})
-    .With(ElementsBroadcast)
     .Neutral({1.0, kWideFloats}) GRADIENT([](Backprop& b) {
       QuotientGradient(b, [](Output x, Output y) { return DivNoNan(x, y); });
     });
 
 OP(FloorDiv, "Divides x by y and rounds down, as Python's `//`. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
-    .With(ElementsBroadcast)
     .ConstantValue(ValueOfFloorDiv)
     .Neutral({1.0, IntTypes()}) GRADIENT([](Backprop&) {});
 
 OP(FloorMod, "Computes x - FloorDiv(x, y) * y, the remainder with the sign of y. Broadcasts.")
-    .With(BinaryElementwise{RealTypes()})
-    .With(ElementsBroadcast) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{RealTypes()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output quotient = FloorDiv(b.Value("x"), b.Value("y"));
       IntoBroadcast(b, grad, grad * Neg(quotient));
     });
 
 OP(Mod, "Computes the remainder with the sign of x, as C++'s `%`. Broadcasts.")
-    .With(BinaryElementwise{FloatTypes() | IndexTypes()})
-    .With(ElementsBroadcast);
+    .With(BinaryElementwise{FloatTypes() | IndexTypes()});
 
 OP(TruncateDiv, "Divides x by y and rounds towards zero. Broadcasts.")
     .With(BinaryElementwise{Numbers()})
-    .With(ElementsBroadcast)
     .Neutral({1.0, IntTypes()}) GRADIENT([](Backprop&) {});
 
 OP(TruncateMod, "Computes x - TruncateDiv(x, y) * y, the remainder with the sign of x. Broadcasts.")
-    .With(BinaryElementwise{FloatTypes() | IndexTypes()})
-    .With(ElementsBroadcast);
+    .With(BinaryElementwise{FloatTypes() | IndexTypes()});
 
 }  // namespace
 }  // namespace sluice

@@ -41,37 +41,31 @@ GradientFunction ProductGradient(GradientPair (*partials)(Output x, Output y)) {
 
 OP(Exp, "Computes the exponential function of each element.")
     .With(UnaryElementwise{FloatAndComplex()})
-    .With(ElementByElement)
         GRADIENT(ChainRule([](Backprop& b, Output grad) { return grad * ConjOf(b.Value("y")); }));
 
 OP(Expm1, "Computes exp(x) - 1 without losing precision for small x.")
-    .With(UnaryElementwise{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       return grad * Exp(ConjOf(b.Value("x")));
     }));
 
 OP(Log, "Computes the natural logarithm of each element.")
-    .With(UnaryElementwise{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       return grad * Reciprocal(ConjOf(b.Value("x")));
     }));
 
 OP(Log1p, "Computes log(1 + x) without losing precision for small x.")
-    .With(UnaryElementwise{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       Output x = ConjOf(b.Value("x"));
       return grad * Reciprocal(1 + x);
     }));
 
 OP(Sigmoid, "Computes 1 / (1 + exp(-x)).")
-    .With(UnaryElementwise{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       return SigmoidGrad(ConjOf(b.Value("y")), grad);
     }));
 
 OP(SigmoidGrad, "Computes the gradient of y = Sigmoid(x) with respect to x: dy * y * (1 - y).")
-    .With(UnaryGradient{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output y = ConjOf(b.Value("y"));
@@ -81,14 +75,12 @@ OP(SigmoidGrad, "Computes the gradient of y = Sigmoid(x) with respect to x: dy *
     });
 
 OP(Tanh, "Computes the hyperbolic tangent of each element.")
-    .With(UnaryElementwise{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+    .With(UnaryElementwise{FloatAndComplex()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       return TanhGrad(ConjOf(b.Value("y")), grad);
     }));
 
 OP(TanhGrad, "Computes the gradient of y = Tanh(x) with respect to x: dy * (1 - y * y).")
-    .With(UnaryGradient{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output y = ConjOf(b.Value("y"));
@@ -99,27 +91,24 @@ OP(TanhGrad, "Computes the gradient of y = Tanh(x) with respect to x: dy * (1 - 
 
 OP(Erf, "Computes the Gauss error function, 2 / sqrt(pi) * integral of exp(-t^2) from 0 to x.")
     .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT([](Backprop& b) { ErfGradient(b, 1.1283791670955126); });
+        GRADIENT([](Backprop& b) { ErfGradient(b, 1.1283791670955126); });
 
 OP(Erfc, "Computes 1 - Erf(x) without losing precision for large x.")
     .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT([](Backprop& b) { ErfGradient(b, -1.1283791670955126); });
+        GRADIENT([](Backprop& b) { ErfGradient(b, -1.1283791670955126); });
 
 OP(Xlogy, "Computes x * log(y), and 0 if x is 0. Broadcasts.")
-    .With(BinaryElementwise{FloatAndComplex()})
-    .With(ElementsBroadcast) GRADIENT(ProductGradient([](Output x, Output y) {
+    .With(BinaryElementwise{FloatAndComplex()}) GRADIENT(ProductGradient([](Output x, Output y) {
       return GradientPair{Xlogy(NotZero(x), y), Xdivy(x, y)};
     }));
 
 OP(Xlog1py, "Computes x * log(1 + y), and 0 if x is 0. Broadcasts.")
-    .With(BinaryElementwise{FloatAndComplex()})
-    .With(ElementsBroadcast) GRADIENT(ProductGradient([](Output x, Output y) {
+    .With(BinaryElementwise{FloatAndComplex()}) GRADIENT(ProductGradient([](Output x, Output y) {
       return GradientPair{Xlog1py(NotZero(x), y), Xdivy(x, y + 1)};
     }));
 
 OP(Xdivy, "Computes x / y, and 0 if x is 0. Broadcasts.")
-    .With(BinaryElementwise{FloatAndComplex()})
-    .With(ElementsBroadcast) GRADIENT(ProductGradient([](Output x, Output y) {
+    .With(BinaryElementwise{FloatAndComplex()}) GRADIENT(ProductGradient([](Output x, Output y) {
       return GradientPair{Xdivy(NotZero(x), y), Xdivy(Neg(x), Pow(y, NumberLike(y, 2, "pow/y")))};
     }));
 

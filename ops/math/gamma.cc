@@ -11,12 +11,10 @@ namespace {
 
 OP(Lgamma, "Computes the logarithm of the absolute value of the gamma function.")
     .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement)
         GRADIENT(ChainRule([](Backprop& b, Output grad) { return grad * Digamma(b.Value("x")); }));
 
 OP(Digamma, "Computes the derivative of Lgamma.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop& b) {
       Output x = b.Value("x");
       if (const DataType type = BaseType(x.dtype()); type != DT_FLOAT && type != DT_DOUBLE) {
         return b.Fail(InvalidArgument("the gradient is Polygamma, of float or double, got ",
@@ -28,8 +26,7 @@ OP(Digamma, "Computes the derivative of Lgamma.")
     });
 
 OP(Polygamma, "Computes the a-th derivative of Digamma, for integers a >= 0. Broadcasts.")
-    .With(BinaryElementwise{FloatAndDouble(), "a", "x"})
-    .With(ElementsBroadcast) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{FloatAndDouble(), "a", "x"}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output a = b.Value("a"), x = b.Value("x");
       Output x_shape = ShapeOf(x);
@@ -40,8 +37,7 @@ OP(Polygamma, "Computes the a-th derivative of Digamma, for integers a >= 0. Bro
     });
 
 OP(Zeta, "Computes the Hurwitz zeta function, the sum of (q + k)^-x over k = 0, 1, … Broadcasts.")
-    .With(BinaryElementwise{FloatAndDouble(), "x", "q"})
-    .With(ElementsBroadcast) GRADIENT([](Backprop& b) {
+    .With(BinaryElementwise{FloatAndDouble(), "x", "q"}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = b.Value("x"), q = b.Value("q");
       Output q_shape = ShapeOf(q);

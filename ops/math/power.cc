@@ -24,20 +24,17 @@ void ReciprocalGradGradient(Backprop& b) {
 #endif
 
 OP(Square, "Computes the square of each element.")
-    .With(UnaryElementwise{Numbers()})
-    .With(ElementByElement) GRADIENT(ChainRule([](Backprop& b, Output grad) {
+    .With(UnaryElementwise{Numbers()}) GRADIENT(ChainRule([](Backprop& b, Output grad) {
       Output x = ConjOf(b.Value("x"));
       return Mul(grad, Mul(x, NumberLike(x, 2)));
     }));
 
 OP(Sqrt, "Computes the square root of each element.")
     .With(UnaryElementwise{FloatAndComplex()})
-    .With(ElementByElement)
         GRADIENT([](Backprop& b) { b.Into("x", SqrtGrad(b.Value("y"), b.Of("y"))); });
 
 OP(SqrtGrad, "Computes the gradient of y = Sqrt(x) with respect to x: dy * 0.5 / y.")
-    .With(UnaryGradient{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output quotient = grad / b.Value("y");
@@ -47,12 +44,10 @@ OP(SqrtGrad, "Computes the gradient of y = Sqrt(x) with respect to x: dy * 0.5 /
 
 OP(Rsqrt, "Computes 1 / Sqrt(x).")
     .With(UnaryElementwise{FloatAndComplex()})
-    .With(ElementByElement)
         GRADIENT([](Backprop& b) { b.Into("x", RsqrtGrad(b.Value("y"), b.Of("y"))); });
 
 OP(RsqrtGrad, "Computes the gradient of y = Rsqrt(x) with respect to x: dy * -0.5 * y^3.")
-    .With(UnaryGradient{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       ControlDependencies after(b.graph(), {grad});
       Output y = ConjOf(b.Value("y"));
@@ -62,24 +57,19 @@ OP(RsqrtGrad, "Computes the gradient of y = Rsqrt(x) with respect to x: dy * -0.
     });
 
 OP(Reciprocal, "Computes 1 / x.")
-    .With(UnaryElementwise{SignedNumbers()})
-    .With(ElementByElement) GRADIENT(ReciprocalGradient);
+    .With(UnaryElementwise{SignedNumbers()}) GRADIENT(ReciprocalGradient);
 
 OP(ReciprocalGrad, "Computes the gradient of y = Reciprocal(x) with respect to x: -dy * y * y.")
-    .With(UnaryGradient{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT(ReciprocalGradGradient);
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT(ReciprocalGradGradient);
 
 OP(Inv, "Computes 1 / x. An older name of Reciprocal.")
-    .With(UnaryElementwise{SignedNumbers()})
-    .With(ElementByElement) GRADIENT(ReciprocalGradient);
+    .With(UnaryElementwise{SignedNumbers()}) GRADIENT(ReciprocalGradient);
 
 OP(InvGrad, "An older name of ReciprocalGrad.")
-    .With(UnaryGradient{FloatAndComplex()})
-    .With(ElementByElement) GRADIENT(ReciprocalGradGradient);
+    .With(UnaryGradient{FloatAndComplex()}) GRADIENT(ReciprocalGradGradient);
 
 OP(Pow, "Raises x to the power of y. Integers must have exponents >= 0. Broadcasts.")
     .With(BinaryElementwise{SignedNumbers()})
-    .With(ElementsBroadcast)
     // A NaN of a floating type loses its sign.
     .Neutral({1.0, SignedIntTypes()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");

@@ -17,45 +17,35 @@ bool NegatesBack(const Node& outer, const Node&) {
 
 OP(Abs, "Computes the absolute value of each real element. ComplexAbs takes complex numbers.")
     .With(UnaryElementwise{FloatTypes() | SignedIntTypes()})
-    .With(ElementByElement)
         GRADIENT([](Backprop& b) { b.Into("x", b.Of("y") * Sign(b.Value("x"))); });
 
 OP(Neg, "Negates each element.")
     .With(UnaryElementwise{SignedNumbers()})
-    .With(ElementByElement)
     .Undoes(NegatesBack) GRADIENT([](Backprop& b) { b.Into("x", -b.Of("y")); });
 
 OP(Sign, "Returns -1, 0 or 1 for negative, zero and positive elements, and x / |x| for complex x.")
     .With(UnaryElementwise{SignedNumbers()})
-    .With(ElementByElement) GRADIENT([](Backprop& b) { b.Into("x", ZerosLike(b.Value("x"))); });
+        GRADIENT([](Backprop& b) { b.Into("x", ZerosLike(b.Value("x"))); });
 
 OP(Ceil, "Rounds each element up to an integer.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT([](Backprop&) {});
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
 
 OP(Floor, "Rounds each element down to an integer.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT([](Backprop&) {});
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
 
 OP(Rint, "Rounds each element to the nearest integer, halves to the even one.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT([](Backprop&) {});
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT([](Backprop&) {});
 
 OP(Round, "Rounds each element to the nearest integer, halves to the even one. Keeps integers.")
-    .With(UnaryElementwise{SignedNumbers()})
-    .With(ElementByElement) GRADIENT([](Backprop&) {});
+    .With(UnaryElementwise{SignedNumbers()}) GRADIENT([](Backprop&) {});
 
 OP(IsFinite, "Tests whether each element is neither infinite nor NaN.")
-    .With(UnaryElementwise{FloatTypes(), DT_BOOL})
-    .With(ElementByElement);
+    .With(UnaryElementwise{FloatTypes(), DT_BOOL});
 
 OP(IsInf, "Tests whether each element is positive or negative infinity.")
-    .With(UnaryElementwise{FloatTypes(), DT_BOOL})
-    .With(ElementByElement);
+    .With(UnaryElementwise{FloatTypes(), DT_BOOL});
 
-OP(IsNan, "Tests whether each element is NaN.")
-    .With(UnaryElementwise{FloatTypes(), DT_BOOL})
-    .With(ElementByElement);
+OP(IsNan, "Tests whether each element is NaN.").With(UnaryElementwise{FloatTypes(), DT_BOOL});
 
 OP(NextAfter, "Returns the representable number next to x1 in the direction of x2. Broadcasts.")
     .Input("x1", "T")

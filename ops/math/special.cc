@@ -39,70 +39,58 @@ void IncompleteGamma(Backprop& b, bool upper) {
 
 OP(BesselI0, "Computes the modified Bessel function of the first kind and order 0.")
     .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement)
         GRADIENT(OfXAndY([](Output grad, Output x, Output y) { return grad * BesselI1(x); }));
 
 OP(BesselI0e, "Computes BesselI0(x) * exp(-|x|).")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * (BesselI1e(x) - Sign(x) * y);
     }));
 
 OP(BesselI1, "Computes the modified Bessel function of the first kind and order 1.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * SelectV2(Equal(x, ZerosLike(x)), OnesLike(x), BesselI0(x) - Div(y, x));
     }));
 
 OP(BesselI1e, "Computes BesselI1(x) * exp(-|x|).")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * SelectV2(Equal(x, ZerosLike(x)), HalfLike(x),
                              BesselI0e(x) - y * (Sign(x) + Reciprocal(x)));
     }));
 
 OP(BesselJ0, "Computes the Bessel function of the first kind and order 0.")
     .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement)
         GRADIENT(OfXAndY([](Output grad, Output x, Output y) { return grad * -BesselJ1(x); }));
 
 OP(BesselJ1, "Computes the Bessel function of the first kind and order 1.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * SelectV2(Equal(x, ZerosLike(x)), HalfLike(x), BesselJ0(x) - Div(y, x));
     }));
 
 OP(BesselK0, "Computes the modified Bessel function of the second kind and order 0.")
     .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement)
         GRADIENT(OfXAndY([](Output grad, Output x, Output y) { return grad * -BesselK1(x); }));
 
 OP(BesselK0e, "Computes BesselK0(x) * exp(x).")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * (y - BesselK1e(x));
     }));
 
 OP(BesselK1, "Computes the modified Bessel function of the second kind and order 1.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * (-BesselK0(x) - Div(y, x));
     }));
 
 OP(BesselK1e, "Computes BesselK1(x) * exp(x).")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * (y * (1.0 - Reciprocal(x)) - BesselK0e(x));
     }));
 
 OP(BesselY0, "Computes the Bessel function of the second kind and order 0.")
     .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement)
         GRADIENT(OfXAndY([](Output grad, Output x, Output y) { return grad * -BesselY1(x); }));
 
 OP(BesselY1, "Computes the Bessel function of the second kind and order 1.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * (BesselY0(x) - Div(y, x));
     }));
 
@@ -137,55 +125,47 @@ OP(Betainc,
     });
 
 OP(Dawsn, "Computes Dawson's integral, exp(-x^2) * integral of exp(t^2) from 0 to x.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * (1.0 - 2.0 * x * y);
     }));
 
 OP(Erfinv, "Computes the inverse of Erf.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * 0.8862269254527580 * Exp(Square(y));
     }));
 
 OP(Expint, "Computes the exponential integral Ei(x) of positive numbers.")
     .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement)
         GRADIENT(OfXAndY([](Output grad, Output x, Output y) { return grad * Exp(x) / x; }));
 
 OP(FresnelCos, "Computes the Fresnel integral of cos(pi t^2 / 2) from 0 to x.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * Cos(1.5707963267948966 * Square(x));
     }));
 
 OP(FresnelSin, "Computes the Fresnel integral of sin(pi t^2 / 2) from 0 to x.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * Sin(1.5707963267948966 * Square(x));
     }));
 
 OP(Igamma, "Computes the lower regularized incomplete gamma function. Broadcasts.")
     .With(BinaryElementwise{FloatTypes(), "a", "x"})
-    .With(ElementsBroadcast) GRADIENT([](Backprop& b) { IncompleteGamma(b, false); });
+        GRADIENT([](Backprop& b) { IncompleteGamma(b, false); });
 
 OP(IgammaGradA, "Computes the derivative of Igamma with respect to a. Broadcasts.")
-    .With(BinaryElementwise{FloatAndDouble(), "a", "x"})
-    .With(ElementsBroadcast);
+    .With(BinaryElementwise{FloatAndDouble(), "a", "x"});
 
 OP(Igammac, "Computes the upper regularized incomplete gamma function. Broadcasts.")
     .With(BinaryElementwise{FloatTypes(), "a", "x"})
-    .With(ElementsBroadcast) GRADIENT([](Backprop& b) { IncompleteGamma(b, true); });
+        GRADIENT([](Backprop& b) { IncompleteGamma(b, true); });
 
 OP(Ndtri, "Computes the quantile function of the standard normal distribution.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * 2.5066282746310002 * Exp(Square(y) / 2.0);
     }));
 
 OP(Spence, "Computes Spence's integral, -integral of log(t) / (t - 1) from 1 to x.")
-    .With(UnaryElementwise{FloatTypes()})
-    .With(ElementByElement) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
+    .With(UnaryElementwise{FloatTypes()}) GRADIENT(OfXAndY([](Output grad, Output x, Output y) {
       return grad * SelectV2(Equal(x, OnesLike(x)), -OnesLike(x), Log(x) / (1.0 - x));
     }));
 

@@ -81,8 +81,7 @@ OP(RandomGamma,
     });
 
 OP(RandomGammaGrad, "The derivative of a sample of RandomGamma with respect to alpha.")
-    .With(BinaryElementwise{{DT_FLOAT, DT_DOUBLE}, "alpha", "sample", "output"})
-    .With(ElementsBroadcast);
+    .With(BinaryElementwise{{DT_FLOAT, DT_DOUBLE}, "alpha", "sample", "output"});
 
 OP(RandomPoisson, "An older form of RandomPoissonV2.")
     .Input("shape", "S")
