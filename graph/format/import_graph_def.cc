@@ -15,8 +15,6 @@
 namespace sluice {
 namespace {
 
-}
-
 // One input of a node of the message.
 struct Source {
   int node = -1;  // index in the message; -1: `mapped` instead
