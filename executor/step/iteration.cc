@@ -1,5 +1,6 @@
 #include "executor/plan/merge_word.h"
 #include "executor/step/running_step.h"
+#include "graph/ir/control_flow.h"
 #include "graph/status.h"
 
 namespace sluice {
