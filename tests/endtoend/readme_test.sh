@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The README's example is the demo that is compiled and run, to the letter, and about thirty lines long.
+# The README's first example is the demo that is compiled and run, and is about thirty lines long.
 set -u
-example=$(sed -n '/^```cpp$/,/^```$/p' README.md | sed '1d;$d')
+example=$(sed -n '/^```cpp$/,/^```$/{p;/^```$/q}' README.md | sed '1d;$d')
 source=$(sed -n '/^#include <cstdio>/,$p' demos/linear_regression.cc)
 failure=
 [ "$example" = "$source" ] || failure="README.md and demos/linear_regression.cc differ"
