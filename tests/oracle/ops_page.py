@@ -10,10 +10,14 @@ from tests.oracle import table
 
 HEAD = """# Ops
 
-Written by `tests/oracle/ops_page`. Types are those of the op's first type attribute that a kernel takes ("-": it has none);
-cases are those of `tests/oracle/cases`, each of which is held against TensorFlow in every run of the tests: first the op's own, then all whose
-graph has the op (queues, readers, datasets and the like are tried in programs of several ops; what gradients add is not counted). What the arguments
-and attributes of an op are, `sluice ops` and `sluice ops --markdown` tell.
+After reading this page you know which ops there are, for which types, and how well each is tested.
+`sluice ops --markdown` describes their arguments and attributes.
+
+`tests/oracle/ops_page` writes this page. The types are those of the op's first type attribute for
+which there is a kernel; "-" means that the op has no type attribute. "cases" counts the op's own
+cases in `tests/oracle/cases`, and "with it" all cases whose graph contains the op. Every run of the
+tests compares each case with TensorFlow. Ops that gradients add are not counted. Queues, readers,
+datasets and similar ops are tested in programs of several ops.
 
 | op | inputs | types | gradient | cases | with it |
 | --- | --- | --- | --- | --- | --- |
