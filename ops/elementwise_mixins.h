@@ -1,6 +1,6 @@
 // Mixins for elementwise ops: inputs, outputs, type attribute, shape and traits of ops whose
-// element i depends on element i of the inputs alone. An op whose kernels are no
-// ElementwiseLoopKernels takes the trait back: `.Elementwise(ElementwiseInputs::kNone)`.
+// element i depends only on element i of the inputs. An op whose kernels are not
+// ElementwiseLoopKernels removes the trait with `.Elementwise(ElementwiseInputs::kNone)`.
 //
 //   OP(Neg, "Negates each element.").With(UnaryElementwise{SignedNumbers()}) GRADIENT(...);
 //

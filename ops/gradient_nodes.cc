@@ -22,8 +22,9 @@ struct ReductionAxes {
   std::vector<int64_t> y;
 };
 
-// The axes along which x and y were broadcast. Nothing if that depends on sizes that are known only
-// during a step. As in TensorFlow, a size of 1 beside an unknown size counts as broadcast.
+// Returns the axes along which x and y were broadcast, or nothing if they depend on sizes that are
+// known only during a step. As in TensorFlow, a size of 1 beside an unknown size counts as
+// broadcast.
 std::optional<ReductionAxes> StaticReductionAxes(const PartialShape& x, const PartialShape& y) {
   if (!x.rank_known() || !y.rank_known()) return std::nullopt;
   const int rank = std::max(x.rank(), y.rank());

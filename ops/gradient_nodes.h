@@ -44,10 +44,10 @@ void IntoBroadcast(Backprop& b, Output gx, Output gy);
 // of the input, ShapeOf(input).
 Output ReducedShape(Output input_shape, Output axes);
 
-// The outputs of a node of `op` over `inputs`. Attributes that `op` shares with the op of `b`, and
-// that do not follow from the inputs, have the values of that op: the ops of one family, as Conv2D
-// and Conv2DBackpropInput, describe their windows or ranges by the same attributes. `attrs` win.
-// For ops without list arguments.
+// The outputs of a node of `op` over `inputs`. The ops of one family, such as Conv2D and
+// Conv2DBackpropInput, describe their windows or ranges by the same attributes. So attributes that
+// both ops have, and that do not follow from the inputs, are copied from the op of `b`. `attrs`
+// take precedence. `op` must not have list arguments.
 OutputList SiblingOutputs(Backprop& b, std::string_view op, const OutputList& inputs,
                           const AttrMap& attrs = {}, At at = At::current());
 // The same for an op with one output.

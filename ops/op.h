@@ -1,5 +1,5 @@
-// Included by every file that declares ops: declarations, shape functions, gradients, and the
-// builder functions that most gradients use. For other builder functions, include their headers
+// Every file that declares ops includes this header: declarations, shape functions, gradients, and
+// the builder functions that most gradients use. For other builder functions, include their headers
 // ("ops/math/rounding_builders.h") under #ifndef SLUICE_DEFINITIONS_ONLY.
 //
 // Adding an op to a file whose builders are included here recompiles all definitions.

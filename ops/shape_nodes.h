@@ -32,7 +32,7 @@ Output AllAxes(Output x);
 // vector[begin:end], or vector[begin:] if `end` is kToTheEnd.
 inline constexpr int64_t kToTheEnd = INT64_MAX;
 Output PartOf(Output vector, int64_t begin, int64_t end);
-// vector[begin:end]. An invalid bound is left out.
+// vector[begin:end]. An invalid handle as a bound stands for no bound.
 Output PartOf(Output vector, Output begin, Output end);
 
 // `x` reshaped to the shape of `like`.

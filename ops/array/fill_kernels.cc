@@ -124,7 +124,7 @@ absl::Status LinSpace(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The output has shape [outer, depth, inner], the indices [outer, inner].
+// `to` has shape [outer, depth, inner], `indices` have shape [outer, inner].
 template <typename T, typename Index>
 void SetHot(KernelContext& c, const Index* indices, const T& on, T* to, int64_t outer,
             int64_t depth, int64_t inner) {

@@ -132,7 +132,8 @@ Factors FactorsOf(absl::Span<const int64_t> sizes) {
   return factors;
 }
 
-// The size that -1 stands for, beside sizes whose product is `known` > 0.
+// The size that -1 stands for, beside sizes whose product is `known` > 0. kAnySize if it is
+// unknown, nothing if the sizes do not fit.
 std::optional<int64_t> MissingSize(const Factors& in, int64_t known) {
   if (in.known % known != 0) return std::nullopt;
   if (in.others.empty() || in.known == 0) return in.known / known;
@@ -149,7 +150,7 @@ std::optional<ViewSizes> SizesAfterReshape(const Node& node, const ViewSizes& in
     if (!from.others.empty() || from.known != to.known) return std::nullopt;
     return out;
   }
-  // Beside a size of 0, what -1 stands for does not follow from the product.
+  // With a size of 0, the product does not determine the size that -1 stands for.
   if (to.others[0] != -1 || to.known == 0) return std::nullopt;
   const std::optional<int64_t> missing = MissingSize(from, to.known);
   if (!missing) return std::nullopt;

@@ -132,7 +132,7 @@ absl::Status Bitcast(KernelContext& c) {
     c.set_output(0, in.Bitcast(type).Reshaped(shape));
     return absl::OkStatus();
   }
-  // Rows of a larger tensor may not be aligned for larger elements.
+  // The rows of a larger tensor may not be aligned for larger elements.
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
   if (out->bytes() > 0) std::memcpy(out->raw(), in.raw(), out->bytes());

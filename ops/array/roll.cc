@@ -1,4 +1,4 @@
-// Rolled tensors and cross products.
+// Ops that roll tensors, and cross products.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY

@@ -16,7 +16,7 @@ class Splitter {
     for (int d = axis + 1; d < value.rank(); ++d) inner_ = SaturatedProduct(inner_, value.dim(d));
   }
 
-  // Makes output i, of the given shape, of the next `size` slices. Parts along the outermost
+  // Sets output i, which has the given shape, to the next `size` slices. Parts along the outermost
   // dimension share the memory of the tensor.
   absl::Status Next(int i, int64_t size, const TensorShape& shape) {
     const int64_t first = taken_;

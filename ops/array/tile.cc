@@ -97,7 +97,7 @@ bool TilesOnce(const Node& node) {
          std::all_of(times->begin(), times->end(), [](int64_t n) { return n == 1; });
 }
 
-// Images of `node`, whose input 1 has a number for each of their dimensions.
+// The image roles of a node whose input 1 has a number for each dimension of the images.
 std::optional<ImageRoles> ImagesBySizes(const Node& node, const ImageRoles& roles) {
   const bool fits = IsImage(node.input(0).shape()) && IsImage(node.output_shape(0)) &&
                     IsVectorOf(node.input(1), 4);

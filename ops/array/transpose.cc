@@ -71,7 +71,7 @@ absl::Status ReverseV2Shape(ShapeContext& c) {
   return c.SetOutput(0, in);
 }
 
-// The order that a Transpose gives the dimensions of its input, if it is constant and fits.
+// Returns the permutation of a Transpose, if it is constant and valid.
 std::optional<std::vector<int64_t>> OrderOf(const Node& transpose) {
   return ConstantPermutation(transpose.input(1), transpose.input(0).shape().rank());
 }
@@ -93,7 +93,7 @@ bool TransposesBack(const Node& outer, const Node& inner) {
   return IsAscending(*order);
 }
 
-// Which dimensions a Reverse or ReverseV2 turns; nothing if it may fail.
+// Returns the dimensions that a Reverse or ReverseV2 reverses, or nothing if the node may fail.
 std::optional<std::vector<bool>> DimsReversed(const Node& node) {
   constexpr int kMostDims = 8;  // the kernel's limit
   const int rank = node.input(0).shape().rank();

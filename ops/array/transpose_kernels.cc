@@ -91,7 +91,7 @@ absl::Status InvertPermutation(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Reverses the dimensions that are `backwards`.
+// Reverses each dimension d for which backwards[d] is true.
 absl::Status ReverseDims(KernelContext& c, const absl::InlinedVector<bool, 8>& backwards) {
   const Tensor& in = c.input(0);
   Tensor* out;

@@ -22,7 +22,8 @@ absl::Status DecodeWavOp(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({rows, channels}));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  const int64_t filled = shape.num_elements() == 0 ? 0 : rows;  // rows are not bounded then
+  // without elements, `rows` has no bound
+  const int64_t filled = shape.num_elements() == 0 ? 0 : rows;
   for (int64_t row = 0; row < filled; ++row) {
     for (int64_t channel = 0; channel < channels; ++channel) {
       const int64_t from = std::min(channel, wav.channels - 1);

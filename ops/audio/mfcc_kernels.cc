@@ -105,7 +105,8 @@ class MfccKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Bands::Check(in.dim(2), rate.scalar<int32_t>(), lower_, upper_));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.dim(0), in.dim(1), coefficients_}, &out));
-    if (out->num_elements() == 0) return absl::OkStatus();  // the bins are not bounded
+    // without elements, the number of bins has no bound
+    if (out->num_elements() == 0) return absl::OkStatus();
     const Bands bands = Bands::Make(bands_, in.dim(2), rate.scalar<int32_t>(), lower_, upper_);
     const double cost = static_cast<double>(2 * in.dim(2) + bands_ * (coefficients_ + 10));
     c.ParallelFor(in.dim(0) * in.dim(1), cost, [&](int64_t begin, int64_t end) {

@@ -74,8 +74,8 @@ class AudioSpectrogramKernel : public Kernel {
 
   const int64_t stride_;
   const bool is_squared_;
-  int64_t length_ = 1;           // of the transforms
-  std::vector<double> weights_;  // of the Hann window
+  int64_t length_ = 1;           // length of the transforms
+  std::vector<double> weights_;  // the Hann window
 };
 KERNEL(AudioSpectrogram, AudioSpectrogramKernel);
 

@@ -1,7 +1,7 @@
 // Discrete Fourier transforms of one dimension, in double.
 //
-// Uses Eigen's (kissfft) for lengths with small prime factors, and Bluestein's algorithm over a
-// power of two for the others. The licence of FFTW would also bind the users of Sluice.
+// Lengths with small prime factors use Eigen's kissfft. The others use Bluestein's algorithm over a
+// power of two. FFTW is not used, because its licence would also bind the users of Sluice.
 //
 // Thread safety: none, because an object has buffers.
 #ifndef SLUICE_OPS_AUDIO_TRANSFORM_H_

@@ -7,7 +7,8 @@
 
 namespace sluice {
 
-// Of //ops/builders:libraries, which has no header: it is called from below.
+// Defined in //ops/builders:libraries, which has no header because graph/ and executor/ call it
+// through weak references.
 std::string LibraryOfOp(std::string_view op);
 std::string LibraryOfKernels(std::string_view op);
 
@@ -16,7 +17,7 @@ namespace {
 TEST(LibrariesTest, EveryOpHasALibrary) {
   int ops = 0;
   for (const OpDef* op : OpRegistry::Global().All()) {
-    if (op->name.starts_with('_')) continue;  // the executor's own among them
+    if (op->name.starts_with('_')) continue;  // such ops may belong to executor/
     EXPECT_TRUE(LibraryOfOp(op->name).starts_with("//ops/"))
         << op->name << " is declared in another way";
     ++ops;
@@ -24,7 +25,7 @@ TEST(LibrariesTest, EveryOpHasALibrary) {
   EXPECT_GT(ops, 1000);
 }
 
-// An error promises kernels of every op that is not deprecated.
+// An error about a missing kernel names a library for every op that is not deprecated.
 TEST(LibrariesTest, EveryOpHasKernels) {
   for (const OpDef* op : OpRegistry::Global().All()) {
     if (op->deprecated_at != 0 || op->name.starts_with('_')) continue;
@@ -35,8 +36,9 @@ TEST(LibrariesTest, EveryOpHasKernels) {
 TEST(LibrariesTest, KernelsMayStandInAnotherFamilyThanTheirOp) {
   EXPECT_EQ(LibraryOfOp("RaggedFillEmptyRowsGrad"), "//ops/ragged");
   EXPECT_EQ(LibraryOfKernels("RaggedFillEmptyRowsGrad"), "//ops/sparse:sparse_kernels");
-  EXPECT_EQ(LibraryOfKernels("AddN"), "//ops/math:math_kernels");  // ops/lists has one as well
-  EXPECT_EQ(LibraryOfOp("DecodeWebP"), "//ops/image:webp");        // a part of a folder
+  // ops/lists has a kernel of AddN too
+  EXPECT_EQ(LibraryOfKernels("AddN"), "//ops/math:math_kernels");
+  EXPECT_EQ(LibraryOfOp("DecodeWebP"), "//ops/image:webp");  // a library for a part of the folder
   EXPECT_EQ(LibraryOfKernels("DecodeWebP"), "//ops/image:webp_kernels");
   EXPECT_EQ(LibraryOfOp("ScatterAdd"), "//ops/state");  // declared by a macro
 }

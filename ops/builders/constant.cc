@@ -33,7 +33,7 @@ bool Fits(bool is_integer, int64_t integer, double real) {
 
 std::string BuiltAt(At at) { return StrCat(" [built at ", at.file_name(), ":", at.line(), "]"); }
 
-// A Const of few elements, or a Fill: what tf.zeros and tf.ones make.
+// Adds a Const if there are few elements, else a Fill, as tf.zeros and tf.ones do.
 Output ConstOrFill(Graph& graph, const TensorShape& shape, DataType dtype, Number number,
                    std::string_view name, At at) {
   absl::StatusOr<Tensor> value = number.As(dtype);

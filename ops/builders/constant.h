@@ -1,6 +1,6 @@
-// Tensors that a program writes down, and placeholders.
+// Builder functions of constants and placeholders.
 //
-// A name that ends in '/' is taken whole, as everywhere in the builder.
+// As in all builder functions, a name that ends in '/' is used as it is, without scopes.
 #ifndef SLUICE_OPS_BUILDERS_CONSTANT_H_
 #define SLUICE_OPS_BUILDERS_CONSTANT_H_
 
@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-// A number of a program, exact until its dtype is known.
+// A number in a program. It stays exact until its dtype is known.
 class Number {
  public:
   template <typename T>
@@ -26,8 +26,8 @@ class Number {
         integer_(std::is_integral_v<T> ? static_cast<int64_t>(value) : 0),
         real_(static_cast<double>(value)) {}
 
-  // As a scalar tensor. INVALID_ARGUMENT where `dtype` cannot hold it: a fraction in an integer
-  // type, a value out of range, a type that is not numeric.
+  // The number as a scalar tensor. INVALID_ARGUMENT if `dtype` cannot hold it: a fraction in an
+  // integer type, a value out of range, or a type that is not numeric.
   absl::StatusOr<Tensor> As(DataType dtype) const;
   std::string ToString() const;
 
@@ -37,7 +37,7 @@ class Number {
   double real_;
 };
 
-// The tensor type that stands for a C++ type; strings of all kinds are std::string.
+// The element type for a C++ type. All kinds of strings become std::string.
 template <typename T>
 using ElementTypeOf = std::conditional_t<
     std::is_convertible_v<T, std::string_view>, std::string,
@@ -47,18 +47,20 @@ using ElementTypeOf = std::conditional_t<
 Output Constant(Graph& graph, const Tensor& value, std::string_view name = "",
                 At at = At::current());
 
-// A number as `dtype` has it: `Constant(g, 1, DT_HALF)`.
+// A scalar of type `dtype`: `Constant(g, 1, DT_HALF)`.
 Output Constant(Graph& graph, Number value, DataType dtype, std::string_view name = "",
                 At at = At::current());
 
-// `Constant(g, 3.0f)`, `Constant(g, "text")`: a scalar of the C++ type (int is int32, 1.0 double).
+// A scalar of the C++ type: `Constant(g, 3.0f)`, `Constant(g, "text")`. An int is int32, and 1.0 is
+// double.
 template <typename T>
 requires(std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string_view>) Output
     Constant(Graph& graph, T value, std::string_view name = "", At at = At::current()) {
   return Constant(graph, Tensor::Scalar(ElementTypeOf<T>(value)), name, at);
 }
 
-// `Constant(g, {1, 2})`, and `Constant(g, {{1, 2}, {3, 4}})`; rows must have the same length.
+// A vector or a matrix: `Constant(g, {1, 2})`, `Constant(g, {{1, 2}, {3, 4}})`. Rows must have the
+// same length.
 template <typename T>
 Output Constant(Graph& graph, std::initializer_list<T> values, std::string_view name = "",
                 At at = At::current()) {
@@ -80,11 +82,11 @@ Output Constant(Graph& graph, const std::vector<T>& values, std::string_view nam
   return Constant(graph, tensor, name, at);
 }
 
-// A value that every run is fed.
+// A tensor that every run must feed.
 Output Placeholder(Graph& graph, DataType dtype, const PartialShape& shape,
                    std::string_view name = "", At at = At::current());
 
-// Tensors of one value. Those of fewer than 1000 elements are one Const, larger ones a Fill.
+// Tensors filled with one value: a Const for fewer than 1000 elements, a Fill for more.
 Output Zeros(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,
              std::string_view name = "zeros", At at = At::current());
 Output Ones(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,
@@ -94,13 +96,13 @@ Output Fill(Graph& graph, const std::vector<int64_t>& dims, Number value, DataTy
 Output Fill(const std::vector<int64_t>& dims, Output value, std::string_view name = "",
             At at = At::current());
 
-// 1-D of the numbers 0 to limit-1.
+// The vector 0, 1, …, limit - 1.
 Output Range(Output limit, std::string_view name = "range", At at = At::current());
 
-// Integers as a Const vector: int32, or int64 where one needs it.
+// A vector of integers. Its type is int32, or int64 if a number does not fit into int32.
 Tensor IntegerTensor(const std::vector<int64_t>& values);
 
-// `scalar` in every place of a tensor of the given shape.
+// A tensor of the given shape whose elements all equal `scalar`.
 Tensor Splat(const Tensor& scalar, const TensorShape& shape);
 
 // Reports that the rows of a nested list differ in length.

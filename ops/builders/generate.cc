@@ -2,9 +2,9 @@
 //
 //   generate FOLDER PACKAGE STEM FILE...
 //
-// Every source file FILE of PACKAGE that declares ops gets its own header of builder functions
-// (rounding.cc: FOLDER/rounding_builders.h), so that a new op recompiles only the code that
-// includes that header. FOLDER/STEM.h includes all of them, unless it is itself such a header.
+// Every source file FILE of PACKAGE that declares ops gets its own header of builder functions:
+// rounding.cc gets FOLDER/rounding_builders.h. So a new op recompiles only the code that includes
+// that header. FOLDER/STEM.h includes all of these headers, unless it is one of them.
 // FOLDER/STEM.cc has the definitions.
 #include <cstdio>
 #include <cstdlib>

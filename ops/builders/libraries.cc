@@ -1,18 +1,18 @@
 // Finds the library that has an op, so that an error can name the library to link. Every family
-// links this file. graph/ and executor/ do not know the families; they call these functions through
-// weak references.
+// links this file. graph/ and executor/ must not depend on the families, so they call these
+// functions through weak references.
 #include <string>
 #include <string_view>
 
 namespace sluice {
 
-// One line per op, "<op> <library> <library of its kernels>"; defined in libraries_table.cc. Parsed
+// One line per op: "<op> <library> <library of its kernels>". Defined in libraries_table.cc. Parsed
 // only when an error is reported.
 extern const char kOpLibraries[];
 
 namespace {
 
-// Removes and returns the text before `end`; also removes `end`.
+// Removes the text up to and including `end`. Returns it without `end`.
 std::string_view Take(std::string_view* text, char end) {
   const size_t at = text->find(end);
   const std::string_view first = text->substr(0, at);
@@ -20,7 +20,7 @@ std::string_view Take(std::string_view* text, char end) {
   return first;
 }
 
-// "//ops/image:image //ops/image:image_kernels"; empty if no library has the op.
+// Returns "//ops/image:image //ops/image:image_kernels", or "" if no library has the op.
 std::string_view LibrariesOf(std::string_view op) {
   std::string_view rest = kOpLibraries;
   while (!rest.empty()) {
@@ -32,7 +32,7 @@ std::string_view LibrariesOf(std::string_view op) {
 
 }  // namespace
 
-// "//ops/image", or "//ops/image:webp"; "" if no library has the op. Called by OpRegistry.
+// Returns "//ops/image" or "//ops/image:webp", or "" if no library has the op. OpRegistry calls it.
 std::string LibraryOfOp(std::string_view op) {
   std::string_view libraries = LibrariesOf(op);
   const std::string label(Take(&libraries, ' '));
@@ -42,7 +42,7 @@ std::string LibraryOfOp(std::string_view op) {
   return folder.ends_with("/" + name) ? folder : label;
 }
 
-// "//ops/image:image_kernels"; "" if no library has the op. Called by KernelRegistry.
+// Returns "//ops/image:image_kernels", or "" if no library has the op. KernelRegistry calls it.
 std::string LibraryOfKernels(std::string_view op) {
   std::string_view libraries = LibrariesOf(op);
   Take(&libraries, ' ');

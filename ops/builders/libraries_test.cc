@@ -1,5 +1,5 @@
-// A program that links some families of ops only: math whole, the definitions of array, the builder
-// functions of image.
+// Tests errors of a program that links only some families of ops: math with its kernels, the
+// definitions of array, and the builder functions of image.
 #include "executor/session/session.h"
 #include "gmock/gmock.h"
 #include "graph/format/graph_def.h"
@@ -64,7 +64,7 @@ TEST(LibrariesTest, WhatNoLibraryHasIsSaidToBeUnknown) {
   const absl::Status status = ImportGraphDef("node { name: 'a' op: 'Nonsense' }", g).status();
   EXPECT_THAT(status.message(), HasSubstr("Make sure the library that defines it is linked"));
   const absl::Status beginning =
-      ImportGraphDef("node { name: 'a' op: 'Resize' }", g).status();  // of several
+      ImportGraphDef("node { name: 'a' op: 'Resize' }", g).status();  // one of several libraries
   EXPECT_THAT(beginning.message(), Not(HasSubstr("//ops/image")));
 }
 

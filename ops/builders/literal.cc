@@ -49,7 +49,8 @@ std::string Literal(float v) {
     return StrCat(v < 0 ? "-" : "", "std::numeric_limits<float>::infinity()");
   }
   char text[64];
-  std::string s(text, std::to_chars(text, text + sizeof(text), v).ptr);  // shortest exact
+  // the shortest text that is exact
+  std::string s(text, std::to_chars(text, text + sizeof(text), v).ptr);
   if (s.find_first_of(".e") == s.npos) s += ".0";
   return s + "f";
 }
@@ -60,7 +61,8 @@ std::string Literal(const PartialShape& v) {
   for (int64_t d : v.dims()) StrAppend(&dims, dims.empty() ? "" : ", ", d);
   return StrCat("PartialShape({", dims, "})");
 }
-// Kinds without a spelling start as they are constructed; no op has such a default.
+// These kinds have no literal. They are value-initialised, because no op has a default of these
+// kinds.
 std::string Literal(const FunctionAttr&) { return "{}"; }
 std::string Literal(const Tensor&) { return "{}"; }
 std::string Literal(std::monostate) { return "{}"; }

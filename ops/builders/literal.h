@@ -1,4 +1,4 @@
-// C++ spellings of attributes for the generated builder functions.
+// Writes types and values of attributes as C++ code, for the generated builder functions.
 #ifndef SLUICE_OPS_BUILDERS_LITERAL_H_
 #define SLUICE_OPS_BUILDERS_LITERAL_H_
 
@@ -9,15 +9,15 @@
 
 namespace sluice {
 
-// The type of a member that holds such an attribute: "std::vector<int64_t>".
+// The type of the member for the attribute: "std::vector<int64_t>".
 std::string MemberType(const AttrDef& attr);
-// The type of a parameter: what a caller can give without a copy.
+// The type of the parameter for the attribute, which callers can pass without a copy.
 std::string ParameterType(const AttrDef& attr);
-// The parameter or member `name` as a value of MemberType.
+// An expression that converts the parameter or member `name` to MemberType.
 std::string AsAttrValue(const AttrDef& attr, const std::string& name);
-// An initialiser of MemberType, with its "= ": " = true"; "" for a default-constructed value.
+// The initialiser of the member, such as " = true". "" for a default-constructed value.
 std::string Initialiser(const AttrDef& attr, const AttrValue& value);
-// `name`, with '_' behind it where it is a C++ keyword or would hide what a function body uses.
+// `name`, followed by '_' if it is a C++ keyword or would hide a name that the function body uses.
 std::string Identifier(std::string_view name);
 
 }  // namespace sluice

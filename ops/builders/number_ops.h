@@ -1,8 +1,9 @@
-// Builder functions of ops with two operands, of which one may be a number: `Maximum(norm, 1e-6f)`.
+// Builder functions of binary ops that accept a number as one operand: `Maximum(norm, 1e-6f)`.
 //
-// They add TensorFlow's nodes: the op under a scope `name` ("": the op's name), and a number as the
-// constant `<name>/x` or `<name>/y`. The generated functions of these names take two tensors.
-// Errors stay in the graph and give an invalid tensor.
+// They add TensorFlow's nodes: the op in the scope `name` (by default the op's name), and the
+// number as the constant `<name>/x` or `<name>/y`. The generated functions of these names take two
+// tensors.
+// Errors: stay in the graph. The result is then an invalid handle.
 #ifndef SLUICE_OPS_BUILDERS_NUMBER_OPS_H_
 #define SLUICE_OPS_BUILDERS_NUMBER_OPS_H_
 

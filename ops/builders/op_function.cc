@@ -13,7 +13,7 @@ namespace {
 bool Uses(const ArgDef& arg, const std::string& attr) {
   return arg.type_attr == attr || arg.number_attr == attr || arg.type_list_attr == attr;
 }
-// The caller does not give what NodeBuilder finds in the inputs.
+// NodeBuilder infers such attributes from the inputs, so callers do not pass them.
 bool FollowsFromInputs(const OpDef& op, const AttrDef& attr) {
   return std::any_of(op.inputs.begin(), op.inputs.end(),
                      [&](const ArgDef& in) { return Uses(in, attr.name); });
@@ -25,7 +25,7 @@ bool IsOptional(const OpDef& op, const AttrDef& attr) {
   return attr.default_value && !FollowsFromInputs(op, attr);
 }
 
-// Inputs may all be empty lists, and then none of them tells the graph.
+// If all inputs can be empty lists, the graph does not follow from the inputs.
 bool TakesGraph(const OpDef& op) {
   return std::all_of(op.inputs.begin(), op.inputs.end(), [&](const ArgDef& in) {
     const std::string& length = in.number_attr.empty() ? in.type_list_attr : in.number_attr;
@@ -89,8 +89,8 @@ std::string OutputsStruct(const OpDef& op) {
   return text + "};\n";
 }
 
-// How many tensors a list output would have had: a failed op gives as many invalid handles, so
-// that a program may index the result before it looks at the error.
+// An expression for the length of a list output. A failed op returns that many invalid handles, so
+// that a program may index the result before it checks the error.
 std::string ListLength(const OpDef& op, const ArgDef& out) {
   const std::string& attr = out.number_attr.empty() ? out.type_list_attr : out.number_attr;
   for (const ArgDef& in : op.inputs) {

@@ -1,4 +1,4 @@
-// The text of one op's builder function.
+// Generates the C++ text of the builder function of an op.
 #ifndef SLUICE_OPS_BUILDERS_OP_FUNCTION_H_
 #define SLUICE_OPS_BUILDERS_OP_FUNCTION_H_
 
@@ -8,10 +8,10 @@
 
 namespace sluice {
 
-// Whether users get a function for `op`: hidden and internal ops have none.
+// Hidden and internal ops have no builder function.
 bool HasBuilder(const OpDef& op);
-// The struct of optional attributes, the struct of outputs where there are several, and the
-// function's declaration, with the op's documentation.
+// The struct of optional attributes, the struct of outputs if there are several, and the
+// declaration of the function with the documentation of the op.
 std::string DeclarationText(const OpDef& op);
 std::string DefinitionText(const OpDef& op);
 

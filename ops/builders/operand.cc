@@ -10,7 +10,7 @@ Output CastTo(Output x, DataType dtype, At at) {
   return NodeBuilder(x.graph(), "Cast", at).Input(x).Attr("DstT", dtype).Finish();
 }
 
-// The type that integers are divided in.
+// The type in which integers are divided.
 DataType QuotientType(DataType dtype) {
   dtype = BaseType(dtype);
   if (!IsInteger(dtype)) return dtype;

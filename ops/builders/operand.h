@@ -1,7 +1,7 @@
 // Arithmetic on tensors: `MatMul(x, w) + b`, `1.0f - x`, `-x`.
 //
-// A number takes the dtype of the other side. Comparison operators are not overloaded: handles are
-// compared by identity (==), tensors by Equal, Less and so on.
+// A number takes the dtype of the other operand. `==` compares the identity of handles. Equal, Less
+// and the other comparison ops compare tensors, and have no operators.
 #ifndef SLUICE_OPS_BUILDERS_OPERAND_H_
 #define SLUICE_OPS_BUILDERS_OPERAND_H_
 
@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-// One side of an operator: a tensor, a variable (read when it is used) or a number. Keeps the line
-// where it was made an operand; lives as long as the expression.
+// An operand of an operator: a tensor, a variable (read when it is used) or a number. It records
+// the source line of its conversion, and must not outlive the full expression.
 class Operand {
  public:
   Operand(Output tensor, At at = At::current())  // NOLINT: operands are implicit
@@ -41,21 +41,21 @@ class Operand {
   // Null for numbers and invalid handles.
   Graph* graph() const;
   DataType dtype() const;  // DT_INVALID for numbers
-  // The tensor; a number becomes a Const `name` of type `dtype` in the open scope.
+  // The operand as a tensor. A number becomes a Const `name` of type `dtype` in the current scope.
   Output In(Graph& graph, DataType dtype, std::string_view name) const;
   At at() const { return at_; }
 
  private:
-  Output tensor_;  // of a variable: its handle
+  Output tensor_;  // the handle, for a variable
   const void* variable_ = nullptr;
   Output (*read_)(const void* variable, At at) = nullptr;
-  DataType dtype_ = DT_INVALID;  // of a variable
+  DataType dtype_ = DT_INVALID;  // dtype of a variable
   std::optional<Number> number_;
   At at_;
 };
 
-// AddV2 `add`, Sub `sub`, Mul `mul`; RealDiv `truediv`, integers as double (8 and 16 bits as
-// float); FloorMod `mod`; Neg.
+// The nodes are AddV2 `add`, Sub `sub`, Mul `mul`, RealDiv `truediv`, FloorMod `mod` and Neg.
+// Division converts integers to double (those of 8 and 16 bits to float).
 Output operator+(Operand x, Operand y);
 Output operator-(Operand x, Operand y);
 Output operator*(Operand x, Operand y);
@@ -63,7 +63,7 @@ Output operator/(Operand x, Operand y);
 Output operator%(Operand x, Operand y);
 Output operator-(Operand x);
 
-// `op` on two operands under the scope `name`, as the operators do it.
+// Applies `op` to two operands in the scope `name`, as the operators do.
 Output BinaryOp(std::string_view op, std::string_view name, const Operand& x, const Operand& y);
 
 }  // namespace sluice

@@ -9,7 +9,7 @@ Output SingleOutput(Node* node, int arg) {
 }
 
 OutputList ListOutput(Node* node, int arg, size_t length) {
-  constexpr size_t kLengthMax = 1 << 20;  // a negative or absurd count is why the op failed
+  constexpr size_t kLengthMax = 1 << 20;  // a larger or negative count is an error
   if (node == nullptr) return OutputList(length <= kLengthMax ? length : 0);
   const auto [first, last] = node->OutputRange(arg);
   OutputList outputs;

@@ -1,4 +1,4 @@
-// Handles of a node's outputs; a null node (a failed op) gives invalid ones.
+// Handles of a node's outputs. They are invalid if the node is null because the op failed.
 #ifndef SLUICE_OPS_BUILDERS_RESULT_H_
 #define SLUICE_OPS_BUILDERS_RESULT_H_
 
@@ -9,7 +9,7 @@
 namespace sluice {
 
 Output SingleOutput(Node* node, int arg);
-// `length`: of the list for a null node.
+// `length` is the number of invalid handles for a null node.
 OutputList ListOutput(Node* node, int arg, size_t length);
 
 }  // namespace sluice

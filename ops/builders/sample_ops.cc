@@ -1,4 +1,4 @@
-// Ops with one of everything, for generate_test.
+// Ops that cover every kind of argument and attribute, for generate_test.
 #include <limits>
 
 #include "graph/infer/shape_context.h"
