@@ -2,10 +2,10 @@
 // `<prefix>.index` and `<prefix>.data-<shard>-of-<shards>`.
 //
 // A checkpoint appears completely or not at all. Files are written under temporary names, synced to
-// the disk and then renamed, the index last. If there is a checkpoint of that prefix already, the
-// new data files get names of their own (another number of shards), so that the old checkpoint
-// stays intact until the new index replaces the old one. After a crash, the prefix has the old
-// checkpoint, the new one, or none if there was none.
+// the disk and then renamed, the index last. If the prefix has a checkpoint already, the new data
+// files get different names (another number of shards). So the old checkpoint stays intact until
+// the new index replaces the old one. After a crash, the prefix has the old checkpoint, the new
+// one, or none if there was none.
 //
 // Thread safety: a reader may be used from any thread, a writer from one. If two writers write one
 // prefix at the same time, the checkpoint of one of them remains.
@@ -35,7 +35,7 @@ class BundleWriter {
  public:
   // Makes the folder of `prefix` if its parent exists.
   static absl::StatusOr<std::unique_ptr<BundleWriter>> Create(const std::string& prefix);
-  // Removes what was written, unless Finish succeeded.
+  // Removes the files, unless Finish succeeded.
   ~BundleWriter();
 
   // INVALID_ARGUMENT if the name is taken or empty; UNIMPLEMENTED for handles and variants.

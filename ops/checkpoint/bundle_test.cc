@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A folder of this test's own.
+// A folder that only this test uses.
 std::string FolderOfTest() {
   const std::string folder =
       StrCat(::testing::TempDir(), "/",
@@ -69,7 +69,7 @@ TEST(Slice, TextAndKeys) {
   EXPECT_EQ(slice.ToString(), "0,2:-");
   EXPECT_EQ(slice.ShapeIn({4, 3}).value().ToString(), "[2,3]");
   EXPECT_EQ(TensorSliceKey("ab", slice), std::string("\0ab\0\1\1\2\x80\x82\x80\x7f", 11));
-  // Numbers of two bytes and more.
+  // These numbers take two bytes or more.
   EXPECT_EQ(TensorSliceKey("", TensorSlice({{64, 1 << 20}})),
             std::string("\0\0\1\1\1\xc0\x40\xe0\x10\0\0", 11).replace(7, 4, "\xf0\x10\0\0", 4));
   EXPECT_EQ(TensorSlice::Parse("a,1").status().message(),
@@ -259,7 +259,7 @@ TEST(Bundle, EveryDamagedByteIsAnErrorOrTheOldValue) {
           EXPECT_EQ(read->flat<float>(), tensor.flat<float>());
         }
       }
-      // Bytes of the footer's padding mean nothing.
+      // The padding of the footer has no meaning.
       EXPECT_TRUE(is_found || file == "/m.index") << file << " byte " << i;
     }
     ASSERT_TRUE(WriteFileAtomically(folder + file, good).ok());

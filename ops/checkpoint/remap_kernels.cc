@@ -12,7 +12,8 @@
 namespace sluice {
 namespace {
 
-// The first `count` lines of a vocabulary, which must have as many, or all lines (-1).
+// Returns the first `count` lines of a vocabulary, or all lines if `count` is -1. It is an error if
+// the file has fewer.
 absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int64_t count) {
   SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
   std::vector<std::string> lines;

@@ -30,7 +30,7 @@ void AppendOrdered(std::string* key, uint64_t number) {
   key->append(bytes, static_cast<size_t>(n));
 }
 
-// Escapes bytes 0 and 255, so that the end mark 0 1 is before all that may follow.
+// Escapes bytes 0 and 255, so that the end mark 0 1 sorts before any continuation.
 void AppendOrdered(std::string* key, std::string_view text) {
   for (char c : text) {
     key->push_back(c);
@@ -46,7 +46,7 @@ void AppendOrderedSigned(std::string* key, int64_t number) {
   const uint64_t magnitude = static_cast<uint64_t>(number < 0 ? ~number : number);
   int n = 1;  // n bytes hold a sign and 7n - 1 bits
   while (n < 10 && (magnitude >> std::min(63, 7 * n - 1)) != 0) ++n;
-  // Ten bytes, of which the sign fills the bits above 64.
+  // Uses ten bytes. The bits above 64 are copies of the sign.
   unsigned char bytes[10];
   for (int i = 0; i < 10; ++i) {
     const int shift = 8 * (9 - i);

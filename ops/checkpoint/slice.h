@@ -1,5 +1,5 @@
-// Slices of tensors: boxes that a checkpoint stores of a partitioned variable, or that a restore
-// requests.
+// Slices of tensors: the boxes that a checkpoint stores of a partitioned variable, or that a
+// restore requests.
 //
 // Thread safety: values.
 #ifndef SLUICE_OPS_CHECKPOINT_SLICE_H_

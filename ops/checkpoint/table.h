@@ -35,18 +35,19 @@ class TableWriter {
 
   // Keys ascend. INVALID_ARGUMENT otherwise.
   absl::Status Add(std::string_view key, std::string_view value);
-  // Writes what is left; the file is not closed.
+  // Writes the remaining blocks. Does not close the file.
   absl::Status Finish();
 
  private:
-  // Entries that share the beginning of their key with the one before.
+  // A block under construction. An entry omits the beginning of its key that equals the previous
+  // key.
   class Block {
    public:
     explicit Block(int restart_interval) : restart_interval_(restart_interval) {}
     void Add(std::string_view key, std::string_view value);
     bool empty() const { return bytes_.empty(); }
     size_t size() const { return bytes_.size() + 4 * restarts_.size(); }
-    // The whole block; empty again after.
+    // Returns the finished block. The block is then empty.
     std::string Take();
 
    private:
@@ -62,8 +63,8 @@ class TableWriter {
   };
   static void Append(const Handle& handle, std::string* bytes);
   absl::Status FinishDataBlock();
-  // Enters the block that was written last in the index, under a short key that is not before its
-  // last one and before `next` (empty: the end).
+  // Adds the last written block to the index. Its index key is short, not before the last key of
+  // the block, and before `next` (empty for the end).
   void EnterPending(std::string_view next);
   absl::StatusOr<Handle> WriteBlock(std::string block, Compression compression);
 

@@ -1,4 +1,5 @@
-// What the members of a group see of each other: who is missing, who left, who does not fit.
+// Tests errors and stall reports of collective groups: missing members, members that left, and
+// members that do not match.
 #include <thread>
 
 #include "executor/device/device_set.h"
@@ -63,7 +64,7 @@ TEST(CollectiveTest, AMemberThatIsMissingIsNamedInTheStallReport) {
   OutputList members;
   for (int i = 0; i < 3; ++i) members.push_back(Member(g, i, 3, Value(g, {1.0f})));
   Session session(g, {.cpu_devices = 3});
-  ASSERT_TRUE(session.Run({}, members, {}).ok());  // so that it is known who belongs to the group
+  ASSERT_TRUE(session.Run({}, members, {}).ok());  // so that the members of the group are known
   CancellationManager cancellation;
   std::thread canceller([&] {
     EXPECT_THAT(AwaitReport(session, {"2 of 3 members of this task have come"}),
@@ -74,7 +75,7 @@ TEST(CollectiveTest, AMemberThatIsMissingIsNamedInTheStallReport) {
   canceller.join();
 }
 
-// Two sessions on the devices of one task, each with a member.
+// Two sessions that share the devices of one task. Each has one member.
 class CollectiveReplicas : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -91,7 +92,7 @@ class CollectiveReplicas : public ::testing::Test {
                                              {.cancellation = cancellation}));
     return sum[0].scalar<float>();
   }
-  // Both at once; the sums of both, or 0 where there was an error.
+  // Runs both members at once. Returns both sums, or 0 for a member that failed.
   std::pair<float, float> RunBoth(float a, float b) {
     absl::StatusOr<float> first;
     std::thread thread([&] { first = Run(0, a); });
@@ -124,7 +125,7 @@ TEST_F(CollectiveReplicas, WhoLeavesEndsTheOthersWithTheReason) {
   });
   EXPECT_EQ(Run(0, 1, &cancellation).status().code(), absl::StatusCode::kCancelled);
   canceller.join();
-  // The other one came later, and must not take its next value for the one that was lost.
+  // The other member came later, and must not combine its value with one of a later round.
   const absl::Status told = Run(1, 2).status();
   EXPECT_EQ(told.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(
@@ -176,8 +177,8 @@ TEST(CollectiveLoops, EachIterationIsARoundOfItsOwn) {
   for (const Tensor& t : *got) EXPECT_EQ(t.scalar<float>(), 1 + 3 + 5 + 7);
 }
 
-// TensorFlow's Recv waits without a limit of its own too: where names or incarnations differ, only
-// the step's limit ends it.
+// As in TensorFlow, a Recv has no time limit of its own. If names or incarnations differ, only the
+// limit of the step ends it.
 TEST(Transfers, ARecvThatNoSendFitsWaitsUntilTheStepsLimit) {
   struct Wanted {
     std::string_view name;

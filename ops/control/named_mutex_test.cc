@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// One who asks for the mutex, and what came of it.
+// A caller that requests the mutex, and the result.
 struct Asker {
   explicit Asker(std::string name) : node(std::move(name)) {}
   void Ask(NamedMutex& mutex, CancellationManager* cancellation = nullptr,
@@ -46,7 +46,7 @@ TEST(NamedMutexTest, ALockIsConsumedOnce) {
   EXPECT_TRUE(hold->Consume());
   EXPECT_FALSE(hold->Consume());
   b.Ask(*mutex);
-  a.Drop();  // does not take it away from b
+  a.Drop();  // b keeps the mutex
   EXPECT_EQ(mutex->DebugString(), "mutex 'm': held by 'b', 0 waiting");
 }
 
