@@ -1,4 +1,4 @@
-// Convolutions over images (2-D) and volumes (3-D), and the ops that their gradients are made of.
+// Convolutions over images (2-D) and volumes (3-D), and the ops of their gradients.
 //
 // Images are [batch, spatial dimensions, channels] (data_format NHWC, NDHWC) or [batch, channels,
 // spatial dimensions] (NCHW, NCDHW). Filters are [spatial dimensions, input channels, output
@@ -31,7 +31,7 @@ absl::Status VolumeOfInput(ShapeContext& c) {
   return c.SetOutput(0, shape);
 }
 
-// input_sizes may have height and width alone.
+// input_sizes may consist of height and width only.
 absl::Status Conv2DBackpropInputShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape filter, c.WithRank(1, 4));
   SLUICE_ASSIGN_OR_RETURN(PartialShape grad, c.WithRank(2, 4));
@@ -53,7 +53,8 @@ absl::Status Conv2DBackpropInputShape(ShapeContext& c) {
   return c.SetOutput(0, out);
 }
 
-// Conv: batch_dims batch dimensions, then those of data_format after its batch.
+// The shape of Conv: batch_dims batch dimensions, then the dimensions of data_format after its
+// batch.
 absl::Status AnyConvShape(ShapeContext& c) {
   const PartialShape& filter = c.input(1);
   const int64_t batch_dims = c.attr<int64_t>("batch_dims");
@@ -168,7 +169,7 @@ std::optional<ImageRoles> ImagesOfOneBatch(const Node& node) {
   return roles;
 }
 
-// The arguments that the ops share, and their attributes in TensorFlow's order.
+// Arguments that the ops share, and their attributes in TensorFlow's order.
 void Forward(OpDefBuilder& b) { b.Input("input", "T").Input("filter", "T").Output("output", "T"); }
 void BackpropInput(OpDefBuilder& b) {
   b.Input("input_sizes", DT_INT32).Input("filter", "T").Input("out_backprop", "T");
@@ -191,9 +192,9 @@ void Window3D(OpDefBuilder& b) {
 }
 
 OP(Conv,
-   "Convolution of images or volumes that have batch_dims batch dimensions. strides, dilations and "
-   "explicit_paddings (pairs before, after) are for one batch dimension, the spatial dimensions "
-   "and the channels, in the order of data_format.")
+   "Convolves images or volumes that have batch_dims batch dimensions. strides, dilations and "
+   "explicit_paddings (pairs before, after) have values for one batch dimension, the spatial "
+   "dimensions and the channels, in the order of data_format.")
     .With(Forward)
     .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
     .Attr("strides", IntListAttr())
@@ -206,8 +207,8 @@ OP(Conv,
     .Shape(AnyConvShape);
 
 OP(Conv2D,
-   "Convolution (cross correlation) of images and filters. If the filters have fewer input "
-   "channels than the images, the channels form groups, each with filters of its own. strides and "
+   "Convolves images with filters (cross correlation). If the filters have fewer input channels "
+   "than the images, the channels form groups, and each group has its own filters. strides and "
    "dilations have a value for each dimension, explicit_paddings a pair (before, after).")
     .With(Forward)
     .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
@@ -217,7 +218,7 @@ OP(Conv2D,
     .Shape(ConvShape) GRADIENT(ForwardGradient(k2D));
 
 OP(Conv2DBackpropFilter,
-   "Gradient of Conv2D with respect to its filter, whose shape is filter_sizes.")
+   "Computes the gradient of Conv2D with respect to its filter, whose shape is filter_sizes.")
     .With(BackpropFilter)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(Window2D)
@@ -225,8 +226,8 @@ OP(Conv2DBackpropFilter,
     .Shape(SizesShape<1, 4>) GRADIENT(BackpropFilterGradient(k2D));
 
 OP(Conv2DBackpropInput,
-   "Gradient of Conv2D with respect to its input, whose shape is input_sizes (all four sizes, or "
-   "height and width alone). Also known as transposed convolution.")
+   "Computes the gradient of Conv2D with respect to its input, whose shape is input_sizes (all "
+   "four sizes, or only height and width). Also known as transposed convolution.")
     .With(BackpropInput)
     .Attr("T", TypeAttr(FloatTypes() | TypeSet{DT_INT32}))
     .With(Window2D)
@@ -235,7 +236,7 @@ OP(Conv2DBackpropInput,
     .Shape(Conv2DBackpropInputShape) GRADIENT(BackpropInputGradient(k2D));
 
 OP(Conv3D,
-   "Convolution (cross correlation) of volumes and filters. strides and dilations have a value for "
+   "Convolves volumes with filters (cross correlation). strides and dilations have a value for "
    "each dimension.")
     .With(Forward)
     .Attr("T", TypeAttr(FloatTypes()))
@@ -244,7 +245,7 @@ OP(Conv3D,
     .Shape(ConvShape) GRADIENT(ForwardGradient(k3D));
 
 OP(Conv3DBackpropFilter,
-   "Gradient of Conv3D with respect to its filter. Only the shape of `filter` matters.")
+   "Computes the gradient of Conv3D with respect to its filter. Uses only the shape of `filter`.")
     .Input("input", "T")
     .Input("filter", "T")
     .Input("out_backprop", "T")
@@ -256,14 +257,14 @@ OP(Conv3DBackpropFilter,
     .Shape(VolumeOfInput<1>);
 
 OP(Conv3DBackpropFilterV2,
-   "Gradient of Conv3D with respect to its filter, whose shape is filter_sizes.")
+   "Computes the gradient of Conv3D with respect to its filter, whose shape is filter_sizes.")
     .With(BackpropFilter)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(Window3D)
     .Shape(SizesShape<1, 5>) GRADIENT(BackpropFilterGradient(k3D));
 
 OP(Conv3DBackpropInput,
-   "Gradient of Conv3D with respect to its input. Only the shape of `input` matters.")
+   "Computes the gradient of Conv3D with respect to its input. Uses only the shape of `input`.")
     .Input("input", "T")
     .Input("filter", "T")
     .Input("out_backprop", "T")
@@ -275,8 +276,8 @@ OP(Conv3DBackpropInput,
     .Shape(VolumeOfInput<0>);
 
 OP(Conv3DBackpropInputV2,
-   "Gradient of Conv3D with respect to its input, whose shape is input_sizes. Also known as "
-   "transposed convolution.")
+   "Computes the gradient of Conv3D with respect to its input, whose shape is input_sizes. Also "
+   "known as transposed convolution.")
     .Input("input_sizes", "Tshape")
     .Input("filter", "T")
     .Input("out_backprop", "T")
@@ -287,8 +288,8 @@ OP(Conv3DBackpropInputV2,
     .Shape(SizesShape<0, 5>) GRADIENT(BackpropInputGradient(k3D));
 
 OP(DepthwiseConv2dNative,
-   "Convolution of each channel by itself: filters are [height, width, channels, m], and output "
-   "channel c * m + q is channel c under filter q.")
+   "Convolves each channel separately. Filters are [height, width, channels, m]. Output channel c "
+   "* m + q is channel c under filter q.")
     .With(Forward)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(DepthwiseWindow)
@@ -301,7 +302,8 @@ OP(DepthwiseConv2dNative,
     });
 
 OP(DepthwiseConv2dNativeBackpropFilter,
-   "Gradient of DepthwiseConv2dNative with respect to its filter, whose shape is filter_sizes.")
+   "Computes the gradient of DepthwiseConv2dNative with respect to its filter, whose shape is "
+   "filter_sizes.")
     .With(BackpropFilter)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(DepthwiseWindow)
@@ -309,7 +311,8 @@ OP(DepthwiseConv2dNativeBackpropFilter,
     .Shape(SizesShape<1, 4>) GRADIENT(BackpropFilterGradient(kDepthwise));
 
 OP(DepthwiseConv2dNativeBackpropInput,
-   "Gradient of DepthwiseConv2dNative with respect to its input, whose shape is input_sizes.")
+   "Computes the gradient of DepthwiseConv2dNative with respect to its input, whose shape is "
+   "input_sizes.")
     .With(BackpropInput)
     .Attr("T", TypeAttr(FloatTypes()))
     .With(DepthwiseWindow)

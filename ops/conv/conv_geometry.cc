@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Channels and sizes of filters may be unknown.
+// Numbers of channels and sizes of filters may be unknown.
 absl::Status CheckGroups(int64_t channels, int64_t of_filter, int64_t out) {
   if (channels < 0 || of_filter < 0) return absl::OkStatus();
   if (of_filter == 0) return InvalidArgument("Depth of filter must not be 0");
@@ -48,7 +48,7 @@ absl::Status SetChannels(FilterKind kind, int64_t of_filter, int64_t outputs, Wi
   return absl::OkStatus();
 }
 
-// An input may have no channels, and so no groups.
+// An input may have no channels, and then no groups.
 absl::StatusOr<WindowGeometry> GeometryOf(const WindowAttrs& attrs, const TensorShape& input,
                                           const TensorShape& filter) {
   const int rank = attrs.layout.rank();

@@ -1,7 +1,7 @@
-// The geometry of one convolution, from the shapes of its tensors: for shape functions, where sizes
-// may be unknown, and for kernels.
+// The geometry of one convolution, computed from the shapes of its tensors. Shape functions use it
+// with unknown sizes, and kernels with known ones.
 //
-// Filters are [spatial dimensions, input channels, output channels], whatever the data format.
+// Filters are [spatial dimensions, input channels, output channels] for all data formats.
 //
 // Errors: INVALID_ARGUMENT if the tensors do not fit each other.
 #ifndef SLUICE_OPS_CONV_CONV_GEOMETRY_H_
@@ -13,11 +13,12 @@
 
 namespace sluice {
 
-// Which input channels the filters of an op read.
+// The input channels that each filter of an op reads.
 enum class FilterKind {
-  kGrouped,    // an equal part each: all of them, or those of a group
-  kWhole,      // all of them
-  kDepthwise,  // one: filters are [.., channels, m], output channel c * m + q reads channel c
+  kGrouped,  // the channels of one group, which may be all channels
+  kWhole,    // all channels
+  // one channel: filters are [.., channels, m], output channel c * m + q reads channel c
+  kDepthwise,
 };
 FilterKind FilterKindOf(std::string_view op);
 

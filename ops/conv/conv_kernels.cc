@@ -29,8 +29,9 @@ absl::StatusOr<WindowAttrs> AttrsOf(const Node& node) {
   return attrs;
 }
 
-// The shape in `sizes`, the first input of a gradient with respect to the images. Conv2D's may have
-// the spatial sizes alone: `grad` then gives the batch and `filter` the channels.
+// Returns the shape in `sizes`, the first input of a gradient with respect to the images. For
+// Conv2D, it may consist of the spatial sizes only: then `grad` gives the batch and `filter` the
+// channels.
 absl::StatusOr<TensorShape> ImageSizes(const WindowAttrs& attrs, const Tensor& sizes,
                                        const Tensor& filter, const Tensor& grad) {
   if (!sizes.shape().IsVector()) {
@@ -54,7 +55,7 @@ absl::StatusOr<TensorShape> ImageSizes(const WindowAttrs& attrs, const Tensor& s
   return TensorShape::Make(dims);
 }
 
-// Keeps the attributes of the node.
+// Parses the attributes of the node once.
 class ConvKernelBase : public Kernel {
  public:
   explicit ConvKernelBase(const KernelInit& init) : attrs_(AttrsOf(init.node())) {}
@@ -87,17 +88,17 @@ class ConvKernel : public ConvKernelBase {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     if (out->num_elements() == 0) return absl::OkStatus();
     const KeptFilter kept{filter, made_of_filter_};
-    return WithImages<T>(
-        c, {{in, channels}, {filter}}, out, channels,
-        [&](const auto* x, const auto* w, auto* y) -> absl::Status {
-          SLUICE_RETURN_IF_ERROR(Convolve(c, g, x, w, y, &kept));
-          if constexpr (!std::is_integral_v<T>) {
-            if (epilogue_) {
-              return epilogue_->template Apply<T>(c, 2, g.positions(), g.out_channels, y);
-            }
-          }
-          return absl::OkStatus();
-        });
+    return WithImages<T>(c, {{in, channels}, {filter}}, out, channels,
+                         [&](const auto* x, const auto* w, auto* y) -> absl::Status {
+                           SLUICE_RETURN_IF_ERROR(Convolve(c, g, x, w, y, &kept));
+                           if constexpr (!std::is_integral_v<T>) {
+                             if (epilogue_) {
+                               return epilogue_->template Apply<T>(c, 2, g.positions(),
+                                                                   g.out_channels, y);
+                             }
+                           }
+                           return absl::OkStatus();
+                         });
   }
 
   MadeOfConstant made_of_filter_;
@@ -173,7 +174,7 @@ KERNELS(Conv3DBackpropFilter, "T", ConvBackpropFilterKernel, FloatList);
 KERNELS(Conv3DBackpropFilterV2, "T", ConvBackpropFilterKernel, FloatList);
 KERNELS(DepthwiseConv2dNativeBackpropFilter, "T", ConvBackpropFilterKernel, FloatList);
 
-// Conv: images or volumes after any number of batch dimensions, which are merged into one.
+// The kernel of Conv, which merges all batch dimensions into one.
 template <typename T>
 class AnyConvKernel : public Kernel {
  public:

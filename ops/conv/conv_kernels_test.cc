@@ -1,5 +1,5 @@
-// Convolutions of floats, which go by other ways than those of doubles (winograd.h, direct_conv.h),
-// give the same as those: results and both gradients, whatever the edges and strides.
+// Checks float convolutions, which have faster algorithms (winograd.h, direct_conv.h), against
+// double ones: results and both gradients, for various edges and strides.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ Tensor RandomFloats(const TensorShape& shape, int seed) {
   return t;
 }
 
-// The result, and its gradients by image and filter where the result's is what is fed.
+// Returns the convolution and its gradients with respect to x and w, given the gradient dy.
 OutputList Convolution(Output x, Output w, Output dy, const Case& c) {
   const Output y =
       Conv2D(x, w, {1, c.stride, c.stride, 1}, c.padding, {.explicit_paddings = c.paddings});
@@ -43,7 +43,7 @@ OutputList Convolution(Output x, Output w, Output dy, const Case& c) {
   return all;
 }
 
-// The largest difference, as a part of the largest value.
+// The largest difference divided by the largest expected value.
 double Difference(const Tensor& found, const Tensor& expected) {
   double difference = 0, size = 0;
   for (int64_t i = 0; i < found.num_elements(); ++i) {
@@ -63,7 +63,6 @@ absl::StatusOr<Tensors> RunCase(const Case& c, int threads) {
     pads[0] = c.paddings[2] + c.paddings[3] + 1 - c.filter;
     pads[1] = c.paddings[4] + c.paddings[5] + 1 - c.filter;
   }
-  // Where nothing is padded, or one thing by hand, strides are 1.
   const int64_t sizes[2] = {(c.height + pads[0] + c.stride - 1) / c.stride,
                             (c.width + pads[1] + c.stride - 1) / c.stride};
   const OutputList fed = {Placeholder(g, DT_FLOAT), Placeholder(g, DT_FLOAT),
@@ -86,13 +85,13 @@ const Case kCases[] = {
     {8, 4, 5, 64, 64, 3},
     {2, 14, 14, 32, 64, 5},
     {5, 4, 9, 48, 32, 5},
-    // More tiles side by side than a strip has.
+    // These have more tiles side by side than a strip.
     {2, 7, 41, 16, 16, 3},
     {1, 9, 38, 32, 16, 5},
     {3, 11, 7, 16, 16, 5, "VALID"},
     {1, 10, 12, 16, 48, 5, "EXPLICIT", {0, 0, 3, 1, 0, 4, 0, 0}},
     {2, 10, 10, 48, 16, 3, "EXPLICIT", {0, 0, 0, 2, 2, 0, 0, 0}},
-    // Directly.
+    // These use direct_conv.h.
     {5, 9, 11, 1, 32, 5},
     {4, 13, 28, 3, 16, 3},
     {6, 12, 15, 16, 32, 3, "SAME", {}, 2},
@@ -126,8 +125,8 @@ TEST(FloatConvolution, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-// Padding so wide that no filter reaches the image, on the way that copies images with their
-// padding: it was written behind the copy.
+// direct_conv.h once wrote behind the copy of the image if the padding was so wide that no filter
+// reached the image.
 TEST(FloatConvolution, GivesZerosWhereNoFilterReachesTheImage) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT), w = Placeholder(g, DT_FLOAT);
@@ -140,7 +139,8 @@ TEST(FloatConvolution, GivesZerosWhereNoFilterReachesTheImage) {
   EXPECT_THAT((*out)[0].flat<float>(), testing::Each(0.0f));
 }
 
-// An image without channels, whose shape only the step knows: there is no group to divide by.
+// The number of channels is known only in the step. Without channels, the number of groups would be
+// a division by zero.
 TEST(FloatConvolution, OfNoChannelsIsRefused) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT), w = Placeholder(g, DT_FLOAT);
@@ -151,7 +151,7 @@ TEST(FloatConvolution, OfNoChannelsIsRefused) {
   EXPECT_THAT(out.status().message(), testing::HasSubstr("number of groups"));
 }
 
-// Paddings are sizes: two of them together give more elements than can be counted.
+// Two such paddings together would make the number of elements overflow.
 TEST(FloatConvolution, OfGiganticPaddingIsRefused) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT), w = Placeholder(g, DT_FLOAT);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Space kOnes = {1, 1, 1}, kZeros = {0, 0, 0};
 
-// A patch is one pixel: the images are the matrix of patches.
+// With patches of one pixel, the images are the matrix of patches.
 bool IsPointwise(const WindowGeometry& g) {
   return g.window == kOnes && g.stride == kOnes && g.pad == kZeros && g.in == g.out &&
          !g.has_groups();
@@ -25,20 +25,20 @@ bool IsPointwise(const WindowGeometry& g) {
 
 int64_t OutputsOfGroup(const WindowGeometry& g) { return g.out_channels / g.groups(); }
 
-// Rows of a tile: its patches fit in half of a second-level cache.
+// The number of rows of a tile, whose patches fit in half of a second-level cache.
 int64_t TileRows(const WindowGeometry& g) {
   constexpr int64_t kTileElements = 48 * 1024;
   return std::clamp<int64_t>(kTileElements / g.patch() / 16 * 16, 32, 1024);
 }
 
-// Nanoseconds for so many rows of one group.
+// The cost of `rows` rows of one group in nanoseconds.
 double RowsCost(const WindowGeometry& g, int64_t rows) {
   const double elements = static_cast<double>(rows) * static_cast<double>(g.patch());
   return elements * static_cast<double>(OutputsOfGroup(g)) / 30 + elements / 4;
 }
 
-// If strides are 1, the gradient with respect to the input is a convolution too: of the output's
-// gradient with the filter rotated by half a turn, whose inputs and outputs are exchanged.
+// If strides are 1, the gradient with respect to the input is a convolution too: the gradient of
+// the output is convolved with the filter, rotated by half a turn and with exchanged channels.
 WindowGeometry RotatedGeometry(const WindowGeometry& g) {
   WindowGeometry r = g;
   std::swap(r.in, r.out);
@@ -59,8 +59,8 @@ void RotateFilter(const WindowGeometry& g, const F* filter, F* rotated) {
   }
 }
 
-// The gradient of one image: products give the gradients of patches, a tile at a time, which are
-// added to the elements of the patches.
+// Computes the gradient of one image. For each tile, a product yields the gradients of patches,
+// which are added to the elements of the patches.
 template <typename F>
 void BackpropImage(const WindowGeometry& g, int64_t image, const F* out_grad, const F* filter,
                    F* in_grad, LoopScratch& scratch) {
@@ -78,9 +78,9 @@ void BackpropImage(const WindowGeometry& g, int64_t image, const F* out_grad, co
   }
 }
 
-// Into how many blocks the positions are cut whose sums are computed apart, and then added.
+// The number of blocks of positions that have partial sums of their own.
 int64_t FilterBlocks(const WindowGeometry& g) {
-  constexpr int64_t kElementsMax = 8 << 20;  // of all partial sums together
+  constexpr int64_t kElementsMax = 8 << 20;  // of all partial sums
   const int64_t fit = std::max<int64_t>(1, kElementsMax / (g.patch() * g.out_channels));
   return std::clamp<int64_t>(g.positions() / 1024, 1, std::min<int64_t>(16, fit));
 }

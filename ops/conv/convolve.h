@@ -1,13 +1,13 @@
 // The arithmetic of convolutions: the forward op and both gradients.
 //
-// The general way multiplies matrices of patches (ops/conv/patches.h), a cache-sized tile at a
-// time. Where they are faster, winograd.h, direct_conv.h and depthwise_conv.h do the work.
+// The general algorithm multiplies matrices of patches (ops/conv/patches.h), a cache-sized tile at
+// a time. winograd.h, direct_conv.h and depthwise_conv.h replace it if they are faster.
 //
-// Work is split by sizes alone and partial sums are added in order, so that the bits do not depend
-// on the number of threads. F is float, double or int32_t. Images are channels-last, filters are
-// [depth, height, width, channels of a group, output channels]. Tensors do not overlap.
+// The work is split by sizes alone and partial sums are added in order, so that the bits do not
+// depend on the number of threads. F is float, double or int32_t. Images are channels-last, filters
+// are [depth, height, width, channels of a group, output channels]. Tensors do not overlap.
 //
-// Errors: RESOURCE_EXHAUSTED without memory for scratch buffers.
+// Errors: RESOURCE_EXHAUSTED if there is no memory for scratch buffers.
 #ifndef SLUICE_OPS_CONV_CONVOLVE_H_
 #define SLUICE_OPS_CONV_CONVOLVE_H_
 
@@ -18,23 +18,25 @@
 
 namespace sluice {
 
-// The filter as the kernel's input, and what is kept of it between calls if it is a constant.
+// The filter as an input of the kernel, and the data derived from it, which is kept between calls
+// if the filter is constant.
 struct KeptFilter {
   const Tensor& tensor;
   MadeOfConstant& made;
 };
 
-// out = conv(in, filter). If `kept` is not null, `filter` are its elements as type F.
+// Computes out = conv(in, filter). If `kept` is not null, `filter` points to its elements as type
+// F.
 template <typename F>
 absl::Status Convolve(KernelContext& context, const WindowGeometry& g, const F* in, const F* filter,
                       F* out, const KeptFilter* kept = nullptr);
 
-// in_grad, the gradient with respect to the input, from that of the output.
+// Computes in_grad, the gradient with respect to the input, from the gradient of the output.
 template <typename F>
 absl::Status ConvBackpropInput(KernelContext& context, const WindowGeometry& g, const F* out_grad,
                                const F* filter, F* in_grad);
 
-// filter_grad, the gradient with respect to the filter, from that of the output.
+// Computes filter_grad, the gradient with respect to the filter, from the gradient of the output.
 template <typename F>
 absl::Status ConvBackpropFilter(KernelContext& context, const WindowGeometry& g, const F* in,
                                 const F* out_grad, F* filter_grad);

@@ -10,8 +10,8 @@
 namespace sluice::depthwise_conv {
 namespace {
 
-// Calls f(output position, input position, tap) wherever the window meets the image, for lines
-// [begin, end) of one image's output.
+// Calls f(output position, input position, tap) for each element of the window that lies in the
+// image, for lines [begin, end) of one image's output.
 template <typename Function>
 void ForTaps(const WindowGeometry& g, int64_t begin, int64_t end, Function f) {
   const Space &k = g.window, &d = g.dilation;
@@ -74,7 +74,7 @@ SLUICE_TARGET_CLONES void AddInner(const F* a, const F* b, int64_t channels, int
   }
 }
 
-// Nanoseconds per line of outputs.
+// The cost of one line of outputs in nanoseconds.
 double LineCost(const WindowGeometry& g) {
   return 0.5 * static_cast<double>(g.out.width) * static_cast<double>(g.out_channels) *
          static_cast<double>(g.window.count());
@@ -124,7 +124,7 @@ template <typename F>
 absl::Status BackpropFilter(KernelContext& context, const WindowGeometry& g, const F* in,
                             const F* out_grad, F* filter_grad) {
   const int64_t size = g.window.count() * g.out_channels, m = MultiplierOf(g);
-  const int64_t blocks = std::clamp<int64_t>(g.batch, 1, 16);  // each with sums of its own
+  const int64_t blocks = std::clamp<int64_t>(g.batch, 1, 16);  // each block has sums of its own
   SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(kDataTypeOf<F>, {blocks, size}));
   F* sums = partial.data<F>();
   std::fill_n(sums, blocks * size, F(0));

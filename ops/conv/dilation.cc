@@ -27,7 +27,8 @@ void DilationWindow(OpDefBuilder& b) {
 }
 
 OP(Dilation2D,
-   "Grayscale dilation: under each window, the greatest sum of a pixel and the filter's element.")
+   "Computes the grayscale dilation of images: under each window, the greatest sum of a pixel and "
+   "the filter's element.")
     .Input("input", "T")
     .Input("filter", "T")
     .Output("output", "T")
@@ -38,7 +39,7 @@ OP(Dilation2D,
       b.Into("filter", Sibling(b, "Dilation2DBackpropFilter", inputs));
     });
 
-OP(Dilation2DBackpropFilter, "Gradient of Dilation2D with respect to its filter.")
+OP(Dilation2DBackpropFilter, "Computes the gradient of Dilation2D with respect to its filter.")
     .Input("input", "T")
     .Input("filter", "T")
     .Input("out_backprop", "T")
@@ -46,7 +47,7 @@ OP(Dilation2DBackpropFilter, "Gradient of Dilation2D with respect to its filter.
     .With(DilationWindow)
     .Shape(SameAsInput(1));
 
-OP(Dilation2DBackpropInput, "Gradient of Dilation2D with respect to its input.")
+OP(Dilation2DBackpropInput, "Computes the gradient of Dilation2D with respect to its input.")
     .Input("input", "T")
     .Input("filter", "T")
     .Input("out_backprop", "T")

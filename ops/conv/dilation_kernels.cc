@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Inputs: images, filter, and in a gradient that of the output.
+// The inputs are images and a filter, and for gradients also the gradient of the output.
 template <typename T>
 class DilationKernel : public Kernel {
  public:
@@ -32,7 +32,7 @@ class DilationKernel : public Kernel {
         c.AllocateOutput(0, is_gradient ? c.input(into_filter_ ? 1 : 0).shape() : dilated, &out));
     T* to = out->data<T>();
     if (is_gradient) std::fill_n(to, out->num_elements(), T(0));
-    if (out->num_elements() == 0) return absl::OkStatus();  // there may be any number of outputs
+    if (out->num_elements() == 0) return absl::OkStatus();  // the number of windows has no bound
     const T* grad = is_gradient ? c.input(2).data<T>() : nullptr;
     for (int64_t i = 0; i < dilated.num_elements(); ++i) {
       const Sum sum = Greatest(g, c.input(0).data<T>(), c.input(1).data<T>(), i);
@@ -47,7 +47,8 @@ class DilationKernel : public Kernel {
   }
 
  private:
-  // A sum of an image's and the filter's element, and where these are (image: -1 for nowhere).
+  // The sum of an image element and a filter element, and their positions. Image -1 stands for
+  // none.
   struct Sum {
     T value = std::numeric_limits<T>::lowest();
     int64_t at = -1, filter_at = 0;
@@ -67,7 +68,7 @@ class DilationKernel : public Kernel {
     }
     SLUICE_ASSIGN_OR_RETURN(WindowGeometry g, attrs_->Slide(in.shape(), filter.shape().dims()));
     g.out_channels = g.in_channels;
-    if (g.window.width == 0) g.window.height = 0;  // there may be any number of empty lines
+    if (g.window.width == 0) g.window.height = 0;  // there may be very many empty lines
     return g;
   }
 

@@ -10,7 +10,7 @@
 namespace sluice::direct_conv {
 namespace {
 
-// An image with its padding.
+// The sizes of an image with its padding.
 struct Padded {
   int64_t height, width, channels;
   int64_t line() const { return width * channels; }
@@ -23,9 +23,9 @@ Padded PaddedOf(const WindowGeometry& g) {
   return {height, width, g.in_channels};
 }
 
-// Leaves out lines and columns that no filter reaches.
+// Copies an image with its padding. Omits lines and columns that no filter reaches.
 void Pad(const WindowGeometry& g, const Padded& p, const float* image, float* to) {
-  const int64_t pad = std::min(g.pad.width, p.width);  // it may be wider than the filters reach
+  const int64_t pad = std::min(g.pad.width, p.width);  // padding that filters reach
   const int64_t c = p.channels, left = pad * c;
   const int64_t inside = std::clamp<int64_t>(g.in.width, 0, p.width - pad) * c;
   for (int64_t y = 0; y < p.height; ++y, to += p.line()) {
@@ -40,7 +40,7 @@ void Pad(const WindowGeometry& g, const Padded& p, const float* image, float* to
   }
 }
 
-// `rows` rows of `columns` columns, a multiple of 16.
+// Computes `rows` rows of `columns` columns, a multiple of 16.
 template <int kVecs, bool kAdd>
 SLUICE_INLINE_IN_CLONES void AllColumns(const float* a, int64_t row_step, int64_t rows,
                                         const float* b, int64_t columns, const SumTerms& terms,
@@ -84,10 +84,10 @@ SLUICE_INLINE_IN_CLONES void ImageBackpropFilter(const WindowGeometry& g, const 
   }
 }
 
-// Adds to (filter gradients) or sets (images) what one padded image contributes.
+// Processes one padded image. Gradients of filters are added to `to`, images are stored there.
 using ImageLoop = void (*)(const WindowGeometry& g, const Padded& p, const float* padded,
                            const float* b, float* to);
-// Wide: output channels are a multiple of 32.
+// "Wide": the number of output channels is a multiple of 32.
 SLUICE_AVX512 void WideForward(const WindowGeometry& g, const Padded& p, const float* padded,
                                const float* filter, float* out) {
   ImageForward<2>(g, p, padded, filter, out);
@@ -107,7 +107,7 @@ SLUICE_AVX512 void NarrowBackprop(const WindowGeometry& g, const Padded& p, cons
 
 bool IsWide(const WindowGeometry& g) { return g.out_channels % (2 * kVecLanes) == 0; }
 
-// Nanoseconds per image.
+// The cost of one image in nanoseconds.
 double ImageCost(const WindowGeometry& g) {
   return static_cast<double>(g.out.count()) * static_cast<double>(g.patch()) *
          static_cast<double>(g.out_channels) / 40;
@@ -120,8 +120,8 @@ bool Fits(const WindowGeometry& g) {
   if (!HasAvx512() || !g.is_planar() || g.has_groups()) return false;
   if (g.dilation.width != 1 || g.out_channels % kVecLanes != 0) return false;
   if (g.out.height < 1 || g.out.width < 4 || g.pad.width < 0) return false;
-  // An image is computed by one thread, so there must be several. Each side is checked before the
-  // product: strides and paddings can make sides so large that it overflows.
+  // One thread computes an image, so there must be several images. The sides are checked before
+  // their product, because huge strides or paddings can make the product overflow.
   const Padded p = PaddedOf(g);
   return g.batch >= 4 && std::max({p.height, p.width, p.channels}) <= kPaddedMax &&
          p.size() <= kPaddedMax;
@@ -145,7 +145,7 @@ absl::Status Forward(KernelContext& context, const WindowGeometry& g, const floa
 
 absl::Status BackpropFilter(KernelContext& context, const WindowGeometry& g, const float* in,
                             const float* out_grad, float* filter_grad) {
-  constexpr int64_t kPartsMax = 8;  // each has sums of its own
+  constexpr int64_t kPartsMax = 8;  // each part has sums of its own
   const Padded p = PaddedOf(g);
   const ImageLoop loop = IsWide(g) ? WideBackprop : NarrowBackprop;
   const int64_t size = g.patch() * g.out_channels, parts = std::min(g.batch, kPartsMax);

@@ -1,8 +1,8 @@
-// Convolutions fused with the ops around them: those that TensorFlow's remapper writes into graphs,
-// and convolutions of padded or resized images.
+// Convolutions fused with the ops around them: the fused ops of TensorFlow's remapper, and
+// convolutions of padded or resized images.
 //
-// fused_ops names the ops after the convolution: BiasAdd or FusedBatchNorm (whose arguments are
-// scale, offset, mean and variance), then optionally an activation.
+// fused_ops names the ops after the convolution: BiasAdd or FusedBatchNorm (with arguments scale,
+// offset, mean and variance), then optionally an activation.
 #include "graph/tensor/sizes.h"
 #include "ops/conv/conv_shape.h"
 #include "ops/conv/multiply_adds.h"
@@ -59,7 +59,7 @@ void FusedArguments(OpDefBuilder& b) {
 }
 
 OP(FusedPadConv2D,
-   "Conv2D of images padded by mirrors of themselves: SYMMETRIC repeats the edge, REFLECT does "
+   "Pads images with mirrored pixels and applies Conv2D. SYMMETRIC repeats the edge, REFLECT does "
    "not.")
     .Input("input", "T")
     .Input("paddings", DT_INT32)
@@ -69,7 +69,7 @@ OP(FusedPadConv2D,
     .With(PadConvWindow)
     .Shape(PadConvShape);
 
-OP(FusedResizeAndPadConv2D, "FusedPadConv2D of images resized by bilinear interpolation.")
+OP(FusedResizeAndPadConv2D, "Resizes images by bilinear interpolation and applies FusedPadConv2D.")
     .Input("input", "T")
     .Input("size", DT_INT32)
     .Input("paddings", DT_INT32)
@@ -81,8 +81,8 @@ OP(FusedResizeAndPadConv2D, "FusedPadConv2D of images resized by bilinear interp
     .Shape(PadConvShape);
 
 OP(_FusedConv2D,
-   "Conv2D, then the fused_ops. 8-bit types take a bias, a side input and scales of both, and give "
-   "round(scale * conv + side_scale * side + bias).")
+   "Applies Conv2D, then the fused_ops. 8-bit types take a bias, a side input and scales of both, "
+   "and return round(scale * conv + side_scale * side + bias).")
     .Input("input", "T")
     .Input("filter", "T")
     .Input("args", "TArgs")
@@ -103,7 +103,7 @@ OP(_FusedConv2D,
     .Recompute(MultiplyAddsOfConv)
     .Shape(FusedConv2DShape);
 
-OP(_FusedConv3D, "Conv3D, then the fused_ops.")
+OP(_FusedConv3D, "Applies Conv3D, then the fused_ops.")
     .With(FusedArguments)
     .Attr("T", TypeAttr(TypeSet{DT_BFLOAT16, DT_FLOAT, DT_HALF}))
     .Attr("num_args", IntAttr().Min(0))
@@ -115,7 +115,7 @@ OP(_FusedConv3D, "Conv3D, then the fused_ops.")
     .KeepsLayout("images have three dimensions of space")
     .Shape(ConvShape);
 
-OP(_FusedDepthwiseConv2dNative, "DepthwiseConv2dNative, then the fused_ops.")
+OP(_FusedDepthwiseConv2dNative, "Applies DepthwiseConv2dNative, then the fused_ops.")
     .With(FusedArguments)
     .Attr("T", TypeAttr(FloatTypes()))
     .Attr("num_args", IntAttr().Min(0))

@@ -18,8 +18,8 @@ namespace sluice {
 
 class LoopScratch {
  public:
-  // At least `n` elements of the calling thread, 64-byte aligned, valid until the thread's next
-  // call for this type. Null if there is no memory: the shard then leaves its part undone.
+  // Returns at least `n` elements for the calling thread, 64-byte aligned. They are valid until the
+  // thread's next call for this type. Null if there is no memory: the shard then skips its work.
   template <typename F>
   F* Get(int64_t n) {
     struct Free {
@@ -36,7 +36,7 @@ class LoopScratch {
     if (memory == nullptr) missing_.store(n, std::memory_order_relaxed);
     return memory.get();
   }
-  // RESOURCE_EXHAUSTED if some shard got no memory.
+  // RESOURCE_EXHAUSTED if a shard got no memory.
   absl::Status status() const {
     const int64_t n = missing_.load(std::memory_order_relaxed);
     if (n == 0) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// The work of convolutions (OpTraits::multiply_adds).
+// Counts the multiply-adds of convolutions (OpTraits::multiply_adds).
 #ifndef SLUICE_OPS_CONV_MULTIPLY_ADDS_H_
 #define SLUICE_OPS_CONV_MULTIPLY_ADDS_H_
 
@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// Each output element is computed by the filter of one channel.
+// Each output element is a sum over the filter of one channel.
 inline double MultiplyAddsOfConv(const Node& node, const double* inputs, double outputs) {
   const PartialShape& filter = node.input(1).shape();
   const bool known = filter.rank_known() && filter.rank() > 0;

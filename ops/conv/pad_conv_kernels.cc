@@ -1,4 +1,4 @@
-// Convolutions of images that are padded by mirrors of themselves, and perhaps resized before.
+// Convolutions of images that are mirrored at their edges, and optionally resized before.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -15,13 +15,13 @@
 namespace sluice {
 namespace {
 
-// How the padded images lie in the images.
+// Maps the elements of padded images to elements of the images.
 struct Mirrors {
   TensorShape images;
   std::array<int64_t, 4> before{}, sizes{};  // of the padded images
-  int64_t edge = 0;                          // REFLECT leaves out the edge itself: 1
+  int64_t edge = 0;                          // 1 for REFLECT, which does not repeat the edge
 
-  // The element of the images at element `i` of the padded images, along dimension `d`.
+  // The index in the images of element `i` of the padded images, along dimension `d`.
   int64_t Source(int d, int64_t i) const {
     const int64_t last = images.dim(d) - 1;
     int64_t at = i - before[d];

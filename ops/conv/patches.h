@@ -1,4 +1,5 @@
-// Patches: the elements under a convolution's window, one output position per row of a matrix.
+// Matrices of patches. A row has the elements under the convolution's window at one output
+// position.
 #ifndef SLUICE_OPS_CONV_PATCHES_H_
 #define SLUICE_OPS_CONV_PATCHES_H_
 
@@ -12,7 +13,7 @@ namespace sluice {
 
 namespace patches_internal {
 
-// A call costs more than the copy of a few elements.
+// A library call costs more than a loop over a few elements.
 template <typename F>
 inline void Copy(const F* from, int64_t n, F* to) {
   if (n < 16) {
@@ -36,7 +37,7 @@ inline void Add(const F* from, int64_t n, F* to) {
 // elements)` for the parts of one line of a patch, which starts at `at` in the row. Its first
 // element is at column `left` of the image's line that starts at pixel `from`.
 //
-// If elements of neighbouring columns follow each other:
+// ForRun requires that the elements of neighbouring columns are contiguous.
 template <typename Inside, typename Outside>
 inline void ForRun(const WindowGeometry& g, int64_t from, int64_t left, int64_t at,
                    const Inside& inside, const Outside& outside) {
@@ -47,7 +48,7 @@ inline void ForRun(const WindowGeometry& g, int64_t from, int64_t left, int64_t 
   if (end > begin) inside((from + left + begin) * c, at + begin * c, (end - begin) * c);
   if (end < g.window.width) outside(at + end * c, (g.window.width - end) * c);
 }
-// Otherwise, for dilations and groups:
+// ForColumns supports dilations and groups.
 template <typename Inside, typename Outside>
 inline void ForColumns(const WindowGeometry& g, int64_t from, int64_t left, int64_t group,
                        int64_t at, const Inside& inside, const Outside& outside) {
@@ -110,8 +111,8 @@ inline void ForRows(const WindowGeometry& g, int64_t first, int64_t rows, Functi
 
 }  // namespace patches_internal
 
-// Writes rows [first, first + rows) of one group's matrix of patches: g.patch() elements each, with
-// zeros where the window lies outside the image.
+// Writes rows [first, first + rows) of one group's matrix of patches. A row has g.patch() elements.
+// Elements outside the image are zeros.
 template <typename F>
 void GatherPatches(const WindowGeometry& g, const F* in, int64_t group, int64_t first, int64_t rows,
                    F* patches) {
@@ -126,8 +127,8 @@ void GatherPatches(const WindowGeometry& g, const F* in, int64_t group, int64_t 
   });
 }
 
-// Adds rows to the elements that they were gathered from. All rows belong to the image whose
-// gradient is `in_grad`.
+// Adds rows of patches to the elements that GatherPatches copies. All rows belong to the image
+// whose gradient is `in_grad`.
 template <typename F>
 void ScatterPatches(const WindowGeometry& g, const F* patches, int64_t group, int64_t first,
                     int64_t rows, F* in_grad) {

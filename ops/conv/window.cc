@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Larger sizes are refused, so that no sum or product of them overflows.
+// Larger sizes are rejected, so that no sum or product of sizes overflows.
 constexpr int64_t kSizeMax = int64_t{1} << 40;
 
 absl::Status Check(const Sliding& s) {
@@ -28,7 +28,7 @@ absl::Status CheckInput(int64_t input) {
   return InvalidArgument("sizes must be at most ", kSizeMax, ", got ", input);
 }
 
-// The elements that a dilated window reaches over.
+// The number of elements that a dilated window spans.
 absl::StatusOr<int64_t> Extent(int64_t window, const Sliding& s) {
   if (window < 0 || window > kSizeMax / s.dilation) {
     return InvalidArgument("filter with dilation ", s.dilation, " must have a size from 0 to ",

@@ -1,8 +1,8 @@
-// The geometry of windows that slide over images: where their outputs lie, and how much padding
-// that takes. Convolutions, pools, dilations and patches share it.
+// The geometry of windows that slide over images: the number of outputs and the padding.
+// Convolutions, pools, dilations and patches share it.
 //
 // An image has a batch, channels and 1 to 3 spatial dimensions, in the order of its data_format.
-// WindowGeometry always has three, depth, height and width: those that an image lacks have size 1.
+// WindowGeometry always has depth, height and width. Missing dimensions have size 1.
 //
 // Thread safety: values without locks.
 // Errors: INVALID_ARGUMENT if attributes or sizes do not fit; UNIMPLEMENTED as documented.
@@ -43,14 +43,14 @@ struct ImageLayout {
 
   int rank() const { return space + 2; }
   int channel() const { return channels_first ? 1 : space + 1; }
-  // Spatial dimension `d`, of which 0 is the outermost.
+  // The position of spatial dimension `d`. 0 is the outermost.
   int at(int d) const { return d + (channels_first ? 2 : 1); }
   // The last two spatial dimensions.
   int height() const { return at(space - 2); }
   int width() const { return at(space - 1); }
 };
 
-// How a window moves along one dimension.
+// Parameters of a window that slides along one dimension.
 struct Sliding {
   int64_t stride = 1;
   int64_t dilation = 1;
@@ -67,7 +67,7 @@ struct Window {
 
 // INVALID_ARGUMENT for strides and dilations below 1, and if the window does not fit.
 absl::StatusOr<Window> SlideWindow(int64_t input, int64_t window, const Sliding& sliding);
-// The number of outputs, or -1 if `input` or `window` is -1 (unknown) and decides.
+// The number of outputs, or -1 if it depends on an `input` or `window` of -1 (unknown).
 absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t window, const Sliding& sliding);
 
 // One number per spatial dimension.
@@ -83,13 +83,14 @@ struct Space {
 // The sizes of one call of a kernel. Kernels see images as [batch, depth, height, width, channels].
 struct WindowGeometry {
   int64_t batch = 0, in_channels = 0, out_channels = 0;
-  // Input channels that one output channel reads. Fewer than in_channels if those form groups.
+  // Number of input channels that one output channel reads. Less than in_channels if there are
+  // groups.
   int64_t window_channels = 0;
   Space in, out, window, stride, dilation;
   Space pad = {0, 0, 0};  // before the first element
 
   bool has_groups() const { return window_channels != in_channels; }
-  // A 2-D image, without padding along the depth.
+  // True for a 2-D image without padding along the depth.
   bool is_planar() const {
     return in.depth == 1 && out.depth == 1 && window.depth == 1 && pad.depth == 0;
   }
@@ -112,13 +113,13 @@ struct WindowGeometry {
   }
 };
 
-// The attributes of a node whose windows slide: strides, dilations (also called rates), padding and
-// explicit_paddings. Those that the op does not have take their defaults.
+// The attributes of a node with sliding windows: strides, dilations (also called rates), padding
+// and explicit_paddings. Missing attributes have their defaults.
 struct WindowAttrs {
   std::string op;
   ImageLayout layout;
   std::vector<int64_t> strides, dilations;  // one for each dimension of the layout
-  std::array<Sliding, 3> along;             // the first layout.space are used
+  std::array<Sliding, 3> along;             // the first layout.space elements are used
 
   static absl::StatusOr<WindowAttrs> Of(const Node& node, const ImageLayout& layout,
                                         const std::vector<int64_t>& strides);
@@ -128,22 +129,23 @@ struct WindowAttrs {
 
   // UNIMPLEMENTED (Conv2D) or INVALID_ARGUMENT for strides and dilations over batch and channels.
   absl::Status CheckOnlySpatial() const;
-  // INVALID_ARGUMENT unless `sizes`, the value of attribute `name`, has one for each dimension.
+  // INVALID_ARGUMENT unless `sizes`, the length of attribute `name`, is the number of dimensions.
   absl::Status CheckLength(std::string_view name, size_t sizes) const;
-  // The sizes of the spatial dimensions among `sizes`, which has one for each dimension.
+  // The spatial elements of `sizes`, which has one element per dimension.
   absl::Span<const int64_t> SpaceOf(absl::Span<const int64_t> sizes) const {
     return sizes.subspan(static_cast<size_t>(layout.at(0)), static_cast<size_t>(layout.space));
   }
 
-  // The output's shape for windows of these spatial sizes (-1: unknown), with `channels` channels.
+  // The shape of the output for windows of these spatial sizes (-1: unknown), with `channels`
+  // channels.
   absl::StatusOr<PartialShape> OutputShape(const PartialShape& input,
                                            absl::Span<const int64_t> window,
                                            int64_t channels) const;
-  // Windows of these spatial sizes over `input`, whose rank is the layout's. Leaves out_channels
-  // and window_channels to the caller.
+  // The geometry of windows of these spatial sizes over `input`, whose rank is the layout's. The
+  // caller sets out_channels and window_channels.
   absl::StatusOr<WindowGeometry> Slide(const TensorShape& input,
                                        absl::Span<const int64_t> window) const;
-  // INVALID_ARGUMENT if there are more elements than can be counted.
+  // INVALID_ARGUMENT if the number of elements overflows.
   absl::StatusOr<TensorShape> OutputShape(const WindowGeometry& g) const;
 };
 

@@ -1,6 +1,6 @@
 // Attributes that ops with windows share, for OpDefBuilder::With.
 //
-//   OP(AvgPool3D, "The mean of each window.")
+//   OP(AvgPool3D, "Computes the mean of each window.")
 //       .Input("input", "T").Output("output", "T")
 //       .With(PoolWindow(3))
 //
@@ -24,8 +24,8 @@ inline void AnyPadding(OpDefBuilder& b) {
 
 inline auto DataFormat(int space) {
   return [space](OpDefBuilder& b) {
-    b.Attr("data_format", space == 2 ? OneOf({"NHWC", "NCHW"}, "NHWC")
-                                     : OneOf({"NDHWC", "NCDHW"}, "NDHWC"));
+    b.Attr("data_format",
+           space == 2 ? OneOf({"NHWC", "NCHW"}, "NHWC") : OneOf({"NDHWC", "NCDHW"}, "NDHWC"));
   };
 }
 
@@ -35,7 +35,7 @@ inline auto Dilations(int space) {
   };
 }
 
-// At least one stride per dimension, and two paddings to choose from.
+// At least one stride per dimension, and the paddings SAME and VALID.
 inline auto StridesAndPadding(int space) {
   return [space](OpDefBuilder& b) {
     b.Attr("strides", IntListAttr().Min(space + 2)).With(SameOrValid);

@@ -9,24 +9,24 @@
 namespace sluice::winograd {
 namespace {
 
-// How the results of all images are cut into tiles of `m` x `m`, for an r x r filter. Tiles are
+// The tiling of the results of all images into tiles of `m` x `m`, for an r x r filter. Tiles are
 // numbered image by image, row by row.
 struct Tiling {
   WindowGeometry g;
-  int64_t m, points;      // points of a transformed tile
-  int64_t rows, columns;  // tiles of an image
-  int64_t in_block;       // tiles that are multiplied at a time
+  int64_t m, points;      // points per transformed tile
+  int64_t rows, columns;  // tiles per image
+  int64_t in_block;       // tiles per block, multiplied at a time
   int64_t count() const { return g.batch * rows * columns; }
   int64_t blocks() const { return (count() + in_block - 1) / in_block; }
-  // Elements from one point to the next of a block of tiles with `channels` channels. It is not a
-  // multiple of a page, because then all points would share the same sets of the cache.
+  // The distance of two points of a block of tiles with `channels` channels, in elements. It is not
+  // a multiple of a page, because then all points would share the same sets of the cache.
   int64_t point_step(int64_t channels) const { return in_block * channels + kLanes; }
-  // The same for factors and sums, which have an element for each pair of channels.
+  // The same for factors and sums, which have an element per pair of channels.
   int64_t pair_step() const { return g.in_channels * g.out_channels + kLanes; }
 };
 
 struct Place {
-  int64_t image, y, x;  // of a tile's first result
+  int64_t image, y, x;  // position of a tile's first result
 };
 SLUICE_INLINE_IN_CLONES Place PlaceOf(const Tiling& t, int64_t tile) {
   const int64_t row = tile / t.columns;
@@ -78,7 +78,7 @@ SLUICE_AVX512 void MultiplyTiles(const Tiling& t, int64_t tiles, const float* a,
   }
 }
 
-// Transforms products back to results.
+// Transforms products to results.
 template <int m, int r>
 SLUICE_AVX512 void TransformOutput(const Tiling& t, TileRange tiles, const float* from,
                                    float* out) {
@@ -96,7 +96,7 @@ SLUICE_AVX512 void TransformOutput(const Tiling& t, TileRange tiles, const float
   }
 }
 
-// Transforms gradients of results, as the factors of input tiles: to[point][tile][out].
+// Transforms gradients of results to factors of input tiles: to[point][tile][out].
 template <int m, int r>
 SLUICE_AVX512 void TransformGradient(const Tiling& t, TileRange tiles, const float* out_grad,
                                      float* to) {
@@ -125,8 +125,8 @@ SLUICE_AVX512 void MultiplyGradients(const Tiling& t, int64_t tiles, const float
   }
 }
 
-// Adds sums[part][point][in][out] up, and transforms vectors [begin, end) of pairs of channels back
-// to the filter's gradient.
+// Adds sums[part][point][in][out] over all parts, and transforms vectors [begin, end) of pairs of
+// channels to the gradient of the filter.
 template <int m, int r>
 SLUICE_AVX512 void TransformSums(const Tiling& t, const float* sums, int64_t parts,
                                  float* filter_grad, int64_t begin, int64_t end) {
@@ -155,15 +155,15 @@ template <int m, int r>
 constexpr Loops kLoops = {TransformInput<m, r>, TransformFilter<m, r>, TransformOutput<m, r>,
                           TransformGradient<m, r>, TransformSums<m, r>};
 
-// Results of a tile along each side. A transformed tile has six or eight points.
+// Number of results along each side of a tile. A transformed tile has six or eight points a side.
 constexpr int kTileSize = 4;
 const Loops& LoopsFor(const WindowGeometry& g) {
   return g.window.height == 3 ? kLoops<kTileSize, 3> : kLoops<kTileSize, 5>;
 }
 
-// Tiles of a block, at most `most`, such that two threads share the blocks evenly.
+// The number of tiles per block, at most `most`, such that two threads share the blocks evenly.
 int64_t BlockSize(int64_t tiles, int64_t most) {
-  constexpr int64_t kRows = 4;  // a grain at which products are fast
+  constexpr int64_t kRows = 4;  // products of multiples of four rows are fast
   int64_t best = most, least_work = tiles;
   const int64_t pairs = (tiles + 2 * most - 1) / (2 * most);
   for (int64_t p = pairs; p <= pairs + 1; ++p) {
@@ -176,7 +176,7 @@ int64_t BlockSize(int64_t tiles, int64_t most) {
 }
 
 Tiling TilingOf(const WindowGeometry& g) {
-  constexpr int64_t kBlockElements = 128 * 1024;  // of a block, operands and products together
+  constexpr int64_t kBlockElements = 128 * 1024;  // operands and products of a block
   Tiling t{g};
   t.m = kTileSize;
   t.points = (t.m + g.window.height - 1) * (t.m + g.window.height - 1);
@@ -187,11 +187,11 @@ Tiling TilingOf(const WindowGeometry& g) {
   return t;
 }
 
-// Nanoseconds per vector of pairs of channels.
+// The cost of one vector of pairs of channels in nanoseconds.
 constexpr double kFilterCost = 100;
 int64_t FilterVectors(const WindowGeometry& g) { return g.in_channels * g.out_channels / kLanes; }
 
-// Nanoseconds per block of tiles.
+// The cost of one block of tiles in nanoseconds.
 double BlockCost(const Tiling& t) {
   const WindowGeometry& g = t.g;
   const double channels = static_cast<double>(g.in_channels + g.out_channels);
@@ -211,7 +211,7 @@ bool Fits(const WindowGeometry& g) {
       g.window.height == g.window.width && (g.window.height == 3 || g.window.height == 5);
   const bool is_dense = g.stride == Space{} && g.dilation == Space{};
   const bool is_wide = g.in_channels % kLanes == 0 && g.out_channels % kLanes == 0;
-  // Half of the products of a small image would be with its edge.
+  // For a small image, half of the products would be for pixels outside.
   return is_known && is_dense && is_wide && g.out.height >= 4 && g.out.width >= 4 &&
          g.positions() >= 64;
 }
@@ -253,7 +253,7 @@ absl::Status Forward(KernelContext& context, const WindowGeometry& g, const floa
 
 absl::Status BackpropFilter(KernelContext& context, const WindowGeometry& g, const float* in,
                             const float* out_grad, float* filter_grad) {
-  constexpr int64_t kPartsMax = 4;  // each has sums of its own
+  constexpr int64_t kPartsMax = 4;  // each part has sums of its own
   const Tiling t = TilingOf(g);
   const Loops& loops = LoopsFor(g);
   const int64_t size = t.points * t.pair_step();

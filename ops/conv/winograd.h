@@ -1,15 +1,15 @@
-// Convolutions with fewer products: tiles of the images and the filter are transformed, multiplied
-// point by point, and transformed back.
+// Winograd's convolutions, which need fewer multiplications: tiles of the images and the filter are
+// transformed, multiplied point by point, and transformed back.
 //
 // A tile of m x m results of an r x r filter takes (m + r - 1)^2 products instead of (m * r)^2: for
 // 4 x 4 results a quarter (3 x 3 filter) or a sixth (5 x 5). Sums are added in another order than
 // by a direct loop. For normally distributed data their error is 0.9e-6 (3 x 3) and 2.6e-6 (5 x 5)
-// of the results' standard deviation; a direct loop has 0.3e-6 and 0.5e-6. conv_kernels_test
-// bounds the largest error.
+// of the results' standard deviation. A direct loop has 0.3e-6 and 0.5e-6. conv_kernels_test bounds
+// the largest error.
 //
 // The bits do not depend on the number of threads: the sizes alone decide which tiles form a block.
 //
-// Errors: RESOURCE_EXHAUSTED without memory for scratch buffers.
+// Errors: RESOURCE_EXHAUSTED if there is no memory for scratch buffers.
 // References: Winograd, "Arithmetic Complexity of Computations" (1980). Lavin and Gray, "Fast
 // Algorithms for Convolutional Neural Networks" (2015).
 #ifndef SLUICE_OPS_CONV_WINOGRAD_H_
@@ -21,19 +21,19 @@
 
 namespace sluice::winograd {
 
-// Whether this machine can compute the convolution this way, and gains by it.
+// Whether this machine supports the algorithm for the convolution, and gains by it.
 bool Fits(const WindowGeometry& g);
 // The same for the gradient with respect to the filter, whose sums must fit into a cache.
 bool FitsFilter(const WindowGeometry& g);
 
-// The transformed filter, which serves images of all sizes. Requires Fits.
+// Returns the transformed filter, which is valid for images of all sizes. Requires Fits.
 absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator,
                                const WindowGeometry& g, const float* filter);
-// out = conv(in, filter). Requires Fits.
+// Computes out = conv(in, filter). Requires Fits.
 absl::Status Forward(KernelContext& context, const WindowGeometry& g, const float* in,
                      const Tensor& factors, float* out);
 
-// filter_grad, the gradient with respect to the filter. Requires FitsFilter.
+// Computes filter_grad, the gradient with respect to the filter. Requires FitsFilter.
 absl::Status BackpropFilter(KernelContext& context, const WindowGeometry& g, const float* in,
                             const float* out_grad, float* filter_grad);
 

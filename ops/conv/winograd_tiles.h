@@ -18,8 +18,8 @@ inline constexpr int64_t kLanes = kVecLanes;
 template <int kRows, int kColumns>
 using Matrix = std::array<std::array<float, kColumns>, kRows>;
 
-// The n points except the last, which is infinity. These lose the fewest digits of those tried.
-// Points p and -p stand side by side, because they share work.
+// The n points of the algorithm except the last, which is infinity. Of the sets that were compared,
+// these lose the fewest digits. Points p and -p are adjacent, because they share work.
 template <int n>
 inline constexpr std::array<double, n - 1> kPoints = {};
 template <>
@@ -32,7 +32,7 @@ template <int n>
 struct Points {
   static constexpr auto kAt = kPoints<n>;
 
-  // For the data. Row i has the coefficients of the product of (x - p_j) over all j except i.
+  // Transforms data. Row i has the coefficients of the product of (x - p_j) over all j except i.
   static constexpr Matrix<n, n> Data() {
     Matrix<n, n> m{};
     for (int i = 0; i < n; ++i) {
@@ -47,7 +47,7 @@ struct Points {
     return m;
   }
 
-  // For the factor that multiplies the data: from `size` numbers to n.
+  // Transforms the factor of the data, from `size` numbers to n.
   template <int size>
   static constexpr Matrix<n, size> Factor() {
     Matrix<n, size> m{};
@@ -62,7 +62,7 @@ struct Points {
     return m;
   }
 
-  // Back from n products to `size` results.
+  // Transforms n products to `size` results.
   template <int size>
   static constexpr Matrix<size, n> Result() {
     Matrix<size, n> m{};
@@ -82,7 +82,7 @@ inline constexpr Matrix<size, n> kResult = Points<n>::template Result<size>();
 template <int n>
 inline constexpr Matrix<n, n> kData = Points<n>::Data();
 
-// r = M d for a matrix of constants. Compiles to the sums written out.
+// r = M d for a constant matrix. Compiles to explicit sums.
 template <const auto& kM, int kRows, int kColumns>
 SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
 #pragma GCC unroll 8
@@ -105,12 +105,12 @@ SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
   }
 }
 
-// A matrix in which some rows i and i + 1 differ only in the signs of odd columns, as those of
-// points p and -p do. The sums over even and over odd columns are computed once for both.
+// A matrix in which some rows i and i + 1, those of points p and -p, differ only in the signs of
+// odd columns. The sums over even and over odd columns are computed once for both rows.
 template <int kRows, int kColumns>
 struct Mirrored {
   std::array<bool, kRows> is_pair{};  // [i]: rows i and i + 1 are such a pair
-  Matrix<kRows, kColumns> half{};     // the rows; in a pair the even columns, then the odd ones
+  Matrix<kRows, kColumns> half{};     // the rows; of a pair, the even columns and then the odd ones
 
   static constexpr Mirrored Of(const Matrix<kRows, kColumns>& m) {
     Mirrored all{.half = m};
@@ -163,7 +163,7 @@ struct Times {
   }
 };
 
-// The same if columns i and i + 1, not rows, are pairs.
+// The same if columns i and i + 1 are pairs instead of rows.
 template <const auto& kM, int kRows, int kColumns>
 struct TimesColumns {
   static constexpr int kIn = kColumns, kOut = kRows;
@@ -218,8 +218,8 @@ static_assert(TimesData::IsData());
 template <int n>
 using DataTimes = std::conditional_t<n == 6, TimesData, Times<kData<n>, n, n>>;
 
-// to (kOut x kOut vectors) = M from (kIn x kIn vectors) M^T. The outer loops are not unrolled, or
-// addresses would fill the registers.
+// to (kOut x kOut vectors) = M from (kIn x kIn vectors) M^T. The outer loops are not unrolled,
+// because addresses would fill the registers.
 template <typename M>
 SLUICE_INLINE_IN_CLONES void TransformSquare(const float* from, int64_t row_step,
                                              int64_t column_step, float* to, int64_t to_row_step,
@@ -254,8 +254,8 @@ struct Images {
   int64_t OffsetOf(int64_t y, int64_t x) const { return (y * width + x) * channels; }
 };
 
-// A square of `size` x `size` pixels whose first pixel is (y, x). Parts of it may lie outside the
-// image; they count as zeros.
+// A square of `size` x `size` pixels whose first pixel is (y, x). Pixels outside the image are
+// zeros.
 template <int size>
 class Square {
  public:
@@ -314,17 +314,17 @@ class Square {
   const Images& images_;
   const int64_t y_, x_, top_, bottom_, left_, right_;
   bool is_whole_;
-  Vec alone_[size * size];  // a copy of the square, if it is not whole
+  Vec alone_[size * size];  // a copy of the square, if a part is outside the image
 };
 
-// Squares of `M::kIn` pixels a side, `m` apart, side by side. Columns that two squares share are
-// transformed once.
+// Adjacent squares of `M::kIn` x `M::kIn` pixels at a distance of `m` pixels. Columns that two
+// squares share are transformed once.
 template <typename M, int m>
 class Strip {
  public:
   static constexpr int64_t kMostSquares = 8;
 
-  // The first pixel is (y, x). Pixels outside the image count as zeros.
+  // The first pixel is (y, x). Pixels outside the image are zeros.
   SLUICE_INLINE_IN_CLONES Strip(const Images& s, int64_t y, int64_t x, int64_t squares)
       : images_(s),
         y_(y),
@@ -365,7 +365,7 @@ class Strip {
   }
 
  private:
-  // Prefetches the pixels that the strip below has in addition.
+  // Prefetches the pixels of the next strip that are not in this one.
   template <bool kWhole>
   SLUICE_INLINE_IN_CLONES void TransformColumn(const float* column, Vec* out) const {
     const int64_t row_step = images_.row_step();
