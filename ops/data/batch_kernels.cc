@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<Tensors>> TakeRows(DatasetIterator& iterator, const B
   return rows;
 }
 
-// A dataset of the batches that `stack(rows)` makes.
+// Returns a dataset of the batches that `stack(rows)` returns.
 template <typename F>
 DatasetPointer MakeBatches(const DatasetPointer& input, const BatchSpec& spec, F stack) {
   return MakeDatasetOver(

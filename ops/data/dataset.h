@@ -1,8 +1,8 @@
 // Datasets, which tf.data's variant tensors hold, and the iterators over them.
 //
 // An element is a tuple of tensors, one per component.
-// Thread safety: a dataset is immutable. One thread at a time uses an iterator.
-// Errors: those of files, functions and shapes. After an error, Next continues with the element
+// Thread safety: a dataset is immutable. Only one thread at a time may use an iterator.
+// Errors: errors of files, functions and shapes. After an error, Next continues with the element
 // after the failed one.
 #ifndef SLUICE_OPS_DATA_DATASET_H_
 #define SLUICE_OPS_DATA_DATASET_H_
@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-// One pass over a dataset. All datasets that it is made of share it.
+// One pass over a dataset. The datasets that it reads from share it.
 struct Reading {
   Reading() = default;
   // A part of `whole` that can end earlier.
@@ -51,7 +51,7 @@ struct DatasetFacts {
   static constexpr int64_t kInfinite = -1, kUnknown = -2;
   int64_t cardinality = kUnknown;  // number of elements
   int64_t rows = -1;  // first size of every element. -1: unknown, or not the same for all
-  // Serialised tensorflow.data.Options of the dataset and all datasets that it is made of.
+  // Serialised tensorflow.data.Options of the dataset and of all datasets that it reads.
   std::string options;
 
   bool is_finite() const { return cardinality >= 0; }
@@ -60,14 +60,14 @@ struct DatasetFacts {
   static int64_t Product(int64_t a, int64_t b);
   // Facts about a dataset of `count` of these elements.
   DatasetFacts WithCardinality(int64_t count) const;
-  // Facts about a dataset of f(n) of these n elements. A cardinality that is not finite stays.
+  // Facts about a dataset of f(n) of these n elements. Infinite and unknown cardinalities stay.
   template <typename F>
   DatasetFacts Scaled(F f) const {
     return is_finite() ? WithCardinality(f(cardinality)) : *this;
   }
   // Facts about a dataset of the same number of other elements.
   DatasetFacts OfOtherElements() const;
-  // Facts about a dataset that is made of this one and another: the options of both.
+  // Facts about a dataset that reads this one and another. It has the options of both.
   DatasetFacts And(const DatasetFacts& other) const;
 };
 
@@ -87,7 +87,8 @@ using DatasetPointer = std::shared_ptr<const Dataset>;
 // A dataset that calls `iterate` for each reading.
 DatasetPointer MakeDataset(DatasetFacts facts,
                            std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate);
-// A dataset over the elements of `input`: `start(iterator over input, reading)` makes its iterator.
+// A dataset over the elements of `input`. `start(iterator over input, reading)` returns its
+// iterator.
 template <typename Start>
 DatasetPointer MakeDatasetOver(DatasetPointer input, DatasetFacts facts, Start start) {
   return MakeDataset(std::move(facts),

@@ -29,8 +29,8 @@ absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(
   if (function == nullptr) {
     return InvalidArgument(init.node().Describe(), ": expected a function as attribute ", attr);
   }
-  // A function whose datasets call the function itself would be built without end.
-  thread_local std::vector<std::string> open;  // each is being built within the one before
+  // If a dataset in a function called the same function, building it would not end.
+  thread_local std::vector<std::string> open;  // each one is built within the previous one
   if (std::find(open.begin(), open.end(), function->name) != open.end()) {
     return absl::UnimplementedError(
         StrCat(init.node().Describe(), ": function '", function->name, "' calls itself"));

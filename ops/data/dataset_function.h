@@ -52,8 +52,9 @@ struct Closure {
 class DatasetFunctions {
  public:
   static absl::StatusOr<DatasetFunctions> Make(const KernelInit& init);
-  // With what they capture: the input list `<attribute>_other_arguments`, `<attribute>_other_args`
-  // or, for the only function of an op, `other_arguments`.
+  // The functions with their captured tensors. These are the input list
+  // `<attribute>_other_arguments` or `<attribute>_other_args` or, for the only function of an op,
+  // `other_arguments`.
   std::vector<Closure> Closures(const KernelContext& c) const;
 
  private:
@@ -64,7 +65,7 @@ class DatasetFunctions {
   std::vector<Function> functions_;
 };
 
-// Makes a dataset by kMake(c, closures of the op's functions).
+// Outputs the dataset that kMake(c, closures of the op's functions) returns.
 template <absl::StatusOr<DatasetPointer> (*kMake)(const KernelContext&, std::vector<Closure>)>
 class FunctionDatasetKernel final : public Kernel {
  public:

@@ -1,7 +1,7 @@
 // Kernels that make datasets, from functions of the kernel's context.
 //
-//   absl::StatusOr<DatasetPointer> TakeDataset(const KernelContext& c, const DatasetPointer&
-//   input); KERNEL(TakeDataset, DatasetKernel<TakeDataset>);
+//   absl::StatusOr<DatasetPointer> Take(const KernelContext& c, const DatasetPointer& input);
+//   KERNEL(TakeDataset, DatasetKernel<Take>);
 #ifndef SLUICE_OPS_DATA_DATASET_KERNEL_H_
 #define SLUICE_OPS_DATA_DATASET_KERNEL_H_
 

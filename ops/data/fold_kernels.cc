@@ -1,4 +1,4 @@
-// Datasets, and a value of a dataset, for which functions carry a state from element to element.
+// Datasets, and an op on a dataset, whose functions pass a state from element to element.
 #include <thread>
 #include <utility>
 
@@ -137,7 +137,7 @@ class GeneratorIterator : public DatasetIterator {
   }
 
  private:
-  // Runs after the reading was cancelled too.
+  // Runs even if the reading was cancelled.
   absl::Status Finalize() {
     Reading own;
     return functions_.finalize(state_, own).status();

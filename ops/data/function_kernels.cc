@@ -17,7 +17,7 @@ namespace {
 
 using Next = absl::StatusOr<bool>;
 using MadeDataset = absl::StatusOr<DatasetPointer>;
-using Closures = std::vector<Closure>;  // one, that of the op's only function
+using Closures = std::vector<Closure>;  // the only function of the op
 
 absl::StatusOr<bool> Holds(const Closure& predicate, const Tensors& element, Reading& reading) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors result, predicate(element, reading));
@@ -57,8 +57,8 @@ MadeDataset ParallelMapDataset(const KernelContext& c, Closures f) {
   return MakeDatasetOver(input, MappedFacts(c, input->facts().OfOtherElements()), start);
 }
 
-// Stacks the next results. If the computation of one fails, its batch fails, and has the same
-// elements as it would have otherwise.
+// Stacks the next results. If the computation of a result fails, its whole batch fails. Other
+// batches keep their elements.
 Next NextBatch(DatasetIterator& mapped, const BatchSpec& spec, const Reading& reading,
                Tensors* batch) {
   std::vector<Tensors> rows;
@@ -124,7 +124,7 @@ class InterleaveIterator : public DatasetIterator {
 
   absl::StatusOr<bool> Next(Tensors* element) override {
     while (true) {
-      // A place is made at its first turn, as a cycle may be longer than the dataset.
+      // Each place is added in its first turn, because a cycle may be longer than the dataset.
       if (turn_ == open_.size()) open_.emplace_back();
       IteratorPointer& current = open_[turn_];
       if (current == nullptr) {

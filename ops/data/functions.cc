@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// What InterleaveDataset and its parallel versions take.
+// Declares the inputs of InterleaveDataset and its parallel versions.
 void InterleavesDatasets(OpDefBuilder& op) {
   op.With(TransformsDataset)
       .Input("other_arguments", "Targuments")

@@ -88,7 +88,8 @@ absl::Status DeleteIterator(KernelContext& c) {
 
 // --- elements
 
-// Calls `finish(c, element or error)` when the iterator has one, and is done with its status.
+// Calls `finish(c, element or error)` when the iterator has an element, and completes with its
+// status.
 template <absl::Status (*kFinish)(KernelContext&, absl::StatusOr<Tensors>)>
 class GetNextKernel final : public AsyncKernel {
  public:

@@ -31,7 +31,7 @@ void IteratorResource::Stop() {
   }
   if (source != nullptr) source->reading.cancellation.StartCancel();
   if (!thread.joinable()) return;
-  // A callback that the thread called may be the last to hold the resource.
+  // The thread may run a callback that releases the last reference to the resource.
   if (thread.get_id() == std::this_thread::get_id()) {
     thread.detach();
   } else {

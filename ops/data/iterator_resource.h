@@ -1,11 +1,11 @@
-// The resource behind iterator handles: a position in a dataset, which a thread of its own reads.
-// Reading may take long (files, functions), and no thread of a step waits for it.
+// The resource behind iterator handles: a position in a dataset. A separate thread reads the
+// dataset, so that no thread of a step waits for files or functions.
 //
-// An element is read when a call requests it. If the call is cancelled, the next one gets the
+// An element is read when a call requests it. If the call is cancelled, the next call gets the
 // element.
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 // lock, in the order of the calls.
-// Errors: OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION before SetDataset; CANCELLED; those
+// Errors: OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION before SetDataset; CANCELLED; errors
 // of the dataset, after which the next element can be requested.
 #ifndef SLUICE_OPS_DATA_ITERATOR_RESOURCE_H_
 #define SLUICE_OPS_DATA_ITERATOR_RESOURCE_H_
@@ -59,7 +59,7 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
     int64_t requested ABSL_GUARDED_BY(attempts.mutex()) = 0;
     bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
   };
-  // What the thread runs.
+  // The body of the thread.
   static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);
   void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
 

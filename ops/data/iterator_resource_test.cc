@@ -38,8 +38,9 @@ DatasetPointer Counting(int count) {
   });
 }
 
-// Elements that the test hands over; ends when the reading is cancelled. Its dataset keeps it: the
-// thread that reads may be the last to hold the iterator.
+// A dataset whose elements the test supplies one by one. It ends when the reading is cancelled. The
+// dataset holds a reference to this object, because the reading thread may be the last to hold the
+// iterator.
 struct ByHand : std::enable_shared_from_this<ByHand> {
   std::mutex mutex;
   std::condition_variable changed;

@@ -57,7 +57,7 @@ OP(IteratorFromStringHandle, "Finds an iterator by a string from IteratorToStrin
 OP(IteratorFromStringHandleV2, "Finds an iterator by a string from IteratorToStringHandle.")
     .With(FindsIterator);
 
-OP(IteratorGetNext, "Waits for the next element. OUT_OF_RANGE at the end.")
+OP(IteratorGetNext, "Waits for the next element. Returns OUT_OF_RANGE at the end.")
     .Input("iterator", DT_RESOURCE)
     .With(ReturnsElement);
 
@@ -68,7 +68,7 @@ OP(IteratorGetNextAsOptional, "Waits for the next element. Returns an empty opti
     .Stateful()
     .Shape(ScalarOutput());
 
-OP(IteratorGetNextSync, "Waits for the next element. OUT_OF_RANGE at the end.")
+OP(IteratorGetNextSync, "Waits for the next element. Returns OUT_OF_RANGE at the end.")
     .Input("iterator", DT_RESOURCE)
     .With(ReturnsElement);
 

@@ -1,4 +1,4 @@
-// What declarations of dataset ops share. A dataset travels in a scalar of dtype variant.
+// Parts that declarations of dataset ops share. A dataset is a scalar tensor of dtype variant.
 #ifndef SLUICE_OPS_DATA_MIXINS_H_
 #define SLUICE_OPS_DATA_MIXINS_H_
 
@@ -40,7 +40,8 @@ inline auto TransformsDatasetBy(std::string f) {
   };
 }
 
-// Functions, each with an input list `<f><input_suffix>` that it takes besides elements.
+// Function attributes. Each function f has an input list `<f><input_suffix>` of captured tensors,
+// which it takes after the elements.
 inline auto CallsFunctions(std::vector<std::string> functions, std::string input_suffix,
                            std::string type_suffix) {
   return [=](OpDefBuilder& op) {
@@ -50,7 +51,7 @@ inline auto CallsFunctions(std::vector<std::string> functions, std::string input
   };
 }
 
-// Shapes the outputs, the components of an element, as attribute `output_shapes` says.
+// Sets the shapes of the outputs, the components of an element, from attribute `output_shapes`.
 inline absl::Status ElementShapes(ShapeContext& c) {
   const auto& shapes = c.attr<std::vector<PartialShape>>("output_shapes");
   if (static_cast<int>(shapes.size()) != c.num_outputs()) {

@@ -76,7 +76,7 @@ class ShuffleIterator : public DatasetIterator {
         continue;
       }
       inner_ = nullptr;
-      // An empty dataset without end is empty.
+      // The input is empty, so repeating it without end yields nothing.
       if (count_ == -1 && end_ == 0) break;
     }
     return absl::OkStatus();

@@ -44,7 +44,7 @@ class MemoryCache : public Resource {
   DatasetPointer elements_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The resource that input `name` is a handle of. Null if the handle is a dummy.
+// The resource of the handle in input `name`. Null if the handle is a dummy.
 template <typename R>
 absl::StatusOr<std::shared_ptr<R>> ResourceOrNull(const KernelContext& c, const char* name) {
   absl::StatusOr<std::shared_ptr<R>> found = LookupNamed<R>(c, InputIndex(c, name));
@@ -122,7 +122,8 @@ absl::Status AnonymousSeedGenerator(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Seeds from the generator, or else from the inputs of an op that has them, or else random ones.
+// Returns the seeds of the generator if there is one. Otherwise uses the inputs `seed` and `seed2`,
+// or random seeds if the op has no such inputs.
 absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsOf(const KernelContext& c) {
   if (HasInput(c, "seed_generator")) {
     SLUICE_ASSIGN_OR_RETURN(const auto shared, ResourceOrNull<SeedGenerator>(c, "seed_generator"));

@@ -64,7 +64,7 @@ MadeDataset TensorSliceDataset(const KernelContext& c) {
 // The number of values before `stop`.
 int64_t RangeSize(int64_t start, int64_t stop, int64_t step) {
   if (step > 0 ? start >= stop : start <= stop) return 0;
-  // Computed without a sign, because a difference of two int64 values may overflow.
+  // Computed with unsigned numbers, because a difference of two int64 values may overflow.
   const auto distance = step > 0 ? static_cast<uint64_t>(stop) - static_cast<uint64_t>(start)
                                  : static_cast<uint64_t>(start) - static_cast<uint64_t>(stop);
   const uint64_t size = step > 0 ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);

@@ -125,7 +125,7 @@ absl::Status CheckComparable(const std::vector<DataType>& types) {
   return absl::OkStatus();
 }
 
-// A string that is the same for equal tensors only.
+// Equal tensors have equal keys, and different tensors have different ones.
 std::string KeyOf(const Tensor& t) {
   std::string key = t.shape().ToString();
   if (t.dtype() != DT_STRING) {
@@ -166,7 +166,7 @@ MadeDataset RepeatDataset(const KernelContext& c, const DatasetPointer& input) {
       while (true) {
         SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
         if (inner == nullptr) {
-          // An empty dataset without end is empty.
+          // The input is empty, so repeating it without end yields nothing.
           if (left == 0 || !any_this_time) return false;
           if (left > 0) --left;
           SLUICE_ASSIGN_OR_RETURN(inner, input->Iterate(reading));
@@ -228,7 +228,7 @@ absl::StatusOr<std::vector<IteratorPointer>> IterateAll(const Datasets& datasets
   return iterators;
 }
 
-// Of the shortest dataset.
+// The cardinality is that of the shortest dataset.
 Facts ZippedFacts(const Datasets& inputs) {
   Facts facts;
   int64_t cardinality = Facts::kInfinite;
@@ -297,8 +297,8 @@ class DirectedIterator : public DatasetIterator {
   }
 
   IteratorPointer selector_;             // null at the end
-  std::vector<IteratorPointer> inputs_;  // null where one has ended
-  size_t left_;                          // that have not ended
+  std::vector<IteratorPointer> inputs_;  // null for inputs that have ended
+  size_t left_;                          // number of inputs that have not ended
   const bool stops_;
 };
 
@@ -362,7 +362,7 @@ class WindowIterator : public DatasetIterator {
  private:
   int64_t size() const { return static_cast<int64_t>(ahead_.size()); }
 
-  // Keeps an error as an element, which fails its windows.
+  // Stores an error like an element. Windows that contain it fail.
   void Take() {
     Tensors next;
     const absl::StatusOr<bool> any = inner_->Next(&next);

@@ -51,7 +51,8 @@ OP(ResourceConditionalAccumulator,
     .With(MakesResourceHandle("handle"))
     .With(AccumulatorAttrs)
     .SharedByReplicas()
-    // A scalar at run time. TensorFlow's shape function and the graphs that it wrote have a vector.
+    // The output is a scalar at run time. TensorFlow's shape function and old graphs declare a
+    // vector.
     .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
 
 OP(SparseConditionalAccumulator,
@@ -127,7 +128,7 @@ OP(ResourceAccumulatorNumAccumulated,
     .Output("num_accumulated", DT_INT32)
     .Shape(ScalarOutput());
 
-// --- not in TensorFlow, where the number of gradients in an update is fixed
+// --- Ops that TensorFlow lacks. There, the number of gradients in an update is fixed.
 
 OP(AccumulatorSetUpdateSize, "ResourceAccumulatorSetUpdateSize with a reference handle.")
     .With(UsesRefAccumulator)
@@ -137,8 +138,8 @@ OP(AccumulatorSetUpdateSize, "ResourceAccumulatorSetUpdateSize with a reference 
     .Shape(ScalarStep);
 
 OP(ResourceAccumulatorSetUpdateSize,
-   "Limits the number of gradients that takes require to `gradients`. A smaller number holds at "
-   "once, for waiting takes too, and a larger one after the next update.")
+   "Limits the number of gradients that takes require to `gradients`. A smaller number applies "
+   "immediately, to waiting takes too. A larger one applies after the next update.")
     .With(UsesAccumulator)
     .Input("gradients", DT_INT32)
     .Hidden()

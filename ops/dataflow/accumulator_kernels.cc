@@ -70,7 +70,7 @@ absl::Status CheckKind(const KernelContext& c, const ConditionalAccumulator& acc
       accumulator.kind() == Kind::kDense ? "dense " : "sparse ", DataTypeName(accumulator.dtype()));
 }
 
-// Runs work on the threads of the kernel. Valid as long as the context.
+// A function that runs work on the threads of the kernel. It must not outlive the context.
 auto ParallelOf(KernelContext& c) {
   return [&c](int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f) {
     c.ParallelFor(total, cost, f);
@@ -91,7 +91,7 @@ class ApplyGradientKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckKind(c, *accumulator, kind, dtype_));
     SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "local_step"));
     const int64_t local_step = c.input(1).scalar<int64_t>();
-    // The sum takes over buffers that nobody else holds.
+    // The sum moves buffers that have no other owner, instead of copying them.
     std::array<GivenTensor, kind == Kind::kDense ? 1 : 3> gradient;
     for (size_t i = 0; i < gradient.size(); ++i) {
       const int input = static_cast<int>(i) + 2;
@@ -127,8 +127,8 @@ class TakeGradientKernel : public AsyncKernel {
     absl::Status status = CheckKind(c, **accumulator, kind, dtype_);
     status.Update(CheckScalar(c.input(1), "num_required"));
     if (!status.ok()) return done(std::move(status));
-    // The kernel that adds the last gradient reduces the sum, perhaps after this call has ended.
-    // Therefore this kernel's threads are not used.
+    // The kernel that adds the last gradient reduces the sum, perhaps after this call has ended. So
+    // the threads of this kernel are not used.
     const auto here = [](int64_t total, double, absl::FunctionRef<void(int64_t, int64_t)> f) {
       f(0, total);
     };

@@ -5,18 +5,22 @@
 //   A2. A take gets all gradients that were added since the last take, at least as many as it
 //       requires. Then the current step grows by one.
 //   A3. Takes are served in the order of their arrival.
+//
 // With a limit of `at_most` gradients in an update, further ones are dropped as surplus, so that an
-// update has exactly that many. In replica order, gradients are kept until they are taken and then
-// added by replica (those of one replica in the order of arrival), so that the bits of the sum do
-// not depend on the order of arrival. With known replicas, SetGlobalStep can go back to an earlier
-// step, as in a queue of gradients (gradient_queue.h, G3), because a chief was lost or an older
-// model was restored. It then ends the takes that wait.
+// update has exactly that many.
+//
+// In replica order, gradients are kept until they are taken. They are then added by replica, and
+// those of one replica in the order of arrival. So the bits of the sum do not depend on the order
+// of arrival.
+//
+// With known replicas, SetGlobalStep can go back to an earlier step, because a chief was lost or an
+// older model was restored. It then ends waiting takes. A queue of gradients does the same
+// (gradient_queue.h, G3).
 //
 // Thread safety: all methods may be called from any thread.
-// Blocking: no method blocks a thread. The callback of a take runs exactly once, without the lock:
-// in
-//   the call, in the call that adds the last gradient or lowers the required number, or when the
-//   taker is cancelled.
+// Blocking: no method blocks a thread. The callback of a take runs exactly once, without the lock.
+// It runs in the call itself, in the call that adds the last gradient or lowers the required
+// number, or when the taker is cancelled.
 // Errors: INVALID_ARGUMENT for a wrong type or shape and for num_required < 1; CANCELLED.
 #ifndef SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
 #define SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
@@ -64,7 +68,7 @@ class ConditionalAccumulator : public Resource,
   // starts at this step.
   void SetGlobalStep(int64_t step);
   // Limits the number of gradients that a take requires to `gradients`, at least one. A smaller
-  // number holds at once, for waiting takes too, and a larger one after the next update.
+  // number applies immediately, to waiting takes too. A larger one applies after the next update.
   void SetUpdateSize(int64_t gradients);
 
   // Counts since the accumulator was made. The last two are current values.
@@ -107,7 +111,7 @@ class ConditionalAccumulator : public Resource,
   bool HasEnough(int64_t num_required) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return counts_.accumulated >= Needed(num_required);
   }
-  // Takes all gradients, as the sum of one update.
+  // Takes all gradients. They form the sum of one update.
   absl::Status TakeSum(const Caller& caller, const Parallel& parallel, GradientSum::Taken* sum)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Moves takers that are served to `complete`.
@@ -116,7 +120,7 @@ class ConditionalAccumulator : public Resource,
   void Cancel(int64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
   // Reduces the sums and calls back.
   void Finish(Line complete, const Parallel& parallel) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Most gradients in an update. 0 for no limit.
+  // The largest number of gradients in an update. 0 for no limit.
   int64_t Most() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int64_t Needed(int64_t num_required) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GoTo(int64_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -140,7 +144,7 @@ class ConditionalAccumulator : public Resource,
   // The last step from which SetGlobalStep went back.
   int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
   std::vector<Present> present_ ABSL_GUARDED_BY(mutex_);  // in the order of arrival
-  // In replica order: the gradients that are not added yet, by replica.
+  // In replica order: gradients that have not been added yet, by replica.
   std::multimap<int, GradientTensors> kept_ ABSL_GUARDED_BY(mutex_);
   Line takers_ ABSL_GUARDED_BY(mutex_);
   int64_t update_size_ ABSL_GUARDED_BY(mutex_) = 0;       // 0 if only takes determine it

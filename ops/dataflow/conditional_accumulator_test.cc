@@ -85,7 +85,7 @@ TEST(ConditionalAccumulatorTest, SumDoesNotDivide) {
 TEST(ConditionalAccumulatorTest, GradientFromOldStepIsDroppedAndCounted) {
   auto a = Dense();
   a->SetGlobalStep(5);
-  // Not even its shape is looked at.
+  // A stale gradient is accepted without a check of its shape.
   EXPECT_TRUE(Add(*a, 4, {1, 2, 3}).ok());
   EXPECT_TRUE(Add(*a, 5, {1, 2}).ok());
   EXPECT_TRUE(Add(*a, 9, {1, 2}).ok());
@@ -100,7 +100,7 @@ std::shared_ptr<ConditionalAccumulator> OfReplicas(std::shared_ptr<GradientLedge
       ReplicaGradients{.replicas = 2, .at_most = 2, .ledger = std::move(ledger)});
 }
 
-// Of synchronous training; a chief was lost, or an older model was restored.
+// In synchronous training, this occurs if a chief was lost or an older model was restored.
 TEST(ConditionalAccumulatorTest, AGlobalStepBeforeItsOwnUndoesItsUpdates) {
   const auto ledger = std::make_shared<GradientLedger>("ledger", 2);
   auto a = OfReplicas(ledger);
@@ -114,7 +114,7 @@ TEST(ConditionalAccumulatorTest, AGlobalStepBeforeItsOwnUndoesItsUpdates) {
   ASSERT_TRUE(Add(*a, 3, {100, 100}).ok()) << "was on its way";
   EXPECT_EQ(a->counts().accumulated, 0);
   EXPECT_EQ(a->counts().dropped_as_stale, 2);
-  // Those of steps 1 and 2, and the two of step 3.
+  // The surplus gradients of steps 1 and 2, and the two gradients of step 3.
   EXPECT_EQ(ledger->Totals().flat<int64_t>()[6], 1);
   EXPECT_EQ(ledger->Totals().flat<int64_t>()[7], 4);
   for (int64_t step : {1, 2, 3}) {
@@ -280,7 +280,7 @@ TEST(SparseAccumulatorTest, MessagesNameWhatDoesNotFit) {
   EXPECT_EQ(says(g), "Shape mismatch: expected values rank at least 2, got 1");
 }
 
-// Replicas that add from threads of their own, while takers come, wait and are cancelled.
+// Threads of replicas add gradients, while takers come, wait and are cancelled.
 TEST(ConditionalAccumulatorTest, EveryGradientIsCountedOnceBetweenThreads) {
   constexpr int kThreads = 4;
   constexpr int kEach = 300;
@@ -321,7 +321,7 @@ TEST(ConditionalAccumulatorTest, EveryGradientIsCountedOnceBetweenThreads) {
   EXPECT_EQ(a->counts().applied, kThreads * kEach);
 }
 
-// --- told of replicas
+// --- accumulators with known replicas
 
 class OfReplicas : public ::testing::Test {
  protected:
@@ -421,7 +421,7 @@ TEST_F(OfReplicas, AnUpdateShrinksAtOnceAndGrowsWithTheNext) {
   EXPECT_THAT(take[1].values(), ElementsAre(2));
   Add(*a, 0, 2, {Tensor::Vector<float>({3})});
   Add(*a, 1, 2, {Tensor::Vector<float>({4})});  // surplus
-  a->SetUpdateSize(3);                          // more than anybody asks for
+  a->SetUpdateSize(3);                          // more than any take requires
   take[2].From(*a, 2);
   EXPECT_THAT(take[2].values(), ElementsAre(3));
   take[3].From(*a, 2, {.stalls = &stalls, .node = "take", .op = "TakeGradient"});

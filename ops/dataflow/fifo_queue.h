@@ -14,9 +14,9 @@ class FifoQueue : public QueueResource {
  public:
   using QueueResource::QueueResource;
 
-  // Sets the global step at which a chief of synchronous replicas starts. It concerns queues of
-  // tokens. A token is a scalar with the global step. A replica takes one before each step of
-  // training, as the permission to compute a gradient for the update of that global step. Tokens of
+  // Sets the global step at which a chief of synchronous replicas starts. It affects queues of
+  // tokens. A token is a scalar with the global step. Before each training step, a replica takes a
+  // token, which permits it to compute a gradient for the update of that global step. Tokens of
   // later steps are removed, because a chief that restored an older model undid their updates.
   virtual void SetGlobalStep(int64_t step);
 
@@ -46,7 +46,7 @@ class PaddingFifoQueue : public FifoQueue {
 
  protected:
   absl::StatusOr<Tensors> Stack(Allocator& allocator, std::vector<Tensors> rows) const override;
-  // TensorFlow's messages about single elements name the plain queue.
+  // As in TensorFlow, messages about single elements name the plain queue.
   std::string kind_of_one() const override { return "FIFOQueue"; }
 };
 

@@ -27,7 +27,7 @@ void GradientLedger::Enter(int64_t step, int replica, Outcome outcome, int64_t g
     rows.resize(num_replicas_ + 1);
     if (static_cast<int64_t>(updates_.size()) > kUpdatesKept) updates_.erase(updates_.begin());
   }
-  // The step is missing if it was the oldest one.
+  // The step may have been removed as the oldest one.
   if (auto kept = updates_.find(step); kept != updates_.end()) {
     kept->second[row][outcome] = SaturatedSum(kept->second[row][outcome], gradients);
   }

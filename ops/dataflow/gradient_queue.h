@@ -1,19 +1,21 @@
 // A FIFO queue of gradients for the queue form of synchronous replicas. It knows the replica and
 // the step of each gradient, so that the race of the original form cannot occur.
 //
-// An element is a gradient (as the queue was declared) and, last, its origin: int64 {replica,
+// An element is a gradient with the declared components, followed by its origin: int64 {replica,
 // step}. A batch that is dequeued is an update:
-//   G1. The last element of a batch completes the update's step. Gradients of that step or an
-//   earlier
-//       one are dropped: those in the queue as surplus, and those that arrive later as stale.
-//   G2. A batch has its gradients in replica order, those of one replica in the order of arrival,
-//   and
-//       no origins.
-// A chief that starts sets the step (SetGlobalStep). The chief before it may have been lost between
-// dequeuing from this queue and from another one, or an older model was restored:
-//   G3. The queue goes back to that step. It drops the gradients of updates that were begun but not
-//       made, or undone. Late gradients of these updates are stale, and the ledger says so.
+//
+//   G1. The last element of a batch completes the update's step. Gradients of that step or of an
+//       earlier one are dropped: those in the queue as surplus, and later ones as stale.
+//   G2. A batch has its gradients in replica order, those of one replica in the order of arrival.
+//       It has no origins.
+//
+// A chief that starts sets the step (SetGlobalStep). The previous chief may have been lost after it
+// dequeued from this queue and before it dequeued from another one, or an older model was restored:
+//
+//   G3. The queue goes back to that step. It drops the gradients of updates that were not completed
+//       or were undone. Late gradients of these updates are entered in the ledger as stale.
 //   G4. Waiting dequeues belong to the lost chief. They end with an error and make no update.
+//
 // A queue of sparse gradients ({values, indices}, each with any number of rows) concatenates the
 // rows of all gradients.
 //

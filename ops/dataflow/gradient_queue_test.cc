@@ -55,7 +55,8 @@ TEST_F(GradientQueueTest, GradientsOfOneReplicaStayInTheirOrder) {
   EXPECT_THAT(Take(2), ElementsAre(1, 2));
 }
 
-// The race of TensorFlow's first form: checked at step 0, overtaken by the update, then enqueued.
+// The race of TensorFlow's first form: a gradient is checked at step 0, overtaken by the update,
+// and then enqueued.
 TEST_F(GradientQueueTest, AGradientThatWasOvertakenByAnUpdateIsDroppedAsStale) {
   Put(0, 0, 1);
   Put(1, 0, 2);
@@ -82,7 +83,7 @@ TEST_F(GradientQueueTest, AGradientOfTheNextStepIsKept) {
   EXPECT_EQ(dense_->size(), 1);
 }
 
-// A chief was lost that had taken of this queue and not yet of another.
+// The lost chief had dequeued from this queue, but not yet from another one.
 TEST_F(GradientQueueTest, AGlobalStepThatIsToldTakesABatchBack) {
   Put(0, 0, 1);
   Put(1, 0, 2);
@@ -103,7 +104,7 @@ TEST_F(GradientQueueTest, NothingIsKeptOfUpdatesThatAreUndone) {
   Put(0, 3, 7);
   dense_->SetGlobalStep(1);
   EXPECT_EQ(dense_->size(), 0);
-  Put(1, 3, 8);  // was on its way
+  Put(1, 3, 8);  // a late gradient
   EXPECT_EQ(dense_->size(), 0);
   for (int64_t step : {1, 2, 3}) {
     Put(0, step, 10);

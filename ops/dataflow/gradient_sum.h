@@ -1,7 +1,7 @@
 // Sums of dense or sparse gradients.
 //
-// Thread safety: none. The lock of the accumulator guards a sum. Buffers that nobody else holds are
-// taken over.
+// Thread safety: none. The lock of the accumulator guards a sum. Buffers that have no other owner
+// are moved into the sum, not copied.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
 #define SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
 
@@ -32,7 +32,7 @@ using GradientTensors = absl::InlinedVector<Tensor, 1>;
 class GivenTensor {
  public:
   GivenTensor() = default;
-  // `own` is the same tensor if it may be moved from, or else null.
+  // `own` points to the same tensor if it may be moved from. Otherwise it is null.
   GivenTensor(const Tensor& tensor, Tensor* own) : tensor_(&tensor), own_(own) {}
   const Tensor& operator*() const { return *tensor_; }
   const Tensor* operator->() const { return tensor_; }
@@ -53,11 +53,11 @@ inline absl::InlinedVector<GivenTensor, 3> Give(GradientTensors& tensors) {
 class GradientSum {
  public:
   virtual ~GradientSum() = default;
-  // INVALID_ARGUMENT if the gradient fits neither the sum nor, if that is empty, the declared
+  // INVALID_ARGUMENT if the gradient does not fit the sum or, if the sum is empty, the declared
   // shape.
   virtual absl::Status Check(GivenGradient gradient, bool has_known_shape) const = 0;
-  // Adds a gradient that passed Check. It may be moved from. RESOURCE_EXHAUSTED leaves the sum as
-  // it was.
+  // Adds a gradient that passed Check. May move from it. RESOURCE_EXHAUSTED leaves the sum
+  // unchanged.
   virtual absl::Status Add(GivenGradient gradient, Allocator& allocator,
                            const Parallel& parallel) = 0;
   struct Taken {

@@ -1,5 +1,6 @@
 // The ledger of the gradients of synchronous training (ops/dataflow/gradient_ledger.h). TensorFlow
-// has nothing like it. Accumulators and queues find it by name and enter what they apply and drop.
+// has no such ops. Accumulators and queues find the ledger by name and enter the gradients that
+// they apply and drop.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 

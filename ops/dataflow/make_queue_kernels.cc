@@ -34,7 +34,7 @@ absl::Status CheckShapes(const QueueSpec& options) {
   return absl::OkStatus();
 }
 
-// Checks that the elements that stay in a queue that shuffles leave room for others.
+// Checks that the elements that stay in a random shuffle queue do not fill its capacity.
 absl::Status CheckMinimum(const QueueSpec& options) {
   if (options.min_after_dequeue < 0) {
     return InvalidArgument("min_after_dequeue ", options.min_after_dequeue, " must be >= 0");

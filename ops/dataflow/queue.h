@@ -55,8 +55,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   ~QueueResource() override;
 
   void Enqueue(const Caller& caller, Tensors element, Done done);
-  // Enqueues row i of every component as element i, one by one as room becomes free. `replaces`
-  // removes the elements that are in the queue when the attempt's turn comes.
+  // Enqueues row i of every component as element i, one by one as capacity becomes free. With
+  // `replaces`, the attempt first removes the elements that are in the queue when its turn comes.
   void EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces = false);
   void Dequeue(const Caller& caller, Taken taken);
   // Dequeues at once, or returns nothing if the caller would have to wait.
@@ -109,7 +109,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual bool HasShapes() const;
   // A batch without elements.
   virtual Tensors EmptyBatch() const;
-  // The kind in messages about single elements.
+  // The kind of queue in messages about single elements.
   virtual std::string kind_of_one() const { return options_.kind; }
 
   absl::Status CheckTypes(const Tensors& tuple) const;
@@ -141,7 +141,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   using Line = std::list<Attempt>;
   enum class Progress { kNone, kSome, kComplete };
 
-  // Puts the element without an attempt if nobody waits and there is room.
+  // Puts the element without an attempt, if no attempt waits and the queue is not full.
   bool PutAtOnce(Tensors& element);
   void Submit(Attempt attempt) ABSL_LOCKS_EXCLUDED(mutex_);
   // Tries both lines and moves attempts that end to `complete`.

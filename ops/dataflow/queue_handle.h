@@ -60,8 +60,8 @@ class Queue {
   Output IsClosed(std::string_view name = "", At at = At::current()) const;
   Output Size(std::string_view name = "", At at = At::current()) const;
 
-  // How many elements `node` puts into this queue, 0 if only the step knows; nothing if it is no
-  // node that puts any.
+  // Returns the number of elements that `node` puts into this queue, or 0 if it is known only in
+  // the step. Returns nothing if the node does not enqueue to it.
   std::optional<int64_t> NumEnqueuedBy(const Node& node) const;
 
  private:

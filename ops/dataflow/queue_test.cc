@@ -27,7 +27,7 @@ std::shared_ptr<FifoQueue> Scalars(int64_t capacity) {
 Tensors One(int32_t v) { return {Tensor::Scalar(v)}; }
 Tensors Many(std::initializer_list<int32_t> v) { return {Tensor::Vector<int32_t>(v)}; }
 
-// The result of one call: pending until its callback came.
+// The result of one call. It is pending until the callback runs.
 struct Put {
   std::shared_ptr<absl::StatusOr<int>> result = nullptr;
   QueueResource::Done done() {
@@ -73,7 +73,7 @@ TEST(QueueTest, ElementsComeOutInTheOrderInWhichTheyWentIn) {
   }
 }
 
-// A dequeue from a queue with fewer elements than must stay took one, or divided by none.
+// A dequeue once took one of the elements that must stay, or divided by their number, zero.
 TEST(QueueTest, WhatMustStayInAQueueThatShufflesIsNotTakenAtOnce) {
   auto queue = std::make_shared<RandomShuffleQueue>(QueueSpec{.kind = "RandomShuffleQueue",
                                                               .name = "q",
@@ -287,7 +287,7 @@ TEST(QueueTest, BatchesNeedShapes) {
             "and should have 2");
 }
 
-// --- cancellation: every call that waits ends, and gives back what it holds
+// --- cancellation: every waiting call ends and returns the elements that it holds
 
 TEST(QueueTest, CancellingADequeueEndsItAndLetsTheNextOneOn) {
   auto queue = Scalars(-1);
@@ -419,8 +419,8 @@ TEST(PriorityQueueTest, TheSmallestComesFirstAndEqualOnesInOrder) {
   EXPECT_THAT((**get.result)[1].flat<int32_t>(), ElementsAre(10, 20, 30, 31));
 }
 
-// Producers and consumers on threads of their own, with steps that are cancelled at any moment: no
-// element is lost and none comes twice.
+// Threads of producers and consumers run steps that are cancelled at random. No element may be lost
+// or duplicated.
 TEST(QueueTest, NothingIsLostBetweenThreads) {
   constexpr int kThreads = 4;
   constexpr int kEach = 200;

@@ -1,12 +1,13 @@
 // Settings of synchronous training for an accumulator or a queue of gradients that TensorFlow's ops
 // lack. They are attributes whose names begin with '_', which TensorFlow ignores.
 //
-//   on the node that makes it:  _replicas (number of replicas), _gradients (number of gradients in
-//   an
-//                               update; further ones of the same step are surplus),
-//                               _in_replica_order (the bits of a sum do not depend on the order of
-//                               arrival), _ledger (shared name of the ledger)
-//   on the node that adds:      _replica (number of the replica)
+// Attributes of the node that makes it:
+//   _replicas           number of replicas
+//   _gradients          number of gradients in an update. Further ones of the step are surplus.
+//   _in_replica_order   the bits of a sum do not depend on the order of arrival
+//   _ledger             shared name of the ledger
+// Attribute of the node that adds:
+//   _replica            number of the replica
 #ifndef SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
 #define SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
 

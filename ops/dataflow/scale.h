@@ -11,8 +11,8 @@ namespace sluice {
 
 // Divides values[i] by count for i in [0, n). For floating types.
 inline void DivideBy(DataType dtype, void* values, int64_t n, int64_t count) {
-  // Powers of two have an exact reciprocal in every type up to this count, so that the product,
-  // which is faster, has the bits of the quotient.
+  // Up to this count, powers of two have an exact reciprocal in every type. So the faster product
+  // has the bits of the quotient.
   const bool by_product = count <= (1 << 14) && (count & (count - 1)) == 0;
   const ArithmeticRow scale =
       FindArithmeticWithScalar(by_product ? ArithmeticOp::kMul : ArithmeticOp::kDiv, dtype);

@@ -14,7 +14,7 @@ namespace {
 constexpr double kElementCost = 0.4;
 constexpr double kRowCost = 5;
 
-// Where a row of the merged gradient comes from. -1 if not from there.
+// The rows that are added to a row of the merged gradient. -1 stands for none.
 struct RowSource {
   int64_t of_sum = -1;
   int64_t of_gradient = -1;

@@ -87,8 +87,8 @@ OP(QueueEnqueueMany, "QueueEnqueueManyV2 with a reference handle.")
     .With(Enqueues);
 
 OP(QueueEnqueueManyV2,
-   "Enqueues row i of every component as element i, one by one as room becomes free. CANCELLED if "
-   "the queue is closed. Elements that were enqueued before stay.")
+   "Enqueues row i of every component as element i, one by one as capacity becomes free. CANCELLED "
+   "if the queue is closed. Elements that were enqueued before stay.")
     .With(UsesQueue)
     .With(Enqueues);
 

@@ -30,7 +30,7 @@ absl::Status CheckTimeout(const KernelInit& init) {
   return InvalidArgument("Timeout not supported yet.");
 }
 
-// The handle in TensorFlow's text of a signature.
+// The handle, as TensorFlow writes it in the text of a signature.
 std::string HandleText(const KernelContext& c) {
   return c.input_is_ref(0) ? "string_ref" : "resource";
 }
