@@ -16,7 +16,8 @@
 namespace sluice {
 namespace {
 
-// Of a part of the depth; and of the stationary operand, which then takes half of the second cache.
+// Limits of a part of a product: its depth in steps, and the floats of its stationary operand,
+// which takes half of the second-level cache.
 constexpr int64_t kStepsMost = 16;
 constexpr int64_t kStationaryFloats = 192 * 1024;
 
@@ -43,17 +44,17 @@ SLUICE_AMX void SetUpTiles() {
   _tile_loadconfig(&kConfig);
 }
 
-// Memory is written before the tiles that are loaded from it: the compiler does not know that
-// they read.
+// Orders stores before the loads of tiles, because the compiler does not know that these read
+// memory.
 inline void Settle() { asm volatile("" ::: "memory"); }
 
-// The four sums (tiles 0 to 3) += a panel of the left times one of the right; `packer` packs the
-// next one in between, while the unit multiplies. Each group of products changes one side's part,
-// so that 14 squares are loaded a step.
+// Adds the products of a left and a right panel to the four sums (tiles 0 to 3). `packer` packs the
+// next panel in between, while the unit multiplies. From one group of products to the next, only
+// one operand's part changes, so that a step loads only 14 squares.
 SLUICE_AMX void MultiplyPanels(const char* left, const char* right, int64_t steps,
                                char* unused_square, PanelPacker& packer, int64_t units) {
   Settle();
-  PanelPacker next = packer;  // in registers: what is stored might lie anywhere
+  PanelPacker next = packer;  // a copy in registers, because stores to memory might alias `packer`
 
 #define SLUICE_LEFT(part)                       \
   _tile_loadd(4, left + (part)*kPartBytes, 64); \
@@ -68,7 +69,8 @@ SLUICE_AMX void MultiplyPanels(const char* left, const char* right, int64_t step
   _tile_dpbf16ps(3, 5, 7); \
   next.Some(units)
   for (; steps > 0; --steps, left += kStepBytes, right += kStepBytes) {
-    // A store that comes 0.6 us after the last one takes 0.25 us longer, as if it had been asleep.
+    // Without stores for 0.6 us, the next store would take 0.25 us longer. So every other step
+    // stores an unused square.
     if (steps % 2 == 1) _tile_stored(7, unused_square, 64);
     SLUICE_LEFT(0);
     SLUICE_RIGHT(2);
@@ -114,7 +116,7 @@ SLUICE_AMX void StoreSums(float* to, int64_t step) {
   Settle();
 }
 
-// Where a block of sums goes: rows x columns, or with `turned` columns x rows.
+// The destination of a block of sums: rows x columns, or columns x rows if `turned`.
 struct Target {
   float* to;
   int64_t step;
@@ -150,8 +152,8 @@ SLUICE_AMX void WriteBlock(const float* block, const Target& t) {
   }
 }
 
-// C = left * right, or C^T: whichever way the streamed operand's lines are natural. The other one
-// is stationary: packed once a block, and a block at a time.
+// C = left * right, or C^T if `turned`, whichever makes the lines of the streamed operand natural.
+// The other operand is stationary: it is packed once per part of the product.
 struct Product {
   Lines stationary, streamed;
   bool turned;
@@ -159,7 +161,7 @@ struct Product {
   int64_t c_step;
   bool add;
 
-  // Of a line of each.
+  // The element of C for a line of each operand.
   float* At(int64_t stationary_line, int64_t streamed_line) const {
     const bool rows_are_streamed = streamed.is_left != turned;
     const int64_t row = rows_are_streamed ? streamed_line : stationary_line;
@@ -168,7 +170,7 @@ struct Product {
   }
 };
 
-// A segment after the other.
+// Multiplies one segment of the depth after the other.
 SLUICE_AMX void MultiplyByLibrary(const Lines& stationary, const Lines& streamed, const Product& p,
                                   float* to) {
   const bool rows_are_streamed = streamed.is_left != p.turned;
@@ -186,10 +188,10 @@ SLUICE_AMX void MultiplyByLibrary(const Lines& stationary, const Lines& streamed
     add = true;
     step += count;
   }
-  SetUpTiles();  // in case the library has used them
+  SetUpTiles();  // because the library may have used the tiles
 }
 
-// No sum of products of these over the steps overflows.
+// Whether no sum of products of numbers up to these magnitudes over the steps can overflow.
 bool StaysFinite(float a, float b, int64_t steps) {
   constexpr double kLarge = 1e38;
   return a < kLarge && b < kLarge &&
@@ -197,7 +199,7 @@ bool StaysFinite(float a, float b, int64_t steps) {
              kLarge;
 }
 
-// The sums of a block of C, in tiles until they are written.
+// The sums of a block of C. They are in tiles until Write.
 class Block {
  public:
   SLUICE_AMX Block(const Product& p, AmxScratch& scratch, int64_t stationary_line,
@@ -226,18 +228,18 @@ class Block {
   Target target_;
 };
 
-// Units of the next panel to pack with each group of products, where the stationary operand has so
-// many panels.
+// The number of units of the next streamed panel to pack with each group of products, if the
+// stationary operand has `panels` panels.
 int64_t UnitsAGroup(int64_t panels) { return (kUnits + 6 * panels - 1) / (6 * panels); }
 
-// The stationary operand, packed: panels `step` bytes apart.
+// The packed stationary operand. Its panels are `step` bytes apart.
 struct Panels {
   const char* data;
   int64_t step;
-  float largest;  // magnitude
+  float largest;  // the largest magnitude
 };
 
-// Panel after panel of the streamed operand against a block of the other.
+// Multiplies each panel of the streamed operand with all panels of the stationary one.
 SLUICE_AMX void StreamPanels(const Product& p, const Panels& panels, AmxScratch& scratch) {
   const Lines &stationary = p.stationary, &streamed = p.streamed;
   const int64_t steps = stationary.steps;
@@ -267,8 +269,8 @@ SLUICE_AMX void StreamPanels(const Product& p, const Panels& panels, AmxScratch&
   }
 }
 
-// The same against a single panel: what is packed is used once, so that it is made a step at a time
-// and stays in the first cache.
+// The same for a single stationary panel. A packed streamed panel is used only once, so it is
+// packed step by step and stays in the first-level cache.
 SLUICE_AMX void StreamSteps(const Product& p, const Panels& panel, AmxScratch& scratch) {
   const Lines& streamed = p.streamed;
   const int64_t steps = streamed.steps, units = UnitsAGroup(1);
@@ -316,8 +318,8 @@ SLUICE_AMX void MultiplyPart(const Product& p, AmxScratch& scratch) {
   }
 }
 
-// Calls `part(product of a part, its first stationary line, its first step)`, the parts such that
-// a stationary operand fits the scratch.
+// Calls `part(product of a part, its first stationary line, its first step)` for parts whose
+// stationary operand fits the scratch buffer.
 template <typename F>
 SLUICE_AMX void ForParts(const Product& whole, F part) {
   const int64_t steps = whole.stationary.steps;
@@ -336,15 +338,14 @@ SLUICE_AMX void ForParts(const Product& whole, F part) {
   }
 }
 
-// What lies before a packed operand's panels: the largest magnitude of each.
+// The bytes of the header of a packed operand, which has the largest magnitude of each panel.
 int64_t HeaderBytes(int64_t columns) {
   const int64_t panels = (columns + kPanelLines - 1) / kPanelLines;
   return (panels * static_cast<int64_t>(sizeof(uint32_t)) + 63) / 64 * 64;
 }
 
 float LargestOf(PackedMatrix b, int64_t first_column, int64_t columns) {
-  // As integers, which are in the order of the magnitudes, with infinity and what is no number
-  // last.
+  // Compared as integers: they are in the order of the magnitudes, with infinity and NaN last.
   uint32_t largest = 0;
   const auto* magnitudes = reinterpret_cast<const uint32_t*>(b.data);
   for (int64_t j = first_column; j < first_column + columns; j += kPanelLines) {
@@ -353,7 +354,7 @@ float LargestOf(PackedMatrix b, int64_t first_column, int64_t columns) {
   return std::bit_cast<float>(largest);
 }
 
-// What packing an operand of so many floats takes, where nothing hides it.
+// The time to pack an operand, if no products run at the same time.
 double PackingNs(const Lines& l) {
   return static_cast<double>(l.count * l.steps * kStepDepth) * (l.is_natural() ? 0.15 : 0.25);
 }
@@ -373,8 +374,8 @@ double OverheadNs(const Product& p) {
          (p.turned ? kTurnNs * static_cast<double>(p.stationary.count * p.streamed.count) : 0);
 }
 
-// What a core was measured to do: blocks are whole, and each element of the lines that a call packs
-// is split.
+// The time of a product with the unit, from measurements of one core. Partial blocks take as long
+// as whole ones, and `packed_lines` are split.
 double SplitNs(int64_t m, int64_t n, int64_t k, int64_t packed_lines) {
   constexpr double kFlopsPerNs = 330, kNsPerElement = 0.1, kNsPerCall = 500;
   const auto whole = [](int64_t x) { return static_cast<double>((x + 31) / 32 * 32); };
@@ -382,7 +383,7 @@ double SplitNs(int64_t m, int64_t n, int64_t k, int64_t packed_lines) {
          static_cast<double>(packed_lines) * static_cast<double>(k) * kNsPerElement + kNsPerCall;
 }
 
-// Without the unit.
+// The time of a product without the unit.
 double PlainNs(int64_t m, int64_t n, int64_t k) {
   constexpr double kFlopsPerNs = 180;
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) /
@@ -398,7 +399,7 @@ bool HasAmx() {
     uint32_t a, b, c, features;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &features)) return false;
     if ((features & kBfloat16) == 0 || (features & kTile) == 0) return false;
-    // The system gives tiles to who asks.
+    // A process must request permission to use tiles.
     constexpr int kRequestPermission = 0x1023, kTileData = 18;
     return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   }();

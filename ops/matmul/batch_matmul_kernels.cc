@@ -34,7 +34,7 @@ class BatchMatMulKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     Tensor* output;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &output));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // however many matrices
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the number of matrices has no bound
     const int64_t inner = plan->inner();
     ForRows<2>(*plan, 0, plan->rows(), [&](int64_t, const std::array<int64_t, 2>& at) {
       for (int64_t i = 0; i < inner; ++i) {
@@ -85,7 +85,7 @@ SLUICE_BATCH_MATMUL(DT_COMPLEX64, complex64);
 SLUICE_BATCH_MATMUL(DT_COMPLEX128, complex128);
 #undef SLUICE_BATCH_MATMUL
 
-// Mixed types.
+// Products of mixed types.
 constexpr TypeSet kBytes = {DT_INT8, DT_UINT8};
 KERNEL(BatchMatMulV3, BatchMatMulBroadcast<int32_t>, {"Ta", kBytes}, {"Tb", kBytes},
        {"Tout", DT_INT32});

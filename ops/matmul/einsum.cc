@@ -57,7 +57,7 @@ absl::Status EinsumShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradients of an equation are equations again; an axis that was summed away is repeated.
+// The gradients of an equation are equations too. They are repeated along axes that were summed.
 constexpr char kEllipsis[] = "...";
 
 std::set<char> LabelsOf(const std::string& subscripts) {
@@ -66,7 +66,7 @@ std::set<char> LabelsOf(const std::string& subscripts) {
   return labels;
 }
 
-// The axis of a label, counted from the back where it stands after an ellipsis.
+// The axis of a label. Axes after an ellipsis are counted from the end.
 int64_t AxisOf(const std::string& subscripts, char label) {
   const size_t dots = subscripts.find(kEllipsis);
   const size_t at = subscripts.find(label);
@@ -78,8 +78,8 @@ Output OneEinsum(Output x, const std::string& from, const std::string& to) {
   return Einsum({x}, from + "->" + to);
 }
 
-// `grad`, with the subscripts `from`, repeated along the axes `lost` of an input and put in its
-// order of axes.
+// Repeats `grad`, which has the subscripts `from`, along the axes `lost` of an input, and permutes
+// the axes to the order of the input.
 Output RepeatLost(Output grad, const std::string& from, const std::string& to, Output to_shape,
                   const std::set<char>& lost) {
   if (lost.empty()) return OneEinsum(grad, from, to);
@@ -100,7 +100,7 @@ Output RepeatLost(Output grad, const std::string& from, const std::string& to, O
   return OneEinsum(repeated, labels + from, to);
 }
 
-// The gradient by the operand `own` of own, other -> out.
+// The gradient with respect to the operand `own` of own, other -> out.
 Output OperandGradient(Output grad, Output other, Output own_shape, const std::string& own,
                        const std::string& other_subscripts, const std::string& out) {
   std::set<char> lost = LabelsOf(own);
@@ -113,7 +113,7 @@ Output OperandGradient(Output grad, Output other, Output own_shape, const std::s
   return lost.empty() ? reduced : RepeatLost(reduced, left, own, own_shape, lost);
 }
 
-// Sums what the ellipsis of an operand was broadcast over.
+// Sums over the axes along which the ellipsis of an operand was broadcast.
 Output UndoBroadcast(Output grad, const std::string& own, Output own_shape, Output other_part,
                      Output own_part) {
   const auto start = static_cast<int64_t>(own.find(kEllipsis));
@@ -159,8 +159,8 @@ void EinsumGradient(Backprop& b) {
 #endif
 
 OP(Einsum,
-   "Sums of products by Einstein's convention: `ij,jk->ik` is a matrix product, `ii->` a trace. "
-   "Labels are letters; `...` stands for any number of axes that broadcast.")
+   "Computes sums of products by Einstein's convention: `ij,jk->ik` is a matrix product, `ii->` a "
+   "trace. Labels are letters. `...` stands for any number of axes that broadcast.")
     .Input("inputs", "N*T")
     .Output("output", "T")
     .Attr("equation", StringAttr())

@@ -13,16 +13,16 @@
 namespace sluice {
 namespace {
 
-// An axis of the whole equation: a label, or an axis of the ellipsis (counted from its end).
+// An axis of the equation: a label, or an axis of the ellipsis, counted from its end.
 struct Axis {
-  int id;        // labels by their character, axes of the ellipsis from 1000 on
-  int64_t size;  // 1 where an operand is repeated along it
+  int id;        // the character of a label, or 1000 and more for axes of the ellipsis
+  int64_t size;  // 1 if an operand is broadcast along the axis
   int64_t stride;
 };
 using Axes = absl::InlinedVector<Axis, 8>;
 constexpr int kEllipsisId = 1000;
 
-// One entry a different axis; the strides of one that stands twice (a diagonal) are added.
+// Returns one entry per distinct axis. If a label is repeated (a diagonal), its strides are added.
 absl::StatusOr<Axes> AxesOf(const Subscripts& s, const TensorShape& shape) {
   const int named = s.named();
   const int middle = shape.rank() - named;
@@ -62,7 +62,7 @@ const Axis* Find(const Axes& axes, int id) {
   return nullptr;
 }
 
-// What is known of an axis in the whole equation, and the part that it has in a product.
+// An axis of the whole equation: its size, and the tensors that have it.
 struct Role {
   int id;
   int64_t size;
@@ -125,9 +125,9 @@ class EinsumKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // An operand as [batch, own, summed] in type T: batch axes are in both operands and the output,
-  // own ones in it and the output, summed ones in both operands. Axes of the operand alone that the
-  // output does not have are added up here.
+  // Arranges an operand as [batch, own, summed] in type T. Batch axes are in both operands and the
+  // output, own axes in this operand and the output, summed axes in both operands. Axes that only
+  // this operand has are summed here.
   template <typename T>
   static absl::StatusOr<Tensor> Arrange(KernelContext& c, const Tensor& t, const Axes& axes,
                                         const std::vector<Role>& batch,
@@ -225,7 +225,7 @@ class EinsumKernel : public Kernel {
     });
   }
 
-  // The product, whose axes are `order`, into the output, whose labels may repeat.
+  // Writes the product, whose axes are `order`, to the output, whose labels may be repeated.
   template <typename T>
   static absl::Status Place(KernelContext& c, const Subscripts& s, const std::vector<Role>& order,
                             const Tensor& product) {

@@ -24,7 +24,7 @@ Epilogue::Epilogue(const KernelInit& init)
       {"Sigmoid", Activation::kSigmoid},
       {"GeluApproximate", Activation::kGelu},
       {"GeluExact", Activation::kGeluErf}};
-  // One that is linear, then one that is not.
+  // An optional linear op, followed by an optional activation.
   size_t next = 0;
   if (next < names_.size()) {
     if (auto it = kLinear.find(names_[next]); it != kLinear.end()) {

@@ -1,8 +1,9 @@
-// What fused ops do to the result of a product or convolution before it leaves the cache: a bias or
-// a batch normalisation of each channel, and an activation.
+// The epilogue of fused ops. It changes the result of a product or convolution before it leaves the
+// cache: a bias or a batch normalisation of each channel, and an activation.
 //
-// Thread safety: values without locks. Errors: INVALID_ARGUMENT on no op at all and on arguments
-// that do not fit, UNIMPLEMENTED on ops that are not known.
+// Thread safety: values without locks.
+// Errors: INVALID_ARGUMENT without any op and for arguments that do not fit, UNIMPLEMENTED for
+// unknown ops.
 #ifndef SLUICE_OPS_MATMUL_EPILOGUE_H_
 #define SLUICE_OPS_MATMUL_EPILOGUE_H_
 
@@ -15,16 +16,17 @@
 
 namespace sluice {
 
-// The attributes fused_ops, epsilon and leakyrelu_alpha.
+// Holds the attributes fused_ops, epsilon and leakyrelu_alpha.
 class Epilogue {
  public:
   explicit Epilogue(const KernelInit& init);
 
-  // Checks the names, and that inputs from `first` on are as many vectors of `channels` elements as
-  // the ops take.
+  // Checks the names, and that the inputs from `first` on are the vectors that the ops take, of
+  // `channels` elements each.
   absl::Status Check(KernelContext& context, int first, int64_t channels) const;
 
-  // Over `rows` rows of `channels` numbers; F is float or double. T is the inputs' type.
+  // Applies the ops to `rows` rows of `channels` numbers. F is float or double. T is the type of
+  // the inputs.
   template <typename T, typename F>
   absl::Status Apply(KernelContext& context, int first, int64_t rows, int64_t channels,
                      F* data) const;

@@ -1,6 +1,6 @@
-// An equation of Einsum, taken apart: "ab...,bc->ac...".
+// Parses equations of Einsum: "ab...,bc->ac...".
 //
-// Errors: INVALID_ARGUMENT on one that makes no sense for the number of inputs.
+// Errors: INVALID_ARGUMENT for an equation that is malformed or does not fit the number of inputs.
 #ifndef SLUICE_OPS_MATMUL_EQUATION_H_
 #define SLUICE_OPS_MATMUL_EQUATION_H_
 
@@ -13,14 +13,14 @@
 
 namespace sluice {
 
-// The labels of one tensor's axes, with an ellipsis among them or not.
+// The labels of one tensor's axes, which may contain an ellipsis.
 class Subscripts {
  public:
   Subscripts() = default;
   explicit Subscripts(std::string_view text);
   bool has_ellipsis() const { return has_ellipsis_; }
   int named() const { return static_cast<int>(labels_.size()); }
-  // Labels in front of the ellipsis; all where there is none.
+  // Number of labels before the ellipsis. Without an ellipsis, the number of all labels.
   int before() const { return before_; }
   char label(int i) const { return labels_[i]; }
   const std::string& labels() const { return labels_; }

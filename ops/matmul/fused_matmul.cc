@@ -1,4 +1,4 @@
-// A matrix product with a bias and an activation, as TensorFlow's remapper writes it into graphs.
+// A matrix product with a bias and an activation, an op of TensorFlow's remapper.
 #include "ops/matmul/epilogue_attrs.h"
 #include "ops/matmul/multiply_adds.h"
 #include "ops/op.h"
@@ -14,7 +14,7 @@ absl::Status FusedMatMulShape(ShapeContext& c) {
   return c.SetOutput(0, {a.dim(transpose_a ? 1 : 0), b.dim(transpose_b ? 0 : 1)});
 }
 
-OP(_FusedMatMul, "MatMul, then the fused_ops.")
+OP(_FusedMatMul, "Applies MatMul, then the fused_ops.")
     .Input("a", "T")
     .Input("b", "T")
     .Input("args", "num_args*T")

@@ -11,13 +11,13 @@
 namespace sluice {
 namespace {
 
-// As Goto and van de Geijn: a block of A that fits in the second cache against panels of B; the
-// innermost tile of C stays in registers.
+// Goto and van de Geijn's algorithm: a block of A that fits in the second-level cache is multiplied
+// with panels of B. The innermost tile of C stays in registers.
 constexpr int64_t kBlockRows = 96;
 constexpr int64_t kBlockDepth = 256;
 constexpr int64_t kBlockColumns = 512;
 
-// Integers are multiplied as unsigned ones: they wrap around.
+// Integers are multiplied as unsigned numbers, so that they wrap.
 template <typename T, typename = void>
 struct Lane {
   using type = T;
@@ -80,8 +80,8 @@ T At(const MatrixView<T>& m, int64_t i, int64_t j) {
   }
 }
 
-// `rows` x `depth` of a in tiles of kTileRows rows, each tile column after column; short tiles are
-// filled up with zeros.
+// Packs `rows` x `depth` of a as tiles of kTileRows rows, each column by column. Short tiles are
+// padded with zeros.
 template <typename T>
 void PackRows(const MatrixView<T>& a, int64_t rows, int64_t depth, LaneOf<T>* packed) {
   for (int64_t i = 0; i < rows; i += kTileRows<T>) {
@@ -105,7 +105,7 @@ void PackColumns(const MatrixView<T>& b, int64_t depth, int64_t columns, LaneOf<
 
 int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-// One packed block of A times one packed block of B, added to C.
+// Adds the product of a packed block of A and a packed block of B to C.
 template <typename T>
 void MultiplyBlocks(const LaneOf<T>* a, const LaneOf<T>* b, int64_t rows, int64_t depth,
                     int64_t columns, T* c, int64_t c_step, bool add) {
@@ -139,7 +139,7 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* 
   const int64_t depth_max = std::min(k, kBlockDepth);
   const int64_t rows_max = RoundUp(std::min(m, kBlockRows), kTileRows<T>);
   const int64_t columns_max = RoundUp(std::min(n, kBlockColumns), kTileColumns<T>);
-  thread_local std::vector<LaneOf<T>> packed_a, packed_b;  // stay for the thread's next product
+  thread_local std::vector<LaneOf<T>> packed_a, packed_b;  // kept for the thread's next product
   packed_a.resize(std::max(packed_a.size(), static_cast<size_t>(rows_max * depth_max)));
   packed_b.resize(std::max(packed_b.size(), static_cast<size_t>(columns_max * depth_max)));
   for (int64_t j = 0; j < n; j += kBlockColumns) {

@@ -1,9 +1,9 @@
 // Matrix products in the calling thread: C = op(A) * op(B), where op is the identity, the transpose
 // or the conjugate transpose. Matrices are row-major.
 //
-// float products go to oneDNN's sgemm, except where loops of this folder are faster: the matrix
-// unit of newer Intel processors (amx_gemm.h), few columns (narrow_gemm.h), and B transposed or
-// small matrices (gemm_float.cc). Other types use the blocked loop of gemm.cc.
+// oneDNN's sgemm computes float products, unless loops of this folder are faster: the matrix unit
+// of newer Intel processors (amx_gemm.h), few columns (narrow_gemm.h), and B transposed or small
+// matrices (gemm_float.cc). Other types use the blocked loop of gemm.cc.
 //
 // Thread safety: any number of calls at a time.
 #ifndef SLUICE_OPS_MATMUL_GEMM_H_
@@ -31,7 +31,7 @@ struct MatrixView {
   }
 };
 
-// A matrix whose rows are `row_step` apart, and its transpose.
+// A matrix whose rows are `row_step` elements apart, and its transpose.
 template <typename T>
 MatrixView<T> RowMajor(const T* data, int64_t row_step) {
   return {data, row_step, 1};
@@ -41,7 +41,8 @@ MatrixView<T> Transposed(const T* data, int64_t row_step) {
   return {data, 1, row_step};
 }
 
-// Matrices of one layout. `data` has the start of each tensor, `offset` that of the matrix in it.
+// Matrices of one layout. data[i] points to the tensor of matrix i, which begins `offset` elements
+// later.
 template <typename T>
 struct MatrixViews {
   absl::Span<const T* const> data;
@@ -54,14 +55,14 @@ struct MatrixViews {
 
 enum class GemmInto { kReplace, kAdd };
 
-// C (m x n, rows `c_step` apart) = (or with kAdd: +=) A (m x k) * B (k x n). For float, one step of
-// each view is 1. Instantiated for float, double, int16, int32, int64, complex64 and complex128.
-// Integers wrap.
+// Computes C (m x n, rows `c_step` apart) = A (m x k) * B (k x n), or += with kAdd. For float, one
+// step of each view is 1. Instantiated for float, double, int16, int32, int64, complex64 and
+// complex128. Integers wrap.
 template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
           GemmInto into = GemmInto::kReplace);
 
-// C = the sum of the products A_i * B_i, each of depth k. Operands are not conjugated.
+// Computes C = the sum of the products A_i * B_i, each of depth k. Operands are not conjugated.
 template <typename T>
 void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T> b, T* c,
                 int64_t c_step);
@@ -70,15 +71,15 @@ void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T
 // call then packs A.
 bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 
-// Up to so many rows of A, Gemm packs a transposed B by panels otherwise.
+// For up to this number of rows of A, Gemm packs a transposed B panel by panel instead.
 inline constexpr int64_t kFlatRows = 128;
 
 // Whether Gemm splits floats for the matrix unit (amx_gemm.h). Each call then packs the smaller
 // operand before it starts.
 bool GemmIsSplit(int64_t m, int64_t n, int64_t k);
 
-// An operand B (k x n), packed once for many products in the form that the matrix unit reads:
-// PackedBytes(n, k) bytes, aligned to 64.
+// An operand B (k x n) that is packed once for many products, in the format that the matrix unit
+// reads: PackedBytes(n, k) bytes, aligned to 64.
 struct PackedMatrix {
   const char* data;
   int64_t n, k;
@@ -94,7 +95,8 @@ int64_t PackedBytes(int64_t n, int64_t k);
 void PackPanels(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to);
 
 // Gemm with columns [first_column, first_column + n) of a packed operand. `b` has the same columns
-// unpacked. Elements of a row of A follow each other; first_column is a multiple of kPackedColumns.
+// unpacked. The elements of a row of A are contiguous. first_column is a multiple of
+// kPackedColumns.
 void PackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b, PackedMatrix packed,
                 int64_t first_column, float* c, int64_t c_step, GemmInto into);
 

@@ -15,10 +15,10 @@ constexpr int64_t kTileRows = 12;
 
 #if defined(__x86_64__)
 
-// AVX-512 loops for products that take oneDNN 10 to 50 % longer: small matrices, and transposed B
-// if it is much larger than A and C, or A has few rows. 12 x 32 sums stay in registers, a packed
-// panel of 32 columns stays in the second cache.
-constexpr int64_t kDepthMax = 1024;  // of a panel
+// AVX-512 loops for products for which oneDNN takes 10 to 50 % longer: small matrices, and a
+// transposed B if it is much larger than A and C, or if A has few rows. 12 x 32 sums stay in
+// registers, and a packed panel of 32 columns stays in the second-level cache.
+constexpr int64_t kDepthMax = 1024;  // depth of a panel
 
 struct PanelScratch {
   alignas(64) float panel[kDepthMax * kPanel];
@@ -65,7 +65,7 @@ SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns
   }
 }
 
-// to = (or +=) rows of a times a panel, whose rows are `panel_step` apart.
+// to = (or +=) rows of A * a panel. The rows of the panel are `panel_step` floats apart.
 template <int kVecs, bool kAdd>
 SLUICE_AVX512 void TimesPanel(MatrixView<float> a, const float* panel, int64_t panel_step,
                               int64_t rows, int64_t depth, float* to, int64_t to_step) {
@@ -145,8 +145,8 @@ void PanelGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<
   });
 }
 
-// Small matrices, as those of a batch often are: a call of oneDNN costs as much as the product.
-// Large matrices come from memory, which oneDNN reads faster than panels are read.
+// For small matrices, which are frequent in batches, a call of oneDNN costs as much as the product.
+// Large matrices come from memory, which oneDNN reads faster than these loops read panels.
 bool IsSmall(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kMostElements = 16 * 1024;
   return HasAvx512() && m >= 8 && n >= kVecLanes && k >= 8 &&
@@ -165,7 +165,7 @@ bool IsFlat(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
 }  // namespace
 
 bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
-  // Writing an element of C^T takes as long as packing so many elements of an operand.
+  // Writing an element of C^T takes as long as packing this number of elements of an operand.
   constexpr int64_t kToWrite = 5;
   if (!HasAvx512() || b.column_step == 1) return false;
   return m * k + kToWrite * m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;

@@ -19,7 +19,7 @@ using Types = testing::Types<float, double, int16_t, int32_t, int64_t, std::comp
                              std::complex<double>>;
 TYPED_TEST_SUITE(GemmTest, Types);
 
-// Small whole numbers, so that every order of summing gives the same.
+// Small whole numbers, so that sums do not depend on the order.
 TYPED_TEST(GemmTest, MultipliesAllShapesAndTransposes) {
   using T = TypeParam;
   struct Size {
@@ -51,7 +51,7 @@ TYPED_TEST(GemmTest, MultipliesAllShapesAndTransposes) {
   }
 }
 
-// Results go into rows that are `n` + 3 apart; what lies between them stays.
+// The rows of the result are `n` + 3 apart. The elements between them must not change.
 void ExpectProduct(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                    GemmInto into) {
   const int64_t step = n + 3;
@@ -75,7 +75,7 @@ std::vector<float> Numbers(int64_t count, int64_t first) {
   return numbers;
 }
 
-// Whole and partial vectors of each kind, packed in one part and in several.
+// Covers whole and partial vectors of each kind, packed in one part and in several.
 TEST(Gemm, MultipliesByFewColumns) {
   for (int64_t n = 8; n <= 16; ++n) {
     for (int64_t m : {4, 19, 40, 65}) {
@@ -89,7 +89,7 @@ TEST(Gemm, MultipliesByFewColumns) {
   }
 }
 
-// Panels of one vector, of two, and of a part of one; read as they lie, and packed.
+// Covers panels of one vector, of two, and of a partial vector, both in place and packed.
 TEST(Gemm, MultipliesSmallMatrices) {
   for (int64_t n : {16, 17, 31, 32, 48, 64, 75}) {
     for (int64_t m : {8, 13, 27, 64}) {
@@ -106,7 +106,7 @@ TEST(Gemm, MultipliesSmallMatrices) {
   }
 }
 
-// Whole blocks and partial ones, in parts of the depth and of the lines.
+// Covers whole and partial blocks, in several parts of the depth and of the lines.
 TEST(Gemm, MultipliesLargeMatrices) {
   struct Size {
     int64_t m, n, k;
@@ -128,7 +128,7 @@ struct alignas(64) Line {
   char bytes[64];
 };
 
-// Packed as a whole, and read in two parts of whole panels.
+// The matrix is packed as a whole, and read in two parts of whole panels.
 void ExpectPackedProduct(int64_t m, int64_t n, int64_t k, MatrixView<float> b, GemmInto into) {
   const std::vector<float> a = Numbers(m * k, 0);
   std::vector<Line> packed((PackedBytes(n, k) + 63) / 64);
@@ -147,7 +147,7 @@ void ExpectPackedProduct(int64_t m, int64_t n, int64_t k, MatrixView<float> b, G
 
 TEST(Gemm, MultipliesByPackedMatrices) {
   if (PackedBytes(64, 64) == 0) {
-    // No unit: nobody packs.
+    // Without a matrix unit, packing gains nothing.
     EXPECT_FALSE(GainsByPacking(1024, 1024, 1024));
     return;
   }
@@ -166,7 +166,7 @@ TEST(Gemm, MultipliesByPackedMatrices) {
   }
 }
 
-// Numbers between -1 and 1 of all digits.
+// Numbers between -1 and 1 that use all digits.
 std::vector<float> Fractions(int64_t count, uint32_t seed) {
   std::vector<float> numbers(count);
   for (float& x : numbers) {
@@ -185,7 +185,7 @@ double ExactElement(int64_t k, MatrixView<float> a, MatrixView<float> b, int64_t
   return sum;
 }
 
-// No further from the exact product than sums of rounded products are.
+// The error must be at most that of sums of rounded products.
 TEST(Gemm, IsAsExactAsFloats) {
   for (int64_t k : {64, 256, 900}) {
     const int64_t m = 64, n = 200;
@@ -207,7 +207,7 @@ TEST(Gemm, IsAsExactAsFloats) {
   }
 }
 
-// `c`, which is 7 + the product, comes out of the packed matrix too.
+// The packed matrix must give the same `c`, which is 7 + the product.
 void ExpectSamePacked(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                       const std::vector<float>& c) {
   std::vector<Line> packed((PackedBytes(n, k) + 63) / 64);
@@ -224,7 +224,8 @@ void ExpectSamePacked(int64_t m, int64_t n, int64_t k, MatrixView<float> a, Matr
   }
 }
 
-// What is not a number, or too large for sums of parts, comes out as from floats.
+// NaNs, infinities and numbers that are too large for sums of parts must give the results of float
+// products.
 TEST(Gemm, KeepsInfinitiesAndLargeNumbers) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

@@ -4,22 +4,23 @@
 
 #include <algorithm>
 
-// OpenMP's number of threads is a thread's own setting. Declared here, so that nobody needs
-// -fopenmp to compile.
+// Sets the number of OpenMP threads of the calling thread. Declared here, so that no file needs
+// -fopenmp.
 extern "C" void omp_set_num_threads(int);
 
 namespace sluice {
 
 void LibraryGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                  float* c, int64_t c_step, GemmInto into) {
-  // The executor shards: the library's own threads would fight over the same cores.
+  // The executor runs shards in parallel, so the library's own threads would compete for the same
+  // cores.
   thread_local const bool alone = [] {
     omp_set_num_threads(1);
     return true;
   }();
   static_cast<void>(alone);
   const bool ta = a.column_step != 1, tb = b.column_step != 1;
-  // A row or column of length one leaves a step of no meaning that the library still checks.
+  // The step of a row or column of length one has no meaning, but the library checks it.
   const int64_t lda = std::max(ta ? a.column_step : a.row_step, ta ? m : k);
   const int64_t ldb = std::max(tb ? b.column_step : b.row_step, tb ? k : n);
   dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1.0f, a.data, lda, b.data, ldb,

@@ -1,4 +1,4 @@
-// Products of floats by oneDNN, in the calling thread.
+// Float products by oneDNN, in the calling thread.
 #ifndef SLUICE_OPS_MATMUL_LIBRARY_GEMM_H_
 #define SLUICE_OPS_MATMUL_LIBRARY_GEMM_H_
 
@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-// As Gemm<float>.
+// See Gemm<float>.
 void LibraryGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                  float* c, int64_t c_step, GemmInto into);
 

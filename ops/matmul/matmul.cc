@@ -1,8 +1,8 @@
 // Matrix products.
 //
-// The last two dimensions are matrices; the ones before are batches. adj_x and adj_y take the
-// conjugate transpose of each matrix, transpose_a and transpose_b the transpose. grad_a and grad_b
-// mark the products of a gradient and change nothing here.
+// The last two dimensions form matrices, the others are batch dimensions. adj_x and adj_y request
+// the conjugate transpose of each matrix, transpose_a and transpose_b the transpose. grad_a and
+// grad_b mark the products of gradients and have no effect.
 #include "ops/matmul/multiply_adds.h"
 #include "ops/op.h"
 
@@ -43,7 +43,7 @@ PartialShape WithoutLastTwo(const PartialShape& s) {
   return s.rank() >= 2 ? PartialShape(s.dims().subspan(0, s.rank() - 2)) : PartialShape();
 }
 
-// `batch` joins the batch dimensions of both.
+// `batch` merges the batch dimensions of both inputs.
 template <typename Batch>
 absl::Status BatchShape(ShapeContext& c, Batch batch) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRankAtLeast(0, 2));
@@ -68,13 +68,13 @@ absl::Status SameBatchShape(ShapeContext& c) {
 absl::Status BroadcastBatchShape(ShapeContext& c) { return BatchShape(c, BroadcastShapes); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// One factor of a gradient's product.
+// A factor of a product in a gradient.
 struct Factor {
   Output matrix;
   bool transposed;
 };
-// The two products of op(a) * op(b): which factors, in which order, so that each result comes out
-// in the input's own layout.
+// The gradients of op(a) * op(b): the factors and their order, such that each result has the layout
+// of its input.
 struct Products {
   Factor a_left, a_right, b_left, b_right;
 };
@@ -101,7 +101,7 @@ void MatMulGradient(Backprop& b) {
                     .grad_b = true}));
 }
 
-// MatMul where both are known to be matrices, else BatchMatMulV2: what tf.matmul emits.
+// As in tf.matmul: MatMul if both are known to be matrices, else BatchMatMulV2.
 Output Product(Factor left, Factor right, bool grad_x, bool grad_y) {
   if (left.matrix.shape().rank() == 2 && right.matrix.shape().rank() == 2) {
     auto plain = [](const Factor& f) { return f.transposed ? ConjOf(f.matrix) : f.matrix; };
@@ -143,7 +143,7 @@ void BatchGradient(Backprop& b, bool broadcasts) {
 }
 #endif
 
-OP(MatMul, "The product of two matrices.")
+OP(MatMul, "Computes the product of two matrices.")
     .Input("a", "T")
     .Input("b", "T")
     .Output("product", "T")
@@ -156,9 +156,8 @@ OP(MatMul, "The product of two matrices.")
     .Shape(MatMulShape) GRADIENT(MatMulGradient);
 
 OP(_MatMulColumns,
-   "Of MatMul's result `columns` columns, from column `first` on: what a session makes of a "
-   "product "
-   "that is sliced (executor/passes/narrow_products.h).")
+   "Computes `columns` columns of MatMul's result, from column `first` on. A session replaces a "
+   "product that is sliced by it (executor/passes/narrow_products.h).")
     .Input("a", "T")
     .Input("b", "T")
     .Output("product", "T")
@@ -171,8 +170,8 @@ OP(_MatMulColumns,
     .Shape(MatMulColumnsShape);
 
 OP(_PackColumns,
-   "Columns `first` to `first` + `columns` of b or its transpose, as the matrix unit reads them; "
-   "empty on a machine that has none (executor/passes/pack_operands.h).")
+   "Packs columns `first` to `first` + `columns` of b or its transpose for the matrix unit. The "
+   "output is empty on a machine that has none (executor/passes/pack_operands.h).")
     .Input("b", DT_FLOAT)
     .Output("packed", DT_UINT8)
     .Attr("first", IntAttr())
@@ -183,7 +182,8 @@ OP(_PackColumns,
       return c.SetOutput(0, {PartialShape::kUnknown});
     });
 
-OP(_PackedMatMul, "The product of a and those columns of b, which are packed too.")
+OP(_PackedMatMul,
+   "Computes the product of a and columns of b, which are also given in packed form.")
     .Input("a", DT_FLOAT)
     .Input("b", DT_FLOAT)
     .Input("packed", DT_UINT8)
@@ -194,7 +194,7 @@ OP(_PackedMatMul, "The product of a and those columns of b, which are packed too
     .Recompute(MultiplyAddsOfProduct)
     .Shape(PackedMatMulShape);
 
-OP(BatchMatMul, "The products of the matrices of two batches of one shape.")
+OP(BatchMatMul, "Computes the products of the matrices of two batches of one shape.")
     .Input("x", "T")
     .Input("y", "T")
     .Output("output", "T")
@@ -206,7 +206,8 @@ OP(BatchMatMul, "The products of the matrices of two batches of one shape.")
     .Recompute(MultiplyAddsOfProduct)
     .Shape(SameBatchShape) GRADIENT([](Backprop& b) { BatchGradient(b, false); });
 
-OP(BatchMatMulV2, "The products of the matrices of two batches; the batch dimensions broadcast.")
+OP(BatchMatMulV2,
+   "Computes the products of the matrices of two batches. The batch dimensions broadcast.")
     .Input("x", "T")
     .Input("y", "T")
     .Output("output", "T")
@@ -219,7 +220,7 @@ OP(BatchMatMulV2, "The products of the matrices of two batches; the batch dimens
     .Recompute(MultiplyAddsOfProduct)
     .Shape(BroadcastBatchShape) GRADIENT([](Backprop& b) { BatchGradient(b, true); });
 
-OP(BatchMatMulV3, "BatchMatMulV2 with a type for each tensor: bytes are summed in int32.")
+OP(BatchMatMulV3, "BatchMatMulV2 with a type for each tensor. Bytes are summed in int32.")
     .Input("x", "Ta")
     .Input("y", "Tb")
     .Output("output", "Tout")

@@ -1,4 +1,4 @@
-// MatMul, and some columns of one.
+// MatMul, and products of which only some columns are computed.
 #include <algorithm>
 
 #include "executor/cpu/scratch_buffers.h"
@@ -109,7 +109,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
   }
 
  private:
-  // Of two matrices.
+  // The product of the two matrices.
   Products ProductOf(const Tensor& a, const Tensor& b) const {
     return {.a = LayoutOf(a.shape(), transpose_a_, false),
             .b = LayoutOf(b.shape(), transpose_b_, false),
@@ -136,7 +136,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
     });
   }
 
-  // Input 2 is a sum that the product goes into.
+  // Adds the product to input 2.
   static absl::Status AddProduct(KernelContext& context, const Products& p,
                                  const TensorShape& shape) {
     const Tensor& sum = context.input(2);
@@ -144,7 +144,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
       return InvalidArgument("expected a sum of shape ", shape.ToString(), ", got ",
                              sum.shape().ToString());
     }
-    const T* before = sum.data<T>();  // stays where it is if the output takes it over
+    const T* before = sum.data<T>();  // valid even if the output takes over the buffer
     const T* a = context.input(0).data<T>();
     const T* b = context.input(1).data<T>();
     Tensor* c;
@@ -161,7 +161,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
   MadeOfConstant packed_;
 };
 
-// Some columns of a product of two matrices.
+// Computes some columns of a product of two matrices.
 template <typename T>
 class MatMulColumnsKernel : public Kernel, public PackedOperandReader {
  public:

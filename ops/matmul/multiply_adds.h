@@ -1,4 +1,4 @@
-// The work of matrix products (OpTraits::multiply_adds).
+// Counts the multiply-adds of matrix products (OpTraits::multiply_adds).
 #ifndef SLUICE_OPS_MATMUL_MULTIPLY_ADDS_H_
 #define SLUICE_OPS_MATMUL_MULTIPLY_ADDS_H_
 

@@ -14,8 +14,8 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kMostColumns = 16;
-constexpr int64_t kDepthMax = 1024;   // of the part of B that is packed
-constexpr int64_t kLongColumns = 48;  // from this depth on, adding up a vector's lanes pays off
+constexpr int64_t kDepthMax = 1024;   // depth of the packed part of B
+constexpr int64_t kLongColumns = 48;  // from this depth on, vectors of terms of one sum are faster
 constexpr int64_t kPanel = 2 * kVecLanes;
 
 struct NarrowScratch {
@@ -23,7 +23,7 @@ struct NarrowScratch {
   alignas(64) float tile[kMostColumns * kPanel];
 };
 
-// The first `count` lanes.
+// A mask of the first `count` lanes.
 SLUICE_AVX512 __mmask16 Lanes(int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
 
 SLUICE_AVX512 inline __attribute__((always_inline)) void Put(__m512 sums, __mmask16 lanes, bool add,
@@ -54,7 +54,7 @@ SLUICE_AVX512 void ByColumnsOfB(int64_t m, int64_t n, int64_t depth, MatrixView<
   }
 }
 
-// --- A column of A is contiguous: C^T = B^T * A^T, with A's rows in the vectors.
+// --- A column of A is contiguous: C^T = B^T * A^T, with the rows of A in the vectors.
 
 template <int kColumns>
 SLUICE_AVX512 void RowsTimesColumns(const float* a, int64_t a_step, const float* b, int64_t b_step,
@@ -100,7 +100,7 @@ SLUICE_AVX512 void ByRowsOfA(int64_t m, int64_t n, int64_t depth, MatrixView<flo
     const int64_t count = std::min(kPanel, m - i);
     const float* from = a.data + i;
     int64_t step = a.column_step;
-    if (count < kPanel) {  // whole vectors would reach beyond the end
+    if (count < kPanel) {  // because whole vectors would exceed the end
       const __mmask16 low = Lanes(std::min(count, kVecLanes));
       const __mmask16 high = Lanes(std::max<int64_t>(count - kVecLanes, 0));
       for (int64_t d = 0; d < depth; ++d, from += step) {
@@ -119,9 +119,9 @@ SLUICE_AVX512 void ByRowsOfA(int64_t m, int64_t n, int64_t depth, MatrixView<flo
   }
 }
 
-// --- A row of A is contiguous: a vector has terms of one element's sum.
+// --- A row of A is contiguous: a vector holds terms of the sum of one element.
 
-// Writes B's columns one after the other, `length` apart, with zeros beyond the depth.
+// Writes the columns of B one after the other, `length` apart, with zeros beyond the depth.
 SLUICE_AVX512 void PackColumns(MatrixView<float> b, int64_t n, int64_t depth, int64_t length,
                                float* to) {
   const __mmask16 lanes = Lanes(n);
@@ -137,7 +137,7 @@ SLUICE_AVX512 void PackColumns(MatrixView<float> b, int64_t n, int64_t depth, in
   }
 }
 
-// Sums each of four vectors, into the first four lanes of the first one.
+// Sums the lanes of each of four vectors. The sums are the first four lanes of the first vector.
 SLUICE_INLINE_IN_CLONES void SumLanes(Vec* four) {
 #pragma GCC unroll 2
   for (int i = 0; i < 4; i += 2) {
@@ -152,7 +152,7 @@ SLUICE_INLINE_IN_CLONES void SumLanes(Vec* four) {
                                      10, 11);
 }
 
-// Four rows of A times kColumns columns of B.
+// Multiplies four rows of A with kColumns columns of B.
 template <int kColumns>
 SLUICE_AVX512 void FourRowsTimes(const float* a, int64_t a_step, int64_t depth, const float* b,
                                  int64_t length, bool add, float* c, int64_t c_step) {

@@ -1,4 +1,4 @@
-// Products whose second operand is packed by an op of its own (executor/passes/pack_operands.h).
+// Products whose second operand is packed by a separate op (executor/passes/pack_operands.h).
 #include <utility>
 
 #include "executor/kernel/made_of_constant.h"
@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Which columns of op(b) a node is about.
+// The columns of op(b) that a node uses.
 struct Columns {
   explicit Columns(const KernelInit& init)
       : first(init.attr<int64_t>("first")),
@@ -77,7 +77,7 @@ class PackedMatMulKernel : public Kernel {
       return InvalidArgument("expected ", bytes, " bytes of packed columns, got ",
                              packed.num_elements());
     }
-    // Some machines have no use for it, and its memory might be of somebody who does not align it.
+    // Without a matrix unit, there are no packed bytes. A tensor that was fed may not be aligned.
     if (bytes > 0 && reinterpret_cast<uintptr_t>(packed.raw()) % 64 == 0) {
       p.packed = PackedMatrixOf(packed, of_b);
     }

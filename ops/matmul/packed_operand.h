@@ -1,4 +1,4 @@
-// Operands of products of floats, packed into tensors.
+// Operands of float products, packed into tensors.
 #ifndef SLUICE_OPS_MATMUL_PACKED_OPERAND_H_
 #define SLUICE_OPS_MATMUL_PACKED_OPERAND_H_
 
@@ -8,12 +8,12 @@
 
 namespace sluice {
 
-// All of B, whose first element is `b`, in parallel: bytes in memory of `allocator`.
+// Packs all of B, whose first element is `b`, in parallel. Returns bytes in memory of `allocator`.
 // RESOURCE_EXHAUSTED.
 absl::StatusOr<Tensor> PackOperand(KernelContext& context, Allocator& allocator, const float* b,
                                    const Layout& layout);
 
-// `packed` is what PackOperand has made.
+// `packed` is a result of PackOperand.
 inline PackedMatrix PackedMatrixOf(const Tensor& packed, const Layout& layout) {
   return {static_cast<const char*>(packed.raw()), layout.columns, layout.rows};
 }

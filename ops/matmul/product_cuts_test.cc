@@ -1,5 +1,5 @@
-// Products cut by rows, by columns and by depth, into whole and partial tiles: all give what one
-// loop does. Numbers are small integers, so that sums are exact in any order.
+// Products that are cut by rows, by columns and by depth, into whole and partial tiles, must equal
+// those of one loop. Numbers are small integers, so that sums are exact in any order.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -57,8 +57,8 @@ struct Size {
 
 TEST(ProductCuts, GiveWhatOneLoopDoes) {
   for (const Size s :
-       {Size{16, 130, 2048}, Size{17, 333, 1201}, Size{32, 512, 400},  // by depth
-        Size{32, 512, 256}, Size{37, 130, 256}, Size{64, 300, 90},     // by rows
+       {Size{16, 130, 2048}, Size{17, 333, 1201}, Size{32, 512, 400},  // cut by depth
+        Size{32, 512, 256}, Size{37, 130, 256}, Size{64, 300, 90},     // cut by rows
         Size{32, 128, 512}, Size{128, 512, 300}, Size{150, 512, 256}, Size{513, 200, 300}}) {
     for (const Transposes t : {Transposes{}, {true, false}, {false, true}, {true, true}}) {
       SCOPED_TRACE(absl::StrCat(s.m, "x", s.n, "x", s.k, " ", t.a, t.b));
@@ -77,11 +77,11 @@ Products ProductOfSizes(const Size& s, Transposes t) {
 
 TEST(ProductCuts, LargeWeightsAreCutByTheirRows) {
   const int64_t cores = DepthParts(ProductOfSizes({16, 4096, 1 << 16}, {}));
-  if (cores == 1) return;  // of one core, or with a matrix unit
+  if (cores == 1) return;  // the machine has one core, or a matrix unit
   const Size large{64, 2048, 128 * cores};
   EXPECT_EQ(DepthParts(ProductOfSizes(large, {})), cores);
-  // Not where sums are as large as weights are, where each core's cache has all of them, of one
-  // row, nor where B's rows are its columns.
+  // The depth is not cut in these cases: the sums are as large as the weights, the weights fit into
+  // the cache of each core, there is one row, or an operand is transposed.
   EXPECT_EQ(DepthParts(ProductOfSizes({large.m, large.n, large.k - 1}, {})), 1);
   EXPECT_EQ(DepthParts(ProductOfSizes({16, 128, 32 * cores}, {})), 1);
   EXPECT_EQ(DepthParts(ProductOfSizes({1, large.n, large.k}, {})), 1);
@@ -89,7 +89,7 @@ TEST(ProductCuts, LargeWeightsAreCutByTheirRows) {
   EXPECT_EQ(DepthParts(ProductOfSizes(large, {false, true})), 1);
 }
 
-// The cut follows from the sizes and the machine.
+// The cut depends only on the sizes and the machine.
 TEST(ProductCuts, DoNotDependOnThreads) {
   Tensor a = Numbers(32, 1203, 1), b = Numbers(1203, 512, 4);
   for (Tensor* t : {&a, &b}) {

@@ -1,7 +1,7 @@
-// The innermost loop of products of floats: the sums of a few rows and columns stay in registers.
+// The innermost loop of float products. The sums of a few rows and columns stay in registers.
 //
-// AVX-512 only: where registers are smaller, the compiler splits vectors of 16 floats badly. The
-// functions are inlined into functions that are compiled for it (executor/cpu/avx512.h).
+// Requires AVX-512, because the compiler splits vectors of 16 floats badly for smaller registers.
+// The functions are inlined into functions that are compiled for AVX-512 (executor/cpu/avx512.h).
 #ifndef SLUICE_OPS_MATMUL_PRODUCT_ROWS_H_
 #define SLUICE_OPS_MATMUL_PRODUCT_ROWS_H_
 
@@ -14,18 +14,17 @@ namespace sluice {
 
 inline constexpr int64_t kVecLanes = 16;
 using Vec = float __attribute__((vector_size(64)));
-// The same among floats in memory.
+// The same for unaligned floats in memory.
 using FloatsVec = float __attribute__((vector_size(64), aligned(4), may_alias));
 
-// Returns references, because how a Vec is passed by value depends on what a function is compiled
-// for.
+// Returns references, because passing a Vec by value depends on the target of the function.
 SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
   return *reinterpret_cast<const FloatsVec*>(p);
 }
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
-// The terms of a sum, where they lie in a row of a and in b. Most products have one depth, `inner`;
-// a convolution's terms lie in `outer` lines.
+// The positions of the terms of a sum in a row of a and in b. Most products have one depth,
+// `inner`. The terms of a convolution are in `outer` lines.
 struct SumTerms {
   int64_t inner;
   int64_t a_inner, b_inner;  // steps in floats
@@ -71,8 +70,8 @@ SLUICE_INLINE_IN_CLONES void ProductRows(const float* a, int64_t row_step, const
   }
 }
 
-// The same for any number of rows: kRows at a time as long as there are so many, then the next
-// smaller number of kFewer, of which the last is 1.
+// The same for any number of rows. Processes kRows rows at a time, then the remaining rows in the
+// smaller numbers of kFewer, the last of which is 1.
 template <int kVecs, bool kAdd, int kRows, int... kFewer>
 SLUICE_INLINE_IN_CLONES void ProductOfRows(const float* a, int64_t row_step, int64_t rows,
                                            const float* b, const SumTerms& terms, float* to,

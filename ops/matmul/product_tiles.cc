@@ -7,12 +7,12 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kOfSecondCache = 600'000;  // floats, as far as machines are alike
-// A B of which each core's second cache has room for all, beside what else is there.
+constexpr int64_t kOfSecondCache = 600'000;  // floats in a second-level cache of common machines
+// The largest B that fits in the second-level cache of each core together with the other data.
 constexpr int64_t kOfEachCache = kOfSecondCache / 4;
-constexpr int64_t kFewRows = 16;  // of a tile, as many as a product is worth cutting for
+constexpr int64_t kFewRows = 16;  // the smallest number of rows of a tile that is worth a cut
 
-// Tiles of whole panels, for as many threads as gain.
+// Cuts into tiles of whole panels, for as many threads as gain.
 Cut CutOfPanels(int64_t m, int64_t n, double flops) {
   const auto most = std::clamp<int64_t>(static_cast<int64_t>(flops / 2e6), 1, MachineCores());
   return m > n ? Cut{TileOf(m, most, kPackedColumns), n} : Cut{m, TileOf(n, most, kPackedColumns)};
@@ -30,12 +30,12 @@ Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
       m, n, 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
 }
 
-// A call of Gemm packs both of its operands, so the smaller side stays whole, and the tiles are as
-// few as this machine's cores allow. The grain is the libraries' own.
+// A call of Gemm packs both of its operands. So the smaller side stays whole, and there are only as
+// many tiles as the cores of this machine require. The grains are those of the libraries.
 Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
   const int64_t m = a.rows, cores = MachineCores();
-  // Half a vector of columns takes as long as a whole one, and few rows as long as B's memory does.
+  // Half a vector of columns takes as long as a whole one. A few rows take as long as reading B.
   const double flops = 2.0 * static_cast<double>(std::max(m, kRowsAtLeast)) *
                        static_cast<double>(n >= 8 ? std::max<int64_t>(n, 16) : n) *
                        static_cast<double>(k);
@@ -44,14 +44,14 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
     return std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
   };
   if (GemmIsSplit(m, n, k)) return CutOfPanels(m, n, flops);
-  // A recurrent cell's: each core reads the rows that it made itself, as elementwise loops are cut
-  // that way, and has all of B in its second cache.
+  // Products of recurrent cells are cut by rows, as elementwise loops are. So each core reads the
+  // rows that it computed itself. All of B is in its second-level cache.
   const int64_t row_tiles = std::min(m / kFewRows, tiles(kMost));
   if (m < n && !a.transposed && row_tiles >= cores && k * n <= kOfEachCache) {
     return {TileOf(m, row_tiles, kRowGrain), n};
   }
   if (GemmTransposes(m, n, k, b)) {
-    // Rows are packed as they are cut; columns would have them packed again and again.
+    // A cut by rows packs each row once. A cut by columns would pack the rows again for each tile.
     return m > kFlatRows ? Cut{TileOf(m, tiles(kMost), 32), n} : Cut{m, TileOf(n, tiles(4), 32)};
   }
   if (m >= kLarge && n >= kLarge) {
@@ -60,7 +60,7 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   }
   if (m >= n) {
     if (GemmTransposes(64, n, k, b)) return {64, n};
-    // B is packed for each tile: from far away, or turned over, with pains.
+    // B is packed for each tile, which is slow if B is transposed or not in the cache.
     const bool is_packed_with_pains = k * n > kOfSecondCache || b.column_step != 1;
     return {TileOf(m, tiles(is_packed_with_pains ? 4 : 8), kRowGrain), n};
   }

@@ -1,5 +1,5 @@
-// Products of matrices, or of batches of them, cut into tiles that are made in parallel: what
-// MatMul and BatchMatMul share.
+// Products of matrices, or of batches of matrices, cut into tiles that are computed in parallel.
+// MatMul and BatchMatMul share them.
 #ifndef SLUICE_OPS_MATMUL_PRODUCT_TILES_H_
 #define SLUICE_OPS_MATMUL_PRODUCT_TILES_H_
 
@@ -18,13 +18,13 @@
 
 namespace sluice {
 
-// How one operand's matrices lie: `rows` and `columns` of op(matrix).
+// The layout of the matrices of one operand: `rows` and `columns` of op(matrix).
 struct Layout {
   int64_t rows;
   int64_t columns;
   bool transposed;
   bool conjugate;
-  int64_t step;  // from a row of the matrix, as it lies, to the next
+  int64_t step;  // distance of two rows of the matrix in memory
   int64_t elements() const { return rows * columns; }
 };
 
@@ -40,32 +40,32 @@ MatrixView<T> ViewOf(const T* data, const Layout& l) {
                       : MatrixView<T>{data, l.step, 1, false};
 }
 
-// A product of batches. Where each product's matrices start is in elements.
+// The products of two batches. a_starts and b_starts are positions in elements.
 struct Products {
   Layout a, b;
-  // One a product; the result's follow each other.
+  // One element per product. The matrices of the result are contiguous.
   absl::InlinedVector<int64_t, 64> a_starts, b_starts;
-  // All of b, packed: of a single product of floats.
+  // All of b in packed form. Only for a single float product.
   std::optional<PackedMatrix> packed = std::nullopt;
   int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
 };
 
-// Of the machine, not of the session: a cut by it gives results that do not depend on a session's
-// threads.
+// Number of cores of the machine. Cuts depend on it and not on the threads of a session, so that
+// results do not depend on them either.
 int64_t MachineCores();
 
-// Fewer rows take as long, which is what reading B takes.
+// Fewer rows take as long, because reading B limits the speed.
 inline constexpr int64_t kRowsAtLeast = 8;
 
-// The size of a product's tiles.
+// The sizes of a tile of a product.
 struct Cut {
   int64_t rows, columns;
 };
 
 Cut CutOfFloats(const Layout& a, int64_t n, int64_t depth, MatrixView<float> b);
-// Where B is packed.
+// The cut for a packed B.
 Cut CutOfPacked(int64_t m, int64_t n, int64_t k);
-// `length` in so many tiles, as far as multiples of `grain` allow.
+// The length of a tile if `length` is cut into `tiles` parts that are multiples of `grain`.
 inline int64_t TileOf(int64_t length, int64_t tiles, int64_t grain) {
   return std::max((length / tiles + grain - 1) / grain * grain, grain);
 }
@@ -84,8 +84,8 @@ Cut CutOf(const Products& p, int64_t depth, const T* b) {
   }
 }
 
-// One product of a batch cut into tiles, each one call of Gemm. The cut follows from the sizes and
-// the machine, so the result does not depend on a session's threads.
+// The tiles of one product of a batch. Each tile is one call of Gemm. The cut depends only on the
+// sizes and the machine, so the result does not depend on the threads of a session.
 struct Grid {
   struct Tile {
     int64_t row, column, rows, columns;
@@ -105,7 +105,7 @@ struct Grid {
 template <typename T>
 inline constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
 
-// `terms` such products may be summed.
+// `terms` is the number of such products that are summed.
 template <typename T>
 Grid GridOf(const Products& p, const T* b, int64_t terms = 1) {
   const int64_t depth = p.a.columns * terms;
@@ -157,18 +157,19 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
   }
 }
 
-// Into how many parts the depth of a product is cut that are made apart and added then; 1: as
-// above. Large weights are cut by their rows so, as their gradients and updates are: each core
-// keeps its part in its cache, and no page is written by two. (Columns of a row lie in one page,
-// and what processors read ahead of time does not stop at a core's own: an update of 784 x 512 cut
-// by columns takes twice the time of one by rows, and up to 15 times where the cores are far from
-// each other.)
+// The number of parts into which the depth of a product is cut. Parts are computed separately and
+// then added. 1 if the depth is not cut.
+//
+// Large weights are cut by their rows, like their gradients and updates. So each core keeps its
+// part in its cache, and no two cores write the same page. With a cut by columns, a page has
+// columns of several cores, and prefetching crosses the boundaries between cores. An update of 784
+// x 512 weights would take twice the time, and up to 15 times on cores that share no cache.
 int64_t DepthParts(const Products& p);
-// A single product so cut.
+// Computes a single product in DepthParts parts.
 absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,
                              const float* b, int64_t parts, float* c);
 
-// `x` with elements of type T; itself where they are.
+// Converts `x` to type T. Returns `x` if it has this type.
 template <typename T>
 absl::StatusOr<Tensor> As(KernelContext& context, const Tensor& x) {
   if (x.dtype() == kDataTypeOf<T>) return x;
@@ -177,8 +178,8 @@ absl::StatusOr<Tensor> As(KernelContext& context, const Tensor& x) {
   return converted;
 }
 
-// Products computed in type T; the tensors may be of narrower types (16-bit floating numbers in
-// float, bytes in int32).
+// Computes products in type T. The tensors may have narrower types (16-bit floating point for
+// float, bytes for int32).
 template <typename T>
 absl::Status MultiplyTensors(KernelContext& context, const Products& p, const Tensor& a,
                              const Tensor& b, Tensor* c) {

@@ -1,12 +1,18 @@
 // Floats as sums of three bfloat16, packed for the matrix unit (amx_gemm.h).
 //
-// A float's 24 digits are cut into 8 + 8 + 8, of which the second part is rounded, so that the last
-// one is small: the sum is exact unless a part is below 2^-126. Lines (rows of the left
-// operand, columns of the right one) lie in panels of 32, a panel in steps of 32 floats' depth, a
-// step in its three parts, a part in two squares of 1 KB: those are what a tile register takes. A
-// square has 16 rows of 16 pairs; the left operand's rows are lines, the right one's are pairs.
-// Which two depths make a pair is free as long as both sides agree: d and d + 16, so that pairs
-// are made lane by lane.
+// A float's 24 digits are split into 8 + 8 + 8. The second part is rounded, so that the last one is
+// small. The sum is exact unless a part is below 2^-126.
+//
+// Lines are rows of the left operand or columns of the right one. They are packed in a hierarchy of
+// contiguous pieces:
+//   panel:  32 lines, as a sequence of steps.
+//   step:   32 elements of the depth, as three parts.
+//   part:   the same part of all floats, as two squares.
+//   square: 16 rows of 16 pairs of bfloat16 (1 KB), the contents of a tile register.
+//
+// The rows of a square are lines of the left operand, or pairs of depths of the right one. The two
+// depths of a pair may be chosen freely if both operands agree. They are d and d + 16, so that
+// pairs are formed lane by lane.
 #ifndef SLUICE_OPS_MATMUL_SPLIT_LINES_H_
 #define SLUICE_OPS_MATMUL_SPLIT_LINES_H_
 
@@ -31,36 +37,36 @@ inline constexpr int64_t kStepDepth = 32;
 inline constexpr int64_t kSquareBytes = 1024;
 inline constexpr int64_t kPartBytes = 2 * kSquareBytes;
 inline constexpr int64_t kStepBytes = 3 * kPartBytes;
-inline constexpr int64_t kUnits = 32;  // of a step: vectors of pairs
+inline constexpr int64_t kUnits = 32;  // units of a step, each a vector of pairs
 
 inline int64_t StepsOf(int64_t depth) { return (depth + kStepDepth - 1) / kStepDepth; }
 
-// One operand's lines over some steps of their depth. The depth may lie in several segments, as
-// the operands of a sum of products do; each segment starts a step.
+// One operand's lines over some steps of their depth. The depth may consist of several segments,
+// like the operands of a sum of products. Each segment begins a step.
 struct Lines {
   const float* const* segments;
   int64_t segment_depth;
-  int64_t offset;  // of what is meant, in each segment
+  int64_t offset;  // position of the first line in each segment
   int64_t line_step, depth_step;
   int64_t count;
   int64_t first_step, steps;
   bool is_left;
 
-  // Whether vectors are read along the depth of a line; else they go across lines.
+  // Whether vectors are read along the depth of a line, not across lines.
   bool runs_along() const { return depth_step == 1; }
-  // Whether what is read is a row of a square as it stands. Else squares are turned over.
+  // Whether a vector that is read is a row of a square. Otherwise squares are transposed.
   bool is_natural() const { return runs_along() == is_left; }
 
   const float* At(int64_t step) const {
     const int64_t of_segment = StepsOf(segment_depth), at = first_step + step;
     return segments[at / of_segment] + offset + at % of_segment * kStepDepth * depth_step;
   }
-  // What a step has of the depth: less than a whole one at a segment's end.
+  // The depth of a step, which is smaller at the end of a segment.
   int64_t DepthAt(int64_t step) const {
     return std::min(kStepDepth,
                     segment_depth - (first_step + step) % StepsOf(segment_depth) * kStepDepth);
   }
-  // The steps before the first one that is not whole.
+  // The number of steps before the first partial one.
   int64_t WholeSteps() const {
     if (segment_depth % kStepDepth == 0) return steps;
     const int64_t of_segment = StepsOf(segment_depth);
@@ -85,7 +91,7 @@ SLUICE_AMX_INLINE __m512i UpperHalves(__m512i x) {
   return _mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000)));
 }
 
-// The parts of x: the first one is cut off, the second one rounded.
+// Splits x into parts. The first part is truncated, the second one rounded.
 SLUICE_AMX_INLINE void Split(__m512 x, __m512i (&parts)[3]) {
   parts[0] = UpperHalves(_mm512_castps_si512(x));
   x = _mm512_sub_ps(x, _mm512_castsi512_ps(parts[0]));
@@ -95,14 +101,14 @@ SLUICE_AMX_INLINE void Split(__m512 x, __m512i (&parts)[3]) {
   parts[2] = _mm512_castps_si512(x);
 }
 
-// The largest magnitudes of first parts, lane by lane, without what is cut off.
+// The largest magnitudes of truncated first parts, lane by lane.
 class Magnitudes {
  public:
   SLUICE_AMX_INLINE void Add(__m512i pairs) {
     const __m512i without_sign = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7fff));
     most_ = _mm512_max_epu16(most_, without_sign);
   }
-  // No less than any of them; infinite or NaN where one of them is.
+  // A bound of all magnitudes. Infinite or NaN if one of them is.
   SLUICE_AMX float Most() const {
     const uint32_t most = std::max(_mm512_reduce_max_epu32(UpperHalves(most_)),
                                    _mm512_reduce_max_epu32(_mm512_slli_epi32(most_, 16)));
@@ -113,7 +119,7 @@ class Magnitudes {
   __m512i most_ = {};
 };
 
-// Two vectors as pairs of each part.
+// Stores two vectors as pairs of each part.
 SLUICE_AMX_INLINE void StorePairs(__m512 x, __m512 y, char* to, Magnitudes& magnitudes) {
   __m512i of_x[3], of_y[3];
   Split(x, of_x);
@@ -132,12 +138,12 @@ SLUICE_AMX_INLINE __m512 Floats(const float* from, int64_t count) {
   return _mm512_maskz_loadu_ps(mask, from);
 }
 
-// One unit of a step of any size, with zeros beyond the lines and the depth.
+// Packs one unit of a step of any size, with zeros beyond the lines and the depth.
 SLUICE_AMX_INLINE void PackUnit(const Lines& l, int64_t step, int64_t unit, char* to,
                                 Magnitudes& magnitudes) {
   const int64_t row = unit % 16, half = unit / 16, depth = l.DepthAt(step);
   __m512 x = _mm512_setzero_ps(), y = x;
-  // Rows of squares are lines, or pairs of depths.
+  // Rows of squares are lines or pairs of depths.
   if (l.runs_along()) {
     if (unit < l.count) {
       const float* from = l.At(step) + unit * l.line_step;
@@ -153,10 +159,11 @@ SLUICE_AMX_INLINE void PackUnit(const Lines& l, int64_t step, int64_t unit, char
   StorePairs(x, y, to + unit * 64, magnitudes);
 }
 
-// Packs up to a panel's lines, a few units at a time: between products, if need be.
+// Packs the lines of a panel, a few units at a time, so that products can run in between.
 class PanelPacker {
  public:
-  // Before all else, and after Finish. `lines` are copied, what they point to is not.
+  // Begins a panel. Call it first, and then only after Finish. `lines` is copied, but not its
+  // elements.
   SLUICE_AMX void Start(const Lines& lines, char* to) {
     lines_ = lines;
     panel_ = to_ = to;
@@ -167,11 +174,11 @@ class PanelPacker {
     to_second_half_ = lines.runs_along() ? 0 : 16 - 16 * lines.depth_step;
     of_second_ = 16 * lines.depth_step;
   }
-  // So many units, while they are whole ones.
+  // Packs up to `units` units of whole steps.
   SLUICE_AMX_INLINE void Some(int64_t units) {
     for (units = std::min(units, whole_units_ - unit_); units > 0; --units) {
       __m512 x = _mm512_loadu_ps(from_), y = _mm512_loadu_ps(from_ + of_second_);
-      asm("" : "+v"(x), "+v"(y));  // each loaded once
+      asm("" : "+v"(x), "+v"(y));  // loads each only once
       StorePairs(x, y, to_, magnitudes_);
       from_ += of_row_;
       to_ += 64;
@@ -185,7 +192,7 @@ class PanelPacker {
       }
     }
   }
-  // What is left.
+  // Packs the remaining units.
   SLUICE_AMX void Finish() {
     Some(whole_units_);
     for (; unit_ < lines_.steps * kUnits; ++unit_) {
@@ -213,7 +220,7 @@ SLUICE_AMX_INLINE void TurnSquare(char* square) {
   std::memcpy(square, rows, sizeof(rows));
 }
 
-// The whole panel, whichever way its lines lie.
+// Packs a whole panel of any layout.
 SLUICE_AMX inline void PackPanel(PanelPacker& packer, const Lines& l, char* to) {
   for (int64_t step = 0; step < l.steps; ++step, to += kStepBytes) {
     packer.Start(l.FromStep(step, 1), to);

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// Exchanges the lanes of a that have bit kStep with the others of b.
+// Exchanges the lanes of a whose number has bit kStep with the other lanes of b.
 template <int kStep, size_t... kLane>
 SLUICE_INLINE_IN_CLONES void ExchangeLanes(Vec& a, Vec& b, std::index_sequence<kLane...>) {
   const Vec low = __builtin_shufflevector(a, b, (kLane & kStep ? 16 + kLane - kStep : kLane)...);
@@ -28,7 +28,7 @@ SLUICE_INLINE_IN_CLONES void ExchangeRows(Vec* rows) {
   }
 }
 
-// Rows become columns (Eklundh, 1972).
+// Transposes a square (Eklundh, 1972).
 SLUICE_INLINE_IN_CLONES void TransposeRows(Vec* rows) {
   ExchangeRows<1>(rows);
   ExchangeRows<2>(rows);
