@@ -1,5 +1,5 @@
-// Activation functions, element by element, and the ops that their gradients are made of. The
-// output has the input's shape.
+// Elementwise activation functions and the ops of their gradients. The output has the shape of the
+// input.
 #include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
@@ -12,22 +12,22 @@
 namespace sluice {
 namespace {
 
-// `gradients` and the tensor that the slope depends on, of one shape.
+// `gradients` and the tensor that determines the slope have the same shape.
 absl::Status SlopeShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape merged, c.input(0).MergeWith(c.input(1)));
   return c.SetOutput(0, merged);
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Where an activation's slope depends on its own output `outputs` (Elu, Selu): the second
-// derivative is gradients * grad in the negative part and 0 in the other.
+// The second derivative of an activation whose slope depends on its output (Elu, Selu): gradients *
+// grad in the negative part, and 0 elsewhere.
 Output WhereNegative(Backprop& b, Output outputs) {
   Output negative = Less(outputs, Constant(b.graph(), 0, outputs.dtype(), "Less/y"));
   return Select(negative, b.Of("backprops") * b.Value("gradients"), ZerosLike(outputs));
 }
 #endif
 
-OP(Elu, "x where x > 0, else exp(x) - 1.")
+OP(Elu, "Returns x if x > 0, else exp(x) - 1.")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
@@ -35,7 +35,9 @@ OP(Elu, "x where x > 0, else exp(x) - 1.")
       b.Into("features", EluGrad(b.Of("activations"), b.Value("activations")));
     });
 
-OP(EluGrad, "Gradient of Elu from its output: gradients * (outputs + 1) where outputs < 0.")
+OP(EluGrad,
+   "Computes the gradient of Elu from its output: gradients * (outputs + 1) if outputs < 0, else "
+   "gradients.")
     .Input("gradients", "T")
     .Input("outputs", "T")
     .Output("backprops", "T")
@@ -47,7 +49,7 @@ OP(EluGrad, "Gradient of Elu from its output: gradients * (outputs + 1) where ou
       b.Into("outputs", WhereNegative(b, outputs));
     });
 
-OP(LeakyRelu, "x where x > 0, else alpha * x.")
+OP(LeakyRelu, "Returns x if x > 0, else alpha * x.")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("alpha", FloatAttr(0.2f))
@@ -59,7 +61,8 @@ OP(LeakyRelu, "x where x > 0, else alpha * x.")
                                        {.alpha = b.attr<float>("alpha")}));
     });
 
-OP(LeakyReluGrad, "Gradient of LeakyRelu: gradients where features > 0, else alpha * gradients.")
+OP(LeakyReluGrad,
+   "Computes the gradient of LeakyRelu: gradients if features > 0, else alpha * gradients.")
     .Input("gradients", "T")
     .Input("features", "T")
     .Output("backprops", "T")
@@ -72,7 +75,7 @@ OP(LeakyReluGrad, "Gradient of LeakyRelu: gradients where features > 0, else alp
       b.Into("features", ZerosLike(x));
     });
 
-OP(Relu, "max(x, 0).")
+OP(Relu, "Computes max(x, 0).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(RealTypes() | TypeSet{DT_QINT8}))
@@ -80,7 +83,7 @@ OP(Relu, "max(x, 0).")
       b.Into("features", ReluGrad(b.Of("activations"), b.Value("activations")));
     });
 
-OP(Relu6, "min(max(x, 0), 6).")
+OP(Relu6, "Computes min(max(x, 0), 6).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(RealTypes()))
@@ -89,9 +92,8 @@ OP(Relu6, "min(max(x, 0), 6).")
     });
 
 OP(Relu6Grad,
-   "Gradient of Relu6: gradients where 0 < features < 6, else 0. `features` may be Relu6's input "
-   "or "
-   "its output.")
+   "Computes the gradient of Relu6: gradients if 0 < features < 6, else 0. `features` is the input "
+   "or the output of Relu6.")
     .Input("gradients", "T")
     .Input("features", "T")
     .Output("backprops", "T")
@@ -104,8 +106,8 @@ OP(Relu6Grad,
     });
 
 OP(ReluGrad,
-   "Gradient of Relu: gradients where features > 0, else 0. `features` may be Relu's input or its "
-   "output.")
+   "Computes the gradient of Relu: gradients if features > 0, else 0. `features` is the input or "
+   "the output of Relu.")
     .Input("gradients", "T")
     .Input("features", "T")
     .Output("backprops", "T")
@@ -118,8 +120,8 @@ OP(ReluGrad,
     });
 
 OP(Selu,
-   "scale * x where x >= 0, else scale * alpha * (exp(x) - 1), with the constants that keep mean 0 "
-   "and variance 1 from layer to layer (Klambauer et al., 2017).")
+   "Computes scale * x if x >= 0, else scale * alpha * (exp(x) - 1). With these constants, mean 0 "
+   "and variance 1 are kept from layer to layer (Klambauer et al., 2017).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
@@ -127,7 +129,7 @@ OP(Selu,
       b.Into("features", SeluGrad(b.Of("activations"), b.Value("activations")));
     });
 
-OP(SeluGrad, "Gradient of Selu from its output.")
+OP(SeluGrad, "Computes the gradient of Selu from its output.")
     .Input("gradients", "T")
     .Input("outputs", "T")
     .Output("backprops", "T")
@@ -139,7 +141,7 @@ OP(SeluGrad, "Gradient of Selu from its output.")
       b.Into("outputs", WhereNegative(b, outputs));
     });
 
-OP(Softplus, "log(exp(x) + 1), without overflow for large x.")
+OP(Softplus, "Computes log(exp(x) + 1), without overflow for large x.")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
@@ -147,8 +149,8 @@ OP(Softplus, "log(exp(x) + 1), without overflow for large x.")
       b.Into("features", b.Of("activations") * Sigmoid(b.Value("features")));
     });
 
-// d2x = grad * dy * exp(x) / (1 + exp(x))^2, written without overflow of the square.
-OP(SoftplusGrad, "Gradient of Softplus: gradients / (exp(-features) + 1).")
+// d2x = grad * dy * exp(x) / (1 + exp(x))^2, in a form whose square does not overflow.
+OP(SoftplusGrad, "Computes the gradient of Softplus: gradients / (exp(-features) + 1).")
     .Input("gradients", "T")
     .Input("features", "T")
     .Output("backprops", "T")
@@ -161,7 +163,7 @@ OP(SoftplusGrad, "Gradient of Softplus: gradients / (exp(-features) + 1).")
       b.Into("features", grad * b.Value("gradients") / (Exp(-x) + 2.0 + Exp(x)));
     });
 
-OP(Softsign, "x / (|x| + 1).")
+OP(Softsign, "Computes x / (|x| + 1).")
     .Input("features", "T")
     .Output("activations", "T")
     .Attr("T", TypeAttr(FloatTypes()))
@@ -169,7 +171,7 @@ OP(Softsign, "x / (|x| + 1).")
       b.Into("features", SoftsignGrad(b.Of("activations"), b.Value("features")));
     });
 
-OP(SoftsignGrad, "Gradient of Softsign: gradients / (|features| + 1)^2.")
+OP(SoftsignGrad, "Computes the gradient of Softsign: gradients / (|features| + 1)^2.")
     .Input("gradients", "T")
     .Input("features", "T")
     .Output("backprops", "T")

@@ -1,10 +1,11 @@
-// Attention as one op: what a session makes of the products and the softmax that it was built of.
+// Attention as one op, which a session substitutes for the products and the softmax of a graph.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// Of q [..., rows, depth], k [..., columns, depth], v [..., columns, width]: [..., rows, width].
+// The output is [..., rows, width] for q [..., rows, depth], k [..., columns, depth] and v [...,
+// columns, width].
 absl::Status AttentionShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.WithRankAtLeast(0, 2));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape v, c.WithRankAtLeast(2, 2));
@@ -13,7 +14,7 @@ absl::Status AttentionShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-// Scores and values: two products of as many columns as k and v have rows.
+// Counts scores and values: two products with as many columns as k and v have rows.
 double MultiplyAddsOfAttention(const Node& node, const double*, double outputs) {
   const PartialShape& v = node.input(2).shape();
   const int64_t columns = v.rank() < 2 ? 1 : v.dim(v.rank() - 2);
@@ -21,8 +22,9 @@ double MultiplyAddsOfAttention(const Node& node, const double*, double outputs) 
 }
 
 OP(_Attention,
-   "softmax(q * k^T * scale + mask) * v, for each pair of matrices of a batch, without its scores "
-   "ever in memory (executor/passes/fuse_attention.h). The mask, if any, broadcasts to the scores.")
+   "Computes softmax(q * k^T * scale + mask) * v for each pair of matrices of a batch, without all "
+   "scores in memory (executor/passes/fuse_attention.h). The optional mask broadcasts to the "
+   "scores.")
     .Input("q", DT_FLOAT)
     .Input("k", DT_FLOAT)
     .Input("v", DT_FLOAT)
@@ -34,8 +36,8 @@ OP(_Attention,
     .Shape(AttentionShape);
 
 OP(_AttentionGrad,
-   "The gradients of _Attention by q, k and v, from that of its result; it makes the scores once "
-   "more.")
+   "Computes the gradients of _Attention with respect to q, k and v from that of its result. "
+   "Recomputes the scores.")
     .Input("q", DT_FLOAT)
     .Input("k", DT_FLOAT)
     .Input("v", DT_FLOAT)

@@ -28,12 +28,12 @@ TensorShape ShapeOfResult(const Tensor& q, const AttentionSizes& sizes) {
   return shape;
 }
 
-// The last input, if the node has more than `inputs`.
+// Returns the last input if the node has more than `inputs`, else null.
 const Tensor* MaskInput(KernelContext& context, int inputs) {
   return context.num_inputs() > inputs ? &context.input(inputs) : nullptr;
 }
 
-// Nanoseconds of a row's weights, and of `products` products of them by a matrix as k or v.
+// The nanoseconds of a row's weights and of `products` products of them with matrices like k or v.
 double CostOfRow(const AttentionSizes& s, double products) {
   const double width = static_cast<double>(s.depth + s.width);
   return static_cast<double>(s.columns) * (products * width / kFlopsPerNs<float> + 1);
@@ -76,15 +76,16 @@ class AttentionKernel : public Kernel {
   const float scale_;
 };
 
-// From a row of gradients by weights to one by products of q and k.
+// Converts a row of gradients with respect to weights to gradients with respect to products of q
+// and k.
 SLUICE_TARGET_CLONES void ByProducts(const float* weights, float mean, float scale, float* by,
                                      int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) by[i] = (by[i] - mean) * weights[i] * scale;
 }
 
-// One call of _AttentionGrad. Where there are fewer products than cores, each one's rows are
-// parted, and what the parts make of k and v is added.
+// One call of _AttentionGrad. If there are fewer products than cores, the rows of each product are
+// split into parts, and the gradients of k and v are added over the parts.
 class GradientPass {
  public:
   GradientPass(const KernelContext& context, const AttentionSizes& sizes,
@@ -115,7 +116,7 @@ class GradientPass {
   }
 
  private:
-  static constexpr int64_t kMostParts = 8;  // each needs as much memory as k and v
+  static constexpr int64_t kMostParts = 8;  // each part needs as much memory as k and v
 
   int64_t of_k() const { return sizes_.columns * sizes_.depth; }
   int64_t of_v() const { return sizes_.columns * sizes_.width; }
@@ -133,7 +134,7 @@ class GradientPass {
     return absl::OkStatus();
   }
 
-  // The first part's gradients are the outputs.
+  // The gradients of the first part are stored in the outputs.
   float* ByK(int64_t product, int64_t part) {
     return part == 0 ? by_[1] + product * of_k()
                      : of_parts_.data<float>() +
@@ -168,7 +169,7 @@ class GradientPass {
     });
   }
 
-  // Of `weights` there is room for two blocks.
+  // `weights` is a buffer for two blocks.
   void MakeBlock(int64_t product, int64_t block, float* weights, float* by_k, float* by_v) {
     const AttentionSizes& s = sizes_;
     const ColumnRange range = scores_.RangeOf(product, block);
@@ -199,7 +200,7 @@ class GradientPass {
   const float *q_, *k_, *v_, *grad_;
   float* by_[3] = {};
   const int64_t parts_;
-  Tensor of_parts_;       // what all parts but the first make: of k, then of v
+  Tensor of_parts_;       // gradients of k and then of v, of all parts except the first
   Tensor scores_memory_;  // two blocks of scores for each thread
 };
 

@@ -15,7 +15,8 @@ namespace {
 
 namespace rows = class_rows;
 
-// Ranges begin at a multiple of it, so that sums of weights go in the same order as over all.
+// Ranges begin at a multiple of this, so that sums of weights have the same order as over all
+// columns.
 constexpr int64_t kGrain = rows::kLanes;
 
 SLUICE_TARGET_CLONES void ScaleAndMask(float* x, float scale, const float* mask, int64_t n) {
@@ -23,7 +24,7 @@ SLUICE_TARGET_CLONES void ScaleAndMask(float* x, float scale, const float* mask,
   for (int64_t i = 0; i < n; ++i) x[i] = x[i] * scale + mask[i];
 }
 
-// The largest of n numbers, none of which is below 0; NaN where one is.
+// The largest of n numbers, which are not negative. NaN if one of them is.
 template <typename F>
 float LargestOrNan(int64_t n, const F& number) {
   float largest = 0;
@@ -80,7 +81,7 @@ absl::StatusOr<AttentionScores> AttentionScores::Make(KernelContext& context,
   AttentionScores scores(context, sizes, scale);
   if (mask == nullptr) return scores;
   SLUICE_RETURN_IF_ERROR(scores.FindMask(context.input(0), *mask));
-  // Of fewer columns, to look costs more than to compute.
+  // For fewer columns, the search costs more than it saves.
   constexpr int64_t kWorthLooking = 128;
   if (sizes.columns < kWorthLooking) return scores;
   const float spread = scores.Spread(context, others);
@@ -111,8 +112,8 @@ absl::Status AttentionScores::FindMask(const Tensor& q, const Tensor& mask) {
   return absl::OkStatus();
 }
 
-// No two scores of a row are further apart, by Cauchy and Schwarz; infinite or NaN where something
-// is not finite.
+// A bound of the difference of two scores of a row, from the Cauchy-Schwarz inequality. Infinite or
+// NaN if a number is not finite.
 float AttentionScores::Spread(KernelContext& context,
                               std::initializer_list<const Tensor*> others) const {
   const int64_t of_q = sizes_.rows * sizes_.depth, of_k = sizes_.columns * sizes_.depth;
@@ -130,7 +131,7 @@ float AttentionScores::Spread(KernelContext& context,
     }
   });
   const float largest = LargestOrNan(sizes_.count, [&](int64_t i) { return spreads[i]; });
-  return 2.1f * std::abs(scale_) * largest;  // with room for how sums round
+  return 2.1f * std::abs(scale_) * largest;  // larger than 2, because sums are rounded
 }
 
 void AttentionScores::FindRanges(KernelContext& context, float spread) {
@@ -148,10 +149,10 @@ void AttentionScores::FindRanges(KernelContext& context, float spread) {
 
 ColumnRange AttentionScores::RangeOfRows(const float* mask, int64_t num_rows, float spread) const {
   const int64_t n = sizes_.columns;
-  constexpr float kNothing = 106;  // an exponential of less is 0
+  constexpr float kNothing = 106;  // exp(-x) is 0 for larger x
   ColumnRange range = {n, 0};
   for (int64_t i = 0; i < num_rows; ++i, mask += n) {
-    if (std::isnan(rows::Sum(mask, n))) return {0, n};  // then all weights of a row are NaN
+    if (std::isnan(rows::Sum(mask, n))) return {0, n};  // because all weights of such a row are NaN
     const float largest = rows::Max(mask, n);
     const float least = largest - 1e-5f * std::abs(largest) - spread - kNothing;
     const auto counts = [&](int64_t j) { return !(mask[j] < least); };

@@ -1,4 +1,4 @@
-// The weights of attention, softmax(q * k^T * scale + mask), a block of rows at a time.
+// Computes the weights of attention, softmax(q * k^T * scale + mask), a block of rows at a time.
 #ifndef SLUICE_OPS_NN_ATTENTION_SCORES_H_
 #define SLUICE_OPS_NN_ATTENTION_SCORES_H_
 
@@ -13,13 +13,13 @@
 
 namespace sluice {
 
-// Of `count` pairs q (rows x depth) and k (columns x depth), and of v (columns x width). Elements
-// follow each other in all of them.
+// The sizes of `count` matrices q (rows x depth), k (columns x depth) and v (columns x width). The
+// elements of each tensor are contiguous.
 struct AttentionSizes {
   int64_t count, rows, columns, depth, width;
 
-  // Rows of a block: so few that its scores stay in the second cache with what they meet. The last
-  // one may have fewer.
+  // The number of rows per block. It is small enough that the scores stay in the second-level cache
+  // with the other operands. The last block may have fewer rows.
   int64_t block_rows() const;
   int64_t blocks() const { return (rows + block_rows() - 1) / block_rows(); }
   int64_t RowsOf(int64_t block) const {
@@ -27,7 +27,7 @@ struct AttentionSizes {
   }
 };
 
-// INVALID_ARGUMENT where the shapes do not fit each other, or something has no elements.
+// INVALID_ARGUMENT if the shapes do not fit each other, or if a tensor has no elements.
 absl::StatusOr<AttentionSizes> SizesOfAttention(const Tensor& q, const Tensor& k, const Tensor& v);
 
 // Columns [begin, end).
@@ -36,24 +36,26 @@ struct ColumnRange {
   int64_t size() const { return end - begin; }
 };
 
-// Thread safety: immutable once made; `context`, its inputs 0 and 1 (q, k) and the mask outlive it.
+// The scores of one call of a kernel. `context`, its inputs 0 and 1 (q, k) and the mask must
+// outlive it.
+// Thread safety: immutable.
 class AttentionScores {
  public:
-  // Without a mask where it is null; INVALID_ARGUMENT where it does not fit. Where it may leave
-  // columns out, reads all of q, k and of `others`, which the weights meet: what is not finite
-  // there must not be left out.
+  // `mask` may be null. INVALID_ARGUMENT if it does not fit. If columns could be omitted, reads all
+  // of q, k and `others`, the tensors that the weights are multiplied with. If these contain
+  // numbers that are not finite, no column is omitted.
   static absl::StatusOr<AttentionScores> Make(KernelContext& context, const AttentionSizes& sizes,
                                               float scale, const Tensor* mask,
                                               std::initializer_list<const Tensor*> others);
 
-  // The columns that any row of a block may give a weight to: those left out have a weight of
-  // exactly 0, because the mask is further below the row's largest than any two scores are apart. A
-  // causal mask leaves out half of all, one of short sentences what they are padded with.
+  // The columns that may have a weight in any row of a block. All others have a weight of exactly
+  // 0, because their mask is below the row's largest by more than two scores can differ. A causal
+  // mask omits half of all columns, and a mask of short sentences omits their padding.
   ColumnRange RangeOf(int64_t product, int64_t block) const {
     return ranges_.empty() ? ColumnRange{0, sizes_.columns}
                            : ranges_[MaskOf(product) * sizes_.blocks() + block];
   }
-  // The weights of a block's rows and these columns, one row after the other.
+  // Computes the weights of a block's rows for these columns, one row after the other.
   void Weights(int64_t product, int64_t block, ColumnRange range, float* to) const;
 
  private:
@@ -70,10 +72,10 @@ class AttentionScores {
   AttentionSizes sizes_;
   float scale_;
   const float *q_, *k_;
-  const float* mask_ = nullptr;  // none
+  const float* mask_ = nullptr;  // null without a mask
   int64_t mask_rows_ = 0, num_masks_ = 0;
-  ScratchVector<int64_t> masks_;       // by product; empty where all have the only one
-  ScratchVector<ColumnRange> ranges_;  // by mask and block; empty where no column is left out
+  ScratchVector<int64_t> masks_;       // by product, empty if there is only one mask
+  ScratchVector<ColumnRange> ranges_;  // by mask and block, empty if no column is omitted
 };
 
 }  // namespace sluice

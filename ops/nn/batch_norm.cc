@@ -1,10 +1,10 @@
 // Batch normalisation in one op: y = (x - mean) * rsqrt(variance + epsilon) * scale + offset, with
-// a mean and a variance per channel. In training they are those of the batch; in inference they are
-// inputs.
+// a mean and a variance per channel. In training they are computed from the batch. In inference
+// they are inputs.
 //
 // Other outputs: batch_mean and batch_variance (the unbiased variance), mixed with the inputs mean
-// and variance by exponential_avg_factor; reserve_space_1 and _2, the batch's mean and biased
-// variance, for the gradient op. In inference all of them repeat the inputs.
+// and variance by exponential_avg_factor. reserve_space_1 and _2 are the batch's mean and biased
+// variance, for the gradient op. In inference, all of these equal the inputs.
 //
 // Reference: Ioffe and Szegedy, "Batch Normalization" (2015).
 #include "graph/infer/image_roles.h"
@@ -24,7 +24,7 @@ int Rank(const ShapeContext& c) {
   return static_cast<int>(c.attr<std::string>("data_format").size());
 }
 
-// `x` with its channels merged with the sizes of inputs [first, last).
+// Merges the channels of `x` with the sizes of inputs [first, last).
 absl::StatusOr<PartialShape> MergeChannels(ShapeContext& c, PartialShape x, int first, int last) {
   const int channel = ChannelDim(c, x.rank());
   for (int i = first; i < last; ++i) {
@@ -63,7 +63,7 @@ absl::Status NormGradShape(ShapeContext& c) {
   return c.SetOutput(4, {0});
 }
 
-// The arguments. `type` is that of all tensors with one element per channel.
+// Arguments. `type` is that of all tensors with one element per channel.
 using Mixin = std::function<void(OpDefBuilder&)>;
 Mixin NormInputs(std::string type) {
   return [type](OpDefBuilder& b) {
@@ -90,7 +90,7 @@ Mixin NormGradOutputs(std::string type) {
   };
 }
 
-// T, and U if `statistics` is not empty.
+// Attribute T, and U if `statistics` is not empty.
 Mixin NormTypes(TypeSet images, TypeSet statistics) {
   return [=](OpDefBuilder& b) {
     b.Attr("T", TypeAttr(images));
@@ -121,7 +121,7 @@ std::optional<ImageRoles> ImagesOfNormGrad(const Node& node) {
   return ImageRoles{.images = {0, 1}, .transposes_inside = true};
 }
 
-OP(FusedBatchNorm, "Batch normalisation of images; see FusedBatchNormV3.")
+OP(FusedBatchNorm, "Normalises a batch of images. See FusedBatchNormV3.")
     .With(NormInputs("T"))
     .With(NormOutputs("T"))
     .With(NormTypes(DT_FLOAT, {}))
@@ -131,7 +131,7 @@ OP(FusedBatchNorm, "Batch normalisation of images; see FusedBatchNormV3.")
     .Recompute(RecomputeCost::kElements)
     .Shape(NormShape) GRADIENT(BatchNormGradient);
 
-OP(FusedBatchNormGrad, "Gradient of FusedBatchNorm; see FusedBatchNormGradV3.")
+OP(FusedBatchNormGrad, "Computes the gradient of FusedBatchNorm. See FusedBatchNormGradV3.")
     .With(NormGradInputs("T", "T"))
     .With(NormGradOutputs("T"))
     .Output("reserve_space_3", "T")
@@ -141,7 +141,7 @@ OP(FusedBatchNormGrad, "Gradient of FusedBatchNorm; see FusedBatchNormGradV3.")
     .Images(ImagesOfNormGrad)
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
-OP(FusedBatchNormGradV2, "Gradient of FusedBatchNormV2; see FusedBatchNormGradV3.")
+OP(FusedBatchNormGradV2, "Computes the gradient of FusedBatchNormV2. See FusedBatchNormGradV3.")
     .With(NormGradInputs("float", "U"))
     .With(NormGradOutputs("U"))
     .Output("reserve_space_3", "U")
@@ -152,8 +152,8 @@ OP(FusedBatchNormGradV2, "Gradient of FusedBatchNormV2; see FusedBatchNormGradV3
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
 OP(FusedBatchNormGradV3,
-   "Gradient of FusedBatchNormV3. reserve_space_1 and _2 are the forward op's outputs in training, "
-   "the mean and the variance in inference. The last two outputs are empty.")
+   "Computes the gradient of FusedBatchNormV3. reserve_space_1 and _2 are outputs of the forward "
+   "op in training, and the mean and the variance in inference. The last two outputs are empty.")
     .With(NormGradInputs("float", "U"))
     .Input("reserve_space_3", "U")
     .With(NormGradOutputs("U"))
@@ -164,7 +164,7 @@ OP(FusedBatchNormGradV3,
     .Images(ImagesOfNormGrad)
     .Shape(NormGradShape) GRADIENT(BatchNormSecondGradient);
 
-OP(FusedBatchNormV2, "Batch normalisation of images; see FusedBatchNormV3.")
+OP(FusedBatchNormV2, "Normalises a batch of images. See FusedBatchNormV3.")
     .With(NormInputs("U"))
     .With(NormOutputs("U"))
     .With(NormTypes(kFloats, DT_FLOAT))
@@ -175,11 +175,9 @@ OP(FusedBatchNormV2, "Batch normalisation of images; see FusedBatchNormV3.")
     .Shape(NormShape) GRADIENT(BatchNormGradient);
 
 OP(FusedBatchNormV3,
-   "Batch normalisation of images or volumes; data_format tells the number of dimensions. The "
-   "other "
+   "Normalises a batch of images or volumes. data_format gives the number of dimensions. The other "
    "inputs are [channels]. In training, mean and variance may be empty if exponential_avg_factor "
-   "is "
-   "1. reserve_space_3 has no meaning on a CPU.")
+   "is 1. reserve_space_3 has no meaning on a CPU.")
     .With(NormInputs("U"))
     .With(NormOutputs("U"))
     .Output("reserve_space_3", "U")
@@ -191,7 +189,7 @@ OP(FusedBatchNormV3,
     .Shape(NormShape) GRADIENT(BatchNormGradient);
 
 OP(_FusedBatchNormEx,
-   "FusedBatchNormV3, then the sum with a side input, and an activation (Identity or Relu).")
+   "Applies FusedBatchNormV3, adds a side input, and applies an activation (Identity or Relu).")
     .With(NormInputs("U"))
     .Input("side_input", "num_side_inputs*T")
     .With(NormOutputs("U"))

@@ -32,8 +32,7 @@ Gradients3 GradOp(Backprop& b, Output y_grad, Output x, Output mean, Output vari
 
 Output Permuted(Output x, const std::vector<int64_t>& order) { return Transpose(x, order); }
 
-// What the gradient op computes, in elementary ops: the gradients with respect to x, scale and
-// offset.
+// The gradient op in elementary ops: the gradients with respect to x, scale and offset.
 class Written {
  public:
   explicit Written(Backprop& b)
@@ -77,7 +76,7 @@ class Written {
   }
 
  private:
-  // Sums of 16-bit types would be too imprecise.
+  // Sums in 16-bit types would be too imprecise.
   Output Widened(Output x) { return dtype_ == DT_FLOAT ? x : Cast(x, DT_FLOAT); }
   Output Narrowed(Output x) { return dtype_ == DT_FLOAT ? x : Cast(x, dtype_); }
   Output MeanOf(Output x, bool keep) { return ReduceMean(x, axes_, {.keep_dims = keep}); }

@@ -6,11 +6,11 @@
 
 namespace sluice {
 
-// For FusedBatchNorm, V2 and V3: the gradient op of the same version. In inference that op takes
-// channels last only, so that images of other formats are transposed around it.
+// Gradient of FusedBatchNorm, V2 and V3. Adds the gradient op of the same version. In inference
+// that op requires channels last, so images of other formats are transposed before and after it.
 void BatchNormGradient(Backprop& b);
 
-// For the gradient ops: writes them out in elementary ops, and differentiates those.
+// Gradient of the gradient ops. Writes them in elementary ops and differentiates these.
 void BatchNormSecondGradient(Backprop& b);
 
 }  // namespace sluice

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The attributes that forward and backward share.
+// Attributes of the forward and the gradient op.
 struct NormAttrs {
   explicit NormAttrs(KernelInit& init)
       : epsilon(init.attr<float>("epsilon")),
@@ -128,7 +128,8 @@ class BatchNormKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Mean and biased variance of each channel: those of blocks, put together (Chan et al., 1979).
+  // Computes mean and biased variance of each channel by merging those of blocks (Chan et al.,
+  // 1979).
   static absl::Status Measure(KernelContext& context, const float* x, int64_t rows, int64_t n,
                               float* mean, float* variance) {
     const batch_norm::Blocks blocks(rows);
@@ -149,7 +150,7 @@ class BatchNormKernel : public Kernel {
       for (int64_t b = 0; b < blocks.count; ++b) {
         const float* of = sums + b * 3 * n;
         const double away = static_cast<double>(of[n + i]) - total / all;
-        // The block's mean as it was used was rounded: what its terms add up to beside it counts.
+        // Corrects for the rounding of the block's mean, about which the squares were summed.
         const double beside =
             static_cast<double>(of[i]) -
             static_cast<double>(of[n + i]) * static_cast<double>(blocks.rows_of(b));
@@ -162,7 +163,7 @@ class BatchNormKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // The outputs batch_mean and batch_variance: unbiased, and mixed with what was there.
+  // Sets the outputs batch_mean and batch_variance: unbiased, and mixed with the old values.
   void MixStatistics(KernelContext& context, int64_t rows, int64_t n, const float* mean,
                      const float* variance, float* out_mean, float* out_variance) const {
     const float unbias =
@@ -193,7 +194,7 @@ class BatchNormKernel : public Kernel {
     });
   }
 
-  // What _FusedBatchNormEx does besides: y + side input, and the activation.
+  // The additional work of _FusedBatchNormEx: adds the side input and applies the activation.
   absl::Status AddSideInput(KernelContext& context, int64_t count, float* y) const {
     ReadImages<T> side;
     if (context.num_inputs() == 6) {
@@ -288,7 +289,8 @@ class BatchNormGradKernel : public Kernel {
         products[i] += static_cast<double>(sums[n + i]);
       }
     }
-    // In inference mean and variance are constants, so that only the factor is left.
+    // In inference mean and variance are constants, so the gradient is only multiplied by the
+    // factor.
     auto factor = Scratch<float>(context, n), dy_mean = Scratch<float>(context, n);
     auto slope = Scratch<float>(context, n);
     for (int64_t i = 0; i < n; ++i) {

@@ -1,8 +1,9 @@
-// Sums a channel over channels-last images, the same bits on any number of threads: rows are summed
-// in blocks whose size depends on the shape alone, and the blocks in order, in double.
+// Sums per channel over channels-last images. Rows are summed in blocks whose size depends on the
+// shape alone, and the blocks are added in order, in double. So the bits do not depend on the
+// number of threads.
 //
-// 8 channels at a time stay in registers; a block of rows stays in the first cache while all
-// channels, and all sums of it, are visited.
+// 8 channels at a time stay in registers. A block of rows stays in the first-level cache until all
+// its sums over all channels are computed.
 #ifndef SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 #define SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 
@@ -15,7 +16,7 @@
 
 namespace sluice::batch_norm {
 
-// Channels that are side by side in a register, as they lie among floats too.
+// Adjacent channels in a register.
 inline constexpr int64_t kVecLanes = 8;
 using Vec = float __attribute__((vector_size(32)));
 using FloatsVec = float __attribute__((vector_size(32), aligned(4), may_alias));
@@ -24,13 +25,13 @@ SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
 }
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
-// Adds a term of all rows to sums[0, n). `term.Add(at, channel, sum)` adds 8 of them, where `at`
-// is the place of the first channel; `term.One(at, channel)` is one.
+// Adds a term of all rows to sums[0, n). `term.Add(at, channel, sum)` adds 8 channels, where `at`
+// is the position of the first one. `term.One(at, channel)` returns a single channel.
 template <typename Term>
 SLUICE_INLINE_IN_CLONES void AddTerms(const Term& term, int64_t rows, int64_t n, float* sums) {
   int64_t c = 0;
   for (; c + kVecLanes <= n; c += kVecLanes) {
-    Vec chains[4] = {};  // an addition need not wait for the one before
+    Vec chains[4] = {};  // independent chains, so that additions overlap
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) {
 #pragma GCC unroll 4
@@ -74,7 +75,7 @@ struct Product {
   }
 };
 
-// sums += rows of x; means = their mean; squares += their squared distances from it.
+// sums += rows of x. means = the mean of the rows. squares += their squared distances from it.
 inline SLUICE_TARGET_CLONES void AddMoments(const float* x, int64_t rows, int64_t n, float* sums,
                                             float* means, float* squares) {
   AddTerms(Value{x}, rows, n, sums);
@@ -84,7 +85,7 @@ inline SLUICE_TARGET_CLONES void AddMoments(const float* x, int64_t rows, int64_
   AddTerms(SquaredDistance{x, means}, rows, n, squares);
 }
 
-// sums += rows of y; products += rows of y * (x - mean).
+// sums += rows of y. products += rows of y * (x - mean).
 inline SLUICE_TARGET_CLONES void AddProducts(const float* y, const float* x, const float* mean,
                                              int64_t rows, int64_t n, float* sums,
                                              float* products) {
@@ -92,7 +93,7 @@ inline SLUICE_TARGET_CLONES void AddProducts(const float* y, const float* x, con
   AddTerms(Product{y, x, mean}, rows, n, products);
 }
 
-// y = (x - mean) * factor + offset: close to the mean, no digits are lost.
+// y = (x - mean) * factor + offset. In this form, no digits are lost close to the mean.
 inline SLUICE_TARGET_CLONES void Normalize(const float* x, const float* mean, const float* factor,
                                            const float* offset, int64_t rows, int64_t n, float* y) {
   int64_t c = 0;
@@ -128,7 +129,7 @@ inline SLUICE_TARGET_CLONES void Backward(const float* dy, const float* x, const
   }
 }
 
-// How rows are cut.
+// A partition of rows into blocks.
 struct Blocks {
   int64_t rows, size, count;
   explicit Blocks(int64_t all) : rows(all) {
@@ -139,7 +140,8 @@ struct Blocks {
   int64_t rows_of(int64_t block) const { return std::min(size, rows - first(block)); }
 };
 
-// `width` sums a block, zeros at first, by `add(first row, rows, sums)`. `cost`: nanoseconds a row.
+// Computes `width` sums per block by `add(first row, rows, sums)`. The sums are zero at first.
+// `cost` is in nanoseconds per row.
 template <typename Add>
 absl::StatusOr<Tensor> SumBlocks(KernelContext& context, const Blocks& blocks, int64_t width,
                                  double cost, Add add) {
@@ -155,7 +157,7 @@ absl::StatusOr<Tensor> SumBlocks(KernelContext& context, const Blocks& blocks, i
   return partial;
 }
 
-// f(first row, rows) over all rows, in parts that stay in the first cache.
+// Calls f(first row, rows) for parts of all rows that stay in the first-level cache.
 template <typename F>
 void ForRows(KernelContext& context, int64_t rows, int64_t n, double cost, F f) {
   const int64_t step = std::max<int64_t>(8, 2048 / n);

@@ -1,5 +1,5 @@
-// Adding a bias to each channel. A channel is the last dimension (data_format NHWC), or the one
-// after the batch (NCHW).
+// Ops that add a bias to each channel. Channels are the last dimension (data_format NHWC), or the
+// one after the batch (NCHW).
 #include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
@@ -37,8 +37,7 @@ std::optional<ImageRoles> ImagesOfBiasAddGrad(const Node& node) {
   return ImageRoles{.images = {0}, .makes_image = false};
 }
 
-OP(BiasAdd,
-   "value + bias, with a bias a channel. value has at least 2 dimensions, bias is [channels].")
+OP(BiasAdd, "Adds bias [channels] to the channels of `value`, which has at least 2 dimensions.")
     .Input("value", "T")
     .Input("bias", "T")
     .Output("output", "T")
@@ -52,7 +51,7 @@ OP(BiasAdd,
       b.Into("bias", BiasAddGrad(grad, {.data_format = b.attr<std::string>("data_format")}));
     });
 
-OP(BiasAddGrad, "Sums out_backprop over all dimensions but the channels.")
+OP(BiasAddGrad, "Sums out_backprop over all dimensions except the channels.")
     .Input("out_backprop", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(NumberTypes()))
@@ -63,7 +62,7 @@ OP(BiasAddGrad, "Sums out_backprop over all dimensions but the channels.")
       if (!grad.rank_known()) return c.SetOutput(0, PartialShape::Vector());
       return c.SetOutput(0, {grad.dim(ChannelDim(grad, IsNchw(c)))});
     }) GRADIENT([](Backprop& b) {
-      // The bias's gradient, repeated over the dimensions that were summed.
+      // Repeats the gradient of the bias over the dimensions that were summed.
       Output grad = b.Of("output");
       Output shape = ShapeOf(b.Value("out_backprop")), bias_shape = ShapeOf(grad);
       Output axis = Constant(b.graph(), 0, "concat/axis");
@@ -81,7 +80,7 @@ OP(BiasAddGrad, "Sums out_backprop over all dimensions but the channels.")
       b.Into("out_backprop", Tile(Reshape(grad, expanded), repeats));
     });
 
-OP(BiasAddV1, "BiasAdd without data_format: channels are the last dimension.")
+OP(BiasAddV1, "BiasAdd without data_format. Channels are the last dimension.")
     .Input("value", "T")
     .Input("bias", "T")
     .Output("output", "T")

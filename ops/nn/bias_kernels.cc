@@ -46,7 +46,7 @@ SLUICE_TARGET_CLONES void AddScalar(const T* x, T bias, T* y, int64_t n) {
 }
 
 struct BiasFn {
-  static constexpr double kCost = 0.1;  // beside a node that reads the same elements
+  static constexpr double kCost = 0.1;  // in a group with a node that reads the same elements
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(const T& x, const T& bias) const {
     return WrappingAdd(x, bias);
@@ -86,10 +86,10 @@ class BiasAddKernel : public ElementwiseLoopKernel {
  private:
   absl::Status Add(KernelContext& context, const T* bias, const Channels& c) {
     const TensorShape shape = context.input(0).shape();
-    const T* x = context.input(0).data<T>();  // stays where it is if the output takes it over
+    const T* x = context.input(0).data<T>();  // valid even if the output takes over the buffer
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // however many rows
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the number of rows has no bound
     T* y = out->data<T>();
     if (c.inner == 1) {
       context.ParallelFor(
@@ -113,7 +113,7 @@ class BiasAddKernel : public ElementwiseLoopKernel {
 KERNELS(BiasAdd, "T", BiasAddKernel, NumberList);
 KERNELS(BiasAddV1, "T", BiasAddKernel, NumberList);
 
-// Sums of 16-bit floating types are kept in float.
+// 16-bit floating types are summed in float.
 template <typename T>
 using Sum = std::conditional_t<kIsFloat16<T>, float, T>;
 

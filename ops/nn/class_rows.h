@@ -1,8 +1,8 @@
-// One row of logits at a time: maximum, exponentials and their sum, as softmax and the cross
-// entropies need them. Rows of 16-bit types are widened to float first.
+// Loops over one row of logits: maximum, exponentials and their sum, for softmax and the cross
+// entropies. Rows of 16-bit types are first converted to float.
 //
-// Loops keep 16 partial results, so that they vectorise and give the same bits on every level of
-// x86-64 up to the fused operations of each, and to how exponentials below normal ones round.
+// Loops keep 16 partial results, so that they vectorise. Results have the same bits on all levels
+// of x86-64, except for fused multiply-adds and for the rounding of subnormal exponentials.
 #ifndef SLUICE_OPS_NN_CLASS_ROWS_H_
 #define SLUICE_OPS_NN_CLASS_ROWS_H_
 
@@ -21,7 +21,7 @@
 
 namespace sluice::class_rows {
 
-// What rows of T are computed in.
+// The type in which rows of T are computed.
 template <typename T>
 using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
 
@@ -41,8 +41,8 @@ SLUICE_INLINE_IN_CLONES F MaxByLanes(const F* x, int64_t n) {
   return max;
 }
 
-// NaNs are passed over: they come out of the exponentials. Long rows have lanes enough that none
-// waits for the one before.
+// Skips NaNs, because the exponentials propagate them. For long rows, there are enough lanes to
+// hide the latency of comparisons.
 template <typename F>
 SLUICE_TARGET_CLONES F Max(const F* x, int64_t n) {
   return n < 16 * kLanes ? MaxByLanes<kLanes>(x, n) : MaxByLanes<4 * kLanes>(x, n);
@@ -80,7 +80,7 @@ SLUICE_TARGET_CLONES void ExpLoop(const F* x, F max, F* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = BoundedExp(x[i] - max);
 }
 
-// y = exp(x - max); the sum of y. y may be x.
+// y = exp(x - max). Returns the sum of y. y may be x.
 template <typename F>
 F ExpSum(const F* x, F max, F* y, int64_t n) {
   if constexpr (std::is_same_v<F, float>) {
@@ -102,7 +102,8 @@ SLUICE_TARGET_CLONES void Subtract(const F* x, F shift, F offset, F* y, int64_t 
   for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - shift) - offset;
 }
 
-// Sum of labels * (offset - (x - shift)); a label of 0 counts for nothing, however bad x is.
+// Sum of labels * (offset - (x - shift)). A label of 0 contributes nothing, even if x is infinite
+// or NaN.
 template <typename F>
 SLUICE_TARGET_CLONES F Expected(const F* labels, const F* x, F shift, F offset, int64_t n) {
   F lanes[kLanes] = {};
@@ -128,7 +129,7 @@ SLUICE_TARGET_CLONES void ScaleMinus(F* y, F factor, const F* labels, int64_t n)
   for (int64_t i = 0; i < n; ++i) y[i] = y[i] * factor - labels[i];
 }
 
-// A row as numbers that can be computed with: the row itself, or a widened copy in `buffer`.
+// Returns the row in type Wide<T>: the row itself, or a converted copy in `buffer`.
 template <typename T>
 const Wide<T>* Widen(const T* row, int64_t n, std::vector<Wide<T>>* buffer) {
   if constexpr (kIsFloat16<T>) {
@@ -139,7 +140,8 @@ const Wide<T>* Widen(const T* row, int64_t n, std::vector<Wide<T>>* buffer) {
   }
 }
 
-// Where a row of results is computed: the output itself, or `buffer` until Narrow.
+// Returns the memory in which a row of results is computed: the output itself, or `buffer` until
+// Narrow.
 template <typename T>
 Wide<T>* Target(T* row, int64_t n, std::vector<Wide<T>>* buffer) {
   if constexpr (kIsFloat16<T>) {

@@ -39,10 +39,10 @@ std::vector<float> HalfSquares(const Tensor& points) {
   return halves;
 }
 
-// More would take for ever, and find nothing better.
+// More retries would take very long and hardly find better points.
 constexpr int64_t kRetriesMax = 1 << 16;
 
-// Draws points in proportion to their distance to those that were drawn before.
+// Draws points with probabilities proportional to their distance from the points drawn before.
 class PointSampler {
  public:
   PointSampler(const Tensor& points, uint64_t seed)
@@ -87,7 +87,8 @@ class PointSampler {
 
   int64_t Draw() {
     if (!has_any_) return Uniform();
-    // All of the sum may stand for points that are taken, where it is infinite or rounded.
+    // If the sum is infinite or rounded, only points that are taken may have a chance. So the
+    // number of draws is limited.
     constexpr int kDrawsMax = 1 << 20;
     int64_t i;
     int draws = 0;
@@ -106,7 +107,7 @@ class PointSampler {
     return i;
   }
 
-  // The distances once point i is drawn, half of their squares.
+  // The distances after point i is drawn, as half of the squared distances.
   std::vector<float> With(int64_t i) const {
     const int64_t n = points_.dim(1);
     const float* chosen = points_.data<float>() + i * n;
@@ -123,8 +124,8 @@ class PointSampler {
   const std::vector<float> halves_;
   Philox philox_;
   SingleNumbers bits_{&philox_};
-  std::vector<float> distances_;  // to the nearest that was drawn
-  std::vector<float> sums_;       // of distances, up to each
+  std::vector<float> distances_;  // to the nearest point that was drawn
+  std::vector<float> sums_;       // running sums of the distances
   std::vector<bool> is_taken_;
   bool has_any_ = false;
 };
@@ -194,7 +195,7 @@ absl::Status NearestNeighbors(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {points.dim(0), k}, &indices));
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {points.dim(0), k}, &distances));
   if (k == 0) return absl::OkStatus();
-  // Points of no dimension take no memory, but what is kept of each does.
+  // Points without dimensions take no memory, but the data per point does.
   SLUICE_RETURN_IF_ERROR(
       CheckRoom(centers.dim(0), sizeof(float) + sizeof(std::pair<float, int64_t>), "centers"));
   const std::vector<float> halves = HalfSquares(centers);

@@ -10,9 +10,9 @@ namespace {
 
 namespace rows = class_rows;
 
-constexpr double kCost = 1.5;  // nanoseconds a class
+constexpr double kCost = 1.5;  // nanoseconds per class
 
-// Loss and gradient of one row against a distribution.
+// Computes loss and gradient of one row for a distribution of labels.
 template <typename F>
 F DenseRow(const F* x, const F* labels, F* backprop, int64_t n) {
   const F max = rows::Max(x, n);
@@ -22,7 +22,7 @@ F DenseRow(const F* x, const F* labels, F* backprop, int64_t n) {
   return loss;
 }
 
-// The same against one right class.
+// The same for a single label.
 template <typename F>
 F SparseRow(const F* x, int64_t label, F* backprop, int64_t n) {
   const F max = rows::Max(x, n);
@@ -33,7 +33,7 @@ F SparseRow(const F* x, int64_t label, F* backprop, int64_t n) {
   return loss;
 }
 
-// A matrix whose sizes of 1 are read as `rows` or `columns` equal ones.
+// A matrix that is broadcast to `rows` x `columns`.
 template <typename T>
 class Broadcast {
  public:
@@ -57,7 +57,7 @@ class Broadcast {
   bool is_one_column_;
 };
 
-// The shape that both broadcast to, with TensorFlow's texts.
+// The shape that both matrices broadcast to. Errors have TensorFlow's texts.
 absl::StatusOr<TensorShape> BroadcastMatrix(const Tensor& logits, const Tensor& labels) {
   const int rank = std::max(logits.rank(), labels.rank());
   TensorShape joined;
@@ -80,7 +80,7 @@ absl::StatusOr<TensorShape> BroadcastMatrix(const Tensor& logits, const Tensor& 
   return joined;
 }
 
-// A vector counts as one row.
+// Reshapes a vector to one row.
 Tensor AsMatrix(const Tensor& t) {
   if (t.rank() == 2) return t;
   return t.Reshaped(t.rank() == 1 ? TensorShape({1, t.dim(0)}) : TensorShape({1, 1}));

@@ -29,9 +29,9 @@ ShapeFunction PatchShape(const char* format) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Adds each element of a patch's gradient to the pixel that it came from. The same op finds these
-// pixels in an image whose pixels are numbered from 1; 0 stands for padding. `n` is the number of
-// spatial dimensions.
+// Adds each element of a patch's gradient to its pixel. To find the pixels, the same op is applied
+// to an image whose pixels are numbered from 1. 0 stands for padding. `n` is the number of spatial
+// dimensions.
 void PatchGradient(Backprop& b, int n) {
   Graph& graph = b.graph();
   Output images = b.In(0), grad = b.Of("patches");
@@ -45,7 +45,8 @@ void PatchGradient(Backprop& b, int n) {
   Output places = Reshape(Cast(Sibling(b, b.op().op(), {wrapped}), DT_INT32), {-1});
   Output batch = PartOf(in, 0, 1), channels = PartOf(in, n + 1, n + 2);
   Output positions = Reshape(ReduceProd(PartOf(out, 1, n + 1)), {1});
-  // [batch, positions, elements of a patch, channels], then the batch moved after the elements.
+  // The shape is [batch, positions, elements of a patch, channels]. Then the batch is moved behind
+  // the elements.
   Output split = Reshape(grad, Concat({batch, positions, IndexVector(graph, {-1}), channels}, 0));
   Output flat = Reshape(Transpose(split, {1, 2, 0, 3}),
                         Concat({IndexVector(graph, {-1}), Mul(batch, channels)}, 0));
@@ -58,8 +59,8 @@ void PatchGradient(Backprop& b, int n) {
 #endif
 
 OP(ExtractImagePatches,
-   "The pixels under each window, in the channels of one output pixel. Pixels outside the image "
-   "are 0.")
+   "Returns the pixels under each window as the channels of one output pixel. Pixels outside the "
+   "image are 0.")
     .Input("images", "T")
     .Output("patches", "T")
     .Attr("ksizes", IntListAttr().Min(4))

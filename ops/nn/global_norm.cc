@@ -1,4 +1,4 @@
-// Batch normalisation as graphs of the first versions hold it.
+// Batch normalisation in graphs of the first versions.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -8,8 +8,8 @@
 namespace sluice {
 namespace {
 
-// Images, and vectors of their channels from input 1 to `last`; gives the
-// channels.
+// Checks the images and the vectors in inputs 1 to `last`, which have one element per channel.
+// Returns the number of channels.
 absl::StatusOr<int64_t> ChannelsOf(ShapeContext& c, int last) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
   int64_t channels = images.dim(3);
@@ -23,8 +23,8 @@ absl::StatusOr<int64_t> ChannelsOf(ShapeContext& c, int last) {
 }
 
 OP(BatchNormWithGlobalNormalization,
-   "(t - m) / sqrt(v + variance_epsilon) * gamma + beta for each channel of "
-   "images; gamma counts if scale_after_normalization.")
+   "Computes (t - m) / sqrt(v + variance_epsilon) * gamma + beta for each channel of images. Uses "
+   "gamma only if scale_after_normalization is set.")
     .Input("t", "T")
     .Input("m", "T")
     .Input("v", "T")
@@ -47,7 +47,8 @@ OP(BatchNormWithGlobalNormalization,
     });
 
 OP(BatchNormWithGlobalNormalizationGrad,
-   "Gradients of BatchNormWithGlobalNormalization by t, m, v, beta and gamma.")
+   "Computes the gradients of BatchNormWithGlobalNormalization with respect to t, m, v, beta and "
+   "gamma.")
     .Input("t", "T")
     .Input("m", "T")
     .Input("v", "T")

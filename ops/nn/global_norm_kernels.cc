@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// What numbers are computed in.
+// The type in which T is computed.
 template <typename T>
 using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
 
@@ -18,7 +18,7 @@ struct Settings {
       : epsilon(init.attr<float>("variance_epsilon")),
         scales(init.attr<bool>("scale_after_normalization")) {}
 
-  // Images, and vectors of their channels from input 1 to `last`.
+  // Checks the images and the vectors in inputs 1 to `last`, which have one element per channel.
   absl::Status Check(KernelContext& c, int last) const {
     const Tensor& images = c.input(0);
     if (images.rank() != 4) {
@@ -75,7 +75,7 @@ class GlobalNormKernel : public Kernel {
   const Settings settings_;
 };
 
-// Gradients by the five inputs. Mean and variance are taken as given numbers.
+// Computes gradients with respect to the five inputs. Mean and variance are treated as constants.
 template <typename T>
 class GlobalNormGradKernel : public Kernel {
  public:

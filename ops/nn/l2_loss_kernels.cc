@@ -30,7 +30,8 @@ SLUICE_TARGET_CLONES Sum<T> SumOfSquares(const T* x, int64_t n) {
   return sum;
 }
 
-// Blocks are summed one by one and then in order: the same bits on any number of threads.
+// Sums blocks separately and adds them in order, so that the bits do not depend on the number of
+// threads.
 template <typename T>
 class L2LossKernel : public Kernel {
  public:

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// gradients where x > 0, else alpha times them; the activation is the same with x for gradients.
+// y = g if x > 0, else alpha * g. The activation itself has g = x.
 template <typename T>
 SLUICE_TARGET_CLONES void Leak(const T* g, const T* x, T* y, int64_t n, float alpha) {
   using Wide = elementwise::Wide<T>;
@@ -18,7 +18,7 @@ SLUICE_TARGET_CLONES void Leak(const T* g, const T* x, T* y, int64_t n, float al
   }
 }
 
-// LeakyRelu has one input, LeakyReluGrad the incoming gradients before it.
+// LeakyRelu has one input. LeakyReluGrad has the incoming gradients before it.
 template <typename T>
 class LeakyReluKernel : public Kernel {
  public:

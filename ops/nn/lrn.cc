@@ -21,8 +21,8 @@ void LrnAttrs(OpDefBuilder& b) {
 }
 
 OP(LRN,
-   "output = input / (bias + alpha * sum of input^2 over depth_radius channels on both sides) ^ "
-   "beta.")
+   "Computes output = input / (bias + alpha * sum of input^2 over depth_radius channels on both "
+   "sides) ^ beta.")
     .Input("input", "T")
     .Output("output", "T")
     .With(LrnAttrs)
@@ -33,7 +33,7 @@ OP(LRN,
       b.Into("input", Sibling(b, "LRNGrad", {b.Of("output"), b.Value("input"), b.Value("output")}));
     });
 
-OP(LRNGrad, "Gradient of LRN.")
+OP(LRNGrad, "Computes the gradient of LRN.")
     .Input("input_grads", "T")
     .Input("input_image", "T")
     .Input("output_image", "T")

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The attributes, and what both kernels need of a row of channels.
+// The attributes, and the norm of a row of channels, for both kernels.
 struct Lrn {
   explicit Lrn(const KernelInit& init)
       : radius(init.attr<int64_t>("depth_radius")),
@@ -17,7 +17,7 @@ struct Lrn {
         alpha(init.attr<float>("alpha")),
         beta(init.attr<float>("beta")) {}
 
-  // TensorFlow's bound. It keeps positions of neighbours in an int64.
+  // Checks TensorFlow's bound, which keeps positions of neighbours within an int64.
   absl::Status Check() const {
     constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
     if (radius >= 0 && radius < kMax) return absl::OkStatus();
@@ -67,8 +67,8 @@ class LrnKernel : public Kernel {
 using LrnTypes = TypeList<half, float>;
 KERNELS(LRN, "T", LrnKernel, LrnTypes);
 
-// From y_j = x_j * norm_j^-beta follows, for channels i around j,
-// dy_j/dx_i = [i = j] norm_j^-beta - 2 alpha beta x_i y_j / norm_j.
+// For y_j = x_j * norm_j^-beta and channels i around j, dy_j/dx_i = [i = j] norm_j^-beta - 2 alpha
+// beta x_i y_j / norm_j.
 template <typename T>
 class LrnGradKernel : public Kernel {
  public:

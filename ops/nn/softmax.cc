@@ -16,14 +16,14 @@ absl::Status AtLeastVector(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Sums over the last dimension, which stays with size 1.
+// Sums over the last dimension, which keeps size 1.
 Output SumOfLast(Output x) { return ReduceSum(x, -1, {.keep_dims = true}); }
 
-// A factor for each row of a matrix.
+// Multiplies each row of a matrix by a factor.
 Output TimesRows(Output vector, Output matrix) { return ExpandDims(vector, -1) * matrix; }
 
-// Gradient of both cross entropies by the logits. The op's second output is the gradient of its
-// first; where something flows back into it too, that is a gradient of Softmax.
+// The gradient of both cross entropies with respect to the logits. The op's second output is the
+// gradient of its first. A gradient of the second output is a gradient of Softmax.
 Output ByLogits(Backprop& b) {
   Output grad = TimesRows(b.Of("loss"), b.Value("backprop"));
   if (!b.Has(1)) return grad;
@@ -34,7 +34,7 @@ Output ByLogits(Backprop& b) {
 }
 #endif
 
-OP(LogSoftmax, "x - log(sum(exp(x))) over the last dimension, without overflow.")
+OP(LogSoftmax, "Computes x - log(sum(exp(x))) over the last dimension, without overflow.")
     .Input("logits", "T")
     .Output("logsoftmax", "T")
     .Attr("T", TypeAttr(FloatTypes()))
@@ -45,7 +45,7 @@ OP(LogSoftmax, "x - log(sum(exp(x))) over the last dimension, without overflow."
       b.Into("logits", grad - SumOfLast(grad) * softmax);
     });
 
-OP(Softmax, "exp(x) / sum(exp(x)) over the last dimension, without overflow.")
+OP(Softmax, "Computes exp(x) / sum(exp(x)) over the last dimension, without overflow.")
     .Input("logits", "T")
     .Output("softmax", "T")
     .Attr("T", TypeAttr(FloatTypes()))
@@ -56,9 +56,9 @@ OP(Softmax, "exp(x) / sum(exp(x)) over the last dimension, without overflow.")
     });
 
 OP(SoftmaxCrossEntropyWithLogits,
-   "Cross entropy of softmax(features) and the distributions `labels`, a number a row, and its "
-   "gradient by features, softmax(features) - labels. Both are [batch, classes]; either may have a "
-   "size of 1 that is broadcast.")
+   "Computes the cross entropy of softmax(features) and the distributions `labels` for each row, "
+   "and its gradient with respect to features, softmax(features) - labels. Both inputs are [batch, "
+   "classes]. Sizes of 1 broadcast.")
     .Input("features", "T")
     .Input("labels", "T")
     .Output("loss", "T")
@@ -75,8 +75,8 @@ OP(SoftmaxCrossEntropyWithLogits,
     });
 
 OP(SparseSoftmaxCrossEntropyWithLogits,
-   "Cross entropy of softmax(features), [batch, classes], and one right class a row, and its "
-   "gradient by features. Labels are [batch], each in [0, classes).")
+   "Computes the cross entropy of softmax(features), [batch, classes], and one class per row, and "
+   "its gradient with respect to features. Labels are [batch], each in [0, classes).")
     .Input("features", "T")
     .Input("labels", "Tlabels")
     .Output("loss", "T")
@@ -92,7 +92,7 @@ OP(SparseSoftmaxCrossEntropyWithLogits,
       return c.SetOutput(1, features);
     }) GRADIENT([](Backprop& b) { b.Into("features", ByLogits(b)); });
 
-OP(L2Loss, "sum(t * t) / 2.")
+OP(L2Loss, "Computes sum(t * t) / 2.")
     .Input("t", "T")
     .Output("output", "T")
     .Attr("T", TypeAttr(FloatTypes()))

@@ -14,7 +14,7 @@ namespace {
 
 namespace rows = class_rows;
 
-// Nanoseconds of one exponential and what goes with it.
+// Nanoseconds per element.
 constexpr double kCost = 1;
 
 template <typename F>
@@ -35,7 +35,7 @@ void LogSoftmaxRow(const F* x, F* y, int64_t n) {
   rows::Subtract(x, max, std::log(sum), y, n);
 }
 
-// Softmax and LogSoftmax: rows of the last dimension.
+// Softmax and LogSoftmax over rows, the last dimension.
 template <typename T, bool kLog>
 class SoftmaxKernel : public Kernel, public RowKernel {
  public:
@@ -45,7 +45,7 @@ class SoftmaxKernel : public Kernel, public RowKernel {
       return InvalidArgument("logits must have >= 1 dimension, got ", shape.ToString());
     }
     const int64_t n = shape.dim(shape.rank() - 1);
-    const T* x = context.input(0).data<T>();  // stays where it is if the output takes it over
+    const T* x = context.input(0).data<T>();  // valid even if the output takes over the buffer
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
     if (shape.num_elements() == 0) return absl::OkStatus();
@@ -72,8 +72,8 @@ class SoftmaxKernel : public Kernel, public RowKernel {
   double CostOfRows() const override { return kCost; }
 
  private:
-  // While a row is computed in the first cache, the next one comes there; what follows the last may
-  // be the next block's.
+  // Prefetches the next row while a row is computed in the first-level cache. After the last row,
+  // this may be a row of the next block.
   SLUICE_INLINE_IN_CLONES static void AskForNext(const T* row, int64_t n) {
     constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T)), kMostLines = 128;
     for (int64_t i = 0; i < std::min(n, kMostLines * kLine); i += kLine) Prefetch(row, n + i);

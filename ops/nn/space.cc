@@ -1,5 +1,5 @@
-// Ops that move the space of images to the batch or to the channels, and back, and ops on the names
-// of data formats.
+// Ops that move the space of images to the batch or to the channels and back, and ops on data
+// formats.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -28,8 +28,9 @@ KnownInts InputElements(const ShapeContext& c, int i) {
   return elements;
 }
 
-// Blocks over the `count` (-1: unknown) dimensions after the batch. Paddings or crops are input
-// `margins_input`, a matrix. `rank` is that of the images, or -1 for any.
+// The shape for blocks over the `count` (-1: unknown) dimensions after the batch. Input
+// `margins_input`, a matrix, has the paddings or crops. `rank` is that of the images, or -1 for
+// any.
 absl::Status BlockShape(ShapeContext& c, const KnownInts& sizes, int64_t count, int margins_input,
                         bool to_batch, int rank) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape margins, c.WithRank(margins_input, 2));
@@ -67,7 +68,7 @@ ShapeFunction GivenBlocks(bool to_batch) {
   };
 }
 
-// Between space and channels, by factor block_size.
+// The shape after moving pixels between space and channels by the factor block_size.
 absl::Status DepthShape(ShapeContext& c, bool to_depth) {
   const std::string format = c.attr<std::string>("data_format");
   const int64_t block = c.attr<int64_t>("block_size");
@@ -108,7 +109,7 @@ void FormatAttrs(OpDefBuilder& b) {
 }
 
 OP(BatchToSpace,
-   "The inverse of SpaceToBatch: interleaves the batch's parts in space, then cuts off `crops`.")
+   "Inverts SpaceToBatch: interleaves the parts of the batch in space, then removes `crops`.")
     .Input("input", "T")
     .Input("crops", "Tidx")
     .Output("output", "T")
@@ -121,8 +122,7 @@ OP(BatchToSpace,
     });
 
 OP(BatchToSpaceND,
-   "The inverse of SpaceToBatchND: interleaves the batch's parts in space, then cuts off "
-   "`crops`.")
+   "Inverts SpaceToBatchND: interleaves the parts of the batch in space, then removes `crops`.")
     .Input("input", "T")
     .Input("block_shape", "Tblock_shape")
     .Input("crops", "Tcrops")
@@ -158,7 +158,7 @@ OP(DepthToSpace, "Moves channels to blocks of block_size x block_size pixels.")
     });
 
 OP(SpaceToBatch,
-   "Pads images, and spreads each block of block_size x block_size pixels over the batch.")
+   "Pads images, and distributes each block of block_size x block_size pixels over the batch.")
     .Input("input", "T")
     .Input("paddings", "Tpaddings")
     .Output("output", "T")
@@ -171,7 +171,7 @@ OP(SpaceToBatch,
     });
 
 OP(SpaceToBatchND,
-   "Pads the dimensions after the batch, and spreads each block of block_shape over the batch.")
+   "Pads the dimensions after the batch, and distributes each block of block_shape over the batch.")
     .Input("input", "T")
     .Input("block_shape", "Tblock_shape")
     .Input("paddings", "Tpaddings")

@@ -1,7 +1,8 @@
 // Blocks of pixels that move between the space of a tensor and its batch: the arithmetic of
 // SpaceToBatch and BatchToSpace.
 //
-// Thread safety: values without locks. Errors: INVALID_ARGUMENT if sizes do not fit.
+// Thread safety: values without locks.
+// Errors: INVALID_ARGUMENT if sizes do not fit.
 #ifndef SLUICE_OPS_NN_SPACE_BLOCKS_H_
 #define SLUICE_OPS_NN_SPACE_BLOCKS_H_
 
@@ -15,18 +16,18 @@
 namespace sluice {
 
 struct SpaceBlocks {
-  std::vector<int64_t> sizes;          // of a block, along the dimensions after the batch
+  std::vector<int64_t> sizes;          // sizes of a block along the dimensions after the batch
   std::vector<int64_t> before, after;  // paddings or crops at both ends; empty if unknown
 
-  // `margins` are the paddings or crops, a pair for each dimension; none if they are unknown.
-  // `name` is that of the margins.
+  // `margins` are the paddings or crops, a pair for each dimension, or empty if they are unknown.
+  // Errors call them `name`.
   static absl::StatusOr<SpaceBlocks> Make(absl::Span<const int64_t> sizes,
                                           absl::Span<const int64_t> margins, const char* name);
 
   int count() const { return static_cast<int>(sizes.size()); }
   int64_t product() const;
 
-  // The shape with the blocks in the batch, and the inverse. Sizes may be unknown (-1).
+  // Shapes with the blocks in the batch, and back in space. Sizes may be unknown (-1).
   absl::StatusOr<PartialShape> ToBatch(const PartialShape& in) const;
   absl::StatusOr<PartialShape> FromBatch(const PartialShape& in) const;
 };

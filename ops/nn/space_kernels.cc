@@ -29,13 +29,13 @@ absl::StatusOr<SpaceBlocks> ReadBlocks(const Tensor& in, const Ints& sizes, cons
   return SpaceBlocks::Make(sizes, IntsOf(margins), name);
 }
 
-// Copies between the tensor with space (`wide`) and the one whose batch has the blocks (`deep`),
-// one offset in the blocks at a time. Along dimension i, pixel j of the deep tensor is pixel j *
-// size + offset - before of the wide one.
+// Copies between the tensor with space (`wide`) and the tensor with the blocks in its batch
+// (`deep`), one offset in the blocks at a time. Along dimension i, pixel j of the deep tensor is
+// pixel j * size + offset - before of the wide one.
 void CopyBlocks(KernelContext& c, const SpaceBlocks& b, const Tensor& wide, const Tensor& deep,
                 bool to_deep) {
   if (wide.num_elements() == 0 || deep.num_elements() == 0)
-    return;  // there may be any number of blocks
+    return;  // the number of blocks has no bound
   const auto wide_strides = RowMajorStrides(wide.shape());
   const auto deep_strides = RowMajorStrides(deep.shape());
   const int rank = wide.rank();
@@ -128,8 +128,8 @@ using BatchToSpaceNDKernel = FunctionKernel<GivenBlocks<FromBatch>>;
 KERNEL(SpaceToBatchND, SpaceToBatchNDKernel, {"T", kReal});
 KERNEL(BatchToSpaceND, BatchToSpaceNDKernel, {"T", kReal});
 
-// Between [batch, height * block, width * block, channels] (wide) and [batch, height, width, block
-// * block * channels] (deep).
+// Copies between [batch, height * block, width * block, channels] (wide) and [batch, height, width,
+// block * block * channels] (deep).
 template <bool kToDepth>
 class DepthKernel : public Kernel {
  public:
@@ -230,7 +230,7 @@ class FormatKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // A vector of two elements less has the spatial dimensions alone.
+  // A vector with two elements less has only the spatial dimensions.
   absl::Status Permute(KernelContext& c) {
     const Tensor& x = c.input(0);
     if (x.rank() != 1 && x.rank() != 2) {

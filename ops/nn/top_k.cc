@@ -1,4 +1,4 @@
-// The greatest elements of each row.
+// Ops on the greatest elements of each row.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -28,8 +28,8 @@ absl::Status InTopKShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient goes to the elements that were chosen. Indices are numbered over the whole input:
-// row r of the flattened input starts at r * (last size).
+// The gradient flows to the selected elements. Their indices count over the whole input: row r of
+// the flattened input starts at r * (last size).
 void TopKGradient(Backprop& b) {
   Graph& g = b.graph();
   auto last_size = [&](Output shape) {
@@ -51,9 +51,9 @@ void TopKGradient(Backprop& b) {
 #endif
 
 OP(InTopK,
-   "Whether the target class is among the k greatest predictions of its row. Equal predictions "
-   "all count as before none; a row whose numbers are not finite, or whose target is out of range, "
-   "gives false. predictions are [batch, classes], targets [batch].")
+   "Tests whether the target class is among the k greatest predictions of its row. Predictions "
+   "that equal the target's do not count as greater. False for a row with numbers that are not "
+   "finite, or with a target out of range. predictions are [batch, classes], targets [batch].")
     .Input("predictions", DT_FLOAT)
     .Input("targets", "T")
     .Output("precision", DT_BOOL)
@@ -84,9 +84,8 @@ OP(TopK, "TopKV2 with k as an attribute.")
         GRADIENT(TopKGradient);
 
 OP(TopKV2,
-   "The k greatest elements of each row (last dimension) and where they stand, in falling order; "
-   "of "
-   "equal ones the first comes first.")
+   "Returns the k greatest elements of each row (last dimension) in descending order, and their "
+   "indices. Among equal elements, the first comes first.")
     .Input("input", "T")
     .Input("k", "Tk")
     .Output("values", "T")

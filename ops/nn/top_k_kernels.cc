@@ -20,7 +20,8 @@ int64_t ScalarInt(const Tensor& t) {
   }
 }
 
-// Greater first, and of equal ones the first. NaNs come last, so that the order is one.
+// The order of elements: greater ones first, and among equal ones the first. NaNs come last, so
+// that the order is total.
 template <typename T>
 struct Before {
   const T* row;
@@ -36,7 +37,7 @@ struct Before {
   }
 };
 
-// The first k of the n positions of a row in that order.
+// Finds the first k of the n positions of a row in that order.
 template <typename T>
 void SelectRow(const T* row, int64_t n, int64_t k, std::vector<int64_t>* order) {
   const Before<T> before{row};
@@ -114,7 +115,8 @@ class TopKKernel : public Kernel {
 KERNELS(TopK, "T", TopKKernel, RealList);
 KERNELS(TopKV2, "T", TopKKernel, RealList);
 
-// Whether fewer than k classes are predicted above the target. Says no where it cannot be told.
+// Whether fewer than k classes are predicted above the target. False if a number is not finite or
+// the target is out of range.
 bool IsAmongTopK(const float* row, int64_t classes, int64_t target, int64_t k) {
   if (target < 0 || target >= classes || !std::isfinite(row[target])) return false;
   int64_t above = 0;

@@ -46,7 +46,7 @@ class MaxPoolWithArgmaxKernel : public Kernel {
 
  private:
   const PoolAttrs attrs_;
-  const bool counts_batch_;  // places are numbered within the batch, not within the image
+  const bool counts_batch_;  // indices count over the batch, not over the image
 };
 KERNELS(MaxPoolWithArgmax, "T", MaxPoolWithArgmaxKernel, RealList);
 
@@ -81,7 +81,7 @@ class MaxPoolGradWithArgmaxKernel : public Kernel {
 
  private:
   const PoolAttrs attrs_;
-  const bool counts_batch_;  // places are numbered within the batch, not within the image
+  const bool counts_batch_;  // indices count over the batch, not over the image
 };
 KERNELS(MaxPoolGradWithArgmax, "T", MaxPoolGradWithArgmaxKernel, RealList);
 

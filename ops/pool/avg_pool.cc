@@ -1,4 +1,4 @@
-// Average pools over images and volumes. Elements outside the image do not count.
+// Average pools over images and volumes. Elements outside the image are ignored.
 #include "ops/conv/window_attrs.h"
 #include "ops/op.h"
 #include "ops/pool/pool_shape.h"
@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// The gradient of an average is linear in the incoming gradient, so the two ops are each other's
-// gradients.
+// The gradient of an average is linear in the incoming gradient, so the two ops are gradients of
+// each other.
 #ifndef SLUICE_DEFINITIONS_ONLY
 GradientFunction AvgPoolGradient(const char* input, const char* gradient_op) {
   return [=](Backprop& b) {
@@ -30,7 +30,7 @@ std::optional<ImageRoles> ImagesOfAvgPoolGrad(const Node& node) {
   return ImageRoles{.images = {1}, .operand = 0, .transposes_inside = true};
 }
 
-OP(AvgPool, "The mean of each window.")
+OP(AvgPool, "Computes the mean of each window.")
     .Input("value", "T")
     .Output("output", "T")
     .With(PoolWindow(2))
@@ -39,7 +39,8 @@ OP(AvgPool, "The mean of each window.")
     .Recompute(RecomputeCost::kElements)
     .Shape(PoolShape) GRADIENT(AvgPoolGradient("value", "AvgPoolGrad"));
 
-OP(AvgPoolGrad, "Gradient of AvgPool with respect to its input, whose shape is orig_input_shape.")
+OP(AvgPoolGrad,
+   "Computes the gradient of AvgPool with respect to its input, whose shape is orig_input_shape.")
     .Input("orig_input_shape", DT_INT32)
     .Input("grad", "T")
     .Output("output", "T")
@@ -48,7 +49,7 @@ OP(AvgPoolGrad, "Gradient of AvgPool with respect to its input, whose shape is o
     .Images(ImagesOfAvgPoolGrad)
     .Shape(ImagesOfSizes) GRADIENT(AvgPoolSecondGradient("AvgPool"));
 
-OP(AvgPool3D, "The mean of each window.")
+OP(AvgPool3D, "Computes the mean of each window.")
     .Input("input", "T")
     .Output("output", "T")
     .With(PoolWindow(3))
@@ -57,7 +58,7 @@ OP(AvgPool3D, "The mean of each window.")
     .Shape(PoolShape) GRADIENT(AvgPoolGradient("input", "AvgPool3DGrad"));
 
 OP(AvgPool3DGrad,
-   "Gradient of AvgPool3D with respect to its input, whose shape is orig_input_shape.")
+   "Computes the gradient of AvgPool3D with respect to its input, whose shape is orig_input_shape.")
     .Input("orig_input_shape", DT_INT32)
     .Input("grad", "T")
     .Output("output", "T")

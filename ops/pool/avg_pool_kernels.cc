@@ -24,7 +24,7 @@ SLUICE_TARGET_CLONES void Divide(F* x, F divisor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] /= divisor;
 }
 
-// Nanoseconds per line of outputs.
+// The cost of one line of outputs in nanoseconds.
 double LineCost(const WindowGeometry& g) { return 0.3 * ElementsOfLine(g); }
 
 template <typename T>
@@ -101,7 +101,7 @@ class AvgPoolGradKernel : public Kernel {
   }
 
  private:
-  // Images [begin, end): each pixel under a window gets an equal part of its gradient.
+  // Processes images [begin, end). Each pixel under a window gets an equal part of its gradient.
   static void Spread(const WindowGeometry& g, const F* dy, F* dx, int64_t begin, int64_t end) {
     const int64_t n = g.in_channels, lines = LinesOfImage(g);
     std::fill_n(dx + begin * g.in_image(), (end - begin) * g.in_image(), F(0));

@@ -34,7 +34,7 @@ absl::Status FractionalShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// What the two forward ops share.
+// Arguments and attributes of both forward ops.
 void FractionalPool(OpDefBuilder& b) {
   b.Input("value", "T")
       .Output("output", "T")
@@ -50,7 +50,7 @@ void FractionalPool(OpDefBuilder& b) {
       .Shape(FractionalShape);
 }
 
-// The end of both gradient ops.
+// The last arguments and the attributes of both gradient ops.
 void FractionalPoolGrad(OpDefBuilder& b) {
   b.Input("out_backprop", "T")
       .Input("row_pooling_sequence", DT_INT64)
@@ -61,8 +61,8 @@ void FractionalPoolGrad(OpDefBuilder& b) {
 }
 
 OP(FractionalAvgPool,
-   "The mean of cells whose sizes are the ratio, randomly rounded down or up. Also gives the "
-   "cells' borders along height and width.")
+   "Computes the mean of cells whose sizes are the ratio, randomly rounded down or up. Also "
+   "returns the borders of the cells along height and width.")
     .With(FractionalPool) GRADIENT([](Backprop& b) {
       b.Into("value", Sibling(b, "FractionalAvgPoolGrad",
                               {ShapeNode(b.Value("value"), DT_INT64), b.Of("output"),
@@ -70,15 +70,15 @@ OP(FractionalAvgPool,
     });
 
 OP(FractionalAvgPoolGrad,
-   "Gradient of FractionalAvgPool with respect to its input, whose shape is "
+   "Computes the gradient of FractionalAvgPool with respect to its input, whose shape is "
    "orig_input_tensor_shape.")
     .Input("orig_input_tensor_shape", DT_INT64)
     .With(FractionalPoolGrad)
     .Shape(ImagesOfSizes);
 
 OP(FractionalMaxPool,
-   "The greatest elements of cells whose sizes are the ratio, randomly rounded down or up. Also "
-   "gives the cells' borders along height and width.")
+   "Returns the greatest elements of cells whose sizes are the ratio, randomly rounded down or up. "
+   "Also returns the borders of the cells along height and width.")
     .With(FractionalPool) GRADIENT([](Backprop& b) {
       b.Into("value", Sibling(b, "FractionalMaxPoolGrad",
                               {b.Value("value"), b.Value("output"), b.Of("output"),
@@ -86,8 +86,8 @@ OP(FractionalMaxPool,
     });
 
 OP(FractionalMaxPoolGrad,
-   "Gradient of FractionalMaxPool: each element of out_backprop goes to the first greatest element "
-   "of its cell.")
+   "Computes the gradient of FractionalMaxPool: each element of out_backprop goes to the first "
+   "greatest element of its cell.")
     .Input("orig_input", "T")
     .Input("orig_output", "T")
     .With(FractionalPoolGrad)

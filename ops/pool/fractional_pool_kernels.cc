@@ -15,14 +15,14 @@ namespace sluice {
 namespace {
 
 // Draws the borders of `parts` pieces of [0, size), each of size / parts elements, rounded down or
-// up. Random numbers are drawn in TensorFlow's order.
+// up. Draws random numbers in TensorFlow's order.
 class Borders {
  public:
   explicit Borders(Philox generator) : generator_(generator) {}
 
   std::vector<int64_t> Draw(int64_t size, int64_t parts, bool is_pseudo_random) {
     std::vector<int64_t> sizes(static_cast<size_t>(parts), size / parts);
-    // Even if all pieces have one size, as TensorFlow draws numbers then too.
+    // Draws numbers even if all pieces have one size, as TensorFlow does.
     if (is_pseudo_random) {
       PseudoRandom(size, &sizes);
     } else {
@@ -46,8 +46,8 @@ class Borders {
     }
   }
 
-  // Border i is ceil(ratio * (i + u)). Only the offset u is random; it is bounded so that the first
-  // and the last piece get a valid size.
+  // Border i is ceil(ratio * (i + u)). Only the offset u is random. It is bounded so that the first
+  // and the last piece have a valid size.
   void PseudoRandom(int64_t size, std::vector<int64_t>* sizes) {
     const auto n = static_cast<int64_t>(sizes->size());
     const double ratio = static_cast<double>(size) / static_cast<double>(n);
@@ -202,7 +202,8 @@ using PoolTypes = TypeList<float, double, int32_t, int64_t>;
 KERNELS(FractionalMaxPool, "T", FractionalMaxPoolKernel, PoolTypes);
 KERNELS(FractionalAvgPool, "T", FractionalAvgPoolKernel, PoolTypes);
 
-// Checks that borders increase within an image of `size`, and are one more than the cells.
+// Checks that borders increase within an image of `size`, and that there is one more border than
+// cells.
 absl::Status CheckBorders(const Tensor& borders, int64_t cells, int64_t size) {
   if (borders.rank() != 1 || borders.num_elements() - 1 != cells) {
     return InvalidArgument("pooling sequences must have one element more than the output's ", cells,
@@ -244,7 +245,7 @@ class FractionalMaxPoolGradKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
     std::fill_n(out->data<T>(), out->num_elements(), T(0));
-    if (pooled.num_elements() == 0) return absl::OkStatus();  // there may be any number of images
+    if (pooled.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
     const int64_t n = in.dim(3);
     std::vector<int64_t> places(static_cast<size_t>(pooled.num_elements()), -1);
     const T* x = in.data<T>();
@@ -298,7 +299,7 @@ class FractionalAvgPoolGradKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
     const int64_t count = out->num_elements();
     std::fill_n(out->data<T>(), count, T(0));
-    if (grad.num_elements() == 0) return absl::OkStatus();  // there may be any number of images
+    if (grad.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
     SLUICE_ASSIGN_OR_RETURN(Tensor in_double, c.AllocateTemp(DT_DOUBLE, shape));
     double* sums = in_double.data<double>();
     std::fill_n(sums, count, 0.0);

@@ -1,4 +1,4 @@
-// Where the greatest elements under the windows of a pool are.
+// Finds the greatest elements under the windows of a pool.
 #ifndef SLUICE_OPS_POOL_GREATEST_H_
 #define SLUICE_OPS_POOL_GREATEST_H_
 
@@ -24,7 +24,7 @@ SLUICE_TARGET_CLONES void TakeGreaterAt(const T* x, int32_t at, T* best, int32_t
   }
 }
 
-// ForGreatest counts an image's pixels in 32 bits. INVALID_ARGUMENT if they are more.
+// ForGreatest counts an image's pixels in 32 bits. INVALID_ARGUMENT if there are more.
 inline absl::Status CheckPixels(const WindowGeometry& g) {
   if (g.in.count() <= std::numeric_limits<int32_t>::max()) return absl::OkStatus();
   return InvalidArgument("images of ", g.in.height, " x ", g.in.width, " are too large");

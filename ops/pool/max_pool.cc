@@ -1,4 +1,5 @@
-// Max pools over images and volumes, and pools that also tell where the greatest elements are.
+// Max pools over images and volumes, and pools that also return the positions of the greatest
+// elements.
 #include "ops/conv/window_attrs.h"
 #include "ops/op.h"
 #include "ops/pool/pool_shape.h"
@@ -11,14 +12,15 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient flows to the elements of `input` that gave the output.
+// The gradient flows to the elements of `input` that are the maxima.
 GradientFunction MaxPoolGradient(const char* op) {
   return [=](Backprop& b) {
     b.Into("input", Sibling(b, op, {b.Value("input"), b.Value("output"), b.Of("output")}));
   };
 }
-// For the gradient ops and theirs, which are linear in `grad`. Small changes of the images do not
-// change which element is the greatest, so that the gradients with respect to the images are 0.
+// Gradients of the gradient ops, and of their gradients. They are linear in `grad`. Small changes
+// of the images do not change which element is the greatest, so the gradients with respect to the
+// images are 0.
 GradientFunction MaxPoolSecondGradient(const char* op) {
   return [=](Backprop& b) {
     Output in = b.Value("orig_input"), out = b.Value("orig_output");
@@ -56,8 +58,8 @@ std::optional<ImageRoles> ImagesOfMaxPoolGrad(const Node& node) {
 }
 
 OP(MaxPool,
-   "The greatest element of each window. A window over channels (ksize[3] > 1) may not also extend "
-   "in space.")
+   "Returns the greatest element of each window. A window over channels (ksize[3] > 1) must not "
+   "extend in space.")
     .Input("input", "T")
     .Output("output", "T")
     .Attr("T", MaxPoolTypes())
@@ -69,7 +71,8 @@ OP(MaxPool,
     .Shape(PoolShape) GRADIENT(MaxPoolGradient("MaxPoolGrad"));
 
 OP(MaxPoolGrad,
-   "Gradient of MaxPool: each element of grad goes to the first greatest element of its window.")
+   "Computes the gradient of MaxPool: each element of grad goes to the first greatest element of "
+   "its window.")
     .With(MaxPoolGradArguments)
     .Output("output", "T")
     .With(SizesAndStrides(2))
@@ -80,7 +83,8 @@ OP(MaxPoolGrad,
     .Shape(ImagesOfInput) GRADIENT(MaxPoolSecondGradient("MaxPoolGradGrad"));
 
 OP(MaxPoolGradGrad,
-   "Second gradient of MaxPool: the element of grad at the first greatest element of each window.")
+   "Computes the second gradient of MaxPool: the element of grad at the first greatest element of "
+   "each window.")
     .With(MaxPoolGradArguments)
     .Output("output", "T")
     .With(PoolWindow(2))
@@ -125,7 +129,7 @@ OP(MaxPoolV2, "MaxPool with ksize and strides as tensors.")
                                b.Value("ksize"), b.Value("strides")}));
     });
 
-OP(MaxPool3D, "The greatest element of each window.")
+OP(MaxPool3D, "Returns the greatest element of each window.")
     .Input("input", "T")
     .Output("output", "T")
     .With(PoolWindow(3))
@@ -134,8 +138,8 @@ OP(MaxPool3D, "The greatest element of each window.")
     .Shape(PoolShape) GRADIENT(MaxPoolGradient("MaxPool3DGrad"));
 
 OP(MaxPool3DGrad,
-   "Gradient of MaxPool3D: each element of grad goes to all elements of its window that are equal "
-   "to the output.")
+   "Computes the gradient of MaxPool3D: each element of grad goes to all elements of its window "
+   "that are equal to the output.")
     .Input("orig_input", "TInput")
     .Input("orig_output", "TInput")
     .Input("grad", "T")
@@ -147,8 +151,8 @@ OP(MaxPool3DGrad,
     .Shape(ImagesOfInput) GRADIENT(MaxPoolSecondGradient("MaxPool3DGradGrad"));
 
 OP(MaxPool3DGradGrad,
-   "Second gradient of MaxPool3D: the element of grad at the first element of each window that is "
-   "equal to the output.")
+   "Computes the second gradient of MaxPool3D: the element of grad at the first element of each "
+   "window that is equal to the output.")
     .With(MaxPoolGradArguments)
     .Output("output", "T")
     .With(PoolWindow(3))
@@ -160,7 +164,8 @@ OP(MaxPool3DGradGrad,
     }) GRADIENT(MaxPoolSecondGradient("MaxPool3DGrad"));
 
 OP(MaxPoolGradWithArgmax,
-   "Gradient of MaxPoolWithArgmax: each element of grad goes to the place in argmax.")
+   "Computes the gradient of MaxPoolWithArgmax: each element of grad goes to the position in "
+   "argmax.")
     .Input("input", "T")
     .Input("grad", "T")
     .Input("argmax", "Targmax")
@@ -173,8 +178,8 @@ OP(MaxPoolGradWithArgmax,
     .Shape(ImagesOfInput);
 
 OP(MaxPoolWithArgmax,
-   "The greatest element of each window, and its place: (y * width + x) * channels + channel. With "
-   "include_batch_in_index, the place is that in the whole batch.")
+   "Returns the greatest element of each window and its position: (y * width + x) * channels + "
+   "channel. With include_batch_in_index, positions count over the whole batch.")
     .Input("input", "T")
     .Output("output", "T")
     .Output("argmax", "Targmax")

@@ -31,7 +31,7 @@ struct Lanes {
   }
 };
 
-// Whether windows of 2 x 2 pixels tile the image, with whole vectors of channels.
+// Whether windows of 2 x 2 pixels tile the image, and the channels fill whole vectors.
 template <std::floating_point T>
 bool IsTiledByQuads(const WindowGeometry& g) {
   constexpr Space kQuad = {1, 2, 2}, kNone = {0, 0, 0};
@@ -40,8 +40,8 @@ bool IsTiledByQuads(const WindowGeometry& g) {
          g.in_channels % Lanes<T>::kCount == 0;
 }
 
-// One image for which IsTiledByQuads: gradients go to the first greatest elements, the others get
-// zeros.
+// Processes one image for which IsTiledByQuads holds. Gradients go to the first greatest elements,
+// the others get zeros.
 template <std::floating_point T>
 SLUICE_TARGET_CLONES void SendToQuads(const WindowGeometry& g, const T* image, const T* grad,
                                       T* to) {
@@ -70,8 +70,8 @@ SLUICE_TARGET_CLONES void SendToQuads(const WindowGeometry& g, const T* image, c
   }
 }
 
-// Inputs: orig_input, orig_output, grad, and ksize and strides (V2). kSecond: the gradient of the
-// gradient.
+// Inputs: orig_input, orig_output, grad, and in V2 ksize and strides. kSecond selects the gradient
+// of the gradient.
 template <typename T, bool kSecond>
 class MaxPoolGradBase : public Kernel {
  public:
@@ -132,8 +132,7 @@ KERNELS(MaxPoolGradV2, "T", MaxPoolGrad, RealList);
 KERNELS(MaxPoolGradGrad, "T", MaxPoolGradGrad, RealList);
 KERNELS(MaxPoolGradGradV2, "T", MaxPoolGradGrad, RealList);
 
-// Inputs: orig_input, orig_output, grad. 16-bit types are widened to float, in which sums are
-// added.
+// Inputs: orig_input, orig_output, grad. 16-bit types are converted to float, and summed in float.
 template <typename T, bool kSecond>
 class MaxPool3DGradBase : public Kernel {
  public:
@@ -165,7 +164,7 @@ class MaxPool3DGradBase : public Kernel {
   static void Images(const KernelContext& c, const WindowGeometry& g, int64_t begin, int64_t end,
                      const float* x, const float* y, const float* dy, float* to) {
     const int64_t n = g.in_channels, lines = LinesOfImage(g);
-    auto last_read = Scratch<int64_t>(c, n);  // the output that has read each channel
+    auto last_read = Scratch<int64_t>(c, n);  // the last output that has read each channel
     std::fill(last_read.begin(), last_read.end(), -1);
     ForWindows(g, begin * lines, end * lines, [&](int64_t output, const PoolWindow& w) {
       const int64_t base = w.image * g.in_image(), at = output * n;

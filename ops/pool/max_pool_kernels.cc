@@ -18,7 +18,7 @@ SLUICE_TARGET_CLONES void TakeGreater(const T* x, T* best, int64_t n) {
   for (int64_t i = 0; i < n; ++i) best[i] = x[i] > best[i] ? x[i] : best[i];
 }
 
-// Elements of 16-bit types are compared in their type, not widened.
+// 16-bit types are compared without conversion.
 template <typename T>
 class MaxPoolKernel : public Kernel {
  public:
@@ -42,7 +42,7 @@ class MaxPoolKernel : public Kernel {
   }
 
  private:
-  // `window` neighbouring channels give one output.
+  // Each output is the maximum of `window` adjacent channels.
   static void OverChannels(KernelContext& c, int64_t window, const T* x, T* y, int64_t outputs) {
     c.ParallelFor(outputs, static_cast<double>(window), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

@@ -16,7 +16,7 @@ absl::StatusOr<std::vector<int64_t>> SizesOf(const Tensor& t, std::string_view w
   return std::vector<int64_t>(t.flat<int32_t>().begin(), t.flat<int32_t>().end());
 }
 
-// A window over channels: they must lie side by side, and not extend in space.
+// Channels of a window over channels must be adjacent, and the window must not extend in space.
 absl::Status CheckChannelWindow(const WindowAttrs& a, const std::vector<int64_t>& ksize,
                                 int64_t channels) {
   const auto channel = static_cast<size_t>(a.layout.channel());

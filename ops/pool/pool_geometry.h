@@ -18,7 +18,7 @@ namespace sluice {
 struct Pool {
   // window_channels > 1: the pool is over channels and not over space.
   WindowGeometry g;
-  TensorShape pooled;  // the output's shape, in the node's data format
+  TensorShape pooled;  // shape of the output in the node's data format
 };
 
 // The attributes of a pool's node. ksize and strides may be inputs instead (MaxPoolV2).
@@ -29,7 +29,7 @@ class PoolAttrs {
   explicit PoolAttrs(const KernelInit& init);
 
   // The pool of images of this shape. If ksize is not an attribute, it is input `first_size`, and
-  // strides is the next.
+  // strides is the next one.
   absl::StatusOr<Pool> Of(KernelContext& context, const TensorShape& images, int first_size) const;
   Channels channels() const { return ChannelsOf(layout_); }
   int rank() const { return layout_.rank(); }

@@ -11,7 +11,7 @@ ImageLayout LayoutOf(const ShapeContext& c) {
   return ImageLayout::Of(c.node().AttrOr<std::string>("data_format", "NHWC"));
 }
 
-// Windows may extend over channels, as those of MaxPool do.
+// Windows may extend over channels, as in MaxPool.
 absl::StatusOr<PartialShape> Pooled(ShapeContext& c, const WindowAttrs& a,
                                     const std::vector<int64_t>& ksize) {
   SLUICE_RETURN_IF_ERROR(a.CheckLength("ksize", ksize.size()));

@@ -1,5 +1,5 @@
 // Shape functions of pools over images and volumes, and roles of their images. The attribute
-// data_format, NHWC if the op has none, tells the number of dimensions.
+// data_format (NHWC if the op has none) determines the number of dimensions.
 #ifndef SLUICE_OPS_POOL_POOL_SHAPE_H_
 #define SLUICE_OPS_POOL_POOL_SHAPE_H_
 
@@ -8,18 +8,17 @@
 
 namespace sluice {
 
-// A pool of input 0, described by attributes.
+// The output shape of a pool of input 0 that attributes describe.
 absl::StatusOr<PartialShape> PooledShape(ShapeContext& c);
 absl::Status PoolShape(ShapeContext& c);
-// The same, with ksize in input `first` and strides in the next.
+// The same, with ksize in input `first` and strides in the next one.
 absl::Status PoolShapeOfInputs(ShapeContext& c, int first);
-// The shape of input 0, images.
+// The output has the shape of input 0, which are images.
 absl::Status ImagesOfInput(ShapeContext& c);
-// The value of input 0, the shape of images.
+// The value of input 0 is the shape of the output.
 absl::Status ImagesOfSizes(ShapeContext& c);
 
-// Whether the attributes of `node` describe a pool of `in`, images with channels first, that gives
-// `out`.
+// Whether the attributes of `node` describe a pool from `in` to `out`, images with channels first.
 bool Pools(const Node& node, const PartialShape& in, const PartialShape& out);
 // Roles of a pool of input 0.
 std::optional<ImageRoles> ImagesOfPool(const Node& node);

@@ -16,8 +16,8 @@ struct PoolWindow {
   int64_t pixels() const { return planes.size() * rows.size() * columns.size(); }
   bool is_empty() const { return planes.size() <= 0 || rows.size() <= 0 || columns.size() <= 0; }
 
-  // Calls f(first pixel, number of pixels) for each run of pixels that follow each other. Pixels
-  // are numbered within the image.
+  // Calls f(first pixel, number of pixels) for each run of contiguous pixels. Pixels are numbered
+  // within the image.
   template <typename Function>
   void ForRuns(const WindowGeometry& g, const Function& f) const {
     for (int64_t z = planes.first; z < planes.last; ++z) {
@@ -46,7 +46,7 @@ void ForWindows(const WindowGeometry& g, int64_t begin, int64_t end, const Funct
   }
 }
 
-// Elements under the windows of a line of outputs. As a floating number, because a window may be
+// The number of elements under the windows of a line of outputs. A double, because a window may be
 // larger than any tensor.
 inline double ElementsOfLine(const WindowGeometry& g) {
   double elements = static_cast<double>(g.in_channels) * static_cast<double>(g.out.width);

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// The numbers that integers of so many bits stand for: multiples of `step` from `low` to `high`.
+// The numbers that integers of `bits` bits represent: multiples of `step` from `low` to `high`.
 template <typename T>
 struct Grid {
   T low, high, scale, step;  // scale is 1 / step

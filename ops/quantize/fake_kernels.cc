@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The numbers that integers of so many bits stand for within a range, which is shifted ("nudged") so
+// The numbers that integers of `bits` bits represent within a range, which is shifted ("nudged") so
 // that 0 is one of them.
 struct Nudged {
   float low, high, scale, inverse, zero;

@@ -1,5 +1,5 @@
-// Quantisation: numbers as integers of few bits within a range, and numbers rounded as if they were
-// quantised.
+// Ops that represent numbers as integers of few bits within a range, and ops that round numbers to
+// those that such integers represent.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -43,8 +43,8 @@ absl::Status FakeShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(0));
 }
 
-// Output 0 has the shape of input first - 1. min and max, inputs `first` and the next, have an
-// element for each one of its last dimension. Returns their shape.
+// Output 0 has the shape of input first - 1. min and max, inputs `first` and the next one, have one
+// element per index of its last dimension. Returns their shape.
 absl::StatusOr<PartialShape> LastDimension(ShapeContext& c, int first) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(first - 1, 1));
   SLUICE_ASSIGN_OR_RETURN(PartialShape min, c.WithRank(first, 1));
@@ -62,7 +62,8 @@ absl::StatusOr<PartialShape> LastDimension(ShapeContext& c, int first) {
 // The gradient ignores the rounding.
 void StraightThrough(Backprop& b) { b.Into("input", b.Of("output")); }
 
-// The gradient op takes the incoming gradient and all inputs, and gives a gradient for each.
+// The gradient op takes the incoming gradient and all inputs, and returns a gradient for each
+// input.
 GradientFunction RangeGradient(const char* op) {
   return [op](Backprop& b) {
     const OutputList gradients = SiblingOutputs(b, op, {b.Of(0), b.In(0), b.In(1), b.In(2)});
@@ -107,9 +108,9 @@ void EmulateAttrs(OpDefBuilder& b) {
 }
 
 OP(Dequantize,
-   "The numbers that quantised ones stand for. MIN_COMBINED: the whole range of T covers "
-   "[min_range, max_range]. MIN_FIRST: the same, and 0 is exact. SCALED: only a scale. If axis is "
-   "not -1, each element along it has a range of its own.")
+   "Converts quantised numbers to the numbers that they represent. MIN_COMBINED: the whole range "
+   "of T covers [min_range, max_range]. MIN_FIRST: the same, and 0 is exact. SCALED: only a scale. "
+   "If axis is not -1, each element along it has a range of its own.")
     .Input("input", "T")
     .With(QuantizedRange)
     .Output("output", "dtype")
@@ -121,8 +122,8 @@ OP(Dequantize,
     .Shape(QuantizedShape);
 
 OP(FakeQuantWithMinMaxArgs,
-   "Rounds numbers to those that num_bits bits can represent within [min, max], a range that is "
-   "first shifted so that 0 is one of them.")
+   "Rounds numbers to those that num_bits bits can represent within [min, max]. The range is first "
+   "shifted so that it contains 0 exactly.")
     .Input("inputs", DT_FLOAT)
     .Output("outputs", DT_FLOAT)
     .With(FixedRange)
@@ -133,8 +134,8 @@ OP(FakeQuantWithMinMaxArgs,
     });
 
 OP(FakeQuantWithMinMaxArgsGradient,
-   "Gradient of FakeQuantWithMinMaxArgs: the incoming gradient where the input lies in the range, "
-   "else 0.")
+   "Computes the gradient of FakeQuantWithMinMaxArgs: the incoming gradient if the input is in the "
+   "range, else 0.")
     .Input("gradients", DT_FLOAT)
     .Input("inputs", DT_FLOAT)
     .Output("backprops", DT_FLOAT)
@@ -150,8 +151,8 @@ OP(FakeQuantWithMinMaxVars, "FakeQuantWithMinMaxArgs with the range as tensors."
     .Shape(FakeShape) GRADIENT(RangeGradient("FakeQuantWithMinMaxVarsGradient"));
 
 OP(FakeQuantWithMinMaxVarsGradient,
-   "Gradient of FakeQuantWithMinMaxVars with respect to the input and the ends of the range. The "
-   "gradients of elements outside the range go to the ends.")
+   "Computes the gradient of FakeQuantWithMinMaxVars with respect to the input and the ends of the "
+   "range. The gradients of elements outside the range go to the ends.")
     .With(FakeQuantVarsGradient)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.input(0).MergeWith(c.input(1)));
@@ -169,7 +170,8 @@ OP(FakeQuantWithMinMaxVarsPerChannel,
     .Shape([](ShapeContext& c) { return LastDimension(c, 1).status(); })
         GRADIENT(RangeGradient("FakeQuantWithMinMaxVarsPerChannelGradient"));
 
-OP(FakeQuantWithMinMaxVarsPerChannelGradient, "Gradient of FakeQuantWithMinMaxVarsPerChannel.")
+OP(FakeQuantWithMinMaxVarsPerChannelGradient,
+   "Computes the gradient of FakeQuantWithMinMaxVarsPerChannel.")
     .With(FakeQuantVarsGradient)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.input(0).MergeWith(c.input(1)).status());
@@ -192,7 +194,7 @@ OP(QuantizeAndDequantize, "QuantizeAndDequantizeV2 with the range in attributes.
 
 OP(QuantizeAndDequantizeV2,
    "Rounds numbers to multiples of a scale that integers of num_bits bits represent. There is one "
-   "scale, or one for each element along axis. The range is given, or that of the input.")
+   "scale, or one for each element along axis. The range is given, or computed from the input.")
     .With(EmulatedRange)
     .Output("output", "T")
     .With(EmulateAttrs)
@@ -220,7 +222,8 @@ OP(QuantizeAndDequantizeV4,
     .Shape(QuantizedShape) GRADIENT(RangeGradient("QuantizeAndDequantizeV4Grad"));
 
 OP(QuantizeAndDequantizeV4Grad,
-   "Gradient of QuantizeAndDequantizeV4. The gradients with respect to the range are 0.")
+   "Computes the gradient of QuantizeAndDequantizeV4. The gradients with respect to the range are "
+   "0.")
     .Input("gradients", "T")
     .With(EmulatedRange)
     .Output("input_backprop", "T")
@@ -241,9 +244,8 @@ OP(QuantizeAndDequantizeV4Grad,
     });
 
 OP(QuantizeV2,
-   "Quantises numbers to integers of T within [min_range, max_range]. Also gives the range that "
-   "the "
-   "integers then stand for. See Dequantize for the modes.")
+   "Quantises numbers to integers of T within [min_range, max_range]. Also returns the range that "
+   "the integers represent. See Dequantize for the modes.")
     .Input("input", DT_FLOAT)
     .With(QuantizedRange)
     .Output("output", "T")

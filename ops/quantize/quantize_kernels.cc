@@ -43,10 +43,11 @@ absl::Status CheckRanges(const Tensor& low, const Tensor& high, int64_t channels
   return absl::OkStatus();
 }
 
-// `v` clamped to the range of T. NaN gives the lowest number.
+// Clamps `v` to the range of T. NaN yields the lowest number.
 template <typename T>
 T Saturated(float v) {
-  // The largest float below 2^31: the greatest int32 is no float, and 2^31 would overflow.
+  // This is the largest float below 2^31. The greatest int32 is not a float, and 2^31 would
+  // overflow.
   const double most = std::min(kMost<T>, 2147483520.0);
   return static_cast<T>(std::max(std::min(static_cast<double>(v), most), kLeast<T>));
 }
@@ -162,7 +163,7 @@ class QuantizeKernel : public Kernel {
   const float least_range_;
 };
 
-// The integer q stands for q * scale + offset.
+// The integer q represents q * scale + offset.
 struct Line {
   float scale, offset;
 };

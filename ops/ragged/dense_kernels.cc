@@ -38,7 +38,7 @@ class RaggedTensorToTensorKernel : public Kernel {
       return InvalidArgument("Invalid row partition: it has ", positions.size(), " values, got ",
                              values.dim(0));
     }
-    int64_t length = 1;  // of a value
+    int64_t length = 1;  // length of a value
     for (size_t d = static_cast<size_t>(ragged_rank_) + 1; d < sizes.size(); ++d) {
       length *= sizes[d];
     }

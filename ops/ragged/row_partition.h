@@ -21,8 +21,8 @@ absl::StatusOr<std::vector<RowPartition>> RowPartitionsOf(const std::vector<std:
 // The number of ragged dimensions.
 int RaggedRankOf(const std::vector<RowPartition>& partitions);
 
-// The dense shape: the sizes of `wanted`, else those of `values`, and -1 for sizes that depend on
-// the lengths of rows. Checks that `fallback` broadcasts to a value.
+// The dense shape. Known sizes of `wanted` take precedence over those of `values`. Sizes that
+// depend on the lengths of rows are -1. Checks that `fallback` broadcasts to a value.
 absl::StatusOr<PartialShape> DenseShapeOf(int ragged_rank, const PartialShape& wanted,
                                           const PartialShape& values, const PartialShape& fallback);
 
