@@ -37,7 +37,7 @@ class TensorArrayObject final : public Resource {
 
   // `size` must pass CheckSize.
   TensorArrayObject(TensorArraySpec spec, int64_t size);
-  // RESOURCE_EXHAUSTED if there is no memory for so many elements.
+  // RESOURCE_EXHAUSTED if there is no memory for `size` elements.
   static absl::Status CheckSize(int64_t size);
 
   const std::string& name() const { return name_; }
@@ -50,12 +50,12 @@ class TensorArrayObject final : public Resource {
   // Reads the elements in the order of `indices`.
   absl::StatusOr<Tensors> ReadMany(Allocator& allocator, absl::Span<const int32_t> indices);
   absl::StatusOr<int64_t> Size() const;
-  // Merges what is known of the shape of the elements with `shape`.
+  // Merges the known shape of the elements with `shape`.
   absl::Status MergeElementShape(const PartialShape& shape);
   void Close();
 
-  // The array for the gradients of the elements, which the first call for a `source` makes. It has
-  // as many elements as this array, which stops growing. Their shapes begin with `prepended`,
+  // Returns the array for the gradients of the elements. The first call for a `source` makes it. It
+  // has as many elements as this array, which stops growing. Their shapes begin with `prepended`,
   // unless it is null.
   absl::StatusOr<std::shared_ptr<TensorArrayObject>> Gradient(const std::string& source,
                                                               const std::string& name,

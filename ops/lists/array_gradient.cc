@@ -76,8 +76,8 @@ class GradientArray {
   Output flow_;
 };
 
-// A flow after the write of the forward op, because the array of gradients must not be made before
-// the forward array is complete.
+// Returns a flow after the write of the forward op, because the array of gradients must not be made
+// before the forward array is complete.
 Output WriteBarrier(Backprop& b) {
   const Output flow_out =
       NodeBuilder(&b.graph(), "Identity", At::current()).Name("flow_out").Input(b.Out(0)).Finish();

@@ -1,8 +1,9 @@
-// Lists of tensors as values: an op returns a new list and leaves its input as it was. Functional
-// loops keep in lists what their gradients need.
+// Lists of tensors as values. An op returns a new list and does not change its input. Functional
+// loops keep the values that their gradients need in lists.
 //
-// A list is a scalar variant. Its handle data holds what is known of the shape of the elements. The
-// gradient of a list is a list of gradients. Reference: TensorFlow's list_ops.py.
+// A list is a scalar variant. Its handle data has the known shape of the elements. The gradient of
+// a list is a list of gradients.
+// Reference: TensorFlow's list_ops.py.
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 
@@ -29,7 +30,7 @@ absl::StatusOr<PartialShape> ShapeInput(const ShapeContext& c, int i) {
   return c.InputAsShape(i);
 }
 
-// What the handle data says about the elements of a list.
+// The shape of the elements of a list in its handle data.
 PartialShape KnownElement(const ShapeContext& c, int list) {
   const HandleData* data = c.InputHandle(list);
   return data != nullptr ? data->shape : PartialShape();

@@ -1,4 +1,4 @@
-// Inputs and outputs of kernels on tensor lists, and what these kernels share.
+// Inputs and outputs of kernels on tensor lists, and functions that these kernels share.
 #ifndef SLUICE_OPS_LISTS_LIST_INPUT_H_
 #define SLUICE_OPS_LISTS_LIST_INPUT_H_
 
@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// The list in input i, which lives as long as the input. INVALID_ARGUMENT if it is no list or the
-// op's element_dtype differs.
+// The list in input i, which lives as long as the input. INVALID_ARGUMENT if it is not a list or if
+// its type is not the op's element_dtype.
 absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i);
 // Input i as a shape. A scalar -1 stands for an unknown rank.
 absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i);

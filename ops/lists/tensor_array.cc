@@ -1,8 +1,8 @@
 // Arrays of tensors that live as long as a step. Loops write to them and read from them.
 //
 // The V3 ops name an array by a resource handle. The ops of old graphs name it by a reference to
-// two strings or by two strings (V2). All access the same objects. The handle data of a handle
-// holds what is known of the shape of the elements.
+// two strings or by two strings (V2). All access the same objects. The handle data of a handle has
+// the known shape of the elements.
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 

@@ -16,7 +16,7 @@ std::string OrDefault(std::string_view name, const char* otherwise) {
   return std::string(name.empty() ? otherwise : name);
 }
 
-// -1 if it is not known.
+// -1 if it is unknown.
 int64_t KnownSize(Output size) {
   const std::optional<Tensor> value = size ? ConstantValue(size) : std::nullopt;
   return value && value->dtype() == DT_INT32 && value->num_elements() == 1

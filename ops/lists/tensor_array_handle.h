@@ -28,8 +28,8 @@ struct TensorArrayOptions {
   bool dynamic_size = false;      // the array grows by writes past its end
   bool clear_after_read = true;   // elements can be read once
   bool infer_shape = true;        // all elements have the same shape
-  PartialShape element_shape;     // what is known of that shape
-  std::string tensor_array_name;  // for messages
+  PartialShape element_shape;     // the known part of that shape
+  std::string tensor_array_name;  // used in messages
   std::string name = "TensorArray";
 };
 
@@ -75,9 +75,9 @@ class TensorArray {
     bool dynamic_size = false;
     bool infer_shape = true;
     PartialShape element_shape;
-    Output size;          // as the array was made with. Invalid for the array of a gradient
-    int fixed_size = -1;  // if it was given as a number
-    Output first;         // the first tensor that is written. Writes are placed with it
+    Output size;          // size at creation. Invalid for the array of a gradient
+    int fixed_size = -1;  // the size, if it was given as a number
+    Output first;         // the first tensor that is written. Writes are placed on its device
   };
   void CheckShape(const PartialShape& shape, std::string_view what, At at) const;
   Output Typed(Output value, const PartialShape& shape) const;

@@ -1,6 +1,6 @@
 // A table in two tensors, keys and values, with one row per bucket. Two reserved keys mark buckets
-// that are empty and that were emptied. Hashes, probing and growth are as in TensorFlow, because
-// exported tables and checkpoints contain the buckets.
+// that were never used and buckets whose key was removed. Hashes, probing and growth are as in
+// TensorFlow, because exported tables and checkpoints contain the buckets.
 #ifndef SLUICE_OPS_LOOKUP_DENSE_TABLE_H_
 #define SLUICE_OPS_LOOKUP_DENSE_TABLE_H_
 
@@ -45,10 +45,11 @@ class DenseTable : public LookupTable {
   }
   // Makes `count` empty buckets. RESOURCE_EXHAUSTED, and then the buckets do not change.
   absl::Status ClearBuckets(int64_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Inserts key and value `i` into the bucket of the key, or else into the first one without a key.
+  // Inserts key and value `i`. Uses the bucket of the key if it exists, and otherwise the first
+  // bucket without a key.
   void Put(const Tensor& keys, const Tensor& values, int64_t i)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Makes room for as many more keys. RESOURCE_EXHAUSTED.
+  // Adds buckets if `keys` additional keys require it. RESOURCE_EXHAUSTED.
   absl::Status Grow(int64_t keys) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const DenseTableOptions options_;

@@ -23,7 +23,7 @@ class KeyedRows {
         elements_(spec.value_shape.num_elements()) {}
 
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
-  // As LookupTable::Find.
+  // See LookupTable::Find.
   void Find(const Tensor& keys, const Tensor& default_value, Tensor* values) const;
   // Inserts key and value `i`. RESOURCE_EXHAUSTED.
   absl::Status Set(const Tensor& keys, const Tensor& values, int64_t i);
@@ -48,8 +48,8 @@ class KeyedRows {
   int64_t elements_;
   absl::flat_hash_map<std::string, int64_t> rows_;  // key to row of values_
   Tensor values_;                                   // [capacity, elements_]
-  int64_t used_ = 0;                                // number of rows that a key had at some time
-  std::vector<int64_t> free_;                       // those of the used rows that have no key
+  int64_t used_ = 0;                                // number of rows that have or had a key
+  std::vector<int64_t> free_;                       // the used rows that have no key now
 };
 
 // A table that is filled once. Initializing it again with the same contents has no effect.

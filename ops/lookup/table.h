@@ -2,8 +2,8 @@
 //
 // Thread safety: all methods may be called from any thread. A call sees the table before or after
 // every other call.
-// Errors: INVALID_ARGUMENT if keys or values have the wrong shape, and those that subclasses name.
-// The caller checks the types.
+// Errors: INVALID_ARGUMENT if keys or values have the wrong shape, and the errors that subclasses
+// name. The caller checks the types.
 #ifndef SLUICE_OPS_LOOKUP_TABLE_H_
 #define SLUICE_OPS_LOOKUP_TABLE_H_
 
@@ -52,7 +52,7 @@ class LookupTable : public Resource {
 
   std::string DebugString() const override;
 
-  // The shape of `keys` with the shape of a value in place of the shape of a key.
+  // The shape of the values of `keys`: the shape of a value replaces the shape of a key.
   absl::StatusOr<TensorShape> ValuesShape(const Tensor& keys) const;
 
  protected:

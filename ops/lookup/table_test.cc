@@ -55,10 +55,10 @@ TEST(HashTableTest, AFailedInitializationLeavesItWithoutContents) {
   EXPECT_THAT(Find(table, Keys({1, 2, 3})), ElementsAre(5, 6, -1));
 }
 
-// TensorFlow puts it into the bucket that is free, and has it twice from then on.
+// TensorFlow inserts the key into the free bucket, so that the table has it twice.
 TEST(DenseTableTest, AKeyBehindARemovedOneStaysOne) {
   auto table = MakeDense(8);
-  ASSERT_TRUE(table->Insert(Keys({1, 9}), Values({1, 9})).ok());  // one bucket for both
+  ASSERT_TRUE(table->Insert(Keys({1, 9}), Values({1, 9})).ok());  // both have the same bucket
   ASSERT_TRUE(table->Remove(Keys({1})).ok());
   ASSERT_TRUE(table->Insert(Keys({9}), Values({90})).ok());
   EXPECT_EQ(table->size(), 1);
@@ -66,7 +66,7 @@ TEST(DenseTableTest, AKeyBehindARemovedOneStaysOne) {
   EXPECT_THAT(Find(*table, Keys({9})), ElementsAre(-1));
 }
 
-// Attributes said so; what had no memory was written to.
+// Attributes can request so many buckets. Memory that could not be allocated was once written to.
 TEST(DenseTableTest, MoreBucketsThanThereIsMemoryForAreRefused) {
   const auto make = [](int64_t buckets, float max_load_factor) {
     return DenseTable::Make({.spec = Spec(),
@@ -83,7 +83,7 @@ TEST(DenseTableTest, MoreBucketsThanThereIsMemoryForAreRefused) {
   EXPECT_THAT(Find(**table, Keys({1})), ElementsAre(-1));
 }
 
-// They take no memory, and filling the buckets took for ever.
+// Such buckets take no memory, so the loop that fills them did not end.
 TEST(DenseTableTest, AnyNumberOfBucketsOfNothingIsRefused) {
   TableSpec spec = Spec();
   spec.value_shape = {0};

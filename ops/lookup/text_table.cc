@@ -30,7 +30,7 @@ absl::Status CheckType(const char* which, const char* what, int64_t index, DataT
   return absl::OkStatus();
 }
 
-// The keys or the values that were read.
+// The keys or the values of a table.
 class Column {
  public:
   Column(DataType type, int64_t index) : type_(type), index_(index) {}

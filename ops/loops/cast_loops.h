@@ -13,8 +13,8 @@ namespace sluice {
 // Converts n elements.
 using CastLoop = void (*)(const void* x, void* y, int64_t n);
 
-// Null if a type is neither a number nor bool. `truncate` cuts floating point numbers to a narrower
-// type instead of rounding them.
+// Null if a type is neither a number nor bool. `truncate` truncates floating point numbers to a
+// narrower type instead of rounding them.
 CastLoop FindCastLoop(DataType from, DataType to, bool truncate);
 
 }  // namespace sluice

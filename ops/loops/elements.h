@@ -24,7 +24,7 @@ struct ElementTag {
   using type = T;
 };
 
-// Calls f(ElementTag<T>()) if the list has the C++ type T of `dtype`. Returns whether it has.
+// Calls f(ElementTag<T>()) if the list has the C++ type T of `dtype`. Returns whether it does.
 template <typename... Ts, typename F>
 bool WithType(DataType dtype, TypeList<Ts...>, const F& f) {
   return ((dtype == kDataTypeOf<Ts> && (f(ElementTag<Ts>()), true)) || ...);
@@ -73,7 +73,7 @@ decltype(auto) WithElement(DataType dtype, F&& f) {
   }
 }
 
-// Bytes from one element in memory to the next, objects included.
+// The distance of two elements in memory in bytes, for objects too.
 inline size_t ElementStride(DataType dtype) {
   return WithElement(dtype, [](auto tag) { return sizeof(typename decltype(tag)::type); });
 }

@@ -63,7 +63,7 @@
 
 namespace sluice {
 
-// What a functor costs, and what its loops may assume.
+// The cost of a functor and the properties that its loops may assume.
 struct FunctorCost {
   double ns;                   // per element, roughly
   bool calls_library = false;  // calls functions of vector_math.h

@@ -1,8 +1,9 @@
-// Images in the form that loops over them take: channels last, and float instead of 16-bit types.
+// Images in the form that loops over them require: channels last, and float instead of 16-bit
+// types.
 //
-// A tensor that has this form is used in place; another one is copied to scratch memory.
+// A tensor that has this form is used in place. Others are copied to scratch memory.
 //
-// Errors: RESOURCE_EXHAUSTED without memory for a copy.
+// Errors: RESOURCE_EXHAUSTED if there is no memory for a copy.
 #ifndef SLUICE_OPS_LOOPS_IMAGE_TENSOR_H_
 #define SLUICE_OPS_LOOPS_IMAGE_TENSOR_H_
 
@@ -32,7 +33,7 @@ SLUICE_TARGET_CLONES void ConvertElements(const From* from, To* to, int64_t n) {
 template <typename From, typename To>
 void TransposeMatrices(KernelContext& context, int64_t batch, int64_t rows, int64_t columns,
                        const From* from, To* to) {
-  if (rows == 0 || columns == 0) return;  // `batch` may then be any number
+  if (rows == 0 || columns == 0) return;  // because `batch` may be very large
   context.ParallelFor(batch, static_cast<double>(rows * columns), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const From* x = from + b * rows * columns;
@@ -44,13 +45,13 @@ void TransposeMatrices(KernelContext& context, int64_t batch, int64_t rows, int6
   });
 }
 
-// A gradient of zeros.
+// Fills a gradient with zeros.
 inline absl::Status FillWithZeros(Tensor* gradient) {
   std::memset(gradient->raw(), 0, gradient->bytes());
   return absl::OkStatus();
 }
 
-// Where a tensor's channels are: the last dimension, or the one after the batch.
+// The position of a tensor's channels: the last dimension, or the one after the batch.
 enum class Channels { kLast, kFirst };
 template <typename Layout>  // ImageLayout (ops/conv/window.h)
 Channels ChannelsOf(const Layout& layout) {
@@ -61,7 +62,7 @@ inline int64_t PixelsOf(const Tensor& t) {
   return t.num_elements() == 0 ? 0 : t.num_elements() / (t.dim(0) * t.dim(1));
 }
 
-// An input. Must outlive the use of data().
+// An input. It must outlive the use of data().
 template <typename T, typename Element = ImageElement<T>>
 class ReadImages {
  public:
@@ -90,7 +91,7 @@ class ReadImages {
   const Element* data_ = nullptr;
 };
 
-// An output. Is computed at data(); Close then writes it to the tensor.
+// An output. It is computed at data(). Close then writes it to the tensor.
 template <typename T, typename Element = ImageElement<T>>
 class WrittenImages {
  public:
@@ -143,7 +144,7 @@ absl::Status WithImages(KernelContext& context, const ImageOperand (&inputs)[kIn
     SLUICE_RETURN_IF_ERROR(read[i].Open(context, inputs[i].tensor, inputs[i].channels));
   }
   SLUICE_RETURN_IF_ERROR(written.Open(context, out, channels));
-  const auto call = [&]<size_t... kIndex>(std::index_sequence<kIndex...>) -> absl::Status {
+  const auto call = [&]<size_t... kIndex>(std::index_sequence<kIndex...>)->absl::Status {
     return compute(read[kIndex].data()..., written.data());
   };
   SLUICE_RETURN_IF_ERROR(call(std::make_index_sequence<kInputs>()));

@@ -1,5 +1,5 @@
-// Loops over more elements than a tile has: whole chunks, what is left behind the last of them, and
-// rows one after another give what shorter loops do.
+// Loops over more elements than a tile has must give the results of shorter loops: whole chunks,
+// the elements after the last chunk, and rows one after another.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace sluice {
 namespace {
 
-// Where a sanitizer watches an array, loops over it are not made of vectors, but what is left
-// behind the last whole vector is, in a block of its own; and the vector library rounds otherwise
-// than the scalar one.
+// Sanitizers prevent the vectorisation of loops over arrays. The elements after the last whole
+// vector are still computed as a vector, in a separate block. The vector library rounds differently
+// from scalar functions.
 #if defined(__SANITIZE_ADDRESS__) || defined(SLUICE_NO_TARGET_CLONES)
 constexpr double kRounding = 1e-6;
 #else
@@ -34,7 +34,7 @@ bool IsSame(T x, T y) {
                               kRounding * (1 + std::abs(static_cast<double>(y)));
 }
 
-// Of n elements.
+// Compares n elements.
 bool AreSame(const void* x, const void* y, int64_t n, DataType dtype) {
   for (int64_t i = 0; i < n; ++i) {
     const bool is_same =
@@ -46,11 +46,11 @@ bool AreSame(const void* x, const void* y, int64_t n, DataType dtype) {
   return true;
 }
 
-// Around a tile of 4 KB of floats, of bytes, and a few more.
+// Sizes near a tile of 4 KB of floats or of bytes, and a few more.
 const int64_t kSizes[] = {1023, 1024, 1025, 1087, 1088, 1279, 2048, 2049, 4095, 4096, 4359, 9001};
-constexpr int64_t kPeriod = 199;  // no chunk begins as another one does
+constexpr int64_t kPeriod = 199;  // no two chunks begin alike
 
-// Numbers that repeat themselves.
+// Periodic numbers.
 Tensor Numbers(const TensorShape& shape, double scale) {
   Tensor t(DT_FLOAT, shape);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
@@ -78,7 +78,8 @@ Tensor Beginning(const Tensor& t) {
   return beginning;
 }
 
-// `x` and `y`, which may be one element, repeat themselves, so the result does, to the same bits.
+// `x` and `y`, which may be one element, are periodic. So the result must have the same period, bit
+// by bit.
 void ExpectAsShortLoops(const Build& build, const Tensor& x, const Tensor& y) {
   const Tensor all = ResultOf(build, x, y);
   const Tensor beginning = ResultOf(build, Beginning(x), Beginning(y));
@@ -102,14 +103,14 @@ TEST(LongLoops, OfOneOperand) {
       ExpectAsShortLoops([op](const Output& a, const Output&) { return op(a); }, x, x);
     };
     check([](Output a) { return Neg(a); });
-    check([](Output a) { return Square(a) + 1.0f; });  // the second one in the first one's memory
+    check([](Output a) { return Square(a) + 1.0f; });  // the sum is computed in place
     check([](Output a) { return Exp(a); });
     check([](Output a) { return Sigmoid(a); });
     check([](Output a) { return Relu(a); });
   }
 }
 
-// Functions of the vector library, which rounds otherwise than the scalar one.
+// Functions of the vector library, which rounds differently from the scalar functions.
 const std::pair<const char*, Build> kFunctions[] = {
     {"exp", [](const Output& a, const Output&) { return Exp(a); }},
     {"sigmoid", [](const Output& a, const Output&) { return Sigmoid(a); }},
@@ -193,7 +194,7 @@ TEST(LongLoops, OfRowsThatMeetAVectorOrAColumn) {
   }
 }
 
-// Loops that threads share, and that begin at either end.
+// Threads share the loops, which begin at either end.
 TEST(LongLoops, ToAndFro) {
   constexpr int64_t kRows = 301, kWidth = 1003, kAll = kRows * kWidth;
   const Tensor x = Numbers({kRows, kWidth}, 0.1), y = Numbers({kRows, kWidth}, -0.3);
@@ -213,7 +214,7 @@ TEST(LongLoops, ToAndFro) {
   }
 }
 
-// 8 MB: a fused group asks for its next tile, also where there is none any more.
+// With 8 MB, a fused group prefetches its next tile, even after the last one.
 TEST(LongLoops, OfFusedNodesOverMoreThanTheCaches) {
   const int64_t n = (2 << 20) + 77;
   const Tensor x = Numbers(TensorShape({n}), 0.1), y = Numbers(TensorShape({n}), -0.3);
@@ -228,7 +229,7 @@ TEST(LongLoops, OfFusedNodesOverMoreThanTheCaches) {
   EXPECT_EQ(i, n);
 }
 
-// Sums are of 16 lanes, maxima of 16 or 64.
+// Sums have 16 lanes, maxima 16 or 64.
 TEST(LongLoops, OfSoftmax) {
   for (const int64_t width : {1, 7, 16, 17, 63, 64, 65, 255, 256, 257, 1000, 1024, 5000}) {
     constexpr int64_t kRows = 3;
@@ -249,7 +250,8 @@ TEST(LongLoops, OfSoftmax) {
   }
 }
 
-// Results of more than 32 MB, which some processors do well to write past their caches.
+// Results of more than 32 MB, for which stores that bypass the caches are faster on some
+// processors.
 constexpr int64_t kFarAway = 9 << 20;
 
 TEST(LongLoops, OfWhatNoCacheKeeps) {

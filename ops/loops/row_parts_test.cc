@@ -1,5 +1,5 @@
-// Rows joined and split by JoinRows and SplitRows, beside those that are copied part by part: few,
-// short, long, of strings, empty.
+// Joins and splits rows by JoinRows and SplitRows, and in cases that are copied part by part: few
+// rows, short rows, long rows, strings, empty rows.
 #include "ops/loops/row_parts.h"
 
 #include <gtest/gtest.h>

@@ -37,8 +37,8 @@ struct RowWork {
 };
 
 // Calls f(positions, begin, end) for the updates at `positions`, numbers in [0, count), and columns
-// [begin, end). Calls for the same row get ascending positions. start_of(position) is where the row
-// of an update starts, in elements. Updates with a negative start are skipped.
+// [begin, end). Calls for the same row get ascending positions. start_of(position) is the start of
+// the updated row in elements. Updates with a negative start are skipped.
 template <typename StartOf, typename F>
 void ForRowShares(KernelContext& context, const RowWork& work, const StartOf& start_of,
                   const F& f) {

@@ -48,7 +48,7 @@ absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64
   return absl::OkStatus();
 }
 
-// How an index tensor of ScatterNd is read: `count` positions of `depth` coordinates each.
+// The interpretation of ScatterNd's indices: `count` positions of `depth` coordinates each.
 struct NdLayout {
   int batch_rank;
   int64_t depth;

@@ -1,5 +1,5 @@
-// Exp, Sigmoid and Tanh of floats, which machines with AVX-512 compute by other ways than the rest:
-// within a few units of the last place, whatever the number of elements.
+// Exp, Sigmoid and Tanh of floats have separate implementations for AVX-512. Results must be exact
+// within a few units of the last place, for any number of elements.
 #include <gtest/gtest.h>
 
 #include <cmath>

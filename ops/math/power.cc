@@ -76,7 +76,7 @@ OP(Pow, "Raises x to the power of y. Integers must have exponents >= 0. Broadcas
       Output x = ConjOf(b.Value("x"));
       Output y = ConjOf(b.Value("y"));
       Output gx = grad * y * Pow(x, y - 1);
-      // The gradient with respect to y is 0 where log(x) is not real and finite.
+      // The gradient with respect to y is 0 if log(x) is not real and finite.
       Output zero = NumberLike(x, 0, "Greater/y");
       Output mask = IsComplex(x.dtype()) ? NotEqual(x, zero) : Greater(x, zero);
       Output safe_x = Select(mask, x, OnesLike(b.Value("x")));

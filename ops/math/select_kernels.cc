@@ -1,4 +1,4 @@
-// Kernels that choose between elements. Select and SelectV2 are compiled once per element size: W
+// Kernels that choose between elements. Select and SelectV2 are compiled once per element size. W
 // is an integer of that size, Bytes16, or a class of objects.
 #include <string>
 #include <type_traits>
