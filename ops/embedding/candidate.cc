@@ -1,6 +1,7 @@
-// Samples of classes for losses over many classes: noise-contrastive estimation, sampled softmax.
+// Ops that sample classes for losses over many classes, such as noise-contrastive estimation and
+// sampled softmax.
 //
-// Beside the samples an op says how often it expects each sampled and each true class to be drawn.
+// An op also returns the expected number of draws of each sampled and each true class.
 #include "ops/op.h"
 
 namespace sluice {
@@ -14,7 +15,7 @@ absl::Status SamplerShape(ShapeContext& c) {
   return c.SetOutput(2, {samples});
 }
 
-OP(AllCandidateSampler, "All classes, 0 to num_sampled - 1.")
+OP(AllCandidateSampler, "Returns all classes, 0 to num_sampled - 1.")
     .Input("true_classes", DT_INT64)
     .Output("sampled_candidates", DT_INT64)
     .Output("true_expected_count", DT_FLOAT)
@@ -28,8 +29,8 @@ OP(AllCandidateSampler, "All classes, 0 to num_sampled - 1.")
     .Shape(SamplerShape);
 
 OP(ComputeAccidentalHits,
-   "Where a sampled class is a true one: the row, the sample's place, and a weight of "
-   "the lowest float.")
+   "Finds the sampled classes that are true classes. Returns the row of the true class, the "
+   "position of the sample, and the lowest float as its weight.")
     .Input("true_classes", DT_INT64)
     .Input("sampled_candidates", DT_INT64)
     .Output("indices", DT_INT32)
@@ -45,8 +46,8 @@ OP(ComputeAccidentalHits,
     });
 
 OP(FixedUnigramCandidateSampler,
-   "Classes with probabilities in proportion to given weights (from a file, whose "
-   "lines end in a weight, or from `unigrams`) to the power of `distortion`.")
+   "Samples classes with probabilities proportional to given weights to the power of `distortion`. "
+   "The weights are the last fields of the lines of a file, or `unigrams`.")
     .Input("true_classes", DT_INT64)
     .Output("sampled_candidates", DT_INT64)
     .Output("true_expected_count", DT_FLOAT)
@@ -67,8 +68,8 @@ OP(FixedUnigramCandidateSampler,
     .Shape(SamplerShape);
 
 OP(LearnedUnigramCandidateSampler,
-   "Classes with probabilities in proportion to how often they were true classes of "
-   "earlier calls, plus one.")
+   "Samples classes with probabilities proportional to one plus the number of times they were true "
+   "classes of earlier calls.")
     .Input("true_classes", DT_INT64)
     .Output("sampled_candidates", DT_INT64)
     .Output("true_expected_count", DT_FLOAT)
@@ -83,8 +84,8 @@ OP(LearnedUnigramCandidateSampler,
     .Shape(SamplerShape);
 
 OP(LogUniformCandidateSampler,
-   "Classes with probability log((k + 2) / (k + 1)) / log(range_max + 1): Zipf's law, for "
-   "classes in order of frequency.")
+   "Samples classes with probability log((k + 2) / (k + 1)) / log(range_max + 1). This is Zipf's "
+   "law for classes in descending order of frequency.")
     .Input("true_classes", DT_INT64)
     .Output("sampled_candidates", DT_INT64)
     .Output("true_expected_count", DT_FLOAT)
@@ -99,7 +100,7 @@ OP(LogUniformCandidateSampler,
     .Shape(SamplerShape);
 
 OP(ThreadUnsafeUnigramCandidateSampler,
-   "LearnedUnigramCandidateSampler without a lock there; here it is the same.")
+   "Samples as LearnedUnigramCandidateSampler does. In TensorFlow, it has no lock.")
     .Input("true_classes", DT_INT64)
     .Output("sampled_candidates", DT_INT64)
     .Output("true_expected_count", DT_FLOAT)
@@ -113,7 +114,7 @@ OP(ThreadUnsafeUnigramCandidateSampler,
     .Stateful()
     .Shape(SamplerShape);
 
-OP(UniformCandidateSampler, "Classes 0 to range_max - 1, all equally often.")
+OP(UniformCandidateSampler, "Samples the classes 0 to range_max - 1 with equal probabilities.")
     .Input("true_classes", DT_INT64)
     .Output("sampled_candidates", DT_INT64)
     .Output("true_expected_count", DT_FLOAT)

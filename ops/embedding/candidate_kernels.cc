@@ -16,8 +16,8 @@
 namespace sluice {
 namespace {
 
-// How often a class of probability p is expected among the samples, which took `tries` to be all
-// different.
+// The expected count of a class of probability p among the samples. `tries` is the number of draws
+// until all samples were distinct.
 float ExpectedCount(float p, int64_t samples, int64_t tries) {
   if (tries == samples) return p * static_cast<float>(samples);
   return -std::expm1(static_cast<float>(tries) * std::log1p(-p));
@@ -70,7 +70,7 @@ class CandidateSamplerKernel : public Kernel {
   }
 
  protected:
-  // Without a sampler all classes are taken.
+  // Without a sampler, the samples are all classes.
   CandidateSamplerKernel(KernelInit& init, std::unique_ptr<ClassSampler> sampler)
       : num_true_(init.attr<int64_t>("num_true")),
         num_sampled_(init.attr<int64_t>("num_sampled")),
@@ -87,7 +87,7 @@ class CandidateSamplerKernel : public Kernel {
     }
   }
 
-  // Rare classes may take more tries than a step has time for.
+  // Checks for cancellation, because rare classes may take very many tries.
   absl::StatusOr<int64_t> Draw(const KernelContext& context, Philox* generator,
                                absl::Span<int64_t> samples) const {
     SingleNumbers bits(generator);
@@ -124,7 +124,7 @@ class CandidateSamplerKernel : public Kernel {
   const bool unique_;
   ReservedGenerator generator_;
   mutable std::shared_mutex mutex_;
-  const std::unique_ptr<ClassSampler> sampler_;  // what it learnt is guarded by mutex_
+  const std::unique_ptr<ClassSampler> sampler_;  // mutex_ guards its counts
   const int64_t drawable_;
 };
 
@@ -175,7 +175,7 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
     const auto shards = init.attr<int64_t>("num_shards"), shard = init.attr<int64_t>("shard");
     const float distortion = init.attr<float>("distortion");
     const int64_t ids = SaturatedSum(reserved, static_cast<int64_t>(unigrams.size()));
-    // Those of the shard: shard, shard + shards, … below `ids`.
+    // The shard has the ids shard, shard + shards, … below `ids`.
     const int64_t own = shard >= std::min(shards, ids) ? 0 : (ids - shard - 1) / shards + 1;
     const auto range = init.attr<int64_t>("range_max");
     if (own != range) {
@@ -196,7 +196,7 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
  private:
   using CandidateSamplerKernel::CandidateSamplerKernel;
 
-  // The last field of each line, fields being parted by commas.
+  // Reads the last field of each line. Fields are separated by commas.
   static absl::Status ReadWeights(const std::string& file, std::vector<float>* weights) {
     std::ifstream in(file);
     if (!in) return absl::NotFoundError(StrCat(file, "; No such file or directory"));
@@ -227,7 +227,7 @@ class AccidentalHitsKernel : public Kernel {
       return InvalidArgument("sampled_candidates must be a vector, got shape ",
                              samples.shape().ToString());
     }
-    std::map<int64_t, int64_t> places;  // the last place of each sample
+    std::map<int64_t, int64_t> places;  // the last position of each sample
     for (int64_t i = 0; i < samples.dim(0); ++i) places[samples.data<int64_t>()[i]] = i;
     std::vector<int32_t> rows;
     std::vector<int64_t> ids;

@@ -48,7 +48,7 @@ class LogUniform : public ClassSampler {
   int64_t Sample(SingleNumbers& bits) const override {
     const uint32_t x0 = bits();
     const double u = random::ToDouble(x0, bits());
-    // Rounding may reach the range itself.
+    // Rounding may give range().
     return (static_cast<int64_t>(std::exp(u * log_range_)) - 1) % range();
   }
   float Probability(int64_t value) const override {
@@ -60,8 +60,7 @@ class LogUniform : public ClassSampler {
   const double log_range_;
 };
 
-// Counts in a binary tree of sums, so that the class at a place in their total is found in
-// logarithmic time.
+// Counts in a binary tree of sums, so that sampling takes logarithmic time.
 class Learned : public ClassSampler {
  public:
   explicit Learned(int64_t range) : ClassSampler(range) {
@@ -92,10 +91,10 @@ class Learned : public ClassSampler {
 
  private:
   int64_t leaves_ = 1;
-  std::vector<int32_t> sums_;  // of node i's leaves; its children are 2i and 2i + 1
+  std::vector<int32_t> sums_;  // sums of the leaves of node i, whose children are 2i and 2i + 1
 };
 
-// Walker's alias method: a class and another one share each of `range` equal parts.
+// Walker's alias method: each of `range` equal parts is divided between two classes.
 class Weighted : public ClassSampler {
  public:
   explicit Weighted(std::vector<float> weights)
@@ -123,7 +122,7 @@ class Weighted : public ClassSampler {
     }
     own_.assign(shares.begin(), shares.end());
     for (const std::vector<int>* rest : {&large, &small}) {
-      for (int i : *rest) {  // 1 but for rounding
+      for (int i : *rest) {  // 1 except for rounding
         own_[i] = 1;
         others_[i] = i;
       }
@@ -169,7 +168,7 @@ std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range) {
   return std::make_unique<LogUniform>(range);
 }
 absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range) {
-  // Nodes of a tree of a power of two of leaves.
+  // The leaves are rounded up to a power of two, so the tree may have four nodes per class.
   SLUICE_RETURN_IF_ERROR(CheckRoom(range, 4 * sizeof(int32_t), "classes"));
   return std::unique_ptr<ClassSampler>(new Learned(range));
 }

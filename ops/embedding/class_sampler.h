@@ -1,7 +1,7 @@
-// Distributions over classes 0 to range - 1. Which random bits a sample takes is TensorFlow's.
+// Distributions over classes 0 to range - 1. Samples consume the same random bits as in TensorFlow.
 //
-// Thread safety: Sample and Probability may be called from any thread; Update excludes both (the
-// caller has the lock).
+// Thread safety: Sample and Probability may be called from any thread. Update excludes both, so the
+// caller must hold a lock.
 #ifndef SLUICE_OPS_EMBEDDING_CLASS_SAMPLER_H_
 #define SLUICE_OPS_EMBEDDING_CLASS_SAMPLER_H_
 
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// Uniform in [0, n), without favouring small numbers.
+// A uniform number in [0, n), without a bias to small numbers.
 uint64_t Below64(uint64_t n, SingleNumbers& bits);
 uint32_t Below32(uint32_t n, SingleNumbers& bits);
 
@@ -27,10 +27,10 @@ class ClassSampler {
   int64_t range() const { return range_; }
   virtual int64_t Sample(SingleNumbers& bits) const = 0;
   virtual float Probability(int64_t value) const = 0;
-  // Learns from the true classes of a call.
+  // Adapts the distribution to the true classes of a call.
   virtual void Update(absl::Span<const int64_t> classes) {}
   virtual bool learns() const { return false; }
-  // How many classes can be drawn at all.
+  // The number of classes with a positive probability.
   virtual int64_t drawable() const { return range_; }
 
  private:
@@ -39,10 +39,11 @@ class ClassSampler {
 
 std::unique_ptr<ClassSampler> UniformClasses(int64_t range);
 std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range);
-// RESOURCE_EXHAUSTED where there is no memory for the counts.
+// RESOURCE_EXHAUSTED if there is no memory for the counts.
 absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range);
 
-// By weights, a class each; INVALID_ARGUMENT where there are not `range` of them.
+// Probabilities are proportional to weights, one per class. INVALID_ARGUMENT if there are not
+// `range` weights.
 absl::StatusOr<std::unique_ptr<ClassSampler>> WeightedClasses(int64_t range,
                                                               std::vector<float> weights);
 

@@ -28,7 +28,8 @@ namespace {
 
 Output Scalar(Output like, int64_t value) { return Constant(*like.graph(), value, like.dtype()); }
 
-// Rows longer than max_norm made as long; `x` has the dimensions of ids in front of a row's.
+// Scales rows that are longer than max_norm to that length. `x` has the dimensions of `ids`,
+// followed by those of a row.
 Output Clip(Output x, Output ids, const std::optional<float>& max_norm, At at) {
   if (!max_norm || !x) return x;
   Graph& g = *x.graph();
@@ -44,21 +45,21 @@ Output Clip(Output x, Output ids, const std::optional<float>& max_norm, At at) {
   }
   const Output sum = Sum(squares, axes, {.keep_dims = true}, at);
   const Output is_long = Greater(sum, Constant(g, 0, x.dtype(), "Greater/y"), {}, at);
-  // The root of 1 stands in where the sum is 0: its gradient is finite.
+  // If the sum is 0, takes the root of 1, whose gradient is finite.
   const Output safe = SelectV2(is_long, sum, OnesLike(sum, {}, at), {}, at);
   const Output norm = SelectV2(is_long, Sqrt(safe, {}, at), sum, {}, at);
   const Output limit = Constant(g, *max_norm, x.dtype(), "mul/y");
   return Identity(RealDiv(Mul(x, limit, {}, at), Maximum(norm, limit, {}, at), {}, at), {}, at);
 }
 
-// Rows of one part, read where it lies.
+// Gathers rows of one part on the device of the part.
 Output ReadPart(const Variable& part, Output ids, std::string_view name, At at) {
   Graph& g = *ids.graph();
   ColocateWith here(g, part.op(), true);
   return Gather(part, ids, name, at);
 }
 
-// The part that each id lies in, and its row there.
+// The number of the part that has an id, and the row of the id in it.
 struct Place {
   Output part;
   Output row;
@@ -68,11 +69,12 @@ Place PlaceByMod(Output ids, int64_t parts, At at) {
   return {FloorMod(ids, Scalar(ids, parts), {}, at), FloorDiv(ids, Scalar(ids, parts), {}, at)};
 }
 
-// The first `extras` parts hold one id more than the others.
+// The first `extras` parts have one id more than the others.
 Place PlaceByDiv(Output ids, int64_t rows, int64_t parts, At at) {
   const int64_t least = rows / parts;
   const Output extras = Scalar(ids, rows % parts), more = Scalar(ids, least + 1);
-  // No part holds no id but where there are fewer ids than parts; then all ids are among extras.
+  // If there are fewer ids than parts, `least` is 0 and the first parts have all ids. The divisor
+  // must not be 0 even then.
   const Output few = Scalar(ids, std::max<int64_t>(least, 1));
   const Output behind = Sub(ids, extras, {}, at);
   const Output part = Maximum(FloorDiv(ids, more, {}, at), FloorDiv(behind, few, {}, at), {}, at);
@@ -151,11 +153,11 @@ Output EmbeddingLookup(const EmbeddingTable& table, Output ids,
 
 namespace {
 
-// Rows of `x` times their weights, combined by segments.
+// Multiplies the rows of `x` by their weights and combines them by segments.
 Output CombineWeighted(Output x, Output weights, Output segments, Combiner combiner,
                        const std::string& scope, At at) {
   const DataType type = x.dtype();
-  // A sum of halves loses digits.
+  // A sum of 16-bit numbers would lose digits.
   const bool is_narrow = type == DT_HALF || type == DT_BFLOAT16;
   if (is_narrow) x = Cast(x, DT_FLOAT, {}, at);
   if (weights.dtype() != x.dtype()) weights = Cast(weights, x.dtype(), {}, at);
@@ -164,7 +166,7 @@ Output CombineWeighted(Output x, Output weights, Output segments, Combiner combi
     return Refuse(*x.graph(),
                   InvalidArgument("embedding_lookup_sparse: expected a table of known rank"), at);
   }
-  // One weight a row, whatever the row's dimensions.
+  // One weight per row, for rows of any rank.
   std::vector<int64_t> spread(static_cast<size_t>(rank), 1);
   spread[0] = -1;
   weights = Reshape(weights, spread, {}, at);
@@ -187,7 +189,7 @@ Output EmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& id
   if (!ids.indices || !ids.values || (weights && !weights->values)) return Output();
   Graph& g = *ids.values.graph();
   NameScope scope(g, options.name);
-  // The first column of the indices.
+  // The first column of the indices, which are the rows.
   const Output column = StridedSlice(
       ids.indices, Constant(g, {0, 0}, "strided_slice/stack", at),
       Constant(g, {0, 1}, "strided_slice/stack_1", at),
@@ -215,13 +217,13 @@ Output EmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& id
 
 namespace {
 
-// The entries where the vector `keeps` is true.
+// The entries for which the vector `keeps` is true.
 SparseOutput Retain(const SparseOutput& s, Output keeps, At at) {
   const Output where = Reshape(Where(keeps, {}, at), {-1}, {}, at);
   return {Gather(s.indices, where, 0, "", at), Gather(s.values, where, 0, "", at), s.shape};
 }
 
-// Of rank 2: all dimensions but the last are one.
+// Reshapes to rank 2: merges all dimensions except the last one.
 SparseOutput AsMatrix(const SparseOutput& s, At at) {
   const Output count = SizeOf(s.shape, "Size", at);
   Graph& g = *s.shape.graph();
@@ -233,7 +235,7 @@ SparseOutput AsMatrix(const SparseOutput& s, At at) {
   return {r.output_indices, s.values, r.output_shape};
 }
 
-// `rows` with the dimensions of `shape`, but its last, in place of the first one.
+// Replaces the first dimension of `rows` by the dimensions of `shape` except its last one.
 Output WithLeading(Output rows, Output shape, At at) {
   Graph& g = *rows.graph();
   const Output one = Constant(g, int32_t{1}, "Const", at), zero = Constant(g, {0}, "begin", at);

@@ -1,14 +1,17 @@
-// Rows of tables by number: of one variable, or of one in parts; one row an id, or the rows of an
-// example's ids combined.
+// Lookups of rows of tables by id. A table is one variable, or a variable in parts. A lookup
+// returns one row per id, or one combination of rows per example.
 //
 //   PartitionedVariable table(g, "table", {10'000, 16}, GlorotUniform(), {4});
 //   Output rows = EmbeddingLookup(table, ids);                       // [batch, length, 16]
 //   Output bag = EmbeddingLookupSparse(table, {indices, ids, shape}, std::nullopt,
 //                                      {.combiner = Combiner::kSum});  // [batch, 16]
 //
-// Nodes, names and devices are those of tf.compat.v1.nn.embedding_lookup and its kin: each part is
-// read where it lies, and its gradient is the rows that were read. Errors stay in the graph; the
-// result is then an invalid handle. An id outside of the table fails the step.
+// Each part is read on its own device. Its gradient is sparse: the rows that were read. An id
+// outside of the table fails the step.
+//
+// Errors: stay in the graph. The result is then an invalid handle.
+// Reference: nodes, names and devices are those of tf.compat.v1.nn.embedding_lookup and its
+// variants.
 #ifndef SLUICE_OPS_EMBEDDING_EMBEDDING_H_
 #define SLUICE_OPS_EMBEDDING_EMBEDDING_H_
 
@@ -23,7 +26,8 @@
 
 namespace sluice {
 
-// A table's parts, of one row length: one variable, several, or those of a partitioned one.
+// The parts of a table, whose rows have the same shape: one variable, several variables, or a
+// partitioned variable.
 class EmbeddingTable {
  public:
   EmbeddingTable(const Variable& whole) : parts_({whole}) {}                 // NOLINT
@@ -35,29 +39,32 @@ class EmbeddingTable {
   std::vector<Variable> parts_;
 };
 
-// A sparse tensor as its three dense ones.
+// A sparse tensor as three dense tensors.
 struct SparseOutput {
-  Output indices;  // int64 [entries, rank], in order
+  Output indices;  // int64 [entries, rank], sorted
   Output values;   // [entries]
   Output shape;    // int64 [rank]
 };
 
-// Which part row `id` lies in. kMod: id mod parts, in row id / parts. kDiv: parts hold ranges of
-// ids, as those of a PartitionedVariable do; the first ones have one more where it does not divide.
+// Assigns row `id` to a part. kMod: part id mod parts, row id / parts. kDiv: parts have ranges of
+// ids, like those of a PartitionedVariable. If the number of ids is not divisible, the first parts
+// have one id more.
 enum class PartitionStrategy { kMod, kDiv };
 
 struct EmbeddingLookupOptions {
   PartitionStrategy strategy = PartitionStrategy::kMod;
-  // Rows that are longer are made as long.
+  // Longer rows are scaled to this length.
   std::optional<float> max_norm;
   std::string_view name = "embedding_lookup";
 };
 
-// Shaped as `ids`, with a row of the table for each.
+// Returns a row of the table for each id. The result has the dimensions of `ids`, followed by those
+// of a row.
 Output EmbeddingLookup(const EmbeddingTable& table, Output ids,
                        const EmbeddingLookupOptions& options = {}, At at = At::current());
 
-// The weighted sum of rows, that by the sum of weights, or by the root of the sum of their squares.
+// kSum is the weighted sum of rows. kMean divides it by the sum of the weights, kSqrtN by the root
+// of the sum of their squares.
 enum class Combiner { kMean, kSqrtN, kSum };
 
 struct SparseEmbeddingOptions {
@@ -67,23 +74,23 @@ struct SparseEmbeddingOptions {
   std::string_view name = "embedding_lookup_sparse";
 };
 
-// Row i combines the table's rows of the ids in row i of the matrix `ids`. `weights` has the same
-// indices; without it all are 1. Rows without an id give zeros, or, at the end, none at all.
+// Row i combines the table's rows for the ids in row i of the matrix `ids`. `weights` has the same
+// indices. Without weights, all are 1. Rows without an id yield zeros, or are missing at the end.
 Output EmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
                              const std::optional<SparseOutput>& weights = std::nullopt,
                              const SparseEmbeddingOptions& options = {}, At at = At::current());
 
 struct SafeEmbeddingOptions {
   Combiner combiner = Combiner::kMean;
-  // Stands in for rows without a valid id; those are zeros without it.
+  // Used for rows without a valid id. Without it, these rows are zeros.
   std::optional<int64_t> default_id;
   PartitionStrategy strategy = PartitionStrategy::kDiv;
   std::optional<float> max_norm;
   std::string_view name = "embedding_lookup";
 };
 
-// The same for ids of any rank of 2 or more, of which negative ones, and those whose weight is not
-// positive (but for kSum), are left out.
+// The same for ids of any rank of at least 2. Omits negative ids and, except for kSum, ids whose
+// weight is not positive.
 Output SafeEmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
                                  const std::optional<SparseOutput>& weights = std::nullopt,
                                  const SafeEmbeddingOptions& options = {}, At at = At::current());

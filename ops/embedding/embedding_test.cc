@@ -1,4 +1,5 @@
-// Lookups give the rows that a plain table would give, however it is cut, and gradients reach them.
+// Lookups in tables with parts must give the rows of a table without parts, and gradients must
+// reach the parts.
 #include "ops/embedding/embedding.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A table whose row i is (i, 10 i), in parts; by what is in which.
+// A table in parts, whose row i is (i, 10 i).
 std::vector<Variable> Table(Graph& g, int rows, int parts, PartitionStrategy strategy) {
   std::vector<std::vector<float>> of(static_cast<size_t>(parts));
   for (int id = 0, part = 0, left = 0; id < rows; ++id) {

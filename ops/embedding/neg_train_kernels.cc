@@ -45,12 +45,13 @@ class NegTrainKernel : public Kernel {
     const Tensor &examples = c.input(2), &labels = c.input(3);
     const int64_t batch = examples.num_elements(), dims = in.tensor->dim(1);
     const float rate = c.input(4).scalar<float>();
-    // Two numbers of 32 bits a sample, and room for those that are drawn again.
+    // Reserves two numbers of 32 bits per sample, and more because some are drawn again.
     Philox philox = generator_.Reserve(
         (static_cast<uint64_t>(batch) * static_cast<uint64_t>(samples_) * 8 + 3) / 4);
     SingleNumbers bits(&philox);
     std::vector<float> step(static_cast<size_t>(dims));
-    constexpr int64_t kLook = 1 << 12;  // an attribute says how many samples: any number
+    // The number of samples has no bound, so cancellation is checked once per kLook samples.
+    constexpr int64_t kLook = 1 << 12;
     const Caller caller = CallerOf(c);
     for (int64_t i = 0; i < batch; ++i) {
       const int32_t label = labels.data<int32_t>()[i];
@@ -93,7 +94,8 @@ class NegTrainKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Along the gradient of log sigmoid(sign v_in v_out): v_out moves, and v_in's way is added up.
+  // Moves v_out along the gradient of log sigmoid(sign v_in v_out). Adds the move of v_in to
+  // `step`.
   static void Move(const float* v_in, float* v_out, float sign, float rate,
                    std::vector<float>& step) {
     float dot = 0;

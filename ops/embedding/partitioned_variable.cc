@@ -11,14 +11,14 @@
 namespace sluice {
 namespace {
 
-// The dimension that is cut; INVALID_ARGUMENT where it cannot be.
+// Returns the dimension that is cut. INVALID_ARGUMENT if the shape cannot be cut so.
 absl::StatusOr<int> CutAxis(std::string_view name, const TensorShape& shape,
                             const std::vector<int>& partitions) {
   int axis = 0;
   int cut = 0;
   if (static_cast<int>(partitions.size()) > shape.rank() || shape.rank() == 0) {
     return InvalidArgument("partitioned variable '", name, "': expected at most ", shape.rank(),
-                           " partitions, one a dimension of ", shape.ToString(), ", got ",
+                           " partitions, one per dimension of ", shape.ToString(), ", got ",
                            partitions.size());
   }
   for (size_t d = 0; d < partitions.size(); ++d) {
@@ -55,7 +55,7 @@ PartitionedVariable::PartitionedVariable(Graph& graph, std::string_view name,
   const int count = partitions.empty() ? 1 : partitions[axis_];
   int64_t offset = 0;
   for (int i = 0; i < count; ++i) {
-    // The first ones take what is left over.
+    // The first parts are larger by one if the size is not divisible.
     TensorShape part = shape;
     part.set_dim(axis_, shape.dim(axis_) / count + (i < shape.dim(axis_) % count ? 1 : 0));
     const Variable v(graph, StrCat("part_", i), part, initializer, options, at);

@@ -1,13 +1,14 @@
-// A large variable in parts, each a Variable of its own, that may lie on different devices.
+// A large variable in parts. Each part is a Variable, and parts may be on different devices.
 //
 //   PartitionedVariable w(g, "w", {1000, 8}, Zeros(), {4});   // w/part_0 … w/part_3, 250 rows each
-//   Output y = Gather(w, ids);                                 // the parts, joined
+//   Output y = Gather(w, ids);                                // gathers from the joined parts
 //
-// Nodes, names and sizes are those of tf.compat.v1.get_variable with a fixed_size_partitioner; an
-// initializer sees the shape of a part. A checkpoint has one tensor "w", whatever the partition, so
-// that it can be restored into another one.
+// An initializer gets the shape of a part. A checkpoint has one tensor "w" for any partition, so
+// that it can be restored into a different partition.
 //
-// A value as a Variable is; valid as long as the graph.
+// Lifetime: a handle that can be copied, like Variable. It is valid as long as the graph.
+// Reference: nodes, names and sizes are those of tf.compat.v1.get_variable with a
+// fixed_size_partitioner.
 #ifndef SLUICE_OPS_EMBEDDING_PARTITIONED_VARIABLE_H_
 #define SLUICE_OPS_EMBEDDING_PARTITIONED_VARIABLE_H_
 
@@ -22,18 +23,19 @@ namespace sluice {
 
 class PartitionedVariable {
  public:
-  // `partitions`: how many along each dimension; those left out are 1. More than the dimension is
-  // long, or more than one dimension that is cut: INVALID_ARGUMENT, kept in the graph.
+  // `partitions` has the number of parts along each dimension. Missing numbers are 1.
+  // INVALID_ARGUMENT, which stays in the graph, if a number exceeds the size of its dimension or if
+  // more than one dimension is cut.
   PartitionedVariable(Graph& graph, std::string_view name, const TensorShape& shape,
                       const Initializer& initializer, const std::vector<int>& partitions,
                       const VariableOptions& options = {}, At at = At::current());
 
-  // Name of the whole: "w".
+  // The name of the whole variable: "w".
   const std::string& name() const { return name_; }
   const TensorShape& shape() const { return shape_; }
   // Empty after an error.
   const std::vector<Variable>& parts() const { return parts_; }
-  // Its value: the parts, joined.
+  // The value: the parts, concatenated.
   Output Read(At at = At::current()) const;
   operator Output() const { return Read(); }  // NOLINT: a variable stands for its value
 

@@ -16,8 +16,8 @@
 namespace sluice {
 namespace {
 
-constexpr int kSentence = 1000;  // words that are looked at together
-constexpr int kAhead = 3000;     // pairs that are made at once
+constexpr int kSentence = 1000;  // words per sentence
+constexpr int kAhead = 3000;     // pairs that are computed ahead
 
 struct Options {
   std::string filename;
@@ -25,7 +25,8 @@ struct Options {
   float subsample;
 };
 
-// A file's words as places in a vocabulary, whose first word stands for all rare ones.
+// The words of a file as indices in a vocabulary. The first word of the vocabulary stands for all
+// rare words.
 struct Corpus {
   static absl::StatusOr<Corpus> Read(const Options& options) {
     SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(options.filename));
@@ -125,7 +126,7 @@ class SkipgramKernel : public Kernel {
     next_ahead_ = 0;
   }
 
-  // The next word of the sentence with its next neighbour.
+  // Returns the next word of the sentence with its next neighbour.
   std::pair<int32_t, int32_t> NextPair() {
     while (true) {
       if (neighbour_ >= last_neighbour_) {
@@ -145,7 +146,7 @@ class SkipgramKernel : public Kernel {
     return {sentence_[word_], sentence_[neighbour_++]};
   }
 
-  // Frequent words are left out at random: equation 5 of Mikolov et al., 2013
+  // Omits frequent words at random. Reference: equation 5 of Mikolov et al., 2013
   // (http://arxiv.org/abs/1310.4546).
   void ReadSentence() {
     const auto size = static_cast<float>(static_cast<int64_t>(corpus_.words.size()));
@@ -168,7 +169,7 @@ class SkipgramKernel : public Kernel {
   const Options options_;
   const Corpus corpus_;
   std::mutex mutex_;
-  // All guarded by mutex_.
+  // mutex_ guards the members below.
   Philox philox_{0, 0};
   SingleNumbers bits_{&philox_};
   std::array<int32_t, kSentence> sentence_{};

@@ -1,13 +1,13 @@
-// The two ops of TensorFlow's first word2vec tutorial; gone since version 19 of the graph.
+// The two ops of TensorFlow's first word2vec tutorial, which graph version 19 removed.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
 OP(NegTrain,
-   "One step of negative sampling: rows of w_in and w_out move along the gradients of "
-   "log sigmoid(w_in[example] w_out[label]) and of num_negative_samples labels drawn by "
-   "vocab_count^0.75.")
+   "Computes one step of negative sampling. Rows of w_in and w_out move along the gradients of log "
+   "sigmoid(w_in[example] w_out[label]) and of num_negative_samples labels with probabilities "
+   "proportional to vocab_count^0.75.")
     .RefInput("w_in", DT_FLOAT)
     .RefInput("w_out", DT_FLOAT)
     .Input("examples", DT_INT32)
@@ -22,8 +22,8 @@ OP(NegTrain,
     .Shape(NoOutputs());
 
 OP(Skipgram,
-   "Pairs of words that stand near each other in a text file: a batch of words and of neighbours, "
-   "by their places in vocab_word, the most frequent first, behind UNK.")
+   "Returns pairs of neighbouring words of a text file: a batch of words and of their neighbours, "
+   "as indices in vocab_word. The vocabulary begins with UNK, followed by the most frequent words.")
     .Output("vocab_word", DT_STRING)
     .Output("vocab_freq", DT_INT32)
     .Output("words_per_epoch", DT_INT64)
