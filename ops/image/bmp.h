@@ -11,8 +11,8 @@
 namespace sluice {
 
 // `channels` is 0 or the number of the image's channels (1, 3 or 4). `place` is called once the
-// size is known, and returns the memory for the pixels. INVALID_ARGUMENT if the bytes are no such
-// image.
+// size is known, and returns the memory for the pixels. INVALID_ARGUMENT if the bytes are not such
+// an image.
 absl::Status DecodeBmp(std::string_view bytes, int channels,
                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 

@@ -178,15 +178,14 @@ OP(NonMaxSuppressionV4,
 
 OP(NonMaxSuppressionV5,
    "NonMaxSuppressionV4 that also returns the scores. If soft_nms_sigma > 0, it reduces the scores "
-   "of overlapping boxes in place of dropping them.")
+   "of overlapping boxes instead of dropping them.")
     .With(SelectsBoxes)
     .With(Inputs({"iou_threshold", "score_threshold", "soft_nms_sigma"}, "T"))
     .Output("selected_scores", "T")
     .Output("valid_outputs", DT_INT32)
     .Attr("pad_to_max_output_size", BoolAttr(false));
 
-OP(NonMaxSuppressionWithOverlaps,
-   "NonMaxSuppressionV3 with a matrix of overlaps in place of boxes.")
+OP(NonMaxSuppressionWithOverlaps, "NonMaxSuppressionV3 with a matrix of overlaps instead of boxes.")
     .With(Inputs({"overlaps", "scores"}, DT_FLOAT))
     .Input("max_output_size", DT_INT32)
     .With(Inputs({"overlap_threshold", "score_threshold"}, DT_FLOAT))

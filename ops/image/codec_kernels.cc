@@ -53,8 +53,8 @@ absl::StatusOr<JpegDecodeOptions> JpegOptionsOf(const KernelInit& init) {
   return options;
 }
 
-// All Decode… ops. The contents say what the format is, and an op accepts other formats than its
-// own if the result has the op's shape.
+// The kernel of all Decode… ops. The contents determine the format. An op accepts other formats
+// than its own if the result has the op's shape.
 class DecodeImageKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {

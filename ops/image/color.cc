@@ -43,7 +43,8 @@ auto AdjustsBy(std::string scalar) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// One channel of RGBToHSV's input. Each mask is 1 in the pixels where the condition holds, else 0.
+// One channel of RGBToHSV's input. Masks are 1 in pixels for which the condition holds, and 0 in
+// others.
 struct Channel {
   Output value;
   Output is_max, is_min;  // the channel is the greatest, or the least, of its pixel
@@ -52,7 +53,7 @@ struct Channel {
 
 Output Mask(Output condition, DataType type) { return Cast(condition, type); }
 
-// 1 / x, and 0 where x is 0.
+// 1 / x, or 0 if x is 0.
 Output SafeReciprocal(Output x) { return DivNoNan(OnesLike(x), x); }
 
 // The derivative of the hue with respect to channel c, as a fraction of the whole circle. `next`

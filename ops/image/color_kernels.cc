@@ -114,7 +114,7 @@ absl::Status AdjustPixels(KernelContext& c, const char* factor_name, F change) {
   return absl::OkStatus();
 }
 
-// Rotates the hue. The greatest and the least value of a pixel do not change, also if they are
+// Rotates the hue. The greatest and the least value of a pixel do not change, even if they are
 // outside [0, 1]. The third value moves between them.
 void TurnHue(float* r, float* g, float* b, float by) {
   const float high = std::max({*r, *g, *b}), low = std::min({*r, *g, *b});

@@ -71,7 +71,7 @@ struct Crops {
   // Calls f(box, y, x, number of the pixel, point or null) for all pixels of the crops.
   template <typename F>
   void ForPixels(int64_t first, int64_t last, const F& f) const {
-    if (first == last || channels() == 0) return;  // the other sizes are not bounded
+    if (first == last || channels() == 0) return;  // because the other sizes have no bound
     const int64_t line = images.dim(2) * channels();
     for (int64_t b = first; b < last; ++b) {
       const Span rows = Rows(b), columns = Columns(b);
@@ -132,7 +132,7 @@ class CropAndResizeKernel : public Kernel {
                             TensorShape::Make({c.input(1).dim(0), height, width, images.dim(3)}));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes are not bounded
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const Crops crops{c.input(1), c.input(2), images.shape(), height, width};
     const int64_t n = images.dim(3);

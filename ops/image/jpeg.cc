@@ -36,7 +36,7 @@ jpeg_error_mgr* Quiet(Trouble* trouble) {
   return manager;
 }
 
-// Reads bytes from memory, and then end-of-image marks for ever.
+// Reads bytes from memory, followed by end-of-image marks without end.
 struct Source {
   jpeg_source_mgr manager;  // must be the first member
   bool ran_out = false;
@@ -63,8 +63,8 @@ void SkipInput(j_decompress_ptr info, long count) {
 }
 void EndSource(j_decompress_ptr) {}
 
-// Is destroyed after a jump too, because the functions that jump have no local objects with
-// destructors.
+// The destructor runs after a longjmp too, because the functions that jump have no local objects
+// with destructors.
 struct Decoder {
   explicit Decoder(std::string_view bytes) {
     info.err = Quiet(&trouble);

@@ -12,7 +12,7 @@ constexpr TypeSet PixelTypes() {
   return SignedIntTypes() | FloatTypes() | TypeSet{DT_UINT8, DT_UINT16};
 }
 
-// The height and width that input `i` holds, unknown if it is no constant.
+// The height and width in input `i`. Unknown if it is not constant.
 inline absl::StatusOr<PartialShape> HeightAndWidth(ShapeContext& c, int i) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape size, c.WithRank(i, 1));
   SLUICE_RETURN_IF_ERROR(MergeDim(size.dim(0), 2).status());
@@ -21,7 +21,7 @@ inline absl::StatusOr<PartialShape> HeightAndWidth(ShapeContext& c, int i) {
   return PartialShape({(*values)[0], (*values)[1]});
 }
 
-// The batch and channels of input 0, and the height and width that input `i` holds.
+// The batch and channels of input 0, and the height and width in input `i`.
 inline absl::Status SizedImages(ShapeContext& c, int i) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape images, c.WithRank(0, 4));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape size, HeightAndWidth(c, i));
@@ -45,7 +45,7 @@ inline void ResizeGradient(OpDefBuilder& op) {
   });
 }
 
-// How the pixels of two sizes are aligned.
+// Attributes for the alignment of the pixels of both images.
 inline void AlignmentAttrs(OpDefBuilder& op) {
   op.With(Attrs({"align_corners", "half_pixel_centers"}, BoolAttr(false)));
 }

@@ -39,8 +39,8 @@ void Write(png_structp png, png_bytep from, png_size_t n) {
 }
 void Flush(png_structp) {}
 
-// Owns libpng's objects. They are freed after a jump too, because the functions that jump have no
-// local objects with destructors.
+// Owns libpng's objects. They are freed after a longjmp too, because the functions that jump have
+// no local objects with destructors.
 struct Reader {
   explicit Reader(Trouble* trouble) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, trouble, OnError, OnWarning);

@@ -1,4 +1,4 @@
-// How the pixels of a resized image lie in the original image, along one dimension.
+// Maps the pixels of a resized image to positions in the original image, along one dimension.
 //
 // Thread safety: values without locks.
 #ifndef SLUICE_OPS_IMAGE_SCALING_H_

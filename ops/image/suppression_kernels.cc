@@ -39,7 +39,7 @@ struct Limits {
   int64_t outputs;
   float overlap;       // boxes that overlap more are dropped
   float score;         // boxes with no greater score are ignored
-  float softness = 0;  // > 0: reduces the scores of overlapping boxes in place of dropping them
+  float softness = 0;  // > 0: reduces the scores of overlapping boxes instead of dropping them
 };
 
 struct Selection {
@@ -47,9 +47,9 @@ struct Selection {
   std::vector<float> scores;
 };
 
-// Selects the best box, then again and again the best one that overlaps no selected box. Compares a
-// box with each selected one once. Rounds scores to T in every step. Source of the soft form:
-// Bodla, Singh, Chellappa and Davis, "Soft-NMS" (2017).
+// Repeatedly selects the best box that overlaps no selected box. Compares a box with each selected
+// one only once. Rounds scores to T in every step. Source of the soft form: Bodla, Singh, Chellappa
+// and Davis, "Soft-NMS" (2017).
 template <typename T, typename F>
 Selection Select(const T* scores, int64_t n, const Limits& limits, const F& overlap) {
   struct Candidate {
@@ -119,7 +119,7 @@ float NumberOf(const Tensor& t) {
   return t.dtype() == DT_HALF ? static_cast<float>(*t.data<half>()) : *t.data<float>();
 }
 
-// NonMaxSuppression to NonMaxSuppressionV5. The versions have more and more inputs.
+// The kernel of NonMaxSuppression to NonMaxSuppressionV5. Each version adds inputs or outputs.
 template <typename T>
 class SuppressionKernel : public Kernel {
  public:
@@ -234,7 +234,7 @@ class CombinedSuppressionKernel : public Kernel {
     std::fill_n(out_boxes->data<float>(), out_boxes->num_elements(), 0.0f);
     std::fill_n(out_scores->data<float>(), out_scores->num_elements(), 0.0f);
     std::fill_n(out_classes->data<float>(), out_classes->num_elements(), 0.0f);
-    if (scores.num_elements() == 0) {  // the other sizes are not bounded
+    if (scores.num_elements() == 0) {  // the other sizes have no bound
       std::fill_n(valid->data<int32_t>(), batch, 0);
       return absl::OkStatus();
     }

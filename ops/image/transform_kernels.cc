@@ -81,7 +81,7 @@ class ProjectionKernel : public Kernel {
                             TensorShape::Make({images.dim(0), sizes[0], sizes[1], images.dim(3)}));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes are not bounded
+    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
     const Source from{images.data<T>(), images.dim(1), images.dim(2), images.dim(3), fill};
     const int64_t rows = shape.dim(1), columns = shape.dim(2), channels = shape.dim(3);
     c.ParallelFor(shape.dim(0) * rows, 20.0 * static_cast<double>(columns * channels),

@@ -55,7 +55,7 @@ absl::StatusOr<Filter> FilterOf(std::string_view name) {
   return InvalidArgument("Unrecognized kernel type: ", name);
 }
 
-// The pixels that one position of the result is computed from.
+// The pixels that determine one position of the result.
 struct Span {
   int64_t first = 0;
   std::vector<float> weights;  // of the pixels from `first` on. Empty outside the image
@@ -121,7 +121,7 @@ class TranslateBase : public Kernel {
     if (!(scale[0] > 0 && scale[1] > 0)) {
       return InvalidArgument("Scale must be greater than zero, got ", scale[0], " and ", scale[1]);
     }
-    if (result.num_elements() == 0) return Spans();  // the other sizes are not bounded
+    if (result.num_elements() == 0) return Spans();  // the other sizes have no bound
     for (int d : {1, 2}) {
       SLUICE_RETURN_IF_ERROR(CheckRoom(result.dim(d), sizeof(Span), "lines or columns"));
     }

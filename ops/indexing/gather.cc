@@ -76,7 +76,7 @@ absl::Status GatherNdShape(ShapeContext& c) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// Colocated with params, which may be large.
+// The shape is computed on the device of params, which may be large.
 Output ShapeOfParams(Output params) {
   ColocateWith colocate(*params.graph(), params, true);
   return ShapeNode(params);

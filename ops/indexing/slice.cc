@@ -163,7 +163,7 @@ std::optional<PartialInts> ValueOfStridedSlice(ConstantContext& c) {
   const int64_t begin = mask("begin_mask") ? (*stride > 0 ? 0 : n - 1) : clamp(*from);
   const int64_t end = mask("end_mask") ? (*stride > 0 ? n : -1) : clamp(*to);
   PartialInts out;
-  // A longer step leads out of the vector as well, and past what can be counted.
+  // A longer step leaves the vector as well, and might overflow.
   const int64_t step = std::clamp(*stride, -n - 1, n + 1);
   for (int64_t i = begin; step > 0 ? i < end : i > end; i += step) {
     out.values.push_back(data->values[i]);

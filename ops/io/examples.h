@@ -1,6 +1,7 @@
 // The serialised Examples of a batch, and access to their features.
 //
-// Thread safety: none. Errors: INVALID_ARGUMENT if bytes are no Example.
+// Thread safety: none.
+// Errors: INVALID_ARGUMENT if bytes are not an Example.
 #ifndef SLUICE_OPS_IO_EXAMPLES_H_
 #define SLUICE_OPS_IO_EXAMPLES_H_
 

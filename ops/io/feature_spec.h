@@ -1,4 +1,4 @@
-// How the features of examples are parsed: as dense, sparse or ragged tensors.
+// Specifications of features of examples, which are parsed as dense, sparse or ragged tensors.
 #ifndef SLUICE_OPS_IO_FEATURE_SPEC_H_
 #define SLUICE_OPS_IO_FEATURE_SPEC_H_
 

@@ -1,5 +1,5 @@
-// Databases that Debian's library makes here: TensorFlow has had its LMDB taken out, so no oracle
-// can tell.
+// Compares with databases that Debian's LMDB library writes. TensorFlow removed its LMDB support,
+// so there is no oracle.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -30,7 +30,7 @@ class LmdbTest : public ::testing::Test {
   static MDB_val ValueOf(const std::string& s) {
     return {.mv_size = s.size(), .mv_data = const_cast<char*>(s.data())};
   }
-  // A database in a file of its own, or in a folder.
+  // Writes a database to a file, or to a folder.
   std::string Write(const std::string& name, const Pairs& pairs, unsigned flags = MDB_NOSUBDIR) {
     const std::string path = (folder_ / name).string();
     if (flags == 0) std::filesystem::create_directories(path);

@@ -1,4 +1,4 @@
-// What declarations of ops that make readers share.
+// Parts of the declarations of ops that make readers.
 #ifndef SLUICE_OPS_IO_MIXINS_H_
 #define SLUICE_OPS_IO_MIXINS_H_
 

@@ -75,7 +75,7 @@ void Reader::Serve() {
     }
     absl::Status status;
     while (!ReadWork(*head, &status)) {
-      // The second one of the callback and this thread goes on.
+      // If the callback has run already, this thread continues. Otherwise the callback continues.
       struct Turn {
         std::atomic<bool> one_has_ended{false};
         absl::Status status;

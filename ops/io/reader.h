@@ -57,7 +57,7 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   const std::string& kind() const { return kind_; }
 
  protected:
-  // What a kind of reader implements.
+  // The part of a reader that depends on its kind.
   virtual absl::Status StartWork(const std::string& work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) = 0;
   // False at the end of the work. A reader whose work is a single record sets `*is_last`.
@@ -84,12 +84,12 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
 
   void Submit(Request request);
   void Cancel(int64_t id);
-  // Serves the first request and those after it, until one has to wait for its queue.
+  // Serves requests in order, until one has to wait for its queue.
   void Serve();
   // True if the request is complete, false if it needs another unit of work.
   bool ReadWork(Request& request, absl::Status* status);
   void StartDequeued(absl::StatusOr<Tensors> element, absl::Status* status);
-  // Goes on after the first request has got its work, or an error.
+  // Continues after the first request has received its work or an error.
   void Resume(const absl::Status& status);
   // Removes the first request and calls back. Returns whether there is another one.
   bool Answer(const absl::Status& status);

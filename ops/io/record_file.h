@@ -1,4 +1,4 @@
-// Record files in TensorFlow's TFRecord format, which event files have too.
+// Record files in TensorFlow's TFRecord format, which event files also use.
 //
 // A record consists of its length (8 bytes, little-endian), the masked CRC-32C of the length, the
 // bytes, and their masked CRC-32C. The whole stream may be compressed (zlib, gzip).
@@ -20,7 +20,7 @@
 
 namespace sluice {
 
-// What is written before and after the bytes of a record.
+// The bytes before and after the contents of a record.
 struct RecordFrame {
   explicit RecordFrame(std::string_view record);
   std::string_view header() const { return {header_, sizeof header_}; }

@@ -119,7 +119,7 @@ TEST(ByteSourceTest, AMissingFileIsNamed) {
   EXPECT_TRUE(absl::IsFailedPrecondition((*folder)->Read(1, &bytes)));
 }
 
-// A length that no file can have must not become an allocation.
+// An invalid length must not cause a large allocation.
 TEST(RecordFileTest, AHugeLengthAllocatesNothing) {
   std::string frame = Framed("x");
   RecordFrame giant("");

@@ -36,7 +36,7 @@ class RecordMixer {
  private:
   absl::Status StartEpoch();
   absl::Status FillBuffer();
-  // Reads a record from the next open file, or else opens or closes a file.
+  // Reads a record from the next open file. If that is not possible, opens or closes a file.
   absl::Status ReadOne();
 
   const RecordMixerOptions options_;

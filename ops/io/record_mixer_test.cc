@@ -48,7 +48,7 @@ class RecordMixerTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-// It led behind the last file.
+// The shift once exceeded the number of files.
 TEST_F(RecordMixerTest, AnInfiniteShiftIsNone) {
   Write("a", 2);
   RecordMixerOptions options = Options();

@@ -57,7 +57,7 @@ absl::Status OldEigenvaluesShape(ShapeContext& c) {
   return c.SetOutput(0, BatchOf(s).Concatenate({side < 0 ? -1 : SaturatedSum(side, 1), side}));
 }
 
-// Mixins for ops of which there is also a deprecated Batch form with other types.
+// Mixins for ops that also have a deprecated Batch form with other types.
 struct SquareGrad {
   TypeSet types;
   void operator()(OpDefBuilder& op) const {
@@ -128,7 +128,7 @@ void QrGradient(Backprop& b) {
   }
   if (m > n && b.attr<bool>("full_matrices")) {
     return b.Fail(absl::UnimplementedError(
-        StrCat("Qr has no gradient where full_matrices is true and there are more rows than "
+        StrCat("Qr has no gradient if full_matrices is true and there are more rows than "
                "columns, got ",
                m, " rows and ", n, " columns")));
   }
@@ -222,7 +222,7 @@ void SvdGradient(Backprop& b) {
   }
   if (is_full && std::max(m, n) - std::min(m, n) > 1) {
     return b.Fail(absl::UnimplementedError(
-        StrCat("Svd has no gradient where full_matrices is true and the sizes differ by more than "
+        StrCat("Svd has no gradient if full_matrices is true and the sizes differ by more than "
                "1, got ",
                m, " rows and ", n, " columns")));
   }

@@ -72,7 +72,7 @@ class MatrixBatch {
   // The first `num_inputs` inputs must have rank 2 or more, and equal dimensions before the last
   // two.
   static absl::StatusOr<MatrixBatch> Of(KernelContext& c, int num_inputs);
-  // Of one input, whose matrices must be square.
+  // Reads one input, whose matrices must be square.
   static absl::StatusOr<MatrixBatch> OfSquares(KernelContext& c);
 
   int64_t count() const { return batch_.num_elements(); }
@@ -85,8 +85,8 @@ class MatrixBatch {
   // Allocates output i, whose shape is the dimensions of the batch and `dims`.
   absl::StatusOr<Tensor*> Output(int i, std::initializer_list<int64_t> dims) const;
 
-  // Calls f(i) for each matrix i, unless all outputs are empty. `cost` is the time of a call in
-  // nanoseconds, roughly. Returns the error of the first matrix that has one.
+  // Calls f(i) for each matrix i, unless all outputs are empty. `cost` is the approximate time of a
+  // call in nanoseconds. Returns the error of the first matrix that has one.
   absl::Status ForEach(double cost, absl::FunctionRef<absl::Status(int64_t)> f) const;
   // Calls f(i) for i in [0, count).
   static absl::Status ForEach(KernelContext& c, int64_t count, double cost,
@@ -104,7 +104,7 @@ inline double CostOf(std::initializer_list<int64_t> sizes) {
   for (int64_t size : sizes) cost *= static_cast<double>(size);
   return cost;
 }
-// The time of a decomposition of a matrix in nanoseconds, roughly.
+// The approximate time of a decomposition of a matrix in nanoseconds.
 inline double CubicCost(int64_t rows, int64_t columns) {
   const auto m = static_cast<double>(rows), n = static_cast<double>(columns);
   return 100 + m * n * (m < n ? m : n);

@@ -38,7 +38,7 @@ absl::Status TridiagonalMatMulShape(ShapeContext& c) {
   return c.SetOutput(0, batch.Concatenate({m, MatrixColumns(rhs)}));
 }
 
-// Mixins for ops of which there is also a deprecated Batch form with other types.
+// Mixins for ops that also have a deprecated Batch form with other types.
 struct Inverse {
   TypeSet types;
   void operator()(OpDefBuilder& op) const {
@@ -46,7 +46,7 @@ struct Inverse {
     op.Attr("T", TypeAttr(types)).Shape(SquareShape);
   }
 };
-// Input `matrix` is triangular if `has_side`, and attribute `lower` says which triangle.
+// If `has_side` is true, input `matrix` is triangular, and attribute `lower` selects the triangle.
 struct Solve {
   TypeSet types;
   bool has_side = false;
@@ -132,7 +132,7 @@ OutputList WideGradient(Output a, Output y, Output l2, Output dx) {
 
 void LeastSquaresGradient(Backprop& b) {
   if (!b.attr<bool>("fast", true)) {
-    return b.Fail(absl::UnimplementedError("MatrixSolveLs has no gradient where fast is false"));
+    return b.Fail(absl::UnimplementedError("MatrixSolveLs has no gradient if fast is false"));
   }
   Output a = b.Value("matrix"), y = b.Value("rhs"), l2 = b.Value("l2_regularizer");
   Output x = b.Value("output"), dx = b.Of("output");

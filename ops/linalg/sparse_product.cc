@@ -32,7 +32,7 @@ OP(SparseMatMul,
       const bool ta = b.attr<bool>("transpose_a"), tb = b.attr<bool>("transpose_b");
       const bool a_sparse = b.attr<bool>("a_is_sparse"), b_sparse = b.attr<bool>("b_is_sparse");
       Output x = b.Value("a"), y = b.Value("b"), grad = b.Of("product");
-      // The gradient of a Relu has many zeros, as the Relu.
+      // The gradient of a Relu has many zeros, like the Relu itself.
       const bool grad_sparse = grad && grad.node->op() == "ReluGrad";
       struct Factor {
         Output matrix;
