@@ -37,7 +37,7 @@ class RandomCropKernel : public Kernel {
     const int64_t top = offset(image.dim(0) - height);
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {height, width, image.dim(2)}, &out));
-    if (out->num_elements() == 0) return absl::OkStatus();  // the other sizes may be anything
+    if (out->num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
     const int64_t channels = image.dim(2), line = image.dim(1) * channels;
     CopyBox box;
     box.dims = {{height, line, width * channels}, {width * channels, 1, 1}};

@@ -80,7 +80,7 @@ OP(RandomGamma,
       b.Into("alpha", Sum(grad * partial, axes));
     });
 
-OP(RandomGammaGrad, "The derivative of a sample of RandomGamma with respect to alpha.")
+OP(RandomGammaGrad, "Computes the derivative of a sample of RandomGamma with respect to alpha.")
     .With(BinaryElementwise{{DT_FLOAT, DT_DOUBLE}, "alpha", "sample", "output"});
 
 OP(RandomPoisson, "An older form of RandomPoissonV2.")

@@ -1,8 +1,8 @@
-// From Philox's bits to numbers: uniform, uniform integers, normal, truncated normal.
+// Converts Philox's bits to numbers: uniform, uniform integers, normal, truncated normal.
 //
-// A distribution is a functor over a Philox that writes a group of kCount results; group g of an
-// output starts g * kCallsPerGroup calls into the generator. The bits that each result takes, and
-// the order of floating operations, are TensorFlow's.
+// A distribution is a functor on a Philox that writes a group of kCount results. Group g of an
+// output starts g * kCallsPerGroup calls after the start of the generator. The bits that each
+// result consumes and the order of floating point operations are TensorFlow's.
 #ifndef SLUICE_OPS_RANDOM_DISTRIBUTIONS_H_
 #define SLUICE_OPS_RANDOM_DISTRIBUTIONS_H_
 
@@ -18,7 +18,7 @@
 
 namespace sluice::random {
 
-// [0, 1): the bits fill the mantissa of a number in [1, 2).
+// A number in [0, 1). The bits fill the mantissa of a number in [1, 2).
 inline float ToFloat(uint32_t x) {
   return std::bit_cast<float>((x & 0x7fffffu) | 0x3f800000u) - 1.0f;
 }
@@ -35,8 +35,8 @@ inline bfloat16 ToBfloat16(uint32_t x) {
   return bfloat16(static_cast<float>(h) - 1.0f);
 }
 
-// A pair of normal numbers from a pair of uniform ones. The least uniform number is kept away from
-// 0, whose logarithm is not finite.
+// Computes a pair of normal numbers from a pair of uniform ones. Uniform numbers have a lower bound
+// above 0, because the logarithm of 0 is not finite.
 template <typename F>
 struct NormalPair {
   F first, second;
@@ -62,7 +62,7 @@ template <typename T>
 struct Uniform {
   static constexpr int kCount = kResultsPerCall<T>;
   static constexpr int kCallsPerGroup = 1;
-  static constexpr double kCost = 2;  // nanoseconds a result
+  static constexpr double kCost = 2;  // nanoseconds per result
   void operator()(Philox& generator, T* out) const {
     const Philox::Results r = generator();
     if constexpr (std::is_same_v<T, double>) {
@@ -77,7 +77,7 @@ struct Uniform {
   }
 };
 
-// Integers of all bits.
+// Integers with random bits.
 template <typename T>
 struct UniformBits {
   static constexpr int kCount = kResultsPerCall<T>;
@@ -95,8 +95,8 @@ struct UniformBits {
   }
 };
 
-// Integers in [low, high), low < high: slightly more often small where the range divides no power
-// of two, as TensorFlow's.
+// Uniform integers in [low, high), where low < high. As in TensorFlow, small integers are slightly
+// more frequent if the size of the range is not a power of two.
 template <typename T>
 struct UniformRange {
   using U = std::make_unsigned_t<T>;
@@ -115,7 +115,7 @@ struct UniformRange {
   }
 };
 
-// Mean 0, standard deviation 1.
+// Normal numbers with mean 0 and standard deviation 1.
 template <typename T>
 struct Normal {
   static constexpr int kCount = kResultsPerCall<T>;
@@ -137,11 +137,11 @@ struct Normal {
   }
 };
 
-// Normal numbers of magnitude below 2: others are drawn again.
+// Normal numbers of magnitude below 2. Others are drawn again.
 template <typename T>
 struct TruncatedNormal {
   static constexpr int kCount = kResultsPerCall<T>;
-  // Room for every result to be drawn many times over.
+  // Reserves enough numbers to draw every result many times.
   static constexpr int kCallsPerGroup =
       kCount * ReservedGenerator::kCallsPerOutput / Philox::kResults;
   static constexpr double kCost = 25;

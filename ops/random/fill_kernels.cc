@@ -12,7 +12,7 @@ using random::ShapeFromInput;
 
 template <typename Source>
 struct From {
-  // Elements have the distribution D<T>.
+  // Fills the output with the distribution D<T>.
   template <template <typename> class D>
   struct Fill {
     template <typename T>
@@ -35,7 +35,7 @@ struct From {
     };
   };
 
-  // Integers in [minval, maxval), the source's arguments.
+  // Fills the output with integers in [minval, maxval), the arguments after those of the source.
   template <typename T>
   class FillRange : public Kernel {
    public:
@@ -65,8 +65,8 @@ struct From {
     }
 
    private:
-    // Whether the arguments and the source are checked for an empty output too: if the source is a
-    // variable.
+    // If the source is a variable, the arguments and the source are checked even for an empty
+    // output.
     static constexpr bool kTakesForNothing = Source::kShapeInput != 0;
     Source source_;
   };

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Through the derivative of the cumulative distribution function.
+// Uses the derivative of the cumulative distribution function.
 BINARY_KERNELS(RandomGammaGrad, FloatAndDoubleList, 300,
                Eigen::numext::gamma_sample_der_alpha(x, y));
 

@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-// Advances the generator in the variable of input 0 by input 2. Returns it as it was before.
+// Advances the generator in the variable of input 0 by input 2. Returns its previous state.
 template <typename Algorithm, typename Delta>
 absl::StatusOr<Philox> Skip(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(random::CheckScalar(c.input(1), 1));

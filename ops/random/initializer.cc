@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Inputs and outputs of a unit: a filter's other axes multiply both.
+// The numbers of inputs and outputs of a unit. The other axes of a filter multiply both.
 std::pair<double, double> Fans(const TensorShape& shape) {
   if (shape.rank() == 0) return {1, 1};
   if (shape.rank() == 1) return {shape.dim(0), shape.dim(0)};
@@ -24,7 +24,7 @@ double FanFor(FanMode mode, const TensorShape& shape) {
   return std::max(1.0, n);
 }
 
-// Standard deviation of a normal distribution that was cut off at two of its own.
+// The standard deviation of a normal distribution that is truncated at two standard deviations.
 constexpr double kTruncatedStddev = .87962566103423978;
 
 }  // namespace

@@ -11,14 +11,14 @@
 
 namespace sluice {
 
-// Without a seed the graph's decides, and without that every session draws anew.
+// Without a seed, the graph's seed applies. Without that, every session draws different numbers.
 using Seed = std::optional<int64_t>;
 Initializer RandomUniformInit(double min = -0.05, double max = 0.05, Seed seed = {});
 Initializer RandomNormalInit(double mean = 0.0, double stddev = 1.0, Seed seed = {});
 Initializer TruncatedNormalInit(double mean = 0.0, double stddev = 1.0, Seed seed = {});
 
-// Variance `scale` / n, where n counts the inputs, the outputs, or the mean of both, of a matrix or
-// a convolution's filter [..., in, out].
+// The variance is `scale` / n. n is the number of inputs, the number of outputs, or the mean of
+// both, of a matrix or of a convolution's filter [..., in, out].
 enum class FanMode { kIn, kOut, kAverage };
 enum class InitDistribution { kTruncatedNormal, kUntruncatedNormal, kUniform };
 struct VarianceScalingOptions {
@@ -28,10 +28,10 @@ struct VarianceScalingOptions {
   Seed seed = {};
 };
 Initializer VarianceScaling(const VarianceScalingOptions& options = {});
-// Glorot and Bengio (2010): scale 1, average of both.
+// Glorot and Bengio (2010): scale 1 and the mean of inputs and outputs.
 Initializer GlorotUniform(Seed seed = {});
 Initializer GlorotNormal(Seed seed = {});
-// He et al. (2015): scale 2, inputs.
+// He et al. (2015): scale 2 and the number of inputs.
 Initializer HeUniform(Seed seed = {});
 Initializer HeNormal(Seed seed = {});
 

@@ -1,13 +1,14 @@
-// Philox 4x32 with 10 rounds: the counter-based random numbers behind every random op.
+// Philox 4x32 with 10 rounds, the counter-based random number generator of every random op.
 //
-// A generator is a 64-bit key and a 128-bit counter; each call gives four 32-bit numbers and moves
-// the counter on by one. Skip moves it in constant time, so shards of one output draw exactly the
-// numbers that one thread would have drawn, and results do not depend on the number of threads.
+// A generator is a 64-bit key and a 128-bit counter. Each call returns four 32-bit numbers and
+// increments the counter. Skip advances the counter in constant time, so that shards of one output
+// draw the numbers that a single thread would draw. So results do not depend on the number of
+// threads.
 //
-// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). How
-// seeds become keys and counters is TensorFlow's, so that equal seeds give equal numbers.
-//
-// Thread safety: values without locks; ReservedGenerator may be used from any thread.
+// Thread safety: values without locks. ReservedGenerator may be used from any thread.
+// Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+// Seeds are converted to keys and counters as in TensorFlow, so that equal seeds give equal
+// numbers.
 #ifndef SLUICE_OPS_RANDOM_PHILOX_H_
 #define SLUICE_OPS_RANDOM_PHILOX_H_
 
@@ -19,7 +20,7 @@ namespace sluice {
 
 class Philox {
  public:
-  static constexpr int kResults = 4;  // numbers a call
+  static constexpr int kResults = 4;  // numbers per call
   using Results = std::array<uint32_t, kResults>;
   using Counter = std::array<uint32_t, 4>;
   using Key = std::array<uint32_t, 2>;
@@ -32,7 +33,7 @@ class Philox {
   const Counter& counter() const { return counter_; }
   const Key& key() const { return key_; }
 
-  // As if it had been called `calls` times.
+  // Advances as if the generator had been called `calls` times.
   void Skip(uint64_t calls) {
     const uint64_t low = Join(counter_[0], counter_[1]) + calls;
     counter_[0] = Low(low);
@@ -46,7 +47,7 @@ class Philox {
     return results;
   }
 
-  // The ten rounds alone.
+  // Computes the ten rounds only.
   static Results Rounds(Counter c, Key k) {
     for (int round = 0; round < 10; ++round) {
       const uint64_t a = uint64_t{0xD2511F53} * c[0];
@@ -67,7 +68,7 @@ class Philox {
   Key key_;
 };
 
-// One number at a time.
+// Returns one number at a time.
 class SingleNumbers {
  public:
   explicit SingleNumbers(Philox* source) : source_(source) {}
@@ -85,20 +86,21 @@ class SingleNumbers {
   int used_ = Philox::kResults;
 };
 
-// The generator that belongs to one node: every execution takes a stretch of its own, so that
-// successive steps go on where the last one stopped.
+// The generator of one node. Every execution reserves a separate part of the sequence, so that
+// successive steps continue the sequence.
 class ReservedGenerator {
  public:
-  // Seeds (0, 0) mean "differently in every program".
+  // Seeds (0, 0) stand for random seeds.
   ReservedGenerator(int64_t seed, int64_t seed2);
 
-  // A generator whose next `calls` calls nobody else gets.
+  // Returns a generator whose next `calls` calls are reserved for the caller.
   Philox Reserve(uint64_t calls) {
     Philox reserved = first_;
     reserved.Skip(reserved_.fetch_add(calls, std::memory_order_relaxed));
     return reserved;
   }
-  // Enough for `outputs` results where each may take many attempts: what TensorFlow's ops reserve.
+  // Reserves enough for `outputs` results, each of which may take many attempts. TensorFlow's ops
+  // reserve as many.
   Philox ReserveOutputs(int64_t outputs) {
     return Reserve(static_cast<uint64_t>(outputs) * kCallsPerOutput);
   }
@@ -107,7 +109,8 @@ class ReservedGenerator {
 
  private:
   const Philox first_;
-  std::atomic<uint64_t> reserved_{0};  // calls; enough for a billion results a second, two years
+  // calls. Enough for two years of a billion results per second
+  std::atomic<uint64_t> reserved_{0};
 };
 
 }  // namespace sluice

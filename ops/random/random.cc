@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Floating point numbers of shape `shape`.
+// Output of floating point numbers of shape `shape`.
 void RandomNumbers(OpDefBuilder& op) {
   op.Input("shape", "T")
       .Output("output", "dtype")

@@ -1,7 +1,7 @@
-// Random tensors. The same seeds give TensorFlow's numbers.
+// Builder functions of random tensors. Equal seeds give TensorFlow's numbers.
 //
-// Without any seed every session draws other numbers. Graph::SetRandomSeed makes all of them
-// repeatable; an op's own seed keeps its numbers apart from the others'.
+// Without a seed, every session draws different numbers. Graph::SetRandomSeed makes the numbers of
+// all ops repeatable. The seed of an op makes its numbers independent of other ops.
 #ifndef SLUICE_OPS_RANDOM_RANDOM_VALUES_H_
 #define SLUICE_OPS_RANDOM_RANDOM_VALUES_H_
 
@@ -20,7 +20,7 @@ struct RandomOptions {
   std::string_view name = "";
 };
 
-// [min, max).
+// Uniform numbers in [min, max).
 Output RandomUniform(Graph& graph, const TensorShape& shape, double min, double max,
                      const RandomOptions& options = {}, At at = At::current());
 Output RandomNormal(Graph& graph, const TensorShape& shape, double mean, double stddev,
@@ -29,8 +29,8 @@ Output RandomNormal(Graph& graph, const TensorShape& shape, double mean, double 
 Output TruncatedNormal(Graph& graph, const TensorShape& shape, double mean, double stddev,
                        const RandomOptions& options = {}, At at = At::current());
 
-// Attributes (seed, seed2) for a random op about to be made: the graph's and the op's seed, or
-// (0, 0) when there is neither.
+// The attributes (seed, seed2) of the next random op, from the graph's and the op's seed. (0, 0) if
+// there is neither.
 std::pair<int64_t, int64_t> SeedsFor(Graph& graph, std::optional<int64_t> op_seed);
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // Shapes of outputs, and of parameters that broadcast to their last dimensions.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT on shapes that do not fit.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT for shapes that do not fit.
 #ifndef SLUICE_OPS_RANDOM_SAMPLE_SHAPE_H_
 #define SLUICE_OPS_RANDOM_SAMPLE_SHAPE_H_
 

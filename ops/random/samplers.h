@@ -1,8 +1,8 @@
 // Samplers of distributions that consume a varying number of random bits: gamma, Poisson and
-// binomial. Each sample has its own part of the stream, calls_per_sample() long, so that samples do
-// not depend on how work is divided among threads. Bits are consumed in TensorFlow's order.
+// binomial. Each sample has a separate part of the stream, calls_per_sample() long, so that samples
+// do not depend on the number of threads. Bits are consumed in TensorFlow's order.
 //
-// Thread safety: samplers are immutable. Errors: none.
+// Thread safety: samplers are immutable.
 #ifndef SLUICE_OPS_RANDOM_SAMPLERS_H_
 #define SLUICE_OPS_RANDOM_SAMPLERS_H_
 
@@ -43,7 +43,7 @@ class UniformsLastFirst {
 // method for generating gamma variables" (2000).
 class GammaSampler {
  public:
-  static constexpr double kCost = 100;  // nanoseconds per sample, roughly
+  static constexpr double kCost = 100;  // approximate nanoseconds per sample
   static constexpr uint64_t calls_per_sample() { return 256; }
   explicit GammaSampler(double alpha);
   double operator()(Philox generator) const;

@@ -1,6 +1,7 @@
 // Makes the generators of stateless random ops, whose seeds and keys are tensors.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT on wrong shapes and unknown algorithms.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT for wrong shapes and unknown algorithms.
 #ifndef SLUICE_OPS_RANDOM_SEEDS_H_
 #define SLUICE_OPS_RANDOM_SEEDS_H_
 

@@ -1,10 +1,10 @@
 // Sources of the generators that kernels draw from: the node itself, a seed, a key and a counter,
 // or a variable.
 //
-// A source has the members
-//   kShapeInput   index of the input that holds the shape of the output
-//   kArguments    index of the first input that is neither the source's nor the shape
-//   Take          returns a generator for `results` results
+// A source has these members:
+//   kShapeInput:  index of the input that holds the shape of the output.
+//   kArguments:   index of the first input that belongs neither to the source nor to the shape.
+//   Take:         returns a generator for `results` results.
 //
 // NodeSource and the sources with a variable advance their generator. Those of stateless ops return
 // the same generator each time.
@@ -59,7 +59,7 @@ struct StateSource {
   }
 };
 
-// The variable begins with the number of the algorithm.
+// A variable that begins with the number of the algorithm.
 struct TaggedStateSource {
   static constexpr int kShapeInput = 1, kArguments = 2;
   explicit TaggedStateSource(KernelInit&) {}

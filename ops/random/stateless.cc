@@ -1,5 +1,6 @@
-// Random numbers as functions of a seed, or of a key and a counter: equal arguments give equal
-// numbers. The numbers equal TensorFlow's (ops/random/seeds.h says how a seed becomes a key).
+// Random numbers as functions of a seed, or of a key and a counter. Equal arguments give equal
+// numbers. The numbers equal TensorFlow's. ops/random/seeds.h describes the conversion of seeds to
+// keys.
 #include "ops/op.h"
 #include "ops/random/random_mixins.h"
 
@@ -91,7 +92,7 @@ void GammaGradient(Backprop& b) {
   b.Into("alpha", Sum(grad * partial, Range(IndexScalar(b.graph(), 0), samples, one)));
 }
 
-// The normal distribution's cumulative function.
+// The cumulative distribution function of the normal distribution.
 Output Ndtr(Output x) {
   Output half_root = Constant(*x.graph(), 0.5 * 1.4142135623730951, x.dtype());
   Output w = x * half_root;

@@ -15,8 +15,8 @@ using random::BroadcastIndex;
 using random::Normal;
 using random::Uniform;
 
-// All samples come from one stream of numbers, as in TensorFlow on one thread. Arithmetic is that
-// of T: half, float or double.
+// All samples come from one stream of numbers, as in TensorFlow on one thread. T, the type of the
+// arithmetic, is half, float or double.
 template <typename T>
 struct Parameters {
   T mean, deviation, least, greatest;

@@ -192,8 +192,8 @@ void ExtremeGradient(Backprop& b) {
   b.Into(0, indicators / selected * grad);
 }
 
-// The derivative with respect to an element is the product of the others. Two running products give
-// it without a division, so elements may be zero.
+// The derivative with respect to an element is the product of the others. It is the product of two
+// running products. Without a division, elements may be zero.
 void ProdGradient(Backprop& b) {
   Output x = b.In(0), grad = b.Of(0);
   Graph& graph = b.graph();
@@ -248,7 +248,7 @@ std::optional<PartialInts> ValueOfProd(ConstantContext& c) {
   return PartialInts::Scalar(product);
 }
 
-// With channels last, the dimensions that are left must still come in their order.
+// With channels last, the remaining dimensions must still be in their order.
 std::optional<ImageRoles> ImagesOfReduction(const Node& node) {
   const std::optional<std::vector<int64_t>> axes = ConstantInts(node.input(1));
   const bool* keeps = node.FindAttr<bool>("keep_dims");

@@ -22,16 +22,19 @@ T LogSum(T a, T b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-// Logarithms of the probabilities of a prefix: ending in a blank, in its last label, and both.
+// The logarithms of the probabilities of a prefix: of paths that end in a blank, of paths that end
+// in its last label, and of both.
 template <typename T>
 struct Chances {
   T total = kNever<T>, blank = kNever<T>, label = kNever<T>;
 };
 
-// Prefix beam search. Source: Graves, "Supervised Sequence Labelling with Recurrent Neural
-// Networks" (2008), section 7.5.3.
+// Prefix beam search.
 //
-// A prefix is in the beam iff its new total is not kNever; at most `width` are.
+// A prefix is in the beam iff its new total is not kNever. The beam has at most `width` prefixes.
+//
+// Reference: Graves, "Supervised Sequence Labelling with Recurrent Neural Networks" (2008), section
+// 7.5.3.
 template <typename T>
 class Beam {
  public:
@@ -41,7 +44,7 @@ class Beam {
     beam_.push_back(&root);
   }
 
-  // One step's logits; the last class is the blank.
+  // Processes the logits of one step. The last class is the blank.
   void Step(const T* logits) {
     const T offset = LogNormalizer(logits);
     SortBeam();
@@ -62,7 +65,7 @@ class Beam {
     std::vector<int64_t> labels;
     T log_probability;
   };
-  // The n most probable, fewer where there are not as many.
+  // Returns the n most probable paths, or all if there are fewer.
   std::vector<Path> Best(int64_t n, bool merge_repeated) {
     SortBeam();
     std::vector<Path> paths;
@@ -84,7 +87,7 @@ class Beam {
   struct Prefix {
     Prefix* parent = nullptr;
     int64_t label = -1;
-    std::vector<Prefix*> children;  // by label; made when first needed
+    std::vector<Prefix*> children;  // by label, allocated at the first use
     Chances<T> old, now;
 
     bool IsInBeam() const { return now.total != kNever<T>; }
@@ -107,7 +110,7 @@ class Beam {
     return total > kNever<T> && (beam_.size() < width_ || total > (*Worst())->now.total);
   }
 
-  // The prefix repeats its last label or a blank follows.
+  // Keeps the prefix: its last label is repeated, or a blank follows.
   void Stay(Prefix* p, const T* logits, T offset) {
     if (p->parent != nullptr) {
       if (p->parent->IsInBeam()) {
@@ -121,7 +124,7 @@ class Beam {
     p->now.total = LogSum(p->now.blank, p->now.label);
   }
 
-  // The prefix and one more label, unless that is in the beam already.
+  // Adds a label to the prefix, unless the beam has the result already.
   void Grow(Prefix* p, int64_t label, T log_probability) {
     if (p->children.empty()) p->children.resize(static_cast<size_t>(classes_ - 1));
     Prefix*& child = p->children[static_cast<size_t>(label)];
@@ -147,7 +150,7 @@ class Beam {
 
   const size_t width_;
   const int64_t classes_;
-  std::deque<Prefix> prefixes_;  // all that were ever looked at
+  std::deque<Prefix> prefixes_;  // all prefixes so far
   std::vector<Prefix*> beam_;
 };
 
@@ -221,7 +224,7 @@ class BeamSearchKernel : public Kernel {
   }
 
  private:
-  // Path i of all sequences, as a sparse matrix.
+  // Outputs path i of all sequences as a sparse matrix.
   void Give(KernelContext& c, int64_t i,
             const std::vector<std::vector<typename Beam<T>::Path>>& best) const {
     std::vector<int64_t> indices, values;

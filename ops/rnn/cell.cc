@@ -1,7 +1,7 @@
 // Recurrent cells as one op: LSTM and GRU, one step or a whole sequence.
 //
-// LSTM, with gates i (input), f (forget), o (output) and the new input ci, all of
-// [x, h_prev] * w + b:
+// The gates of an LSTM are i (input), f (forget) and o (output). They and the new input ci are
+// functions of [x, h_prev] * w + b:
 //   cs = ci * i + cs_prev * f,  co = tanh(cs),  h = co * o
 // Peepholes add wci * cs_prev, wcf * cs_prev and wco * cs to the gates.
 //
@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// Gates and cell of one step: all [batch, cell].
+// The gates and the cell of one step have shape [batch, cell].
 absl::Status LstmCellShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape cs_prev, c.WithRank(1, 2));
@@ -96,8 +96,8 @@ void BlockLstmGrad(OpDefBuilder& b) {
 void GruInputs(OpDefBuilder& b) { Inputs(b, {"x", "h_prev", "w_ru", "w_c", "b_ru", "b_c"}); }
 
 OP(BlockLSTM,
-   "LSTM over a sequence x [time, batch, inputs]. Steps from seq_len_max on give zeros. The gates' "
-   "order in w and b is i, ci, f, o.")
+   "Applies an LSTM to a sequence x [time, batch, inputs]. Steps from seq_len_max on yield zeros. "
+   "The gates are in the order i, ci, f, o in w and b.")
     .With(SequenceInputs)
     .With(CellOutputs)
     .Attr("forget_bias", FloatAttr(1.0f))
@@ -105,9 +105,9 @@ OP(BlockLSTM,
     .With(LstmAttrs)
     .Shape(BlockLstmShape) GRADIENT(BlockLstmGradient("BlockLSTMGrad"));
 
-OP(BlockLSTMGrad, "Gradient of BlockLSTM.").With(BlockLstmGrad);
+OP(BlockLSTMGrad, "Computes the gradient of BlockLSTM.").With(BlockLstmGrad);
 
-OP(BlockLSTMGradV2, "Gradient of BlockLSTMV2.").With(BlockLstmGrad);
+OP(BlockLSTMGradV2, "Computes the gradient of BlockLSTMV2.").With(BlockLstmGrad);
 
 OP(BlockLSTMV2, "BlockLSTM with the gates in the order i, f, ci, o, and without a forget bias.")
     .With(SequenceInputs)
@@ -117,7 +117,7 @@ OP(BlockLSTMV2, "BlockLSTM with the gates in the order i, f, ci, o, and without 
     .Shape(BlockLstmShape) GRADIENT(BlockLstmGradient("BlockLSTMGradV2"));
 
 OP(GRUBlockCell,
-   "One step of a gated recurrent unit: r and u (sigmoids of [x, h_prev] * w_ru + b_ru), "
+   "Computes one step of a gated recurrent unit: r and u (sigmoids of [x, h_prev] * w_ru + b_ru), "
    "c = tanh([x, h_prev * r] * w_c + b_c), h = (1 - u) * c + u * h_prev.")
     .With(GruInputs)
     .Output("r", "T")
@@ -132,7 +132,8 @@ OP(GRUBlockCell,
     });
 
 OP(GRUBlockCellGrad,
-   "Gradients of GRUBlockCell with respect to x, h_prev and the arguments of c, r and u.")
+   "Computes the gradients of GRUBlockCell with respect to x, h_prev and the arguments of c, r and "
+   "u.")
     .With(GruInputs)
     .Input("r", "T")
     .Input("u", "T")
@@ -154,7 +155,7 @@ OP(GRUBlockCellGrad,
       return c.SetOutput(3, {x.dim(0), cell < 0 ? -1 : SaturatedProduct(2, cell)});
     });
 
-OP(LSTMBlockCell, "One step of an LSTM, with the gates in the order i, ci, f, o.")
+OP(LSTMBlockCell, "Computes one step of an LSTM with the gates in the order i, ci, f, o.")
     .With(CellInputs)
     .With(CellOutputs)
     .Attr("forget_bias", FloatAttr(1.0f))
@@ -163,7 +164,8 @@ OP(LSTMBlockCell, "One step of an LSTM, with the gates in the order i, ci, f, o.
     .Shape(LstmCellShape);
 
 OP(LSTMBlockCellGrad,
-   "Gradients of LSTMBlockCell with respect to cs_prev, the gates' arguments and the peepholes.")
+   "Computes the gradients of LSTMBlockCell with respect to cs_prev, the arguments of the gates "
+   "and the peepholes.")
     .With(CellInputs)
     .With([](OpDefBuilder& b) {
       Inputs(b, {"i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad"});

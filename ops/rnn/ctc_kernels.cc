@@ -16,8 +16,8 @@ double LogSum(double a, double b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-// Logits [time, batch, classes] and the length of each sequence.
-// `too_long` is what a sequence of more steps than there are is refused with.
+// Checks the logits [time, batch, classes] and the length of each sequence. A sequence with too
+// many steps is an error with the code `too_long`.
 absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths, absl::StatusCode too_long) {
   if (inputs.rank() != 3) {
     return InvalidArgument("inputs is not a 3-Tensor, got shape ", inputs.shape().ToString());
@@ -44,11 +44,12 @@ absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths, absl::Stat
   return absl::OkStatus();
 }
 
-// One sequence of the batch. Source: Graves and others, "Connectionist temporal classification"
-// (ICML 2006), in logarithms.
+// Computes the loss of one sequence, in logarithms. Reference: Graves et al., "Connectionist
+// temporal classification" (2006).
 class Sequence {
  public:
-  // `labels` without blanks; `steps` of `classes` log probabilities.
+  // `labels` has no blanks. `log_y` has log probabilities of `classes` classes for each of `steps`
+  // steps.
   Sequence(const std::vector<int>& labels, int blank, bool merge, std::vector<double> log_y,
            int64_t steps, int64_t classes)
       : blank_(blank), merge_(merge), log_y_(std::move(log_y)), steps_(steps), classes_(classes) {
@@ -59,8 +60,8 @@ class Sequence {
     }
   }
 
-  // The logarithm of the labels' probability; `expected`[t * classes + k] becomes the probability
-  // that step t is class k, given the labels.
+  // Returns the logarithm of the probability of the labels. Sets (*expected)[t * classes + k] to
+  // the probability that step t is class k, given the labels.
   double Run(std::vector<double>* expected) {
     const std::vector<double> alpha = Forward(), beta = Backward();
     const size_t n = path_.size();
@@ -82,12 +83,12 @@ class Sequence {
  private:
   double LogY(int64_t t, size_t u) const { return log_y_[t * classes_ + path_[u]]; }
   bool Stays(size_t u) const { return merge_ || path_[u] == blank_; }
-  // Whether a path may go from u - 2 to u.
+  // Whether a path may move from u - 2 to u.
   bool Skips(size_t u) const {
     return u >= 2 && path_[u] != blank_ && !(merge_ && path_[u] == path_[u - 2]);
   }
 
-  // alpha includes step t's probability, beta does not.
+  // alpha includes the probability of step t, beta does not.
   std::vector<double> Forward() const {
     const size_t n = path_.size();
     std::vector<double> alpha(static_cast<size_t>(steps_) * n, kNever);

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// A tensor of half or float as float. Lives as long as the pointer from data() is used.
+// A half or float tensor as floats. It must outlive the pointer from data().
 class Floats {
  public:
   absl::Status Read(KernelContext& c, const Tensor& t) {
@@ -25,7 +25,7 @@ class Floats {
   Tensor tensor_;
 };
 
-// An output of zeros, written as float; Close makes it what the node has.
+// An output of zeros that is written as floats. Close converts it to the type of the node.
 class FloatOutput {
  public:
   absl::Status Open(KernelContext& c, int i, const TensorShape& shape) {
@@ -53,7 +53,7 @@ class FloatOutput {
 
 float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
-// Sizes, and where the gates stand among 4 * cell columns.
+// The sizes, and the positions of the gates among the 4 * cell columns.
 struct Lstm {
   int64_t batch = 0, inputs = 0, cell = 0;
   int i = 0, ci = 1, f = 2, o = 3;
@@ -61,12 +61,12 @@ struct Lstm {
   bool peephole = false;
 
   int64_t step() const { return batch * cell; }
-  // Saturated until the weights, which have as many rows and gates, are found to fit.
+  // Saturated, because they are used before the weights are checked to have as many rows and gates.
   int64_t xh_columns() const { return SaturatedSum(inputs, cell); }
   int64_t gates() const { return SaturatedProduct(4, cell); }
 };
 
-// What a step reads and writes, [batch, cell] each, but for w, b and the peepholes.
+// The inputs and outputs of a step, each [batch, cell] except x.
 struct LstmStep {
   const float *x, *cs_prev, *h_prev;
   float *i, *cs, *f, *o, *ci, *co, *h;
@@ -75,7 +75,7 @@ struct LstmWeights {
   Floats w, wci, wcf, wco, b;
 };
 
-// [x, h] row by row.
+// Concatenates x and h row by row.
 void Join(const Lstm& l, const float* x, const float* h, float* xh) {
   for (int64_t r = 0; r < l.batch; ++r) {
     std::copy_n(x + r * l.inputs, l.inputs, xh + r * l.xh_columns());
@@ -112,7 +112,8 @@ struct LstmBack {
   float *cs_prev_grad, *gates, *wci_grad, *wcf_grad, *wco_grad;
 };
 
-// Gradients of one step by cs_prev and the gates' arguments; those of peepholes are added.
+// Computes the gradients of one step with respect to cs_prev and the arguments of the gates. Adds
+// the gradients of the peepholes.
 void Backward(const Lstm& l, const LstmWeights& w, const LstmBack& s) {
   for (int64_t at = 0; at < l.step(); ++at) {
     const int64_t k = at % l.cell;
@@ -144,7 +145,7 @@ absl::Status CheckShape(const Tensor& t, const char* name, const TensorShape& ex
                          t.shape().ToString());
 }
 
-// Inputs from `first` on: x, cs_prev, h_prev, w, wci, wcf, wco, b.
+// Reads the inputs from `first` on: x, cs_prev, h_prev, w, wci, wcf, wco, b.
 absl::Status ReadCell(KernelContext& c, int first, Lstm* l, LstmWeights* w) {
   const Tensor &x = c.input(first), &cs_prev = c.input(first + 1);
   const int x_rank = first == 0 ? 2 : 3;
@@ -198,7 +199,8 @@ absl::StatusOr<int64_t> StepsOf(KernelContext& c) {
   return n;
 }
 
-// Forward, one step (kFirst = 0) or a sequence (1: after seq_len_max).
+// The forward kernel, for one step (kFirst = 0) or for a sequence (kFirst = 1, because seq_len_max
+// comes first).
 template <int kFirst>
 class LstmKernel : public Kernel {
  public:
@@ -250,7 +252,7 @@ KERNEL(LSTMBlockCell, LstmKernel<0>, {"T", kCellTypes});
 KERNEL(BlockLSTM, LstmKernel<1>, {"T", kCellTypes});
 KERNEL(BlockLSTMV2, LstmKernel<1>, {"T", kCellTypes});
 
-// Inputs: those of the cell, then i, cs, f, o, ci, co, cs_grad, h_grad.
+// Inputs: those of the cell, followed by i, cs, f, o, ci, co, cs_grad, h_grad.
 class LstmCellGradKernel : public Kernel {
  public:
   explicit LstmCellGradKernel(KernelInit& init) : settings_(SettingsOf(init, false)) {}
@@ -285,7 +287,7 @@ class LstmCellGradKernel : public Kernel {
 };
 KERNEL(LSTMBlockCellGrad, LstmCellGradKernel, {"T", kCellTypes});
 
-// Inputs: those of BlockLSTM, then its outputs, cs_grad and h_grad.
+// Inputs: those of BlockLSTM, its outputs, cs_grad and h_grad.
 class BlockLstmGradKernel : public Kernel {
  public:
   explicit BlockLstmGradKernel(KernelInit& init)
@@ -357,7 +359,7 @@ struct Gru {
   int64_t gates() const { return SaturatedProduct(2, cell); }
 };
 
-// Inputs: x, h_prev, w_ru, w_c, b_ru, b_c, and in the gradient r, u, c, d_h.
+// Inputs: x, h_prev, w_ru, w_c, b_ru, b_c, and for the gradient r, u, c, d_h.
 absl::StatusOr<Gru> ReadGru(KernelContext& c) {
   if (c.input(0).rank() != 2 || c.input(1).rank() != 2) {
     return InvalidArgument("x and h_prev must be 2D, got shapes ", c.input(0).shape().ToString(),
@@ -432,7 +434,7 @@ absl::Status GruCellGrad(KernelContext& c) {
   }
   SLUICE_ASSIGN_OR_RETURN(Tensor first, c.AllocateTemp(DT_FLOAT, {g.batch, columns}));
   SLUICE_ASSIGN_OR_RETURN(Tensor second, c.AllocateTemp(DT_FLOAT, {g.batch, columns}));
-  // By [x, h_prev * r], then by [x, h_prev].
+  // The gradients with respect to [x, h_prev * r], then with respect to [x, h_prev].
   Gemm<float>(g.batch, columns, g.cell, {d_c_bar->data<float>(), g.cell, 1},
               {c.input(3).data<float>(), 1, g.cell}, first.data<float>(), columns);
   for (int64_t i = 0; i < size; ++i) {

@@ -13,10 +13,9 @@ namespace sluice {
 namespace {
 
 OP(CTCBeamSearchDecoder,
-   "The top_paths most probable label sequences of each sequence of logits [time, batch, classes] "
-   "as "
-   "sparse matrices, and the logarithms of their probabilities. The last class is the blank. "
-   "merge_repeated merges equal labels of a path.")
+   "Finds the top_paths most probable label sequences of each sequence of logits [time, batch, "
+   "classes]. Returns them as sparse matrices, and the logarithms of their probabilities. The last "
+   "class is the blank. merge_repeated merges equal labels of a path.")
     .Input("inputs", "T")
     .Input("sequence_length", DT_INT32)
     .Output("decoded_indices", "top_paths*int64")
@@ -42,9 +41,8 @@ OP(CTCBeamSearchDecoder,
     });
 
 OP(CTCGreedyDecoder,
-   "The most probable class of each step as a sparse tensor, without blanks and with repeats "
-   "merged, "
-   "and the negative sum of the greatest logits.")
+   "Returns the most probable class of each step as a sparse tensor, without blanks and with "
+   "repeats merged, and the negative sum of the greatest logits.")
     .Input("inputs", "T")
     .Input("sequence_length", DT_INT32)
     .Output("decoded_indices", DT_INT64)
@@ -66,8 +64,8 @@ OP(CTCGreedyDecoder,
     });
 
 OP(CTCLoss,
-   "The negative logarithm of the probability of the labels, at whatever steps, and its gradient "
-   "with respect to the logits [time, batch, classes]. The last class is the blank.")
+   "Computes the negative logarithm of the probability of the labels in any alignment, and its "
+   "gradient with respect to the logits [time, batch, classes]. The last class is the blank.")
     .Input("inputs", "T")
     .Input("labels_indices", DT_INT64)
     .Input("labels_values", DT_INT32)
@@ -97,8 +95,8 @@ OP(CTCLoss,
     });
 
 OP(EditDistance,
-   "The Levenshtein distance of each sequence (the last dimension of sparse tensors) to its truth. "
-   "`normalize` divides it by the truth's length.")
+   "Computes the Levenshtein distance of each sequence (the last dimension of sparse tensors) to "
+   "its truth. `normalize` divides it by the length of the truth.")
     .Input("hypothesis_indices", DT_INT64)
     .Input("hypothesis_values", "T")
     .Input("hypothesis_shape", DT_INT64)

@@ -47,7 +47,7 @@ class ReverseSequenceKernel : public Kernel {
   }
 
  private:
-  // Batch element i: `n` steps backwards, the others as they are.
+  // Copies batch element i. Reverses the first `n` steps.
   void CopyOne(KernelContext& c, const Tensor& in, int64_t i, int64_t n, Tensor* out) const {
     const auto strides = RowMajorStrides(in.shape());
     for (const bool reversed : {true, false}) {
@@ -75,11 +75,12 @@ class ReverseSequenceKernel : public Kernel {
 KERNEL(ReverseSequence, ReverseSequenceKernel,
        {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}});
 
-// A sparse tensor of sequences: inputs `first` (indices), then values and shape.
+// A sparse tensor of sequences: input `first` has the indices, the next two the values and the
+// shape.
 struct Sequences {
   const Tensor &indices, &values, &shape;
   int rank() const { return static_cast<int>(shape.num_elements()); }
-  // Where the sequence of entry i stands in an output of these sizes; -1 if outside.
+  // The position of entry i's sequence in an output of shape `out`. -1 if it is outside.
   int64_t Place(int64_t i, const TensorShape& out) const {
     int64_t place = 0;
     for (int d = 0; d < out.rank(); ++d) {
@@ -113,7 +114,7 @@ absl::Status CheckSequences(const Sequences& s, const char* name) {
   return absl::OkStatus();
 }
 
-// Whether elements of the two value tensors are the same.
+// Whether two elements of the value tensors are equal.
 bool Same(const Tensor& a, int64_t i, const Tensor& b, int64_t j) {
   if (a.dtype() == DT_STRING) return a.data<std::string>()[i] == b.data<std::string>()[j];
   const size_t size = DataTypeSize(a.dtype());
@@ -179,7 +180,7 @@ class EditDistanceKernel : public Kernel {
   }
 
  private:
-  // Entries of a sequence follow each other.
+  // The entries of a sequence must be contiguous.
   static absl::Status FindRuns(const Sequences& s, const TensorShape& shape,
                                std::vector<Run>* runs) {
     for (int64_t i = 0; i < s.values.dim(0); ++i) {
