@@ -19,7 +19,7 @@ class Entries {
   // Checks ranks and sizes. Errors mention `name`.
   static absl::StatusOr<Entries> Of(const Tensor& indices, const Tensor& values,
                                     const Tensor& shape, const char* name);
-  // Of inputs first, first + 1 and first + 2.
+  // Reads inputs first, first + 1 and first + 2.
   static absl::StatusOr<Entries> Of(KernelContext& c, int first, const char* name) {
     return Of(c.input(first), c.input(first + 1), c.input(first + 2), name);
   }

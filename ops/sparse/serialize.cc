@@ -1,5 +1,5 @@
-// Sparse tensors as three strings or variants (indices, values, shape), for queues and files, and
-// in a map of the device.
+// Ops that convert sparse tensors to three strings or variants (indices, values, shape) for queues
+// and files, or store them in a map of the device.
 #include "ops/op.h"
 #include "ops/sparse/sparse_tensor_shape.h"
 

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// One who takes, and what came of it.
+// A caller that takes tuples, and the result.
 struct Taker {
   void Take(BarrierResource& barrier, int64_t count, bool allow_fewer = false,
             CancellationManager* cancellation = nullptr, Stalls* stalls = nullptr) {
@@ -72,7 +72,7 @@ TEST(BarrierTest, TakesEndInTheOrderInWhichTheyCame) {
   EXPECT_THAT(one.Keys(), ElementsAre("c"));
 }
 
-// TensorFlow's never ends: a take that waits when the barrier is closed hangs for ever.
+// In TensorFlow, a take that waits when the barrier is closed never ends.
 TEST(BarrierTest, TakesThatWaitWhenItIsClosedEnd) {
   auto barrier = MakeBarrier();
   ASSERT_TRUE(First(*barrier, {"a", "b"}).ok());
@@ -133,7 +133,8 @@ TEST(BarrierTest, AWaitIsShownWithWhatIsThere) {
   EXPECT_TRUE(stalls.Describe().empty());
 }
 
-// TensorFlow finds the first when the tuple is complete, and reads past the values in the second.
+// TensorFlow detects the first error only when the tuple is complete. In the second case, it reads
+// beyond the end of the values.
 TEST(BarrierTest, WrongShapesAreFoundWhenTheyAreInserted) {
   auto barrier = MakeBarrier();
   const Tensor key = Tensor::Vector<std::string>({"a"});

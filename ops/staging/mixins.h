@@ -1,4 +1,4 @@
-// What declarations of ops on staging areas and staging maps share.
+// Attributes and mixins for declarations of ops on staging areas and staging maps.
 #ifndef SLUICE_OPS_STAGING_MIXINS_H_
 #define SLUICE_OPS_STAGING_MIXINS_H_
 

@@ -1,4 +1,4 @@
-// A value goes from one step into a later one without leaving the session.
+// Passes a value from one step to a later one without leaving the session.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

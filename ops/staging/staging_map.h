@@ -78,7 +78,7 @@ class StagingMap : public Resource, public std::enable_shared_from_this<StagingM
   Attempts attempts_;
 };
 
-// TensorFlow has a type of its own for maps with an order. Here all maps have one.
+// TensorFlow has a separate type for ordered maps. Here all maps are ordered.
 class OrderedStagingMap : public StagingMap {
  public:
   static constexpr const char* kTypeName = "N10tensorflow12_GLOBAL__N_110StagingMapILb1EEE";

@@ -13,12 +13,12 @@
 
 namespace sluice {
 
-// The value of the variable if it has one, or else its initial value. A Cond in the current name
-// scope.
+// Returns the value of the variable if it has one, and its initial value otherwise. Adds a Cond in
+// the current name scope.
 Output InitializedValue(const Variable& variable, At at = At::current());
 
-// `value` with InitializedValue in place of each ref variable that it depends on. The nodes in
-// between are copied as `<node>_<variable_name>`. Returns `value` itself if it depends on no
+// Returns `value` with each ref variable that it depends on replaced by InitializedValue. The nodes
+// in between are copied as `<node>_<variable_name>`. Returns `value` itself if it depends on no
 // variable or is computed in a loop.
 Output SafeInitialValue(Output value, std::string_view variable_name, At at = At::current());
 

@@ -1,5 +1,6 @@
-// What declarations of ops that make a resource and output its name share. The name has one of two
-// forms: a resource handle, or (in old graphs) a reference to two strings, container and name.
+// Attributes and mixins for declarations of ops that make a resource and output its name. The name
+// has one of two forms: a resource handle, or (in old graphs) a reference to two strings, container
+// and name.
 #ifndef SLUICE_OPS_STATE_MIXINS_H_
 #define SLUICE_OPS_STATE_MIXINS_H_
 

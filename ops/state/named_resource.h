@@ -36,7 +36,8 @@ class NamedResourceKernel : public Kernel {
   std::function<void()> remove_;
 };
 
-// What removes a resource that belongs to one kernel. Empty for a shared resource.
+// Returns a function that removes a resource that belongs to one kernel. Empty for a shared
+// resource.
 template <typename R>
 std::function<void()> RemovalOf(ResourceManager& resources, const ResourceName& name) {
   if (!name.is_private) return nullptr;
@@ -73,7 +74,7 @@ ResourceHandle OwningHandle(std::string name, std::shared_ptr<R> resource) {
   return handle;
 }
 
-// Container and name in input `i`, a reference to two strings. INVALID_ARGUMENT on anything else.
+// Container and name in input `i`, a reference to two strings. INVALID_ARGUMENT for anything else.
 absl::StatusOr<std::pair<std::string, std::string>> NameInStrings(const KernelContext& c, int i);
 // INVALID_ARGUMENT: input `i` is no handle of a resource of `expected_type`.
 absl::Status WrongHandle(const KernelContext& c, int i, const char* expected_type);

@@ -141,7 +141,7 @@ void Variable::MakeResource(const PartialShape& shape, const VariableOptions& op
               .Attr("shared_name", options.shared_name.empty() ? name : options.shared_name)
               .Finish();
   const Output handle(node_);
-  // Ops that take the handle stay on its device, whatever a device function says.
+  // Ops that take the handle stay on its device, and device functions do not change that.
   DeviceScope on(*graph, device());
   {
     NameScope scope(*graph, "IsInitialized");

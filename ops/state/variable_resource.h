@@ -2,8 +2,8 @@
 // RefVar behind references.
 //
 // Buffers are copied on write. A read shares the buffer of the variable, and an update copies it if
-// someone else holds it. So a value that was read never changes, and a variable that nobody reads
-// is updated in place.
+// the buffer has other owners. So a value that was read never changes, and a variable whose buffer
+// is not shared is updated in place.
 //
 // Thread safety: the claim of a variable guards its members.
 // Ownership: shared by the resource manager, handles and kernels.
@@ -94,8 +94,8 @@ class RefVar : public Resource {
   Tensor tensor;
 };
 
-// The variable whose handle is input `i`. It may have no value, which its claim tells. NOT_FOUND
-// with TensorFlow's text and, if it is known, where the handle was made.
+// Returns the variable whose handle is input `i`. It may have no value. NOT_FOUND with TensorFlow's
+// text and, if it is known, the place in the program that made the handle.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i);
 // The same, without making its deferred updates.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i);
@@ -112,12 +112,12 @@ absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHa
 // references call this, MakeWritable or StoreValue before they use the tensor.
 void BringHome(Tensor* tensor);
 
-// Copies the buffer of `tensor` if someone else holds it, so that elements may be written. The
-// caller has the claim of the variable. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.
+// Copies the buffer of `tensor` if it has other owners, so that elements may be written. The caller
+// has the claim of the variable. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator);
 
-// Stores `value` in `*variable`, whose claim the caller has. Takes the buffer over if nobody else
-// holds it, or else copies the elements. May empty `value`.
+// Stores `value` in `*variable`, whose claim the caller has. Moves the buffer if it has no other
+// owner, and copies the elements otherwise. May empty `value`.
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator);
 
 // Calls `update(tensor)` with the claim of the variable that input 0 references, and outputs the

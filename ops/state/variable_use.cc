@@ -15,7 +15,7 @@ Output Variable::Read(At at) const {
 }
 
 Output Variable::IsInitialized(std::string_view name, At at) const {
-  // On the device of the variable, whatever a device function says.
+  // Placed on the device of the variable, and device functions do not change that.
   DeviceScope on(graph(), is_resource_ ? device() : "");
   if (node_ == nullptr) return Output();
   return NodeBuilder(&graph(), is_resource_ ? "VarIsInitializedOp" : "IsVariableInitialized", at)

@@ -1,4 +1,4 @@
-// What operations that wait share: they can be cancelled, and stall reports show them.
+// Registers operations that wait, so that they can be cancelled and stall reports show them.
 #ifndef SLUICE_OPS_STATE_WAIT_H_
 #define SLUICE_OPS_STATE_WAIT_H_
 
