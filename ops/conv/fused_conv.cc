@@ -99,7 +99,7 @@ OP(_FusedConv2D,
     .With(Dilations(2))
     .Attr("use_cudnn_on_gpu", BoolAttr(true))
     .With(EpilogueAttrs)
-    .KeepsLayout("TensorFlow's optimizer, which makes it, has chosen the layout")
+    .KeepsLayout("TensorFlow's optimizer adds it after choosing the layout")
     .Recompute(MultiplyAddsOfConv)
     .Shape(FusedConv2DShape);
 
@@ -124,7 +124,7 @@ OP(_FusedDepthwiseConv2dNative, "Applies DepthwiseConv2dNative, then the fused_o
     .With(DataFormat(2))
     .With(Dilations(2))
     .With(EpilogueAttrs)
-    .KeepsLayout("TensorFlow's optimizer, which makes it, has chosen the layout")
+    .KeepsLayout("TensorFlow's optimizer adds it after choosing the layout")
     .Shape(ConvShape);
 
 }  // namespace

@@ -91,7 +91,7 @@ absl::StatusOr<Tensor> PadComponent(const std::vector<Tensors>& rows, size_t i,
         return absl::DataLossError(
             StrCat("Attempted to pad to a smaller size than the input "
                    "element: dimension ",
-                   d, " of component ", i, " has size ", size, ", wanted ", wanted[d]));
+                   d, " of component ", i, " has size ", size, ", expected at most ", wanted[d]));
       }
       largest = std::max(largest, size);
     }

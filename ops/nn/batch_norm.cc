@@ -199,7 +199,7 @@ OP(_FusedBatchNormEx,
     .Attr("num_side_inputs", IntAttr(0).Min(0))
     .Attr("activation_mode", StringAttr("Identity"))
     .With(ImageFormat)
-    .KeepsLayout("TensorFlow's optimizer, which makes it, has chosen the layout")
+    .KeepsLayout("TensorFlow's optimizer adds it after choosing the layout")
     .Recompute(RecomputeCost::kElements)
     .Shape(NormShape);
 

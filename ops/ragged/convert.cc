@@ -120,10 +120,10 @@ OP(RaggedTensorFromVariant,
     .Shape(FromVariantShape) GRADIENT([](Backprop& b) {
       const PartialShape& encoded = b.In(0).shape();
       if (encoded.rank_known() && encoded.rank() > 1) {
-        return b.Fail(InvalidArgument(
-            "RaggedTensorToVariant makes scalars and vectors: RaggedTensorFromVariant has no "
-            "gradient for a tensor of rank ",
-            encoded.rank()));
+        return b.Fail(
+            InvalidArgument("expected a scalar or a vector of variants for the gradient of "
+                            "RaggedTensorFromVariant, got rank ",
+                            encoded.rank()));
       }
       const bool is_batch =
           encoded.rank_known() ? encoded.rank() == 1 : b.attr<int64_t>("output_ragged_rank") > 0;

@@ -41,8 +41,8 @@ OP(StringToHashBucketFast,
     .NotDifferentiable();
 
 OP(StringToHashBucketStrong,
-   "Hashes each string to a bucket in [0, num_buckets) by SipHash with a key. Without the key, "
-   "nobody can construct colliding strings.")
+   "Hashes each string to a bucket in [0, num_buckets) by SipHash with a key. Colliding strings "
+   "cannot be constructed without the key.")
     .Input("input", DT_STRING)
     .With(HashesToBuckets)
     .Attr("key", IntListAttr())

@@ -42,7 +42,7 @@ class StaticRegexFullMatchKernel final : public Kernel {
   const std::unique_ptr<RE2> regex_;
 };
 
-// If the rewrite names a group that the pattern lacks, does not change the text.
+// Does not change the text if the rewrite names a group that the pattern lacks.
 absl::Status ReplaceAll(KernelContext& c, const RE2& regex, const std::string& rewrite,
                         bool replace_global) {
   std::string problem;

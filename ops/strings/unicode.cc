@@ -18,7 +18,7 @@ absl::Status EncodeShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Vector(splits.dim(0) > 0 ? splits.dim(0) - 1 : -1));
 }
 
-// What happens to characters that cannot be decoded.
+// Attributes for the treatment of bytes that cannot be decoded.
 void DecodeErrorAttrs(OpDefBuilder& op) {
   op.Attr("errors", OneOf({"strict", "replace", "ignore"}, "replace"))
       .Attr("replacement_char", IntAttr(65533))

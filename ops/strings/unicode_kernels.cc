@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-// What happens to bytes and numbers that are no characters.
+// The treatment of bytes and numbers that are not characters.
 struct BadText {
   bool is_error = false;
   bool is_ignored = false;

@@ -4,8 +4,9 @@
 // ops/io/record_file.h, and the first event is the version of the file. Unlike TensorFlow, never
 // overwrites a file: the seconds in the name are increased until the name is new.
 //
-// Thread safety: all methods may be called from any thread. Errors: those of the file system, with
-// the name of the file. After the first error, the file does not change and every call returns it.
+// Thread safety: all methods may be called from any thread.
+// Errors: errors of the file system, with the name of the file. After the first error, the file
+// does not change and every call returns it.
 #ifndef SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 #define SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 
@@ -34,7 +35,7 @@ class EventFile {
   absl::Status Write(const pb::Event& event);
   // Writes a serialised Event.
   absl::Status WriteBytes(std::string_view event);
-  // Hands the written events to the operating system, so that readers see them and they survive a
+  // Passes the written events to the operating system, so that readers see them and they survive a
   // crash of the program.
   absl::Status Flush();
   absl::Status Close();

@@ -51,7 +51,7 @@ const OpRegistrar kSdcaOptimizerV2 = Optimizer(
     "SdcaOptimizerV2",
     "Makes one pass over a batch. Returns each example's new dual value, primal loss, dual loss "
     "and weight, and the changes of all weights. With `adaptive`, examples with a large residual "
-    "come more often.",
+    "are processed more often.",
     "adaptive");
 
 OP(SdcaFprint, "Computes FarmHash's 128-bit fingerprint of each string, as two numbers.")
