@@ -132,7 +132,7 @@ Factors FactorsOf(absl::Span<const int64_t> sizes) {
   return factors;
 }
 
-// The size that -1 stands for, beside sizes whose product is `known` > 0. kAnySize if it is
+// The size that -1 stands for, if `known` > 0 is the product of the other sizes. kAnySize if it is
 // unknown, nothing if the sizes do not fit.
 std::optional<int64_t> MissingSize(const Factors& in, int64_t known) {
   if (in.known % known != 0) return std::nullopt;

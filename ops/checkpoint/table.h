@@ -80,11 +80,11 @@ class TableWriter {
 
 class TableReader {
  public:
-  // DATA_LOSS if the file is no table or is damaged. Its contents are not trusted.
+  // DATA_LOSS if the file is damaged or not a table. Its contents are not trusted.
   static absl::StatusOr<TableReader> Open(const std::string& path);
 
   const std::string& path() const { return file_->path(); }
-  // The value, or nothing if there is no such key.
+  // The value, or nothing if the table does not have the key.
   absl::StatusOr<std::optional<std::string>> Find(std::string_view key) const;
   // Calls `visit` for every entry in order, until it returns an error. Returns that error.
   absl::Status ForEach(

@@ -84,7 +84,8 @@ class FunctionDatasetKernel final : public Kernel {
   const DatasetFunctions functions_;
 };
 
-// The only result of the function in attribute `attr`. INVALID_ARGUMENT if it is no int64 scalar.
+// The only result of the function in attribute `attr`. INVALID_ARGUMENT unless it is an int64
+// scalar.
 absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr);
 
 // The arguments of a function of a state and an element.

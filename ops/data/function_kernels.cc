@@ -111,7 +111,7 @@ MadeDataset FilterDataset(const KernelContext& c, Closures predicate) {
   return MakeDatasetOver(input, input->facts().WithCardinality(DatasetFacts::kUnknown), start);
 }
 
-// Reads in turn from a cycle of datasets that a function makes.
+// Reads from a cycle of datasets that a function makes, one dataset after the other.
 class InterleaveIterator : public DatasetIterator {
  public:
   InterleaveIterator(IteratorPointer inner, Closure f, int64_t cycle, int64_t block,

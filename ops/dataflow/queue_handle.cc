@@ -74,7 +74,7 @@ std::string Queue::Name(std::string_view name, std::string_view suffix) const {
   return StrCat(own.substr(own.rfind('/') + 1), suffix);
 }
 
-// Sets the shapes that the queue was declared with, which the dequeue ops do not know.
+// Sets the shapes with which the queue was declared. The dequeue ops lack them.
 OutputList Queue::Typed(OutputList components, const PartialShape& leading) const {
   for (size_t i = 0; i < components.size() && i < shapes_.size(); ++i) {
     if (!components[i]) continue;

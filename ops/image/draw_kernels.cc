@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The default colours of boxes, in turn.
+// The default colours of successive boxes.
 constexpr float kColors[][4] = {
     {1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5f, 0, 0.5f, 1},
     {0.5f, 0.5f, 0, 1}, {0.5f, 0, 0, 1}, {0, 0, 0.5f, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}};

@@ -1,7 +1,8 @@
 // Encodes and decodes JPEG images, as bytes row by row with interleaved channels.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT, with libjpeg's text, if the bytes are no
-// JPEG image or are truncated (unless that is allowed).
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT, with libjpeg's text, if the bytes are not a JPEG image or are truncated
+// (unless that is allowed).
 #ifndef SLUICE_OPS_IMAGE_JPEG_H_
 #define SLUICE_OPS_IMAGE_JPEG_H_
 

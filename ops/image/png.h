@@ -2,8 +2,9 @@
 //
 // Pixels are stored row by row, with interleaved channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA.
 // A channel has 8 bits, or 16 bits in the machine's byte order.
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT, with libpng's text, if the bytes are no
-// PNG image, are truncated or declare more pixels than `kMaxPixels`.
+// Thread safety: pure functions.
+// Errors: INVALID_ARGUMENT, with libpng's text, if the bytes are not a PNG image, are truncated or
+// declare more pixels than `kMaxPixels`.
 #ifndef SLUICE_OPS_IMAGE_PNG_H_
 #define SLUICE_OPS_IMAGE_PNG_H_
 

@@ -1,8 +1,8 @@
 // Reads an LMDB database from its first key to its last.
 //
 // Thread safety: none.
-// Errors: NOT_FOUND and others if the database cannot be opened, DATA_LOSS if the file is no
-// database or is incomplete. Both name the file. The LMDB library maps the file and trusts the
+// Errors: NOT_FOUND and others if the database cannot be opened, DATA_LOSS if the file is
+// incomplete or not a database. Both name the file. The LMDB library maps the file and trusts the
 // contents of its pages.
 #ifndef SLUICE_OPS_IO_LMDB_DATABASE_H_
 #define SLUICE_OPS_IO_LMDB_DATABASE_H_

@@ -71,7 +71,7 @@ void Reader::Serve() {
     Request* head;
     {
       MutexLock lock(&line_mutex_);
-      head = &line_.front();  // stays until this chain of calls answers it
+      head = &line_.front();  // valid until this chain of calls answers it
     }
     absl::Status status;
     while (!ReadWork(*head, &status)) {

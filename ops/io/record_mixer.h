@@ -1,10 +1,11 @@
 // Reads the records of many files in random order, epoch after epoch.
 //
-// An epoch has every record once. Its files are shuffled. Some files at a time are read in turn
-// into a buffer, from which records are drawn at random. Equal seeds yield the same order.
+// An epoch has every record once. Its files are shuffled. A few files are open at a time and fill a
+// buffer in round-robin order. Records are drawn at random from the buffer. Equal seeds yield the
+// same order.
 //
 // Thread safety: none.
-// Errors: NOT_FOUND if no file matches; those of the files, after which a new epoch starts.
+// Errors: NOT_FOUND if no file matches; errors of the files, after which a new epoch starts.
 #ifndef SLUICE_OPS_IO_RECORD_MIXER_H_
 #define SLUICE_OPS_IO_RECORD_MIXER_H_
 

@@ -53,7 +53,7 @@ bool RootsConverge(Block roots) {
   return false;
 }
 
-// Eigen's logarithm of a block. NaN for blocks for which Eigen, and thus TensorFlow, does not
+// Eigen's logarithm of a block. NaN for blocks for which Eigen, and so TensorFlow, does not
 // terminate.
 struct LogarithmOfBlock {
   Block compute(const Block& block) const {

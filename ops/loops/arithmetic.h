@@ -25,7 +25,7 @@ ArithmeticRow FindArithmetic(ArithmeticOp op, DataType dtype);
 // The same for a single operand: to[k] = to[k] (op) *from.
 ArithmeticRow FindArithmeticWithScalar(ArithmeticOp op, DataType dtype);
 
-// Whether `from` has integers that are zero and thus no divisors.
+// Whether `from` has integers that are zero, which are not valid divisors.
 bool HasIntegerZero(DataType dtype, const void* from, int64_t n);
 
 }  // namespace sluice

@@ -20,7 +20,7 @@ void ErfGradient(Backprop& b, double two_over_sqrt_pi) {
   b.Into("x", grad * factor * Exp(-Square(b.Value("x"))));
 }
 
-// 1 if x != 0, else 0. The ops below compute x * f(y), and 0 for x = 0 whatever f(y) is.
+// 1 if x != 0, else 0. The ops below compute x * f(y), and 0 if x = 0 for any f(y).
 Output NotZero(Output x) { return Cast(NotEqual(x, NumberLike(x, 0)), BaseType(x.dtype())); }
 
 // A gradient function that sums the gradients to the shapes of x and y during the step, even if the

@@ -1,6 +1,4 @@
-// Integrals that neither the C++ library nor Eigen has, in double precision.
-//
-// Thread safety: pure functions.
+// Integrals that are missing in the C++ library and in Eigen, in double precision.
 #ifndef SLUICE_OPS_MATH_INTEGRALS_H_
 #define SLUICE_OPS_MATH_INTEGRALS_H_
 

@@ -1,4 +1,4 @@
-// MatMul, and products of which only some columns are computed.
+// MatMul, and its variant that computes only some columns.
 #include <algorithm>
 
 #include "executor/cpu/scratch_buffers.h"

@@ -20,8 +20,8 @@ void SetNumberAt(Tensor& t, int64_t i, double value);
 // The largest finite number of the type.
 double GreatestOf(DataType dtype);
 
-// Returns uniform numbers in [0, 1) one at a time. A call of the generator gives two, of which the
-// second is returned first.
+// Returns uniform numbers in [0, 1) one at a time. A call of the generator yields two numbers. The
+// second one is returned first.
 class UniformsLastFirst {
  public:
   explicit UniformsLastFirst(Philox* source) : source_(source) {}

@@ -64,7 +64,7 @@ struct Bounds {
   T Value(T z) const { return z * deviation + mean; }
 };
 
-// Draws normal numbers: efficient if they often lie between the bounds.
+// Draws normal numbers. This is efficient if they often lie between the bounds.
 template <typename T>
 absl::Status FillByNormals(const Bounds<T>& b, Philox* generator, Places<T> places) {
   T z[Normal<T>::kCount];
@@ -81,7 +81,8 @@ absl::Status FillByNormals(const Bounds<T>& b, Philox* generator, Places<T> plac
   return absl::OkStatus();
 }
 
-// Draws uniform numbers and accepts them by the normal density: efficient for narrow bounds.
+// Draws uniform numbers and accepts them by the normal density. This is efficient for narrow
+// bounds.
 template <typename T>
 absl::Status FillByUniforms(const Bounds<T>& b, Philox* generator, Places<T> places) {
   const T width = b.greatest - b.least;
@@ -102,7 +103,7 @@ absl::Status FillByUniforms(const Bounds<T>& b, Philox* generator, Places<T> pla
   return absl::OkStatus();
 }
 
-// Draws exponential numbers from the lower bound on: efficient for the tail.
+// Draws exponential numbers from the lower bound on. This is efficient for the tail.
 template <typename T>
 absl::Status FillByExponentials(const Bounds<T>& b, Philox* generator, Places<T> places) {
   const T alpha = (b.least + Sqrt(b.least * b.least + T(4))) / T(2);

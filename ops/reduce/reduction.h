@@ -66,7 +66,7 @@ struct ReductionPlan {
     int64_t size;
     bool reduced;
   };
-  absl::InlinedVector<Dim, 4> dims;  // kept and reduced in turn, without sizes of 1
+  absl::InlinedVector<Dim, 4> dims;  // alternately kept and reduced, without sizes of 1
   TensorShape output;                // depends on keep_dims
   int64_t count = 1;                 // input elements per output element
 };

@@ -76,7 +76,7 @@ ResourceHandle OwningHandle(std::string name, std::shared_ptr<R> resource) {
 
 // Container and name in input `i`, a reference to two strings. INVALID_ARGUMENT for anything else.
 absl::StatusOr<std::pair<std::string, std::string>> NameInStrings(const KernelContext& c, int i);
-// INVALID_ARGUMENT: input `i` is no handle of a resource of `expected_type`.
+// INVALID_ARGUMENT: input `i` is not a handle of a resource of `expected_type`.
 absl::Status WrongHandle(const KernelContext& c, int i, const char* expected_type);
 
 // The resource that input `i` names in either form. NOT_FOUND, INVALID_ARGUMENT.

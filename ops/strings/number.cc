@@ -34,7 +34,8 @@ bool ParseFloating(std::string_view text, T* value) {
       std::from_chars(text.data(), text.data() + text.size(), magnitude, format);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return false;
   if (error == std::errc::result_out_of_range) {
-    // The sign of the exponent says whether the number is too small or too large.
+    // The sign of the exponent distinguishes numbers that are too small from those that are too
+    // large.
     const size_t exponent = text.find_first_of(is_hex ? "pP" : "eE");
     const bool is_small = exponent != std::string_view::npos
                               ? text.substr(exponent + 1).starts_with('-')

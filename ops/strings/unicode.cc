@@ -7,7 +7,7 @@ namespace {
 
 absl::Status DecodeShape(ShapeContext& c) {
   const PartialShape& input = c.input(0);
-  const int64_t rows = input.num_elements();  // -1 also if there are too many
+  const int64_t rows = input.num_elements();  // -1 even if there are too many
   SLUICE_RETURN_IF_ERROR(c.SetOutputs(PartialShape::Vector()));
   return c.SetOutput(0, PartialShape::Vector(rows < 0 ? -1 : SaturatedSum(rows, 1)));
 }

@@ -22,8 +22,8 @@ void AdamStep(OpDefBuilder& op) {
 }
 
 OP(_DeferredAdam,
-   "m = beta1 * m, then m[indices[i]] += to_m[i]; v = beta2 * v, then v[indices[i]] += to_v[i]; "
-   "then var -= rate * m / (sqrt(v) + epsilon). Rows without an index are updated later.")
+   "Computes m = beta1 * m, then m[indices[i]] += to_m[i]; v = beta2 * v, then v[indices[i]] += "
+   "to_v[i]; then var -= rate * m / (sqrt(v) + epsilon). Rows without an index are updated later.")
     .RefInput("var", "T")
     .RefInput("m", "T")
     .RefInput("v", "T")
@@ -36,7 +36,7 @@ OP(_DeferredAdamOfHandles, "_DeferredAdam for the variables behind handles.")
     .With(AdamStep)
     .Stateful();
 
-OP(_GatherOfDeferred, "Rows of a variable that may have deferred updates.")
+OP(_GatherOfDeferred, "Gathers rows of a variable that may have deferred updates.")
     .RefInput("params", "T")
     .Input("indices", "Tindices")
     .Output("output", "T")

@@ -1,7 +1,8 @@
-// The update rules of all optimizers. update_rule.h says what follows from a rule and how to add
-// one. Names and their order are TensorFlow's.
+// The update rules of all optimizers. update_rule.h describes the consequences of a rule and how to
+// add one. Names and their order are TensorFlow's.
 //
-// Formulas: grad² and the like work on each element. A rule with a flag names it in its formula.
+// Formulas: grad² and similar terms apply to each element. A rule with a flag names it in its
+// formula.
 #ifndef SLUICE_OPS_UPDATE_RULES_H_
 #define SLUICE_OPS_UPDATE_RULES_H_
 

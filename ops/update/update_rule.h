@@ -93,7 +93,7 @@ struct UpdateRule {
     while (n < kInputsMax && !inputs[n].name.empty()) ++n;
     return n;
   }
-  // Positions in `slots` and `inputs`; -1 if there is none of this name.
+  // Positions in `slots` and `inputs`. -1 if the name is missing.
   constexpr int SlotIndex(std::string_view slot) const {
     for (int i = 0; i < num_slots(); ++i) {
       if (slots[i].name == slot) return i;
